@@ -52,10 +52,10 @@ pub(crate) fn nuggets(seed: u64) -> Option<u64> {
 pub(crate) fn blackjack(seed: u64) -> Option<u64> {
     const ROUNDS: u32 = 20;
     const TRAINING: u64 = 10_000;
-    let config = blackjack::server::Config {
+    let config = blackjack::Config {
         players: NAMES.len(),
         delay: Duration::ZERO,
-        ..blackjack::server::Config::new(ROUNDS, Seed::from_number(seed))
+        ..blackjack::Config::new(ROUNDS, Seed::from_number(seed))
     };
     let explore = Explore::Epsilon(Chance::new(0.1)?);
     let mut trainer = Trainer::seeded(QTable::new(StateSpace::Coarse), explore, seed, 0);
@@ -71,7 +71,7 @@ pub(crate) fn blackjack(seed: u64) -> Option<u64> {
         STEPS,
         |table| table.outcome().is_some(),
         |at, client, now| {
-            while client.next_heard().is_some() {}
+            while client.poll_event().is_some() {}
             if let Some(state) = client.state() {
                 client.act(now, Choice::sure(policies[at].action(state)));
             }

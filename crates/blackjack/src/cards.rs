@@ -10,15 +10,15 @@ mod pile;
 
 use alloc::vec::Vec;
 use core::{fmt, str::FromStr};
+use netcore::Fingerprint;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::fingerprint::Fingerprint;
 pub(crate) use pile::Pile;
 
 /// Cards in a deck.
-pub const DECK: usize = 52;
+pub(crate) const DECK: usize = 52;
 /// What an ace counts as long as it does not make a hand bust.
 pub const ACE: u8 = 11;
 

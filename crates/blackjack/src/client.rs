@@ -1,6 +1,6 @@
 //! A player without its socket: reads what a dealer sends, folds it into a hand, and says when to decide.
 //!
-//! The caller passes received bytes in, reads the events with [`Client::next_heard`], decides on [`Event::Asked`], and sends the
+//! The caller passes received bytes in, reads what they mean with [`Client::poll_event`], decides on [`Meaning::Asked`], and sends the
 //! answer at once: some dealers wait no longer than 26 ms.
 //!
 //! BEGIN and QUIT are valid at any time. A message that is wrong but can be ignored or repaired, such as the same card twice,
@@ -19,14 +19,15 @@ use thiserror::Error;
 use incoming::Incoming;
 pub use incoming::Malformed;
 use knowledge::Knowledge;
-pub use knowledge::{Anomaly, Event, Heard, NotAsked, OutOfPlace};
+pub use knowledge::{Anomaly, Event, Meaning, NotAsked, OutOfPlace};
 
 use crate::{
     cards::Card,
     hand::{Hand, Points},
     learn::Choice,
+    name::Name,
     policy::{State, StateSpace},
-    protocol::{DealerMessage, Dialect, Name, PlayerMessage},
+    protocol::{DealerMessage, Dialect, PlayerMessage},
 };
 
 /// Why a dealer cannot be understood.
@@ -43,7 +44,7 @@ pub enum ClientError {
 /// A player: joins, and plays until the dealer takes leave.
 ///
 /// ```
-/// use blackjack::{Action, Client, Dialect, Name, StateSpace, client::Event, learn::Choice};
+/// use blackjack::{Action, Client, Dialect, Name, StateSpace, client::Meaning, learn::Choice};
 /// use netcore::{Client as _, Framing, Time};
 ///
 /// let mut ann = Client::new(Name::new(b"Ann")?, Dialect::Text, Framing::Stream, StateSpace::Coarse);
@@ -51,6 +52,8 @@ pub enum ClientError {
 /// ann.receive(Time::ZERO, b"BEGIN\0CARD Ten of Clubs\0CARD Six of Hearts\0DEALER Thr")?;
 /// ann.receive(Time::ZERO, b"ee of Diamonds\0DECISION\0")?;
 /// assert_eq!((ann.hand().total(), ann.upcard().map(|card| card.value())), (16, Some(3)));
+/// let last = core::iter::from_fn(|| ann.poll_event()).last();
+/// assert_eq!(last.map(|event| event.meaning), Some(Meaning::Asked));
 /// ann.act(Time::ZERO, Choice::sure(Action::Stand));
 /// assert_eq!(ann.take_outgoing().as_deref(), Some(&b"STAND\0"[..]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -63,7 +66,7 @@ pub struct Client {
     incoming: Incoming,
     knowledge: Knowledge,
     // Messages of the last piece that were not taken yet.
-    heard: VecDeque<Heard>,
+    events: VecDeque<Event>,
     // JOIN, and then one answer for each question.
     outgoing: VecDeque<Bytes>,
     // Nothing more can be understood, or nothing more comes.
@@ -80,7 +83,7 @@ impl Client {
             framing,
             incoming: Incoming::new(dialect),
             knowledge: Knowledge::new(space),
-            heard: VecDeque::new(),
+            events: VecDeque::new(),
             outgoing: VecDeque::from([join]),
             ended: false,
         }
@@ -137,16 +140,16 @@ impl Client {
     }
 
     /// What the next message of the last piece means. Messages that were not taken when the next piece arrives are dropped.
-    pub fn next_heard(&mut self) -> Option<Heard> {
-        self.heard.pop_front()
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
     }
 
     /// Applies one decoded message.
     ///
     /// # Errors
     /// [`OutOfPlace`] if it is not valid in this phase; the player is unchanged then.
-    pub fn hear(&mut self, message: DealerMessage) -> Result<Heard, OutOfPlace> {
-        self.knowledge.hear(message)
+    pub fn apply(&mut self, message: DealerMessage) -> Result<Event, OutOfPlace> {
+        self.knowledge.apply(message)
     }
 
     /// Decides; the answer goes out as the next message. Gives it for the log.
@@ -162,7 +165,7 @@ impl Client {
     fn read(&mut self, bytes: &[u8]) -> Result<(), ClientError> {
         if self.framing == Framing::Whole {
             let message = self.incoming.whole(bytes)?;
-            self.heard.push_back(self.knowledge.hear(message)?);
+            self.events.push_back(self.knowledge.apply(message)?);
             return Ok(());
         }
         self.incoming.push(bytes);
@@ -170,7 +173,7 @@ impl Client {
         while !self.knowledge.is_over()
             && let Some(message) = self.incoming.next_message()?
         {
-            self.heard.push_back(self.knowledge.hear(message)?);
+            self.events.push_back(self.knowledge.apply(message)?);
         }
         Ok(())
     }
@@ -181,7 +184,7 @@ impl netcore::Client for Client {
     type Error = ClientError;
 
     fn receive(&mut self, _: Time, bytes: &[u8]) -> Result<(), ClientError> {
-        self.heard.clear();
+        self.events.clear();
         if netcore::Client::is_over(self) {
             return Ok(());
         }

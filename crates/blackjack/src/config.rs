@@ -4,10 +4,7 @@ use core::time::Duration;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::{
-    game::{MAX_ROUNDS, Seed},
-    round::MAX_SEATS,
-};
+use crate::game::{MAX_ROUNDS, MAX_SEATS, Seed};
 
 /// The most clients at a time: seated, waiting, or not yet joined.
 pub const MAX_CLIENTS: usize = 4_096;

@@ -22,9 +22,9 @@ use alloc::{boxed::Box, vec, vec::Vec};
 use hands::{BUST, Deal, Hands, VALUES, index_of};
 
 use crate::{
+    game::Action,
     hand::{BEST, Points},
     policy::{MIN_UPCARD, Policy, STATES, State, StateSpace, UPCARDS},
-    round::Action,
 };
 
 /// The chances of the three ways in which a round can end; they add up to 1.
@@ -126,7 +126,7 @@ impl Solver {
     }
 
     /// The expected reward of a round in which the chance to hit is `hits(points, upcard)` whenever there is a choice.
-    pub fn value_by(&self, hits: impl Fn(Points, u8) -> f64) -> f64 {
+    pub(crate) fn value_by(&self, hits: impl Fn(Points, u8) -> f64) -> f64 {
         (0..UPCARDS).map(|upcard| self.deal.upcard(upcard) * self.value_against(upcard, &hits)).sum()
     }
 

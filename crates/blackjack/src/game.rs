@@ -2,14 +2,17 @@
 //!
 //! Source: the requirements of the course's project, "Tournament": rank by wins; ties by mean reward, then by seat.
 
+mod round;
 mod seed;
 mod standings;
 mod state;
 
 use alloc::vec::Vec;
 use core::fmt;
+use netcore::{Fingerprint, Outcome};
 use rand::rngs::ChaCha12Rng;
 
+pub use round::{Action, MAX_SEATS, Round, RoundError};
 use seed::Generator;
 pub use seed::Seed;
 pub use standings::{Row, Standings};
@@ -17,11 +20,10 @@ pub(crate) use state::GameState;
 
 use crate::{
     cards::Deck,
-    fingerprint::Fingerprint,
     hand::Hand,
-    learn::Score,
-    protocol::Name,
-    round::{Action, Round, RoundError, Verdict, View},
+    name::Name,
+    verdict::{Score, Verdict},
+    view::View,
 };
 
 /// The most rounds that a game has.
@@ -116,15 +118,17 @@ impl Game {
         self.rounds
     }
 
-    /// Whether no round is left to be played, or nobody to play it.
-    pub fn is_over(&self) -> bool {
-        self.round.as_ref().is_none_or(Round::is_over)
-            && !self.records.iter().any(|record| record.wants_cards(self.rounds))
-    }
-
-    /// Whether at least one seat has played all rounds.
-    pub fn is_complete(&self) -> bool {
-        self.records.iter().any(|record| record.is_done(self.rounds))
+    /// How it ended: played to its end by one seat at least, or by none. None as long as there are rounds to play and somebody to
+    /// play them.
+    pub fn outcome(&self) -> Option<Outcome> {
+        let any = |is: fn(&Record, u32) -> bool| self.records.iter().any(|record| is(record, self.rounds));
+        if self.round.as_ref().is_some_and(|round| !round.is_over()) || any(Record::wants_cards) {
+            None
+        } else if any(Record::is_done) {
+            Some(Outcome::Finished)
+        } else {
+            Some(Outcome::Deserted)
+        }
     }
 
     /// Whether a seat has played all rounds.
@@ -143,13 +147,8 @@ impl Game {
     }
 
     /// Whether all players have left.
-    pub fn is_deserted(&self) -> bool {
+    pub(crate) fn is_deserted(&self) -> bool {
         !self.records.iter().any(|record| record.present)
-    }
-
-    /// How a seat did so far.
-    pub fn score(&self, seat: usize) -> Option<Score> {
-        self.records.get(seat).map(|record| record.score)
     }
 
     /// What a seat may know of the round.
@@ -302,7 +301,7 @@ mod tests {
         let mut game = game(2, 3, 1);
         game.forfeit(0);
         game.apply(1, Action::Stand).unwrap();
-        assert_eq!((game.played(), game.is_over()), (1, false));
+        assert_eq!((game.played(), game.outcome()), (1, None));
         game.deal().unwrap();
         assert_eq!(game.view(0), None);
         game.apply(1, Action::Stand).unwrap();
@@ -315,16 +314,16 @@ mod tests {
     fn a_table_is_over_when_its_rounds_or_its_players_are_gone() {
         let mut rounds = game(1, 2, 1);
         rounds.apply(0, Action::Stand).unwrap();
-        assert!(!rounds.is_over());
+        assert_eq!(rounds.outcome(), None);
         rounds.deal().unwrap();
-        assert!(!rounds.is_over());
+        assert_eq!(rounds.outcome(), None);
         rounds.apply(0, Action::Stand).unwrap();
-        assert!(rounds.is_over() && !rounds.is_deserted());
+        assert_eq!((rounds.outcome(), rounds.is_deserted()), (Some(Outcome::Finished), false));
         let mut players = game(2, 9, 1);
         players.forfeit(1);
-        assert!(!players.is_over());
+        assert_eq!(players.outcome(), None);
         players.forfeit(0);
-        assert!(players.is_over() && players.is_deserted());
+        assert_eq!((players.outcome(), players.is_deserted()), (Some(Outcome::Deserted), true));
         assert_eq!(players.deal(), Err(RoundError::Seats));
     }
 

@@ -62,7 +62,7 @@ impl Points {
 /// The most cards that a hand can hold: 21 aces, and one more that makes it bust.
 ///
 /// With one deck 12 is the most; other dealers may play with more.
-pub const MAX_HAND: usize = 22;
+pub(crate) const MAX_HAND: usize = 22;
 
 /// Cards in the order in which they came, and their points.
 #[derive(Clone, Copy)]

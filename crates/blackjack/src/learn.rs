@@ -28,14 +28,14 @@ pub use trainer::Trainer;
 use core::str::FromStr;
 
 use rand::Rng;
-use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::{
+    game::Action,
     hand::{BEST, MAX_HAND},
     policy::State,
     qtable::{Entry, QTable},
-    round::{Action, Verdict},
+    verdict::Verdict,
 };
 
 /// A probability that 64 random bits are compared with.
@@ -141,7 +141,7 @@ pub struct Choice {
     /// What to do.
     pub action: Action,
     /// Whether the decisions of the round before this one still count.
-    pub counts_before: bool,
+    pub(crate) counts_before: bool,
 }
 
 impl Choice {
@@ -169,92 +169,6 @@ fn is_confident(Entry { hit, stand }: &Entry) -> bool {
     hit.n > 0 && stand.n > 0 && difference * difference >= 4.0 * (m + n) * m * n
 }
 
-/// How many rounds ended how.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Score {
-    /// Won.
-    pub wins: u64,
-    /// Neither won nor lost.
-    pub pushes: u64,
-    /// Lost to a better hand.
-    pub losses: u64,
-    /// Lost by going over 21.
-    pub busts: u64,
-}
-
-impl Score {
-    /// Counts one more.
-    #[inline]
-    pub const fn add(&mut self, verdict: Verdict) {
-        match verdict {
-            Verdict::Win => self.wins += 1,
-            Verdict::Push => self.pushes += 1,
-            Verdict::Lose => self.losses += 1,
-            Verdict::Bust => self.busts += 1,
-        }
-    }
-
-    /// Takes one back that was counted.
-    pub(crate) const fn take_back(&mut self, verdict: Verdict) {
-        let count = match verdict {
-            Verdict::Win => &mut self.wins,
-            Verdict::Push => &mut self.pushes,
-            Verdict::Lose => &mut self.losses,
-            Verdict::Bust => &mut self.busts,
-        };
-        *count = count.saturating_sub(1);
-    }
-
-    /// All rounds.
-    pub const fn rounds(&self) -> u64 {
-        self.wins + self.pushes + self.losses + self.busts
-    }
-
-    /// The sum of all rewards: what was won or lost with a stake of 1 in each round.
-    pub fn bankroll(&self) -> i64 {
-        let lost = self.losses.saturating_add(self.busts);
-        let difference = i64::try_from(self.wins.abs_diff(lost)).unwrap_or(i64::MAX);
-        if self.wins < lost { -difference } else { difference }
-    }
-
-    /// Mean reward of a round; 0 for no rounds.
-    #[expect(clippy::cast_precision_loss, reason = "a mean for people to read")]
-    pub fn mean(&self) -> f64 {
-        (self.wins as f64 - (self.losses + self.busts) as f64) / self.rounds().max(1) as f64
-    }
-
-    /// The mean squared deviation of a round's reward from the mean.
-    #[expect(clippy::cast_precision_loss, reason = "a deviation for people to read")]
-    pub fn variance(&self) -> f64 {
-        let decided = (self.wins + self.losses + self.busts) as f64 / self.rounds().max(1) as f64;
-        decided - self.mean() * self.mean()
-    }
-
-    /// Half the width of the 95 % confidence interval around the mean reward; none below two rounds.
-    #[expect(clippy::cast_precision_loss, reason = "a width for people to read")]
-    pub fn half_width(&self) -> Option<f64> {
-        let rounds = self.rounds() as f64;
-        (rounds >= 2.0).then(|| 1.96 * square_root(self.variance() / (rounds - 1.0)))
-    }
-}
-
-// By Newton's method, since the square root of the processor is not part of `core`.
-fn square_root(of: f64) -> f64 {
-    if of <= 0.0 {
-        return 0.0;
-    }
-    (0..64).fold(of.max(1.0), |root, _| f64::midpoint(root, of / root))
-}
-
-impl core::ops::AddAssign for Score {
-    fn add_assign(&mut self, other: Self) {
-        self.wins += other.wins;
-        self.pushes += other.pushes;
-        self.losses += other.losses;
-        self.busts += other.busts;
-    }
-}
-
 /// The decisions of a round, which are learned from once its result is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Episode {
@@ -276,16 +190,9 @@ impl Episode {
         Self { decisions: [None; MAX_HAND], count: 0, from: 0 }
     }
 
-    /// Forgets all decisions.
-    #[inline]
-    pub const fn clear(&mut self) {
-        self.count = 0;
-        self.from = 0;
-    }
-
     /// Takes in the next decision. More than a hand can take are left out.
     #[inline]
-    pub fn record(&mut self, state: State, choice: Choice) {
+    pub(crate) fn record(&mut self, state: State, choice: Choice) {
         if !choice.counts_before {
             self.from = self.count;
         }
@@ -326,12 +233,5 @@ mod tests {
         assert!(!never.falls(0) && always.falls(u64::MAX));
         let tenth = Chance::new(0.1).unwrap();
         assert!(tenth.falls(u64::MAX / 11) && !tenth.falls(u64::MAX / 9));
-    }
-
-    #[test]
-    fn roots_are_roots() {
-        for of in [0.0, 1e-12, 0.25, 2.0, 1e12] {
-            assert!((square_root(of) - of.sqrt()).abs() <= 1e-9 * of.sqrt(), "{of}");
-        }
     }
 }

@@ -8,20 +8,20 @@
 use core::fmt;
 
 use crate::{
+    game::Action,
     hand::{BEST, Points},
-    round::Action,
 };
 
 /// The smallest total that a decision is made on: two deuces.
-pub const MIN_TOTAL: u8 = 4;
+pub(crate) const MIN_TOTAL: u8 = 4;
 /// The smallest value of an upcard; the largest is the 11 of an ace.
 pub const MIN_UPCARD: u8 = 2;
 /// Values that an upcard can have.
-pub const UPCARDS: usize = 10;
+pub(crate) const UPCARDS: usize = 10;
 /// Totals that a decision is made on: 4 to 21.
 const TOTALS: usize = 18;
 /// Places in a table with one place a state, used or not: 18 totals, hard and soft, 10 upcards.
-pub const STATES: usize = TOTALS * 2 * UPCARDS;
+pub(crate) const STATES: usize = TOTALS * 2 * UPCARDS;
 
 /// Which facts make a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -109,7 +109,7 @@ impl State {
 
     /// Its place in a table of [`STATES`] places, in the order of [`StateSpace::states`].
     #[inline]
-    pub const fn index(self) -> usize {
+    pub(crate) const fn index(self) -> usize {
         let row = (self.total.saturating_sub(MIN_TOTAL) as usize) * 2 + self.soft as usize;
         row * UPCARDS + self.upcard.saturating_sub(MIN_UPCARD) as usize
     }
@@ -171,7 +171,7 @@ impl Policy {
     }
 
     /// Changes what to do in a state.
-    pub const fn set(&mut self, state: State, action: Action) {
+    pub(crate) const fn set(&mut self, state: State, action: Action) {
         self.hits[state.index()] = matches!(action, Action::Hit);
     }
 

@@ -7,18 +7,19 @@
 //! Source: the requirements of the course's project, "Q table"; updating after the round in every case, and counting
 //! every visit, as its page says.
 
+mod error;
 mod file;
 
 use alloc::{boxed::Box, string::String};
 use core::{cmp::Ordering, fmt::Write};
 use thiserror::Error;
 
-pub use file::{MAX_FILE, ParseTableError, Trouble};
+pub use error::{MAX_FILE, ParseTableError, Trouble};
 
 use crate::{
+    game::Action,
     hand::{BEST, DEALER_STANDS},
     policy::{Policy, STATES, State, StateSpace},
-    round::Action,
 };
 
 /// How an action did in a state.
@@ -125,7 +126,7 @@ pub struct QTable {
 impl QTable {
     /// The largest count of an action that a file or a merge may bring in. It is so far below the largest `u64` that training cannot
     /// make a count overflow.
-    pub const MAX_COUNT: u64 = 1 << 62;
+    pub(crate) const MAX_COUNT: u64 = 1 << 62;
 
     /// A table that knows nothing yet.
     pub fn new(space: StateSpace) -> Self {

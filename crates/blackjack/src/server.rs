@@ -10,12 +10,19 @@
 //! Sources: the requirements of the course's project, "Dealer" and "Tournament"; what happens on trouble is our own.
 
 mod accounts;
+mod admission;
 mod engine;
+mod facts;
+mod fault;
 mod held;
+mod pending;
+mod places;
 mod printer;
 mod queue;
 mod state;
+mod table;
 mod tables;
+mod watchers;
 
 use alloc::{
     collections::{BTreeMap, BTreeSet},
@@ -24,28 +31,29 @@ use alloc::{
     vec::Vec,
 };
 use bytes::Bytes;
-use netcore::{Departure, GameEvent, Gone, Outbox, Outcome, PeerId, Phase, Role, Severity, Time};
+use netcore::{Departure, Fingerprint, GameEvent, Gone, Outbox, Outcome, PeerId, Phase, Role, Severity, Time};
 
 use accounts::Accounts;
+use admission::Admission;
+use facts::SetFingerprint;
+use fault::{Fault, note};
 use held::Held;
+use pending::Pending;
+use places::Places;
+pub use printer::DESERTED_RATE;
 use printer::Printer;
 use queue::Queue;
+pub use state::ServerState;
+pub use table::Table;
 use tables::Entry;
+pub use watchers::PICTURE_PAUSE;
+use watchers::Watchers;
 
-pub use self::{printer::DESERTED_RATE, state::State};
 use crate::{
-    audience::Audience,
-    door::Door,
-    entrance::Entrance,
-    fingerprint::{Fingerprint, SetFingerprint},
-    protocol::{DealerMessage, Dialect, Name, PlayerMessage, Request},
-    shares::Shares,
-    table::{Fault, Table, note},
+    config::{Config, ConfigError, MAX_CLIENTS},
+    name::Name,
+    protocol::{DealerMessage, Dialect, PlayerMessage, Request},
     view::{LobbyView, MAX_SHOWN},
-};
-pub use crate::{
-    audience::PICTURE_PAUSE,
-    config::{Config, ConfigError, DELAY, MAX_CLIENTS, MAX_CLIENTS_OF_HOST, MAX_WATCHERS, TIMEOUT},
 };
 
 // Where a joined client is.
@@ -59,8 +67,8 @@ enum Guest {
 #[derive(Debug, Clone)]
 pub struct Server {
     config: Config,
-    shares: Shares,
-    door: Door,
+    places: Places,
+    pending: Pending,
     guests: BTreeMap<PeerId, Guest>,
     queue: Queue,
     // Tables in play, and those that are over and still have messages to send.
@@ -68,7 +76,7 @@ pub struct Server {
     alarms: BTreeSet<(Time, u32)>,
     // Seats at tables that are held for those who had them.
     held: Held,
-    audience: Audience,
+    watchers: Watchers,
     begun: u32,
     playing: u32,
     complete: u32,
@@ -91,14 +99,14 @@ impl Server {
         config.check()?;
         Ok(Self {
             config,
-            shares: Shares::new(MAX_CLIENTS),
-            door: Door::default(),
+            places: Places::new(MAX_CLIENTS),
+            pending: Pending::default(),
             guests: BTreeMap::new(),
             queue: Queue::default(),
             tables: BTreeMap::new(),
             alarms: BTreeSet::new(),
             held: Held::default(),
-            audience: Audience::new(),
+            watchers: Watchers::new(),
             begun: 0,
             playing: 0,
             complete: 0,
@@ -142,15 +150,15 @@ impl Server {
         let due = now.plus(self.config.timeout);
         // Built for watchers only: thousands of players may connect.
         let view = (who.1 == Role::Watcher).then(|| self.view());
-        let Self { door, shares, audience, ended, .. } = self;
-        let entrance = Entrance { door, shares, audience, closed: ended.is_some() };
-        entrance.enter((now, due), who, address, || view.map_or_else(Bytes::new, |view| view.to_bytes()), out);
+        let Self { pending, places, watchers, ended, .. } = self;
+        let admission = Admission { pending, places, watchers, closed: ended.is_some() };
+        admission.enter((now, due), who, address, || view.map_or_else(Bytes::new, |view| view.to_bytes()), out);
     }
 
     fn request(&mut self, now: Time, peer: PeerId, Request { dialect, message }: Request, out: &mut Outbox) {
         match self.guests.get(&peer) {
             Some(&Guest::Seated { table }) => {
-                return self.at(now, table, out, |table, out| table.hear(now, peer, message, out));
+                return self.at(now, table, out, |table, out| table.receive(now, peer, message, out));
             }
             Some(Guest::Waiting { name, .. }) => {
                 if self.config.trace {
@@ -161,7 +169,7 @@ impl Server {
             None => {}
         }
         // Messages of watchers are ignored.
-        if !self.door.has(peer) {
+        if !self.pending.has(peer) {
             return;
         }
         if self.config.trace {
@@ -170,8 +178,8 @@ impl Server {
         let PlayerMessage::Join(name) = message else {
             return self.fault(now, peer, &Fault::OutOfTurn(message), out);
         };
-        let Some(host) = self.shares.host(peer) else { return };
-        self.door.leave(peer);
+        let Some(host) = self.places.host(peer) else { return };
+        self.pending.leave(peer);
         if let Some((table, seat)) = self.held.take(host, &name) {
             self.guests.insert(peer, Guest::Seated { table });
             return self.at(now, table, out, |table, out| table.come_back(now, seat, (peer, dialect), out));
@@ -200,7 +208,7 @@ impl Server {
                 self.stop_waiting(peer, Departure::Dismissed(fault.to_string()), out);
             }
             // The dialect of a client that has not joined may be unknown, so it gets no message.
-            None if self.door.has(peer) => {
+            None if self.pending.has(peer) => {
                 fault.tell(peer, None, out);
                 self.close(peer, out);
             }
@@ -213,9 +221,9 @@ impl Server {
             Some(&Guest::Seated { table }) if why == Gone::Interrupted => self.interrupted(now, peer, table, out),
             Some(&Guest::Seated { table }) => self.at(now, table, out, |table, out| table.gone(now, peer, why, out)),
             Some(Guest::Waiting { .. }) => self.stop_waiting(peer, Departure::Disconnected(why), out),
-            None if self.door.has(peer) => self.close(peer, out),
+            None if self.pending.has(peer) => self.close(peer, out),
             None => {
-                if self.audience.leave(peer) {
+                if self.watchers.leave(peer) {
                     out.close(peer);
                 }
             }
@@ -223,7 +231,7 @@ impl Server {
     }
 
     fn interrupted(&mut self, now: Time, peer: PeerId, table: u32, out: &mut Outbox) {
-        let (Some(host), due) = (self.shares.host(peer), now.plus(self.config.timeout)) else { return };
+        let (Some(host), due) = (self.places.host(peer), now.plus(self.config.timeout)) else { return };
         let mut held = None;
         self.at(now, table, out, |table, out| held = table.interrupted(peer, out));
         if let Some((seat, name)) = held {
@@ -234,14 +242,14 @@ impl Server {
     fn refresh(&mut self, now: Time, peer: PeerId, out: &mut Outbox) {
         if let Some(&Guest::Seated { table }) = self.guests.get(&peer) {
             self.at(now, table, out, |table, out| table.refresh(now, peer, out));
-        } else if self.audience.has(peer) {
+        } else if self.watchers.has(peer) {
             out.send(peer, self.view().to_bytes());
         }
     }
 
     fn stop_waiting(&mut self, peer: PeerId, why: Departure, out: &mut Outbox) {
         if let (Some(Guest::Waiting { name, dialect }), Some(host)) =
-            (self.guests.remove(&peer), self.shares.host(peer))
+            (self.guests.remove(&peer), self.places.host(peer))
         {
             self.toggle_waiting(peer, &name, dialect);
             self.queue.remove(host, peer);
@@ -252,14 +260,14 @@ impl Server {
 
     // Disconnects a client without a seat.
     fn close(&mut self, peer: PeerId, out: &mut Outbox) {
-        self.door.leave(peer);
-        self.shares.leave(peer);
+        self.pending.leave(peer);
+        self.places.leave(peer);
         out.close(peer);
     }
 
     // Disconnects all clients without a seat.
     fn dismiss(&mut self, out: &mut Outbox) {
-        for peer in self.door.peers() {
+        for peer in self.pending.peers() {
             self.close(peer, out);
         }
         while let Some(peer) = self.queue.pop() {

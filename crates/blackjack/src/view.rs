@@ -1,7 +1,8 @@
-//! What anybody may see who looks on, and how a watcher is told.
+//! What one receiver may know: a [`View`] is for the player of a seat, a [`TableView`] and a [`LobbyView`] are for anybody.
 //!
-//! A picture is the whole of it, in one message: lines of printable ASCII with a line feed between them, then a zero byte.
-//! It is made of these types, and they have no place for the hole card or the deck.
+//! None of these types has a place for the hole card or the deck, and every message is made of them.
+//!
+//! A watcher is sent the whole picture in one message: lines of printable ASCII with a line feed between them, then a zero byte.
 //!
 //! | line | says |
 //! |------|------|
@@ -13,17 +14,51 @@
 //! | `SEAT <number> <stage> <name> <wins> <pushes> <losses> <busts> <forfeits>` | `WAITS`, `DECIDES`, `STANDS`, `BUST`, `FORFEITED`, or `OUT` if no hand was dealt to it |
 //! | `HAND <card>, <card> …` | the cards of the seat above |
 //!
-//! Our own: the course's protocol knows nobody who looks on.
+//! Pictures are our own: the course's protocol has no watchers.
 
 use alloc::vec::Vec;
 use bytes::{Bytes, BytesMut};
 use core::fmt::{self, Write};
 use netcore::Phase;
+use serde::{Deserialize, Serialize};
 
-use crate::{cards::Card, hand::Hand, learn::Score, protocol::Name, round::Stage};
+use crate::{
+    cards::Card,
+    hand::Hand,
+    name::Name,
+    verdict::{Score, Verdict},
+};
 
 /// The most tables that one picture shows: those with the lowest numbers.
 pub const MAX_SHOWN: usize = 16;
+
+/// How far the hand of a seat is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Stage {
+    /// Nobody sits there.
+    Absent,
+    /// Its turn is now or later.
+    Playing,
+    /// It takes no more cards.
+    Stood,
+    /// Its total is above 21.
+    Bust,
+    /// The player broke the rules or left, so the hand is lost.
+    Forfeited,
+}
+
+/// What a seat may know of a round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct View<'a> {
+    /// Its own cards, in the order in which they came.
+    pub cards: &'a [Card],
+    /// The dealer's card that lies face up.
+    pub upcard: Card,
+    /// Whether its decision is due.
+    pub asked: bool,
+    /// What its hand came to; known once the round is over.
+    pub verdict: Option<Verdict>,
+}
 
 /// What anybody may see of a table.
 #[derive(Debug, Clone)]

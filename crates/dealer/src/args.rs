@@ -2,7 +2,10 @@
 
 use std::{net::IpAddr, time::Duration};
 
-use blackjack::{Seed, game::MAX_ROUNDS, round::MAX_SEATS, server::Config};
+use blackjack::{
+    Config, Seed,
+    game::{MAX_ROUNDS, MAX_SEATS},
+};
 use clap::Parser;
 use cmdkit::{LogArgs, count, ip_address, whole_number};
 use netcore::Rate;
@@ -151,7 +154,7 @@ mod tests {
             (config.players, config.tables, config.rounds, config.accounts),
             (2, 3, 9, Some(Duration::from_secs(10)))
         );
-        assert_eq!((config.delay, config.timeout), (blackjack::server::DELAY, blackjack::server::TIMEOUT));
+        assert_eq!((config.delay, config.timeout), (blackjack::config::DELAY, blackjack::config::TIMEOUT));
         assert_eq!(config.seed, Seed::from_number(4));
     }
 

@@ -5,7 +5,7 @@ mod args;
 use std::process::ExitCode;
 
 use anyhow::bail;
-use blackjack::{Server, server::Config};
+use blackjack::{Config, Server};
 use cmdkit::{EXIT_USAGE, Usage, UsageError, command_of};
 use netcore::Outcome;
 use servekit::{Announce, Hosting, Reach, Wire};

@@ -7,12 +7,11 @@ use std::{
 
 use anyhow::{anyhow, bail};
 use blackjack::{
-    Policy, QTable, Seed, StateSpace,
+    Name, Policy, QTable, Seed, StateSpace,
+    config::TIMEOUT,
     exact::Solver,
     game::MAX_ROUNDS,
     learn::{Chance, Explore},
-    protocol::Name,
-    server::TIMEOUT,
 };
 use clap::{
     Parser, ValueEnum,
@@ -58,84 +57,84 @@ without QUIT, did not wait for your answer or says what makes no sense, or a tab
 pub struct Args {
     /// Your name: 1 to 64 printable ASCII characters without a space
     #[arg(required_unless_present = "practice", value_parser = OsStringValueParser::new().try_map(|typed| Name::new(typed.as_encoded_bytes())))]
-    pub name: Option<Name>,
+    pub(crate) name: Option<Name>,
 
     /// Name or address of the dealer
     #[arg(required_unless_present = "practice", value_parser = parse_host)]
-    pub host: Option<String>,
+    pub(crate) host: Option<String>,
 
     /// TCP port of the dealer
     #[arg(required_unless_present = "practice", value_parser = whole_number(1..=u16::MAX, 2021), allow_negative_numbers = true)]
-    pub port: Option<u16>,
+    pub(crate) port: Option<u16>,
 
     /// Learn while playing, and save the table
     #[arg(long, conflicts_with_all = ["human", "practice"])]
-    pub train: bool,
+    pub(crate) train: bool,
 
     /// Play yourself: in the terminal, or by lines if standard input or output is none
     #[arg(long)]
-    pub human: bool,
+    pub(crate) human: bool,
 
     /// Play yourself against a dealer in this program, whose hand is shown at the end of each round and who waits as long as
     /// it takes
     #[arg(long, conflicts_with_all = ["host", "port", "binary", "think", "rounds"])]
-    pub practice: bool,
+    pub(crate) practice: bool,
 
     /// How many seconds the dealer waits for your answer, for the time that is shown: the wire does not tell it. 0 shows none
     #[arg(long, value_name = "SECONDS", default_value_t = TIMEOUT.as_secs(), value_parser = whole_number(0..=86_400_u64, 30),
           requires = "human", allow_negative_numbers = true)]
-    pub think: u64,
+    pub(crate) think: u64,
 
     /// How many rounds the dealer deals, for the time left that is shown while a table plays or learns: the wire does not
     /// tell it
     #[arg(long, value_name = "ROUNDS", value_parser = count(1..=u64::from(MAX_ROUNDS), 1000), conflicts_with = "human",
           allow_negative_numbers = true)]
-    pub rounds: Option<u64>,
+    pub(crate) rounds: Option<u64>,
 
     /// The table to play by, to train or to be advised by [default: 'qtable'; if that is not there, training makes it, and
     /// advice is the best table's]
     #[arg(long, visible_alias = "qtable", value_name = "FILE")]
-    pub table: Option<PathBuf>,
+    pub(crate) table: Option<PathBuf>,
 
     /// Play by the best table that there is, or be advised by it; it is worked out, not learned
     #[arg(long, conflicts_with_all = ["train", "table"])]
-    pub best: bool,
+    pub(crate) best: bool,
 
     /// Which facts make a state: coarse (total and upcard) or soft (whether an ace counts 11, too) [default: as the table
     /// has it; coarse for a new one, soft for the best]
     #[arg(long, value_name = "SPACE", value_parser = parse_space)]
-    pub state: Option<StateSpace>,
+    pub(crate) state: Option<StateSpace>,
 
     /// Speak the binary dialect
     #[arg(long)]
-    pub binary: bool,
+    pub(crate) binary: bool,
 
     /// How a learner decides
     #[arg(long, value_enum, default_value_t = Exploring::Random, requires = "train", help_heading = "Training")]
-    pub explore: Exploring,
+    pub(crate) explore: Exploring,
 
     /// The chance of a random move with --explore epsilon [default: 0.1]
     #[arg(long, value_name = "CHANCE", value_parser = str::parse::<Chance>, requires = "train",
           help_heading = "Training", allow_negative_numbers = true)]
-    pub epsilon: Option<Chance>,
+    pub(crate) epsilon: Option<Chance>,
 
     /// Make the learner's random moves by this number, or deal the cards of --practice by it [default: the system's entropy]
     #[arg(long, value_name = "NUMBER", value_parser = whole_number(0..=u64::MAX, 17), allow_negative_numbers = true)]
-    pub seed: Option<u64>,
+    pub(crate) seed: Option<u64>,
 
     /// Save the table after so many rounds, and at the end
     #[arg(long, value_name = "ROUNDS", default_value_t = 10_000, value_parser = count(1..=u64::MAX, 10_000),
           requires = "train", help_heading = "Training", allow_negative_numbers = true)]
-    pub save_every: u64,
+    pub(crate) save_every: u64,
 
     /// What is logged, and where.
     #[command(flatten)]
-    pub logs: ScreenLogArgs,
+    pub(crate) logs: ScreenLogArgs,
 }
 
 /// How a learner decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Exploring {
+pub(crate) enum Exploring {
     /// By a coin, always
     Random,
     /// By the table, and by a coin now and then

@@ -18,9 +18,9 @@ use std::{
 
 use anyhow::Context;
 use blackjack::{
-    PlayerMessage, Policy, QTable, StateSpace, Verdict,
-    client::Event,
-    learn::{Choice, Episode, Explore, Score},
+    PlayerMessage, Policy, QTable, Score, StateSpace, Verdict,
+    client::Meaning,
+    learn::{Choice, Episode, Explore},
 };
 use bytes::BytesMut;
 use cmdkit::{Autosave, Progress, clock_time, file_name, time_left};
@@ -173,19 +173,19 @@ fn converse(
             }
         };
         let received = session.receive(&chunk[..count]);
-        while let Some(event) = session.next_event() {
+        while let Some(event) = session.poll_event() {
             match event {
-                Event::Asked => {
+                Meaning::Asked => {
                     if let Some(choice) = pilot.choose(session) {
                         let message = session.client.decide(choice)?;
                         trace!("> {message}");
                     }
                 }
-                Event::Ended { verdict, lesson, .. } => {
+                Meaning::Ended { verdict, lesson, .. } => {
                     pilot.learn(session.score, verdict, lesson, &mut progress);
                     progress.draw(|elapsed| how_far(session.score, rounds, elapsed));
                 }
-                Event::Quit => {
+                Meaning::Quit => {
                     progress.end();
                     if !begun {
                         warn!("the dealer said QUIT before the first round: it has no seat left");
@@ -193,13 +193,13 @@ fn converse(
                     part(stream, &mut chunk);
                     return Ok(());
                 }
-                Event::Began => {
+                Meaning::Began => {
                     // The time spent waiting for a seat is no time of play.
                     if !mem::replace(&mut begun, true) {
                         progress = progress_line();
                     }
                 }
-                Event::Dealt | Event::Ignored => {}
+                Meaning::Dealt | Meaning::Ignored => {}
             }
         }
         received?;

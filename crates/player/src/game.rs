@@ -3,11 +3,8 @@
 use std::collections::VecDeque;
 
 use blackjack::{
-    Action, Client, DealerMessage, Dialect, Hand, PlayerMessage, Verdict,
-    client::Event,
-    exact::Odds,
-    learn::{Choice, Score},
-    protocol::Name,
+    Action, Client, DealerMessage, Dialect, Hand, Name, PlayerMessage, Score, Verdict, client::Meaning, exact::Odds,
+    learn::Choice,
 };
 
 use crate::{
@@ -84,37 +81,37 @@ impl Game {
     ///
     /// # Errors
     /// When it makes no sense there.
-    pub fn hear(&mut self, message: DealerMessage) -> anyhow::Result<Event> {
-        let event = self.session.hear(message)?;
+    pub fn apply(&mut self, message: DealerMessage) -> anyhow::Result<Meaning> {
+        let event = self.session.apply(message)?;
         self.take_in(&event);
         Ok(event)
     }
 
     /// What the next message of those that came means; none when all were looked at.
-    pub(crate) fn next_event(&mut self) -> Option<Event> {
-        let event = self.session.next_event()?;
+    pub(crate) fn poll_event(&mut self) -> Option<Meaning> {
+        let event = self.session.poll_event()?;
         self.take_in(&event);
         Some(event)
     }
 
-    fn take_in(&mut self, event: &Event) {
+    fn take_in(&mut self, event: &Meaning) {
         self.advice = None;
         match *event {
-            Event::Began => {
+            Meaning::Began => {
                 self.begun += 1;
                 self.just_ended = false;
                 (self.stood, self.grade, self.revealed) = (false, None, None);
             }
-            Event::Asked => {
+            Meaning::Asked => {
                 let upcard = self.upcard().filter(|_| self.client().state().is_some());
                 self.advice = upcard.map(|upcard| self.advisor.advise(self.hand(), upcard));
             }
-            Event::Ended { verdict, total, .. } => {
+            Meaning::Ended { verdict, total, .. } => {
                 self.last = Some((total, verdict));
                 self.just_ended = true;
                 self.count();
             }
-            Event::Dealt | Event::Ignored | Event::Quit => {}
+            Meaning::Dealt | Meaning::Ignored | Meaning::Quit => {}
         }
     }
 
@@ -280,7 +277,7 @@ mod tests {
                 "HIT" => assert_eq!(game.decide(Action::Hit), Some(PlayerMessage::Hit)),
                 "STAND" => assert_eq!(game.decide(Action::Stand), Some(PlayerMessage::Stand)),
                 _ => {
-                    game.hear(DealerMessage::parse_text(line.as_bytes()).unwrap()).unwrap();
+                    game.apply(DealerMessage::parse_text(line.as_bytes()).unwrap()).unwrap();
                 }
             }
         }

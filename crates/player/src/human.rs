@@ -9,7 +9,7 @@ mod wish;
 
 use std::{future, io, mem, net::SocketAddr, pin::Pin, time::Duration};
 
-use blackjack::{client::Event, learn::Score};
+use blackjack::client::Meaning;
 use bytes::BytesMut;
 use termkit::{Palette, Source, Stage};
 use tokio::{
@@ -19,11 +19,14 @@ use tokio::{
 };
 use tracing::debug;
 
-use self::{ending::CutOff, inbox::Inbox, parting::Before};
+use ending::CutOff;
+use inbox::Inbox;
+
 use crate::{
     clock::Clock,
     game::Game,
     link::{Link, Practice},
+    summary::Summary,
     view::{Again, Closing, Hold, Scene, View},
 };
 
@@ -44,22 +47,17 @@ pub(crate) enum Place {
     Practice(Box<Practice>),
 }
 
-/// What a person has played.
-#[derive(Debug)]
-pub(crate) struct Played {
-    pub(crate) score: Score,
-    pub(crate) forfeits: u64,
-    pub(crate) games: u64,
-    /// What went wrong, if anything did.
-    pub(crate) ended: anyhow::Result<()>,
-}
-
 /// Plays until the person leaves, the terminal is gone or, without a screen, the dealer takes leave. `think` is how long the
-/// dealer waits for an answer.
+/// dealer waits for an answer. Gives what was played, and what went wrong if anything did.
 ///
 /// # Errors
 /// When the terminal or the system refuses.
-pub(crate) fn play(place: Place, game: Game, draws: bool, think: Option<Duration>) -> anyhow::Result<Played> {
+pub(crate) fn play(
+    place: Place,
+    game: Game,
+    draws: bool,
+    think: Option<Duration>,
+) -> anyhow::Result<(Summary, anyhow::Result<()>)> {
     let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let (link, again) = match place {
@@ -86,7 +84,7 @@ pub(crate) fn play(place: Place, game: Game, draws: bool, think: Option<Duration
             rushed: None,
             state: State::Playing,
             leaving: false,
-            before: Before::default(),
+            played: Summary::default(),
         };
         person.run().await?;
         person.finish()
@@ -155,7 +153,8 @@ struct Person {
     rushed: Option<(u64, Duration)>,
     state: State,
     leaving: bool,
-    before: Before,
+    // The games that are over.
+    played: Summary,
 }
 
 impl Person {
@@ -200,7 +199,7 @@ impl Person {
         {
             let was = Turn::of(&self.game, self.answered);
             let received = self.game.session().receive(&[byte]);
-            while let Some(event) = self.game.next_event() {
+            while let Some(event) = self.game.poll_event() {
                 self.hear(&event, was)?;
             }
             if let Err(error) = received {
@@ -218,30 +217,30 @@ impl Person {
         Ok(())
     }
 
-    fn hear(&mut self, event: &Event, was: Turn) -> io::Result<()> {
+    fn hear(&mut self, event: &Meaning, was: Turn) -> io::Result<()> {
         self.stage.change();
-        let over = matches!(event, Event::Began | Event::Ended { .. } | Event::Quit);
+        let over = matches!(event, Meaning::Began | Meaning::Ended { .. } | Meaning::Quit);
         let waited = (was == Turn::Asked && over).then(|| self.clock.stop(self.inbox.arrived()));
         match event {
-            Event::Asked => {
+            Meaning::Asked => {
                 self.clock.start(self.inbox.arrived());
                 self.advised = false;
             }
-            Event::Began | Event::Dealt => self.answered = None,
-            Event::Ended { .. } => {
+            Meaning::Began | Meaning::Dealt => self.answered = None,
+            Meaning::Ended { .. } => {
                 self.game.reveal(self.link.revealed());
                 if self.view.is_some() {
                     let practices = matches!(self.link, Link::Practice(_));
                     self.hold = Some(if practices { Hold::Key } else { Hold::Until(Instant::now() + PAUSE) });
                 }
             }
-            Event::Ignored | Event::Quit => {}
+            Meaning::Ignored | Meaning::Quit => {}
         }
         if self.view.is_none() {
             lines::tell(&self.game, event, self.clock.left(Instant::now()))?;
         }
         match (event, waited) {
-            (Event::Quit, waited) => self.take_leave(waited, was),
+            (Meaning::Quit, waited) => self.take_leave(waited, was),
             (_, Some(waited)) => {
                 let (rounds, longest) = self.rushed.unwrap_or_default();
                 self.rushed = Some((rounds + 1, longest.max(waited)));

@@ -18,7 +18,7 @@
 //! let best = solver.best(StateSpace::Soft);
 //! let mut game = Game::new(Name::new(b"Ann")?, Dialect::Text, Advisor::new(solver, best));
 //! for text in ["BEGIN", "CARD Ten of Clubs", "CARD Six of Hearts", "DEALER Three of Diamonds", "DECISION"] {
-//!     game.hear(DealerMessage::parse_text(text.as_bytes())?)?;
+//!     game.apply(DealerMessage::parse_text(text.as_bytes())?)?;
 //! }
 //! let advice = game.advice().expect("asked");
 //! assert_eq!(advice.action, blackjack::Action::Stand);
@@ -35,16 +35,17 @@ mod game;
 mod human;
 mod link;
 mod session;
+mod summary;
 mod tables;
 mod view;
 
 use std::{
-    io::{self, IsTerminal, Write},
+    io::{self, IsTerminal},
     process::ExitCode,
 };
 
 use anyhow::{anyhow, bail};
-use blackjack::{Dialect, Name, game::Row, learn::Score};
+use blackjack::{Dialect, Name};
 
 pub use advice::{Advice, Advisor};
 pub use args::Args;
@@ -52,13 +53,7 @@ pub use coach::Grade;
 pub use game::Game;
 pub use view::View;
 
-use crate::{
-    args::Plan,
-    bot::Pilot,
-    human::{Place, Played},
-    link::Practice,
-    session::Session,
-};
+use crate::{args::Plan, bot::Pilot, human::Place, link::Practice, session::Session, summary::Summary};
 
 /// The default name at a practice table.
 const NOBODY: &[u8] = b"You";
@@ -84,15 +79,13 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             let stream = connection::open_any(&addresses, host, port)?;
             let dealer = format!("{host} port {port}");
             let place = Place::Dealer { stream, addresses, name: dealer };
-            let Played { score, forfeits, games, ended } =
-                human::play(place, Game::new(name.clone(), dialect, *advisor), draws, args.limit())?;
-            (Summary { score, forfeits, games }, ended)
+            human::play(place, Game::new(name.clone(), dialect, *advisor), draws, args.limit())?
         }
         Plan::Play { policy } => {
             let stream = connection::open(host, port)?;
             let session = Session::new(name.clone(), dialect, policy.space());
             let (score, ended) = bot::play(&stream, session, &mut Pilot::Table(policy), args.rounds)?;
-            (Summary::of(score), ended)
+            (Summary { score, forfeits: 0, games: 1 }, ended)
         }
         Plan::Learn { learner } => {
             let space = learner.space();
@@ -105,12 +98,12 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
                 Pilot::Learner(learner) => learner.finish(score),
                 Pilot::Table(_) => Ok(()),
             };
-            (Summary::of(score), both(ended, saved))
+            (Summary { score, forfeits: 0, games: 1 }, both(ended, saved))
         }
     };
-    let told = tell(&name, played);
+    let printed = played.print(&name);
     ended?;
-    told?;
+    printed?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -120,8 +113,8 @@ fn practise(args: &Args, plan: Plan, draws: bool) -> anyhow::Result<ExitCode> {
     let name = args.name.clone().map_or_else(|| Name::new(NOBODY), Ok)?;
     let place = Place::Practice(Box::new(Practice::new(args.cards()?)?));
     let game = Game::new(name.clone(), Dialect::Text, *advisor);
-    let Played { score, forfeits, games, ended } = human::play(place, game, draws, None)?;
-    tell(&name, Summary { score, forfeits, games })?;
+    let (played, ended) = human::play(place, game, draws, None)?;
+    played.print(&name)?;
     ended?;
     Ok(ExitCode::SUCCESS)
 }
@@ -132,33 +125,4 @@ fn both(one: anyhow::Result<()>, other: anyhow::Result<()>) -> anyhow::Result<()
         (Err(one), Err(other)) => Err(anyhow!("{one:#}; {other:#}")),
         (one, other) => one.and(other),
     }
-}
-
-// How it went, in all games.
-struct Summary {
-    score: Score,
-    forfeits: u64,
-    games: u64,
-}
-
-impl Summary {
-    const fn of(score: Score) -> Self {
-        Self { score, forfeits: 0, games: 1 }
-    }
-}
-
-fn tell(name: &Name, Summary { score, forfeits, games }: Summary) -> io::Result<()> {
-    let Score { wins, pushes, losses, busts } = score;
-    let row = Row { seat: 1, name: name.clone(), score, forfeits };
-    let width = row.half_width().map_or_else(String::new, |width| format!(" +/- {width:.4} (95 %)"));
-    let forfeited = if forfeits > 0 { format!(" ({forfeits} forfeited)") } else { String::new() };
-    let games = if games > 1 { format!(" in {games} games") } else { String::new() };
-    let mut out = io::stdout().lock();
-    writeln!(
-        out,
-        "{name}: {} rounds{games}, {wins} won, {pushes} pushed, {losses} lost{forfeited}, {busts} bust, mean reward {:+.4}{width}",
-        score.rounds(),
-        score.mean()
-    )?;
-    out.flush()
 }

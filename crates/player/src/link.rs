@@ -6,11 +6,7 @@ use std::{
     time::Duration,
 };
 
-use blackjack::{
-    Hand, Seed, Table,
-    game::MAX_ROUNDS,
-    server::{Config, ConfigError},
-};
+use blackjack::{Config, ConfigError, Hand, Seed, Table, game::MAX_ROUNDS};
 use bytes::BytesMut;
 use netcore::{Hosted, Input, Link as Kind, Outbox, Output, PeerId, Progress, Role, Room, Time};
 use socket2::SockRef;
@@ -44,7 +40,7 @@ impl Link {
         match self {
             Self::Wire(stream) => stream.write_all(bytes).await,
             Self::Practice(practice) => {
-                practice.hear(bytes);
+                practice.receive(bytes);
                 Ok(())
             }
         }
@@ -105,7 +101,7 @@ impl Practice {
         Ok(practice)
     }
 
-    fn hear(&mut self, bytes: &[u8]) {
+    fn receive(&mut self, bytes: &[u8]) {
         self.heard.extend_from_slice(bytes);
         let mut out = Outbox::new();
         while !self.heard.is_empty()
@@ -128,7 +124,7 @@ mod tests {
     use super::*;
 
     fn said(practice: &mut Practice, message: &[u8]) -> String {
-        practice.hear(message);
+        practice.receive(message);
         String::from_utf8(std::mem::take(&mut practice.said).to_vec()).unwrap()
     }
 

@@ -2,9 +2,8 @@
 
 use anyhow::anyhow;
 use blackjack::{
-    Client, Dialect, Name, StateSpace, Verdict,
-    client::{ClientError, Event, Heard, OutOfPlace},
-    learn::Score,
+    Client, Dialect, Name, Score, StateSpace, Verdict,
+    client::{ClientError, Event, Meaning, OutOfPlace},
 };
 use bytes::BytesMut;
 use netcore::{Client as _, Framing, Gone, Time};
@@ -29,7 +28,7 @@ impl Session {
         Self { client, score: Score::default(), forfeits: 0, anomalies: 0 }
     }
 
-    /// Takes in bytes. [`next_event`](Self::next_event) gives their meaning, also of valid messages in front of an error.
+    /// Takes in bytes. [`poll_event`](Self::poll_event) gives their meaning, also of valid messages in front of an error.
     ///
     /// # Errors
     /// When the bytes are no message, or one that makes no sense there.
@@ -39,21 +38,21 @@ impl Session {
     }
 
     /// The event of the next message; none when all were taken.
-    pub(crate) fn next_event(&mut self) -> Option<Event> {
-        let heard = self.client.next_heard()?;
-        Some(self.note(heard))
+    pub(crate) fn poll_event(&mut self) -> Option<Meaning> {
+        let event = self.client.poll_event()?;
+        Some(self.note(event))
     }
 
     /// Takes in a message, however it came.
     ///
     /// # Errors
     /// When it makes no sense there.
-    pub(crate) fn hear(&mut self, message: blackjack::DealerMessage) -> Result<Event, OutOfPlace> {
-        let heard = self.client.hear(message)?;
-        Ok(self.note(heard))
+    pub(crate) fn apply(&mut self, message: blackjack::DealerMessage) -> Result<Meaning, OutOfPlace> {
+        let event = self.client.apply(message)?;
+        Ok(self.note(event))
     }
 
-    fn note(&mut self, Heard { message, event, anomaly }: Heard) -> Event {
+    fn note(&mut self, Event { message, meaning, anomaly }: Event) -> Meaning {
         trace!("< {message}");
         if let Some(anomaly) = anomaly {
             self.anomalies = self.anomalies.saturating_add(1);
@@ -64,10 +63,10 @@ impl Session {
                 warn!("further anomalies of this dealer are not logged");
             }
         }
-        if let Event::Ended { verdict, .. } = event {
+        if let Meaning::Ended { verdict, .. } = meaning {
             self.score.add(verdict);
         }
-        event
+        meaning
     }
 
     /// Counts the hand that is played as lost, as the dealer does.

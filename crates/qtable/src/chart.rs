@@ -1,57 +1,57 @@
 //! What a policy does in each state, and where the best policy does something else.
 
-pub mod drawing;
-pub mod terminal;
+pub(crate) mod drawing;
+pub(crate) mod terminal;
 
-use blackjack::{Policy, QTable, State, StateSpace, hand::BEST, round::Action};
+use blackjack::{Action, Policy, QTable, State, StateSpace, hand::BEST};
 
 use crate::judge::facts;
 
 /// A policy beside the best.
 #[derive(Debug, Clone)]
-pub struct Chart {
+pub(crate) struct Chart {
     /// The policy that is drawn.
-    pub policy: Policy,
+    pub(crate) policy: Policy,
     /// The table that it was learned from, if it was.
-    pub table: Option<QTable>,
+    pub(crate) table: Option<QTable>,
     /// The states in which the best policy does something else.
-    pub differences: Vec<State>,
+    pub(crate) differences: Vec<State>,
 }
 
 /// One cell of a chart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Cell {
+pub(crate) struct Cell {
     /// Its state.
-    pub state: State,
+    pub(crate) state: State,
     /// What the policy does.
-    pub action: Action,
+    pub(crate) action: Action,
     /// Whether the best policy does something else.
-    pub differs: bool,
+    pub(crate) differs: bool,
     /// Whether an action was never tried there, so that nothing was learned.
-    pub guessed: bool,
+    pub(crate) guessed: bool,
 }
 
 impl Chart {
     /// The chart of a policy that was not learned.
-    pub fn of_policy(policy: Policy, best: &Policy) -> Self {
+    pub(crate) fn of_policy(policy: Policy, best: &Policy) -> Self {
         let differences = policy.differences(best).collect();
         Self { policy, table: None, differences }
     }
 
     /// The chart of a table.
-    pub fn of_table(table: QTable, best: &Policy) -> Self {
+    pub(crate) fn of_table(table: QTable, best: &Policy) -> Self {
         let chart = Self::of_policy(table.policy(), best);
         Self { table: Some(table), ..chart }
     }
 
     /// The states of the chart: those in which the two policies are compared.
-    pub fn space(&self) -> StateSpace {
+    pub(crate) fn space(&self) -> StateSpace {
         let soft = self.differences.iter().any(|state| state.is_soft());
         if soft { StateSpace::Soft } else { self.policy.space() }
     }
 
     /// The cell of a state of [`Chart::space`].
-    pub fn cell(&self, state: State) -> Cell {
+    pub(crate) fn cell(&self, state: State) -> Cell {
         let own = State::new(self.policy.space(), state.total(), state.is_soft(), state.upcard());
         // A coarse policy does the same with soft hands.
         let own =
@@ -65,7 +65,7 @@ impl Chart {
 
     /// The rows of hard hands, or of soft ones, from 21 down; each has the upcards from 2 to ace. A coarse chart has only hard
     /// hands.
-    pub fn rows(&self, soft: bool) -> Vec<(u8, Vec<Cell>)> {
+    pub(crate) fn rows(&self, soft: bool) -> Vec<(u8, Vec<Cell>)> {
         let mut rows: Vec<(u8, Vec<Cell>)> = vec![];
         for state in self.space().states().filter(|state| state.is_soft() == soft) {
             match rows.last_mut() {
@@ -79,7 +79,7 @@ impl Chart {
 }
 
 /// The letter for an action; small where it is a guess.
-pub const fn letter(cell: Cell) -> char {
+pub(crate) const fn letter(cell: Cell) -> char {
     match (cell.action, cell.guessed) {
         (Action::Hit, false) => 'H',
         (Action::Hit, true) => 'h',
@@ -89,7 +89,7 @@ pub const fn letter(cell: Cell) -> char {
 }
 
 /// How the cards of a soft hand of two cards are written, for instance `A,7`.
-pub fn soft_name(total: u8) -> String {
+pub(crate) fn soft_name(total: u8) -> String {
     match total.saturating_sub(11) {
         1 => "A,A".to_owned(),
         other => format!("A,{other}"),
@@ -98,28 +98,28 @@ pub fn soft_name(total: u8) -> String {
 
 /// The text below the title.
 #[derive(Debug, Clone, Copy)]
-pub struct Summary {
+pub(crate) struct Summary {
     /// The exact value of the policy.
-    pub value: f64,
+    pub(crate) value: f64,
     /// The value of the best policy.
-    pub best: f64,
+    pub(crate) best: f64,
     /// The states of the best policy.
-    pub against: StateSpace,
+    pub(crate) against: StateSpace,
     /// In how many states the two differ.
-    pub differences: usize,
+    pub(crate) differences: usize,
     /// How many states there are.
-    pub states: usize,
+    pub(crate) states: usize,
 }
 
 impl Summary {
     /// The two values, in words.
-    pub fn worth(&self) -> String {
+    pub(crate) fn worth(&self) -> String {
         let Self { value, best, against, .. } = self;
         format!("Worth {value:.4} a round; the best table on {} is worth {best:.4}", facts(*against))
     }
 
     /// In how many decisions the two differ, in words.
-    pub fn differing(&self) -> String {
+    pub(crate) fn differing(&self) -> String {
         match self.differences {
             0 => "Every decision is that of the best table".to_owned(),
             1 => format!("1 of {} decisions differs from the best table", self.states),

@@ -1,6 +1,6 @@
 //! Learning curves: the exact value of a table after so many rounds of training.
 
-pub mod drawing;
+pub(crate) mod drawing;
 pub(crate) mod terminal;
 
 use std::{
@@ -21,41 +21,41 @@ pub(crate) const FIRST: u64 = 1_000;
 
 /// Runs of the same way to explore.
 #[derive(Debug, Clone)]
-pub struct Series {
+pub(crate) struct Series {
     /// How its learners decide.
-    pub way: Way,
+    pub(crate) way: Way,
     /// The way in words.
-    pub name: String,
+    pub(crate) name: String,
     /// The runs, each with a seed of its own.
-    pub runs: Vec<Run>,
+    pub(crate) runs: Vec<Run>,
 }
 
 /// One training.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Run {
+pub(crate) struct Run {
     /// The seed of its random numbers.
-    pub seed: u64,
+    pub(crate) seed: u64,
     /// Numbers of rounds, and the exact value of the table after them.
-    pub points: Vec<(u64, f64)>,
+    pub(crate) points: Vec<(u64, f64)>,
 }
 
 /// Several series, and the values to compare them with.
 #[derive(Debug, Clone)]
-pub struct Curves {
+pub(crate) struct Curves {
     /// What makes a state.
-    pub space: StateSpace,
+    pub(crate) space: StateSpace,
     /// The series, with the same number of runs each.
-    pub series: Vec<Series>,
+    pub(crate) series: Vec<Series>,
     /// The value of the best table.
-    pub optimum: f64,
+    pub(crate) optimum: f64,
     /// The value of playing as the dealer does.
-    pub mimic: f64,
+    pub(crate) mimic: f64,
 }
 
 impl Series {
     /// The mean of the runs, point by point.
     #[expect(clippy::cast_precision_loss, reason = "a hundred runs at most")]
-    pub fn mean(&self) -> Vec<(u64, f64)> {
+    pub(crate) fn mean(&self) -> Vec<(u64, f64)> {
         let Some(first) = self.runs.first() else { return vec![] };
         let mean = |(at, &(rounds, _)): (usize, &(u64, f64))| {
             let values = self.runs.iter().filter_map(|run| run.points.get(at)).map(|&(_, value)| value);
@@ -66,7 +66,7 @@ impl Series {
 }
 
 /// The numbers of rounds after which a table is evaluated: 1, 1.5, 2, 3, 5, 7 in each power of ten, and the last.
-pub fn checkpoints(rounds: u64) -> Vec<u64> {
+pub(crate) fn checkpoints(rounds: u64) -> Vec<u64> {
     let powers = std::iter::successors(Some(FIRST), |power| power.checked_mul(10));
     let mut points: Vec<u64> = powers
         .take_while(|&power| power < rounds)
@@ -148,7 +148,7 @@ mod tests {
         assert_eq!(checkpoints(1_000), [1_000]);
         assert_eq!(checkpoints(1_500), [1_000, 1_500]);
         assert_eq!(checkpoints(12_000), [1_000, 1_500, 2_000, 3_000, 5_000, 7_000, 10_000, 12_000]);
-        for rounds in [1_001, 999_999, 1_000_000, crate::args::MAX_ROUNDS] {
+        for rounds in [1_001, 999_999, 1_000_000, crate::args::values::MAX_ROUNDS] {
             let points = checkpoints(rounds);
             assert!(points.is_sorted_by(|one, next| one < next) && points.last() == Some(&rounds), "{points:?}");
         }

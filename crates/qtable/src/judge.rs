@@ -4,7 +4,7 @@ use blackjack::{Policy, StateSpace, exact::Solver};
 
 /// Computes exact values, and has the best tables. Making one takes a fraction of a second.
 #[derive(Debug, Clone)]
-pub struct Judge {
+pub(crate) struct Judge {
     solver: Solver,
     coarse: Policy,
     soft: Policy,
@@ -18,19 +18,19 @@ impl Default for Judge {
 
 impl Judge {
     /// Computes the best tables.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let solver = Solver::new();
         let [coarse, soft] = [StateSpace::Coarse, StateSpace::Soft].map(|space| solver.best(space));
         Self { solver, coarse, soft }
     }
 
     /// The solver behind it.
-    pub const fn solver(&self) -> &Solver {
+    pub(crate) const fn solver(&self) -> &Solver {
         &self.solver
     }
 
     /// The best table of a space.
-    pub const fn best(&self, space: StateSpace) -> &Policy {
+    pub(crate) const fn best(&self, space: StateSpace) -> &Policy {
         match space {
             StateSpace::Coarse => &self.coarse,
             StateSpace::Soft => &self.soft,
@@ -38,23 +38,23 @@ impl Judge {
     }
 
     /// The expected reward of a round.
-    pub fn value(&self, policy: &Policy) -> f64 {
+    pub(crate) fn value(&self, policy: &Policy) -> f64 {
         self.solver.value(policy)
     }
 
     /// The value of the best table of a space.
-    pub fn optimum(&self, space: StateSpace) -> f64 {
+    pub(crate) fn optimum(&self, space: StateSpace) -> f64 {
         self.value(self.best(space))
     }
 
     /// The value of playing as the dealer does.
-    pub fn mimic(&self) -> f64 {
+    pub(crate) fn mimic(&self) -> f64 {
         self.value(&Policy::mimic())
     }
 }
 
 /// The facts that make a state, for people.
-pub const fn facts(space: StateSpace) -> &'static str {
+pub(crate) const fn facts(space: StateSpace) -> &'static str {
     match space {
         StateSpace::Coarse => "(total, upcard)",
         StateSpace::Soft => "(total, soft, upcard)",

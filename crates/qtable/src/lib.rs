@@ -1,25 +1,25 @@
 //! The learner's bench of the game of 21: trains Q tables in process, judges them exactly, adds them up and draws them.
 //!
-//! - [`train::Plan`] is reproducible training on any number of threads, which can be interrupted and continued.
-//! - [`judge::Judge`] computes exact values and has the best tables.
-//! - [`tables`] loads and saves table files.
-//! - [`chart`] shows what a policy does, in the terminal and as a picture; [`curve`] shows how a table improves with training. A
-//!   [`picture::Picture`] is written as SVG, and its PNG is rendered from that SVG.
-//! - [`play`] lets a table play.
+//! - `train::Plan` is reproducible training on any number of threads, which can be interrupted and continued.
+//! - `judge::Judge` computes exact values and has the best tables.
+//! - `tables` loads and saves table files.
+//! - `chart` shows what a policy does, in the terminal and as a picture; `curve` shows how a table improves with training. A
+//!   `picture::Picture` is written as SVG, and its PNG is rendered from that SVG.
+//! - `play` lets a table play.
 //!
 //! The game itself is in `blackjack`; this crate adds the clock, files, threads and the terminal. The commands in `commands` use
-//! the modules above and are used by nothing but [`run`].
+//! the modules above and are used by nothing but `run`.
 
-pub mod args;
-pub mod chart;
+mod args;
+mod chart;
 mod commands;
-pub mod curve;
-pub mod judge;
-pub mod picture;
-pub mod play;
+mod curve;
+mod judge;
+mod picture;
+mod play;
 mod progress;
-pub mod tables;
-pub mod train;
+mod tables;
+mod train;
 
 use std::process::ExitCode;
 

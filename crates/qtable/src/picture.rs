@@ -7,22 +7,22 @@
 mod png;
 mod svg;
 
-pub use png::{RenderError, text_width};
+pub(crate) use png::{RenderError, text_width};
 
 /// A colour: red, green, blue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Rgb(pub u8, pub u8, pub u8);
+pub(crate) struct Rgb(pub(crate) u8, pub(crate) u8, pub(crate) u8);
 
 /// The background.
-pub const WHITE: Rgb = Rgb(255, 255, 255);
+pub(crate) const WHITE: Rgb = Rgb(255, 255, 255);
 /// The colour of most text.
-pub const INK: Rgb = Rgb(34, 34, 34);
+pub(crate) const INK: Rgb = Rgb(34, 34, 34);
 /// The colour of secondary text.
-pub const GREY: Rgb = Rgb(85, 85, 85);
+pub(crate) const GREY: Rgb = Rgb(85, 85, 85);
 
 /// Which point of a text its `x` is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Anchor {
+pub(crate) enum Anchor {
     /// The left end.
     Start,
     /// The middle.
@@ -33,71 +33,71 @@ pub enum Anchor {
 
 /// How a line is drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Pen {
+pub(crate) struct Pen {
     /// Its colour.
-    pub colour: Rgb,
+    pub(crate) colour: Rgb,
     /// Its width.
-    pub width: f32,
+    pub(crate) width: f32,
     /// From 0, invisible, to 1.
-    pub opacity: f32,
+    pub(crate) opacity: f32,
     /// Lengths of dashes and gaps in turn; empty for a solid line.
-    pub dashes: &'static [f32],
+    pub(crate) dashes: &'static [f32],
 }
 
 impl Pen {
     /// A solid and opaque line.
-    pub const fn new(colour: Rgb, width: f32) -> Self {
+    pub(crate) const fn new(colour: Rgb, width: f32) -> Self {
         Self { colour, width, opacity: 1.0, dashes: &[] }
     }
 }
 
 /// A text on one line.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Text {
+pub(crate) struct Text {
     /// Where it is, the base line for `y`.
-    pub at: (f32, f32),
+    pub(crate) at: (f32, f32),
     /// Which point of it `x` is.
-    pub anchor: Anchor,
+    pub(crate) anchor: Anchor,
     /// Size of the letters.
-    pub size: f32,
+    pub(crate) size: f32,
     /// Whether the letters are thick.
-    pub bold: bool,
+    pub(crate) bold: bool,
     /// Colour of the letters.
-    pub colour: Rgb,
+    pub(crate) colour: Rgb,
     /// Whether it is turned by 90 degrees to be read upwards.
-    pub upwards: bool,
-    /// The text.
-    pub text: String,
+    pub(crate) upwards: bool,
+    /// What they say.
+    pub(crate) words: String,
 }
 
 impl Text {
     /// Thin letters whose left end is at `at`.
-    pub fn new(at: (f32, f32), size: f32, colour: Rgb, text: impl Into<String>) -> Self {
-        Self { at, anchor: Anchor::Start, size, bold: false, colour, upwards: false, text: text.into() }
+    pub(crate) fn new(at: (f32, f32), size: f32, colour: Rgb, words: impl Into<String>) -> Self {
+        Self { at, anchor: Anchor::Start, size, bold: false, colour, upwards: false, words: words.into() }
     }
 
     /// The same with thick letters.
     #[must_use]
-    pub fn bold(self) -> Self {
+    pub(crate) fn bold(self) -> Self {
         Self { bold: true, ..self }
     }
 
     /// The same with `x` as another point of it.
     #[must_use]
-    pub fn anchor(self, anchor: Anchor) -> Self {
+    pub(crate) fn anchor(self, anchor: Anchor) -> Self {
         Self { anchor, ..self }
     }
 
     /// The same, read from below to above.
     #[must_use]
-    pub fn upwards(self) -> Self {
+    pub(crate) fn upwards(self) -> Self {
         Self { upwards: true, ..self }
     }
 }
 
 /// What a picture is made of.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Shape {
+pub(crate) enum Shape {
     /// A rectangle, by its left, top, width and height, with rounded corners.
     Rectangle {
         /// Left, top, width, height.
@@ -148,25 +148,25 @@ impl From<Text> for Shape {
 
 /// A picture on white.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Picture {
+pub(crate) struct Picture {
     /// Width in CSS pixels.
-    pub width: u16,
+    pub(crate) width: u16,
     /// Height in CSS pixels.
-    pub height: u16,
+    pub(crate) height: u16,
     /// The title, as screen readers announce it.
-    pub title: String,
+    pub(crate) title: String,
     /// A description for those who cannot see it.
-    pub description: String,
+    pub(crate) description: String,
     /// The shapes, from the bottom to the top.
-    pub shapes: Vec<Shape>,
+    pub(crate) shapes: Vec<Shape>,
 }
 
 impl Picture {
     /// Pixels of the PNG for one CSS pixel, so that it is sharp on a projector.
-    pub const SCALE: u8 = 2;
+    pub(crate) const SCALE: u8 = 2;
 
     /// The picture as SVG.
-    pub fn to_svg(&self) -> String {
+    pub(crate) fn to_svg(&self) -> String {
         svg::write(self)
     }
 
@@ -174,7 +174,7 @@ impl Picture {
     ///
     /// # Errors
     /// [`RenderError`], which a picture of a reasonable size does not meet.
-    pub fn to_png(&self) -> Result<Vec<u8>, RenderError> {
+    pub(crate) fn to_png(&self) -> Result<Vec<u8>, RenderError> {
         png::write(self)
     }
 }

@@ -1,13 +1,13 @@
 //! Playing rounds by a policy, by the rules of the dealer.
 
-use blackjack::{Deck, Policy, Round, hand::Hand, learn::Score, round::RoundError};
+use blackjack::{Deck, Policy, Round, Score, game::RoundError, hand::Hand};
 use rand::Rng;
 
 /// Plays rounds by a policy, alone at the table.
 ///
 /// # Errors
 /// Never in practice: one player is one seat, and no round takes 52 cards.
-pub fn rounds<R: Rng>(policy: &Policy, rounds: u64, rng: &mut R) -> Result<Score, RoundError> {
+pub(crate) fn rounds<R: Rng>(policy: &Policy, rounds: u64, rng: &mut R) -> Result<Score, RoundError> {
     let mut score = Score::default();
     let mut deck = Deck::new();
     for _ in 0..rounds {

@@ -2,14 +2,14 @@
 
 use std::{io::ErrorKind, path::Path};
 
-use blackjack::{QTable, qtable::MAX_FILE, round::Action};
+use blackjack::{Action, QTable, qtable::MAX_FILE};
 use cmdkit::{file_name, load_file, save_file};
 
 /// Reads a table.
 ///
 /// # Errors
 /// When the file does not exist, cannot be read or is damaged; the message names the line.
-pub fn load(path: &Path) -> anyhow::Result<QTable> {
+pub(crate) fn load(path: &Path) -> anyhow::Result<QTable> {
     match load_file("the table", path, MAX_FILE, QTable::from_file)? {
         Some(table) => Ok(table),
         None => anyhow::bail!("there is no table {}; qtable train -o FILE makes one", file_name(path)),
@@ -20,7 +20,7 @@ pub fn load(path: &Path) -> anyhow::Result<QTable> {
 ///
 /// # Errors
 /// As [`load`] for a file that exists, and when it is not a regular file, which could not be replaced.
-pub fn load_if_there(path: &Path) -> anyhow::Result<Option<QTable>> {
+pub(crate) fn load_if_there(path: &Path) -> anyhow::Result<Option<QTable>> {
     match path.metadata() {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Ok(found) if !found.is_file() => {
@@ -34,22 +34,22 @@ pub fn load_if_there(path: &Path) -> anyhow::Result<Option<QTable>> {
 ///
 /// # Errors
 /// When it cannot be written; the file is then unchanged.
-pub fn save(path: &Path, table: &QTable) -> anyhow::Result<()> {
+pub(crate) fn save(path: &Path, table: &QTable) -> anyhow::Result<()> {
     save_file("the table", path, &table.to_file())
 }
 
 /// How many decisions a table has counted.
-pub fn decisions(table: &QTable) -> u64 {
+pub(crate) fn decisions(table: &QTable) -> u64 {
     table.visited().fold(0, |sum, (_, entry)| sum.saturating_add(entry.visits()))
 }
 
 /// The name of an upcard of this value, 2 to 11.
-pub fn upcard_name(value: u8) -> String {
+pub(crate) fn upcard_name(value: u8) -> String {
     if value == blackjack::cards::ACE { "A".to_owned() } else { value.to_string() }
 }
 
 /// The name of an action.
-pub const fn word(action: Action) -> &'static str {
+pub(crate) const fn word(action: Action) -> &'static str {
     match action {
         Action::Hit => "hit",
         Action::Stand => "stand",

@@ -9,8 +9,8 @@
 use std::thread;
 
 use blackjack::{
-    DeckEmpty, QTable, StateSpace,
-    learn::{Explore, Score, Trainer},
+    DeckEmpty, QTable, Score, StateSpace,
+    learn::{Explore, Trainer},
 };
 
 use crate::tables::decisions;
@@ -22,19 +22,19 @@ const LONGEST: u64 = 1 << 21;
 
 /// How a table is trained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Plan {
+pub(crate) struct Plan {
     /// How decisions are made.
-    pub explore: Explore,
+    pub(crate) explore: Explore,
     /// The seed of the random numbers.
-    pub seed: u64,
+    pub(crate) seed: u64,
     /// Workers that learn beside each other; at least 1.
-    pub threads: u32,
+    pub(crate) threads: u32,
 }
 
 impl Plan {
     /// How many rounds the next stretch has, all workers together. Early stretches are short, so that each worker soon decides
     /// by what all of them have learned.
-    pub fn stretch(&self, table: &QTable) -> u64 {
+    pub(crate) fn stretch(&self, table: &QTable) -> u64 {
         let threads = u64::from(self.threads);
         threads * (decisions(table) / 4 / threads).clamp(SHORTEST, LONGEST)
     }
@@ -43,7 +43,7 @@ impl Plan {
     ///
     /// # Errors
     /// When a count gets larger than a table can hold; the table is then unchanged.
-    pub fn play(&self, table: &mut QTable, rounds: u64) -> anyhow::Result<Score> {
+    pub(crate) fn play(&self, table: &mut QTable, rounds: u64) -> anyhow::Result<Score> {
         let threads = u64::from(self.threads);
         let share = |worker: u32| rounds / threads + u64::from(u64::from(worker) < rounds % threads);
         let base = &*table;
@@ -75,7 +75,7 @@ impl Plan {
 ///
 /// # Errors
 /// Never in practice: no round takes 52 cards.
-pub fn watch(
+pub(crate) fn watch(
     space: StateSpace,
     explore: Explore,
     seed: u64,

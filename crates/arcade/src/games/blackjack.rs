@@ -4,11 +4,7 @@ mod picture;
 
 use std::ops::RangeInclusive;
 
-use blackjack::{
-    Name, Seed, Server, Table,
-    protocol::{DealerDecoder, Dialect},
-    server::Config,
-};
+use blackjack::{Config, Dialect, Name, Seed, Server, Table, protocol::DealerDecoder};
 use bytes::Bytes;
 use clientkit::{Ended, blackjack_bot, run};
 use netcore::Rate;

@@ -4,16 +4,17 @@ use thiserror::Error;
 
 use crate::{
     cards::Card,
+    game::Action,
     hand::Hand,
     learn::{Choice, Episode},
     policy::{State, StateSpace},
     protocol::{DealerMessage, PlayerMessage},
-    round::{Action, Verdict},
+    verdict::Verdict,
 };
 
 /// What a message of the dealer means for the player.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Event {
+pub enum Meaning {
     /// A round has begun.
     Began,
     /// A card was dealt; nothing is to be decided yet.
@@ -64,14 +65,14 @@ pub enum Anomaly {
     },
 }
 
-/// The meaning of a message.
+/// A message of the dealer that was applied.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
-pub struct Heard {
+pub struct Event {
     /// The message.
     pub message: DealerMessage,
     /// What it means.
-    pub event: Event,
+    pub meaning: Meaning,
     /// What is strange about it, for the log.
     pub anomaly: Option<Anomaly>,
 }
@@ -174,16 +175,16 @@ impl Knowledge {
     }
 
     /// Applies a message; on an error the state is unchanged.
-    pub(super) fn hear(&mut self, message: DealerMessage) -> Result<Heard, OutOfPlace> {
-        let (event, anomaly) = match (message, self.phase) {
+    pub(super) fn apply(&mut self, message: DealerMessage) -> Result<Event, OutOfPlace> {
+        let (meaning, anomaly) = match (message, self.phase) {
             (got, Phase::Over) => return Err(OutOfPlace { got, expected: Phase::Over.expected() }),
             (DealerMessage::Quit, _) => {
                 self.phase = Phase::Over;
-                (Event::Quit, None)
+                (Meaning::Quit, None)
             }
             (DealerMessage::Begin, was) => {
                 *self = Self { phase: Phase::First, ..Self::new(self.space) };
-                (Event::Began, (was != Phase::Idle).then_some(Anomaly::Dropped))
+                (Meaning::Began, (was != Phase::Idle).then_some(Anomaly::Dropped))
             }
             (DealerMessage::Card(card), Phase::First | Phase::Second | Phase::Hit | Phase::Between) => {
                 let unasked = self.phase == Phase::Between;
@@ -195,28 +196,28 @@ impl Knowledge {
                     _ if self.hand.points().is_bust() => Phase::Done,
                     _ => Phase::Between,
                 };
-                (Event::Dealt, self.see(card).or(unasked.then_some(Anomaly::Unasked)))
+                (Meaning::Dealt, self.see(card).or(unasked.then_some(Anomaly::Unasked)))
             }
             (DealerMessage::Upcard(card), Phase::Upcard) => {
                 self.upcard = Some(card);
                 self.phase = Phase::Between;
-                (Event::Dealt, self.see(card))
+                (Meaning::Dealt, self.see(card))
             }
             (DealerMessage::Decision, Phase::Between) => {
                 self.phase = Phase::Asked;
-                (Event::Asked, None)
+                (Meaning::Asked, None)
             }
-            (DealerMessage::Result(_), Phase::Idle) => (Event::Ignored, Some(Anomaly::StrayResult)),
+            (DealerMessage::Result(_), Phase::Idle) => (Meaning::Ignored, Some(Anomaly::StrayResult)),
             (DealerMessage::Result(verdict), was) => {
                 self.phase = Phase::Idle;
                 let anomaly = self.judge(was, verdict);
                 let sound = anomaly.is_none() && !self.resumed;
                 let lesson = sound.then(|| self.episode.clone());
-                (Event::Ended { verdict, total: self.hand.total(), lesson }, anomaly)
+                (Meaning::Ended { verdict, total: self.hand.total(), lesson }, anomaly)
             }
             (got, phase) => return Err(OutOfPlace { got, expected: phase.expected() }),
         };
-        Ok(Heard { message, event, anomaly })
+        Ok(Event { message, meaning, anomaly })
     }
 
     /// Decides, and gives the message to send.

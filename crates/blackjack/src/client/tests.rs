@@ -1,10 +1,7 @@
 //! What a player makes of a dealer's messages.
 
 use super::*;
-use crate::{
-    qtable::QTable,
-    round::{Action, Verdict},
-};
+use crate::{game::Action, qtable::QTable, verdict::Verdict};
 use std::{format, string::String, vec::Vec};
 
 fn client(space: StateSpace) -> Client {
@@ -25,9 +22,9 @@ fn play(player: &mut Client, table: &mut QTable, script: &str) -> Result<String,
             }
             _ => {
                 let message = DealerMessage::parse_text(line.as_bytes()).expect("a message");
-                let heard = player.hear(message).map_err(|error| format!("{error}"))?;
-                odd.extend(heard.anomaly.map(|anomaly| format!("{anomaly}")));
-                if let Event::Ended { verdict, lesson: Some(lesson), .. } = heard.event {
+                let event = player.apply(message).map_err(|error| format!("{error}"))?;
+                odd.extend(event.anomaly.map(|anomaly| format!("{anomaly}")));
+                if let Meaning::Ended { verdict, lesson: Some(lesson), .. } = event.meaning {
                     lesson.teach(table, verdict);
                 }
             }
@@ -128,20 +125,20 @@ fn what_makes_no_sense_is_an_error() {
 fn a_dealer_of_aces_alone_is_survived() {
     let mut player = client(StateSpace::Soft);
     let ace = DealerMessage::Card(Card::new(1).unwrap());
-    let hear = |player: &mut Client, message| player.hear(message).unwrap().event;
-    hear(&mut player, DealerMessage::Begin);
-    hear(&mut player, ace);
-    hear(&mut player, ace);
-    hear(&mut player, DealerMessage::Upcard(Card::new(1).unwrap()));
+    let apply = |player: &mut Client, message| player.apply(message).unwrap().meaning;
+    apply(&mut player, DealerMessage::Begin);
+    apply(&mut player, ace);
+    apply(&mut player, ace);
+    apply(&mut player, DealerMessage::Upcard(Card::new(1).unwrap()));
     let mut hits = 0;
-    while player.hear(DealerMessage::Decision).is_ok() {
+    while player.apply(DealerMessage::Decision).is_ok() {
         player.decide(HIT).unwrap();
-        hear(&mut player, ace);
+        apply(&mut player, ace);
         hits += 1;
     }
     assert_eq!((hits, player.hand().total()), (20, 22));
-    let ended = hear(&mut player, DealerMessage::Result(Verdict::Bust));
-    let Event::Ended { verdict: Verdict::Bust, total: 22, lesson: Some(lesson) } = ended else { panic!("{ended:?}") };
+    let ended = apply(&mut player, DealerMessage::Result(Verdict::Bust));
+    let Meaning::Ended { verdict: Verdict::Bust, total: 22, lesson: Some(lesson) } = ended else { panic!("{ended:?}") };
     let mut table = QTable::new(StateSpace::Soft);
     lesson.teach(&mut table, Verdict::Bust);
     assert_eq!(table.visited().map(|(_, entry)| entry.hit.n).sum::<u64>(), 20);

@@ -1,5 +1,5 @@
 use super::*;
-use crate::round::Verdict;
+use crate::verdict::Verdict;
 use std::{sync::LazyLock, vec::Vec};
 
 static SOLVER: LazyLock<Solver> = LazyLock::new(Solver::new);

@@ -3,7 +3,7 @@
 use alloc::{format, string::String, vec::Vec};
 use core::fmt;
 
-use crate::{learn::Score, protocol::Name};
+use crate::{name::Name, verdict::Score};
 
 /// How one seat did.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,13 +16,6 @@ pub struct Row {
     pub score: Score,
     /// Hands that were taken from it.
     pub forfeits: u64,
-}
-
-impl Row {
-    /// Half the width of the 95 % confidence interval around the mean reward; none below two rounds.
-    pub fn half_width(&self) -> Option<f64> {
-        self.score.half_width()
-    }
 }
 
 /// How everybody at a table did, best first.
@@ -58,7 +51,7 @@ fn json(rank: usize, row: &Row) -> String {
     let name = name.as_str().replace('\\', "\\\\").replace('"', "\\\"");
     let Score { wins, pushes, losses, busts } = score;
     let (rounds, mean) = (score.rounds(), score.mean());
-    let width = row.half_width().map_or_else(|| "null".into(), |width| format!("{width:.6}"));
+    let width = row.score.half_width().map_or_else(|| "null".into(), |width| format!("{width:.6}"));
     format!(
         "{{\"rank\":{rank},\"seat\":{seat},\"name\":\"{name}\",\"rounds\":{rounds},\"wins\":{wins},\"pushes\":{pushes},\
          \"losses\":{losses},\"busts\":{busts},\"forfeits\":{forfeits},\"mean\":{mean:.6},\"ci95\":{width}}}"
@@ -75,7 +68,7 @@ impl fmt::Display for Standings {
             let Score { wins, pushes, losses, busts } = score;
             write!(f, "\n{:>4}  {seat:>4}  {name:<width$}  {:>10}", at + 1, score.rounds())?;
             write!(f, "  {wins:>10}  {pushes:>10}  {losses:>10}  {busts:>10}  {forfeits:>10}  {:+.4}", score.mean())?;
-            if let Some(width) = row.half_width() {
+            if let Some(width) = row.score.half_width() {
                 write!(f, " +/- {width:.4}")?;
             }
         }

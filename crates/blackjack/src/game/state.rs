@@ -4,14 +4,16 @@ use alloc::vec::Vec;
 use netcore::StateError;
 use serde::{Deserialize, Serialize};
 
-use super::{Game, Generator, Record, Seed};
+use super::{
+    Game, Generator, Record, Seed,
+    round::{Round, RoundState},
+};
 use crate::{
     cards::{Card, Deck},
     config::Config,
     hand::Hand,
-    learn::Score,
-    protocol::Name,
-    round::{Round, RoundState},
+    name::Name,
+    verdict::Score,
 };
 
 /// What a game has come to. Where its cards come from and how many rounds it has is in its dealer's set-up.

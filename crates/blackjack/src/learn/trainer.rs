@@ -8,13 +8,14 @@ use core::ops::Add;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-use super::{Explore, Plan, Score};
+use super::{Explore, Plan};
 use crate::{
     cards::{ACE, Card, DECK, DeckEmpty, Pile},
+    game::Action,
     hand::{BEST, DEALER_STANDS, Points},
     policy::{MIN_UPCARD, STATES, State, StateSpace},
     qtable::QTable,
-    round::{Action, Verdict},
+    verdict::{Score, Verdict},
 };
 
 /// What a card counts, or several: added up, five bits for the points with every ace as 1, and above them how many aces.
@@ -260,10 +261,10 @@ mod tests {
     fn told(table: &mut QTable, explore: Explore, rng: &mut Pcg64, rounds: u64) -> Score {
         let values: Vec<u8> = Card::all().map(Card::value).collect();
         let mut deck = Pile::new(values.try_into().unwrap());
-        let (mut episode, mut score) = (Episode::new(), Score::default());
+        let mut score = Score::default();
         for _ in 0..rounds {
             deck.reset();
-            episode.clear();
+            let mut episode = Episode::new();
             let mut draw = |rng: &mut Pcg64| deck.draw(rng).unwrap();
             let [first, hole, second, upcard] = core::array::from_fn(|_| draw(rng));
             let mut player = Points::EMPTY.with(first).with(second);

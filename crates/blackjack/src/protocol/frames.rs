@@ -1,7 +1,7 @@
 //! All messages of a dealer as they go over the wire.
 
 use super::{BEGIN, CARD, DECISION, DealerMessage, Dialect, QUIT, RESULT, UPCARD};
-use crate::{cards::DECK, round::Verdict};
+use crate::{cards::DECK, verdict::Verdict};
 
 macro_rules! texts {
     ($word:literal: $($suit:literal)*) => { [$(

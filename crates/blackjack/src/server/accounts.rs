@@ -5,11 +5,10 @@ use alloc::{
     string::{String, ToString},
 };
 use core::{mem, time::Duration};
-use netcore::{Outbox, Severity, Time};
+use netcore::{Fingerprint, Outbox, Severity, Time};
 use serde::{Deserialize, Serialize};
 
-use super::Server;
-use crate::{fingerprint::Fingerprint, table::note};
+use super::{Server, fault::note};
 
 /// When the next account is due, and what the last one reported.
 #[derive(Debug, Clone)]

@@ -4,18 +4,14 @@ use alloc::{
     string::{String, ToString},
     vec::Vec,
 };
-use netcore::{Engine, Gone, Input, Leave, Occupant, Outbox, Outcome, PeerId, Phase, Status, Time};
+use netcore::{Engine, Fingerprint, Gone, Input, Leave, Occupant, Outbox, Outcome, PeerId, Phase, Status, Time};
 
-use super::{Accounts, Guest, Server};
-use crate::{
-    fingerprint::Fingerprint,
-    protocol::{Blackjack, Request},
-    table::Fault,
-};
+use super::{Accounts, Guest, Server, fault::Fault};
+use crate::protocol::{Blackjack, Request};
 
 impl Server {
     fn elapsed(&mut self, now: Time, out: &mut Outbox) {
-        while let Some(peer) = self.door.late(now) {
+        while let Some(peer) = self.pending.late(now) {
             self.fault(now, peer, &Fault::NoJoin, out);
         }
         while let Some((table, seat)) = self.held.late(now) {
@@ -38,13 +34,13 @@ impl Server {
             accounts.give(now, self, out);
             self.accounts = Some(accounts);
         }
-        if self.audience.is_empty() {
+        if self.watchers.is_empty() {
             return;
         }
         if self.ended.is_some() {
-            self.audience.dismiss(now, &self.view().to_bytes(), out);
-        } else if self.audience.changed(now) {
-            self.audience.show(now, &self.view().to_bytes(), out);
+            self.watchers.dismiss(now, &self.view().to_bytes(), out);
+        } else if self.watchers.changed(now) {
+            self.watchers.show(now, &self.view().to_bytes(), out);
         }
     }
 }
@@ -79,25 +75,25 @@ impl Engine for Server {
     fn deadline(&self) -> Option<Time> {
         let tables = self.alarms.first().map(|&(at, _)| at);
         let accounts = self.accounts.as_ref().map(Accounts::due).filter(|_| self.outcome().is_none());
-        [tables, self.door.deadline(), self.held.deadline(), self.audience.deadline(), accounts]
+        [tables, self.pending.deadline(), self.held.deadline(), self.watchers.deadline(), accounts]
             .into_iter()
             .flatten()
             .min()
     }
 
     fn outcome(&self) -> Option<Outcome> {
-        if self.suspended { Some(Outcome::Stopped) } else { self.ended.filter(|_| self.shares.is_empty()) }
+        if self.suspended { Some(Outcome::Stopped) } else { self.ended.filter(|_| self.places.is_empty()) }
     }
 
     fn digest(&self) -> u64 {
         let mut fingerprint = Fingerprint::new();
         for part in [
             self.fingerprint.value(),
-            self.shares.fingerprint(),
-            self.door.fingerprint(),
+            self.places.fingerprint(),
+            self.pending.fingerprint(),
             self.held.fingerprint(),
             self.queue.fingerprint(),
-            self.audience.fingerprint(),
+            self.watchers.fingerprint(),
             self.printer.fingerprint(),
             self.accounts.as_ref().map_or(0, Accounts::fingerprint),
             self.rounds,

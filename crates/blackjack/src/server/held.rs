@@ -1,12 +1,10 @@
 //! Seats that are held for those who had them when the server was killed.
 
 use alloc::collections::{BTreeMap, BTreeSet};
-use netcore::{HostId, Time};
+use netcore::{Fingerprint, HostId, Time};
 
-use crate::{
-    fingerprint::{Fingerprint, SetFingerprint},
-    protocol::Name,
-};
+use super::facts::SetFingerprint;
+use crate::name::Name;
 
 /// A table and a seat there.
 type Place = (u32, usize);

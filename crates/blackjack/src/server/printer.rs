@@ -5,10 +5,10 @@ use alloc::{
     string::{String, ToString},
 };
 use core::time::Duration;
-use netcore::{Outbox, Rate, StateError, Time, TokenBucket};
+use netcore::{Fingerprint, Outbox, Rate, StateError, Time, TokenBucket};
 use serde::{Deserialize, Serialize};
 
-use crate::{config::Config, fingerprint::Fingerprint, game::Standings};
+use crate::{config::Config, game::Standings};
 
 /// How many standings of tables that their players have left are printed. A table that is joined and left costs a client
 /// two messages, so somebody could fill a disk.

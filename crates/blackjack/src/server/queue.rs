@@ -5,13 +5,11 @@ use alloc::{
     vec::Vec,
 };
 use core::mem;
-use netcore::{HostId, PeerId, StateError};
+use netcore::{Fingerprint, HostId, PeerId, StateError};
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    config::MAX_CLIENTS,
-    fingerprint::{Fingerprint, SetFingerprint},
-};
+use super::facts::SetFingerprint;
+use crate::config::MAX_CLIENTS;
 
 // Those of one host who wait, in the order in which they came.
 #[derive(Debug, Clone)]

@@ -9,32 +9,33 @@ use netcore::{HostId, Outcome, PeerId, Recorded, StateError, Time};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Config, Entry, Guest, Server,
+    Entry, Guest, Server,
     accounts::{Accounts, AccountsState},
     held::Held,
+    pending::Pending,
+    places::Places,
     printer::{Printer, PrinterState},
     queue::{Queue, QueueState},
+    table::{Table, TableState},
     tables::entry_fingerprint,
+    watchers::{Watchers, WatchersState},
 };
 use crate::{
-    audience::{Audience, AudienceState},
-    config::MAX_CLIENTS,
-    door::Door,
-    protocol::{Dialect, Name},
-    shares::Shares,
-    table::{Table, TableState},
+    config::{Config, MAX_CLIENTS},
+    name::Name,
+    protocol::Dialect,
 };
 
 /// What a dealer has come to: who is there, who waits, what lies on the tables. It holds cards that nobody has seen.
 #[derive(Serialize, Deserialize)]
-pub struct State {
+pub struct ServerState {
     clients: Vec<(PeerId, HostId)>,
     strangers: Vec<(PeerId, Time)>,
     waiting: Vec<(PeerId, Name, Dialect)>,
     queue: QueueState,
     tables: Vec<EntryState>,
     held: Vec<HeldState>,
-    audience: AudienceState,
+    audience: WatchersState,
     begun: u32,
     complete: u32,
     rounds: u64,
@@ -62,7 +63,7 @@ impl Recorded for Server {
     const GAME: &'static str = "blackjack";
     const RULES: u32 = 2;
     type Setup = Config;
-    type State = State;
+    type State = ServerState;
 
     fn setup(&self) -> Config {
         self.config
@@ -72,7 +73,7 @@ impl Recorded for Server {
         Self::new(setup).map_err(|error| error.to_string().into())
     }
 
-    fn state(&self) -> State {
+    fn state(&self) -> ServerState {
         let waiting = self.guests.iter().filter_map(|(&peer, guest)| match guest {
             Guest::Waiting { name, dialect } => Some((peer, name.clone(), *dialect)),
             Guest::Seated { .. } => None,
@@ -84,14 +85,14 @@ impl Recorded for Server {
                 Some(HeldState { table, seat, host, due })
             })
         });
-        State {
-            clients: self.shares.state(),
-            strangers: self.door.state(),
+        ServerState {
+            clients: self.places.state(),
+            strangers: self.pending.state(),
             waiting: waiting.collect(),
             queue: self.queue.state(),
             tables: self.tables.values().filter_map(entry).collect(),
             held: held.collect(),
-            audience: self.audience.state(),
+            audience: self.watchers.state(),
             begun: self.begun,
             complete: self.complete,
             rounds: self.rounds,
@@ -102,11 +103,11 @@ impl Recorded for Server {
         }
     }
 
-    fn restore(setup: Config, state: State) -> Result<Self, StateError> {
+    fn restore(setup: Config, state: ServerState) -> Result<Self, StateError> {
         let mut server = Self::from_setup(setup)?;
-        server.shares = Shares::restore(MAX_CLIENTS, state.clients)?;
-        server.door = Door::restore(state.strangers)?;
-        server.audience = Audience::restore(state.audience)?;
+        server.places = Places::restore(MAX_CLIENTS, state.clients)?;
+        server.pending = Pending::restore(state.strangers)?;
+        server.watchers = Watchers::restore(state.audience)?;
         server.printer = Printer::restore(&setup, state.printer)?;
         server.accounts = match (setup.accounts, state.accounts) {
             (None, None) => None,
@@ -197,7 +198,7 @@ impl Server {
         let mut hosts: BTreeMap<PeerId, HostId> = BTreeMap::new();
         for (host, peer) in self.queue.clients() {
             let waits = matches!(self.guests.get(&peer), Some(Guest::Waiting { .. }));
-            if !waits || self.shares.host(peer) != Some(host) || hosts.insert(peer, host).is_some() {
+            if !waits || self.places.host(peer) != Some(host) || hosts.insert(peer, host).is_some() {
                 return Err("a queue of those who do not wait".into());
             }
         }
@@ -205,16 +206,16 @@ impl Server {
         if waiting == hosts.len() { Ok(()) } else { Err("somebody who waits without standing in the queue".into()) }
     }
 
-    // Every client is in one place: before the door, in the queue or at a table.
+    // Every client is in one place: not joined yet, in the queue or at a table.
     fn check_clients(&self) -> Result<(), StateError> {
-        let strangers = self.door.peers();
+        let pending = self.pending.peers();
         let inside =
-            self.guests.keys().filter(|&&peer| self.shares.host(peer).is_some() && !self.door.has(peer)).count();
-        let outside = strangers.iter().filter(|&&peer| self.shares.host(peer).is_some()).count();
-        let all = self.shares.peers().count();
-        let watches = self.shares.peers().any(|peer| self.audience.has(peer));
-        let gone = self.ended.is_some() && (!strangers.is_empty() || self.queue.len() > 0);
-        if inside == self.guests.len() && outside == strangers.len() && inside + outside == all && !watches && !gone {
+            self.guests.keys().filter(|&&peer| self.places.host(peer).is_some() && !self.pending.has(peer)).count();
+        let outside = pending.iter().filter(|&&peer| self.places.host(peer).is_some()).count();
+        let all = self.places.peers().count();
+        let watches = self.places.peers().any(|peer| self.watchers.has(peer));
+        let gone = self.ended.is_some() && (!pending.is_empty() || self.queue.len() > 0);
+        if inside == self.guests.len() && outside == pending.len() && inside + outside == all && !watches && !gone {
             Ok(())
         } else {
             Err("clients that are not where they can be".into())

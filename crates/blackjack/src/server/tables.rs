@@ -1,9 +1,9 @@
 //! The tables of a dealer: when they begin, what happens at them, and when the last one is over.
 
-use netcore::{Outbox, Outcome, Time};
+use netcore::{Fingerprint, Outbox, Outcome, Time};
 
-use super::{Guest, Server};
-use crate::{config::Config, fingerprint::Fingerprint, table::Table};
+use super::{Guest, Server, table::Table};
+use crate::config::Config;
 
 // A table and its alarm. The alarm is changed only when the table's deadline moves forward, so an answer in time, which moves
 // it back, costs nothing.
@@ -65,7 +65,7 @@ impl Server {
         let Some(entry) = self.tables.get_mut(&number) else { return };
         for peer in entry.table.take_closed() {
             self.guests.remove(&peer);
-            self.shares.leave(peer);
+            self.places.leave(peer);
         }
         self.fingerprint.toggle(entry.fingerprint);
         entry.table.take_fingerprint();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use blackjack::server::Config;
+use blackjack::Config;
 use netcore::{Engine, Gone};
 use proptest::prelude::*;
 

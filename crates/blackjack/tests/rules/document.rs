@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use blackjack::{Card, Points, Seed, server::Config};
+use blackjack::{Card, Config, Points, Seed};
 
 use crate::room::{Room, config};
 

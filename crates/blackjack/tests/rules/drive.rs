@@ -121,8 +121,8 @@ impl<E: Engine<Protocol = Blackjack>> Drive<E> {
                         let message = decoder.decode_whole(frame).expect("exactly one message a frame");
                         assert_eq!(message.to_bytes(player.dialect), frame);
                         player.client.receive(self.now, frame).expect("a dealer makes sense");
-                        let heard = player.client.next_heard().map(|heard| heard.message);
-                        assert_eq!(heard, Some(message));
+                        let told = player.client.poll_event().map(|event| event.message);
+                        assert_eq!(told, Some(message));
                     } else {
                         assert!(self.watchers.contains(peer), "{peer} is gone");
                         assert_eq!(

@@ -1,11 +1,10 @@
 //! Learning, against exact values.
 
 use blackjack::{
-    Client, DealerMessage, Dialect, Name, Policy, QTable, StateSpace,
-    client::Event,
+    Client, Config, DealerMessage, Dialect, Name, Policy, QTable, Score, StateSpace,
+    client::Meaning,
     exact::Solver,
-    learn::{Chance, Choice, Explore, Score, Trainer},
-    server::Config,
+    learn::{Chance, Choice, Explore, Trainer},
 };
 
 use netcore::{Client as _, Framing, Time};
@@ -115,19 +114,19 @@ fn play(config: Config, dialect: Dialect, mut decide: impl FnMut(&Client) -> Cho
             room.send("Ann", &message);
         }
         client.receive(Time::ZERO, &room.bytes("Ann")).unwrap();
-        while let Some(heard) = client.next_heard() {
-            assert_eq!(heard.anomaly, None, "our dealer does nothing odd");
-            match heard.event {
-                Event::Asked => {
+        while let Some(event) = client.poll_event() {
+            assert_eq!(event.anomaly, None, "our dealer does nothing odd");
+            match event.meaning {
+                Meaning::Asked => {
                     let choice = decide(&client);
                     client.act(Time::ZERO, choice);
                 }
-                Event::Ended { verdict, lesson, .. } => {
+                Meaning::Ended { verdict, lesson, .. } => {
                     score.add(verdict);
                     lesson.expect("a sound round").teach(table, verdict);
                 }
-                Event::Quit => assert_eq!(heard.message, DealerMessage::Quit),
-                Event::Began | Event::Dealt | Event::Ignored => {}
+                Meaning::Quit => assert_eq!(event.message, DealerMessage::Quit),
+                Meaning::Began | Meaning::Dealt | Meaning::Ignored => {}
             }
         }
     }

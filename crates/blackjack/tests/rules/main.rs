@@ -9,6 +9,7 @@
 //! | [`sharing`] | hosts get their share of places, turns and lines, and no more |
 //! | [`watching`] | who looks on, who has lost track, and what nobody may see |
 //! | [`interruption`] | the dealer is killed and goes on: whose seat is held, what counts, which cards come |
+//! | [`kills`] | the same at random: what counts is what was told |
 //! | [`state`] | a dealer that is written down and read again is the same; damaged ones are refused or do no harm |
 //! | [`replay`] | recorded games go the same way again |
 //! | [`cards`] | shuffles are fair, the dealer draws by the rules, two dealers differ |
@@ -26,6 +27,7 @@ mod cards;
 mod document;
 mod drive;
 mod interruption;
+mod kills;
 mod learning;
 mod pacing;
 mod page;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use blackjack::{DealerMessage, Dialect, Name, PlayerMessage, server::Config};
+use blackjack::{Config, DealerMessage, Dialect, Name, PlayerMessage};
 
 use netcore::Engine;
 
@@ -25,9 +25,7 @@ fn heard(room: &mut Room, who: &str, millis: u64) -> Vec<(u64, usize)> {
 
 #[test]
 fn text_messages_come_one_by_one_with_a_pause_between() {
-    let mut room = Room::new(paced(1, 2));
-    room.connect("Ann");
-    room.send("Ann", b"JOIN Ann\0");
+    let mut room = Room::joined(paced(1, 2), &["Ann"]);
     assert_eq!(heard(&mut room, "Ann", 1_000), [(0, 1), (50, 1), (100, 1), (150, 1), (200, 1)]);
     // The first after an answer goes at once, even when the pause is not over.
     room.send("Ann", b"STAND\0");
@@ -43,9 +41,7 @@ fn binary_clients_and_those_of_a_dealer_without_pauses_get_all_at_once() {
     room.connect("Ann");
     room.say("Ann", Dialect::Binary, &PlayerMessage::Join(Name::new(b"Ann").unwrap()));
     assert_eq!(heard(&mut room, "Ann", 100), [(0, 5)]);
-    let mut room = Room::new(config(1));
-    room.connect("Ann");
-    room.send("Ann", b"JOIN Ann\0");
+    let mut room = Room::joined(config(1), &["Ann"]);
     assert_eq!(heard(&mut room, "Ann", 100), [(0, 5)]);
 }
 
@@ -53,9 +49,7 @@ fn binary_clients_and_those_of_a_dealer_without_pauses_get_all_at_once() {
 fn a_question_is_asked_when_it_leaves_and_not_before() {
     // 199 ms after the JOIN the question is queued and has not left: an answer was not asked for.
     for (wait, in_time) in [(0, false), (150, false), (199, false), (200, true)] {
-        let mut room = Room::new(paced(1, 1));
-        room.connect("Ann");
-        room.send("Ann", b"JOIN Ann\0");
+        let mut room = Room::joined(paced(1, 1), &["Ann"]);
         room.wait(Duration::from_millis(wait));
         room.send("Ann", b"STAND\0");
         room.wait(Duration::from_millis(200));
@@ -86,8 +80,7 @@ fn pauses_of_one_client_do_not_hold_others_up() {
     let mut room = Room::new(paced(2, 1));
     room.connect("Ann");
     room.say("Ann", Dialect::Binary, &PlayerMessage::Join(Name::new(b"Ann").unwrap()));
-    room.connect("Bob");
-    room.send("Bob", b"JOIN Bob\0");
+    room.join("Bob");
     assert_eq!(room.heard("Ann").len(), 5);
     room.say("Ann", Dialect::Binary, &PlayerMessage::Stand);
     assert_eq!(heard(&mut room, "Bob", 500), [(0, 1), (50, 1), (100, 1), (150, 1), (200, 1)]);

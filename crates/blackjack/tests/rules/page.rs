@@ -5,10 +5,8 @@
 mod vectors;
 
 use blackjack::{
-    Card, DealerMessage, Dialect, Hand, Name, PlayerMessage, StateSpace, Verdict,
-    learn::Score,
-    round::Stage,
-    view::{LobbyView, SeatView, TableView},
+    Card, DealerMessage, Dialect, Hand, Name, PlayerMessage, Score, StateSpace, Verdict,
+    view::{LobbyView, SeatView, Stage, TableView},
 };
 use netcore::Phase;
 use serde_json::{Value, json};

@@ -2,10 +2,7 @@
 
 use std::time::Duration;
 
-use blackjack::{
-    Card, DealerMessage, Dialect, Name, PlayerMessage, Points, Verdict,
-    server::{Config, ConfigError},
-};
+use blackjack::{Card, Config, ConfigError, DealerMessage, Dialect, Name, PlayerMessage, Points, Verdict};
 use netcore::{Engine, Outcome};
 
 use crate::room::{Room, config};
@@ -90,11 +87,7 @@ fn both_dialects_may_sit_at_one_table_and_deals_do_not_depend_on_them() {
 
 #[test]
 fn tables_are_played_side_by_side_with_cards_of_their_own() {
-    let mut room = Room::new(Config { tables: 2, ..config(2) });
-    for who in ["Ann", "Bob", "Cyd"] {
-        room.connect(who);
-        room.send(who, format!("JOIN {who}\0").as_bytes());
-    }
+    let mut room = Room::joined(Config { tables: 2, ..config(2) }, &["Ann", "Bob", "Cyd"]);
     let (ann, bob) = (room.heard("Ann"), room.heard("Bob"));
     assert_eq!((ann.len(), bob.len()), (5, 5));
     assert_ne!(ann, bob);
@@ -116,8 +109,7 @@ fn a_dealer_for_ever_opens_table_after_table() {
     let mut room = Room::new(Config { forever: true, ..config(1) });
     for number in 0..4 {
         let who = format!("client{number}");
-        room.connect(&who);
-        room.send(&who, format!("JOIN {who}\0").as_bytes());
+        room.join(&who);
     }
     for number in 0..4 {
         let who = format!("client{number}");
@@ -151,9 +143,7 @@ fn a_dealer_that_is_stopped_takes_leave_and_tells_the_standings() {
 
 #[test]
 fn standings_can_be_json_and_a_trace_tells_all() {
-    let mut room = Room::new(Config { json: true, trace: true, ..config(1) });
-    room.connect("Ann");
-    room.send("Ann", b"JOIN Ann\0");
+    let mut room = Room::joined(Config { json: true, trace: true, ..config(1) }, &["Ann"]);
     room.send("Ann", b"STAND\0");
     assert!(room.printed()[0].starts_with(r#"{"table":1,"seats":[{"rank":1,"seat":1,"name":"Ann","rounds":1,"#));
     for told in ["Ann > STAND", "Ann < DECISION", "table 1 round 1: the dealer had ", "table 1 is over"] {
@@ -163,11 +153,7 @@ fn standings_can_be_json_and_a_trace_tells_all() {
 
 #[test]
 fn results_are_those_of_the_cards_and_the_hole_card_is_never_told() {
-    let mut room = Room::new(Config { players: 2, trace: true, ..config(300) });
-    for who in ["Ann", "Bob"] {
-        room.connect(who);
-        room.send(who, format!("JOIN {who}\0").as_bytes());
-    }
+    let mut room = Room::joined(Config { players: 2, trace: true, ..config(300) }, &["Ann", "Bob"]);
     let mut hands: [Vec<Card>; 2] = Default::default();
     let mut upcards = [None; 2];
     let mut told = [vec![], vec![]];

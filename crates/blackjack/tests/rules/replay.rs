@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use blackjack::{Seed, Server, Table, server::Config};
+use blackjack::{Config, Seed, Server, Table};
 use netcore::{Gone, Hosted, Leave, Room as _};
 
 use crate::drive::{Drive, Step, take};

@@ -2,9 +2,7 @@
 
 use std::{collections::BTreeMap, fmt::Write, time::Duration};
 
-use blackjack::{
-    Blackjack, DealerMessage, Dialect, PlayerMessage, Seed, Server, protocol::DealerDecoder, server::Config,
-};
+use blackjack::{Blackjack, Config, DealerMessage, Dialect, PlayerMessage, Seed, Server, protocol::DealerDecoder};
 use bytes::BytesMut;
 use netcore::{
     Engine, GameEvent, Gone, Hosted, Input, Leave, Link, Outbox, Output, PeerId, Progress, Recorded as _, Role,
@@ -44,6 +42,13 @@ pub(crate) fn config(rounds: u32) -> Config {
 impl Room {
     pub(crate) fn new(config: Config) -> Self {
         Self::of(Server::new(config).expect("tests set servers up that can be"))
+    }
+
+    /// A room in which these have joined, in text.
+    pub(crate) fn joined(config: Config, names: &[&str]) -> Self {
+        let mut room = Self::new(config);
+        room.join_all(names);
+        room
     }
 
     /// The dealer is written down and read again, and nobody notices.
@@ -169,6 +174,27 @@ impl<E: Engine<Protocol = Blackjack>> Room<E> {
     /// What was printed so far.
     pub(crate) fn printed(&self) -> &[String] {
         &self.printed
+    }
+
+    /// What was printed last of somebody: rounds, wins, pushes, losses, busts and forfeits.
+    #[track_caller]
+    pub(crate) fn row(&self, who: &str) -> [u64; 6] {
+        let mut lines = self.printed.iter().flat_map(|standings| standings.lines());
+        let line = lines.rfind(|line| line.split_whitespace().nth(2) == Some(who)).unwrap();
+        let columns: Vec<u64> = line.split_whitespace().skip(3).take(6).map(|column| column.parse().unwrap()).collect();
+        columns.try_into().unwrap()
+    }
+
+    /// Somebody connects and joins, in text.
+    pub(crate) fn join(&mut self, who: &str) {
+        self.connect(who);
+        self.send(who, format!("JOIN {who}\0").as_bytes());
+    }
+
+    pub(crate) fn join_all(&mut self, names: &[&str]) {
+        for who in names {
+            self.join(who);
+        }
     }
 
     pub(crate) fn connect(&mut self, who: &str) {

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use blackjack::{
-    DealerMessage,
-    server::{Config, MAX_CLIENTS, MAX_CLIENTS_OF_HOST},
+    Config, DealerMessage,
+    config::{MAX_CLIENTS, MAX_CLIENTS_OF_HOST},
 };
 use netcore::{Departure, Engine, GameEvent, Gone, Phase, Role, Severity};
 

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use blackjack::{Seed, Server, server::Config};
+use blackjack::{Config, Seed, Server};
 use netcore::{Hosted, Leave, Recorded as _, Room as _, Time};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -191,11 +191,7 @@ fn a_damaged_state_is_refused_or_does_no_harm() {
 
 // Ann is asked and Bob waits for his turn, Cyd waits for a seat, Dee has not joined, and Wes looks on.
 fn scene() -> Room {
-    let mut room = Room::new(Config { players: 2, forever: true, ..room::config(3) });
-    for who in ["Ann", "Bob", "Cyd"] {
-        room.connect(who);
-        room.send(who, format!("JOIN {who}\0").as_bytes());
-    }
+    let mut room = Room::joined(Config { players: 2, forever: true, ..room::config(3) }, &["Ann", "Bob", "Cyd"]);
     room.connect("Dee");
     room.watch("Wes");
     room

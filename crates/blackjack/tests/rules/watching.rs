@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use blackjack::{Card, DealerMessage, Deck, Dialect, Seed, Server, Table, server::Config};
+use blackjack::{Card, Config, DealerMessage, Deck, Dialect, Seed, Server, Table};
 use netcore::{Client as _, Engine, Framing, Gone, Leave, Outcome, Phase, Role, Time};
 
 use crate::{
@@ -91,10 +91,7 @@ fn a_watcher_sees_all_that_lies_face_up_in_one_message() {
     let mut room = Room::of(Table::new(Config { players: 2, ..config(2) }, 7).unwrap());
     room.watch("Wat");
     assert_eq!(pictures(&mut room, "Wat"), ["TABLE 7 LOBBY 0 2\nSEAT 1 FREE\nSEAT 2 FREE"]);
-    for who in ["Ann", "Bob"] {
-        room.connect(who);
-        room.send(who, format!("JOIN {who}\0").as_bytes());
-    }
+    room.join_all(&["Ann", "Bob"]);
     room.wait(Duration::from_millis(100));
     let last = pictures(&mut room, "Wat").pop().unwrap();
     let lines: Vec<&str> = last.lines().collect();
@@ -129,8 +126,7 @@ fn pictures_come_ten_times_a_second_at_most() {
     let mut room = Room::new(config(1_000_000));
     room.watch("Wat");
     assert_eq!(pictures(&mut room, "Wat"), ["LOBBY 0 1 0 0"]);
-    room.connect("Ann");
-    room.send("Ann", b"JOIN Ann\0");
+    room.join("Ann");
     for _ in 0..1_000 {
         room.wait(Duration::from_millis(1));
         room.send("Ann", b"STAND\0");
@@ -148,9 +144,7 @@ fn fresh() -> blackjack::Client {
 #[test]
 fn whoever_has_lost_track_hears_its_round_again() {
     for delay in [0, 50] {
-        let mut room = Room::new(Config { delay: Duration::from_millis(delay), ..config(9) });
-        room.connect("Ann");
-        room.send("Ann", b"JOIN Ann\0");
+        let mut room = Room::joined(Config { delay: Duration::from_millis(delay), ..config(9) }, &["Ann"]);
         room.wait(Duration::from_secs(1));
         let mut before = fresh();
         before.receive(Time::ZERO, &room.bytes("Ann")).unwrap();
@@ -178,9 +172,7 @@ fn the_last_result_is_told_again_with_its_round() {
     for delay in [0, 50] {
         for seed in 0..20 {
             let seed = Seed::from_number(seed);
-            let mut room = Room::new(Config { delay: Duration::from_millis(delay), seed, ..config(9) });
-            room.connect("Ann");
-            room.send("Ann", b"JOIN Ann\0");
+            let mut room = Room::joined(Config { delay: Duration::from_millis(delay), seed, ..config(9) }, &["Ann"]);
             room.wait(Duration::from_secs(1));
             let first = room.heard("Ann");
             room.refresh("Ann");
@@ -208,11 +200,7 @@ fn the_last_result_is_told_again_with_its_round() {
 
 #[test]
 fn a_result_on_its_way_is_not_lost_with_the_connection() {
-    let mut room = Room::new(Config { players: 2, delay: Duration::from_millis(50), ..config(9) });
-    for who in ["Ann", "Bob"] {
-        room.connect(who);
-        room.send(who, format!("JOIN {who}\0").as_bytes());
-    }
+    let mut room = Room::joined(Config { players: 2, delay: Duration::from_millis(50), ..config(9) }, &["Ann", "Bob"]);
     room.wait(Duration::from_secs(1));
     // A hand that is bust before the others play: its result waits in the pause after its last card.
     while room.heard("Ann").contains(&DealerMessage::Decision) {
@@ -232,9 +220,7 @@ fn a_result_on_its_way_is_not_lost_with_the_connection() {
 
 #[test]
 fn losing_track_over_and_over_gives_no_more_time() {
-    let mut room = Room::new(Config { delay: Duration::from_millis(50), ..config(9) });
-    room.connect("Ann");
-    room.send("Ann", b"JOIN Ann\0");
+    let mut room = Room::joined(Config { delay: Duration::from_millis(50), ..config(9) }, &["Ann"]);
     // Never long enough for the question to leave.
     for _ in 0..200 {
         room.wait(Duration::from_millis(149));
@@ -256,11 +242,7 @@ fn whoever_waits_is_told_nothing_again() {
 
 #[test]
 fn a_game_that_is_gone_on_with_later_tells_nobody() {
-    let mut room = Room::new(Config { players: 1, ..config(9) });
-    for who in ["Ann", "Bob"] {
-        room.connect(who);
-        room.send(who, format!("JOIN {who}\0").as_bytes());
-    }
+    let mut room = Room::joined(Config { players: 1, ..config(9) }, &["Ann", "Bob"]);
     room.watch("Wat");
     room.heard("Ann");
     room.bytes("Wat");
@@ -280,8 +262,7 @@ fn those_who_wait_for_the_first_table_have_its_seats() {
     assert_eq!(status(&room), (Phase::Lobby, 0, 2));
     let mut seen = vec![];
     for who in ["Ann", "Bob", "Cyd"] {
-        room.connect(who);
-        room.send(who, format!("JOIN {who}\0").as_bytes());
+        room.join(who);
         seen.push(status(&room));
     }
     assert_eq!(seen, [(Phase::Lobby, 1, 2), (Phase::Playing, 2, 2), (Phase::Playing, 2, 2)]);
@@ -296,8 +277,7 @@ fn a_table_is_a_room_by_itself() {
     };
     assert_eq!(status(&room), (Phase::Lobby, 0, 2));
     for (who, taken) in [("Ann", 1), ("Bob", 2)] {
-        room.connect(who);
-        room.send(who, format!("JOIN {who}\0").as_bytes());
+        room.join(who);
         assert_eq!(status(&room).1, taken);
     }
     assert_eq!(status(&room).0, Phase::Playing);
@@ -312,8 +292,7 @@ fn a_table_is_a_room_by_itself() {
         (Phase::Over, Some(Outcome::Finished), 1)
     );
     let mut room = Room::of(Table::new(config(5), 1).unwrap());
-    room.connect("Ann");
-    room.send("Ann", b"JOIN Ann\0");
+    room.join("Ann");
     room.gone("Ann", Gone::Left);
     assert_eq!(room.server().outcome(), Some(Outcome::Deserted));
 }

@@ -1,8 +1,8 @@
 //! Both dialects to the byte.
 
 use blackjack::{
-    Blackjack, Card, DealerMessage, Dialect, Name, PlayerMessage, Request, Verdict,
-    protocol::{DealerDecoder, MAX_NAME, PlayerDecoder},
+    Blackjack, Card, DealerMessage, Dialect, MAX_NAME, Name, PlayerMessage, Request, Verdict,
+    protocol::{DealerDecoder, PlayerDecoder},
 };
 use bytes::BytesMut;
 use netcore::{DecodeError, Framing, Protocol};

@@ -1,11 +1,8 @@
 //! Blackjack: the tables as text, or what a player saw.
 
 use blackjack::{
-    Action, Client, Dialect, Name, PlayerMessage, Server, StateSpace, Verdict,
-    client::Event,
-    exact::Solver,
-    learn::{Choice, Score},
-    server::Config,
+    Action, Client, Config, Dialect, Name, PlayerMessage, Score, Server, StateSpace, Verdict, client::Meaning,
+    exact::Solver, learn::Choice,
 };
 use bytes::Bytes;
 use journal_core::Replay;
@@ -106,14 +103,14 @@ impl Hand {
         while client.take_outgoing().is_some() {}
         // A real client would end its game on an error, and so does this one.
         let _ = client.receive(time, frame);
-        while let Some(heard) = client.next_heard() {
-            match heard.event {
-                Event::Began => self.begun += 1,
-                Event::Ended { verdict, total, .. } => {
+        while let Some(event) = client.poll_event() {
+            match event.meaning {
+                Meaning::Began => self.begun += 1,
+                Meaning::Ended { verdict, total, .. } => {
                     self.score.add(verdict);
                     self.last = Some((total, verdict));
                 }
-                Event::Dealt | Event::Asked | Event::Ignored | Event::Quit => {}
+                Meaning::Dealt | Meaning::Asked | Meaning::Ignored | Meaning::Quit => {}
             }
         }
     }

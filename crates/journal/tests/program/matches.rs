@@ -184,7 +184,7 @@ pub(crate) fn robots(folder: &Path) -> PathBuf {
 
 /// A table for two, three rounds. Ann hits sometimes, Bob never does. Bob uses the binary dialect.
 pub(crate) fn blackjack(folder: &Path) -> PathBuf {
-    let mut config = blackjack::server::Config::new(3, blackjack::Seed::from_number(77));
+    let mut config = blackjack::Config::new(3, blackjack::Seed::from_number(77));
     config.players = 2;
     let mut game = Match::begin(folder, blackjack::Server::new(config).unwrap());
     let ann = game.come(Link::Stream);

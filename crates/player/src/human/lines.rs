@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use blackjack::{Action, Hand, client::Event};
+use blackjack::{Action, Hand, client::Meaning};
 
 use crate::{
     advice::Advice,
@@ -13,10 +13,10 @@ use crate::{
 pub(super) const ASK: &str = "hit, stand, advice or quit?";
 
 /// Writes what is new. `seconds` is how long the dealer waits for an answer.
-pub(super) fn tell(game: &Game, event: &Event, seconds: Option<u64>) -> io::Result<()> {
+pub(super) fn tell(game: &Game, event: &Meaning, seconds: Option<u64>) -> io::Result<()> {
     let mut out = io::stdout().lock();
     match event {
-        Event::Asked => {
+        Meaning::Asked => {
             if let Some(upcard) = game.upcard() {
                 writeln!(out, "Round {}: the dealer shows {upcard}.", game.round())?;
             }
@@ -26,7 +26,7 @@ pub(super) fn tell(game: &Game, event: &Event, seconds: Option<u64>) -> io::Resu
                 None => writeln!(out, "{ASK}")?,
             }
         }
-        Event::Ended { .. } => {
+        Meaning::Ended { .. } => {
             if let Some(dealer) = game.revealed() {
                 writeln!(out, "The dealer has {}: {}.", total_in_words(dealer), names(dealer))?;
             }
@@ -34,8 +34,8 @@ pub(super) fn tell(game: &Game, event: &Event, seconds: Option<u64>) -> io::Resu
                 writeln!(out, "{outcome}")?;
             }
         }
-        Event::Quit => writeln!(out, "The dealer says goodbye.")?,
-        Event::Began | Event::Dealt | Event::Ignored => return Ok(()),
+        Meaning::Quit => writeln!(out, "The dealer says goodbye.")?,
+        Meaning::Began | Meaning::Dealt | Meaning::Ignored => return Ok(()),
     }
     out.flush()
 }

@@ -6,27 +6,10 @@ use std::{
 };
 
 use anyhow::anyhow;
-use blackjack::learn::Score;
 use tokio::{net::TcpStream, time::Instant};
 
-use super::{Connecting, Over, Person, Played, State, ending, inbox::Inbox, lines};
-use crate::{game::Game, link::Link, view::sentence};
-
-/// What was played in earlier games.
-#[derive(Debug, Default)]
-pub(super) struct Before {
-    score: Score,
-    forfeits: u64,
-    games: u64,
-}
-
-impl Before {
-    fn add(&mut self, game: &mut Game) {
-        self.score += game.score();
-        self.forfeits += game.session().forfeits;
-        self.games += 1;
-    }
-}
+use super::{Connecting, Over, Person, State, ending, inbox::Inbox, lines};
+use crate::{link::Link, summary::Summary, view::sentence};
 
 impl Person {
     // Wants another game at the same dealer.
@@ -50,7 +33,7 @@ impl Person {
                 netshell::tune_stream(&stream);
                 self.link.close();
                 self.link = Link::Wire(stream);
-                self.before.add(&mut self.game);
+                self.count();
                 self.game.join_again();
                 let now = Instant::now();
                 self.clock.stop(now);
@@ -68,12 +51,18 @@ impl Person {
         }
     }
 
+    // Adds the game to those that are over.
+    fn count(&mut self) {
+        self.played.add(self.game.score(), self.game.forfeits());
+    }
+
     // Gives the terminal back, and says in lines what the screen has shown.
-    pub(super) fn finish(mut self) -> anyhow::Result<Played> {
+    pub(super) fn finish(mut self) -> anyhow::Result<(Summary, anyhow::Result<()>)> {
         self.link.close();
         let drawn = self.view.take().is_some();
         let told = self.conclude(drawn);
-        let Self { mut game, stage, state, mut before, .. } = self;
+        self.count();
+        let Self { stage, state, played, .. } = self;
         drop(stage);
         for line in told {
             lines::say(&line)?;
@@ -83,8 +72,7 @@ impl Person {
             | State::Joining(Over { reason: Some(reason), failed: true, .. }, _) => Err(anyhow!(reason)),
             _ => Ok(()),
         };
-        before.add(&mut game);
-        Ok(Played { score: before.score, forfeits: before.forfeits, games: before.games, ended })
+        Ok((played, ended))
     }
 
     fn conclude(&mut self, drawn: bool) -> Vec<String> {
@@ -95,7 +83,7 @@ impl Person {
                 while let Some(byte) = self.inbox.next_byte()
                     && self.game.session().receive(&[byte]).is_ok()
                 {
-                    while self.game.next_event().is_some() {}
+                    while self.game.poll_event().is_some() {}
                 }
                 let practices = matches!(self.link, Link::Practice(_));
                 if !practices && self.game.has_open_hand() {

@@ -1,6 +1,6 @@
 //! The result of a game, over the table.
 
-use blackjack::learn::Score;
+use blackjack::Score;
 use ratatui::{
     buffer::Buffer,
     layout::Rect,

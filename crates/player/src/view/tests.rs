@@ -12,7 +12,7 @@ fn game(script: &str) -> Game {
             "HIT" => assert!(game.decide(Action::Hit).is_some()),
             "STAND" => assert!(game.decide(Action::Stand).is_some()),
             _ => {
-                game.hear(DealerMessage::parse_text(text.as_bytes()).unwrap()).unwrap();
+                game.apply(DealerMessage::parse_text(text.as_bytes()).unwrap()).unwrap();
             }
         }
     }

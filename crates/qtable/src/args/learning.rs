@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use blackjack::learn::Explore;
 use cmdkit::count;
 
-use super::{DEFAULT_TABLE, Epsilon, MAX_ROUNDS, MAX_THREADS, Space, Way, chance, epsilon, seed};
+use super::values::{DEFAULT_TABLE, Epsilon, MAX_ROUNDS, MAX_THREADS, Space, Way, chance, epsilon, seed};
 
 const TRAIN_HELP: &str = "\
 If FILE exists, its training is continued. The same seed, threads and rounds give the same table, also when the training is \
@@ -24,45 +24,45 @@ Examples:
 /// `qtable train`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = TRAIN_HELP)]
-pub struct TrainArgs {
+pub(crate) struct TrainArgs {
     /// Rounds to play, beside those that the table has seen
     #[arg(long, value_name = "N", default_value_t = 10_000_000, allow_negative_numbers = true,
           value_parser = count(1..=MAX_ROUNDS, 1_000_000))]
-    pub rounds: u64,
+    pub(crate) rounds: u64,
 
     /// How to decide while learning
     #[arg(long, value_enum, default_value_t = Way::Epsilon, value_name = "WAY")]
-    pub explore: Way,
+    pub(crate) explore: Way,
 
     /// Chance of a random decision with --explore epsilon; without it 0.1
     #[arg(long, value_name = "CHANCE", value_parser = epsilon, allow_negative_numbers = true)]
-    pub epsilon: Option<Epsilon>,
+    pub(crate) epsilon: Option<Epsilon>,
 
     /// What makes a state; without it that of FILE, or coarse for a new one
     #[arg(long, value_enum, value_name = "STATES")]
-    pub state: Option<Space>,
+    pub(crate) state: Option<Space>,
 
     /// Threads that learn beside each other
     #[arg(long, value_name = "T", default_value_t = 1, value_parser = count(1..=MAX_THREADS, 2),
           allow_negative_numbers = true)]
-    pub threads: u32,
+    pub(crate) threads: u32,
 
     /// Where the random numbers come from; without it another one each time
     #[arg(long, value_name = "S", value_parser = count(0..=u64::MAX, 7), allow_negative_numbers = true)]
-    pub seed: Option<u64>,
+    pub(crate) seed: Option<u64>,
 
     /// The table file: continued if it exists, else created
     #[arg(short, long, value_name = "FILE", default_value = DEFAULT_TABLE)]
-    pub output: PathBuf,
+    pub(crate) output: PathBuf,
 
     /// Save every so many rounds, too
     #[arg(long, value_name = "N", default_value_t = 100_000_000, allow_negative_numbers = true,
           value_parser = count(1..=MAX_ROUNDS, 100_000_000))]
-    pub save_every: u64,
+    pub(crate) save_every: u64,
 
     /// Show the progress on standard error even if that is no terminal
     #[arg(long)]
-    pub progress: bool,
+    pub(crate) progress: bool,
 }
 
 impl TrainArgs {
@@ -70,7 +70,7 @@ impl TrainArgs {
     ///
     /// # Errors
     /// [`UsageError`](cmdkit::UsageError) when there is a chance for a learner that has none.
-    pub fn explore(&self) -> anyhow::Result<(Explore, String)> {
+    pub(crate) fn explore(&self) -> anyhow::Result<(Explore, String)> {
         let epsilon = chance(self.epsilon.as_ref(), &[self.explore])?;
         let words = match self.explore {
             Way::Epsilon => format!("epsilon {}", epsilon.typed),
@@ -83,7 +83,7 @@ impl TrainArgs {
     ///
     /// # Errors
     /// When the system has none.
-    pub fn seed(&self) -> anyhow::Result<u64> {
+    pub(crate) fn seed(&self) -> anyhow::Result<u64> {
         seed(self.seed)
     }
 }
@@ -91,27 +91,27 @@ impl TrainArgs {
 /// `qtable play`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = PLAY_HELP)]
-pub struct PlayArgs {
+pub(crate) struct PlayArgs {
     /// A table
     #[arg(value_name = "FILE", default_value = DEFAULT_TABLE)]
-    pub file: PathBuf,
+    pub(crate) file: PathBuf,
 
     /// Rounds to play
     #[arg(long, value_name = "N", default_value_t = 1_000_000, allow_negative_numbers = true,
           value_parser = count(1..=MAX_ROUNDS, 1_000_000))]
-    pub rounds: u64,
+    pub(crate) rounds: u64,
 
     /// Where the cards come from; without it another one each time
     #[arg(long, value_name = "S", value_parser = count(0..=u64::MAX, 7), allow_negative_numbers = true)]
-    pub seed: Option<u64>,
+    pub(crate) seed: Option<u64>,
 
     /// Print JSON
     #[arg(long)]
-    pub json: bool,
+    pub(crate) json: bool,
 
     /// Show the progress on standard error even if that is no terminal
     #[arg(long)]
-    pub progress: bool,
+    pub(crate) progress: bool,
 }
 
 impl PlayArgs {
@@ -119,7 +119,7 @@ impl PlayArgs {
     ///
     /// # Errors
     /// When the system has no random numbers.
-    pub fn seed(&self) -> anyhow::Result<u64> {
+    pub(crate) fn seed(&self) -> anyhow::Result<u64> {
         seed(self.seed)
     }
 }

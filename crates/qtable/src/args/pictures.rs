@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use cmdkit::{UsageError, count, file_name};
 
-use super::{DEFAULT_TABLE, Epsilon, MAX_ROUNDS, MAX_RUNS, MAX_THREADS, Space, Way, chance, epsilon};
+use super::values::{DEFAULT_TABLE, Epsilon, MAX_ROUNDS, MAX_RUNS, MAX_THREADS, Space, Way, chance, epsilon};
 
 const CHART_HELP: &str = "\
 Without a file to write, the chart is drawn in the terminal. The environment variable NO_COLOR is obeyed.
@@ -24,7 +24,7 @@ Examples:
 
 /// A policy that needs no training.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum KnownPolicy {
+pub(crate) enum KnownPolicy {
     /// The best table
     Best,
     /// What the dealer does: hit to 16
@@ -35,7 +35,7 @@ pub enum KnownPolicy {
 
 /// When there are colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Colour {
+pub(crate) enum Colour {
     /// On a terminal, unless the variable `NO_COLOR` is set
     Auto,
     /// Always
@@ -46,7 +46,7 @@ pub enum Colour {
 
 /// The format of a file that is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FileFormat {
+pub(crate) enum FileFormat {
     /// A picture as SVG.
     Svg,
     /// A picture as PNG.
@@ -68,22 +68,22 @@ impl FileFormat {
 
 /// Where a picture goes.
 #[derive(Debug, clap::Args)]
-pub struct PictureArgs {
+pub(crate) struct PictureArgs {
     /// Write a file, as SVG or PNG by the ending of its name; may be repeated
     #[arg(short, long, value_name = "OUT")]
-    pub output: Vec<PathBuf>,
+    pub(crate) output: Vec<PathBuf>,
 
     /// Write the picture as SVG, whatever the file is called
     #[arg(long, value_name = "OUT")]
-    pub svg: Option<PathBuf>,
+    pub(crate) svg: Option<PathBuf>,
 
     /// Write the picture as PNG, whatever the file is called
     #[arg(long, value_name = "OUT")]
-    pub png: Option<PathBuf>,
+    pub(crate) png: Option<PathBuf>,
 
     /// Write this above the picture
     #[arg(long, value_name = "TEXT")]
-    pub title: Option<String>,
+    pub(crate) title: Option<String>,
 }
 
 impl PictureArgs {
@@ -91,7 +91,7 @@ impl PictureArgs {
     ///
     /// # Errors
     /// [`UsageError`] when the name of one has no ending that stands for a format.
-    pub fn files(&self, formats: &[FileFormat]) -> Result<Vec<(FileFormat, &Path)>, UsageError> {
+    pub(crate) fn files(&self, formats: &[FileFormat]) -> Result<Vec<(FileFormat, &Path)>, UsageError> {
         let mut files: Vec<(FileFormat, &Path)> = vec![];
         files.extend(self.svg.iter().map(|path| (FileFormat::Svg, path.as_path())));
         files.extend(self.png.iter().map(|path| (FileFormat::Png, path.as_path())));
@@ -111,79 +111,79 @@ impl PictureArgs {
 /// `qtable chart`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = CHART_HELP)]
-pub struct ChartArgs {
+pub(crate) struct ChartArgs {
     /// A table
     #[arg(value_name = "FILE", default_value = DEFAULT_TABLE, conflicts_with = "policy")]
-    pub file: PathBuf,
+    pub(crate) file: PathBuf,
 
     /// Draw this instead of a table
     #[arg(long, value_enum)]
-    pub policy: Option<KnownPolicy>,
+    pub(crate) policy: Option<KnownPolicy>,
 
     /// What makes a state of --policy; without it coarse
     #[arg(long, value_enum, value_name = "STATES", requires = "policy")]
-    pub state: Option<Space>,
+    pub(crate) state: Option<Space>,
 
     /// Compare with the best table of these states; without it with that of the table's own
     #[arg(long, value_enum, value_name = "STATES")]
-    pub against: Option<Space>,
+    pub(crate) against: Option<Space>,
 
     /// The picture.
     #[command(flatten)]
-    pub picture: PictureArgs,
+    pub(crate) picture: PictureArgs,
 
     /// Colours in the terminal
     #[arg(long, value_enum, default_value_t = Colour::Auto, alias = "color", value_name = "WHEN")]
-    pub colour: Colour,
+    pub(crate) colour: Colour,
 }
 
 /// `qtable curve`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = CURVE_HELP)]
-pub struct CurveArgs {
+pub(crate) struct CurveArgs {
     /// Rounds of each run
     #[arg(long, value_name = "N", default_value_t = 1_000_000, allow_negative_numbers = true,
           value_parser = count(1_000..=MAX_ROUNDS, 1_000_000))]
-    pub rounds: u64,
+    pub(crate) rounds: u64,
 
     /// Runs of each way to explore, with seeds one after the other
     #[arg(long, value_name = "R", default_value_t = 5, value_parser = count(1..=MAX_RUNS, 5),
           allow_negative_numbers = true)]
-    pub runs: u32,
+    pub(crate) runs: u32,
 
     /// A way to decide while learning, may be repeated; without it all three
     #[arg(long, value_enum, value_name = "WAY")]
-    pub explore: Vec<Way>,
+    pub(crate) explore: Vec<Way>,
 
     /// Chance of a random decision with --explore epsilon; without it 0.1
     #[arg(long, value_name = "CHANCE", value_parser = epsilon, allow_negative_numbers = true)]
-    pub epsilon: Option<Epsilon>,
+    pub(crate) epsilon: Option<Epsilon>,
 
     /// What makes a state
     #[arg(long, value_enum, default_value_t = Space::Coarse, value_name = "STATES")]
-    pub state: Space,
+    pub(crate) state: Space,
 
     /// The seed of the first run
     #[arg(long, value_name = "S", default_value_t = 1, value_parser = count(0..=u64::MAX - u64::from(MAX_RUNS), 1),
           allow_negative_numbers = true)]
-    pub seed: u64,
+    pub(crate) seed: u64,
 
     /// Runs that are trained at the same time
     #[arg(long, value_name = "T", default_value_t = 1, value_parser = count(1..=MAX_THREADS, 2),
           allow_negative_numbers = true)]
-    pub threads: u32,
+    pub(crate) threads: u32,
 
     /// Write the numbers as CSV, whatever the file is called; --output does so for .csv
     #[arg(long, value_name = "OUT")]
-    pub csv: Option<PathBuf>,
+    pub(crate) csv: Option<PathBuf>,
 
     /// The picture.
     #[command(flatten)]
-    pub picture: PictureArgs,
+    pub(crate) picture: PictureArgs,
 
     /// Show the progress on standard error even if that is no terminal
     #[arg(long)]
-    pub progress: bool,
+    pub(crate) progress: bool,
 }
 
 impl CurveArgs {
@@ -191,7 +191,7 @@ impl CurveArgs {
     ///
     /// # Errors
     /// As [`PictureArgs::files`].
-    pub fn files(&self) -> Result<Vec<(FileFormat, &Path)>, UsageError> {
+    pub(crate) fn files(&self) -> Result<Vec<(FileFormat, &Path)>, UsageError> {
         let mut files = self.picture.files(&[FileFormat::Svg, FileFormat::Png, FileFormat::Csv])?;
         files.extend(self.csv.iter().map(|path| (FileFormat::Csv, path.as_path())));
         Ok(files)
@@ -201,7 +201,7 @@ impl CurveArgs {
     ///
     /// # Errors
     /// [`UsageError`] when there is a chance for learners that have none.
-    pub fn ways(&self) -> anyhow::Result<(Vec<Way>, Epsilon)> {
+    pub(crate) fn ways(&self) -> anyhow::Result<(Vec<Way>, Epsilon)> {
         let all = [Way::Random, Way::Epsilon, Way::UntilConfident];
         let asked: Vec<Way> =
             all.into_iter().filter(|way| self.explore.is_empty() || self.explore.contains(way)).collect();

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
-use super::DEFAULT_TABLE;
+use super::values::DEFAULT_TABLE;
 
 const EVAL_HELP: &str = "\
 Examples:
@@ -22,40 +22,40 @@ Examples:
 /// `qtable eval`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EVAL_HELP)]
-pub struct EvalArgs {
+pub(crate) struct EvalArgs {
     /// Tables
     #[arg(value_name = "FILE", default_value = DEFAULT_TABLE)]
-    pub files: Vec<PathBuf>,
+    pub(crate) files: Vec<PathBuf>,
 
     /// Print JSON
     #[arg(long)]
-    pub json: bool,
+    pub(crate) json: bool,
 }
 
 /// `qtable exact`.
 #[derive(Debug, clap::Args)]
-pub struct ExactArgs {
+pub(crate) struct ExactArgs {
     /// Print JSON
     #[arg(long)]
-    pub json: bool,
+    pub(crate) json: bool,
 }
 
 /// `qtable merge`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = MERGE_HELP)]
-pub struct MergeArgs {
+pub(crate) struct MergeArgs {
     /// Tables of the same states
     #[arg(value_name = "FILE", required = true)]
-    pub files: Vec<PathBuf>,
+    pub(crate) files: Vec<PathBuf>,
 
     /// Where their sum goes; what is there is replaced
     #[arg(short, long, value_name = "OUT", required = true)]
-    pub output: PathBuf,
+    pub(crate) output: PathBuf,
 }
 
 /// How a table is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Format {
+pub(crate) enum Format {
     /// Lines of `total [soft] dealer hit_mean hit_n stand_mean stand_n`, `-` for a mean that is not known
     Text,
     /// For spreadsheets, with a header line
@@ -66,12 +66,12 @@ pub enum Format {
 
 /// `qtable dump`.
 #[derive(Debug, clap::Args)]
-pub struct DumpArgs {
+pub(crate) struct DumpArgs {
     /// A table
     #[arg(value_name = "FILE", default_value = DEFAULT_TABLE)]
-    pub file: PathBuf,
+    pub(crate) file: PathBuf,
 
     /// How to print it
     #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub format: Format,
+    pub(crate) format: Format,
 }

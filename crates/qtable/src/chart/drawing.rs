@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use blackjack::{policy::MIN_UPCARD, round::Action};
+use blackjack::{Action, policy::MIN_UPCARD};
 
 use super::{Cell, Chart, Summary, letter, soft_name};
 use crate::{
@@ -36,7 +36,7 @@ const LEGEND: f32 = 350.0;
 ///
 /// # Errors
 /// When the width of the title cannot be computed.
-pub fn picture(chart: &Chart, title: &str, summary: &Summary) -> Result<Picture, RenderError> {
+pub(crate) fn picture(chart: &Chart, title: &str, summary: &Summary) -> Result<Picture, RenderError> {
     let (hard, soft) = (chart.rows(false), chart.rows(true));
     let right = MARGIN + PANEL + BETWEEN;
     // The legend takes the place under the soft hands, or one of its own.

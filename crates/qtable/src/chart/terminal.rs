@@ -8,7 +8,7 @@ use blackjack::policy::MIN_UPCARD;
 
 use super::{Cell, Chart, Summary, letter, soft_name};
 use crate::tables::upcard_name;
-use blackjack::round::Action;
+use blackjack::Action;
 
 // Of the 256 colours that terminals agree on, so that the contrast is known: black on orange and white on blue, both more
 // than 6 to 1, and told apart by people who see no red or no green.
@@ -18,7 +18,7 @@ const DIFFERENT: &str = "\x1b[1m";
 const RESET: &str = "\x1b[0m";
 
 /// The whole chart: title, both kinds of hands, legend and summary.
-pub fn chart(chart: &Chart, title: &str, summary: &Summary, colours: bool) -> String {
+pub(crate) fn chart(chart: &Chart, title: &str, summary: &Summary, colours: bool) -> String {
     let mut text = format!("{title}\n\n");
     text += &cells(chart, colours);
     text += "\nH hit, S stand; [ ] the best table does the other";
@@ -31,7 +31,7 @@ pub fn chart(chart: &Chart, title: &str, summary: &Summary, colours: bool) -> St
 }
 
 /// The cells with their headings.
-pub fn cells(chart: &Chart, colours: bool) -> String {
+pub(crate) fn cells(chart: &Chart, colours: bool) -> String {
     let mut text = String::new();
     let (hard, soft) = (chart.rows(false), chart.rows(true));
     let heading = if soft.is_empty() { "total" } else { "hard" };

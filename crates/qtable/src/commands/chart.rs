@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use blackjack::{Policy, State, StateSpace, round::Action};
+use blackjack::{Action, Policy, State, StateSpace};
 use cmdkit::{file_name, has_colour};
 
 use super::write_files;

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use blackjack::{Policy, State, StateSpace, round::Action};
+use blackjack::{Action, Policy, State, StateSpace};
 use serde_json::{Value, json};
 
 use crate::{

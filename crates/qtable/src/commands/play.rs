@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use blackjack::{exact::Solver, learn::Score};
+use blackjack::{Score, exact::Solver};
 use cmdkit::file_name;
 use rand::SeedableRng;
 use rand_pcg::Pcg64Mcg;

@@ -6,7 +6,7 @@ use std::{
 };
 
 use anyhow::Context;
-use blackjack::{QTable, StateSpace, learn::Score};
+use blackjack::{QTable, Score, StateSpace};
 use cmdkit::{Autosave, command_of, file_name, has_colour, stderr_size, stop_flag};
 
 use crate::{

@@ -26,7 +26,7 @@ const NAMES: f32 = 42.0;
 ///
 /// # Errors
 /// When the width of the title cannot be computed.
-pub fn picture(curves: &Curves, title: Option<&str>) -> Result<Picture, RenderError> {
+pub(crate) fn picture(curves: &Curves, title: Option<&str>) -> Result<Picture, RenderError> {
     let title = title.unwrap_or("How many rounds it takes to learn 21");
     let runs = curves.series.first().map_or(0, |series| series.runs.len());
     let each = if runs == 1 { "one run each".to_owned() } else { format!("{runs} runs each, and their mean") };

@@ -25,7 +25,7 @@ static DATABASE: LazyLock<Arc<Database>> = LazyLock::new(|| {
 
 /// Why a picture cannot be rendered. A picture of a reasonable size can be.
 #[derive(Debug, Error)]
-pub enum RenderError {
+pub(crate) enum RenderError {
     /// The renderer does not understand the SVG.
     #[error("cannot render the picture: {0}")]
     Svg(#[from] usvg::Error),
@@ -55,7 +55,7 @@ pub(super) fn write(picture: &Picture) -> Result<Vec<u8>, RenderError> {
 ///
 /// # Errors
 /// [`RenderError`] when it cannot be rendered.
-pub fn text_width(text: &str, size: f32, bold: bool) -> Result<f32, RenderError> {
+pub(crate) fn text_width(text: &str, size: f32, bold: bool) -> Result<f32, RenderError> {
     let text = Text { bold, ..Text::new((0.0, 0.0), size, INK, text) };
     let (title, description) = (String::new(), String::new());
     let picture = Picture { width: 1, height: 1, title, description, shapes: vec![text.into()] };

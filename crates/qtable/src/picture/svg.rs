@@ -59,7 +59,7 @@ fn element(svg: &mut String, shape: &Shape) {
 }
 
 fn letters(svg: &mut String, text: &Text) {
-    let Text { at: (x, y), anchor, size, bold, colour, upwards, text } = text;
+    let Text { at: (x, y), anchor, size, bold, colour, upwards, words } = text;
     let [x, y, size] = [x, y, size].map(|length| number(*length));
     let _ = write!(svg, "<text x=\"{x}\" y=\"{y}\" font-size=\"{size}\" fill=\"{}\"", hexadecimal(*colour));
     *svg += match anchor {
@@ -73,7 +73,7 @@ fn letters(svg: &mut String, text: &Text) {
     if *upwards {
         let _ = write!(svg, " transform=\"rotate(-90 {x} {y})\"");
     }
-    let _ = writeln!(svg, ">{}</text>", escape(text));
+    let _ = writeln!(svg, ">{}</text>", escape(words));
 }
 
 fn paint(svg: &mut String, fill: Option<Rgb>, pen: Option<&Pen>) {
@@ -150,7 +150,7 @@ mod tests {
                 bold: true,
                 colour: black,
                 upwards: true,
-                text: "16 & more".to_owned(),
+                words: "16 & more".to_owned(),
             }),
         ];
         let picture = Picture { width: 100, height: 50, title: "T".into(), description: "D".into(), shapes };

@@ -1,6 +1,6 @@
 use std::{ffi::OsStr, fs, os::unix::ffi::OsStrExt};
 
-use blackjack::{QTable, State, StateSpace, exact::Solver, round::Action};
+use blackjack::{Action, QTable, State, StateSpace, exact::Solver};
 use serde_json::Value;
 use testkit::{TempDir, process::Process};
 

@@ -3,10 +3,10 @@
 use std::mem;
 
 use blackjack::{
-    Action, Client, DealerMessage, Dialect, Name, PlayerMessage, QTable, StateSpace, Verdict,
-    client::Event,
+    Action, Blackjack, Client, DealerMessage, Dialect, Name, PlayerMessage, QTable, StateSpace, Verdict,
+    client::Meaning,
     learn::{Choice, Explore, Trainer},
-    protocol::{Blackjack, DealerDecoder, MAX_MESSAGE, PlayerDecoder},
+    protocol::{DealerDecoder, MAX_MESSAGE, PlayerDecoder},
     qtable::{MAX_FILE, Trouble},
 };
 use bytes::BytesMut;
@@ -118,15 +118,15 @@ fn hear(messages: &[DealerMessage]) {
         let (mut decided, mut over) = (0_u64, false);
         for &message in messages {
             let (before, in_round) = (player.points(), player.in_round());
-            let Ok(heard) = player.hear(message) else {
+            let Ok(event) = player.apply(message) else {
                 // It is unchanged, and accepts valid messages.
                 assert_eq!((player.points(), player.in_round()), (before, in_round));
-                assert_eq!(player.hear(DealerMessage::Quit).is_err(), over, "nothing follows QUIT");
+                assert_eq!(player.apply(DealerMessage::Quit).is_err(), over, "nothing follows QUIT");
                 break;
             };
             assert!(!over);
-            match heard.event {
-                Event::Asked => {
+            match event.meaning {
+                Meaning::Asked => {
                     let state = player.state().expect("asked");
                     assert!(!player.points().is_bust());
                     let hits = decided.is_multiple_of(2) && state.total() < 21;
@@ -135,14 +135,14 @@ fn hear(messages: &[DealerMessage]) {
                     assert!(player.decide(Choice::sure(action)).is_err(), "asked once");
                     decided += 1;
                 }
-                Event::Ended { verdict, lesson, .. } => {
-                    assert!(lesson.is_none() || heard.anomaly.is_none());
+                Meaning::Ended { verdict, lesson, .. } => {
+                    assert!(lesson.is_none() || event.anomaly.is_none());
                     if let Some(lesson) = lesson {
                         lesson.teach(&mut table, verdict);
                     }
                 }
-                Event::Quit => over = true,
-                Event::Began | Event::Dealt | Event::Ignored => {}
+                Meaning::Quit => over = true,
+                Meaning::Began | Meaning::Dealt | Meaning::Ignored => {}
             }
         }
         let learned: u64 = table.visited().map(|(_, entry)| entry.visits()).sum();

@@ -31,7 +31,7 @@ pub fn room(script: &[u8]) {
             let config = nuggets::Config { idle_timeout: other.then_some(second), rematch: true, ..Default::default() };
             play(nuggets::Server::new(Arc::new(grid), config).expect("rules"), script);
         }
-        1 => play(blackjack::server::Server::new(dealer()).expect("rules"), script),
+        1 => play(blackjack::Server::new(dealer()).expect("rules"), script),
         2 => {
             let parameters = robots::Parameters {
                 server_name: ShortText::try_from("here").expect("a short text"),
@@ -54,9 +54,9 @@ pub fn room(script: &[u8]) {
     }
 }
 
-fn dealer() -> blackjack::server::Config {
-    let config = blackjack::server::Config::new(2, blackjack::Seed::from_number(17));
-    blackjack::server::Config { tables: 2, players: 1, delay: Duration::ZERO, ..config }
+fn dealer() -> blackjack::Config {
+    let config = blackjack::Config::new(2, blackjack::Seed::from_number(17));
+    blackjack::Config { tables: 2, players: 1, delay: Duration::ZERO, ..config }
 }
 
 /// A peer, and the bytes that the room has not taken yet.

@@ -3,10 +3,9 @@
 use std::time::Duration;
 
 use blackjack::{
-    Client, Dialect, Name, Policy, Seed, Server, StateSpace, Table,
-    client::{Anomaly, ClientError, Event},
-    learn::{Choice, Score},
-    server::Config,
+    Client, Config, Dialect, Name, Policy, Score, Seed, Server, StateSpace, Table,
+    client::{Anomaly, ClientError, Meaning},
+    learn::Choice,
 };
 use bytes::{Bytes, BytesMut};
 use netcore::{Client as _, Framing, Gone, Outcome, Role, Time};
@@ -36,16 +35,16 @@ impl netcore::Client for Guest {
         match self {
             Self::Player { client, policy, score, told_again } => {
                 client.receive(now, bytes)?;
-                while let Some(heard) = client.next_heard() {
-                    let again = matches!(heard.anomaly, Some(Anomaly::Unasked | Anomaly::EarlyResult)) && *told_again;
-                    assert!(again || heard.anomaly.is_none(), "{heard:?}");
-                    *told_again &= heard.event != Event::Asked;
-                    match heard.event {
-                        Event::Asked => {
+                while let Some(event) = client.poll_event() {
+                    let again = matches!(event.anomaly, Some(Anomaly::Unasked | Anomaly::EarlyResult)) && *told_again;
+                    assert!(again || event.anomaly.is_none(), "{event:?}");
+                    *told_again &= event.meaning != Meaning::Asked;
+                    match event.meaning {
+                        Meaning::Asked => {
                             let state = client.state().expect("a decision was requested");
                             client.act(now, Choice::sure(policy.action(state)));
                         }
-                        Event::Ended { verdict, .. } => score.add(verdict),
+                        Meaning::Ended { verdict, .. } => score.add(verdict),
                         _ => {}
                     }
                 }

@@ -3,10 +3,9 @@
 use std::{net::SocketAddr, time::Duration};
 
 use blackjack::{
-    Client, Dialect, Name, PlayerMessage, Policy, Seed, Server, StateSpace,
-    client::{ClientError, Event},
-    learn::{Choice, Score},
-    server::Config,
+    Client, Config, Dialect, Name, PlayerMessage, Policy, Score, Seed, Server, StateSpace,
+    client::{ClientError, Meaning},
+    learn::Choice,
 };
 use bytes::Bytes;
 use netcore::{Framing, Gone, Role, Time};
@@ -62,14 +61,14 @@ impl netcore::Client for Guest {
         self.heard += bytes.len();
         let Some((client, policy)) = &mut self.player else { return Ok(()) };
         client.receive(now, bytes)?;
-        while let Some(heard) = client.next_heard() {
-            assert_eq!(heard.anomaly, None);
-            match heard.event {
-                Event::Asked => {
+        while let Some(event) = client.poll_event() {
+            assert_eq!(event.anomaly, None);
+            match event.meaning {
+                Meaning::Asked => {
                     let state = client.state().expect("a decision was requested");
                     client.act(now, Choice::sure(policy.action(state)));
                 }
-                Event::Ended { verdict, .. } => self.score.add(verdict),
+                Meaning::Ended { verdict, .. } => self.score.add(verdict),
                 _ => {}
             }
         }

@@ -73,7 +73,7 @@ fn shown(frames: &Frames) -> Vec<&str> {
 #[test]
 fn a_seat_of_blackjack_is_told_the_results_of_earlier_rounds_and_all_of_the_present_one() {
     let directory = TempDir::new();
-    let mut config = blackjack::server::Config::new(40, blackjack::Seed::new([7; 32]));
+    let mut config = blackjack::Config::new(40, blackjack::Seed::new([7; 32]));
     config.players = 1;
     let engine = blackjack::Server::new(config).unwrap();
     let (wanted, messages) =

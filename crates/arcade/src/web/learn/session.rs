@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use blackjack::{
-    Action, QTable, StateSpace,
-    learn::{Chance, Explore, Score, Trainer},
+    Action, QTable, Score, StateSpace,
+    learn::{Chance, Explore, Trainer},
     qtable::Tally,
 };
 use rand_pcg::Pcg64Mcg;

@@ -1,11 +1,10 @@
-//! Why a client is sent away.
+//! Why a client is sent away, and lines of the log.
 
 use alloc::{format, string::String};
 use core::fmt;
-use netcore::{DecodeError, Outbox, PeerId, Severity};
+use netcore::{DecodeError, GameEvent, Outbox, PeerId, Severity};
 
-use super::note;
-use crate::protocol::{Name, PlayerMessage};
+use crate::{name::Name, protocol::PlayerMessage};
 
 /// A violation of the protocol.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,4 +36,9 @@ impl fmt::Display for Fault {
             Self::NoAnswer => f.write_str("no answer in time"),
         }
     }
+}
+
+/// A line for the log.
+pub(crate) fn note(out: &mut Outbox, severity: Severity, peer: Option<PeerId>, text: String) {
+    out.event(GameEvent::Notice { severity, peer, text });
 }

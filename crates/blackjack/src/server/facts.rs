@@ -1,6 +1,6 @@
-//! Fingerprints of sets, in addition to those of sequences.
+//! What a digest covers: a set of facts, of which each is the fingerprint of one thing that is so.
 
-pub(crate) use netcore::Fingerprint;
+use netcore::Fingerprint;
 
 /// A fingerprint of a set, updated as elements are added and removed: the exclusive or of the fingerprints of all elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -8,8 +8,10 @@ use super::{Last, Seat, Told};
 use crate::{
     cards::Card,
     hand::Hand,
-    protocol::{DealerMessage, Dialect, Name},
-    round::{Verdict, View},
+    name::Name,
+    protocol::{DealerMessage, Dialect},
+    verdict::Verdict,
+    view::View,
 };
 
 /// The most messages that wait in the pauses of a text client: a round with all cards that a hand can have, told again from
@@ -18,7 +20,7 @@ const MAX_UNSENT: usize = 32;
 
 /// Who sits there, and what is on its way to it. Its name is in the game.
 #[derive(Serialize, Deserialize)]
-pub(in crate::table) struct SeatState {
+pub(in crate::server::table) struct SeatState {
     peer: PeerId,
     dialect: Dialect,
     told: Told,
@@ -54,7 +56,7 @@ impl LastState {
 }
 
 impl Seat {
-    pub(in crate::table) fn state(&self) -> SeatState {
+    pub(in crate::server::table) fn state(&self) -> SeatState {
         let Self { peer, name: _, dialect, told, last, queue, asked, mute, leaving, free_at, due } = self;
         SeatState {
             peer: *peer,
@@ -74,7 +76,11 @@ impl Seat {
     ///
     /// # Errors
     /// [`StateError`] when no seat with this view can be in it.
-    pub(in crate::table) fn restore(name: Name, state: SeatState, view: Option<View<'_>>) -> Result<Self, StateError> {
+    pub(in crate::server::table) fn restore(
+        name: Name,
+        state: SeatState,
+        view: Option<View<'_>>,
+    ) -> Result<Self, StateError> {
         let SeatState { peer, dialect, told, last, queue, asked, mute, leaving, free_at, due } = state;
         if queue.len() > MAX_UNSENT {
             return Err("a seat with more messages on their way than there can be".into());

@@ -3,18 +3,19 @@
 use alloc::vec::Vec;
 use bytes::Bytes;
 use core::time::Duration;
-use netcore::{HostId, Outbox, PeerId, StateError, Time};
+use netcore::{Fingerprint, HostId, Outbox, PeerId, StateError, Time};
 use serde::{Deserialize, Serialize};
 
-use crate::{config::MAX_WATCHERS, fingerprint::Fingerprint, shares::Shares};
+use super::places::Places;
+use crate::config::MAX_WATCHERS;
 
 /// The least time between two pictures. A table can play thousands of rounds in that time; nobody could follow them all.
 pub const PICTURE_PAUSE: Duration = Duration::from_millis(100);
 
 /// Watchers, and what they have seen.
 #[derive(Debug, Clone)]
-pub(crate) struct Audience {
-    watchers: Shares,
+pub(crate) struct Watchers {
+    places: Places,
     // The fingerprint of what was shown last, and when the next may be shown.
     shown: u64,
     free_at: Time,
@@ -22,9 +23,9 @@ pub(crate) struct Audience {
     stale: bool,
 }
 
-impl Audience {
+impl Watchers {
     pub(crate) const fn new() -> Self {
-        Self { watchers: Shares::new(MAX_WATCHERS), shown: 0, free_at: Time::ZERO, stale: false }
+        Self { places: Places::new(MAX_WATCHERS), shown: 0, free_at: Time::ZERO, stale: false }
     }
 
     /// Adds a watcher, unless all places are taken, and sends it a first picture.
@@ -35,7 +36,7 @@ impl Audience {
         picture: impl FnOnce() -> Bytes,
         out: &mut Outbox,
     ) -> bool {
-        if !self.watchers.enter(peer, host) {
+        if !self.places.enter(peer, host) {
             return false;
         }
         let picture = picture();
@@ -50,26 +51,26 @@ impl Audience {
 
     /// Removes a watcher; `false` if it was none.
     pub(crate) fn leave(&mut self, peer: PeerId) -> bool {
-        self.watchers.leave(peer)
+        self.places.leave(peer)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.watchers.is_empty()
+        self.places.is_empty()
     }
 
     pub(crate) fn has(&self, peer: PeerId) -> bool {
-        self.watchers.host(peer).is_some()
+        self.places.host(peer).is_some()
     }
 
     /// Records that something may have changed. Says whether a picture is due now; otherwise it is due at the [`deadline`](Self::deadline).
     pub(crate) fn changed(&mut self, now: Time) -> bool {
-        self.stale = !self.watchers.is_empty();
+        self.stale = !self.places.is_empty();
         self.stale && self.free_at <= now
     }
 
     /// When the next picture is due.
     pub(crate) fn deadline(&self) -> Option<Time> {
-        (self.stale && !self.watchers.is_empty()).then_some(self.free_at)
+        (self.stale && !self.places.is_empty()).then_some(self.free_at)
     }
 
     /// Sends a picture to all watchers, unless it equals the last one.
@@ -79,7 +80,7 @@ impl Audience {
         if fingerprint == self.shown {
             return;
         }
-        for peer in self.watchers.peers() {
+        for peer in self.places.peers() {
             out.send(peer, picture.clone());
         }
         self.shown = fingerprint;
@@ -89,39 +90,39 @@ impl Audience {
     /// Disconnects all watchers, after a last picture if it differs from the one before.
     pub(crate) fn dismiss(&mut self, now: Time, picture: &Bytes, out: &mut Outbox) {
         self.show(now, picture, out);
-        for peer in self.watchers.peers() {
+        for peer in self.places.peers() {
             out.close(peer);
         }
-        self.watchers = Shares::new(MAX_WATCHERS);
+        self.places = Places::new(MAX_WATCHERS);
     }
 
     pub(crate) fn fingerprint(&self) -> u64 {
         let mut fingerprint = Fingerprint::new();
-        fingerprint.add(self.watchers.fingerprint());
+        fingerprint.add(self.places.fingerprint());
         fingerprint.add_time(self.deadline());
         fingerprint.add(self.free_at.as_nanos());
         fingerprint.add(self.shown);
         fingerprint.value()
     }
 
-    pub(crate) fn state(&self) -> AudienceState {
-        let Self { watchers, shown, free_at, stale } = self;
-        AudienceState { watchers: watchers.state(), shown: *shown, free_at: *free_at, stale: *stale }
+    pub(crate) fn state(&self) -> WatchersState {
+        let Self { places, shown, free_at, stale } = self;
+        WatchersState { watchers: places.state(), shown: *shown, free_at: *free_at, stale: *stale }
     }
 
-    /// The audience that had this state.
+    /// The watchers that had this state.
     ///
     /// # Errors
     /// [`StateError`] when there is no place for so many.
-    pub(crate) fn restore(state: AudienceState) -> Result<Self, StateError> {
-        let AudienceState { watchers, shown, free_at, stale } = state;
-        Ok(Self { watchers: Shares::restore(MAX_WATCHERS, watchers)?, shown, free_at, stale })
+    pub(crate) fn restore(state: WatchersState) -> Result<Self, StateError> {
+        let WatchersState { watchers, shown, free_at, stale } = state;
+        Ok(Self { places: Places::restore(MAX_WATCHERS, watchers)?, shown, free_at, stale })
     }
 }
 
 /// Watchers as plain data.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct AudienceState {
+pub(crate) struct WatchersState {
     watchers: Vec<(PeerId, HostId)>,
     shown: u64,
     free_at: Time,

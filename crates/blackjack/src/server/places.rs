@@ -1,30 +1,30 @@
 //! Places that are shared out over hosts, so that none can take them all.
 
 use alloc::{collections::BTreeMap, vec::Vec};
-use netcore::{HostId, PeerId, StateError};
+use netcore::{Fingerprint, HostId, PeerId, StateError};
 
-use crate::fingerprint::{Fingerprint, SetFingerprint};
+use super::facts::SetFingerprint;
 
 /// Who has a place, of a number that is limited.
 ///
 /// A host gets another place only while more are free than it has already. Alone it comes to half of all; the next one to
 /// half of the rest, and so on, so there is room for somebody from elsewhere as long as there is room at all.
 #[derive(Debug, Clone)]
-pub(crate) struct Shares {
-    places: usize,
+pub(crate) struct Places {
+    total: usize,
     hosts: BTreeMap<PeerId, HostId>,
     held: BTreeMap<HostId, usize>,
     fingerprint: SetFingerprint,
 }
 
-impl Shares {
-    pub(crate) const fn new(places: usize) -> Self {
-        Self { places, hosts: BTreeMap::new(), held: BTreeMap::new(), fingerprint: SetFingerprint(0) }
+impl Places {
+    pub(crate) const fn new(total: usize) -> Self {
+        Self { total, hosts: BTreeMap::new(), held: BTreeMap::new(), fingerprint: SetFingerprint(0) }
     }
 
     /// Gives a place to a peer from this host, unless the host has its share.
     pub(crate) fn enter(&mut self, peer: PeerId, host: HostId) -> bool {
-        let free = self.places.saturating_sub(self.hosts.len());
+        let free = self.total.saturating_sub(self.hosts.len());
         if self.held.get(&host).copied().unwrap_or(0) >= free {
             return false;
         }
@@ -51,10 +51,10 @@ impl Shares {
     ///
     /// # Errors
     /// [`StateError`] when they are too many, or one has two.
-    pub(crate) fn restore(places: usize, state: Vec<(PeerId, HostId)>) -> Result<Self, StateError> {
-        let mut shares = Self::new(places);
-        let possible = state.len() <= places && state.into_iter().all(|(peer, host)| shares.put(peer, host));
-        if possible { Ok(shares) } else { Err("more peers than there are places, or one that has two".into()) }
+    pub(crate) fn restore(total: usize, state: Vec<(PeerId, HostId)>) -> Result<Self, StateError> {
+        let mut places = Self::new(total);
+        let possible = state.len() <= total && state.into_iter().all(|(peer, host)| places.put(peer, host));
+        if possible { Ok(places) } else { Err("more peers than there are places, or one that has two".into()) }
     }
 
     /// Takes the place of a peer back; `false` if it had none.
@@ -102,17 +102,17 @@ mod tests {
 
     #[test]
     fn whoever_is_alone_gets_half_and_there_is_always_room_for_another_host() {
-        let mut shares = Shares::new(64);
+        let mut places = Places::new(64);
         let mut peers = (0..).map(PeerId);
         let mut got = Vec::new();
         for host in 0..7 {
             let host = HostId::V4([10, 0, 0, host]);
-            got.push((0..100).filter(|_| shares.enter(peers.next().unwrap(), host)).count());
+            got.push((0..100).filter(|_| places.enter(peers.next().unwrap(), host)).count());
         }
         assert_eq!(got, [32, 16, 8, 4, 2, 1, 1]);
-        assert!(!shares.enter(PeerId(10_000), HostId::Other), "all are taken");
-        let everybody: Vec<PeerId> = shares.peers().collect();
-        assert!(everybody.iter().all(|&peer| shares.leave(peer)) && !shares.leave(PeerId(10_000)));
-        assert_eq!((shares.is_empty(), shares.held.len(), shares.fingerprint()), (true, 0, 0));
+        assert!(!places.enter(PeerId(10_000), HostId::Other), "all are taken");
+        let everybody: Vec<PeerId> = places.peers().collect();
+        assert!(everybody.iter().all(|&peer| places.leave(peer)) && !places.leave(PeerId(10_000)));
+        assert_eq!((places.is_empty(), places.held.len(), places.fingerprint()), (true, 0, 0));
     }
 }

@@ -2,13 +2,15 @@
 
 use alloc::{format, string::ToString};
 use bytes::Bytes;
-use netcore::{Engine, Input, Leave, Outbox, Outcome, PeerId, Role, Severity, Status, Time};
+use netcore::{Engine, Fingerprint, Input, Leave, Outbox, Outcome, PeerId, Role, Severity, Status, Time};
 
-use super::{Fault, Table, note};
+use super::Table;
 use crate::{
-    entrance::Entrance,
-    fingerprint::Fingerprint,
     protocol::{Blackjack, DealerMessage, PlayerMessage, Request},
+    server::{
+        admission::Admission,
+        fault::{Fault, note},
+    },
 };
 
 impl Table {
@@ -16,14 +18,14 @@ impl Table {
         let due = now.plus(self.config.timeout);
         // Built for watchers only: thousands of players may connect.
         let view = (who.1 == Role::Watcher).then(|| self.view());
-        let Self { door, shares, audience, ended, .. } = self;
-        let entrance = Entrance { door, shares, audience, closed: ended.is_some() };
-        entrance.enter((now, due), who, address, || view.map_or_else(Bytes::new, |view| view.to_bytes()), out);
+        let Self { pending, places, watchers, ended, .. } = self;
+        let admission = Admission { pending, places, watchers, closed: ended.is_some() };
+        admission.enter((now, due), who, address, || view.map_or_else(Bytes::new, |view| view.to_bytes()), out);
     }
 
     fn request(&mut self, now: Time, peer: PeerId, Request { dialect, message }: Request, out: &mut Outbox) {
-        if !self.door.has(peer) {
-            return self.hear(now, peer, message, out);
+        if !self.pending.has(peer) {
+            return self.receive(now, peer, message, out);
         }
         if self.config.trace {
             note(out, Severity::Requested, Some(peer), format!("> {message}"));
@@ -31,7 +33,7 @@ impl Table {
         let PlayerMessage::Join(name) = message else {
             return self.turn_away(peer, &Fault::OutOfTurn(message), out);
         };
-        self.door.leave(peer);
+        self.pending.leave(peer);
         if self.has_room() {
             self.seat(now, peer, (name, dialect), out);
         } else {
@@ -48,28 +50,28 @@ impl Table {
     }
 
     fn let_go(&mut self, peer: PeerId, out: &mut Outbox) {
-        self.door.leave(peer);
-        self.shares.leave(peer);
+        self.pending.leave(peer);
+        self.places.leave(peer);
         out.close(peer);
     }
 
     // What is done after each input.
     fn settle(&mut self, now: Time, out: &mut Outbox) {
         for peer in self.take_closed() {
-            self.shares.leave(peer);
+            self.places.leave(peer);
         }
         if let Some(standings) = self.take_result() {
             out.summary(if self.config.json { standings.to_json() } else { standings.to_string() });
         }
         if self.ended.is_some() {
-            for peer in self.door.peers() {
+            for peer in self.pending.peers() {
                 self.let_go(peer, out);
             }
-            if !self.audience.is_empty() {
-                self.audience.dismiss(now, &self.view().to_bytes(), out);
+            if !self.watchers.is_empty() {
+                self.watchers.dismiss(now, &self.view().to_bytes(), out);
             }
-        } else if self.audience.changed(now) {
-            self.audience.show(now, &self.view().to_bytes(), out);
+        } else if self.watchers.changed(now) {
+            self.watchers.show(now, &self.view().to_bytes(), out);
         }
         self.take_fingerprint();
     }
@@ -82,17 +84,19 @@ impl Engine for Table {
         match input {
             Input::Connected { peer, role, address, .. } => self.connected(now, (peer, role), &address, out),
             // Messages of watchers are ignored.
-            Input::Message { peer, .. } | Input::Malformed { peer, .. } if self.audience.has(peer) => {}
+            Input::Message { peer, .. } | Input::Malformed { peer, .. } if self.watchers.has(peer) => {}
             Input::Message { peer, message } => self.request(now, peer, message, out),
-            Input::Malformed { peer, why } if self.door.has(peer) => self.turn_away(peer, &Fault::Malformed(why), out),
+            Input::Malformed { peer, why } if self.pending.has(peer) => {
+                self.turn_away(peer, &Fault::Malformed(why), out);
+            }
             Input::Malformed { peer, why } => self.fault(now, peer, &Fault::Malformed(why), out),
-            Input::Refresh { peer } if self.audience.has(peer) => out.send(peer, self.view().to_bytes()),
+            Input::Refresh { peer } if self.watchers.has(peer) => out.send(peer, self.view().to_bytes()),
             Input::Refresh { peer } => self.refresh(now, peer, out),
-            Input::Disconnected { peer, .. } if self.door.has(peer) => self.let_go(peer, out),
-            Input::Disconnected { peer, .. } if self.audience.leave(peer) => out.close(peer),
+            Input::Disconnected { peer, .. } if self.pending.has(peer) => self.let_go(peer, out),
+            Input::Disconnected { peer, .. } if self.watchers.leave(peer) => out.close(peer),
             Input::Disconnected { peer, why } => self.gone(now, peer, why, out),
             Input::Elapsed => {
-                while let Some(peer) = self.door.late(now) {
+                while let Some(peer) = self.pending.late(now) {
                     self.turn_away(peer, &Fault::NoJoin, out);
                 }
                 self.elapse(now, out);
@@ -108,7 +112,7 @@ impl Engine for Table {
     }
 
     fn deadline(&self) -> Option<Time> {
-        [self.due(), self.door.deadline(), self.audience.deadline()].into_iter().flatten().min()
+        [self.due(), self.pending.deadline(), self.watchers.deadline()].into_iter().flatten().min()
     }
 
     fn outcome(&self) -> Option<Outcome> {
@@ -118,7 +122,7 @@ impl Engine for Table {
     fn digest(&self) -> u64 {
         let mut fingerprint = Fingerprint::new();
         for part in
-            [self.fingerprint(), self.door.fingerprint(), self.shares.fingerprint(), self.audience.fingerprint()]
+            [self.fingerprint(), self.pending.fingerprint(), self.places.fingerprint(), self.watchers.fingerprint()]
         {
             fingerprint.add(part);
         }

@@ -1,32 +1,32 @@
-//! Those who are connected and have not joined yet.
+//! Clients that are connected and have not joined yet.
 
 use alloc::{
     collections::{BTreeMap, BTreeSet},
     vec::Vec,
 };
-use netcore::{PeerId, StateError, Time};
+use netcore::{Fingerprint, PeerId, StateError, Time};
 
-use crate::fingerprint::{Fingerprint, SetFingerprint};
+use super::facts::SetFingerprint;
 
 /// Clients that have not joined, and their deadlines to join.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Door {
-    strangers: BTreeMap<PeerId, Time>,
-    dues: BTreeSet<(Time, PeerId)>,
+pub(crate) struct Pending {
+    deadlines: BTreeMap<PeerId, Time>,
+    by_deadline: BTreeSet<(Time, PeerId)>,
     fingerprint: SetFingerprint,
 }
 
-impl Door {
-    /// Somebody has come and has until `due`.
+impl Pending {
+    /// Adds a client, which has until `due` to join.
     pub(crate) fn enter(&mut self, peer: PeerId, due: Time) {
-        self.strangers.insert(peer, due);
-        self.dues.insert((due, peer));
+        self.deadlines.insert(peer, due);
+        self.by_deadline.insert((due, peer));
         self.fingerprint.toggle(fact(peer, due));
     }
 
-    /// All strangers and until when they have to have joined.
+    /// All clients with their deadlines.
     pub(crate) fn state(&self) -> Vec<(PeerId, Time)> {
-        self.strangers.iter().map(|(&peer, &due)| (peer, due)).collect()
+        self.deadlines.iter().map(|(&peer, &due)| (peer, due)).collect()
     }
 
     /// Restores the clients from their recorded deadlines.
@@ -34,41 +34,41 @@ impl Door {
     /// # Errors
     /// [`StateError`] when somebody is among them twice.
     pub(crate) fn restore(state: Vec<(PeerId, Time)>) -> Result<Self, StateError> {
-        let mut door = Self::default();
+        let mut pending = Self::default();
         for (peer, due) in state {
-            if door.has(peer) {
+            if pending.has(peer) {
                 return Err("somebody who is to join twice".into());
             }
-            door.enter(peer, due);
+            pending.enter(peer, due);
         }
-        Ok(door)
+        Ok(pending)
     }
 
     /// Removes a client that has joined or left; `false` if it was not here.
     pub(crate) fn leave(&mut self, peer: PeerId) -> bool {
-        let Some(due) = self.strangers.remove(&peer) else { return false };
-        self.dues.remove(&(due, peer));
+        let Some(due) = self.deadlines.remove(&peer) else { return false };
+        self.by_deadline.remove(&(due, peer));
         self.fingerprint.toggle(fact(peer, due));
         true
     }
 
     pub(crate) fn has(&self, peer: PeerId) -> bool {
-        self.strangers.contains_key(&peer)
+        self.deadlines.contains_key(&peer)
     }
 
-    /// When somebody's time is up.
+    /// The earliest deadline.
     pub(crate) fn deadline(&self) -> Option<Time> {
-        self.dues.first().map(|&(due, _)| due)
+        self.by_deadline.first().map(|&(due, _)| due)
     }
 
-    /// Somebody whose time is up.
+    /// A client whose deadline has passed.
     pub(crate) fn late(&self, now: Time) -> Option<PeerId> {
-        self.dues.first().filter(|&&(due, _)| due <= now).map(|&(_, peer)| peer)
+        self.by_deadline.first().filter(|&&(due, _)| due <= now).map(|&(_, peer)| peer)
     }
 
-    /// All strangers.
+    /// All clients.
     pub(crate) fn peers(&self) -> Vec<PeerId> {
-        self.strangers.keys().copied().collect()
+        self.deadlines.keys().copied().collect()
     }
 
     pub(crate) const fn fingerprint(&self) -> u64 {

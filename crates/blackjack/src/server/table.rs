@@ -3,7 +3,7 @@
 //! A table is an [`Engine`](netcore::Engine) by itself, so it can be a room of its own: whoever joins gets the lowest free seat, and the game
 //! begins when all are taken. A [`Server`](crate::Server) has many and fills them with those who wait.
 //!
-//! - A seat is told what its [`View`](crate::round::View) holds and what it was not told yet, so the hole card cannot get into a message.
+//! - A seat is told what its [`View`](crate::view::View) holds and what it was not told yet, so the hole card cannot get into a message.
 //! - To a text client messages go out one by one with a pause between them, since many such clients take whatever one
 //!   read brings for one message. The first after a message of the client goes at once. A question counts as asked when
 //!   it leaves, and only then can it be answered.
@@ -21,39 +21,33 @@
 //! Sources: the requirements of the course's project, "Dealer"; what happens on trouble is our own.
 
 mod engine;
-mod fault;
 mod interruption;
 mod leaving;
+mod rounds;
 mod seat;
 mod state;
 
-use alloc::{
-    format,
-    string::{String, ToString},
-    vec::Vec,
-};
+use alloc::{format, string::ToString, vec::Vec};
 use core::mem;
-use netcore::{Departure, GameEvent, Gone, Occupant, Outbox, Outcome, PeerId, Phase, Severity, Standing, Time};
+use netcore::{Fingerprint, GameEvent, Occupant, Outbox, Outcome, PeerId, Phase, Severity, Time};
 
-pub(crate) use fault::Fault;
 use leaving::left;
 use seat::{Pace, Seat, label};
-pub(crate) use state::TableState;
+pub(super) use state::TableState;
 
+use super::{
+    fault::{Fault, note},
+    pending::Pending,
+    places::Places,
+    watchers::Watchers,
+};
 use crate::{
-    audience::Audience,
     config::{Config, ConfigError, MAX_CLIENTS},
-    door::Door,
-    fingerprint::Fingerprint,
-    game::{Game, Standings},
-    protocol::{DealerMessage, Dialect, Name, PlayerMessage},
-    round::{Action, MAX_SEATS, Round},
-    shares::Shares,
+    game::{Action, Game, MAX_SEATS, Round, Standings},
+    name::Name,
+    protocol::{DealerMessage, Dialect, PlayerMessage},
     view::{SeatView, TableView},
 };
-
-/// How many times the progress of a game is told at most.
-const PROGRESS_STEPS: u32 = 1_000;
 
 /// A table, those who sit at it, and those who look on.
 #[derive(Debug, Clone)]
@@ -70,9 +64,9 @@ pub struct Table {
     // Stopped, to be resumed later.
     suspended: bool,
     // What only a table by itself has: a lobby does this for all of its tables.
-    shares: Shares,
-    door: Door,
-    audience: Audience,
+    places: Places,
+    pending: Pending,
+    watchers: Watchers,
     // Closed peers and the result, for the lobby that owns this table.
     closed: Vec<PeerId>,
     result: Option<Standings>,
@@ -94,9 +88,9 @@ impl Table {
             game: None,
             ended: None,
             suspended: false,
-            shares: Shares::new(MAX_CLIENTS),
-            door: Door::default(),
-            audience: Audience::new(),
+            places: Places::new(MAX_CLIENTS),
+            pending: Pending::default(),
+            watchers: Watchers::new(),
             closed: Vec::new(),
             result: None,
             fingerprint: 0,
@@ -212,7 +206,7 @@ impl Table {
     }
 
     /// Takes in a message of a player.
-    pub(crate) fn hear(&mut self, now: Time, peer: PeerId, message: PlayerMessage, out: &mut Outbox) {
+    pub(crate) fn receive(&mut self, now: Time, peer: PeerId, message: PlayerMessage, out: &mut Outbox) {
         let Some(number) = self.find(peer) else { return };
         let Some(seat) = self.seats[number].as_mut() else { return };
         if self.config.trace {
@@ -276,62 +270,6 @@ impl Table {
         }
     }
 
-    // Queues what is new for each seat, deals the next round when one is over, and sends what is due.
-    fn go_on(&mut self, now: Time, out: &mut Outbox) {
-        let Some(game) = self.game.as_mut().filter(|_| self.ended.is_none()) else { return };
-        let ended = loop {
-            for (number, seat) in self.seats.iter_mut().enumerate() {
-                if let (Some(seat), Some(view)) = (seat, game.view(number)) {
-                    seat.tell(view);
-                }
-            }
-            match game.round() {
-                Some(round) if !round.is_over() => break false,
-                Some(_) => end_round(game, &mut self.seats, (self.number, self.config.trace), out),
-                // Those whose seats are held may come back.
-                None if self.held.iter().any(Option::is_some) => break false,
-                None => {}
-            }
-            // Either the rounds are played, or nobody is left to deal to.
-            if game.is_over() || game.deal().is_err() {
-                break true;
-            }
-        };
-        if ended {
-            let complete = game.is_complete();
-            self.conclude(if complete { Outcome::Finished } else { Outcome::Deserted }, out);
-        }
-        for number in 0..MAX_SEATS {
-            self.flush(now, number, out);
-        }
-    }
-
-    // Reports the result and queues QUIT for everybody.
-    fn conclude(&mut self, outcome: Outcome, out: &mut Outbox) {
-        self.ended = Some(outcome);
-        if let Some(game) = &self.game {
-            let standings = game.standings(self.number);
-            let rows = standings.rows.iter().zip(1..).map(|(row, rank)| Standing {
-                rank,
-                seat: label(self.number, row.seat - 1),
-                name: row.name.to_string(),
-                score: i64::try_from(row.score.wins).unwrap_or(i64::MAX),
-            });
-            let complete = outcome == Outcome::Finished;
-            out.event(GameEvent::Ended { game: self.number, complete, standings: rows.collect() });
-            self.result = Some(standings);
-        }
-        for (number, seat) in self.seats.iter_mut().enumerate() {
-            if let Some(seat) = seat.as_mut().filter(|seat| !seat.leaving) {
-                out.event(left(seat, self.number, number, Departure::GameOver));
-                seat.leave();
-            }
-        }
-        for number in 0..MAX_SEATS {
-            self.release(number, out);
-        }
-    }
-
     // Sends a seat what is due, and closes it after QUIT.
     fn flush(&mut self, now: Time, number: usize, out: &mut Outbox) {
         let pace = self.pace();
@@ -374,41 +312,7 @@ impl Table {
     }
 }
 
-// Resets the seats after a round, and dismisses those that play no more.
-fn end_round(game: &mut Game, seats: &mut [Option<Seat>; MAX_SEATS], (table, trace): (u32, bool), out: &mut Outbox) {
-    let (done, whole) = (game.played(), game.rounds());
-    if done.is_multiple_of(whole.div_ceil(PROGRESS_STEPS).max(1)) {
-        out.event(GameEvent::Progress { game: table, done: done.into(), whole: whole.into() });
-    }
-    if trace && let Some(dealer) = game.revealed() {
-        let cards: Vec<&str> = dealer.cards().iter().map(|card| card.name()).collect();
-        let (round, cards) = (game.played(), cards.join(", "));
-        note(out, Severity::Requested, None, format!("table {table} round {round}: the dealer had {cards}"));
-    }
-    for (number, seat) in seats.iter_mut().enumerate() {
-        let Some(seat) = seat else { continue };
-        seat.forget_round();
-        if seat.leaving || game.is_over() {
-            continue;
-        }
-        if game.is_done(number) {
-            // Others have rounds left that it was told the results of.
-            out.event(left(seat, table, number, Departure::GameOver));
-            seat.leave();
-        } else if seat.mute {
-            out.event(left(seat, table, number, Departure::Disconnected(Gone::Left)));
-            seat.leave();
-            game.leave(number);
-        }
-    }
-}
-
 // A line for the log about a message that a seat was sent.
 fn trace(seat: &Seat, message: DealerMessage, out: &mut Outbox) {
     note(out, Severity::Requested, Some(seat.peer), format!("{} < {message}", seat.name));
-}
-
-/// A line for the log.
-pub(crate) fn note(out: &mut Outbox, severity: Severity, peer: Option<PeerId>, text: String) {
-    out.event(GameEvent::Notice { severity, peer, text });
 }

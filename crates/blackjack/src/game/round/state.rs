@@ -4,12 +4,12 @@ use alloc::vec::Vec;
 use netcore::StateError;
 use serde::{Deserialize, Serialize};
 
-use super::{Action, Round, Stage};
-use crate::cards::Deck;
+use super::{Action, Round};
+use crate::{cards::Deck, view::Stage};
 
 /// How far the hand of each seat is, seats that were dealt none at the end left out.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct RoundState(Vec<PlaceState>);
+pub(in crate::game) struct RoundState(Vec<PlaceState>);
 
 #[derive(Serialize, Deserialize)]
 struct PlaceState {
@@ -19,7 +19,7 @@ struct PlaceState {
 }
 
 impl Round {
-    pub(crate) fn state(&self) -> RoundState {
+    pub(in crate::game) fn state(&self) -> RoundState {
         let seats = self.places.iter().rposition(|place| place.stage != Stage::Absent).map_or(0, |last| last + 1);
         let place =
             |place: &super::Dealt| PlaceState { stage: place.stage, hits: place.hand.cards().len().saturating_sub(2) };
@@ -31,7 +31,7 @@ impl Round {
     ///
     /// # Errors
     /// [`StateError`] when no round can get there.
-    pub(crate) fn restore(RoundState(state): &RoundState, deck: Deck) -> Result<Self, StateError> {
+    pub(in crate::game) fn restore(RoundState(state): &RoundState, deck: Deck) -> Result<Self, StateError> {
         let impossible = || StateError::from("a round that cannot have come so far");
         let present: Vec<bool> = state.iter().map(|place| place.stage != Stage::Absent).collect();
         let mut round = Self::deal(deck, &present).map_err(|_| impossible())?;

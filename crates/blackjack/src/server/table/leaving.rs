@@ -4,10 +4,10 @@ use alloc::string::ToString;
 use netcore::{Departure, GameEvent, Gone, Outbox, PeerId, Time};
 
 use super::{
-    Fault, Table,
+    Table,
     seat::{Seat, label},
 };
-use crate::game::Game;
+use crate::{game::Game, server::fault::Fault};
 
 impl Table {
     /// A player has violated the protocol: its hand is forfeited and it is sent away.

@@ -13,8 +13,8 @@
 use alloc::{format, string::ToString};
 use netcore::{Departure, GameEvent, Gone, Outbox, PeerId, Severity, Time};
 
-use super::{Seat, Table, label, left, note};
-use crate::protocol::{Dialect, Name};
+use super::{Seat, Table, label, left};
+use crate::{name::Name, protocol::Dialect, server::fault::note};
 
 impl Table {
     /// The connection of somebody who sits there was lost with the server. Gives the seat and its name if it is held.

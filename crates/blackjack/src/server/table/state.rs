@@ -10,13 +10,12 @@ use super::{
 };
 use crate::{
     config::Config,
-    game::{Game, GameState},
-    round::{MAX_SEATS, Round},
+    game::{Game, GameState, MAX_SEATS, Round},
 };
 
 /// The state of a table that has begun.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct TableState {
+pub(in crate::server) struct TableState {
     number: u32,
     ended: Option<Outcome>,
     game: GameState,
@@ -32,7 +31,7 @@ enum PlaceState {
 
 impl Table {
     /// Its state; none before it has begun.
-    pub(crate) fn state(&self) -> Option<TableState> {
+    pub(in crate::server) fn state(&self) -> Option<TableState> {
         let place = |(seat, held): (&Option<Seat>, &Option<PeerId>)| match (seat, held) {
             (Some(seat), _) => PlaceState::Occupied(seat.state()),
             (None, Some(peer)) => PlaceState::Held(*peer),
@@ -50,7 +49,7 @@ impl Table {
     ///
     /// # Errors
     /// [`StateError`] when no table of a dealer that is set up so can be in it.
-    pub(crate) fn restore(config: Config, state: TableState) -> Result<Self, StateError> {
+    pub(in crate::server) fn restore(config: Config, state: TableState) -> Result<Self, StateError> {
         let TableState { number, ended, game, places } = state;
         let game = Game::restore(&config, number, game)?;
         let mut table = Self::new(config, number).map_err(|_| "a table that cannot be set up")?;

@@ -10,16 +10,16 @@
 
 mod state;
 
-use core::fmt;
-use serde::{Deserialize, Serialize};
+use netcore::Fingerprint;
 use thiserror::Error;
 
-pub(crate) use state::RoundState;
+pub(super) use state::RoundState;
 
 use crate::{
     cards::{Card, Deck, DeckEmpty},
-    fingerprint::Fingerprint,
     hand::Hand,
+    verdict::Verdict,
+    view::{Stage, View},
 };
 
 /// The most seats that a table has.
@@ -32,58 +32,6 @@ pub enum Action {
     Hit,
     /// Take none.
     Stand,
-}
-
-/// What a hand came to. On the wire [`Lose`](Verdict::Lose) is spelled `LOOSE`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Verdict {
-    /// The player has more, or the dealer is bust.
-    Win,
-    /// The dealer has more.
-    Lose,
-    /// The player's total is above 21, whatever the dealer has.
-    Bust,
-    /// Both have the same.
-    Push,
-}
-
-impl Verdict {
-    /// The verdict on a total of the player and one of the dealer.
-    #[inline]
-    pub const fn of(player: u8, dealer: u8) -> Self {
-        if player > 21 {
-            Self::Bust
-        } else if dealer > 21 || player > dealer {
-            Self::Win
-        } else if player == dealer {
-            Self::Push
-        } else {
-            Self::Lose
-        }
-    }
-
-    /// What it is worth: 1, 0 or -1.
-    #[inline]
-    pub const fn reward(self) -> i8 {
-        // A look-up is faster than a match, which matters in training.
-        [1, -1, -1, 0][self as usize]
-    }
-
-    /// The protocol's word for it.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Win => "WIN",
-            Self::Lose => "LOOSE",
-            Self::Bust => "BUST",
-            Self::Push => "PUSH",
-        }
-    }
-}
-
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
-    }
 }
 
 /// Why a round cannot be dealt or a decision not be taken; nothing has changed then.
@@ -103,38 +51,10 @@ pub enum RoundError {
     },
 }
 
-/// How far the hand of a seat is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Stage {
-    /// Nobody sits there.
-    Absent,
-    /// Its turn is now or later.
-    Playing,
-    /// It takes no more cards.
-    Stood,
-    /// Its total is above 21.
-    Bust,
-    /// The player broke the rules or left, so the hand is lost.
-    Forfeited,
-}
-
 #[derive(Debug, Clone, Copy)]
 struct Dealt {
     hand: Hand,
     stage: Stage,
-}
-
-/// What a seat may know of a round.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct View<'a> {
-    /// Its own cards, in the order in which they came.
-    pub cards: &'a [Card],
-    /// The dealer's card that lies face up.
-    pub upcard: Card,
-    /// Whether its decision is due.
-    pub asked: bool,
-    /// What its hand came to; known once the round is over.
-    pub verdict: Option<Verdict>,
 }
 
 /// A round from the deal to the results.
@@ -229,12 +149,12 @@ impl Round {
     }
 
     /// Whether a seat still has decisions to make in this round.
-    pub fn is_playing(&self, seat: usize) -> bool {
+    pub(crate) fn is_playing(&self, seat: usize) -> bool {
         self.places.get(seat).is_some_and(|place| place.stage == Stage::Playing)
     }
 
     /// Whether a seat's hand was taken from it.
-    pub fn is_forfeited(&self, seat: usize) -> bool {
+    pub(crate) fn is_forfeited(&self, seat: usize) -> bool {
         self.places.get(seat).is_some_and(|place| place.stage == Stage::Forfeited)
     }
 
@@ -302,26 +222,6 @@ mod tests {
         let mut deck = Deck::new();
         deck.shuffle(&mut Pcg64::seed_from_u64(seed));
         deck
-    }
-
-    #[test]
-    fn verdicts_are_those_of_the_table() {
-        for player in 4..=31 {
-            for dealer in 17..=31 {
-                let expected = match (player, dealer) {
-                    (22.., _) => Verdict::Bust,
-                    (_, 22..) => Verdict::Win,
-                    _ if player > dealer => Verdict::Win,
-                    _ if player == dealer => Verdict::Push,
-                    _ => Verdict::Lose,
-                };
-                let verdict = Verdict::of(player, dealer);
-                assert_eq!(verdict, expected, "{player} against {dealer}");
-                assert!(player != 21 || verdict != Verdict::Lose);
-                assert!(player >= 17 || verdict != Verdict::Push);
-            }
-        }
-        assert_eq!([Verdict::Win, Verdict::Push, Verdict::Lose, Verdict::Bust].map(Verdict::reward), [1, 0, -1, -1]);
     }
 
     #[test]

@@ -2,15 +2,16 @@
 
 use alloc::{collections::VecDeque, format, string::String, vec, vec::Vec};
 use core::{mem, time::Duration};
-use netcore::{Outbox, PeerId, Time};
+use netcore::{Fingerprint, Outbox, PeerId, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     cards::Card,
-    fingerprint::Fingerprint,
     hand::Hand,
-    protocol::{DealerMessage, Dialect, Name},
-    round::{Verdict, View},
+    name::Name,
+    protocol::{DealerMessage, Dialect},
+    verdict::Verdict,
+    view::View,
 };
 
 mod state;
