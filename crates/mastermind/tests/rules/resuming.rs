@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mastermind::{Server, server::Config};
+use mastermind::{Config, Server};
 use netcore::{
     DecoderOf, Gone, Hosted, HostedState, Input, Leave, Link, Outbox, Output, PeerId, Progress, Recorded, Role,
     Room as _, StateError, Time,

@@ -2,10 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use mastermind::{
-    protocol::Mode,
-    server::{Config, FirstDay},
-};
+use mastermind::{Config, Mode, config::FirstDay};
 use netcore::Gone;
 use rand::{RngExt, seq::IndexedRandom};
 use rand_pcg::Pcg64;
