@@ -31,7 +31,7 @@ pub struct Turn {
     pub hints: usize,
 }
 
-/// What a client knows.
+/// What a client knows. All that there is to show is kept as state, so nothing has to be polled after each message.
 #[derive(Debug, Clone)]
 pub struct Client {
     framing: Framing,
