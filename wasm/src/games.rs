@@ -118,7 +118,7 @@ pub(crate) fn robots(seed: u64) -> Option<u64> {
 }
 
 pub(crate) fn mastermind(seed: u64) -> Option<u64> {
-    let server = mastermind::Server::new(mastermind::server::Config::new(4, true, seed)).ok()?;
+    let server = mastermind::Server::new(mastermind::Config::new(4, true, seed)).ok()?;
     let client = |name: &str| {
         let name = mastermind::Name::new(name.as_bytes())?;
         Some(mastermind::Client::new(Link::Stream, Some(name)))

@@ -79,7 +79,7 @@ pub struct Args {
 
 /// What there is beside playing.
 #[derive(Debug, Clone, Subcommand)]
-pub enum Command {
+pub(crate) enum Command {
     /// Let the codebreaker play: every code, or one
     Solve(Solve),
     /// Show the statistics of past games
@@ -90,7 +90,7 @@ pub enum Command {
 #[derive(Debug, Clone, clap::Args)]
 #[group(skip)]
 #[command(group(ArgGroup::new("codes").args(["all", "code"]).required(true)))]
-pub struct Solve {
+pub(crate) struct Solve {
     /// Pegs in a code, 4 to 8
     #[arg(long, value_name = "PEGS", value_parser = whole_number(MIN_LENGTH..=MAX_LENGTH, 4), allow_negative_numbers = true)]
     length: usize,
@@ -146,7 +146,7 @@ pub struct Wanted {
 
 impl Wanted {
     /// Colours that there are.
-    pub fn colours(self) -> usize {
+    pub(crate) fn colours(self) -> usize {
         self.colours.unwrap_or(MAX_COLOURS)
     }
 
@@ -162,7 +162,7 @@ impl Wanted {
 
 /// What the command line asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Plan {
+pub(crate) enum Plan {
     /// The text game.
     Text {
         /// Rules that are given.
@@ -205,7 +205,7 @@ impl Plan {
     ///
     /// # Errors
     /// [`UsageError`] when no game can have the rules that are wanted, or options do not go together.
-    pub fn of(args: Args) -> Result<Self, UsageError> {
+    pub(crate) fn of(args: Args) -> Result<Self, UsageError> {
         let Args { panel, length, repeats, colours, seed, hint: hints, daily, duel, command } = args;
         match command {
             Some(Command::Solve(solve)) => return task(&solve).map(Self::Solve),

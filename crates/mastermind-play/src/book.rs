@@ -33,7 +33,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 /// The statistics of past games, as a file.
 #[derive(Debug, Clone)]
-pub struct Book {
+pub(crate) struct Book {
     // None where the system has no place for a user's data.
     folder: Option<PathBuf>,
     // How often the lock is tried.
@@ -77,20 +77,15 @@ pub enum BookError {
 
 impl Book {
     /// The file of the current user.
-    pub fn of_user() -> Self {
+    pub(crate) fn of_user() -> Self {
         Self { folder: data_directory(|name| env::var_os(name)).map(|directory| directory.join(FOLDER)), tries: TRIES }
-    }
-
-    /// A file in this directory, which is created if it does not exist.
-    pub const fn in_folder(folder: PathBuf) -> Self {
-        Self { folder: Some(folder), tries: TRIES }
     }
 
     /// The statistics so far; empty if there is no file.
     ///
     /// # Errors
     /// [`BookError`] when the file cannot be read or understood.
-    pub fn read(&self) -> Result<Record, BookError> {
+    pub(crate) fn read(&self) -> Result<Record, BookError> {
         let path = self.folder()?.join(FILE);
         match read(&path).map_err(|error| BookError::File { path: path.clone(), error })? {
             Ok(record) => Ok(record),
@@ -102,7 +97,7 @@ impl Book {
     ///
     /// # Errors
     /// [`BookError`] when the file cannot be read or written. It is then as it was.
-    pub fn begin(&self, puzzle: Puzzle) -> Result<Added, BookError> {
+    pub(crate) fn begin(&self, puzzle: Puzzle) -> Result<Added, BookError> {
         self.change(|record| record.begin(puzzle))
     }
 
@@ -110,7 +105,7 @@ impl Book {
     ///
     /// # Errors
     /// [`BookError`] when the file cannot be read or written. It is then as it was.
-    pub fn add(&self, round: &Round) -> Result<Added, BookError> {
+    pub(crate) fn add(&self, round: &Round) -> Result<Added, BookError> {
         self.change(|record| {
             let first = match round.attempt() {
                 Attempt::Unknown => round.puzzle().is_none_or(|puzzle| record.begin(puzzle)),
@@ -249,9 +244,13 @@ mod tests {
         round
     }
 
+    fn in_folder(folder: PathBuf) -> Book {
+        Book { folder: Some(folder), tries: TRIES }
+    }
+
     fn book(directory: &TempDir) -> (Book, PathBuf) {
         let folder = directory.path().join("data/arcade");
-        (Book::in_folder(folder.clone()), folder.join(FILE))
+        (in_folder(folder.clone()), folder.join(FILE))
     }
 
     fn names(folder: &Path) -> Vec<String> {
@@ -333,7 +332,7 @@ mod tests {
         let directory = TempDir::new();
         // A file where a directory should be.
         let in_the_way = directory.file("file", "");
-        let error = Book::in_folder(PathBuf::from(&in_the_way).join("arcade")).add(&won_game()).unwrap_err();
+        let error = in_folder(PathBuf::from(&in_the_way).join("arcade")).add(&won_game()).unwrap_err();
         assert!(error.to_string().contains(&in_the_way), "{error}");
         let (book, file) = book(&directory);
         fs::create_dir_all(&file).unwrap();
@@ -344,7 +343,7 @@ mod tests {
             use rustix::fs::{CWD, FileType, Mode, mknodat};
             let pipe = directory.path().join(FILE);
             mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
-            let error = Book::in_folder(directory.path().to_owned()).read().unwrap_err().to_string();
+            let error = in_folder(directory.path().to_owned()).read().unwrap_err().to_string();
             assert!(error.ends_with("mastermind-record: it is no file"), "{error}");
         }
         assert!(Book { folder: None, tries: 1 }.read().unwrap_err().to_string().contains("XDG_DATA_HOME"));

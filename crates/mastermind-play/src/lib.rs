@@ -1,8 +1,8 @@
 //! Mastermind to be played, as a library so that its screens can be drawn by others.
 //!
-//! [`mastermind`] has the rules; this crate adds the world around them: the command line ([`Args`]), the text game
-//! ([`text::play`]), the panel game ([`panel::Table`] is its state, [`panel::View`] its picture), the codebreaker that plays
-//! all codes ([`solve`]) and the file of statistics ([`Book`]).
+//! [`mastermind`] has the rules; this crate adds the world around them: the command line ([`Args`]), the text game, the panel
+//! game ([`panel::Table`] is its state, [`panel::View`] its picture), the codebreaker that plays all codes, and the file of
+//! statistics.
 //!
 //! The panel game as it begins, drawn into a buffer:
 //!
@@ -24,8 +24,8 @@ mod book;
 mod interrupt;
 pub mod panel;
 mod round;
-pub mod solve;
-pub mod text;
+mod solve;
+mod text;
 mod voice;
 
 use std::{
@@ -38,9 +38,10 @@ use anyhow::{Context, bail};
 use mastermind::{Day, Origin};
 use rand::{TryRng, rngs::SysRng};
 
+use crate::{args::Plan, book::Book};
 pub use crate::{
-    args::{Args, Command, Plan, Wanted},
-    book::{Added, Book, BookError},
+    args::{Args, Wanted},
+    book::{Added, BookError},
     round::{Attempt, Round},
 };
 

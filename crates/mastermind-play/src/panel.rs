@@ -17,12 +17,13 @@ use ratatui::layout::Size;
 use termkit::{Depth, Source, Stage, StageEvent};
 use tokio::runtime;
 
-pub use self::{
+use self::{
     keys::{Command, command},
     layout::SIZE,
-    log::{Log, Message, Tone},
+};
+pub use self::{
     look::{Look, Role},
-    state::{Asked, Menu, Overlaid, Press, State, Symbol, Target},
+    state::{Asked, Menu, Overlaid, Press, State, Target},
     table::Table,
     view::View,
 };

@@ -33,7 +33,7 @@ pub struct Round {
 
 impl Round {
     /// The game that a seed stands for: its code, and what its lifelines tell.
-    pub fn from_seed(rules: Rules, style: Style, seed: u64) -> Self {
+    pub(crate) fn from_seed(rules: Rules, style: Style, seed: u64) -> Self {
         let mut rng = Pcg64::seed_from_u64(seed);
         Self {
             game: Game::new(rules, style, &mut rng),
@@ -48,7 +48,7 @@ impl Round {
     ///
     /// # Errors
     /// None in truth: the puzzle follows the rules.
-    pub fn of_day(rules: Rules, style: Style, day: Day) -> Result<Self, CodeError> {
+    pub(crate) fn of_day(rules: Rules, style: Style, day: Day) -> Result<Self, CodeError> {
         let game = Game::with_code(rules, style, day.puzzle(rules))?;
         let rng = Pcg64::seed_from_u64(day.0.into());
         Ok(Self { game, rng, origin: Some(Origin::Day(day)), attempt: Attempt::Unknown, hint: None })
@@ -58,7 +58,7 @@ impl Round {
     ///
     /// # Errors
     /// [`CodeError`] if the rules do not allow the code.
-    pub fn with_code(rules: Rules, style: Style, code: Code, seed: u64) -> Result<Self, CodeError> {
+    pub(crate) fn with_code(rules: Rules, style: Style, code: Code, seed: u64) -> Result<Self, CodeError> {
         let game = Game::with_code(rules, style, code)?;
         Ok(Self { game, rng: Pcg64::seed_from_u64(seed), origin: None, attempt: Attempt::Unknown, hint: None })
     }
@@ -69,7 +69,7 @@ impl Round {
     }
 
     /// The day whose puzzle it is, if it is one.
-    pub const fn day(&self) -> Option<Day> {
+    pub(crate) const fn day(&self) -> Option<Day> {
         match self.origin {
             Some(Origin::Day(day)) => Some(day),
             _ => None,
@@ -90,17 +90,17 @@ impl Round {
     }
 
     /// Records whether this is the first game at the puzzle.
-    pub const fn set_attempt(&mut self, first: bool) {
+    pub(crate) const fn set_attempt(&mut self, first: bool) {
         self.attempt = if first { Attempt::First } else { Attempt::Again };
     }
 
     /// Whether the first answer has just been given to a puzzle of which it is not known whether the player has met it.
-    pub fn is_to_be_taken_down(&self) -> bool {
+    pub(crate) fn is_to_be_taken_down(&self) -> bool {
         self.attempt == Attempt::Unknown && self.origin.is_some() && self.game.history().len() == 1
     }
 
     /// The result of a puzzle of the day, to be pasted, once the game is over.
-    pub fn share(&self) -> Option<String> {
+    pub(crate) fn share(&self) -> Option<String> {
         mastermind::share(&self.game, Some(self.day()?), self.attempt == Attempt::Again)
     }
 
@@ -108,13 +108,13 @@ impl Round {
     ///
     /// # Errors
     /// [`ActionError`] when it is against the rules; then nothing has changed.
-    pub fn apply(&mut self, action: Action) -> Result<Vec<Event>, ActionError> {
+    pub(crate) fn apply(&mut self, action: Action) -> Result<Vec<Event>, ActionError> {
         self.game.apply(action, &mut self.rng)
     }
 
     /// What the codebreaker would do now. The game counts as one with hints from here on; asking again before the next answer
     /// counts once. `None` when no code fits, which no game comes to.
-    pub fn hint(&mut self) -> Option<Hint> {
+    pub(crate) fn hint(&mut self) -> Option<Hint> {
         let now = self.game.history().len();
         if self.hint.as_ref().is_none_or(|(then, _)| *then != now) {
             self.hint = Hint::of(&self.game.ask_hint()).map(|hint| (now, hint));
@@ -123,7 +123,7 @@ impl Round {
     }
 
     /// The seed and the command that begins the same game again, if a seed decided it.
-    pub fn again(&self) -> Option<String> {
+    pub(crate) fn again(&self) -> Option<String> {
         let Some(Origin::Seed(seed)) = self.origin else {
             return None;
         };

@@ -30,11 +30,11 @@ use crate::{BAR, advice::advice};
 const ALL_JUDGED: u64 = 300_000;
 
 /// The most guesses of a game that is searched for a proof: those of four pegs in eight colours.
-pub const PROVABLE: u64 = 4_096;
+pub(crate) const PROVABLE: u64 = 4_096;
 
 /// How guesses are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum How {
+pub(crate) enum How {
     /// By looking one step ahead.
     OneStep(Strategy),
     /// By searching for the least total.
@@ -53,7 +53,7 @@ impl fmt::Display for How {
 /// The word is not the name of a way to choose guesses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("give minimax, expected, entropy, parts or optimal")]
-pub struct ParseHowError;
+pub(crate) struct ParseHowError;
 
 impl FromStr for How {
     type Err = ParseHowError;
@@ -68,7 +68,7 @@ impl FromStr for How {
 
 /// What the codebreaker is to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Task {
+pub(crate) enum Task {
     /// Play every code.
     All {
         /// The game.
@@ -93,7 +93,7 @@ pub enum Task {
 ///
 /// # Errors
 /// When the work is interrupted, or the output cannot be written to.
-pub fn run(task: &Task) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(task: &Task) -> anyhow::Result<ExitCode> {
     let text = match *task {
         Task::All { rules, how, threads, seed } => all(rules, how, threads, seed)?,
         Task::One { rules, code } => one(rules, code)?,

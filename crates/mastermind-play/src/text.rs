@@ -13,45 +13,32 @@ use mastermind::{
     game::{Action, Availability, Entry, Event},
 };
 
-use self::lines::{Talk, quoted};
+use self::lines::{Said, Stop, Talk, quoted};
 use crate::{Book, Round, Wanted, advice::advice, interrupt, voice};
 
 /// What is settled before the first question.
 #[derive(Debug, Clone, Copy)]
-pub struct Settings {
+pub(crate) struct Settings {
     /// Rules that are not asked for.
-    pub wanted: Wanted,
+    pub(crate) wanted: Wanted,
     /// Where the code of the first game comes from. After a seed, a further game has the next one.
-    pub origin: Origin,
+    pub(crate) origin: Origin,
     /// Whether there is a hint on each turn.
-    pub hints: bool,
+    pub(crate) hints: bool,
     /// Whether a person plays at a terminal, and not a program through a pipe.
-    pub person: bool,
+    pub(crate) person: bool,
 }
-
-/// Why there is no further line.
-enum Stop {
-    /// The input is at its end.
-    End,
-    /// The player wants to leave.
-    Quit,
-    /// The output cannot be written to.
-    Output(io::Error),
-}
-
-impl From<io::Error> for Stop {
-    fn from(error: io::Error) -> Self {
-        Self::Output(error)
-    }
-}
-
-type Said<T> = Result<T, Stop>;
 
 /// Plays games until the player wants no more or the input ends. They are counted in the book, if there is one.
 ///
 /// # Errors
 /// When the output cannot be written to.
-pub fn play(input: impl BufRead, output: impl Write, settings: &Settings, book: Option<&Book>) -> io::Result<()> {
+pub(crate) fn play(
+    input: impl BufRead,
+    output: impl Write,
+    settings: &Settings,
+    book: Option<&Book>,
+) -> io::Result<()> {
     let mut talk = Talk::new(input, output, settings.person);
     let played = games(&mut talk, settings, book);
     end(talk, played)
@@ -62,7 +49,7 @@ pub fn play(input: impl BufRead, output: impl Write, settings: &Settings, book: 
 ///
 /// # Errors
 /// When the output cannot be written to.
-pub fn duel(
+pub(crate) fn duel(
     input: impl BufRead,
     output: impl Write,
     wanted: Wanted,
@@ -76,7 +63,7 @@ pub fn duel(
 }
 
 /// Reads `yes` or `no`, or the first letter of one, in any mixture of small and capital letters.
-pub fn yes_or_no(typed: &str) -> Option<bool> {
+pub(crate) fn yes_or_no(typed: &str) -> Option<bool> {
     let is_one_of = |words: [&str; 2]| words.iter().any(|word| typed.eq_ignore_ascii_case(word));
     if is_one_of(["yes", "y"]) {
         Some(true)

@@ -31,7 +31,7 @@ pub struct Turn {
     pub hints: usize,
 }
 
-/// What a client knows.
+/// What a client knows. All that there is to show is kept as state, so nothing has to be polled after each message.
 #[derive(Debug, Clone)]
 pub struct Client {
     framing: Framing,
@@ -119,7 +119,7 @@ impl Client {
         self.farewell.as_deref()
     }
 
-    fn hear(&mut self, message: ServerMessage<'static>) {
+    fn handle(&mut self, message: ServerMessage<'static>) {
         match message {
             // The complete state follows.
             ServerMessage::Room(room) => {
@@ -184,8 +184,8 @@ impl Client {
         self.places.get_mut(&seat)?.board.as_mut()
     }
 
-    fn hear_text(&mut self, text: &[u8]) -> Result<(), DecodeError> {
-        self.hear(ServerMessage::parse(text)?);
+    fn handle_text(&mut self, text: &[u8]) -> Result<(), DecodeError> {
+        self.handle(ServerMessage::parse(text)?);
         Ok(())
     }
 }
@@ -205,7 +205,7 @@ impl netcore::Client for Client {
 
     fn receive(&mut self, _: Time, bytes: &[u8]) -> Result<(), DecodeError> {
         if self.framing == Framing::Whole {
-            return self.hear_text(bytes);
+            return self.handle_text(bytes);
         }
         if let Some(why) = &self.unreadable {
             return Err(why.clone());
@@ -214,7 +214,7 @@ impl netcore::Client for Client {
         loop {
             match self.lines.decode(&mut self.incoming) {
                 Ok(None) => return Ok(()),
-                Ok(Some(line)) => self.hear_text(line.strip_suffix(b"\r").unwrap_or(&line))?,
+                Ok(Some(line)) => self.handle_text(line.strip_suffix(b"\r").unwrap_or(&line))?,
                 Err(why) => {
                     self.unreadable = Some(why.clone());
                     return Err(why);

@@ -5,7 +5,6 @@ use alloc::{
     vec::Vec,
 };
 use core::{fmt, str::FromStr};
-use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -49,7 +48,7 @@ impl Peg {
     }
 }
 
-const ALL_PEGS: [Peg; MAX_COLOURS] = [Peg(0), Peg(1), Peg(2), Peg(3), Peg(4), Peg(5), Peg(6), Peg(7)];
+pub(crate) const ALL_PEGS: [Peg; MAX_COLOURS] = [Peg(0), Peg(1), Peg(2), Peg(3), Peg(4), Peg(5), Peg(6), Peg(7)];
 
 impl fmt::Display for Peg {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -206,151 +205,6 @@ impl FromStr for Code {
             pegs.push(Peg::from_digit(found).ok_or(ParseCodeError::Colour { found, place: place + 1 })?);
         }
         Self::new(&pegs)
-    }
-}
-
-/// Which codes a game may hide.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Rules {
-    length: usize,
-    colours: usize,
-    repeats: bool,
-}
-
-/// Rules that no game can have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-pub enum RulesError {
-    /// Too few or too many pegs.
-    #[error("a code of {length} pegs is not possible: {MIN_LENGTH} to {MAX_LENGTH} are")]
-    Length {
-        /// The number of pegs.
-        length: usize,
-    },
-    /// Too few or too many colours.
-    #[error("{colours} colours are not possible: {MIN_COLOURS} to {MAX_COLOURS} are")]
-    Colours {
-        /// The number of colours.
-        colours: usize,
-    },
-    /// More pegs than colours, and none may repeat.
-    #[error("{length} pegs of {colours} colours have to repeat one: allow it, or take at most {colours} pegs")]
-    TooFewColours {
-        /// The number of pegs.
-        length: usize,
-        /// The number of colours.
-        colours: usize,
-    },
-}
-
-impl Rules {
-    /// Codes of `length` pegs in `colours` colours, in which a colour may occur more than once if `repeats`.
-    ///
-    /// # Errors
-    /// [`RulesError`] says which bound is broken.
-    pub const fn new(length: usize, colours: usize, repeats: bool) -> Result<Self, RulesError> {
-        if length < MIN_LENGTH || length > MAX_LENGTH {
-            return Err(RulesError::Length { length });
-        }
-        if colours < MIN_COLOURS || colours > MAX_COLOURS {
-            return Err(RulesError::Colours { colours });
-        }
-        if !repeats && colours < length {
-            return Err(RulesError::TooFewColours { length, colours });
-        }
-        Ok(Self { length, colours, repeats })
-    }
-
-    /// Pegs in a code.
-    pub const fn length(self) -> usize {
-        self.length
-    }
-
-    /// Colours that there are.
-    pub const fn colours(self) -> usize {
-        self.colours
-    }
-
-    /// Whether a colour may occur twice in the secret code. Guesses may repeat colours in any case.
-    pub const fn repeats(self) -> bool {
-        self.repeats
-    }
-
-    /// How many codes a game may hide.
-    pub fn codes(self) -> u64 {
-        let colours = self.colours as u64;
-        (0..self.length as u64).map(|taken| if self.repeats { colours } else { colours - taken }).product()
-    }
-
-    /// How many different guesses there are.
-    pub fn guesses(self) -> u64 {
-        Self { repeats: true, ..self }.codes()
-    }
-
-    /// Whether this code may be guessed: it has the right length and only colours of the game.
-    pub fn allows_guess(self, guess: Code) -> bool {
-        guess.len() == self.length && guess.pegs().all(|peg| peg.index() < self.colours)
-    }
-
-    /// Whether this code may be the secret.
-    pub fn allows_secret(self, code: Code) -> bool {
-        self.allows_guess(code) && (self.repeats || !code.repeats())
-    }
-
-    /// Draws a secret code. All codes that the rules allow have the same probability.
-    pub fn draw<R: Rng + ?Sized>(self, rng: &mut R) -> Code {
-        let mut left = ALL_PEGS;
-        Code::of((0..self.length).map(|place| {
-            if self.repeats {
-                left[rng.random_range(0..self.colours)]
-            } else {
-                // A partial Fisher-Yates shuffle: drawn pegs are moved to the front.
-                left.swap(place, rng.random_range(place..self.colours));
-                left[place]
-            }
-        }))
-    }
-
-    /// All codes that a game may hide, in numeric order.
-    pub fn all(self) -> Vec<Code> {
-        let mut all = Vec::with_capacity(usize::try_from(self.codes()).unwrap_or(0));
-        let mut pegs = Vec::with_capacity(self.length);
-        self.extend_all(self.length, &mut pegs, &mut all);
-        all
-    }
-
-    /// All guesses, in numeric order.
-    pub(crate) fn all_guesses(self) -> Vec<Code> {
-        Self { repeats: true, ..self }.all()
-    }
-
-    /// Adds every code that begins with `pegs` and has `length` pegs.
-    fn extend_all(self, length: usize, pegs: &mut Vec<Peg>, all: &mut Vec<Code>) {
-        if pegs.len() == length {
-            all.push(Code::of(pegs.iter().copied()));
-            return;
-        }
-        for peg in (0..self.colours).filter_map(Peg::new) {
-            if self.repeats || !pegs.contains(&peg) {
-                pegs.push(peg);
-                self.extend_all(length, pegs, all);
-                pegs.pop();
-            }
-        }
-    }
-
-    /// All rows of `length` pegs, also fewer than a code may have, in numeric order.
-    pub(crate) fn rows(self, length: usize) -> Vec<Code> {
-        let mut all = Vec::new();
-        Self { repeats: true, ..self }.extend_all(length, &mut Vec::with_capacity(length), &mut all);
-        all
-    }
-}
-
-impl fmt::Display for Rules {
-    /// `4 pegs, 8 colours, no repeats`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let repeats = if self.repeats { "with repeats" } else { "no repeats" };
-        write!(f, "{} pegs, {} colours, {repeats}", self.length, self.colours)
     }
 }
 

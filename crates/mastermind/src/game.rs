@@ -1,59 +1,24 @@
 //! The rules: ten turns, guesses, lifelines, and when which is allowed.
 
+mod action;
+
 use alloc::vec::Vec;
 use rand::{Rng, RngExt};
 use thiserror::Error;
 
+pub use action::{Action, ActionError, ParseActionError};
+
 use crate::{
-    code::{Code, HintCode, ParseCodeError, Rules},
+    code::{Code, HintCode},
+    config::Rules,
     feedback::Feedback,
     knowledge::Knowledge,
     lifeline::{Lifeline, Revealed, Style},
+    view::{Board, Ending, Line, Over, Shown, Sight},
 };
 
 /// Turns in a game.
 pub const TURNS: usize = 10;
-
-/// What a player does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Action {
-    /// Guesses the code.
-    Guess(Code),
-    /// Asks for a lifeline.
-    Lifeline(Lifeline),
-}
-
-/// A line that is neither a guess nor a lifeline.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum ParseActionError {
-    /// It is neither a code nor a lifeline.
-    #[error("type a code, or lifeline#1 or lifeline#2: {0}")]
-    Neither(ParseCodeError),
-    /// A lifeline that does not exist.
-    #[error("there are two lifelines: type lifeline#1 or lifeline#2")]
-    NoSuchLifeline,
-}
-
-impl Action {
-    /// Parses what a player has typed: the digits of a guess, or `lifeline#1` or `lifeline#2` in small or capital letters.
-    ///
-    /// # Errors
-    /// [`ParseActionError`] says what would be valid.
-    pub fn parse(text: &str) -> Result<Self, ParseActionError> {
-        const WORD: &str = "lifeline#";
-        if let Some((word, number)) = text.split_at_checked(WORD.len())
-            && word.eq_ignore_ascii_case(WORD)
-        {
-            let lifeline = match number {
-                "1" => Lifeline::Colour,
-                "2" => Lifeline::Place,
-                _ => return Err(ParseActionError::NoSuchLifeline),
-            };
-            return Ok(Self::Lifeline(lifeline));
-        }
-        text.parse().map(Self::Guess).map_err(ParseActionError::Neither)
-    }
-}
 
 /// What an action has caused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,48 +36,6 @@ pub enum Event {
     OutOfReach(Lifeline),
     /// The game is over.
     Ended(Outcome),
-}
-
-/// Why an action is refused. The game stays as it was.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-pub enum ActionError {
-    /// The game is over.
-    #[error("the game is over")]
-    Over,
-    /// The guess has not as many pegs as the code.
-    #[error("a guess has {expected} pegs in this game, not {found}")]
-    Length {
-        /// Pegs of the guess.
-        found: usize,
-        /// Pegs of the code.
-        expected: usize,
-    },
-    /// The guess has a colour that the game does not have.
-    #[error("{guess} has a colour that is not in this game: there are 1 to {colours}")]
-    Colour {
-        /// The guess.
-        guess: Code,
-        /// Colours of the game.
-        colours: usize,
-    },
-    /// One lifeline has been used, and there is one use in a game.
-    #[error("{lifeline} cannot be used: the one use of a lifeline in this game is spent")]
-    LifelineUsed {
-        /// The lifeline asked for.
-        lifeline: Lifeline,
-    },
-    /// The lifeline would leave no turn for a guess.
-    #[error(
-        "{lifeline} cannot be used now: it takes {cost} turns and {left} are left, so none would remain for a guess"
-    )]
-    LifelineBlocked {
-        /// The lifeline asked for.
-        lifeline: Lifeline,
-        /// Turns that it takes.
-        cost: usize,
-        /// Turns that are left.
-        left: usize,
-    },
 }
 
 /// How a game has ended.
@@ -315,9 +238,31 @@ impl Game {
         }
     }
 
-    /// The code, for a game that ended otherwise than by its turns.
-    pub(crate) const fn reveal(&self) -> Code {
-        self.code
+    /// What may be seen of this game, which has this number in its room and `ending` if it is over.
+    pub fn view(&self, number: u32, ending: Option<Ending>, sight: Sight) -> Board {
+        let shows = sight != Sight::Answers;
+        let mut turn = 1;
+        let mut lines = Vec::with_capacity(self.history.len());
+        for entry in &self.history {
+            match *entry {
+                Entry::Guess { guess, feedback } => {
+                    lines.push(Line::Row { turn, guess: Shown::of(guess, shows), feedback });
+                    turn += 1;
+                }
+                Entry::Lifeline { revealed, cost } => {
+                    let lifeline = revealed.lifeline();
+                    lines.push(Line::Lifeline { turn, lifeline, revealed: shows.then_some(revealed) });
+                    turn += cost;
+                }
+            }
+        }
+        let over = ending.map(|how| Over {
+            how,
+            turns: self.gone,
+            hints: self.hints,
+            code: Shown::of(self.code, sight == Sight::All),
+        });
+        Board { number, rules: self.rules, lines, over }
     }
 
     /// The rules.

@@ -3,7 +3,8 @@
 use alloc::vec::Vec;
 
 use crate::{
-    code::{Code, Peg, Rules},
+    code::{Code, Peg},
+    config::Rules,
     feedback::Feedback,
     lifeline::Revealed,
 };

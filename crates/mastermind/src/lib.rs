@@ -3,15 +3,6 @@
 //! The player has ten turns to find a code of 4 to 8 pegs in up to eight colours. The answer to a guess says how many pegs have
 //! the right colour in the right place (red), and how many further pegs have a right colour in a wrong place (white).
 //!
-//! - [`Code`], [`Rules`] and [`Feedback`] are the basic types.
-//! - [`game::Game`] is one game, with its [`Lifeline`]s. [`Knowledge`] is what a game has told the player about the code.
-//! - [`solver`] is the codebreaker. It builds on the game, and nothing of the game depends on it. [`solver::Hint`] suggests the
-//!   next guess of any game, [`solver::Codebreaker`] plays all codes by a strategy, [`solver::Search`] finds the best play.
-//! - [`Day`] has the puzzle of a day, [`share()`] a result to paste, [`Record`] the statistics of past games and their
-//!   [`Puzzle`]s.
-//! - [`server::Server`] is a room of players as a `netcore` engine, [`Client`] what a player knows, [`protocol`] what goes over
-//!   the wire between them. Messages are made of a [`view`], which holds no more than its receiver may see.
-//!
 //! A whole game, played by the codebreaker:
 //!
 //! ```
@@ -28,6 +19,15 @@
 //! assert!(matches!(game.outcome(), Some(Outcome::Won { turns }) if turns <= 6));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! - [`Code`] and [`Feedback`] are the basic types. [`Rules`] are those of one game, [`Config`] is all that a server is set up with.
+//! - [`game::Game`] is one game, with its [`Lifeline`]s. [`Knowledge`] is what a game has told the player about the code.
+//! - [`solver`] is the codebreaker. It builds on the game, and nothing of the game depends on it. [`solver::Hint`] suggests the
+//!   next guess of any game, [`solver::Codebreaker`] plays all codes by a strategy, [`solver::Search`] finds the best play.
+//! - [`Day`] has the puzzle of a day, [`share()`] a result to paste, [`Record`] the statistics of past games and their
+//!   [`Puzzle`]s.
+//! - [`server::Server`] is a room of players as a `netcore` engine, [`Client`] what a player knows, [`protocol`] what goes over
+//!   the wire between them. Messages are made of a [`view`], which holds no more than its receiver may see.
 #![no_std]
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
@@ -37,12 +37,12 @@ extern crate std;
 
 pub mod client;
 pub mod code;
-pub mod daily;
-pub mod feedback;
+pub mod config;
+mod feedback;
 pub mod game;
 mod histogram;
 mod knowledge;
-pub mod lifeline;
+mod lifeline;
 pub mod protocol;
 mod puzzle;
 pub mod record;
@@ -52,15 +52,15 @@ pub mod solver;
 pub mod view;
 
 pub use client::Client;
-pub use code::{Code, HintCode, ParseCodeError, Peg, Rules, RulesError};
-pub use daily::Day;
+pub use code::{Code, HintCode, ParseCodeError, Peg};
+pub use config::{Config, ConfigError, Mode, Rules};
 pub use feedback::Feedback;
 pub use game::Game;
 pub use histogram::histogram;
 pub use knowledge::Knowledge;
 pub use lifeline::{Lifeline, Revealed, Style};
 pub use protocol::{ClientMessage, Mastermind, Name, ServerMessage};
-pub use puzzle::{Origin, Puzzle};
+pub use puzzle::{Day, Origin, Puzzle};
 pub use record::{ParseRecordError, Record};
 pub use server::Server;
 pub use share::share;

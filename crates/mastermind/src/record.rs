@@ -24,10 +24,10 @@ use core::{fmt, str::FromStr};
 use thiserror::Error;
 
 use crate::{
-    code::Rules,
-    daily::Day,
+    config::Rules,
     game::{Game, Outcome, TURNS},
     histogram::histogram,
+    puzzle::Day,
     puzzle::{Origin, Puzzle},
 };
 

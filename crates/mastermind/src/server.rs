@@ -3,33 +3,31 @@
 //! A room has one of three [`Mode`]s. Everybody who is connected is told of every seat; how much of a game they are told is the
 //! [`Sight`] that they have of it.
 
-mod config;
 mod contest;
 mod engine;
 mod seat;
 mod state;
-mod telling;
+mod timers;
+mod updates;
 
-use alloc::{collections::BTreeMap, format, string::ToString};
+use alloc::{collections::BTreeMap, string::ToString};
 use core::time::Duration;
 use netcore::{Departure, Digest, GameEvent, HostId, Link, Outbox, Outcome, PeerId, Rate, Role, Time, TokenBucket};
 use serde::{Deserialize, Serialize};
 
-pub use self::{
-    config::{Config, ConfigError, FirstDay, MAX_RACERS},
-    state::State,
-};
+pub use self::contest::NOT_FOUND;
 use self::{
     contest::Contest,
     seat::{Played, Seat},
 };
 use crate::{
-    code::{MAX_COLOURS, Rules},
-    daily::Day,
-    game::{Action, TURNS},
-    protocol::{Advice, ClientMessage, HowOver, Mode, Name, ServerMessage},
+    code::MAX_COLOURS,
+    config::{Config, ConfigError, Mode, Rules},
+    game::Action,
+    protocol::{Advice, ClientMessage, Name, ServerMessage},
+    puzzle::Day,
     solver::Hint,
-    view::{Board, Sight},
+    view::{Board, Ending, Sight},
 };
 
 /// Seats of a room that is not a race; a race has as many as players.
@@ -40,15 +38,9 @@ pub const SEATS_OF_HOST: usize = 32;
 pub const IDLE: Duration = Duration::from_secs(15 * 60);
 /// Hints are given for games with at most so many guesses, which are those of up to six pegs: a hint then takes some
 /// milliseconds, and one for eight pegs a hundred.
-pub const MAX_HINT_GUESSES: u64 = 1 << 18;
+const MAX_HINT_GUESSES: u64 = 1 << 18;
 /// Hints that a room gives.
-pub const HINT_RATE: Rate = Rate { per_second: 2, burst: 6 };
-/// The score of a player who did not find the code; otherwise it is the number of turns.
-pub const NOT_FOUND: i64 = 11;
-
-const _: () = assert!(TURNS == 10, "one less than the score of a code that was not found");
-
-const DAY: Duration = Duration::from_secs(86_400);
+const HINT_RATE: Rate = Rate { per_second: 2, burst: 6 };
 
 const WATCHING: &str = "you only look on here; open the room to play";
 const NO_SEAT: &str = "you have no seat; say PLAY and your name";
@@ -135,27 +127,27 @@ impl Server {
     fn request(&mut self, now: Time, peer: PeerId, message: ClientMessage, out: &mut Outbox) {
         let Some(Peer { role, seat, .. }) = self.peers.get(&peer) else { return };
         if *role == Role::Watcher && message != ClientMessage::Quit {
-            return self.no(peer, WATCHING, out);
+            return self.refuse(peer, WATCHING, out);
         }
         let Some(seat) = *seat else {
             return match message {
                 ClientMessage::Play(name) => self.play(now, peer, name, out),
                 ClientMessage::Quit => self.dismiss(peer, GOODBYE, Departure::Quit, out),
-                _ => self.no(peer, NO_SEAT, out),
+                _ => self.refuse(peer, NO_SEAT, out),
             };
         };
         if let Some(seat) = self.seats.get_mut(&seat) {
             seat.last = now;
         }
         match message {
-            ClientMessage::Play(_) => self.no(peer, SEATED, out),
+            ClientMessage::Play(_) => self.refuse(peer, SEATED, out),
             ClientMessage::Guess(code) => self.act(peer, seat, Action::Guess(code), out),
             ClientMessage::Lifeline(lifeline) => self.act(peer, seat, Action::Lifeline(lifeline), out),
             ClientMessage::Hint => self.hint(now, peer, seat, out),
-            ClientMessage::New(rules) => self.another(now, peer, seat, rules, out),
+            ClientMessage::New(rules) => self.new_game(now, peer, seat, rules, out),
             ClientMessage::Resign => match self.running(seat) {
-                Some(_) => self.finish(seat, HowOver::Resigned, out),
-                None => self.no(peer, self.why_not(seat), out),
+                Some(_) => self.finish(seat, Ending::Resigned, out),
+                None => self.refuse(peer, self.no_game(seat), out),
             },
             ClientMessage::Quit => self.dismiss(peer, GOODBYE, Departure::Quit, out),
         }
@@ -164,16 +156,16 @@ impl Server {
     fn play(&mut self, now: Time, peer: PeerId, name: Name, out: &mut Outbox) {
         let Some(host) = self.peers.get(&peer).map(|peer| peer.host) else { return };
         let Some(seat) = (1..=self.capacity()).find(|seat| !self.seats.contains_key(seat)) else {
-            return self.no(peer, FULL, out);
+            return self.refuse(peer, FULL, out);
         };
         let taken = self.peers.values().filter(|peer| peer.host == host && peer.seat.is_some()).count();
         if taken >= SEATS_OF_HOST && !matches!(self.config.mode, Mode::Race(_)) {
-            return self.no(peer, FULL_FOR_HOST, out);
+            return self.refuse(peer, FULL_FOR_HOST, out);
         }
         self.change_peer(peer, |peer| peer.seat = Some(seat));
         self.seats.insert(seat, Seat { peer, name: name.clone(), last: now, ready: false, played: None });
-        self.say(peer, &ServerMessage::Ok(seat), out);
-        self.say_all(&ServerMessage::Seat(seat, name), out);
+        self.send(peer, &ServerMessage::Ok(seat), out);
+        self.send_all(&ServerMessage::Seat(seat, name), out);
         self.joined(seat, out);
         self.take_part(now, seat, self.rules, out);
     }
@@ -190,7 +182,7 @@ impl Server {
         match self.missing() {
             0 if matches!(self.config.mode, Mode::Race(_)) => self.begin(now, rules, out),
             0 => self.begin_at(now, &[number], rules, out),
-            missing => self.say_all(&ServerMessage::Wait(missing), out),
+            missing => self.send_all(&ServerMessage::Wait(missing), out),
         }
     }
 
@@ -221,10 +213,10 @@ impl Server {
         self.contests.insert(number, contest);
         out.event(GameEvent::Started { game: number, players: u32::try_from(seats.len()).unwrap_or(u32::MAX) });
         for &seat in seats {
-            self.say_all(&ServerMessage::Game { seat, number, rules }, out);
+            self.send_all(&ServerMessage::Game { seat, number, rules }, out);
         }
         for &seat in seats {
-            self.say_turn(seat, out);
+            self.send_turn(seat, out);
         }
     }
 
@@ -233,54 +225,54 @@ impl Server {
     }
 
     // Why there is no game at a seat.
-    fn why_not(&self, seat: u8) -> &'static str {
+    fn no_game(&self, seat: u8) -> &'static str {
         let waits = self.seats.get(&seat).is_some_and(|seat| seat.ready);
         if waits { NOT_BEGUN } else { NO_GAME }
     }
 
     fn act(&mut self, peer: PeerId, seat: u8, action: Action, out: &mut Outbox) {
         let Some(played) = self.running(seat) else {
-            return self.no(peer, self.why_not(seat), out);
+            return self.refuse(peer, self.no_game(seat), out);
         };
         if let Err(why) = played.act(action) {
-            return self.no(peer, &why.to_string(), out);
+            return self.refuse(peer, &why.to_string(), out);
         }
         let how = played.outcome();
-        self.say_last_line(seat, out);
+        self.send_last_line(seat, out);
         match how {
             Some(how) => self.finish(seat, how, out),
-            None => self.say_turn(seat, out),
+            None => self.send_turn(seat, out),
         }
     }
 
     fn hint(&mut self, now: Time, peer: PeerId, seat: u8, out: &mut Outbox) {
         let race = matches!(self.config.mode, Mode::Race(_));
         let Some(played) = self.seats.get_mut(&seat).and_then(|seat| seat.played.as_mut()) else {
-            return self.no(peer, self.why_not(seat), out);
+            return self.refuse(peer, self.no_game(seat), out);
         };
         if played.how.is_some() {
-            return self.no(peer, NO_GAME, out);
+            return self.refuse(peer, NO_GAME, out);
         }
         if race {
-            return self.no(peer, NO_HINTS_IN_A_RACE, out);
+            return self.refuse(peer, NO_HINTS_IN_A_RACE, out);
         }
         if played.advice.is_some() {
-            return self.say_advice(seat, out);
+            return self.send_advice(seat, out);
         }
         if played.game.rules().guesses() > MAX_HINT_GUESSES {
-            return self.no(peer, NO_LONG_HINTS, out);
+            return self.refuse(peer, NO_LONG_HINTS, out);
         }
         if !self.hints.take(now, 1) {
-            return self.no(peer, TOO_MANY_HINTS, out);
+            return self.refuse(peer, TOO_MANY_HINTS, out);
         }
         let turn = played.game.turn();
         // The answers are those of a code, so some code is possible.
         let Some(hint) = Hint::of(&played.game.ask_hint()) else { return };
         played.advice = Some((Advice::of(turn, &hint), hint.possible));
-        self.say_turn(seat, out);
+        self.send_turn(seat, out);
     }
 
-    fn another(&mut self, now: Time, peer: PeerId, seat: u8, wanted: Option<(usize, bool)>, out: &mut Outbox) {
+    fn new_game(&mut self, now: Time, peer: PeerId, seat: u8, wanted: Option<(usize, bool)>, out: &mut Outbox) {
         let Some(place) = self.seats.get(&seat) else { return };
         let why = match (self.config.mode, &place.played) {
             (_, Some(played)) if played.how.is_none() => Some(NOT_OVER),
@@ -291,23 +283,23 @@ impl Server {
             _ => None,
         };
         if let Some(why) = why {
-            return self.no(peer, why, out);
+            return self.refuse(peer, why, out);
         }
         let rules = match wanted.map(|(length, repeats)| Rules::new(length, MAX_COLOURS, repeats)) {
             None => self.rules,
             Some(Ok(rules)) => rules,
-            Some(Err(why)) => return self.no(peer, &why.to_string(), out),
+            Some(Err(why)) => return self.refuse(peer, &why.to_string(), out),
         };
         self.take_part(now, seat, rules, out);
     }
 
     // The game at a seat is over.
-    fn finish(&mut self, seat: u8, how: HowOver, out: &mut Outbox) {
+    fn finish(&mut self, seat: u8, how: Ending, out: &mut Outbox) {
         let Some(played) = self.running(seat) else { return };
         played.how = Some(how);
         played.advice = None;
         let (number, turns) = (played.number, played.game.turns_gone());
-        self.say_over(seat, out);
+        self.send_over(seat, out);
         if let Some(contest) = self.contests.get_mut(&number) {
             contest.finish(seat, how, turns);
         }
@@ -320,7 +312,7 @@ impl Server {
             return;
         }
         let Some(contest) = self.contests.remove(&number) else { return };
-        contest.tell(number, out);
+        contest.report(number, out);
         // Players keep their seats for the next game.
         let players = || self.seats.iter().filter(move |(_, seat)| seat.plays(number)).map(|(&seat, _)| seat);
         for seat in players() {
@@ -329,19 +321,19 @@ impl Server {
         if matches!(self.config.mode, Mode::Race(_)) {
             // The code is no longer secret, so everybody is sent the boards without stars.
             for seat in players() {
-                self.say_board(seat, out);
+                self.send_board(seat, out);
             }
         }
     }
 
     // Lets a peer go with a last word.
     fn dismiss(&mut self, peer: PeerId, text: &str, why: Departure, out: &mut Outbox) {
-        self.say(peer, &ServerMessage::Bye(text.into()), out);
-        self.part(peer, why, out);
+        self.send(peer, &ServerMessage::Bye(text.into()), out);
+        self.remove(peer, why, out);
     }
 
     // A peer is gone, and with it its seat.
-    fn part(&mut self, peer: PeerId, why: Departure, out: &mut Outbox) {
+    fn remove(&mut self, peer: PeerId, why: Departure, out: &mut Outbox) {
         let Some(gone) = self.peers.remove(&peer) else { return };
         self.toggle_peer(peer, &gone);
         out.close(peer);
@@ -349,7 +341,7 @@ impl Server {
             return;
         };
         out.event(GameEvent::Left { peer, name: seat.name.to_string(), seat: number.to_string(), why });
-        self.say_all(&ServerMessage::Left(number), out);
+        self.send_all(&ServerMessage::Left(number), out);
         if let Some(played) = seat.played.filter(|played| played.how.is_none()) {
             if let Some(contest) = self.contests.get_mut(&played.number) {
                 contest.leave(number, played.game.turns_gone());
@@ -357,36 +349,7 @@ impl Server {
             self.end_if_over(played.number, out);
         }
         if matches!(self.config.mode, Mode::Race(_)) && self.contests.is_empty() {
-            self.say_all(&ServerMessage::Wait(self.missing()), out);
+            self.send_all(&ServerMessage::Wait(self.missing()), out);
         }
-    }
-
-    fn elapsed(&mut self, now: Time, out: &mut Outbox) {
-        if let Some((day, ended)) = self.today.filter(|(_, ends)| *ends <= now) {
-            let days = u32::try_from(now.since(ended).as_secs() / DAY.as_secs()).unwrap_or(u32::MAX).saturating_add(1);
-            self.today = Some((Day(day.0.saturating_add(days)), ended.plus(DAY.saturating_mul(days))));
-            for &peer in self.peers.keys() {
-                self.welcome(peer, out);
-            }
-        }
-        let idle = self.seats.values().filter(|seat| now.since(seat.last) >= IDLE).map(|seat| seat.peer);
-        let minutes = IDLE.as_secs() / 60;
-        for peer in idle.collect::<alloc::vec::Vec<_>>() {
-            let text = format!("you said nothing for {minutes} minutes and have lost your seat");
-            self.dismiss(peer, &text, Departure::Dismissed(format!("said nothing for {minutes} minutes")), out);
-        }
-        if matches!(self.config.mode, Mode::Race(_)) {
-            let late = self.contests.values().filter(|race| now.since(race.started()) >= self.config.limit);
-            for seat in late.flat_map(Contest::running).collect::<alloc::vec::Vec<_>>() {
-                self.finish(seat, HowOver::Late, out);
-            }
-        }
-    }
-
-    fn due(&self) -> Option<Time> {
-        let idle = self.seats.values().map(|seat| seat.last.plus(IDLE));
-        let race = matches!(self.config.mode, Mode::Race(_));
-        let late = self.contests.values().filter(|_| race).map(|contest| contest.started().plus(self.config.limit));
-        idle.chain(late).chain(self.today.map(|(_, ends)| ends)).min()
     }
 }

@@ -4,8 +4,8 @@ use alloc::string::String;
 use core::fmt::Write;
 
 use crate::{
-    daily::Day,
     game::{Entry, Game, Outcome, TURNS},
+    puzzle::Day,
 };
 
 /// The result of a game as a few lines of text, without a line end after the last. `None` while the game goes on.

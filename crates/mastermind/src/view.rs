@@ -2,13 +2,13 @@
 
 use alloc::vec::Vec;
 use core::{fmt, str::FromStr};
+use serde::{Deserialize, Serialize};
 
 use crate::{
-    code::{Code, MAX_LENGTH, MIN_LENGTH, ParseCodeError, Rules},
+    code::{Code, MAX_LENGTH, MIN_LENGTH, ParseCodeError},
+    config::Rules,
     feedback::Feedback,
-    game::{Entry, Game},
     lifeline::{Lifeline, Revealed},
-    protocol::{HowOver, Over},
 };
 
 /// How much of a game somebody may see.
@@ -32,7 +32,7 @@ pub enum Shown {
 }
 
 impl Shown {
-    fn of(code: Code, shows: bool) -> Self {
+    pub(crate) fn of(code: Code, shows: bool) -> Self {
         if shows { Self::Code(code) } else { Self::Hidden(code.len()) }
     }
 
@@ -73,6 +73,56 @@ impl FromStr for Shown {
         }
         text.parse().map(Self::Code)
     }
+}
+
+/// How a game is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Ending {
+    /// The code was found.
+    Won,
+    /// All turns are gone.
+    Lost,
+    /// The player gave up.
+    Resigned,
+    /// The time of the race was up.
+    Late,
+}
+
+impl Ending {
+    pub(crate) const ALL: [Self; 4] = [Self::Won, Self::Lost, Self::Resigned, Self::Late];
+
+    /// A number for fingerprints; not 0.
+    pub(crate) const fn number(self) -> u64 {
+        match self {
+            Self::Won => 1,
+            Self::Lost => 2,
+            Self::Resigned => 3,
+            Self::Late => 4,
+        }
+    }
+
+    /// The word for it on the wire.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Won => "won",
+            Self::Lost => "lost",
+            Self::Resigned => "resigned",
+            Self::Late => "late",
+        }
+    }
+}
+
+/// The end of a game.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Over {
+    /// How it came.
+    pub how: Ending,
+    /// Turns that are gone.
+    pub turns: usize,
+    /// Hints that the player had.
+    pub hints: usize,
+    /// The code, where it may be shown.
+    pub code: Shown,
 }
 
 /// Something that took turns.
@@ -118,33 +168,4 @@ pub struct Board {
     pub lines: Vec<Line>,
     /// How it is over, if it is.
     pub over: Option<Over>,
-}
-
-impl Board {
-    /// What may be seen of a game; `how` it is over, if it is.
-    pub fn of(number: u32, game: &Game, how: Option<HowOver>, sight: Sight) -> Self {
-        let shows = sight != Sight::Answers;
-        let mut turn = 1;
-        let mut lines = Vec::with_capacity(game.history().len());
-        for entry in game.history() {
-            match *entry {
-                Entry::Guess { guess, feedback } => {
-                    lines.push(Line::Row { turn, guess: Shown::of(guess, shows), feedback });
-                    turn += 1;
-                }
-                Entry::Lifeline { revealed, cost } => {
-                    let lifeline = revealed.lifeline();
-                    lines.push(Line::Lifeline { turn, lifeline, revealed: shows.then_some(revealed) });
-                    turn += cost;
-                }
-            }
-        }
-        let over = how.map(|how| Over {
-            how,
-            turns: game.turns_gone(),
-            hints: game.hints(),
-            code: Shown::of(game.reveal(), sight == Sight::All),
-        });
-        Self { number, rules: game.rules(), lines, over }
-    }
 }

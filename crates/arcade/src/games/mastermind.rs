@@ -11,10 +11,10 @@ use anyhow::Context as _;
 use bytes::Bytes;
 use clientkit::{Ended, mastermind_bot, run};
 use mastermind::{
-    Name, Server, ServerMessage,
-    protocol::{HowOver, Mode as Play},
-    server::{Config, FirstDay, MAX_RACERS, NOT_FOUND},
-    view::{Board, Line},
+    Config, Mode as Play, Name, Server, ServerMessage,
+    config::{FirstDay, MAX_RACERS},
+    server::NOT_FOUND,
+    view::{Board, Ending, Line},
 };
 use netcore::{Framing, Rate, Recorded};
 use rand::{TryRng as _, rngs::SysRng};
@@ -174,7 +174,7 @@ fn today() -> anyhow::Result<FirstDay> {
 
 impl Marked for Server {
     // Of each player who has a game: the name, the number of the game, what took turns, and how it is over.
-    type Probe = Vec<(String, u32, Vec<Line>, Option<HowOver>)>;
+    type Probe = Vec<(String, u32, Vec<Line>, Option<Ending>)>;
 
     fn probe(&self) -> Self::Probe {
         let game = |(name, board): (&Name, Option<Board>)| {

@@ -231,7 +231,7 @@ mod tests {
     fn busy_match(journals: &Path, stop: &AtomicBool) {
         let (disk, scribe) = (Arc::new(SystemDisk), Scribe::start().unwrap());
         let writing = Writing { disk, scribe, sync: SyncPolicy::Interval, max: 16 << 10 };
-        let engine = mastermind::Server::new(mastermind::server::Config::new(4, false, 7)).unwrap();
+        let engine = mastermind::Server::new(mastermind::Config::new(4, false, 7)).unwrap();
         let head = Head::new(&engine, "0.0.0", vec![], 0);
         let (_, (mut room, mut hold, end)) = writing.create(journals, Hosted::new(engine), head).unwrap();
         let (mut now, mut out) = (Time::ZERO, Outbox::new());

@@ -5,9 +5,7 @@ use std::fmt::Write as _;
 use bytes::Bytes;
 use journal_core::{Peer, Replay};
 use mastermind::{
-    Client, ClientMessage, Name, Server, ServerMessage,
-    protocol::Mode,
-    server::Config,
+    Client, ClientMessage, Config, Mode, Name, Server, ServerMessage,
     view::{Board, Line as Entry},
 };
 use netcore::{Client as _, Engine as _, Link, Time};

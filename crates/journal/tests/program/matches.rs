@@ -217,7 +217,7 @@ pub(crate) fn blackjack(folder: &Path) -> PathBuf {
 
 /// Two players, each on their own: Ann takes a lifeline, makes a mistake and gives up; Bob gives up, plays again and leaves.
 pub(crate) fn mastermind(folder: &Path) -> PathBuf {
-    let config = mastermind::server::Config::new(4, true, 77);
+    let config = mastermind::Config::new(4, true, 77);
     let mut game = Match::begin(folder, mastermind::Server::new(config).unwrap());
     let (ann, bob) = (game.come(Link::Stream), game.come(Link::Message));
     game.say(ann, b"PLAY Ann\n");

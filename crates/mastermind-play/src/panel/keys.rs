@@ -6,7 +6,7 @@ use super::state::Press;
 
 /// What a key asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Command {
+pub(crate) enum Command {
     /// It is for the game.
     Press(Press),
     /// Leave the program.
@@ -18,7 +18,7 @@ pub enum Command {
 }
 
 /// What `typed` means.
-pub const fn command(typed: Key) -> Command {
+pub(crate) const fn command(typed: Key) -> Command {
     Command::Press(match typed {
         Key::Pad { key: Pad::Left, .. } => Press::Left,
         Key::Pad { key: Pad::Right, .. } | Key::Byte(b'\t') => Press::Right,

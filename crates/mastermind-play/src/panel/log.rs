@@ -5,7 +5,7 @@ const KEPT: usize = 500;
 
 /// How a piece of a message is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tone {
+pub(crate) enum Tone {
     /// As messages are.
     Message,
     /// The number of red pegs.
@@ -16,11 +16,11 @@ pub enum Tone {
 
 /// A message, in pieces.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Message(Vec<(String, Tone)>);
+pub(crate) struct Message(Vec<(String, Tone)>);
 
 impl Message {
     /// A message of these pieces.
-    pub fn new(pieces: impl IntoIterator<Item = (String, Tone)>) -> Self {
+    pub(crate) fn new(pieces: impl IntoIterator<Item = (String, Tone)>) -> Self {
         Self(pieces.into_iter().collect())
     }
 
@@ -52,14 +52,14 @@ impl From<&str> for Message {
 
 /// All messages, the newest last.
 #[derive(Debug, Clone, Default)]
-pub struct Log {
+pub(crate) struct Log {
     // Each with how often it came in a row.
     messages: Vec<(Message, usize)>,
 }
 
 impl Log {
     /// Adds a message. A repetition of the last one increases a count there, so that it can be seen in a full window too.
-    pub fn add(&mut self, message: impl Into<Message>) {
+    pub(crate) fn add(&mut self, message: impl Into<Message>) {
         let message = message.into();
         match self.messages.last_mut() {
             Some((last, times)) if *last == message => *times += 1,
@@ -68,7 +68,7 @@ impl Log {
     }
 
     /// Adds a row of a picture, which may be the same as the last.
-    pub fn add_row(&mut self, row: &str) {
+    pub(crate) fn add_row(&mut self, row: &str) {
         self.push(Message::new([(row.to_owned(), Tone::White)]));
     }
 
@@ -80,7 +80,7 @@ impl Log {
     }
 
     /// The last rows, as many as `height`, of the messages wrapped to `width` columns.
-    pub fn rows(&self, width: usize, height: usize) -> Vec<Vec<(char, Tone)>> {
+    pub(crate) fn rows(&self, width: usize, height: usize) -> Vec<Vec<(char, Tone)>> {
         let rows = self.messages.iter().rev().flat_map(|(message, times)| {
             let mut rows = match times {
                 1 => message.rows(width),
@@ -99,7 +99,7 @@ impl Log {
     }
 
     /// Forgets all messages.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.messages.clear();
     }
 }

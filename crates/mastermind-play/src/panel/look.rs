@@ -38,13 +38,6 @@ pub enum Role {
     ChosenPlay,
 }
 
-impl Role {
-    /// Whether the text carries information. That of unused places does not.
-    pub const fn is_read(self) -> bool {
-        !matches!(self, Self::Unused | Self::Beyond | Self::LetterBeyond)
-    }
-}
-
 /// Makes styles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Look {
@@ -92,7 +85,7 @@ impl Look {
     }
 
     /// Whether there are colours.
-    pub fn is_coloured(self) -> bool {
+    pub(crate) fn is_coloured(self) -> bool {
         self.depth != Depth::None
     }
 
@@ -272,8 +265,10 @@ mod tests {
 
     #[test]
     fn whatever_is_read_can_be_read() {
+        // Unused places carry no information.
+        let is_read = |role: &Role| !matches!(role, Role::Unused | Role::Beyond | Role::LetterBeyond);
         for (depth, palette) in [(Depth::True, &VGA), (Depth::Sixteen, &VGA), (Depth::Sixteen, &XTERM)] {
-            for role in roles().filter(|role| role.is_read()) {
+            for role in roles().filter(is_read) {
                 let contrast = contrast(Look::new(depth).style(role), palette);
                 assert!(contrast >= 4.5, "{role:?} in {depth:?}: {contrast:.2}");
             }

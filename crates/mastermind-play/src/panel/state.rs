@@ -149,7 +149,7 @@ pub enum Asked {
 
 /// What is at a position of the guess.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Symbol {
+pub(crate) enum Symbol {
     /// A digit.
     Peg(Peg),
     /// A letter of LIFELINE, the ninth symbol.

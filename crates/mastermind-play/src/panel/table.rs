@@ -1,5 +1,6 @@
 //! The state of the panel game, which keys and the mouse change. It does no input and output.
 
+mod duel;
 mod play;
 mod setup;
 
@@ -10,7 +11,7 @@ use mastermind::{
 };
 use termkit::Gesture;
 
-use self::setup::Duel;
+use self::duel::Duel;
 use super::{
     log::Log,
     state::{Asked, Menu, Overlaid, Press, State, Symbol, Target},
@@ -168,7 +169,7 @@ impl Table {
     }
 
     /// The messages.
-    pub const fn log(&self) -> &Log {
+    pub(crate) const fn log(&self) -> &Log {
         &self.log
     }
 
@@ -188,12 +189,12 @@ impl Table {
     }
 
     /// The statistics, as far as they could be read.
-    pub const fn record(&self) -> Option<&Record> {
+    pub(crate) const fn record(&self) -> Option<&Record> {
         self.record.as_ref()
     }
 
     /// Why the statistics could not be read.
-    pub fn trouble(&self) -> Option<&str> {
+    pub(crate) fn trouble(&self) -> Option<&str> {
         self.trouble.as_deref()
     }
 
@@ -203,7 +204,7 @@ impl Table {
     }
 
     /// The day whose puzzles are played, if they are.
-    pub const fn day(&self) -> Option<Day> {
+    pub(crate) const fn day(&self) -> Option<Day> {
         match self.setter {
             Setter::Day(day) => Some(day),
             Setter::Seed | Setter::People => None,
@@ -211,7 +212,7 @@ impl Table {
     }
 
     /// Whether two people play against each other.
-    pub const fn is_for_two(&self) -> bool {
+    pub(crate) const fn is_for_two(&self) -> bool {
         matches!(self.setter, Setter::People)
     }
 
@@ -235,14 +236,14 @@ impl Table {
     }
 
     /// What is at a position of the guess.
-    pub fn symbol(&self, position: usize) -> Symbol {
+    pub(crate) fn symbol(&self, position: usize) -> Symbol {
         let colours = self.colours();
         let number = self.symbols.get(position).copied().unwrap_or(0);
         Peg::new(number).filter(|_| number < colours).map_or(Symbol::Lifeline, Symbol::Peg)
     }
 
     /// Whether all positions are on the ninth symbol, so that the whole word is shown.
-    pub fn asks_for_lifeline(&self) -> bool {
+    pub(crate) fn asks_for_lifeline(&self) -> bool {
         (0..self.length()).all(|position| self.symbol(position) == Symbol::Lifeline)
     }
 

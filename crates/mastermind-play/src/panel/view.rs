@@ -17,16 +17,15 @@ use ratatui::{
 };
 use termkit::{Depth, Mouse, Overlay, TooSmall, wrap};
 
-use self::menu::MenuPlaces;
 use super::{
     keys::HELP,
-    layout::{Panels, SIZE},
+    layout::{MenuPlaces, Panels, SIZE},
     log::Tone,
     look::{Look, Role},
     state::{LIFELINE, Menu, Overlaid, State, Symbol, Target},
     table::Table,
 };
-use crate::voice;
+use crate::{BAR, voice};
 
 /// The first row of messages below the choices of the set-up, in a window where the questions need no further rows.
 const SETUP_LOG_ROW: u16 = 6;
@@ -39,8 +38,6 @@ const LENGTH_STEP: u16 = 2;
 const REPEATS_STEP: u16 = 5;
 
 const SUBMIT: &str = " ENTER ";
-/// Columns of the longest bar of the statistics.
-const BAR: usize = 40;
 
 /// A picture of the table. Drawing changes nothing.
 #[derive(Debug, Clone, Copy)]

@@ -2,7 +2,6 @@
 
 use std::io::{self, BufRead, ErrorKind, Write};
 
-use super::{Said, Stop};
 use crate::{interrupt, voice};
 
 /// Bytes of a line that are kept: far more than any answer has.
@@ -11,6 +10,24 @@ const KEPT: usize = 256;
 const SHOWN: usize = 24;
 /// Stands for the rest of a line that was too long.
 const CUT: char = '…';
+
+/// Why there is no further line.
+pub(super) enum Stop {
+    /// The input is at its end.
+    End,
+    /// The player wants to leave.
+    Quit,
+    /// The output cannot be written to.
+    Output(io::Error),
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Self {
+        Self::Output(error)
+    }
+}
+
+pub(super) type Said<T> = Result<T, Stop>;
 
 /// The player, line by line.
 pub(super) struct Talk<R, W> {

@@ -210,25 +210,18 @@ fn leaving_takes_esc_twice_in_a_row() {
 }
 
 #[test]
-fn another_key_withdraws_the_request_and_acts() {
-    let mut table = table();
-    press(&mut table, "\n!5");
-    assert_eq!((table.state(), table.cursor()), (State::Edit, 1));
-    assert!(log(&table).last().unwrap().contains("You stay"));
-    press(&mut table, "!");
-    assert_eq!(table.state(), State::Edit, "the first request does not count any more");
-    press(&mut table, "!");
-    assert_eq!(table.state(), State::Menu(Menu::Play));
-}
-
-#[test]
-fn a_key_without_a_meaning_withdraws_it_too() {
-    let mut table = table();
-    press(&mut table, "\n!");
-    let _ = table.press(Press::Other);
-    assert!(log(&table).last().unwrap().contains("You stay"));
-    press(&mut table, "!");
-    assert_eq!(table.state(), State::Edit);
+fn another_key_withdraws_the_request_and_acts_if_it_has_a_meaning() {
+    for (key, cursor) in [(Press::Digit(5), 1), (Press::Other, 0)] {
+        let mut table = table();
+        press(&mut table, "\n!");
+        let _ = table.press(key);
+        assert_eq!((table.state(), table.cursor()), (State::Edit, cursor));
+        assert!(log(&table).last().unwrap().contains("You stay"));
+        press(&mut table, "!");
+        assert_eq!(table.state(), State::Edit, "the first request does not count any more");
+        press(&mut table, "!");
+        assert_eq!(table.state(), State::Menu(Menu::Play));
+    }
 }
 
 #[test]

@@ -3,6 +3,8 @@
 
 // What every key does in every state.
 mod keys;
+// Puzzles of days and seeds, which count once, and duels.
+mod puzzles;
 // What is on the screen.
 mod screens;
 

@@ -4,8 +4,12 @@ use alloc::{format, string::ToString, vec::Vec};
 use netcore::{Fingerprint, GameEvent, Outbox, Standing, Time};
 use serde::{Deserialize, Serialize};
 
-use super::NOT_FOUND;
-use crate::protocol::{HowOver, Name};
+use crate::{game::TURNS, protocol::Name, view::Ending};
+
+/// The score of a player who did not find the code; otherwise it is the number of turns.
+pub const NOT_FOUND: i64 = 11;
+
+const _: () = assert!(TURNS == 10, "one less than the score of a code that was not found");
 
 /// Those for whom a game has begun: one, or all of a race.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -24,7 +28,7 @@ pub(super) struct Racer {
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Finish {
     // None for somebody who left.
-    how: Option<HowOver>,
+    how: Option<Ending>,
     turns: u8,
     // How many were over before.
     after: u8,
@@ -43,7 +47,7 @@ impl Contest {
             print.add_bytes(name.as_str().as_bytes());
             print.add(u64::from(result.is_some()));
             let Some(Finish { how, turns, after }) = result else { continue };
-            print.add(how.map_or(0, HowOver::number));
+            print.add(how.map_or(0, Ending::number));
             print.add(u64::from(*turns) << 8 | u64::from(*after));
         }
     }
@@ -69,7 +73,7 @@ impl Contest {
         self.running().next().is_none()
     }
 
-    pub(super) fn finish(&mut self, seat: u8, how: HowOver, turns: usize) {
+    pub(super) fn finish(&mut self, seat: u8, how: Ending, turns: usize) {
         self.result(seat, Some(how), turns);
     }
 
@@ -77,7 +81,7 @@ impl Contest {
         self.result(seat, None, turns);
     }
 
-    fn result(&mut self, seat: u8, how: Option<HowOver>, turns: usize) {
+    fn result(&mut self, seat: u8, how: Option<Ending>, turns: usize) {
         let after = self.racers.iter().filter(|racer| racer.result.is_some()).count();
         let racer = self.racers.iter_mut().find(|racer| racer.seat == seat && racer.result.is_none());
         if let Some(racer) = racer {
@@ -88,7 +92,7 @@ impl Contest {
     }
 
     // Reports the result, so far or final.
-    pub(super) fn tell(&self, game: u32, out: &mut Outbox) {
+    pub(super) fn report(&self, game: u32, out: &mut Outbox) {
         let standings = self.standings();
         let results: Vec<_> = self.racers.iter().map(|racer| format!("{} {}", racer.name, racer.how())).collect();
         let played = |racer: &Racer| racer.result.is_some_and(|finish| finish.how.is_some());
@@ -115,14 +119,14 @@ impl Racer {
     // Smaller is better.
     fn score(&self) -> i64 {
         match self.result {
-            Some(Finish { how: Some(HowOver::Won), turns, .. }) => turns.into(),
+            Some(Finish { how: Some(Ending::Won), turns, .. }) => turns.into(),
             _ => NOT_FOUND,
         }
     }
 
     fn how(&self) -> alloc::string::String {
         match self.result {
-            Some(Finish { how: Some(HowOver::Won), turns, .. }) => format!("won in {turns} turns"),
+            Some(Finish { how: Some(Ending::Won), turns, .. }) => format!("won in {turns} turns"),
             Some(Finish { how: Some(how), .. }) => how.word().into(),
             Some(Finish { how: None, .. }) => "left".into(),
             None => "was still playing".into(),

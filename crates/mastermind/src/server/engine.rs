@@ -23,18 +23,18 @@ impl Engine for Server {
                 self.welcome(peer, out);
             }
             Input::Message { peer, message: Ok(message) } => self.request(now, peer, message, out),
-            Input::Message { peer, message: Err(why) } => self.no(peer, &format!("{why}"), out),
+            Input::Message { peer, message: Err(why) } => self.refuse(peer, &format!("{why}"), out),
             Input::Malformed { peer, why } => {
                 let link = self.peers.get(&peer).map(|peer| peer.link);
                 let text = format!("malformed message: {why}");
                 match link {
                     // Nothing behind it can be read.
                     Some(Link::Stream) => self.dismiss(peer, &text, Departure::Dismissed(text.clone()), out),
-                    _ => self.no(peer, &text, out),
+                    _ => self.refuse(peer, &text, out),
                 }
             }
             Input::Refresh { peer } => self.welcome(peer, out),
-            Input::Disconnected { peer, why } => self.part(peer, Departure::Disconnected(why), out),
+            Input::Disconnected { peer, why } => self.remove(peer, Departure::Disconnected(why), out),
             Input::Elapsed => self.elapsed(now, out),
             Input::Stop(leave) => self.stop(leave, out),
         }
@@ -96,9 +96,9 @@ impl Server {
     fn stop(&mut self, leave: Leave, out: &mut Outbox) {
         if leave == Leave::Over {
             for (number, contest) in core::mem::take(&mut self.contests) {
-                contest.tell(number, out);
+                contest.report(number, out);
             }
-            self.say_all(&ServerMessage::Bye(STOPPED.into()), out);
+            self.send_all(&ServerMessage::Bye(STOPPED.into()), out);
             for (peer, gone) in core::mem::take(&mut self.peers) {
                 self.toggle_peer(peer, &gone);
                 out.close(peer);

@@ -5,13 +5,14 @@ use netcore::{Fingerprint, PeerId, Time};
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
 
-use super::Config;
 use crate::{
-    code::{Code, Rules},
-    daily::Day,
+    code::Code,
+    config::{Config, Rules},
     game::{Action, ActionError, Entry, Game, Outcome},
     lifeline::Style,
-    protocol::{Advice, HowOver, Name},
+    protocol::{Advice, Name},
+    puzzle::Day,
+    view::Ending,
 };
 
 /// A seat that is taken.
@@ -40,7 +41,7 @@ impl Seat {
         print.add(day.map_or(0, |day| u64::from(day.0) + 1));
         print.add_count(game.rules().length() << 1 | usize::from(game.rules().repeats()));
         print.add_count(game.hints() << 1 | usize::from(advice.is_some()));
-        print.add(how.map_or(0, HowOver::number));
+        print.add(how.map_or(0, Ending::number));
         print.add_count(game.history().len());
         for entry in game.history() {
             match entry {
@@ -63,7 +64,7 @@ pub(super) struct Played {
     pub(super) day: Option<Day>,
     pub(super) game: Game,
     // How it is over.
-    pub(super) how: Option<HowOver>,
+    pub(super) how: Option<Ending>,
     // The hint of this turn, and the codes that it listed.
     pub(super) advice: Option<(Advice, Vec<Code>)>,
     // For what a lifeline reveals, which is used once.
@@ -97,10 +98,10 @@ impl Played {
     }
 
     // How the game is over by its turns.
-    pub(super) fn outcome(&self) -> Option<HowOver> {
+    pub(super) fn outcome(&self) -> Option<Ending> {
         self.game.outcome().map(|outcome| match outcome {
-            Outcome::Won { .. } => HowOver::Won,
-            Outcome::Lost { .. } => HowOver::Lost,
+            Outcome::Won { .. } => Ending::Won,
+            Outcome::Lost { .. } => Ending::Lost,
         })
     }
 

@@ -7,17 +7,19 @@ use netcore::{Outcome, PeerId, Recorded, Role, StateError, Time, TokenBucket};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Config, HINT_RATE, Peer, Server,
+    HINT_RATE, Peer, Server,
     contest::Contest,
     seat::{Played, Seat},
 };
 use crate::{
-    code::{Code, MAX_COLOURS, Rules},
-    daily::Day,
+    code::{Code, MAX_COLOURS},
+    config::{Config, Mode, Rules},
     game::{Action, TURNS},
     lifeline::Lifeline,
-    protocol::{Advice, HowOver, Mode, Name},
+    protocol::{Advice, Name},
+    puzzle::Day,
     solver::LISTED,
+    view::Ending,
 };
 
 /// The state of a [`Server`] as plain data.
@@ -50,7 +52,7 @@ struct PlayedState {
     day: Option<u32>,
     actions: Vec<ActionState>,
     hints: u32,
-    how: Option<HowOver>,
+    how: Option<Ending>,
     advice: Option<(Advice, Vec<Code>)>,
 }
 
@@ -156,7 +158,7 @@ impl PlayedState {
         }
         let possible = match played.outcome() {
             Some(how) => self.how == Some(how),
-            None => matches!(self.how, None | Some(HowOver::Resigned | HowOver::Late)),
+            None => matches!(self.how, None | Some(Ending::Resigned | Ending::Late)),
         };
         if !possible {
             return Err("a game that is not over in this way".into());

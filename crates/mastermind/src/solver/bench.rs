@@ -6,7 +6,10 @@ use super::{
     slices::{Probe, Slices},
     strategy::{Criterion, Strategy},
 };
-use crate::code::{Code, MAX_LENGTH, Peg, Rules};
+use crate::{
+    code::{Code, MAX_LENGTH, Peg},
+    config::Rules,
+};
 
 /// A judged guess: smaller is better, then one that may be the code, then the first.
 pub(crate) type Judged = (i64, bool, Code);

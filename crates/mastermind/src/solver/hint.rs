@@ -14,7 +14,8 @@ use super::{
     strategy::{Strategy, log2},
 };
 use crate::{
-    code::{Code, Rules},
+    code::Code,
+    config::Rules,
     feedback::{CLASSES, Feedback},
     game::TURNS,
     knowledge::Knowledge,

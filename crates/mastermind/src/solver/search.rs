@@ -6,10 +6,13 @@
 //! guesses only one is tried, and results are kept for sets that occur again. A first search of only the most promising guesses
 //! finds a good total, which bounds the full search from the start.
 
+mod bounds;
+
 use alloc::{collections::BTreeMap, sync::Arc, vec::Vec};
 use core::ops::ControlFlow;
 use rand::{Rng, RngExt};
 
+use self::bounds::{Easy, bounds, easy, number_of};
 use super::{
     slices::{Judge, Slices},
     space::{Pool, Space, split},
@@ -18,10 +21,7 @@ use super::{
     symmetry::PLAIN,
     tally::Tally,
 };
-use crate::{
-    code::{Code, Rules},
-    feedback::{CLASSES, Feedback},
-};
+use crate::{code::Code, config::Rules, feedback::Feedback};
 
 /// What is known of the least total of a set.
 #[derive(Debug, Clone, Copy)]
@@ -76,7 +76,7 @@ type Watch<'a> = dyn FnMut(Progress) -> ControlFlow<()> + 'a;
 
 impl Search {
     /// Sets of up to so many codes are searched in full width.
-    pub const EXACT: usize = 40;
+    const EXACT: usize = 40;
     /// How many guesses are tried before all are.
     const FIRST: usize = 20;
 
@@ -381,66 +381,6 @@ impl Search {
         }
         Ok(())
     }
-}
-
-/// What is known of a set by its members alone.
-enum Easy {
-    Exactly(u32, Code),
-    AtLeast(u32),
-}
-
-fn easy(codes: &[Code]) -> Easy {
-    let count = number_of(codes);
-    match most_telling_member(codes) {
-        // Each code is found by the second turn at the latest, one of them by the first.
-        Some((parts, guess)) if parts == count => Easy::Exactly(2 * count - 1, guess),
-        // One code takes one turn, one takes three, all others two. A guess from outside the set would do no better.
-        Some((parts, guess)) if parts + 1 == count => Easy::Exactly(2 * count, guess),
-        _ => Easy::AtLeast(2 * count),
-    }
-}
-
-/// The member of the set that has most different answers from the set, and how many.
-fn most_telling_member(codes: &[Code]) -> Option<(u32, Code)> {
-    if codes.len() > CLASSES {
-        return None;
-    }
-    let parts =
-        |guess: Code| codes.iter().fold(0u64, |seen, code| seen | 1 << Feedback::of(guess, *code).class()).count_ones();
-    let mut best = None;
-    for guess in codes {
-        let parts = parts(*guess);
-        if best.is_none_or(|(most, _)| parts > most) {
-            best = Some((parts, *guess));
-            if parts as usize == codes.len() {
-                break;
-            }
-        }
-    }
-    best
-}
-
-/// How many codes there are: at most all codes of a game, which is below 2^24.
-fn number_of(codes: &[Code]) -> u32 {
-    u32::try_from(codes.len()).unwrap_or(u32::MAX / 2)
-}
-
-/// For each number of codes up to `codes` the least total if every guess could tell as many answers apart as there are.
-fn bounds(codes: usize, answers: usize) -> Vec<i64> {
-    let mut bounds = alloc::vec![0];
-    // How many codes can be found at this turn.
-    let (mut turn, mut room) = (1, 1);
-    let mut left = room;
-    for _ in 0..codes {
-        if left == 0 {
-            turn += 1;
-            room *= answers - 1;
-            left = room;
-        }
-        left -= 1;
-        bounds.push(bounds[bounds.len() - 1] + turn);
-    }
-    bounds
 }
 
 #[cfg(test)]

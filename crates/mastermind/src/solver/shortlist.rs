@@ -15,7 +15,7 @@ use super::{
     stopped::Stopped,
     strategy::Strategy,
 };
-use crate::code::{Code, Rules};
+use crate::{code::Code, config::Rules};
 
 /// The most possible codes that the first guess is judged by; of more, a sample of this size. It is large, since there are few
 /// first guesses to judge, and small differences between them concern all codes.

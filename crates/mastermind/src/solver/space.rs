@@ -7,7 +7,8 @@ use super::{
     symmetry::{PLAIN, Symmetry, renamed},
 };
 use crate::{
-    code::{Code, MAX_COLOURS, Rules},
+    code::{Code, MAX_COLOURS},
+    config::Rules,
     feedback::{CLASSES, Feedback},
 };
 

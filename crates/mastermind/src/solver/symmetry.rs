@@ -6,7 +6,10 @@
 
 use alloc::vec::Vec;
 
-use crate::code::{Code, MAX_COLOURS, MAX_LENGTH, Peg, Rules};
+use crate::{
+    code::{Code, MAX_COLOURS, MAX_LENGTH, Peg},
+    config::Rules,
+};
 
 /// A permutation of places, together with the permutation of used colours that it implies.
 #[derive(Debug, Clone, Copy)]

@@ -11,7 +11,7 @@ use super::{
     strategy::{Criterion, Strategy},
     tally::Tally,
 };
-use crate::code::{Code, Rules};
+use crate::{code::Code, config::Rules};
 
 /// A codebreaker that plays all codes of a game by one strategy.
 #[derive(Debug, Clone)]

@@ -1,6 +1,6 @@
 //! What is a code, and how codes are drawn.
 
-use mastermind::{Code, ParseCodeError, Rules, RulesError};
+use mastermind::{Code, ConfigError, ParseCodeError, Rules};
 
 use super::{code, rng, rules};
 
@@ -28,11 +28,11 @@ fn codes_are_digits_and_nothing_else() {
 #[test]
 fn rules_have_bounds() {
     for (length, colours, repeats, error) in [
-        (3, 8, true, RulesError::Length { length: 3 }),
-        (9, 8, true, RulesError::Length { length: 9 }),
-        (4, 1, true, RulesError::Colours { colours: 1 }),
-        (4, 9, true, RulesError::Colours { colours: 9 }),
-        (7, 6, false, RulesError::TooFewColours { length: 7, colours: 6 }),
+        (3, 8, true, ConfigError::Length { length: 3 }),
+        (9, 8, true, ConfigError::Length { length: 9 }),
+        (4, 1, true, ConfigError::Colours { colours: 1 }),
+        (4, 9, true, ConfigError::Colours { colours: 9 }),
+        (7, 6, false, ConfigError::TooFewColours { length: 7, colours: 6 }),
     ] {
         assert_eq!(Rules::new(length, colours, repeats), Err(error));
     }

@@ -13,7 +13,7 @@
 //! | [`transcripts`] | what a server says to whom |
 //! | [`serving`] | seats, results, mistakes, hints and silence |
 //! | [`secrets`] | that no line shows a code before its time |
-//! | [`resuming`] | rooms that are recorded, replayed and restored, and damaged states |
+//! | [`resuming`] | what a digest covers, and states that no room can be in |
 //! | [`document`] | that the page of the protocol is true |
 //! | [`page`] | what the page of the hub repeats of the rules, as vectors for its tests |
 //! | [`totals`] | how many turns the strategies and the search take over all codes |

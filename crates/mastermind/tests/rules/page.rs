@@ -7,9 +7,8 @@ mod vectors;
 use mastermind::{
     Client, ClientMessage, Code, Day, Feedback, Game, Lifeline, Rules, ServerMessage, Style,
     game::Action,
-    protocol::HowOver,
     share,
-    view::{Board, Line, Sight},
+    view::{Board, Ending, Line, Sight},
 };
 use netcore::{Client as _, Framing, Link, Time};
 use rand::SeedableRng as _;
@@ -159,11 +158,11 @@ fn shared() -> Value {
             game.ask_hint();
         }
         let how = if matches!(game.outcome(), Some(mastermind::game::Outcome::Won { .. })) {
-            HowOver::Won
+            Ending::Won
         } else {
-            HowOver::Lost
+            Ending::Lost
         };
-        let Board { number, rules, lines, over } = Board::of(3, &game, Some(how), Sight::All);
+        let Board { number, rules, lines, over } = game.view(3, Some(how), Sight::All);
         let mut messages = vec![ServerMessage::Game { seat: 1, number, rules }];
         messages.extend(lines.into_iter().map(|line| ServerMessage::Line { seat: 1, line }));
         messages.extend(over.map(|over| ServerMessage::Over { seat: 1, over }));

@@ -1,117 +1,26 @@
-//! Rooms that are recorded, replayed and restored; states that no room can be in.
+//! What the digest of a room covers, and states that no room can be in. That rooms are restored as they were is looked at after
+//! each line of every transcript, see [`crate::room::Room::check`].
 
 use std::time::Duration;
 
-use mastermind::{Server, server::Config};
-use netcore::{
-    DecoderOf, Gone, Hosted, HostedState, Input, Leave, Link, Outbox, Output, PeerId, Progress, Recorded, Role,
-    Room as _, StateError, Time,
-};
-use rand::RngExt;
-use rand_pcg::Pcg64;
+use mastermind::{Config, Server};
+use netcore::{DecoderOf, Hosted, HostedState, Recorded, Room as _, StateError, Time};
 use serde_json::{Value, json};
 
-use crate::{
-    rng,
-    room::written_and_read,
-    secrets::{some_config, some_words},
-    serving,
-};
-
-#[derive(Debug, Clone)]
-enum Entry {
-    Connected(u64, Role, Link),
-    Bytes(u64, String),
-    Refresh(u64),
-    Gone(u64, Gone),
-    Elapsed,
-    Stop(Leave),
-}
-
-// Hands one thing to a room; what goes out, and the digest then.
-fn enter(room: &mut Hosted<Server>, now: Time, entry: &Entry) -> (Vec<Output>, u64) {
-    let mut out = Outbox::new();
-    let input = match entry {
-        Entry::Bytes(peer, text) => {
-            let progress = room.receive(now, PeerId(*peer), &mut text.as_bytes().into(), &mut out);
-            assert_ne!(progress, Progress::Incomplete, "{entry:?}");
-            return (out.drain().collect(), room.digest());
-        }
-        Entry::Connected(peer, role, link) => {
-            let address = format!("192.0.2.1:{peer}").into();
-            Input::Connected { peer: PeerId(*peer), role: *role, link: *link, address }
-        }
-        Entry::Refresh(peer) => Input::Refresh { peer: PeerId(*peer) },
-        Entry::Gone(peer, why) => Input::Disconnected { peer: PeerId(*peer), why: *why },
-        Entry::Elapsed => Input::Elapsed,
-        Entry::Stop(leave) => Input::Stop(*leave),
-    };
-    room.input(now, input, &mut out);
-    (out.drain().collect(), room.digest())
-}
-
-fn record(seed: u64, steps: usize) -> Vec<(Time, Entry, Vec<Output>, u64)> {
-    let rng: &mut Pcg64 = &mut rng(seed + 100);
-    let mut room = Hosted::new(Server::new(some_config(seed)).unwrap());
-    let (mut log, mut now, mut next) = (vec![], Time::ZERO, 1_u64);
-    let mut there: Vec<(u64, Link)> = vec![];
-    for step in 0..=steps {
-        now = now.plus(Duration::from_millis(rng.random_range(0..400)));
-        let due = room.deadline().is_some_and(|due| due <= now);
-        let entry = if step == steps {
-            Entry::Stop(Leave::Over)
-        } else if due {
-            Entry::Elapsed
-        } else if there.len() < 3 || rng.random_range(0..20) == 0 {
-            let link = if rng.random_bool(0.5) { Link::Stream } else { Link::Message };
-            let role = if rng.random_range(0..4) == 0 { Role::Watcher } else { Role::Player };
-            there.push((next, link));
-            next += 1;
-            Entry::Connected(next - 1, role, link)
-        } else {
-            let (peer, link) = there[rng.random_range(0..there.len())];
-            match rng.random_range(0..30) {
-                0 => Entry::Gone(peer, [Gone::Left, Gone::Broken, Gone::Interrupted][rng.random_range(0..3)]),
-                1 => Entry::Refresh(peer),
-                2 => Entry::Bytes(peer, format!("{}\n", "x".repeat(80))),
-                _ => {
-                    let end = if link == Link::Stream { "\n" } else { "" };
-                    Entry::Bytes(peer, format!("{}{end}", some_words(rng, None)))
-                }
-            }
-        };
-        let (outputs, digest) = enter(&mut room, now, &entry);
-        there.retain(|&(peer, _)| !outputs.iter().any(|out| *out == Output::Close { peer: PeerId(peer) }));
-        log.push((now, entry, outputs, digest));
-    }
-    log
-}
-
-#[test]
-fn a_recorded_room_is_the_same_again_and_so_is_one_that_is_restored_at_each_step() {
-    for seed in 0..12 {
-        let log = record(seed, 400);
-        let begin = || Hosted::new(Server::new(some_config(seed)).unwrap());
-        let (mut again, mut chain) = (begin(), begin());
-        for (now, entry, outputs, digest) in &log {
-            assert_eq!(&enter(&mut again, *now, entry), &(outputs.clone(), *digest), "{seed}: {entry:?}");
-            assert_eq!(&enter(&mut chain, *now, entry), &(outputs.clone(), *digest), "{seed}: {entry:?}");
-            chain = written_and_read(&chain);
-        }
-    }
-}
+use crate::{room::Room, serving};
 
 #[test]
 fn what_nobody_sees_is_in_the_digest() {
-    let digest = |config: Config, inputs: &[(u64, &str)]| {
-        let mut room = Hosted::new(Server::new(config).unwrap());
-        for peer in 1..=2 {
-            enter(&mut room, Time::ZERO, &Entry::Connected(peer, Role::Player, Link::Message));
+    let digest = |config: Config, said: &[(u64, &str)]| {
+        let mut room = Room::new(config);
+        for who in ["ann", "bob"] {
+            room.connect(who);
         }
-        for (second, text) in inputs {
-            enter(&mut room, Time::from_millis(second * 1_000), &Entry::Bytes(1, (*text).to_owned()));
+        for (second, text) in said {
+            room.now = Time::from_millis(second * 1_000);
+            room.say("ann", text);
         }
-        room.digest()
+        room.hosted.digest()
     };
     let solo = serving::solo();
     let digests = [
@@ -151,14 +60,16 @@ fn restore(config: Config, state: Value) -> Result<(), String> {
 #[test]
 fn states_that_no_room_can_be_in_are_refused() {
     let config = serving::race(2);
-    let mut room = Hosted::new(Server::new(config).unwrap());
-    for peer in 1..=3 {
-        enter(&mut room, Time::ZERO, &Entry::Connected(peer, Role::Player, Link::Message));
+    let mut room = Room::new(config);
+    for who in ["ann", "bob", "cyd"] {
+        room.connect(who);
     }
-    for (peer, text) in [(1, "PLAY Ann"), (2, "PLAY Bob"), (1, "GUESS 1234"), (1, "LIFELINE 1"), (2, "RESIGN")] {
-        enter(&mut room, Time::ZERO, &Entry::Bytes(peer, text.to_owned()));
+    for (who, text) in
+        [("ann", "PLAY Ann"), ("bob", "PLAY Bob"), ("ann", "GUESS 1234"), ("ann", "LIFELINE 1"), ("bob", "RESIGN")]
+    {
+        room.say(who, text);
     }
-    let state = serde_json::to_value(room.state()).unwrap();
+    let state = serde_json::to_value(room.hosted.state()).unwrap();
     let changed = |path: &str, value: Value| {
         let mut state = state.clone();
         *state.pointer_mut(&format!("/engine/{path}")).unwrap_or_else(|| panic!("there is no {path}")) = value;

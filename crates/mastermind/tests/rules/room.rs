@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fmt::Write, time::Duration};
 
 use bytes::BytesMut;
-use mastermind::{Server, server::Config};
+use mastermind::{Config, Server};
 use netcore::{
     Engine, GameEvent, Gone, Hosted, Input, Leave, Link, Outbox, Output, PeerId, Progress, Recorded as _, Role,
     Room as _, Time, To,

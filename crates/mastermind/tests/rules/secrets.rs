@@ -2,10 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use mastermind::{
-    protocol::Mode,
-    server::{Config, FirstDay},
-};
+use mastermind::{Config, Mode, config::FirstDay};
 use netcore::Gone;
 use rand::{RngExt, seq::IndexedRandom};
 use rand_pcg::Pcg64;
@@ -15,7 +12,7 @@ use crate::{rng, room::Room};
 const EVERYBODY: [&str; 8] = ["Ann", "bob", "Cyd", "dee", "Eve", "fay", "w1", "w2"];
 const PLAYERS: usize = 6;
 
-pub(crate) fn some_config(seed: u64) -> Config {
+fn some_config(seed: u64) -> Config {
     let mode = match seed % 3 {
         0 => Mode::Solo,
         1 => Mode::Race(u8::try_from(2 + seed % 4).unwrap()),
@@ -26,7 +23,7 @@ pub(crate) fn some_config(seed: u64) -> Config {
 }
 
 /// Something that a player may say.
-pub(crate) fn some_words(rng: &mut Pcg64, code: Option<&str>) -> String {
+fn some_words(rng: &mut Pcg64, code: Option<&str>) -> String {
     let digits = |rng: &mut Pcg64, length: usize| (0..length).map(|_| rng.random_range(1..9).to_string()).collect();
     let guess: String = digits(rng, 6);
     match rng.random_range(0..30) {

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use mastermind::{
-    Day, Rules,
-    protocol::Mode,
-    server::{Config, FirstDay, IDLE, SEATS, SEATS_OF_HOST},
+    Config, Day, Mode, Rules,
+    config::FirstDay,
+    server::{IDLE, SEATS, SEATS_OF_HOST},
 };
 use netcore::{Departure, GameEvent, Gone};
 

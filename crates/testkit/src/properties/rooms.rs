@@ -47,8 +47,8 @@ pub fn room(script: &[u8]) {
             play(robots::Server::new(config).expect("rules"), script);
         }
         _ => {
-            let mode = if other { mastermind::protocol::Mode::Race(3) } else { mastermind::protocol::Mode::Solo };
-            let config = mastermind::server::Config { mode, ..mastermind::server::Config::new(4, false, 1) };
+            let mode = if other { mastermind::Mode::Race(3) } else { mastermind::Mode::Solo };
+            let config = mastermind::Config { mode, ..mastermind::Config::new(4, false, 1) };
             play(mastermind::Server::new(config).expect("rules"), script);
         }
     }

@@ -2,11 +2,7 @@
 
 use std::time::Duration;
 
-use mastermind::{
-    Server,
-    protocol::Mode,
-    server::{Config, FirstDay},
-};
+use mastermind::{Config, Mode, Server, config::FirstDay};
 use netcore::{Outcome, Role, Time};
 use testkit::{
     net::{Conditions, Net},

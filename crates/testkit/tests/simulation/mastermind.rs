@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mastermind::{Server, protocol::Mode, server::Config, view::Board};
+use mastermind::{Config, Mode, Server, view::Board};
 use netcore::{Client as _, Link, Role, Time};
 use testkit::{net::Net, simulation::Game};
 

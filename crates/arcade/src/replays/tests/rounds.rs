@@ -106,9 +106,9 @@ async fn what_a_player_of_the_puzzle_of_the_day_saw_is_not_shown_before_the_day_
     const DAY: u32 = 20_000;
     let directory = TempDir::new();
     // The match begins five seconds after the room, on the day after that with which the room begins.
-    let first_day = mastermind::server::FirstDay { day: DAY - 1, lasts: Duration::from_secs(2) };
-    let mut config = mastermind::server::Config::new(4, true, 1);
-    (config.mode, config.first_day) = (mastermind::protocol::Mode::Daily, Some(first_day));
+    let first_day = mastermind::config::FirstDay { day: DAY - 1, lasts: Duration::from_secs(2) };
+    let mut config = mastermind::Config::new(4, true, 1);
+    (config.mode, config.first_day) = (mastermind::Mode::Daily, Some(first_day));
     let engine = mastermind::Server::new(config).unwrap();
     let (wanted, sent) = play(directory.path(), engine, &["PLAY Ann", "GUESS 1234"], |message| {
         message.starts_with("TURN 2").then_some("RESIGN")

@@ -9,51 +9,11 @@ use termkit::wrap;
 
 use super::{Cell, View};
 use crate::{
-    panel::{layout::CLASSIC, look::Role, state::Menu},
+    panel::{layout::MenuPlaces, look::Role, state::Menu},
     voice,
 };
 
 const TITLE: &str = "MASTERMIND";
-
-/// Where the menu is drawn.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct MenuPlaces {
-    /// The middle of the window.
-    middle: u16,
-    /// The row of the pegs.
-    top: u16,
-    tip: Rect,
-}
-
-impl MenuPlaces {
-    /// Rows from the pegs to the last line of text, and the frame of the tip with its two lines.
-    const ROWS: u16 = 13;
-    const LEAST_TIP: u16 = 4;
-
-    pub(super) fn new(area: Rect) -> Self {
-        let tip = (CLASSIC.height - 20).min(area.height.saturating_sub(Self::ROWS)).max(Self::LEAST_TIP);
-        let above = area.height.saturating_sub(tip);
-        let top = 6 + area.height.saturating_sub(CLASSIC.height) / 2;
-        Self {
-            middle: area.x + area.width / 2,
-            top: area.y + top.min(above.saturating_sub(Self::ROWS)),
-            tip: Rect { y: area.y + above, height: tip, ..area },
-        }
-    }
-
-    /// The column of the original program, counted from the middle of its window.
-    const fn column(self, column: u16) -> u16 {
-        (self.middle + column).saturating_sub(CLASSIC.width / 2)
-    }
-
-    pub(super) const fn choice(self, choice: Menu) -> Rect {
-        let row = match choice {
-            Menu::Play => 4,
-            Menu::Quit => 6,
-        };
-        Rect::new(self.column(43), self.top + row, 4, 1)
-    }
-}
 
 impl View<'_> {
     pub(super) fn menu(&self, buffer: &mut Buffer, area: Rect, selected: Menu) {

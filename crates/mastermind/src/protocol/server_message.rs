@@ -6,36 +6,22 @@ use core::fmt;
 use netcore::{DecodeError, Framing};
 use serde::{Deserialize, Serialize};
 
-use super::{MAX_TOLD, Name, answer, frame, invalid, words, yes_or_no};
+use super::{
+    name::Name,
+    words::{answer, frame, invalid, words, yes_or_no},
+};
 use crate::{
-    code::{Code, MAX_COLOURS, MAX_LENGTH, Peg, Rules},
+    code::{Code, MAX_COLOURS, MAX_LENGTH, Peg},
+    config::{Mode, Rules},
     feedback::Feedback,
     game::{Availability, TURNS},
     lifeline::{Lifeline, Revealed},
     solver::{Hint, LISTED},
-    view::{Line, Shown},
+    view::{Ending, Line, Over, Shown},
 };
 
-/// How the players of a room have to do with each other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Mode {
-    /// Each plays games of its own.
-    Solo,
-    /// So many players look for the same code at the same time.
-    Race(u8),
-    /// Each looks for the code of the day, which is the same for all.
-    Daily,
-}
-
-impl Mode {
-    const fn word(self) -> &'static str {
-        match self {
-            Self::Solo => "solo",
-            Self::Race(_) => "race",
-            Self::Daily => "daily",
-        }
-    }
-}
+/// The longest message of a server in bytes, without the end of its line.
+pub const MAX_TOLD: usize = 256;
 
 /// What is played in a room.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,56 +32,6 @@ pub struct RoomRules {
     pub rules: Rules,
     /// The day of a daily room, as in `2026-01-13`.
     pub date: Option<String>,
-}
-
-/// How a game is over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum HowOver {
-    /// The code was found.
-    Won,
-    /// All turns are gone.
-    Lost,
-    /// The player gave up.
-    Resigned,
-    /// The time of the race was up.
-    Late,
-}
-
-impl HowOver {
-    const ALL: [Self; 4] = [Self::Won, Self::Lost, Self::Resigned, Self::Late];
-
-    /// A number for fingerprints; not 0.
-    pub(crate) const fn number(self) -> u64 {
-        match self {
-            Self::Won => 1,
-            Self::Lost => 2,
-            Self::Resigned => 3,
-            Self::Late => 4,
-        }
-    }
-
-    /// The word for it on the wire.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Won => "won",
-            Self::Lost => "lost",
-            Self::Resigned => "resigned",
-            Self::Late => "late",
-        }
-    }
-}
-
-/// The end of a game.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Over {
-    /// How it came.
-    pub how: HowOver,
-    /// Turns that are gone.
-    pub turns: usize,
-    /// Hints that the player had.
-    pub hints: usize,
-    /// The code, where it may be shown.
-    pub code: Shown,
 }
 
 /// What the codebreaker says about a turn. Numbers are rounded, so that they are written as they are kept.
@@ -343,7 +279,7 @@ fn parse(text: &str) -> Option<ServerMessage<'static>> {
             ServerMessage::Possible(codes.iter().map(|code| code.parse().ok()).collect::<Option<_>>()?)
         }
         ("OVER", [seat, how, turns, hints, code]) => {
-            let how = HowOver::ALL.into_iter().find(|known| known.word() == *how)?;
+            let how = Ending::ALL.into_iter().find(|known| known.word() == *how)?;
             let turns = number::<usize>(turns).filter(|turns| *turns <= TURNS)?;
             let over = Over { how, turns, hints: number(hints)?, code: code.parse().ok()? };
             ServerMessage::Over { seat: number(seat)?, over }

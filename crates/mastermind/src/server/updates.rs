@@ -6,26 +6,27 @@ use netcore::{Framing, Outbox, PeerId};
 
 use super::{Server, seat::Played};
 use crate::{
+    config::Mode,
     game::Availability,
     lifeline::Lifeline,
-    protocol::{HowOver, Mode, RoomRules, ServerMessage},
-    view::{Board, Sight},
+    protocol::{RoomRules, ServerMessage},
+    view::{Board, Ending, Sight},
 };
 
 impl Server {
-    pub(super) fn say(&self, peer: PeerId, message: &ServerMessage<'_>, out: &mut Outbox) {
+    pub(super) fn send(&self, peer: PeerId, message: &ServerMessage<'_>, out: &mut Outbox) {
         if let Some(known) = self.peers.get(&peer) {
             out.send(peer, message.to_frame(known.link.framing()));
         }
     }
 
     // Everybody is told the same.
-    pub(super) fn say_all(&self, message: &ServerMessage<'_>, out: &mut Outbox) {
-        self.say_each(|_| Some(message.clone()), None, out);
+    pub(super) fn send_all(&self, message: &ServerMessage<'_>, out: &mut Outbox) {
+        self.send_each(|_| Some(message.clone()), None, out);
     }
 
     // Each is told what its sight of the game at a seat permits.
-    fn say_each<'a>(&self, message: impl Fn(Sight) -> Option<ServerMessage<'a>>, seat: Option<u8>, out: &mut Outbox) {
+    fn send_each<'a>(&self, message: impl Fn(Sight) -> Option<ServerMessage<'a>>, seat: Option<u8>, out: &mut Outbox) {
         const FRAMINGS: [Framing; 2] = [Framing::Stream, Framing::Whole];
         const SIGHTS: [Sight; 3] = [Sight::All, Sight::NoCode, Sight::Answers];
         // Written once for each kind of receiver.
@@ -47,8 +48,8 @@ impl Server {
         }
     }
 
-    pub(super) fn no(&self, peer: PeerId, text: &str, out: &mut Outbox) {
-        self.say(peer, &ServerMessage::No(Cow::Borrowed(text)), out);
+    pub(super) fn refuse(&self, peer: PeerId, text: &str, out: &mut Outbox) {
+        self.send(peer, &ServerMessage::No(Cow::Borrowed(text)), out);
     }
 
     /// How much of the game at a seat a peer may see.
@@ -58,7 +59,7 @@ impl Server {
         match self.config.mode {
             Mode::Solo => Sight::All,
             Mode::Race(_) if !played.is_some_and(|played| self.contests.contains_key(&played.number)) => Sight::All,
-            Mode::Race(_) if own && played.is_some_and(|played| played.how != Some(HowOver::Won)) => Sight::NoCode,
+            Mode::Race(_) if own && played.is_some_and(|played| played.how != Some(Ending::Won)) => Sight::NoCode,
             Mode::Daily | Mode::Race(_) if own => Sight::All,
             Mode::Daily | Mode::Race(_) => Sight::Answers,
         }
@@ -66,46 +67,46 @@ impl Server {
 
     pub(super) fn board(&self, seat: u8, sight: Sight) -> Option<Board> {
         let Played { number, game, how, .. } = self.seats.get(&seat)?.played.as_ref()?;
-        Some(Board::of(*number, game, *how, sight))
+        Some(game.view(*number, *how, sight))
     }
 
     // Tells what took the last turn at a seat.
-    pub(super) fn say_last_line(&self, seat: u8, out: &mut Outbox) {
+    pub(super) fn send_last_line(&self, seat: u8, out: &mut Outbox) {
         let line = |sight| self.board(seat, sight)?.lines.last().copied();
-        self.say_each(|sight| Some(ServerMessage::Line { seat, line: line(sight)? }), Some(seat), out);
+        self.send_each(|sight| Some(ServerMessage::Line { seat, line: line(sight)? }), Some(seat), out);
     }
 
-    pub(super) fn say_over(&self, seat: u8, out: &mut Outbox) {
+    pub(super) fn send_over(&self, seat: u8, out: &mut Outbox) {
         let over = |sight| self.board(seat, sight)?.over;
-        self.say_each(|sight| Some(ServerMessage::Over { seat, over: over(sight)? }), Some(seat), out);
+        self.send_each(|sight| Some(ServerMessage::Over { seat, over: over(sight)? }), Some(seat), out);
     }
 
     // Tells everybody all lines of a game, and how it is over.
-    pub(super) fn say_board(&self, seat: u8, out: &mut Outbox) {
+    pub(super) fn send_board(&self, seat: u8, out: &mut Outbox) {
         let count = self.board(seat, Sight::Answers).map_or(0, |board| board.lines.len());
         for at in 0..count {
             let line = |sight| self.board(seat, sight)?.lines.get(at).copied();
-            self.say_each(|sight| Some(ServerMessage::Line { seat, line: line(sight)? }), Some(seat), out);
+            self.send_each(|sight| Some(ServerMessage::Line { seat, line: line(sight)? }), Some(seat), out);
         }
-        self.say_over(seat, out);
+        self.send_over(seat, out);
     }
 
     // Tells a player its next turn, and the hint for it if it has one.
-    pub(super) fn say_turn(&self, number: u8, out: &mut Outbox) {
+    pub(super) fn send_turn(&self, number: u8, out: &mut Outbox) {
         let Some(seat) = self.seats.get(&number) else { return };
         let Some(Played { game, .. }) = seat.played.as_ref().filter(|played| played.how.is_none()) else { return };
         let lifelines: [Availability; 2] = Lifeline::ALL.map(|lifeline| game.availability(lifeline));
         let turn = ServerMessage::Turn { turn: game.turn(), lifelines, hints: game.hints() };
-        self.say(seat.peer, &turn, out);
-        self.say_advice(number, out);
+        self.send(seat.peer, &turn, out);
+        self.send_advice(number, out);
     }
 
-    pub(super) fn say_advice(&self, seat: u8, out: &mut Outbox) {
+    pub(super) fn send_advice(&self, seat: u8, out: &mut Outbox) {
         let Some(seat) = self.seats.get(&seat) else { return };
         let Some((advice, possible)) = seat.played.as_ref().and_then(|played| played.advice.clone()) else { return };
-        self.say(seat.peer, &ServerMessage::Hint(advice), out);
+        self.send(seat.peer, &ServerMessage::Hint(advice), out);
         if !possible.is_empty() {
-            self.say(seat.peer, &ServerMessage::Possible(possible), out);
+            self.send(seat.peer, &ServerMessage::Possible(possible), out);
         }
     }
 
@@ -119,27 +120,27 @@ impl Server {
 
     // Tells a peer everything that it may know.
     pub(super) fn welcome(&self, peer: PeerId, out: &mut Outbox) {
-        self.say(peer, &self.room_message(), out);
+        self.send(peer, &self.room_message(), out);
         let own = self.peers.get(&peer).and_then(|peer| peer.seat);
         if let Some(seat) = own {
-            self.say(peer, &ServerMessage::Ok(seat), out);
+            self.send(peer, &ServerMessage::Ok(seat), out);
         }
         for (&seat, taken) in &self.seats {
-            self.say(peer, &ServerMessage::Seat(seat, taken.name.clone()), out);
+            self.send(peer, &ServerMessage::Seat(seat, taken.name.clone()), out);
             let Some(board) = self.board(seat, self.sight(peer, seat)) else { continue };
-            self.say(peer, &ServerMessage::Game { seat, number: board.number, rules: board.rules }, out);
+            self.send(peer, &ServerMessage::Game { seat, number: board.number, rules: board.rules }, out);
             for line in board.lines {
-                self.say(peer, &ServerMessage::Line { seat, line }, out);
+                self.send(peer, &ServerMessage::Line { seat, line }, out);
             }
             if let Some(over) = board.over {
-                self.say(peer, &ServerMessage::Over { seat, over }, out);
+                self.send(peer, &ServerMessage::Over { seat, over }, out);
             }
         }
         if matches!(self.config.mode, Mode::Race(_)) && self.contests.is_empty() {
-            self.say(peer, &ServerMessage::Wait(self.missing()), out);
+            self.send(peer, &ServerMessage::Wait(self.missing()), out);
         }
         if let Some(seat) = own {
-            self.say_turn(seat, out);
+            self.send_turn(seat, out);
         }
     }
 }

@@ -1,0 +1,230 @@
+//! What a server and its games are set up with.
+
+use alloc::vec::Vec;
+use core::{fmt, time::Duration};
+use rand::{Rng, RngExt};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::code::{ALL_PEGS, Code, MAX_COLOURS, MAX_LENGTH, MIN_COLOURS, MIN_LENGTH, Peg};
+
+/// Most players of a race.
+pub const MAX_RACERS: u8 = 16;
+
+/// How the players of a room have to do with each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Mode {
+    /// Each plays games of its own.
+    Solo,
+    /// So many players look for the same code at the same time.
+    Race(u8),
+    /// Each looks for the code of the day, which is the same for all.
+    Daily,
+}
+
+impl Mode {
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::Solo => "solo",
+            Self::Race(_) => "race",
+            Self::Daily => "daily",
+        }
+    }
+}
+
+/// The day with which a daily room begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FirstDay {
+    /// Days since 1 January 1970.
+    pub day: u32,
+    /// How long it lasts from the start of the room on. Each later day lasts 24 hours.
+    pub lasts: Duration,
+}
+
+/// How a server is set up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Config {
+    /// How players have to do with each other.
+    pub mode: Mode,
+    /// Pegs in a code.
+    pub length: u8,
+    /// Whether a colour may occur twice in a code.
+    pub repeats: bool,
+    /// How long a race lasts at most.
+    pub limit: Duration,
+    /// The day of a daily room.
+    pub first_day: Option<FirstDay>,
+    /// Where codes come from: same seed, same codes.
+    pub seed: u64,
+}
+
+/// Why no game can have these rules, or no server this configuration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum ConfigError {
+    /// Too few or too many pegs.
+    #[error("a code of {length} pegs is not possible: {MIN_LENGTH} to {MAX_LENGTH} are")]
+    Length {
+        /// The number of pegs.
+        length: usize,
+    },
+    /// Too few or too many colours.
+    #[error("{colours} colours are not possible: {MIN_COLOURS} to {MAX_COLOURS} are")]
+    Colours {
+        /// The number of colours.
+        colours: usize,
+    },
+    /// More pegs than colours, and none may repeat.
+    #[error("{length} pegs of {colours} colours have to repeat one: allow it, or take at most {colours} pegs")]
+    TooFewColours {
+        /// The number of pegs.
+        length: usize,
+        /// The number of colours.
+        colours: usize,
+    },
+    /// Too few or too many players for a race.
+    #[error("a race has 2 to {MAX_RACERS} players, not {0}")]
+    Racers(u8),
+    /// A race needs some time.
+    #[error("a race lasts at least a second")]
+    Limit,
+    /// A daily room needs to know the day, and others have none.
+    #[error("a daily room begins with a day, and no other room does")]
+    Day,
+}
+
+impl Config {
+    /// A room in which each plays games of its own, with codes of `length` pegs.
+    pub const fn new(length: u8, repeats: bool, seed: u64) -> Self {
+        Self { mode: Mode::Solo, length, repeats, limit: Duration::from_secs(600), first_day: None, seed }
+    }
+
+    pub(crate) fn check(&self) -> Result<Rules, ConfigError> {
+        match self.mode {
+            Mode::Race(players) if !(2..=MAX_RACERS).contains(&players) => return Err(ConfigError::Racers(players)),
+            Mode::Race(_) if self.limit < Duration::from_secs(1) => return Err(ConfigError::Limit),
+            _ if (self.mode == Mode::Daily) != self.first_day.is_some() => return Err(ConfigError::Day),
+            _ => {}
+        }
+        Rules::new(self.length.into(), MAX_COLOURS, self.repeats)
+    }
+}
+
+/// Which codes a game may hide.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Rules {
+    length: usize,
+    colours: usize,
+    repeats: bool,
+}
+
+impl Rules {
+    /// Codes of `length` pegs in `colours` colours, in which a colour may occur more than once if `repeats`.
+    ///
+    /// # Errors
+    /// [`ConfigError`] says which bound is broken.
+    pub const fn new(length: usize, colours: usize, repeats: bool) -> Result<Self, ConfigError> {
+        if length < MIN_LENGTH || length > MAX_LENGTH {
+            return Err(ConfigError::Length { length });
+        }
+        if colours < MIN_COLOURS || colours > MAX_COLOURS {
+            return Err(ConfigError::Colours { colours });
+        }
+        if !repeats && colours < length {
+            return Err(ConfigError::TooFewColours { length, colours });
+        }
+        Ok(Self { length, colours, repeats })
+    }
+
+    /// Pegs in a code.
+    pub const fn length(self) -> usize {
+        self.length
+    }
+
+    /// Colours that there are.
+    pub const fn colours(self) -> usize {
+        self.colours
+    }
+
+    /// Whether a colour may occur twice in the secret code. Guesses may repeat colours in any case.
+    pub const fn repeats(self) -> bool {
+        self.repeats
+    }
+
+    /// How many codes a game may hide.
+    pub fn codes(self) -> u64 {
+        let colours = self.colours as u64;
+        (0..self.length as u64).map(|taken| if self.repeats { colours } else { colours - taken }).product()
+    }
+
+    /// How many different guesses there are.
+    pub fn guesses(self) -> u64 {
+        Self { repeats: true, ..self }.codes()
+    }
+
+    /// Whether this code may be guessed: it has the right length and only colours of the game.
+    pub fn allows_guess(self, guess: Code) -> bool {
+        guess.len() == self.length && guess.pegs().all(|peg| peg.index() < self.colours)
+    }
+
+    /// Whether this code may be the secret.
+    pub fn allows_secret(self, code: Code) -> bool {
+        self.allows_guess(code) && (self.repeats || !code.repeats())
+    }
+
+    /// Draws a secret code. All codes that the rules allow have the same probability.
+    pub fn draw<R: Rng + ?Sized>(self, rng: &mut R) -> Code {
+        let mut left = ALL_PEGS;
+        Code::of((0..self.length).map(|place| {
+            if self.repeats {
+                left[rng.random_range(0..self.colours)]
+            } else {
+                // A partial Fisher-Yates shuffle: drawn pegs are moved to the front.
+                left.swap(place, rng.random_range(place..self.colours));
+                left[place]
+            }
+        }))
+    }
+
+    /// All codes that a game may hide, in numeric order.
+    pub fn all(self) -> Vec<Code> {
+        let mut all = Vec::with_capacity(usize::try_from(self.codes()).unwrap_or(0));
+        let mut pegs = Vec::with_capacity(self.length);
+        self.extend_all(self.length, &mut pegs, &mut all);
+        all
+    }
+
+    /// All guesses, in numeric order.
+    pub(crate) fn all_guesses(self) -> Vec<Code> {
+        Self { repeats: true, ..self }.all()
+    }
+
+    /// Adds every code that begins with `pegs` and has `length` pegs.
+    fn extend_all(self, length: usize, pegs: &mut Vec<Peg>, all: &mut Vec<Code>) {
+        if pegs.len() == length {
+            all.push(Code::of(pegs.iter().copied()));
+            return;
+        }
+        for peg in (0..self.colours).filter_map(Peg::new) {
+            if self.repeats || !pegs.contains(&peg) {
+                pegs.push(peg);
+                self.extend_all(length, pegs, all);
+                pegs.pop();
+            }
+        }
+    }
+
+    /// All rows of `length` pegs, also fewer than a code may have, in numeric order.
+    pub(crate) fn rows(self, length: usize) -> Vec<Code> {
+        let mut all = Vec::new();
+        Self { repeats: true, ..self }.extend_all(length, &mut Vec::with_capacity(length), &mut all);
+        all
+    }
+}
+
+impl fmt::Display for Rules {
+    /// `4 pegs, 8 colours, no repeats`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let repeats = if self.repeats { "with repeats" } else { "no repeats" };
+        write!(f, "{} pegs, {} colours, {repeats}", self.length, self.colours)
+    }
+}

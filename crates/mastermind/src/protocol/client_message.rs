@@ -1,0 +1,110 @@
+//! What a player says.
+
+use bytes::Bytes;
+use core::fmt;
+use netcore::{DecodeError, Framing};
+
+use super::{
+    name::Name,
+    words::{answer, frame, invalid, yes_or_no},
+};
+use crate::{
+    code::{Code, MAX_LENGTH, MIN_LENGTH, ParseCodeError},
+    lifeline::Lifeline,
+};
+
+/// The longest message of a player in bytes, without the end of its line.
+pub const MAX_MESSAGE: usize = 64;
+
+const NO_WORD: &str = "no message; say PLAY <name>, GUESS <digits>, LIFELINE 1, LIFELINE 2, HINT, NEW, RESIGN or QUIT";
+const NO_NAME: &str = "no name; say PLAY <name>";
+const NO_GUESS: &str = "no guess; say GUESS and 4 to 8 digits from 1 to 8";
+const NO_LIFELINE: &str = "no lifeline; say LIFELINE 1 or LIFELINE 2";
+const NO_RULES: &str = "no rules; say NEW, or NEW with a length from 4 to 8 and yes or no for repeats, as in NEW 5 yes";
+const EXTRA: &str = "nothing may follow this word";
+
+/// A message of a player.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ClientMessage {
+    /// Takes a seat.
+    Play(Name),
+    /// Guesses the code.
+    Guess(Code),
+    /// Asks for a lifeline.
+    Lifeline(Lifeline),
+    /// Asks what the codebreaker would guess.
+    Hint,
+    /// Asks for another game: with other rules, if a length and repeats are given.
+    New(Option<(usize, bool)>),
+    /// Gives the game up.
+    Resign,
+    /// Leaves.
+    Quit,
+}
+
+impl ClientMessage {
+    /// Reads a message without the end of its line. The first word may be in small letters.
+    ///
+    /// # Errors
+    /// [`DecodeError`] says what would be a message.
+    pub fn parse(text: &[u8]) -> Result<Self, DecodeError> {
+        let at = text.iter().position(|&byte| byte == b' ').unwrap_or(text.len());
+        let (word, rest) = (&text[..at], text.get(at + 1..));
+        let behind = at + 1;
+        let bare = |message| if rest.is_none() { Ok(message) } else { Err(invalid(EXTRA, at)) };
+        match &word.to_ascii_uppercase()[..] {
+            b"PLAY" => rest.and_then(Name::new).map(Self::Play).ok_or_else(|| invalid(NO_NAME, at)),
+            b"GUESS" => {
+                let code = rest.and_then(|rest| str::from_utf8(rest).ok()).map(str::parse::<Code>);
+                match code {
+                    Some(Ok(code)) => Ok(Self::Guess(code)),
+                    Some(Err(ParseCodeError::Colour { place, .. })) => Err(invalid(NO_GUESS, at + place)),
+                    Some(Err(ParseCodeError::Length { .. })) | None => Err(invalid(NO_GUESS, behind)),
+                }
+            }
+            b"LIFELINE" => match rest {
+                Some(b"1") => Ok(Self::Lifeline(Lifeline::Colour)),
+                Some(b"2") => Ok(Self::Lifeline(Lifeline::Place)),
+                _ => Err(invalid(NO_LIFELINE, behind)),
+            },
+            b"NEW" => match rest {
+                None => Ok(Self::New(None)),
+                Some([digit, b' ', repeats @ ..]) => {
+                    let length = usize::from(digit.wrapping_sub(b'0'));
+                    let repeats = yes_or_no(repeats).ok_or_else(|| invalid(NO_RULES, behind + 2))?;
+                    if (MIN_LENGTH..=MAX_LENGTH).contains(&length) {
+                        Ok(Self::New(Some((length, repeats))))
+                    } else {
+                        Err(invalid(NO_RULES, behind))
+                    }
+                }
+                Some(_) => Err(invalid(NO_RULES, behind)),
+            },
+            b"HINT" => bare(Self::Hint),
+            b"RESIGN" => bare(Self::Resign),
+            b"QUIT" => bare(Self::Quit),
+            _ => Err(invalid(NO_WORD, 0)),
+        }
+    }
+
+    /// The wire form, with the end that messages have on such a link.
+    pub fn to_frame(&self, framing: Framing) -> Bytes {
+        frame(self, framing)
+    }
+}
+
+impl fmt::Display for ClientMessage {
+    /// The text without the end of its line.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Play(name) => write!(f, "PLAY {name}"),
+            Self::Guess(code) => write!(f, "GUESS {code}"),
+            Self::Lifeline(lifeline) => write!(f, "LIFELINE {}", lifeline.number()),
+            Self::Hint => f.write_str("HINT"),
+            Self::New(None) => f.write_str("NEW"),
+            Self::New(Some((length, repeats))) => write!(f, "NEW {length} {}", answer(*repeats)),
+            Self::Resign => f.write_str("RESIGN"),
+            Self::Quit => f.write_str("QUIT"),
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! The words that messages of both sides are made of.
+
+use alloc::{string::ToString, vec::Vec};
+use bytes::Bytes;
+use netcore::{DecodeError, Framing};
+
+pub(super) fn yes_or_no(word: &[u8]) -> Option<bool> {
+    match &word.to_ascii_lowercase()[..] {
+        b"yes" => Some(true),
+        b"no" => Some(false),
+        _ => None,
+    }
+}
+
+pub(super) const fn answer(yes: bool) -> &'static str {
+    if yes { "yes" } else { "no" }
+}
+
+pub(super) const fn invalid(what: &'static str, at: usize) -> DecodeError {
+    DecodeError::invalid(what, at)
+}
+
+// A message with the end that it has on such a link.
+pub(super) fn frame(message: &impl ToString, framing: Framing) -> Bytes {
+    let mut bytes = message.to_string().into_bytes();
+    if framing == Framing::Stream {
+        bytes.push(b'\n');
+    }
+    bytes.into()
+}
+
+// The words of a line, split at single blanks.
+pub(super) fn words(text: &str) -> Vec<&str> {
+    text.split(' ').collect()
+}
