@@ -32,9 +32,8 @@ fn record(journals: &Path) {
     let wall = format!("+{}+\n", "-".repeat(298));
     let map = format!("{wall}{}{wall}", format!("|{}|\n", ".".repeat(298)).repeat(98));
     let (grid, _) = nuggets::Grid::parse(map.as_bytes()).unwrap();
-    let rules = nuggets::game::Rules { gold: 250, min_piles: 1, max_piles: 1, ..Default::default() };
-    let config =
-        nuggets::server::Config { rules, idle_timeout: None, rematch: false, wait_for: 0, countdown: None, seed: 1 };
+    let rules = nuggets::Rules { gold: 250, min_piles: 1, max_piles: 1, ..Default::default() };
+    let config = nuggets::Config { rules, idle_timeout: None, rematch: false, wait_for: 0, countdown: None, seed: 1 };
     let server = Hosted::new(nuggets::Server::new(Arc::new(grid), config).unwrap());
     let scribe = Scribe::by_hand();
     let writing =
