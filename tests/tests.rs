@@ -13,6 +13,7 @@ mod conformance;
 mod data;
 /// The dependencies of crates: how many a server links, and which are forbidden.
 mod dependencies;
+mod house;
 /// Servers that are killed at random points of their matches and resumed.
 mod kills;
 /// The nuggets server and its client.

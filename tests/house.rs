@@ -1,21 +1,28 @@
-//! The rooms of the hub's code: imports lead one way, from each folder to those below it, and no files import each other in a circle.
+//! The shape of the code of all crates: no files import each other in a circle, and none is about two things. In the hub imports lead one way,
+//! from each folder to those below it.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
-    path::Path,
+    path::{Path, PathBuf},
 };
 
-/// The folders, from the top to the ground. Those in one row do not know each other.
+/// The folders of the hub, from the top to the ground. Those in one row do not know each other.
 const FLOORS: [&[&str]; 7] =
     [&["main"], &["operator", "args"], &["web"], &["hub"], &["results", "replays"], &["room"], &["games"]];
 
 /// The lines of the longest file, without its tests.
 const LONGEST: usize = 400;
 
-/// Files of the crate by their module paths, without their tests.
-fn modules() -> BTreeMap<String, String> {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+/// The folders of all crates.
+fn crates() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates");
+    fs::read_dir(folder).expect("the crates are here").map(|entry| entry.expect("a crate").path()).collect()
+}
+
+/// Files of a crate by their module paths, without their tests.
+fn modules(of: &Path) -> BTreeMap<String, String> {
+    let source = of.join("src");
     let mut modules = BTreeMap::new();
     let mut directories = vec![source.clone()];
     while let Some(directory) = directories.pop() {
@@ -36,7 +43,16 @@ fn modules() -> BTreeMap<String, String> {
             modules.insert(name, code);
         }
     }
+    let for_tests: Vec<String> = modules.iter().flat_map(|(name, code)| for_tests(name, code)).collect();
+    modules.retain(|name, _| !for_tests.contains(name));
     modules
+}
+
+/// The modules inside a module that are there for tests only.
+fn for_tests(name: &str, code: &str) -> Vec<String> {
+    let outer = if matches!(name, "lib" | "main") { String::new() } else { format!("{name}::") };
+    let declared = code.split("#[cfg(test)]\nmod ").skip(1);
+    declared.filter_map(|rest| rest.split_once(';')).map(|(inner, _)| format!("{outer}{inner}")).collect()
 }
 
 /// The paths that a `use` declaration names.
@@ -69,8 +85,9 @@ fn imports(name: &str, code: &str, modules: &BTreeMap<String, String>) -> BTreeS
     for declaration in code.split("\nuse ").skip(1) {
         expand("", declaration.split(';').next().unwrap_or_default(), &mut paths);
     }
-    // Those that stand in the middle of the code.
-    for path in code.split("crate::").skip(1) {
+    // Those that stand in the middle of the code, which neither links of documents nor `pub(in crate::...)` are.
+    let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+    for path in lines.flat_map(|line| line.split("crate::").skip(1).filter(|_| !line.contains("pub(in crate::"))) {
         let end = path.find(|letter: char| !letter.is_alphanumeric() && letter != ':' && letter != '_');
         paths.push(format!("crate::{}", &path[..end.unwrap_or(path.len())]));
     }
@@ -95,7 +112,7 @@ fn imports(name: &str, code: &str, modules: &BTreeMap<String, String>) -> BTreeS
 
 #[test]
 fn imports_lead_from_each_folder_to_those_below_it() {
-    let modules = modules();
+    let modules = modules(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/arcade"));
     let floor = |name: &str| {
         // The command line is the operator's.
         let top = name.split("::").next().unwrap_or_default().replace("args", "operator");
@@ -113,24 +130,28 @@ fn imports_lead_from_each_folder_to_those_below_it() {
 
 #[test]
 fn no_files_import_each_other_in_a_circle() {
-    let modules = modules();
-    let mut left: BTreeMap<&String, BTreeSet<String>> =
-        modules.iter().map(|(name, code)| (name, imports(name, code, &modules))).collect();
-    loop {
-        let open: BTreeSet<String> = left.keys().map(|&name| name.clone()).collect();
-        let before = left.len();
-        left.retain(|_, imports| !imports.is_disjoint(&open));
-        if left.len() == before {
-            break;
+    for folder in crates() {
+        let modules = modules(&folder);
+        let mut left: BTreeMap<&String, BTreeSet<String>> =
+            modules.iter().map(|(name, code)| (name, imports(name, code, &modules))).collect();
+        loop {
+            let open: BTreeSet<String> = left.keys().map(|&name| name.clone()).collect();
+            let before = left.len();
+            left.retain(|_, imports| !imports.is_disjoint(&open));
+            if left.len() == before {
+                break;
+            }
         }
+        assert!(left.is_empty(), "in {} these import each other, or what does: {left:#?}", folder.display());
     }
-    assert!(left.is_empty(), "these import each other, or what does: {left:#?}");
 }
 
 #[test]
 fn no_file_is_longer_than_it_should_be() {
-    for (name, code) in modules() {
-        let lines = code.lines().count();
-        assert!(lines <= LONGEST, "{name} has {lines} lines; is it about two things?");
+    for folder in crates() {
+        for (name, code) in modules(&folder) {
+            let lines = code.lines().count();
+            assert!(lines <= LONGEST, "{name} in {} has {lines} lines; is it about two things?", folder.display());
+        }
     }
 }
