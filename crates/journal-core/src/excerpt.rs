@@ -57,7 +57,7 @@ impl Excerpt {
         let micros = time.saturating_sub(self.micros);
         self.micros = self.micros.max(time);
         self.body.clear();
-        record::Head { kind, slot, micros }.put(&mut self.body);
+        record::RecordHead { kind, slot, micros }.put(&mut self.body);
         match entry {
             Entry::Arrival(arrival) => {
                 self.body.push(arrival.check);

@@ -44,7 +44,7 @@ pub use layout::State;
 pub use reader::{Entry, ReadError, Reader};
 pub use record::{Arrival, Mark, Note, Peer, Snapshot};
 pub use replay::{Divergence, Replay, encode_state};
-pub use resume::{Farewell, Resumable, ResumeError};
+pub use resume::{LastFrames, Resumable, ResumeError};
 pub use retention::{Found, Pruned, Retention, Surplus, Worth, find, prune, surplus};
 pub use room::{JournalEnd, JournalHold, JournalWatch, Journalled};
 pub use scribe::{Clock, Scribe, Step};

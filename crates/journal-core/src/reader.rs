@@ -270,7 +270,7 @@ impl<R: Read> Reader<R> {
         let position = self.positions.position(offset);
         let damaged = |what| ReadError::Damaged { offset, what };
         let mut body = &self.body[..];
-        let head = record::Head::take(&mut body).ok_or(damaged("it has no head"))?;
+        let head = record::RecordHead::take(&mut body).ok_or(damaged("it has no head"))?;
         self.micros = self.micros.checked_add(head.micros).ok_or(damaged("its time is out of range"))?;
         if head.kind == NOTE {
             let note: Note = codec::decode_all(body).map_err(|_| damaged("its note is not valid"))?;

@@ -164,13 +164,13 @@ pub(crate) fn put_input(input: &Input<'_, impl AsRef<[u8]>>, body: &mut Vec<u8>)
 
 /// The head of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Head {
+pub(crate) struct RecordHead {
     pub(crate) kind: u64,
     pub(crate) slot: u32,
     pub(crate) micros: u64,
 }
 
-impl Head {
+impl RecordHead {
     pub(crate) fn put(self, body: &mut Vec<u8>) {
         let slot = u64::from(self.slot).min(FAR_SLOT);
         codec::encode(&(self.micros << 9 | slot << 3 | self.kind), body);

@@ -70,7 +70,7 @@ pub enum ResumeError {
 
 /// The last messages to a peer that was closed just before the end.
 #[derive(Debug, Clone)]
-pub struct Farewell {
+pub struct LastFrames {
     /// The peer.
     pub peer: Peer,
     /// The messages, in order.
@@ -89,7 +89,7 @@ pub struct Resumable<E: Recorded> {
     /// The connected peers.
     pub peers: Vec<Peer>,
     /// Peers that receive their last messages again.
-    pub farewells: Vec<Farewell>,
+    pub farewells: Vec<LastFrames>,
     /// Lost bytes after the last complete record.
     pub torn: u64,
     /// The name of its journal.
@@ -305,7 +305,7 @@ fn survey(journal: &Journal) -> Result<Survey, ReadError> {
 /// The last messages to peers that were closed in the last second.
 #[derive(Debug, Default)]
 struct Farewells {
-    list: VecDeque<(Time, Farewell)>,
+    list: VecDeque<(Time, LastFrames)>,
 }
 
 impl Farewells {
@@ -331,7 +331,7 @@ impl Farewells {
                 _ => None,
             });
             let frames = frames.collect();
-            self.list.push_back((arrival.time, Farewell { peer, frames }));
+            self.list.push_back((arrival.time, LastFrames { peer, frames }));
             if self.list.len() > MAX_FAREWELLS {
                 self.list.pop_front();
             }
@@ -343,7 +343,7 @@ impl Farewells {
         self.list.is_empty()
     }
 
-    fn into_list(self) -> Vec<Farewell> {
+    fn into_list(self) -> Vec<LastFrames> {
         self.list.into_iter().map(|(_, farewell)| farewell).collect()
     }
 }

@@ -17,7 +17,7 @@ use tracing::error;
 use crate::{
     codec,
     peers::Peers,
-    record::{self, Head, LONGEST_GAP, MAX_BODY, Mark, NOTE, Note, Snapshot},
+    record::{self, LONGEST_GAP, MAX_BODY, Mark, NOTE, Note, RecordHead, Snapshot},
     scribe::Scribe,
     sink::Sink,
     sync::{AtomicBool, AtomicU64, Ordering},
@@ -116,7 +116,7 @@ impl<E: Recorded> Journalled<E> {
     fn record(&mut self, micros: u64, check: u8, input: &Input<'_, &[u8]>) -> u32 {
         // A host reports nothing about unknown peers.
         let Some(slot) = self.peers.slot_of(input) else { return 0 };
-        let head = Head { kind: record::kind_of(input), slot, micros: micros.saturating_sub(self.micros) };
+        let head = RecordHead { kind: record::kind_of(input), slot, micros: micros.saturating_sub(self.micros) };
         self.micros = micros;
         self.body.clear();
         head.put(&mut self.body);
@@ -359,7 +359,7 @@ pub(crate) const fn time(micros: u64) -> Time {
 /// Adds a note.
 pub(crate) fn note(sink: &Sink, body: &mut Vec<u8>, note: &Note) {
     body.clear();
-    Head { kind: NOTE, slot: 0, micros: 0 }.put(body);
+    RecordHead { kind: NOTE, slot: 0, micros: 0 }.put(body);
     if codec::encode_within(note, body, MAX_BODY) {
         sink.push(body);
     }

@@ -2,7 +2,7 @@
 use std::{error::Error, net::TcpListener};
 
 use bytes::{Bytes, BytesMut};
-use netcore::{framing::LineDecoder, *};
+use netcore::{DecodeError, Engine, Framing, Hosted, Input, Leave, Outbox, Outcome, Phase, Protocol, Rate, Time};
 use netshell::{Clock, Host, Limits, Tcp, bind_tcp, raise_open_files, serve, shutdown};
 
 struct Lines;
@@ -11,10 +11,10 @@ impl Protocol for Lines {
     type Decoder = ();
     const MAX_MESSAGE: usize = 80;
     fn length((): &(), bytes: &[u8]) -> Result<Option<usize>, DecodeError> {
-        LineDecoder::new(Self::MAX_MESSAGE).length(bytes)
+        netcore::framing::LineDecoder::new(Self::MAX_MESSAGE).length(bytes)
     }
     fn decode((): &mut (), line: &[u8], _: Framing) -> Result<Bytes, DecodeError> {
-        LineDecoder::new(Self::MAX_MESSAGE).whole(line).map(Bytes::copy_from_slice)
+        netcore::framing::LineDecoder::new(Self::MAX_MESSAGE).whole(line).map(Bytes::copy_from_slice)
     }
     fn encode_request(line: &Bytes, out: &mut BytesMut) {
         out.extend([&line[..], b"\n"].concat());
@@ -43,8 +43,8 @@ impl Engine for Chat {
     fn digest(&self) -> u64 {
         0
     }
-    fn status(&self) -> Status {
-        Status { phase: Phase::Playing, taken: 0, seats: 0 }
+    fn status(&self) -> netcore::Status {
+        netcore::Status { phase: Phase::Playing, taken: 0, seats: 0 }
     }
 }
 

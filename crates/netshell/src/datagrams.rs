@@ -24,7 +24,7 @@ pub const MAX_WAITING_BYTES: usize = 64 << 10;
 
 /// What to do with a datagram that has arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Arrival {
+pub enum Fate {
     /// It is from this connection, and is processed now.
     Now(ConnectionId),
     /// It waits for the turn of its connection; see [`Datagrams::next_waiting`].
@@ -90,29 +90,29 @@ impl<R: Copy + Eq + Hash> Datagrams<R> {
     }
 
     /// Registers a datagram from `remote` and decides what to do with it.
-    pub fn arrive(&mut self, now: Time, remote: R, datagram: &[u8]) -> Arrival {
-        let Some(id) = self.at(remote) else { return Arrival::Stranger };
-        let Some(known) = self.known.get_mut(&id) else { return Arrival::Refused };
+    pub fn arrive(&mut self, now: Time, remote: R, datagram: &[u8]) -> Fate {
+        let Some(id) = self.at(remote) else { return Fate::Stranger };
+        let Some(known) = self.known.get_mut(&id) else { return Fate::Refused };
         known.heard = now;
         known.remote = remote;
         if known.paused > now {
-            return Arrival::Refused;
+            return Fate::Refused;
         }
         let pieces = u32::try_from(datagram.len().div_ceil(PIECE).max(1)).unwrap_or(u32::MAX);
         if !known.bucket.take(now, pieces) {
-            return Arrival::Refused;
+            return Fate::Refused;
         }
         if self.fair.is_light(now, id) {
-            return Arrival::Now(id);
+            return Fate::Now(id);
         }
         let bytes = known.waiting_bytes + datagram.len();
         if known.waiting.len() >= MAX_WAITING || bytes > MAX_WAITING_BYTES {
-            return Arrival::Refused;
+            return Fate::Refused;
         }
         known.waiting.push_back(BytesMut::from(datagram));
         known.waiting_bytes = bytes;
         self.fair.wait(id);
-        Arrival::Waits
+        Fate::Waits
     }
 
     /// Whether any datagram waits for its turn.
@@ -247,7 +247,7 @@ mod tests {
             // As the transport does: first everything in the socket, then waiting datagrams.
             let mut served = None;
             while let Some((at, port)) = due.next_if(|&(at, _)| Time::from_nanos(at * 1_000) <= now) {
-                if let Arrival::Now(id) = datagrams.arrive(now, port, b"KEY H") {
+                if let Fate::Now(id) = datagrams.arrive(now, port, b"KEY H") {
                     if id == ids[1] {
                         waited.push(now.since(Time::from_nanos(at * 1_000)));
                     }
@@ -276,15 +276,15 @@ mod tests {
         let number = |number: usize| u16::try_from(number).unwrap().to_be_bytes();
         for count in 0..2 * MAX_WAITING {
             let arrival = datagrams.arrive(Time::ZERO, 1, &number(count));
-            let expected = if count < MAX_WAITING { Arrival::Waits } else { Arrival::Refused };
+            let expected = if count < MAX_WAITING { Fate::Waits } else { Fate::Refused };
             assert_eq!(arrival, expected, "{count}");
         }
         let order: Vec<BytesMut> =
             std::iter::from_fn(|| datagrams.next_waiting()).map(|(_, datagram)| datagram).collect();
         assert!(order.iter().map(|datagram| &datagram[..]).eq((0..MAX_WAITING).map(number)));
         let large = vec![0; MAX_WAITING_BYTES / 2];
-        let arrivals: Vec<Arrival> = (0..3).map(|_| datagrams.arrive(Time::ZERO, 1, &large)).collect();
-        assert_eq!(arrivals, [Arrival::Waits, Arrival::Waits, Arrival::Refused]);
+        let arrivals: Vec<Fate> = (0..3).map(|_| datagrams.arrive(Time::ZERO, 1, &large)).collect();
+        assert_eq!(arrivals, [Fate::Waits, Fate::Waits, Fate::Refused]);
         datagrams.close(ids[0]);
         assert_eq!((datagrams.next_waiting(), datagrams.at(1)), (None, None));
     }
@@ -294,17 +294,17 @@ mod tests {
         let (mut datagrams, ids) = datagrams(&[1, 2]);
         let at = Time::from_millis;
         datagrams.pause(ids[0], at(20));
-        assert_eq!(datagrams.arrive(at(19), 1, b"KEY h"), Arrival::Refused);
+        assert_eq!(datagrams.arrive(at(19), 1, b"KEY h"), Fate::Refused);
         assert_eq!(datagrams.place(ids[0]), Some((1, at(19))));
-        assert_eq!(datagrams.arrive(at(19), 2, b"KEY h"), Arrival::Now(ids[1]));
-        assert_eq!(datagrams.arrive(at(20), 1, b"KEY h"), Arrival::Now(ids[0]));
+        assert_eq!(datagrams.arrive(at(19), 2, b"KEY h"), Fate::Now(ids[1]));
+        assert_eq!(datagrams.arrive(at(20), 1, b"KEY h"), Fate::Now(ids[0]));
     }
 
     #[test]
     fn a_closed_connection_is_readmitted_with_a_new_number() {
         let (mut datagrams, ids) = datagrams(&[1]);
         datagrams.close(ids[0]);
-        assert_eq!(datagrams.arrive(Time::ZERO, 1, b"KEY h"), Arrival::Stranger);
+        assert_eq!(datagrams.arrive(Time::ZERO, 1, b"KEY h"), Fate::Stranger);
         let from = address("10.0.0.1:1");
         assert_eq!(datagrams.admit(Time::ZERO, 1, from, Admission::Ignored), None);
         let again = datagrams.admit(Time::ZERO, 1, from, Admission::Answered).unwrap();

@@ -46,7 +46,7 @@ mod warden;
 pub use bind::{BindError, bind_tcp, bind_udp};
 pub use clock::{Clock, Precision, SystemTimer, TimeSource, Timer};
 pub use connection_budget::{ConnectionBudget, ConnectionPermit, Limits, MAX_CONNECTIONS};
-pub use datagrams::{Arrival, Datagrams, MAX_WAITING, MAX_WAITING_BYTES, PEER_RATE, PIECE, is_answerable};
+pub use datagrams::{Datagrams, Fate, MAX_WAITING, MAX_WAITING_BYTES, PEER_RATE, PIECE, is_answerable};
 pub use host::{Host, MAX_HELD, RECORDED_RATE, SLOW_HOLD};
 pub use log_limit::LogLimit;
 pub use observer::Observer;

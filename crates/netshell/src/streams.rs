@@ -23,7 +23,7 @@ use tracing::{debug, warn};
 use self::{
     connection::{CHUNK, Connection, Serviced},
     listener::{Accepted, Listener},
-    queue::Shared,
+    queue::Broadcasts,
     ready::ReadyList,
 };
 pub use self::{
@@ -64,7 +64,7 @@ pub struct Streams<L: Listen> {
     rate: Rate,
     budget: ConnectionBudget,
     // Broadcast messages that some connection has not written yet.
-    shared: Shared,
+    shared: Broadcasts,
     // Total cost of queued messages to single connections.
     own_cost: usize,
     ready: ReadyList<Key>,
@@ -114,7 +114,7 @@ impl<L: Listen> Streams<L> {
             role: Role::Player,
             rate: Rate { burst: rate.burst.max(u32::try_from(CHUNK).unwrap_or(u32::MAX)), ..rate },
             budget: budget.into(),
-            shared: Shared::default(),
+            shared: Broadcasts::default(),
             own_cost: 0,
             ready,
             tick_at: None,

@@ -25,8 +25,8 @@ use tracing::{debug, warn};
 use self::port::Port;
 pub use self::socket::DatagramSocket;
 use crate::{
-    Answer, Arrival, BytesTicket, ConnectionEvent, ConnectionId, Datagrams, Delivery, LogLimit, StrangerTicket,
-    Transport, address::canonical, datagrams::is_answerable,
+    Answer, BytesTicket, ConnectionEvent, ConnectionId, Datagrams, Delivery, Fate, LogLimit, StrangerTicket, Transport,
+    address::canonical, datagrams::is_answerable,
 };
 
 /// Datagrams read from the sockets before a waiting one has its turn.
@@ -117,10 +117,10 @@ impl<S: DatagramSocket> Ports<S> {
                 continue;
             }
             match self.datagrams.arrive(now, remote, &self.buffer) {
-                Arrival::Now(id) => return Ok(Received::Known(id)),
-                Arrival::Stranger => return Ok(Received::Stranger(remote)),
-                Arrival::Waits => {}
-                Arrival::Refused => self.refuse(now, remote.1),
+                Fate::Now(id) => return Ok(Received::Known(id)),
+                Fate::Stranger => return Ok(Received::Stranger(remote)),
+                Fate::Waits => {}
+                Fate::Refused => self.refuse(now, remote.1),
             }
         }
         Ok(Received::Others)

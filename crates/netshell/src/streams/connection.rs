@@ -9,7 +9,7 @@ use bytes::{Bytes, BytesMut};
 use netcore::{Gone, Log, Progress, Rate, Time, TokenBucket};
 
 use super::{
-    queue::{Queue, Shared, Written},
+    queue::{Broadcasts, Queue, Written},
     ready::Source,
     stream::ByteStream,
 };
@@ -78,7 +78,7 @@ impl<S: ByteStream> Connection<S> {
         source: Source,
         (address, permit): (SocketAddr, ConnectionPermit),
         rate: Rate,
-        shared: &Shared,
+        shared: &Broadcasts,
         now: Time,
     ) -> Self {
         Self {
@@ -123,7 +123,7 @@ impl<S: ByteStream> Connection<S> {
     }
 
     /// Writes the queue and reads a chunk into the empty `buffer`.
-    pub(super) fn service(&mut self, now: Time, shared: &Shared, buffer: &mut BytesMut) -> Serviced {
+    pub(super) fn service(&mut self, now: Time, shared: &Broadcasts, buffer: &mut BytesMut) -> Serviced {
         if let Err(why) = self.write(now, shared) {
             return Serviced::Lost(why);
         }
@@ -196,7 +196,7 @@ impl<S: ByteStream> Connection<S> {
     }
 
     /// Queues a message for this connection. [`Connection::write`] sends it.
-    pub(super) fn send(&mut self, shared: &Shared, frame: Bytes) {
+    pub(super) fn send(&mut self, shared: &Broadcasts, frame: Bytes) {
         if !matches!(self.state, State::Closing { .. } | State::Finished) {
             self.queue.push(shared, frame);
         }
@@ -206,7 +206,7 @@ impl<S: ByteStream> Connection<S> {
     ///
     /// # Errors
     /// The reason to drop the connection.
-    pub(super) fn broadcast(&mut self, now: Time, shared: &Shared, frame: &Bytes) -> Result<(), Gone> {
+    pub(super) fn broadcast(&mut self, now: Time, shared: &Broadcasts, frame: &Bytes) -> Result<(), Gone> {
         if self.queue.is_next(shared) {
             let written = match self.stream.try_write(&[IoSlice::new(frame)]) {
                 Ok(written) => written,
@@ -222,7 +222,7 @@ impl<S: ByteStream> Connection<S> {
 
     /// Queues a history. It is written in this connection's turn, so that many who join at once do not delay the
     /// others.
-    pub(super) fn replay(&mut self, now: Time, shared: &Shared, log: &Log) {
+    pub(super) fn replay(&mut self, now: Time, shared: &Broadcasts, log: &Log) {
         if !matches!(self.state, State::Closing { .. } | State::Finished) {
             self.queue.replay(shared, now, log);
             self.source.wake();
@@ -230,7 +230,7 @@ impl<S: ByteStream> Connection<S> {
     }
 
     /// Closes the connection after its queue has been written. Nothing is queued after that.
-    pub(super) fn close(&mut self, now: Time, shared: &Shared) {
+    pub(super) fn close(&mut self, now: Time, shared: &Broadcasts) {
         let left = matches!(self.state, State::Ignoring { left: true });
         self.state = State::Closing { left, until: now.plus(LINGER) };
         self.queue.close(shared);
@@ -239,7 +239,7 @@ impl<S: ByteStream> Connection<S> {
 
     /// Ends the connection with a reset if its queue is not empty. Then the system frees its send buffer at once
     /// instead of after minutes, and the peer cannot mistake a part for the whole.
-    pub(super) fn abort(&mut self, shared: &Shared) {
+    pub(super) fn abort(&mut self, shared: &Broadcasts) {
         if !self.queue.is_empty(shared) {
             self.stream.abort();
         }
@@ -249,7 +249,7 @@ impl<S: ByteStream> Connection<S> {
     ///
     /// # Errors
     /// The reason to drop the connection.
-    pub(super) fn write(&mut self, now: Time, shared: &Shared) -> Result<(), Gone> {
+    pub(super) fn write(&mut self, now: Time, shared: &Broadcasts) -> Result<(), Gone> {
         let Self { stream, queue, source, .. } = self;
         if queue.is_empty(shared) {
             return Ok(());
@@ -274,7 +274,7 @@ impl<S: ByteStream> Connection<S> {
 
     /// Checks the time limits. Returns an error if the connection must be dropped, otherwise whether to check again
     /// later. `stopped`, the time for which the whole process was stopped, extends the limits.
-    pub(super) fn elapsed(&mut self, now: Time, shared: &Shared, stopped: Duration) -> Result<bool, Gone> {
+    pub(super) fn elapsed(&mut self, now: Time, shared: &Broadcasts, stopped: Duration) -> Result<bool, Gone> {
         self.queue.forgive(stopped);
         self.check(now, shared)?;
         let mut closing = false;
@@ -292,7 +292,7 @@ impl<S: ByteStream> Connection<S> {
     }
 
     /// At shutdown: writes the queue and then shuts down the sending half. Returns whether that is done.
-    pub(super) fn finish(&mut self, now: Time, shared: &Shared, buffer: &mut BytesMut) -> bool {
+    pub(super) fn finish(&mut self, now: Time, shared: &Broadcasts, buffer: &mut BytesMut) -> bool {
         if self.state == State::Finished {
             return true;
         }
@@ -315,7 +315,7 @@ impl<S: ByteStream> Connection<S> {
 
     // Reads and discards input, so that the connection is not reset before the peer has read the last messages, until
     // it closes its end.
-    fn discard(&mut self, now: Time, shared: &Shared, buffer: &mut BytesMut) -> Serviced {
+    fn discard(&mut self, now: Time, shared: &Broadcasts, buffer: &mut BytesMut) -> Serviced {
         if self.queue.is_empty(shared) {
             self.stream.finish();
         }
@@ -347,7 +347,7 @@ impl<S: ByteStream> Connection<S> {
         buffer.clear();
     }
 
-    fn check(&self, now: Time, shared: &Shared) -> Result<(), Gone> {
+    fn check(&self, now: Time, shared: &Broadcasts) -> Result<(), Gone> {
         if self.queue.lags(shared, now) { Err(Gone::Lagging) } else { Ok(()) }
     }
 

@@ -1,6 +1,6 @@
 //! Output queues of connections.
 //!
-//! Broadcast messages are stored once, in [`Shared`], until every connection has written them; the [`Queue`] of a
+//! Broadcast messages are stored once, in [`Broadcasts`], until every connection has written them; the [`Queue`] of a
 //! connection has its position in there. Messages to one connection alone are in its own queue, each with its position
 //! among the broadcast messages.
 
@@ -43,7 +43,7 @@ const BURST: usize = 64 << 10;
 
 /// The broadcast messages, from the position of the slowest connection.
 #[derive(Debug, Default)]
-pub(crate) struct Shared {
+pub(crate) struct Broadcasts {
     // Each with the cumulative cost of all messages up to and including it.
     frames: VecDeque<(Bytes, u64)>,
     // The position of the first one, and the cumulative cost before it.
@@ -51,7 +51,7 @@ pub(crate) struct Shared {
     before: u64,
 }
 
-impl Shared {
+impl Broadcasts {
     /// The position of the next message, which is also that of a connection that has written everything.
     pub(crate) fn end(&self) -> u64 {
         self.first + self.frames.len() as u64
@@ -122,7 +122,7 @@ pub(crate) struct Queue {
 
 impl Queue {
     /// A queue that starts after all broadcast messages so far.
-    pub(crate) fn new(shared: &Shared) -> Self {
+    pub(crate) fn new(shared: &Broadcasts) -> Self {
         Self {
             place: shared.end(),
             taken: 0,
@@ -137,22 +137,22 @@ impl Queue {
     }
 
     /// Whether everything has been written.
-    pub(crate) fn is_empty(&self, shared: &Shared) -> bool {
+    pub(crate) fn is_empty(&self, shared: &Broadcasts) -> bool {
         self.own.is_empty() && self.place >= self.end.unwrap_or_else(|| shared.end())
     }
 
     /// Excludes all later broadcast messages.
-    pub(crate) fn close(&mut self, shared: &Shared) {
+    pub(crate) fn close(&mut self, shared: &Broadcasts) {
         self.end.get_or_insert_with(|| shared.end());
     }
 
     /// Whether the newest broadcast message is the next to write.
-    pub(crate) fn is_next(&self, shared: &Shared) -> bool {
+    pub(crate) fn is_next(&self, shared: &Broadcasts) -> bool {
         self.own.is_empty() && self.end.is_none() && self.taken == 0 && self.place + 1 == shared.end()
     }
 
     // The broadcast message at this position, if this connection receives it.
-    fn frame<'a>(&self, shared: &'a Shared, place: u64) -> Option<&'a Bytes> {
+    fn frame<'a>(&self, shared: &'a Broadcasts, place: u64) -> Option<&'a Bytes> {
         shared.at(place).filter(|_| self.end.is_none_or(|end| place < end))
     }
 
@@ -172,7 +172,7 @@ impl Queue {
     }
 
     /// Queues a message to this connection.
-    pub(crate) fn push(&mut self, shared: &Shared, bytes: Bytes) {
+    pub(crate) fn push(&mut self, shared: &Broadcasts, bytes: Bytes) {
         if !bytes.is_empty() {
             self.own_cost += bytes.len() + OVERHEAD;
             self.own.push_back(Own { place: shared.end(), bytes, history: false });
@@ -180,7 +180,7 @@ impl Queue {
     }
 
     /// Queues a history.
-    pub(crate) fn replay(&mut self, shared: &Shared, now: Time, log: &Log) {
+    pub(crate) fn replay(&mut self, shared: &Broadcasts, now: Time, log: &Log) {
         self.history += log.len();
         self.allowance = MAX_CATCH_UP as u64;
         self.progress = (self.taken_bytes, now);
@@ -194,7 +194,7 @@ impl Queue {
     }
 
     /// Records that `written` bytes of the newest broadcast message were written while nothing else was queued.
-    pub(crate) fn wrote(&mut self, shared: &Shared, written: usize) {
+    pub(crate) fn wrote(&mut self, shared: &Broadcasts, written: usize) {
         self.taken = written;
         if shared.at(self.place).is_some_and(|frame| written >= frame.len()) {
             self.place += 1;
@@ -204,7 +204,7 @@ impl Queue {
 
     /// Whether the connection is too slow to be kept: it exceeds its allowance, or makes no progress while it catches
     /// up ([`MAX_STALL`]). A closed connection never lags, because it is soon dropped anyway.
-    pub(crate) fn lags(&self, shared: &Shared, now: Time) -> bool {
+    pub(crate) fn lags(&self, shared: &Broadcasts, now: Time) -> bool {
         if self.end.is_some() {
             return false;
         }
@@ -218,7 +218,7 @@ impl Queue {
     /// Any error of `write` except `WouldBlock`.
     pub(crate) fn write(
         &mut self,
-        shared: &Shared,
+        shared: &Broadcasts,
         now: Time,
         mut write: impl FnMut(&[IoSlice<'_>]) -> io::Result<usize>,
     ) -> io::Result<Written> {
@@ -244,7 +244,7 @@ impl Queue {
     }
 
     // Fills slices with the next bytes, at most `room`. Returns the number of slices.
-    fn gather<'a>(&'a self, shared: &'a Shared, mut room: usize, slices: &mut [IoSlice<'a>]) -> usize {
+    fn gather<'a>(&'a self, shared: &'a Broadcasts, mut room: usize, slices: &mut [IoSlice<'a>]) -> usize {
         let (mut place, mut taken, mut own) = (self.place, self.taken, self.own.iter().peekable());
         let mut count = 0;
         while count < slices.len() && room > 0 {
@@ -264,7 +264,7 @@ impl Queue {
         count
     }
 
-    fn advance(&mut self, shared: &Shared, now: Time, mut written: usize) {
+    fn advance(&mut self, shared: &Broadcasts, now: Time, mut written: usize) {
         self.taken_bytes += written as u64;
         while written > 0 {
             if let Some(own) = self.own.front_mut().filter(|own| own.place <= self.place) {

@@ -12,11 +12,11 @@ use std::{
 /// Sources that have woken, each once, in the order of waking.
 #[derive(Debug)]
 pub(crate) struct ReadyList<K> {
-    shared: Arc<Shared<K>>,
+    shared: Arc<ReadySources<K>>,
 }
 
 #[derive(Debug)]
-struct Shared<K> {
+struct ReadySources<K> {
     woken: Mutex<Woken<K>>,
 }
 
@@ -36,10 +36,10 @@ pub(crate) struct Source {
 struct Inner<K> {
     key: K,
     queued: AtomicBool,
-    shared: Arc<Shared<K>>,
+    shared: Arc<ReadySources<K>>,
 }
 
-impl<K> Shared<K> {
+impl<K> ReadySources<K> {
     fn woken(&self) -> MutexGuard<'_, Woken<K>> {
         self.woken.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -64,7 +64,7 @@ impl<K: Send + Sync + 'static> Wake for Inner<K> {
 impl<K: Copy + Send + Sync + 'static> ReadyList<K> {
     /// An empty list.
     pub(crate) fn new() -> Self {
-        Self { shared: Arc::new(Shared { woken: Mutex::new(Woken { sources: VecDeque::new(), task: None }) }) }
+        Self { shared: Arc::new(ReadySources { woken: Mutex::new(Woken { sources: VecDeque::new(), task: None }) }) }
     }
 
     /// A source that is on the list from the start, so that it is polled once.

@@ -57,7 +57,7 @@ fn connection(stream: Fake, rate: Rate) -> Connection<Fake> {
     let source = ReadyList::new().source(());
     let address: SocketAddr = "10.0.0.1:1".parse().unwrap();
     let permit = ConnectionBudget::from(Limits { connections: 2 }).open(address.into()).unwrap();
-    Connection::new(stream, source, (address, permit), rate, &Shared::default(), Time::ZERO)
+    Connection::new(stream, source, (address, permit), rate, &Broadcasts::default(), Time::ZERO)
 }
 
 fn at(millis: u64) -> Time {
@@ -68,7 +68,7 @@ const FAST: Rate = Rate { per_second: 1 << 30, burst: 1 << 30 };
 
 // Reads and processes all input for so many milliseconds, at most a thousand times each.
 fn read_for(connection: &mut Connection<Fake>, millis: u64) -> usize {
-    let (shared, mut buffer) = (Shared::default(), BytesMut::new());
+    let (shared, mut buffer) = (Broadcasts::default(), BytesMut::new());
     for now in (0..millis).map(at) {
         for _ in 0..1_000 {
             if connection.service(now, &shared, &mut buffer) != Serviced::Bytes {
@@ -95,7 +95,7 @@ fn at_most_the_rate_and_a_chunk_are_read() {
 
 #[test]
 fn after_its_turn_a_connection_continues_where_it_stopped() {
-    let (shared, mut buffer) = (Shared::default(), BytesMut::new());
+    let (shared, mut buffer) = (Broadcasts::default(), BytesMut::new());
     let mut connection = connection(Fake { sends: true, ..Fake::default() }, FAST);
     assert_eq!(connection.service(at(0), &shared, &mut buffer), Serviced::Bytes);
     let _ = buffer.split_to(10);
@@ -112,7 +112,7 @@ fn after_its_turn_a_connection_continues_where_it_stopped() {
 
 #[test]
 fn a_closed_connection_is_sent_its_queue_and_lingers_for_a_bounded_time() {
-    let (mut shared, mut buffer) = (Shared::default(), BytesMut::new());
+    let (mut shared, mut buffer) = (Broadcasts::default(), BytesMut::new());
     let mut connection = connection(Fake::default(), FAST);
     connection.send(&shared, Bytes::from_static(b"farewell"));
     connection.close(at(0), &shared);
@@ -133,7 +133,7 @@ fn a_closed_connection_is_sent_its_queue_and_lingers_for_a_bounded_time() {
 
 #[test]
 fn a_half_closed_connection_is_still_sent_to_until_it_is_closed() {
-    let (shared, mut buffer) = (Shared::default(), BytesMut::new());
+    let (shared, mut buffer) = (Broadcasts::default(), BytesMut::new());
     let mut connection = connection(Fake { has_left: true, takes: true, ..Fake::default() }, FAST);
     assert_eq!(connection.service(at(0), &shared, &mut buffer), Serviced::Left);
     assert!(!connection.is_known(), "the host is told once");
@@ -145,7 +145,7 @@ fn a_half_closed_connection_is_still_sent_to_until_it_is_closed() {
 
 #[test]
 fn nothing_is_read_after_a_malformed_message() {
-    let (shared, mut buffer) = (Shared::default(), BytesMut::new());
+    let (shared, mut buffer) = (Broadcasts::default(), BytesMut::new());
     let mut connection = connection(Fake { sends: true, ..Fake::default() }, FAST);
     assert_eq!(connection.service(at(0), &shared, &mut buffer), Serviced::Bytes);
     let wrong = netcore::DecodeError::Incomplete;

@@ -41,7 +41,7 @@ proptest! {
         slow in prop::collection::vec(0..9_000usize, 0..20),
     ) {
         // The first connection receives everything, the second only broadcast messages.
-        let mut shared = Shared::default();
+        let mut shared = Broadcasts::default();
         let mut queues = [Queue::new(&shared), Queue::new(&shared)];
         let (mut sent, mut taken) = ([vec![], vec![]], [vec![], vec![]]);
         let mut rooms = [rooms.into_iter(), slow.into_iter()];
@@ -84,7 +84,7 @@ proptest! {
 
 #[test]
 fn a_message_written_directly_continues_where_it_stopped() {
-    let mut shared = Shared::default();
+    let mut shared = Broadcasts::default();
     let mut queue = Queue::new(&shared);
     shared.push(Bytes::from_static(b"all of it"));
     assert!(queue.is_next(&shared));
@@ -99,7 +99,7 @@ fn a_message_written_directly_continues_where_it_stopped() {
 
 #[test]
 fn a_connection_that_reads_nothing_lags_above_the_bound() {
-    let mut shared = Shared::default();
+    let mut shared = Broadcasts::default();
     let (queue, frame) = (Queue::new(&shared), Bytes::from_static(&[7; 1_000]));
     let mut count = 0;
     while !queue.lags(&shared, Time::ZERO) {
@@ -112,7 +112,7 @@ fn a_connection_that_reads_nothing_lags_above_the_bound() {
 
 #[test]
 fn short_messages_count_what_they_cost() {
-    let mut shared = Shared::default();
+    let mut shared = Broadcasts::default();
     let mut queue = Queue::new(&shared);
     (0..=MAX_OWN / OVERHEAD).for_each(|_| queue.push(&shared, Bytes::from_static(b"x")));
     assert!(queue.lags(&shared, Time::ZERO));
@@ -123,7 +123,7 @@ fn short_messages_count_what_they_cost() {
 
 #[test]
 fn a_connection_that_catches_up_has_higher_limits() {
-    let mut shared = Shared::default();
+    let mut shared = Broadcasts::default();
     let mut queue = Queue::new(&shared);
     queue.replay(&shared, Time::ZERO, &history(3 * PROGRESS));
     // Meanwhile more is broadcast than MAX_LAG.
@@ -150,7 +150,7 @@ fn a_slow_reader_is_kept_although_the_system_accepts_its_history_in_lumps() {
     // A third of the doubled buffer plus the largest TCP segment, read at 8 KiB per second.
     let lump = 2 * SEND_BUFFER / 3 + (64 << 10);
     let pause = 1_000 * u64::try_from(lump).unwrap() / 8_192;
-    let shared = Shared::default();
+    let shared = Broadcasts::default();
     let mut queue = Queue::new(&shared);
     queue.replay(&shared, Time::ZERO, &history(5 * lump));
     let mut taken = vec![];
@@ -167,7 +167,7 @@ fn a_slow_reader_is_kept_although_the_system_accepts_its_history_in_lumps() {
 
 #[test]
 fn a_connection_that_reads_faster_than_the_broadcast_is_kept_after_its_history() {
-    let mut shared = Shared::default();
+    let mut shared = Broadcasts::default();
     let mut queue = Queue::new(&shared);
     queue.replay(&shared, Time::ZERO, &history(6 * MAX_LAG));
     let mut taken = vec![];
@@ -192,7 +192,7 @@ fn a_connection_that_reads_faster_than_the_broadcast_is_kept_after_its_history()
 
 #[test]
 fn a_connection_that_stops_reading_after_its_history_is_dropped() {
-    let mut shared = Shared::default();
+    let mut shared = Broadcasts::default();
     let mut queue = Queue::new(&shared);
     queue.replay(&shared, Time::ZERO, &history(PROGRESS));
     (0..2 * MAX_LAG / 1_000).for_each(|_| shared.push(Bytes::from_static(&[7; 1_000])));
@@ -206,7 +206,7 @@ fn a_connection_that_stops_reading_after_its_history_is_dropped() {
 
 #[test]
 fn one_connection_does_not_delay_the_others() {
-    let shared = Shared::default();
+    let shared = Broadcasts::default();
     let mut queue = Queue::new(&shared);
     queue.replay(&shared, Time::ZERO, &history(4 * BURST));
     let mut taken = vec![];
@@ -221,7 +221,7 @@ fn one_connection_does_not_delay_the_others() {
 
 #[test]
 fn a_closed_connection_receives_no_later_messages() {
-    let mut shared = Shared::default();
+    let mut shared = Broadcasts::default();
     let mut queue = Queue::new(&shared);
     shared.push(Bytes::from_static(b"before"));
     queue.close(&shared);
@@ -235,7 +235,7 @@ fn a_closed_connection_receives_no_later_messages() {
 
 #[test]
 fn a_broken_connection_is_an_error() {
-    let shared = Shared::default();
+    let shared = Broadcasts::default();
     let mut queue = Queue::new(&shared);
     queue.push(&shared, Bytes::from_static(b"x"));
     assert!(queue.write(&shared, Time::ZERO, |_| Err(io::ErrorKind::BrokenPipe.into())).is_err());
