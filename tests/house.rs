@@ -86,7 +86,7 @@ fn imports(name: &str, code: &str, modules: &BTreeMap<String, String>) -> BTreeS
         expand("", declaration.split(';').next().unwrap_or_default(), &mut paths);
     }
     // Those that stand in the middle of the code, which neither links of documents nor `pub(in crate::...)` are.
-    let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+    let lines = code.lines().map(str::trim_start).filter(|line| !line.starts_with("//") && !line.starts_with("use "));
     for path in lines.flat_map(|line| line.split("crate::").skip(1).filter(|_| !line.contains("pub(in crate::"))) {
         let end = path.find(|letter: char| !letter.is_alphanumeric() && letter != ':' && letter != '_');
         paths.push(format!("crate::{}", &path[..end.unwrap_or(path.len())]));
