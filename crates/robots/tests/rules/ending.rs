@@ -50,15 +50,13 @@ transcripts! {
         ann > Move Up
         wait 1000 ms
     ";
-}
 
-#[test]
-fn the_generator_runs_on_and_ids_begin_anew() {
     // The numbers behind the first two: 148423250 533254358 982122076 165739424.
-    let mut config = config();
-    (config.parameters.players_count, config.parameters.game_length, config.parameters.bomb_timer) = (1, 1, 1);
-    Table::joined(config, &["ann"]).check(
-        "
+    the_generator_runs_on_and_ids_begin_anew: {
+        let mut config = config();
+        (config.parameters.players_count, config.parameters.game_length, config.parameters.bomb_timer) = (1, 1, 1);
+        Table::joined(config, &["ann"])
+    } => "
         ann > PlaceBomb
         turn
             all < Turn 1; bomb 0 (4,8)
@@ -75,17 +73,14 @@ fn the_generator_runs_on_and_ids_begin_anew() {
             all < AcceptedPlayer 0 Ann 10.0.0.1:4000
             all < GameStarted 0 Ann
             all < Turn 0; robot 0 (6,4)
-        ",
-    );
-}
+    ";
 
-#[test]
-fn the_short_game_of_the_text() {
-    let mut config = alone();
-    (config.parameters.bomb_timer, config.parameters.size_x) = (1, 2);
-    config.seed = 0;
-    Table::new(config).check(
-        "
+    the_short_game_of_the_text: {
+        let mut config = alone();
+        (config.parameters.bomb_timer, config.parameters.size_x) = (1, 2);
+        config.seed = 0;
+        Table::new(config)
+    } => "
         ann comes
             ann < Hello here: 1 players, 2 x 1, 3 turns, radius 2, timer 1
         ann > Join Ann
@@ -107,6 +102,5 @@ fn the_short_game_of_the_text() {
         turn
             all < Turn 3; robot 0 (1,0)
             all < GameEnded 0: 1
-        ",
-    );
+    ";
 }

@@ -58,104 +58,9 @@ fn check(radius: u16, before: &str, covers: &str, after: &str) {
 }
 
 #[test]
-fn an_arm_ends_with_the_first_block_which_it_destroys() {
-    check(
-        2,
-        "
-        .@2..
-        ..1..
-        @@A.@
-        ..@..
-        .....
-        ",
-        "
-        .@x..
-        ..x..
-        @xxxx
-        ..x..
-        .....
-        ",
-        "
-        .@...
-        .....
-        @....
-        .....
-        .....
-        ",
-    );
-}
-
-#[test]
-fn bombs_of_one_turn_see_the_same_blocks() {
-    check(
-        2,
-        "
-        @@@@@
-        @@AB@
-        .@@@@
-        ",
-        "
-        @@xx@
-        @xxxx
-        .@xx@
-        ",
-        "
-        @@..@
-        @....
-        .@..@
-        ",
-    );
-}
-
-#[test]
-fn a_bomb_on_a_block_covers_its_own_field_only() {
-    check(
-        3,
-        "
-        .@.
-        1a@
-        .@.
-        ",
-        "
-        .@.
-        1x@
-        .@.
-        ",
-        "
-        .@.
-        ..@
-        .@.
-        ",
-    );
-}
-
-#[test]
 fn a_radius_of_zero_covers_the_bombs_field_only() {
     check(0, "@A@", "@x@", "@.@");
     check(0, "@a@", "@x@", "@.@");
-}
-
-#[test]
-fn arms_end_at_the_edge() {
-    check(
-        65_535,
-        "
-        A...
-        ....
-        ...B
-        ",
-        "
-        xxxx
-        x..x
-        xxxx
-        ",
-        "
-        ....
-        ....
-        ....
-        ",
-    );
-    check(65_535, "A", "x", ".");
 }
 
 #[test]
@@ -165,30 +70,98 @@ fn the_radius_is_counted_in_fields() {
     check(3, "@...A..@.", "@xxxxxxx.", "@........");
 }
 
-#[test]
-fn blocks_behind_blocks_and_off_the_cross_survive() {
-    check(
-        9,
-        "
+/// One test for each picture: its name, the radius, the board before, what is covered, and the board after.
+macro_rules! pictures {
+    ($($name:ident: $radius:literal, $before:literal, $covers:literal, $after:literal;)*) => {$(
+        #[test]
+        fn $name() {
+            check($radius, $before, $covers, $after);
+        }
+    )*};
+}
+
+pictures! {
+    arms_end_at_the_edges_of_a_single_field: 65_535, "A", "x", ".";
+
+    an_arm_ends_with_the_first_block_which_it_destroys: 2, "
+        .@2..
+        ..1..
+        @@A.@
+        ..@..
+        .....
+    ", "
+        .@x..
+        ..x..
+        @xxxx
+        ..x..
+        .....
+    ", "
+        .@...
+        .....
+        @....
+        .....
+        .....
+    ";
+
+    bombs_of_one_turn_see_the_same_blocks: 2, "
+        @@@@@
+        @@AB@
+        .@@@@
+    ", "
+        @@xx@
+        @xxxx
+        .@xx@
+    ", "
+        @@..@
+        @....
+        .@..@
+    ";
+
+    a_bomb_on_a_block_covers_its_own_field_only: 3, "
+        .@.
+        1a@
+        .@.
+    ", "
+        .@.
+        1x@
+        .@.
+    ", "
+        .@.
+        ..@
+        .@.
+    ";
+
+    arms_end_at_the_edge: 65_535, "
+        A...
+        ....
+        ...B
+    ", "
+        xxxx
+        x..x
+        xxxx
+    ", "
+        ....
+        ....
+        ....
+    ";
+
+    blocks_behind_blocks_and_off_the_cross_survive: 9, "
         @.@.@
         .@.@.
         @.A.@
         .@.@.
         @@@@@
-        ",
-        "
+    ", "
         @.x.@
         .@x@.
         xxxxx
         .@x@.
         @@x@@
-        ",
-        "
+    ", "
         @...@
         .@.@.
         .....
         .@.@.
         @@.@@
-        ",
-    );
+    ";
 }

@@ -4,13 +4,13 @@ use robots::{Config, ConfigError};
 
 use crate::table::{Table, config, with};
 
-#[test]
-fn robots_come_first_by_id_and_x_is_drawn_before_y() {
+transcripts! {
     // 59566414 1997250508, 148423250 533254358, 982122076 165739424
-    let mut config = config();
-    (config.parameters.players_count, config.initial_blocks) = (2, 1);
-    Table::joined(config, &["ann"]).check(
-        "
+    robots_come_first_by_id_and_x_is_drawn_before_y: {
+        let mut config = config();
+        (config.parameters.players_count, config.initial_blocks) = (2, 1);
+        Table::joined(config, &["ann"])
+    } => "
         bob comes
             bob < Hello here: 2 players, 10 x 10, 3 turns, radius 2, timer 2
             bob << AcceptedPlayer 0 ann 10.0.0.1:4000
@@ -18,8 +18,7 @@ fn robots_come_first_by_id_and_x_is_drawn_before_y() {
             all < AcceptedPlayer 1 Bob 10.0.0.1:4001
             all < GameStarted 0 ann, 1 Bob
             all < Turn 0; robot 0 (4,8); robot 1 (0,8); block (6,4)
-        ",
-    );
+    ";
 }
 
 #[test]

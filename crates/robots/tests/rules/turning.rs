@@ -257,14 +257,12 @@ transcripts! {
         turn
             all < Turn 3; boom 0 robot 0 robot 1; boom 1 robot 0 robot 1; robot 0 (0,0); robot 1 (0,0)
     ";
-}
 
-#[test]
-fn a_robot_hit_twice_in_a_turn_is_scored_once() {
-    let mut config = config();
-    (config.seed, config.parameters.game_length) = (0, 3);
-    Table::joined(config, &["ann", "bob"]).check(
-        "
+    a_robot_hit_twice_in_a_turn_is_scored_once: {
+        let mut config = config();
+        (config.seed, config.parameters.game_length) = (0, 3);
+        Table::joined(config, &["ann", "bob"])
+    } => "
         ann > PlaceBomb
         bob > PlaceBomb
         turn
@@ -274,8 +272,7 @@ fn a_robot_hit_twice_in_a_turn_is_scored_once() {
         turn
             all < Turn 3; boom 0 robot 0 robot 1; boom 1 robot 0 robot 1; robot 0 (0,0); robot 1 (0,0)
             all < GameEnded 0: 1, 1: 1
-        ",
-    );
+    ";
 }
 
 #[test]
@@ -315,16 +312,14 @@ transcripts! {
         turn
             all < Turn 4; boom 0 block (0,0); robot 0 (0,0)
     ";
-}
 
-#[test]
-fn a_robot_may_be_reborn_on_a_block_and_leave_it() {
-    let mut config = config();
-    (config.seed, config.initial_blocks, config.parameters.bomb_timer) = (0, 1, 1);
-    (config.parameters.players_count, config.parameters.game_length) = (1, 9);
     // There is a block in the corner, and everybody is born there.
-    Table::joined(config, &["ann"]).check(
-        "
+    a_robot_may_be_reborn_on_a_block_and_leave_it: {
+        let mut config = config();
+        (config.seed, config.initial_blocks, config.parameters.bomb_timer) = (0, 1, 1);
+        (config.parameters.players_count, config.parameters.game_length) = (1, 9);
+        Table::joined(config, &["ann"])
+    } => "
         ann > Move Right
         turn
             all < Turn 1; robot 0 (1,0)
@@ -339,8 +334,7 @@ fn a_robot_may_be_reborn_on_a_block_and_leave_it() {
         ann > Move Up
         turn
             all < Turn 5; robot 0 (0,1)
-        ",
-    );
+    ";
 }
 
 #[test]
