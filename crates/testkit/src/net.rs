@@ -13,6 +13,7 @@ mod chance;
 mod clients;
 mod conditions;
 mod datagrams;
+mod delivery;
 mod journalled;
 mod ledger;
 mod lines;
@@ -31,7 +32,6 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     fmt::Debug,
     hash::{DefaultHasher, Hash, Hasher},
-    iter,
     net::SocketAddr,
     time::Duration,
 };
@@ -45,9 +45,15 @@ use rand_pcg::Pcg64;
 pub(crate) use self::ledger::bytes_of;
 use crate::machine::{Machine, Pace, TaskId};
 
+pub use self::{
+    conditions::{Conditions, SocketFaults, StreamConditions, Traffic},
+    ledger::Delivered,
+    lines::MAX_QUEUE,
+    recorder::{EventRecorder, RecordedEvent},
+    restart::Restart,
+    shared_room::EngineRef,
+};
 use self::{
-    arrived::Arrived,
-    datagrams::Way,
     listener::SimulatedListener,
     messages::Messages,
     shared_room::SharedRoom,
@@ -56,14 +62,6 @@ use self::{
     streams::ListenerId,
     tap::{DATAGRAMS, Tap},
     world::Shared,
-};
-pub use self::{
-    conditions::{Conditions, SocketFaults, StreamConditions, Traffic},
-    ledger::Delivered,
-    lines::MAX_QUEUE,
-    recorder::{EventRecorder, RecordedEvent},
-    restart::Restart,
-    shared_room::EngineRef,
 };
 
 /// Bytes per second that the server reads from one stream.
@@ -354,52 +352,6 @@ where
         let clients = self.clients.values().filter_map(|seat| seat.client.deadline(now));
         clients.chain(self.shared.lock().next_due()).chain(self.machine.next_due()).min().map(|next| next.max(now))
     }
-
-    fn hand_over(&mut self, address: SocketAddr, what: Arrived) {
-        (self.now(), address, &what).hash(&mut self.trace);
-        let now = self.now();
-        let Some(seat) = self.clients.get_mut(&address) else {
-            if let Arrived::Bytes(bytes) = what {
-                self.mail.entry(address).or_default().push(bytes);
-            }
-            return;
-        };
-        match what {
-            Arrived::Bytes(bytes) => {
-                if let Err(why) = seat.client.receive(now, &bytes) {
-                    panic!("{address} cannot decode {}: {why:?}", bytes.escape_ascii());
-                }
-            }
-            Arrived::End(end) => {
-                seat.client.disconnected(now, end.gone());
-                if !seat.closed {
-                    seat.closed = true;
-                    finish_sending(&self.shared, seat.line);
-                }
-            }
-        }
-    }
-
-    // Sends the outgoing messages of the clients.
-    fn collect(&mut self) {
-        for (&from, Seat { client, line, closed, .. }) in &mut self.clients {
-            let world = &mut *self.shared.lock();
-            for message in iter::from_fn(|| client.take_outgoing()) {
-                match *line {
-                    Line::Datagrams => world.post.post(&mut world.chance, Way::ToServer { from }, message),
-                    Line::Stream(_) | Line::Messages(_) if *closed => {}
-                    Line::Stream(wire) => world.wires.send(&mut world.chance, wire, &message),
-                    Line::Messages(line) => world.lines.send(&mut world.chance, line, message),
-                }
-            }
-        }
-        for Seat { client, line, closed, .. } in self.clients.values_mut() {
-            if client.is_over() && !*closed {
-                *closed = true;
-                finish_sending(&self.shared, *line);
-            }
-        }
-    }
 }
 
 // Starts a server.
@@ -411,14 +363,4 @@ fn spawn(machine: &mut Machine, host: Host, stop: Stop) -> TaskId {
             assert!(error.to_string().starts_with("the journal "), "the server fails: {error}");
         }
     })
-}
-
-// Closes a client's side of its connection.
-fn finish_sending(shared: &Shared, line: Line) {
-    let world = &mut *shared.lock();
-    match line {
-        Line::Datagrams => {}
-        Line::Stream(wire) => world.wires.close(&mut world.chance, wire),
-        Line::Messages(line) => world.lines.close(&mut world.chance, line),
-    }
 }

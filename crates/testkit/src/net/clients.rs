@@ -5,7 +5,7 @@ use std::{fmt::Debug, net::SocketAddr, task::Waker};
 use bytes::Bytes;
 use netcore::{Client, Engine, Hosted, Role};
 
-use super::{Line, Net, Seat, datagrams::Way, finish_sending};
+use super::{Line, Net, Seat, datagrams::Way, delivery::finish_sending};
 
 impl<E, C> Net<E, C>
 where
