@@ -1,6 +1,8 @@
 //! Tests dealers of blackjack.
 
 mod rules;
+mod seat;
+mod seen;
 mod table;
 mod trouble;
 
@@ -13,7 +15,9 @@ use crate::{
     tester::{Options, Tester},
 };
 use rules::{EXIT_STATUS, LISTENS, PIECES, RULES};
-use table::{Seen, Style, Table};
+use seat::Style;
+use seen::Seen;
+use table::Table;
 
 /// The tester of dealers.
 pub static TESTER: Tester = Tester {

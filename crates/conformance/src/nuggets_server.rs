@@ -15,6 +15,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use self::{
     map::MapFile,
     party::{Doubts, Party},
+    scenarios::{game, hostile, joining, moves},
     wire::Wire,
 };
 use crate::{
@@ -44,10 +45,10 @@ type Scenario = fn(&mut Party<'_>, Option<&MapFile>) -> Played;
 
 /// What can also be played with a server that runs already.
 const ANYWHERE: &[(&str, Scenario)] = &[
-    ("joining", scenarios::joining),
-    ("moves", scenarios::moves),
-    ("spectators", scenarios::spectators),
-    ("hostile messages", scenarios::hostile),
+    ("joining", joining::players),
+    ("moves", moves::play),
+    ("spectators", joining::spectators),
+    ("hostile messages", hostile::play),
 ];
 
 struct Test<'a> {
@@ -64,9 +65,9 @@ fn test(launcher: &dyn Launcher, options: &Options) -> anyhow::Result<Report> {
         judge.play(name, |judge| test.anywhere(judge, scenario))?;
     }
     if launcher.address().is_none() {
-        judge.play("a full game", |judge| test.alone(judge, |party, map, _| scenarios::full(party, map)))?;
+        judge.play("a full game", |judge| test.alone(judge, |party, map, _| joining::full(party, map)))?;
         judge.play("a whole game", |judge| {
-            test.alone(judge, |party, map, run| scenarios::game(party, map, run, || options.deadline()))
+            test.alone(judge, |party, map, run| game::play(party, map, run, || options.deadline()))
         })?;
         if launcher.takes("seed") {
             judge.play("the same seed twice", |judge| test.twice(judge))?;
@@ -124,8 +125,8 @@ impl Test<'_> {
     }
 
     fn twice(&mut self, judge: &mut Judge) -> Played {
-        let first = self.alone(judge, |party, map, _| scenarios::sample(party, map))?;
-        let second = self.alone(judge, |party, map, _| scenarios::sample(party, map))?;
+        let first = self.alone(judge, |party, map, _| moves::sample(party, map))?;
+        let second = self.alone(judge, |party, map, _| moves::sample(party, map))?;
         judge.check(&rules::SEED, first == second, || {
             format!(
                 "two games with seed {SEED} and the same keys differ: the spectator was shown {} and {}, the purses held {:?} and {:?}",

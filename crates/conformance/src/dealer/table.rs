@@ -6,191 +6,28 @@ use std::{
 };
 
 use blackjack::{
-    Card, DealerMessage, Dialect, Hand, Name, PlayerMessage, Verdict,
+    Card, DealerMessage, Hand, PlayerMessage, Verdict,
     hand::{BEST, DEALER_STANDS},
 };
-use bytes::{Buf as _, BytesMut};
 
-use super::rules::{
-    ASKED_AGAIN, BUST_ENDS, CLOSES, DEAL, FAIR, GRAMMAR, HIT, LISTENS, ONE_DECK, RESULT, RESULT_AT_END, ROUND_BEGINS,
-    ROUNDS, SAME_UPCARD, SHUFFLED,
+use super::{
+    rules::{
+        ASKED_AGAIN, BUST_ENDS, CLOSES, DEAL, FAIR, HIT, ONE_DECK, RESULT, RESULT_AT_END, ROUND_BEGINS, ROUNDS,
+        SAME_UPCARD, SHUFFLED,
+    },
+    seat::{Heard, Seat, Style},
+    seen::{Event, Seen},
 };
 use crate::{
     judge::{Judge, Played},
     launch::Run,
-    net::Connection,
     tester::Options,
 };
 
-/// The longest message without its NUL, in bytes.
-const MAX_MESSAGE: usize = 256;
 /// How long one connection is listened to before the next.
 const TURN: Duration = Duration::from_millis(1);
 /// Rounds in which a shuffled deck has never yet dealt the same three cards each time.
 const SUSPICIOUS: usize = 4;
-
-/// How a player of the tester plays.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Style {
-    /// Takes cards until it is bust.
-    Greedy,
-    /// Never takes a card.
-    Modest,
-    /// As one of the two, or as a dealer, from round to round.
-    Mixed,
-    /// As [`Style::Mixed`], each byte in a segment of its own.
-    Bytes,
-}
-
-impl Style {
-    /// All ways to play, for any number of players.
-    pub(super) const MIXED: [Self; 3] = [Self::Mixed, Self::Greedy, Self::Modest];
-
-    fn hits(self, round: u32, hand: &Hand) -> bool {
-        match (self, round % 3) {
-            (Self::Greedy, _) | (Self::Mixed | Self::Bytes, 0) => true,
-            (Self::Modest, _) | (Self::Mixed | Self::Bytes, 1) => false,
-            _ => hand.points().dealer_hits(),
-        }
-    }
-}
-
-/// What chance brings to some hands and not to others. Dealers that are right for most hands are often wrong for one of these.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Event {
-    /// The first two cards make 21.
-    Dealt21,
-    /// A card that was asked for makes 21.
-    Drawn21,
-    Ended(Verdict),
-}
-
-/// The [`Event`]s that came in the rounds played so far.
-#[derive(Debug, Default)]
-pub(super) struct Seen(Vec<Event>);
-
-impl Seen {
-    const ALL: [Event; 6] = [
-        Event::Dealt21,
-        Event::Drawn21,
-        Event::Ended(Verdict::Bust),
-        Event::Ended(Verdict::Lose),
-        Event::Ended(Verdict::Push),
-        Event::Ended(Verdict::Win),
-    ];
-
-    pub(super) fn all(&self) -> bool {
-        Self::ALL.iter().all(|event| self.0.contains(event))
-    }
-
-    fn note(&mut self, event: Event) {
-        if !self.0.contains(&event) {
-            self.0.push(event);
-        }
-    }
-}
-
-/// What came of a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Heard {
-    Message(DealerMessage),
-    Closed,
-    Nothing,
-}
-
-impl std::fmt::Display for Heard {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Message(message) => write!(f, "{message} came"),
-            Self::Closed => f.write_str("the connection was closed"),
-            Self::Nothing => f.write_str("nothing came in time"),
-        }
-    }
-}
-
-/// A player of the tester.
-pub(super) struct Seat {
-    pub(super) connection: Connection,
-    style: Style,
-    number: usize,
-    pub(super) hand: Hand,
-    stood: bool,
-}
-
-impl Seat {
-    pub(super) fn connect(
-        judge: &mut Judge,
-        run: &mut dyn Run,
-        address: SocketAddr,
-        options: Options,
-        number: usize,
-    ) -> Played<Self> {
-        match Connection::to_server(run, address, options.deadline()) {
-            Ok(connection) => {
-                judge.check(&LISTENS, true, String::new);
-                Ok(Self { connection, style: Style::Mixed, number, hand: Hand::new(), stood: false })
-            }
-            Err(error) => judge.broken(&LISTENS, || format!("cannot connect to {address}: {error}{}", run.obituary())),
-        }
-    }
-
-    /// Whether the player has no more decisions in this round.
-    fn is_over(&self) -> bool {
-        self.stood || self.hand.points().is_bust()
-    }
-
-    pub(super) fn say(&mut self, message: &PlayerMessage) {
-        let bytes = message.to_bytes(Dialect::Text);
-        if self.style == Style::Bytes {
-            self.connection.send_in_bytes(&bytes);
-        } else {
-            self.connection.send(&bytes);
-        }
-    }
-
-    pub(super) fn join(&mut self) -> Played {
-        let name = Name::new(format!("tester{}", self.number).as_bytes());
-        self.say(&PlayerMessage::Join(name.map_err(|_| anyhow::anyhow!("the tester has no name"))?));
-        Ok(())
-    }
-
-    /// The next message, if one comes by then.
-    pub(super) fn listen(&mut self, judge: &mut Judge, by: Instant) -> Played<Heard> {
-        loop {
-            let buffer = &self.connection.buffer;
-            if let Some(end) = buffer.iter().take(MAX_MESSAGE + 1).position(|&byte| byte == 0) {
-                let text = self.connection.buffer.split_to(end);
-                self.connection.buffer.advance(1);
-                // `LOSE` is read, but not to be sent.
-                let message = DealerMessage::parse_text(&text).ok().filter(|message| {
-                    let mut same = BytesMut::new();
-                    message.encode(Dialect::Text, &mut same);
-                    same.strip_suffix(b"\0") == Some(&text)
-                });
-                return match message {
-                    Some(message) => {
-                        judge.check(&GRAMMAR, true, String::new);
-                        Ok(Heard::Message(message))
-                    }
-                    None => judge.broken(&GRAMMAR, || format!("'{}' is no message of a dealer", text.escape_ascii())),
-                };
-            }
-            if buffer.len() > MAX_MESSAGE {
-                let start = buffer.get(..40).unwrap_or_default().escape_ascii().to_string();
-                return judge
-                    .broken(&GRAMMAR, || format!("{MAX_MESSAGE} bytes have no NUL; they begin with '{start}'"));
-            }
-            if !self.connection.more(by) {
-                if self.connection.closed && !self.connection.buffer.is_empty() {
-                    let rest = self.connection.buffer.escape_ascii().to_string();
-                    self.connection.buffer.clear();
-                    return judge.broken(&GRAMMAR, || format!("the connection ended within a message, after '{rest}'"));
-                }
-                return Ok(if self.connection.closed { Heard::Closed } else { Heard::Nothing });
-            }
-        }
-    }
-}
 
 /// The players of the tester at one table.
 pub(super) struct Table {
@@ -261,7 +98,7 @@ impl Table {
         let mut dealt: Vec<Card> = Vec::new();
         let mut quits = 0;
         for seat in &mut self.seats {
-            let number = seat.number;
+            let (number, place) = (seat.number, seat.at(round));
             (seat.hand, seat.stood) = (Hand::new(), false);
             let heard = seat.listen(judge, self.options.deadline())?;
             match heard {
@@ -274,8 +111,7 @@ impl Table {
                     return judge.broken(&ROUNDS, || format!("seat {number}: {heard} after round {round} of {rounds}"));
                 }
                 _ => {
-                    return judge
-                        .broken(&ROUND_BEGINS, || format!("seat {number}, round {at}: {heard}, and not BEGIN"));
+                    return judge.broken(&ROUND_BEGINS, || format!("{place}: {heard}, and not BEGIN"));
                 }
             };
             for what in ["the first CARD", "the second CARD"] {
@@ -285,14 +121,14 @@ impl Table {
                         dealt.push(card);
                     }
                     heard => {
-                        return judge.broken(&DEAL, || format!("seat {number}, round {at}: {heard} instead of {what}"));
+                        return judge.broken(&DEAL, || format!("{place}: {heard} instead of {what}"));
                     }
                 }
             }
             match seat.listen(judge, self.options.deadline())? {
                 Heard::Message(DealerMessage::Upcard(card)) => upcards.push(card),
                 heard => {
-                    return judge.broken(&DEAL, || format!("seat {number}, round {at}: {heard} instead of DEALER"));
+                    return judge.broken(&DEAL, || format!("{place}: {heard} instead of DEALER"));
                 }
             }
             judge.check(&DEAL, true, String::new);
@@ -352,9 +188,7 @@ impl Table {
                     }
                     Heard::Nothing if Instant::now() < by => {}
                     heard => {
-                        return judge.broken(&DEAL, || {
-                            format!("seat {number}, round {}: {heard} instead of DECISION", round + 1)
-                        });
+                        return judge.broken(&DEAL, || format!("{}: {heard} instead of DECISION", seat.at(round)));
                     }
                 }
             }
@@ -366,7 +200,7 @@ impl Table {
     fn no_early_result(&mut self, judge: &mut Judge, asked: usize, round: u32) -> Played {
         for seat in self.seats.iter_mut().filter(|seat| seat.is_over()) {
             let heard = seat.listen(judge, Instant::now() + TURN)?;
-            let at = format!("seat {}, round {}", seat.number, round + 1);
+            let at = seat.at(round);
             judge.require(&RESULT_AT_END, heard == Heard::Nothing, || {
                 format!("{at}: {heard} while seat {asked} is still asked")
             })?;
@@ -378,7 +212,7 @@ impl Table {
     fn hand(&mut self, judge: &mut Judge, index: usize, round: u32) -> Played {
         let deadline = || self.options.deadline();
         let Some(seat) = self.seats.get_mut(index) else { return Ok(()) };
-        let at = format!("seat {}, round {}", seat.number, round + 1);
+        let at = seat.at(round);
         loop {
             if !seat.style.hits(round, &seat.hand) {
                 seat.say(&PlayerMessage::Stand);
@@ -419,7 +253,7 @@ impl Table {
         let mut dealt: Vec<Card> = self.opening.last().copied().into_iter().collect();
         for seat in &mut self.seats {
             let total = seat.hand.points().total();
-            let at = format!("seat {}, round {}", seat.number, round + 1);
+            let at = seat.at(round);
             dealt.extend(seat.hand.cards());
             let heard = seat.listen(judge, self.options.deadline())?;
             if total > BEST {

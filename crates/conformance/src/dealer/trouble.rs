@@ -7,7 +7,8 @@ use blackjack::{DealerMessage, Dialect, PlayerMessage, Verdict};
 use super::{
     Subject, grace,
     rules::{BAD_JOIN, EARLY_ANSWER, HALF_CLOSE, OFFENDER, OTHERS},
-    table::{Heard, Seat, Style, Table},
+    seat::{Heard, Seat, Style},
+    table::Table,
 };
 use crate::{
     judge::{Halt, Judge, Played},

@@ -4,6 +4,7 @@ use super::{
     displays::shown,
     party::{GOLD, Kind, Party},
     rules,
+    wire::key_message,
 };
 use crate::judge::Played;
 
@@ -27,14 +28,8 @@ impl Party<'_> {
         for client in &mut self.clients {
             client.leaving = true;
         }
-        let told: Vec<usize> = (0..self.clients.len())
-            .filter(|&number| {
-                self.clients
-                    .get(number)
-                    .is_some_and(|client| client.role != super::party::Role::Stranger && client.quit.is_none())
-            })
-            .collect();
-        self.send(number, &[b'K', b'E', b'Y', b' ', key]);
+        let told = self.active();
+        self.send(number, &key_message(key));
         self.wait(|party| told.iter().all(|&number| party.client(number).is_ok_and(|client| client.quit.is_some())));
         let table = self.table(number);
         for number in told {

@@ -172,6 +172,13 @@ impl<'a> Party<'a> {
         }
     }
 
+    /// Lets a client be sent QUIT from now on.
+    pub(super) fn expect_quit(&mut self, number: usize) {
+        if let Some(client) = self.clients.get_mut(number) {
+            client.leaving = true;
+        }
+    }
+
     /// Sends anything. What comes from now on is what follows from it.
     pub(super) fn send(&mut self, number: usize, datagram: &[u8]) {
         for client in &mut self.clients {

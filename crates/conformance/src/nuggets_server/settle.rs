@@ -9,6 +9,7 @@ use super::{
     displays::{differences, shown},
     party::{Deed, Kind, Party, Role},
     rules,
+    wire::key_message,
     world::{Effect, World},
 };
 use crate::{
@@ -23,11 +24,11 @@ impl Party<'_> {
         let (world, effect) = self.world()?.forecast(letter, key);
         let text = format!("KEY {} of player {letter}", char::from(key));
         if effect.steps == 0 {
-            self.idle(number, &[b'K', b'E', b'Y', b' ', key], &rules::BLOCKED, &text);
+            self.idle(number, &key_message(key), &rules::BLOCKED, &text);
             return Ok(effect);
         }
         self.world = Some(world);
-        self.send(number, &[b'K', b'E', b'Y', b' ', key]);
+        self.send(number, &key_message(key));
         let rule = match effect.swaps {
             1.. => &rules::SWAP,
             0 if key.is_ascii_uppercase() => &rules::RUN,
@@ -46,17 +47,21 @@ impl Party<'_> {
         self.idle = Some((rule, text.to_owned()));
     }
 
+    /// Sends KEY Q, which must be answered by QUIT.
+    pub(super) fn quit(&mut self, number: usize) -> Played {
+        let who = self.who(number);
+        self.expect_quit(number);
+        self.send(number, b"KEY Q");
+        if self.wait(|party| party.client(number).is_ok_and(|client| client.quit.is_some())) {
+            return Ok(());
+        }
+        self.lacking(&rules::LEAVE, || format!("{who} sent KEY Q and got no QUIT"))
+    }
+
     /// Leaves as a player.
     pub(super) fn leave(&mut self, number: usize) -> Played {
         let letter = self.letter(number)?;
-        if let Some(client) = self.clients.get_mut(number) {
-            client.leaving = true;
-        }
-        self.send(number, b"KEY Q");
-        let told = self.wait(|party| party.client(number).is_ok_and(|client| client.quit.is_some()));
-        if !told {
-            return self.lacking(&rules::LEAVE, || format!("player {letter} sent KEY Q and got no QUIT"));
-        }
+        self.quit(number)?;
         self.judge.check(&rules::LEAVE, true, String::new);
         self.text(number, "Thanks for playing!");
         if let Some(world) = &mut self.world {
@@ -76,8 +81,8 @@ impl Party<'_> {
         });
     }
 
-    // The clients that are told of everything.
-    fn active(&self) -> Vec<usize> {
+    /// The clients that are told of everything.
+    pub(super) fn active(&self) -> Vec<usize> {
         let active = |(number, client): (usize, &super::party::Client)| {
             (client.role != Role::Stranger && client.quit.is_none()).then_some(number)
         };

@@ -19,6 +19,11 @@ const BREATH: Duration = Duration::from_millis(50);
 /// How many datagrams wait at most. A server that sends more without a pause loses some, as on any network.
 const WAITING: usize = 4096;
 
+/// The message that says that a key was typed.
+pub(super) fn key_message(key: u8) -> [u8; 5] {
+    [b'K', b'E', b'Y', b' ', key]
+}
+
 /// What came to a client.
 pub(super) enum Arrival {
     Datagram(Vec<u8>),

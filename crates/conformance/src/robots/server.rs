@@ -4,13 +4,17 @@
 //! every turn, up to what the protocol leaves open: the ids of bombs, the order of explosions, and in which of two turns an action falls that
 //! is sent as a turn ends.
 
+mod diagnosis;
+mod explanation;
 mod game;
 mod lobby;
-pub(in crate::robots) mod mirror;
+mod mirror;
+mod robot;
 mod rules;
 mod running;
 pub(in crate::robots) mod setup;
 mod table;
+mod turn_0;
 
 use std::cell::Cell;
 

@@ -30,8 +30,8 @@ impl Party<'_> {
         let all = [Kind::Grid, Kind::Gold, Kind::Display];
         let before =
             self.clients.iter().position(|client| client.role == Role::Spectator).filter(|&before| before != number);
-        if let Some(before) = before.and_then(|before| self.clients.get_mut(before)) {
-            before.leaving = true;
+        if let Some(before) = before {
+            self.expect_quit(before);
         }
         let by = self.options.deadline();
         loop {

@@ -46,44 +46,44 @@ fn scores(players: &[Player]) -> ServerMessage {
 pub(super) fn two_games(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut stage = Stage::open(context, judge)?;
     let (setup, all) = (parameters(3, (6, 4), 4, 2, 2)?, players(3)?);
-    stage.tell(ServerMessage::Hello(setup.clone()), &LOBBY)?;
+    stage.tell(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
     stage.silent()?;
     stage.joins()?;
     for message in opening(&all) {
-        stage.tell(message, &LOBBY)?;
+        stage.tell(&message, &LOBBY)?;
     }
     for message in turns(&setup, 11) {
-        stage.tell(message, &GAME)?;
+        stage.tell(&message, &GAME)?;
         for (input, right, name) in INPUTS {
             stage.input(input);
             stage.passes_on(right, &FORWARDED, &format!("the input {name} in the game"))?;
         }
     }
     stage.nothing_more("all inputs in the game were passed on")?;
-    stage.tell(scores(&all), &ENDED)?;
+    stage.tell(&scores(&all), &ENDED)?;
     stage.joins()?;
     stage.judge.check(&ENDED, true, String::new);
     for message in opening(&all) {
-        stage.tell(message, &LOBBY)?;
+        stage.tell(&message, &LOBBY)?;
     }
     for message in turns(&setup, 12) {
-        stage.tell(message, &SECOND_GAME)?;
+        stage.tell(&message, &SECOND_GAME)?;
     }
     stage.input(&[1]);
     stage.passes_on(&[2], &FORWARDED, "the input PlaceBlock in the second game")?;
-    stage.tell(scores(&all), &ENDED)
+    stage.tell(&scores(&all), &ENDED)
 }
 
 // A game whose first turn was shown.
 fn begin(stage: &mut Stage<'_>) -> Played<Parameters> {
     let (setup, all) = (parameters(2, (4, 3), 20, 1, 5)?, players(2)?);
-    stage.tell(ServerMessage::Hello(setup.clone()), &LOBBY)?;
+    stage.tell(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
     stage.joins()?;
     for message in opening(&all) {
-        stage.tell(message, &LOBBY)?;
+        stage.tell(&message, &LOBBY)?;
     }
     for message in turns(&setup, 21).into_iter().take(1) {
-        stage.tell(message, &GAME)?;
+        stage.tell(&message, &GAME)?;
     }
     Ok(setup)
 }
@@ -92,7 +92,7 @@ fn begin(stage: &mut Stage<'_>) -> Played<Parameters> {
 pub(super) fn bad_inputs(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut stage = Stage::open(context, judge)?;
     let (setup, all) = (parameters(1, (4, 3), 20, 1, 5)?, players(1)?);
-    stage.tell(ServerMessage::Hello(setup.clone()), &LOBBY)?;
+    stage.tell(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
     // Once a Join has come, the client listens, so the second lobby and game are those that count.
     for _ in 0..2 {
         for bytes in NO_INPUTS {
@@ -101,17 +101,17 @@ pub(super) fn bad_inputs(context: &Context<'_>, judge: &mut Judge) -> Played {
         // Its answer is behind those to all others.
         stage.joins()?;
         for message in opening(&all) {
-            stage.tell(message, &LOBBY)?;
+            stage.tell(&message, &LOBBY)?;
         }
         for message in turns(&setup, 31).into_iter().take(1) {
-            stage.tell(message, &GAME)?;
+            stage.tell(&message, &GAME)?;
         }
         for bytes in NO_INPUTS {
             stage.input(bytes);
         }
         stage.input(&[2, 3]);
         stage.passes_on(&[3, 3], &BAD_INPUT, "datagrams that are no inputs and then Move Left")?;
-        stage.tell(scores(&all), &ENDED)?;
+        stage.tell(&scores(&all), &ENDED)?;
     }
     Ok(())
 }
@@ -147,7 +147,7 @@ pub(super) fn pieces(context: &Context<'_>, judge: &mut Judge) -> Played {
         for byte in front {
             stage.server.send(&[*byte]);
         }
-        stage.tell_bytes(&[*last], message, &PIECES)?;
+        stage.tell_bytes(&[*last], &message, &PIECES)?;
     }
     Ok(())
 }
@@ -165,7 +165,7 @@ pub(super) fn late(context: &Context<'_>, judge: &mut Judge) -> Played {
     }
     stage.server.send(&bytes);
     for message in messages {
-        stage.picture_of(message, &LATE)?;
+        stage.picture_of(&message, &LATE)?;
     }
     Ok(())
 }
@@ -174,14 +174,14 @@ pub(super) fn late(context: &Context<'_>, judge: &mut Judge) -> Played {
 pub(super) fn busy(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut stage = Stage::open(context, judge)?;
     let (setup, all) = (parameters(4, (7, 6), 60, 3, 3)?, players(4)?);
-    stage.tell(ServerMessage::Hello(setup.clone()), &LOBBY)?;
+    stage.tell(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
     for message in opening(&all) {
-        stage.tell(message, &LOBBY)?;
+        stage.tell(&message, &LOBBY)?;
     }
     for message in turns(&setup, 61) {
-        stage.tell(message, &GAME)?;
+        stage.tell(&message, &GAME)?;
     }
-    stage.tell(scores(&all), &ENDED)
+    stage.tell(&scores(&all), &ENDED)
 }
 
 fn at(x: u16, y: u16) -> Position {
@@ -216,12 +216,12 @@ fn turns_of(
     list: Vec<Vec<Event>>,
     rule: &'static Rule,
 ) -> Played {
-    stage.tell(ServerMessage::Hello(setup), &LOBBY)?;
+    stage.tell(&ServerMessage::Hello(setup), &LOBBY)?;
     for message in opening(all) {
-        stage.tell(message, &LOBBY)?;
+        stage.tell(&message, &LOBBY)?;
     }
     for (turn, events) in (0..).zip(list) {
-        stage.tell(ServerMessage::Turn { turn, events }, rule)?;
+        stage.tell(&ServerMessage::Turn { turn, events }, rule)?;
     }
     Ok(())
 }
@@ -280,11 +280,11 @@ pub(super) fn hit_twice(context: &Context<'_>, judge: &mut Judge) -> Played {
 pub(super) fn map_order(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut stage = Stage::open(context, judge)?;
     let (setup, all) = (parameters(3, (4, 3), 5, 1, 2)?, players(3)?);
-    stage.tell(ServerMessage::Hello(setup.clone()), &LOBBY)?;
+    stage.tell(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
     let mut messages = opening(&all);
     let started = messages.pop();
     for message in messages {
-        stage.tell(message, &LOBBY)?;
+        stage.tell(&message, &LOBBY)?;
     }
     let mut bytes = vec![2, 0, 0, 0, 3];
     for (id, player) in (0..3_u8).zip(&all).rev() {
@@ -295,10 +295,10 @@ pub(super) fn map_order(context: &Context<'_>, judge: &mut Judge) -> Played {
         }
     }
     if let Some(started) = started {
-        stage.tell_bytes(&bytes, started, &MAP_ORDER)?;
+        stage.tell_bytes(&bytes, &started, &MAP_ORDER)?;
     }
     for message in turns(&setup, 71) {
-        stage.tell(message, &MAP_ORDER)?;
+        stage.tell(&message, &MAP_ORDER)?;
     }
     Ok(())
 }
@@ -306,7 +306,7 @@ pub(super) fn map_order(context: &Context<'_>, judge: &mut Judge) -> Played {
 /// The server sends what is no message.
 pub(super) fn malformed(context: &Context<'_>, judge: &mut Judge, bytes: &[u8], why: &str) -> Played {
     let mut stage = Stage::open(context, judge)?;
-    stage.tell(ServerMessage::Hello(parameters(1, (4, 3), 5, 1, 2)?), &LOBBY)?;
+    stage.tell(&ServerMessage::Hello(parameters(1, (4, 3), 5, 1, 2)?), &LOBBY)?;
     stage.server.send(bytes);
     context.ends(stage.judge, &MALFORMED, &mut *stage.run, why)
 }
@@ -314,7 +314,7 @@ pub(super) fn malformed(context: &Context<'_>, judge: &mut Judge, bytes: &[u8], 
 /// The server closes the connection.
 pub(super) fn closed(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut stage = Stage::open(context, judge)?;
-    stage.tell(ServerMessage::Hello(parameters(1, (4, 3), 5, 1, 2)?), &LOBBY)?;
+    stage.tell(&ServerMessage::Hello(parameters(1, (4, 3), 5, 1, 2)?), &LOBBY)?;
     let Stage { judge, mut run, server, .. } = stage;
     drop(server);
     context.ends(judge, &CLOSED, &mut *run, "after the server has closed the connection")

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use robots::{Blast, Board, BombId, Direction, Event, Parameters, Player, PlayerId, Position, ServerMessage};
 
-use crate::robots::server::mirror::Draws;
+use crate::robots::draws::Draws;
 
 /// What the server of a game says of itself.
 pub(super) fn parameters(
@@ -52,12 +52,11 @@ pub(super) fn opening(players: &[Player]) -> Vec<ServerMessage> {
 pub(super) fn turns(parameters: &Parameters, seed: u32) -> Vec<ServerMessage> {
     let mut dice = Draws(seed);
     let mut board = Board::new(parameters.size_x, parameters.size_y);
-    let field = |dice: &mut Draws| Position { x: dice.below(parameters.size_x), y: dice.below(parameters.size_y) };
-    let mut robots: Vec<_> = (0..parameters.players_count).map(|_| field(&mut dice)).collect();
+    let mut robots: Vec<_> = (0..parameters.players_count).map(|_| dice.field(&board)).collect();
     let mut events: Vec<_> =
         PlayerId::all().zip(&robots).map(|(id, &position)| Event::PlayerMoved { id, position }).collect();
     for _ in 0..parameters.size_x * parameters.size_y / 4 {
-        let position = field(&mut dice);
+        let position = dice.field(&board);
         if board.put_block(position) {
             events.push(Event::BlockPlaced { position });
         }
@@ -88,7 +87,7 @@ pub(super) fn turns(parameters: &Parameters, seed: u32) -> Vec<ServerMessage> {
         }
         for (id, robot) in PlayerId::all().zip(&mut robots) {
             if destroyed.contains(&id) {
-                *robot = field(&mut dice);
+                *robot = dice.field(&board);
                 events.push(Event::PlayerMoved { id, position: *robot });
                 continue;
             }

@@ -127,21 +127,21 @@ impl<'a> Stage<'a> {
     }
 
     /// Sends bytes that stand for a message, and expects the picture that is due.
-    pub(super) fn tell_bytes(&mut self, bytes: &[u8], message: ServerMessage, rule: &'static Rule) -> Played {
+    pub(super) fn tell_bytes(&mut self, bytes: &[u8], message: &ServerMessage, rule: &'static Rule) -> Played {
         self.server.send(bytes);
         self.picture_of(message, rule)
     }
 
     /// Sends a message, and expects the picture that is due. `rule` is broken if none comes or another one than is right.
-    pub(super) fn tell(&mut self, message: ServerMessage, rule: &'static Rule) -> Played {
-        self.tell_bytes(&encoded(&message), message, rule)
+    pub(super) fn tell(&mut self, message: &ServerMessage, rule: &'static Rule) -> Played {
+        self.tell_bytes(&encoded(message), message, rule)
     }
 
     /// Expects the picture that is due after a message that was sent.
-    pub(super) fn picture_of(&mut self, message: ServerMessage, rule: &'static Rule) -> Played {
-        let after = show::message(&message);
+    pub(super) fn picture_of(&mut self, message: &ServerMessage, rule: &'static Rule) -> Played {
+        let after = show::message(message);
         let before = self.oracle.picture().and_then(Result::ok);
-        self.oracle.feed(&encoded(&message));
+        self.oracle.feed(&encoded(message));
         if !matches!(self.oracle.poll_event(), Ok(Some(event)) if event.is_picture_due()) {
             self.quiet = true;
             return Ok(());

@@ -6,7 +6,6 @@ use robots::{Action, Direction};
 
 use super::{
     lobby::small,
-    mirror::Draws,
     rules::{
         BLOCK, BLOCK_TWICE, BOMB, BUSY, EDGE, ENDED, GAME_STARTED, IMPOSSIBLE, INTO_BLOCK, JOIN_IN_GAME, LAST_COUNTS,
         LATE, LEAVER, LOBBY_LEAVER, MOVE, NEVER_READS, NEXT_GAME, NOT_RESET, OBSERVER, PLAYED_ONCE, TURN_DURATION,
@@ -14,7 +13,10 @@ use super::{
     setup::{Context, Setup},
     table::Table,
 };
-use crate::judge::{Judge, Played};
+use crate::{
+    judge::{Judge, Played},
+    robots::draws::Draws,
+};
 
 /// One robot on an empty board tries everything.
 pub(super) fn alone(context: &Context<'_>, judge: &mut Judge) -> Played {

@@ -5,7 +5,7 @@ use std::{net::SocketAddr, time::Instant};
 use robots::{Action, Direction, Event, Player, PlayerId, Position, ServerMessage};
 
 use super::{
-    mirror::{Draws, Mirror},
+    mirror::Mirror,
     rules::{
         ACCEPTED, ADDRESS, ADDRESS_OF_PEER, ENDED, GAME_STARTED, LATE, LOBBY_LEAVER, NEWCOMER, SAME_FOR_ALL,
         SCORE_ONCE, SCORES, TURN_NUMBERS,
@@ -15,7 +15,7 @@ use super::{
 use crate::{
     judge::{Judge, Played},
     report::Rule,
-    robots::show,
+    robots::{draws::Draws, show},
 };
 
 /// A server, its guests and its game.

@@ -1,0 +1,151 @@
+//! A player of the tester: how it plays, its connection, and what it hears.
+
+use std::{net::SocketAddr, time::Instant};
+
+use blackjack::{DealerMessage, Dialect, Hand, Name, PlayerMessage};
+use bytes::{Buf as _, BytesMut};
+
+use super::rules::{GRAMMAR, LISTENS};
+use crate::{
+    judge::{Judge, Played},
+    launch::Run,
+    net::Connection,
+    tester::Options,
+};
+
+/// The longest message without its NUL, in bytes.
+const MAX_MESSAGE: usize = 256;
+
+/// How a player of the tester plays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Style {
+    /// Takes cards until it is bust.
+    Greedy,
+    /// Never takes a card.
+    Modest,
+    /// As one of the two, or as a dealer, from round to round.
+    Mixed,
+    /// As [`Style::Mixed`], each byte in a segment of its own.
+    Bytes,
+}
+
+impl Style {
+    /// All ways to play, for any number of players.
+    pub(super) const MIXED: [Self; 3] = [Self::Mixed, Self::Greedy, Self::Modest];
+
+    /// Whether it takes a card, in this round and with this hand.
+    pub(super) fn hits(self, round: u32, hand: &Hand) -> bool {
+        match (self, round % 3) {
+            (Self::Greedy, _) | (Self::Mixed | Self::Bytes, 0) => true,
+            (Self::Modest, _) | (Self::Mixed | Self::Bytes, 1) => false,
+            _ => hand.points().dealer_hits(),
+        }
+    }
+}
+
+/// What came of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Heard {
+    Message(DealerMessage),
+    Closed,
+    Nothing,
+}
+
+impl std::fmt::Display for Heard {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Message(message) => write!(f, "{message} came"),
+            Self::Closed => f.write_str("the connection was closed"),
+            Self::Nothing => f.write_str("nothing came in time"),
+        }
+    }
+}
+
+/// A player of the tester.
+pub(super) struct Seat {
+    pub(super) connection: Connection,
+    pub(super) style: Style,
+    pub(super) number: usize,
+    pub(super) hand: Hand,
+    pub(super) stood: bool,
+}
+
+impl Seat {
+    pub(super) fn connect(
+        judge: &mut Judge,
+        run: &mut dyn Run,
+        address: SocketAddr,
+        options: Options,
+        number: usize,
+    ) -> Played<Self> {
+        match Connection::to_server(run, address, options.deadline()) {
+            Ok(connection) => {
+                judge.check(&LISTENS, true, String::new);
+                Ok(Self { connection, style: Style::Mixed, number, hand: Hand::new(), stood: false })
+            }
+            Err(error) => judge.broken(&LISTENS, || format!("cannot connect to {address}: {error}{}", run.obituary())),
+        }
+    }
+
+    /// Whether the player has no more decisions in this round.
+    pub(super) fn is_over(&self) -> bool {
+        self.stood || self.hand.points().is_bust()
+    }
+
+    /// The seat and a round that is counted from 0, as breaches call them.
+    pub(super) fn at(&self, round: u32) -> String {
+        format!("seat {}, round {}", self.number, round + 1)
+    }
+
+    pub(super) fn say(&mut self, message: &PlayerMessage) {
+        let bytes = message.to_bytes(Dialect::Text);
+        if self.style == Style::Bytes {
+            self.connection.send_in_bytes(&bytes);
+        } else {
+            self.connection.send(&bytes);
+        }
+    }
+
+    pub(super) fn join(&mut self) -> Played {
+        let name = Name::new(format!("tester{}", self.number).as_bytes());
+        self.say(&PlayerMessage::Join(name.map_err(|_| anyhow::anyhow!("the tester has no name"))?));
+        Ok(())
+    }
+
+    /// The next message, if one comes by then.
+    pub(super) fn listen(&mut self, judge: &mut Judge, by: Instant) -> Played<Heard> {
+        loop {
+            let buffer = &self.connection.buffer;
+            if let Some(end) = buffer.iter().take(MAX_MESSAGE + 1).position(|&byte| byte == 0) {
+                let text = self.connection.buffer.split_to(end);
+                self.connection.buffer.advance(1);
+                // `LOSE` is read, but not to be sent.
+                let message = DealerMessage::parse_text(&text).ok().filter(|message| {
+                    let mut same = BytesMut::new();
+                    message.encode(Dialect::Text, &mut same);
+                    same.strip_suffix(b"\0") == Some(&text)
+                });
+                return match message {
+                    Some(message) => {
+                        judge.check(&GRAMMAR, true, String::new);
+                        Ok(Heard::Message(message))
+                    }
+                    None => judge.broken(&GRAMMAR, || format!("'{}' is no message of a dealer", text.escape_ascii())),
+                };
+            }
+            if buffer.len() > MAX_MESSAGE {
+                let start = buffer.get(..40).unwrap_or_default().escape_ascii().to_string();
+                return judge
+                    .broken(&GRAMMAR, || format!("{MAX_MESSAGE} bytes have no NUL; they begin with '{start}'"));
+            }
+            if !self.connection.more(by) {
+                if self.connection.closed && !self.connection.buffer.is_empty() {
+                    let rest = self.connection.buffer.escape_ascii().to_string();
+                    self.connection.buffer.clear();
+                    return judge.broken(&GRAMMAR, || format!("the connection ended within a message, after '{rest}'"));
+                }
+                return Ok(if self.connection.closed { Heard::Closed } else { Heard::Nothing });
+            }
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! A whole game, to its last nugget.
+
+use std::time::Instant;
+
+use super::watch;
+use crate::{
+    judge::Played,
+    launch::{Exit, Run},
+    nuggets_server::{map::MapFile, party::Party, rules},
+};
+
+/// Plays until the gold is gone, and sees that the server says so and ends.
+pub(in crate::nuggets_server) fn play(
+    party: &mut Party<'_>,
+    map: &MapFile,
+    run: &mut dyn Run,
+    by: impl Fn() -> Instant,
+) -> Played {
+    watch(party, Some(map))?;
+    let names: [&[u8]; 3] = [b"  Zo\xc3\xab\x07 !", &[b'b'; 60], b"Cid"];
+    let ann = party.join_as(names[0])?;
+    let bob = party.join_as(names[1])?;
+    let cid = party.join_as(names[2])?;
+    // Gold of who has quit is in the table.
+    hunt(party, cid)?;
+    party.leave(cid)?;
+    let mut turn = [ann, bob].into_iter().cycle();
+    let last = loop {
+        let who = turn.next().unwrap_or(ann);
+        if let Hunt::Last(key) = hunt(party, who)? {
+            party.end(who, key)?;
+            break who;
+        }
+    };
+    let table = party.table(last);
+    printed(party, &table, run, &by);
+    let exit = run.exit(by());
+    party.judge.check(&rules::EXIT, exit == Some(Exit { code: Some(0) }), || match exit {
+        Some(Exit { code: Some(code) }) => format!("the server ended with exit status {code}"),
+        Some(Exit { code: None }) => "a signal ended the server".to_owned(),
+        None => "the server still ran".to_owned(),
+    });
+    Ok(())
+}
+
+enum Hunt {
+    Taken,
+    /// The key that would end the game, which is not typed yet.
+    Last(u8),
+}
+
+// Lets a player take a pile.
+fn hunt(party: &mut Party<'_>, who: usize) -> Played<Hunt> {
+    let letter = party.letter(who)?;
+    let Some(keys) = party.world()?.hunt(letter) else {
+        return Err(anyhow::anyhow!("player {letter} cannot reach the gold that is left").into());
+    };
+    for key in keys {
+        let (after, _) = party.world()?.forecast(letter, key);
+        if after.piles.is_empty() {
+            return Ok(Hunt::Last(key));
+        }
+        party.key(who, key)?;
+    }
+    Ok(Hunt::Taken)
+}
+
+// The summary on standard output.
+fn printed(party: &mut Party<'_>, table: &[String], run: &mut dyn Run, by: &impl Fn() -> Instant) {
+    let mut missing = table.iter();
+    let mut wanted = missing.next();
+    let until = by();
+    while let Some(row) = wanted {
+        match run.line(until) {
+            Some(line) if line.trim_end() == row.trim_end() => wanted = missing.next(),
+            Some(_) => {}
+            None => break,
+        }
+    }
+    let lacks = wanted.cloned();
+    party.judge.check(&rules::SUMMARY, lacks.is_none(), || {
+        format!("the line '{}' was not printed", lacks.unwrap_or_default())
+    });
+}

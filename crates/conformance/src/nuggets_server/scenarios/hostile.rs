@@ -1,0 +1,107 @@
+//! What must do nothing at all.
+
+use super::{leave_all, still, watch};
+use crate::{
+    judge::Played,
+    nuggets_server::{
+        displays::shown,
+        map::MapFile,
+        party::{Kind, Party, STEPS},
+        rules,
+        wire::key_message,
+    },
+    report::Rule,
+};
+
+/// Malformed messages, unknown keys, and keys of those who do not play.
+pub(in crate::nuggets_server) fn play(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
+    let watcher = watch(party, map)?;
+    let ann = party.join("Ann")?;
+    let bob = party.join("Bob")?;
+    let stranger = party.stranger()?;
+    let long = vec![b'x'; 65_507];
+    let malformed: [&[u8]; 21] = [
+        b"KEY hh",
+        b"KEY h\n",
+        b"KEY lL",
+        b"KEY",
+        b"KEY ",
+        b"KEYh",
+        b"key h",
+        b"",
+        b"\0",
+        b"KEY l\0",
+        b"PLAY",
+        b"PLAYAnn",
+        b"SPECTATEX",
+        b"SPECTATE x",
+        b"OK A",
+        b"GRID 1 1",
+        b"GOLD 9 9 9",
+        b"QUIT now",
+        b"ERROR no",
+        b"%s%n%s%n KEY l",
+        &long,
+    ];
+    for datagram in malformed {
+        for (who, whose) in [(ann, "player A"), (stranger, "a stranger")] {
+            party.idle(who, datagram, &rules::MALFORMED, &format!("{} of {whose}", shown(datagram)));
+            still(party, bob)?;
+        }
+    }
+    for key in *b"?1 \x1b\xff" {
+        let text = format!("KEY '{}' of player A", key.escape_ascii());
+        party.idle(ann, &key_message(key), &rules::MALFORMED, &text);
+        let answered = |party: &Party<'_>| party.client(ann).is_ok_and(|client| client.log.contains(&Kind::Error));
+        if key == b'?' {
+            // The answer to what Bob does comes behind it.
+            let letter = party.letter(bob)?;
+            let free = STEPS
+                .iter()
+                .copied()
+                .find(|&key| party.world().is_ok_and(|world| world.forecast(letter, key).1.steps > 0));
+            let before = answered(party);
+            if let Some(key) = free {
+                party.silent_key(bob, key)?;
+            }
+            let told = before || answered(party);
+            party.judge.check(&rules::UNKNOWN, told, || format!("{text} was not answered by ERROR"));
+        } else {
+            still(party, bob)?;
+        }
+    }
+    ignored(party, (stranger, "a stranger"), b"hljkLHJKQ", &rules::STRANGER, bob)?;
+    ignored(party, (watcher, "the spectator"), b"hljkyubnHLJK?", &rules::WATCHER, bob)?;
+    party.leave(ann)?;
+    ignored(party, (ann, "player A, who has quit"), b"hljkLHJKQ", &rules::STRANGER, bob)?;
+    // A player whose program is gone stays on the map, so only in a game of our own.
+    if map.is_some() {
+        let cid = party.join("Cid")?;
+        party.lose(cid);
+        for _ in 0..4 {
+            lost(party, bob)?;
+        }
+    }
+    leave_all(party)
+}
+
+// Sends keys that must do nothing. After each of them another player moves, which shows whether it did.
+fn ignored(
+    party: &mut Party<'_>,
+    (who, whose): (usize, &str),
+    keys: &[u8],
+    rule: &'static Rule,
+    other: usize,
+) -> Played {
+    for &key in keys {
+        party.idle(who, &key_message(key), rule, &format!("KEY {} of {whose}", char::from(key)));
+        still(party, other)?;
+    }
+    Ok(())
+}
+
+// As `still`, after a client's port was closed.
+fn lost(party: &mut Party<'_>, who: usize) -> Played {
+    party.idle = Some((&rules::LOST, "the port of a client was closed".to_owned()));
+    still(party, who)
+}

@@ -1,0 +1,104 @@
+//! Steps, runs and swaps.
+
+use nuggets::grid::{Cell, Direction, ROOM};
+
+use super::{careful, leave_all, watch};
+use crate::{
+    judge::Played,
+    nuggets_server::{
+        map::MapFile,
+        party::{Party, STEPS},
+        world::World,
+    },
+};
+
+/// How far a player walks at most to see more, on maps that we did not draw.
+const WALK: usize = 40;
+/// Keys that are typed one after the other to see that each does what it must.
+const KEYS: &[u8] = b"lLhHjJkKnNyYuUbBjlnhLJlknHhKukbYyjUuJLhNKbB";
+
+/// Steps, runs, swaps, and what is seen on the way.
+pub(in crate::nuggets_server) fn play(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
+    watch(party, map)?;
+    let ann = party.join("Ann")?;
+    let bob = party.join("Bob")?;
+    for (&key, who) in KEYS.iter().zip([ann, bob, ann].into_iter().cycle()) {
+        careful(party, who, key)?;
+    }
+    for _ in 0..2 {
+        meet(party, ann, bob)?;
+        meet(party, bob, ann)?;
+    }
+    explore(party, ann)?;
+    leave_all(party)
+}
+
+// Lets a player go into a passage and out of it at another end.
+fn explore(party: &mut Party<'_>, who: usize) -> Played {
+    let letter = party.letter(who)?;
+    walk(party, who, World::is_deep)?;
+    walk(party, who, |world, cell| world.grid.at(cell) == ROOM && !world.knows(letter, cell))
+}
+
+// Lets a player go towards the nearest spot that is wanted.
+fn walk(party: &mut Party<'_>, who: usize, wanted: impl Fn(&World, Cell) -> bool) -> Played {
+    let world = party.world()?;
+    let path = world.path(party.letter(who)?, STEPS, |cell| wanted(world, cell));
+    for key in path.into_iter().flatten().take(WALK) {
+        careful(party, who, key)?;
+    }
+    Ok(())
+}
+
+// Lets a player step onto another, and then run through it.
+fn meet(party: &mut Party<'_>, who: usize, other: usize) -> Played {
+    let (letter, target) = (party.letter(who)?, party.letter(other)?);
+    let world = party.world()?.clone();
+    let place = world.cell(target);
+    let beside =
+        |cell: Cell, direction: Direction| world.grid.step(cell, direction).filter(|&next| Some(next) == place);
+    // If possible with a free spot behind the other, so that a run can go on.
+    let behind = |direction| place.is_some_and(|place| world.grid.step(place, direction).is_some());
+    let best = Direction::ALL.into_iter().any(behind);
+    let good = |cell: Cell| {
+        let onto = |direction: &Direction| beside(cell, *direction).is_some() && (behind(*direction) || !best);
+        Direction::ALL.into_iter().find(onto)
+    };
+    let any = |cell: Cell| Direction::ALL.into_iter().find(|&direction| beside(cell, direction).is_some());
+    let path = world.path(letter, STEPS, |cell| good(cell).is_some());
+    let Some(path) = path.or_else(|| world.path(letter, STEPS, |cell| any(cell).is_some())) else { return Ok(()) };
+    for &key in path.iter().take(2 * WALK) {
+        let swaps = party.world()?.forecast(letter, key).1.swaps;
+        careful(party, who, key)?;
+        if swaps > 0 {
+            return Ok(());
+        }
+    }
+    let Some(direction) = party.world()?.cell(letter).and_then(|cell| good(cell).or_else(|| any(cell))) else {
+        return Ok(());
+    };
+    careful(party, who, direction.key())?;
+    // Now the other is behind: back onto it, and through it again at a run.
+    let back = Direction::ALL.into_iter().find(|back| {
+        let ((row, col), (rows, cols)) = (direction.delta(), back.delta());
+        row + rows == 0 && col + cols == 0
+    });
+    if let Some(back) = back {
+        careful(party, who, back.key().to_ascii_uppercase())?;
+    }
+    Ok(())
+}
+
+/// A few keys, for a comparison with the same keys in another game. Returns what a spectator was shown at last, and the purses.
+pub(in crate::nuggets_server) fn sample(party: &mut Party<'_>, map: &MapFile) -> Played<(Vec<u8>, Vec<u32>)> {
+    let watcher = watch(party, Some(map))?;
+    let start = party.client(watcher)?.display.clone();
+    let ann = party.join("Ann")?;
+    let bob = party.join("Bob")?;
+    for (&key, who) in b"LHJKLYUBN".iter().zip([ann, bob].into_iter().cycle()) {
+        careful(party, who, key)?;
+    }
+    let mut shown = start;
+    shown.extend_from_slice(&party.client(watcher)?.display);
+    Ok((shown, party.clients.iter().map(|client| client.purse).collect()))
+}

@@ -1,0 +1,113 @@
+//! Which of the actions that were sent explain the players' events of a turn.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use robots::{Action, Board, BombId, Event, Position};
+
+use super::robot::Robot;
+
+/// What an action does to the board or its robot.
+pub(super) enum Effect {
+    Moved(Position),
+    Bomb(Position),
+    Block(Position),
+}
+
+/// What each of the first players did, if the events up to here are explained by it.
+#[derive(Clone)]
+pub(super) struct Trial {
+    pub(super) board: Board,
+    pub(super) positions: Vec<Position>,
+    pub(super) bombs: Vec<(BombId, Position)>,
+    /// How many of the pending actions have arrived, and whether there was an event.
+    pub(super) choices: Vec<(usize, bool)>,
+}
+
+/// What an action does that a robot at `from` plays, or `None` if it has no event.
+pub(super) fn effect(board: &Board, from: Position, action: Option<Action>) -> Option<Effect> {
+    match action? {
+        Action::PlaceBomb => Some(Effect::Bomb(from)),
+        Action::PlaceBlock => (!board.is_block(from)).then_some(Effect::Block(from)),
+        Action::Move(way) => board.step(from, way).filter(|&to| !board.is_block(to)).map(Effect::Moved),
+    }
+}
+
+/// The players' part of a turn, which comes behind the explosions.
+pub(super) struct Turn<'a> {
+    pub(super) number: u16,
+    pub(super) duration: Duration,
+    /// After the explosions.
+    pub(super) board: &'a Board,
+    /// As they were before it.
+    pub(super) robots: &'a [Robot],
+    /// The players whose robots were destroyed, and where they must appear if that is known.
+    pub(super) reborn: &'a BTreeMap<u8, Option<Position>>,
+    pub(super) events: &'a [Event],
+}
+
+impl Turn<'_> {
+    /// Finds out which of the pending actions explain the events. An action that was sent just before the end of a turn may fall
+    /// into the next one.
+    pub(super) fn explain(&self) -> Option<Trial> {
+        let positions = self.robots.iter().map(|robot| robot.position).collect();
+        let start = Trial { board: self.board.clone(), positions, bombs: vec![], choices: vec![] };
+        self.fit(&start, self.events)
+    }
+
+    // As `explain`, for the players whose part the trial has not yet, and the events that are left.
+    fn fit(&self, trial: &Trial, events: &[Event]) -> Option<Trial> {
+        let index = trial.choices.len();
+        let Some(robot) = self.robots.get(index) else { return events.is_empty().then(|| trial.clone()) };
+        let id = u8::try_from(index).ok()?;
+        if let Some(&place) = self.reborn.get(&id) {
+            let Some((Event::PlayerMoved { id: told, position }, rest)) = events.split_first() else { return None };
+            if told.0 != id || place.is_some_and(|place| place != *position) || !self.board.contains(*position) {
+                return None;
+            }
+            let mut trial = trial.clone();
+            *trial.positions.get_mut(index)? = *position;
+            trial.choices.push((0, true));
+            return self.fit(&trial, rest);
+        }
+        let due =
+            robot.pending.iter().rposition(|pending| pending.is_old(self.number, self.duration) && !pending.optional);
+        let least = due.map_or(0, |last| last + 1);
+        (least..=robot.pending.len()).rev().find_map(|arrived| {
+            let (trial, rest) = self.attempt(trial, index, arrived, events)?;
+            self.fit(&trial, rest)
+        })
+    }
+
+    // The first `arrived` pending actions of a player are there, and the last of them is played.
+    fn attempt<'e>(
+        &self,
+        trial: &Trial,
+        index: usize,
+        arrived: usize,
+        events: &'e [Event],
+    ) -> Option<(Trial, &'e [Event])> {
+        let pending = &self.robots.get(index)?.pending;
+        let action = arrived.checked_sub(1).and_then(|last| pending.get(last)).map(|pending| pending.action);
+        let from = *trial.positions.get(index)?;
+        let mut trial = trial.clone();
+        let Some(effect) = effect(&trial.board, from, action) else {
+            trial.choices.push((arrived, false));
+            return Some((trial, events));
+        };
+        let (event, rest) = events.split_first()?;
+        match (effect, event) {
+            (Effect::Moved(to), Event::PlayerMoved { id, position })
+                if usize::from(id.0) == index && to == *position =>
+            {
+                *trial.positions.get_mut(index)? = to;
+            }
+            (Effect::Bomb(at), Event::BombPlaced { id, position }) if at == *position => trial.bombs.push((*id, at)),
+            (Effect::Block(at), Event::BlockPlaced { position }) if at == *position => {
+                trial.board.put_block(at);
+            }
+            _ => return None,
+        }
+        trial.choices.push((arrived, true));
+        Some((trial, rest))
+    }
+}
