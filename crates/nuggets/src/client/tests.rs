@@ -14,7 +14,9 @@ fn sent(client: &mut Client) -> Vec<Bytes> {
 }
 
 fn hear(client: &mut Client, datagrams: &[&[u8]]) {
-    datagrams.iter().for_each(|datagram| client.receive(START, datagram).unwrap());
+    for datagram in datagrams {
+        client.receive(START, datagram).unwrap();
+    }
 }
 
 fn player() -> Client {

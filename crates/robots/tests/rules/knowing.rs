@@ -59,7 +59,7 @@ fn boom(number: u32, robots: &[u8], blocks: &[Position]) -> Event {
 /// A client that was greeted.
 fn greeted(change: impl Fn(&mut Parameters)) -> Client {
     let mut client = Client::new(text("Ann"), "10.0.0.1:7".parse().ok());
-    assert!(deliver(&mut client, hello(change)));
+    assert!(deliver(&mut client, &hello(change)));
     client
 }
 
@@ -67,8 +67,8 @@ fn greeted(change: impl Fn(&mut Parameters)) -> Client {
 fn playing(change: impl Fn(&mut Parameters)) -> Client {
     let mut client = greeted(change);
     let players = [(id(0), player("Ann", "10.0.0.1:7")), (id(1), player("Bob", "10.0.0.1:8"))].into();
-    assert!(!deliver(&mut client, ServerMessage::GameStarted { players }));
-    assert!(deliver(&mut client, turn(0, &[moved(0, 0, 0), moved(1, 0, 0)])));
+    assert!(!deliver(&mut client, &ServerMessage::GameStarted { players }));
+    assert!(deliver(&mut client, &turn(0, &[moved(0, 0, 0), moved(1, 0, 0)])));
     client
 }
 
@@ -94,16 +94,16 @@ fn lobby(client: &Client) -> Vec<(u8, String)> {
 fn pictures_are_due_after_all_but_the_start() {
     let mut client = Client::new(text("Ann"), None);
     assert!(client.picture().is_none());
-    assert!(deliver(&mut client, hello(|_| ())));
+    assert!(deliver(&mut client, &hello(|_| ())));
     assert_eq!(lobby(&client), []);
-    assert!(deliver(&mut client, accepted(0, "Ann", "?")));
+    assert!(deliver(&mut client, &accepted(0, "Ann", "?")));
     assert_eq!(lobby(&client), [(0, "Ann".into())]);
-    assert!(!deliver(&mut client, ServerMessage::GameStarted { players: [(id(0), player("Ann", "?"))].into() }));
+    assert!(!deliver(&mut client, &ServerMessage::GameStarted { players: [(id(0), player("Ann", "?"))].into() }));
     for number in [0, 1] {
-        assert!(deliver(&mut client, turn(number, &[])));
+        assert!(deliver(&mut client, &turn(number, &[])));
         assert_eq!(game(&client).turn, number);
     }
-    assert!(deliver(&mut client, ServerMessage::GameEnded { scores: [(id(0), 77)].into() }));
+    assert!(deliver(&mut client, &ServerMessage::GameEnded { scores: [(id(0), 77)].into() }));
     assert_eq!(lobby(&client), []);
 }
 
@@ -116,31 +116,31 @@ fn an_input_is_a_join_in_the_lobby_and_passed_on_in_the_game() {
     // Also when it only looks on.
     let mut client = playing(|_| ());
     assert_eq!(told(&mut client, Action::Move(Direction::Left)), ClientMessage::Action(Action::Move(Direction::Left)));
-    assert!(deliver(&mut client, ServerMessage::GameEnded { scores: [].into() }));
+    assert!(deliver(&mut client, &ServerMessage::GameEnded { scores: [].into() }));
     assert_eq!(told(&mut client, Action::PlaceBlock), ClientMessage::Join { name: text("Ann") });
 }
 
 #[test]
 fn a_bomb_begins_with_its_whole_timer_and_stops_at_zero() {
     let mut client = playing(|parameters| parameters.bomb_timer = 3);
-    assert!(deliver(&mut client, turn(1, &[bomb(5, 4, 4), bomb(6, 4, 4)])));
+    assert!(deliver(&mut client, &turn(1, &[bomb(5, 4, 4), bomb(6, 4, 4)])));
     for timer in [3, 2, 1, 0, 0] {
         let lying = Bomb { position: at(4, 4), timer };
         assert_eq!(game(&client).bombs, [lying, lying]);
-        assert!(deliver(&mut client, turn(9, &[])));
+        assert!(deliver(&mut client, &turn(9, &[])));
     }
 }
 
 #[test]
 fn explosions_are_those_of_this_turn_and_of_the_blocks_at_its_start() {
     let mut client = playing(|parameters| (parameters.explosion_radius, parameters.size_y) = (9, 1));
-    assert!(deliver(&mut client, turn(1, &[block(2, 0), block(6, 0), bomb(0, 4, 0), bomb(1, 5, 0)])));
+    assert!(deliver(&mut client, &turn(1, &[block(2, 0), block(6, 0), bomb(0, 4, 0), bomb(1, 5, 0)])));
     // A new block, an explosion that takes one away, another behind it: all in one turn.
     let events = [block(5, 0), boom(0, &[], &[at(2, 0), at(6, 0)]), boom(1, &[], &[at(6, 0)])];
-    assert!(deliver(&mut client, turn(2, &events)));
+    assert!(deliver(&mut client, &turn(2, &events)));
     assert_eq!(game(&client).explosions, (2..=6).map(|x| at(x, 0)).collect::<Vec<_>>());
     assert_eq!((game(&client).blocks, game(&client).bombs), (vec![at(5, 0)], vec![]));
-    assert!(deliver(&mut client, turn(3, &[])));
+    assert!(deliver(&mut client, &turn(3, &[])));
     assert_eq!(game(&client).explosions, []);
 }
 
@@ -148,8 +148,8 @@ fn explosions_are_those_of_this_turn_and_of_the_blocks_at_its_start() {
 fn a_score_counts_turns_and_has_an_entry_from_the_start() {
     let mut client = playing(|_| ());
     assert_eq!(game(&client).scores, [(id(0), 0), (id(1), 0)].into());
-    assert!(deliver(&mut client, turn(1, &[bomb(0, 0, 0), bomb(1, 0, 0)])));
-    assert!(deliver(&mut client, turn(2, &[boom(0, &[1], &[]), boom(1, &[1, 1], &[]), moved(1, 3, 3)])));
+    assert!(deliver(&mut client, &turn(1, &[bomb(0, 0, 0), bomb(1, 0, 0)])));
+    assert!(deliver(&mut client, &turn(2, &[boom(0, &[1], &[]), boom(1, &[1, 1], &[]), moved(1, 3, 3)])));
     assert_eq!(game(&client).scores, [(id(0), 0), (id(1), 1)].into());
     assert_eq!(game(&client).player_positions, [(id(0), at(0, 0)), (id(1), at(3, 3))].into());
 }
@@ -157,8 +157,8 @@ fn a_score_counts_turns_and_has_an_entry_from_the_start() {
 #[test]
 fn an_unknown_bomb_has_no_blast_but_its_lists_count() {
     let mut client = playing(|_| ());
-    assert!(deliver(&mut client, turn(1, &[block(1, 1)])));
-    assert!(deliver(&mut client, turn(2, &[boom(99, &[0], &[at(1, 1)])])));
+    assert!(deliver(&mut client, &turn(1, &[block(1, 1)])));
+    assert!(deliver(&mut client, &turn(2, &[boom(99, &[0], &[at(1, 1)])])));
     let picture = game(&client);
     assert_eq!((picture.explosions, picture.blocks, picture.scores[&id(0)]), (vec![], vec![], 1));
 }
@@ -166,7 +166,7 @@ fn an_unknown_bomb_has_no_blast_but_its_lists_count() {
 #[test]
 fn a_bomb_of_the_same_turn_may_explode_and_one_may_take_anothers_id() {
     let mut client = playing(|parameters| parameters.explosion_radius = 0);
-    assert!(deliver(&mut client, turn(1, &[bomb(0, 2, 2), boom(0, &[], &[]), bomb(1, 3, 3), bomb(1, 4, 4)])));
+    assert!(deliver(&mut client, &turn(1, &[bomb(0, 2, 2), boom(0, &[], &[]), bomb(1, 3, 3), bomb(1, 4, 4)])));
     assert_eq!(game(&client).explosions, [at(2, 2)]);
     assert_eq!(game(&client).bombs, [Bomb { position: at(4, 4), timer: 2 }]);
 }
@@ -177,8 +177,8 @@ fn what_is_off_the_board_or_about_strangers_is_ignored() {
     let before = game(&client);
     let (off, far) = (10, 65_535);
     let events = [moved(0, off, 0), moved(1, 0, far), moved(9, 1, 1), block(off, 0), block(far, far), bomb(0, 0, off)];
-    assert!(deliver(&mut client, turn(0, &events)));
-    assert!(deliver(&mut client, turn(0, &[boom(0, &[9, 255], &[at(far, far), at(3, 3)])])));
+    assert!(deliver(&mut client, &turn(0, &events)));
+    assert!(deliver(&mut client, &turn(0, &[boom(0, &[9, 255], &[at(far, far), at(3, 3)])])));
     assert_eq!(game(&client), before);
 }
 
@@ -188,18 +188,18 @@ fn messages_out_of_place_are_ignored() {
     let ended = || ServerMessage::GameEnded { scores: [].into() };
     let mut silent = Client::new(text("Ann"), None);
     for message in [accepted(0, "Ann", "?"), started(), turn(0, &[moved(0, 0, 0)]), ended()] {
-        assert!(!deliver(&mut silent, message));
+        assert!(!deliver(&mut silent, &message));
         assert!(silent.picture().is_none() && silent.players().is_empty());
     }
     let mut waiting = greeted(|_| ());
     for message in [turn(0, &[block(1, 1)]), ended()] {
-        assert!(!deliver(&mut waiting, message));
+        assert!(!deliver(&mut waiting, &message));
         assert_eq!(lobby(&waiting), []);
     }
     let mut playing = playing(|_| ());
     let before = game(&playing);
     for message in [accepted(7, "Eve", "?"), started()] {
-        assert!(!deliver(&mut playing, message));
+        assert!(!deliver(&mut playing, &message));
         assert_eq!(game(&playing), before);
     }
 }
@@ -207,7 +207,7 @@ fn messages_out_of_place_are_ignored() {
 #[test]
 fn a_second_hello_begins_everything_anew() {
     let mut client = playing(|_| ());
-    assert!(deliver(&mut client, hello(|parameters| parameters.size_x = 3)));
+    assert!(deliver(&mut client, &hello(|parameters| parameters.size_x = 3)));
     assert_eq!(lobby(&client), []);
     assert_eq!(client.parameters().unwrap().size_x, 3);
     assert_eq!(client.own_player(), None);
@@ -216,8 +216,8 @@ fn a_second_hello_begins_everything_anew() {
 #[test]
 fn a_board_without_fields_is_survived() {
     let mut client = playing(|parameters| (parameters.size_x, parameters.size_y) = (0, 0));
-    assert!(deliver(&mut client, turn(1, &[block(0, 0), bomb(0, 0, 0)])));
-    assert!(deliver(&mut client, turn(2, &[boom(0, &[0], &[])])));
+    assert!(deliver(&mut client, &turn(1, &[block(0, 0), bomb(0, 0, 0)])));
+    assert!(deliver(&mut client, &turn(2, &[boom(0, &[0], &[])])));
     assert_eq!((game(&client).blocks, game(&client).explosions), (vec![], vec![]));
 }
 
@@ -230,29 +230,29 @@ fn the_own_player_has_the_own_address_and_name() {
         (2, "Ann", "[::ffff:10.0.0.1]:7", Some(2)),
         (3, "Ann", "10.0.0.1", Some(2)),
     ] {
-        assert!(deliver(&mut client, accepted(number, name, address)));
+        assert!(deliver(&mut client, &accepted(number, name, address)));
         assert_eq!(client.own_player(), own.map(PlayerId));
     }
     let players = client.players().clone();
-    assert!(!deliver(&mut client, ServerMessage::GameStarted { players }));
+    assert!(!deliver(&mut client, &ServerMessage::GameStarted { players }));
     assert_eq!(client.own_player(), Some(id(2)));
-    assert!(deliver(&mut client, ServerMessage::GameEnded { scores: [].into() }));
+    assert!(deliver(&mut client, &ServerMessage::GameEnded { scores: [].into() }));
     assert_eq!(client.own_player(), None);
 }
 
 #[test]
 fn behind_a_translated_address_it_is_the_last_of_the_own_name_after_the_join() {
     let mut client = greeted(|_| ());
-    assert!(deliver(&mut client, accepted(0, "Ann", "192.0.2.1:7")));
+    assert!(deliver(&mut client, &accepted(0, "Ann", "192.0.2.1:7")));
     assert_eq!(client.own_player(), None, "nobody has joined yet");
     told(&mut client, Action::PlaceBomb);
     for (number, name, own) in [(1, "Bob", None), (2, "Ann", Some(2)), (3, "Ann", Some(3)), (4, "Bob", Some(3))] {
-        assert!(deliver(&mut client, accepted(number, name, "192.0.2.1:9")));
+        assert!(deliver(&mut client, &accepted(number, name, "192.0.2.1:9")));
         assert_eq!(client.own_player(), own.map(PlayerId));
     }
     // Its own address settles it.
-    assert!(deliver(&mut client, accepted(5, "Ann", "10.0.0.1:7")));
-    assert!(deliver(&mut client, accepted(6, "Ann", "192.0.2.1:9")));
+    assert!(deliver(&mut client, &accepted(5, "Ann", "10.0.0.1:7")));
+    assert!(deliver(&mut client, &accepted(6, "Ann", "192.0.2.1:9")));
     assert_eq!(client.own_player(), Some(id(5)));
 }
 
@@ -261,7 +261,7 @@ fn somebody_who_comes_late_is_nobody() {
     let mut client = greeted(|_| ());
     told(&mut client, Action::PlaceBomb);
     let players = [(id(0), player("Ann", "192.0.2.1:7"))].into();
-    assert!(!deliver(&mut client, ServerMessage::GameStarted { players }));
+    assert!(!deliver(&mut client, &ServerMessage::GameStarted { players }));
     assert_eq!(client.own_player(), None);
 }
 
@@ -272,20 +272,20 @@ fn a_picture_is_given_up_exactly_when_it_does_not_fit() {
     let blocks = (MAX_DATAGRAM - empty) / 4;
     // As many blocks as fit, on every second field of two rows.
     let fitting: Vec<_> = (0..u16::try_from(blocks).unwrap()).map(|x| block(x, 1)).collect();
-    assert!(deliver(&mut client, turn(1, &fitting)));
+    assert!(deliver(&mut client, &turn(1, &fitting)));
     let picture = client.picture().unwrap().unwrap();
     assert!((MAX_DATAGRAM - 3..=MAX_DATAGRAM).contains(&bytes(&picture).len()));
-    assert!(deliver(&mut client, turn(2, &[block(0, 2)])));
+    assert!(deliver(&mut client, &turn(2, &[block(0, 2)])));
     assert!(client.picture().unwrap().unwrap_err().bytes > MAX_DATAGRAM);
     // It fits again once something is gone, and not when an explosion covers more than is left.
     assert!(deliver(
         &mut client,
-        turn(3, &[boom(9, &[], &[at(0, 2), at(0, 1), at(1, 1), at(2, 1), at(3, 1)]), bomb(0, 0, 0)])
+        &turn(3, &[boom(9, &[], &[at(0, 2), at(0, 1), at(1, 1), at(2, 1), at(3, 1)]), bomb(0, 0, 0)])
     ));
     assert!(client.picture().unwrap().is_ok());
-    assert!(deliver(&mut client, turn(4, &[boom(0, &[], &[])])));
+    assert!(deliver(&mut client, &turn(4, &[boom(0, &[], &[])])));
     assert!(client.picture().unwrap().unwrap_err().bytes > MAX_DATAGRAM);
-    assert!(deliver(&mut client, turn(5, &[])));
+    assert!(deliver(&mut client, &turn(5, &[])));
     assert!(client.picture().unwrap().is_ok());
 }
 
@@ -294,7 +294,7 @@ fn a_lobby_that_does_not_fit_is_given_up_as_well() {
     let mut client = greeted(|_| ());
     let (name, mut too_large) = ("x".repeat(255), None);
     for number in 0..=255 {
-        assert!(deliver(&mut client, accepted(number, &name, &name)));
+        assert!(deliver(&mut client, &accepted(number, &name, &name)));
         match client.picture().unwrap() {
             Ok(picture) => assert!(too_large.is_none() && bytes(&picture).len() <= MAX_DATAGRAM),
             Err(error) => {
@@ -312,9 +312,9 @@ fn a_turn_in_which_all_explodes_costs_no_more_than_its_message() {
         (parameters.size_x, parameters.size_y, parameters.explosion_radius) = (65_535, 65_535, 65_535);
     });
     let placed: Vec<_> = (0..60_000_u16).map(|at| bomb(at.into(), at, at)).collect();
-    assert!(deliver(&mut client, turn(1, &placed)));
+    assert!(deliver(&mut client, &turn(1, &placed)));
     let gone: Vec<_> = (0..60_000).map(|at| boom(at, &[0], &[])).collect();
-    assert!(deliver(&mut client, turn(2, &gone)));
+    assert!(deliver(&mut client, &turn(2, &gone)));
     assert!(client.picture().unwrap().is_err());
     assert_eq!(client.game().unwrap().scores()[&id(0)], 1);
 }

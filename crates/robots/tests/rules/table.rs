@@ -72,10 +72,10 @@ pub(crate) fn told(client: &mut Client, input: InputMessage) -> ClientMessage {
 }
 
 /// Sends a client one message of a server; `true` if a picture is due.
-pub(crate) fn deliver(client: &mut Client, message: ServerMessage) -> bool {
-    client.feed(&bytes(&message));
+pub(crate) fn deliver(client: &mut Client, message: &ServerMessage) -> bool {
+    client.feed(&bytes(message));
     let event = client.poll_event().unwrap().expect("a whole message");
-    assert_eq!((&event.message, client.poll_event()), (&message, Ok(None)));
+    assert_eq!((&event.message, client.poll_event()), (message, Ok(None)));
     event.is_picture_due()
 }
 
