@@ -4,8 +4,8 @@
 //!
 //! | type | fields |
 //! |------|--------|
-//! | [`Position`] | x u16, y u16 |
-//! | [`Direction`] | u8: 0 up, 1 right, 2 down, 3 left |
+//! | [`Position`](crate::Position) | x u16, y u16 |
+//! | [`Direction`](crate::Direction) | u8: 0 up, 1 right, 2 down, 3 left |
 //! | [`PlayerId`], [`BombId`], score | u8, u32, u32 |
 //! | [`Player`] | name text, address text |
 //! | [`Bomb`] | position, timer u16 |

@@ -18,10 +18,10 @@ const LOST: Duration = Duration::from_secs(5);
 pub(super) async fn watch(seat: Seat, room: String) {
     loop {
         match page::lobby(seat.from, seat.hub, &room, None).await {
+            // After a loss with another socket, which is told everything anew.
             Ok(mut lobby) => {
-                while let Err(why) = follow(&seat, &mut lobby, &room).await {
+                if let Err(why) = follow(&seat, &mut lobby, &room).await {
                     seat.recorder.lost(why);
-                    sleep(RETRY).await;
                 }
             }
             Err(why) => seat.recorder.failed(format!("no socket: {why}")),
@@ -38,11 +38,14 @@ async fn follow(seat: &Seat, lobby: &mut Browser, room: &str) -> Result<(), Stri
         browser.send(play).await.map_err(|error| page::failure(&error))?;
         timeout(LOST, seated(&mut browser)).await.map_err(|_| "no seat in time".to_owned())??;
         let since = Instant::now();
-        if !told(seat, lobby, room, true).await? {
+        let is_told = told(seat, lobby, room, true).await;
+        let took = since.elapsed();
+        // Whatever came of it, no seat is kept.
+        page::leave(browser).await;
+        if !is_told? {
             return Ok(());
         }
-        seat.recorder.answered(since.elapsed());
-        page::leave(browser).await;
+        seat.recorder.answered(took);
         if !told(seat, lobby, room, false).await? {
             return Ok(());
         }
