@@ -70,7 +70,8 @@ impl Code {
         let shell = self.shell.iter().filter(|line| {
             !line.is_empty() && !line.starts_with("#!") && !OTHERS.iter().any(|other| line.starts_with(other))
         });
-        let other = self.other.iter().filter(|code| code.starts_with("cargo run "));
+        // The tests of its crate run an example.
+        let other = self.other.iter().filter(|code| code.starts_with("cargo run ") && !code.contains(" --example "));
         // What says how a command goes on without naming a program.
         let whole = |line: &&String| !line.starts_with(ELSEWHERE) && !line.ends_with("--");
         shell.chain(other).filter(whole).map(String::as_str)

@@ -84,8 +84,6 @@ impl Typed {
             match word.as_str() {
                 "-p" => program = words.next(),
                 "--release" => {}
-                // The tests of its crate run it.
-                "--example" => return None,
                 other => panic!("{command:?}: what does {other:?} do there?"),
             }
         }
