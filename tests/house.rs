@@ -1,5 +1,5 @@
-//! The shape of the code of all crates: no files import each other in a circle, and none is about two things. In the hub imports lead one way,
-//! from each folder to those below it.
+//! The structure of all crates: no import cycles and no source file above 400 lines. In the hub, imports lead only from a folder to those
+//! below it.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -85,7 +85,7 @@ fn imports(name: &str, code: &str, modules: &BTreeMap<String, String>) -> BTreeS
     for declaration in code.split("\nuse ").skip(1) {
         expand("", declaration.split(';').next().unwrap_or_default(), &mut paths);
     }
-    // Those that stand in the middle of the code, which neither links of documents nor `pub(in crate::...)` are.
+    // Paths outside of `use` declarations. Links in comments and `pub(in crate::...)` import nothing.
     let lines = code.lines().map(str::trim_start).filter(|line| !line.starts_with("//") && !line.starts_with("use "));
     for path in lines.flat_map(|line| line.split("crate::").skip(1).filter(|_| !line.contains("pub(in crate::"))) {
         let end = path.find(|letter: char| !letter.is_alphanumeric() && letter != ':' && letter != '_');

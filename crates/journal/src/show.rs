@@ -72,22 +72,29 @@ fn foreign(path: &Path, out: &mut impl Write) -> anyhow::Result<()> {
     notes(&mut opened, out)
 }
 
-fn notes(opened: &mut Opened, out: &mut impl Write) -> anyhow::Result<()> {
-    let (mut arrivals, mut time) = (0, Time::ZERO);
+// The next arrival. Notes before it are printed with the time of the last one, and damage with its reason. None at the end.
+fn next(opened: &mut Opened, time: Time, out: &mut impl Write) -> io::Result<Option<Arrival>> {
     loop {
         match opened.reader.next() {
-            Ok(Some(Entry::Arrival(arrival))) => (arrivals, time) = (arrivals + 1, arrival.time),
+            Ok(Some(Entry::Arrival(arrival))) => return Ok(Some(arrival)),
             Ok(Some(Entry::Note(note))) => {
                 if let Some(text) = note_in_words(&note) {
                     line(time, &text, out)?;
                 }
             }
-            Ok(None) => break,
+            Ok(None) => return Ok(None),
             Err(error) => {
                 writeln!(out, "damaged   {error}")?;
-                break;
+                return Ok(None);
             }
         }
+    }
+}
+
+fn notes(opened: &mut Opened, out: &mut impl Write) -> anyhow::Result<()> {
+    let (mut arrivals, mut time) = (0, Time::ZERO);
+    while let Some(arrival) = next(opened, time, out)? {
+        (arrivals, time) = (arrivals + 1, arrival.time);
     }
     Ok(back(opened, time, arrivals, out)?)
 }
@@ -116,31 +123,17 @@ fn show<E: Game>(path: &Path, secrets: bool, out: &mut impl Write) -> anyhow::Re
     let start = replay.arrivals();
     let mut time = replay.time();
     let mut arrivals = start;
-    loop {
-        match opened.reader.next() {
-            Ok(Some(Entry::Arrival(arrival))) => {
-                (arrivals, time) = (arrivals + 1, arrival.time);
-                match panics::caught(|| replay.apply(&arrival, &mut outbox).map(drop)) {
-                    Ok(Ok(())) => tell(&replay, &mut names, &arrival, &mut outbox, out)?,
-                    Ok(Err(error)) => {
-                        line(time, &format!("{error}: {}", told::<E>(&arrival)), out)?;
-                        break;
-                    }
-                    Err(words) => {
-                        let what = told::<E>(&arrival);
-                        line(time, &format!("arrival {arrivals} makes the engine panic ({what}): {words}"), out)?;
-                        break;
-                    }
-                }
+    while let Some(arrival) = next(&mut opened, time, out)? {
+        (arrivals, time) = (arrivals + 1, arrival.time);
+        match panics::caught(|| replay.apply(&arrival, &mut outbox).map(drop)) {
+            Ok(Ok(())) => tell(&replay, &mut names, &arrival, &mut outbox, out)?,
+            Ok(Err(error)) => {
+                line(time, &format!("{error}: {}", told::<E>(&arrival)), out)?;
+                break;
             }
-            Ok(Some(Entry::Note(note))) => {
-                if let Some(text) = note_in_words(&note) {
-                    line(time, &text, out)?;
-                }
-            }
-            Ok(None) => break,
-            Err(error) => {
-                writeln!(out, "damaged   {error}")?;
+            Err(words) => {
+                let what = told::<E>(&arrival);
+                line(time, &format!("arrival {arrivals} makes the engine panic ({what}): {words}"), out)?;
                 break;
             }
         }

@@ -33,7 +33,7 @@ pub enum Claim {
     Own,
     /// It belongs to another.
     Taken,
-    /// It looks like this name, which is taken. None if nobody has played with that, since then it is not public.
+    /// It looks like this name, which is taken. `None` if no match was joined with that name yet, because it is not public then.
     Resembles(Option<String>),
     /// The key owns [`MAX_NAMES`] already.
     TooMany,

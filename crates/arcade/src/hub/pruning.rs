@@ -1,4 +1,4 @@
-//! What is given up now and then: old journals, and names with which nobody plays.
+//! Hourly removal of old journals and of names that nobody plays with.
 
 use std::{sync::Arc, time::Duration};
 

@@ -1,4 +1,4 @@
-//! What a wrapper of a room leaves to it.
+//! Delegation of the methods that a wrapper of a room does not change.
 
 /// Methods of [`netcore::Room`] that a wrapper passes on to the room in its field `room`.
 macro_rules! forward {

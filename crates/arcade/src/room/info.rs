@@ -35,6 +35,31 @@ pub(crate) struct Info {
     pub(crate) people: usize,
 }
 
+#[cfg(test)]
+impl Info {
+    /// A usual room in which a match is played by nobody yet.
+    pub(crate) fn usual(game: Game) -> Self {
+        let options = Options::usual(game);
+        Self {
+            id: format!("{}-1", game.name()),
+            game,
+            title: options.title(),
+            phase: "playing",
+            taken: 0,
+            seats: 26,
+            port: 2_100,
+            players: vec![],
+            watchers: 0,
+            result: None,
+            r#match: None,
+            permanent: false,
+            options,
+            closing: None,
+            people: 0,
+        }
+    }
+}
+
 /// A player as the page shows it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Player {

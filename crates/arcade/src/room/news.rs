@@ -22,9 +22,9 @@ const PAUSE: Duration = Duration::from_millis(250);
 #[derive(Debug)]
 pub(crate) struct News {
     info: watch::Receiver<Info>,
-    // Gone with the task that tells pages.
+    // Dropped when the task that tells pages ends.
     told: Weak<watch::Sender<Arc<str>>>,
-    // Until that task begins.
+    // Taken by that task when it starts.
     teller: Mutex<Option<Arc<watch::Sender<Arc<str>>>>>,
 }
 
@@ -125,32 +125,11 @@ mod tests {
     };
 
     use super::*;
-    use crate::games::{Game, Options};
-
-    fn info() -> Info {
-        let options = Options::usual(Game::Nuggets);
-        Info {
-            id: "nuggets-1".into(),
-            game: Game::Nuggets,
-            title: options.title(),
-            phase: "playing",
-            taken: 0,
-            seats: 26,
-            port: 2_100,
-            players: vec![],
-            watchers: 0,
-            result: None,
-            r#match: None,
-            permanent: false,
-            options,
-            closing: None,
-            people: 0,
-        }
-    }
+    use crate::games::Game;
 
     /// What has been told, and how often it was made into JSON.
     fn start() -> (watch::Sender<Info>, watch::Receiver<Arc<str>>, Arc<AtomicU32>) {
-        let (info, seen) = watch::channel(info());
+        let (info, seen) = watch::channel(Info::usual(Game::Nuggets));
         let (told, pages) = watch::channel(text(&seen.borrow()).into());
         let made = Arc::<AtomicU32>::default();
         let count = Arc::clone(&made);
@@ -190,7 +169,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn nothing_is_made_while_nobody_looks_and_the_next_page_knows_everything() {
-        let (info, seen) = watch::channel(info());
+        let (info, seen) = watch::channel(Info::usual(Game::Nuggets));
         let told = Arc::new(watch::Sender::new("".into()));
         let weak = Arc::downgrade(&told);
         let made = Arc::<AtomicU32>::default();
@@ -207,7 +186,7 @@ mod tests {
             assert_eq!(made.load(Ordering::Relaxed), 0);
             let mut page = look(&seen, &weak, count);
             assert!(page.borrow_and_update().contains(r#""taken":40"#));
-            // The next one needs nothing made, and both are told what follows.
+            // The text for the second page exists already. Both get later changes.
             let mut other = look(&seen, &weak, count);
             assert!(other.borrow_and_update().contains(r#""taken":40"#));
             assert_eq!(made.load(Ordering::Relaxed), 1);

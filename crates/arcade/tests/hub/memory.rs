@@ -1,4 +1,4 @@
-//! What a host makes the hub hold that takes nothing of its answers.
+//! The memory that the hub uses for clients that do not read their answers.
 
 use std::{
     io::{Read as _, Write as _},

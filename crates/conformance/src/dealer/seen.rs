@@ -1,4 +1,4 @@
-//! Which kinds of hands have come.
+//! The kinds of hands that were dealt so far.
 
 use blackjack::Verdict;
 
@@ -26,7 +26,7 @@ impl Seen {
         Event::Ended(Verdict::Win),
     ];
 
-    /// Whether each of them has come.
+    /// Whether every kind was dealt.
     pub(super) fn all(&self) -> bool {
         Self::ALL.iter().all(|event| self.0.contains(event))
     }

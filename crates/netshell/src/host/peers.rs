@@ -8,7 +8,7 @@ use super::{Host, Route, budgets::Account};
 use crate::{ConnectionId, Removal, address::canonical};
 
 impl Host {
-    // A connection becomes a peer.
+    // Makes a connection a peer.
     pub(super) fn connect(
         &mut self,
         now: Time,
@@ -59,7 +59,7 @@ impl Host {
         }
     }
 
-    // A peer that is closed is no peer any more. Returns where it was.
+    // Removes a peer and returns its route.
     pub(super) fn forget(&mut self, peer: PeerId) -> Option<Route> {
         let route = self.peers.remove(&peer)?;
         self.endpoints[route.endpoint].peers.remove(&route.connection);

@@ -331,7 +331,7 @@ impl<S: ByteStream> Connection<S> {
         }
     }
 
-    // Puts the connection on the ready list as soon as there may be more to read. If it is broken, the next read says so.
+    // Puts the connection on the ready list as soon as there may be more to read. An error of the stream is reported by the next read.
     fn await_more(&mut self) {
         if self.stream.poll_readable(&mut self.source.context()).is_ready() {
             self.source.wake();

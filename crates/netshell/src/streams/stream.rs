@@ -61,8 +61,8 @@ pub trait Listen {
 impl ByteStream for TcpStream {
     fn try_read(&mut self, buffer: &mut BytesMut, most: usize) -> io::Result<usize> {
         let mut read = Ok(0);
-        // The runtime believes that there is more until a read fails for want of it, which would cost a system call for each message. A
-        // read of less than was asked for says the same, where events are edge-triggered.
+        // Readiness is cleared by a read that would block, which costs a second system call for each message. With edge-triggered events a
+        // short read shows too that nothing is left.
         let drained = self.try_io(Interest::READABLE, || {
             // The buffer may have more spare capacity than `most`.
             read = self.try_read_buf(&mut buffer.limit(most));
@@ -71,7 +71,7 @@ impl ByteStream for TcpStream {
                 _ => Ok(()),
             }
         });
-        // Without readiness nothing was tried.
+        // If the stream was not ready, the closure did not run.
         match (read, drained) {
             (Ok(0), Err(error)) => Err(error),
             (read, _) => read,

@@ -1,4 +1,4 @@
-//! When a client says something again, and how long it waits for the server.
+//! The client's timers: retries, probes and time limits.
 
 use core::time::Duration;
 use netcore::{Link, Time};

@@ -1,4 +1,4 @@
-//! How far the beginning of a game has come.
+//! The start of a game: waiting for players, the countdown, and play.
 
 use netcore::Time;
 use serde::{Deserialize, Serialize};

@@ -36,7 +36,7 @@ fn whoever_sends_what_is_no_message_gets_an_error_and_stays_what_it_is() {
                 told.iter().all(|answer| answer.starts_with("ERROR malformed message: ")),
                 "{datagram:?}: {said:?}"
             );
-            // A stranger is known for no longer than it takes to answer.
+            // The server keeps nothing of a stranger after its answer.
             let closed = if who == "Mallory" { told.len() } else { 0 };
             assert_eq!(said[told.len()..], vec![Said::Closed(who.into()); closed], "{datagram:?}");
         }

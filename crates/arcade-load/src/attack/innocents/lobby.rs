@@ -18,7 +18,7 @@ const LOST: Duration = Duration::from_secs(5);
 pub(super) async fn watch(seat: Seat, room: String) {
     loop {
         match page::lobby(seat.from, seat.hub, &room, None).await {
-            // After a loss with another socket, which is told everything anew.
+            // After a loss it opens another socket, which gets the whole view again.
             Ok(mut lobby) => {
                 if let Err(why) = follow(&seat, &mut lobby, &room).await {
                     seat.recorder.lost(why);
@@ -40,7 +40,7 @@ async fn follow(seat: &Seat, lobby: &mut Browser, room: &str) -> Result<(), Stri
         let since = Instant::now();
         let is_told = told(seat, lobby, room, true).await;
         let took = since.elapsed();
-        // Whatever came of it, no seat is kept.
+        // In any case, since the hub keeps a seat that is not left for a minute.
         page::leave(browser).await;
         if !is_told? {
             return Ok(());

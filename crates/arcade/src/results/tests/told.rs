@@ -8,7 +8,7 @@ use testkit::{PATIENCE, TempDir};
 
 use super::{play, results};
 use crate::{
-    games::{Game, Options},
+    games::Game,
     results::*,
     room::{
         info::{Info, Player},
@@ -111,24 +111,7 @@ async fn a_match_of_an_earlier_run_whose_journal_was_cut_is_stored_as_its_room_k
         }
     };
     let players = vec![player(1, "Ann", false), player(2, "Bob", false), player(3, "Cy", true)];
-    let options = Options::usual(Game::Robots);
-    let info = Info {
-        id: "robots-1".into(),
-        game: Game::Robots,
-        title: options.title(),
-        phase: "playing",
-        taken: 3,
-        seats: 3,
-        port: 2_100,
-        players,
-        watchers: 0,
-        result: None,
-        r#match: None,
-        permanent: false,
-        options,
-        closing: None,
-        people: 2,
-    };
+    let info = Info { taken: 3, seats: 3, players, people: 2, ..Info::usual(Game::Robots) };
     let mut ledger = Arc::clone(&first).open((Path::new("cut.journal"), 7), false, &info, Arc::clone(&known));
     // She is back with her key, and he is not.
     assert!(known.note(SocketAddr::from(([10, 0, 0, 1], 1)), &["Ann".into()]));
@@ -170,7 +153,7 @@ async fn a_match_that_does_not_appear_in_its_journal_is_stored_as_it_was_told_an
     for new in new {
         results.state().look_for(new, &note);
     }
-    // It was read many times.
+    // The retries are used up.
     results.state().missed.get_mut(file).unwrap().attempts = 100;
     results.start(waiting);
     results.caught_up().await;

@@ -54,7 +54,7 @@ impl Turn<'_> {
         self.fit(&start, self.events)
     }
 
-    // As `explain`, for the players whose part the trial has not yet, and the events that are left.
+    // Continues `explain` with the players that the trial has not assigned an action to, and the remaining events.
     fn fit(&self, trial: &Trial, events: &[Event]) -> Option<Trial> {
         let index = trial.choices.len();
         let Some(robot) = self.robots.get(index) else { return events.is_empty().then(|| trial.clone()) };

@@ -2,13 +2,11 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::{
-    games::Options,
     hub::lobby::{PAUSE, listed::Key},
     room::info::{Info, Player},
 };
 
 fn info(number: usize, game: Game, names: &[&str]) -> Info {
-    let options = Options::usual(game);
     let player = |name: &&str| Player {
         peer: netcore::PeerId(0),
         address: None,
@@ -19,20 +17,10 @@ fn info(number: usize, game: Game, names: &[&str]) -> Info {
     };
     Info {
         id: format!("{}-{number}", game.name()),
-        game,
-        title: options.title(),
-        phase: "playing",
         taken: 1,
-        seats: 26,
-        port: 2_100,
         players: names.iter().map(player).collect(),
-        watchers: 0,
-        result: None,
-        r#match: None,
-        permanent: false,
-        options,
-        closing: None,
         people: 1,
+        ..Info::usual(game)
     }
 }
 
