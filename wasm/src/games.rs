@@ -9,7 +9,7 @@ use blackjack::{
 };
 use mastermind::ClientMessage;
 use netcore::{Client as _, Engine, Framing, Link, Phase, Time, wire::ShortText};
-use nuggets::{Explorer, Grid, Command, Participant};
+use nuggets::{Command, Explorer, Grid, Participant};
 use robots::{Bot, Game, Parameters};
 
 use crate::hall::Hall;
