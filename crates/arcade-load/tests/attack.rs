@@ -1,33 +1,9 @@
 //! A few seconds of attacks by the program itself, on the hub that is built for it.
 
-use std::{
-    env,
-    path::{Path, PathBuf},
-    process::{Command, Output},
-};
-
-fn program() -> &'static Path {
-    Path::new(env!("CARGO_BIN_EXE_arcade-load"))
-}
-
-// The hub, built with the profile and in the directory of this test. Cargo does nothing if it is up to date.
-fn hub() -> PathBuf {
-    let folder = program().parent().expect("programs lie in a directory of their profile");
-    let profile = match folder.file_name().and_then(|name| name.to_str()) {
-        Some("debug") | None => "dev",
-        Some(profile) => profile,
-    };
-    let cargo = env::var_os("CARGO").unwrap_or_else(|| env!("CARGO").into());
-    let mut build = Command::new(cargo);
-    build.args(["build", "--locked", "--package", "arcade", "--profile", profile]);
-    build.arg("--manifest-path").arg(concat!(env!("CARGO_MANIFEST_DIR"), "/../arcade/Cargo.toml"));
-    build.arg("--target-dir").arg(folder.parent().expect("profiles lie in a target directory"));
-    assert!(build.status().expect("cargo runs").success(), "the hub cannot be built");
-    folder.join(format!("arcade{}", env::consts::EXE_SUFFIX))
-}
+use std::process::{Command, Output};
 
 fn attack(arguments: &[&str]) -> Output {
-    Command::new(program()).arg("attack").args(arguments).output().expect("the program runs")
+    Command::new(env!("CARGO_BIN_EXE_arcade-load")).arg("attack").args(arguments).output().expect("the program runs")
 }
 
 #[test]
@@ -44,7 +20,7 @@ fn the_list_has_a_line_for_each_attack_and_others_are_refused() {
 #[cfg(target_os = "linux")]
 #[test]
 fn innocents_play_beside_attacks_and_everything_is_reported() {
-    let hub = hub();
+    let hub = testkit::programs::build(&["arcade"]).join("arcade");
     let options = ["--minutes", "0.1", "--seed", "7", "--only", "rooms", "--only", "quitters", "--arcade"];
     let output = attack(&[&options[..], &[hub.to_str().expect("a path in UTF-8")]].concat());
     let (report, broken) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());

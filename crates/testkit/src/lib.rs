@@ -7,6 +7,7 @@
 //! - [`simulation`]: whole matches with a journal, whose server is killed and resumed, from one seed.
 //! - [`seeds`]: runs a test over many seeds and reports the one that failed, so that it can be repeated.
 //! - [`process`]: real programs. Every wait has a deadline, and no process is left behind.
+//! - [`programs`]: builds programs of the workspace, and finds them.
 //! - [`terminal`]: real programs in a pseudo-terminal, and what is on its screen.
 //! - [`measured`]: servers whose resource usage is measured, for benches.
 //! - [`peer`] and [`stream`]: test clients over real sockets, for datagrams and for connections.
@@ -42,6 +43,7 @@ pub mod net;
 pub mod peer;
 #[cfg(unix)]
 pub mod process;
+pub mod programs;
 pub mod properties;
 pub mod seeds;
 pub mod simulation;

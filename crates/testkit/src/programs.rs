@@ -1,0 +1,49 @@
+//! Builds programs of the workspace for tests that start them, and finds their executables.
+
+use std::{
+    env,
+    ffi::OsString,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+/// A cargo command in the workspace that does not change the lock file.
+#[must_use]
+pub fn cargo(subcommand: &str) -> Command {
+    // Cargo sets the variable when it runs a test; a test started by hand uses the cargo that built it.
+    let cargo = env::var_os("CARGO").unwrap_or_else(|| OsString::from(env!("CARGO")));
+    let mut command = Command::new(cargo);
+    command.args([subcommand, "--locked"]).current_dir(workspace());
+    command
+}
+
+/// The root of the workspace.
+#[must_use]
+pub fn workspace() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+}
+
+/// Builds these programs with the profile and the target directory of the running test, and returns the directory where
+/// their executables are. Cargo does nothing if they are up to date, and its lock serializes tests that build.
+#[must_use]
+pub fn build(names: &[&str]) -> PathBuf {
+    // The test is FOLDER/[TARGET/]PROFILE/deps/NAME, and FOLDER contains cargo's file about the compiler.
+    let own = env::current_exe().expect("a running program has a path");
+    let programs =
+        own.ancestors().find(|path| path.ends_with("deps")).and_then(Path::parent).expect("a test of cargo's");
+    let folder =
+        programs.ancestors().find(|path| path.join(".rustc_info.json").exists()).expect("a directory of cargo's");
+    let profile = match programs.file_name().and_then(|name| name.to_str()) {
+        None | Some("debug") => "dev",
+        Some(name) => name,
+    };
+    // Features are those of the whole workspace, as they are for all tests: what is compiled for tests is used again.
+    let mut command = cargo("build");
+    command.args(["--workspace", "--profile", profile, "--target-dir"]).arg(folder);
+    for name in names {
+        command.args(["--bin", name]);
+    }
+    let status = command.status().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    assert!(status.success(), "{command:?}: {status}");
+    folder.join(programs.file_name().expect("a directory of a profile"))
+}
