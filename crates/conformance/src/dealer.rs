@@ -23,7 +23,7 @@ use table::Table;
 pub static TESTER: Tester = Tester {
     kind: "dealer",
     is_server: true,
-    usual: &["{port}", "{rounds}"],
+    usual: "{port} {rounds}",
     known: &["port", "rounds", "players"],
     needed: &["port", "rounds"],
     rules: RULES,

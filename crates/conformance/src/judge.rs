@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::report::{Report, Rule, Verdict};
+use crate::{
+    launch::Exit,
+    report::{Report, Rule, Verdict},
+};
 
 /// The breaches of one rule that are told in full; further ones are counted.
 const TOLD: usize = 3;
@@ -85,6 +88,20 @@ impl Judge {
     pub fn broken<T>(&mut self, rule: &'static Rule, wrong: impl FnOnce() -> String) -> Played<T> {
         self.check(rule, false, wrong);
         Err(Halt::Broken)
+    }
+
+    /// Notes whether a program that was started with wrong arguments has ended, with a status other than 0. `who` it is begins the text of
+    /// a breach.
+    pub(crate) fn refused(&mut self, rule: &'static Rule, exit: Option<Exit>, who: &str) {
+        let code = exit.map(|exit| exit.code);
+        self.check(rule, code.flatten().is_some_and(|code| code != 0), || {
+            let how = match code {
+                Some(Some(code)) => format!("ended with exit status {code}"),
+                Some(None) => "was ended by a signal".to_owned(),
+                None => "did not end".to_owned(),
+            };
+            format!("{who} {how}; a status other than 0 would be right")
+        });
     }
 
     /// Whether a rule was broken so far.

@@ -2,12 +2,12 @@
 
 use std::{
     io::{self, ErrorKind, Read as _, Write as _},
-    net::{Shutdown, SocketAddr, TcpStream},
+    net::{Shutdown, SocketAddr, TcpListener, TcpStream},
     thread,
     time::{Duration, Instant},
 };
 
-use bytes::BytesMut;
+use bytes::{Buf as _, BytesMut};
 
 use crate::launch::Run;
 
@@ -15,6 +15,8 @@ use crate::launch::Run;
 const RETRY: Duration = Duration::from_millis(10);
 /// How long a peer has to read a single byte before the next.
 const PAUSE: Duration = Duration::from_millis(1);
+/// The longest text without its NUL, in bytes.
+pub(crate) const MAX_TEXT: usize = 256;
 
 /// A TCP connection with the bytes that have arrived and are not used yet.
 pub struct Connection {
@@ -51,6 +53,22 @@ impl Connection {
                 Err(error) if Instant::now() >= by || run.exit(Instant::now()).is_some() => return Err(error),
                 Err(_) => thread::sleep(RETRY),
                 Ok(connection) => return Ok(connection),
+            }
+        }
+    }
+
+    /// Waits until a program connects that was started. There is none if it has not by then, or has ended.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn accept(listener: &TcpListener, run: &mut dyn Run, by: Instant) -> io::Result<Option<Self>> {
+        listener.set_nonblocking(true)?;
+        loop {
+            match listener.accept() {
+                Ok((stream, _)) => return Self::new(stream).map(Some),
+                Err(error) if error.kind() != ErrorKind::WouldBlock => return Err(error),
+                Err(_) if Instant::now() >= by || run.exit(Instant::now()).is_some() => return Ok(None),
+                Err(_) => thread::sleep(RETRY),
             }
         }
     }
@@ -97,6 +115,20 @@ impl Connection {
                     if matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
                 }
                 Err(_) => self.closed = true,
+            }
+        }
+    }
+
+    /// The bytes up to the next NUL, which is taken too. There are none if none comes by then, or not within [`MAX_TEXT`] bytes.
+    pub(crate) fn text(&mut self, by: Instant) -> Option<BytesMut> {
+        loop {
+            if let Some(end) = self.buffer.iter().take(MAX_TEXT + 1).position(|&byte| byte == 0) {
+                let text = self.buffer.split_to(end);
+                self.buffer.advance(1);
+                return Some(text);
+            }
+            if self.buffer.len() > MAX_TEXT || !self.more(by) {
+                return None;
             }
         }
     }

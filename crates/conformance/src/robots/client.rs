@@ -2,19 +2,17 @@
 //!
 //! The tester is the server and the GUI of the client at once. What the client must show follows from what the server told it.
 
-mod picture;
 mod rules;
 mod scenes;
 mod script;
 mod stage;
 
-use std::cell::Cell;
-
-use self::{rules::RULES, stage::Context};
+use self::rules::{EXIT_ONE, RULES};
 use crate::{
     judge::Judge,
     launch::Launcher,
     report::Report,
+    robots::context::Context,
     tester::{Options, Tester},
 };
 
@@ -22,7 +20,7 @@ use crate::{
 pub static TESTER: Tester = Tester {
     kind: "robots-client",
     is_server: false,
-    usual: &["-d", "{gui}", "-n", "{name}", "-p", "{port}", "-s", "{server}"],
+    usual: "-d {gui} -n {name} -p {port} -s {server}",
     known: PLACEHOLDERS,
     needed: PLACEHOLDERS,
     rules: RULES,
@@ -33,7 +31,7 @@ static PLACEHOLDERS: &[&str] = &["gui", "name", "port", "server"];
 
 fn test(launcher: &dyn Launcher, options: &Options) -> anyhow::Result<Report> {
     let mut judge = Judge::new(TESTER.kind, RULES);
-    let context = Context { launcher, options, hopeless: Cell::new(false) };
+    let context = Context::new(launcher, options, "client", &EXIT_ONE);
     judge.play("two games", |judge| scenes::two_games(&context, judge))?;
     judge.play("inputs that are none", |judge| scenes::bad_inputs(&context, judge))?;
     judge.play("inputs from elsewhere", |judge| scenes::elsewhere(&context, judge))?;

@@ -1,8 +1,7 @@
 //! The scenarios.
 
-use std::net::{Ipv4Addr, Ipv6Addr, TcpListener, UdpSocket};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, UdpSocket};
 
-use bytes::BytesMut;
 use robots::{BombId, Event, Parameters, Player, PlayerId, Position, ServerMessage};
 
 use super::{
@@ -11,11 +10,12 @@ use super::{
         MAP_ORDER, PIECES, SCORE_ONCE, SECOND_GAME, TAKEN_PORT, UNREACHABLE, WRONG_ARGUMENTS,
     },
     script::{opening, parameters, players, turns},
-    stage::{Context, Stage, encoded, nobody},
+    stage::{Stage, encoded, nobody, start},
 };
 use crate::{
     judge::{Judge, Played},
     report::Rule,
+    robots::context::Context,
 };
 
 /// The inputs of a GUI, and what a client makes of them.
@@ -49,9 +49,7 @@ pub(super) fn two_games(context: &Context<'_>, judge: &mut Judge) -> Played {
     stage.tell(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
     stage.silent()?;
     stage.joins()?;
-    for message in opening(&all) {
-        stage.tell(&message, &LOBBY)?;
-    }
+    stage.tell_all(opening(&all), &LOBBY)?;
     for message in turns(&setup, 11) {
         stage.tell(&message, &GAME)?;
         for (input, right, name) in INPUTS {
@@ -63,29 +61,20 @@ pub(super) fn two_games(context: &Context<'_>, judge: &mut Judge) -> Played {
     stage.tell(&scores(&all), &ENDED)?;
     stage.joins()?;
     stage.judge.check(&ENDED, true, String::new);
-    for message in opening(&all) {
-        stage.tell(&message, &LOBBY)?;
-    }
-    for message in turns(&setup, 12) {
-        stage.tell(&message, &SECOND_GAME)?;
-    }
+    stage.tell_all(opening(&all), &LOBBY)?;
+    stage.tell_all(turns(&setup, 12), &SECOND_GAME)?;
     stage.input(&[1]);
     stage.passes_on(&[2], &FORWARDED, "the input PlaceBlock in the second game")?;
     stage.tell(&scores(&all), &ENDED)
 }
 
 // A game whose first turn was shown.
-fn begin(stage: &mut Stage<'_>) -> Played<Parameters> {
+fn begin(stage: &mut Stage<'_>) -> Played {
     let (setup, all) = (parameters(2, (4, 3), 20, 1, 5)?, players(2)?);
     stage.tell(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
     stage.joins()?;
-    for message in opening(&all) {
-        stage.tell(&message, &LOBBY)?;
-    }
-    for message in turns(&setup, 21).into_iter().take(1) {
-        stage.tell(&message, &GAME)?;
-    }
-    Ok(setup)
+    stage.tell_all(opening(&all), &LOBBY)?;
+    stage.tell_all(turns(&setup, 21).into_iter().take(1), &GAME)
 }
 
 /// Datagrams that must be ignored, in the lobby and in the game.
@@ -100,12 +89,8 @@ pub(super) fn bad_inputs(context: &Context<'_>, judge: &mut Judge) -> Played {
         }
         // Its answer is behind those to all others.
         stage.joins()?;
-        for message in opening(&all) {
-            stage.tell(&message, &LOBBY)?;
-        }
-        for message in turns(&setup, 31).into_iter().take(1) {
-            stage.tell(&message, &GAME)?;
-        }
+        stage.tell_all(opening(&all), &LOBBY)?;
+        stage.tell_all(turns(&setup, 31).into_iter().take(1), &GAME)?;
         for bytes in NO_INPUTS {
             stage.input(bytes);
         }
@@ -120,7 +105,7 @@ pub(super) fn bad_inputs(context: &Context<'_>, judge: &mut Judge) -> Played {
 pub(super) fn elsewhere(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut stage = Stage::open(context, judge)?;
     begin(&mut stage)?;
-    stage.input_of_other(&[2, 2], false)?;
+    stage.input_of_other(&[2, 2], Ipv4Addr::LOCALHOST)?;
     stage.passes_on(&[3, 2], &ANY_ADDRESS, "the input Move Down from another port than that of the GUI")
 }
 
@@ -132,7 +117,7 @@ pub(super) fn over_ipv6(context: &Context<'_>, judge: &mut Judge) -> Played {
     }
     let mut stage = Stage::open(context, judge)?;
     begin(&mut stage)?;
-    stage.input_of_other(&[2, 1], true)?;
+    stage.input_of_other(&[2, 1], Ipv6Addr::LOCALHOST)?;
     stage.passes_on(&[3, 1], &GUI_IPV6, "the input Move Right over IPv6")
 }
 
@@ -159,11 +144,7 @@ pub(super) fn late(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut messages = vec![ServerMessage::Hello(setup.clone())];
     messages.extend(opening(&all).pop());
     messages.extend(turns(&setup, 51));
-    let mut bytes = BytesMut::new();
-    for message in &messages {
-        bytes.extend_from_slice(&encoded(message));
-    }
-    stage.server.send(&bytes);
+    stage.server.send(&messages.iter().map(encoded).collect::<Vec<_>>().concat());
     for message in messages {
         stage.picture_of(&message, &LATE)?;
     }
@@ -175,12 +156,8 @@ pub(super) fn busy(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut stage = Stage::open(context, judge)?;
     let (setup, all) = (parameters(4, (7, 6), 60, 3, 3)?, players(4)?);
     stage.tell(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
-    for message in opening(&all) {
-        stage.tell(&message, &LOBBY)?;
-    }
-    for message in turns(&setup, 61) {
-        stage.tell(&message, &GAME)?;
-    }
+    stage.tell_all(opening(&all), &LOBBY)?;
+    stage.tell_all(turns(&setup, 61), &GAME)?;
     stage.tell(&scores(&all), &ENDED)
 }
 
@@ -217,13 +194,8 @@ fn turns_of(
     rule: &'static Rule,
 ) -> Played {
     stage.tell(&ServerMessage::Hello(setup), &LOBBY)?;
-    for message in opening(all) {
-        stage.tell(&message, &LOBBY)?;
-    }
-    for (turn, events) in (0..).zip(list) {
-        stage.tell(&ServerMessage::Turn { turn, events }, rule)?;
-    }
-    Ok(())
+    stage.tell_all(opening(all), &LOBBY)?;
+    stage.tell_all((0..).zip(list).map(|(turn, events)| ServerMessage::Turn { turn, events }), rule)
 }
 
 /// The blasts of the pictures of the protocol, one without an end, and bombs in corners and on blocks.
@@ -283,9 +255,7 @@ pub(super) fn map_order(context: &Context<'_>, judge: &mut Judge) -> Played {
     stage.tell(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
     let mut messages = opening(&all);
     let started = messages.pop();
-    for message in messages {
-        stage.tell(&message, &LOBBY)?;
-    }
+    stage.tell_all(messages, &LOBBY)?;
     let mut bytes = vec![2, 0, 0, 0, 3];
     for (id, player) in (0..3_u8).zip(&all).rev() {
         bytes.push(id);
@@ -297,10 +267,7 @@ pub(super) fn map_order(context: &Context<'_>, judge: &mut Judge) -> Played {
     if let Some(started) = started {
         stage.tell_bytes(&bytes, &started, &MAP_ORDER)?;
     }
-    for message in turns(&setup, 71) {
-        stage.tell(&message, &MAP_ORDER)?;
-    }
-    Ok(())
+    stage.tell_all(turns(&setup, 71), &MAP_ORDER)
 }
 
 /// The server sends what is no message.
@@ -320,29 +287,37 @@ pub(super) fn closed(context: &Context<'_>, judge: &mut Judge) -> Played {
     context.ends(judge, &CLOSED, &mut *run, "after the server has closed the connection")
 }
 
+// A client that is started with a port for its GUI and a server must end.
+fn ends(
+    context: &Context<'_>,
+    judge: &mut Judge,
+    (port, server): (&str, SocketAddr),
+    rule: &'static Rule,
+    why: &str,
+) -> Played {
+    let gui = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
+    let mut run = start(context, &gui, port, server)?;
+    context.ends(judge, rule, &mut *run, why)
+}
+
 /// No server listens.
 pub(super) fn unreachable(context: &Context<'_>, judge: &mut Judge) -> Played {
-    let gui = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
     let port = crate::launch::free_udp_port()?.to_string();
-    let mut run = context.start(gui.local_addr()?, &port, nobody()?)?;
-    context.ends(judge, &UNREACHABLE, &mut *run, "although nobody listens at the address of the server")
+    let why = "although nobody listens at the address of the server";
+    ends(context, judge, (&port, nobody()?), &UNREACHABLE, why)
 }
 
 /// The port for the GUI is taken.
 pub(super) fn taken_port(context: &Context<'_>, judge: &mut Judge) -> Played {
     let server = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-    let gui = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
     // On both families, since whoever listens on both is refused for either.
     let taken = UdpSocket::bind((Ipv6Addr::UNSPECIFIED, 0)).or_else(|_| UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)))?;
     let port = taken.local_addr()?.port().to_string();
-    let mut run = context.start(gui.local_addr()?, &port, server.local_addr()?)?;
-    context.ends(judge, &TAKEN_PORT, &mut *run, "although its port is taken")
+    ends(context, judge, (&port, server.local_addr()?), &TAKEN_PORT, "although its port is taken")
 }
 
 /// Arguments that cannot be right.
 pub(super) fn no_port(context: &Context<'_>, judge: &mut Judge) -> Played {
     let server = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-    let gui = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
-    let mut run = context.start(gui.local_addr()?, "port", server.local_addr()?)?;
-    context.ends(judge, &WRONG_ARGUMENTS, &mut *run, "with '-p port'")
+    ends(context, judge, ("port", server.local_addr()?), &WRONG_ARGUMENTS, "with '-p port'")
 }
