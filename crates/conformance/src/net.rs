@@ -19,20 +19,17 @@ const PAUSE: Duration = Duration::from_millis(1);
 pub(crate) const MAX_TEXT: usize = 256;
 
 /// A TCP connection with the bytes that have arrived and are not used yet.
-pub struct Connection {
+pub(crate) struct Connection {
     stream: TcpStream,
     /// What has arrived. Decoders take from its front.
-    pub buffer: BytesMut,
+    pub(crate) buffer: BytesMut,
     /// Whether the peer has closed its side, or the connection is lost.
-    pub closed: bool,
+    pub(crate) closed: bool,
 }
 
 impl Connection {
     /// Connects, and tries again until `by` while nobody listens.
-    ///
-    /// # Errors
-    /// When nobody listens by then.
-    pub fn open(address: SocketAddr, by: Instant) -> io::Result<Self> {
+    pub(crate) fn open(address: SocketAddr, by: Instant) -> io::Result<Self> {
         loop {
             let left = by.saturating_duration_since(Instant::now()).max(RETRY);
             match TcpStream::connect_timeout(&address, left) {
@@ -44,10 +41,7 @@ impl Connection {
     }
 
     /// As [`Connection::open`], to a server that may end before it listens.
-    ///
-    /// # Errors
-    /// When nobody listens by then, or the server has ended.
-    pub fn to_server(run: &mut dyn Run, address: SocketAddr, by: Instant) -> io::Result<Self> {
+    pub(crate) fn to_server(run: &mut dyn Run, address: SocketAddr, by: Instant) -> io::Result<Self> {
         loop {
             match Self::open(address, Instant::now()) {
                 Err(error) if Instant::now() >= by || run.exit(Instant::now()).is_some() => return Err(error),
@@ -58,10 +52,7 @@ impl Connection {
     }
 
     /// Waits until a program connects that was started. There is none if it has not by then, or has ended.
-    ///
-    /// # Errors
-    /// When the system refuses.
-    pub fn accept(listener: &TcpListener, run: &mut dyn Run, by: Instant) -> io::Result<Option<Self>> {
+    pub(crate) fn accept(listener: &TcpListener, run: &mut dyn Run, by: Instant) -> io::Result<Option<Self>> {
         listener.set_nonblocking(true)?;
         loop {
             match listener.accept() {
@@ -74,10 +65,7 @@ impl Connection {
     }
 
     /// Takes over an accepted stream.
-    ///
-    /// # Errors
-    /// When the system refuses the options of the socket.
-    pub fn new(stream: TcpStream) -> io::Result<Self> {
+    pub(crate) fn new(stream: TcpStream) -> io::Result<Self> {
         // What an accepted socket inherits differs between systems.
         stream.set_nonblocking(false)?;
         stream.set_nodelay(true)?;
@@ -85,12 +73,12 @@ impl Connection {
     }
 
     /// Sends all bytes. A peer that has gone is found when one reads.
-    pub fn send(&mut self, bytes: &[u8]) {
+    pub(crate) fn send(&mut self, bytes: &[u8]) {
         self.closed |= self.stream.write_all(bytes).is_err();
     }
 
     /// Sends each byte by itself, with a pause in which a prompt peer reads it.
-    pub fn send_in_bytes(&mut self, bytes: &[u8]) {
+    pub(crate) fn send_in_bytes(&mut self, bytes: &[u8]) {
         for byte in bytes.chunks(1) {
             self.send(byte);
             thread::sleep(PAUSE);
@@ -98,7 +86,7 @@ impl Connection {
     }
 
     /// Waits for more bytes until `by`. Returns whether any came.
-    pub fn more(&mut self, by: Instant) -> bool {
+    pub(crate) fn more(&mut self, by: Instant) -> bool {
         let mut chunk = [0; 4096];
         loop {
             let left = by.saturating_duration_since(Instant::now());
@@ -134,16 +122,13 @@ impl Connection {
     }
 
     /// Closes the side on which we send. The other side stays open.
-    pub fn finish(&mut self) {
+    pub(crate) fn finish(&mut self) {
         // A connection that is lost is closed already.
         let _ = self.stream.shutdown(Shutdown::Write);
     }
 
     /// The address of this end.
-    ///
-    /// # Errors
-    /// When the system does not know it any more.
-    pub fn local_addr(&self) -> io::Result<SocketAddr> {
+    pub(crate) fn local_addr(&self) -> io::Result<SocketAddr> {
         self.stream.local_addr()
     }
 }

@@ -36,7 +36,7 @@ pub(super) fn shown(bytes: &[u8]) -> String {
 pub(super) struct Host<'a> {
     pub(super) judge: &'a mut Judge,
     pub(super) run: Box<dyn Run>,
-    options: &'a Options,
+    pub(super) options: &'a Options,
     socket: UdpSocket,
     client: Option<SocketAddr>,
     named: bool,

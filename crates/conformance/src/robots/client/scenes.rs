@@ -43,8 +43,7 @@ fn scores(players: &[Player]) -> ServerMessage {
 }
 
 /// Two games one after the other, with all inputs.
-pub(super) fn two_games(context: &Context<'_>, judge: &mut Judge) -> Played {
-    let mut stage = Stage::open(context, judge)?;
+pub(super) fn two_games(stage: &mut Stage<'_>) -> Played {
     let (setup, all) = (parameters(3, (6, 4), 4, 2, 2)?, players(3)?);
     stage.tell(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
     stage.silent()?;
@@ -78,8 +77,7 @@ fn begin(stage: &mut Stage<'_>) -> Played {
 }
 
 /// Datagrams that must be ignored, in the lobby and in the game.
-pub(super) fn bad_inputs(context: &Context<'_>, judge: &mut Judge) -> Played {
-    let mut stage = Stage::open(context, judge)?;
+pub(super) fn bad_inputs(stage: &mut Stage<'_>) -> Played {
     let (setup, all) = (parameters(1, (4, 3), 20, 1, 5)?, players(1)?);
     stage.tell(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
     // Once a Join has come, the client listens, so the second lobby and game are those that count.
@@ -102,28 +100,25 @@ pub(super) fn bad_inputs(context: &Context<'_>, judge: &mut Judge) -> Played {
 }
 
 /// An input that comes from another port than that of the GUI.
-pub(super) fn elsewhere(context: &Context<'_>, judge: &mut Judge) -> Played {
-    let mut stage = Stage::open(context, judge)?;
-    begin(&mut stage)?;
+pub(super) fn elsewhere(stage: &mut Stage<'_>) -> Played {
+    begin(stage)?;
     stage.input_of_other(&[2, 2], Ipv4Addr::LOCALHOST)?;
     stage.passes_on(&[3, 2], &ANY_ADDRESS, "the input Move Down from another port than that of the GUI")
 }
 
 /// An input over IPv6.
-pub(super) fn over_ipv6(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn over_ipv6(stage: &mut Stage<'_>) -> Played {
     if UdpSocket::bind((Ipv6Addr::LOCALHOST, 0)).is_err() {
         // This system has no IPv6.
         return Ok(());
     }
-    let mut stage = Stage::open(context, judge)?;
-    begin(&mut stage)?;
+    begin(stage)?;
     stage.input_of_other(&[2, 1], Ipv6Addr::LOCALHOST)?;
     stage.passes_on(&[3, 1], &GUI_IPV6, "the input Move Right over IPv6")
 }
 
 /// The server's messages arrive byte by byte.
-pub(super) fn pieces(context: &Context<'_>, judge: &mut Judge) -> Played {
-    let mut stage = Stage::open(context, judge)?;
+pub(super) fn pieces(stage: &mut Stage<'_>) -> Played {
     let (setup, all) = (parameters(2, (4, 3), 3, 1, 1)?, players(2)?);
     let hello = [ServerMessage::Hello(setup.clone())];
     for message in hello.into_iter().chain(opening(&all)).chain(turns(&setup, 41)).chain([scores(&all)]) {
@@ -138,8 +133,7 @@ pub(super) fn pieces(context: &Context<'_>, judge: &mut Judge) -> Played {
 }
 
 /// All messages so far arrive at once.
-pub(super) fn late(context: &Context<'_>, judge: &mut Judge) -> Played {
-    let mut stage = Stage::open(context, judge)?;
+pub(super) fn late(stage: &mut Stage<'_>) -> Played {
     let (setup, all) = (parameters(3, (6, 5), 25, 2, 3)?, players(3)?);
     let mut messages = vec![ServerMessage::Hello(setup.clone())];
     messages.extend(opening(&all).pop());
@@ -152,8 +146,7 @@ pub(super) fn late(context: &Context<'_>, judge: &mut Judge) -> Played {
 }
 
 /// A long game with many bombs.
-pub(super) fn busy(context: &Context<'_>, judge: &mut Judge) -> Played {
-    let mut stage = Stage::open(context, judge)?;
+pub(super) fn busy(stage: &mut Stage<'_>) -> Played {
     let (setup, all) = (parameters(4, (7, 6), 60, 3, 3)?, players(4)?);
     stage.tell(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
     stage.tell_all(opening(&all), &LOBBY)?;
@@ -198,9 +191,8 @@ fn turns_of(
     stage.tell_all((0..).zip(list).map(|(turn, events)| ServerMessage::Turn { turn, events }), rule)
 }
 
-/// The blasts of the pictures of the protocol, one without an end, and bombs in corners and on blocks.
-pub(super) fn explosions(context: &Context<'_>, judge: &mut Judge) -> Played {
-    let mut stage = Stage::open(context, judge)?;
+/// The blasts of the pictures of the protocol, and bombs in corners and on blocks.
+pub(super) fn explosions(stage: &mut Stage<'_>) -> Played {
     let all = players(1)?;
     let wall = [(0, 2), (1, 2), (2, 2), (3, 2), (4, 2), (0, 1), (1, 1), (4, 1), (1, 0), (2, 0), (3, 0), (4, 0)];
     let mut first: Vec<_> = vec![robot(0, 0, 0)];
@@ -223,20 +215,22 @@ pub(super) fn explosions(context: &Context<'_>, judge: &mut Judge) -> Played {
         vec![explosion(7, &[0], &[(2, 1)]), robot(0, 0, 2)],
         vec![],
     ];
-    turns_of(&mut stage, parameters(1, (5, 3), 99, 2, 3)?, &all, list, &EXPLOSIONS)?;
-    let mut stage = Stage::open(context, stage.judge)?;
+    turns_of(stage, parameters(1, (5, 3), 99, 2, 3)?, &all, list, &EXPLOSIONS)
+}
+
+/// A blast without an end.
+pub(super) fn long_explosion(stage: &mut Stage<'_>) -> Played {
     let list = vec![
         vec![robot(0, 299, 0), block(299, 150)],
         vec![bomb(0, 299, 0)],
         vec![explosion(0, &[0], &[(299, 150)]), robot(0, 1, 1)],
         vec![],
     ];
-    turns_of(&mut stage, parameters(1, (300, 200), 99, 65_535, 1)?, &all, list, &EXPLOSIONS)
+    turns_of(stage, parameters(1, (300, 200), 99, 65_535, 1)?, &players(1)?, list, &EXPLOSIONS)
 }
 
 /// Two bombs hit one robot in one turn, and later again.
-pub(super) fn hit_twice(context: &Context<'_>, judge: &mut Judge) -> Played {
-    let mut stage = Stage::open(context, judge)?;
+pub(super) fn hit_twice(stage: &mut Stage<'_>) -> Played {
     let all = players(2)?;
     let list = vec![
         vec![robot(0, 0, 0), robot(1, 1, 0)],
@@ -245,12 +239,11 @@ pub(super) fn hit_twice(context: &Context<'_>, judge: &mut Judge) -> Played {
         vec![explosion(0, &[0, 1], &[]), explosion(1, &[1, 0], &[]), robot(0, 1, 0), robot(1, 0, 0)],
         vec![],
     ];
-    turns_of(&mut stage, parameters(2, (2, 1), 99, 5, 2)?, &all, list, &SCORE_ONCE)
+    turns_of(stage, parameters(2, (2, 1), 99, 5, 2)?, &all, list, &SCORE_ONCE)
 }
 
 /// `GameStarted` with the last player first.
-pub(super) fn map_order(context: &Context<'_>, judge: &mut Judge) -> Played {
-    let mut stage = Stage::open(context, judge)?;
+pub(super) fn map_order(stage: &mut Stage<'_>) -> Played {
     let (setup, all) = (parameters(3, (4, 3), 5, 1, 2)?, players(3)?);
     stage.tell(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
     let mut messages = opening(&all);
