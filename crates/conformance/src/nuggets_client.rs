@@ -27,8 +27,10 @@ pub static TESTER: Tester = Tester {
 /// By when a client that gets no answer has asked again.
 const AGAIN: Duration = Duration::from_secs(3);
 
+type Scenario = fn(&mut Host<'_>) -> Played;
+
 /// What is played with a client, each time with another server.
-const SCENARIOS: [(&str, fn(&mut Host<'_>) -> Played); 6] = [
+const SCENARIOS: [(&str, Scenario); 6] = [
     ("a game", game),
     ("a full game", refused),
     ("damaged messages", hostile),

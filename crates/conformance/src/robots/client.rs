@@ -32,8 +32,10 @@ pub static TESTER: Tester = Tester {
 
 static PLACEHOLDERS: &[&str] = &["gui", "name", "port", "server"];
 
+type Scene = fn(&mut Stage<'_>) -> Played;
+
 /// Scenes with a client that goes on.
-const SCENES: [(&str, fn(&mut Stage<'_>) -> Played); 11] = [
+const SCENES: [(&str, Scene); 11] = [
     ("two games", scenes::two_games),
     ("inputs that are none", scenes::bad_inputs),
     ("inputs from elsewhere", scenes::elsewhere),
