@@ -131,9 +131,6 @@ impl Bots {
     }
 
     /// Seats one more bot.
-    ///
-    /// # Errors
-    /// When there is no seat for it, or the system refuses a socket.
     pub(crate) fn add(&self, level: Level) -> anyhow::Result<Seating> {
         let info = self.info.borrow().clone();
         // Held until the bot is in it, so that two requests do not get the same name or seat.

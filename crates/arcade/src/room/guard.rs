@@ -86,9 +86,6 @@ fn read(bytes: &[u8]) -> anyhow::Result<BTreeSet<HostId>> {
 }
 
 /// Parses a host: an IPv4 address, or an IPv6 address, which stands for its network of 64 bits.
-///
-/// # Errors
-/// A message that says what would be valid.
 pub(crate) fn host(typed: &str) -> Result<HostId, String> {
     let address = typed.strip_suffix("/64").unwrap_or(typed);
     let ip: IpAddr = address
