@@ -10,7 +10,6 @@ use rand_pcg::Pcg64;
 
 use crate::room::{Came, Hall, on};
 
-const LINKS: [Link; 3] = [Link::Datagram, Link::Stream, Link::Message];
 pub(crate) const MAP: &str = "+----+ +---+\n|....###...|\n|..+-+ |...|\n|..|   +-#-+\n+--+     #  \n    ######  \n";
 
 pub(crate) fn config(seed: u64) -> Config {
@@ -27,7 +26,7 @@ pub(crate) fn config(seed: u64) -> Config {
 }
 
 pub(crate) fn link_of(peer: u64) -> Link {
-    LINKS[usize::try_from(peer % 3).unwrap()]
+    [Link::Datagram, Link::Stream, Link::Message][usize::try_from(peer % 3).unwrap()]
 }
 
 // What went out, and the fingerprint then.
@@ -90,6 +89,9 @@ pub(crate) fn record_in(mut hall: Hall, seed: u64, length: usize) -> (Vec<(Time,
 // Things that nobody may see at once and that matter later.
 fn hidden() -> Vec<(&'static str, Vec<Came>)> {
     let said = |peer: u64, message: &[u8]| Came::Bytes(peer, on(link_of(peer), message));
+    let visit = |peer: u64, message: &[u8]| {
+        vec![Came::Connected(peer, Role::Player, link_of(peer)), said(peer, message), said(peer, b"KEY Q")]
+    };
     vec![
         ("somebody is there and has said nothing", vec![Came::Connected(900, Role::Player, Link::Stream)]),
         ("and over another link", vec![Came::Connected(900, Role::Player, Link::Message)]),
@@ -97,19 +99,10 @@ fn hidden() -> Vec<(&'static str, Vec<Came>)> {
         ("a player has shown that it is there", vec![said(901, b"KEY ?")]),
         ("the same at another time", vec![said(901, b"KEY ?"), said(901, b"KEY ?")]),
         ("a budget is smaller", vec![said(903, b"PLAY again")]),
-        (
-            "there was one more spectator",
-            vec![Came::Connected(904, Role::Player, link_of(904)), said(904, b"SPECTATE"), said(904, b"KEY Q")],
-        ),
+        ("there was one more spectator", visit(904, b"SPECTATE")),
         ("somebody has quit and may not come back", vec![said(902, b"KEY Q")]),
-        (
-            "one more has played",
-            vec![Came::Connected(905, Role::Player, link_of(905)), said(905, b"PLAY Eve"), said(905, b"KEY Q")],
-        ),
-        (
-            "and had another name",
-            vec![Came::Connected(905, Role::Player, link_of(905)), said(905, b"PLAY Eva"), said(905, b"KEY Q")],
-        ),
+        ("one more has played", visit(905, b"PLAY Eve")),
+        ("and had another name", visit(905, b"PLAY Eva")),
     ]
 }
 

@@ -58,23 +58,25 @@ fn pieces<'a>(mut bytes: &'a [u8], lengths: &'a [usize]) -> impl Iterator<Item =
 
 proptest! {
     #[test]
-    fn a_stream_may_be_cut_anywhere(keys in prop::collection::vec(prop::sample::select(&b"hjklyubnHJKLYUBN?"[..]), 0..20), cuts in prop::collection::vec(1..12usize, 1..60)) {
+    fn a_stream_may_be_cut_anywhere(
+        keys in prop::collection::vec(prop::sample::select(&b"hjklyubnHJKLYUBN?"[..]), 0..20),
+        cuts in prop::collection::vec(1..12usize, 1..60),
+    ) {
         let mut stream = on(Link::Stream, b"PLAY Ann");
         for key in keys {
             stream.extend(on(Link::Stream, &[b'K', b'E', b'Y', b' ', key]));
         }
         let (mut whole, mut cut) = (Hall::new(CABIN, Config::default()), Hall::new(CABIN, Config::default()));
-        let mut clients = [Client::with_link(Link::Stream, ann(), Time::ZERO), Client::with_link(Link::Stream, ann(), Time::ZERO)];
+        let [mut at_once, mut in_pieces] = [(); 2].map(|()| Client::with_link(Link::Stream, ann(), Time::ZERO));
         for hall in [&mut whole, &mut cut] {
             hall.connect(1, Link::Stream);
         }
         let expected = sent(&whole.input(&Came::Bytes(1, stream.clone())), 1).concat();
-        let got: Vec<u8> =
-            pieces(&stream, &cuts).flat_map(|piece| sent(&cut.input(&Came::Bytes(1, piece.to_vec())), 1).concat()).collect();
+        let mut heard = |piece: &[u8]| sent(&cut.input(&Came::Bytes(1, piece.to_vec())), 1).concat();
+        let got: Vec<u8> = pieces(&stream, &cuts).flat_map(&mut heard).collect();
         prop_assert_eq!(&got, &expected);
         prop_assert_eq!(cut.room.digest(), whole.room.digest());
         // The client reads what the server wrote, cut anywhere as well.
-        let [at_once, in_pieces] = &mut clients;
         at_once.receive(Time::ZERO, &expected).unwrap();
         for piece in pieces(&expected, &cuts) {
             in_pieces.receive(Time::ZERO, piece).unwrap();

@@ -120,7 +120,6 @@ fn slips_are_put_right_and_told() {
 
 #[test]
 fn too_few_room_spots() {
-    check("+---+\n|...|\n+---+\n", &["3 room spots are too few: 26 players and 30 piles need 56"]);
     check("+-+\n|.|\n+-+\n", &["1 room spots are too few: 26 players and 30 piles need 56"]);
     let hall = |cols: usize| format!("+{0}+\n|{1}|\n+{0}+\n", "-".repeat(cols), ".".repeat(cols));
     check(&hall(55), &["55 room spots are too few: 26 players and 30 piles need 56"]);
@@ -156,14 +155,6 @@ sketches! {
         [|...|]
         [+---+]
     " => [(1, 3, HORIZONTAL_MEETS), (2, 3, VERTICAL_ENDS)];
-
-    a_pillar_of_one_corner: "
-        [+---+]
-        [|...|]
-        [|.+.|]
-        [|...|]
-        [+---+]
-    " => [(3, 3, CORNER)];
 
     boundaries_side_by_side: "[|-|]" => [
         (1, 1, VERTICAL_ENDS), (1, 1, VERTICAL_MEETS), (1, 2, HORIZONTAL_ENDS),
