@@ -45,7 +45,9 @@ fn list<'a>(state: &'a mut Value, name: &str) -> &'a mut Vec<Value> {
 // Takes all nuggets out of the purses and the piles.
 fn empty(state: &mut Value) {
     state["game"]["piles"] = json!([]);
-    list(&mut state["game"], "players").iter_mut().for_each(|player| player["purse"] = json!(0));
+    for player in list(&mut state["game"], "players") {
+        player["purse"] = json!(0);
+    }
 }
 
 /// What no game can be in, and why it is refused.
