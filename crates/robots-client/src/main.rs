@@ -1,7 +1,7 @@
 //! The program `robots-client`.
 //!
-//! [`robots::Client`] folds the server's messages into pictures. This adds the input and output: the command line ([`Args`]), the
-//! connection, the GUI's datagrams, the bots and the demonstration.
+//! [`robots::Client`] folds the server's messages into pictures. This adds the input and output: the command line ([`Args`]),
+//! the connection, the GUI's datagrams, the bots and the demonstration.
 //!
 //! ```text
 //! server -TCP-------------> robots::Client -> Gui -UDP-> GUI

@@ -306,8 +306,8 @@ impl Link {
         self.client.act(self.clock.now(), input);
     }
 
-    // Writes what the client says as far as the system takes it. The rest waits in the client, which bounds it. After an error
-    // nothing is written any more; reading then reports the state of the connection.
+    // Writes what the client says as far as the system takes it. The rest waits in the client, which bounds it. After an
+    // error nothing is written any more; reading then reports the state of the connection.
     fn flush(&mut self) {
         while !self.broken {
             if self.unsent.is_empty() {
