@@ -1,10 +1,10 @@
-//! `robots-verify -p PORT -m KIND`: explains every robots message that it is sent, byte by byte, for people who debug a program
-//! of their own.
+//! `robots-verify -p PORT -m KIND`: explains every robots message that it is sent, byte by byte, for people who debug a
+//! program of their own.
 //!
-//! - [`format`](mod@format) describes the wire format as data. All explanations come from it. Tests compare it with the decoders
-//!   of the crate `robots`, on complete, truncated and damaged messages.
-//! - [`explain`] reads bytes in pieces of any size and gives a [`Report`](report::Report) for each message. [`sense`] adds notes
-//!   where what is well-formed makes no sense.
+//! - [`format`](mod@format) describes the wire format as data. All explanations come from it. Tests compare it with the
+//!   decoders of the crate `robots`, on complete, truncated and damaged messages.
+//! - [`explain`] reads bytes in pieces of any size and gives a [`Report`](report::Report) for each message. [`sense`] adds
+//!   notes where what is well-formed makes no sense.
 //! - [`text`] writes a report for people, [`json`] for programs.
 //! - None of these does input or output: [`sources`] has the sockets and files, [`printer`] standard output.
 
