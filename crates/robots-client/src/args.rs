@@ -49,7 +49,7 @@ for wrong usage.";
                             robots-client -s SERVER[:PORT] --bot|--headless COUNT [OPTIONS]\n       \
                             robots-client --demo [OPTIONS]")]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
-pub struct Args {
+pub(crate) struct Args {
     /// Where the GUI listens, over UDP
     #[arg(short = 'd', long, value_name = "HOST:PORT", value_parser = host_port,
           required_unless_present_any = ["gui", "bot", "headless", "demo"], conflicts_with_all = ["gui", "headless"])]

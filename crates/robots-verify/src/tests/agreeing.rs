@@ -13,10 +13,12 @@ use robots::{
     ClientMessage, DrawMessage, InputMessage, ServerMessage,
     protocol::{MAX_DATAGRAM, MAX_SERVER_MESSAGE, ServerDecoder, encode},
 };
-use robots_verify::{
-    Explainer, Fault, Kind, Label, Line, Report, Value,
-    explain::{MAX_SHOWN_ITEMS, MAX_SHOWN_LINES},
-    format::{FieldShape, Shape},
+
+use super::bytes as from_hex;
+use crate::{
+    explain::{Explainer, MAX_SHOWN_ITEMS, MAX_SHOWN_LINES},
+    format::{FieldShape, Kind, Shape},
+    report::{Fault, Label, Line, Report, Value},
 };
 
 /// Bytes that the description allows, with a few items in each list and ascending keys in each map.
@@ -63,7 +65,7 @@ fn message() -> impl Strategy<Value = (Kind, Vec<u8>)> {
 }
 
 /// What the decoders say of one message: it and its bytes, or what is wrong.
-fn decoded(kind: Kind, bytes: &[u8]) -> Result<(String, Vec<u8>), DecodeError> {
+pub(super) fn decoded(kind: Kind, bytes: &[u8]) -> Result<(String, Vec<u8>), DecodeError> {
     fn read<T: Decode + Encode + Debug>(bytes: &[u8], max: u32) -> Result<(String, Vec<u8>), DecodeError> {
         let message: T = read_datagram(bytes, max)?;
         let mut out = BytesMut::new();
@@ -114,7 +116,7 @@ const WRAPPERS: &[&str] = &[
 ];
 
 /// The words, numbers and texts in what a derived `Debug` writes, in order.
-fn words_of_debug(debug: &str) -> Vec<String> {
+pub(super) fn words_of_debug(debug: &str) -> Vec<String> {
     let (mut words, mut word, mut chars) = (vec![], String::new(), debug.chars());
     while let Some(c) = chars.next() {
         if c == '"' {
@@ -220,7 +222,7 @@ proptest! {
     }
 
     #[test]
-    fn a_stream_is_explained_the_same_however_it_is_cut(
+    fn a_stream_is_explained_and_decoded_the_same_however_it_is_cut(
         messages in vec(valid(Kind::Server.message()), 0..6), step in 1..40_usize, wrong in any::<bool>()
     ) {
         let mut stream = messages.concat();
@@ -228,10 +230,20 @@ proptest! {
             stream.extend([9, 1, 2, 3]);
         }
         let mut explainer = Explainer::new(Kind::Server);
+        let (mut decoder, mut buffer, mut decoded) = (ServerDecoder::default(), BytesMut::new(), vec![]);
         let mut reports = vec![];
         for mut piece in stream.chunks(step) {
+            buffer.extend_from_slice(piece);
+            while let Ok(Some(message)) = decoder.decode(&mut buffer) {
+                let mut bytes = BytesMut::new();
+                encode(&message, &mut bytes);
+                decoded.push(bytes.to_vec());
+            }
             reports.extend(std::iter::from_fn(|| explainer.next(&mut piece)));
+            // A message is there with its last byte, and no sooner.
+            prop_assert_eq!(decoded.len() as u64, explainer.messages());
         }
+        prop_assert_eq!(&decoded, &messages);
         prop_assert_eq!(reports.len(), messages.len() + usize::from(wrong));
         prop_assert_eq!(explainer.messages(), messages.len() as u64);
         let mut at = 0;
@@ -257,7 +269,7 @@ fn a_wrong_tag_of_each_enumeration_is_told_with_its_place() {
         (Kind::Display, "", "DrawMessage", 2),
     ] {
         for tag in tags..=255 {
-            let mut bytes = crate::bytes(front);
+            let mut bytes = from_hex(front);
             let at = bytes.len();
             bytes.push(tag);
             let expected = Err(DecodeError::unknown_tag(ty, tag, at));
@@ -269,7 +281,7 @@ fn a_wrong_tag_of_each_enumeration_is_told_with_its_place() {
 
 #[test]
 fn a_long_list_is_shown_in_part_and_kept_in_part() {
-    let mut turn = crate::bytes("03 00 00 00 00 ff ff");
+    let mut turn = from_hex("03 00 00 00 00 ff ff");
     (0..65_535_u16).for_each(|x| turn.extend([&[3], &x.to_be_bytes()[..], &[0, 7]].concat()));
     let mut explainer = Explainer::new(Kind::Server);
     // Byte by byte: that it costs no more so is what makes this test end.
@@ -280,8 +292,8 @@ fn a_long_list_is_shown_in_part_and_kept_in_part() {
     assert_eq!(report.lines.last(), Some(&Line::LeftOut { items: 65_535 - MAX_SHOWN_ITEMS, depth: 2 }));
 
     // Lists in a list.
-    let explosion = [crate::bytes("01 00 00 00 00 00 00 00 64"), (0..100).collect(), vec![0; 4]].concat();
-    let turn = [crate::bytes("03 00 01 00 00 00 64"), explosion.repeat(100)].concat();
+    let explosion = [from_hex("01 00 00 00 00 00 00 00 64"), (0..100).collect(), vec![0; 4]].concat();
+    let turn = [from_hex("03 00 01 00 00 00 64"), explosion.repeat(100)].concat();
     let report = Explainer::datagram(Kind::Server, 1, &turn);
     assert_eq!((report.length, &report.fault), (turn.len(), &None));
     assert_eq!(report.lines.len() + report.lines_left_out, 3 + 100 * 104);
@@ -291,8 +303,8 @@ fn a_long_list_is_shown_in_part_and_kept_in_part() {
 
 #[test]
 fn a_message_without_end_is_refused_where_the_decoder_refuses_it() {
-    let mut stream = crate::bytes("03 00 00 00 10 00 00");
-    stream.extend(crate::bytes("03 00 00 00 00").repeat(MAX_SERVER_MESSAGE / 5));
+    let mut stream = from_hex("03 00 00 00 10 00 00");
+    stream.extend(from_hex("03 00 00 00 00").repeat(MAX_SERVER_MESSAGE / 5));
     let mut explainer = Explainer::new(Kind::Server);
     let report = explainer.next(&mut &stream[..]).unwrap();
     let at = MAX_SERVER_MESSAGE - (MAX_SERVER_MESSAGE - 7) % 5;
@@ -307,7 +319,7 @@ fn a_text_that_goes_beyond_the_longest_message_is_refused() {
     // Players with the longest names and addresses: as many as there can be, and more than fit a datagram.
     let player = [&[255][..], &[b'x'; 255], &[255], &[b'x'; 255]].concat();
     let players: Vec<u8> = (0..=255_u8).flat_map(|id| [&[id], &player[..]].concat()).collect();
-    let lobby = crate::bytes("00 00 01 00 01 00 01 00 00 00 00 00 01 00 00 01 00");
+    let lobby = from_hex("00 00 01 00 01 00 01 00 00 00 00 00 01 00 00 01 00");
     let report = Explainer::datagram(Kind::Display, 1, &[&lobby[..], &players].concat());
     let Some(Fault::TooLong { at, max: MAX_DATAGRAM }) = report.fault else { panic!("{:?}", report.fault) };
     assert!((MAX_DATAGRAM - 255..=MAX_DATAGRAM).contains(&at) && report.length <= MAX_DATAGRAM);

@@ -1,13 +1,10 @@
-//! Explanations against the decoders, as text, from the real program, and in the document.
-#![allow(clippy::unwrap_used, reason = "what helps a test fails as a test does")]
+//! Explanations against the decoders, as text, and in the document.
 
 mod agreeing;
 mod document;
 mod golden;
-#[cfg(unix)]
-mod program;
 
-use robots_verify::Kind;
+use crate::format::Kind;
 
 /// Bytes from two digits each, with spaces between.
 fn bytes(hex: &str) -> Vec<u8> {
