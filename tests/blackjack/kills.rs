@@ -5,7 +5,7 @@ use std::{
     thread,
 };
 
-use blackjack::{DealerMessage, Dialect, Name, PlayerMessage, Verdict, protocol::DealerDecoder};
+use blackjack::{DealerMessage, Dialect, Name, PlayerMessage, Score, protocol::DealerDecoder};
 use bytes::BytesMut;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -26,31 +26,11 @@ const GAME: &str = "--bind 127.0.0.1 --players 3 --tables 2 --delay-ms 0 --json"
 /// Messages between two kills, at most.
 const MESSAGES: u64 = 200;
 
-/// The results that a player was told.
-#[derive(Debug, Default, Clone, Copy)]
-struct Told {
-    wins: u64,
-    pushes: u64,
-    losses: u64,
-    busts: u64,
-}
-
-impl Told {
-    const fn count(&mut self, verdict: Verdict) {
-        *match verdict {
-            Verdict::Win => &mut self.wins,
-            Verdict::Push => &mut self.pushes,
-            Verdict::Lose => &mut self.losses,
-            Verdict::Bust => &mut self.busts,
-        } += 1;
-    }
-}
-
 /// Plays until it is told that there are no more rounds; joins by the same name whenever the dealer was killed.
-fn play(dealer: SocketAddr, (name, dialect): (&str, Dialect), seed: u64, lives: &Lives) -> Told {
+fn play(dealer: SocketAddr, (name, dialect): (&str, Dialect), seed: u64, lives: &Lives) -> Score {
     let _bot = lives.bot();
     let mut dice = Pcg64::seed_from_u64(seed);
-    let (mut told, mut life) = (Told::default(), 0);
+    let (mut told, mut life) = (Score::default(), 0);
     while let Some(next) = lives.after(life) {
         life = next;
         // It may be killed before it knows of us.
@@ -70,7 +50,7 @@ fn play(dealer: SocketAddr, (name, dialect): (&str, Dialect), seed: u64, lives: 
                 DealerMessage::Decision => {
                     say = Some(if dice.random_range(0..3) == 0 { PlayerMessage::Hit } else { PlayerMessage::Stand });
                 }
-                DealerMessage::Result(verdict) => told.count(verdict),
+                DealerMessage::Result(verdict) => told.add(verdict),
                 DealerMessage::Quit => return told,
                 _ => {}
             }
@@ -104,7 +84,7 @@ fn tables(seed: u64, kills: u32) -> u32 {
         let killed = dealer.kills;
         let stdout = dealer.wait();
         lives.end();
-        (bots.into_iter().map(|bot| bot.join().unwrap()).collect::<Vec<Told>>(), stdout, killed)
+        (bots.into_iter().map(|bot| bot.join().unwrap()).collect::<Vec<Score>>(), stdout, killed)
     });
     let (told, stdout, killed) = told;
     check(&names, &told, &stdout, killed);
@@ -112,13 +92,13 @@ fn tables(seed: u64, kills: u32) -> u32 {
 }
 
 // The standings that the host was shown hold all that the players were told.
-fn check(names: &[&str], told: &[Told], stdout: &str, kills: u32) {
+fn check(names: &[&str], told: &[Score], stdout: &str, kills: u32) {
     let mut seats = 0;
     for line in stdout.lines().filter(|line| line.starts_with('{')) {
         let standings: Value = serde_json::from_str(line).unwrap();
         for seat in standings["seats"].as_array().unwrap() {
             let player = names.iter().position(|name| seat["name"] == **name).unwrap();
-            let Told { wins, pushes, losses, busts } = told[player];
+            let Score { wins, pushes, losses, busts } = told[player];
             let mut missed = 0;
             for (kind, told) in [("wins", wins), ("pushes", pushes), ("losses", losses), ("busts", busts)] {
                 let stands = seat[kind].as_u64().unwrap_or_else(|| panic!("{kind} is not in {seat}"));

@@ -26,16 +26,22 @@ const RANKS: [&str; 13] =
     ["Ace", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten", "Jack", "Queen", "King"];
 const SUITS: [&str; 4] = ["Clubs", "Diamonds", "Hearts", "Spades"];
 
+// The names of all cards, each between two texts.
 macro_rules! names {
-    ($($suit:literal)*) => { [$(
-        concat!("Ace of ", $suit), concat!("Two of ", $suit), concat!("Three of ", $suit), concat!("Four of ", $suit),
-        concat!("Five of ", $suit), concat!("Six of ", $suit), concat!("Seven of ", $suit), concat!("Eight of ", $suit),
-        concat!("Nine of ", $suit), concat!("Ten of ", $suit), concat!("Jack of ", $suit), concat!("Queen of ", $suit),
-        concat!("King of ", $suit),
+    ($before:literal, $after:literal) => { names!($before, $after; "Clubs" "Diamonds" "Hearts" "Spades") };
+    ($before:literal, $after:literal; $($suit:literal)*) => { [$(
+        concat!($before, "Ace of ", $suit, $after), concat!($before, "Two of ", $suit, $after),
+        concat!($before, "Three of ", $suit, $after), concat!($before, "Four of ", $suit, $after),
+        concat!($before, "Five of ", $suit, $after), concat!($before, "Six of ", $suit, $after),
+        concat!($before, "Seven of ", $suit, $after), concat!($before, "Eight of ", $suit, $after),
+        concat!($before, "Nine of ", $suit, $after), concat!($before, "Ten of ", $suit, $after),
+        concat!($before, "Jack of ", $suit, $after), concat!($before, "Queen of ", $suit, $after),
+        concat!($before, "King of ", $suit, $after),
     )*] };
 }
+pub(crate) use names;
 
-const NAMES: [&str; DECK] = names!("Clubs" "Diamonds" "Hearts" "Spades");
+const NAMES: [&str; DECK] = names!("", "");
 
 /// The suit of a card, in the order of the card numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

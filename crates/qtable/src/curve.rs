@@ -18,6 +18,8 @@ use crate::{args::Way, judge::Judge, progress::RoundsProgress, train::watch};
 
 /// The number of rounds of the first point.
 pub(crate) const FIRST: u64 = 1_000;
+/// The title, unless another one is asked for.
+const TITLE: &str = "How many rounds it takes to learn 21";
 
 /// Runs of the same way to explore.
 #[derive(Debug, Clone)]
@@ -50,6 +52,33 @@ pub(crate) struct Curves {
     pub(crate) optimum: f64,
     /// The value of playing as the dealer does.
     pub(crate) mimic: f64,
+}
+
+/// The right end of a line.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct End<'a> {
+    /// Its value there.
+    pub(crate) value: f64,
+    /// What the line is called.
+    pub(crate) name: &'a str,
+    /// How its learners decide, if it is a series.
+    pub(crate) way: Option<Way>,
+}
+
+impl Curves {
+    /// The right ends of all lines: of the two values to compare with, and of the means of the series.
+    pub(crate) fn ends(&self) -> Vec<End<'_>> {
+        let mut ends = vec![
+            End { value: self.optimum, name: "best table", way: None },
+            End { value: self.mimic, name: "as the dealer plays", way: None },
+        ];
+        for series in &self.series {
+            if let Some(&(_, value)) = series.mean().last() {
+                ends.push(End { value, name: &series.name, way: Some(series.way) });
+            }
+        }
+        ends
+    }
 }
 
 impl Series {

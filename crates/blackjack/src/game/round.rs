@@ -188,15 +188,6 @@ impl Round {
         fingerprint.value()
     }
 
-    /// Another hole card than was dealt.
-    #[cfg(test)]
-    pub(crate) fn change_hole_card(&mut self) {
-        let (hole, upcard) = (self.dealer.cards()[0].number(), self.upcard);
-        self.dealer = Hand::new();
-        self.dealer.push(Card::new(hole % 52 + 1).unwrap_or(upcard));
-        self.dealer.push(upcard);
-    }
-
     // Passes the turn on if the hand whose turn it was is played; after the last the dealer draws.
     fn go_on(&mut self) {
         self.turn = self.places.iter().position(|place| place.stage == Stage::Playing);

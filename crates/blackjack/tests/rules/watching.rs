@@ -3,10 +3,10 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use blackjack::{Card, Config, DealerMessage, Deck, Dialect, Seed, Server, Table};
-use netcore::{Client as _, Engine, Framing, Gone, Leave, Outcome, Phase, Role, Time};
+use netcore::{Client as _, Engine, Framing, Gone, Outcome, Phase, Role, Time};
 
 use crate::{
-    drive::{Drive, Step, card_of},
+    drive::{Drive, card_of},
     room::{Room, config},
 };
 
@@ -295,14 +295,4 @@ fn a_table_is_a_room_by_itself() {
     room.join("Ann");
     room.gone("Ann", Gone::Left);
     assert_eq!(room.server().outcome(), Some(Outcome::Deserted));
-}
-
-#[test]
-fn a_leave_of_a_recorded_game_can_be_any() {
-    let mut drive = Drive::new(Server::new(config(3)).unwrap(), 5);
-    for _ in 0..50 {
-        drive.random();
-    }
-    drive.step(Step::Stop(Leave::Resumable));
-    assert!(drive.effects.last().unwrap().0.is_empty());
 }

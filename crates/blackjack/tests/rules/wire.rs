@@ -213,18 +213,6 @@ fn a_frame_is_one_message_neither_more_nor_less() {
     }
 }
 
-fn any_dealer_message() -> impl Strategy<Value = DealerMessage> {
-    let verdict = prop::sample::select(vec![Verdict::Win, Verdict::Lose, Verdict::Bust, Verdict::Push]);
-    prop_oneof![
-        Just(DealerMessage::Begin),
-        (1..=52_u8).prop_map(|number| DealerMessage::Card(card(number))),
-        (1..=52_u8).prop_map(|number| DealerMessage::Upcard(card(number))),
-        Just(DealerMessage::Decision),
-        verdict.prop_map(DealerMessage::Result),
-        Just(DealerMessage::Quit),
-    ]
-}
-
 fn any_player_message() -> impl Strategy<Value = PlayerMessage> {
     let join = "[!-~]{1,64}".prop_map(|text| PlayerMessage::Join(name(&text)));
     prop_oneof![join, Just(PlayerMessage::Hit), Just(PlayerMessage::Stand)]
@@ -235,29 +223,6 @@ fn any_dialect() -> impl Strategy<Value = Dialect> {
 }
 
 proptest! {
-    #[test]
-    fn a_dealers_stream_is_read_the_same_however_it_is_cut(
-        messages in prop::collection::vec(any_dealer_message(), 0..30),
-        cuts in prop::collection::vec(1..40_usize, 1..60),
-        dialect in any_dialect(),
-    ) {
-        let mut stream = BytesMut::new();
-        for message in &messages {
-            message.encode(dialect, &mut stream);
-        }
-        let (mut decoder, mut buffer, mut got) = (DealerDecoder::new(dialect), BytesMut::new(), vec![]);
-        for &cut in cuts.iter().cycle() {
-            if stream.is_empty() {
-                break;
-            }
-            buffer.extend_from_slice(&stream.split_to(cut.min(stream.len())));
-            while let Some(message) = decoder.decode(&mut buffer).unwrap() {
-                got.push(message);
-            }
-        }
-        prop_assert_eq!(got, messages);
-    }
-
     #[test]
     fn a_players_messages_are_read_the_same_however_they_are_cut(
         messages in prop::collection::vec(any_player_message(), 0..20),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use blackjack::learn::Explore;
 use cmdkit::count;
 
-use super::values::{DEFAULT_TABLE, Epsilon, MAX_ROUNDS, MAX_THREADS, Space, Way, chance, epsilon, seed};
+use super::values::{DEFAULT_TABLE, Epsilon, MAX_ROUNDS, MAX_THREADS, Space, Way, chance, epsilon};
 
 const TRAIN_HELP: &str = "\
 If FILE exists, its training is continued. The same seed, threads and rounds give the same table, also when the training is \
@@ -78,14 +78,6 @@ impl TrainArgs {
         };
         Ok((self.explore.explore(epsilon.chance), words))
     }
-
-    /// Where the random numbers come from.
-    ///
-    /// # Errors
-    /// When the system has none.
-    pub(crate) fn seed(&self) -> anyhow::Result<u64> {
-        seed(self.seed)
-    }
 }
 
 /// `qtable play`.
@@ -112,14 +104,4 @@ pub(crate) struct PlayArgs {
     /// Show the progress on standard error even if that is no terminal
     #[arg(long)]
     pub(crate) progress: bool,
-}
-
-impl PlayArgs {
-    /// Where the cards come from.
-    ///
-    /// # Errors
-    /// When the system has no random numbers.
-    pub(crate) fn seed(&self) -> anyhow::Result<u64> {
-        seed(self.seed)
-    }
 }

@@ -95,7 +95,7 @@ pub(super) fn chance(asked: Option<&Epsilon>, ways: &[Way]) -> anyhow::Result<Ep
 }
 
 /// `--seed`, or a number of the system's.
-pub(super) fn seed(asked: Option<u64>) -> anyhow::Result<u64> {
+pub(crate) fn seed(asked: Option<u64>) -> anyhow::Result<u64> {
     match asked {
         Some(seed) => Ok(seed),
         // Short enough to be typed again.

@@ -16,10 +16,6 @@ use crate::{
     progress::RoundsProgress,
 };
 
-/// Runs the command.
-///
-/// # Errors
-/// When something cannot be written.
 pub(crate) fn curve(args: &CurveArgs) -> anyhow::Result<()> {
     let (ways, epsilon) = args.ways()?;
     let files = args.files()?;

@@ -11,10 +11,6 @@ use crate::{
     judge::{Judge, facts},
 };
 
-/// Runs the command.
-///
-/// # Errors
-/// When standard output cannot be written.
 pub(crate) fn exact(args: &ExactArgs) -> anyhow::Result<()> {
     let judge = Judge::new();
     let solver = judge.solver();
@@ -45,7 +41,7 @@ pub(crate) fn exact(args: &ExactArgs) -> anyhow::Result<()> {
     }
     for space in [StateSpace::Coarse, StateSpace::Soft] {
         writeln!(stdout, "\nThe best table on {}; H hit, S stand:\n\n{:>10}  dealer's card", facts(space), "")?;
-        let chart = Chart::of_policy(judge.best(space).clone(), judge.best(space));
+        let chart = Chart::of_policy(judge.best(space).clone(), &judge, None);
         stdout.write_all(terminal::cells(&chart, false).as_bytes())?;
     }
     Ok(())

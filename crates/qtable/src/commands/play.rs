@@ -8,18 +8,19 @@ use rand::SeedableRng;
 use rand_pcg::Pcg64Mcg;
 use serde_json::json;
 
-use crate::{args::PlayArgs, play::rounds, progress::RoundsProgress, tables::load};
+use crate::{
+    args::{PlayArgs, seed},
+    play::rounds,
+    progress::RoundsProgress,
+    tables::load,
+};
 
 /// Rounds between two looks at the clock.
 const STRETCH: u64 = 1 << 16;
 
-/// Runs the command.
-///
-/// # Errors
-/// When the table cannot be read or standard output not be written.
 pub(crate) fn play(args: &PlayArgs) -> anyhow::Result<()> {
     let policy = load(&args.file)?.policy();
-    let seed = args.seed()?;
+    let seed = seed(args.seed)?;
     let mut rng = Pcg64Mcg::seed_from_u64(seed);
     let mut progress = RoundsProgress::new(args.rounds, args.progress);
     let mut score = Score::default();
