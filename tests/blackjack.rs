@@ -76,23 +76,18 @@ struct Client {
 }
 
 impl Client {
-    fn connect(dealer: SocketAddr, dialect: Dialect) -> Self {
-        let stream = connect(dealer);
+    fn new(stream: TcpStream, dialect: Dialect) -> Self {
         Self { stream, dialect, decoder: DealerDecoder::new(dialect), buffer: BytesMut::new() }
     }
 
     fn join(dealer: SocketAddr, dialect: Dialect, name: &str) -> Self {
-        let mut client = Self::connect(dealer, dialect);
+        let mut client = Self::new(connect(dealer), dialect);
         client.send(&PlayerMessage::Join(Name::new(name.as_bytes()).unwrap()));
         client
     }
 
-    fn write(&mut self, bytes: &[u8]) {
-        self.stream.write_all(bytes).unwrap();
-    }
-
     fn send(&mut self, message: &PlayerMessage) {
-        self.write(&message.to_bytes(self.dialect));
+        self.stream.write_all(&message.to_bytes(self.dialect)).unwrap();
     }
 
     fn hit(&mut self) {

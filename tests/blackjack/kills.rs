@@ -1,16 +1,14 @@
 use std::{
-    fs,
     io::Write,
     net::{SocketAddr, TcpStream},
     thread,
 };
 
-use blackjack::{DealerMessage, Dialect, Name, PlayerMessage, Score, protocol::DealerDecoder};
-use bytes::BytesMut;
+use blackjack::{DealerMessage, Dialect, Name, PlayerMessage, Score};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use serde_json::Value;
-use testkit::{PATIENCE, TempDir, process::Process, seeds::for_each_seed};
+use testkit::{PATIENCE, TempDir, seeds::for_each_seed};
 
 use super::{Client, Dealer};
 use crate::{
@@ -37,7 +35,7 @@ fn play(dealer: SocketAddr, (name, dialect): (&str, Dialect), seed: u64, lives: 
         let Ok(stream) = TcpStream::connect(dealer) else { continue };
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         stream.set_nodelay(true).unwrap();
-        let mut client = Client { stream, dialect, decoder: DealerDecoder::new(dialect), buffer: BytesMut::new() };
+        let mut client = Client::new(stream, dialect);
         let mut say = Some(PlayerMessage::Join(Name::new(name.as_bytes()).unwrap()));
         loop {
             if let Some(message) = say.take() {
@@ -152,31 +150,4 @@ fn a_signal_suspends_the_tables_of_a_dealer_with_a_journal() {
     let finished = again.process.wait();
     assert_eq!(finished.code, Some(0), "{}", finished.stderr);
     assert!(finished.stdout.contains("\"name\":\"Ann\",\"rounds\":5,"), "{}", finished.stdout);
-}
-
-#[test]
-fn a_player_who_runs_ahead_spoils_no_journal() {
-    let place = TempDir::new();
-    let mut command = program("dealer");
-    command.args("--bind 127.0.0.1 0 2 --tables 2 --delay-ms 0 --seed 17 --journal".split(' ')).arg(place.path());
-    let dealer = Dealer::of(&mut command);
-    let mut eve = Client::connect(dealer.address(), Dialect::Binary);
-    let ahead = [PlayerMessage::Join(Name::new(b"Eve").unwrap()), PlayerMessage::Hit];
-    eve.write(&ahead.map(|message| message.to_bytes(Dialect::Binary)).concat());
-    // QUIT, because the HIT came before it was asked for.
-    assert!(eve.rest().ends_with(&[0, 0, 0, 1, 9]));
-    let mut ann = dealer.text("Ann");
-    ann.until_asked();
-    dealer.process.kill();
-    dealer.process.wait_for_end();
-
-    let mut files = fs::read_dir(place.path()).unwrap().map(|entry| entry.unwrap().path());
-    let file = files.find(|path| path.extension().is_some_and(|extension| extension == "journal")).unwrap();
-    let verified = Process::run(program("journal").arg("verify").arg(file));
-    assert_eq!(verified.code, Some(0), "{}{}", verified.stdout, verified.stderr);
-
-    let again = Dealer::of(program("dealer").arg("--resume").arg(place.path()));
-    let told = again.text("Ann").stand_to_the_end();
-    assert_eq!(told.last().map(String::as_str), Some("QUIT"), "{told:?}");
-    assert_eq!(again.process.wait().code, Some(0));
 }

@@ -1,6 +1,6 @@
 use std::{
     io::{BufRead, BufReader},
-    net::{Ipv4Addr, TcpListener, TcpStream},
+    net::{Ipv4Addr, TcpListener},
     process::{Command, Stdio},
 };
 
@@ -64,46 +64,6 @@ fn wrong_usage_ends_with_2_and_names_what_is_wrong_before_anything_is_bound() {
         let finished = Process::run(program("dealer").args(arguments.split_whitespace()));
         assert_eq!((finished.code, finished.stdout.as_str()), (Some(2), ""), "{arguments}: {}", finished.stderr);
         assert!(finished.stderr.contains(named), "{arguments}: {named} is not in\n{}", finished.stderr);
-    }
-}
-
-#[test]
-fn a_port_in_use_is_said() {
-    let first = Dealer::start("10");
-    let port = first.port.to_string();
-    let second = Process::run(program("dealer").args(["--bind", "127.0.0.1", &port, "10"]));
-    assert_eq!((second.code, second.stdout.as_str()), (Some(1), ""));
-    assert!(second.stderr.contains(&format!("port {port} is in use at 127.0.0.1")), "{}", second.stderr);
-}
-
-#[test]
-fn it_listens_on_ipv4_and_ipv6_at_one_port() {
-    let dealer = Dealer::of(program("dealer").args(["0", "10"]));
-    let hosts = ["127.0.0.1", "[::1]"].map(|host| TcpStream::connect(format!("{host}:{}", dealer.port)).is_ok());
-    // A machine without IPv6 has one address less.
-    assert!(hosts[0] && (hosts[1] || TcpListener::bind("[::1]:0").is_err()), "{hosts:?}");
-}
-
-#[test]
-fn signals_end_it_in_order_with_the_standings_so_far() {
-    for signal in [Process::terminate, Process::interrupt] {
-        let dealer = Dealer::start("1000 --delay-ms 0 --players 2 --seed 5");
-        let mut ann = dealer.text("Ann");
-        let waits = |log: &str, name: &str| {
-            log.lines().any(|line| line.contains("waits for a seat") && line.contains(name)).then_some(())
-        };
-        dealer.process.wait_stderr("that Ann waits", |log| waits(log, "name=Ann "));
-        let bob = dealer.binary("Bob");
-        ann.until_asked();
-        let cy = dealer.text("Cy");
-        dealer.process.wait_stderr("that Cy waits", |log| waits(log, "name=Cy "));
-        signal(&dealer.process);
-        let finished = dealer.process.wait();
-        assert_eq!(finished.code, Some(0), "{}", finished.stderr);
-        assert!(finished.stdout.contains("Table 1\nrank  seat  name"), "{}", finished.stdout);
-        assert!(ann.rest().ends_with(b"QUIT\0"));
-        assert!(bob.rest().ends_with(b"\0\0\0\x01\x09"));
-        assert_eq!(cy.rest(), b"QUIT\0");
     }
 }
 

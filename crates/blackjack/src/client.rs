@@ -110,7 +110,7 @@ impl Client {
 
     /// The own hand.
     pub const fn hand(&self) -> &Hand {
-        self.knowledge.hand()
+        &self.knowledge.hand
     }
 
     /// What the hand counts.
@@ -120,7 +120,7 @@ impl Client {
 
     /// The dealer's card that lies face up, once it does.
     pub const fn upcard(&self) -> Option<Card> {
-        self.knowledge.upcard()
+        self.knowledge.upcard
     }
 
     /// The state to decide in; none unless the dealer waits for a decision.

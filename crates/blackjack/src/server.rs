@@ -48,7 +48,7 @@ pub use watchers::PICTURE_PAUSE;
 use crate::{
     config::{Config, ConfigError},
     name::Name,
-    protocol::{DealerMessage, Dialect, PlayerMessage, Request},
+    protocol::{DealerMessage, Dialect, Request},
     view::{LobbyView, MAX_SHOWN},
 };
 
@@ -161,14 +161,8 @@ impl Server {
         if !self.admission.pending.has(peer) {
             return;
         }
-        if self.config.trace {
-            note(out, Severity::Requested, Some(peer), format!("> {message}"));
-        }
-        let PlayerMessage::Join(name) = message else {
-            return self.fault(now, peer, &Fault::OutOfTurn(message), out);
-        };
+        let Some(name) = self.admission.join(peer, message, self.config.trace, out) else { return };
         let Some(host) = self.admission.places.host(peer) else { return };
-        self.admission.pending.leave(peer);
         if let Some((table, seat)) = self.held.take(host, &name) {
             self.guests.insert(peer, Guest::Seated { table });
             return self.at(now, table, out, |table, out| table.come_back(now, seat, (peer, dialect), out));
@@ -196,11 +190,7 @@ impl Server {
                 out.send(peer, DealerMessage::Quit.to_bytes(*dialect));
                 self.stop_waiting(peer, Departure::Dismissed(fault.to_string()), out);
             }
-            // The dialect of a client that has not joined may be unknown, so it gets no message.
-            None if self.admission.pending.has(peer) => {
-                fault.tell(peer, None, out);
-                self.admission.close(peer, out);
-            }
+            None if self.admission.pending.has(peer) => self.admission.turn_away(peer, fault, out),
             None => {}
         }
     }

@@ -75,14 +75,13 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     };
     let (played, ended) = match plan {
         Plan::Human(advisor) => {
-            let addresses = cmdkit::resolve(host, port)?;
-            let stream = connection::open_any(&addresses, host, port)?;
+            let (stream, addresses) = connection::open(host, port)?;
             let dealer = format!("{host} port {port}");
             let place = Place::Dealer { stream, addresses, name: dealer };
             human::play(place, Game::new(name.clone(), dialect, *advisor), draws, args.limit())?
         }
         Plan::Program(mut pilot) => {
-            let stream = connection::open(host, port)?;
+            let (stream, _) = connection::open(host, port)?;
             let session = Session::new(name.clone(), dialect, pilot.space());
             let (score, ended) = bot::play(&stream, session, &mut pilot, args.rounds)?;
             // Also when the dealer is gone: what was learned was learned.

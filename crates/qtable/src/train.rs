@@ -9,7 +9,7 @@
 use std::thread;
 
 use blackjack::{
-    DeckEmpty, QTable, Score, StateSpace,
+    DeckEmpty, QTable, Score,
     learn::{Explore, Trainer},
 };
 
@@ -71,31 +71,10 @@ impl Plan {
     }
 }
 
-/// Trains a new table, and calls `reached` with it after each number of rounds in `checkpoints`, which is in rising order.
-///
-/// # Errors
-/// Never in practice: no round takes 52 cards.
-pub(crate) fn watch(
-    space: StateSpace,
-    explore: Explore,
-    seed: u64,
-    checkpoints: &[u64],
-    mut reached: impl FnMut(u64, &QTable),
-) -> Result<(), DeckEmpty> {
-    let mut trainer = Trainer::seeded(QTable::new(space), explore, seed, 0);
-    let mut played = 0;
-    for &rounds in checkpoints {
-        trainer.play(rounds.saturating_sub(played))?;
-        played = rounds;
-        reached(rounds, trainer.table());
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use blackjack::learn::Chance;
+    use blackjack::{StateSpace, learn::Chance};
 
     #[test]
     fn stretches_grow_with_what_is_known_within_bounds() {

@@ -216,18 +216,6 @@ mod tests {
     }
 
     #[test]
-    fn cards_are_dealt_in_the_order_of_the_rules() {
-        let mut cards = deck(3);
-        let order: Vec<Card> = core::iter::from_fn(|| cards.deal().ok()).collect();
-        let round = Round::deal(deck(3), &[true, false, true]).unwrap();
-        assert_eq!(round.view(0).unwrap().cards, [order[0], order[3]]);
-        assert_eq!(round.view(1), None);
-        assert_eq!(round.view(2).unwrap().cards, [order[1], order[4]]);
-        assert_eq!(round.dealer.cards(), [order[2], order[5]]);
-        assert_eq!(round.view(0).unwrap().upcard, order[5]);
-    }
-
-    #[test]
     fn seats_are_asked_one_after_the_other_and_nobody_out_of_turn() {
         let mut round = Round::deal(deck(1), &[true, false, true]).unwrap();
         for seat in [1, 2, 5, 6, usize::MAX] {

@@ -338,14 +338,4 @@ mod tests {
             assert_eq!(whole.rounds(), 3_000);
         }
     }
-
-    #[test]
-    fn only_random_training_hits_21() {
-        for explore in ways() {
-            let mut trainer = Trainer::new(QTable::new(StateSpace::Coarse), explore, Pcg64::seed_from_u64(1));
-            trainer.play(10_000).unwrap();
-            let hit_21 = trainer.table().visited().any(|(state, entry)| state.total() == 21 && entry.hit.n > 0);
-            assert_eq!(hit_21, explore == Explore::Random, "{explore:?}");
-        }
-    }
 }

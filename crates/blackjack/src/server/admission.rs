@@ -1,10 +1,16 @@
 //! Who is here without a seat, and who gets in: the same for the lobby and for a table by itself.
 
+use alloc::format;
 use bytes::Bytes;
 use netcore::{HostId, Outbox, PeerId, Severity, Time};
 
-use super::{fault::note, pending::Pending, places::Places, watchers::Watchers};
-use crate::config::MAX_CLIENTS;
+use super::{
+    fault::{Fault, note},
+    pending::Pending,
+    places::Places,
+    watchers::Watchers,
+};
+use crate::{config::MAX_CLIENTS, name::Name, protocol::PlayerMessage};
 
 /// The places of players, those of them who have not joined yet, and watchers.
 #[derive(Debug, Clone)]
@@ -40,6 +46,32 @@ impl Admission {
                 out.close(peer);
             }
         }
+    }
+
+    /// Takes in the first message of a client. Gives its name if it joins, and turns it away otherwise. With `trace` the log is told.
+    pub(crate) fn join(&mut self, peer: PeerId, message: PlayerMessage, trace: bool, out: &mut Outbox) -> Option<Name> {
+        if trace {
+            note(out, Severity::Requested, Some(peer), format!("> {message}"));
+        }
+        let PlayerMessage::Join(name) = message else {
+            self.turn_away(peer, &Fault::OutOfTurn(message), out);
+            return None;
+        };
+        self.pending.leave(peer);
+        Some(name)
+    }
+
+    /// Turns those away who have not joined in time.
+    pub(crate) fn elapse(&mut self, now: Time, out: &mut Outbox) {
+        while let Some(peer) = self.pending.late(now) {
+            self.turn_away(peer, &Fault::NoJoin, out);
+        }
+    }
+
+    /// Disconnects a client that has not joined; its dialect may be unknown, so it gets no message.
+    pub(crate) fn turn_away(&mut self, peer: PeerId, fault: &Fault, out: &mut Outbox) {
+        fault.tell(peer, None, out);
+        self.close(peer, out);
     }
 
     /// Disconnects a client without a seat.

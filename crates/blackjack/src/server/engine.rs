@@ -11,9 +11,7 @@ use crate::protocol::{Blackjack, Request};
 
 impl Server {
     fn elapsed(&mut self, now: Time, out: &mut Outbox) {
-        while let Some(peer) = self.admission.pending.late(now) {
-            self.fault(now, peer, &Fault::NoJoin, out);
-        }
+        self.admission.elapse(now, out);
         while let Some((table, seat)) = self.held.late(now) {
             self.at(now, table, out, |table, out| table.give_up(now, seat, out));
         }

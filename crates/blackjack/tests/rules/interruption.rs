@@ -2,25 +2,16 @@
 
 use std::time::Duration;
 
-use blackjack::{Card, Config, DealerMessage, Dialect, Name, PlayerMessage, Verdict};
+use blackjack::{Config, DealerMessage};
 use netcore::{Departure, Engine, GameEvent, Gone, Outcome, Phase, Role};
 
 use crate::room::{Room, config};
-
-fn paced(players: usize, rounds: u32) -> Config {
-    Config { players, delay: Duration::from_millis(50), ..config(rounds) }
-}
 
 fn two(rounds: u32) -> Config {
     Config { players: 2, ..config(rounds) }
 }
 
-// How games begin: one player or two, without pauses or with them.
-const ONE_PACED: &str = "
-    Ann > JOIN Ann
-    Ann < BEGIN
-    wait 200 ms
-    Ann < CARD Two of Diamonds, CARD Three of Diamonds, DEALER Eight of Diamonds, DECISION";
+// How games of two begin, without pauses or with them.
 const TWO: &str = "
     Ann > JOIN Ann
     Bob > JOIN Bob
@@ -158,34 +149,6 @@ fn a_hand_that_was_forfeited_stays_lost() {
 }
 
 #[test]
-fn whoever_comes_back_may_speak_the_other_dialect() {
-    let ann = || PlayerMessage::Join(Name::new(b"Ann").unwrap());
-    for (first, second) in [(Dialect::Text, Dialect::Binary), (Dialect::Binary, Dialect::Text)] {
-        let mut room = Room::new(config(1));
-        room.connect("Ann");
-        room.say("Ann", first, &ann());
-        assert_eq!(room.heard("Ann").len(), 5);
-        room.kill();
-        room.connect("Ann");
-        room.say("Ann", second, &ann());
-        let named = |name: &str| Card::from_name(name.as_bytes()).unwrap();
-        assert_eq!(
-            room.heard("Ann"),
-            [
-                DealerMessage::Begin,
-                DealerMessage::Card(named("Ace of Hearts")),
-                DealerMessage::Card(named("Ten of Clubs")),
-                DealerMessage::Upcard(named("Jack of Clubs")),
-                DealerMessage::Decision
-            ]
-        );
-        room.say("Ann", second, &PlayerMessage::Stand);
-        assert_eq!(room.heard("Ann"), [DealerMessage::Result(Verdict::Win), DealerMessage::Quit]);
-        assert_eq!(room.row("Ann"), [1, 1, 0, 0, 0, 0]);
-    }
-}
-
-#[test]
 fn whoever_has_closed_its_sending_half_is_not_waited_for() {
     let room = play(
         two(1),
@@ -198,18 +161,6 @@ fn whoever_has_closed_its_sending_half_is_not_waited_for() {
          Bob < BEGIN, CARD Ace of Hearts, CARD Ten of Clubs, DEALER Jack of Clubs, DECISION",
     );
     assert!(room.log().contains(&"Ann left table 1, seat 1: closed the connection".to_owned()), "{:?}", room.log());
-}
-
-#[test]
-fn a_table_that_is_over_is_over() {
-    let room = play(
-        paced(1, 1),
-        ONE_PACED,
-        "Ann > STAND
-         Ann < RESULT LOOSE
-         kill",
-    );
-    assert_eq!((room.server().outcome(), room.row("Ann")[0]), (Some(Outcome::Finished), 1));
 }
 
 #[test]

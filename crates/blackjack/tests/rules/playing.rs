@@ -88,26 +88,6 @@ fn tables_are_played_side_by_side_with_cards_of_their_own() {
 }
 
 #[test]
-fn a_dealer_for_ever_opens_table_after_table() {
-    let mut room = Room::new(Config { forever: true, ..config(1) });
-    for number in 0..4 {
-        let who = format!("client{number}");
-        room.join(&who);
-    }
-    for number in 0..4 {
-        let who = format!("client{number}");
-        assert_eq!(room.heard(&who).last(), Some(&DealerMessage::Decision));
-        let behind = room.log().iter().filter(|line| line.contains("waits behind")).count();
-        assert_eq!(behind, 3);
-        room.send(&who, b"STAND\0");
-        assert!(room.is_closed(&who));
-    }
-    assert_eq!((room.printed().len(), room.server().outcome()), (4, None));
-    room.stop();
-    assert_eq!(room.server().outcome(), Some(Outcome::Stopped));
-}
-
-#[test]
 fn a_dealer_that_is_stopped_takes_leave_and_tells_the_standings() {
     let mut room = Room::new(Config { delay: Duration::from_millis(50), ..config(9) });
     room.check(

@@ -71,12 +71,7 @@ impl TrainArgs {
     /// # Errors
     /// [`UsageError`](cmdkit::UsageError) when there is a chance for a learner that has none.
     pub(crate) fn explore(&self) -> anyhow::Result<(Explore, String)> {
-        let epsilon = chance(self.epsilon.as_ref(), &[self.explore])?;
-        let words = match self.explore {
-            Way::Epsilon => format!("epsilon {}", epsilon.typed),
-            way => way.word().to_owned(),
-        };
-        Ok((self.explore.explore(epsilon.chance), words))
+        Ok(self.explore.explore(&chance(self.epsilon.as_ref(), &[self.explore])?))
     }
 }
 

@@ -7,14 +7,14 @@ use cmdkit::{file_name, has_colour};
 
 use super::write_files;
 use crate::{
-    args::{ChartArgs, Colour, FileFormat, KnownPolicy},
+    args::{ChartArgs, Colour, KnownPolicy, PICTURES},
     chart::{Chart, drawing, terminal},
     judge::{Judge, facts},
     tables,
 };
 
 pub(crate) fn chart(args: &ChartArgs) -> anyhow::Result<()> {
-    let files = args.picture.files(&[FileFormat::Svg, FileFormat::Png])?;
+    let files = args.picture.files(&PICTURES)?;
     let table = match args.policy {
         None => Some(tables::load(&args.file)?),
         Some(_) => None,

@@ -59,7 +59,8 @@ pub(crate) fn train(args: &TrainArgs) -> anyhow::Result<()> {
     writeln!(stdout, "trained  {rounds} rounds by {explored}, seed {seed}")?;
     writeln!(stdout, "speed    {rate:.0} rounds/s by {threads} {many}")?;
     writeln!(stdout, "reward   {mean:.6} a round while it learned")?;
-    writeln!(stdout, "covered  {}", coverage(&table))?;
+    let (visited, states) = (table.visited().count(), table.space().states().count());
+    writeln!(stdout, "covered  {visited} of {states} states in {} decisions", decisions(&table))?;
     if let Some((state, action, visits)) = table.least_visited() {
         writeln!(stdout, "rarest   {state}, {}: {visits} times", word(action))?;
     }
@@ -142,11 +143,4 @@ fn say_how_to_go_on(args: &TrainArgs, plan: &Plan, left: u64) {
         "stopped before the last {left} rounds; to go on as if nothing had been:\n  {qtable} train --rounds {left} \
          --explore {explore}{epsilon} --threads {threads} --seed {seed} -o {name}"
     );
-}
-
-fn coverage(table: &QTable) -> String {
-    let space = table.space();
-    let (visited, states) = (table.visited().count(), space.states().count());
-    let decisions = decisions(table);
-    format!("{visited} of {states} states in {decisions} decisions")
 }

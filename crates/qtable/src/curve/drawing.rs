@@ -127,7 +127,9 @@ fn axes(picture: &mut Picture, plot: &Plot) {
     labels.push(Text::new((middle, BOTTOM + 58.0), 17.0, INK, "Rounds of training (log scale)").bold().middle());
     let middle = f32::midpoint(TOP, BOTTOM);
     labels.push(Text::new((40.0, middle), 17.0, INK, "Reward per round").bold().middle().upwards());
-    labels.into_iter().for_each(|label| picture.text(label));
+    for label in labels {
+        picture.text(label);
+    }
 }
 
 // With the minus sign of print.

@@ -66,9 +66,10 @@ mod tests {
     #[test]
     fn shapes_are_rendered_at_twice_the_size_on_white() {
         let red = Rgb(200, 0, 0);
-        let places = [[1.0, 1.0, 2.0, 2.0], [8.0, 3.0, 50.0, 50.0]];
-        let pixels =
-            rendered(|picture| places.into_iter().for_each(|place| picture.rectangle(place, 0.0, Some(red), None)));
+        let pixels = rendered(|picture| {
+            picture.rectangle([1.0, 1.0, 2.0, 2.0], 0.0, Some(red), None);
+            picture.rectangle([8.0, 3.0, 50.0, 50.0], 0.0, Some(red), None);
+        });
         for (index, colour) in pixels.into_iter().enumerate() {
             let (row, column) = (index / 40, index % 40);
             let inside = (2..6).contains(&row) && (2..6).contains(&column) || row >= 6 && column >= 16;

@@ -171,13 +171,10 @@ fn training_goes_on_with_the_table_that_is_there() {
     works(&folder, "train --rounds 20000 --seed 1");
     let second = read(&folder.path().join("qtable"));
     assert_eq!(second.space(), StateSpace::Soft);
-    assert!(decisions(&second) > decisions(&first) + 20_000);
-    let gained = second.since(&first);
     assert!(
-        gained != first && decisions(&gained) + decisions(&first) == decisions(&second),
+        decisions(&second) > decisions(&first) + 20_000 && second.since(&first) != first,
         "other rounds were played"
     );
-
     let said = fails(&folder, "train --rounds 1 --state coarse", 1);
     let wanted = "'qtable' is a table with soft states and --state coarse is asked for; leave --state away";
     assert!(said.contains(wanted), "{said}");

@@ -5,7 +5,7 @@ use netcore::{Engine, Fingerprint, Input, Leave, Outbox, Outcome, PeerId, Role, 
 
 use super::Table;
 use crate::{
-    protocol::{Blackjack, DealerMessage, PlayerMessage, Request},
+    protocol::{Blackjack, DealerMessage, Request},
     server::fault::{Fault, note},
 };
 
@@ -20,13 +20,7 @@ impl Table {
         if !self.admission.pending.has(peer) {
             return self.receive(now, peer, message, out);
         }
-        if self.config.trace {
-            note(out, Severity::Requested, Some(peer), format!("> {message}"));
-        }
-        let PlayerMessage::Join(name) = message else {
-            return self.turn_away(peer, &Fault::OutOfTurn(message), out);
-        };
-        self.admission.pending.leave(peer);
+        let Some(name) = self.admission.join(peer, message, self.config.trace, out) else { return };
         if self.has_room() {
             self.seat(now, peer, (name, dialect), out);
         } else {
@@ -34,12 +28,6 @@ impl Table {
             out.send(peer, DealerMessage::Quit.to_bytes(dialect));
             self.admission.close(peer, out);
         }
-    }
-
-    // Disconnects a client that has not joined; its dialect may be unknown, so it gets no message.
-    fn turn_away(&mut self, peer: PeerId, fault: &Fault, out: &mut Outbox) {
-        fault.tell(peer, None, out);
-        self.admission.close(peer, out);
     }
 
     // What is done after each input.
@@ -71,7 +59,7 @@ impl Engine for Table {
             Input::Message { peer, .. } | Input::Malformed { peer, .. } if self.admission.watchers.has(peer) => {}
             Input::Message { peer, message } => self.request(now, peer, message, out),
             Input::Malformed { peer, why } if self.admission.pending.has(peer) => {
-                self.turn_away(peer, &Fault::Malformed(why), out);
+                self.admission.turn_away(peer, &Fault::Malformed(why), out);
             }
             Input::Malformed { peer, why } => self.fault(now, peer, &Fault::Malformed(why), out),
             Input::Refresh { peer } if self.admission.watchers.has(peer) => out.send(peer, self.view().to_bytes()),
@@ -80,9 +68,7 @@ impl Engine for Table {
             Input::Disconnected { peer, .. } if self.admission.watchers.leave(peer) => out.close(peer),
             Input::Disconnected { peer, why } => self.gone(now, peer, why, out),
             Input::Elapsed => {
-                while let Some(peer) = self.admission.pending.late(now) {
-                    self.turn_away(peer, &Fault::NoJoin, out);
-                }
+                self.admission.elapse(now, out);
                 self.elapse(now, out);
             }
             Input::Stop(Leave::Over) => self.stop(now, out),
