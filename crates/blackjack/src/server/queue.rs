@@ -232,34 +232,8 @@ mod tests {
         HostId::V4([10, 0, 0, number])
     }
 
-    // Peers are called by their host and their number there: 1_003 is the fourth of host 1.
-    fn queue(lines: &[(u8, u64)]) -> Queue {
-        let mut queue = Queue::default();
-        for &(number, peers) in lines {
-            (0..peers).for_each(|peer| queue.push(host(number), PeerId(u64::from(number) * 1_000 + peer)));
-        }
-        queue
-    }
-
     fn order(mut queue: Queue) -> Vec<u64> {
         core::iter::from_fn(|| queue.pop().map(|peer| peer.0)).collect()
-    }
-
-    #[test]
-    fn hosts_have_their_turns_one_after_the_other() {
-        assert_eq!(order(queue(&[(1, 4), (2, 1), (3, 2)])), [1_000, 2_000, 3_000, 1_001, 3_001, 1_002, 1_003]);
-    }
-
-    #[test]
-    fn a_newcomer_comes_before_the_many_of_a_host_that_had_its_turn() {
-        let mut queue = queue(&[(1, 2_000)]);
-        assert_eq!((queue.pop(), queue.pop()), (Some(PeerId(1_000)), Some(PeerId(1_001))));
-        queue.push(host(2), PeerId(2_000));
-        assert_eq!(queue.before(host(2), PeerId(2_000)), Some(0));
-        assert_eq!(queue.pop(), Some(PeerId(2_000)));
-        // Whoever comes back at once has had its turn and waits for the next one.
-        queue.push(host(2), PeerId(2_001));
-        assert_eq!((queue.pop(), queue.pop()), (Some(PeerId(1_002)), Some(PeerId(2_001))));
     }
 
     #[derive(Debug, Clone)]
