@@ -99,7 +99,7 @@ impl<'a> Possible<'a> {
         let head_length = rules.length() - TAIL;
         let tails = rules.rows(TAIL);
         let slices = Slices::new(TAIL, &tails);
-        let place = knowledge.place().and_then(|(place, peg)| Some((place.checked_sub(head_length)?, peg)));
+        let place = knowledge.place.and_then(|(place, peg)| Some((place.checked_sub(head_length)?, peg)));
         let is_sound = |tail: &Code| {
             (rules.repeats() || !tail.repeats()) && place.is_none_or(|(place, peg)| tail.peg(place) == Some(peg))
         };
@@ -127,7 +127,7 @@ impl<'a> Possible<'a> {
         let (knowledge, head) = (self.knowledge, self.heads[head]);
         let rules = knowledge.rules();
         let wrong_place =
-            knowledge.place().is_some_and(|(place, peg)| place + TAIL < rules.length() && head.peg(place) != Some(peg));
+            knowledge.place.is_some_and(|(place, peg)| place + TAIL < rules.length() && head.peg(place) != Some(peg));
         if wrong_place || !rules.repeats() && head.repeats() {
             return Vec::new();
         }
@@ -137,7 +137,7 @@ impl<'a> Possible<'a> {
                 iter::zip(&mut alive, self.slices.having(peg.index())).for_each(|(alive, having)| *alive &= !having);
             }
         }
-        if let Some(peg) = knowledge.colour().filter(|peg| head.pegs().all(|other| other != *peg)) {
+        if let Some(peg) = knowledge.colour.filter(|peg| head.pegs().all(|other| other != *peg)) {
             iter::zip(&mut alive, self.slices.having(peg.index())).for_each(|(alive, having)| *alive &= having);
         }
         let feedback = knowledge.answers().iter().rev().map(|(_, feedback)| feedback);
