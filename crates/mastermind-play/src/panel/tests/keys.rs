@@ -1,17 +1,23 @@
 use mastermind::Lifeline;
-use mastermind_play::panel::{Asked, Menu, Overlaid, Press, State, Table};
 use termkit::Depth;
 
-use super::{asking, drawn, duel, log, press, table};
+use super::{
+    super::{
+        state::{Asked, Menu, Overlaid, Press, State},
+        table::Table,
+    },
+    Setter, after, asking, drawn, duel, key, last, left, log, press, screen, table, with,
+};
+
+/// Every key.
+fn keys() -> impl Iterator<Item = Press> {
+    "<>^v[]\n!b0123456789hs?q.".chars().map(key)
+}
 
 /// A state by its name, and a way into it.
 type Way = (&'static str, fn() -> Table);
 
 fn ways() -> [Way; 11] {
-    fn after(mut table: Table, keys: &str) -> Table {
-        press(&mut table, keys);
-        table
-    }
     [
         ("menu, play", asking),
         ("menu, quit", || after(asking(), "v")),
@@ -79,16 +85,16 @@ fn expected(name: &str, key: Press) -> Option<(State, Asked)> {
 #[test]
 fn every_key_in_every_state() {
     for (name, way) in ways() {
-        for key in Press::ALL {
+        for key in keys() {
             let mut table = way();
             let asked = table.press(key);
-            assert_eq!(Some((table.state(), asked)), expected(name, key), "{name}, {key:?}");
+            assert_eq!(Some((table.state, asked)), expected(name, key), "{name}, {key:?}");
             let overlaid = match key {
                 Press::Help => Some(Overlaid::Help),
                 Press::Statistics => Some(Overlaid::Statistics),
                 _ => None,
             };
-            assert_eq!(table.overlaid(), overlaid, "{name}, {key:?}");
+            assert_eq!(table.overlaid, overlaid, "{name}, {key:?}");
             for depth in [Depth::None, Depth::Sixteen, Depth::True] {
                 for (width, height) in [(90, 26), (107, 26), (108, 30), (200, 60), (80, 24), (9, 3)] {
                     drawn(&table, depth, width, height);
@@ -113,7 +119,7 @@ fn is_so_already(name: &str, key: Press) -> bool {
 #[test]
 fn whatever_a_key_asks_for_can_be_seen_and_so_can_its_refusal_each_time() {
     for (name, way) in ways() {
-        for key in Press::ALL {
+        for key in keys() {
             // In the middle of a game Q has no meaning, as any key of no use.
             if matches!(key, Press::Other | Press::Quit) || is_so_already(name, key) {
                 continue;
@@ -123,18 +129,13 @@ fn whatever_a_key_asks_for_can_be_seen_and_so_can_its_refusal_each_time() {
             let asked = table.press(key);
             let after = drawn(&table, Depth::None, 90, 26);
             assert!(asked == Asked::Leave || before != after, "{name}, {key:?}");
-            let refused = asked == Asked::Nothing && table.state() == way().state() && table.overlaid().is_none();
-            if refused && matches!(table.state(), State::Menu(_) | State::Between | State::Over | State::Pick(_)) {
+            let refused = asked == Asked::Nothing && table.state == way().state && table.overlaid.is_none();
+            if refused && matches!(table.state, State::Menu(_) | State::Between | State::Over | State::Pick(_)) {
                 let _ = table.press(key);
                 assert_ne!(drawn(&table, Depth::None, 90, 26), after, "{name}, {key:?} again");
             }
         }
     }
-    let last = |way: fn() -> Table, keys: &str| {
-        let mut table = way();
-        press(&mut table, keys);
-        log(&table).last().unwrap().clone()
-    };
     let [_, _, (_, length), (_, repeats), (_, edit), (_, pick), (_, won), _, (_, set), (_, between), _] = ways();
     for (way, keys, said) in [
         (length, "hh", "No hint before there is a code to be found. (2 times)"),
@@ -150,31 +151,28 @@ fn whatever_a_key_asks_for_can_be_seen_and_so_can_its_refusal_each_time() {
         (between, "<1", "ENTER goes on to the second game. (3 times)"),
         (won, "h1", "It is over: ENTER plays again, ESC is the menu, Q leaves. (2 times)"),
     ] {
-        assert_eq!(last(way, keys), said);
+        assert_eq!(last(&after(way(), keys)), said);
     }
     for way in [length, repeats, edit, pick, set, between] {
-        let mut table = way();
-        assert_eq!(table.press(Press::Quit), Asked::Nothing);
-        assert_eq!(log(&table).last().unwrap(), "Esc twice goes to the menu, Ctrl-C leaves.");
+        assert_eq!(last(&after(way(), "q")), "Esc twice goes to the menu, Ctrl-C leaves.");
     }
-    let mut menu = asking();
-    press(&mut menu, "hh");
-    let rows = super::screen(&menu, 90, 26);
-    assert_eq!(rows[18].trim(), "No hint before there is a code to be found. (2 times)");
-    press(&mut menu, "<");
-    assert_eq!(super::screen(&menu, 90, 26)[18].trim(), "UP and DOWN choose, ENTER goes in.");
+    for (keys, said) in
+        [("hh", "No hint before there is a code to be found. (2 times)"), ("hh<", "UP and DOWN choose, ENTER goes in.")]
+    {
+        assert_eq!(screen(&after(asking(), keys), 90, 26)[18].trim(), said);
+    }
 }
 
 #[test]
 fn any_two_keys_after_any_state_leave_a_game_that_can_be_drawn() {
     for (name, way) in ways() {
-        for first in Press::ALL {
-            for second in Press::ALL {
+        for first in keys() {
+            for second in keys() {
                 let mut table = way();
                 let _ = table.press(first);
                 let _ = table.press(second);
                 assert!(table.rows().len() <= 10, "{name}, {first:?}, {second:?}");
-                assert!(table.cursor() < table.length(), "{name}, {first:?}, {second:?}");
+                assert!(table.cursor < table.length(), "{name}, {first:?}, {second:?}");
                 drawn(&table, Depth::None, 90, 26);
             }
         }
@@ -183,13 +181,12 @@ fn any_two_keys_after_any_state_leave_a_game_that_can_be_drawn() {
 
 #[test]
 fn what_covers_the_panels_goes_with_any_key_that_does_nothing_else() {
-    for key in Press::ALL {
-        let mut table = table();
-        press(&mut table, "\n12");
+    for key in keys() {
+        let mut table = after(table(), "\n12");
         let before = log(&table);
         press(&mut table, "?");
         assert_eq!(table.press(key), Asked::Nothing);
-        assert_eq!((table.overlaid(), table.state(), table.cursor()), (None, State::Edit, 2), "{key:?}");
+        assert_eq!((table.overlaid, table.state, table.cursor), (None, State::Edit, 2), "{key:?}");
         assert_eq!(log(&table), before, "{key:?}");
     }
 }
@@ -200,42 +197,39 @@ fn leaving_takes_esc_twice_in_a_row() {
     let two = ["\n\n\n", "\n\n\n1\n", "\n\n\n1\n1\n", "\n\n\n1\n1\n\n"].map(|keys| (duel(), keys));
     for (mut table, keys) in alone.into_iter().chain(two) {
         press(&mut table, keys);
-        let state = table.state();
+        let state = table.state;
         press(&mut table, "!");
-        assert_eq!(table.state(), state, "{keys:?}");
+        assert_eq!(table.state, state, "{keys:?}");
         press(&mut table, "!");
-        assert_eq!(table.state(), State::Menu(Menu::Play), "{keys:?}");
-        assert!(table.round().is_none());
+        assert_eq!(table.state, State::Menu(Menu::Play), "{keys:?}");
+        assert!(table.round.is_none());
     }
 }
 
 #[test]
 fn another_key_withdraws_the_request_and_acts_if_it_has_a_meaning() {
     for (key, cursor) in [(Press::Digit(5), 1), (Press::Other, 0)] {
-        let mut table = table();
-        press(&mut table, "\n!");
+        let mut table = after(table(), "\n!");
         let _ = table.press(key);
-        assert_eq!((table.state(), table.cursor()), (State::Edit, cursor));
-        assert!(log(&table).last().unwrap().contains("You stay"));
+        assert_eq!((table.state, table.cursor), (State::Edit, cursor));
+        assert!(last(&table).contains("You stay"));
         press(&mut table, "!");
-        assert_eq!(table.state(), State::Edit, "the first request does not count any more");
+        assert_eq!(table.state, State::Edit, "the first request does not count any more");
         press(&mut table, "!");
-        assert_eq!(table.state(), State::Menu(Menu::Play));
+        assert_eq!(table.state, State::Menu(Menu::Play));
     }
 }
 
 #[test]
 fn cursors_and_symbols_wrap() {
-    let mut table = asking();
-    press(&mut table, "\n<");
-    assert_eq!(table.state(), State::Length(8));
-    press(&mut table, ">");
-    assert_eq!(table.state(), State::Length(4));
-    press(&mut table, "\n>>\n<");
-    assert_eq!(table.cursor(), 3);
-    press(&mut table, ">");
-    assert_eq!(table.cursor(), 0);
-    let symbol = |table: &Table| super::left(table)[2].chars().nth(1).unwrap();
+    for (keys, length) in [("\n<", 8), ("\n<>", 4)] {
+        assert_eq!(after(asking(), keys).state, State::Length(length));
+    }
+    for (keys, cursor) in [("<", 3), ("<>", 0)] {
+        assert_eq!(after(table(), &format!("\n{keys}")).cursor, cursor);
+    }
+    let mut table = after(table(), "\n");
+    let symbol = |table: &Table| left(table)[2].chars().nth(1).unwrap();
     let mut seen = String::new();
     for _ in 0..10 {
         press(&mut table, "^");
@@ -248,17 +242,13 @@ fn cursors_and_symbols_wrap() {
 
 #[test]
 fn a_game_of_fewer_colours_has_fewer_symbols() {
-    let wanted = mastermind_play::Wanted { length: Some(4), repeats: Some(true), colours: Some(3) };
-    let mut table = Table::new(wanted, 1, None);
-    press(&mut table, "\n^^^");
-    assert_eq!(super::left(&table)[2], "│L 1 1 1 * * * *│");
+    let mut table = after(with(Some(4), Some(true), Some(3), Setter::Seed, 1), "\n^^^");
+    assert_eq!(left(&table)[2], "│L 1 1 1 * * * *│");
     press(&mut table, "^4");
-    assert!(log(&table).last().unwrap().contains("There is no 4 in this game"));
-    assert_eq!(super::left(&table)[2], "│1 1 1 1 * * * *│");
+    assert!(last(&table).contains("There is no 4 in this game"));
+    assert_eq!(left(&table)[2], "│1 1 1 1 * * * *│");
     // What the rules do not allow is said, and asked again.
-    let wanted = mastermind_play::Wanted { length: None, repeats: None, colours: Some(4) };
-    let mut table = Table::new(wanted, 1, None);
-    press(&mut table, "\n>\n>\n");
-    assert!(log(&table).last().unwrap().contains("at most 4 pegs"), "{:#?}", log(&table));
-    assert_eq!(table.state(), State::Repeats { length: 5, repeats: false });
+    let table = after(with(None, None, Some(4), Setter::Seed, 1), "\n>\n>\n");
+    assert!(last(&table).contains("at most 4 pegs"), "{:#?}", log(&table));
+    assert_eq!(table.state, State::Repeats { length: 5, repeats: false });
 }

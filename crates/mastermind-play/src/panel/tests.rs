@@ -1,5 +1,4 @@
 //! The panel game as screens after keys.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 // What every key does in every state.
 mod keys;
@@ -8,11 +7,7 @@ mod puzzles;
 // What is on the screen.
 mod screens;
 
-use mastermind::Record;
-use mastermind_play::{
-    Added, Attempt, Wanted,
-    panel::{Asked, Press, Table, View},
-};
+use mastermind::{Day, Record};
 use ratatui::{
     buffer::{Buffer, Cell},
     layout::Rect,
@@ -20,19 +15,42 @@ use ratatui::{
 };
 use termkit::Depth;
 
+use super::{
+    state::{Asked, Press},
+    table::Table,
+    view::View,
+};
+use crate::{
+    book::Added,
+    round::Attempt,
+    settings::{Setter, Settings, Wanted},
+};
+
+fn with(length: Option<usize>, repeats: Option<bool>, colours: Option<usize>, setter: Setter, seed: u64) -> Table {
+    let wanted = Wanted { length, repeats, colours };
+    Table::new(Settings { wanted, rules: wanted.without_asking().unwrap(), setter, seed, hints: false })
+}
+
 /// A game of four digits without repeats whose code is 7423.
 fn table() -> Table {
-    Table::new(Wanted { length: Some(4), repeats: Some(false), colours: None }, 7, None)
+    with(Some(4), Some(false), None, Setter::Seed, 7)
 }
 
 /// A game in which everything is asked.
 fn asking() -> Table {
-    Table::new(Wanted::default(), 7, None)
+    with(None, None, None, Setter::Seed, 7)
 }
 
 /// A duel whose length and repeats are asked.
 fn duel() -> Table {
-    asking().for_two()
+    with(None, None, None, Setter::People, 7)
+}
+
+/// The puzzle of a day, and its code.
+fn daily(day: u32) -> (Table, String) {
+    let table = with(None, None, None, Setter::Day(Day(day)), 0);
+    let code = Day(day).puzzle(table.settings.rules).to_string();
+    (table, code)
 }
 
 /// The key that a character of a test stands for.
@@ -51,6 +69,7 @@ fn key(character: char) -> Press {
         's' => Press::Statistics,
         '?' => Press::Help,
         'q' => Press::Quit,
+        '.' => Press::Other,
         digit => Press::Digit(u8::try_from(digit.to_digit(10).unwrap()).unwrap()),
     }
 }
@@ -65,18 +84,24 @@ fn press(table: &mut Table, keys: &str) {
     let _ = asked(table, keys);
 }
 
+/// A table after these keys.
+fn after(mut table: Table, keys: &str) -> Table {
+    press(&mut table, keys);
+    table
+}
+
 /// Presses keys and sees to the statistics as the program does.
 fn play(table: &mut Table, record: &mut Record, keys: &str) {
     for character in keys.chars() {
         let asked = table.press(key(character));
         let added = |record: &Record, first| Ok(Added { record: record.clone(), first, notice: None });
+        let Some(round) = &table.round else { continue };
         match asked {
             Asked::Begin => {
-                let first = record.begin(table.round().unwrap().puzzle().unwrap());
+                let first = record.begin(round.puzzle().unwrap());
                 table.begun(added(record, first));
             }
             Asked::Count => {
-                let round = table.round().unwrap();
                 let first = match round.attempt() {
                     Attempt::Unknown => record.begin(round.puzzle().unwrap()),
                     attempt => attempt == Attempt::First,
@@ -102,12 +127,22 @@ fn screen(table: &Table, width: u16, height: u16) -> Vec<String> {
     buffer.content.chunks(usize::from(width)).map(|cells| row(cells).trim_end().to_owned()).collect()
 }
 
-/// The rows of the messages in the smallest window.
+/// The rows of the messages in the window of the original program.
 fn log(table: &Table) -> Vec<String> {
     let rows = screen(table, 90, 26).into_iter().skip(1).take(24);
     rows.map(|row| row.chars().skip(18).take(71).collect::<String>().trim_end().to_owned())
         .filter(|row| !row.is_empty())
         .collect()
+}
+
+/// The last of them.
+fn last(table: &Table) -> String {
+    log(table).pop().unwrap()
+}
+
+/// Whether one of them begins like this.
+fn says(table: &Table, beginning: &str) -> bool {
+    log(table).iter().any(|row| row.starts_with(beginning))
 }
 
 /// The columns of the panels on the left.
