@@ -100,7 +100,7 @@ impl<E: Engine, C: Client> Hall<E, C> {
                         guest.hear(*now, &frame);
                     }
                 }
-                Output::Replay { to, log } => {
+                Output::Replay { to, history } => {
                     for segment in log.segments() {
                         said.add(segment);
                         for (_, guest) in guests.iter_mut().enumerate().filter(|&(at, _)| peer(at) == to) {

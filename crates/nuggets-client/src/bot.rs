@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use netcore::Time;
-use nuggets::{Client, Level, Typist};
+use netcore::{Level, Time};
+use nuggets::{Client, Typist};
 use rand::{TryRng, rngs::SysRng};
 
 /// How a bot plays.

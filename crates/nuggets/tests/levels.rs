@@ -13,8 +13,8 @@ use std::{
     time::Duration,
 };
 
-use netcore::{Client as _, Engine, Framing, Input, Link, Outbox, Output, PeerId, Protocol, Role, Time, To};
-use nuggets::{Bot, Client, Command, Config, Direction, Grid, Level, Name, Nuggets, Participant, Server};
+use netcore::{Client as _, Engine, Framing, Input, Level, Link, Outbox, Output, PeerId, Protocol, Role, Time, To};
+use nuggets::{Bot, Client, Command, Config, Direction, Grid, Name, Nuggets, Participant, Server};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 

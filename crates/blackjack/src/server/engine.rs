@@ -88,7 +88,7 @@ impl Engine for Server {
     fn digest(&self) -> u64 {
         let mut fingerprint = Fingerprint::new();
         for part in [
-            self.fingerprint.value(),
+            self.digest.value(),
             self.places.fingerprint(),
             self.pending.fingerprint(),
             self.held.fingerprint(),

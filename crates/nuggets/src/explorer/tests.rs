@@ -1,7 +1,9 @@
 //! The explorer in a small game of its own, with sight computed the slow and obvious way.
 
 use alloc::{format, string::String, vec, vec::Vec};
-use netcore::{Client as _, MinStd, Time};
+use netcore::{Client as _, Time};
+use rand::{RngExt as _, SeedableRng as _};
+use rand_pcg::Pcg64;
 
 use super::*;
 use crate::{
@@ -73,8 +75,8 @@ const STAIRS: &str = "
 ";
 const MAPS: [&str; 5] = [ROOMS, CROOKED, EDGES, CORRIDOR, STAIRS];
 
-fn below(draws: &mut MinStd, bound: usize) -> usize {
-    usize::try_from(draws.draw()).unwrap() % bound
+fn below(draws: &mut Pcg64, bound: usize) -> usize {
+    draws.random_range(0..bound)
 }
 
 // A game for one explorer; the others walk about at random and take gold.
@@ -89,7 +91,7 @@ struct World {
     run_stop: bool,
     // How many of 100 datagrams get lost.
     loss: usize,
-    draws: MinStd,
+    draws: Pcg64,
     client: Client,
     explorer: Explorer,
 }
@@ -97,7 +99,7 @@ struct World {
 impl World {
     fn new(map: &str, seed: u32) -> Self {
         let (grid, _) = Grid::parse(map.trim_start_matches('\n').as_bytes()).unwrap();
-        let mut draws = MinStd::new(seed);
+        let mut draws = Pcg64::seed_from_u64(seed.into());
         let spots = grid.room_spots().to_vec();
         let mut pick = || spots[below(&mut draws, spots.len())];
         let (at, mut gold) = (pick(), vec![false; grid.text().len()]);

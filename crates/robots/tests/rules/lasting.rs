@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use netcore::{Departure, Engine, GameEvent, Input, Link, MinStd, Outbox, Output, PeerId, Role, Severity, Time, To};
-use robots::{Action, ClientMessage, Config, Direction, Server};
+use netcore::{Departure, Engine, GameEvent, Input, Link, Outbox, Output, PeerId, Role, Severity, Time, To};
+use robots::{Action, ClientMessage, Config, Direction, MinStd, Server};
 
 use crate::table::{Table, config, text};
 

@@ -6,8 +6,8 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use netcore::{MinStd, Role};
-use robots::{Action, Blast, Board, Bot, Client, ClientMessage, Config, Direction, Level, Position};
+use netcore::{Level, Role};
+use robots::{Action, Blast, Board, Bot, Client, ClientMessage, Config, Direction, MinStd, Position};
 
 use crate::table::{Table, config, text, told};
 

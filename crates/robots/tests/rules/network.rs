@@ -237,7 +237,7 @@ fn a_long_history_is_shared_by_all_who_come_late() {
         for output in out.drain() {
             match output {
                 Output::Send { frame, .. } => live.push(frame),
-                Output::Replay { log, .. } => logs.push((log, live.len())),
+                Output::Replay { history, .. } => logs.push((history, live.len())),
                 Output::Event(_) => {}
                 Output::Close { peer } => panic!("{peer} is closed"),
             }

@@ -6,10 +6,10 @@ use std::{
 };
 
 use netcore::{
-    DecoderOf, Departure, Engine, GameEvent, Gone, Hosted, HostedState, Leave, Link, MinStd, Output, PeerId, Phase,
-    Progress, Recorded, Role, Room, StateError,
+    DecoderOf, Departure, Engine, GameEvent, Gone, Hosted, HostedState, Leave, Link, Output, PeerId, Phase, Progress,
+    Recorded, Role, Room, StateError,
 };
-use robots::{Config, Server};
+use robots::{Config, MinStd, Server};
 use serde_json::{Value, json};
 
 use crate::{
@@ -412,8 +412,8 @@ fn a_state_shares_the_history() {
         let mut room = Hosted::new(server);
         let newcomer = Entry::Connected(PeerId(9), Role::Player, Link::Stream, "10.0.0.1:9".into());
         let (seen, _) = enter(&mut room, table.now, &newcomer);
-        let [_, Output::Replay { log, .. }] = &seen.outputs[..] else { panic!("{:?}", seen.outputs) };
-        log.segments().map(|segment| segment.as_ptr()).collect::<Vec<_>>()
+        let [_, Output::Replay { history, .. }] = &seen.outputs[..] else { panic!("{:?}", seen.outputs) };
+        history.segments().map(|segment| segment.as_ptr()).collect::<Vec<_>>()
     };
     let (one, other) = (segments(table.server.clone()), segments(again));
     assert!(one.len() > 3, "{}", one.len());

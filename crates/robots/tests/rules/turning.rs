@@ -278,7 +278,7 @@ transcripts! {
 #[test]
 fn new_places_are_drawn_in_the_order_of_ids_mixed_with_moves() {
     // The numbers behind those of turn 0.
-    let mut draws = netcore::MinStd::new(533_254_358);
+    let mut draws = robots::MinStd::new(533_254_358);
     assert_eq!([draws.draw(), draws.draw()], [982_122_076, 165_739_424]);
     let mut config = config();
     (config.parameters.bomb_timer, config.parameters.explosion_radius) = (1, 9);
