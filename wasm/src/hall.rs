@@ -101,7 +101,7 @@ impl<E: Engine, C: Client> Hall<E, C> {
                     }
                 }
                 Output::Replay { to, history } => {
-                    for segment in log.segments() {
+                    for segment in history.segments() {
                         said.add(segment);
                         for (_, guest) in guests.iter_mut().enumerate().filter(|&(at, _)| peer(at) == to) {
                             guest.hear(*now, segment);
