@@ -225,12 +225,6 @@ impl netcore::Client for Client {
         self.outgoing.pop_front()
     }
 
-    fn deadline(&self, _: Time) -> Option<Time> {
-        None
-    }
-
-    fn elapsed(&mut self, _: Time) {}
-
     fn disconnected(&mut self, _: Time, _: Gone) {
         self.ended = true;
     }

@@ -309,8 +309,4 @@ impl Protocol for Blackjack {
     fn decode(decoder: &mut PlayerDecoder, message: &[u8], _: Framing) -> Result<Request, DecodeError> {
         decoder.decode(message)
     }
-
-    fn encode_request(request: &Request, out: &mut BytesMut) {
-        request.message.encode(request.dialect, out);
-    }
 }

@@ -12,7 +12,6 @@
 mod accounts;
 mod admission;
 mod engine;
-mod facts;
 mod fault;
 mod held;
 mod pending;
@@ -30,11 +29,10 @@ use alloc::{
     string::{String, ToString},
     vec::Vec,
 };
-use netcore::{Departure, Fingerprint, GameEvent, Gone, Outbox, Outcome, PeerId, Phase, Role, Severity, Time};
+use netcore::{Departure, Digest, Fingerprint, GameEvent, Gone, Outbox, Outcome, PeerId, Phase, Role, Severity, Time};
 
 use accounts::Accounts;
 use admission::Admission;
-use facts::SetFingerprint;
 use fault::{Fault, note};
 use held::Held;
 pub use printer::DESERTED_RATE;
@@ -81,7 +79,7 @@ pub struct Server {
     ended: Option<Outcome>,
     // Stopped, to be resumed later.
     suspended: bool,
-    fingerprint: SetFingerprint,
+    digest: Digest,
 }
 
 impl Server {
@@ -107,7 +105,7 @@ impl Server {
             printer: Printer::new(&config),
             ended: None,
             suspended: false,
-            fingerprint: SetFingerprint::default(),
+            digest: Digest::default(),
         })
     }
 
@@ -265,6 +263,6 @@ impl Server {
         fact.add(peer.0);
         fact.add_bytes(name.as_str().as_bytes());
         fact.add(u64::from(dialect == Dialect::Text));
-        self.fingerprint.toggle(fact);
+        self.digest.toggle_fact(fact);
     }
 }

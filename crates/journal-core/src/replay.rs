@@ -87,14 +87,14 @@ impl<E: Recorded> Replay<E> {
     pub fn apply(&mut self, arrival: &Arrival, out: &mut Outbox) -> Result<Vec<Peer>, Divergence> {
         self.arrivals += 1;
         self.time = arrival.time;
-        let mark = out.mark();
+        let start = out.position();
         if self.room.input(arrival.time, arrival.input.borrowed(), out) == Progress::Ignored {
             let over = self.room.outcome().is_some();
             let what = if over { "the match is already over" } else { "the message is not accepted" };
             return Err(Divergence { arrival: self.arrivals, what });
         }
         self.compare(arrival.check)?;
-        Ok(self.peers.follow(&arrival.input, out.closed_since(mark)))
+        Ok(self.peers.follow(&arrival.input, out.closed_since(start)))
     }
 
     fn compare(&self, check: u8) -> Result<(), Divergence> {

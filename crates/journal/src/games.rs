@@ -139,7 +139,7 @@ fn welcome<E: Game>(replay: &Replay<E>) -> Vec<Bytes> {
     for output in out.drain() {
         match output {
             Output::Send { to: To::Peer(WATCHER), frame } => frames.push(frame),
-            Output::Replay { to: WATCHER, log } => frames.extend(log.frames()),
+            Output::Replay { to: WATCHER, history } => frames.extend(history.frames()),
             _ => {}
         }
     }

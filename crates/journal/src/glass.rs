@@ -1,6 +1,6 @@
 //! A game whose engine panics on `!`, for tests.
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use journal_core::{Arrival, Entry, Excerpt, Head, Note, Replay};
 use netcore::{
     DecodeError, Engine, Framing, Hosted, Input, Link, Outbox, Outcome, PeerId, Phase, Protocol, Recorded, Role, Room,
@@ -31,10 +31,6 @@ impl Protocol for Sounds {
 
     fn decode((): &mut (), message: &[u8], _: Framing) -> Result<Bytes, DecodeError> {
         Ok(Bytes::copy_from_slice(message))
-    }
-
-    fn encode_request(request: &Bytes, out: &mut BytesMut) {
-        out.extend_from_slice(request);
     }
 }
 

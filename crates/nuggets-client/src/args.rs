@@ -7,7 +7,8 @@ use clap::{
     builder::{OsStringValueParser, TypedValueParser},
 };
 use cmdkit::{HostPort, ScreenLogArgs, UsageError, is_ipv6, whole_number};
-use nuggets::{Level, Name, Participant};
+use netcore::Level;
+use nuggets::{Name, Participant};
 
 use crate::bot::Style;
 
@@ -164,7 +165,7 @@ fn parse_host(typed: &str) -> Result<String, String> {
 }
 
 fn parse_name(typed: &[u8]) -> Result<Name, &'static str> {
-    Name::new(typed).ok_or("a name needs at least one character that is not blank; leave it out to look on")
+    Name::new(typed).map_err(|_| "a name needs at least one character that is not blank; leave it out to look on")
 }
 
 /// What the command line asks for.
@@ -216,7 +217,7 @@ impl Plan {
             // The number must survive the cut at 50 bytes, or all would have one name.
             let kept = base.len().min(nuggets::protocol::MAX_NAME - suffix.len());
             Name::new(format!("{}{suffix}", &base[..kept]).as_bytes())
-                .ok_or_else(|| UsageError(format!("'{base}{suffix}' is no name for a bot")))
+                .map_err(|_| UsageError(format!("'{base}{suffix}' is no name for a bot")))
         };
         let names = |count: u16| (1..=count).map(|number| name(&number.to_string())).collect::<Result<Vec<_>, _>>();
         if args.demo {

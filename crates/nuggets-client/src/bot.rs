@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use nuggets::{Client, Level, Typist};
+use netcore::Level;
+use nuggets::{Client, Typist};
 use rand::{TryRng, rngs::SysRng};
 
 /// How a bot plays.

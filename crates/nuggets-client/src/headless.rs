@@ -3,7 +3,8 @@
 use std::{collections::VecDeque, io, io::Write, net::SocketAddr, process::ExitCode, time::Instant};
 
 use cmdkit::{EXIT_FAILURE, HostPort};
-use nuggets::{End, Level, Name, Participant, client::GIVE_UP};
+use netcore::Level;
+use nuggets::{End, Name, Participant, client::GIVE_UP};
 use sigkit::Requests;
 use termkit::{Signal, Signals};
 use tokio::{select, sync::watch, task::JoinSet};

@@ -14,9 +14,9 @@ use std::{
     time::Duration,
 };
 
-use netcore::{Client as _, Engine, Framing, Input, Link, Outbox, Output, PeerId, Protocol, Role, Time, To};
+use netcore::{Client as _, Engine, Framing, Input, Level, Link, Outbox, Output, PeerId, Protocol, Role, Time, To};
 use nuggets::{
-    Bot, Client, Command, Config, Direction, Grid, Level, Name, Nuggets, Participant, Rules, Server, visibility::Vision,
+    Bot, Client, Command, Config, Direction, Grid, Name, Nuggets, Participant, Rules, Server, visibility::Vision,
 };
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;

@@ -5,8 +5,7 @@ use std::{env, ffi::OsString, net::IpAddr};
 use clap::Parser;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use cmdkit::{HostPort, ScreenLogArgs, UsageError, host_port, host_port_or, ip_address, whole_number};
-use netcore::wire::ShortText;
-use robots::Level;
+use netcore::{Level, wire::ShortText};
 
 /// The most bots. It is more than any game has players, so that a server can be tested under load.
 const MAX_BOTS: u16 = 1_000;

@@ -29,10 +29,10 @@ use std::{
 
 use anyhow::Context;
 use cmdkit::{EXIT_FAILURE, HostPort, Usage};
-use netcore::wire::ShortText;
+use netcore::{Level, wire::ShortText};
 use netshell::{bind_udp, raise_open_files, shutdown};
 use rand::{TryRng, rngs::SysRng};
-use robots::{Bot, Level, PlayerId};
+use robots::{Bot, PlayerId};
 use robots_gui::{Follow, Server, Window};
 use tokio::{
     runtime, select,

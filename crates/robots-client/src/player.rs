@@ -8,13 +8,7 @@ use netcore::{Client as _, Time, wire::ShortText};
 use netshell::Clock;
 use robots::{Bot, Client, InputMessage, PlayerId, ServerMessage, client::ClientEvent};
 use robots_gui::Server;
-use tokio::{
-    net::TcpStream,
-    select,
-    sync::watch,
-    task::yield_now,
-    time::{sleep, sleep_until},
-};
+use tokio::{net::TcpStream, select, sync::watch, task::yield_now, time::sleep};
 use tracing::{debug, info, warn};
 
 use crate::{
@@ -161,7 +155,7 @@ impl Player {
                 _ = stream.writable(), if !unsent.is_empty() => {}
                 () = ready(self.gui.as_ref()) => {}
                 () = yield_now(), if *more => {}
-                () = until(&link.clock, link.settled()) => {}
+                () = link.clock.until(link.settled()) => {}
             }
             if let Err(end) = self.listen(link) {
                 return end;
@@ -343,13 +337,6 @@ impl Link {
 async fn ready(gui: Option<&Gui>) {
     match gui {
         Some(gui) => gui.ready().await,
-        None => future::pending().await,
-    }
-}
-
-async fn until(clock: &Clock, time: Option<Time>) {
-    match time {
-        Some(time) => sleep_until(clock.instant(time)).await,
         None => future::pending().await,
     }
 }

@@ -73,10 +73,6 @@ impl Protocol for Robots {
         // No message of a client has a list.
         read_datagram(&message[overridden..], 0)
     }
-
-    fn encode_request(request: &ClientMessage, out: &mut BytesMut) {
-        encode(request, out);
-    }
 }
 
 // Where the last action of the run at the front begins, and where it ends: 0 and 0 without a run.

@@ -95,7 +95,7 @@ where
     let mut report = std::mem::take(&mut simulation.report);
     report.simulated = simulation.scribes.now().since(Time::ZERO);
     report.add_to("calls that hung", simulation.disk.hangs());
-    probed.0.marks().into_iter().for_each(|(mark, times)| report.add_to(mark, times));
+    probed.0.passed().into_iter().for_each(|(path, times)| report.add_to(path, times));
     report
 }
 

@@ -8,8 +8,8 @@ use std::{
 };
 
 use anyhow::{Context as _, bail};
-use clientkit::{Ended, Level, Wire};
-use netcore::Link;
+use clientkit::{Ended, Wire};
+use netcore::{Level, Link};
 use rand::{TryRng as _, rngs::SysRng};
 use serde::{Deserialize, Serialize};
 use tokio::{sync::watch, task::AbortHandle, time::sleep};

@@ -82,7 +82,7 @@ impl Engine for Server {
     fn digest(&self) -> u64 {
         let mut fingerprint = Fingerprint::new();
         for part in [
-            self.fingerprint.value(),
+            self.digest.value(),
             self.admission.places.fingerprint(),
             self.admission.pending.fingerprint(),
             self.held.fingerprint(),

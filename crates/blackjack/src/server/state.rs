@@ -153,7 +153,7 @@ impl Server {
         self.playing += u32::from(table.ended().is_none());
         self.alarms.extend(alarm.map(|alarm| (alarm, number)));
         let fingerprint = entry_fingerprint(&table);
-        self.fingerprint.toggle(fingerprint);
+        self.digest.toggle_fact(fingerprint);
         self.tables.insert(number, Entry { table, alarm, fingerprint });
         Ok(())
     }

@@ -24,7 +24,7 @@ pub(crate) struct Watchers {
 }
 
 impl Watchers {
-    pub(crate) const fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { places: Places::new(MAX_WATCHERS), shown: 0, free_at: Time::ZERO, stale: false }
     }
 

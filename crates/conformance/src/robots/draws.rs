@@ -1,7 +1,6 @@
 //! What is drawn with the generator of the protocol.
 
-use netcore::MinStd;
-use robots::{Board, Position};
+use robots::{Board, MinStd, Position};
 
 /// The generator of the protocol. Its state is the number drawn last.
 #[derive(Clone, Copy, Debug)]

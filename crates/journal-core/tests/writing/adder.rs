@@ -1,6 +1,5 @@
 //! A minimal engine.
 
-use bytes::BytesMut;
 use netcore::{
     Admission, DecodeError, Engine, Fingerprint, Framing, Input, Leave, Outbox, Outcome, Phase, Protocol, Recorded,
     StateError, Status, Time,
@@ -40,10 +39,6 @@ impl Protocol for OneByte {
             [byte] => Ok(*byte),
             _ => Err(DecodeError::Incomplete),
         }
-    }
-
-    fn encode_request(request: &u8, out: &mut BytesMut) {
-        out.extend_from_slice(&[*request]);
     }
 
     fn admits(_: Result<&u8, DecodeError>) -> Admission {

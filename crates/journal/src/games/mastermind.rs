@@ -105,7 +105,7 @@ impl GameDisplay<Server> for Boards {
             return;
         }
         let mut client = Client::new(link, None);
-        if let (Ok(seat), Some(name)) = (guest.seat.parse(), Name::new(guest.name.as_bytes())) {
+        if let (Ok(seat), Ok(name)) = (guest.seat.parse(), Name::new(guest.name.as_bytes())) {
             // It was told so before the event that says it.
             for message in [ServerMessage::Ok(seat), ServerMessage::Seat(seat, name)] {
                 let _ = client.receive(time, &message.to_frame(link.framing()));

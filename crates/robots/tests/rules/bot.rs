@@ -1,7 +1,7 @@
 //! A bot among others: it keeps out of blasts, and it hunts.
 
-use netcore::{MinStd, Role};
-use robots::{Action, Bot, Client, ClientMessage, Config, Direction, Level};
+use netcore::{Level, Role};
+use robots::{Action, Bot, Client, ClientMessage, Config, Direction, MinStd};
 
 use crate::table::{Table, config, text};
 

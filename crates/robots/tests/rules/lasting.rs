@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use netcore::{Departure, GameEvent, MinStd, PeerId, Severity};
-use robots::{Action, ClientMessage, Config, Direction, Game, Player, PlayerId, ServerMessage};
+use netcore::{Departure, GameEvent, PeerId, Severity};
+use robots::{Action, ClientMessage, Config, Direction, Game, MinStd, Player, PlayerId, ServerMessage};
 
 use crate::{
     streams::bytes,

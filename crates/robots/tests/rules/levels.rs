@@ -6,8 +6,8 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use netcore::MinStd;
-use robots::{Action, Blast, Board, Client, Config, Direction, Level, Position};
+use netcore::Level;
+use robots::{Action, Blast, Board, Client, Config, Direction, MinStd, Position};
 
 use crate::{
     bot::{self, Brain, bot},

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use netcore::{MinStd, Role};
-use robots::{Action, BombId, ClientMessage, Config, Direction, Event, Player, PlayerId, Position, ServerMessage};
+use netcore::Role;
+use robots::{
+    Action, BombId, ClientMessage, Config, Direction, Event, MinStd, Player, PlayerId, Position, ServerMessage,
+};
 
 use crate::table::{Said, Table, config, text};
 

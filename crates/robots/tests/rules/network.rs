@@ -161,7 +161,7 @@ fn history_told_to(server: &mut Server, peer: u64) -> Vec<*const u8> {
     let newcomer = Input::Connected { peer: PeerId(peer), role: Role::Player, link, address: "a".into() };
     server.input(Time::ZERO, newcomer, &mut out);
     let outputs: Vec<_> = out.drain().collect();
-    let [_, Output::Replay { log, .. }] = &outputs[..] else { panic!("{outputs:?}") };
+    let [_, Output::Replay { history: log, .. }] = &outputs[..] else { panic!("{outputs:?}") };
     log.segments().map(|segment| segment.as_ptr()).collect()
 }
 

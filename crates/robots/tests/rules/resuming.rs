@@ -6,10 +6,10 @@ use std::{
 };
 
 use netcore::{
-    DecoderOf, Departure, Engine, GameEvent, Gone, Hosted, HostedState, Input, Leave, MinStd, Output, PeerId, Phase,
-    Progress, Recorded, Role, Room, StateError,
+    DecoderOf, Departure, Engine, GameEvent, Gone, Hosted, HostedState, Input, Leave, Output, PeerId, Phase, Progress,
+    Recorded, Role, Room, StateError,
 };
-use robots::{ClientMessage, Config, Server};
+use robots::{ClientMessage, Config, MinStd, Server};
 use serde_json::{Value, json};
 
 use crate::{

@@ -27,7 +27,7 @@ fn a_block_that_is_drawn_again_makes_no_event_but_takes_its_numbers() {
     (config.parameters.players_count, config.initial_blocks) = (1, 4);
     (config.parameters.size_x, config.parameters.size_y) = (1, 3);
     let second = |at: usize| {
-        let mut draws = netcore::MinStd::new(1234);
+        let mut draws = robots::MinStd::new(1234);
         (0..at).map(|_| draws.draw()).last().unwrap() % 3
     };
     assert_eq!([second(2), second(4), second(6), second(8), second(10)], [1, 2, 2, 0, 0]);

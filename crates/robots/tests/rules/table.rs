@@ -245,8 +245,8 @@ impl Table {
                     self.hear(peer, &frame);
                     said.push(Said::Told(self.ends[&peer].name.clone(), whole(&frame)));
                 }
-                Output::Replay { to, log } => {
-                    for segment in log.segments() {
+                Output::Replay { to, history } => {
+                    for segment in history.segments() {
                         self.hear(to, segment);
                         let (mut buffer, mut decoder) = (BytesMut::from(&segment[..]), ServerDecoder::default());
                         while let Some(message) = decoder.decode(&mut buffer).unwrap() {

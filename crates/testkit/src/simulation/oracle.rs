@@ -268,7 +268,7 @@ impl Expected {
                         self.delivered.entry(peer).or_default().push(frame.clone());
                     }
                 }
-                Output::Replay { to, log } => self.one(to, &bytes_of(&log)),
+                Output::Replay { to, history } => self.one(to, &bytes_of(&history)),
                 Output::Close { peer } => {
                     if self.present.remove(&peer) == Some(Link::Datagram) {
                         self.closed.insert(peer, now);

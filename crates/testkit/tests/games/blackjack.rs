@@ -73,12 +73,6 @@ impl netcore::Client for Guest {
         }
     }
 
-    fn deadline(&self, _: Time) -> Option<Time> {
-        None
-    }
-
-    fn elapsed(&mut self, _: Time) {}
-
     fn disconnected(&mut self, now: Time, why: Gone) {
         match self {
             Self::Player { client, .. } => client.disconnected(now, why),

@@ -85,12 +85,6 @@ impl netcore::Client for Guest {
         self.first.take().or_else(|| self.player.as_mut().and_then(|(client, _)| client.take_outgoing()))
     }
 
-    fn deadline(&self, _: Time) -> Option<Time> {
-        None
-    }
-
-    fn elapsed(&mut self, _: Time) {}
-
     fn disconnected(&mut self, now: Time, why: Gone) {
         self.gone = true;
         if let Some((client, _)) = &mut self.player {

@@ -303,7 +303,7 @@ pub(super) fn judge<E: Recorded>(
             let (to, frames): (Vec<PeerId>, Vec<Vec<u8>>) = match output {
                 Output::Send { to: To::Peer(peer), frame } => (vec![peer], vec![frame.to_vec()]),
                 Output::Send { to: To::Everyone, frame } => (present.iter().copied().collect(), vec![frame.to_vec()]),
-                Output::Replay { to, log } => (vec![to], log.frames().map(|frame| frame.to_vec()).collect()),
+                Output::Replay { to, history } => (vec![to], history.frames().map(|frame| frame.to_vec()).collect()),
                 _ => continue,
             };
             for peer in to {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// text compares it replaces such a seed by 1.
 ///
 /// ```
-/// let mut draws = netcore::MinStd::new(1234);
+/// let mut draws = robots::MinStd::new(1234);
 /// assert_eq!([draws.draw(), draws.draw(), draws.draw()], [59566414, 1997250508, 148423250]);
 /// ```
 ///

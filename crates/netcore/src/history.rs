@@ -12,22 +12,22 @@ use serde::{
 /// Maximal size of a segment, in bytes; a longer frame is a segment of its own.
 const SEGMENT: usize = 16 << 10;
 
-/// Appends frames to a history and returns snapshots of it as a [`Log`].
+/// Appends frames to a history and returns snapshots of it as a [`History`].
 ///
 /// Frames are stored once, concatenated in segments, so that a history of many short frames has few segments. Snapshots
 /// share all finished segments. At most the growing segment is copied, and only once for all snapshots between two
 /// appends.
 ///
 /// ```
-/// let mut writer = netcore::LogWriter::new();
+/// let mut writer = netcore::HistoryWriter::new();
 /// writer.append(|out| out.extend_from_slice(b"one"));
-/// let log = writer.snapshot();
+/// let history = writer.snapshot();
 /// let frame = writer.append(|out| out.extend_from_slice(b"two"));
 /// assert_eq!(frame, &b"two"[..]);
-/// assert_eq!((log.len(), writer.snapshot().len()), (3, 6));
+/// assert_eq!((history.len(), writer.snapshot().len()), (3, 6));
 /// ```
 #[derive(Debug, Clone, Default)]
-pub struct LogWriter {
+pub struct HistoryWriter {
     finished: Arc<Vec<Segment>>,
     finished_bytes: usize,
     growing: BytesMut,
@@ -45,7 +45,7 @@ struct Segment {
     ends: Arc<[u32]>,
 }
 
-impl LogWriter {
+impl HistoryWriter {
     /// An empty history.
     pub fn new() -> Self {
         Self::default()
@@ -73,14 +73,14 @@ impl LogWriter {
     }
 
     /// The history so far.
-    pub fn snapshot(&mut self) -> Log {
+    pub fn snapshot(&mut self) -> History {
         self.copied = self.last();
-        self.log()
+        self.history()
     }
 
-    /// The history so far, as [`snapshot`](LogWriter::snapshot) but without caching a copy of the growing segment.
-    pub fn log(&self) -> Log {
-        Log { finished: Arc::clone(&self.finished), last: self.last(), bytes: self.len() }
+    /// The history so far, as [`snapshot`](HistoryWriter::snapshot) but without caching a copy of the growing segment.
+    pub fn history(&self) -> History {
+        History { finished: Arc::clone(&self.finished), last: self.last(), bytes: self.len() }
     }
 
     // The growing segment in its present state.
@@ -101,11 +101,6 @@ impl LogWriter {
         self.len() == 0
     }
 
-    /// Removes all frames. Existing snapshots keep them.
-    pub fn clear(&mut self) {
-        *self = Self { scratch: core::mem::take(&mut self.scratch), ..Self::default() };
-    }
-
     fn finish(&mut self) {
         self.copied = Segment::default();
         if !self.growing.is_empty() {
@@ -124,8 +119,8 @@ impl LogWriter {
 }
 
 /// Continues a history. Finished segments are shared; only the growing one is copied.
-impl From<Log> for LogWriter {
-    fn from(Log { finished, last, bytes }: Log) -> Self {
+impl From<History> for HistoryWriter {
+    fn from(History { finished, last, bytes }: History) -> Self {
         Self {
             finished_bytes: bytes - last.bytes.len(),
             finished,
@@ -144,13 +139,13 @@ fn end(offset: usize) -> u32 {
 
 /// A snapshot of a history: concatenated frames. Cloning it copies no bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Log {
+pub struct History {
     finished: Arc<Vec<Segment>>,
     last: Segment,
     bytes: usize,
 }
 
-impl Log {
+impl History {
     /// The bytes in order, in non-empty segments of complete frames, for stream links.
     pub fn segments(&self) -> impl Iterator<Item = &Bytes> {
         let last = (!self.last.bytes.is_empty()).then_some(&self.last);
@@ -180,7 +175,7 @@ impl Log {
 }
 
 /// Serialized as the list of its frames; the segments are rebuilt when it is read.
-impl Serialize for Log {
+impl Serialize for History {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let count = self.finished.iter().chain([&self.last]).map(|segment| segment.ends.len()).sum();
         let mut list = serializer.serialize_seq(Some(count))?;
@@ -191,7 +186,7 @@ impl Serialize for Log {
     }
 }
 
-impl<'de> Deserialize<'de> for Log {
+impl<'de> Deserialize<'de> for History {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_seq(Frames)
     }
@@ -200,15 +195,15 @@ impl<'de> Deserialize<'de> for Log {
 struct Frames;
 
 impl<'de> Visitor<'de> for Frames {
-    type Value = Log;
+    type Value = History;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a list of frames")
     }
 
     // One frame at a time, so that memory grows only with bytes that are present.
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Log, A::Error> {
-        let mut writer = LogWriter::new();
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<History, A::Error> {
+        let mut writer = HistoryWriter::new();
         while let Some(frame) = list.next_element::<Bytes>()? {
             if frame.is_empty() || u32::try_from(frame.len()).is_err() {
                 return Err(A::Error::invalid_length(frame.len(), &"a frame of 1 byte to 4 GiB"));
@@ -224,16 +219,16 @@ mod tests {
     use super::*;
     use alloc::vec;
 
-    fn bytes(log: &Log) -> Vec<u8> {
-        let bytes: Vec<u8> = log.segments().flatten().copied().collect();
-        assert_eq!(bytes.len(), log.len());
-        assert!(log.segments().all(|segment| !segment.is_empty()));
+    fn bytes(history: &History) -> Vec<u8> {
+        let bytes: Vec<u8> = history.segments().flatten().copied().collect();
+        assert_eq!(bytes.len(), history.len());
+        assert!(history.segments().all(|segment| !segment.is_empty()));
         bytes
     }
 
     #[test]
     fn a_snapshot_holds_everything_appended_before_it() {
-        let (mut writer, mut written, mut frames, mut kept) = (LogWriter::new(), vec![], vec![], vec![]);
+        let (mut writer, mut written, mut frames, mut kept) = (HistoryWriter::new(), vec![], vec![], vec![]);
         for round in 0..2_000_usize {
             // Short frames, and sometimes one that is longer than a segment.
             let length = if round % 700 == 350 { SEGMENT + round } else { round % 50 };
@@ -247,36 +242,23 @@ mod tests {
                 kept.push((writer.snapshot(), written.len(), frames.len()));
             }
         }
-        for (log, length, count) in kept {
-            assert_eq!(bytes(&log), written[..length]);
-            assert!(log.frames().eq(frames[..count].iter().cloned()), "frame by frame as well");
+        for (history, length, count) in kept {
+            assert_eq!(bytes(&history), written[..length]);
+            assert!(history.frames().eq(frames[..count].iter().cloned()), "frame by frame as well");
         }
         assert!(written.len() > 4 * SEGMENT);
     }
 
     #[test]
     fn a_long_history_with_a_snapshot_after_each_frame_is_few_segments() {
-        let mut writer = LogWriter::new();
-        let mut log = Log::default();
+        let mut writer = HistoryWriter::new();
+        let mut history = History::default();
         for _ in 0..65_536 {
             writer.append(|out| out.extend_from_slice(&[7; 25]));
-            log = writer.snapshot();
+            history = writer.snapshot();
         }
-        assert_eq!(log.len(), 25 * 65_536);
-        assert!(log.segments().count() <= 25 * 65_536 / SEGMENT + 2);
-    }
-
-    #[test]
-    fn snapshots_of_the_same_moment_share_everything() {
-        let mut writer = LogWriter::new();
-        for _ in 0..1_000 {
-            writer.append(|out| out.extend_from_slice(&[7; 25]));
-        }
-        let (one, other) = (writer.snapshot(), writer.snapshot());
-        assert!(one.segments().count() > 1);
-        for (one, other) in one.segments().zip(other.segments()) {
-            assert_eq!(one.as_ptr(), other.as_ptr());
-        }
+        assert_eq!(history.len(), 25 * 65_536);
+        assert!(history.segments().count() <= 25 * 65_536 / SEGMENT + 2);
     }
 
     #[test]
@@ -284,15 +266,15 @@ mod tests {
         let frame = |round: usize| {
             vec![u8::try_from(round % 251).unwrap(); if round % 400 == 7 { SEGMENT + 1 } else { round % 90 }]
         };
-        let mut writer = LogWriter::new();
+        let mut writer = HistoryWriter::new();
         for round in 0..1_000 {
             if round % 83 == 0 {
-                let log = writer.log();
-                assert_eq!(log, writer.snapshot());
-                let paper = serde_json::to_string(&log).unwrap();
-                let read: Log = serde_json::from_str(&paper).unwrap();
-                assert_eq!(read, log, "cut into the same segments");
-                let mut all = [writer.clone(), LogWriter::from(log), LogWriter::from(read)];
+                let history = writer.history();
+                assert_eq!(history, writer.snapshot());
+                let paper = serde_json::to_string(&history).unwrap();
+                let read: History = serde_json::from_str(&paper).unwrap();
+                assert_eq!(read, history, "cut into the same segments");
+                let mut all = [writer.clone(), HistoryWriter::from(history), HistoryWriter::from(read)];
                 for later in round..round + 500 {
                     for writer in &mut all {
                         writer.append(|out| out.extend_from_slice(&frame(later)));
@@ -306,36 +288,24 @@ mod tests {
     }
 
     #[test]
-    fn snapshots_and_continued_histories_share_finished_segments() {
-        let mut writer = LogWriter::new();
+    fn snapshots_and_continued_histories_share_what_is_stored() {
+        let mut writer = HistoryWriter::new();
         for _ in 0..2_000 {
             writer.append(|out| out.extend_from_slice(&[7; 25]));
         }
-        let log = writer.log();
-        let again = LogWriter::from(log.clone()).log();
-        for (one, other) in log.segments().zip(again.segments()) {
-            assert_eq!(one.as_ptr(), other.as_ptr());
-        }
-        writer.snapshot();
-        assert_eq!(writer.log().last.bytes.as_ptr(), writer.log().last.bytes.as_ptr(), "copied once");
+        let places = |history: &History| history.segments().map(|segment| segment.as_ptr()).collect::<Vec<_>>();
+        let again = HistoryWriter::from(writer.history());
+        let (one, other) = (places(&writer.history()), places(&again.history()));
+        assert_eq!(one[..one.len() - 1], other[..one.len() - 1], "finished segments");
+        assert!(one.len() > 1);
+        assert_eq!(places(&writer.snapshot()), places(&writer.history()), "the growing one is copied once");
     }
 
     #[test]
     fn an_empty_frame_is_rejected_when_a_history_is_read() {
-        assert!(serde_json::from_str::<Log>("[[1],[2,3]]").is_ok_and(|log| bytes(&log) == [1, 2, 3]));
+        assert!(serde_json::from_str::<History>("[[1],[2,3]]").is_ok_and(|history| bytes(&history) == [1, 2, 3]));
         for wrong in ["[[1],[]]", "[[256]]", "[1]", "{}", "7"] {
-            assert!(serde_json::from_str::<Log>(wrong).is_err(), "{wrong}");
+            assert!(serde_json::from_str::<History>(wrong).is_err(), "{wrong}");
         }
-    }
-
-    #[test]
-    fn a_snapshot_survives_clearing() {
-        let mut writer = LogWriter::new();
-        writer.append(|out| out.extend_from_slice(b"old"));
-        let old = writer.snapshot();
-        writer.clear();
-        assert!(writer.snapshot().is_empty() && writer.snapshot().segments().next().is_none());
-        writer.append(|out| out.extend_from_slice(b"new"));
-        assert_eq!((bytes(&old), bytes(&writer.snapshot())), (b"old".to_vec(), b"new".to_vec()));
     }
 }
