@@ -104,6 +104,8 @@ pub(crate) fn has_player(text: &str, room: &str, name: &str) -> Option<bool> {
 pub(crate) async fn leave(mut browser: Browser) {
     // The hub may have closed it before.
     let _ = browser.close(Some(CloseFrame { code: LEFT.into(), reason: Utf8Bytes::default() })).await;
+    // As browsers do: a connection that ends with something unread is reset, and the hub may never read how it was left.
+    let _ = timeout(PATIENCE, async { while let Some(Ok(_)) = browser.next().await {} }).await;
 }
 
 /// How a socket ended, in a word for a table; `None` if it goes on after this.
