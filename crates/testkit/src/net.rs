@@ -50,7 +50,7 @@ pub use self::{
     lines::MAX_QUEUE,
     recorder::{EventRecorder, RecordedEvent},
     restart::Restart,
-    shared_room::EngineRef,
+    shared_room::{EngineRef, Played},
 };
 use self::{
     listener::SimulatedListener, messages::Messages, shared_room::SharedRoom, socket::SimulatedSocket, stop::Stop,
@@ -65,11 +65,6 @@ const CHECKS: u32 = 16;
 const UNREAD: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(10));
 /// Limit on steps at one moment; more means an endless loop.
 const MAX_STEPS: usize = 1 << 16;
-
-/// An engine that the host and the test can share.
-pub trait Played: Engine<Protocol: Protocol<Decoder: Send + Sync + 'static>> + Send + Sync + 'static {}
-
-impl<E: Engine<Protocol: Protocol<Decoder: Send + Sync + 'static>> + Send + Sync + 'static> Played for E {}
 
 /// How a client is connected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

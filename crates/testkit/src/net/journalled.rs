@@ -5,7 +5,12 @@ use std::{fmt::Debug, time::Duration};
 use journal_core::{JournalHold, Journalled};
 use netcore::{Client, Leave, Link, Recorded, Time};
 
-use super::{Conditions, Delivered, Net, Played, Restart, ledger::Ledger, shared_room::SharedRoom, world::Shared};
+use super::{
+    Conditions, Delivered, Net, Restart,
+    ledger::Ledger,
+    shared_room::{Played, SharedRoom},
+    world::Shared,
+};
 use crate::{disk::Crash, machine::Machine};
 
 impl<E: Played + Recorded, C: Client<Error: Debug>> Net<E, C> {
