@@ -3,7 +3,7 @@
 import { ask, errorText } from '../lib/api.js';
 import { element } from '../lib/dom.js';
 import { MAX_NAME, isPlain, plain } from '../lib/names.js';
-import { recall, remember } from '../lib/settings.js';
+import { keeps, recall, remember } from '../lib/settings.js';
 
 /** Of the key, in bytes. */
 const KEY = 32;
@@ -30,6 +30,8 @@ function key() {
  */
 async function take(wanted) {
   try {
+    // Without a key that lasts the name would be lost to this browser after a reload.
+    if (!keeps()) throw new Error('no key is kept');
     await ask('/api/names', { name: wanted, key: key() });
     remember('proven', wanted);
   } catch (error) {

@@ -201,8 +201,7 @@ function play(main, match, timeline, start, seat, at) {
   };
 
   const stopKeys = listenToKeys((event) => {
-    const onControl = event.target instanceof HTMLButtonElement || event.target instanceof HTMLAnchorElement;
-    if (event.key === ' ' && !onControl) toggle();
+    if (event.key === ' ') toggle();
     else if (event.key === 'ArrowRight') void seek(playback.at + LEAP);
     else if (event.key === 'ArrowLeft') void seek(playback.at - LEAP);
     else if (event.key === '.') void playback.forward();

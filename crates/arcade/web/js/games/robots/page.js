@@ -109,10 +109,8 @@ export function play({ board, below, controls, live, watching, playable, film, n
     }
     if (!playable) return false;
     const direction = KEYS[event.key];
-    // A blank presses the button that has the focus.
-    const onButton = event.target instanceof HTMLButtonElement || event.target instanceof HTMLAnchorElement;
     if (direction) act({ kind: 'move', direction });
-    else if (event.key === ' ' && !onButton) act({ kind: 'bomb' });
+    else if (event.key === ' ') act({ kind: 'bomb' });
     else if (event.key === 'b' || event.key === 'x') act({ kind: 'block' });
     else return false;
     return true;
