@@ -9,7 +9,7 @@ import { keeps, visit } from '../lib/settings.js';
 import { isOn, switchSound } from '../lib/sound.js';
 import { Away } from './away.js';
 import { helpPanel } from './help.js';
-import { askName, hasName, name as ownName, proveName, provenKey } from './identity.js';
+import { askName, name as ownName, proveName, provenKey } from './identity.js';
 import { Result } from './result.js';
 import { Seats } from './seats.js';
 import { command, phaseInWords } from './words.js';
@@ -37,11 +37,11 @@ export function showRoom(main, id, watching) {
   /** @type {() => void} */
   let leave = () => {};
   const begin = async () => {
-    if (!watching && !hasName()) {
-      main.replaceChildren(element('h1', {}, GAMES[game].title), element('p', {}, 'Choose a name to play.'));
+    if (!watching) {
+      main.replaceChildren(element('h1', {}, GAMES[game].title), element('p', {}, 'Taking a seat.'));
       if (!(await askName())) return left ? undefined : go(`/rooms/${id}?watch`);
+      await proveName();
     }
-    if (!watching) await proveName();
     const { play } = await loading;
     if (!left) leave = enter(main, id, game, play, watching);
   };
@@ -130,7 +130,7 @@ function enter(main, id, game, start, watching) {
     watching,
     playable: !watching,
     film: false,
-    name: ownName() ?? 'guest',
+    name: ownName(),
     kept: visit.recall(key) === null ? null : visit.recall(`own ${id}`),
     past: visit.recall(`past ${id}`),
     keep: (past) => visit.remember(`past ${id}`, past),

@@ -12,7 +12,7 @@ import { NAMES, inWords, lineInWords, peg, rowElements } from './rows.js';
 
 /** @type {import('../types.js').Help} */
 const HELP = [
-  ['1 8', 'a peg at the cursor; tap or drag one from below'],
+  ['1 to 8', 'a peg at the cursor; tap or drag one from below'],
   ['← →', 'move the cursor'],
   ['↑ ↓', 'next or previous colour'],
   ['⌫', 'takes a peg back'],
