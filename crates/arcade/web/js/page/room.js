@@ -2,6 +2,7 @@
 
 import { GAMES, isGame } from '../games/index.js';
 import { ask, errorText, load } from '../lib/api.js';
+import { confirm } from '../lib/confirm.js';
 import { announceLink, copyButton, count, element, title, toggle } from '../lib/dom.js';
 import { CODES, LEFT, Link, socketAddress } from '../lib/link.js';
 import { go } from '../lib/route.js';
@@ -79,6 +80,7 @@ function enter(main, id, game, start, watching) {
   const board = element('div', { class: 'board' });
   const below = element('div', { class: 'below' });
   const controls = element('div', { class: 'controls' });
+  const more = element('div', { class: 'controls more' });
   const live = element('p', { class: 'hidden', 'aria-live': 'polite' });
   const what = element('span', { class: 'soft' });
   const phase = element('span', { class: 'chip' });
@@ -126,6 +128,7 @@ function enter(main, id, game, start, watching) {
     board,
     below,
     controls,
+    more,
     live,
     watching,
     playable: !watching,
@@ -144,7 +147,9 @@ function enter(main, id, game, start, watching) {
     changed: () => list(),
   });
   const help = helpPanel(game, play.help ?? [], !watching);
-  const leaveRoom = () => {
+  const leaveRoom = async () => {
+    const stake = over ? null : (play.stake?.() ?? null);
+    if (stake !== null && !(await confirm('Leave this game?', stake, 'Leave'))) return;
     play.leave?.();
     link.close(LEFT);
     visit.remember(key, null);
@@ -172,7 +177,7 @@ function enter(main, id, game, start, watching) {
     element(
       'div',
       { class: 'table' },
-      element('div', { class: 'play' }, result.panel, ended, away.panel, board, below, controls, help.panel),
+      element('div', { class: 'play' }, result.panel, ended, away.panel, board, below, controls, more, help.panel),
       element(
         'aside',
         { class: 'side' },

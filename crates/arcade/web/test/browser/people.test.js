@@ -225,13 +225,13 @@ test('a keyboard alone: from the lobby through a game and back', bound, async ()
 });
 
 test('keys play the game after a button or a list was clicked', bound, async () => {
-  const room = await hub.open({ game: 'robots', players: 2, turns: 1000, turn_duration: 100 });
+  const room = await hub.open({ game: 'robots', players: 2, turns: 100, turn_duration: 2000 });
   const ann = await Person.come(browser, hub.address, 'Ann');
   const { page } = ann;
   await ann.go(`/rooms/${room.id}`);
   await page.getByLabel('How well the bot plays').selectOption('easy');
   await page.getByRole('button', { name: 'Add a bot' }).click();
-  await ann.reads(/^Turn \d+ of 1000\.$/);
+  await ann.reads(/^Turn \d+ of 100\.$/);
   const chosen = page.locator('.controls .chosen');
   /** @param {string} key @param {string} name Of the button that shows what was chosen. */
   const press = async (key, name) => {

@@ -1,5 +1,6 @@
 // A room of mastermind on its page.
 
+import { confirm } from '../../lib/confirm.js';
 import { copyButton, count, element, listenToKeys, renew } from '../../lib/dom.js';
 import { recall, remember } from '../../lib/settings.js';
 import { sound } from '../../lib/sound.js';
@@ -12,7 +13,11 @@ import { NAMES, inWords, lineInWords, peg, rowElements } from './rows.js';
 
 /** @type {import('../types.js').Help} */
 const HELP = [
-  ['1 to 8', 'a peg at the cursor; tap or drag one from below'],
+  ['tap', 'a peg goes to the place that is marked'],
+  ['drag', 'a peg goes to any place'],
+  ['red', 'so many pegs are in their place'],
+  ['white', 'so many more colours are in the code, elsewhere'],
+  ['1 to 8', 'a peg at the cursor'],
   ['← →', 'move the cursor'],
   ['↑ ↓', 'next or previous colour'],
   ['⌫', 'takes a peg back'],
@@ -27,7 +32,7 @@ const ENDS = { won: 'found the code', lost: 'did not find it', resigned: 'gave u
  * @param {import('../types.js').Stage} stage
  * @returns {import('../types.js').Play}
  */
-export function play({ board, below, controls, live, playable, name, send, seated, changed }) {
+export function play({ board, below, controls, more, live, playable, name, send, seated, changed }) {
   const state = begin();
   /** The seat whose board is shown instead of one's own. @type {number | null} */
   let watched = null;
@@ -53,9 +58,14 @@ export function play({ board, below, controls, live, playable, name, send, seate
   const back = button('Take back', () => draft.back());
   const lifelines = /** @type {const} */ ([1, 2]).map((which) => ({ which, made: button('', () => send(lifeline(which))) }));
   const hint = button('Hint', () => send(HINT));
-  const resign = button('Give up', () => send(RESIGN));
+  const resign = button('Give up', async () => {
+    const today = state.room?.mode === 'daily';
+    const lost = today ? 'There is one try a day: the puzzle counts as not found.' : 'The code is shown, and the game counts as not found.';
+    if (await confirm('Give up?', lost, 'Give up')) send(RESIGN);
+  });
   if (playable) {
-    controls.append(guess, back, ...lifelines.map(({ made }) => made), hint, resign, advice);
+    controls.append(guess, back);
+    more.append(...lifelines.map(({ made }) => made), hint, resign, advice);
     below.prepend(end);
   }
 

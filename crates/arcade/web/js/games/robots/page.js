@@ -33,7 +33,7 @@ const HELP = [
  * @param {import('../types.js').Stage} stage
  * @returns {import('../types.js').Play}
  */
-export function play({ board, below, controls, live, watching, playable, film, name, kept, send, seated, changed }) {
+export function play({ board, below, controls, more, live, watching, playable, film, name, kept, send, seated, changed }) {
   const state = begin();
   /** @type {number | null} */
   let own = null;
@@ -148,7 +148,7 @@ export function play({ board, below, controls, live, watching, playable, film, n
       element('div', { class: 'actions' }, button('Put down a bomb', 'Bomb', { kind: 'bomb' }), button('Put down a block', 'Block', { kind: 'block' })),
     );
   }
-  controls.append(blasts);
+  more.append(blasts);
 
   const show = () => {
     const { settings, game } = state;
