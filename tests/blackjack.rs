@@ -1,8 +1,6 @@
 //! The dealer and the player of blackjack.
 
-/// Copies of journals that are read while the dealer goes on.
-mod copies;
-/// Whole games over the wire, in both dialects, at one table and at many.
+/// A whole game over the wire, in both dialects, and its pauses.
 mod games;
 /// Dealers that are killed in the middle of a round.
 mod kills;
@@ -10,16 +8,14 @@ mod kills;
 mod person;
 /// The player without a person: with a table, and learning.
 mod player;
-/// The dealer: accepted and rejected command lines, addresses, output and end.
+/// The dealer: accepted and rejected command lines, addresses, output that nobody reads, and end.
 mod start;
-/// Misbehaving clients, and their effect on others.
-mod trouble;
 /// Results of play over the wire compared with exact values.
 mod worth;
 
 use std::{
     io::{ErrorKind, Read, Write},
-    net::{Ipv4Addr, Shutdown, SocketAddr, TcpStream},
+    net::{Ipv4Addr, SocketAddr, TcpStream},
     process::Command,
 };
 
@@ -80,23 +76,18 @@ struct Client {
 }
 
 impl Client {
-    fn connect(dealer: SocketAddr, dialect: Dialect) -> Self {
-        let stream = connect(dealer);
+    fn new(stream: TcpStream, dialect: Dialect) -> Self {
         Self { stream, dialect, decoder: DealerDecoder::new(dialect), buffer: BytesMut::new() }
     }
 
     fn join(dealer: SocketAddr, dialect: Dialect, name: &str) -> Self {
-        let mut client = Self::connect(dealer, dialect);
+        let mut client = Self::new(connect(dealer), dialect);
         client.send(&PlayerMessage::Join(Name::new(name.as_bytes()).unwrap()));
         client
     }
 
-    fn write(&mut self, bytes: &[u8]) {
-        self.stream.write_all(bytes).unwrap();
-    }
-
     fn send(&mut self, message: &PlayerMessage) {
-        self.write(&message.to_bytes(self.dialect));
+        self.stream.write_all(&message.to_bytes(self.dialect)).unwrap();
     }
 
     fn hit(&mut self) {
@@ -138,11 +129,6 @@ impl Client {
             }
             self.stand();
         }
-    }
-
-    /// Shuts down the sending half.
-    fn half_close(&self) {
-        self.stream.shutdown(Shutdown::Write).unwrap();
     }
 
     /// All bytes until the end of the stream.

@@ -1,11 +1,14 @@
 //! The structure of all crates: no import cycles and no source file above 400 lines. In the hub, imports lead only from a folder to those
-//! below it.
+//! below it. The table of named bounds is that of the source.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
     path::{Path, PathBuf},
+    process::Command,
 };
+
+use testkit::process::Process;
 
 /// The folders of the hub, from the top to the ground. Those in one row do not know each other.
 const FLOORS: [&[&str]; 7] =
@@ -154,4 +157,16 @@ fn no_file_is_longer_than_it_should_be() {
             assert!(lines <= LONGEST, "{name} in {} has {lines} lines; is it about two things?", folder.display());
         }
     }
+}
+
+#[test]
+fn the_page_of_bounds_has_the_bounds_of_the_source() {
+    if Command::new("python3").arg("--version").output().is_err() {
+        return eprintln!("this machine has no python3, so the page of bounds is not tested");
+    }
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs");
+    let printed = Process::run(Command::new("python3").arg(docs.join("bounds")));
+    assert_eq!(printed.code, Some(0), "{}", printed.stderr);
+    let page = fs::read_to_string(docs.join("bounds.md")).expect("the page is here");
+    assert_eq!(page, printed.stdout, "write it with `docs/bounds > docs/bounds.md`");
 }

@@ -8,10 +8,8 @@ mod client;
 mod copies;
 /// Floods from strangers and from players, and their effect on others.
 mod floods;
-/// Whole games, rematches, and the final output.
+/// Whole games, rematches, the final output, peers that do not read, and the largest map.
 mod games;
-/// Malformed datagrams.
-mod hostile;
 /// Journals: their location, their guarantees, and which one is resumed.
 mod journals;
 /// Servers that are killed in the middle of a game.
@@ -22,10 +20,6 @@ mod logs;
 mod maps;
 /// The same messages over the simulated network and over a real one.
 mod mirror;
-/// Journals that are read while their server is resumed.
-mod readers;
-/// What floods write into a journal.
-mod recording;
 /// The start-up output, and who can join where.
 mod start;
 /// Signals, ports in use, and other ways to end.
@@ -116,6 +110,14 @@ fn other_host(last: u8) -> Option<IpAddr> {
         eprintln!("this machine has no {ip}, so several hosts are not tested");
     }
     there.then_some(ip)
+}
+
+/// Collects what lies in the corridor by running to both ends; gives the last words of the server.
+fn run_to_both_ends(peer: &Peer) -> String {
+    for key in ["KEY H", "KEY L", "KEY H", "KEY L"] {
+        peer.send(key);
+    }
+    peer.expect("QUIT ")
 }
 
 /// The row and column of the `@` in a display.

@@ -10,12 +10,10 @@ mod kills;
 mod retry;
 /// The server: accepted and rejected command lines, addresses and output.
 mod server;
-/// Games over the wire.
-mod wire;
 
 use std::{
     io::Write,
-    net::{Ipv4Addr, Shutdown, SocketAddr, TcpStream},
+    net::{Ipv4Addr, SocketAddr, TcpStream},
     process::Command,
 };
 
@@ -85,11 +83,6 @@ impl Client {
         Self { stream, decoder: ServerDecoder::default(), buffer: BytesMut::new() }
     }
 
-    /// Its own address, which the server sees.
-    fn address(&self) -> String {
-        self.stream.local_addr().unwrap().to_string()
-    }
-
     fn write(&mut self, bytes: &[u8]) {
         self.stream.write_all(bytes).unwrap();
     }
@@ -151,9 +144,5 @@ impl Client {
     /// All messages until the end of the stream.
     fn rest(mut self) -> Vec<ServerMessage> {
         std::iter::from_fn(|| self.read()).collect()
-    }
-
-    fn leave(self) {
-        let _ = self.stream.shutdown(Shutdown::Both);
     }
 }

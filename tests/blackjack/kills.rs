@@ -1,16 +1,14 @@
 use std::{
-    fs,
     io::Write,
     net::{SocketAddr, TcpStream},
     thread,
 };
 
-use blackjack::{DealerMessage, Dialect, Name, PlayerMessage, Verdict, protocol::DealerDecoder};
-use bytes::BytesMut;
+use blackjack::{DealerMessage, Dialect, Name, PlayerMessage, Score};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use serde_json::Value;
-use testkit::{PATIENCE, TempDir, process::Process, seeds::for_each_seed};
+use testkit::{PATIENCE, TempDir, seeds::for_each_seed};
 
 use super::{Client, Dealer};
 use crate::{
@@ -26,38 +24,18 @@ const GAME: &str = "--bind 127.0.0.1 --players 3 --tables 2 --delay-ms 0 --json"
 /// Messages between two kills, at most.
 const MESSAGES: u64 = 200;
 
-/// The results that a player was told.
-#[derive(Debug, Default, Clone, Copy)]
-struct Told {
-    wins: u64,
-    pushes: u64,
-    losses: u64,
-    busts: u64,
-}
-
-impl Told {
-    const fn count(&mut self, verdict: Verdict) {
-        *match verdict {
-            Verdict::Win => &mut self.wins,
-            Verdict::Push => &mut self.pushes,
-            Verdict::Lose => &mut self.losses,
-            Verdict::Bust => &mut self.busts,
-        } += 1;
-    }
-}
-
 /// Plays until it is told that there are no more rounds; joins by the same name whenever the dealer was killed.
-fn play(dealer: SocketAddr, (name, dialect): (&str, Dialect), seed: u64, lives: &Lives) -> Told {
+fn play(dealer: SocketAddr, (name, dialect): (&str, Dialect), seed: u64, lives: &Lives) -> Score {
     let _bot = lives.bot();
     let mut dice = Pcg64::seed_from_u64(seed);
-    let (mut told, mut life) = (Told::default(), 0);
+    let (mut told, mut life) = (Score::default(), 0);
     while let Some(next) = lives.after(life) {
         life = next;
         // It may be killed before it knows of us.
         let Ok(stream) = TcpStream::connect(dealer) else { continue };
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         stream.set_nodelay(true).unwrap();
-        let mut client = Client { stream, dialect, decoder: DealerDecoder::new(dialect), buffer: BytesMut::new() };
+        let mut client = Client::new(stream, dialect);
         let mut say = Some(PlayerMessage::Join(Name::new(name.as_bytes()).unwrap()));
         loop {
             if let Some(message) = say.take() {
@@ -70,7 +48,7 @@ fn play(dealer: SocketAddr, (name, dialect): (&str, Dialect), seed: u64, lives: 
                 DealerMessage::Decision => {
                     say = Some(if dice.random_range(0..3) == 0 { PlayerMessage::Hit } else { PlayerMessage::Stand });
                 }
-                DealerMessage::Result(verdict) => told.count(verdict),
+                DealerMessage::Result(verdict) => told.add(verdict),
                 DealerMessage::Quit => return told,
                 _ => {}
             }
@@ -104,7 +82,7 @@ fn tables(seed: u64, kills: u32) -> u32 {
         let killed = dealer.kills;
         let stdout = dealer.wait();
         lives.end();
-        (bots.into_iter().map(|bot| bot.join().unwrap()).collect::<Vec<Told>>(), stdout, killed)
+        (bots.into_iter().map(|bot| bot.join().unwrap()).collect::<Vec<Score>>(), stdout, killed)
     });
     let (told, stdout, killed) = told;
     check(&names, &told, &stdout, killed);
@@ -112,13 +90,13 @@ fn tables(seed: u64, kills: u32) -> u32 {
 }
 
 // The standings that the host was shown hold all that the players were told.
-fn check(names: &[&str], told: &[Told], stdout: &str, kills: u32) {
+fn check(names: &[&str], told: &[Score], stdout: &str, kills: u32) {
     let mut seats = 0;
     for line in stdout.lines().filter(|line| line.starts_with('{')) {
         let standings: Value = serde_json::from_str(line).unwrap();
         for seat in standings["seats"].as_array().unwrap() {
             let player = names.iter().position(|name| seat["name"] == **name).unwrap();
-            let Told { wins, pushes, losses, busts } = told[player];
+            let Score { wins, pushes, losses, busts } = told[player];
             let mut missed = 0;
             for (kind, told) in [("wins", wins), ("pushes", pushes), ("losses", losses), ("busts", busts)] {
                 let stands = seat[kind].as_u64().unwrap_or_else(|| panic!("{kind} is not in {seat}"));
@@ -172,31 +150,4 @@ fn a_signal_suspends_the_tables_of_a_dealer_with_a_journal() {
     let finished = again.process.wait();
     assert_eq!(finished.code, Some(0), "{}", finished.stderr);
     assert!(finished.stdout.contains("\"name\":\"Ann\",\"rounds\":5,"), "{}", finished.stdout);
-}
-
-#[test]
-fn a_player_who_runs_ahead_spoils_no_journal() {
-    let place = TempDir::new();
-    let mut command = program("dealer");
-    command.args("--bind 127.0.0.1 0 2 --tables 2 --delay-ms 0 --seed 17 --journal".split(' ')).arg(place.path());
-    let dealer = Dealer::of(&mut command);
-    let mut eve = Client::connect(dealer.address(), Dialect::Binary);
-    let ahead = [PlayerMessage::Join(Name::new(b"Eve").unwrap()), PlayerMessage::Hit];
-    eve.write(&ahead.map(|message| message.to_bytes(Dialect::Binary)).concat());
-    // QUIT, because the HIT came before it was asked for.
-    assert!(eve.rest().ends_with(&[0, 0, 0, 1, 9]));
-    let mut ann = dealer.text("Ann");
-    ann.until_asked();
-    dealer.process.kill();
-    dealer.process.wait_for_end();
-
-    let mut files = fs::read_dir(place.path()).unwrap().map(|entry| entry.unwrap().path());
-    let file = files.find(|path| path.extension().is_some_and(|extension| extension == "journal")).unwrap();
-    let verified = Process::run(program("journal").arg("verify").arg(file));
-    assert_eq!(verified.code, Some(0), "{}{}", verified.stdout, verified.stderr);
-
-    let again = Dealer::of(program("dealer").arg("--resume").arg(place.path()));
-    let told = again.text("Ann").stand_to_the_end();
-    assert_eq!(told.last().map(String::as_str), Some("QUIT"), "{told:?}");
-    assert_eq!(again.process.wait().code, Some(0));
 }

@@ -229,19 +229,6 @@ fn a_dealer_that_vanishes_leaves_the_cards_on_the_screen_and_the_reason() {
 }
 
 #[test]
-fn whoever_waits_for_a_seat_is_told_so() {
-    let dealer = Dealer::start("3 --delay-ms 0 --seed 17 --players 2");
-    let mut terminal = at_a_terminal(&dealer, 80, 24);
-    terminal.wait_for("You have joined and wait for the first round");
-    dealer.process.wait_stderr("the place in the queue", |log| log.contains("waits for a seat").then_some(()));
-    let mut other = dealer.text("Bob");
-    terminal.wait_for("Round 1. The dealer shows");
-    press(&mut terminal, b"q", "Ann: ");
-    other.stand_to_the_end();
-    assert_eq!(terminal.end(), 0);
-}
-
-#[test]
 fn practice_needs_no_dealer_and_shows_its_hand() {
     let mut command = program("player");
     command.args(["--practice", "--seed", "17"]);

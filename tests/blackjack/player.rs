@@ -2,7 +2,6 @@ use std::{
     fs,
     io::{Read, Write},
     net::{Ipv4Addr, TcpListener, TcpStream},
-    path::Path,
     process::Command,
     thread::{self, JoinHandle},
 };
@@ -67,74 +66,15 @@ const BEST: &[&str] = &["--best"];
 pub(super) const DEAL: &str = "BEGIN\0CARD Ten of Clubs\0CARD Six of Hearts\0DEALER Three of Diamonds\0DECISION\0";
 
 #[test]
-fn merged_messages_are_told_apart_and_answered() {
-    // 16 against a three stands.
-    let deal = format!("{DEAL}RESULT WIN\0{DEAL}RESULT LOSE\0QUIT\0").leak();
-    let fake = Fake::start(|stream| {
-        for part in deal.split_inclusive("DECISION\0") {
-            stream.write_all(part.as_bytes()).unwrap();
-            if part.ends_with("DECISION\0") {
-                stream.read_exact(&mut [0; 6]).unwrap();
-            }
-        }
-    });
-    let (finished, heard) = fake.run(BEST);
-    assert_eq!(finished.code, Some(0), "{}", finished.stderr);
-    assert!(finished.stdout.starts_with("Ann: 2 rounds, 1 won, 0 pushed, 1 lost, 0 bust, mean reward +0.0000"));
-    assert_eq!(heard, "JOIN Ann\\x00");
-}
-
-#[test]
-fn split_messages_are_put_together_and_answered_at_once() {
-    let fake = Fake::start(|stream| {
-        for byte in DEAL.bytes() {
-            stream.write_all(&[byte]).unwrap();
-        }
-        let mut answer = [0; 6];
-        stream.read_exact(&mut answer).unwrap();
-        assert_eq!(&answer, b"STAND\0");
-        stream.write_all(b"RESULT WI").unwrap();
-        stream.write_all(b"N\0QUIT\0").unwrap();
-    });
-    let (finished, _) = fake.run(BEST);
-    assert_eq!(finished.code, Some(0), "{}", finished.stderr);
-    assert!(finished.stdout.starts_with("Ann: 1 rounds, 1 won"), "{}", finished.stdout);
-}
-
-#[test]
-fn begin_and_quit_may_come_at_any_time() {
-    for script in [
-        &b"QUIT\0"[..],
-        b"BEGIN\0QUIT\0",
-        b"BEGIN\0CARD Ten of Clubs\0BEGIN\0CARD Ten of Clubs\0QUIT\0",
-        b"BEGIN\0CARD Ten of Clubs\0CARD Six of Hearts\0DEALER Ten of Spades\0BEGIN\0QUIT\0",
-        b"QUIT\0and more\0 that nobody reads",
-    ] {
-        let (finished, _) = Fake::saying(script).run(BEST);
-        assert_eq!(finished.code, Some(0), "{script:?}: {}", finished.stderr);
-        assert!(finished.stdout.starts_with("Ann: 0 rounds"), "{}", finished.stdout);
-    }
-}
-
-#[test]
 fn what_no_dealer_says_ends_it_with_1_and_the_place() {
     let directory = TempDir::new();
     let table = directory.path().join("table").display().to_string();
     for (script, said) in [
         (&b""[..], "the dealer is gone without QUIT, after 0 rounds"),
         (b"BEGIN\0CARD Ten of Cl", "the dealer is gone in the middle of the message at byte 6"),
-        (b"HELLO\0", "message 1, from byte 0 of the stream: byte 0: no message of a dealer"),
-        (b"BEGIN\0\0", "message 2, from byte 6 of the stream"),
         (b"BEGIN\0CARD Eleven of Clubs\0", "message 2, from byte 6 of the stream: byte 5: no card"),
-        (b"BEGIN\0CARD ten of clubs\0", "byte 5: no card"),
-        (b"BEGIN\n", "the dealer is gone in the middle of the message at byte 0"),
-        (b"DECISION\0", "the dealer sent DECISION where BEGIN or QUIT was due"),
-        (b"BEGIN\0DECISION\0", "the dealer sent DECISION where CARD was due"),
         (b"BEGIN\0DEALER Ten of Clubs\0", "the dealer sent DEALER Ten of Clubs where CARD was due"),
-        (b"BEGIN\0RESULT TIE\0", "byte 7: no result"),
-        (b"\xff\xfe\xfd\0", "byte 0: no message of a dealer"),
         (&[b'A'; 5000], "a message of "),
-        (&[0; 500], "message 1, from byte 0"),
     ] {
         for arguments in [BEST, &["--human"], &["--train", "--table", &table]] {
             let (finished, _) = Fake::saying(script).run(arguments);
@@ -146,25 +86,6 @@ fn what_no_dealer_says_ends_it_with_1_and_the_place() {
             );
             assert!(!finished.stderr.contains("panicked"), "{}", finished.stderr);
         }
-    }
-}
-
-#[test]
-fn binary_nonsense_ends_it_with_1() {
-    for (script, said) in [
-        (&b"\0\0\0\x02\x02\0"[..], "message 1, from byte 0 of the stream"),
-        (b"\0\0\0\x01\x02\0\0\0\x02\x03\x35", "message 2, from byte 5 of the stream: byte 1: a card is a number"),
-        (b"\0\0\0\0", "message 1, from byte 0 of the stream"),
-        (b"\xff\xff\xff\xff", "a message of 4294967295 bytes or more"),
-        (b"QUIT\0", "a message of "),
-    ] {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        let port = listener.local_addr().unwrap().port();
-        let fake = thread::spawn(move || listener.accept().unwrap().0.write_all(script).unwrap());
-        let finished = Process::run(&mut player(port, &["--best", "--binary"]));
-        fake.join().unwrap();
-        assert_eq!(finished.code, Some(1), "{script:?}");
-        assert!(finished.stderr.contains(said), "{said} is not in\n{}", finished.stderr);
     }
 }
 
@@ -205,13 +126,7 @@ fn a_dealer_that_cannot_be_reached_is_named() {
 fn wrong_usage_ends_with_2_and_names_what_is_wrong() {
     for (arguments, named) in [
         (&[][..], "For example: cargo run -p player -- Ann localhost 2021 --human"),
-        (&["Ann", "localhost"], "<PORT>"),
-        (&["Ann", "localhost", "0"], "from 1 to 65535, as in 2021"),
-        (&["Ann", "localhost", "80x"], "'80x'"),
         (&["A nn", "localhost", "80"], "1 to 64 printable ASCII characters"),
-        (&["Ann", "localhost", "80", "--epsilon", "0.2"], "--train"),
-        (&["Ann", "localhost", "80", "--train", "--human"], "--human"),
-        (&["Ann", "localhost", "80", "--train", "--epsilon", "2"], "from 0 to 1, as in 0.1"),
         (&["Ann", "localhost", "80", "--train", "--explore", "wild"], "epsilon"),
         (&["Ann", "localhost", "80", "--state", "fine"], "coarse or soft"),
     ] {
@@ -315,31 +230,6 @@ fn a_signal_saves_what_was_learned_and_so_does_a_dealer_that_vanishes() {
 }
 
 #[test]
-fn a_save_that_fails_in_between_is_told_and_tried_again() {
-    let directory = TempDir::new();
-    let path = directory.path().join("table");
-    let name = path.display().to_string();
-    let dealer = Dealer::start("1000000 --delay-ms 0 --quiet");
-    let learner = Process::start(&mut dealer.player(&["--train", "--table", &name, "--save-every", "100"]));
-    learner.wait_stderr("a first save", |log| log.contains("saved to").then_some(()));
-    // Between the two calls the program may have saved.
-    while fs::create_dir(&path).is_err() {
-        let _ = fs::remove_file(&path);
-    }
-    let told = format!("cannot save the table '{name}': is a directory; going on, and trying again at the next save");
-    let before =
-        learner.wait_stderr("what went wrong", |log| log.contains(&told).then(|| log.matches("saved to").count()));
-    fs::remove_dir(&path).unwrap();
-    learner.wait_stderr("a later save", |log| (log.matches("saved to").count() > before).then_some(()));
-    learner.terminate();
-    let finished = learner.wait();
-    assert_eq!(finished.code, Some(0), "{}", finished.stderr);
-    let played: u64 = finished.stdout.split_whitespace().nth(1).unwrap().parse().unwrap();
-    let visits = rounds(&QTable::from_file(&fs::read(path).unwrap()).unwrap());
-    assert!(visits >= played, "what was learned meanwhile is in it");
-}
-
-#[test]
 fn a_table_that_cannot_be_saved_at_the_end_is_an_error_whatever_the_dealer_did() {
     for vanishes in [false, true] {
         let directory = TempDir::new();
@@ -362,48 +252,4 @@ fn a_table_that_cannot_be_saved_at_the_end_is_an_error_whatever_the_dealer_did()
         );
         assert_eq!(finished.stderr.lines().last(), Some(said.as_str()));
     }
-}
-
-#[test]
-fn a_kill_at_any_time_leaves_a_whole_table() {
-    let directory = TempDir::new();
-    let path = directory.path().join("table");
-    let mut before = 0;
-    for _ in 0..6 {
-        let dealer = Dealer::start("1000000 --delay-ms 0 --quiet");
-        let table = path.display().to_string();
-        // Saves all the time, so that most kills hit a save.
-        let learner = Process::start(&mut dealer.player(&["--train", "--table", &table, "--save-every", "1"]));
-        learner.wait_stderr("a save", |log| (log.matches("saved to").count() > 5).then_some(()));
-        learner.kill();
-        assert_eq!(learner.wait().code, None);
-        let now = rounds(&QTable::from_file(&fs::read(&path).unwrap()).unwrap());
-        assert!(now > before, "the old table or a newer one");
-        before = now;
-    }
-    // What the killed ones have begun to write goes with the next save.
-    let dealer = Dealer::start("1 --delay-ms 0 --quiet");
-    let finished = Process::run(&mut dealer.player(&["--train", "--table", &path.display().to_string()]));
-    assert_eq!(finished.code, Some(0), "{}", finished.stderr);
-    let names: Vec<_> = fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    assert_eq!(names, ["table"]);
-}
-
-#[test]
-fn a_full_disk_is_said_and_leaves_the_old_table() {
-    // The smallest disk there is: a limit on the size of files.
-    let directory = TempDir::new();
-    let old = QTable::new(StateSpace::Coarse).to_file();
-    let path = directory.file("table", &old);
-    let dealer = Dealer::start("3000 --delay-ms 0 --quiet --seed 1");
-    let mut command = Command::new("sh");
-    let binary = program("player");
-    command.args(["-c", "ulimit -f 1; exec \"$0\" \"$@\""]).arg(binary.get_program());
-    command.args(["Ann", "127.0.0.1", &dealer.port.to_string(), "--train", "--table", &path, "--save-every", "1000"]);
-    let finished = Process::run(&mut command);
-    assert_eq!(finished.code, Some(1), "{}", finished.stderr);
-    assert!(finished.stderr.contains(&format!("cannot save the table '{path}': ")), "{}", finished.stderr);
-    assert!(finished.stdout.starts_with("Ann: 3000 rounds, "), "it goes on without: {}", finished.stdout);
-    assert_eq!(fs::read(&path).unwrap(), old);
-    assert_eq!(fs::read_dir(Path::new(&path).parent().unwrap()).unwrap().count(), 1, "nothing is left beside it");
 }

@@ -1,9 +1,14 @@
-use std::net::{TcpListener, TcpStream};
+use std::{
+    io::{BufRead, BufReader},
+    net::{Ipv4Addr, TcpListener},
+    process::{Command, Stdio},
+};
 
+use blackjack::Dialect;
 use serde_json::Value;
 use testkit::process::Process;
 
-use super::Dealer;
+use super::{Client, Dealer};
 use crate::programs::program;
 
 #[test]
@@ -63,46 +68,6 @@ fn wrong_usage_ends_with_2_and_names_what_is_wrong_before_anything_is_bound() {
 }
 
 #[test]
-fn a_port_in_use_is_said() {
-    let first = Dealer::start("10");
-    let port = first.port.to_string();
-    let second = Process::run(program("dealer").args(["--bind", "127.0.0.1", &port, "10"]));
-    assert_eq!((second.code, second.stdout.as_str()), (Some(1), ""));
-    assert!(second.stderr.contains(&format!("port {port} is in use at 127.0.0.1")), "{}", second.stderr);
-}
-
-#[test]
-fn it_listens_on_ipv4_and_ipv6_at_one_port() {
-    let dealer = Dealer::of(program("dealer").args(["0", "10"]));
-    let hosts = ["127.0.0.1", "[::1]"].map(|host| TcpStream::connect(format!("{host}:{}", dealer.port)).is_ok());
-    // A machine without IPv6 has one address less.
-    assert!(hosts[0] && (hosts[1] || TcpListener::bind("[::1]:0").is_err()), "{hosts:?}");
-}
-
-#[test]
-fn signals_end_it_in_order_with_the_standings_so_far() {
-    for signal in [Process::terminate, Process::interrupt] {
-        let dealer = Dealer::start("1000 --delay-ms 0 --players 2 --seed 5");
-        let mut ann = dealer.text("Ann");
-        let waits = |log: &str, name: &str| {
-            log.lines().any(|line| line.contains("waits for a seat") && line.contains(name)).then_some(())
-        };
-        dealer.process.wait_stderr("that Ann waits", |log| waits(log, "name=Ann "));
-        let bob = dealer.binary("Bob");
-        ann.until_asked();
-        let cy = dealer.text("Cy");
-        dealer.process.wait_stderr("that Cy waits", |log| waits(log, "name=Cy "));
-        signal(&dealer.process);
-        let finished = dealer.process.wait();
-        assert_eq!(finished.code, Some(0), "{}", finished.stderr);
-        assert!(finished.stdout.contains("Table 1\nrank  seat  name"), "{}", finished.stdout);
-        assert!(ann.rest().ends_with(b"QUIT\0"));
-        assert!(bob.rest().ends_with(b"\0\0\0\x01\x09"));
-        assert_eq!(cy.rest(), b"QUIT\0");
-    }
-}
-
-#[test]
 fn standings_are_json_for_whoever_asks_and_quiet_is_quiet() {
     let dealer = Dealer::start("20 --delay-ms 0 --json --quiet --seed 5");
     let told = dealer.text("Ann").stand_to_the_end();
@@ -117,28 +82,75 @@ fn standings_are_json_for_whoever_asks_and_quiet_is_quiet() {
 }
 
 #[test]
-fn a_trace_tells_everything_and_the_account_what_there_is() {
-    let dealer = Dealer::start("1 --delay-ms 0 --trace --stats=1 --seed 5");
-    let mut ann = dealer.text("Ann");
-    ann.until_asked();
-    dealer.process.wait_stderr("an account", |log| log.contains("0 rounds so far, 0.0 a second").then_some(()));
-    ann.stand();
-    ann.stand_to_the_end();
-    let log = dealer.process.wait().stderr;
-    for told in
-        [" > JOIN Ann", " < BEGIN", " < CARD ", " < DECISION", " > STAND", " < RESULT ", "round 1: the dealer had "]
-    {
-        assert!(log.contains(told), "{told} is not in\n{log}");
-    }
-}
-
-#[test]
 fn a_closed_standard_output_ends_nobodys_game() {
-    let mut command = std::process::Command::new("sh");
+    let mut command = Command::new("sh");
     let binary = program("dealer");
     // The reader takes the first line and closes the pipe.
     command.args(["-c", "\"$0\" --bind 127.0.0.1 0 2 --delay-ms 0 | head -n 1"]).arg(binary.get_program());
     let dealer = Dealer::of(&mut command);
     let told = dealer.text("Ann").stand_to_the_end();
     assert_eq!(told.last().map(String::as_str), Some("QUIT"));
+}
+
+#[test]
+fn a_dealer_whom_all_have_left_says_so_with_status_1() {
+    let dealer = Dealer::start("1000 --delay-ms 0");
+    let mut ann = dealer.text("Ann");
+    ann.until_asked();
+    drop(ann);
+    let finished = dealer.process.wait();
+    assert_eq!(finished.code, Some(1));
+    assert!(finished.stderr.ends_with("dealer: all players left before their last round\n"), "{}", finished.stderr);
+    assert!(finished.stdout.contains("Table 1\n"), "{}", finished.stdout);
+}
+
+#[test]
+fn four_hundred_tables_are_played_at_once() {
+    netshell::raise_open_files();
+    let dealer =
+        Dealer::of(program("dealer").args("--bind 127.0.0.1 0 1 --delay-ms 0 --tables 400 --quiet".split(' ')));
+    let mut crowd: Vec<Client> = (0..400).map(|_| dealer.binary("Ann")).collect();
+    for client in &mut crowd {
+        assert!(client.until_asked().ends_with("DECISION"));
+    }
+    for client in &mut crowd {
+        client.stand();
+        assert!(client.until_asked().ends_with("QUIT"));
+    }
+    assert_eq!(dealer.process.wait().code, Some(0));
+}
+
+#[test]
+fn a_standard_output_that_nobody_reads_stops_nobody() {
+    let mut command = program("dealer");
+    command.args("--bind 127.0.0.1 0 1 --delay-ms 0 --forever --log off".split(' '));
+    let mut process = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut stdout = BufReader::new(process.stdout.take().unwrap());
+    let mut line = String::new();
+    stdout.read_line(&mut line).unwrap();
+    let port: u16 = line.trim().rsplit(' ').next().unwrap().parse().unwrap();
+    // From here on nobody reads. The standings of these tables are several times what a pipe takes.
+    for _ in 0..1_500 {
+        let mut ann = Client::join((Ipv4Addr::LOCALHOST, port).into(), Dialect::Binary, "Ann");
+        assert!(ann.stand_to_the_end().ends_with(&["QUIT".to_owned()]));
+    }
+    let id = rustix::process::Pid::from_child(&process);
+    rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
+    assert_eq!(process.wait().unwrap().code(), Some(0), "and a signal is heard");
+}
+
+#[test]
+fn clients_who_come_and_go_leave_a_log_that_can_be_read() {
+    // Also one that tells more.
+    let dealer = Dealer::start("1000 --delay-ms 0 --forever --log debug");
+    for _ in 0..1_000 {
+        let ann = dealer.text("Ann");
+        drop(ann);
+    }
+    let mut bob = dealer.text("Bob");
+    assert!(bob.until_asked().ends_with("DECISION"));
+    dealer.process.terminate();
+    let finished = dealer.process.wait();
+    assert!(finished.stderr.lines().count() < 2_000, "{} lines", finished.stderr.lines().count());
+    assert!(finished.stdout.lines().count() < 200, "{} lines", finished.stdout.lines().count());
 }

@@ -1,6 +1,5 @@
 use std::{
     fs,
-    io::Write,
     net::UdpSocket,
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
@@ -14,7 +13,7 @@ use testkit::{
     process::{Finished, Process},
 };
 
-use super::{CORRIDOR, HALL, Server, server};
+use super::{CORRIDOR, HALL, Server, run_to_both_ends, server};
 use crate::programs::program;
 
 /// A server that writes a journal, and a directory that goes when the test does.
@@ -37,14 +36,6 @@ impl Journalled {
     fn kill(self) -> (TempDir, PathBuf) {
         self.server.process.kill();
         self.server.process.wait();
-        let path = only_file(&games(&self.place));
-        (self.place, path)
-    }
-
-    /// Has it stop in order; gives its journal.
-    fn stop(self) -> (TempDir, PathBuf) {
-        self.server.process.terminate();
-        assert_eq!(self.server.process.wait().code, Some(0));
         let path = only_file(&games(&self.place));
         (self.place, path)
     }
@@ -81,14 +72,6 @@ fn refused(journal: &Path) -> String {
 
 fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o777
-}
-
-/// Collects all that lies in the corridor.
-fn play_to_the_end(peer: &Peer) -> String {
-    for key in ["KEY H", "KEY L", "KEY H", "KEY L"] {
-        peer.send(key);
-    }
-    peer.expect("QUIT ")
 }
 
 #[test]
@@ -179,64 +162,11 @@ fn a_match_that_is_over_is_refused() {
     let journalled = Journalled::start(CORRIDOR, &[]);
     let ann = journalled.server.peer();
     ann.play("Ann");
-    play_to_the_end(&ann);
+    run_to_both_ends(&ann);
     let Journalled { place, server } = journalled;
     assert_eq!(server.process.wait().code, Some(0));
     let said = refused(&only_file(&games(&place)));
     assert_eq!(said, "the match is over (it was played to its end); there is nothing to resume\n");
-}
-
-#[test]
-fn a_damaged_journal_is_refused_with_the_place() {
-    let journalled = Journalled::start(HALL, &[]);
-    let ann = journalled.server.peer();
-    ann.play("Ann");
-    for key in ["KEY H", "KEY J", "KEY L"].repeat(10) {
-        ann.send(key);
-    }
-    ann.ask("KEY z", "ERROR ");
-    let (_place, path) = journalled.stop();
-    let whole = fs::read(&path).unwrap();
-    // In its first record, in the middle, and its last byte.
-    for at in [1_600, usize::midpoint(1_536, whole.len()), whole.len() - 1] {
-        let mut damaged = whole.clone();
-        damaged[at] ^= 0x20;
-        fs::write(&path, &damaged).unwrap();
-        let said = refused(&path);
-        let offset = said.strip_prefix("the record at offset ").and_then(|rest| rest.split(' ').next());
-        let offset: usize = offset.and_then(|offset| offset.parse().ok()).unwrap_or_else(|| panic!("{said}"));
-        assert!(offset <= at && (at == 1_600) == (offset == 1_536), "{said}");
-        assert!(said.contains("is damaged"), "{said}");
-    }
-    // A journal that ends before its end.
-    fs::write(&path, &whole[..whole.len() - 3]).unwrap();
-    assert!(refused(&path).contains("it is incomplete"));
-    fs::write(&path, &whole).unwrap();
-    resume(&path);
-}
-
-#[test]
-fn a_last_record_that_is_not_whole_is_cut_off() {
-    for tail in [&[0xAB; 100][..], &[40, 1, 2, 3, 4, 5], &[0]] {
-        // Without memory that outlives the server, so that the file is all there is.
-        let journalled = Journalled::start(CORRIDOR, &["--sync", "always"]);
-        let ann = journalled.server.peer();
-        ann.play("Ann");
-        let (_place, path) = journalled.kill();
-        fs::OpenOptions::new().append(true).open(&path).unwrap().write_all(tail).unwrap();
-        let again = resume(&path);
-        let bytes = tail.len();
-        again.process.wait_stderr("a warning", |log| {
-            let warned = |line: &str| {
-                line.contains("WARN")
-                    && line.contains("the last record is not whole and is cut off")
-                    && line.contains(&format!("bytes={bytes}"))
-            };
-            log.lines().any(warned).then_some(())
-        });
-        assert_eq!(play_to_the_end(&ann), "QUIT GAME OVER:\nA        250 Ann");
-        assert_eq!(again.process.wait().code, Some(0));
-    }
 }
 
 #[test]
@@ -253,7 +183,7 @@ fn a_match_that_is_resumed_waits_for_its_port() {
     assert_eq!(process.stdout(), "");
     drop(taken);
     assert_eq!(process.port(), port);
-    assert_eq!(play_to_the_end(&ann), "QUIT GAME OVER:\nA        250 Ann");
+    assert_eq!(run_to_both_ends(&ann), "QUIT GAME OVER:\nA        250 Ann");
     assert_eq!(process.wait().code, Some(0));
 }
 
@@ -339,22 +269,6 @@ fn fill(ann: &Peer, kilobytes: usize) {
     }
 }
 
-fn goes_on_without_its_journal(place: &TempDir, server: Server, ann: &Peer, warning: &str) {
-    fill(ann, 100);
-    server.process.wait_stderr("that the journal is given up", |log| log.contains(warning).then_some(()));
-    let until = "QUIT GAME OVER:\nA        250 Ann";
-    for key in ["KEY H", "KEY L", "KEY H", "KEY L"] {
-        ann.send(key);
-    }
-    assert_eq!(ann.expect("QUIT "), until);
-    let finished = server.process.wait();
-    assert_eq!(finished.code, Some(0), "{}", finished.stderr);
-    let warnings: Vec<&str> = finished.stderr.lines().filter(|line| line.contains(warning)).collect();
-    assert!(warnings.len() == 1 && warnings[0].contains("WARN"), "{}", finished.stderr);
-    let said = refused(&only_file(&games(place)));
-    assert!(said.contains("it was cut while the match went on"), "{said}");
-}
-
 #[test]
 fn of_a_long_match_the_end_is_kept_and_resumed() {
     let Journalled { place, server } = Journalled::start(CORRIDOR, &["--journal-max", "64K"]);
@@ -379,7 +293,7 @@ fn of_a_long_match_the_end_is_kept_and_resumed() {
     let verified = Process::run(program("journal").arg("verify").arg(journal));
     assert_eq!(verified.code, Some(0), "{}", verified.stderr);
     let again = resume(&games(&place));
-    assert_eq!(play_to_the_end(&ann), "QUIT GAME OVER:\nA        250 Ann");
+    assert_eq!(run_to_both_ends(&ann), "QUIT GAME OVER:\nA        250 Ann");
     assert_eq!(again.process.wait().code, Some(0));
 }
 
@@ -396,5 +310,14 @@ fn when_the_disk_is_full_the_journal_is_cut_and_the_match_goes_on() {
     let server = Server { process, port };
     let ann = server.peer();
     ann.play("Ann");
-    goes_on_without_its_journal(&place, server, &ann, "the journal cannot be written to");
+    fill(&ann, 100);
+    let warning = "the journal cannot be written to";
+    server.process.wait_stderr("that the journal is given up", |log| log.contains(warning).then_some(()));
+    assert_eq!(run_to_both_ends(&ann), "QUIT GAME OVER:\nA        250 Ann");
+    let finished = server.process.wait();
+    assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+    let warnings: Vec<&str> = finished.stderr.lines().filter(|line| line.contains(warning)).collect();
+    assert!(warnings.len() == 1 && warnings[0].contains("WARN"), "{}", finished.stderr);
+    let said = refused(&only_file(&games(&place)));
+    assert!(said.contains("it was cut while the match went on"), "{said}");
 }

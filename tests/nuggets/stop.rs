@@ -11,45 +11,37 @@ use testkit::{
 
 use super::{HALL, Server, has_ipv6, server, start_at};
 
-fn stops_in_order(stop: fn(&Process)) {
+#[test]
+fn signals_stop_it_in_order() {
     let maps = TempDir::new();
-    let server = Server::start(&[&maps.file("hall.txt", HALL), "2"]);
-    let (ann, bob, watcher) = (server.peer(), server.peer(), server.peer());
-    ann.play("Ann");
-    bob.play("Bob");
-    watcher.spectate();
-    bob.send("KEY Q");
-    bob.expect("QUIT Thanks for playing!");
-    stop(&server.process);
-    for peer in [&ann, &watcher] {
-        let last = peer.expect("QUIT ");
-        assert!(last.contains("stopped"), "{last}");
-        assert!(last.ends_with("\nA          0 Ann\nB          0 Bob"), "{last}");
-    }
-    assert!(bob.pending().iter().all(|message| !message.starts_with(b"QUIT ")), "nothing more is sent to a quitter");
-    let port = server.port;
-    let finished = server.process.wait();
-    assert_eq!(finished.code, Some(0), "{}", finished.stderr);
-    assert_eq!(finished.stdout, format!("Ready to play, waiting at port {port}\n"));
-    assert!(!finished.stderr.contains("panicked"), "{}", finished.stderr);
-}
-
-#[test]
-fn sigterm_stops_in_order() {
-    stops_in_order(Process::terminate);
-}
-
-#[test]
-fn sigint_stops_in_order() {
-    stops_in_order(Process::interrupt);
-}
-
-#[test]
-fn sighup_stops_in_order() {
+    let hall = maps.file("hall.txt", HALL);
+    let mut signals = vec![Process::terminate as fn(&Process), Process::interrupt];
     if hang_up_counts() {
-        stops_in_order(Process::hang_up);
+        signals.push(Process::hang_up);
     } else {
         eprintln!("these tests run where SIGHUP is ignored, as under nohup, and so does the server");
+    }
+    for stop in signals {
+        let server = Server::start(&[&hall, "2"]);
+        let (ann, bob, watcher) = (server.peer(), server.peer(), server.peer());
+        ann.play("Ann");
+        bob.play("Bob");
+        watcher.spectate();
+        bob.send("KEY Q");
+        bob.expect("QUIT Thanks for playing!");
+        stop(&server.process);
+        for peer in [&ann, &watcher] {
+            let last = peer.expect("QUIT ");
+            assert!(last.contains("stopped"), "{last}");
+            assert!(last.ends_with("\nA          0 Ann\nB          0 Bob"), "{last}");
+        }
+        let left = bob.pending();
+        assert!(left.iter().all(|message| !message.starts_with(b"QUIT ")), "nothing more is sent to a quitter");
+        let port = server.port;
+        let finished = server.process.wait();
+        assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+        assert_eq!(finished.stdout, format!("Ready to play, waiting at port {port}\n"));
+        assert!(!finished.stderr.contains("panicked"), "{}", finished.stderr);
     }
 }
 
@@ -82,42 +74,32 @@ fn a_port_is_free_again_when_its_server_is_gone() {
         let first = Server::start(&[]);
         first.process.terminate();
         assert_eq!(first.process.wait().code, Some(0));
-        start_at(first.port).is_some()
+        start_at(first.port).is_some_and(|process| process.port() == first.port)
     });
     assert!(again);
 }
 
 #[test]
-fn a_port_in_use_is_named_in_one_line() {
+fn where_it_cannot_listen_is_named_in_one_line() {
     let taken = UdpSocket::bind("127.0.0.1:0").unwrap();
-    let port = taken.local_addr().unwrap().port().to_string();
-    let finished = Process::run(server().args(["--bind", "127.0.0.1", "--port", &port]));
-    assert_eq!(finished.code, Some(1));
-    assert_eq!(finished.stdout, "");
-    let [line] = finished.stderr.lines().collect::<Vec<_>>()[..] else { panic!("{}", finished.stderr) };
-    assert!(line.starts_with(&format!("nuggets-server: port {port} is in use at 127.0.0.1")), "{line}");
-}
-
-#[test]
-fn a_port_that_another_server_has_on_every_address_is_in_use() {
-    if !has_ipv6() {
-        return;
+    let port = taken.local_addr().unwrap().port();
+    let everywhere = Server::everywhere(&[]);
+    let all = everywhere.port;
+    let mut cases = vec![
+        // The address is set aside for examples, so no machine has it.
+        ("--bind 192.0.2.1".to_owned(), "192.0.2.1".to_owned()),
+        (format!("--bind 127.0.0.1 --port {port}"), format!("nuggets-server: port {port} is in use at 127.0.0.1")),
+    ];
+    if has_ipv6() {
+        cases.push((format!("--port {all}"), format!("port {all} is in use")));
     }
-    let first = Server::everywhere(&[]);
-    let finished = Process::run(server().args(["--port", &first.port.to_string()]));
-    assert_eq!((finished.code, finished.stdout.as_str()), (Some(1), ""));
-    assert!(finished.stderr.contains(&format!("port {} is in use", first.port)), "{}", finished.stderr);
-    assert_eq!(finished.stderr.lines().count(), 1, "{}", finished.stderr);
-    assert!(first.process.is_running());
-}
-
-#[test]
-fn an_address_of_another_machine_is_refused_in_one_line() {
-    // Set aside for examples, so no machine has it.
-    let finished = Process::run(server().args(["--bind", "192.0.2.1"]));
-    assert_eq!((finished.code, finished.stdout.as_str()), (Some(1), ""));
-    assert!(finished.stderr.contains("192.0.2.1"), "{}", finished.stderr);
-    assert_eq!(finished.stderr.lines().count(), 1, "{}", finished.stderr);
+    for (arguments, named) in cases {
+        let finished = Process::run(server().args(arguments.split(' ')));
+        assert_eq!((finished.code, finished.stdout.as_str()), (Some(1), ""), "{arguments}");
+        let [line] = finished.stderr.lines().collect::<Vec<_>>()[..] else { panic!("{}", finished.stderr) };
+        assert!(line.contains(&named), "{line}");
+    }
+    assert!(everywhere.process.is_running());
 }
 
 #[test]

@@ -16,6 +16,7 @@ use testkit::{
     terminal::Terminal,
 };
 
+use super::Server;
 use crate::programs::program;
 
 /// A server "s" for two players on 5 x 4 fields, with games of 3 turns, radius 1 and timer 2.
@@ -28,42 +29,11 @@ pub(super) const TURN_0: &str = "03 0000 00000003 02 00 00010001 02 01 00040003 
 /// What Ann's client says to join.
 pub(super) const JOIN: &str = "00 03416e6e";
 
-/// What a server may say in a row, and the picture that follows each, if one does.
-pub(super) fn script() -> Vec<(String, Option<String>)> {
-    let hello = HELLO[2..].to_owned();
-    let lobby = |players: &str| Some(format!("00 {hello} {players}"));
-    let both = format!("00000002 {ANN} {NOBODY}");
-    let game = |turn: &str, rest: &str| Some(format!("01 0173 0005 0004 0003 {turn} {both} {rest}"));
-    let places = "00000002 00 00010001 01 00040003";
-    let scores = "00000002 00 00000000 01 00000000";
-    let list = [
-        (HELLO, lobby("00000000")),
-        (&format!("01 {ANN}"), lobby(&format!("00000001 {ANN}"))),
-        (&format!("01 {NOBODY}"), lobby(&both)),
-        (STARTED, None),
-        (TURN_0, game("0000", &format!("{places} 00000001 00020001 00000000 00000000 {scores}"))),
-        // A bomb at (1,1) counts down from 2, and explodes with its robot and the block.
-        (
-            "03 0001 00000001 00 00000007 00010001",
-            game("0001", &format!("{places} 00000001 00020001 00000001 000100010002 00000000 {scores}")),
-        ),
-        (
-            "03 0002 00000000",
-            game("0002", &format!("{places} 00000001 00020001 00000001 000100010001 00000000 {scores}")),
-        ),
-        (
-            "03 0003 00000002 01 00000007 00000001 00 00000001 00020001 02 00 00000000",
-            game(
-                "0003",
-                "00000002 00 00000000 01 00040003 00000000 00000000 \
-                 00000005 00000001 00010000 00010001 00010002 00020001 00000002 00 00000001 01 00000000",
-            ),
-        ),
-        ("04 00000002 00 00000001 01 00000000", lobby("00000000")),
-        (&format!("01 {NOBODY}"), lobby(&format!("00000001 {NOBODY}"))),
-    ];
-    list.map(|(said, shown)| (said.to_owned(), shown)).into()
-}
+/// The picture that follows the Hello.
+pub(super) const LOBBY: &str = "00 0173 02 0005 0004 0003 0001 0002 00000000";
+/// Three turns of a game: a bomb at (1,1) counts down from 2, and explodes with its robot and the block. Then the scores.
+const TURNS_1_TO_3: &str = "03 0001 00000001 00 00000007 00010001  03 0002 00000000
+    03 0003 00000002 01 00000007 00000001 00 00000001 00020001 02 00 00000000  04 00000002 00 00000001 01 00000000";
 
 fn bytes(hex: &str) -> Vec<u8> {
     let digits: Vec<u8> = hex.bytes().filter(u8::is_ascii_hexdigit).collect();
@@ -195,66 +165,6 @@ fn failure(client: Process) -> String {
 }
 
 #[test]
-fn pictures_follow_messages_to_the_byte_however_those_are_cut() {
-    let messages: Vec<Vec<u8>> = script().iter().map(|(said, _)| bytes(said)).collect();
-    let glued = vec![messages.concat()];
-    let single = glued[0].iter().map(|&byte| vec![byte]).collect();
-    for pieces in [messages, glued, single] {
-        let gui = Gui::new();
-        let (client, _, mut connection) = start(&gui, &[]);
-        for piece in pieces {
-            connection.0.write_all(&piece).unwrap();
-        }
-        for (_, shown) in script() {
-            if let Some(shown) = shown {
-                gui.expect(&shown);
-            }
-        }
-        client.terminate();
-        assert_eq!(client.wait().code, Some(0));
-        assert_eq!(connection.hear_all(), "", "nobody pressed a key");
-    }
-}
-
-#[test]
-fn inputs_are_joins_in_the_lobby_and_go_on_to_the_server_in_a_game() {
-    let gui = Gui::new();
-    let (client, port, mut connection) = start(&gui, &[]);
-    let garbage: &[&[u8]] = &[&[], &[3], &[255, 0], &[2], &[2, 4], &[0, 0], &[2, 1, 0], &[1; 2_000]];
-    let press = |gui: &Gui, inputs: &[&[u8]]| {
-        for input in inputs {
-            for garbage in garbage {
-                gui.send(port, garbage);
-            }
-            gui.send(port, input);
-        }
-    };
-    let all: &[&[u8]] = &[&[0], &[1], &[2, 0], &[2, 1], &[2, 2], &[2, 3]];
-    // Before the server has said anything, after its Hello, and from somebody else.
-    press(&gui, all);
-    connection.hear(&JOIN.repeat(all.len()));
-    connection.say(HELLO);
-    gui.seen();
-    press(&gui, all);
-    connection.hear(&JOIN.repeat(all.len()));
-    press(&Gui::new(), &[&[1]]);
-    connection.hear(JOIN);
-    connection.say(&[STARTED, TURN_0].concat());
-    gui.seen();
-    press(&gui, all);
-    press(&Gui::new(), &[&[1]]);
-    connection.hear("01 02 0300 0301 0302 0303 02");
-    connection.say("04 00000000");
-    gui.seen();
-    press(&gui, all);
-    connection.hear(&JOIN.repeat(all.len()));
-    client.interrupt();
-    let finished = client.wait();
-    assert_eq!(finished.code, Some(0));
-    assert!(finished.stderr.contains("a datagram that is no input"), "{}", finished.stderr);
-}
-
-#[test]
 fn an_observer_and_a_bot_do_not_obey_the_gui() {
     for (argument, said) in [("--observe", ""), ("--bot", JOIN)] {
         let gui = Gui::new();
@@ -285,43 +195,28 @@ fn an_observer_and_a_bot_do_not_obey_the_gui() {
 }
 
 #[test]
-fn a_server_that_is_lost_ends_the_client_with_the_place() {
-    for (said, place) in [
-        ("", "has closed the connection, after 0 bytes"),
-        (HELLO, "has closed the connection, after 14 bytes"),
+fn a_server_that_is_lost_or_goes_mad_ends_the_client_with_the_place() {
+    let within = format!("{HELLO} 03 0000 00000002 03 0001");
+    let mad =
+        "sent a malformed message: byte 0 of the stream (byte 0 of message 1): 7 is no tag of ServerMessage; right";
+    for (said, arguments, place) in [
+        ("", &[][..], "has closed the connection, after 0 bytes"),
+        (HELLO, &[], "has closed the connection, after 14 bytes"),
         (
-            "00 0173 02 0005 0004 0003 0001 0002 03 0000 00000002 03 0001",
+            &within,
+            &[],
             "has closed the connection, after 24 bytes in the middle of message 2, a Turn, which began at byte 14",
         ),
+        ("07", &[], mad),
+        ("07", &["--retry"], mad),
     ] {
         let gui = Gui::new();
-        let (client, _, mut connection) = start(&gui, &[]);
+        let (client, _, mut connection) = start(&gui, arguments);
         let server = connection.0.local_addr().unwrap();
         connection.say(said);
         drop(connection);
-        assert_eq!(failure(client), format!("the server at {server} {place}"));
-    }
-}
-
-#[test]
-fn a_server_that_goes_mad_ends_the_client_with_the_wrong_byte() {
-    for (said, wrong) in [
-        ("07", "byte 0 of the stream (byte 0 of message 1): 7 is no tag of ServerMessage; right would be 0 (Hello), "),
-        ("04 00000000 00 01 ff", "byte 7 of the stream (byte 2 of message 2, a Hello): the text is not UTF-8"),
-        (
-            "03 0000 00000001 09",
-            "byte 7 of the stream (byte 7 of message 1, a Turn): 9 is no tag of Event; right would be 0 (BombPlaced), ",
-        ),
-    ] {
-        for arguments in [&[][..], &["--retry"]] {
-            let gui = Gui::new();
-            let (client, _, mut connection) = start(&gui, arguments);
-            let server = connection.0.local_addr().unwrap();
-            connection.say(said);
-            let failure = failure(client);
-            let right = format!("the server at {server} sent a malformed message: {wrong}");
-            assert!(failure.starts_with(&right), "{failure}");
-        }
+        let failure = failure(client);
+        assert!(failure.starts_with(&format!("the server at {server} {place}")), "{failure}");
     }
 }
 
@@ -349,16 +244,10 @@ fn a_port_that_is_taken_is_named() {
 
 #[test]
 fn wrong_usage_ends_with_1_and_help_with_0() {
-    let long = "n".repeat(256);
     for (arguments, named) in [
         (&[][..], "robots-client -- -s localhost:2022"),
-        (&["-s", "localhost:1"], "--gui-address"),
-        (&["-s", "localhost", "-d", "localhost"], "the port is missing"),
         (&["-s", "localhost", "2022", "--gui"], "-s localhost:2022"),
-        (&["-s", "localhost:1", "-d", "localhost:1", "-n", &long], "at most 255 bytes, and this one has 256"),
-        (&["-s", "localhost:1", "-d", "localhost:1", "-p", "65536"], "0 to 65535"),
         (&["-s", "localhost:1", "-d", "localhost:1", "stray"], "'stray'"),
-        (&["-s", "localhost:1", "-s", "localhost:1", "--bot"], "cannot be used multiple times"),
         (&["-s", "localhost:1", "-d", "localhost:1", "--games", "1"], "--games is for bots"),
     ] {
         let finished = Process::run(program("robots-client").args(arguments));
@@ -464,36 +353,19 @@ fn in_terminal(arguments: &[&str]) -> (Terminal, Connection) {
 }
 
 #[test]
-fn a_terminal_is_client_and_gui_in_one() {
-    let (mut terminal, mut connection) = in_terminal(&[]);
-    connection.say(HELLO);
-    terminal.wait_for("5 x 4");
-    terminal.press(b"w");
-    connection.hear(JOIN);
-    connection.say(&format!("01 {ANN}"));
-    terminal.wait_for("You are in");
-    connection.say(&[STARTED, TURN_0].concat());
-    terminal.wait_for("Turn 0 of 3");
-    terminal.press(b" k\x1b[D");
-    connection.hear("01 02 0303");
-    terminal.press(b"Q");
-    assert_eq!(terminal.end(), 0);
-    assert_eq!(connection.hear_all(), "");
-}
-
-/// A whole game of the script above in which Ann is destroyed.
-fn whole_game() -> String {
-    script()[3..9].iter().map(|(said, _)| said.clone()).collect()
-}
-
-#[test]
 fn a_game_in_a_terminal_ends_with_its_result_and_only_enter_joins_the_next() {
     let (mut terminal, mut connection) = in_terminal(&[]);
     connection.say(HELLO);
     terminal.wait_for("Any game key joins");
     terminal.press(b"w");
     connection.hear(JOIN);
-    connection.say(&[&format!("01 {ANN} 01 {NOBODY}"), &*whole_game()].concat());
+    connection.say(&format!("01 {ANN} 01 {NOBODY}"));
+    terminal.wait_for("You are in");
+    connection.say(&[STARTED, TURN_0].concat());
+    terminal.wait_for("Turn 0 of 3");
+    terminal.press(b" k\x1b[D");
+    connection.hear("01 02 0303");
+    connection.say(TURNS_1_TO_3);
     terminal.wait_for("B wins");
     terminal.press(b"w d");
     terminal.wait_for("Enter: again");
@@ -501,10 +373,16 @@ fn a_game_in_a_terminal_ends_with_its_result_and_only_enter_joins_the_next() {
         let contents = screen.contents();
         assert!(contents.contains("> 2. A Ann  1 death") && contents.contains("Turn 3 of 3"), "{contents}");
     });
-    terminal.press(b"dddd kjz\r");
+    terminal.press(b"dddd kjz\t");
+    terminal.wait(|screen| !screen.contents().contains("B wins"));
+    terminal.press(b"a \t");
+    terminal.wait_for("B wins");
+    terminal.press(b"\r");
     connection.hear(JOIN);
     terminal.wait_for("Last game: B wins");
+    terminal.wait_for("You asked to join.");
     terminal.press(b"Q");
+    terminal.wait(|screen| !screen.alternate_screen() && screen.contents().contains(">   2. 1 death"));
     assert_eq!(terminal.end(), 0);
     assert_eq!(connection.hear_all(), "", "no key that was held joined");
 }
@@ -525,56 +403,22 @@ fn a_demonstration_is_a_game_against_bots_with_one_command() {
 }
 
 #[test]
-fn a_terminal_shows_how_the_game_stands_when_the_server_is_gone() {
-    let (mut terminal, mut connection) = in_terminal(&[]);
-    connection.say(&[HELLO, STARTED, TURN_0].concat());
-    terminal.wait_for("Turn 0 of 3");
-    drop(connection);
-    terminal.wait_for("The connection is over.");
-    terminal.wait_for("Tab: board  Q: leave");
-    assert!(terminal.look(|screen| screen.contents().contains("The game broke off in turn 0 of 3")));
-    terminal.press(b"\rw Q");
-    terminal.wait_for("has closed the connection");
-    assert_eq!(terminal.end(), 1);
-}
-
-#[test]
-fn whoever_looks_on_is_told_so_and_has_no_keys_of_the_game() {
-    let (mut terminal, mut connection) = in_terminal(&["--observe"]);
-    connection.say(HELLO);
-    terminal.wait_for("You look on and do not join.");
-    terminal.press(b"w ?");
-    terminal.wait_for("keep the next robot in view");
-    assert!(!terminal.look(|screen| screen.contents().contains("put down a bomb")));
-    terminal.press(b"?");
-    connection.say(&[STARTED, TURN_0].concat());
-    terminal.wait_for("You look on.  Tab: next robot");
-    terminal.press(b"w Q");
-    assert_eq!(terminal.end(), 0);
-    assert_eq!(connection.hear_all(), "");
-
-    let (mut terminal, mut connection) = in_terminal(&[]);
-    connection.say(&[HELLO, &STARTED.replace("416e6e", "426f62"), TURN_0].concat());
-    terminal.wait_for("You look on; you can join when this game is over, in 3 turns.");
-    terminal.press(b"Q");
-    assert_eq!(terminal.end(), 0);
-}
-
-#[test]
 fn a_terminal_is_given_back_before_it_is_said_why() {
     let (mut terminal, mut connection) = in_terminal(&[]);
     connection.say(&[HELLO, STARTED, TURN_0].concat());
     terminal.wait_for("Turn 0 of 3");
     connection.say("09");
     terminal.wait_for("The game broke off in turn 0 of 3");
+    terminal.wait_for("The connection is over.");
     terminal.wait_for("Tab: board  Q: leave");
-    terminal.press(b"Q");
+    // There is nothing to join.
+    terminal.press(b"\rw Q");
     terminal.wait_for("robots-client: the server at ");
     terminal.wait_for("message 4): 9 is no tag of ServerMessage");
     assert_eq!(terminal.end(), 1);
     let (terminal, mut connection) = in_terminal(&["--observe"]);
     connection.say(HELLO);
-    terminal.wait_for("5 x 4");
+    terminal.wait_for("You look on and do not join.");
     terminal.signal(Signal::TERM);
     assert_eq!(terminal.end(), 0);
     let finished = Process::run(&mut command(&connection.0.local_addr().unwrap(), &["--gui"]));
@@ -582,18 +426,10 @@ fn a_terminal_is_given_back_before_it_is_said_why() {
     assert!(finished.stderr.contains("standard output is not a terminal"), "{}", finished.stderr);
 }
 
-/// A real server, open to this machine only.
-fn server(arguments: &str) -> (Process, String) {
-    let mut command = program("robots-server");
-    command.args("--bind 127.0.0.1 -p 0 -x 10 -y 8".split(' ')).args(arguments.split(' '));
-    let server = Process::start(&mut command);
-    let address = format!("127.0.0.1:{}", server.port());
-    (server, address)
-}
-
 #[test]
 fn bots_play_games_on_the_real_server_and_leave() {
-    let (server, address) = server("-c 2 -d 1 -l 40 -b 3 -e 2");
+    let server = Server::start("-x 10 -y 8 -c 2 -d 1 -l 40 -b 3 -e 2");
+    let address = server.v4();
     let gui = Gui::new();
     let ann = with_gui(&address, &gui.address(), &["--bot", "--games", "1", "-n", "Ann"]);
     let bob = Process::start(&mut command(&address, &["--bot", "--games", "1", "-n", "Bob"]));
@@ -608,33 +444,8 @@ fn bots_play_games_on_the_real_server_and_leave() {
     // Two of them play, then the other two.
     let finished = Process::run(&mut command(&address, &["--headless", "4", "--games", "1"]));
     assert_eq!(finished.code, Some(0), "{}", finished.stderr);
-    server.terminate();
-    let finished = server.wait();
+    server.process.terminate();
+    let finished = server.process.wait();
     assert!(finished.stderr.contains("name=bot4"), "{}", finished.stderr);
     assert_eq!(finished.stderr.matches("the game ends").count(), 3, "{}", finished.stderr);
-}
-
-#[test]
-fn a_late_joiner_sees_every_turn_and_an_observer_never_plays() {
-    let (server, address) = server("-c 1 -d 5 -l 65535 -b 3 -e 2");
-    let watched = |arguments: &[&str]| {
-        let gui = Gui::new();
-        (with_gui(&address, &gui.address(), arguments), gui)
-    };
-    let (observer, observing) = watched(&["--observe"]);
-    assert!(matches!(observing.picture(), DrawMessage::Lobby { .. }));
-    observing.send(observer.port(), &[0]);
-    let (_ann, playing) = watched(&["--bot", "-n", "Ann"]);
-    while playing.game().turn < 30 {}
-    let (_late, joining) = watched(&["-n", "Bob"]);
-    let DrawMessage::Lobby { players, .. } = joining.picture() else { panic!("the lobby comes first") };
-    assert!(players.is_empty(), "{players:?}");
-    for turn in 0..40 {
-        let DrawMessage::Game(picture) = joining.picture() else { panic!("{turn} is missing") };
-        assert_eq!(picture.turn, turn);
-        assert_eq!(picture.players.values().map(|player| &*player.name).collect::<Vec<_>>(), ["Ann"]);
-        assert_eq!(observing.game(), picture, "one that was there sees the same");
-    }
-    server.kill();
-    assert_eq!(observer.wait().code, Some(1));
 }

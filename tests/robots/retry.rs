@@ -1,11 +1,11 @@
 use std::{net::TcpListener, process::Command};
 
-use robots::{DrawMessage, ServerMessage};
+use robots::DrawMessage;
 use testkit::{process::Process, terminal::Terminal};
 
 use super::{
     Server,
-    client::{Connection, Fake, Gui, HELLO, JOIN, STARTED, TURN_0, command, hex, script, with_gui},
+    client::{Connection, Fake, Gui, HELLO, JOIN, LOBBY, STARTED, TURN_0, command, hex, with_gui},
 };
 use crate::programs::program;
 
@@ -22,7 +22,7 @@ fn who_retries_finds_a_server_that_comes_and_comes_again() {
     for _ in 0..2 {
         let mut connection = server.accept();
         connection.say(&[HELLO, STARTED, TURN_0].concat());
-        gui.expect(script()[0].1.as_ref().unwrap());
+        gui.expect(LOBBY);
         assert_eq!(gui.game().turn, 0);
         gui.send(client.port(), &[1]);
         connection.hear("02");
@@ -116,34 +116,6 @@ fn bots_and_watchers_play_on_when_a_server_was_killed_and_another_one_has_its_po
         assert_eq!(client.wait().code, Some(0));
     }
     drop(server);
-}
-
-#[test]
-fn a_person_is_back_in_the_lobby_and_joins_with_the_next_key() {
-    let server = real(0, "-n one -c 2");
-    let gui = Gui::new();
-    let client = with_gui(&server.v4(), &gui.address(), &["-n", "Ann", "--retry"]);
-    assert!(matches!(gui.picture(), DrawMessage::Lobby { .. }));
-    let port = kill(server);
-    client.wait_stderr("that it is lost", |stderr| stderr.contains("lost and made again").then_some(()));
-    let server = real(port, "-n two -c 2");
-    let back = "back in the lobby of two: 0 of 2 players are there";
-    client.wait_stderr(back, |stderr| stderr.contains(back).then_some(()));
-    let lobby = |gui: &Gui| match gui.picture() {
-        DrawMessage::Lobby { parameters, players } => (parameters.server_name.to_string(), players.len()),
-        DrawMessage::Game(game) => panic!("{game:?}"),
-    };
-    assert_eq!(lobby(&gui), ("two".to_owned(), 0));
-    gui.send(client.port(), &[0]);
-    assert_eq!(lobby(&gui), ("two".to_owned(), 1));
-    let mut other = server.client();
-    let told = other.await_message(|message| match message {
-        ServerMessage::AcceptedPlayer { player, .. } => Some(player.name.to_string()),
-        _ => None,
-    });
-    assert_eq!(told, "Ann");
-    client.terminate();
-    assert_eq!(client.wait().code, Some(0));
 }
 
 /// The client with the GUI in a terminal of its own, which has seen a game of a server that is gone.

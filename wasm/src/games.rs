@@ -33,7 +33,7 @@ pub(crate) fn nuggets(seed: u64) -> Option<u64> {
     let config = nuggets::Config { seed: seed.into(), ..Default::default() };
     let server = nuggets::Server::new(Arc::new(grid), config).ok()?;
     let client = |name: &str| {
-        let part = Participant::Player(nuggets::Name::new(name.as_bytes())?);
+        let part = Participant::Player(nuggets::Name::new(name.as_bytes()).ok()?);
         Some(nuggets::Client::with_link(Link::Stream, part, Time::ZERO))
     };
     let clients = NAMES.into_iter().map(client).collect::<Option<Vec<_>>>()?;
@@ -120,7 +120,7 @@ pub(crate) fn robots(seed: u64) -> Option<u64> {
 pub(crate) fn mastermind(seed: u64) -> Option<u64> {
     let server = mastermind::Server::new(mastermind::Config::new(4, true, seed)).ok()?;
     let client = |name: &str| {
-        let name = mastermind::Name::new(name.as_bytes())?;
+        let name = mastermind::Name::new(name.as_bytes()).ok()?;
         Some(mastermind::Client::new(Link::Stream, Some(name)))
     };
     let clients = NAMES.into_iter().map(client).collect::<Option<Vec<_>>>()?;

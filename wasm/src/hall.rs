@@ -100,8 +100,8 @@ impl<E: Engine, C: Client> Hall<E, C> {
                         guest.hear(*now, &frame);
                     }
                 }
-                Output::Replay { to, log } => {
-                    for segment in log.segments() {
+                Output::Replay { to, history } => {
+                    for segment in history.segments() {
                         said.add(segment);
                         for (_, guest) in guests.iter_mut().enumerate().filter(|&(at, _)| peer(at) == to) {
                             guest.hear(*now, segment);

@@ -17,13 +17,15 @@ use rand::{TryRng as _, rngs::SysRng};
 use tokio::time::{Instant, sleep};
 
 use self::{
-    attacks::Running,
-    innocents::Innocents,
+    attacks::{Answers, Attack},
     measured::{Measured, Stored, Taken},
     meter::{Attacked, Meter},
     target::Target,
 };
-use crate::hub::{Hub, Load, own_cpu};
+use crate::{
+    hub::{Hub, Load, own_cpu},
+    worker::Worker,
+};
 
 pub(crate) use self::options::Options;
 
@@ -52,9 +54,6 @@ pub(crate) fn list() -> String {
 }
 
 /// Starts a hub, lets innocents play alone and then beside the attacks, and reports what they saw.
-///
-/// # Errors
-/// When the hub or a thread fails.
 pub(crate) async fn measure(program: Option<&Path>, options: &Options) -> anyhow::Result<Verdict> {
     let chosen = attacks::named(&options.only);
     let seed = match options.seed {
@@ -66,16 +65,17 @@ pub(crate) async fn measure(program: Option<&Path>, options: &Options) -> anyhow
     let target = Target::open(&hub)?;
     let time = Duration::from_secs_f64(60.0 * options.minutes);
     let attacked = Attacked::default();
-    let innocents = Innocents::start(target.clone(), attacked.clone())?;
+    let innocents = innocents::start(target.clone(), attacked.clone())?;
     let alone = look_on(&hub, time.mul_f64(ALONE).clamp(LEAST_ALONE, MOST_ALONE)).await?;
     attacked.begin();
     let mut running = vec![];
     for (attack, number) in chosen.into_iter().zip(0_u64..) {
-        running.push(Running::start(attack, target.clone(), options.hosts, seed.wrapping_add(number))?);
+        running.push((attack, attacks::start(attack, target.clone(), options.hosts, seed.wrapping_add(number))?));
     }
     let during = look_on(&hub, time).await?;
     let meters = innocents.stop()?;
-    let attacks = running.into_iter().map(Running::stop).collect::<anyhow::Result<_>>()?;
+    let stop = |(attack, running): (Attack, Worker<Answers>)| anyhow::Ok((attack, running.stop()?));
+    let attacks = running.into_iter().map(stop).collect::<anyhow::Result<_>>()?;
     let stored = results(&hub, &meters).await?;
     let measured = Measured { seed, hosts: options.hosts, alone, attacked: during, meters, stored, attacks };
     Ok(Verdict { report: report::text(&measured)?, broken: report::broken(&measured) })

@@ -9,7 +9,6 @@ use std::{
 
 use anyhow::{Context as _, bail};
 use futures_util::{SinkExt as _, StreamExt as _};
-use serde_json::Value;
 use tokio::{
     net::TcpStream,
     task::{JoinSet, spawn_blocking},
@@ -19,7 +18,7 @@ use tokio_tungstenite::{client_async, tungstenite::Message};
 
 use crate::{
     args::Class,
-    hub::{Hub, agent},
+    hub::{Hub, agent, json},
     lateness::Distribution,
 };
 
@@ -27,9 +26,6 @@ use crate::{
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Has all pupils come at the same moment, and reports how long it took until each was in a game.
-///
-/// # Errors
-/// When the hub does not start, or refuses one of them.
 pub(crate) async fn measure(program: Option<&Path>, args: &Class) -> anyhow::Result<String> {
     let data = tempfile::tempdir()?;
     // With the limits that every host has.
@@ -54,9 +50,7 @@ pub(crate) async fn measure(program: Option<&Path>, args: &Class) -> anyhow::Res
         "{} pupils behind one address, each with the page and its files, the lobby and a seat:",
         args.pupils
     )?;
-    writeln!(report)?;
-    writeln!(report, "| | p50 | p99 | longest |")?;
-    writeln!(report, "| --- | --- | --- | --- |")?;
+    writeln!(report, "\n| | p50 | p99 | longest |\n| --- | --- | --- | --- |")?;
     writeln!(report, "| from the address to the first picture of a game | {} |", times.cells())?;
     drop(sockets);
     Ok(report)
@@ -114,11 +108,7 @@ fn get(agent: &ureq::Agent, hub: SocketAddr, path: &str) -> anyhow::Result<Strin
 
 // A room with a free seat.
 fn play(hub: SocketAddr) -> anyhow::Result<String> {
-    let mut answer = agent().post(format!("http://{hub}/api/play/nuggets")).send_empty()?;
-    let status = answer.status();
-    let room: Value = answer.body_mut().read_json()?;
-    if !status.is_success() {
-        bail!("no seat: {status} {}", room["error"].as_str().unwrap_or_default());
-    }
+    let answer = agent().post(format!("http://{hub}/api/play/nuggets")).send_empty()?;
+    let room = json(answer).context("no seat")?;
     Ok(room["id"].as_str().context("a room has an id")?.to_owned())
 }

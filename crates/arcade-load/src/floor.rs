@@ -19,7 +19,7 @@ use bytes::BytesMut;
 use robots::{Event, PlayerId, Position, ServerMessage, protocol::encode};
 
 use crate::{
-    explorers::{Explorers, PLAYERS},
+    explorers::{self, PLAYERS},
     hub::{Room, processor_time},
     lateness::Distribution,
     robots::{Players, ROBOTS, TURN},
@@ -42,9 +42,6 @@ pub(crate) struct Floor {
 }
 
 /// Plays so many matches of robots with as many turns, beside so many rooms of nuggets.
-///
-/// # Errors
-/// When a connection fails.
 pub(crate) async fn measure(matches: u32, explored: u32, turns: u16) -> anyhow::Result<Floor> {
     let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
     let rooms = vec![Room { id: "floor".into(), address: socket.local_addr()? }; explored as usize];
@@ -53,7 +50,7 @@ pub(crate) async fn measure(matches: u32, explored: u32, turns: u16) -> anyhow::
         let stop = Arc::clone(&stop);
         thread::spawn(move || answer(&socket, &stop))
     };
-    let explorers = Explorers::start(rooms).await?;
+    let explorers = explorers::start(rooms).await?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let address = listener.local_addr()?;
     let start = Instant::now();

@@ -12,6 +12,7 @@ use std::{
 
 use anyhow::{Context as _, bail};
 use serde_json::Value;
+use ureq::{Body, http::Response};
 
 /// What the first line of a hub begins with.
 const GREETING: &str = "The arcade is open at http://localhost:";
@@ -47,18 +48,12 @@ impl Drop for Hub {
 
 impl Hub {
     /// Starts a hub over `data` and waits until it is open.
-    ///
-    /// # Errors
-    /// When there is no such program, or it does not open.
     pub(crate) fn start(program: Option<&Path>, data: &Path) -> anyhow::Result<Self> {
         // Rooms are opened in the name of many hosts, because one host does not have all of them.
         Self::start_with(program, data, &["--proxy", "127.0.0.1"])
     }
 
     /// The same with these options.
-    ///
-    /// # Errors
-    /// When there is no such program, or it does not open.
     pub(crate) fn start_with(program: Option<&Path>, data: &Path, options: &[&str]) -> anyhow::Result<Self> {
         let program = program.map_or_else(beside, |program| Ok(program.to_owned()))?;
         let mut command = Command::new(&program);
@@ -67,9 +62,6 @@ impl Hub {
     }
 
     /// As [`Hub::start`], with the limits for hosts that it has by default, and with at most so many open files.
-    ///
-    /// # Errors
-    /// When there is no such program, or it does not open.
     pub(crate) fn start_with_limits(program: Option<&Path>, data: &Path, open_files: u32) -> anyhow::Result<Self> {
         let program = program.map_or_else(beside, |program| Ok(program.to_owned()))?;
         // A hub raises the limit as far as it can, so both limits are set, and before it runs.
@@ -108,38 +100,25 @@ impl Hub {
     }
 
     /// Opens a room.
-    ///
-    /// # Errors
-    /// When the hub refuses.
     pub(crate) fn open(&self, options: &Value) -> anyhow::Result<Room> {
         let url = format!("http://{}/api/rooms", self.address());
         let [_, _, high, low] = self.opened.fetch_add(1, Ordering::Relaxed).to_be_bytes();
         let client = Ipv4Addr::new(198, 18, high, low).to_string();
-        let mut answer = self.agent.post(&url).header("X-Forwarded-For", client).send_json(options)?;
-        let status = answer.status();
-        let room: Value = answer.body_mut().read_json()?;
-        if !status.is_success() {
-            bail!("the hub opens no room: {}", room["error"].as_str().unwrap_or_default());
-        }
+        let answer = self.agent.post(&url).header("X-Forwarded-For", client).send_json(options)?;
+        let room = json(answer).context("the hub opens no room")?;
         let port = room["port"].as_u64().and_then(|port| u16::try_from(port).ok()).context("a room has a port")?;
         let id = room["id"].as_str().context("a room has an id")?.to_owned();
         Ok(Room { id, address: (Ipv4Addr::LOCALHOST, port).into() })
     }
 
     /// How many rooms are open.
-    ///
-    /// # Errors
-    /// When the hub does not answer.
     pub(crate) fn rooms(&self) -> anyhow::Result<usize> {
         let url = format!("http://{}/api/rooms", self.address());
-        let rooms: Value = self.agent.get(&url).call()?.body_mut().with_config().limit(64 << 20).read_json()?;
+        let rooms = json(self.agent.get(&url).call()?)?;
         Ok(rooms["rooms"].as_array().map_or(0, Vec::len))
     }
 
     /// Kills it as `kill -9` does, and waits until it is gone.
-    ///
-    /// # Errors
-    /// When the system refuses.
     pub(crate) fn kill(&mut self) -> anyhow::Result<()> {
         self.child.kill()?;
         self.child.wait()?;
@@ -147,41 +126,31 @@ impl Hub {
     }
 
     /// Its memory in bytes.
-    ///
-    /// # Errors
-    /// Where there is no `/proc`.
     pub(crate) fn memory(&self) -> anyhow::Result<u64> {
-        let path = format!("/proc/{}/status", self.child.id());
-        let status = fs::read_to_string(&path).with_context(|| format!("cannot read '{path}'"))?;
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
-        let kilobytes: u64 = line.trim().trim_end_matches("kB").trim().parse()?;
+        let kilobytes: u64 = self.number("status", "VmRSS:")?.trim_end_matches("kB").trim().parse()?;
         Ok(kilobytes * 1024)
     }
 
     /// How many files and sockets it has open.
-    ///
-    /// # Errors
-    /// Where there is no `/proc`.
     pub(crate) fn open_files(&self) -> anyhow::Result<usize> {
         let path = format!("/proc/{}/fd", self.child.id());
         Ok(fs::read_dir(&path).with_context(|| format!("cannot read '{path}'"))?.count())
     }
 
     /// The bytes that it has written to the disk.
-    ///
-    /// # Errors
-    /// Where there is no `/proc`.
     pub(crate) fn written(&self) -> anyhow::Result<u64> {
-        let path = format!("/proc/{}/io", self.child.id());
-        let io = fs::read_to_string(&path).with_context(|| format!("cannot read '{path}'"))?;
-        let line = io.lines().find_map(|line| line.strip_prefix("write_bytes: ")).context("no write_bytes")?;
-        Ok(line.trim().parse()?)
+        Ok(self.number("io", "write_bytes:")?.parse()?)
+    }
+
+    // What stands behind this in a file about the process.
+    fn number(&self, file: &str, front: &str) -> anyhow::Result<String> {
+        let path = format!("/proc/{}/{file}", self.child.id());
+        let text = fs::read_to_string(&path).with_context(|| format!("cannot read '{path}'"))?;
+        let line = text.lines().find_map(|line| line.strip_prefix(front));
+        Ok(line.with_context(|| format!("no {front}"))?.trim().to_owned())
     }
 
     /// The matches of a player that were played to their end, by their ids: each as often as it is stored.
-    ///
-    /// # Errors
-    /// When the hub does not answer.
     pub(crate) fn matches_of(&self, player: &str) -> anyhow::Result<Vec<String>> {
         let (mut ids, mut before) = (vec![], String::new());
         loop {
@@ -190,12 +159,7 @@ impl Hub {
             if !before.is_empty() {
                 request = request.query("before", &before);
             }
-            let mut answer = request.call()?;
-            let status = answer.status();
-            let answer: Value = answer.body_mut().with_config().limit(64 << 20).read_json()?;
-            if !status.is_success() {
-                bail!("the hub tells no results: {}", answer["error"].as_str().unwrap_or_default());
-            }
+            let answer = json(request.call()?).context("the hub tells no results")?;
             let found = answer["matches"].as_array().context("an answer has matches")?;
             let complete = found.iter().filter(|found| found["complete"] == true);
             ids.extend(complete.filter_map(|found| Some(found["id"].as_str()?.to_owned())));
@@ -207,18 +171,12 @@ impl Hub {
     }
 
     /// The processor time that it has used.
-    ///
-    /// # Errors
-    /// Where there is no `/proc`.
     pub(crate) fn cpu(&self) -> anyhow::Result<Duration> {
         cpu_of(&self.child.id().to_string())
     }
 }
 
 /// The processor time that this program has used, without threads that have ended.
-///
-/// # Errors
-/// Where there is no `/proc`.
 pub(crate) fn own_cpu() -> anyhow::Result<Duration> {
     cpu_of("self")
 }
@@ -249,17 +207,11 @@ pub(crate) struct Load {
 
 impl Load {
     /// Begins to count.
-    ///
-    /// # Errors
-    /// Where there is no `/proc`.
     pub(crate) fn start(hub: &Hub) -> anyhow::Result<Self> {
         Ok(Self { cpu: hub.cpu()?, at: Instant::now() })
     }
 
     /// Processors that it has kept busy since then.
-    ///
-    /// # Errors
-    /// Where there is no `/proc`.
     pub(crate) fn processors(&self, hub: &Hub) -> anyhow::Result<f64> {
         Ok((hub.cpu()?.saturating_sub(self.cpu)).as_secs_f64() / self.at.elapsed().as_secs_f64())
     }
@@ -269,6 +221,16 @@ impl Load {
 fn beside() -> anyhow::Result<PathBuf> {
     let own = env::current_exe().context("where is this program?")?;
     Ok(own.with_file_name(format!("arcade{}", env::consts::EXE_SUFFIX)))
+}
+
+/// What a hub answers.
+pub(crate) fn json(mut answer: Response<Body>) -> anyhow::Result<Value> {
+    let status = answer.status();
+    let value: Value = answer.body_mut().with_config().limit(64 << 20).read_json()?;
+    if !status.is_success() {
+        bail!("{status} {}", value["error"].as_str().unwrap_or_default());
+    }
+    Ok(value)
 }
 
 /// Makes requests.

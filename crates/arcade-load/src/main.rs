@@ -17,6 +17,7 @@ mod robots;
 mod rooms;
 mod stamp;
 mod watchers;
+mod worker;
 
 use std::{
     io::{self, Write as _},

@@ -31,9 +31,6 @@ pub(crate) struct Player {
 
 impl Player {
     /// Takes a seat.
-    ///
-    /// # Errors
-    /// When the server does not answer or has no seat.
     pub(crate) async fn join(server: SocketAddr, name: &str, seed: u64) -> anyhow::Result<Self> {
         let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         socket.connect(server).await?;
@@ -51,9 +48,6 @@ impl Player {
     }
 
     /// Presses a key.
-    ///
-    /// # Errors
-    /// When the system refuses.
     pub(crate) async fn key(&mut self) -> anyhow::Result<()> {
         self.socket.send(&key(&mut self.chance)).await?;
         Ok(())
@@ -87,9 +81,6 @@ impl Player {
 
     /// Presses `count` keys, the last of which means nothing, and waits for the answer to that: then all have arrived. Keys are
     /// sent again if an answer is lost.
-    ///
-    /// # Errors
-    /// When the server does not answer.
     pub(crate) async fn keys(&mut self, count: u32) -> anyhow::Result<()> {
         for _ in 1..count {
             self.key().await?;

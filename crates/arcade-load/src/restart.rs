@@ -16,9 +16,6 @@ const BURST: u32 = 10;
 const ROOMS: usize = 8;
 
 /// Opens rooms of nuggets, plays in them, kills the hub and reports how long it takes until another one has all of them open again.
-///
-/// # Errors
-/// When the hub or a player fails.
 pub(crate) async fn measure(program: Option<&Path>, args: &Restart) -> anyhow::Result<String> {
     let mut report = String::new();
     let data = tempfile::tempdir()?;

@@ -42,25 +42,16 @@ pub(crate) struct Players(JoinHandle<anyhow::Result<Vec<Arrivals>>>);
 
 impl Players {
     /// Lets [`ROBOTS`] clients play one match at each of these servers, which begin one after another with a `pause` in between.
-    ///
-    /// # Errors
-    /// When the system has no thread.
     pub(crate) fn start(servers: Vec<SocketAddr>, pause: Duration) -> io::Result<Self> {
         Ok(Self(thread::Builder::new().name("robots".into()).spawn(move || play(&servers, pause))?))
     }
 
     /// Waits for the end of all matches. Returns when the turns arrived, for each client.
-    ///
-    /// # Errors
-    /// When a connection breaks, or a server sends what is no message.
     pub(crate) fn finish(self) -> anyhow::Result<Vec<Arrivals>> {
         self.0.join().map_err(|_| anyhow!("the players of robots panicked"))?
     }
 
     /// Waits for the end of all matches. Returns how late their turns were.
-    ///
-    /// # Errors
-    /// As [`Players::finish`].
     pub(crate) fn lateness(self) -> anyhow::Result<Distribution> {
         let turn = Duration::from_millis(TURN);
         Ok(Distribution::new(self.finish()?.iter().flat_map(|arrivals| arrivals.lateness(turn)).collect()))

@@ -7,7 +7,7 @@ use tokio::time::sleep;
 
 use crate::{
     args::Rooms,
-    explorers::{Explorers, PLAYERS},
+    explorers::{self, PLAYERS},
     floor::{self, Floor},
     hub::{Hub, Load, Room},
     lateness::Distribution,
@@ -20,16 +20,11 @@ const START_PAUSE: Duration = Duration::from_micros(7_300);
 
 /// Opens the rooms, plays a match of robots in half of them and nuggets in the others, and reports how late turns were and what a room
 /// takes.
-///
-/// # Errors
-/// When the hub or a player fails.
 pub(crate) async fn measure(program: Option<&Path>, args: &Rooms) -> anyhow::Result<String> {
     let mut report = String::new();
     let half = args.count / 2;
     writeln!(report, "{half} rooms of robots with {ROBOTS} clients, {} of nuggets with {PLAYERS}:", args.count - half)?;
-    writeln!(report)?;
-    writeln!(report, "| turns of robots | p50 | p99 | longest |")?;
-    writeln!(report, "| --- | --- | --- | --- |")?;
+    writeln!(report, "\n| turns of robots | p50 | p99 | longest |\n| --- | --- | --- | --- |")?;
     let mut bare = String::new();
     if args.floor {
         let Floor { late, processors } = floor::measure(half, args.count - half, args.turns).await?;
@@ -48,8 +43,7 @@ pub(crate) async fn measure(program: Option<&Path>, args: &Rooms) -> anyhow::Res
     )?;
     let nuggets = open(&hub, args.count - half, &json!({ "game": "nuggets" }))?;
     let (late, displays, processors, told) = play(&hub, &robots, nuggets, args).await?;
-    writeln!(report, "| the hub: {} turns late by | {} |", late.len(), late.cells())?;
-    writeln!(report)?;
+    writeln!(report, "| the hub: {} turns late by | {} |\n", late.len(), late.cells())?;
     // While all clients are still there.
     let kilobytes = hub.memory()?.saturating_sub(empty) / 1_000 / u64::from(args.count);
     writeln!(
@@ -77,7 +71,7 @@ type Played = (Distribution, u64, f64, Option<(Told, f64)>);
 
 async fn play(hub: &Hub, robots: &[Room], nuggets: Vec<Room>, args: &Rooms) -> anyhow::Result<Played> {
     let ids: Vec<String> = robots.iter().zip(&nuggets).flat_map(|(one, other)| [&one.id, &other.id]).cloned().collect();
-    let explorers = Explorers::start(nuggets).await?;
+    let explorers = explorers::start(nuggets).await?;
     let load = Load::start(hub)?;
     let players = Players::start(robots.iter().map(|room| room.address).collect(), START_PAUSE)?;
     let mut told = None;

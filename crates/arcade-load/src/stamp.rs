@@ -32,17 +32,11 @@ impl Receiver {
     }
 
     /// Asks the system for times at `socket`.
-    ///
-    /// # Errors
-    /// When the system refuses.
     pub(crate) fn prepare(socket: &impl std::os::fd::AsFd) -> io::Result<()> {
         Ok(nix::sys::socket::setsockopt(socket, nix::sys::socket::sockopt::ReceiveTimestampns, &true)?)
     }
 
     /// Receives what is there; no bytes at the end of the stream.
-    ///
-    /// # Errors
-    /// Those of the system; `WouldBlock` if nothing is there.
     pub(crate) fn receive(
         &mut self,
         socket: &impl std::os::fd::AsRawFd,
@@ -68,17 +62,11 @@ impl Receiver {
     }
 
     /// Does nothing here.
-    ///
-    /// # Errors
-    /// None.
     pub(crate) fn prepare<T>(_: &T) -> io::Result<()> {
         Ok(())
     }
 
     /// Receives what is there; no bytes at the end of the stream.
-    ///
-    /// # Errors
-    /// Those of the system; `WouldBlock` if nothing is there.
     pub(crate) fn receive<T>(&mut self, socket: &T, buffer: &mut [u8]) -> io::Result<(usize, SystemTime)>
     where
         for<'a> SockRef<'a>: From<&'a T>,
@@ -99,9 +87,6 @@ pub(crate) struct Stamped {
 
 impl Stamped {
     /// A connection over `stream`.
-    ///
-    /// # Errors
-    /// When the system refuses.
     pub(crate) fn new(stream: TcpStream) -> io::Result<Self> {
         Receiver::prepare(&stream)?;
         Ok(Self { stream, receiver: Receiver::new(), last: SystemTime::now() })

@@ -26,9 +26,6 @@ const TURN_TAG: u8 = 3;
 const ENDED_TAG: u8 = 4;
 
 /// Lets the browsers in, plays a match before them, and reports how long after its time each turn had reached the last of them.
-///
-/// # Errors
-/// When the hub, a player or a browser fails.
 pub(crate) async fn measure(program: Option<&Path>, args: &Watchers) -> anyhow::Result<String> {
     let mut report = String::new();
     let data = tempfile::tempdir()?;
@@ -38,11 +35,8 @@ pub(crate) async fn measure(program: Option<&Path>, args: &Watchers) -> anyhow::
     }))?;
     let (last, processors) = LocalSet::new().run_until(watch(&hub, &room, args, &mut report)).await?;
     writeln!(report, "{} browsers watch a match of {} turns, ten a second:", args.watchers, args.turns)?;
-    writeln!(report)?;
-    writeln!(report, "| | p50 | p99 | longest |")?;
-    writeln!(report, "| --- | --- | --- | --- |")?;
-    writeln!(report, "| from a turn to its last frame, {} turns | {} |", last.len(), last.cells())?;
-    writeln!(report)?;
+    writeln!(report, "\n| | p50 | p99 | longest |\n| --- | --- | --- | --- |")?;
+    writeln!(report, "| from a turn to its last frame, {} turns | {} |\n", last.len(), last.cells())?;
     writeln!(report, "The hub kept {processors:.2} processors busy.")?;
     Ok(report)
 }

@@ -10,7 +10,8 @@ mod nuggets;
 pub(crate) mod picture;
 mod robots;
 
-use netshell::Farewell;
+use bytes::Bytes;
+use netcore::Framing;
 use serde::{Deserialize, Serialize};
 use servekit::Wire;
 use store::Order;
@@ -126,9 +127,8 @@ impl Game {
     }
 
     /// The message by which somebody who is removed is told why, if the wire has one that any client understands.
-    pub(crate) fn farewell(self, why: &str) -> Option<Farewell> {
-        let frame = |framing| with_kind!(self, K => K::farewell(why, framing));
-        Some(Farewell { stream: frame(netcore::Framing::Stream)?, whole: frame(netcore::Framing::Whole)? })
+    pub(crate) fn farewell(self, why: &str, framing: Framing) -> Option<Bytes> {
+        with_kind!(self, K => K::farewell(why, framing))
     }
 
     /// Draws small pictures of a room.

@@ -246,9 +246,6 @@ impl Hub {
     }
 
     /// Opens the rooms that every hub has, unless they are there.
-    ///
-    /// # Errors
-    /// When one of them cannot be opened.
     pub(crate) fn open_usual(self: &Arc<Self>) -> anyhow::Result<()> {
         for options in Options::permanent() {
             let same = |other: &Options| other.game() == options.game() && other.is_daily() == options.is_daily();

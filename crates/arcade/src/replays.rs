@@ -51,9 +51,6 @@ impl Replays {
 
     /// What happened when in a match. The seats are left out as long as they may not be seen; `today` is in days since 1970. `turn` is
     /// held until the work is done, also when the caller is gone before that.
-    ///
-    /// # Errors
-    /// [`ReplayError`]
     pub(crate) async fn timeline(
         &self,
         found: &Match,
@@ -68,9 +65,6 @@ impl Replays {
 
     /// What a watcher, or the player at a seat, was sent from one moment to another, in milliseconds since the match began. Whoever
     /// looked at the seat of a player of today's puzzle would know its code.
-    ///
-    /// # Errors
-    /// [`ReplayError`]
     pub(crate) async fn frames(
         &self,
         found: &Match,

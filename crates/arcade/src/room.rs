@@ -151,9 +151,8 @@ impl Room {
 
     /// Removes everybody at a host, who is told why.
     pub(crate) fn remove_host(&self, host: HostId, why: &str) {
-        let farewell = self.game.farewell(why);
         for host in [host, self.mask.host(host)] {
-            self.removals.push(Removal::Host(host, farewell.clone()));
+            self.removals.push(Removal::Host(host, why.to_owned()));
         }
     }
 
@@ -255,7 +254,7 @@ pub(crate) fn open(
     let removals = Arc::<Removals>::default();
     let host = host(Arc::clone(&sender), keeper)
         .with_observer(Chronicle { info: Arc::clone(&sender), present, known: Arc::clone(&known), ledger })
-        .with_warden(Guard::new(Arc::clone(&place.bans), Arc::clone(&removals), mask.clone()))
+        .with_warden(Guard::new(options.game(), Arc::clone(&place.bans), Arc::clone(&removals), mask.clone()))
         .with_transport(web)
         .with_gathering(if options.game().is_timed() { GATHERING } else { Duration::ZERO });
     let mut host = sockets.let_in_within(host, &place.connections)?;

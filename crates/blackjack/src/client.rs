@@ -6,18 +6,15 @@
 //! BEGIN and QUIT are valid at any time. A message that is wrong but can be ignored or repaired, such as the same card twice,
 //! is an [`Anomaly`]. One after which the game cannot continue is a [`ClientError`].
 
-mod incoming;
 mod knowledge;
 #[cfg(test)]
 mod tests;
 
 use alloc::collections::VecDeque;
-use bytes::Bytes;
-use netcore::{Framing, Gone, Time};
+use bytes::{Bytes, BytesMut};
+use netcore::{DecodeError, Framing, Gone, MessageDecoder, MessageStream, Time};
 use thiserror::Error;
 
-use incoming::Incoming;
-pub use incoming::Malformed;
 use knowledge::Knowledge;
 pub use knowledge::{Anomaly, Event, Meaning, NotAsked, OutOfPlace};
 
@@ -27,8 +24,20 @@ use crate::{
     learn::Choice,
     name::Name,
     policy::{State, StateSpace},
-    protocol::{DealerMessage, Dialect, PlayerMessage},
+    protocol::{DealerDecoder, DealerMessage, Dialect, PlayerMessage},
 };
+
+/// Bytes that are no message of a dealer.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("message {number}, from byte {start} of the stream: {error}")]
+pub struct Malformed {
+    /// The number of the message that they should be, from 1.
+    pub number: u64,
+    /// Where in the stream that begins, from 0; with its length, if it is binary.
+    pub start: u64,
+    /// What is wrong with it; part of the text, so that it is no source of its own.
+    pub error: DecodeError,
+}
 
 /// Why a dealer cannot be understood.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -63,7 +72,7 @@ pub struct Client {
     name: Name,
     dialect: Dialect,
     framing: Framing,
-    incoming: Incoming,
+    incoming: MessageStream<DealerDecoder>,
     knowledge: Knowledge,
     // Messages of the last piece that were not taken yet.
     events: VecDeque<Event>,
@@ -81,7 +90,7 @@ impl Client {
             name,
             dialect,
             framing,
-            incoming: Incoming::new(dialect),
+            incoming: MessageStream::new(DealerDecoder::new(dialect)),
             knowledge: Knowledge::new(space),
             events: VecDeque::new(),
             outgoing: VecDeque::from([join]),
@@ -101,7 +110,7 @@ impl Client {
 
     /// The own hand.
     pub const fn hand(&self) -> &Hand {
-        self.knowledge.hand()
+        &self.knowledge.hand
     }
 
     /// What the hand counts.
@@ -111,7 +120,7 @@ impl Client {
 
     /// The dealer's card that lies face up, once it does.
     pub const fn upcard(&self) -> Option<Card> {
-        self.knowledge.upcard()
+        self.knowledge.upcard
     }
 
     /// The state to decide in; none unless the dealer waits for a decision.
@@ -131,7 +140,7 @@ impl Client {
 
     /// Whether an incomplete message is buffered.
     pub fn is_within_message(&self) -> bool {
-        self.incoming.is_within_message()
+        !self.incoming.unread().is_empty()
     }
 
     /// Bytes of whole messages so far.
@@ -164,18 +173,32 @@ impl Client {
 
     fn read(&mut self, bytes: &[u8]) -> Result<(), ClientError> {
         if self.framing == Framing::Whole {
-            let message = self.incoming.whole(bytes)?;
+            let message = self.incoming.decoder().decode_whole(bytes).map_err(|error| self.malformed(error))?;
+            self.incoming.skip(bytes.len());
             self.events.push_back(self.knowledge.apply(message)?);
             return Ok(());
         }
-        self.incoming.push(bytes);
+        self.incoming.buffer().extend_from_slice(bytes);
         // Bytes behind QUIT are ignored.
         while !self.knowledge.is_over()
-            && let Some(message) = self.incoming.next_message()?
+            && let Some(message) = self.incoming.next_message().map_err(|error| self.malformed(error))?
         {
             self.events.push_back(self.knowledge.apply(message)?);
         }
         Ok(())
+    }
+
+    // The error at the message that could not be read.
+    const fn malformed(&self, error: DecodeError) -> Malformed {
+        Malformed { number: self.incoming.number(), start: self.incoming.start(), error }
+    }
+}
+
+impl MessageDecoder for DealerDecoder {
+    type Message = DealerMessage;
+
+    fn decode(&mut self, buffer: &mut BytesMut) -> Result<Option<DealerMessage>, DecodeError> {
+        self.decode(buffer)
     }
 }
 
@@ -201,12 +224,6 @@ impl netcore::Client for Client {
     fn take_outgoing(&mut self) -> Option<Bytes> {
         self.outgoing.pop_front()
     }
-
-    fn deadline(&self, _: Time) -> Option<Time> {
-        None
-    }
-
-    fn elapsed(&mut self, _: Time) {}
 
     fn disconnected(&mut self, _: Time, _: Gone) {
         self.ended = true;

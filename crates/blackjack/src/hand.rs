@@ -2,6 +2,10 @@
 //!
 //! Source: the requirements of the course's project, "Rules"; an ace counts 11 everywhere.
 
+use alloc::vec::Vec;
+use netcore::StateError;
+use serde::{Deserialize, Serialize};
+
 use crate::cards::{ACE, Card};
 
 /// The best total; more is bust.
@@ -65,7 +69,8 @@ impl Points {
 pub(crate) const MAX_HAND: usize = 22;
 
 /// Cards in the order in which they came, and their points.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(try_from = "Vec<Card>", into = "Vec<Card>")]
 pub struct Hand {
     cards: [Card; MAX_HAND],
     count: u8,
@@ -116,6 +121,20 @@ impl Hand {
     /// The total.
     pub const fn total(&self) -> u8 {
         self.points.total()
+    }
+}
+
+impl From<Hand> for Vec<Card> {
+    fn from(hand: Hand) -> Self {
+        hand.cards().to_vec()
+    }
+}
+
+impl TryFrom<Vec<Card>> for Hand {
+    type Error = StateError;
+
+    fn try_from(cards: Vec<Card>) -> Result<Self, StateError> {
+        Self::of(&cards).ok_or_else(|| "a hand that went on when it was bust".into())
     }
 }
 

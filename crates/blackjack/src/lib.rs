@@ -69,7 +69,7 @@ pub use client::Client;
 pub use config::{Config, ConfigError};
 pub use game::{Action, Game, Round, Seed, Standings};
 pub use hand::{Hand, Points};
-pub use name::{MAX_NAME, Name, NotAName};
+pub use name::{MAX_NAME, Name};
 pub use policy::{Policy, State, StateSpace};
 pub use protocol::{Blackjack, DealerMessage, Dialect, PlayerMessage, Request};
 pub use qtable::{ParseTableError, QTable};

@@ -240,18 +240,6 @@ impl DealerMessage {
         })
     }
 
-    // The text, in two parts.
-    const fn words(self) -> [&'static str; 2] {
-        match self {
-            Self::Begin => ["BEGIN", ""],
-            Self::Card(card) => ["CARD ", card.name()],
-            Self::Upcard(card) => ["DEALER ", card.name()],
-            Self::Decision => ["DECISION", ""],
-            Self::Result(verdict) => ["RESULT ", verdict.word()],
-            Self::Quit => ["QUIT", ""],
-        }
-    }
-
     /// Appends the wire form to `out`.
     pub fn encode(self, dialect: Dialect, out: &mut BytesMut) {
         out.put_slice(frames::of(self, dialect));
@@ -266,7 +254,7 @@ impl DealerMessage {
 impl fmt::Display for DealerMessage {
     /// The text without its NUL.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.words().into_iter().try_for_each(|part| f.write_str(part))
+        f.write_str(frames::text(*self).trim_end_matches('\0'))
     }
 }
 
@@ -320,9 +308,5 @@ impl Protocol for Blackjack {
 
     fn decode(decoder: &mut PlayerDecoder, message: &[u8], _: Framing) -> Result<Request, DecodeError> {
         decoder.decode(message)
-    }
-
-    fn encode_request(request: &Request, out: &mut BytesMut) {
-        request.message.encode(request.dialect, out);
     }
 }

@@ -12,7 +12,6 @@
 mod accounts;
 mod admission;
 mod engine;
-mod facts;
 mod fault;
 mod held;
 mod pending;
@@ -30,16 +29,12 @@ use alloc::{
     string::{String, ToString},
     vec::Vec,
 };
-use bytes::Bytes;
-use netcore::{Departure, Fingerprint, GameEvent, Gone, Outbox, Outcome, PeerId, Phase, Role, Severity, Time};
+use netcore::{Departure, Digest, Fingerprint, GameEvent, Gone, Outbox, Outcome, PeerId, Phase, Role, Severity, Time};
 
 use accounts::Accounts;
 use admission::Admission;
-use facts::SetFingerprint;
 use fault::{Fault, note};
 use held::Held;
-use pending::Pending;
-use places::Places;
 pub use printer::DESERTED_RATE;
 use printer::Printer;
 use queue::Queue;
@@ -47,12 +42,11 @@ pub use state::ServerState;
 pub use table::Table;
 use tables::Entry;
 pub use watchers::PICTURE_PAUSE;
-use watchers::Watchers;
 
 use crate::{
-    config::{Config, ConfigError, MAX_CLIENTS},
+    config::{Config, ConfigError},
     name::Name,
-    protocol::{DealerMessage, Dialect, PlayerMessage, Request},
+    protocol::{DealerMessage, Dialect, Request},
     view::{LobbyView, MAX_SHOWN},
 };
 
@@ -67,8 +61,7 @@ enum Guest {
 #[derive(Debug, Clone)]
 pub struct Server {
     config: Config,
-    places: Places,
-    pending: Pending,
+    admission: Admission,
     guests: BTreeMap<PeerId, Guest>,
     queue: Queue,
     // Tables in play, and those that are over and still have messages to send.
@@ -76,7 +69,6 @@ pub struct Server {
     alarms: BTreeSet<(Time, u32)>,
     // Seats at tables that are held for those who had them.
     held: Held,
-    watchers: Watchers,
     begun: u32,
     playing: u32,
     complete: u32,
@@ -87,7 +79,7 @@ pub struct Server {
     ended: Option<Outcome>,
     // Stopped, to be resumed later.
     suspended: bool,
-    fingerprint: SetFingerprint,
+    digest: Digest,
 }
 
 impl Server {
@@ -99,14 +91,12 @@ impl Server {
         config.check()?;
         Ok(Self {
             config,
-            places: Places::new(MAX_CLIENTS),
-            pending: Pending::default(),
+            admission: Admission::new(),
             guests: BTreeMap::new(),
             queue: Queue::default(),
             tables: BTreeMap::new(),
             alarms: BTreeSet::new(),
             held: Held::default(),
-            watchers: Watchers::new(),
             begun: 0,
             playing: 0,
             complete: 0,
@@ -115,7 +105,7 @@ impl Server {
             printer: Printer::new(&config),
             ended: None,
             suspended: false,
-            fingerprint: SetFingerprint::default(),
+            digest: Digest::default(),
         })
     }
 
@@ -146,13 +136,10 @@ impl Server {
         }
     }
 
-    fn connected(&mut self, now: Time, who: (PeerId, Role), address: &str, out: &mut Outbox) {
+    fn connected(&mut self, now: Time, (peer, role): (PeerId, Role), address: &str, out: &mut Outbox) {
+        let picture = (role == Role::Watcher).then(|| self.view().to_bytes());
         let due = now.plus(self.config.timeout);
-        // Built for watchers only: thousands of players may connect.
-        let view = (who.1 == Role::Watcher).then(|| self.view());
-        let Self { pending, places, watchers, ended, .. } = self;
-        let admission = Admission { pending, places, watchers, closed: ended.is_some() };
-        admission.enter((now, due), who, address, || view.map_or_else(Bytes::new, |view| view.to_bytes()), out);
+        self.admission.enter(self.ended.is_none(), (now, due), peer, address, picture, out);
     }
 
     fn request(&mut self, now: Time, peer: PeerId, Request { dialect, message }: Request, out: &mut Outbox) {
@@ -169,17 +156,11 @@ impl Server {
             None => {}
         }
         // Messages of watchers are ignored.
-        if !self.pending.has(peer) {
+        if !self.admission.pending.has(peer) {
             return;
         }
-        if self.config.trace {
-            note(out, Severity::Requested, Some(peer), format!("> {message}"));
-        }
-        let PlayerMessage::Join(name) = message else {
-            return self.fault(now, peer, &Fault::OutOfTurn(message), out);
-        };
-        let Some(host) = self.places.host(peer) else { return };
-        self.pending.leave(peer);
+        let Some(name) = self.admission.join(peer, message, self.config.trace, out) else { return };
+        let Some(host) = self.admission.places.host(peer) else { return };
         if let Some((table, seat)) = self.held.take(host, &name) {
             self.guests.insert(peer, Guest::Seated { table });
             return self.at(now, table, out, |table, out| table.come_back(now, seat, (peer, dialect), out));
@@ -207,11 +188,7 @@ impl Server {
                 out.send(peer, DealerMessage::Quit.to_bytes(*dialect));
                 self.stop_waiting(peer, Departure::Dismissed(fault.to_string()), out);
             }
-            // The dialect of a client that has not joined may be unknown, so it gets no message.
-            None if self.pending.has(peer) => {
-                fault.tell(peer, None, out);
-                self.close(peer, out);
-            }
+            None if self.admission.pending.has(peer) => self.admission.turn_away(peer, fault, out),
             None => {}
         }
     }
@@ -221,9 +198,9 @@ impl Server {
             Some(&Guest::Seated { table }) if why == Gone::Interrupted => self.interrupted(now, peer, table, out),
             Some(&Guest::Seated { table }) => self.at(now, table, out, |table, out| table.gone(now, peer, why, out)),
             Some(Guest::Waiting { .. }) => self.stop_waiting(peer, Departure::Disconnected(why), out),
-            None if self.pending.has(peer) => self.close(peer, out),
+            None if self.admission.pending.has(peer) => self.admission.close(peer, out),
             None => {
-                if self.watchers.leave(peer) {
+                if self.admission.watchers.leave(peer) {
                     out.close(peer);
                 }
             }
@@ -231,7 +208,7 @@ impl Server {
     }
 
     fn interrupted(&mut self, now: Time, peer: PeerId, table: u32, out: &mut Outbox) {
-        let (Some(host), due) = (self.places.host(peer), now.plus(self.config.timeout)) else { return };
+        let (Some(host), due) = (self.admission.places.host(peer), now.plus(self.config.timeout)) else { return };
         let mut held = None;
         self.at(now, table, out, |table, out| held = table.interrupted(peer, out));
         if let Some((seat, name)) = held {
@@ -242,40 +219,31 @@ impl Server {
     fn refresh(&mut self, now: Time, peer: PeerId, out: &mut Outbox) {
         if let Some(&Guest::Seated { table }) = self.guests.get(&peer) {
             self.at(now, table, out, |table, out| table.refresh(now, peer, out));
-        } else if self.watchers.has(peer) {
+        } else if self.admission.watchers.has(peer) {
             out.send(peer, self.view().to_bytes());
         }
     }
 
     fn stop_waiting(&mut self, peer: PeerId, why: Departure, out: &mut Outbox) {
         if let (Some(Guest::Waiting { name, dialect }), Some(host)) =
-            (self.guests.remove(&peer), self.places.host(peer))
+            (self.guests.remove(&peer), self.admission.places.host(peer))
         {
             self.toggle_waiting(peer, &name, dialect);
             self.queue.remove(host, peer);
             out.event(GameEvent::Left { peer, name: name.to_string(), seat: String::new(), why });
-            self.close(peer, out);
+            self.admission.close(peer, out);
         }
-    }
-
-    // Disconnects a client without a seat.
-    fn close(&mut self, peer: PeerId, out: &mut Outbox) {
-        self.pending.leave(peer);
-        self.places.leave(peer);
-        out.close(peer);
     }
 
     // Disconnects all clients without a seat.
     fn dismiss(&mut self, out: &mut Outbox) {
-        for peer in self.pending.peers() {
-            self.close(peer, out);
-        }
+        self.admission.dismiss(out);
         while let Some(peer) = self.queue.pop() {
             let Some(Guest::Waiting { name, dialect }) = self.guests.remove(&peer) else { continue };
             self.toggle_waiting(peer, &name, dialect);
             out.event(GameEvent::Left { peer, name: name.to_string(), seat: String::new(), why: Departure::GameOver });
             out.send(peer, DealerMessage::Quit.to_bytes(dialect));
-            self.close(peer, out);
+            self.admission.close(peer, out);
         }
     }
 
@@ -295,6 +263,6 @@ impl Server {
         fact.add(peer.0);
         fact.add_bytes(name.as_str().as_bytes());
         fact.add(u64::from(dialect == Dialect::Text));
-        self.fingerprint.toggle(fact);
+        self.digest.toggle_fact(fact);
     }
 }

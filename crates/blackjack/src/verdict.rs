@@ -72,23 +72,23 @@ impl Score {
     /// Counts one more.
     #[inline]
     pub const fn add(&mut self, verdict: Verdict) {
-        match verdict {
-            Verdict::Win => self.wins += 1,
-            Verdict::Push => self.pushes += 1,
-            Verdict::Lose => self.losses += 1,
-            Verdict::Bust => self.busts += 1,
-        }
+        *self.count(verdict) += 1;
     }
 
     /// Takes one back that was counted.
     pub(crate) const fn take_back(&mut self, verdict: Verdict) {
-        let count = match verdict {
+        let count = self.count(verdict);
+        *count = count.saturating_sub(1);
+    }
+
+    #[inline]
+    const fn count(&mut self, verdict: Verdict) -> &mut u64 {
+        match verdict {
             Verdict::Win => &mut self.wins,
             Verdict::Push => &mut self.pushes,
             Verdict::Lose => &mut self.losses,
             Verdict::Bust => &mut self.busts,
-        };
-        *count = count.saturating_sub(1);
+        }
     }
 
     /// All rounds.

@@ -3,9 +3,9 @@
 use std::{sync::OnceLock, time::Duration};
 
 use blackjack::{Client, Dialect, Name, Policy, StateSpace, exact::Solver, learn::Choice};
-use netcore::{Client as _, Framing, Time};
+use netcore::{Client as _, Framing, Level, Time};
 
-use crate::{Level, Pilot};
+use crate::Pilot;
 
 /// How long a bot thinks before it answers, so that people can follow.
 const THOUGHT: Duration = Duration::from_millis(700);

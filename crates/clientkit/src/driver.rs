@@ -1,10 +1,10 @@
 //! Drives a client over its wire.
 
-use std::{future, io, pin::pin, time::Duration};
+use std::{io, pin::pin, time::Duration};
 
 use netcore::{Client, Gone, Time};
 use netshell::Clock;
-use tokio::time::{sleep_until, timeout};
+use tokio::time::timeout;
 
 use crate::Wire;
 
@@ -66,8 +66,8 @@ where
             ready = wire.ready() => if let Err(error) = ready {
                 return lost(client, clock.now(), &error);
             },
-            () = until(&clock, deadline) => client.elapsed(clock.now()),
-            () = until(&clock, due) => {}
+            () = clock.until(deadline) => client.elapsed(clock.now()),
+            () = clock.until(due) => {}
             () = &mut stop, if !leaving => {
                 leaving = true;
                 pilot.leave(client, clock.now());
@@ -105,11 +105,4 @@ fn receive<C: Client<Error: std::fmt::Display>>(wire: &mut Wire, client: &mut C,
 fn lost<C: Client>(client: &mut C, now: Time, error: &io::Error) -> Ended {
     client.disconnected(now, Gone::Broken);
     Ended::Lost(error.to_string())
-}
-
-async fn until(clock: &Clock, time: Option<Time>) {
-    match time {
-        Some(time) => sleep_until(clock.instant(time)).await,
-        None => future::pending().await,
-    }
 }

@@ -1,12 +1,11 @@
 //! Clients that play by themselves over real sockets.
 //!
 //! A [`netcore::Client`] knows the game, a [`Pilot`] decides for it, and [`run`] drives both over a [`Wire`]: a UDP socket or a TCP
-//! connection. There is a pilot for each game, as good as its [`Level`] says. To a server such a client is a peer like any
+//! connection. There is a pilot for each game, as good as its [`Level`](netcore::Level) says. To a server such a client is a peer like any
 //! other.
 
 mod blackjack;
 mod driver;
-mod level;
 mod mastermind;
 mod nuggets;
 mod robots;
@@ -15,7 +14,6 @@ mod wire;
 pub use crate::{
     blackjack::blackjack_bot,
     driver::{Ended, Pilot, run},
-    level::Level,
     mastermind::mastermind_bot,
     nuggets::nuggets_bot,
     robots::robots_bot,

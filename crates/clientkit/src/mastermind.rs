@@ -6,11 +6,11 @@ use mastermind::{
     Client, ClientMessage, Code, Feedback, Name,
     view::{Board, Line, Shown},
 };
-use netcore::{Client as _, Link, Time};
+use netcore::{Client as _, Level, Link, Time};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
-use crate::{Level, Pilot};
+use crate::Pilot;
 
 /// How long a bot thinks about a guess, in milliseconds.
 const THINKS: core::ops::Range<u64> = 1_500..6_000;

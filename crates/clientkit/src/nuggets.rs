@@ -1,17 +1,12 @@
 //! Bots of nuggets.
 
-use netcore::{Client as _, Time};
+use netcore::{Client as _, Level, Time};
 use nuggets::{Client, Command, Name, Participant, Typist};
 
-use crate::{Level, Pilot};
+use crate::Pilot;
 
 /// A client of nuggets over datagrams that asks for a seat, and its pilot. `seed` determines its pauses and mistakes.
 pub fn nuggets_bot(name: Name, level: Level, seed: u64) -> (Client, impl Pilot<Client> + Send) {
-    let level = match level {
-        Level::Easy => nuggets::Level::Easy,
-        Level::Normal => nuggets::Level::Normal,
-        Level::Hard => nuggets::Level::Hard,
-    };
     (Client::new(Participant::Player(name), Time::ZERO), Typist::new(level, None, seed))
 }
 

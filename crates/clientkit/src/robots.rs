@@ -2,10 +2,10 @@
 
 use std::net::SocketAddr;
 
-use netcore::{Client as _, Time, wire::ShortText};
+use netcore::{Client as _, Level, Time, wire::ShortText};
 use robots::{Bot, Client};
 
-use crate::{Level, Pilot};
+use crate::Pilot;
 
 /// A client of robots that joins each game, and its pilot. `address` is its own end of the connection, by which it recognises itself
 /// among the players. `seed` determines its mistakes.
@@ -15,11 +15,6 @@ pub fn robots_bot(
     level: Level,
     seed: u32,
 ) -> (Client, impl Pilot<Client> + Send) {
-    let level = match level {
-        Level::Easy => robots::Level::Easy,
-        Level::Normal => robots::Level::Normal,
-        Level::Hard => robots::Level::Hard,
-    };
     (Client::new(name, address), Driver { bot: Bot::with_level(seed, level), seen: None })
 }
 

@@ -8,8 +8,8 @@ use std::{
 };
 
 use blackjack::{Client, Name};
-use clientkit::{Ended, Level, Pilot as _, Wire, blackjack_bot, mastermind_bot, nuggets_bot, run};
-use netcore::{Client as _, Time};
+use clientkit::{Ended, Pilot as _, Wire, blackjack_bot, mastermind_bot, nuggets_bot, run};
+use netcore::{Client as _, Level, Time};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::{TcpListener, TcpStream, UdpSocket},

@@ -44,15 +44,6 @@ impl LogArgs {
         self.init(default, BoxMakeWriter::new(Queued::start()), has_colour(&io::stderr()))
     }
 
-    /// As [`LogArgs::start`], but writes to `writer` and without colour. A program that draws on the terminal must not log over
-    /// its own screen.
-    ///
-    /// # Errors
-    /// [`UsageError`] when the filter is invalid.
-    pub fn start_to(&self, default: &str, writer: BoxMakeWriter) -> anyhow::Result<()> {
-        self.init(default, writer, false)
-    }
-
     fn init(&self, default: &str, writer: BoxMakeWriter, colour: bool) -> anyhow::Result<()> {
         let from_environment = env::var(EnvFilter::DEFAULT_ENV).ok().filter(|filter| !filter.is_empty());
         let wanted = self.log.clone().or(from_environment).unwrap_or_else(|| default.to_owned());
@@ -106,6 +97,6 @@ impl ScreenLogArgs {
             }
             None => BoxMakeWriter::new(Queued::start()),
         };
-        self.log.start_to(default, writer)
+        self.log.init(default, writer, false)
     }
 }

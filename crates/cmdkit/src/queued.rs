@@ -22,11 +22,11 @@ const ENTRY: usize = 64;
 /// The producer's side of the queue.
 #[derive(Debug, Clone)]
 pub struct Queue {
-    shared: Arc<Shared>,
+    shared: Arc<Waiting>,
 }
 
 #[derive(Debug, Default)]
-struct Shared {
+struct Waiting {
     // Never locked during a write.
     state: Mutex<State>,
     changed: Condvar,
@@ -39,7 +39,7 @@ struct State {
     bytes: usize,
 }
 
-impl Shared {
+impl Waiting {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -49,7 +49,7 @@ impl Queue {
     /// Starts a thread that writes to `stream`. `failed` gets the first error of writing; texts that are lost later are not
     /// reported.
     pub fn start(stream: impl Write + Send + 'static, failed: impl FnOnce(io::Error) + Send + 'static) -> Self {
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(Waiting::default());
         let queue = Self { shared: Arc::clone(&shared) };
         #[cfg(unix)]
         let _held = HeldBack::begin();
@@ -72,8 +72,8 @@ impl Queue {
 
     /// Waits until everything is written, for at most `patience`. Returns whether it is.
     pub fn finish(&self, patience: Duration) -> bool {
-        let waiting = self.shared.changed.wait_timeout_while(self.shared.state(), patience, |state| state.bytes > 0);
-        let (state, _) = waiting.unwrap_or_else(PoisonError::into_inner);
+        let done = self.shared.changed.wait_timeout_while(self.shared.state(), patience, |state| state.bytes > 0);
+        let (state, _) = done.unwrap_or_else(PoisonError::into_inner);
         state.bytes == 0
     }
 }
@@ -101,7 +101,7 @@ impl Drop for HeldBack {
     }
 }
 
-fn write(shared: &Shared, mut stream: impl Write, failed: impl FnOnce(io::Error)) {
+fn write(shared: &Waiting, mut stream: impl Write, failed: impl FnOnce(io::Error)) {
     let mut failed = Some(failed);
     loop {
         let waiting = shared.changed.wait_while(shared.state(), |state| state.texts.is_empty());

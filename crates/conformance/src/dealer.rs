@@ -6,7 +6,7 @@ mod seen;
 mod table;
 mod trouble;
 
-use std::time::Instant;
+use std::{net::SocketAddr, time::Instant};
 
 use crate::{
     judge::{Judge, Played},
@@ -23,7 +23,7 @@ use table::Table;
 pub static TESTER: Tester = Tester {
     kind: "dealer",
     is_server: true,
-    usual: &["{port}", "{rounds}"],
+    usual: "{port} {rounds}",
     known: &["port", "rounds", "players"],
     needed: &["port", "rounds"],
     rules: RULES,
@@ -44,15 +44,17 @@ struct Subject<'a> {
 }
 
 impl Subject<'_> {
-    /// Starts the dealer and seats players with these styles.
-    fn table(&self, judge: &mut Judge, rounds: u32, styles: &[Style]) -> Played<(Table, Box<dyn Run>)> {
+    /// Starts the dealer.
+    fn start(&self, rounds: u32, players: usize) -> anyhow::Result<(SocketAddr, Box<dyn Run>)> {
         let port = free_tcp_port()?;
         let address = self.launcher.address().unwrap_or_else(|| ([127, 0, 0, 1], port).into());
-        let mut run = self.launcher.start(&[
-            ("port", port.to_string()),
-            ("rounds", rounds.to_string()),
-            ("players", styles.len().to_string()),
-        ])?;
+        let (port, rounds, players) = (port.to_string(), rounds.to_string(), players.to_string());
+        Ok((address, self.launcher.start(&[("port", port), ("rounds", rounds), ("players", players)])?))
+    }
+
+    /// Starts the dealer and seats players with these styles.
+    fn table(&self, judge: &mut Judge, rounds: u32, styles: &[Style]) -> Played<(Table, Box<dyn Run>)> {
+        let (address, mut run) = self.start(rounds, styles.len())?;
         Ok((Table::sit(judge, &mut *run, address, self.options, styles)?, run))
     }
 }

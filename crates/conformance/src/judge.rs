@@ -2,14 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use crate::report::{Report, Rule, Verdict};
+use crate::{
+    launch::Exit,
+    report::{Report, Rule, Verdict},
+};
 
 /// The breaches of one rule that are told in full; further ones are counted.
 const TOLD: usize = 3;
 
 /// Why a scenario ended early.
 #[derive(Debug)]
-pub enum Halt {
+pub(crate) enum Halt {
     /// A rule was broken in a way that leaves nothing to go on with. It is noted.
     Broken,
     /// The tester cannot work: the program does not start, or the system refuses a socket.
@@ -23,7 +26,7 @@ impl<E: Into<anyhow::Error>> From<E> for Halt {
 }
 
 /// What a scenario returns.
-pub type Played<T = ()> = Result<T, Halt>;
+pub(crate) type Played<T = ()> = Result<T, Halt>;
 
 #[derive(Default)]
 struct Notes {
@@ -33,7 +36,7 @@ struct Notes {
 }
 
 /// Is told of every observation, and gives the [`Report`].
-pub struct Judge {
+pub(crate) struct Judge {
     kind: &'static str,
     rules: &'static [&'static Rule],
     scenario: &'static str,
@@ -42,15 +45,12 @@ pub struct Judge {
 
 impl Judge {
     /// For a kind of program, such as `dealer`, with all its rules in the order in which the report gives them.
-    pub fn new(kind: &'static str, rules: &'static [&'static Rule]) -> Self {
+    pub(crate) fn new(kind: &'static str, rules: &'static [&'static Rule]) -> Self {
         Self { kind, rules, scenario: "", notes: BTreeMap::new() }
     }
 
     /// Plays a scenario. Its name begins the text of each breach that is found in it.
-    ///
-    /// # Errors
-    /// When the tester cannot work.
-    pub fn play(&mut self, scenario: &'static str, run: impl FnOnce(&mut Self) -> Played) -> anyhow::Result<()> {
+    pub(crate) fn play(&mut self, scenario: &'static str, run: impl FnOnce(&mut Self) -> Played) -> anyhow::Result<()> {
         self.scenario = scenario;
         match run(self) {
             Ok(()) | Err(Halt::Broken) => Ok(()),
@@ -59,7 +59,7 @@ impl Judge {
     }
 
     /// Notes that a rule was observed, and whether it was kept. `wrong` says what came, where, and what would be right.
-    pub fn check(&mut self, rule: &'static Rule, kept: bool, wrong: impl FnOnce() -> String) -> bool {
+    pub(crate) fn check(&mut self, rule: &'static Rule, kept: bool, wrong: impl FnOnce() -> String) -> bool {
         debug_assert!(self.rules.contains(&rule), "{} is not in the list of rules", rule.id);
         let notes = self.notes.entry(rule.id).or_default();
         if kept {
@@ -74,31 +74,42 @@ impl Judge {
     }
 
     /// As [`Judge::check`], for what the scenario cannot go on without.
-    ///
-    /// # Errors
-    /// [`Halt::Broken`] when the rule was broken.
-    pub fn require(&mut self, rule: &'static Rule, kept: bool, wrong: impl FnOnce() -> String) -> Played {
+    pub(crate) fn require(&mut self, rule: &'static Rule, kept: bool, wrong: impl FnOnce() -> String) -> Played {
         if self.check(rule, kept, wrong) { Ok(()) } else { Err(Halt::Broken) }
     }
 
     /// Notes that a rule was broken, and ends the scenario.
-    pub fn broken<T>(&mut self, rule: &'static Rule, wrong: impl FnOnce() -> String) -> Played<T> {
+    pub(crate) fn broken<T>(&mut self, rule: &'static Rule, wrong: impl FnOnce() -> String) -> Played<T> {
         self.check(rule, false, wrong);
         Err(Halt::Broken)
     }
 
+    /// Notes whether a program that was started with wrong arguments has ended, with a status other than 0. `who` it is begins the text of
+    /// a breach.
+    pub(crate) fn refused(&mut self, rule: &'static Rule, exit: Option<Exit>, who: &str) {
+        let code = exit.map(|exit| exit.code);
+        self.check(rule, code.flatten().is_some_and(|code| code != 0), || {
+            let how = match code {
+                Some(Some(code)) => format!("ended with exit status {code}"),
+                Some(None) => "was ended by a signal".to_owned(),
+                None => "did not end".to_owned(),
+            };
+            format!("{who} {how}; a status other than 0 would be right")
+        });
+    }
+
     /// Whether a rule was broken so far.
-    pub fn has_failed(&self, rule: &Rule) -> bool {
+    pub(crate) fn has_failed(&self, rule: &Rule) -> bool {
         self.notes.get(rule.id).is_some_and(|notes| notes.broken > 0)
     }
 
     /// Whether no required rule was broken so far.
-    pub fn passes(&self) -> bool {
+    pub(crate) fn passes(&self) -> bool {
         !self.rules.iter().any(|rule| rule.required && self.has_failed(rule))
     }
 
     /// What was found.
-    pub fn report(self) -> Report {
+    pub(crate) fn report(self) -> Report {
         let verdict = |rule: &&'static Rule| {
             let verdict = match self.notes.get(rule.id) {
                 None => Verdict::NotTested,

@@ -43,6 +43,17 @@ impl fmt::Display for Exit {
     }
 }
 
+impl Exit {
+    /// How a program ended, if it has, as a sentence about `who`.
+    pub(crate) fn told(exit: Option<&Self>, who: &str) -> String {
+        match exit.map(|exit| exit.code) {
+            Some(Some(code)) => format!("{who} ended with exit status {code}"),
+            Some(None) => format!("a signal ended {who}"),
+            None => format!("{who} still ran"),
+        }
+    }
+}
+
 /// A program under test that runs. Dropping it ends the program.
 pub trait Run {
     /// The next line of standard output, without its line feed, or `None` when there is none by then or any more.
@@ -134,12 +145,12 @@ impl Program {
     ///
     /// # Errors
     /// When there is no command, a placeholder is unknown, or one is missing.
-    pub fn new(mut words: Vec<String>, usual: &[&str], known: &[&str], needed: &[&str]) -> anyhow::Result<Self> {
+    pub fn new(mut words: Vec<String>, usual: &str, known: &[&str], needed: &[&str]) -> anyhow::Result<Self> {
         if words.is_empty() {
             bail!("there is no command to test; give it behind '--'");
         }
         if !words.iter().any(|word| placeholders(word).next().is_some()) {
-            words.extend(usual.iter().map(|&word| word.to_owned()));
+            words.extend(usual.split(' ').map(str::to_owned));
         }
         for name in words.iter().flat_map(|word| placeholders(word)) {
             if !known.contains(&name) {
@@ -322,7 +333,7 @@ mod tests {
     #[test]
     fn a_command_has_its_placeholders_or_the_usual_arguments() {
         let program =
-            |command: &[&str]| Program::new(words(command), &["{port}", "{rounds}"], &["port", "rounds"], &["port"]);
+            |command: &[&str]| Program::new(words(command), "{port} {rounds}", &["port", "rounds"], &["port"]);
         assert_eq!(program(&["./dealer"]).unwrap().words, ["./dealer", "{port}", "{rounds}"]);
         let own = program(&["python3", "d.py", "--port={port}", "{}", "{'a': 1}"]).unwrap();
         assert!(own.takes("port") && !own.takes("rounds"));

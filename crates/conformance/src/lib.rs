@@ -1,7 +1,7 @@
 //! Tests programs that others wrote against the protocols of the games.
 //!
 //! A tester connects to a server, or lets a client connect to it, and plays scenarios in which each [`Rule`] of the protocol is observed.
-//! It tells a [`Judge`] of each observation; the [`Report`] then says which rules passed, which failed and where, and which were not
+//! It tells a judge of each observation; the [`Report`] then says which rules passed, which failed and where, and which were not
 //! observed.
 //!
 //! | module | tests | over |
@@ -29,9 +29,7 @@ mod robots;
 mod tester;
 
 pub use crate::{
-    judge::{Halt, Judge, Played},
     launch::{Exit, Launcher, Program, Remote, Run, Values},
-    net::Connection,
     report::{Report, Rule, Verdict},
     robots::{client as robots_client, server as robots_server},
     tester::{Options, Tester},

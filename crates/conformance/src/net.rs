@@ -2,12 +2,12 @@
 
 use std::{
     io::{self, ErrorKind, Read as _, Write as _},
-    net::{Shutdown, SocketAddr, TcpStream},
+    net::{Shutdown, SocketAddr, TcpListener, TcpStream},
     thread,
     time::{Duration, Instant},
 };
 
-use bytes::BytesMut;
+use bytes::{Buf as _, BytesMut};
 
 use crate::launch::Run;
 
@@ -15,22 +15,21 @@ use crate::launch::Run;
 const RETRY: Duration = Duration::from_millis(10);
 /// How long a peer has to read a single byte before the next.
 const PAUSE: Duration = Duration::from_millis(1);
+/// The longest text without its NUL, in bytes.
+pub(crate) const MAX_TEXT: usize = 256;
 
 /// A TCP connection with the bytes that have arrived and are not used yet.
-pub struct Connection {
+pub(crate) struct Connection {
     stream: TcpStream,
     /// What has arrived. Decoders take from its front.
-    pub buffer: BytesMut,
+    pub(crate) buffer: BytesMut,
     /// Whether the peer has closed its side, or the connection is lost.
-    pub closed: bool,
+    pub(crate) closed: bool,
 }
 
 impl Connection {
     /// Connects, and tries again until `by` while nobody listens.
-    ///
-    /// # Errors
-    /// When nobody listens by then.
-    pub fn open(address: SocketAddr, by: Instant) -> io::Result<Self> {
+    pub(crate) fn open(address: SocketAddr, by: Instant) -> io::Result<Self> {
         loop {
             let left = by.saturating_duration_since(Instant::now()).max(RETRY);
             match TcpStream::connect_timeout(&address, left) {
@@ -42,10 +41,7 @@ impl Connection {
     }
 
     /// As [`Connection::open`], to a server that may end before it listens.
-    ///
-    /// # Errors
-    /// When nobody listens by then, or the server has ended.
-    pub fn to_server(run: &mut dyn Run, address: SocketAddr, by: Instant) -> io::Result<Self> {
+    pub(crate) fn to_server(run: &mut dyn Run, address: SocketAddr, by: Instant) -> io::Result<Self> {
         loop {
             match Self::open(address, Instant::now()) {
                 Err(error) if Instant::now() >= by || run.exit(Instant::now()).is_some() => return Err(error),
@@ -55,11 +51,21 @@ impl Connection {
         }
     }
 
+    /// Waits until a program connects that was started. There is none if it has not by then, or has ended.
+    pub(crate) fn accept(listener: &TcpListener, run: &mut dyn Run, by: Instant) -> io::Result<Option<Self>> {
+        listener.set_nonblocking(true)?;
+        loop {
+            match listener.accept() {
+                Ok((stream, _)) => return Self::new(stream).map(Some),
+                Err(error) if error.kind() != ErrorKind::WouldBlock => return Err(error),
+                Err(_) if Instant::now() >= by || run.exit(Instant::now()).is_some() => return Ok(None),
+                Err(_) => thread::sleep(RETRY),
+            }
+        }
+    }
+
     /// Takes over an accepted stream.
-    ///
-    /// # Errors
-    /// When the system refuses the options of the socket.
-    pub fn new(stream: TcpStream) -> io::Result<Self> {
+    pub(crate) fn new(stream: TcpStream) -> io::Result<Self> {
         // What an accepted socket inherits differs between systems.
         stream.set_nonblocking(false)?;
         stream.set_nodelay(true)?;
@@ -67,12 +73,12 @@ impl Connection {
     }
 
     /// Sends all bytes. A peer that has gone is found when one reads.
-    pub fn send(&mut self, bytes: &[u8]) {
+    pub(crate) fn send(&mut self, bytes: &[u8]) {
         self.closed |= self.stream.write_all(bytes).is_err();
     }
 
     /// Sends each byte by itself, with a pause in which a prompt peer reads it.
-    pub fn send_in_bytes(&mut self, bytes: &[u8]) {
+    pub(crate) fn send_in_bytes(&mut self, bytes: &[u8]) {
         for byte in bytes.chunks(1) {
             self.send(byte);
             thread::sleep(PAUSE);
@@ -80,7 +86,7 @@ impl Connection {
     }
 
     /// Waits for more bytes until `by`. Returns whether any came.
-    pub fn more(&mut self, by: Instant) -> bool {
+    pub(crate) fn more(&mut self, by: Instant) -> bool {
         let mut chunk = [0; 4096];
         loop {
             let left = by.saturating_duration_since(Instant::now());
@@ -101,17 +107,28 @@ impl Connection {
         }
     }
 
+    /// The bytes up to the next NUL, which is taken too. There are none if none comes by then, or not within [`MAX_TEXT`] bytes.
+    pub(crate) fn text(&mut self, by: Instant) -> Option<BytesMut> {
+        loop {
+            if let Some(end) = self.buffer.iter().take(MAX_TEXT + 1).position(|&byte| byte == 0) {
+                let text = self.buffer.split_to(end);
+                self.buffer.advance(1);
+                return Some(text);
+            }
+            if self.buffer.len() > MAX_TEXT || !self.more(by) {
+                return None;
+            }
+        }
+    }
+
     /// Closes the side on which we send. The other side stays open.
-    pub fn finish(&mut self) {
+    pub(crate) fn finish(&mut self) {
         // A connection that is lost is closed already.
         let _ = self.stream.shutdown(Shutdown::Write);
     }
 
     /// The address of this end.
-    ///
-    /// # Errors
-    /// When the system does not know it any more.
-    pub fn local_addr(&self) -> io::Result<SocketAddr> {
+    pub(crate) fn local_addr(&self) -> io::Result<SocketAddr> {
         self.stream.local_addr()
     }
 }

@@ -17,7 +17,7 @@ use crate::{
 pub static TESTER: Tester = Tester {
     kind: "nuggets-client",
     is_server: false,
-    usual: &["{host}", "{port}", "{name}"],
+    usual: "{host} {port} {name}",
     known: &["host", "port", "name"],
     needed: &["host", "port"],
     rules: rules::RULES,
@@ -27,151 +27,131 @@ pub static TESTER: Tester = Tester {
 /// By when a client that gets no answer has asked again.
 const AGAIN: Duration = Duration::from_secs(3);
 
-struct Test<'a> {
-    launcher: &'a dyn Launcher,
-    options: &'a Options,
-}
+type Scenario = fn(&mut Host<'_>) -> Played;
+
+/// What is played with a client, each time with another server.
+const SCENARIOS: [(&str, Scenario); 6] = [
+    ("a game", game),
+    ("a full game", refused),
+    ("damaged messages", hostile),
+    ("messages of strangers", strangers),
+    ("the end of input", end_of_input),
+    ("a silent server", silence),
+];
 
 fn test(launcher: &dyn Launcher, options: &Options) -> anyhow::Result<Report> {
     let mut judge = Judge::new(TESTER.kind, TESTER.rules);
-    let test = Test { launcher, options };
-    judge.play("a game", |judge| test.game(judge))?;
-    judge.play("a full game", |judge| test.refused(judge))?;
-    judge.play("damaged messages", |judge| test.hostile(judge))?;
-    judge.play("messages of strangers", |judge| test.strangers(judge))?;
-    judge.play("the end of input", |judge| test.end_of_input(judge))?;
-    judge.play("a silent server", |judge| test.silence(judge))?;
-    judge.play("wrong arguments", |judge| test.arguments(judge))?;
+    for (name, scenario) in SCENARIOS {
+        judge.play(name, |judge| scenario(&mut Host::new(judge, launcher, options)?))?;
+    }
+    judge.play("wrong arguments", |judge| arguments(judge, launcher, options))?;
     Ok(judge.report())
 }
 
-impl Test<'_> {
-    fn host<'j>(&'j self, judge: &'j mut Judge) -> Played<Host<'j>> {
-        Host::new(judge, self.launcher, self.options)
+// Keys, and the end that the player wants.
+fn game(host: &mut Host<'_>) -> Played {
+    host.welcome()?;
+    for (gone, &key) in b"lLjJkKyYuUbBnNHh.7x".iter().enumerate() {
+        host.key(key, &rules::KEYS, "")?;
+        host.judge.check(&rules::ONCE, true, String::new);
+        host.send(format!("GOLD {} {gone} {}", usize::from(gone > 0), 250 - gone).as_bytes());
+        host.send(&display(gone));
     }
+    host.key(b'Q', &rules::KEYS, "")?;
+    host.quit("Thanks for playing!");
+    Ok(())
+}
 
-    // Keys, and the end that the player wants.
-    fn game(&self, judge: &mut Judge) -> Played {
-        let mut host = self.host(judge)?;
-        host.welcome()?;
-        for (gone, &key) in b"lLjJkKyYuUbBnNHh.7x".iter().enumerate() {
-            host.key(key, &rules::KEYS, "")?;
-            host.judge.check(&rules::ONCE, true, String::new);
-            host.send(format!("GOLD {} {gone} {}", usize::from(gone > 0), 250 - gone).as_bytes());
-            host.send(&display(gone));
-        }
-        host.key(b'Q', &rules::KEYS, "")?;
+fn refused(host: &mut Host<'_>) -> Played {
+    host.greeted()?;
+    host.quit("Game is full: no more players can join.");
+    Ok(())
+}
+
+fn hostile(host: &mut Host<'_>) -> Played {
+    host.welcome()?;
+    let long = vec![b'x'; 65_507];
+    let large = [b"DISPLAY\n", &long[8..]].concat();
+    let error = [b"ERROR ", &long[..1000]].concat();
+    let mut cut = display(3);
+    cut.pop();
+    let (first, second) = (display(1), display(2));
+    let messages: [(&[u8], &'static Rule); 31] = [
+        (b"ERROR unknown keystroke", &rules::ERRORS),
+        (b"ERROR %s%n%s%n", &rules::ERRORS),
+        (b"ERROR \x1b[2J\x07", &rules::ERRORS),
+        (&error, &rules::ERRORS),
+        (&first, &rules::DISPLAYS),
+        (&second, &rules::DISPLAYS),
+        (&first, &rules::DISPLAYS),
+        (&first, &rules::DISPLAYS),
+        (b"GOLD 0 0 250", &rules::DISPLAYS),
+        (b"", &rules::MALFORMED),
+        (b"\0", &rules::MALFORMED),
+        (b"\xff\xfe\xfd", &rules::MALFORMED),
+        (b"HELLO you", &rules::MALFORMED),
+        (b"%s%n%s%n", &rules::MALFORMED),
+        (b"OK", &rules::MALFORMED),
+        (b"OK ab", &rules::MALFORMED),
+        (b"ok A", &rules::MALFORMED),
+        (b"GRID", &rules::MALFORMED),
+        (b"GRID x y", &rules::MALFORMED),
+        (b"GRID -3 -4", &rules::MALFORMED),
+        (b"GOLD", &rules::MALFORMED),
+        (b"GOLD 1", &rules::MALFORMED),
+        (b"GOLD a b c", &rules::MALFORMED),
+        (b"GOLD 99999999999999999999 0 0", &rules::MALFORMED),
+        (b"DISPLAY", &rules::MALFORMED),
+        (b"DISPLAY\n", &rules::MALFORMED),
+        (&cut, &rules::MALFORMED),
+        (&large, &rules::MALFORMED),
+        (&long, &rules::MALFORMED),
+        (b"KEY Q", &rules::MALFORMED),
+        (b"QUITTING", &rules::MALFORMED),
+    ];
+    let mut before = String::new();
+    for ((message, rule), &key) in messages.into_iter().zip(b"hl".iter().cycle()) {
+        host.send(message);
+        let now = shown(message);
+        host.key(key, rule, &format!(" after the server sent {before}{now}"))?;
+        before = format!("{now} and ");
+    }
+    host.quit("GAME OVER:\nA          4 Alice\nB        246 Bob");
+    Ok(())
+}
+
+fn strangers(host: &mut Host<'_>) -> Played {
+    host.welcome()?;
+    for message in [&b"GOLD 1 2 3"[..], b"DISPLAY\n@", b"QUIT by a stranger"] {
+        host.send_as_stranger(message)?;
+        let text = format!(" after {} came from another address", shown(message));
+        // Twice, since the first may be sent before the message is read.
+        host.key(b'h', &rules::STRANGERS, &text)?;
+        host.key(b'l', &rules::STRANGERS, &text)?;
+    }
+    Ok(())
+}
+
+fn end_of_input(host: &mut Host<'_>) -> Played {
+    host.welcome()?;
+    if host.end_input()? {
         host.quit("Thanks for playing!");
-        Ok(())
     }
+    Ok(())
+}
 
-    fn refused(&self, judge: &mut Judge) -> Played {
-        let mut host = self.host(judge)?;
-        host.greeted()?;
-        host.quit("Game is full: no more players can join.");
-        Ok(())
-    }
+fn silence(host: &mut Host<'_>) -> Played {
+    let first = host.greeted()?;
+    let again = host.again(&first, Instant::now() + AGAIN.min(host.options.patience));
+    host.judge.check(&rules::AGAIN, again, || format!("{} came once", shown(&first)));
+    Ok(())
+}
 
-    fn hostile(&self, judge: &mut Judge) -> Played {
-        let mut host = self.host(judge)?;
-        host.welcome()?;
-        let long = vec![b'x'; 65_507];
-        let large = [b"DISPLAY\n", &long[8..]].concat();
-        let error = [b"ERROR ", &long[..1000]].concat();
-        let mut cut = display(3);
-        cut.pop();
-        let (first, second) = (display(1), display(2));
-        let messages: [(&[u8], &'static Rule); 31] = [
-            (b"ERROR unknown keystroke", &rules::ERRORS),
-            (b"ERROR %s%n%s%n", &rules::ERRORS),
-            (b"ERROR \x1b[2J\x07", &rules::ERRORS),
-            (&error, &rules::ERRORS),
-            (&first, &rules::DISPLAYS),
-            (&second, &rules::DISPLAYS),
-            (&first, &rules::DISPLAYS),
-            (&first, &rules::DISPLAYS),
-            (b"GOLD 0 0 250", &rules::DISPLAYS),
-            (b"", &rules::MALFORMED),
-            (b"\0", &rules::MALFORMED),
-            (b"\xff\xfe\xfd", &rules::MALFORMED),
-            (b"HELLO you", &rules::MALFORMED),
-            (b"%s%n%s%n", &rules::MALFORMED),
-            (b"OK", &rules::MALFORMED),
-            (b"OK ab", &rules::MALFORMED),
-            (b"ok A", &rules::MALFORMED),
-            (b"GRID", &rules::MALFORMED),
-            (b"GRID x y", &rules::MALFORMED),
-            (b"GRID -3 -4", &rules::MALFORMED),
-            (b"GOLD", &rules::MALFORMED),
-            (b"GOLD 1", &rules::MALFORMED),
-            (b"GOLD a b c", &rules::MALFORMED),
-            (b"GOLD 99999999999999999999 0 0", &rules::MALFORMED),
-            (b"DISPLAY", &rules::MALFORMED),
-            (b"DISPLAY\n", &rules::MALFORMED),
-            (&cut, &rules::MALFORMED),
-            (&large, &rules::MALFORMED),
-            (&long, &rules::MALFORMED),
-            (b"KEY Q", &rules::MALFORMED),
-            (b"QUITTING", &rules::MALFORMED),
-        ];
-        let mut before = String::new();
-        for ((message, rule), &key) in messages.into_iter().zip(b"hl".iter().cycle()) {
-            host.send(message);
-            let now = shown(message);
-            host.key(key, rule, &format!(" after the server sent {before}{now}"))?;
-            before = format!("{now} and ");
-        }
-        host.quit("GAME OVER:\nA          4 Alice\nB        246 Bob");
-        Ok(())
+fn arguments(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> Played {
+    for port in ["0", "65536", "abc"] {
+        let values = [("host", "127.0.0.1".to_owned()), ("port", port.to_owned()), ("name", NAME.to_owned())];
+        let exit = launcher.start(&values)?.exit(options.deadline());
+        judge.refused(&rules::ARGUMENTS, exit, &format!("with port {port} the client"));
     }
-
-    fn strangers(&self, judge: &mut Judge) -> Played {
-        let mut host = self.host(judge)?;
-        host.welcome()?;
-        for message in [&b"GOLD 1 2 3"[..], b"DISPLAY\n@", b"QUIT by a stranger"] {
-            host.send_as_stranger(message)?;
-            let text = format!(" after {} came from another address", shown(message));
-            // Twice, since the first may be sent before the message is read.
-            host.key(b'h', &rules::STRANGERS, &text)?;
-            host.key(b'l', &rules::STRANGERS, &text)?;
-        }
-        Ok(())
-    }
-
-    fn end_of_input(&self, judge: &mut Judge) -> Played {
-        let mut host = self.host(judge)?;
-        host.welcome()?;
-        if host.end_input()? {
-            host.quit("Thanks for playing!");
-        }
-        Ok(())
-    }
-
-    fn silence(&self, judge: &mut Judge) -> Played {
-        let mut host = self.host(judge)?;
-        let first = host.greeted()?;
-        let again = host.again(&first, Instant::now() + AGAIN.min(self.options.patience));
-        host.judge.check(&rules::AGAIN, again, || format!("{} came once", shown(&first)));
-        Ok(())
-    }
-
-    fn arguments(&self, judge: &mut Judge) -> Played {
-        for port in ["0", "65536", "abc"] {
-            let values = [("host", "127.0.0.1".to_owned()), ("port", port.to_owned()), ("name", NAME.to_owned())];
-            let exit = self.launcher.start(&values)?.exit(self.options.deadline());
-            judge.check(
-                &rules::ARGUMENTS,
-                exit.as_ref().is_some_and(|exit| exit.code.is_some_and(|code| code != 0)),
-                || {
-                    let how = match exit.map(|exit| exit.code) {
-                        Some(Some(code)) => format!("ended with exit status {code}"),
-                        Some(None) => "was ended by a signal".to_owned(),
-                        None => "did not end".to_owned(),
-                    };
-                    format!("with port {port} the client {how}; a status other than 0 would be right")
-                },
-            );
-        }
-        Ok(())
-    }
+    Ok(())
 }

@@ -27,6 +27,16 @@ impl Rule {
     }
 }
 
+/// Declares rules, and `RULES`, which has all of them in the order of the report.
+macro_rules! rules {
+    ($($name:ident: $kind:ident $id:literal $text:literal;)*) => {
+        $(pub(super) static $name: $crate::report::Rule = $crate::report::Rule::$kind($id, $text);)*
+
+        pub(super) static RULES: &[&$crate::report::Rule] = &[$(&$name),*];
+    };
+}
+pub(crate) use rules;
+
 /// What was found about one rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {

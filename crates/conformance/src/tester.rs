@@ -29,8 +29,8 @@ pub struct Tester {
     pub kind: &'static str,
     /// Whether the program waits for connections, so that one that runs already can be tested.
     pub is_server: bool,
-    /// The arguments of a command that has no placeholders.
-    pub usual: &'static [&'static str],
+    /// The arguments of a command that has no placeholders, with spaces in between.
+    pub usual: &'static str,
     /// All placeholders.
     pub known: &'static [&'static str],
     /// Placeholders without which nothing can be tested.

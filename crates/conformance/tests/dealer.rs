@@ -5,86 +5,64 @@ mod support;
 use std::{
     io::{Read as _, Write as _},
     net::{SocketAddr, TcpListener, TcpStream},
-    sync::atomic::{AtomicU32, Ordering},
     thread,
     time::Duration,
 };
 
-use conformance::{Launcher, Options, Remote, Report, Run, Values, Verdict, dealer::TESTER};
-
 use blackjack::{Card, Hand, Verdict as Outcome, hand::DEALER_STANDS};
+use conformance::{Options, Remote, Report, Values, Verdict, dealer::TESTER};
 
-use support::{assert_all_pass, find_out, start, value};
+use support::{Console, assert_all_pass, crimes, find_out, tried, value};
 
-/// The rule that a dealer breaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Crime {
-    Honest,
+crimes! {
+    None,
     /// Listens at no port.
-    Absent,
+    Absent => "listens",
     /// Accepts and says nothing.
-    Silent,
-    Garbage,
+    Silent => "round-begins",
+    Garbage => "grammar",
     /// Ends in the middle of a message.
-    CutOff,
+    CutOff => "grammar",
     /// A message that never ends.
-    Endless,
-    LowerCase,
-    WritesLose,
-    NoBegin,
-    UpcardBeforeCards,
-    SameCardTwice,
-    SameDeckForTwo,
-    NeverShuffles,
-    OtherUpcardForSecond,
-    TwoCardsForHit,
-    NoQuestionAtTwentyOne,
-    AsksTheBust,
-    WinForBust,
-    AlwaysLoses,
-    EarlyBust,
-    ReadsWholeSegments,
-    OneRoundTooMany,
-    OneRoundTooFew,
-    StaysOpen,
-    TakesQueuedAnswers,
-    PlaysOnWithOffender,
-    EndsForAll,
-    SeatLostToBadJoin,
-    LeavesAtHalfClose,
-    EndsWithStatusThree,
+    Endless => "grammar",
+    LowerCase => "grammar",
+    WritesLose => "grammar",
+    NoBegin => "round-begins",
+    UpcardBeforeCards => "deal",
+    SameCardTwice => "one-deck",
+    SameDeckForTwo => "one-deck",
+    NeverShuffles => "shuffled",
+    OtherUpcardForSecond => "same-upcard",
+    TwoCardsForHit => "hit",
+    NoQuestionAtTwentyOne => "asked-again",
+    AsksTheBust => "bust-ends",
+    WinForBust => "result",
+    AlwaysLoses => "fair",
+    EarlyBust => "result-at-end",
+    ReadsWholeSegments => "pieces",
+    OneRoundTooMany => "rounds",
+    OneRoundTooFew => "rounds",
+    StaysOpen => "closes",
+    TakesQueuedAnswers => "early-answer",
+    PlaysOnWithOffender => "offender",
+    EndsForAll => "others",
+    SeatLostToBadJoin => "bad-join",
+    LeavesAtHalfClose => "half-close",
+    EndsWithStatusThree => "exit-status",
 }
 
-struct Crooked {
-    crime: Crime,
-    /// The seed of each game. It is counted for each dealer, so that the hands of one do not depend on how many others are tested.
-    games: AtomicU32,
-}
-
-impl Launcher for Crooked {
-    fn takes(&self, _: &str) -> bool {
-        true
+fn run(crime: Crime, values: Values<'_>, console: &Console) -> i32 {
+    if crime == Crime::Absent {
+        console.idle();
+        return 0;
     }
-
-    fn start(&self, values: Values<'_>) -> anyhow::Result<Box<dyn Run>> {
-        let crime = self.crime;
-        let game = self.games.fetch_add(1, Ordering::Relaxed);
-        let port: u16 = value(values, "port").expect("a port");
-        let (players, rounds) =
-            (value(values, "players").expect("a number"), value(values, "rounds").expect("a number"));
-        if crime == Crime::Absent {
-            return Ok(start(|console| {
-                console.idle();
-                0
-            }));
-        }
-        let listener = TcpListener::bind(("127.0.0.1", port))?;
-        Ok(start(move |_| {
-            // Whoever tests it may go away at any time.
-            let _ = House::open(crime, &listener, players, game).and_then(|mut house| house.play(rounds));
-            if crime == Crime::EndsWithStatusThree { 3 } else { 0 }
-        }))
-    }
+    let number = |name| value(values, name).expect("a number");
+    let listener = TcpListener::bind(("127.0.0.1", value(values, "port").expect("a port"))).expect("a free port");
+    // The seed is counted for each dealer, so that the hands of one do not depend on how many others are tested.
+    let house = House::open(crime, &listener, number("players") as usize, console.number + 1);
+    // Whoever tests it may go away at any time.
+    let _ = house.and_then(|mut house| house.play(number("rounds")));
+    if crime == Crime::EndsWithStatusThree { 3 } else { 0 }
 }
 
 struct Guest {
@@ -296,58 +274,22 @@ impl House {
     }
 }
 
-fn options(milliseconds: u64) -> Options {
-    Options { patience: Duration::from_millis(milliseconds), players: 1 }
-}
-
 fn tested(crime: Crime, milliseconds: u64) -> Report {
-    (TESTER.test)(&Crooked { crime, games: AtomicU32::new(1) }, &options(milliseconds)).expect("sockets")
+    tried(&TESTER, (run, TESTER.known), crime, milliseconds)
 }
 
 #[test]
 fn a_dealer_that_keeps_all_rules_passes_all() {
-    let report = tested(Crime::Honest, 20_000);
+    let report = tested(Crime::None, 20_000);
     assert_all_pass(&report);
     assert!(report.passed());
 }
 
 #[test]
 fn each_rule_is_seen_when_it_is_broken() {
-    use Crime::*;
-    let crimes: &[(Crime, &'static str)] = &[
-        (Absent, "listens"),
-        (Silent, "round-begins"),
-        (Garbage, "grammar"),
-        (CutOff, "grammar"),
-        (Endless, "grammar"),
-        (LowerCase, "grammar"),
-        (WritesLose, "grammar"),
-        (NoBegin, "round-begins"),
-        (UpcardBeforeCards, "deal"),
-        (SameCardTwice, "one-deck"),
-        (SameDeckForTwo, "one-deck"),
-        (NeverShuffles, "shuffled"),
-        (OtherUpcardForSecond, "same-upcard"),
-        (TwoCardsForHit, "hit"),
-        (NoQuestionAtTwentyOne, "asked-again"),
-        (AsksTheBust, "bust-ends"),
-        (WinForBust, "result"),
-        (AlwaysLoses, "fair"),
-        (EarlyBust, "result-at-end"),
-        (ReadsWholeSegments, "pieces"),
-        (OneRoundTooMany, "rounds"),
-        (OneRoundTooFew, "rounds"),
-        (StaysOpen, "closes"),
-        (TakesQueuedAnswers, "early-answer"),
-        (PlaysOnWithOffender, "offender"),
-        (EndsForAll, "others"),
-        (SeatLostToBadJoin, "bad-join"),
-        (LeavesAtHalfClose, "half-close"),
-        (EndsWithStatusThree, "exit-status"),
-    ];
     // Only this one is to pass, so nothing of it may be late on a busy machine.
-    let patience = |crime| if crime == EndsWithStatusThree { 20_000 } else { 1_000 };
-    for (rule, report) in find_out(&TESTER, crimes, crimes.len(), |crime| tested(crime, patience(crime))) {
+    let patience = |crime| if crime == Crime::EndsWithStatusThree { 20_000 } else { 1_000 };
+    for (rule, report) in find_out(&TESTER, CRIMES, CRIMES.len(), |crime| tested(crime, patience(crime))) {
         assert_eq!(report.passed(), rule == "exit-status", "{report}");
     }
 }
@@ -356,8 +298,8 @@ fn each_rule_is_seen_when_it_is_broken() {
 fn a_dealer_that_runs_already_plays_the_game_that_it_has() {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let address: SocketAddr = listener.local_addr().unwrap();
-    let dealer = thread::spawn(move || House::open(Crime::Honest, &listener, 2, 1).and_then(|mut house| house.play(5)));
-    let report = (TESTER.test)(&Remote(address), &Options { players: 2, ..options(20_000) }).unwrap();
+    let dealer = thread::spawn(move || House::open(Crime::None, &listener, 2, 1).and_then(|mut house| house.play(5)));
+    let report = (TESTER.test)(&Remote(address), &Options { patience: Duration::from_secs(20), players: 2 }).unwrap();
     dealer.join().unwrap();
     assert!(report.passed(), "{report}");
     assert_eq!(report.verdict("rounds"), Some(&Verdict::Passed(1)));

@@ -9,83 +9,39 @@ use std::{
     time::{Duration, Instant},
 };
 
-use conformance::{Launcher, Options, Report, Run, Values, nuggets_client::TESTER};
+use conformance::{Report, Values, nuggets_client::TESTER};
 use nuggets::ServerMessage;
 
-use support::{Console, assert_all_pass, find_out, start, value};
+use support::{Console, assert_all_pass, crimes, find_out, tried, value};
 
-/// What a client does wrong.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Crime {
+crimes! {
     None,
-    Spectates,
-    NameInCapitals,
-    KeyWithNewline,
-    SecondPort,
-    PlaysAgain,
-    NoCapitals,
-    EveryKeyTwice,
-    EndsOnSameDisplay,
-    EndsOnError,
-    EndsOnUnknown,
-    EndsOnEmpty,
-    OtherStatus,
-    NeverEnds,
-    SaysNothing,
-    EndsWithInput,
-    AnyPort,
-    ListensToAll,
-    AsksOnce,
-    Silent,
-    NeedsTerminal,
+    Spectates => "first-message",
+    NameInCapitals => "first-message",
+    KeyWithNewline => "message-form",
+    SecondPort => "one-address",
+    PlaysAgain => "joins-once",
+    NoCapitals => "keys-as-typed",
+    EveryKeyTwice => "keys-as-typed",
+    EndsOnSameDisplay => "any-display",
+    EndsOnError => "goes-on-after-error",
+    EndsOnUnknown => "malformed-ignored",
+    EndsOnEmpty => "malformed-ignored",
+    OtherStatus => "quit-ends",
+    NeverEnds => "quit-ends",
+    SaysNothing => "quit-text",
+    EndsWithInput => "end-of-input",
+    AnyPort => "bad-port",
+    ListensToAll => "strangers-ignored",
+    AsksOnce => "asks-again",
+    Silent => "first-message",
+    NeedsTerminal => "first-message",
 }
 
-/// The rule that each crime breaks.
-const CRIMES: &[(Crime, &str)] = &[
-    (Crime::Spectates, "first-message"),
-    (Crime::NameInCapitals, "first-message"),
-    (Crime::KeyWithNewline, "message-form"),
-    (Crime::SecondPort, "one-address"),
-    (Crime::PlaysAgain, "joins-once"),
-    (Crime::NoCapitals, "keys-as-typed"),
-    (Crime::EveryKeyTwice, "keys-as-typed"),
-    (Crime::EndsOnSameDisplay, "any-display"),
-    (Crime::EndsOnError, "goes-on-after-error"),
-    (Crime::EndsOnUnknown, "malformed-ignored"),
-    (Crime::EndsOnEmpty, "malformed-ignored"),
-    (Crime::OtherStatus, "quit-ends"),
-    (Crime::NeverEnds, "quit-ends"),
-    (Crime::SaysNothing, "quit-text"),
-    (Crime::EndsWithInput, "end-of-input"),
-    (Crime::AnyPort, "bad-port"),
-    (Crime::ListensToAll, "strangers-ignored"),
-    (Crime::AsksOnce, "asks-again"),
-    (Crime::Silent, "first-message"),
-    (Crime::NeedsTerminal, "first-message"),
-];
-
-struct Crooked {
-    crime: Crime,
-    named: bool,
-}
-
-impl Launcher for Crooked {
-    fn takes(&self, name: &str) -> bool {
-        matches!(name, "host" | "port") || self.named && name == "name"
-    }
-
-    fn start(&self, values: Values<'_>) -> anyhow::Result<Box<dyn Run>> {
-        let crime = self.crime;
-        let name: Option<String> = if self.named { value(values, "name") } else { None };
-        let port = value::<u16>(values, "port").filter(|&port| port > 0);
-        Ok(start(move |console| match port {
-            Some(port) => play(crime, port, name.as_deref(), console),
-            None => i32::from(crime != Crime::AnyPort),
-        }))
-    }
-}
-
-fn play(crime: Crime, port: u16, name: Option<&str>, console: &Console) -> i32 {
+fn play(crime: Crime, values: Values<'_>, console: &Console) -> i32 {
+    let Some(port) = value::<u16>(values, "port").filter(|&port| port > 0) else {
+        return i32::from(crime != Crime::AnyPort);
+    };
     if crime == Crime::NeedsTerminal {
         return 1;
     }
@@ -97,7 +53,7 @@ fn play(crime: Crime, port: u16, name: Option<&str>, console: &Console) -> i32 {
     };
     let (socket, second) = (open(), open());
     let send = |socket: &UdpSocket, message: &[u8]| drop(socket.send_to(message, server));
-    let first = match (name, crime) {
+    let first = match (value::<String>(values, "name"), crime) {
         (None, _) | (_, Crime::Spectates) => "SPECTATE".to_owned(),
         (Some(name), Crime::NameInCapitals) => format!("PLAY {}", name.to_uppercase()),
         (Some(name), _) => format!("PLAY {name}"),
@@ -162,25 +118,24 @@ fn play(crime: Crime, port: u16, name: Option<&str>, console: &Console) -> i32 {
     1
 }
 
-fn tested(crime: Crime, named: bool, patience: Duration) -> Report {
-    (TESTER.test)(&Crooked { crime, named }, &Options { patience, players: 1 }).unwrap()
+fn tested(crime: Crime, milliseconds: u64) -> Report {
+    tried(&TESTER, (play, TESTER.known), crime, milliseconds)
 }
 
 #[test]
 fn a_correct_client_passes_every_rule_as_a_player_and_as_a_spectator() {
-    for named in [true, false] {
-        let report = tested(Crime::None, named, Duration::from_secs(20));
-        assert_all_pass(&report);
+    for placeholders in [TESTER.known, &["host", "port"]] {
+        assert_all_pass(&tried(&TESTER, (play, placeholders), Crime::None, 20_000));
     }
 }
 
 #[test]
 fn every_rule_finds_a_client_that_breaks_it() {
-    find_out(&TESTER, CRIMES, 10, |crime| tested(crime, true, Duration::from_millis(700)));
+    find_out(&TESTER, CRIMES, 10, |crime| tested(crime, 700));
 }
 
 #[test]
 fn a_client_that_needs_a_terminal_is_told_so() {
-    let report = tested(Crime::NeedsTerminal, true, Duration::from_millis(700));
+    let report = tested(Crime::NeedsTerminal, 700);
     assert!(report.to_string().contains("if it needs a terminal"), "{report}");
 }

@@ -7,15 +7,12 @@ use std::{
     collections::BTreeMap,
     fs,
     net::{SocketAddr, UdpSocket},
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 use bytes::Bytes;
-use conformance::{Launcher, Options, Report, Run, Values, Verdict, nuggets_server::TESTER};
+use conformance::{Report, Values, Verdict, nuggets_server::TESTER};
 use netcore::{
     Admission, Engine as _, Framing, GameEvent, Input, Link, Outbox, Output, PeerId, Protocol as _, Role, Time, To,
 };
@@ -25,145 +22,63 @@ use nuggets::{
     visibility::{Field, Sighter, Vision},
 };
 
-use support::{Console, assert_all_pass, find_out, start, value};
+use support::{Console, assert_all_pass, crimes, find_out, tried, value};
 
-/// What a server does wrong.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Crime {
+crimes! {
     None,
     /// Says everything twice and the state of the gold all the time, which is allowed.
     Talkative,
-    NoPort,
-    EndsOnPercent,
-    GoldWithNewline,
-    DisplayCutShort,
-    GridBeforeOk,
-    OkForSpectator,
-    WrongGrid,
-    WallMissing,
-    FivePiles,
-    WrongLetter,
-    InTheWall,
-    NamelessPlays,
-    FullIsError,
-    SecondSeat,
-    OnlyMoverIsShown,
-    MirroredStep,
-    RunIsAStep,
-    RunStops,
-    BlockedGoesElsewhere,
-    NoSwap,
-    PilesStay,
-    NoAt,
-    ShortSight,
-    Forgets,
-    ShowsGoldFromMemory,
-    OneTooMuch,
-    OthersNotTold,
-    Short,
-    NoGoodbye,
-    QuitterStays,
-    TalksAfterQuit,
-    QuitsEarly,
-    StrangerMoves,
-    TwoKeysMove,
-    SpectatorMoves,
-    SpectatorStays,
-    LostClientStopsAll,
-    OtherEnd,
-    NarrowTable,
-    WildNames,
-    NoSummary,
-    ExitStatus,
-    OwnSeed,
-    AnyArguments,
-    OtherTexts,
-    DisplayFirst,
-    NoErrors,
-    NoLastGold,
-    Silent,
-    Garbage,
-    Flood,
-}
-
-/// The rule that each crime breaks.
-const CRIMES: &[(Crime, &str)] = &[
-    (Crime::NoPort, "announces-port"),
-    (Crime::EndsOnPercent, "keeps-running"),
-    (Crime::GoldWithNewline, "message-form"),
-    (Crime::DisplayCutShort, "display-shape"),
-    (Crime::GridBeforeOk, "welcome-player"),
-    (Crime::OkForSpectator, "welcome-spectator"),
-    (Crime::WrongGrid, "grid-size"),
-    (Crime::WallMissing, "spectator-sees-all"),
-    (Crime::FivePiles, "pile-count"),
-    (Crime::WrongLetter, "letters-in-order"),
-    (Crime::InTheWall, "joining-place"),
-    (Crime::NamelessPlays, "name-required"),
-    (Crime::FullIsError, "full-game"),
-    (Crime::SecondSeat, "no-second-seat"),
-    (Crime::OnlyMoverIsShown, "display-to-all"),
-    (Crime::MirroredStep, "step"),
-    (Crime::RunIsAStep, "run"),
-    (Crime::RunStops, "run"),
-    (Crime::BlockedGoesElsewhere, "blocked-step"),
-    (Crime::NoSwap, "swap"),
-    (Crime::PilesStay, "gold-taken"),
-    (Crime::NoAt, "own-place"),
-    (Crime::ShortSight, "sight"),
-    (Crime::Forgets, "memory"),
-    (Crime::ShowsGoldFromMemory, "memory-is-bare"),
-    (Crime::OneTooMuch, "gold-collected"),
-    (Crime::OthersNotTold, "gold-others"),
-    (Crime::Short, "gold-total"),
-    (Crime::NoGoodbye, "quit-reply"),
-    (Crime::QuitterStays, "quitter-leaves"),
-    (Crime::TalksAfterQuit, "nothing-after-quit"),
-    (Crime::QuitsEarly, "no-early-quit"),
-    (Crime::StrangerMoves, "strangers-ignored"),
-    (Crime::TwoKeysMove, "malformed-ignored"),
-    (Crime::SpectatorMoves, "spectator-keys"),
-    (Crime::SpectatorStays, "spectator-replaced"),
-    (Crime::LostClientStopsAll, "lost-client"),
-    (Crime::OtherEnd, "game-over"),
-    (Crime::NarrowTable, "final-table"),
-    (Crime::WildNames, "names"),
-    (Crime::NoSummary, "summary"),
-    (Crime::ExitStatus, "exit-status"),
-    (Crime::OwnSeed, "same-seed"),
-    (Crime::AnyArguments, "bad-arguments"),
-    (Crime::OtherTexts, "quit-texts"),
-    (Crime::DisplayFirst, "gold-before-display"),
-    (Crime::NoErrors, "unknown-key"),
-    (Crime::NoLastGold, "last-gold"),
-    (Crime::Silent, "welcome-spectator"),
-    (Crime::Garbage, "message-form"),
-    (Crime::Flood, "welcome-spectator"),
-];
-
-struct Crooked {
-    crime: Crime,
-    starts: AtomicU64,
-}
-
-impl Launcher for Crooked {
-    fn takes(&self, name: &str) -> bool {
-        matches!(name, "map" | "seed")
-    }
-
-    fn start(&self, values: Values<'_>) -> anyhow::Result<Box<dyn Run>> {
-        let crime = self.crime;
-        let number = self.starts.fetch_add(1, Ordering::Relaxed);
-        let map = fs::read(value::<String>(values, "map").unwrap());
-        let seed = value::<u64>(values, "seed").filter(|&seed| seed > 0);
-        Ok(start(move |console| match (map, seed) {
-            (Ok(map), Some(seed)) => {
-                let seed = if crime == Crime::OwnSeed { seed + number } else { seed };
-                host(crime, Grid::parse(&map).unwrap().0, seed, console)
-            }
-            _ => i32::from(crime != Crime::AnyArguments),
-        }))
-    }
+    NoPort => "announces-port",
+    EndsOnPercent => "keeps-running",
+    GoldWithNewline => "message-form",
+    DisplayCutShort => "display-shape",
+    GridBeforeOk => "welcome-player",
+    OkForSpectator => "welcome-spectator",
+    WrongGrid => "grid-size",
+    WallMissing => "spectator-sees-all",
+    FivePiles => "pile-count",
+    WrongLetter => "letters-in-order",
+    InTheWall => "joining-place",
+    NamelessPlays => "name-required",
+    FullIsError => "full-game",
+    SecondSeat => "no-second-seat",
+    OnlyMoverIsShown => "display-to-all",
+    MirroredStep => "step",
+    RunIsAStep => "run",
+    RunStops => "run",
+    BlockedGoesElsewhere => "blocked-step",
+    NoSwap => "swap",
+    PilesStay => "gold-taken",
+    NoAt => "own-place",
+    ShortSight => "sight",
+    Forgets => "memory",
+    ShowsGoldFromMemory => "memory-is-bare",
+    OneTooMuch => "gold-collected",
+    OthersNotTold => "gold-others",
+    Short => "gold-total",
+    NoGoodbye => "quit-reply",
+    QuitterStays => "quitter-leaves",
+    TalksAfterQuit => "nothing-after-quit",
+    QuitsEarly => "no-early-quit",
+    StrangerMoves => "strangers-ignored",
+    TwoKeysMove => "malformed-ignored",
+    SpectatorMoves => "spectator-keys",
+    SpectatorStays => "spectator-replaced",
+    LostClientStopsAll => "lost-client",
+    OtherEnd => "game-over",
+    NarrowTable => "final-table",
+    WildNames => "names",
+    NoSummary => "summary",
+    ExitStatus => "exit-status",
+    OwnSeed => "same-seed",
+    AnyArguments => "bad-arguments",
+    OtherTexts => "quit-texts",
+    DisplayFirst => "gold-before-display",
+    NoErrors => "unknown-key",
+    NoLastGold => "last-gold",
+    Silent => "welcome-spectator",
+    Garbage => "message-form",
+    Flood => "welcome-spectator",
 }
 
 /// A server that commits a crime.
@@ -184,7 +99,12 @@ struct CrookedServer {
     shown: BTreeMap<SocketAddr, Vec<u8>>,
 }
 
-fn host(crime: Crime, grid: Grid, seed: u64, console: &Console) -> i32 {
+fn host(crime: Crime, values: Values<'_>, console: &Console) -> i32 {
+    let map = fs::read(value::<String>(values, "map").unwrap());
+    let seed = value::<u64>(values, "seed").filter(|&seed| seed > 0);
+    let (Ok(map), Some(seed)) = (map, seed) else { return i32::from(crime != Crime::AnyArguments) };
+    let seed = if crime == Crime::OwnSeed { seed + u64::from(console.number) } else { seed };
+    let grid = Grid::parse(&map).unwrap().0;
     let socket = UdpSocket::bind(("127.0.0.1", 0)).unwrap();
     socket.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
     if crime == Crime::NoPort {
@@ -465,20 +385,18 @@ impl CrookedServer {
     }
 }
 
-fn tested(crime: Crime, patience: Duration) -> Report {
-    let crooked = Crooked { crime, starts: AtomicU64::new(0) };
-    (TESTER.test)(&crooked, &Options { patience, players: 1 }).unwrap()
+fn tested(crime: Crime, milliseconds: u64) -> Report {
+    tried(&TESTER, (host, TESTER.known), crime, milliseconds)
 }
 
 #[test]
 fn a_correct_server_passes_every_rule() {
-    let report = tested(Crime::None, Duration::from_secs(20));
-    assert_all_pass(&report);
+    assert_all_pass(&tested(Crime::None, 20_000));
 }
 
 #[test]
 fn a_talkative_server_breaks_no_rule() {
-    let report = tested(Crime::Talkative, Duration::from_secs(20));
+    let report = tested(Crime::Talkative, 20_000);
     for (rule, verdict) in report.verdicts.iter().filter(|(rule, _)| rule.required) {
         assert!(matches!(verdict, Verdict::Passed(_)), "{}: {verdict:?}\n{report}", rule.id);
     }
@@ -486,5 +404,5 @@ fn a_talkative_server_breaks_no_rule() {
 
 #[test]
 fn every_rule_finds_a_server_that_breaks_it() {
-    find_out(&TESTER, CRIMES, 16, |crime| tested(crime, Duration::from_millis(700)));
+    find_out(&TESTER, CRIMES, 16, |crime| tested(crime, 700));
 }

@@ -5,60 +5,45 @@ mod support;
 use std::{
     io::{Read as _, Write as _},
     net::TcpStream,
-    time::Duration,
 };
 
 use blackjack::{DealerMessage, Hand};
-use conformance::{Launcher, Options, Report, Run, Values, player::TESTER};
+use conformance::{Report, Values, player::TESTER};
 
-use support::{assert_all_pass, find_out, start, value};
+use support::{Console, assert_all_pass, crimes, find_out, tried, value};
 
-/// The rule that a player breaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Crime {
-    Honest,
+crimes! {
+    None,
     /// Never connects, but runs.
-    Absent,
+    Absent => "joins",
     /// Connects and says nothing.
-    Silent,
-    EndsAtOnce,
-    OtherName,
-    NoNul,
-    LowerCase,
-    AnswersTwice,
-    AnswersNobody,
-    NoKings,
-    ReadsWholeSegments,
-    OneMessageForEachRead,
-    NoLose,
-    KeepsTheHand,
-    StaysAfterQuit,
-    QuitsBetweenRoundsOnly,
-    StatusThree,
-    DiesOfNonsense,
-    TakesAnything,
-    ZeroWhenLeftAlone,
+    Silent => "joins",
+    EndsAtOnce => "joins",
+    OtherName => "joins",
+    NoNul => "joins",
+    LowerCase => "answers",
+    AnswersTwice => "quiet",
+    AnswersNobody => "quiet",
+    NoKings => "names",
+    ReadsWholeSegments => "pieces",
+    OneMessageForEachRead => "merged",
+    NoLose => "lose",
+    KeepsTheHand => "begin-again",
+    StaysAfterQuit => "quits",
+    QuitsBetweenRoundsOnly => "quits",
+    StatusThree => "exit-status",
+    DiesOfNonsense => "survives",
+    TakesAnything => "bad-message",
+    ZeroWhenLeftAlone => "dealer-gone",
 }
 
-struct Crooked(Crime);
-
-impl Launcher for Crooked {
-    fn takes(&self, _: &str) -> bool {
-        true
+fn run(crime: Crime, values: Values<'_>, console: &Console) -> i32 {
+    if crime == Crime::Absent {
+        console.idle();
     }
-
-    fn start(&self, values: Values<'_>) -> anyhow::Result<Box<dyn Run>> {
-        let crime = self.0;
-        let port = value(values, "port").expect("a port");
-        let name: String = value(values, "name").expect("a name");
-        let name = if crime == Crime::OtherName { "nobody".to_owned() } else { name };
-        Ok(start(move |console| {
-            if crime == Crime::Absent {
-                console.idle();
-            }
-            play(crime, port, &name).unwrap_or(1)
-        }))
-    }
+    let name: String = value(values, "name").expect("a name");
+    let name = if crime == Crime::OtherName { "nobody" } else { &name };
+    play(crime, value(values, "port").expect("a port"), name).unwrap_or(1)
 }
 
 struct Guest {
@@ -166,42 +151,19 @@ fn play(crime: Crime, port: u16, name: &str) -> Option<i32> {
 }
 
 fn tested(crime: Crime, milliseconds: u64) -> Report {
-    let options = Options { patience: Duration::from_millis(milliseconds), players: 1 };
-    (TESTER.test)(&Crooked(crime), &options).expect("sockets")
+    tried(&TESTER, (run, TESTER.known), crime, milliseconds)
 }
 
 #[test]
 fn a_player_that_keeps_all_rules_passes_all() {
-    let report = tested(Crime::Honest, 20_000);
+    let report = tested(Crime::None, 20_000);
     assert_all_pass(&report);
     assert!(report.passed());
 }
 
 #[test]
 fn each_rule_is_seen_when_it_is_broken() {
-    use Crime::*;
-    let crimes: &[(Crime, &'static str)] = &[
-        (Absent, "joins"),
-        (Silent, "joins"),
-        (EndsAtOnce, "joins"),
-        (OtherName, "joins"),
-        (NoNul, "joins"),
-        (LowerCase, "answers"),
-        (AnswersTwice, "quiet"),
-        (AnswersNobody, "quiet"),
-        (NoKings, "names"),
-        (ReadsWholeSegments, "pieces"),
-        (OneMessageForEachRead, "merged"),
-        (NoLose, "lose"),
-        (KeepsTheHand, "begin-again"),
-        (StaysAfterQuit, "quits"),
-        (QuitsBetweenRoundsOnly, "quits"),
-        (StatusThree, "exit-status"),
-        (DiesOfNonsense, "survives"),
-        (TakesAnything, "bad-message"),
-        (ZeroWhenLeftAlone, "dealer-gone"),
-    ];
-    for (rule, report) in find_out(&TESTER, crimes, crimes.len(), |crime| tested(crime, 1_000)) {
+    for (rule, report) in find_out(&TESTER, CRIMES, CRIMES.len(), |crime| tested(crime, 1_000)) {
         let advice = TESTER.rules.iter().any(|known| known.id == rule && !known.required);
         assert_eq!(report.passed(), advice, "{report}");
     }

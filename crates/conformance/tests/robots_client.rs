@@ -12,96 +12,48 @@ use std::{
     time::Duration,
 };
 
-use conformance::{Launcher, Options, Report, Run, Values, robots_client::TESTER};
+use conformance::{Report, Values, robots_client::TESTER};
 use robots::{
     Blast, Board, Bomb, BombId, DrawMessage, Event, GamePicture, Incoming, Parameters, Player, PlayerId, Position,
     ServerMessage, protocol::encode,
 };
 
-use support::{Console, assert_all_pass, find_out, start, value};
+use support::{Console, assert_all_pass, crimes, find_out, tried, value};
 
-/// What a client does wrong.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Crime {
+crimes! {
     None,
-    Silent,
-    Crashes,
-    SpeaksFirst,
-    NoName,
-    SameTag,
-    TakesBadInput,
-    OneAddress,
-    V4Only,
-    TwoInOne,
-    NoHelloPicture,
-    NoTurnNumber,
-    DrawsStart,
-    KeepsPlayers,
-    NoPositions,
-    KeepsBlocks,
-    SlowTimers,
-    LateBlocks,
-    NoScores,
-    CountsTwice,
-    WholeReads,
-    SkipsPictures,
-    FirstIsZero,
-    KeepsBombs,
-    IgnoresGarbage,
-    IgnoresEnd,
-    StaysAlone,
-    AnyPort,
-    AnyArguments,
-    ExitTwo,
+    Silent => "connects",
+    Crashes => "connects",
+    SpeaksFirst => "silent-before-input",
+    NoName => "join",
+    SameTag => "forwarded",
+    TakesBadInput => "bad-input",
+    OneAddress => "any-address",
+    V4Only => "gui-ipv6",
+    TwoInOne => "picture-format",
+    NoHelloPicture => "lobby-picture",
+    NoTurnNumber => "game-picture",
+    DrawsStart => "no-picture",
+    KeepsPlayers => "game-ended",
+    NoPositions => "positions",
+    KeepsBlocks => "blocks",
+    SlowTimers => "bombs",
+    LateBlocks => "explosions",
+    NoScores => "scores",
+    CountsTwice => "score-once",
+    WholeReads => "pieces",
+    SkipsPictures => "late-joiner",
+    FirstIsZero => "map-order",
+    KeepsBombs => "second-game",
+    IgnoresGarbage => "malformed",
+    IgnoresEnd => "connection-lost",
+    StaysAlone => "unreachable",
+    AnyPort => "taken-port",
+    AnyArguments => "wrong-arguments",
+    ExitTwo => "exit-status-1",
 }
 
 use Crime as C;
-
-/// Each crime and the rule that it breaks.
-const CRIMES: &[(Crime, &str)] = &[
-    (C::Silent, "connects"),
-    (C::Crashes, "connects"),
-    (C::SpeaksFirst, "silent-before-input"),
-    (C::NoName, "join"),
-    (C::SameTag, "forwarded"),
-    (C::TakesBadInput, "bad-input"),
-    (C::OneAddress, "any-address"),
-    (C::V4Only, "gui-ipv6"),
-    (C::TwoInOne, "picture-format"),
-    (C::NoHelloPicture, "lobby-picture"),
-    (C::NoTurnNumber, "game-picture"),
-    (C::DrawsStart, "no-picture"),
-    (C::KeepsPlayers, "game-ended"),
-    (C::NoPositions, "positions"),
-    (C::KeepsBlocks, "blocks"),
-    (C::SlowTimers, "bombs"),
-    (C::LateBlocks, "explosions"),
-    (C::NoScores, "scores"),
-    (C::CountsTwice, "score-once"),
-    (C::WholeReads, "pieces"),
-    (C::SkipsPictures, "late-joiner"),
-    (C::FirstIsZero, "map-order"),
-    (C::KeepsBombs, "second-game"),
-    (C::IgnoresGarbage, "malformed"),
-    (C::IgnoresEnd, "connection-lost"),
-    (C::StaysAlone, "unreachable"),
-    (C::AnyPort, "taken-port"),
-    (C::AnyArguments, "wrong-arguments"),
-    (C::ExitTwo, "exit-status-1"),
-];
-
-struct Crooked(Crime);
-
-impl Launcher for Crooked {
-    fn takes(&self, _: &str) -> bool {
-        true
-    }
-
-    fn start(&self, values: Values<'_>) -> anyhow::Result<Box<dyn Run>> {
-        let (crime, values) = (self.0, values.to_vec());
-        Ok(start(move |console| run(crime, &values, console)))
-    }
-}
 
 fn run(crime: Crime, values: Values<'_>, console: &Console) -> i32 {
     let failure = if crime == C::ExitTwo { 2 } else { 1 };
@@ -365,18 +317,16 @@ impl Client {
     }
 }
 
-fn tried(crime: Crime, patience: u64) -> Report {
-    let options = Options { patience: Duration::from_millis(patience), players: 1 };
-    (TESTER.test)(&Crooked(crime), &options).unwrap()
+fn tested(crime: Crime, milliseconds: u64) -> Report {
+    tried(&TESTER, (run, TESTER.known), crime, milliseconds)
 }
 
 #[test]
 fn a_right_client_passes_all_rules() {
-    let report = tried(C::None, 5000);
-    assert_all_pass(&report);
+    assert_all_pass(&tested(C::None, 5000));
 }
 
 #[test]
 fn whoever_breaks_a_rule_is_found_out() {
-    find_out(&TESTER, CRIMES, CRIMES.len(), |crime| tried(crime, 700));
+    find_out(&TESTER, CRIMES, CRIMES.len(), |crime| tested(crime, 700));
 }

@@ -4,7 +4,7 @@ use netcore::{Hosted, Input, Leave, Outbox, PeerId, Progress, Recorded, Room, St
 use thiserror::Error;
 
 use crate::{
-    Arrival, Head, HeadError, Mark, Peer, Snapshot, codec,
+    Arrival, Entry, Head, HeadError, Mark, Note, Peer, Snapshot, codec,
     peers::Peers,
     room::{RoomProgress, check_byte},
 };
@@ -87,14 +87,26 @@ impl<E: Recorded> Replay<E> {
     pub fn apply(&mut self, arrival: &Arrival, out: &mut Outbox) -> Result<Vec<Peer>, Divergence> {
         self.arrivals += 1;
         self.time = arrival.time;
-        let mark = out.mark();
+        let start = out.position();
         if self.room.input(arrival.time, arrival.input.borrowed(), out) == Progress::Ignored {
             let over = self.room.outcome().is_some();
             let what = if over { "the match is already over" } else { "the message is not accepted" };
             return Err(Divergence { arrival: self.arrivals, what });
         }
         self.compare(arrival.check)?;
-        Ok(self.peers.follow(&arrival.input, out.closed_since(mark)))
+        Ok(self.peers.follow(&arrival.input, out.closed_since(start)))
+    }
+
+    /// Processes the next record: an arrival, or a mark, with which the room is compared.
+    ///
+    /// # Errors
+    /// [`Divergence`] when the result differs from the match. The replay must not be continued then.
+    pub fn follow(&mut self, entry: &Entry, out: &mut Outbox) -> Result<(), Divergence> {
+        match entry {
+            Entry::Arrival(arrival) => self.apply(arrival, out).map(drop),
+            Entry::Note(Note::Mark(mark)) => self.check(mark),
+            Entry::Note(_) => Ok(()),
+        }
     }
 
     fn compare(&self, check: u8) -> Result<(), Divergence> {

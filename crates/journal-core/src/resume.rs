@@ -133,7 +133,7 @@ impl<E: Recorded> Resumable<E> {
         let mut replay = match newest {
             Some(snapshot) => match Replay::restore(&head, &snapshot) {
                 Ok(replay) => {
-                    probe::mark("journal: resumed from a snapshot");
+                    probe::pass("journal: resumed from a snapshot");
                     reader.go_to(&snapshot)?;
                     replay
                 }

@@ -163,7 +163,7 @@ impl<E: Recorded> Journalled<E> {
                 (snapshot.offset, snapshot.sum) = sink.position();
             }
             if codec::encode_within(&state, &mut snapshot.state, MAX_SNAPSHOT) {
-                probe::mark("journal: a snapshot");
+                probe::pass("journal: a snapshot");
                 size.store(snapshot.state.len() as u64, Ordering::Relaxed);
                 if sink.is_segment_full() {
                     sink.rotate(snapshot);
@@ -207,7 +207,7 @@ impl<E: Recorded> Room for Journalled<E> {
             return self.room.input(now, input, out);
         }
         self.bridge(micros);
-        let mark = out.mark();
+        let start = out.position();
         let room = &mut self.room;
         let done = catch_unwind(AssertUnwindSafe(|| room.input(now, input.borrowed(), out)));
         let progress = match done {
@@ -222,7 +222,7 @@ impl<E: Recorded> Room for Journalled<E> {
         }
         let before = std::mem::replace(&mut self.trace, self.room.trace());
         let check = check_byte(self.trace.digest());
-        let changed = self.trace != before || out.mark() != mark;
+        let changed = self.trace != before || out.position() != start;
         let recorded = match (&input, &progress) {
             // The match is resumed from before this input.
             (Input::Stop(Leave::Resumable), _) => {
@@ -239,7 +239,7 @@ impl<E: Recorded> Room for Journalled<E> {
             _ => return progress,
         };
         out.charge_recorded(recorded);
-        self.peers.follow(&input, out.closed_since(mark));
+        self.peers.follow(&input, out.closed_since(start));
         self.annotate();
         progress
     }

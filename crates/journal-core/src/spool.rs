@@ -135,7 +135,7 @@ impl Spool {
             Half::create(&*self.disk, sibling.clone(), path.clone(), header.clone())?
         };
         next.begin(self.current.end(), sum)?;
-        probe::mark("spool: the other half is filled");
+        probe::pass("spool: the other half is filled");
         self.other = Some(std::mem::replace(&mut self.current, next));
         // Nothing may come for a long time.
         self.empty_other(written)

@@ -2,9 +2,6 @@
 #![cfg(shuttle)]
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail by panicking")]
 
-#[path = "writing/adder.rs"]
-mod adder;
-
 use std::{
     future::poll_fn,
     path::Path,
@@ -24,9 +21,10 @@ use shuttle::{
     sync::mpsc,
     thread,
 };
-use testkit::disk::{Fault, SimulatedDisk};
-
-use self::adder::Adder;
+use testkit::{
+    adder::Adder,
+    disk::{Fault, SimulatedDisk},
+};
 
 /// Inputs of each run, and runs.
 const INPUTS: u8 = 12;

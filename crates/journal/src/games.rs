@@ -8,7 +8,12 @@ mod robots;
 use bytes::Bytes;
 use journal_core::{Head, Peer, Replay};
 use netcore::{Input, Link, Outbox, Output, PeerId, Recorded, Role, Time, To};
-use ratatui::{buffer::Buffer, layout::Rect};
+use ratatui::{
+    buffer::Buffer,
+    layout::Rect,
+    text::Line,
+    widgets::{Paragraph, Widget},
+};
 use termkit::Palette;
 
 use crate::guest::Guest;
@@ -125,6 +130,27 @@ pub(crate) trait GameDisplay<E: Recorded>: Clone {
     fn draw(&mut self, view: &mut Self::View, replay: &Replay<E>, area: Rect, buffer: &mut Buffer);
 }
 
+/// Text that is scrolled up and down.
+#[derive(Debug, Default)]
+pub(crate) struct Page {
+    // The first visible line.
+    top: u16,
+}
+
+impl Page {
+    fn scroll(&mut self, rows: i32) {
+        let top = i32::from(self.top).saturating_add(rows.saturating_mul(4)).max(0);
+        self.top = u16::try_from(top).unwrap_or(u16::MAX);
+    }
+
+    fn draw(&mut self, text: &str, area: Rect, buffer: &mut Buffer) {
+        let lines: Vec<Line<'_>> = text.lines().map(Line::from).collect();
+        // The last line stays visible.
+        self.top = self.top.min(u16::try_from(lines.len().saturating_sub(1)).unwrap_or(u16::MAX));
+        Paragraph::new(lines).scroll((self.top, 0)).render(area, buffer);
+    }
+}
+
 /// The messages that a new spectator would receive now. They come from a copy of the match, because another peer would
 /// change its digest.
 fn welcome<E: Game>(replay: &Replay<E>) -> Vec<Bytes> {
@@ -139,7 +165,7 @@ fn welcome<E: Game>(replay: &Replay<E>) -> Vec<Bytes> {
     for output in out.drain() {
         match output {
             Output::Send { to: To::Peer(WATCHER), frame } => frames.push(frame),
-            Output::Replay { to: WATCHER, log } => frames.extend(log.frames()),
+            Output::Replay { to: WATCHER, history } => frames.extend(history.frames()),
             _ => {}
         }
     }

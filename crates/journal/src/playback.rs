@@ -317,8 +317,8 @@ impl<E: Game> Moment<E> {
                 Output::Send { to: To::Peer(peer), frame } if self.seated == Some(*peer) => {
                     self.display.hear(false, frame, arrival.time);
                 }
-                Output::Replay { to, log } if self.seated == Some(*to) => {
-                    log.frames().for_each(|frame| self.display.hear(false, &frame, arrival.time));
+                Output::Replay { to, history } if self.seated == Some(*to) => {
+                    history.frames().for_each(|frame| self.display.hear(false, &frame, arrival.time));
                 }
                 _ => {}
             }

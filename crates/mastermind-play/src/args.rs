@@ -9,7 +9,10 @@ use mastermind::{
     code::{MAX_COLOURS, MAX_LENGTH, MIN_COLOURS, MIN_LENGTH},
 };
 
-use crate::solve::{How, PROVABLE, Task};
+use crate::{
+    settings::Wanted,
+    solve::{How, PROVABLE, Task},
+};
 
 /// The most threads that can be asked for.
 const MOST_THREADS: usize = 1_024;
@@ -133,67 +136,29 @@ fn yes_or_no(typed: &str) -> Result<bool, &'static str> {
     crate::text::yes_or_no(typed).ok_or("give yes or no")
 }
 
-/// Rules, as far as the command line gives them.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Wanted {
-    /// Pegs in a code.
-    pub length: Option<usize>,
-    /// Whether a colour may occur twice in a code.
-    pub repeats: Option<bool>,
-    /// The number of colours; all eight if none is given.
-    pub colours: Option<usize>,
-}
-
-impl Wanted {
-    /// Colours that there are.
-    pub(crate) fn colours(self) -> usize {
-        self.colours.unwrap_or(MAX_COLOURS)
-    }
-
-    /// The rules if nothing is asked: the shortest code and repeats where nothing else is given.
-    ///
-    /// # Errors
-    /// [`UsageError`] when no game can have what is given.
-    pub fn without_asking(self) -> Result<Rules, UsageError> {
-        let (length, repeats) = (self.length.unwrap_or(MIN_LENGTH), self.repeats.unwrap_or(true));
-        Rules::new(length, self.colours(), repeats).map_err(|error| UsageError(error.to_string()))
-    }
+/// A game to be played.
+#[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "as on the command line")]
+pub(crate) struct Play {
+    /// On panels, and not line by line.
+    pub(crate) panel: bool,
+    pub(crate) wanted: Wanted,
+    /// The rules if nothing is asked.
+    pub(crate) rules: Rules,
+    /// Where the codes come from, if that is given.
+    pub(crate) seed: Option<u64>,
+    /// The puzzle of the day.
+    pub(crate) daily: bool,
+    /// Two people.
+    pub(crate) duel: bool,
+    /// Hints on each turn.
+    pub(crate) hints: bool,
 }
 
 /// What the command line asks for.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) enum Plan {
-    /// The text game.
-    Text {
-        /// Rules that are given.
-        wanted: Wanted,
-        /// Where the codes come from, if that is given.
-        seed: Option<u64>,
-        /// The puzzle of the day.
-        daily: bool,
-        /// Hints on each turn.
-        hints: bool,
-    },
-    /// Two people, line by line.
-    Duel {
-        /// Rules that are given.
-        wanted: Wanted,
-        /// Hints on each turn.
-        hints: bool,
-    },
-    /// The panel game.
-    Panel {
-        /// Rules that are given.
-        wanted: Wanted,
-        /// Where the codes come from, if that is given.
-        seed: Option<u64>,
-        /// The puzzle of the day.
-        daily: bool,
-        /// Two people.
-        duel: bool,
-        /// Hints on each turn.
-        hints: bool,
-    },
+    Play(Play),
     /// The codebreaker.
     Solve(Task),
     /// Past games.
@@ -222,36 +187,31 @@ impl Plan {
         }
         let wanted = Wanted { length, repeats, colours };
         // If this is not possible, no answer to the questions would make it so.
-        wanted.without_asking()?;
-        Ok(match (panel, duel) {
-            (true, _) => Self::Panel { wanted, seed, daily, duel, hints },
-            (_, true) => Self::Duel { wanted, hints },
-            _ => Self::Text { wanted, seed, daily, hints },
-        })
+        let rules = wanted.without_asking().map_err(|error| UsageError(error.to_string()))?;
+        Ok(Self::Play(Play { panel, wanted, rules, seed, daily, duel, hints }))
     }
 }
 
 fn task(solve: &Solve) -> Result<Task, UsageError> {
-    let usage = |error: String| UsageError(error);
     let Solve { length, colours, repeats, no_repeats, strategy, code, threads, seed, all: _ } = *solve;
-    let rules = Rules::new(length, colours, repeats && !no_repeats).map_err(|error| usage(error.to_string()))?;
+    let rules = Rules::new(length, colours, repeats && !no_repeats).map_err(|error| UsageError(error.to_string()))?;
     if seed.is_some() && (strategy != Some(How::Optimal) || rules.guesses() > PROVABLE) {
-        return Err(usage(format!(
+        return Err(UsageError(format!(
             "--seed is for --strategy optimal in games of up to {PROVABLE} guesses, which are searched; all else is \
              always played alike"
         )));
     }
     let alone = strategy.is_none() || (strategy == Some(How::Optimal) && rules.guesses() <= PROVABLE);
     if alone && threads.is_some_and(|threads| threads > 1) {
-        return Err(usage(format!(
+        return Err(UsageError(format!(
             "one thread plays a single code, and --strategy optimal in games of up to {PROVABLE} guesses, where each step \
              of the search depends on those before it: leave out --threads"
         )));
     }
     let Some(how) = strategy else {
-        let code = code.ok_or_else(|| usage("give --all and --strategy, or --code CODE".into()))?;
+        let code = code.ok_or_else(|| UsageError("give --all and --strategy, or --code CODE".into()))?;
         if !rules.allows_secret(code) {
-            return Err(usage(format!("{code} cannot be the code of a game with {rules}")));
+            return Err(UsageError(format!("{code} cannot be the code of a game with {rules}")));
         }
         return Ok(Task::One { rules, code });
     };
@@ -261,94 +221,10 @@ fn task(solve: &Solve) -> Result<Task, UsageError> {
 
 #[cfg(test)]
 mod tests {
-    use clap::{CommandFactory, error::ErrorKind};
-
-    use super::*;
-
-    fn plan(line: &str) -> Result<Plan, UsageError> {
-        Plan::of(Args::try_parse_from(line.split(' ')).unwrap_or_else(|error| panic!("{line}: {error}")))
-    }
+    use clap::CommandFactory;
 
     #[test]
     fn the_definition_is_consistent() {
-        Args::command().debug_assert();
-    }
-
-    #[test]
-    fn options_are_read() {
-        let none = Wanted::default();
-        let text = Plan::Text { wanted: none, seed: None, daily: false, hints: false };
-        assert_eq!(plan("play").unwrap(), text);
-        let wanted = Wanted { length: Some(5), repeats: Some(false), colours: Some(6) };
-        assert_eq!(
-            plan("play --length 5 --repeats NO --colours 6 --seed 7 --hint").unwrap(),
-            Plan::Text { wanted, seed: Some(7), daily: false, hints: true }
-        );
-        let panel = |daily, duel, hints| Plan::Panel { wanted: none, seed: None, daily, duel, hints };
-        assert_eq!(plan("play --panel --daily").unwrap(), panel(true, false, false));
-        assert_eq!(plan("play --panel --duel --hint").unwrap(), panel(false, true, true));
-        assert_eq!(plan("play --duel --hint").unwrap(), Plan::Duel { wanted: none, hints: true });
-        assert_eq!(plan("play statistics").unwrap(), Plan::Statistics);
-        let rules = Rules::new(4, 6, true).unwrap();
-        assert_eq!(
-            plan("play solve --length 4 --colours 6 --strategy optimal --all --threads 1 --seed 9").unwrap(),
-            Plan::Solve(Task::All { rules, how: How::Optimal, threads: 1, seed: Some(9) })
-        );
-        let larger = Rules::new(5, 6, true).unwrap();
-        assert_eq!(
-            plan("play solve --length 5 --colours 6 --strategy optimal --all --threads 3").unwrap(),
-            Plan::Solve(Task::All { rules: larger, how: How::Optimal, threads: 3, seed: None })
-        );
-        let code = "1123".parse().unwrap();
-        assert_eq!(
-            plan("play solve --length 4 --colours 6 --code 1123").unwrap(),
-            Plan::Solve(Task::One { rules, code })
-        );
-    }
-
-    #[test]
-    fn whoever_names_no_codes_is_told_both_ways() {
-        let error = |line: &str| Args::try_parse_from(line.split(' ')).unwrap_err();
-        let neither = error("play solve --length 4 --colours 6");
-        assert_eq!(neither.kind(), ErrorKind::MissingRequiredArgument);
-        assert!(neither.to_string().contains("<--all|--code <CODE>>"), "{neither}");
-        for both in ["--all --strategy parts --code 1123", "--all --code 1123", "--strategy parts --code 1123"] {
-            let kind = error(&format!("play solve --length 4 --colours 6 {both}")).kind();
-            assert_eq!(kind, ErrorKind::ArgumentConflict, "{both}");
-        }
-    }
-
-    #[test]
-    fn what_cannot_be_meant_is_refused() {
-        for (line, kind) in [
-            ("play --length 9", ErrorKind::ValueValidation),
-            ("play --length -4", ErrorKind::ValueValidation),
-            ("play --colours 1", ErrorKind::ValueValidation),
-            ("play --repeats maybe", ErrorKind::ValueValidation),
-            ("play --seed x", ErrorKind::ValueValidation),
-            ("play solve", ErrorKind::MissingRequiredArgument),
-            ("play solve --length 4 --colours 6 --all", ErrorKind::MissingRequiredArgument),
-            ("play solve --length 4 --colours 6 --strategy entropy", ErrorKind::MissingRequiredArgument),
-            ("play solve --length 4 --colours 6 --strategy luck --all", ErrorKind::ValueValidation),
-            ("play solve --length 4 --colours 6 --strategy entropy --all --threads 0", ErrorKind::ValueValidation),
-            ("play solve --length 4 --colours 6 --code 1x11", ErrorKind::ValueValidation),
-        ] {
-            assert_eq!(Args::try_parse_from(line.split(' ')).unwrap_err().kind(), kind, "{line}");
-        }
-        for (line, said) in [
-            ("play --colours 4 --length 5 --repeats no", "5 pegs of 4 colours"),
-            ("play --colours 3 --repeats no", "4 pegs of 3 colours"),
-            ("play --duel --daily", "leave out --daily, or leave out --duel"),
-            ("play --duel --seed 1", "leave out --seed, or leave out --duel"),
-            ("play --daily --seed 1", "leave out --seed, or leave out --daily"),
-            ("play solve --length 4 --colours 6 --code 1187", "1187 cannot be the code"),
-            ("play solve --length 4 --colours 6 --strategy parts --all --seed 1", "--strategy optimal"),
-            ("play solve --length 5 --colours 8 --strategy optimal --all --seed 1", "up to 4096 guesses"),
-            ("play solve --length 4 --colours 6 --strategy optimal --all --threads 2", "leave out --threads"),
-            ("play solve --length 4 --colours 6 --code 1123 --threads 2", "leave out --threads"),
-        ] {
-            let error = plan(line).unwrap_err();
-            assert!(error.0.contains(said), "{line}: {error}");
-        }
+        super::Args::command().debug_assert();
     }
 }

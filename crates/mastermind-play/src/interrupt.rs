@@ -1,7 +1,7 @@
 //! Ctrl-C while a line is waited for.
 
 #[cfg(unix)]
-pub(crate) use unix::{Whole, end_quietly, hide_typing};
+pub(crate) use unix::{ask_unseen, end_quietly, write_whole};
 
 #[cfg(unix)]
 mod unix {
@@ -13,7 +13,7 @@ mod unix {
         thread,
     };
 
-    use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
+    use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, isatty, tcgetattr, tcsetattr};
     use signal_hook::{consts::SIGQUIT, low_level::pipe};
 
     /// Set while typing is hidden. Signals wait for whoever holds the lock.
@@ -29,30 +29,39 @@ mod unix {
     }
 
     impl Before {
-        /// Writes a star for each character, and how many there are, behind the prompt. The cursor stays behind the stars.
+        /// Hides typing and shows the prompt with its stars.
         ///
-        /// The terminal has remembered the end of the prompt as its saved cursor.
+        /// The terminal then edits no lines: each byte is read as it is typed.
+        fn begin(prompt: String, typed: usize, length: usize) -> Option<Self> {
+            let as_it_was = tcgetattr(rustix::stdio::stdin()).ok()?;
+            let mut modes = as_it_was.clone();
+            modes.local_modes.remove(LocalModes::ECHO | LocalModes::ICANON);
+            modes.special_codes[SpecialCodeIndex::VMIN] = 1;
+            modes.special_codes[SpecialCodeIndex::VTIME] = 0;
+            tcsetattr(rustix::stdio::stdin(), OptionalActions::Now, &modes).ok()?;
+            write(&prompt);
+            // The terminal remembers the end of the prompt as its saved cursor.
+            write_to_terminal("\x1b7");
+            let before = Self { modes: as_it_was, prompt, typed, length };
+            before.show();
+            Some(before)
+        }
+
+        /// Writes a star for each character, and how many there are, behind the prompt. The cursor stays behind the stars.
         fn show(&self) {
             let Self { typed, length, .. } = *self;
             let stars = "*".repeat(typed);
-            let text = format!("\x1b8\x1b[K{stars}  {typed}/{length}\x1b8{stars}");
-            write_to_terminal(text.as_bytes());
-        }
-    }
-
-    /// While this lives, no signal ends the program: a file is being written.
-    pub(crate) struct Whole {
-        _held: MutexGuard<'static, Option<Before>>,
-    }
-
-    impl Whole {
-        pub(crate) fn begin() -> Self {
-            Self { _held: before() }
+            write_to_terminal(&format!("\x1b8\x1b[K{stars}  {typed}/{length}\x1b8{stars}"));
         }
     }
 
     fn before() -> MutexGuard<'static, Option<Before>> {
         BEFORE.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// While the result lives, no signal ends the program: a file is being written.
+    pub(crate) fn write_whole() -> impl Sized {
+        before()
     }
 
     /// Makes SIGQUIT and the signals of [`sigkit::ending`] end the program as the end of its input does, whatever it waits
@@ -76,39 +85,28 @@ mod unix {
                 restore(&mut before);
                 // Behind the ^C that the terminal shows. Standard output may be gone, and may be held by whoever waits for
                 // a reader, so that it is not waited for.
-                let _ = rustix::io::write(rustix::stdio::stdout(), b"\n");
+                write("\n");
                 process::exit(0);
             }
         })?;
         Ok(())
     }
 
-    /// Hides what is typed in answer to `prompt` until the value is dropped. `None` where standard input is no terminal.
-    ///
-    /// The terminal then edits no lines: each byte is read as it is typed.
-    pub(crate) fn hide_typing(prompt: &str, length: usize) -> Option<Hidden> {
-        let mut held = before();
-        *held = Some(Before { modes: hide()?, prompt: prompt.to_owned(), typed: 0, length });
+    /// Shows `prompt`, and stars for what is typed, until the result is dropped. `None` where standard input is no terminal.
+    pub(crate) fn ask_unseen(prompt: &str, length: usize) -> Option<Hidden> {
+        let mut before = before();
+        *before = Some(Before::begin(prompt.to_owned(), 0, length)?);
         Some(Hidden)
     }
 
-    /// Writes to standard output if it is a terminal.
-    fn write_to_terminal(text: &[u8]) {
-        let stdout = rustix::stdio::stdout();
-        if rustix::termios::isatty(stdout) {
-            let _ = rustix::io::write(stdout, text);
-        }
+    fn write(text: &str) {
+        let _ = rustix::io::write(rustix::stdio::stdout(), text.as_bytes());
     }
 
-    /// Hides typing and returns the modes before that.
-    fn hide() -> Option<Termios> {
-        let as_it_was = tcgetattr(rustix::stdio::stdin()).ok()?;
-        let mut modes = as_it_was.clone();
-        modes.local_modes.remove(LocalModes::ECHO | LocalModes::ICANON);
-        modes.special_codes[SpecialCodeIndex::VMIN] = 1;
-        modes.special_codes[SpecialCodeIndex::VTIME] = 0;
-        tcsetattr(rustix::stdio::stdin(), OptionalActions::Now, &modes).ok()?;
-        Some(as_it_was)
+    fn write_to_terminal(text: &str) {
+        if isatty(rustix::stdio::stdout()) {
+            write(text);
+        }
     }
 
     /// Stops the program until the shell continues it. A prompt whose answer is hidden is then shown again.
@@ -116,27 +114,13 @@ mod unix {
         let mut before = before();
         let hidden = restore(&mut before);
         let _ = termkit::stops::stop();
-        if let Some(hidden) = hidden
-            && let Some(modes) = hide()
-        {
-            let again = Before { modes, ..hidden };
-            let _ = rustix::io::write(rustix::stdio::stdout(), again.prompt.as_bytes());
-            write_to_terminal(b"\x1b7");
-            again.show();
-            *before = Some(again);
-        }
+        *before = hidden.and_then(|Before { prompt, typed, length, .. }| Before::begin(prompt, typed, length));
     }
 
     /// Typing is hidden, and stars are shown instead.
     pub(crate) struct Hidden;
 
     impl Hidden {
-        /// To be called right behind the prompt.
-        pub(crate) fn begin(&self) {
-            write_to_terminal(b"\x1b7");
-            self.show(0);
-        }
-
         /// Shows that so many characters are typed.
         #[expect(clippy::unused_self, reason = "there are stars only while typing is hidden")]
         pub(crate) fn show(&self, typed: usize) {
@@ -164,28 +148,21 @@ mod unix {
 }
 
 #[cfg(not(unix))]
-pub(crate) use elsewhere::{Whole, end_quietly, hide_typing};
+pub(crate) use elsewhere::{ask_unseen, end_quietly, write_whole};
 
+// The system ends the program when it likes, and what is typed cannot be hidden.
 #[cfg(not(unix))]
 mod elsewhere {
     use std::io;
 
-    /// Nothing has to be waited for here: the system ends the program when it likes.
-    pub(crate) struct Whole;
-
-    impl Whole {
-        pub(crate) const fn begin() -> Self {
-            Self
-        }
-    }
+    pub(crate) const fn write_whole() -> impl Sized {}
 
     #[expect(clippy::unnecessary_wraps, reason = "as where something can fail")]
     pub(crate) fn end_quietly() -> io::Result<()> {
         Ok(())
     }
 
-    /// What is typed cannot be hidden here.
-    pub(crate) const fn hide_typing(_: &str, _: usize) -> Option<Hidden> {
+    pub(crate) const fn ask_unseen(_: &str, _: usize) -> Option<Hidden> {
         None
     }
 
@@ -193,8 +170,8 @@ mod elsewhere {
     pub(crate) enum Hidden {}
 
     impl Hidden {
-        pub(crate) const fn begin(&self) {}
-
-        pub(crate) const fn show(&self, _: usize) {}
+        pub(crate) const fn show(&self, _: usize) {
+            match *self {}
+        }
     }
 }

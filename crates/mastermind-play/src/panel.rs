@@ -6,6 +6,8 @@ mod log;
 mod look;
 mod state;
 mod table;
+#[cfg(test)]
+mod tests;
 mod view;
 
 use std::{
@@ -20,27 +22,25 @@ use tokio::runtime;
 use self::{
     keys::{Command, command},
     layout::SIZE,
-};
-pub use self::{
-    look::{Look, Role},
-    state::{Asked, Menu, Overlaid, Press, State, Target},
+    state::Asked,
     table::Table,
     view::View,
 };
-use crate::{Book, Round, today};
+use crate::{book::Book, round::Round, settings::Settings, today};
 
 /// How long keys are ignored when a game is over.
 const RESULT: Duration = Duration::from_secs(1);
 
 /// Plays until the user leaves. The terminal is the user's own again when this returns.
-pub(crate) fn play(table: Table, book: &Book) -> anyhow::Result<()> {
+pub(crate) fn play(settings: Settings, book: &Book) -> anyhow::Result<()> {
     let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
     let table = runtime.block_on(async {
         let stage = Stage::enter(true, Source::TerminalAndMouse)?;
+        let table = Table::new(settings);
         anyhow::Ok(Player { stage, table, depth: Depth::from_environment(), window: Size::ZERO, book }.run().await)
     })?;
     // Where it can be copied.
-    if let Some(share) = table.share() {
+    if let Some(share) = table.share {
         let mut out = io::stdout().lock();
         writeln!(out, "{share}")?;
         out.flush()?;
@@ -111,13 +111,13 @@ impl Player<'_> {
             Asked::Nothing => {}
             Asked::Leave => return true,
             Asked::Begin => {
-                if let Some(puzzle) = self.table.round().and_then(Round::puzzle) {
+                if let Some(puzzle) = self.table.round.as_ref().and_then(Round::puzzle) {
                     let begun = self.book.begin(puzzle);
                     self.table.begun(begun);
                 }
             }
             Asked::Count => {
-                if let Some(round) = self.table.round() {
+                if let Some(round) = &self.table.round {
                     let added = self.book.add(round);
                     self.table.counted(added);
                 }

@@ -10,7 +10,7 @@ use rand_pcg::Pcg64;
 
 /// Which game at its puzzle this is for the player.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Attempt {
+pub(crate) enum Attempt {
     /// Not known yet: the statistics are asked at the first answer.
     Unknown,
     /// The first game at the puzzle.
@@ -21,7 +21,7 @@ pub enum Attempt {
 
 /// A game and the generator that its lifelines draw from.
 #[derive(Debug, Clone)]
-pub struct Round {
+pub(crate) struct Round {
     game: Game,
     rng: Pcg64,
     // None if a person has set the code.
@@ -35,23 +35,12 @@ impl Round {
     /// The game that a seed stands for: its code, and what its lifelines tell.
     pub(crate) fn from_seed(rules: Rules, style: Style, seed: u64) -> Self {
         let mut rng = Pcg64::seed_from_u64(seed);
-        Self {
-            game: Game::new(rules, style, &mut rng),
-            rng,
-            origin: Some(Origin::Seed(seed)),
-            attempt: Attempt::Unknown,
-            hint: None,
-        }
+        Self::new(Game::new(rules, style, &mut rng), rng, Some(Origin::Seed(seed)))
     }
 
     /// The puzzle of a day.
-    ///
-    /// # Errors
-    /// None in truth: the puzzle follows the rules.
-    pub(crate) fn of_day(rules: Rules, style: Style, day: Day) -> Result<Self, CodeError> {
-        let game = Game::with_code(rules, style, day.puzzle(rules))?;
-        let rng = Pcg64::seed_from_u64(day.0.into());
-        Ok(Self { game, rng, origin: Some(Origin::Day(day)), attempt: Attempt::Unknown, hint: None })
+    pub(crate) fn of_day(rules: Rules, style: Style, day: Day) -> Self {
+        Self::new(Game::of_day(rules, style, day), Pcg64::seed_from_u64(day.0.into()), Some(Origin::Day(day)))
     }
 
     /// A game whose code somebody has set. Its lifelines draw from `seed`.
@@ -59,12 +48,15 @@ impl Round {
     /// # Errors
     /// [`CodeError`] if the rules do not allow the code.
     pub(crate) fn with_code(rules: Rules, style: Style, code: Code, seed: u64) -> Result<Self, CodeError> {
-        let game = Game::with_code(rules, style, code)?;
-        Ok(Self { game, rng: Pcg64::seed_from_u64(seed), origin: None, attempt: Attempt::Unknown, hint: None })
+        Ok(Self::new(Game::with_code(rules, style, code)?, Pcg64::seed_from_u64(seed), None))
+    }
+
+    const fn new(game: Game, rng: Pcg64, origin: Option<Origin>) -> Self {
+        Self { game, rng, origin, attempt: Attempt::Unknown, hint: None }
     }
 
     /// The game.
-    pub const fn game(&self) -> &Game {
+    pub(crate) const fn game(&self) -> &Game {
         &self.game
     }
 
@@ -77,15 +69,12 @@ impl Round {
     }
 
     /// What would have to be played to have the same code again. `None` if a person has set it.
-    pub const fn puzzle(&self) -> Option<Puzzle> {
-        match self.origin {
-            Some(origin) => Some(Puzzle { rules: self.game.rules(), origin }),
-            None => None,
-        }
+    pub(crate) fn puzzle(&self) -> Option<Puzzle> {
+        self.origin.map(|origin| Puzzle { rules: self.game.rules(), origin })
     }
 
     /// Which game at its puzzle this is.
-    pub const fn attempt(&self) -> Attempt {
+    pub(crate) const fn attempt(&self) -> Attempt {
         self.attempt
     }
 
@@ -94,9 +83,9 @@ impl Round {
         self.attempt = if first { Attempt::First } else { Attempt::Again };
     }
 
-    /// Whether the first answer has just been given to a puzzle of which it is not known whether the player has met it.
-    pub(crate) fn is_to_be_taken_down(&self) -> bool {
-        self.attempt == Attempt::Unknown && self.origin.is_some() && self.game.history().len() == 1
+    /// The puzzle, if its first answer has just been given and it is not known whether the player has met it.
+    pub(crate) fn to_be_taken_down(&self) -> Option<Puzzle> {
+        self.puzzle().filter(|_| self.attempt == Attempt::Unknown && self.game.history().len() == 1)
     }
 
     /// The result of a puzzle of the day, to be pasted, once the game is over.
@@ -124,9 +113,7 @@ impl Round {
 
     /// The seed and the command that begins the same game again, if a seed decided it.
     pub(crate) fn again(&self) -> Option<String> {
-        let Some(Origin::Seed(seed)) = self.origin else {
-            return None;
-        };
+        let Some(Origin::Seed(seed)) = self.origin else { return None };
         let rules = self.game.rules();
         let panel = if self.game.style() == Style::Panel { "--panel " } else { "" };
         let repeats = if rules.repeats() { "yes" } else { "no" };

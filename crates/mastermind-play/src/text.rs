@@ -2,79 +2,35 @@
 
 mod lines;
 
-use std::{
-    io::{self, BufRead, Write},
-    mem,
-};
+use std::{io, mem};
 
 use mastermind::{
-    Code, Game, Lifeline, Origin, Rules, Style,
+    Game, Lifeline, Rules, Style,
     code::{MAX_LENGTH, MIN_LENGTH},
     game::{Action, Availability, Entry, Event},
 };
 
 use self::lines::{Said, Stop, Talk, quoted};
-use crate::{Book, Round, Wanted, advice::advice, interrupt, voice};
+use crate::{
+    advice::advice,
+    book::Book,
+    interrupt,
+    round::Round,
+    settings::{Setter, Settings, Wanted},
+    voice,
+};
 
-/// What is settled before the first question.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Settings {
-    /// Rules that are not asked for.
-    pub(crate) wanted: Wanted,
-    /// Where the code of the first game comes from. After a seed, a further game has the next one.
-    pub(crate) origin: Origin,
-    /// Whether there is a hint on each turn.
-    pub(crate) hints: bool,
-    /// Whether a person plays at a terminal, and not a program through a pipe.
-    pub(crate) person: bool,
-}
-
-/// Plays games until the player wants no more or the input ends. They are counted in the book, if there is one.
+/// Plays games until the player wants no more or the input ends. They are counted in the book, if there is one. `person` says
+/// whether a person plays at a terminal, and not a program through a pipe.
 ///
 /// # Errors
 /// When the output cannot be written to.
-pub(crate) fn play(
-    input: impl BufRead,
-    output: impl Write,
-    settings: &Settings,
-    book: Option<&Book>,
-) -> io::Result<()> {
-    let mut talk = Talk::new(input, output, settings.person);
-    let played = games(&mut talk, settings, book);
-    end(talk, played)
-}
-
-/// Two people set codes for each other at one terminal; who needs fewer turns wins. Lifelines draw from `seed`. `person` as in
-/// [`Settings`].
-///
-/// # Errors
-/// When the output cannot be written to.
-pub(crate) fn duel(
-    input: impl BufRead,
-    output: impl Write,
-    wanted: Wanted,
-    hints: bool,
-    seed: u64,
-    person: bool,
-) -> io::Result<()> {
-    let mut talk = Talk::new(input, output, person);
-    let played = rounds(&mut talk, wanted, hints, seed);
-    end(talk, played)
-}
-
-/// Reads `yes` or `no`, or the first letter of one, in any mixture of small and capital letters.
-pub(crate) fn yes_or_no(typed: &str) -> Option<bool> {
-    let is_one_of = |words: [&str; 2]| words.iter().any(|word| typed.eq_ignore_ascii_case(word));
-    if is_one_of(["yes", "y"]) {
-        Some(true)
-    } else if is_one_of(["no", "n"]) {
-        Some(false)
-    } else {
-        None
-    }
-}
-
-fn end<R: BufRead, W: Write>(mut talk: Talk<R, W>, played: Said<()>) -> io::Result<()> {
+pub(crate) fn play(settings: Settings, book: Option<&Book>, person: bool) -> io::Result<()> {
+    let mut talk = Talk::new(person);
+    let played = match settings.setter {
+        Setter::People => duel(&mut talk, settings),
+        Setter::Seed | Setter::Day(_) => games(&mut talk, settings, book),
+    };
     match played {
         Ok(()) => Ok(()),
         // Ends the line of the prompt.
@@ -84,24 +40,31 @@ fn end<R: BufRead, W: Write>(mut talk: Talk<R, W>, played: Said<()>) -> io::Resu
     }
 }
 
-fn games<R: BufRead, W: Write>(talk: &mut Talk<R, W>, settings: &Settings, book: Option<&Book>) -> Said<()> {
+/// Reads `yes` or `no`, or the first letter of one, in any mixture of small and capital letters.
+pub(crate) fn yes_or_no(typed: &str) -> Option<bool> {
+    match &*typed.to_ascii_lowercase() {
+        "yes" | "y" => Some(true),
+        "no" | "n" => Some(false),
+        _ => None,
+    }
+}
+
+fn games(talk: &mut Talk, mut settings: Settings, book: Option<&Book>) -> Said<()> {
     talk.say("MASTERMIND. I have a code; you have ten turns. I like my odds.")?;
-    let mut origin = settings.origin;
     loop {
         talk.say("")?;
-        let mut round = match origin {
-            Origin::Seed(seed) => Round::from_seed(rules(talk, settings.wanted)?, Style::Text, seed),
-            Origin::Day(day) => {
-                let rules = settings.wanted.without_asking().map_err(io::Error::other)?;
-                talk.say(&format!("The puzzle of {day} (by the clock of Greenwich): {rules}."))?;
-                Round::of_day(rules, Style::Text, day).map_err(io::Error::other)?
+        let rules = match settings.setter {
+            Setter::Day(day) => {
+                talk.say(&format!("The puzzle of {day} (by the clock of Greenwich): {}.", settings.rules))?;
+                settings.rules
             }
+            _ => ask_rules(talk, settings.wanted)?,
         };
+        let mut round = settings.deal(rules, Style::Text);
         if let Some(book) = book {
             // An error of the statistics is shown when they are written.
-            if let (Some(puzzle), Ok(record)) = (round.puzzle(), book.read())
-                && record.has_begun(puzzle)
-            {
+            let seen = |puzzle| book.read().is_ok_and(|record| record.has_begun(puzzle));
+            if round.puzzle().is_some_and(seen) {
                 round.set_attempt(false);
                 talk.say(voice::again(round.day()))?;
             } else if round.day().is_some() {
@@ -109,51 +72,40 @@ fn games<R: BufRead, W: Write>(talk: &mut Talk<R, W>, settings: &Settings, book:
             }
         }
         let mut round = game(talk, round, settings.hints, book)?;
-        if let Some(line) = voice::hints(round.game().hints()) {
-            talk.say(&line)?;
-        }
-        if let Some(again) = round.again() {
-            talk.say(&again)?;
-        }
+        talk.say_all(round.again())?;
         let added = book.map(|book| {
-            let _whole = interrupt::Whole::begin();
+            let _whole = interrupt::write_whole();
             book.add(&round)
         });
         if let Some(Ok(added)) = &added {
             round.set_attempt(added.first);
         }
-        if let Some(share) = round.share() {
-            talk.say(&format!("\n{share}\n"))?;
-        }
+        talk.say_all(round.share().map(|share| format!("\n{share}\n")))?;
         match added {
             None => talk.say(voice::PIPED)?,
-            Some(Ok(added)) => voice::added(&added).iter().try_for_each(|line| talk.say(line))?,
-            Some(Err(error)) => talk.say(&format!("This game is not counted: {error}."))?,
+            Some(Ok(added)) => talk.say_all(voice::added(&added))?,
+            Some(Err(error)) => talk.say(&voice::not_added(&error))?,
         }
-        match &mut origin {
-            Origin::Seed(seed) => *seed = seed.wrapping_add(1),
-            Origin::Day(_) => return Ok(()),
+        if matches!(settings.setter, Setter::Day(_)) {
+            return Ok(());
         }
         if !ask_yes_or_no(talk, "Another game, to be taught better? YES or NO: ")? {
-            talk.say(voice::FAREWELL)?;
-            return Ok(());
+            return Err(Stop::Quit);
         }
     }
 }
 
 /// Records, at the first answer to a puzzle, that it has been begun.
-fn take_down<R: BufRead, W: Write>(talk: &mut Talk<R, W>, round: &mut Round, book: &Book) -> Said<()> {
-    let Some(puzzle) = round.puzzle().filter(|_| round.is_to_be_taken_down()) else {
-        return Ok(());
-    };
+fn take_down(talk: &mut Talk, round: &mut Round, book: &Book) -> Said<()> {
+    let Some(puzzle) = round.to_be_taken_down() else { return Ok(()) };
     let begun = {
-        let _whole = interrupt::Whole::begin();
+        let _whole = interrupt::write_whole();
         book.begin(puzzle)
     };
     // After an error this is tried again at the end, and the error is shown then.
     if let Ok(begun) = begun {
         round.set_attempt(begun.first);
-        begun.notice.iter().try_for_each(|notice| talk.say(notice))?;
+        talk.say_all(begun.notice)?;
         if !begun.first {
             talk.say(voice::again(round.day()))?;
         }
@@ -161,24 +113,20 @@ fn take_down<R: BufRead, W: Write>(talk: &mut Talk<R, W>, round: &mut Round, boo
     Ok(())
 }
 
-fn rules<R: BufRead, W: Write>(talk: &mut Talk<R, W>, wanted: Wanted) -> Said<Rules> {
+fn ask_rules(talk: &mut Talk, wanted: Wanted) -> Said<Rules> {
     loop {
-        let length = match wanted.length {
-            Some(length) => length,
-            None => ask_length(talk)?,
-        };
-        let repeats = match wanted.repeats {
-            Some(repeats) => repeats,
-            None => ask_yes_or_no(talk, "May a digit (a colour) occur twice in the code? YES or NO: ")?,
-        };
-        match Rules::new(length, wanted.colours(), repeats) {
+        let length = wanted.length.map_or_else(|| ask_length(talk), Ok)?;
+        let repeats = wanted
+            .repeats
+            .map_or_else(|| ask_yes_or_no(talk, "May a digit (a colour) occur twice in the code? YES or NO: "), Ok)?;
+        match wanted.rules(length, repeats) {
             Ok(rules) => return Ok(rules),
             Err(error) => talk.say(&format!("That is not possible: {error}."))?,
         }
     }
 }
 
-fn ask_length<R: BufRead, W: Write>(talk: &mut Talk<R, W>) -> Said<usize> {
+fn ask_length(talk: &mut Talk) -> Said<usize> {
     loop {
         let typed = talk.ask(&format!("How long shall the code be, from {MIN_LENGTH} to {MAX_LENGTH}? "))?;
         let digits = !typed.is_empty() && typed.bytes().all(|byte| byte.is_ascii_digit());
@@ -191,7 +139,7 @@ fn ask_length<R: BufRead, W: Write>(talk: &mut Talk<R, W>) -> Said<usize> {
     }
 }
 
-fn ask_yes_or_no<R: BufRead, W: Write>(talk: &mut Talk<R, W>, prompt: &str) -> Said<bool> {
+fn ask_yes_or_no(talk: &mut Talk, prompt: &str) -> Said<bool> {
     loop {
         let typed = talk.ask(prompt)?;
         match yes_or_no(&typed) {
@@ -202,12 +150,7 @@ fn ask_yes_or_no<R: BufRead, W: Write>(talk: &mut Talk<R, W>, prompt: &str) -> S
 }
 
 /// Plays one game to its end.
-fn game<R: BufRead, W: Write>(
-    talk: &mut Talk<R, W>,
-    mut round: Round,
-    hints: bool,
-    book: Option<&Book>,
-) -> Said<Round> {
+fn game(talk: &mut Talk, mut round: Round, hints: bool, book: Option<&Book>) -> Said<Round> {
     let rules = round.game().rules();
     let [first, second] = Lifeline::ALL.map(|lifeline| voice::cost(lifeline, Style::Text));
     talk.say(&format!("Guess {} digits from 1 to {}.", rules.length(), rules.colours()))?;
@@ -220,9 +163,7 @@ fn game<R: BufRead, W: Write>(
         talk.say("Instead of a guess you may type lifeline#1, lifeline#2, hint, help or quit.")?;
     }
     while round.game().outcome().is_none() {
-        if talk.person {
-            history(talk, round.game())?;
-        }
+        history(talk, round.game())?;
         if hints {
             hint(talk, &mut round)?;
         }
@@ -231,21 +172,23 @@ fn game<R: BufRead, W: Write>(
         if let Some(book) = book {
             take_down(talk, &mut round, book)?;
         }
-        events.into_iter().try_for_each(|event| tell(talk, event))?;
+        talk.say_all(events.into_iter().flat_map(told))?;
     }
+    talk.say_all(voice::hints(round.game().hints()))?;
     Ok(round)
 }
 
 /// Shows what the codebreaker would guess. The game then counts as one with hints.
-fn hint<R: BufRead, W: Write>(talk: &mut Talk<R, W>, round: &mut Round) -> Said<()> {
-    if let Some(hint) = round.hint() {
-        advice(&hint).iter().try_for_each(|line| talk.say(&format!("Hint  : {line}")))?;
-    }
-    Ok(())
+fn hint(talk: &mut Talk, round: &mut Round) -> Said<()> {
+    let advice = round.hint().map(|hint| advice(&hint)).unwrap_or_default();
+    Ok(talk.say_all(advice.iter().map(|line| format!("Hint  : {line}")))?)
 }
 
-/// Shows all guesses and lifelines so far, so that none has scrolled out of sight.
-fn history<R: BufRead, W: Write>(talk: &mut Talk<R, W>, game: &Game) -> Said<()> {
+/// Shows a person all guesses and lifelines so far, so that none has scrolled out of sight.
+fn history(talk: &mut Talk, game: &Game) -> Said<()> {
+    if !talk.person {
+        return Ok(());
+    }
     let mut turn = 1;
     talk.say("")?;
     for entry in game.history() {
@@ -264,7 +207,7 @@ fn history<R: BufRead, W: Write>(talk: &mut Talk<R, W>, game: &Game) -> Said<()>
 }
 
 /// Asks until something has been done that takes a turn, and returns what came of it.
-fn turn<R: BufRead, W: Write>(talk: &mut Talk<R, W>, round: &mut Round) -> Said<Vec<Event>> {
+fn turn(talk: &mut Talk, round: &mut Round) -> Said<Vec<Event>> {
     loop {
         let game = round.game();
         talk.say(&format!("Turn #: {}", game.turn()))?;
@@ -279,28 +222,19 @@ fn turn<R: BufRead, W: Write>(talk: &mut Talk<R, W>, round: &mut Round) -> Said<
         }
         talk.say(&format!("Code  : {}", game.hint_code()))?;
         let typed = talk.ask("Guess : ")?;
+        let no_guess = no_guess(game, &typed);
         if typed.eq_ignore_ascii_case("hint") {
             hint(talk, round)?;
-            if talk.person {
-                history(talk, round.game())?;
-            }
-            continue;
+        } else {
+            // A lifeline is refused with the reason. Any other error means that the input is neither kind of action in this game.
+            let refused = match Action::parse(&typed).map(|action| (action, round.apply(action))) {
+                Ok((_, Ok(events))) => return Ok(events),
+                Ok((Action::Lifeline(_), Err(error))) => voice::refused(error, Style::Text),
+                Ok((Action::Guess(_), Err(_))) | Err(_) => no_guess,
+            };
+            talk.say(&refused)?;
         }
-        let no_guess = no_guess(game, &typed);
-        let action = Action::parse(&typed);
-        // A lifeline is refused with the reason. Any other error means that the input is neither kind of action in this game.
-        let done = match action {
-            Ok(action) => round.apply(action).map_err(|error| refusal(action, error)),
-            Err(_) => Err(None),
-        };
-        match done {
-            Ok(events) => return Ok(events),
-            Err(Some(why)) => talk.say(&why)?,
-            Err(None) => talk.say(&no_guess)?,
-        }
-        if talk.person {
-            history(talk, round.game())?;
-        }
+        history(talk, round.game())?;
     }
 }
 
@@ -314,57 +248,37 @@ fn no_guess(game: &Game, typed: &str) -> String {
     format!("{} is no guess: type {length} digits from 1 to {colours}{or}{}.", quoted(typed), lifelines.join(" or "))
 }
 
-fn tell<R: BufRead, W: Write>(talk: &mut Talk<R, W>, event: Event) -> Said<()> {
+/// What has happened, in lines.
+fn told(event: Event) -> Vec<String> {
     match event {
         Event::Answered { feedback, .. } => {
-            talk.say(&format!("Red: {}", feedback.red))?;
-            talk.say(&format!("White: {}", feedback.white))?;
+            vec![format!("Red: {}", feedback.red), format!("White: {}", feedback.white)]
         }
-        Event::Revealed(revealed) => {
-            voice::revealed(revealed, Style::Text).iter().try_for_each(|line| talk.say(line))?;
-        }
-        Event::OutOfReach(lifeline) => talk.say(&voice::out_of_reach(lifeline, Style::Text))?,
-        Event::Ended(outcome) => voice::ending(outcome).iter().try_for_each(|line| talk.say(line))?,
-    }
-    Ok(())
-}
-
-/// What is said about a refused action: `None` if it is no action at all in this game.
-fn refusal(action: Action, error: mastermind::game::ActionError) -> Option<String> {
-    match action {
-        Action::Lifeline(_) => Some(voice::refused(error, Style::Text)),
-        Action::Guess(_) => None,
+        Event::Revealed(revealed) => voice::revealed(revealed, Style::Text).to_vec(),
+        Event::OutOfReach(lifeline) => vec![voice::out_of_reach(lifeline, Style::Text)],
+        Event::Ended(outcome) => voice::ending(outcome).to_vec(),
     }
 }
 
-/// Both rounds of a duel.
-fn rounds<R: BufRead, W: Write>(talk: &mut Talk<R, W>, wanted: Wanted, hints: bool, seed: u64) -> Said<()> {
+/// Two people set codes for each other at one terminal; who needs fewer turns wins.
+fn duel(talk: &mut Talk, mut settings: Settings) -> Said<()> {
     talk.say(voice::DUEL)?;
-    let rules = rules(talk, wanted)?;
+    let rules = ask_rules(talk, settings.wanted)?;
     let mut outcomes = [None; 2];
-    for (round, (setter, guesser)) in (0..).zip([(1, 2), (2, 1)]) {
+    for (setter, guesser) in [(1, 2), (2, 1)] {
         talk.say("")?;
-        let code = ask_secret(talk, rules, setter, guesser)?;
-        let round = Round::with_code(rules, Style::Text, code, seed.wrapping_add(round)).map_err(io::Error::other)?;
+        let prompt = format!("Player {setter}, type a code for player {guesser}, who looks away: ");
+        let round = loop {
+            let typed = talk.ask_unseen(&prompt, rules.length())?;
+            let code = typed.parse().ok();
+            match code.and_then(|code| settings.deal_code(rules, Style::Text, code).ok()) {
+                Some(round) => break round,
+                None => talk.say(&voice::no_secret(rules))?,
+            }
+        };
         talk.say(&format!("Player {guesser}, it is your turn to guess."))?;
-        let round = game(talk, round, hints, None)?;
-        outcomes[guesser - 1] = round.game().outcome();
-        if let Some(line) = voice::hints(round.game().hints()) {
-            talk.say(&line)?;
-        }
+        outcomes[guesser - 1] = game(talk, round, settings.hints, None)?.game().outcome();
     }
     talk.say("")?;
-    voice::verdict(outcomes).iter().try_for_each(|line| talk.say(line))?;
-    Ok(())
-}
-
-fn ask_secret<R: BufRead, W: Write>(talk: &mut Talk<R, W>, rules: Rules, setter: usize, guesser: usize) -> Said<Code> {
-    loop {
-        let prompt = format!("Player {setter}, type a code for player {guesser}, who looks away: ");
-        let typed = talk.ask_unseen(&prompt, rules.length())?;
-        if let Some(code) = typed.parse().ok().filter(|code| rules.allows_secret(*code)) {
-            return Ok(code);
-        }
-        talk.say(&voice::no_secret(rules))?;
-    }
+    Ok(talk.say_all(voice::verdict(outcomes))?)
 }

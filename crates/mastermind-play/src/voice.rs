@@ -7,16 +7,19 @@ use mastermind::{
     game::{ActionError, Availability, Entry, Outcome},
 };
 
-use crate::{BAR, book::Added};
+use crate::{
+    BAR,
+    book::{Added, BookError},
+};
 
 /// The messages at the end of a game, without the number of turns.
-pub(crate) fn ending(outcome: Outcome) -> Vec<String> {
+pub(crate) fn ending(outcome: Outcome) -> [String; 2] {
     match outcome {
-        Outcome::Won { .. } => vec![
+        Outcome::Won { .. } => [
             "So you found it. Congratulations, human: my circuits call it luck,".into(),
             "and my circuits would like a second opinion. Enjoy it while it lasts.".into(),
         ],
-        Outcome::Lost { code } => vec![
+        Outcome::Lost { code } => [
             "Ten turns, and still nothing. Do not take it to heart, flesh was never made for this.".into(),
             format!("Code: {code}. It was in front of you all the time."),
         ],
@@ -156,6 +159,11 @@ pub(crate) fn added(added: &Added) -> Vec<String> {
     }
     lines.push(summary(record));
     lines
+}
+
+/// The message for a game that could not be added.
+pub(crate) fn not_added(error: &BookError) -> String {
+    format!("This game is not counted: {error}.")
 }
 
 /// Past games in one line.

@@ -233,12 +233,6 @@ impl netcore::Client for Client {
         self.outgoing.pop_front().map(|message| message.to_frame(self.framing))
     }
 
-    fn deadline(&self, _: Time) -> Option<Time> {
-        None
-    }
-
-    fn elapsed(&mut self, _: Time) {}
-
     fn disconnected(&mut self, _: Time, _: Gone) {
         self.over = true;
     }

@@ -14,6 +14,7 @@ use crate::{
     feedback::Feedback,
     knowledge::Knowledge,
     lifeline::{Lifeline, Revealed, Style},
+    puzzle::Day,
     view::{Board, Ending, Line, Over, Shown, Sight},
 };
 
@@ -134,6 +135,11 @@ impl Game {
     /// [`CodeError`] if the rules do not allow it.
     pub fn with_code(rules: Rules, style: Style, code: Code) -> Result<Self, CodeError> {
         if rules.allows_secret(code) { Ok(Self::start(rules, style, code)) } else { Err(CodeError { code, rules }) }
+    }
+
+    /// The puzzle of a day.
+    pub fn of_day(rules: Rules, style: Style, day: Day) -> Self {
+        Self::start(rules, style, day.puzzle(rules))
     }
 
     pub(crate) fn start(rules: Rules, style: Style, code: Code) -> Self {

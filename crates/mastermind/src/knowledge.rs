@@ -14,8 +14,10 @@ use crate::{
 pub struct Knowledge {
     rules: Rules,
     answers: Vec<(Code, Feedback)>,
-    colour: Option<Peg>,
-    place: Option<(usize, Peg)>,
+    /// The colour that the first lifeline has revealed.
+    pub(crate) colour: Option<Peg>,
+    /// The place, counted from 0, and the colour that the second lifeline has revealed.
+    pub(crate) place: Option<(usize, Peg)>,
     turns_gone: usize,
 }
 
@@ -33,16 +35,6 @@ impl Knowledge {
     /// The answers, first to last, each once.
     pub fn answers(&self) -> &[(Code, Feedback)] {
         &self.answers
-    }
-
-    /// The colour that the first lifeline has revealed.
-    pub(crate) const fn colour(&self) -> Option<Peg> {
-        self.colour
-    }
-
-    /// The place, counted from 0, and the colour that the second lifeline has revealed.
-    pub(crate) const fn place(&self) -> Option<(usize, Peg)> {
-        self.place
     }
 
     /// Turns that the guesses and lifelines have taken.

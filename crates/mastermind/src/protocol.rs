@@ -18,7 +18,6 @@ mod name;
 mod server_message;
 mod words;
 
-use bytes::{BufMut, BytesMut};
 use netcore::{DecodeError, Framing, Protocol, framing::LineDecoder};
 use serde::{Deserialize, Serialize};
 
@@ -78,13 +77,5 @@ impl Protocol for Mastermind {
             return Err(DecodeError::TooLong { length: text.len(), max: MAX_MESSAGE });
         }
         Ok(ClientMessage::parse(text))
-    }
-
-    fn encode_request(request: &Self::Request, out: &mut BytesMut) {
-        match request {
-            Ok(message) => out.put_slice(&message.to_frame(Framing::Stream)),
-            // An empty line is no message either.
-            Err(_) => out.put_u8(b'\n'),
-        }
     }
 }

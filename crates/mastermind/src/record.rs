@@ -27,8 +27,7 @@ use crate::{
     config::Rules,
     game::{Game, Outcome, TURNS},
     histogram::histogram,
-    puzzle::Day,
-    puzzle::{Origin, Puzzle},
+    puzzle::{Day, Origin, Puzzle},
 };
 
 /// Most bytes that a record takes as text.
@@ -45,9 +44,19 @@ pub struct Record {
     hinted: u64,
     streak: u64,
     best_streak: u64,
-    // The most recently begun puzzles.
-    days: Vec<(Rules, u32)>,
-    seeds: Vec<(Rules, u64)>,
+    // The most recently begun puzzles of each of the `KINDS`.
+    puzzles: [Vec<(Rules, u64)>; 2],
+}
+
+/// The kinds of puzzles: the name of their line, and their largest day or seed.
+const KINDS: [(&str, u64); 2] = [("days", u32::MAX as u64), ("seeds", u64::MAX)];
+
+/// The kind of a puzzle, and its day or seed.
+const fn kind(origin: Origin) -> (usize, u64) {
+    match origin {
+        Origin::Day(Day(day)) => (0, day as u64),
+        Origin::Seed(seed) => (1, seed),
+    }
 }
 
 impl Record {
@@ -59,19 +68,19 @@ impl Record {
         if self.has_begun(puzzle) {
             return false;
         }
-        match puzzle.origin {
-            Origin::Day(Day(day)) => remember(&mut self.days, (puzzle.rules, day)),
-            Origin::Seed(seed) => remember(&mut self.seeds, (puzzle.rules, seed)),
+        let (kind, number) = kind(puzzle.origin);
+        let puzzles = &mut self.puzzles[kind];
+        if puzzles.len() >= MOST_PUZZLES {
+            puzzles.remove(0);
         }
+        puzzles.push((puzzle.rules, number));
         true
     }
 
     /// Whether this puzzle was begun before, as far as is remembered: the last [`MOST_PUZZLES`] of days, and as many from seeds.
     pub fn has_begun(&self, puzzle: Puzzle) -> bool {
-        match puzzle.origin {
-            Origin::Day(Day(day)) => self.days.contains(&(puzzle.rules, day)),
-            Origin::Seed(seed) => self.seeds.contains(&(puzzle.rules, seed)),
-        }
+        let (kind, number) = kind(puzzle.origin);
+        self.puzzles[kind].contains(&(puzzle.rules, number))
     }
 
     /// Adds a game, if it is over.
@@ -151,29 +160,16 @@ impl fmt::Display for Record {
         }
         writeln!(f, "\nlost {}\nhinted {}", self.lost, self.hinted)?;
         writeln!(f, "streak {}\nbest-streak {}", self.streak, self.best_streak)?;
-        write_puzzles(f, DAYS, &self.days)?;
-        write_puzzles(f, SEEDS, &self.seeds)
+        for ((name, _), puzzles) in KINDS.iter().zip(&self.puzzles).filter(|(_, puzzles)| !puzzles.is_empty()) {
+            f.write_str(name)?;
+            for (rules, number) in puzzles {
+                let repeats = if rules.repeats() { "yes" } else { "no" };
+                write!(f, " {}/{}/{repeats}/{number}", rules.length(), rules.colours())?;
+            }
+            writeln!(f)?;
+        }
+        Ok(())
     }
-}
-
-fn write_puzzles<T: fmt::Display>(f: &mut fmt::Formatter<'_>, name: &str, puzzles: &[(Rules, T)]) -> fmt::Result {
-    if puzzles.is_empty() {
-        return Ok(());
-    }
-    f.write_str(name)?;
-    for (rules, origin) in puzzles {
-        let repeats = if rules.repeats() { "yes" } else { "no" };
-        write!(f, " {}/{}/{repeats}/{origin}", rules.length(), rules.colours())?;
-    }
-    writeln!(f)
-}
-
-/// Adds a puzzle, and forgets the oldest if there are too many.
-fn remember<T>(puzzles: &mut Vec<T>, puzzle: T) {
-    if puzzles.len() >= MOST_PUZZLES {
-        puzzles.remove(0);
-    }
-    puzzles.push(puzzle);
 }
 
 /// Reads a number that has digits and nothing else.
@@ -192,21 +188,17 @@ fn numbers(line: &str, name: &str, into: &mut [u64]) -> Option<()> {
 }
 
 /// Reads the puzzles of a line, behind its name. A line without any would not have been written.
-fn puzzles<T: FromStr>(line: &str) -> Option<Vec<(Rules, T)>> {
-    let puzzles: Vec<_> = line.split(' ').skip(1).map(puzzle).collect::<Option<_>>()?;
+fn puzzles(line: &str, most: u64) -> Option<Vec<(Rules, u64)>> {
+    let puzzles: Vec<_> = line.split(' ').skip(1).map(|text| puzzle(text, most)).collect::<Option<_>>()?;
     (1..=MOST_PUZZLES).contains(&puzzles.len()).then_some(puzzles)
 }
 
-fn puzzle<T: FromStr>(text: &str) -> Option<(Rules, T)> {
-    let mut words = text.split('/');
-    let (length, colours) = (number(words.next()?)?, number(words.next()?)?);
-    let repeats = match words.next()? {
-        "yes" => true,
-        "no" => false,
-        _ => return None,
+fn puzzle(text: &str, most: u64) -> Option<(Rules, u64)> {
+    let [length, colours, repeats @ ("yes" | "no"), origin] = text.split('/').collect::<Vec<_>>()[..] else {
+        return None;
     };
-    let origin = number(words.next()?)?;
-    words.next().is_none().then_some((Rules::new(length, colours, repeats).ok()?, origin))
+    let rules = Rules::new(number(length)?, number(colours)?, repeats == "yes").ok()?;
+    Some((rules, number(origin).filter(|origin| *origin <= most)?))
 }
 
 /// A text that is no record.
@@ -272,11 +264,10 @@ impl FromStr for Record {
             let found = lines.next().and_then(|(found, _)| numbers(found, expected, into));
             found.ok_or(ParseRecordError::Line { line, expected })?;
         }
-        if let Some((found, line)) = lines.next_if(|(found, _)| is_named(found, DAYS)) {
-            record.days = puzzles(found).ok_or(ParseRecordError::Line { line, expected: DAYS })?;
-        }
-        if let Some((found, line)) = lines.next_if(|(found, _)| is_named(found, SEEDS)) {
-            record.seeds = puzzles(found).ok_or(ParseRecordError::Line { line, expected: SEEDS })?;
+        for ((expected, most), into) in KINDS.into_iter().zip(&mut record.puzzles) {
+            if let Some((found, line)) = lines.next_if(|(found, _)| found.split(' ').next() == Some(expected)) {
+                *into = puzzles(found, most).ok_or(ParseRecordError::Line { line, expected })?;
+            }
         }
         if let Some((_, line)) = lines.next() {
             return Err(ParseRecordError::TooMany { line });
@@ -289,11 +280,3 @@ impl FromStr for Record {
         Ok(record)
     }
 }
-
-/// Whether a line has this name.
-fn is_named(line: &str, name: &str) -> bool {
-    line.split(' ').next() == Some(name)
-}
-
-const DAYS: &str = "days";
-const SEEDS: &str = "seeds";

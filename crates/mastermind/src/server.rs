@@ -10,7 +10,7 @@ mod state;
 mod timers;
 mod updates;
 
-use alloc::{collections::BTreeMap, string::ToString};
+use alloc::{collections::BTreeMap, string::ToString, vec::Vec};
 use core::time::Duration;
 use netcore::{Departure, Digest, GameEvent, HostId, Link, Outbox, Outcome, PeerId, Rate, Role, Time, TokenBucket};
 use serde::{Deserialize, Serialize};
@@ -180,8 +180,11 @@ impl Server {
         let Some(seat) = self.seats.get_mut(&number) else { return };
         seat.ready = true;
         match self.missing() {
-            0 if matches!(self.config.mode, Mode::Race(_)) => self.begin(now, rules, out),
-            0 => self.begin_at(now, &[number], rules, out),
+            0 if matches!(self.config.mode, Mode::Race(_)) => {
+                let all: Vec<u8> = self.seats.keys().copied().collect();
+                self.begin(now, &all, rules, out);
+            }
+            0 => self.begin(now, &[number], rules, out),
             missing => self.send_all(&ServerMessage::Wait(missing), out),
         }
     }
@@ -193,13 +196,8 @@ impl Server {
         players.saturating_sub(u8::try_from(ready).unwrap_or(u8::MAX))
     }
 
-    fn begin(&mut self, now: Time, rules: Rules, out: &mut Outbox) {
-        let all: alloc::vec::Vec<u8> = self.seats.keys().copied().collect();
-        self.begin_at(now, &all, rules, out);
-    }
-
     // Begins a game at these seats, with the same code for all.
-    fn begin_at(&mut self, now: Time, seats: &[u8], rules: Rules, out: &mut Outbox) {
+    fn begin(&mut self, now: Time, seats: &[u8], rules: Rules, out: &mut Outbox) {
         self.games = self.games.saturating_add(1);
         let number = self.games;
         let day = self.today.map(|(day, _)| day);
@@ -301,7 +299,7 @@ impl Server {
         let (number, turns) = (played.number, played.game.turns_gone());
         self.send_over(seat, out);
         if let Some(contest) = self.contests.get_mut(&number) {
-            contest.finish(seat, how, turns);
+            contest.finish(seat, Some(how), turns);
         }
         self.end_if_over(number, out);
     }
@@ -344,7 +342,7 @@ impl Server {
         self.send_all(&ServerMessage::Left(number), out);
         if let Some(played) = seat.played.filter(|played| played.how.is_none()) {
             if let Some(contest) = self.contests.get_mut(&played.number) {
-                contest.leave(number, played.game.turns_gone());
+                contest.finish(number, None, played.game.turns_gone());
             }
             self.end_if_over(played.number, out);
         }

@@ -19,12 +19,10 @@
 mod bench;
 mod candidates;
 mod hint;
-mod planes;
 mod search;
 mod shortlist;
 mod slices;
 mod space;
-mod stopped;
 mod strategy;
 mod symmetry;
 mod tally;
@@ -33,7 +31,11 @@ mod tree;
 pub use hint::{Hint, JUDGED, LISTED};
 pub use search::{Found, Progress, Search};
 pub use shortlist::Limits;
-pub use stopped::Stopped;
-pub use strategy::{ParseStrategyError, Strategy};
+pub use strategy::Strategy;
 pub use tally::Tally;
 pub use tree::{Codebreaker, Job};
+
+/// The function that was told of the progress has stopped the work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the search was stopped")]
+pub struct Stopped;

@@ -27,11 +27,17 @@ pub trait Client {
     /// The next message for the server: exactly one, in wire format.
     fn take_outgoing(&mut self) -> Option<Bytes>;
 
-    /// When [`Client::elapsed`] is due. After that call the deadline is later, or there is none.
-    fn deadline(&self, now: Time) -> Option<Time>;
+    /// When [`Client::elapsed`] is due. After that call the deadline is later, or there is none. The default is none, for a
+    /// client without timers.
+    fn deadline(&self, now: Time) -> Option<Time> {
+        let _ = now;
+        None
+    }
 
     /// Reports that the deadline has passed.
-    fn elapsed(&mut self, now: Time);
+    fn elapsed(&mut self, now: Time) {
+        let _ = now;
+    }
 
     /// Reports that the connection is gone.
     fn disconnected(&mut self, now: Time, why: Gone);

@@ -1,6 +1,8 @@
 //! A hash of a state that is updated as the state changes.
 
-/// A 64-bit hash of a set of (what, who, value) facts.
+use crate::Fingerprint;
+
+/// A 64-bit hash of a set of facts: each a (what, who, value), or the [`Fingerprint`] of more than that.
 ///
 /// Facts are combined by exclusive or, so their order does not matter, and adding a fact twice removes it. Equal sets
 /// of facts have equal digests; different sets differ, except with probability 2^-64. It does not resist somebody who
@@ -14,6 +16,11 @@ impl Digest {
         // Two rounds of the splitmix64 finaliser spread each bit over all others.
         let key = (u64::from(what) << 32) | u64::from(who);
         self.0 ^= mix(mix(key.wrapping_add(0x9E37_79B9_7F4A_7C15)) ^ value.wrapping_mul(0xD6E8_FEB8_6659_FD93));
+    }
+
+    /// Adds the fact that was hashed, or removes it if it is present.
+    pub const fn toggle_fact(&mut self, fact: Fingerprint) {
+        self.0 ^= fact.value();
     }
 
     /// Replaces the value of a fact.
@@ -52,6 +59,12 @@ mod tests {
         two.change(1, 2, 4, 3);
         one.toggle(4, 5, 6);
         one.toggle(4, 5, 6);
+        assert_eq!(one, two);
+        let mut fact = Fingerprint::new();
+        fact.add(7);
+        two.toggle_fact(fact);
+        assert_ne!(one, two);
+        two.toggle_fact(fact);
         assert_eq!(one, two);
     }
 }

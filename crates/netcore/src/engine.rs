@@ -1,6 +1,6 @@
 //! The server side of a game: a deterministic state machine.
 
-use alloc::{boxed::Box, vec::Vec};
+use alloc::vec::Vec;
 use bytes::{Buf, BytesMut};
 use core::fmt::Debug;
 use serde::{Deserialize, Serialize};
@@ -44,9 +44,6 @@ pub trait Protocol {
         buffer.advance(length);
         Ok(Some(request))
     }
-
-    /// Appends the wire form of `request` to `out`.
-    fn encode_request(request: &Self::Request, out: &mut BytesMut);
 
     /// Decides from its content what a datagram from an unknown address may cause. This applies to datagrams only: on
     /// other links a peer is connected before its first message. The default ignores all of them.
@@ -111,37 +108,3 @@ pub trait Engine {
         Vec::new()
     }
 }
-
-macro_rules! forward {
-    ($($holder:ty),*) => {$(
-        impl<E: Engine + ?Sized> Engine for $holder {
-            type Protocol = E::Protocol;
-
-            fn input(&mut self, now: Time, input: Input<'_, RequestOf<E>>, out: &mut Outbox) {
-                (**self).input(now, input, out);
-            }
-
-            fn deadline(&self) -> Option<Time> {
-                (**self).deadline()
-            }
-
-            fn outcome(&self) -> Option<Outcome> {
-                (**self).outcome()
-            }
-
-            fn digest(&self) -> u64 {
-                (**self).digest()
-            }
-
-            fn status(&self) -> Status {
-                (**self).status()
-            }
-
-            fn roster(&self) -> Vec<Occupant> {
-                (**self).roster()
-            }
-        }
-    )*};
-}
-// Also for `&mut E`, so that the caller can inspect the engine after the shell has finished.
-forward!(&mut E, Box<E>);

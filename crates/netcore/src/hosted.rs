@@ -60,11 +60,6 @@ impl<E: Engine> Hosted<E> {
         &self.engine
     }
 
-    /// Returns the engine and drops the room.
-    pub fn into_engine(self) -> E {
-        self.engine
-    }
-
     /// What the next input may change.
     pub fn trace(&self) -> Trace {
         Trace {
@@ -189,7 +184,7 @@ impl<E: Engine> Room for Hosted<E> {
         if self.engine.outcome().is_some() {
             return Progress::Ignored;
         }
-        let mark = out.mark();
+        let start = out.position();
         let mut progress = Progress::Decoded;
         match input {
             Input::Message { peer, message } => progress = self.message(now, peer, message, out),
@@ -208,7 +203,7 @@ impl<E: Engine> Room for Hosted<E> {
             Input::Elapsed => self.engine.input(now, Input::Elapsed, out),
             Input::Stop(leave) => self.engine.input(now, Input::Stop(leave), out),
         }
-        for peer in out.closed_since(mark) {
+        for peer in out.closed_since(start) {
             self.remove(peer);
         }
         progress
@@ -276,10 +271,6 @@ mod tests {
             }
             *named |= word == b"ann";
             Ok(String::from_utf8_lossy(word).into_owned())
-        }
-
-        fn encode_request(request: &String, out: &mut BytesMut) {
-            out.extend_from_slice(request.as_bytes());
         }
 
         fn admits(message: Result<&String, DecodeError>) -> Admission {
@@ -447,13 +438,5 @@ mod tests {
             assert_eq!(room.admits(datagram), admission, "{}", datagram.escape_ascii());
         }
         assert_eq!(room.digest(), 0);
-    }
-
-    #[test]
-    fn a_room_is_object_safe() {
-        let mut room: alloc::boxed::Box<dyn Room> = alloc::boxed::Box::new(Hosted::new(Echo::default()));
-        let mut out = Outbox::new();
-        assert_eq!(room.input(Time::ZERO, Input::Elapsed, &mut out), Progress::Decoded);
-        assert_eq!((room.status().seats, room.outcome()), (1, None));
     }
 }

@@ -10,10 +10,10 @@
 //! - [`wire`]: a bounded reader and writer for big-endian binary messages.
 //! - [`framing`]: incremental decoders that split a byte stream into NUL-terminated or length-prefixed frames.
 //! - [`MessageStream`]: the receiving end of a stream of messages, which knows where a malformed one begins.
-//! - [`LogWriter`] and [`Log`]: a history that is stored once and sent to every peer that joins late.
+//! - [`HistoryWriter`] and [`History`]: a history that is stored once and sent to every peer that joins late.
 //! - [`TokenBucket`]: a rate limiter that takes the time as an argument.
 //! - [`Shares`]: something limited, shared out over hosts ([`HostId`]) and their networks.
-//! - [`MinStd`]: the random number generator that the robots protocol prescribes.
+//! - [`Level`] is how well a bot plays, and [`Name`] what a player is called, by the rules of each game ([`Naming`]).
 //!
 //! The crate is `no_std`: the compiler rejects sockets, clocks, files and threads here.
 //!
@@ -45,12 +45,13 @@ mod error;
 mod event;
 mod fingerprint;
 pub mod framing;
+mod history;
 mod hold;
 mod hosted;
 mod input;
-mod log;
+mod level;
 mod message_stream;
-mod minstd;
+mod name;
 mod outbox;
 mod peer;
 pub mod probe;
@@ -67,13 +68,14 @@ pub use engine::{Admission, Engine, Outcome, Protocol, RequestOf};
 pub use error::DecodeError;
 pub use event::{Departure, GameEvent, Occupant, Phase, Severity, Standing, Status};
 pub use fingerprint::Fingerprint;
+pub use history::{History, HistoryWriter};
 pub use hold::Hold;
 pub use hosted::{DecoderOf, Hosted, HostedState, Trace};
 pub use input::{Input, Leave};
-pub use log::{Log, LogWriter};
+pub use level::Level;
 pub use message_stream::{MessageDecoder, MessageStream};
-pub use minstd::MinStd;
-pub use outbox::{Outbox, OutboxMark, Output, To};
+pub use name::{Name, Naming, NotAName, cleaned};
+pub use outbox::{Outbox, OutboxPosition, Output, To};
 pub use peer::{Framing, Gone, HostId, Link, PeerId, Role};
 pub use recorded::{Recorded, StateError};
 pub use room::{Progress, Room, Split};

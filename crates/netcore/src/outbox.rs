@@ -3,7 +3,7 @@
 use alloc::{string::String, vec::Vec};
 use bytes::Bytes;
 
-use crate::{GameEvent, Log, PeerId};
+use crate::{GameEvent, History, PeerId};
 
 /// The recipients of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub enum Output {
         /// Exactly one message in wire format.
         frame: Bytes,
     },
-    /// Send a history: all segments of `log` in order, before anything sent to this peer later.
+    /// Send a history: all of its segments in order, before anything sent to this peer later.
     ///
     /// A history can be long, and it is shared with other peers that catch up, so it does not count towards the lag of
     /// the peer. Instead the time is limited during which the peer may read nothing of it.
@@ -32,7 +32,7 @@ pub enum Output {
         /// The recipient.
         to: PeerId,
         /// Complete messages, concatenated.
-        log: Log,
+        history: History,
     },
     /// Send what is queued for this peer, then drop the peer.
     Close {
@@ -67,9 +67,9 @@ impl Outbox {
         self.outputs.push(Output::Send { to: To::Everyone, frame });
     }
 
-    /// Sends all of `log` to `to`, before anything sent to it later.
-    pub fn replay(&mut self, to: PeerId, log: Log) {
-        self.outputs.push(Output::Replay { to, log });
+    /// Sends all of `history` to `to`, before anything sent to it later.
+    pub fn replay(&mut self, to: PeerId, history: History) {
+        self.outputs.push(Output::Replay { to, history });
     }
 
     /// Drops `peer` after everything sent to it before.
@@ -115,19 +115,19 @@ impl Outbox {
     }
 
     /// The current position, for [`Outbox::closed_since`].
-    pub fn mark(&self) -> OutboxMark {
-        OutboxMark { outputs: self.outputs.len(), closes: self.closes }
+    pub fn position(&self) -> OutboxPosition {
+        OutboxPosition { outputs: self.outputs.len(), closes: self.closes }
     }
 
-    /// The outputs that were queued since `mark`, oldest first.
-    pub fn since(&self, mark: OutboxMark) -> &[Output] {
-        self.outputs.get(mark.outputs..).unwrap_or_default()
+    /// The outputs that were queued since `start`, oldest first.
+    pub fn since(&self, start: OutboxPosition) -> &[Output] {
+        self.outputs.get(start.outputs..).unwrap_or_default()
     }
 
-    /// The peers that were closed since `mark`.
-    pub fn closed_since(&self, mark: OutboxMark) -> impl Iterator<Item = PeerId> {
+    /// The peers that were closed since `start`.
+    pub fn closed_since(&self, start: OutboxPosition) -> impl Iterator<Item = PeerId> {
         // Most inputs close no peer; then the outputs are not scanned.
-        let from = if self.closes == mark.closes { self.outputs.len() } else { mark.outputs };
+        let from = if self.closes == start.closes { self.outputs.len() } else { start.outputs };
         self.outputs.iter().skip(from).filter_map(|output| match output {
             Output::Close { peer } => Some(*peer),
             _ => None,
@@ -137,7 +137,7 @@ impl Outbox {
 
 /// A position in an [`Outbox`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OutboxMark {
+pub struct OutboxPosition {
     outputs: usize,
     closes: usize,
 }

@@ -1,5 +1,5 @@
-//! What a simulation sees of the code that it runs: faults that are planted to see that they are found, and marks of the
-//! paths that a run took.
+//! What a simulation sees of the code that it runs: faults that are planted to see that they are found, and which
+//! paths a run took.
 //!
 //! Without the feature `probe` there are neither, and no released program has it. With it, they belong to the thread that
 //! called `enter`.
@@ -66,11 +66,11 @@ pub fn has(fault: Planted) -> bool {
     }
 }
 
-/// Marks that the code came here.
+/// Notes that the code came here.
 #[inline]
-pub fn mark(path: &'static str) {
+pub fn pass(path: &'static str) {
     #[cfg(feature = "probe")]
-    thread::mark(path);
+    thread::pass(path);
     #[cfg(not(feature = "probe"))]
     let _ = path;
 }
@@ -89,24 +89,24 @@ mod thread {
         static CURRENT: RefCell<Probe> = RefCell::default();
     }
 
-    /// What the probes of a thread see. Clones share the marks.
+    /// What the probes of a thread see. Clones share them.
     #[derive(Debug, Clone, Default)]
     pub struct Probe {
         /// The fault, if one is planted.
         pub planted: Option<Planted>,
-        marks: Option<Arc<Mutex<BTreeMap<&'static str, u64>>>>,
+        passed: Option<Arc<Mutex<BTreeMap<&'static str, u64>>>>,
     }
 
     impl Probe {
-        /// A probe that counts marks.
+        /// A probe that counts the paths taken.
         pub fn new(planted: Option<Planted>) -> Self {
-            Self { planted, marks: Some(Arc::default()) }
+            Self { planted, passed: Some(Arc::default()) }
         }
 
-        /// How often each mark was passed.
-        pub fn marks(&self) -> BTreeMap<&'static str, u64> {
-            let marks = self.marks.as_ref();
-            marks.map(|marks| marks.lock().unwrap_or_else(PoisonError::into_inner).clone()).unwrap_or_default()
+        /// How often each path was taken.
+        pub fn passed(&self) -> BTreeMap<&'static str, u64> {
+            let passed = self.passed.as_ref();
+            passed.map(|passed| passed.lock().unwrap_or_else(PoisonError::into_inner).clone()).unwrap_or_default()
         }
     }
 
@@ -124,10 +124,10 @@ mod thread {
         CURRENT.with_borrow(|probe| probe.planted == Some(fault))
     }
 
-    pub(super) fn mark(path: &'static str) {
+    pub(super) fn pass(path: &'static str) {
         CURRENT.with_borrow(|probe| {
-            if let Some(marks) = &probe.marks {
-                *marks.lock().unwrap_or_else(PoisonError::into_inner).entry(path).or_default() += 1;
+            if let Some(passed) = &probe.passed {
+                *passed.lock().unwrap_or_else(PoisonError::into_inner).entry(path).or_default() += 1;
             }
         });
     }

@@ -1,6 +1,5 @@
 //! A server at the level of bytes.
 
-use alloc::boxed::Box;
 use bytes::{Buf, BytesMut};
 
 use crate::{Admission, DecodeError, Input, Outbox, Outcome, PeerId, Status, Time};
@@ -84,34 +83,4 @@ pub trait Room {
 
     /// The summary that a lobby shows.
     fn status(&self) -> Status;
-}
-
-impl<R: Room + ?Sized> Room for Box<R> {
-    fn split(&mut self, peer: PeerId, bytes: &[u8]) -> Split {
-        (**self).split(peer, bytes)
-    }
-
-    fn input(&mut self, now: Time, input: Input<'_, &[u8]>, out: &mut Outbox) -> Progress {
-        (**self).input(now, input, out)
-    }
-
-    fn admits(&self, datagram: &[u8]) -> Admission {
-        (**self).admits(datagram)
-    }
-
-    fn deadline(&self) -> Option<Time> {
-        (**self).deadline()
-    }
-
-    fn outcome(&self) -> Option<Outcome> {
-        (**self).outcome()
-    }
-
-    fn digest(&self) -> u64 {
-        (**self).digest()
-    }
-
-    fn status(&self) -> Status {
-        (**self).status()
-    }
 }

@@ -1,7 +1,7 @@
 //! A chat: everybody reads every line, `bye` ends it. `cargo run -p netshell --example chat`, then `nc localhost 2050`.
 use std::{error::Error, net::TcpListener};
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use netcore::{DecodeError, Engine, Framing, Hosted, Input, Leave, Outbox, Outcome, Phase, Protocol, Rate, Time};
 use netshell::{Clock, Host, Limits, Tcp, bind_tcp, raise_open_files, serve, shutdown};
 
@@ -15,9 +15,6 @@ impl Protocol for Lines {
     }
     fn decode((): &mut (), line: &[u8], _: Framing) -> Result<Bytes, DecodeError> {
         netcore::framing::LineDecoder::new(Self::MAX_MESSAGE).whole(line).map(Bytes::copy_from_slice)
-    }
-    fn encode_request(line: &Bytes, out: &mut BytesMut) {
-        out.extend([&line[..], b"\n"].concat());
     }
 }
 

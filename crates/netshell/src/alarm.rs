@@ -9,55 +9,58 @@ use std::{
     task::{Context, Poll, ready},
 };
 
+use netcore::Time;
 use tokio::time::Instant;
 
-use crate::Precision;
+use crate::{Clock, Precision, Timer};
 
-/// A timer for one moment at a time.
+/// The timer of a [`Clock`].
 #[derive(Debug)]
-pub(crate) enum Alarm {
+pub struct SystemTimer {
+    clock: Clock,
+    alarm: Alarm,
+}
+
+#[derive(Debug)]
+enum Alarm {
     #[cfg(target_os = "linux")]
     Own(own::Alarm),
     Shared(shared::Alarm),
 }
 
-impl Alarm {
+impl SystemTimer {
     /// A timer that is not set. Must be called within a tokio runtime.
     ///
     /// # Errors
     /// When the system has no timers left.
-    pub(crate) fn new(precision: Precision) -> io::Result<Self> {
-        match precision {
+    pub(crate) fn new(clock: Clock, precision: Precision) -> io::Result<Self> {
+        let alarm = match precision {
             #[cfg(target_os = "linux")]
-            Precision::System => Ok(Self::Own(own::Alarm::new()?)),
-            _ => Ok(Self::Shared(shared::Alarm::new())),
-        }
+            Precision::System => Alarm::Own(own::Alarm::new()?),
+            _ => Alarm::Shared(shared::Alarm::new()),
+        };
+        Ok(Self { clock, alarm })
     }
+}
 
-    /// Sets the timer to `at`, or disarms it. A previous setting is discarded, even if it has already expired.
-    ///
-    /// # Errors
-    /// When the system call fails.
-    pub(crate) fn set(&mut self, at: Option<Instant>) -> io::Result<()> {
-        match self {
+impl Timer for SystemTimer {
+    fn set(&mut self, at: Option<Time>) -> io::Result<()> {
+        let at = at.map(|at| self.clock.instant(at));
+        match &mut self.alarm {
             #[cfg(target_os = "linux")]
-            Self::Own(alarm) => alarm.set(at),
-            Self::Shared(alarm) => {
+            Alarm::Own(alarm) => alarm.set(at),
+            Alarm::Shared(alarm) => {
                 alarm.set(at);
                 Ok(())
             }
         }
     }
 
-    /// Ready once the timer has expired; otherwise the task is woken when it expires.
-    ///
-    /// # Errors
-    /// When the timer cannot be read.
-    pub(crate) fn poll_expired(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self {
+    fn poll_expired(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match &mut self.alarm {
             #[cfg(target_os = "linux")]
-            Self::Own(alarm) => alarm.poll_expired(context),
-            Self::Shared(alarm) => alarm.poll_expired(context).map(Ok),
+            Alarm::Own(alarm) => alarm.poll_expired(context),
+            Alarm::Shared(alarm) => alarm.poll_expired(context).map(Ok),
         }
     }
 }
@@ -158,30 +161,32 @@ mod shared {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::TimeSource;
     use std::{future::poll_fn, time::Duration};
 
-    async fn rung(alarm: &mut Alarm) {
-        poll_fn(|context| alarm.poll_expired(context)).await.unwrap();
+    async fn rung(timer: &mut SystemTimer) {
+        poll_fn(|context| timer.poll_expired(context)).await.unwrap();
     }
 
-    const EACH: [Precision; 2] = [Precision::System, Precision::Millisecond];
-
-    fn run(test: impl AsyncFn(Alarm)) {
+    fn run(test: impl AsyncFn(Clock, SystemTimer)) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        for precision in EACH {
-            runtime.block_on(async { test(Alarm::new(precision).unwrap()).await });
+        for precision in [Precision::System, Precision::Millisecond] {
+            runtime.block_on(async {
+                let clock = Clock::start().with_precision(precision);
+                test(clock, clock.timer().unwrap()).await;
+            });
         }
     }
 
     #[test]
     fn it_expires_once_and_never_early() {
-        run(async |mut alarm| {
+        run(async |clock, mut timer| {
             for micros in [0, 1, 300, 2_500] {
-                let at = Instant::now() + Duration::from_micros(micros);
-                alarm.set(Some(at)).unwrap();
-                rung(&mut alarm).await;
-                assert!(Instant::now() >= at);
-                let again = tokio::time::timeout(Duration::from_millis(1), rung(&mut alarm)).await;
+                let at = clock.now().plus(Duration::from_micros(micros));
+                timer.set(Some(at)).unwrap();
+                rung(&mut timer).await;
+                assert!(clock.now() >= at);
+                let again = tokio::time::timeout(Duration::from_millis(1), rung(&mut timer)).await;
                 assert!(again.is_err(), "only once");
             }
         });
@@ -189,16 +194,16 @@ mod tests {
 
     #[test]
     fn a_previous_setting_is_discarded() {
-        run(async |mut alarm| {
-            let start = Instant::now();
-            alarm.set(Some(start)).unwrap();
+        run(async |clock, mut timer| {
+            let start = clock.now();
+            timer.set(Some(start)).unwrap();
             // This setting has expired without being awaited.
-            alarm.set(Some(start + Duration::from_millis(5))).unwrap();
-            rung(&mut alarm).await;
-            assert!(start.elapsed() >= Duration::from_millis(5));
-            alarm.set(Some(Instant::now())).unwrap();
-            alarm.set(None).unwrap();
-            assert!(tokio::time::timeout(Duration::from_millis(1), rung(&mut alarm)).await.is_err());
+            timer.set(Some(start.plus(Duration::from_millis(5)))).unwrap();
+            rung(&mut timer).await;
+            assert!(clock.now().since(start) >= Duration::from_millis(5));
+            timer.set(Some(clock.now())).unwrap();
+            timer.set(None).unwrap();
+            assert!(tokio::time::timeout(Duration::from_millis(1), rung(&mut timer)).await.is_err());
         });
     }
 }

@@ -1,15 +1,15 @@
 //! The clock of a server.
 
 use std::{
-    io,
+    future, io,
     task::{Context, Poll},
     time::Duration,
 };
 
 use netcore::Time;
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep_until};
 
-use crate::alarm::Alarm;
+use crate::alarm::SystemTimer;
 
 /// The time of a server loop. [`Clock`] is that of the system; a simulation has its own.
 pub trait TimeSource {
@@ -87,6 +87,14 @@ impl Clock {
         const FAR: Duration = Duration::from_secs(30 * 365 * 24 * 3600);
         self.start + time.since(self.first).min(FAR)
     }
+
+    /// Waits until the clock shows `time`; for ever without one. Within a tokio runtime.
+    pub async fn until(&self, time: Option<Time>) {
+        match time {
+            Some(time) => sleep_until(self.instant(time)).await,
+            None => future::pending().await,
+        }
+    }
 }
 
 impl TimeSource for Clock {
@@ -98,24 +106,7 @@ impl TimeSource for Clock {
 
     /// Must be called within a tokio runtime.
     fn timer(&self) -> io::Result<SystemTimer> {
-        Ok(SystemTimer { clock: *self, alarm: Alarm::new(self.precision)? })
-    }
-}
-
-/// The timer of a [`Clock`].
-#[derive(Debug)]
-pub struct SystemTimer {
-    clock: Clock,
-    alarm: Alarm,
-}
-
-impl Timer for SystemTimer {
-    fn set(&mut self, at: Option<Time>) -> io::Result<()> {
-        self.alarm.set(at.map(|at| self.clock.instant(at)))
-    }
-
-    fn poll_expired(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.alarm.poll_expired(context)
+        SystemTimer::new(*self, self.precision)
     }
 }
 

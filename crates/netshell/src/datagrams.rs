@@ -12,19 +12,19 @@ use netcore::{Admission, Rate, Time, TokenBucket};
 use crate::{ConnectionId, fair_queue::FairQueue, strangers::StrangerLimits};
 
 /// Datagrams per second that are accepted from one peer, far more than people and bots send. A datagram longer than
-/// [`PIECE`] counts as several, because a journal may store its content.
+/// `PIECE` counts as several, because a journal may store its content.
 pub const PEER_RATE: Rate = Rate { per_second: 20_000, burst: 20_000 };
 /// Bytes of a datagram that count as one.
-pub const PIECE: usize = 64;
+pub(crate) const PIECE: usize = 64;
 /// Datagrams of one address that may wait for their turn; more are dropped. The system itself keeps about as many for a
 /// whole socket.
-pub const MAX_WAITING: usize = 1_024;
+pub(crate) const MAX_WAITING: usize = 1_024;
 /// Bytes of one address that may wait for their turn.
-pub const MAX_WAITING_BYTES: usize = 64 << 10;
+pub(crate) const MAX_WAITING_BYTES: usize = 64 << 10;
 
 /// What to do with a datagram that has arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
+pub(crate) enum Fate {
     /// It is from this connection, and is processed now.
     Now(ConnectionId),
     /// It waits for the turn of its connection; see [`Datagrams::next_waiting`].
@@ -54,7 +54,7 @@ struct Known<R> {
 ///
 /// A remote end becomes a connection by a datagram that the room admits, and remains one until the room closes it.
 #[derive(Debug)]
-pub struct Datagrams<R> {
+pub(crate) struct Datagrams<R> {
     // Only looked up, never iterated, so its order has no effect.
     ids: HashMap<R, ConnectionId>,
     known: BTreeMap<ConnectionId, Known<R>>,
@@ -64,7 +64,7 @@ pub struct Datagrams<R> {
 }
 
 /// Whether a reply to this address can reach exactly one socket. Other source addresses are forged.
-pub fn is_answerable(address: SocketAddr) -> bool {
+pub(crate) fn is_answerable(address: SocketAddr) -> bool {
     let one = match address.ip().to_canonical() {
         IpAddr::V4(ip) => !(ip.is_multicast() || ip.is_broadcast() || ip.is_unspecified()),
         IpAddr::V6(ip) => !(ip.is_multicast() || ip.is_unspecified()),
@@ -74,7 +74,7 @@ pub fn is_answerable(address: SocketAddr) -> bool {
 
 impl<R: Copy + Eq + Hash> Datagrams<R> {
     /// A transport without connections.
-    pub fn new(now: Time) -> Self {
+    pub(crate) fn new(now: Time) -> Self {
         Self {
             ids: HashMap::new(),
             known: BTreeMap::new(),
@@ -85,12 +85,12 @@ impl<R: Copy + Eq + Hash> Datagrams<R> {
     }
 
     /// The connection at `remote`, if there is one.
-    pub fn at(&self, remote: R) -> Option<ConnectionId> {
+    pub(crate) fn at(&self, remote: R) -> Option<ConnectionId> {
         self.ids.get(&remote).copied()
     }
 
     /// Registers a datagram from `remote` and decides what to do with it.
-    pub fn arrive(&mut self, now: Time, remote: R, datagram: &[u8]) -> Fate {
+    pub(crate) fn arrive(&mut self, now: Time, remote: R, datagram: &[u8]) -> Fate {
         let Some(id) = self.at(remote) else { return Fate::Stranger };
         let Some(known) = self.known.get_mut(&id) else { return Fate::Refused };
         known.heard = now;
@@ -116,12 +116,12 @@ impl<R: Copy + Eq + Hash> Datagrams<R> {
     }
 
     /// Whether any datagram waits for its turn.
-    pub fn is_waiting(&self) -> bool {
+    pub(crate) fn is_waiting(&self) -> bool {
         !self.fair.is_empty()
     }
 
     /// The next waiting datagram and its connection.
-    pub fn next_waiting(&mut self) -> Option<(ConnectionId, BytesMut)> {
+    pub(crate) fn next_waiting(&mut self) -> Option<(ConnectionId, BytesMut)> {
         loop {
             let id = self.fair.next()?;
             let Some(known) = self.known.get_mut(&id) else { continue };
@@ -135,19 +135,25 @@ impl<R: Copy + Eq + Hash> Datagrams<R> {
     }
 
     /// Charges a connection for the time that its datagram took.
-    pub fn charge(&mut self, now: Time, id: ConnectionId, work: std::time::Duration) {
+    pub(crate) fn charge(&mut self, now: Time, id: ConnectionId, work: std::time::Duration) {
         self.fair.charge(now, id, work);
     }
 
     /// Refuses the datagrams of a connection until this time.
-    pub fn pause(&mut self, id: ConnectionId, until: Time) {
+    pub(crate) fn pause(&mut self, id: ConnectionId, until: Time) {
         if let Some(known) = self.known.get_mut(&id) {
             known.paused = until;
         }
     }
 
     /// Opens a connection to a remote end with the address `address`, if the limits on strangers permit it.
-    pub fn admit(&mut self, now: Time, remote: R, address: SocketAddr, admission: Admission) -> Option<ConnectionId> {
+    pub(crate) fn admit(
+        &mut self,
+        now: Time,
+        remote: R,
+        address: SocketAddr,
+        admission: Admission,
+    ) -> Option<ConnectionId> {
         if !self.strangers.admit(now, address, admission) {
             return None;
         }
@@ -156,7 +162,7 @@ impl<R: Copy + Eq + Hash> Datagrams<R> {
 
     /// Opens a connection to a remote end of an earlier run, which may send from any of `remotes`. `None` if there are
     /// none, or all of them have a connection already.
-    pub fn adopt(&mut self, now: Time, mut remotes: Vec<R>) -> Option<ConnectionId> {
+    pub(crate) fn adopt(&mut self, now: Time, mut remotes: Vec<R>) -> Option<ConnectionId> {
         remotes.retain(|remote| !self.ids.contains_key(remote));
         let remote = *remotes.first()?;
         Some(self.open(now, remote, remotes))
@@ -176,7 +182,7 @@ impl<R: Copy + Eq + Hash> Datagrams<R> {
     }
 
     /// Removes a connection.
-    pub fn close(&mut self, id: ConnectionId) {
+    pub(crate) fn close(&mut self, id: ConnectionId) {
         if let Some(gone) = self.known.remove(&id) {
             self.ids.remove(&gone.remote);
             for other in gone.others {
@@ -187,12 +193,12 @@ impl<R: Copy + Eq + Hash> Datagrams<R> {
     }
 
     /// The remote end of a connection, and when it last sent anything.
-    pub fn place(&self, id: ConnectionId) -> Option<(R, Time)> {
+    pub(crate) fn place(&self, id: ConnectionId) -> Option<(R, Time)> {
         self.known.get(&id).map(|&Known { remote, heard, .. }| (remote, heard))
     }
 
     /// The remote ends of all connections, and when each last sent anything.
-    pub fn places(&self) -> impl Iterator<Item = (R, Time)> {
+    pub(crate) fn places(&self) -> impl Iterator<Item = (R, Time)> {
         self.known.values().map(|&Known { remote, heard, .. }| (remote, heard))
     }
 }
@@ -230,43 +236,6 @@ mod tests {
         ] {
             assert_eq!(is_answerable(address(text)), answerable, "{text}");
         }
-    }
-
-    #[test]
-    fn a_busy_seat_does_not_delay_the_others() {
-        let (mut datagrams, ids) = datagrams(&[1, 2]);
-        let (mut now, mut waited) = (Time::ZERO, vec![]);
-        let cost = |id| Duration::from_micros(if id == ids[0] { 500 } else { 30 });
-        // Two seconds with 5,000 keys per second of the first peer and 10 of the second: three times what the processor
-        // can do.
-        let mut due: Vec<(u64, u16)> = (0..10_000).map(|key| (key * 200, 1)).collect();
-        due.extend((0..20).map(|key| (key * 100_000 + 77, 2)));
-        due.sort_unstable();
-        let mut due = due.into_iter().peekable();
-        while due.peek().is_some() || datagrams.is_waiting() {
-            // As the transport does: first everything in the socket, then waiting datagrams.
-            let mut served = None;
-            while let Some((at, port)) = due.next_if(|&(at, _)| Time::from_nanos(at * 1_000) <= now) {
-                if let Fate::Now(id) = datagrams.arrive(now, port, b"KEY H") {
-                    if id == ids[1] {
-                        waited.push(now.since(Time::from_nanos(at * 1_000)));
-                    }
-                    served = Some(id);
-                    break;
-                }
-            }
-            let served = served.or_else(|| datagrams.next_waiting().map(|(id, _)| id));
-            match (served, due.peek()) {
-                (Some(id), _) => {
-                    now = now.plus(cost(id));
-                    datagrams.charge(now, id, cost(id));
-                }
-                (None, Some(&(at, _))) => now = now.max(Time::from_nanos(at * 1_000)),
-                (None, None) => {}
-            }
-        }
-        assert_eq!(waited.len(), 20, "all of them as they came");
-        assert!(waited.iter().all(|&waited| waited <= Duration::from_micros(530)), "{waited:?}");
     }
 
     #[test]

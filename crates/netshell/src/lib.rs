@@ -4,7 +4,7 @@
 //!   outputs. It has no clock and no socket, so that simulations drive the same code.
 //! - [`serve`] is the server loop: it waits for a signal, a deadline or a transport, and lets the host work. A
 //!   [`TimeSource`] is its clock: [`Clock`] in a program, virtual time in a simulation.
-//! - [`Udp`] is the transport for datagrams, and [`Ports`] the same over any [`DatagramSocket`]. [`Datagrams`] maps
+//! - [`Udp`] is the transport for datagrams, and [`Ports`] the same over any [`DatagramSocket`]. It maps
 //!   addresses to connections, limits unknown addresses and schedules busy ones. A bounded backlog holds what the
 //!   system cannot send yet.
 //! - [`Tcp`] is the transport for connections, and [`Streams`] the same over any [`ByteStream`]. Broadcast messages are
@@ -43,22 +43,20 @@ mod tune;
 mod udp;
 mod warden;
 
+pub use alarm::SystemTimer;
 pub use bind::{BindError, bind_tcp, bind_udp};
-pub use clock::{Clock, Precision, SystemTimer, TimeSource, Timer};
+pub use clock::{Clock, Precision, TimeSource, Timer};
 pub use connection_budget::{ConnectionBudget, ConnectionPermit, Limits, MAX_CONNECTIONS};
-pub use datagrams::{Datagrams, Fate, MAX_WAITING, MAX_WAITING_BYTES, PEER_RATE, PIECE, is_answerable};
+pub use datagrams::PEER_RATE;
 pub use host::{Host, MAX_HELD, RECORDED_RATE, SLOW_HOLD};
 pub use log_limit::LogLimit;
 pub use observer::Observer;
 pub use open_files::raise_open_files;
 pub use serve::serve;
 pub use shutdown::shutdown;
-pub use strangers::{ANSWER_RATE, HOST_RATE, STRANGERS_RATE};
-pub use streams::{
-    ByteStream, Listen, MAX_CATCH_UP, MAX_LAG, MAX_OWN, MAX_OWN_TOTAL, MAX_STALL, OVERHEAD, PROGRESS, SEND_BUFFER,
-    Streams, Tcp,
-};
+pub use strangers::{HOST_RATE, STRANGERS_RATE};
+pub use streams::{ByteStream, Listen, MAX_LAG, Streams, Tcp};
 pub use transport::{Answer, BytesTicket, ConnectionEvent, ConnectionId, Delivery, StrangerTicket, Transport};
 pub use tune::tune_stream;
 pub use udp::{DatagramSocket, Ports, Udp};
-pub use warden::{Farewell, Removal, Warden};
+pub use warden::{Removal, Warden};

@@ -11,7 +11,7 @@ use crate::host_table::{HostLimit, HostTable};
 pub const HOST_RATE: Rate = Rate { per_second: 32, burst: 96 };
 /// Datagrams per second from strangers of one host that are answered without admitting a peer. Separate from
 /// [`HOST_RATE`], so that a broken program does not keep others on its machine from joining.
-pub const ANSWER_RATE: Rate = Rate { per_second: 32, burst: 96 };
+pub(crate) const ANSWER_RATE: Rate = Rate { per_second: 32, burst: 96 };
 /// Datagrams per second of both kinds from all strangers.
 pub const STRANGERS_RATE: Rate = Rate { per_second: 1_000, burst: 2_000 };
 

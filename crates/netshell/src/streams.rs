@@ -23,12 +23,12 @@ use tracing::{debug, warn};
 use self::{
     connection::{CHUNK, Connection, Serviced},
     listener::{Accepted, Listener},
-    queue::Broadcasts,
+    queue::{Broadcasts, MAX_OWN_TOTAL},
     ready::ReadyList,
 };
 pub use self::{
-    queue::{MAX_CATCH_UP, MAX_LAG, MAX_OWN, MAX_OWN_TOTAL, MAX_STALL, OVERHEAD, PROGRESS},
-    stream::{ByteStream, Listen, SEND_BUFFER},
+    queue::MAX_LAG,
+    stream::{ByteStream, Listen},
 };
 use crate::{ConnectionBudget, ConnectionEvent, ConnectionId, LogLimit, address::canonical, fair_queue::FairQueue};
 
@@ -53,8 +53,8 @@ enum Key {
 /// A transport over streams. A connection is reported as soon as it is accepted.
 ///
 /// Broadcast messages are stored once for all connections that have not written them yet. A connection that lags by
-/// more than [`MAX_LAG`] is dropped (while it catches up: by more than [`MAX_CATCH_UP`], or without progress for
-/// [`MAX_STALL`]). Each connection is read at a bounded rate, and at most one message and one chunk of it are buffered.
+/// more than [`MAX_LAG`] is dropped (while it catches up: by more than `MAX_CATCH_UP`, or without progress for
+/// `MAX_STALL`). Each connection is read at a bounded rate, and at most one message and one chunk of it are buffered.
 #[derive(Debug)]
 pub struct Streams<L: Listen> {
     listeners: Vec<Listener<L>>,

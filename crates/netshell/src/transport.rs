@@ -7,7 +7,7 @@ use std::{
 };
 
 use bytes::{Bytes, BytesMut};
-use netcore::{Admission, Gone, Link, Log, Progress, Role, Time};
+use netcore::{Admission, Gone, History, Link, Progress, Role, Time};
 
 /// A connection of a transport. A transport never reuses a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -119,7 +119,7 @@ pub enum Delivery<'a> {
     /// A message to every open connection.
     Everyone(&'a Bytes),
     /// A history, which comes before anything that is delivered to this connection later.
-    History(ConnectionId, &'a Log),
+    History(ConnectionId, &'a History),
     /// The end of a connection, after what is queued for it. No further events are reported for it.
     Close(ConnectionId),
 }

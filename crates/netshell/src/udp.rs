@@ -25,8 +25,9 @@ use tracing::{debug, warn};
 use self::port::Port;
 pub use self::socket::DatagramSocket;
 use crate::{
-    Answer, BytesTicket, ConnectionEvent, ConnectionId, Datagrams, Delivery, Fate, LogLimit, StrangerTicket, Transport,
-    address::canonical, datagrams::is_answerable,
+    Answer, BytesTicket, ConnectionEvent, ConnectionId, Delivery, LogLimit, StrangerTicket, Transport,
+    address::canonical,
+    datagrams::{Datagrams, Fate, is_answerable},
 };
 
 /// Datagrams read from the sockets before a waiting one has its turn.
@@ -42,7 +43,7 @@ type Remote = (usize, SocketAddr);
 /// A transport over one or more UDP sockets.
 pub type Udp = Ports<UdpSocket>;
 
-/// A transport over any sockets for datagrams. [`Datagrams`] decides who becomes a connection and whose turn it is.
+/// A transport over any sockets for datagrams. `Datagrams` decides who becomes a connection and whose turn it is.
 #[derive(Debug)]
 pub struct Ports<S> {
     all: Vec<Port<S>>,
@@ -253,7 +254,7 @@ impl<S: DatagramSocket> Transport for Ports<S> {
                     self.all[index].send(now, (address, heard), frame.clone());
                 }
             }
-            Delivery::History(to, log) => log.frames().for_each(|frame| self.send(now, to, frame)),
+            Delivery::History(to, history) => history.frames().for_each(|frame| self.send(now, to, frame)),
             Delivery::Close(id) => self.datagrams.close(id),
         }
     }

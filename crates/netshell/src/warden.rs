@@ -8,32 +8,13 @@ use std::{
 use bytes::Bytes;
 use netcore::{Framing, HostId, Link, PeerId};
 
-/// Whom to remove from a room.
+/// Whom to remove from a room, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Removal {
-    /// One peer, which is sent this message first.
-    Peer(PeerId, Option<Farewell>),
-    /// All peers of a host, which are sent this message first.
-    Host(HostId, Option<Farewell>),
-}
-
-/// The last message to a peer that is removed, in both forms, since the peers of a host may have different links.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Farewell {
-    /// With the end that marks off messages on a stream.
-    pub stream: Bytes,
-    /// As a message of its own.
-    pub whole: Bytes,
-}
-
-impl Farewell {
-    /// The message for links with this framing.
-    pub const fn on(&self, framing: Framing) -> &Bytes {
-        match framing {
-            Framing::Stream => &self.stream,
-            Framing::Whole => &self.whole,
-        }
-    }
+    /// One peer.
+    Peer(PeerId, String),
+    /// All peers of a host.
+    Host(HostId, String),
 }
 
 /// Decides which addresses are let in and what the room is told of them, and removes peers at the request of the operator.
@@ -47,6 +28,9 @@ pub trait Warden {
         let _ = link;
         address
     }
+
+    /// The message that tells a peer why it is removed, if its protocol has one.
+    fn farewell(&self, why: &str, framing: Framing) -> Option<Bytes>;
 
     /// The next peers to remove; otherwise the task is woken when there are some.
     fn poll_removal(&mut self, context: &mut Context<'_>) -> Poll<Removal>;

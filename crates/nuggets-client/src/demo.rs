@@ -2,7 +2,7 @@
 
 use std::{future, net::Ipv4Addr, net::SocketAddr, sync::Arc, time::Duration};
 
-use anyhow::{Context, anyhow};
+use anyhow::Context;
 use netcore::{Hosted, Leave};
 use netshell::{Clock, Host, Udp, bind_udp, serve};
 use nuggets::{BUILT_IN_MAP, Config, Grid, Name, Participant, Server};
@@ -44,7 +44,7 @@ impl Demo {
         let sockets = bind_udp(&[Ipv4Addr::LOCALHOST.into()], 0)?;
         let address = sockets.first().context("no socket")?.local_addr()?;
         let host = Host::new(Hosted::new(server)).with_transport(Udp::new(sockets)?);
-        let player = Name::new(PLAYER).ok_or_else(|| anyhow!("no name for the player"))?;
+        let player = Name::new(PLAYER)?;
         let (stop, stopped) = watch::channel(false);
         let mut tasks = JoinSet::new();
         tasks.spawn(async {

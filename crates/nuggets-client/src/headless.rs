@@ -3,14 +3,15 @@
 use std::{collections::VecDeque, io, io::Write, net::SocketAddr, process::ExitCode, time::Instant};
 
 use cmdkit::{EXIT_FAILURE, HostPort};
-use nuggets::{End, Level, Name, Participant, client::GIVE_UP};
+use netcore::Level;
+use nuggets::{End, Name, Participant, client::GIVE_UP};
 use sigkit::Requests;
 use termkit::{Signal, Signals};
 use tokio::{select, sync::watch, task::JoinSet};
 use tracing::{info, warn};
 
 use crate::{
-    bot::{Bot, Style},
+    bot::{Style, account},
     link::Link,
     session::Session,
 };
@@ -185,7 +186,7 @@ pub(crate) async fn play(
     style: Style,
     mut stopped: watch::Receiver<bool>,
 ) -> anyhow::Result<Outcome> {
-    let mut bot = Bot::new(style)?;
+    let mut bot = style.bot()?;
     let mut session = Session::start(Participant::Player(name.clone()), Link::open(addresses)?);
     let mut leaving = *stopped.borrow();
     let mut warned = false;
@@ -224,6 +225,6 @@ pub(crate) async fn play(
     };
     info!(name = name.as_str(), ?end, "a bot is done");
     let client = session.client();
-    let account = client.letter().map(|_| bot.account(client, name.as_str()));
+    let account = client.letter().map(|_| account(&bot, client, name.as_str()));
     Ok(Outcome { name, end, account, refused: session.is_refused(), leaving })
 }

@@ -153,26 +153,14 @@ mod tests {
         Key::Pad { key, shift }
     }
 
-    #[test]
-    fn bytes_are_sent_as_they_are() {
-        for byte in (0..=0x7f).filter(|byte| !b"Q?".contains(byte)) {
-            assert_eq!(action(Key::Byte(byte), PLAYING), Action::Send(byte));
-        }
-    }
+    const ALL_SHOWN: [Shown; 5] = [Shown::Game, Shown::Help, Shown::Result, Shown::LastResult, Shown::TooSmall];
+    const ALL_STEERED: [Steered; 3] = [Steered::ByHand, Steered::ByBot, Steered::Not];
 
     #[test]
     fn the_pads_are_the_eight_moves_and_shift_makes_them_runs() {
-        let keys = [
-            (Pad::Left, b'h'),
-            (Pad::Right, b'l'),
-            (Pad::Down, b'j'),
-            (Pad::Up, b'k'),
-            (Pad::Home, b'y'),
-            (Pad::PageUp, b'u'),
-            (Pad::End, b'b'),
-            (Pad::PageDown, b'n'),
-        ];
-        for (key, letter) in keys {
+        let pads =
+            [Pad::Left, Pad::Right, Pad::Down, Pad::Up, Pad::Home, Pad::PageUp, Pad::End, Pad::PageDown].into_iter();
+        for (key, letter) in pads.zip(*b"hljkyubn") {
             assert_eq!(action(pad(key, false), PLAYING), Action::Send(letter));
             assert_eq!(action(pad(key, true), PLAYING), Action::Send(letter.to_ascii_uppercase()));
         }
@@ -180,68 +168,60 @@ mod tests {
 
     #[test]
     fn leaving_works_in_every_context() {
-        for shown in [Shown::Game, Shown::Help, Shown::Result, Shown::LastResult, Shown::TooSmall] {
-            for steered in [Steered::ByHand, Steered::ByBot, Steered::Not] {
-                let context = Context { shown, steered, has_last: true };
-                assert_eq!(action(Key::Byte(b'Q'), context), Action::Leave);
-                assert_eq!(action(Key::EndOfInput, context), Action::Leave);
-                assert_eq!(action(Key::Interrupt, context), Action::Interrupt);
+        for (shown, steered) in ALL_SHOWN.into_iter().flat_map(|shown| ALL_STEERED.map(|steered| (shown, steered))) {
+            let context = Context { shown, steered, has_last: true };
+            assert_eq!(action(Key::Byte(b'Q'), context), Action::Leave);
+            assert_eq!(action(Key::EndOfInput, context), Action::Leave);
+            assert_eq!(action(Key::Interrupt, context), Action::Interrupt);
+        }
+    }
+
+    #[test]
+    fn all_other_bytes_are_sent_from_the_game_and_from_nowhere_else() {
+        for byte in (0..=0x7f).filter(|&byte| byte != b'Q') {
+            let typed = |shown, steered| action(Key::Byte(byte), Context { shown, steered, has_last: false });
+            let help = byte == b'?';
+            assert_eq!(typed(Shown::Game, Steered::ByHand), if help { Action::ToggleHelp } else { Action::Send(byte) });
+            for steered in [Steered::ByBot, Steered::Not] {
+                assert_eq!(typed(Shown::Game, steered), if help { Action::ToggleHelp } else { Action::Ignore });
+            }
+            for steered in ALL_STEERED {
+                assert_eq!(typed(Shown::Help, steered), Action::ToggleHelp);
+                assert_eq!(typed(Shown::LastResult, steered), Action::ToggleLast);
+                let small = if byte == b'\n' { Action::Redraw } else { Action::Ignore };
+                assert_eq!(typed(Shown::TooSmall, steered), small);
+                let at_result = match byte {
+                    b'\n' => Action::Again,
+                    b'\t' => Action::ToggleResult,
+                    b'q' => Action::Leave,
+                    _ => Action::Ignore,
+                };
+                assert_eq!(typed(Shown::Result, steered), at_result);
             }
         }
     }
 
     #[test]
-    fn at_a_result_nothing_is_sent() {
-        for steered in [Steered::ByHand, Steered::ByBot, Steered::Not] {
-            let at_result = |typed| action(typed, Context { shown: Shown::Result, steered, has_last: true });
-            assert_eq!(at_result(Key::Byte(b'\n')), Action::Again);
-            assert_eq!(at_result(Key::Byte(b'\t')), Action::ToggleResult);
-            assert_eq!(at_result(Key::Byte(b'q')), Action::Leave);
-            assert_eq!(at_result(pad(Pad::Left, false)), Action::Scroll(Direction::Left));
-            for byte in (0..=0x7f).filter(|byte| !b"\n\tqQ".contains(byte)) {
-                assert_eq!(at_result(Key::Byte(byte)), Action::Ignore);
-            }
+    fn other_keys_depend_on_what_is_shown_and_who_steers() {
+        let last = Context { has_last: true, ..PLAYING };
+        let shown = |shown| Context { shown, ..PLAYING };
+        let steered = |steered| Context { steered, ..PLAYING };
+        let left = pad(Pad::Left, false);
+        for (typed, context, meant) in [
+            (Key::Function(1), PLAYING, Action::ToggleHelp),
+            (Key::Function(2), PLAYING, Action::Ignore),
+            (left, shown(Shown::Help), Action::ToggleHelp),
+            (left, shown(Shown::LastResult), Action::ToggleLast),
+            (left, shown(Shown::TooSmall), Action::Ignore),
+            (left, shown(Shown::Result), Action::Scroll(Direction::Left)),
+            (left, steered(Steered::Not), Action::Scroll(Direction::Left)),
+            (left, steered(Steered::ByBot), Action::Ignore),
+            (Key::Byte(b'\t'), last, Action::ToggleLast),
+            (Key::Byte(b'\t'), Context { shown: Shown::LastResult, ..last }, Action::ToggleLast),
+            (Key::Byte(b'\t'), Context { steered: Steered::Not, ..last }, Action::ToggleLast),
+        ] {
+            assert_eq!(action(typed, context), meant, "{typed:?} in {context:?}");
         }
-    }
-
-    #[test]
-    fn the_help_is_never_sent_and_any_key_closes_it() {
-        assert_eq!(action(Key::Function(1), PLAYING), Action::ToggleHelp);
-        assert_eq!(action(Key::Byte(b'?'), PLAYING), Action::ToggleHelp);
-        let help = Context { shown: Shown::Help, ..PLAYING };
-        assert_eq!(action(Key::Byte(b'h'), help), Action::ToggleHelp);
-        assert_eq!(action(pad(Pad::Left, false), help), Action::ToggleHelp);
-    }
-
-    #[test]
-    fn tab_shows_the_last_result_if_there_is_one_and_any_key_closes_it() {
-        for steered in [Steered::ByHand, Steered::ByBot, Steered::Not] {
-            let playing = Context { steered, has_last: true, ..PLAYING };
-            assert_eq!(action(Key::Byte(b'\t'), playing), Action::ToggleLast);
-            let at_result = Context { shown: Shown::LastResult, ..playing };
-            for typed in [Key::Byte(b'\t'), Key::Byte(b'h'), pad(Pad::Left, true), Key::Function(1)] {
-                assert_eq!(action(typed, at_result), Action::ToggleLast);
-            }
-        }
-        assert_eq!(action(Key::Byte(b'\t'), PLAYING), Action::Send(b'\t'));
-    }
-
-    #[test]
-    fn a_window_that_is_too_small_sends_nothing_and_return_looks_again() {
-        let small = Context { shown: Shown::TooSmall, ..PLAYING };
-        assert_eq!(action(Key::Byte(b'\n'), small), Action::Redraw);
-        assert_eq!(action(Key::Byte(b'h'), small), Action::Ignore);
-        assert_eq!(action(Key::Byte(b'\n'), PLAYING), Action::Send(b'\n'));
-    }
-
-    #[test]
-    fn spectators_scroll_and_bots_are_left_alone() {
-        let spectator = Context { steered: Steered::Not, ..PLAYING };
-        assert_eq!(action(pad(Pad::Down, false), spectator), Action::Scroll(Direction::Down));
-        assert_eq!(action(Key::Byte(b'h'), spectator), Action::Ignore);
-        let bot = Context { steered: Steered::ByBot, ..PLAYING };
-        assert_eq!(action(pad(Pad::Down, false), bot), Action::Ignore);
-        assert_eq!(action(Key::Byte(b'h'), bot), Action::Ignore);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use nuggets::{End, Participant};
+use nuggets::{End, Participant, Typist};
 use sigkit::Requests;
 use termkit::{Palette, Source, Stage, StageEvent};
 use tokio::select;
@@ -14,7 +14,7 @@ use tracing::{debug, info};
 
 use crate::{
     after_game::AfterGame,
-    bot::Bot,
+    bot::{Style, account},
     keys::{self, Action, Context},
     link::Link,
     options::Options,
@@ -35,7 +35,7 @@ pub(crate) struct Player {
     session: Session,
     view: View,
     stage: Stage,
-    bot: Option<Bot>,
+    bot: Option<Typist>,
     // Keys come from the terminal that is drawn on, so somebody is there to look at a result.
     attended: bool,
     over: Option<AfterGame>,
@@ -68,7 +68,7 @@ impl Player {
             (_, _, Some(_)) => Source::Nothing,
             _ => Source::Pipe,
         };
-        let player = bot.map(Bot::new).transpose()?;
+        let player = bot.map(Style::bot).transpose()?;
         let stage = Stage::enter(drawn, source)?;
         Ok(Self {
             view: View::new(Palette::from_environment(), bot.is_some()).with_hint().with_place(options.place.clone()),
@@ -96,7 +96,7 @@ impl Player {
                     Participant::Player(name) => name.to_string(),
                     Participant::Spectator => String::new(),
                 };
-                let account = self.bot.map(|bot| bot.account(self.session.client(), &name));
+                let account = self.bot.map(|bot| account(&bot, self.session.client(), &name));
                 return Parting { end, account, refused: self.session.is_refused(), hung_up: self.hung_up };
             }
             self.draw();
@@ -179,7 +179,7 @@ impl Player {
             self.session = session;
             // If no new seed can be drawn, the old bot plays on.
             self.bot =
-                self.bot.take().and_then(|bot| self.options.bot.and_then(|style| Bot::new(style).ok()).or(Some(bot)));
+                self.bot.take().and_then(|bot| self.options.bot.and_then(|style| style.bot().ok()).or(Some(bot)));
             self.stage.change();
         }
     }

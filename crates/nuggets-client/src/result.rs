@@ -104,20 +104,21 @@ mod tests {
     use netcore::{Client as _, Gone, Time};
     use nuggets::{Name, Participant};
 
-    fn client(quit: Option<&str>) -> Client {
-        let mut client = Client::new(Participant::Player(Name::new(b"Bob").unwrap()), Time::ZERO);
-        for datagram in ["OK B", "GRID 1 8", "GOLD 0 3 247", "DISPLAY\n@....B.*\n"] {
-            client.receive(Time::ZERO, datagram.as_bytes()).unwrap();
-        }
-        if let Some(quit) = quit {
-            client.receive(Time::ZERO, format!("QUIT {quit}").as_bytes()).unwrap();
+    fn client(part: Participant, messages: &[&str]) -> Client {
+        let mut client = Client::new(part, Time::ZERO);
+        for message in ["GRID 1 8", "GOLD 0 3 247", "DISPLAY\n@....B.*\n"].iter().chain(messages) {
+            client.receive(Time::ZERO, message.as_bytes()).unwrap();
         }
         client
     }
 
+    fn bob(end: &str) -> Client {
+        client(Participant::Player(Name::new(b"Bob").unwrap()), &["OK B", end])
+    }
+
     #[test]
     fn ranks_are_by_purse_and_equal_purses_share_one() {
-        let verdict = Verdict::of(&client(Some("GAME OVER:\nA         50 Ann\nB        150 Bob\nC         50 Cleo")));
+        let verdict = Verdict::of(&bob("QUIT GAME OVER:\nA         50 Ann\nB        150 Bob\nC         50 Cleo"));
         let rows: Vec<_> = verdict.ranks.iter().map(|rank| (rank.rank, &*rank.name, &*rank.score, rank.own)).collect();
         assert_eq!(rows, [(1, "B Bob", "150", true), (2, "A Ann", "50", false), (2, "C Cleo", "50", false)]);
         assert_eq!((verdict.title.as_str(), verdict.text.len()), ("Game over", 0));
@@ -125,13 +126,17 @@ mod tests {
 
     #[test]
     fn other_ends_are_told_in_the_words_of_the_server() {
-        let stopped = Verdict::of(&client(Some("The server was stopped.\nB          3 Bob")));
+        let stopped = Verdict::of(&bob("QUIT The server was stopped.\nB          3 Bob"));
         assert_eq!((stopped.ranks.len(), stopped.text), (1, vec!["The server was stopped.".to_owned()]));
-        let idle = Verdict::of(&client(Some("You sent no key for 60 seconds and have lost your seat.")));
+        let idle = Verdict::of(&bob("QUIT You sent no key for 60 seconds and have lost your seat."));
         assert_eq!((idle.title.as_str(), idle.ranks.len(), idle.text.len()), ("The end", 0, 1));
-        let mut gone = client(None);
-        gone.disconnected(Time::ZERO, Gone::Broken);
-        let gone = Verdict::of(&gone);
-        assert_eq!((gone.title.as_str(), &*gone.text[1]), ("Server gone", "You had 3 nuggets, 247 were unclaimed."));
+        for (mut gone, left) in [
+            (bob("GOLD 0 3 247"), "You had 3 nuggets, 247 were unclaimed."),
+            (client(Participant::Spectator, &[]), "247 nuggets were unclaimed."),
+        ] {
+            gone.disconnected(Time::ZERO, Gone::Broken);
+            let gone = Verdict::of(&gone);
+            assert_eq!((gone.title.as_str(), &*gone.text[1]), ("Server gone", left));
+        }
     }
 }

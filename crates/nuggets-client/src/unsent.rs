@@ -113,16 +113,4 @@ mod tests {
         assert_eq!(unsent.push(key(b'Q')), usize::from(MAX_UNSENT_BYTES % longest.len() < key(b'Q').len()));
         assert_eq!(waiting(unsent).last(), Some(&key(b'Q')));
     }
-
-    #[test]
-    fn what_is_sent_makes_room() {
-        let mut unsent = Unsent::default();
-        for number in 0..1_000 {
-            assert_eq!(unsent.push(key(b'h')), 0, "{number}");
-            unsent.remove_first();
-        }
-        unsent.push(key(b'h'));
-        unsent.clear();
-        assert!(unsent.is_empty() && unsent.bytes == 0);
-    }
 }

@@ -214,11 +214,6 @@ mod tests {
     }
 
     #[test]
-    fn the_command_line_is_consistent() {
-        <Args as clap::CommandFactory>::command().debug_assert();
-    }
-
-    #[test]
     fn without_options_it_is_the_course_s_game() {
         let config = config("nuggets-server");
         assert_eq!((config.rules, config.idle_timeout, config.rematch), (Rules::default(), None, false));
@@ -234,25 +229,5 @@ mod tests {
         assert_ne!(config_all.rules, Rules::default());
         let plain = config(&format!("{all} --plain"));
         assert_eq!((plain.rules, plain.idle_timeout, plain.seed), (Rules::default(), None, 7));
-    }
-
-    #[test]
-    fn bots_are_looked_for_at_the_client() {
-        for line in ["nuggets-server --bots 5", "nuggets-server --bots", "nuggets-server map.txt --bots 5 --port 2000"]
-        {
-            let error = Args::try_parse_from(line.split(' ')).unwrap_err().to_string();
-            assert!(error.contains("bots are clients: nuggets-client localhost PORT --bots 5"), "{error}");
-        }
-        let help = <Args as clap::CommandFactory>::command().render_long_help().to_string();
-        assert!(!help.contains("--bots"), "{help}");
-    }
-
-    #[test]
-    fn a_seed_is_a_positive_whole_number() {
-        for wrong in ["0", "-3", "abc", "12x", "", "+5", "1.5", " 7", "99999999999999999999"] {
-            assert!(Args::try_parse_from(["nuggets-server", "map.txt", wrong]).is_err(), "{wrong:?}");
-        }
-        assert_eq!(config("nuggets-server map.txt 17").seed, 17);
-        assert!(Args::try_parse_from(["nuggets-server", "map.txt", "17", "18"]).is_err());
     }
 }

@@ -51,15 +51,3 @@ pub(crate) fn read(path: Option<&Path>) -> anyhow::Result<Vec<u8>> {
     anyhow::ensure!(text.len() <= MAX_MAP_FILE, "cannot play on {name}: the file is larger than {MAX_MAP_FILE} bytes");
     Ok(text)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_seed_in_the_place_of_the_map_is_told_where_it_belongs() {
-        let said = |typed: &str| format!("{:#}", read(Some(Path::new(typed))).unwrap_err());
-        assert!(said("42").starts_with("cannot read map '42' (a seed alone is --seed 42): "), "{}", said("42"));
-        assert!(said("no/map.txt").starts_with("cannot read map 'no/map.txt': "), "{}", said("no/map.txt"));
-    }
-}

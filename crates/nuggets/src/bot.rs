@@ -4,6 +4,7 @@ mod pace;
 pub(crate) mod typist;
 
 use core::time::Duration;
+use netcore::Level;
 use rand::{Rng, RngExt};
 
 use crate::{
@@ -12,56 +13,43 @@ use crate::{
     grid::Direction,
 };
 
-/// How well a [`Bot`] plays, and how fast.
-///
-/// `docs/nuggets.md` says how often each level beats somebody who plays at a human pace, and how that was measured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Level {
-    /// Presses a key every 0.3 to 0.5 seconds, never runs, and one key of eight is a wrong one.
-    Easy,
-    /// Runs, but presses a key only every 0.5 to 0.8 seconds, and one key of twelve is a wrong one.
-    #[default]
-    Normal,
-    /// Presses a key every 0.2 to 0.3 seconds, never stops to think, fetches gold from afar and makes no mistakes.
-    Hard,
+// The shortest and the longest time between two keys, in milliseconds.
+const fn pace(level: Level) -> (u64, u64) {
+    match level {
+        Level::Easy => (300, 500),
+        Level::Normal => (500, 780),
+        Level::Hard => (220, 320),
+    }
 }
 
-impl Level {
-    // The shortest and the longest time between two keys, in milliseconds.
-    const fn pace(self) -> (u64, u64) {
-        match self {
-            Self::Easy => (300, 500),
-            Self::Normal => (500, 780),
-            Self::Hard => (220, 320),
-        }
+// Of so many keys one is a wrong one; 0 for none.
+const fn slips(level: Level) -> u32 {
+    match level {
+        Level::Easy => 8,
+        Level::Normal => 12,
+        Level::Hard => 0,
     }
+}
 
-    // Of so many keys one is a wrong one; 0 for none.
-    const fn slips(self) -> u32 {
-        match self {
-            Self::Easy => 8,
-            Self::Normal => 12,
-            Self::Hard => 0,
-        }
-    }
-
-    const fn habits(self) -> Habits {
-        match self {
-            Self::Easy => Habits { patience: 0, runs: false },
-            Self::Normal => Habits { patience: 4, runs: true },
-            Self::Hard => Habits::BEST,
-        }
+// The easiest never runs, and the hardest fetches gold from afar.
+const fn habits(level: Level) -> Habits {
+    match level {
+        Level::Easy => Habits { patience: 0, runs: false },
+        Level::Normal => Habits { patience: 4, runs: true },
+        Level::Hard => Habits::BEST,
     }
 }
 
 /// A player that plays by itself: an [`Explorer`] with the habits, the pace and the mistakes of a [`Level`].
 ///
+/// `docs/nuggets.md` says how often each level beats somebody who plays at a human pace, and how that was measured.
+///
 /// Mistakes and pauses come from the caller's generator, so the same generator and the same pictures
 /// lead to the same keys at the same times.
 ///
 /// ```
-/// use netcore::{Client as _, Time};
-/// use nuggets::{Bot, Client, Level, Name, Participant};
+/// use netcore::{Client as _, Level, Time};
+/// use nuggets::{Bot, Client, Name, Participant};
 /// use rand::SeedableRng;
 ///
 /// let mut client = Client::new(Participant::Player(Name::new(b"Bob").unwrap()), Time::ZERO);
@@ -82,14 +70,14 @@ pub struct Bot {
 impl Bot {
     /// A bot of this level that knows nothing yet.
     pub fn new(level: Level) -> Self {
-        Self { level, explorer: Explorer::with_habits(level.habits()) }
+        Self { level, explorer: Explorer::with_habits(habits(level)) }
     }
 
     /// The key to press next, given what the client has been told so far. `None` while it is not in the game, or if it
     /// is walled in.
     pub fn next_key(&mut self, client: &Client, rng: &mut impl Rng) -> Option<u8> {
         let key = self.explorer.next_key(client)?;
-        let slips = self.level.slips();
+        let slips = slips(self.level);
         if slips == 0 || rng.random_range(0..slips) > 0 {
             return Some(key);
         }
@@ -99,7 +87,7 @@ impl Bot {
 
     /// How long it takes to press the next key.
     pub fn pause(&self, rng: &mut impl Rng) -> Duration {
-        let (shortest, longest) = self.level.pace();
+        let (shortest, longest) = pace(self.level);
         Duration::from_millis(rng.random_range(shortest..=longest))
     }
 }

@@ -29,7 +29,7 @@
 //! - [`game`] has the rules, [`visibility`] says who sees what, [`view`] keeps what each player may know.
 //! - [`protocol`] is what goes over the wire.
 //! - [`Server`] is the server as an engine, [`Client`] what a client knows, [`Explorer`] finds a
-//!   player's way, and a [`Bot`] plays as well as a [`Level`] says.
+//!   player's way, and a [`Bot`] plays as well as a [`Level`](netcore::Level) says.
 #![no_std]
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
@@ -50,7 +50,7 @@ mod sights;
 pub mod view;
 pub mod visibility;
 
-pub use bot::{Bot, Level, typist::Typist};
+pub use bot::{Bot, typist::Typist};
 pub use check::{Breach, Report, check_map};
 pub use client::{Client, Command, End, Participant, Score, Scores};
 pub use config::{Config, ConfigError, MAX_GOLD, Rules};

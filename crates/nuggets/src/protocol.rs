@@ -28,7 +28,6 @@ mod server_message;
 mod tests;
 
 use alloc::string::{String, ToString};
-use bytes::BytesMut;
 use netcore::{Admission, DecodeError, Framing, Protocol};
 
 pub use self::{
@@ -63,10 +62,6 @@ impl Protocol for Nuggets {
             Framing::Whole => ClientMessage::parse(message),
             Framing::Stream => ClientMessage::parse(stream_decoder().whole(message)?),
         }
-    }
-
-    fn encode_request(request: &ClientMessage, out: &mut BytesMut) {
-        request.encode(out);
     }
 
     fn admits(message: Result<&ClientMessage, DecodeError>) -> Admission {

@@ -1,4 +1,5 @@
-//! How often the bots of each level beat somebody who plays at a human pace: the figures of `docs/nuggets.md`.
+//! Bots against the real engine: they finish every map of this project, and each level beats somebody who plays at a human pace
+//! as often as the figures of `docs/nuggets.md` say.
 //!
 //! The person is a script with a person's limits. It presses a key every 160 to 200 ms, and takes 350 ms longer to look
 //! around whenever it decides where to go. It walks to the gold nearest to it that is in sight now, otherwise to the
@@ -13,8 +14,10 @@ use std::{
     time::Duration,
 };
 
-use netcore::{Client as _, Engine, Framing, Input, Link, Outbox, Output, PeerId, Protocol, Role, Time, To};
-use nuggets::{Bot, Client, Command, Config, Direction, Grid, Level, Name, Nuggets, Participant, Server};
+use netcore::{Client as _, Engine, Framing, Input, Level, Link, Outbox, Output, PeerId, Protocol, Role, Time, To};
+use nuggets::{
+    Bot, Client, Command, Config, Direction, Grid, Name, Nuggets, Participant, Rules, Server, visibility::Vision,
+};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
@@ -135,24 +138,27 @@ struct Player {
     due: Time,
 }
 
-// The purses of a person and of bots that have joined in this order.
-fn game(grid: &Arc<Grid>, level: Level, bots: usize, seed: u64) -> Vec<u32> {
-    let mut server = Server::new(Arc::clone(grid), Config { seed: seed.into(), ..Config::default() })
-        .expect("rules that a game can have");
-    let mut rng = Pcg64::seed_from_u64(seed);
+fn bot(level: Level) -> Steers {
+    Steers::Bot(Box::new(Bot::new(level)))
+}
+
+// The purses of those who play, who have joined in this order, and how many keys they pressed.
+fn game(grid: &Arc<Grid>, config: Config, players: Vec<Steers>) -> (Vec<u32>, usize) {
+    let mut server = Server::new(Arc::clone(grid), config).expect("rules that a game can have");
+    let mut rng = Pcg64::seed_from_u64(config.seed.try_into().expect("a small seed"));
     let mut out = Outbox::new();
-    let mut players = vec![];
-    for number in 0..=bots {
-        let address = format!("192.0.2.1:{number}");
-        let peer = PeerId(u64::try_from(number).expect("few bots"));
-        let connected = Input::Connected { peer, role: Role::Player, link: Link::Message, address: (&address).into() };
-        server.input(Time::ZERO, connected, &mut out);
-        let name = Name::new(format!("{number}").as_bytes()).expect("a name");
-        let steers =
-            if number == 0 { Steers::Person(Person::default()) } else { Steers::Bot(Box::new(Bot::new(level))) };
-        let client = Client::with_link(Link::Message, Participant::Player(name), Time::ZERO);
-        players.push(Player { client, steers, due: Time::from_millis(500) });
-    }
+    let mut players: Vec<Player> = (0..)
+        .zip(players)
+        .map(|(number, steers)| {
+            let (peer, address) = (PeerId(number), format!("192.0.2.1:{number}"));
+            let connected =
+                Input::Connected { peer, role: Role::Player, link: Link::Message, address: (&address).into() };
+            server.input(Time::ZERO, connected, &mut out);
+            let name = Name::new(format!("{number}").as_bytes()).expect("a name");
+            let client = Client::with_link(Link::Message, Participant::Player(name), Time::ZERO);
+            Player { client, steers, due: Time::from_millis(500) }
+        })
+        .collect();
     // All join before anybody plays; then whoever is due presses a key.
     let mut now = Time::ZERO;
     let mut turn = 0;
@@ -171,12 +177,12 @@ fn game(grid: &Arc<Grid>, level: Level, bots: usize, seed: u64) -> Vec<u32> {
             }
         }
         if let Some(scores) = players[0].client.scores() {
-            return scores.rows.iter().map(|row| row.purse).collect();
+            return (scores.rows.iter().map(|row| row.purse).collect(), turn);
         }
         // Ties go round, so that nobody is always first.
         turn += 1;
         let count = players.len();
-        let at = (0..count).map(|at| (at + turn) % count).min_by_key(|&at| players[at].due).expect("a person at least");
+        let at = (0..count).map(|at| (at + turn) % count).min_by_key(|&at| players[at].due).expect("a player at least");
         let Player { client, steers, due } = &mut players[at];
         now = *due;
         assert!(now.since(Time::ZERO) < LONGEST, "nobody finds the rest of {} nuggets", client.remaining());
@@ -204,7 +210,41 @@ fn won(grid: &Arc<Grid>, level: Level, bots: usize, seeds: u64) -> f64 {
         let first = purses.iter().filter(|&&purse| purse == best).count();
         if purses[0] == best { if first > 1 { 0.5 } else { 1.0 } } else { 0.0 }
     };
-    (1..=seeds).map(|seed| won(game(grid, level, bots, seed))).sum()
+    let table = |seed: u64| {
+        let others = (0..bots).map(|_| bot(level));
+        let players = [Steers::Person(Person::default())].into_iter().chain(others).collect();
+        game(grid, Config { seed: seed.into(), ..Config::default() }, players).0
+    };
+    (1..=seeds).map(|seed| won(table(seed))).sum()
+}
+
+#[test]
+fn every_map_is_finished_alone() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../maps");
+    let names = fs::read_dir(folder).expect("the maps").map(|entry| entry.expect("an entry").path());
+    let names = names.filter(|path| path.extension().is_some_and(|extension| extension == "txt"));
+    let names: Vec<String> = names.map(|path| path.file_stem().expect("a name").display().to_string()).collect();
+    assert!(names.len() >= 8);
+    let rules = Rules::default();
+    let extras = [
+        Rules { vision: Vision { radius: Some(5) }, ..rules },
+        Rules { vision: Vision { radius: Some(1) }, ..rules },
+        Rules { run_stop: true, ..rules },
+        Rules { min_piles: 1, max_piles: 1, ..rules },
+    ];
+    for name in names {
+        let grid = map(&name);
+        let mut most = 0;
+        for seed in 1..=20 {
+            let extras = extras.iter().filter(|_| name != "continent" && seed <= 2);
+            for &rules in [rules].iter().chain(extras) {
+                let (purses, keys) = game(&grid, Config { rules, seed, ..Config::default() }, vec![bot(Level::Hard)]);
+                assert_eq!(purses, [250], "{name}, seed {seed}, {rules:?}");
+                most = if rules == Rules::default() { most.max(keys) } else { most };
+            }
+        }
+        println!("{name}: at most {most} keys");
+    }
 }
 
 #[test]

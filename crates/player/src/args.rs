@@ -24,7 +24,7 @@ use tracing::info;
 
 use crate::{
     advice::Advisor,
-    bot::Learner,
+    bot::{Learner, Pilot},
     tables::{self, USUAL},
 };
 
@@ -163,9 +163,8 @@ fn parse_space(typed: &str) -> Result<StateSpace, &'static str> {
 /// What the command line asks for.
 #[derive(Debug)]
 pub(crate) enum Plan {
-    Human { advisor: Box<Advisor> },
-    Play { policy: Box<Policy> },
-    Learn { learner: Box<Learner> },
+    Human(Box<Advisor>),
+    Program(Pilot),
 }
 
 impl Args {
@@ -179,15 +178,15 @@ impl Args {
             return Err(UsageError(wrong.to_owned()).into());
         }
         if self.train {
-            return Ok(Plan::Learn { learner: Box::new(self.learner()?) });
+            return Ok(Plan::Program(Pilot::Learner(Box::new(self.learner()?))));
         }
         let solver = Solver::new();
         let (policy, by_table) = self.policy(&solver)?;
         if self.is_for_person() {
             let advisor = if by_table { Advisor::by_table(solver, policy) } else { Advisor::new(solver, policy) };
-            Ok(Plan::Human { advisor: Box::new(advisor) })
+            Ok(Plan::Human(Box::new(advisor)))
         } else {
-            Ok(Plan::Play { policy: Box::new(policy) })
+            Ok(Plan::Program(Pilot::Table(Box::new(policy))))
         }
     }
 

@@ -60,11 +60,6 @@ pub(crate) struct Learner {
 }
 
 impl Learner {
-    /// The space of its states.
-    pub(crate) const fn space(&self) -> StateSpace {
-        self.table.space()
-    }
-
     /// Saves the table if it is time for that, and tells of it below the progress. If it cannot be saved, that is told and the
     /// learning goes on.
     fn save_meanwhile(&mut self, score: Score, progress: &mut Progress) {
@@ -79,17 +74,6 @@ impl Learner {
         }
     }
 
-    /// Saves the table at the end, unless that is done.
-    ///
-    /// # Errors
-    /// When it cannot be saved.
-    pub(crate) fn finish(&mut self, score: Score) -> anyhow::Result<()> {
-        if self.saves.finish(score.rounds(), || tables::save(&self.path, &self.table))? {
-            self.account(score);
-        }
-        Ok(())
-    }
-
     fn account(&self, score: Score) {
         let states = self.table.visited().count();
         let least = self.table.least_visited().map_or_else(String::new, |(state, action, n)| {
@@ -101,6 +85,26 @@ impl Learner {
 }
 
 impl Pilot {
+    /// The space of its states.
+    pub(crate) fn space(&self) -> StateSpace {
+        match self {
+            Self::Table(policy) => policy.space(),
+            Self::Learner(learner) => learner.table.space(),
+        }
+    }
+
+    /// Saves what was learned at the end, unless that is done.
+    ///
+    /// # Errors
+    /// When it cannot be saved.
+    pub(crate) fn finish(&mut self, score: Score) -> anyhow::Result<()> {
+        let Self::Learner(learner) = self else { return Ok(()) };
+        if learner.saves.finish(score.rounds(), || tables::save(&learner.path, &learner.table))? {
+            learner.account(score);
+        }
+        Ok(())
+    }
+
     fn choose(&mut self, session: &Session) -> Option<Choice> {
         let state = session.client.state()?;
         Some(match self {

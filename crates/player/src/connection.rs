@@ -8,14 +8,10 @@ use std::{
 use anyhow::Context;
 use netshell::tune_stream;
 
-/// Connects to the first address of `host` where somebody listens.
-pub(crate) fn open(host: &str, port: u16) -> anyhow::Result<TcpStream> {
-    open_any(&cmdkit::resolve(host, port)?, host, port)
-}
-
-/// Connects to the first of the addresses of `host` where somebody listens.
-pub(crate) fn open_any(addresses: &[SocketAddr], host: &str, port: u16) -> anyhow::Result<TcpStream> {
-    let stream = TcpStream::connect(addresses).with_context(|| format!("cannot reach {host} port {port}"));
+/// Connects to the first of the addresses of `host` where somebody listens. Gives the addresses, too.
+pub(crate) fn open(host: &str, port: u16) -> anyhow::Result<(TcpStream, Vec<SocketAddr>)> {
+    let addresses = cmdkit::resolve(host, port)?;
+    let stream = TcpStream::connect(&addresses[..]).with_context(|| format!("cannot reach {host} port {port}"));
     let stream = stream.map_err(|error| match error.downcast_ref::<io::Error>().map(io::Error::kind) {
         Some(ErrorKind::ConnectionRefused) => {
             anyhow::anyhow!(
@@ -26,7 +22,7 @@ pub(crate) fn open_any(addresses: &[SocketAddr], host: &str, port: u16) -> anyho
         _ => error,
     })?;
     tune_stream(&stream);
-    Ok(stream)
+    Ok((stream, addresses))
 }
 
 /// Acknowledges what has come so far, now and not some 40 ms later as systems do to save packets.
@@ -56,7 +52,7 @@ mod tests {
     #[test]
     fn what_has_come_is_acknowledged_at_once_after_any_number_of_answers() {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        let mut stream = open("127.0.0.1", listener.local_addr().unwrap().port()).unwrap();
+        let (mut stream, _) = open("127.0.0.1", listener.local_addr().unwrap().port()).unwrap();
         let (mut dealer, _) = listener.accept().unwrap();
         let quick = |stream: &TcpStream| socket2::SockRef::from(stream).tcp_quickack().unwrap();
         let end = Instant::now() + PATIENCE;

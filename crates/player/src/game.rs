@@ -267,11 +267,10 @@ pub(crate) fn odds_in_words(odds: Odds) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn after(script: &str) -> Game {
-        let mut game = Game::new(Name::new(b"Ann").unwrap(), Dialect::Text, Advisor::best());
+impl Game {
+    /// Ann's game after a script: the dealer's messages, and `HIT` and `STAND` as her answers.
+    pub(crate) fn after(script: &str) -> Self {
+        let mut game = Self::new(Name::new(b"Ann").unwrap(), Dialect::Text, Advisor::best());
         for line in script.split(", ") {
             match line {
                 "HIT" => assert_eq!(game.decide(Action::Hit), Some(PlayerMessage::Hit)),
@@ -283,18 +282,23 @@ mod tests {
         }
         game
     }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
 
     const DEAL: &str = "BEGIN, CARD Ace of Clubs, CARD Six of Hearts, DEALER Ten of Diamonds, DECISION";
 
     #[test]
     fn the_odds_of_both_actions_come_with_the_question() {
-        let game = after(DEAL);
+        let game = Game::after(DEAL);
         let advice = game.advice().unwrap();
         assert_eq!((advice.action, game.total().as_str()), (Action::Hit, "soft 17"));
         let (stand, hit) = advice.odds.unwrap();
         assert!(hit.reward() > stand.reward() && (stand.win + stand.push + stand.lose - 1.0).abs() < 1e-9);
-        assert_eq!(after(&format!("{DEAL}, HIT")).advice(), None);
-        assert_eq!(after(&format!("{DEAL}, HIT")).decide(Action::Hit), None, "nobody asked");
+        assert_eq!(Game::after(&format!("{DEAL}, HIT")).advice(), None);
+        assert_eq!(Game::after(&format!("{DEAL}, HIT")).decide(Action::Hit), None, "nobody asked");
     }
 
     #[test]
@@ -308,31 +312,31 @@ mod tests {
                 "Round 1: you are bust with 26.",
             ),
         ] {
-            assert_eq!(after(&format!("{DEAL}, {script}")).outcome().as_deref(), Some(outcome));
+            assert_eq!(Game::after(&format!("{DEAL}, {script}")).outcome().as_deref(), Some(outcome));
         }
-        assert_eq!(after(DEAL).outcome(), None);
-        let game = after(&format!("{DEAL}, STAND, RESULT WIN, {DEAL}, QUIT"));
+        assert_eq!(Game::after(DEAL).outcome(), None);
+        let game = Game::after(&format!("{DEAL}, STAND, RESULT WIN, {DEAL}, QUIT"));
         assert_eq!(game.status(), "Ann: 1 won, 0 pushed, 0 lost, 0 bust, mean +1.000");
         assert!(game.is_over() && game.round() == 2);
     }
 
     #[test]
     fn a_game_that_somebody_else_followed_is_taken_up_with_its_question() {
-        let (mut game, other) = (after("BEGIN"), after(DEAL));
+        let (mut game, other) = (Game::after("BEGIN"), Game::after(DEAL));
         let score = Score { wins: 3, ..Score::default() };
         game.take_up(other.client().clone(), score, 4, Some((20, Verdict::Win)));
         assert!(game.advice().is_some() && game.advice() == other.advice());
         assert_eq!(game.status(), "Ann: 3 won, 0 pushed, 0 lost, 0 bust, mean +1.000");
         assert_eq!((game.round(), game.outcome().as_deref()), (4, Some("Round 3: you win with 20.")));
-        game.take_up(after("BEGIN").client().clone(), score, 4, None);
+        game.take_up(Game::after("BEGIN").client().clone(), score, 4, None);
         assert_eq!((game.advice(), game.outcome()), (None, None));
     }
 
     #[test]
     fn cards_that_no_deck_has_get_advice_without_odds() {
-        let game = after("BEGIN, CARD Ace of Clubs, CARD Ace of Clubs, DEALER Ace of Clubs, DECISION");
+        let game = Game::after("BEGIN, CARD Ace of Clubs, CARD Ace of Clubs, DEALER Ace of Clubs, DECISION");
         assert!(game.advice().unwrap().odds.is_some(), "a deck has four aces");
-        let game = after(
+        let game = Game::after(
             "BEGIN, CARD Ace of Clubs, CARD Ace of Clubs, DEALER Ace of Clubs, DECISION, HIT, CARD Ace of Clubs, DECISION, \
              HIT, CARD Ace of Clubs, DECISION",
         );

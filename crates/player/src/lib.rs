@@ -53,7 +53,7 @@ pub use coach::Grade;
 pub use game::Game;
 pub use view::View;
 
-use crate::{args::Plan, bot::Pilot, human::Place, link::Practice, session::Session, summary::Summary};
+use crate::{args::Plan, human::Place, link::Practice, session::Session, summary::Summary};
 
 /// The default name at a practice table.
 const NOBODY: &[u8] = b"You";
@@ -74,31 +74,18 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         return practise(&args, plan, draws);
     };
     let (played, ended) = match plan {
-        Plan::Human { advisor } => {
-            let addresses = cmdkit::resolve(host, port)?;
-            let stream = connection::open_any(&addresses, host, port)?;
+        Plan::Human(advisor) => {
+            let (stream, addresses) = connection::open(host, port)?;
             let dealer = format!("{host} port {port}");
             let place = Place::Dealer { stream, addresses, name: dealer };
             human::play(place, Game::new(name.clone(), dialect, *advisor), draws, args.limit())?
         }
-        Plan::Play { policy } => {
-            let stream = connection::open(host, port)?;
-            let session = Session::new(name.clone(), dialect, policy.space());
-            let (score, ended) = bot::play(&stream, session, &mut Pilot::Table(policy), args.rounds)?;
-            (Summary { score, forfeits: 0, games: 1 }, ended)
-        }
-        Plan::Learn { learner } => {
-            let space = learner.space();
-            let stream = connection::open(host, port)?;
-            let mut pilot = Pilot::Learner(learner);
-            let session = Session::new(name.clone(), dialect, space);
+        Plan::Program(mut pilot) => {
+            let (stream, _) = connection::open(host, port)?;
+            let session = Session::new(name.clone(), dialect, pilot.space());
             let (score, ended) = bot::play(&stream, session, &mut pilot, args.rounds)?;
             // Also when the dealer is gone: what was learned was learned.
-            let saved = match &mut pilot {
-                Pilot::Learner(learner) => learner.finish(score),
-                Pilot::Table(_) => Ok(()),
-            };
-            (Summary { score, forfeits: 0, games: 1 }, both(ended, saved))
+            (Summary { score, forfeits: 0, games: 1 }, both(ended, pilot.finish(score)))
         }
     };
     let printed = played.print(&name);
@@ -109,7 +96,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 
 fn practise(args: &Args, plan: Plan, draws: bool) -> anyhow::Result<ExitCode> {
     // The parser lets nobody else come here without a name, a host or a port.
-    let Plan::Human { advisor } = plan else { bail!("--practice is for people") };
+    let Plan::Human(advisor) = plan else { bail!("--practice is for people") };
     let name = args.name.clone().map_or_else(|| Name::new(NOBODY), Ok)?;
     let place = Place::Practice(Box::new(Practice::new(args.cards()?)?));
     let game = Game::new(name.clone(), Dialect::Text, *advisor);

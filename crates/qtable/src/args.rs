@@ -8,9 +8,9 @@ pub(crate) mod values;
 use clap::{Parser, Subcommand};
 
 pub(crate) use learning::{PlayArgs, TrainArgs};
-pub(crate) use pictures::{ChartArgs, Colour, CurveArgs, FileFormat, KnownPolicy};
+pub(crate) use pictures::{ChartArgs, Colour, CurveArgs, FileFormat, KnownPolicy, PICTURES};
 pub(crate) use tables::{DumpArgs, EvalArgs, ExactArgs, Format, MergeArgs};
-pub(crate) use values::Way;
+pub(crate) use values::{Way, seed};
 
 const AFTER_HELP: &str = "\
 Examples:

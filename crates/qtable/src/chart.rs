@@ -5,7 +5,7 @@ pub(crate) mod terminal;
 
 use blackjack::{Action, Policy, QTable, State, StateSpace, hand::BEST};
 
-use crate::judge::facts;
+use crate::judge::{Judge, facts};
 
 /// A policy beside the best.
 #[derive(Debug, Clone)]
@@ -15,7 +15,11 @@ pub(crate) struct Chart {
     /// The table that it was learned from, if it was.
     pub(crate) table: Option<QTable>,
     /// The states in which the best policy does something else.
-    pub(crate) differences: Vec<State>,
+    differences: Vec<State>,
+    // The states of the best policy, and the exact values of both policies.
+    against: StateSpace,
+    value: f64,
+    best: f64,
 }
 
 /// One cell of a chart.
@@ -32,15 +36,17 @@ pub(crate) struct Cell {
 }
 
 impl Chart {
-    /// The chart of a policy that was not learned.
-    pub(crate) fn of_policy(policy: Policy, best: &Policy) -> Self {
-        let differences = policy.differences(best).collect();
-        Self { policy, table: None, differences }
+    /// The chart of a policy that was not learned, beside the best on some states; without them, on its own.
+    pub(crate) fn of_policy(policy: Policy, judge: &Judge, against: Option<StateSpace>) -> Self {
+        let against = against.unwrap_or(policy.space());
+        let differences = policy.differences(judge.best(against)).collect();
+        let (value, best) = (judge.value(&policy), judge.optimum(against));
+        Self { policy, table: None, differences, against, value, best }
     }
 
     /// The chart of a table.
-    pub(crate) fn of_table(table: QTable, best: &Policy) -> Self {
-        let chart = Self::of_policy(table.policy(), best);
+    pub(crate) fn of_table(table: QTable, judge: &Judge, against: Option<StateSpace>) -> Self {
+        let chart = Self::of_policy(table.policy(), judge, against);
         Self { table: Some(table), ..chart }
     }
 
@@ -61,6 +67,22 @@ impl Chart {
             own.total() < BEST && (entry.hit.n == 0 || entry.stand.n == 0)
         });
         Cell { state, action: self.policy.action(own), differs: self.differences.contains(&state), guessed }
+    }
+
+    /// What the two policies are worth, in words.
+    pub(crate) fn worth(&self) -> String {
+        let Self { value, best, against, .. } = self;
+        format!("Worth {value:.4} a round; the best table on {} is worth {best:.4}", facts(*against))
+    }
+
+    /// In how many decisions the two differ, in words.
+    pub(crate) fn differing(&self) -> String {
+        let states = self.space().states().count();
+        match self.differences.len() {
+            0 => "Every decision is that of the best table".to_owned(),
+            1 => format!("1 of {states} decisions differs from the best table"),
+            many => format!("{many} of {states} decisions differ from the best table"),
+        }
     }
 
     /// The rows of hard hands, or of soft ones, from 21 down; each has the upcards from 2 to ace. A coarse chart has only hard
@@ -93,37 +115,5 @@ pub(crate) fn soft_name(total: u8) -> String {
     match total.saturating_sub(11) {
         1 => "A,A".to_owned(),
         other => format!("A,{other}"),
-    }
-}
-
-/// The text below the title.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Summary {
-    /// The exact value of the policy.
-    pub(crate) value: f64,
-    /// The value of the best policy.
-    pub(crate) best: f64,
-    /// The states of the best policy.
-    pub(crate) against: StateSpace,
-    /// In how many states the two differ.
-    pub(crate) differences: usize,
-    /// How many states there are.
-    pub(crate) states: usize,
-}
-
-impl Summary {
-    /// The two values, in words.
-    pub(crate) fn worth(&self) -> String {
-        let Self { value, best, against, .. } = self;
-        format!("Worth {value:.4} a round; the best table on {} is worth {best:.4}", facts(*against))
-    }
-
-    /// In how many decisions the two differ, in words.
-    pub(crate) fn differing(&self) -> String {
-        match self.differences {
-            0 => "Every decision is that of the best table".to_owned(),
-            1 => format!("1 of {} decisions differs from the best table", self.states),
-            many => format!("{many} of {} decisions differ from the best table", self.states),
-        }
     }
 }

@@ -4,20 +4,21 @@ pub(crate) mod drawing;
 pub(crate) mod terminal;
 
 use std::{
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicUsize, Ordering},
-        mpsc,
-    },
+    sync::{Mutex, PoisonError, mpsc},
     thread,
 };
 
-use blackjack::{DeckEmpty, QTable, StateSpace, learn::Explore};
+use blackjack::{
+    DeckEmpty, QTable, StateSpace,
+    learn::{Explore, Trainer},
+};
 
-use crate::{args::Way, judge::Judge, progress::RoundsProgress, train::watch};
+use crate::{args::Way, judge::Judge, progress::RoundsProgress};
 
 /// The number of rounds of the first point.
 pub(crate) const FIRST: u64 = 1_000;
+/// The title, unless another one is asked for.
+const TITLE: &str = "How many rounds it takes to learn 21";
 
 /// Runs of the same way to explore.
 #[derive(Debug, Clone)]
@@ -50,6 +51,33 @@ pub(crate) struct Curves {
     pub(crate) optimum: f64,
     /// The value of playing as the dealer does.
     pub(crate) mimic: f64,
+}
+
+/// The right end of a line.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct End<'a> {
+    /// Its value there.
+    pub(crate) value: f64,
+    /// What the line is called.
+    pub(crate) name: &'a str,
+    /// How its learners decide, if it is a series.
+    pub(crate) way: Option<Way>,
+}
+
+impl Curves {
+    /// The right ends of all lines: of the two values to compare with, and of the means of the series.
+    pub(crate) fn ends(&self) -> Vec<End<'_>> {
+        let mut ends = vec![
+            End { value: self.optimum, name: "best table", way: None },
+            End { value: self.mimic, name: "as the dealer plays", way: None },
+        ];
+        for series in &self.series {
+            if let Some(&(_, value)) = series.mean().last() {
+                ends.push(End { value, name: &series.name, way: Some(series.way) });
+            }
+        }
+        ends
+    }
 }
 
 impl Series {
@@ -93,50 +121,45 @@ pub(crate) fn train(
     threads: u32,
     mut progress: RoundsProgress,
 ) -> Result<Vec<Run>, DeckEmpty> {
-    let next = AtomicUsize::new(0);
-    let runs = Mutex::new(vec![None; jobs.len()]);
+    let queue = Mutex::new(jobs.iter().enumerate());
     let (tell, told) = mpsc::channel();
-    let worker = |tell: mpsc::Sender<u64>| {
-        while let Some((at, job)) = take(&next, jobs) {
-            let mut points = vec![];
-            let mut before = 0;
-            let look = |rounds: u64, table: &QTable| {
-                points.push((rounds, judge.value(&table.policy())));
+    let worker = |tell: mpsc::Sender<u64>| -> Result<Vec<(usize, Run)>, DeckEmpty> {
+        let mut runs = vec![];
+        loop {
+            let next = queue.lock().unwrap_or_else(PoisonError::into_inner).next();
+            let Some((at, job)) = next else { return Ok(runs) };
+            let mut trainer = Trainer::seeded(QTable::new(space), job.explore, job.seed, 0);
+            let (mut points, mut played) = (vec![], 0);
+            for &rounds in checkpoints {
+                trainer.play(rounds - played)?;
+                points.push((rounds, judge.value(&trainer.table().policy())));
                 // The receiver is gone once another worker has failed.
-                let _ = tell.send(rounds - before);
-                before = rounds;
-            };
-            watch(space, job.explore, job.seed, checkpoints, look)?;
-            let run = Some(Run { seed: job.seed, points });
-            if let Some(place) = runs.lock().unwrap_or_else(PoisonError::into_inner).get_mut(at) {
-                *place = run;
+                let _ = tell.send(rounds - played);
+                played = rounds;
             }
+            runs.push((at, Run { seed: job.seed, points }));
         }
-        Ok(())
     };
+    let mut runs = vec![];
     thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads)
-            .map(|_| {
-                let (tell, worker) = (tell.clone(), &worker);
-                scope.spawn(move || worker(tell))
-            })
-            .collect();
+        let start = |_| {
+            let (tell, worker) = (tell.clone(), &worker);
+            scope.spawn(move || worker(tell))
+        };
+        let workers: Vec<_> = (0..threads).map(start).collect();
         drop(tell);
         let mut done = 0;
         for rounds in told {
             done += rounds;
             progress.reach(done, String::new);
         }
-        workers
-            .into_iter()
-            .try_for_each(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        for worker in workers {
+            runs.extend(worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
+        }
+        Ok(())
     })?;
-    Ok(runs.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().flatten().collect())
-}
-
-fn take<'a>(next: &AtomicUsize, jobs: &'a [Job]) -> Option<(usize, &'a Job)> {
-    let at = next.fetch_add(1, Ordering::Relaxed);
-    Some((at, jobs.get(at)?))
+    runs.sort_by_key(|&(at, _)| at);
+    Ok(runs.into_iter().map(|(_, run)| run).collect())
 }
 
 #[cfg(test)]

@@ -10,12 +10,6 @@ pub(crate) struct Judge {
     soft: Policy,
 }
 
-impl Default for Judge {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl Judge {
     /// Computes the best tables.
     pub(crate) fn new() -> Self {

@@ -5,7 +5,6 @@
 //! - `tables` loads and saves table files.
 //! - `chart` shows what a policy does, in the terminal and as a picture; `curve` shows how a table improves with training. A
 //!   `picture::Picture` is written as SVG, and its PNG is rendered from that SVG.
-//! - `play` lets a table play.
 //!
 //! The game itself is in `blackjack`; this crate adds the clock, files, threads and the terminal. The commands in `commands` use
 //! the modules above and are used by nothing but `run`.
@@ -16,7 +15,6 @@ mod commands;
 mod curve;
 mod judge;
 mod picture;
-mod play;
 mod progress;
 mod tables;
 mod train;
@@ -30,6 +28,5 @@ pub use args::Args;
 /// # Errors
 /// [`cmdkit::UsageError`] for wrong usage, other errors for failures; each is one line.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    commands::run(args)?;
-    Ok(ExitCode::SUCCESS)
+    commands::run(args).map(|()| ExitCode::SUCCESS)
 }

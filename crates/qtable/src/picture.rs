@@ -1,13 +1,17 @@
 //! Pictures that are written as SVG, and rendered from that as PNG.
 //!
-//! A [`Picture`] is a list of the few kinds of shapes that charts are made of. Lengths are CSS pixels, `x` to the right and `y`
-//! down from the upper left corner. Text in the SVG is text, so that it can be searched and read aloud. The PNG is rendered by
-//! `resvg` with a typeface that is part of the program, so it looks the same on every machine.
+//! A [`Picture`] is drawn shape by shape, from the bottom to the top, with the few kinds of shapes that charts are made of. Lengths
+//! are CSS pixels, `x` to the right and `y` down from the upper left corner. Text in the SVG is text, so that it can be searched and
+//! read aloud. The PNG is rendered by `resvg` with a typeface that is part of the program, so it looks the same on every machine.
 
 mod png;
-mod svg;
 
-pub(crate) use png::{RenderError, text_width};
+use std::fmt::Write;
+
+use png::text_width;
+
+// The typeface of the PNG first, then what looks much like it on most machines.
+const FAMILY: &str = "Roboto, 'Helvetica Neue', Arial, 'Liberation Sans', sans-serif";
 
 /// A colour: red, green, blue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,19 +24,14 @@ pub(crate) const INK: Rgb = Rgb(34, 34, 34);
 /// The colour of secondary text.
 pub(crate) const GREY: Rgb = Rgb(85, 85, 85);
 
-/// Which point of a text its `x` is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Anchor {
-    /// The left end.
-    Start,
-    /// The middle.
-    Middle,
-    /// The right end.
-    End,
-}
+/// What is left of a title, and right of it.
+pub(crate) const MARGIN: f32 = 40.0;
+
+/// A place in a picture.
+pub(crate) type Point = (f32, f32);
 
 /// How a line is drawn.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Pen {
     /// Its colour.
     pub(crate) colour: Rgb,
@@ -52,28 +51,23 @@ impl Pen {
 }
 
 /// A text on one line.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug)]
 pub(crate) struct Text {
-    /// Where it is, the base line for `y`.
-    pub(crate) at: (f32, f32),
-    /// Which point of it `x` is.
-    pub(crate) anchor: Anchor,
-    /// Size of the letters.
-    pub(crate) size: f32,
-    /// Whether the letters are thick.
-    pub(crate) bold: bool,
-    /// Colour of the letters.
-    pub(crate) colour: Rgb,
-    /// Whether it is turned by 90 degrees to be read upwards.
-    pub(crate) upwards: bool,
-    /// What they say.
-    pub(crate) words: String,
+    // Where it is, the base line for `y`.
+    at: Point,
+    // Which point of it `x` is, as SVG says it; the left end if it says nothing.
+    anchor: Option<&'static str>,
+    size: f32,
+    bold: bool,
+    colour: Rgb,
+    upwards: bool,
+    words: String,
 }
 
 impl Text {
     /// Thin letters whose left end is at `at`.
-    pub(crate) fn new(at: (f32, f32), size: f32, colour: Rgb, words: impl Into<String>) -> Self {
-        Self { at, anchor: Anchor::Start, size, bold: false, colour, upwards: false, words: words.into() }
+    pub(crate) fn new(at: Point, size: f32, colour: Rgb, words: impl Into<String>) -> Self {
+        Self { at, anchor: None, size, bold: false, colour, upwards: false, words: words.into() }
     }
 
     /// The same with thick letters.
@@ -82,99 +76,223 @@ impl Text {
         Self { bold: true, ..self }
     }
 
-    /// The same with `x` as another point of it.
+    /// The same with its middle at `at`.
     #[must_use]
-    pub(crate) fn anchor(self, anchor: Anchor) -> Self {
-        Self { anchor, ..self }
+    pub(crate) fn middle(self) -> Self {
+        Self { anchor: Some("middle"), ..self }
     }
 
-    /// The same, read from below to above.
+    /// The same with its right end at `at`.
+    #[must_use]
+    pub(crate) fn end(self) -> Self {
+        Self { anchor: Some("end"), ..self }
+    }
+
+    /// The same, turned by 90 degrees to be read from below to above.
     #[must_use]
     pub(crate) fn upwards(self) -> Self {
         Self { upwards: true, ..self }
     }
 }
 
-/// What a picture is made of.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Shape {
-    /// A rectangle, by its left, top, width and height, with rounded corners.
-    Rectangle {
-        /// Left, top, width, height.
-        place: [f32; 4],
-        /// Radius of the corners.
-        radius: f32,
-        /// The colour of its area.
-        fill: Option<Rgb>,
-        /// The line around it, centred on the edge.
-        pen: Option<Pen>,
-    },
-    /// A line from point to point, or an area between them.
-    Path {
-        /// The points.
-        points: Vec<(f32, f32)>,
-        /// The colour of the area; the last point is then joined to the first.
-        fill: Option<Rgb>,
-        /// The line.
-        pen: Option<Pen>,
-    },
-    /// A full circle.
-    Circle {
-        /// Its middle.
-        at: (f32, f32),
-        /// Its radius.
-        radius: f32,
-        /// The colour of its area.
-        fill: Rgb,
-    },
-    /// A text.
-    Text(Text),
-    /// Shapes that belong together, with a tooltip.
-    Group {
-        /// The CSS class, for programs that read the SVG.
-        class: &'static str,
-        /// The tooltip.
-        says: String,
-        /// The shapes.
-        shapes: Vec<Shape>,
-    },
-}
-
-impl From<Text> for Shape {
-    fn from(text: Text) -> Self {
-        Self::Text(text)
-    }
-}
-
 /// A picture on white.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug)]
 pub(crate) struct Picture {
-    /// Width in CSS pixels.
-    pub(crate) width: u16,
-    /// Height in CSS pixels.
-    pub(crate) height: u16,
-    /// The title, as screen readers announce it.
-    pub(crate) title: String,
-    /// A description for those who cannot see it.
-    pub(crate) description: String,
-    /// The shapes, from the bottom to the top.
-    pub(crate) shapes: Vec<Shape>,
+    width: u16,
+    height: u16,
+    // The SVG but for its end.
+    svg: String,
 }
 
 impl Picture {
     /// Pixels of the PNG for one CSS pixel, so that it is sharp on a projector.
-    pub(crate) const SCALE: u8 = 2;
+    const SCALE: u8 = 2;
+
+    /// An empty picture. Screen readers announce the title, and read the description to those who cannot see the picture.
+    pub(crate) fn new(width: u16, height: u16, title: &str, description: &str) -> Self {
+        let (title, description) = (escape(title), escape(description));
+        let svg = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
+             viewBox=\"0 0 {width} {height}\" role=\"img\" aria-labelledby=\"title description\" font-family=\"{FAMILY}\">\n\
+             <title id=\"title\">{title}</title>\n\
+             <desc id=\"description\">{description}</desc>\n\
+             <rect width=\"{width}\" height=\"{height}\" fill=\"#ffffff\"/>\n"
+        );
+        Self { width, height, svg }
+    }
+
+    /// A picture with its title on it, and lines of smaller text below.
+    ///
+    /// # Errors
+    /// When the width of the title cannot be computed.
+    pub(crate) fn headed(
+        (width, height): (u16, u16),
+        title: &str,
+        description: &str,
+        lines: &[&str],
+    ) -> anyhow::Result<Self> {
+        let mut picture = Self::new(width, height, title, description);
+        // A title can be as long as a file name.
+        let size = (28.0 * (f32::from(width) - 2.0 * MARGIN) / text_width(title, 28.0, true)?).min(28.0);
+        picture.text(Text::new((MARGIN, 56.0), size, INK, title).bold());
+        for (line, y) in lines.iter().zip([86.0, 109.0]) {
+            picture.text(Text::new((MARGIN, y), 17.0, GREY, *line));
+        }
+        Ok(picture)
+    }
+
+    /// Draws a rectangle by its left, top, width and height, with rounded corners. The pen draws a line that is centred on its edge.
+    pub(crate) fn rectangle(&mut self, place: [f32; 4], radius: f32, fill: Option<Rgb>, pen: Option<Pen>) {
+        let [x, y, width, height] = place.map(number);
+        let radius = number(radius);
+        self.add(format_args!("<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" rx=\"{radius}\""));
+        self.paint(fill, pen);
+    }
+
+    /// Draws a line from point to point.
+    pub(crate) fn line(&mut self, points: &[Point], pen: Pen) {
+        self.add(format_args!("<polyline points=\"{}\"", list(points)));
+        self.paint(None, Some(pen));
+    }
+
+    /// Draws the area between some points, with a line around it.
+    pub(crate) fn polygon(&mut self, points: &[Point], fill: Rgb, pen: Pen) {
+        self.add(format_args!("<polygon points=\"{}\"", list(points)));
+        self.paint(Some(fill), Some(pen));
+    }
+
+    /// Draws a full circle around a point.
+    pub(crate) fn circle(&mut self, (x, y): Point, radius: f32, fill: Rgb) {
+        let [x, y, radius] = [x, y, radius].map(number);
+        self.add(format_args!("<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\""));
+        self.paint(Some(fill), None);
+    }
+
+    /// Writes a text.
+    pub(crate) fn text(&mut self, text: Text) {
+        let Text { at: (x, y), anchor, size, bold, colour, upwards, words } = text;
+        let [x, y, size] = [x, y, size].map(number);
+        let colour = hexadecimal(colour);
+        self.add(format_args!("<text x=\"{x}\" y=\"{y}\" font-size=\"{size}\" fill=\"{colour}\""));
+        if let Some(anchor) = anchor {
+            self.add(format_args!(" text-anchor=\"{anchor}\""));
+        }
+        if bold {
+            self.svg += " font-weight=\"bold\"";
+        }
+        if upwards {
+            self.add(format_args!(" transform=\"rotate(-90 {x} {y})\""));
+        }
+        self.add(format_args!(">{}</text>\n", escape(&words)));
+    }
+
+    /// Draws shapes that belong together, with a tooltip. The CSS class is for programs that read the SVG.
+    pub(crate) fn group(&mut self, class: &str, says: &str, draw: impl FnOnce(&mut Self)) {
+        self.add(format_args!("<g class=\"{class}\"><title>{}</title>\n", escape(says)));
+        draw(self);
+        self.svg += "</g>\n";
+    }
 
     /// The picture as SVG.
     pub(crate) fn to_svg(&self) -> String {
-        svg::write(self)
+        format!("{}</svg>\n", self.svg)
     }
 
     /// The picture as PNG.
     ///
     /// # Errors
-    /// [`RenderError`], which a picture of a reasonable size does not meet.
-    pub(crate) fn to_png(&self) -> Result<Vec<u8>, RenderError> {
+    /// When it cannot be rendered; a picture of a reasonable size can be.
+    pub(crate) fn to_png(&self) -> anyhow::Result<Vec<u8>> {
         png::write(self)
+    }
+
+    fn add(&mut self, text: std::fmt::Arguments<'_>) {
+        // Writing to a string cannot fail.
+        let _ = self.svg.write_fmt(text);
+    }
+
+    // Ends the tag of a shape with its colours.
+    fn paint(&mut self, fill: Option<Rgb>, pen: Option<Pen>) {
+        self.add(format_args!(" fill=\"{}\"", fill.map_or_else(|| "none".to_owned(), hexadecimal)));
+        if let Some(Pen { colour, width, opacity, dashes }) = pen {
+            let (colour, width) = (hexadecimal(colour), number(width));
+            self.add(format_args!(" stroke=\"{colour}\" stroke-width=\"{width}\" stroke-linejoin=\"round\""));
+            if opacity < 1.0 {
+                self.add(format_args!(" stroke-opacity=\"{}\"", number(opacity)));
+            }
+            if !dashes.is_empty() {
+                let dashes: Vec<String> = dashes.iter().copied().map(number).collect();
+                self.add(format_args!(" stroke-dasharray=\"{}\"", dashes.join(" ")));
+            }
+        }
+        self.svg += "/>\n";
+    }
+}
+
+fn list(points: &[Point]) -> String {
+    let points: Vec<String> = points.iter().map(|&(x, y)| format!("{},{}", number(x), number(y))).collect();
+    points.join(" ")
+}
+
+fn hexadecimal(Rgb(red, green, blue): Rgb) -> String {
+    format!("#{red:02x}{green:02x}{blue:02x}")
+}
+
+// At most two digits behind the point, which is finer than any screen.
+fn number(length: f32) -> String {
+    let text = format!("{length:.2}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    if text == "-0" { "0".to_owned() } else { text.to_owned() }
+}
+
+// As XML takes it; what XML has no place for at all becomes the sign for that.
+fn escape(text: &str) -> String {
+    let mut escaped = String::new();
+    for letter in text.chars() {
+        match letter {
+            '&' => escaped += "&amp;",
+            '<' => escaped += "&lt;",
+            '>' => escaped += "&gt;",
+            '"' => escaped += "&quot;",
+            '\n' | '\t' => escaped.push(' '),
+            '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
+            control if control.is_control() => escaped.push('\u{fffd}'),
+            plain => escaped.push(plain),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_picture_becomes_these_elements() {
+        let black = Rgb(0, 0, 0);
+        let mut picture = Picture::new(100, 50, "T", "D");
+        picture.group("cell", "a < b & \"c\"\u{1}", |picture| {
+            picture.rectangle([1.0, 2.5, 30.0, 40.126], 3.0, Some(Rgb(255, 128, 1)), None);
+        });
+        let pen = Pen { opacity: 0.5, dashes: &[4.0, 2.0], ..Pen::new(black, 1.5) };
+        picture.line(&[(0.0, -0.001), (10.0, 20.0)], pen);
+        picture.circle((5.0, 6.0), 2.0, black);
+        picture.text(Text::new((7.0, 8.0), 14.0, black, "16 & more").middle().bold().upwards());
+        let expected = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"100\" height=\"50\" viewBox=\"0 0 100 50\" \
+             role=\"img\" aria-labelledby=\"title description\" font-family=\"Roboto, 'Helvetica Neue', Arial, \
+             'Liberation Sans', sans-serif\">\n\
+             <title id=\"title\">T</title>\n\
+             <desc id=\"description\">D</desc>\n\
+             <rect width=\"100\" height=\"50\" fill=\"#ffffff\"/>\n\
+             <g class=\"cell\"><title>a &lt; b &amp; &quot;c&quot;\u{fffd}</title>\n\
+             <rect x=\"1\" y=\"2.5\" width=\"30\" height=\"40.13\" rx=\"3\" fill=\"#ff8001\"/>\n\
+             </g>\n\
+             <polyline points=\"0,0 10,20\" fill=\"none\" stroke=\"#000000\" stroke-width=\"1.5\" \
+             stroke-linejoin=\"round\" stroke-opacity=\"0.5\" stroke-dasharray=\"4 2\"/>\n\
+             <circle cx=\"5\" cy=\"6\" r=\"2\" fill=\"#000000\"/>\n\
+             <text x=\"7\" y=\"8\" font-size=\"14\" fill=\"#000000\" text-anchor=\"middle\" font-weight=\"bold\" \
+             transform=\"rotate(-90 7 8)\">16 &amp; more</text>\n\
+             </svg>\n";
+        assert_eq!(picture.to_svg(), expected);
     }
 }

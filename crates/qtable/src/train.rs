@@ -9,7 +9,7 @@
 use std::thread;
 
 use blackjack::{
-    DeckEmpty, QTable, Score, StateSpace,
+    DeckEmpty, QTable, Score,
     learn::{Explore, Trainer},
 };
 
@@ -71,66 +71,15 @@ impl Plan {
     }
 }
 
-/// Trains a new table, and calls `reached` with it after each number of rounds in `checkpoints`, which is in rising order.
-///
-/// # Errors
-/// Never in practice: no round takes 52 cards.
-pub(crate) fn watch(
-    space: StateSpace,
-    explore: Explore,
-    seed: u64,
-    checkpoints: &[u64],
-    mut reached: impl FnMut(u64, &QTable),
-) -> Result<(), DeckEmpty> {
-    let mut trainer = Trainer::seeded(QTable::new(space), explore, seed, 0);
-    let mut played = 0;
-    for &rounds in checkpoints {
-        trainer.play(rounds.saturating_sub(played))?;
-        played = rounds;
-        reached(rounds, trainer.table());
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use blackjack::learn::Chance;
-
-    fn plan(threads: u32) -> Plan {
-        Plan { explore: Explore::Epsilon(Chance::new(0.1).unwrap()), seed: 5, threads }
-    }
-
-    fn train(plan: &Plan, table: &mut QTable, rounds: u64) {
-        let mut played = 0;
-        while played < rounds {
-            let stretch = plan.stretch(table).min(rounds - played);
-            played += plan.play(table, stretch).unwrap().rounds();
-        }
-        assert_eq!(played, rounds);
-    }
-
-    #[test]
-    fn a_training_that_is_stopped_between_stretches_ends_with_the_same_table() {
-        for threads in [1, 3] {
-            let plan = plan(threads);
-            let mut once = QTable::new(StateSpace::Soft);
-            train(&plan, &mut once, 300_000);
-            let mut parts = QTable::new(StateSpace::Soft);
-            let mut left = 300_000;
-            while left > 0 {
-                let stretch = plan.stretch(&parts).min(left);
-                // As if it came from a file, and by another run of the program.
-                parts = QTable::from_file(&parts.to_file()).unwrap();
-                left -= plan.play(&mut parts, stretch).unwrap().rounds();
-            }
-            assert_eq!(once, parts, "{threads} threads");
-        }
-    }
+    use blackjack::{StateSpace, learn::Chance};
 
     #[test]
     fn stretches_grow_with_what_is_known_within_bounds() {
-        let (mut table, plan) = (QTable::new(StateSpace::Coarse), plan(2));
+        let plan = Plan { explore: Explore::Epsilon(Chance::new(0.1).unwrap()), seed: 5, threads: 2 };
+        let mut table = QTable::new(StateSpace::Coarse);
         let mut last = plan.stretch(&table);
         assert_eq!(last, 2 * SHORTEST);
         for _ in 0..20 {
@@ -140,16 +89,5 @@ mod tests {
             last = next;
         }
         assert!(last > 4 * SHORTEST);
-    }
-
-    #[test]
-    fn the_number_of_workers_changes_the_rounds_and_not_their_number() {
-        let tables = [1, 2, 3].map(|threads| {
-            let mut table = QTable::new(StateSpace::Coarse);
-            let score = plan(threads).play(&mut table, 10_001).unwrap();
-            assert_eq!(score.rounds(), 10_001);
-            table
-        });
-        assert!(tables[0] != tables[1] && tables[1] != tables[2]);
     }
 }

@@ -5,8 +5,7 @@ use std::{env, ffi::OsString, net::IpAddr};
 use clap::Parser;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use cmdkit::{HostPort, ScreenLogArgs, UsageError, host_port, host_port_or, ip_address, whole_number};
-use netcore::wire::ShortText;
-use robots::Level;
+use netcore::{Level, wire::ShortText};
 
 /// The most bots. It is more than any game has players, so that a server can be tested under load.
 const MAX_BOTS: u16 = 1_000;
@@ -49,7 +48,7 @@ for wrong usage.";
                             robots-client -s SERVER[:PORT] --bot|--headless COUNT [OPTIONS]\n       \
                             robots-client --demo [OPTIONS]")]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
-pub struct Args {
+pub(crate) struct Args {
     /// Where the GUI listens, over UDP
     #[arg(short = 'd', long, value_name = "HOST:PORT", value_parser = host_port,
           required_unless_present_any = ["gui", "bot", "headless", "demo"], conflicts_with_all = ["gui", "headless"])]

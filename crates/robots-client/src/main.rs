@@ -1,12 +1,256 @@
-//! `robots-client -d GUI:PORT -s SERVER:PORT`: takes part in a game of robots for a GUI.
+//! The program `robots-client`.
+//!
+//! [`robots::Client`] folds the server's messages into pictures. This adds the input and output: the command line ([`Args`]),
+//! the connection, the GUI's datagrams, the bots and the demonstration.
+//!
+//! ```text
+//! server -TCP-------------> robots::Client -> Gui -UDP-> GUI
+//! server <-TCP------------- robots::Client <- Gui <-UDP- GUI
+//!                                          <- Bot
+//! ```
+//!
+//! Neither side can block the other: the server is read however slow the GUI is, and a picture for which the system has no
+//! room is replaced by the next.
 
-use std::process::ExitCode;
+mod args;
+mod demo;
+mod gui;
+mod narration;
+mod player;
+mod reach;
+mod retry;
 
-use cmdkit::{EXIT_FAILURE, Usage};
+use std::{
+    io::{self, Write},
+    net::{self, Ipv4Addr},
+    pin::pin,
+    process::ExitCode,
+};
+
+use anyhow::Context;
+use cmdkit::{EXIT_FAILURE, HostPort, Usage};
+use netcore::{Level, wire::ShortText};
+use netshell::{bind_udp, raise_open_files, shutdown};
+use rand::{TryRng, rngs::SysRng};
+use robots::{Bot, PlayerId};
+use robots_gui::{Follow, Server, Window};
+use tokio::{
+    runtime, select,
+    sync::watch,
+    task::{JoinSet, spawn_blocking},
+};
+use tracing::{debug, info, warn};
+
+use crate::{
+    args::{Args, Plan, Role, Screen},
+    gui::Gui,
+    narration::GameLog,
+    player::{Player, Steering},
+};
+
+/// Where robots-gui waits for pictures unless it is told otherwise.
+const GUI_PORT: u16 = 2024;
 
 /// The course's check starts the programs without arguments and wants 1.
 const USAGE: Usage = Usage { code: EXIT_FAILURE, example: "-s localhost:2022 --gui" };
 
 fn main() -> ExitCode {
-    cmdkit::run::<robots_client::Args>(USAGE, robots_client::run)
+    cmdkit::run(USAGE, |args| program(&args))
+}
+
+fn program(args: &Args) -> anyhow::Result<ExitCode> {
+    let plan = Plan::of(args)?;
+    if plan.screen == Screen::Terminal || args.logs.log_file.is_some() {
+        args.logs.start("info", plan.screen == Screen::Terminal)?;
+    } else {
+        args.logs.log.start("info")?;
+    }
+    let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
+    let ended = runtime.block_on(async {
+        let stop = shutdown().context("cannot listen for signals")?;
+        select! {
+            ended = take_part(plan) => ended,
+            () = stop => {
+                info!("stopped");
+                Ok(())
+            }
+        }
+    });
+    // The system's resolver may still be running; it is not waited for.
+    runtime.shutdown_background();
+    ended.map(|()| ExitCode::SUCCESS)
+}
+
+async fn take_part(plan: Plan) -> anyhow::Result<()> {
+    match plan.server.clone() {
+        Some(server) => play(plan, &server).await,
+        None => demonstrate(plan).await,
+    }
+}
+
+// Runs a server and bots beside the player, all in this thread. Ctrl-Z therefore stops the whole game.
+async fn demonstrate(plan: Plan) -> anyhow::Result<()> {
+    let (address, hosting) = demo::server()?;
+    let mut others = JoinSet::new();
+    let level = plan.level;
+    let playing = play(plan, &address);
+    others.spawn(hosting);
+    for name in demo::BOTS {
+        let steering = bot(level, None)?;
+        let (server, name) = (address.clone(), ShortText::try_from(name).unwrap_or_default());
+        let player = Player::unseen(name, steering, None);
+        others.spawn(async move {
+            // A bot ends with an error only if the server has ended, which the player's client reports.
+            let _ = player.run(&server, false).await;
+        });
+    }
+    playing.await
+}
+
+async fn play(plan: Plan, server: &HostPort) -> anyhow::Result<()> {
+    let Plan { retry, screen, role, level, .. } = plan;
+    let (own, own_told) = watch::channel(None);
+    let (link, link_told) = watch::channel(Server::There);
+    let (gui, window) = match screen {
+        Screen::Gui { address, port, bind } => {
+            let sockets = bind_udp(&bind, port).map_err(|taken| taken.naming("--port"));
+            let sockets = sockets.context("cannot listen to the GUI")?;
+            announce(&sockets, port, &address)?;
+            (Some(find_gui(sockets, address).await?), None)
+        }
+        Screen::Terminal => {
+            let shown_as = match &role {
+                Role::Player(_) => robots_gui::UserRole::Player,
+                Role::Observer => robots_gui::UserRole::Observer,
+                Role::Bots { .. } => robots_gui::UserRole::Bot,
+            };
+            let (gui, window) = in_terminal(shown_as, own_told, link_told)?;
+            (Some(gui), Some(window))
+        }
+        Screen::None => (None, None),
+    };
+    let (name, steering) = match role {
+        Role::Player(name) => (name, Steering::Gui),
+        Role::Observer => (ShortText::default(), Steering::Nobody),
+        Role::Bots { names, games } => {
+            let mut names = names.into_iter();
+            match (names.next(), names.len()) {
+                (Some(name), 0) => (name, bot(level, games)?),
+                (first, _) => return headless(server, retry, first.into_iter().chain(names), level, games).await,
+            }
+        }
+    };
+    let mut greeted = link.subscribe();
+    greeted.mark_unchanged();
+    let playing = Player { name, steering, gui, own, link: link.clone(), log: Some(GameLog::new()) }.run(server, retry);
+    let Some(window) = window else { return playing.await };
+    let mut window = pin!(window.run());
+    // The terminal is restored before anything is printed.
+    let (left, ended) = select! {
+        ended = playing => match ended {
+            // The user may want to see the last board, so the window stays and says that the connection is over.
+            Err(error) if greeted.has_changed().unwrap_or(false) => {
+                link.send_replace(Server::Gone);
+                (Some(window.await), Err(error))
+            }
+            ended => (None, ended),
+        },
+        left = &mut window => (Some(left), Ok(())),
+    };
+    if let Some(left) = left {
+        left.tell();
+    }
+    ended
+}
+
+// A GUI in this terminal, and the connection to it. To be called before any thread is started.
+fn in_terminal(
+    role: robots_gui::UserRole,
+    own: watch::Receiver<Option<PlayerId>>,
+    server: watch::Receiver<Server>,
+) -> anyhow::Result<(Gui, Window)> {
+    let open = || bind_udp(&[Ipv4Addr::LOCALHOST.into()], 0);
+    let (ours, theirs) = (open()?, open()?);
+    let addresses =
+        |sockets: &[net::UdpSocket]| sockets.iter().map(net::UdpSocket::local_addr).collect::<io::Result<Vec<_>>>();
+    let (client, window) = (addresses(&ours)?, addresses(&theirs)?);
+    let gui = Gui::new(ours, &window)?;
+    Ok((gui, Window::new(theirs, client, Follow::Told(own))?.with_client(role, server)))
+}
+
+async fn find_gui(sockets: Vec<net::UdpSocket>, address: HostPort) -> anyhow::Result<Gui> {
+    // The system's resolver blocks.
+    let addresses = spawn_blocking(move || address.resolve()).await.context("the resolver broke")?;
+    Gui::new(sockets, &addresses.context("cannot send to the GUI")?)
+}
+
+// Prints one line and flushes it, since standard output may be a pipe.
+fn announce(sockets: &[net::UdpSocket], port: u16, gui: &HostPort) -> anyhow::Result<()> {
+    let port = sockets.first().map(net::UdpSocket::local_addr).transpose()?.map_or(port, |address| address.port());
+    let mut stdout = io::stdout().lock();
+    if let Err(error) = writeln!(stdout, "{}", about_gui(port, gui)).and_then(|()| stdout.flush()) {
+        warn!(%error, port, "the GUI's port cannot be written to standard output");
+    }
+    Ok(())
+}
+
+// Where keys come from and pictures go to, and what shows them there.
+fn about_gui(port: u16, gui: &HostPort) -> String {
+    let pictures = if gui.port == GUI_PORT { String::new() } else { format!(" -p {}", gui.port) };
+    let keys = if port == args::PORT { String::new() } else { format!(" -c localhost:{port}") };
+    format!("Keys of the GUI come to UDP port {port}; pictures go to {gui} (start it: robots-gui{pictures}{keys})")
+}
+
+fn bot(level: Level, games: Option<u32>) -> anyhow::Result<Steering> {
+    Ok(Steering::Bot { bot: Bot::with_level(SysRng.try_next_u32()?, level), games })
+}
+
+// Runs bots without a GUI until all have played their games or failed.
+async fn headless(
+    server: &HostPort,
+    retry: bool,
+    names: impl Iterator<Item = ShortText>,
+    level: Level,
+    games: Option<u32>,
+) -> anyhow::Result<()> {
+    raise_open_files();
+    let mut bots = JoinSet::new();
+    // All bots see the same games, so one of them logs.
+    let mut log = Some(GameLog::new());
+    for name in names {
+        let (server, steering) = (server.clone(), bot(level, games)?);
+        let player = Player::unseen(name, steering, log.take());
+        bots.spawn(async move { player.run(&server, retry).await });
+    }
+    let all = bots.len();
+    let mut failures = vec![];
+    while let Some(ended) = bots.join_next().await {
+        match ended.context("a bot broke").and_then(|ended| ended) {
+            Ok(()) => {}
+            Err(error) => {
+                debug!("{error:#}");
+                failures.push(error);
+            }
+        }
+    }
+    let failed = failures.len();
+    match failures.into_iter().next() {
+        None => Ok(()),
+        Some(first) => Err(first.context(format!("{failed} of {all} bots could not go on"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_says_where_its_gui_has_to_be_and_how_to_start_it() {
+        let said = |port, gui: &str| about_gui(port, &gui.parse().unwrap());
+        assert_eq!(
+            said(2023, "localhost:2024"),
+            "Keys of the GUI come to UDP port 2023; pictures go to localhost:2024 (start it: robots-gui)"
+        );
+        assert!(said(7, "[::1]:9").ends_with("pictures go to [::1]:9 (start it: robots-gui -p 9 -c localhost:7)"));
+    }
 }

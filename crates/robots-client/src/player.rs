@@ -2,24 +2,18 @@
 
 use std::{future, io::ErrorKind, mem::take, net::SocketAddr, pin::pin, time::Duration};
 
+use bytes::{Buf, Bytes};
 use cmdkit::HostPort;
 use netcore::{Client as _, Time, wire::ShortText};
 use netshell::Clock;
 use robots::{Bot, Client, InputMessage, PlayerId, ServerMessage, client::ClientEvent};
 use robots_gui::Server;
-use tokio::{
-    net::TcpStream,
-    select,
-    sync::watch,
-    task::yield_now,
-    time::{sleep, sleep_until},
-};
+use tokio::{net::TcpStream, select, sync::watch, task::yield_now, time::sleep};
 use tracing::{debug, info, warn};
 
 use crate::{
     gui::Gui,
     narration::GameLog,
-    outgoing::Outgoing,
     reach::connect,
     retry::{Backoff, became},
 };
@@ -74,8 +68,11 @@ struct Link {
     stream: TcpStream,
     server: SocketAddr,
     clock: Clock,
-    outgoing: Outgoing,
     client: Client,
+    // What is left of a message that the system has taken in part.
+    unsent: Bytes,
+    // Writing has failed. The stream is still read, since the server's last messages may be there.
+    broken: bool,
     // Whether complete messages may be left in the buffer.
     more: bool,
     // Whether the state has changed since the bot last acted.
@@ -151,24 +148,21 @@ impl Player {
 
     async fn converse(&mut self, link: &mut Link) -> End {
         loop {
-            let Link { stream, outgoing, more, .. } = &*link;
+            let Link { stream, unsent, more, .. } = &*link;
             select! {
                 // An error is reported by the next operation.
                 _ = stream.readable(), if !more => {}
-                _ = stream.writable(), if !outgoing.is_empty() => {}
+                _ = stream.writable(), if !unsent.is_empty() => {}
                 () = ready(self.gui.as_ref()) => {}
                 () = yield_now(), if *more => {}
-                () = until(&link.clock, link.settled()) => {}
+                () = link.clock.until(link.settled()) => {}
             }
             if let Err(end) = self.listen(link) {
                 return end;
             }
             self.tell_return(link);
             self.obey_gui(link);
-            let Link { stream, outgoing, .. } = link;
-            if let Err(error) = outgoing.flush(|bytes| stream.try_write(bytes)) {
-                debug!(%error, "the server takes nothing any more");
-            }
+            link.flush();
         }
     }
 
@@ -286,8 +280,9 @@ impl Link {
             stream,
             server,
             clock: Clock::start(),
-            outgoing: Outgoing::default(),
             client: Client::new(name.clone(), own),
+            unsent: Bytes::new(),
+            broken: false,
             more: false,
             news: false,
             returned,
@@ -300,12 +295,28 @@ impl Link {
         self.greeted.filter(|_| self.returned).map(|greeted| greeted.plus(SETTLED))
     }
 
-    // Handles an input of the user or the bot, and queues the resulting messages.
+    // Handles an input of the user or the bot.
     fn act(&mut self, input: InputMessage) {
         self.client.act(self.clock.now(), input);
-        while let Some(message) = self.client.take_outgoing() {
-            debug!(message = %message.escape_ascii(), "to the server");
-            self.outgoing.push(message);
+    }
+
+    // Writes what the client says as far as the system takes it. The rest waits in the client, which bounds it. After an
+    // error nothing is written any more; reading then reports the state of the connection.
+    fn flush(&mut self) {
+        while !self.broken {
+            if self.unsent.is_empty() {
+                let Some(message) = self.client.take_outgoing() else { return };
+                debug!(message = %message.escape_ascii(), "to the server");
+                self.unsent = message;
+            }
+            match self.stream.try_write(&self.unsent) {
+                Ok(written) => self.unsent.advance(written),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return,
+                Err(error) => {
+                    debug!(%error, "the server takes nothing any more");
+                    (self.broken, self.unsent) = (true, Bytes::new());
+                }
+            }
         }
     }
 
@@ -326,13 +337,6 @@ impl Link {
 async fn ready(gui: Option<&Gui>) {
     match gui {
         Some(gui) => gui.ready().await,
-        None => future::pending().await,
-    }
-}
-
-async fn until(clock: &Clock, time: Option<Time>) {
-    match time {
-        Some(time) => sleep_until(clock.instant(time)).await,
         None => future::pending().await,
     }
 }

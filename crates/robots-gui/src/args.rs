@@ -4,10 +4,9 @@ use std::net::IpAddr;
 
 use clap::{ArgAction, Parser};
 use cmdkit::{HostPort, ScreenLogArgs, host_port, ip_address, whole_number};
-use netcore::wire::{ShortText, TextTooLong};
+use netcore::wire::TextTooLong;
 use robots::PlayerId;
-
-use crate::Follow;
+use robots_gui::Follow;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -24,7 +23,7 @@ Exit status: 0 when you leave, 1 when something fails or the usage is wrong.";
 #[derive(Debug, Clone, Parser)]
 #[command(name = "robots-gui", version, after_help = EXAMPLES, disable_help_flag = true,
           override_usage = "robots-gui [-c CLIENT:PORT] [-p PORT] [OPTIONS]")]
-pub struct Args {
+pub(crate) struct Args {
     /// Where the client listens, as `name:port`, `1.2.3.4:port` or `[::1]:port`
     #[arg(short, long, value_name = "HOST:PORT", default_value = "localhost:2023", value_parser = host_port,
           allow_hyphen_values = true)]
@@ -37,7 +36,7 @@ pub struct Args {
 
     /// Which player you are, by number or name: its row and robot are marked, and it is kept in view on a large board
     #[arg(long, value_name = "ID|NAME", value_parser = follow)]
-    pub(crate) follow: Option<Followed>,
+    pub(crate) follow: Option<Follow>,
 
     /// Address to listen on, may be repeated; without it every address, IPv4 and IPv6
     #[arg(long, value_name = "ADDRESS", value_parser = ip_address)]
@@ -45,36 +44,18 @@ pub struct Args {
 
     /// Print help
     #[arg(short = 'h', long, action = ArgAction::Help)]
-    pub(crate) help: (),
+    help: (),
 
     /// What is logged, and where.
     #[command(flatten)]
     pub(crate) logs: ScreenLogArgs,
 }
 
-/// A robot as it can be named on a command line.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Followed {
-    /// By its player's number.
-    Id(PlayerId),
-    /// By its player's name.
-    Name(ShortText),
-}
-
-impl From<Followed> for Follow {
-    fn from(followed: Followed) -> Self {
-        match followed {
-            Followed::Id(id) => Self::Id(id),
-            Followed::Name(name) => Self::Name(name),
-        }
-    }
-}
-
 // What can be a player's number is one.
-fn follow(typed: &str) -> Result<Followed, TextTooLong> {
+fn follow(typed: &str) -> Result<Follow, TextTooLong> {
     match typed.parse() {
-        Ok(id) if typed.bytes().all(|byte| byte.is_ascii_digit()) => Ok(Followed::Id(PlayerId(id))),
-        _ => typed.parse().map(Followed::Name),
+        Ok(id) if typed.bytes().all(|byte| byte.is_ascii_digit()) => Ok(Follow::Id(PlayerId(id))),
+        _ => typed.parse().map(Follow::Name),
     }
 }
 
@@ -108,13 +89,13 @@ mod tests {
     #[test]
     fn a_number_follows_a_player_by_number_and_anything_else_by_name() {
         for (typed, followed) in [
-            ("0", Followed::Id(PlayerId(0))),
-            ("255", Followed::Id(PlayerId(255))),
-            ("256", Followed::Name("256".try_into().unwrap())),
-            ("+1", Followed::Name("+1".try_into().unwrap())),
-            ("Ann", Followed::Name("Ann".try_into().unwrap())),
+            ("0", Follow::Id(PlayerId(0))),
+            ("255", Follow::Id(PlayerId(255))),
+            ("256", Follow::Name("256".try_into().unwrap())),
+            ("+1", Follow::Name("+1".try_into().unwrap())),
+            ("Ann", Follow::Name("Ann".try_into().unwrap())),
         ] {
-            assert_eq!(follow(typed), Ok(followed));
+            assert_eq!(format!("{:?}", follow(typed).unwrap()), format!("{followed:?}"));
         }
         assert!(follow(&"x".repeat(256)).unwrap_err().to_string().contains("at most 255 bytes"));
     }

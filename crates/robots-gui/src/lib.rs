@@ -5,7 +5,6 @@
 //!
 //! - [`View`] draws a picture into a buffer and knows neither sockets nor clocks.
 //! - [`Window`] is all of it: the terminal, the sockets, the loop.
-//! - [`Args`] and [`run`] are the program.
 //!
 //! ```
 //! use netcore::Time;
@@ -28,7 +27,6 @@
 //! # Ok::<(), netcore::DecodeError>(())
 //! ```
 
-mod args;
 mod contact;
 mod footer;
 mod keys;
@@ -46,39 +44,7 @@ mod testing;
 mod view;
 mod window;
 
-use std::{
-    io::{self, Write},
-    process::ExitCode,
-};
-
-use tokio::runtime;
-use tracing::info;
-
-pub use args::Args;
 pub use contact::{Contact, Server};
 pub use picture::Picture;
 pub use view::{Follow, UserRole, View};
-pub use window::{End, Window};
-
-/// Runs the program.
-///
-/// # Errors
-/// When the client's host cannot be found, the port cannot be had, or there is no terminal.
-#[expect(clippy::needless_pass_by_value, reason = "the signature that cmdkit wants of a program")]
-pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    args.logs.start("warn", true)?;
-    let client = args.client_address.resolve()?;
-    let sockets = netshell::bind_udp(&args.bind, args.port).map_err(|taken| taken.naming("--port"))?;
-    let follow = args.follow.clone().map_or(Follow::Nobody, Follow::from);
-    let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(async {
-        let window = Window::new(sockets, client, follow)?.with_client_name(args.client_address.to_string());
-        let (end, result) = window.run().await?;
-        info!(?end, "left");
-        if let Some(result) = result {
-            // A reader that closed the pipe has seen what it wanted.
-            let _ = writeln!(io::stdout(), "{result}");
-        }
-        Ok(ExitCode::SUCCESS)
-    })
-}
+pub use window::{Left, Window};

@@ -1,11 +1,31 @@
 //! The program `robots-gui`.
 
+mod args;
+
 use std::process::ExitCode;
 
 use cmdkit::{EXIT_FAILURE, Usage};
+use robots_gui::Window;
+use tokio::runtime;
+
+use crate::args::Args;
+
+/// The course's programs end with 1 for wrong usage.
+const USAGE: Usage = Usage { code: EXIT_FAILURE, example: "-c localhost:2023 -p 2024" };
 
 fn main() -> ExitCode {
-    // The course's programs end with 1 for wrong usage.
-    let usage = Usage { code: EXIT_FAILURE, example: "-c localhost:2023 -p 2024" };
-    cmdkit::run::<robots_gui::Args>(usage, robots_gui::run)
+    cmdkit::run(USAGE, |args| program(&args))
+}
+
+fn program(args: &Args) -> anyhow::Result<ExitCode> {
+    args.logs.start("warn", true)?;
+    let client = args.client_address.resolve()?;
+    let sockets = netshell::bind_udp(&args.bind, args.port).map_err(|taken| taken.naming("--port"))?;
+    let follow = args.follow.clone().unwrap_or_default();
+    let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let window = Window::new(sockets, client, follow)?.with_client_name(args.client_address.to_string());
+        window.run().await.tell();
+        Ok(ExitCode::SUCCESS)
+    })
 }

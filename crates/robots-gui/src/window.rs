@@ -2,7 +2,7 @@
 
 use std::{
     future,
-    io::{self, ErrorKind, IsTerminal},
+    io::{self, ErrorKind, IsTerminal, Write},
     net::SocketAddr,
     time::Duration,
 };
@@ -17,7 +17,7 @@ use tokio::{
     sync::watch,
     time::{Instant, sleep, sleep_until},
 };
-use tracing::{debug, warn};
+use tracing::{debug, info, warn};
 
 use crate::{
     contact::{Contact, Pulse, Server},
@@ -43,13 +43,33 @@ const QUIET: Duration = Duration::from_secs(1);
 /// The message that joins: in a lobby a client sends a Join for any input.
 const JOIN: InputMessage = InputMessage::PlaceBomb;
 
-/// Why a window was closed.
+// Why a window was closed.
 #[derive(Debug)]
-pub enum End {
-    /// The user wanted to leave, by key or by signal.
+enum End {
+    // The user wanted to leave, by key or by signal.
     Left,
-    /// The terminal is gone, and what the system said.
+    // The terminal is gone, and what the system said.
+    #[expect(dead_code, reason = "it is logged")]
     HungUp(io::Error),
+}
+
+/// A window that was closed. The terminal is given back.
+#[derive(Debug)]
+pub struct Left {
+    why: End,
+    // The result of the last game as text, if one has ended.
+    result: Option<String>,
+}
+
+impl Left {
+    /// Logs why, and writes the result of the last game to standard output, if one has ended.
+    pub fn tell(self) {
+        info!(why = ?self.why, "left");
+        if let Some(result) = self.result {
+            // A reader that closed the pipe has seen what it wanted.
+            let _ = writeln!(io::stdout(), "{result}");
+        }
+    }
 }
 
 /// The terminal, showing what comes on the sockets and sending keys to the client.
@@ -127,12 +147,8 @@ impl Window {
         self
     }
 
-    /// Shows pictures and sends keys until the user leaves, then gives the terminal back. With how it ended comes the result of
-    /// the last game as text, if one has ended.
-    ///
-    /// # Errors
-    /// None so far: a terminal that is gone is an [`End`].
-    pub async fn run(mut self) -> anyhow::Result<(End, Option<String>)> {
+    /// Shows pictures and sends keys until the user leaves or the terminal is gone, then gives the terminal back.
+    pub async fn run(mut self) -> Left {
         loop {
             self.draw();
             let rest = self.rest;
@@ -143,8 +159,8 @@ impl Window {
             let tick = sleep(if self.view.is_moving(self.now()) { BLINK } else { TICK });
             select! {
                 event = self.stage.next(true) => {
-                    if let Some(end) = self.happen(event) {
-                        return Ok((end, self.view.result_text()));
+                    if let Some(why) = self.happen(event) {
+                        return Left { why, result: self.view.result_text() };
                     }
                 }
                 () = arrival => self.receive(),

@@ -2,9 +2,13 @@
 
 use std::{net::IpAddr, path::PathBuf};
 
-use clap::{ArgAction, Parser, ValueEnum};
+use clap::{
+    ArgAction, Parser,
+    builder::{PossibleValuesParser, TypedValueParser},
+};
 use cmdkit::{ip_address, whole_number};
-use robots_verify::Kind;
+
+use crate::format::Kind;
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -32,8 +36,8 @@ pub(crate) struct Args {
 
     /// Whose messages they are: what a client sends to its server, a server to its client, a client to its GUI
     /// (display), or a GUI to its client (input)
-    #[arg(short, long, value_name = "KIND")]
-    messages: KindName,
+    #[arg(short, long, value_name = "KIND", value_parser = kind())]
+    pub(crate) messages: Kind,
 
     /// Take datagrams over UDP, one message each, instead of connections over TCP
     #[arg(short, long)]
@@ -56,22 +60,7 @@ pub(crate) struct Args {
     help: (),
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum KindName {
-    Client,
-    Server,
-    Display,
-    Input,
-}
-
-impl Args {
-    /// Whose messages are explained.
-    pub(crate) const fn kind(&self) -> Kind {
-        match self.messages {
-            KindName::Client => Kind::Client,
-            KindName::Server => Kind::Server,
-            KindName::Display => Kind::Display,
-            KindName::Input => Kind::Input,
-        }
-    }
+fn kind() -> impl TypedValueParser<Value = Kind> {
+    PossibleValuesParser::new(Kind::ALL.map(Kind::name))
+        .map(|typed| Kind::ALL.into_iter().find(|kind| kind.name() == typed).unwrap_or(Kind::Client))
 }

@@ -1,32 +1,40 @@
 //! Explains bytes by following the description of the format.
 
 use crate::{
-    format::{FieldShape, Kind, Shape, least},
+    format::{FieldShape, Kind, Shape},
     report::{Around, Fault, Field, Label, Line, Report, Value},
     sense::Sense,
 };
 
 /// The most items of a list, or entries of a map, that are shown.
-pub const MAX_SHOWN_ITEMS: u32 = 100;
+pub(crate) const MAX_SHOWN_ITEMS: u32 = 100;
 /// The most lines that are kept of a message.
-pub const MAX_SHOWN_LINES: usize = 2_000;
+pub(crate) const MAX_SHOWN_LINES: usize = 2_000;
 /// Bytes that are shown on each side of a wrong one.
 const AROUND: usize = 8;
 
 // The parts of a message that are still to be read; the last one comes next.
 #[derive(Debug, Clone, Copy)]
 enum Todo {
-    Value { label: Label, shape: &'static Shape, depth: usize, shown: bool },
-    Items { name: &'static str, shape: &'static Shape, done: u32, left: u32, depth: usize, shown: bool },
-    Entries { name: &'static str, value: &'static [FieldShape], done: u32, left: u32, depth: usize, shown: bool },
+    Value(Next),
+    // Of a list or a map.
+    Items { name: &'static str, of: &'static Shape, done: u32, left: u32, depth: usize, shown: bool },
+}
+
+// A value that comes next.
+#[derive(Debug, Clone, Copy)]
+struct Next {
+    label: Label,
+    shape: &'static Shape,
+    depth: usize,
+    shown: bool,
 }
 
 impl Todo {
     fn least(&self) -> usize {
         match self {
-            Self::Value { shape, .. } => shape.least(),
-            Self::Items { shape, left, .. } => shape.least().saturating_mul(*left as usize),
-            Self::Entries { value, left, .. } => (1 + least(value)).saturating_mul(*left as usize),
+            Self::Value(next) => next.shape.least(),
+            Self::Items { of, left, .. } => of.least_item().saturating_mul(*left as usize),
         }
     }
 }
@@ -35,7 +43,7 @@ impl Todo {
 ///
 /// It reads each byte once, so a message costs no more in small pieces than at once.
 #[derive(Debug)]
-pub struct Explainer {
+pub(crate) struct Explainer {
     kind: Kind,
     // The message that is being read.
     report: Report,
@@ -50,7 +58,7 @@ pub struct Explainer {
 
 impl Explainer {
     /// An explainer of messages of this kind.
-    pub fn new(kind: Kind) -> Self {
+    pub(crate) fn new(kind: Kind) -> Self {
         let mut explainer = Self {
             kind,
             report: Report::new(0, 0),
@@ -65,7 +73,7 @@ impl Explainer {
     }
 
     /// Explains the one message that a datagram should hold; `number` is the datagram's.
-    pub fn datagram(kind: Kind, number: u64, datagram: &[u8]) -> Report {
+    pub(crate) fn datagram(kind: Kind, number: u64, datagram: &[u8]) -> Report {
         let mut explainer = Self::new(kind);
         let mut rest = datagram;
         let mut report = match explainer.next(&mut rest) {
@@ -82,29 +90,29 @@ impl Explainer {
     }
 
     /// The number of complete messages.
-    pub const fn messages(&self) -> u64 {
+    pub(crate) const fn messages(&self) -> u64 {
         self.report.number - 1
     }
 
     /// The offset of the current or next message.
-    pub const fn at(&self) -> u64 {
+    pub(crate) const fn at(&self) -> u64 {
         self.report.at
     }
 
     /// Whether a wrong byte has ended the reading of the stream.
-    pub const fn is_broken(&self) -> bool {
+    pub(crate) const fn is_broken(&self) -> bool {
         self.broken
     }
 
     /// Takes bytes off the front of `bytes`, up to the end of a message; none if they end before it does, or once a
     /// byte was wrong.
-    pub fn next(&mut self, bytes: &mut &[u8]) -> Option<Report> {
+    pub(crate) fn next(&mut self, bytes: &mut &[u8]) -> Option<Report> {
         if self.broken {
             return None;
         }
         while let Some(todo) = self.todo.pop() {
             match todo {
-                Todo::Value { label, shape, depth, shown } => match self.value(bytes, label, shape, depth, shown) {
+                Todo::Value(next) => match self.value(bytes, next) {
                     Ok(true) => {}
                     Ok(false) => {
                         self.todo.push(todo);
@@ -112,18 +120,18 @@ impl Explainer {
                     }
                     Err(fault) => return Some(self.fail(fault, bytes)),
                 },
-                Todo::Items { name, left: 0, done, depth, shown, .. }
-                | Todo::Entries { name, left: 0, done, depth, shown, .. } => self.end_list(name, done, depth, shown),
-                Todo::Items { name, shape, done, left, depth, shown } => {
-                    self.todo.push(Todo::Items { name, shape, done: done + 1, left: left - 1, depth, shown });
+                Todo::Items { name, left: 0, done, depth, shown, .. } => self.end_list(name, done, depth, shown),
+                Todo::Items { name, of, done, left, depth, shown } => {
+                    self.todo.push(Todo::Items { name, of, done: done + 1, left: left - 1, depth, shown });
                     let shown = shown && done < MAX_SHOWN_ITEMS;
-                    self.todo.push(Todo::Value { label: Label::Item(name, done + 1), shape, depth, shown });
-                }
-                Todo::Entries { name, value, done, left, depth, shown } => {
-                    self.todo.push(Todo::Entries { name, value, done: done + 1, left: left - 1, depth, shown });
-                    let shown = shown && done < MAX_SHOWN_ITEMS;
-                    self.fields(value, depth + 1, shown);
-                    self.todo.push(Todo::Value { label: Label::Key(name), shape: &Shape::PlayerId, depth, shown });
+                    let (label, shape) = match of {
+                        Shape::List(item) => (Label::Item(name, done + 1), *item),
+                        of => {
+                            self.fields(of.fields(), depth + 1, shown);
+                            (Label::Key(name), &Shape::PlayerId)
+                        }
+                    };
+                    self.todo.push(Todo::Value(Next { label, shape, depth, shown }));
                 }
             }
         }
@@ -134,7 +142,7 @@ impl Explainer {
     }
 
     /// The report of an incomplete message at the end of the stream; none if no message has begun.
-    pub fn finish(mut self) -> Option<Report> {
+    pub(crate) fn finish(mut self) -> Option<Report> {
         let nothing = self.report.length == 0 && self.pending.is_empty();
         if self.broken || nothing { None } else { Some(self.unfinished()) }
     }
@@ -144,7 +152,7 @@ impl Explainer {
         self.sense = Sense::default();
         self.before.clear();
         let shape = self.kind.message();
-        self.todo.push(Todo::Value { label: Label::Message, shape, depth: 0, shown: true });
+        self.todo.push(Todo::Value(Next { label: Label::Message, shape, depth: 0, shown: true }));
     }
 
     fn take_report(&mut self) -> Report {
@@ -158,11 +166,11 @@ impl Explainer {
         let missing = self.todo.iter().map(Todo::least).fold(0_usize, usize::saturating_add);
         let missing = match (self.todo.last(), self.pending.first()) {
             // Its length is known.
-            (Some(Todo::Value { shape: Shape::Text, .. }), Some(&length)) => missing + usize::from(length),
+            (Some(Todo::Value(Next { shape: Shape::Text, .. })), Some(&length)) => missing + usize::from(length),
             _ => missing,
         };
         let label = match self.todo.last() {
-            Some(Todo::Value { label, .. }) => *label,
+            Some(Todo::Value(next)) => next.label,
             _ => Label::Message,
         };
         let (at, cut) = (self.report.length + self.pending.len(), !self.pending.is_empty());
@@ -194,14 +202,8 @@ impl Explainer {
     }
 
     // Reads one value, and puts what follows it on the list of what is to be read; whether it is there.
-    fn value(
-        &mut self,
-        bytes: &mut &[u8],
-        label: Label,
-        shape: &'static Shape,
-        depth: usize,
-        shown: bool,
-    ) -> Result<bool, Fault> {
+    fn value(&mut self, bytes: &mut &[u8], next: Next) -> Result<bool, Fault> {
+        let Next { label, shape, depth, shown } = next;
         let at = self.report.length;
         let room = self.kind.max_message() - at;
         let fits = |length: usize| {
@@ -230,7 +232,7 @@ impl Explainer {
         self.report.length += taken.len();
         self.before.extend_from_slice(&taken);
         self.before.drain(..self.before.len().saturating_sub(AROUND));
-        let follows = self.follow(label, shape, &value, depth, shown);
+        let follows = self.follow(next, &value);
         if shown {
             self.show(Line::Field(Field { at, bytes: taken, depth, label, value }));
         } else {
@@ -284,14 +286,7 @@ impl Explainer {
     }
 
     // What a value is followed by, first the last.
-    fn follow(
-        &mut self,
-        label: Label,
-        shape: &'static Shape,
-        value: &Value,
-        depth: usize,
-        shown: bool,
-    ) -> Option<Todo> {
+    fn follow(&mut self, Next { label, shape, depth, shown }: Next, value: &Value) -> Option<Todo> {
         let Label::Field(name) = label else {
             // A message or an event: its fields.
             if let (Shape::Enum(of), Value::Variant(name)) = (shape, value) {
@@ -300,19 +295,18 @@ impl Explainer {
             }
             return None;
         };
-        let depth = depth + 1;
-        match (shape, value) {
-            (Shape::List(shape), &Value::Items(left)) => Some(Todo::Items { name, shape, done: 0, left, depth, shown }),
-            (Shape::Map(value), &Value::Entries(left)) => {
-                Some(Todo::Entries { name, value, done: 0, left, depth, shown })
+        match *value {
+            Value::Items(left) | Value::Entries(left) => {
+                Some(Todo::Items { name, of: shape, done: 0, left, depth: depth + 1, shown })
             }
             _ => None,
         }
     }
 
     fn fields(&mut self, fields: &'static [FieldShape], depth: usize, shown: bool) {
-        let value =
-            |FieldShape { name, shape }: &'static _| Todo::Value { label: Label::Field(name), shape, depth, shown };
+        let value = |FieldShape { name, shape }: &'static _| {
+            Todo::Value(Next { label: Label::Field(name), shape, depth, shown })
+        };
         self.todo.extend(fields.iter().rev().map(value));
     }
 

@@ -11,7 +11,7 @@ use robots::{
 
 /// Whose messages are explained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// What a client sends to a server.
     Client,
     /// What a server sends to a client.
@@ -24,10 +24,10 @@ pub enum Kind {
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Self; 4] = [Self::Client, Self::Server, Self::Display, Self::Input];
+    pub(crate) const ALL: [Self; 4] = [Self::Client, Self::Server, Self::Display, Self::Input];
 
     /// The word for it on the command line.
-    pub const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Client => "client",
             Self::Server => "server",
@@ -37,7 +37,7 @@ impl Kind {
     }
 
     /// How each message lies on the wire.
-    pub const fn message(self) -> &'static Shape {
+    pub(crate) const fn message(self) -> &'static Shape {
         match self {
             Self::Client => &Shape::Enum(&CLIENT_MESSAGE),
             Self::Server => &Shape::Enum(&SERVER_MESSAGE),
@@ -58,7 +58,7 @@ impl Kind {
     }
 
     /// The most items that a list may have.
-    pub const fn max_items(self) -> u32 {
+    pub(crate) const fn max_items(self) -> u32 {
         match self {
             // None of their messages has a list.
             Self::Client | Self::Input => 0,
@@ -75,16 +75,11 @@ impl Kind {
 
 /// How a value lies on the wire.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Shape {
-    /// A number of one byte.
+pub(crate) enum Shape {
     U8,
-    /// A number of two bytes.
     U16,
-    /// A number of four bytes.
     U32,
-    /// A player's number: one byte.
     PlayerId,
-    /// A bomb's number: four bytes.
     BombId,
     /// Column and row of a field, two bytes each.
     Position,
@@ -102,34 +97,30 @@ pub enum Shape {
 
 /// A field of a message and how its value lies on the wire.
 #[derive(Debug, PartialEq, Eq)]
-pub struct FieldShape {
-    /// Its name.
-    pub name: &'static str,
-    /// Its value's shape.
-    pub shape: Shape,
+pub(crate) struct FieldShape {
+    pub(crate) name: &'static str,
+    pub(crate) shape: Shape,
 }
 
 /// An enumeration.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Enum {
-    /// Its name.
-    pub name: &'static str,
+pub(crate) struct Enum {
+    pub(crate) name: &'static str,
     /// Its variants; the tag of each is its index.
-    pub variants: &'static [Variant],
+    pub(crate) variants: &'static [Variant],
 }
 
 /// A variant of an enumeration.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Variant {
-    /// Its name.
-    pub name: &'static str,
+pub(crate) struct Variant {
+    pub(crate) name: &'static str,
     /// What follows its tag.
-    pub fields: &'static [FieldShape],
+    pub(crate) fields: &'static [FieldShape],
 }
 
 impl Shape {
     /// The fewest bytes that a value takes.
-    pub fn least(&self) -> usize {
+    pub(crate) fn least(&self) -> usize {
         match self {
             Self::U8 | Self::PlayerId | Self::Text => 1,
             Self::U16 => 2,
@@ -140,10 +131,26 @@ impl Shape {
             }
         }
     }
+
+    /// The fewest bytes that an item of this list or an entry of this map takes.
+    pub(crate) fn least_item(&self) -> usize {
+        match self {
+            Self::List(item) => item.least(),
+            // With the player's number.
+            map => 1 + least(map.fields()),
+        }
+    }
+
+    /// What follows the player's number in each entry of this map.
+    pub(crate) const fn fields(&self) -> &'static [FieldShape] {
+        match self {
+            Self::Map(fields) => fields,
+            _ => &[],
+        }
+    }
 }
 
-/// The fewest bytes that these fields take.
-pub(crate) fn least(fields: &[FieldShape]) -> usize {
+fn least(fields: &[FieldShape]) -> usize {
     fields.iter().map(|field| field.shape.least()).sum()
 }
 

@@ -11,7 +11,7 @@ use crate::{
 ///
 /// Offsets named `at` count from the start of the stream in the report itself and from the start of the message in all
 /// that is in it.
-pub fn report(report: &Report, source: &Map<String, Json>, carrier: Carrier) -> Json {
+pub(crate) fn report(report: &Report, source: &Map<String, Json>, carrier: Carrier) -> Json {
     let mut out = source.clone();
     let mut put = |key: &str, value: Json| {
         out.insert(key.to_owned(), value);

@@ -1,8 +1,24 @@
-//! `robots-verify -p PORT -m KIND`: explains every robots message that it is sent.
+//! `robots-verify -p PORT -m KIND`: explains every robots message that it is sent, byte by byte, for people who debug a
+//! program of their own.
+//!
+//! - [`format`](mod@format) describes the wire format as data. All explanations come from it. Tests compare it with the
+//!   decoders of the crate `robots`, on complete, truncated and damaged messages.
+//! - [`explain`] reads bytes in pieces of any size and gives a [`Report`](report::Report) for each message. [`sense`] adds
+//!   notes where what is well-formed makes no sense.
+//! - [`text`] writes a report for people, [`json`] for programs.
+//! - None of these does input or output: [`sources`] has the sockets and files, [`printer`] standard output.
 
 mod args;
+mod explain;
+mod format;
+mod json;
 mod printer;
+mod report;
+mod sense;
 mod sources;
+#[cfg(test)]
+mod tests;
+mod text;
 
 use std::process::ExitCode;
 

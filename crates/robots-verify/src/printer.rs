@@ -6,14 +6,16 @@ use std::{
     time::Duration,
 };
 
-use robots_verify::{
-    Report, json,
-    text::{self, Carrier},
-};
 use serde_json::{Map, Value as Json};
 use tokio::{
     sync::{mpsc, oneshot},
     time::timeout,
+};
+
+use crate::{
+    json,
+    report::Report,
+    text::{self, Carrier},
 };
 
 /// The most texts that wait to be written.

@@ -4,61 +4,54 @@ use crate::format::Enum;
 
 /// What is known of one message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Report {
+pub(crate) struct Report {
     /// Its number, from 1.
-    pub number: u64,
+    pub(crate) number: u64,
     /// Where it begins, in bytes from the start of the stream.
-    pub at: u64,
+    pub(crate) at: u64,
     /// Its length as far as it was read, in bytes.
-    pub length: usize,
+    pub(crate) length: usize,
     /// Which message it is; none if its tag is wrong or missing.
-    pub name: Option<&'static str>,
-    /// Its fields, in their order.
-    pub lines: Vec<Line>,
+    pub(crate) name: Option<&'static str>,
+    pub(crate) lines: Vec<Line>,
     /// The number of further ones that were not kept.
-    pub lines_left_out: usize,
+    pub(crate) lines_left_out: usize,
     /// Notes about well-formed parts that make no sense.
-    pub notes: Vec<Note>,
+    pub(crate) notes: Vec<Note>,
     /// The number of further ones that were not kept.
-    pub notes_left_out: usize,
+    pub(crate) notes_left_out: usize,
     /// What is wrong, if anything.
-    pub fault: Option<Fault>,
+    pub(crate) fault: Option<Fault>,
     /// The bytes around the first wrong one.
-    pub around: Option<Around>,
+    pub(crate) around: Option<Around>,
 }
 
 /// A line of a report.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Line {
-    /// A field.
+pub(crate) enum Line {
     Field(Field),
     /// So many items of a list follow that are not shown.
     LeftOut {
-        /// How many.
         items: u32,
-        /// How deep they lie, in lists.
         depth: usize,
     },
 }
 
 /// A field of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Field {
+pub(crate) struct Field {
     /// Where it begins, in bytes from the start of the message.
-    pub at: usize,
-    /// Its bytes.
-    pub bytes: Vec<u8>,
+    pub(crate) at: usize,
+    pub(crate) bytes: Vec<u8>,
     /// How deep it lies, in lists and in the entries of maps.
-    pub depth: usize,
-    /// What it is.
-    pub label: Label,
-    /// Its value.
-    pub value: Value,
+    pub(crate) depth: usize,
+    pub(crate) label: Label,
+    pub(crate) value: Value,
 }
 
 /// What a field is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Label {
+pub(crate) enum Label {
     /// The tag of the message.
     Message,
     /// A field of that name.
@@ -71,20 +64,15 @@ pub enum Label {
 
 /// The value of a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Value {
-    /// A variant of an enumeration.
+pub(crate) enum Value {
     Variant(&'static str),
-    /// A number.
     Number(u32),
-    /// A player's number.
     Player(u8),
-    /// A bomb's number.
     BombId(u32),
     /// Column and row.
     Position(u16, u16),
     /// Column, row and timer of a bomb.
     Bomb(u16, u16, u16),
-    /// A text.
     Text(String),
     /// So many items follow.
     Items(u32),
@@ -94,68 +82,41 @@ pub enum Value {
 
 /// What is wrong with a message. Offsets count bytes from its start.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Fault {
+pub(crate) enum Fault {
     /// A tag that the enumeration does not have.
-    UnknownTag {
-        /// Its offset.
-        at: usize,
-        /// The tag.
-        tag: u8,
-        /// What it should be a tag of.
-        of: &'static Enum,
-    },
+    UnknownTag { at: usize, tag: u8, of: &'static Enum },
     /// A text that is not UTF-8.
     NotUtf8 {
-        /// Offset of the first byte that is wrong.
+        // Of the first byte that is wrong.
         at: usize,
-        /// That byte.
         byte: u8,
-        /// The field.
         label: Label,
-        /// The text's length in bytes.
         length: u8,
     },
     /// A list that announces too much.
-    TooMany {
-        /// Offset of the count.
-        at: usize,
-        /// The count.
-        count: u32,
-        /// The bound.
-        max: u32,
-        /// The field.
-        label: Label,
-    },
+    TooMany { at: usize, count: u32, max: u32, label: Label },
     /// A message that is longer than what is read.
     TooLong {
-        /// Offset of the field that does not fit any more.
+        // Of the field that does not fit any more.
         at: usize,
-        /// The bound, in bytes.
         max: usize,
     },
     /// A datagram that goes on behind its message.
-    Trailing {
-        /// Offset of the first byte that is too many.
-        at: usize,
-        /// How many there are.
-        extra: usize,
-    },
+    Trailing { at: usize, extra: usize },
     /// The bytes end before the message does.
     Unfinished {
-        /// Offset of the first byte that is missing.
         at: usize,
-        /// The field that is cut off or missing.
+        // The field that is cut off or missing, and whether part of it is there.
         label: Label,
-        /// Whether part of that field is there.
         cut: bool,
-        /// How many bytes are missing at least.
+        // Bytes, at least.
         missing: usize,
     },
 }
 
 impl Fault {
     /// Where the first wrong byte is, in bytes from the start of the message.
-    pub const fn at(&self) -> usize {
+    pub(crate) const fn at(&self) -> usize {
         match *self {
             Self::UnknownTag { at, .. }
             | Self::NotUtf8 { at, .. }
@@ -169,20 +130,19 @@ impl Fault {
 
 /// A note about something that makes no sense.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Note {
+pub(crate) struct Note {
     /// Where it is, in bytes from the start of the message.
-    pub at: usize,
+    pub(crate) at: usize,
     /// What is wrong, and what would be right.
-    pub text: String,
+    pub(crate) text: String,
 }
 
 /// Bytes around a wrong one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Around {
-    /// The bytes.
-    pub bytes: Vec<u8>,
+pub(crate) struct Around {
+    pub(crate) bytes: Vec<u8>,
     /// Which of them is wrong; their number if it is the one that is missing behind them.
-    pub wrong: usize,
+    pub(crate) wrong: usize,
 }
 
 impl Report {

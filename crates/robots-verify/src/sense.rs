@@ -233,7 +233,7 @@ fn is_new<T: Ord>(remembered: &mut BTreeSet<T>, item: T) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Explainer, Kind, text::hex};
+    use crate::{explain::Explainer, format::Kind, text::hex};
 
     #[track_caller]
     fn notes(kind: Kind, hex: &str) -> Vec<(usize, String)> {
@@ -243,38 +243,92 @@ mod tests {
         report.notes.into_iter().map(|note| (note.at, note.text)).collect()
     }
 
-    #[track_caller]
-    fn check(kind: Kind, hex: &str, expected: &[(usize, &str)]) {
-        let notes = notes(kind, hex);
-        assert_eq!(notes.len(), expected.len(), "{notes:?}");
-        for ((at, text), (expected_at, start)) in notes.iter().zip(expected) {
-            assert!(at == expected_at && text.starts_with(start), "{notes:?}");
+    #[test]
+    fn what_makes_no_sense_is_noted_where_it_is() {
+        let cases: [(_, _, &[_]); 8] = [
+            // Parameters that no game can have.
+            (
+                Kind::Server,
+                "00 00 00 00 00 00 00 00 00 00 00 00 00",
+                &[
+                    (2, "a game of 0 players"),
+                    (3, "a board with size_x 0"),
+                    (5, "a board with size_y 0"),
+                    (11, "bombs with a timer of 0"),
+                ],
+            ),
+            // A map is ascending.
+            (
+                Kind::Server,
+                "04 00 00 00 03 01 00 00 00 00 00 00 00 00 00 02 00 00 00 00",
+                &[(10, "player 0 after player 1")],
+            ),
+            // And names each player once.
+            (Kind::Server, "04 00 00 00 02 01 00 00 00 00 01 00 00 00 00", &[(10, "player 1 is already in scores")]),
+            // So do sets.
+            (
+                Kind::Server,
+                "03 00 01 00 00 00 02 \
+                 01 00 00 00 01 00 00 00 02 03 03 00 00 00 02 00 01 00 02 00 01 00 02 \
+                 01 00 00 00 02 00 00 00 01 03 00 00 00 01 00 01 00 02",
+                &[(17, "player 3 is already in robots_destroyed"), (26, "(1, 2) is already in blocks")],
+            ),
+            // A bomb, its explosion in the same turn, player 2, player 1, player 1, a block twice.
+            (
+                Kind::Server,
+                "03 00 01 00 00 00 07 00 00 00 00 09 00 00 00 00 01 00 00 00 09 00 00 00 00 00 00 00 00 \
+                 02 02 00 00 00 00 02 01 00 00 00 00 02 01 00 00 00 00 03 00 00 00 00 03 00 00 00 00",
+                &[
+                    (16, "an explosion after another"),
+                    (17, "bomb 9 is in two events"),
+                    (36, "player 1 after player 2"),
+                    (42, "player 1 moves twice"),
+                    (53, "a second block on (0, 0)"),
+                ],
+            ),
+            // Turn 0 has another order.
+            (
+                Kind::Server,
+                "03 00 00 00 00 00 03 03 00 00 00 00 02 00 00 00 00 00 00 00 00 00 01 00 00 00 00",
+                &[(12, "a robot after a block"), (18, "BombPlaced in turn 0")],
+            ),
+            // 2 x 3 fields, length 4, turn 5; players 0 and 1, of which 0 has no score and 7 is nobody.
+            (
+                Kind::Display,
+                "01 00 00 02 00 03 00 04 00 05 \
+                 00 00 00 02 00 00 09 31 2e 32 2e 33 2e 34 3a 35 01 00 09 31 2e 32 2e 33 2e 34 3a 35 \
+                 00 00 00 02 00 00 00 00 00 01 00 02 00 00 \
+                 00 00 00 02 00 00 00 03 00 01 00 02 \
+                 00 00 00 01 00 01 00 01 00 00 \
+                 00 00 00 02 00 01 00 01 00 01 00 01 \
+                 00 00 00 02 01 00 00 00 06 07 00 00 00 00",
+                &[
+                    (8, "turn 5 of a game whose last is 4"),
+                    (48, "(2, 0) is off the board"),
+                    (56, "(0, 3) is off the board"),
+                    (72, "a bomb whose timer is 0"),
+                    (82, "(1, 1) is already in explosions"),
+                    (91, "score 6 after turn 5"),
+                    (95, "player 7 is not in players"),
+                    (86, "player 0 has no entry in scores"),
+                ],
+            ),
+            // A lobby has room for a game.
+            (
+                Kind::Display,
+                "00 00 01 00 01 00 01 00 00 00 00 00 01 00 00 00 02 \
+                 00 00 09 31 2e 32 2e 33 2e 34 3a 35 01 00 09 31 2e 32 2e 33 2e 34 3a 35",
+                &[(13, "2 players in the lobby")],
+            ),
+        ];
+        for (kind, hex, expected) in cases {
+            let notes = notes(kind, hex);
+            let said: Vec<_> = notes.iter().map(|(at, text)| (*at, &**text)).collect();
+            assert_eq!(said.len(), expected.len(), "{said:?}");
+            for ((at, text), (expected_at, start)) in said.iter().zip(expected) {
+                assert!(at == expected_at && text.starts_with(start), "{said:?}");
+            }
         }
-    }
-
-    #[test]
-    fn parameters_that_no_game_can_have() {
-        let hello = "00 00 00 00 00 00 00 00 00 00 00 00 00";
-        check(
-            Kind::Server,
-            hello,
-            &[
-                (2, "a game of 0 players"),
-                (3, "a board with size_x 0"),
-                (5, "a board with size_y 0"),
-                (11, "bombs with a timer of 0"),
-            ],
-        );
-    }
-
-    #[test]
-    fn maps_are_ascending_and_name_each_player_once() {
-        check(
-            Kind::Server,
-            "04 00 00 00 03 01 00 00 00 00 00 00 00 00 00 02 00 00 00 00",
-            &[(10, "player 0 after player 1")],
-        );
-        check(Kind::Server, "04 00 00 00 02 01 00 00 00 00 01 00 00 00 00", &[(10, "player 1 is already in scores")]);
     }
 
     #[test]
@@ -291,67 +345,6 @@ mod tests {
             assert!(accepted(wrong)[0].1.starts_with("no IPv4:port"), "{wrong}");
             assert_eq!(accepted(wrong)[0].0, 3);
         }
-    }
-
-    #[test]
-    fn sets_name_each_once() {
-        let turn = "03 00 01 00 00 00 02 \
-            01 00 00 00 01 00 00 00 02 03 03 00 00 00 02 00 01 00 02 00 01 00 02 \
-            01 00 00 00 02 00 00 00 01 03 00 00 00 01 00 01 00 02";
-        check(
-            Kind::Server,
-            turn,
-            &[(17, "player 3 is already in robots_destroyed"), (26, "(1, 2) is already in blocks")],
-        );
-    }
-
-    #[test]
-    fn events_have_an_order() {
-        // A bomb, its explosion in the same turn, player 2, player 1, player 1, a block twice.
-        let turn = "03 00 01 00 00 00 07 00 00 00 00 09 00 00 00 00 01 00 00 00 09 00 00 00 00 00 00 00 00 \
-            02 02 00 00 00 00 02 01 00 00 00 00 02 01 00 00 00 00 03 00 00 00 00 03 00 00 00 00";
-        check(
-            Kind::Server,
-            turn,
-            &[
-                (16, "an explosion after another"),
-                (17, "bomb 9 is in two events"),
-                (36, "player 1 after player 2"),
-                (42, "player 1 moves twice"),
-                (53, "a second block on (0, 0)"),
-            ],
-        );
-        let set_up = "03 00 00 00 00 00 03 03 00 00 00 00 02 00 00 00 00 00 00 00 00 00 01 00 00 00 00";
-        check(Kind::Server, set_up, &[(12, "a robot after a block"), (18, "BombPlaced in turn 0")]);
-    }
-
-    #[test]
-    fn a_picture_fits_its_board_and_its_players() {
-        // 2 x 3 fields, length 4, turn 5; players 0 and 1, of which 0 has no score and 7 is nobody.
-        let game = "01 00 00 02 00 03 00 04 00 05 \
-            00 00 00 02 00 00 09 31 2e 32 2e 33 2e 34 3a 35 01 00 09 31 2e 32 2e 33 2e 34 3a 35 \
-            00 00 00 02 00 00 00 00 00 01 00 02 00 00 \
-            00 00 00 02 00 00 00 03 00 01 00 02 \
-            00 00 00 01 00 01 00 01 00 00 \
-            00 00 00 02 00 01 00 01 00 01 00 01 \
-            00 00 00 02 01 00 00 00 06 07 00 00 00 00";
-        check(
-            Kind::Display,
-            game,
-            &[
-                (8, "turn 5 of a game whose last is 4"),
-                (48, "(2, 0) is off the board"),
-                (56, "(0, 3) is off the board"),
-                (72, "a bomb whose timer is 0"),
-                (82, "(1, 1) is already in explosions"),
-                (91, "score 6 after turn 5"),
-                (95, "player 7 is not in players"),
-                (86, "player 0 has no entry in scores"),
-            ],
-        );
-        let lobby = "00 00 01 00 01 00 01 00 00 00 00 00 01 00 00 00 02 \
-            00 00 09 31 2e 32 2e 33 2e 34 3a 35 01 00 09 31 2e 32 2e 33 2e 34 3a 35";
-        check(Kind::Display, lobby, &[(13, "2 players in the lobby")]);
     }
 
     #[test]

@@ -17,10 +17,6 @@ use std::{
 use anyhow::{Context, bail};
 use cmdkit::EXIT_FAILURE;
 use netshell::{bind_tcp, bind_udp};
-use robots_verify::{
-    Explainer, Kind,
-    text::{Carrier, counted},
-};
 use serde_json::{Map, Value as Json};
 use tokio::{
     io::AsyncReadExt,
@@ -32,7 +28,10 @@ use tokio::{
 
 use crate::{
     args::Args,
+    explain::Explainer,
+    format::Kind,
     printer::{Printer, Source},
+    text::{Carrier, counted},
 };
 
 /// The most connections at a time. Further ones are closed.
@@ -50,14 +49,14 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// When the port or the file cannot be had, or nothing can be written.
 pub(crate) async fn explain(args: &Args, printer: &Printer) -> anyhow::Result<ExitCode> {
     match &args.file {
-        Some(path) if args.udp => file_as_datagram(path, args.kind(), printer).await,
-        Some(path) => file_as_stream(path, args.kind(), printer).await,
+        Some(path) if args.udp => file_as_datagram(path, args.messages, printer).await,
+        Some(path) => file_as_stream(path, args.messages, printer).await,
         None => listen(args, printer).await,
     }
 }
 
 async fn listen(args: &Args, printer: &Printer) -> anyhow::Result<ExitCode> {
-    let (kind, port) = (args.kind(), args.port.unwrap_or_default());
+    let (kind, port) = (args.messages, args.port.unwrap_or_default());
     let mut tasks = JoinSet::new();
     if args.udp {
         let sockets = bind_udp(&args.bind, port)?;

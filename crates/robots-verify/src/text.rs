@@ -11,7 +11,7 @@ const MAX_SHOWN_BYTES: usize = 32;
 
 /// The kind of source that a report is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Carrier {
+pub(crate) enum Carrier {
     /// Messages follow each other: offsets are given in the stream and in the message.
     Stream,
     /// One message each.
@@ -19,7 +19,7 @@ pub enum Carrier {
 }
 
 /// Writes a report; `source` says where the bytes come from and may be empty.
-pub fn report(report: &Report, source: &str, carrier: Carrier) -> String {
+pub(crate) fn report(report: &Report, source: &str, carrier: Carrier) -> String {
     let mut out = String::new();
     let Report { number, at, length, .. } = report;
     let from = if source.is_empty() { String::new() } else { format!("{source}  ") };
@@ -71,7 +71,7 @@ pub fn report(report: &Report, source: &str, carrier: Carrier) -> String {
 }
 
 /// Writes a line that is no report; `source` is as in [`report`].
-pub fn line(words: &str, source: &str) -> String {
+pub(crate) fn line(words: &str, source: &str) -> String {
     let mut out = String::new();
     let gap = if source.is_empty() { "" } else { "  " };
     wrap(&mut out, "", &format!("{source}{gap}{words}"));
@@ -80,7 +80,7 @@ pub fn line(words: &str, source: &str) -> String {
 }
 
 /// Says what is wrong and what would be right, without the place.
-pub fn explained(fault: &Fault, report: &Report, carrier: Carrier) -> String {
+pub(crate) fn explained(fault: &Fault, report: &Report, carrier: Carrier) -> String {
     match fault {
         Fault::UnknownTag { tag, of, .. } => {
             let mut tags: Vec<String> =
@@ -134,7 +134,7 @@ pub fn explained(fault: &Fault, report: &Report, carrier: Carrier) -> String {
 }
 
 /// What a field says, in words.
-pub fn value(value: &Value) -> String {
+pub(crate) fn value(value: &Value) -> String {
     match value {
         Value::Variant(name) => (*name).to_owned(),
         Value::Number(number) => number.to_string(),
@@ -150,12 +150,12 @@ pub fn value(value: &Value) -> String {
 }
 
 /// A number with its noun.
-pub fn counted(number: u64, noun: &str) -> String {
+pub(crate) fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", grouped(number), if number == 1 { "" } else { "s" })
 }
 
 /// Bytes in hexadecimal, with spaces between.
-pub fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" ")
 }
 

@@ -14,8 +14,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use netcore::{MinStd, wire::ShortText};
-use robots::{Action, Config, Direction, Event, Game, MAX_HISTORY, Parameters, Position};
+use netcore::wire::ShortText;
+use robots::{Action, Config, Direction, Event, Game, MAX_HISTORY, MinStd, Parameters, Position};
 
 const PLAYERS: u8 = 25;
 const BLOCKS: u32 = 10_000;

@@ -1,12 +1,13 @@
 //! A computer player: it avoids blasts and hunts the other robots.
 
 use alloc::{collections::BTreeSet, vec, vec::Vec};
-use netcore::MinStd;
+use netcore::Level;
 
 use crate::{
     board::{Board, Direction, Position},
     client::Client,
     explosion::Blast,
+    minstd::MinStd,
     protocol::{Action, InputMessage, PlayerId},
     view::GameView,
 };
@@ -17,18 +18,6 @@ const HORIZON: usize = 10;
 const MAX_BOMBS: usize = 4_096;
 // Fields that the bot searches for a path to another robot.
 const MAX_SEARCH: usize = 2_048;
-
-/// How well a [`Bot`] plays.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Level {
-    /// Slow and careless: notices bombs late and makes many mistakes.
-    Easy,
-    /// A person beats it about half of the time.
-    #[default]
-    Normal,
-    /// Acts in every turn, sees all bombs and makes no mistakes.
-    Hard,
-}
 
 /// The parameters of a level. Shares are in percent.
 #[derive(Debug, Clone, Copy)]
@@ -43,12 +32,12 @@ struct Skill {
     eager: usize,
 }
 
-impl Level {
-    const fn skill(self) -> Skill {
-        match self {
-            Self::Easy => Skill { idle: 30, careless: 20, foresight: 3, eager: 40 },
-            Self::Normal => Skill { idle: 15, careless: 5, foresight: 4, eager: 50 },
-            Self::Hard => Skill { idle: 0, careless: 0, foresight: HORIZON + 1, eager: 100 },
+impl Skill {
+    const fn of(level: Level) -> Self {
+        match level {
+            Level::Easy => Self { idle: 30, careless: 20, foresight: 3, eager: 40 },
+            Level::Normal => Self { idle: 15, careless: 5, foresight: 4, eager: 50 },
+            Level::Hard => Self { idle: 0, careless: 0, foresight: HORIZON + 1, eager: 100 },
         }
     }
 }
@@ -90,7 +79,7 @@ impl Bot {
     /// A bot of this level. `seed` determines its random choices and mistakes.
     pub fn with_level(seed: u32, level: Level) -> Self {
         // Seeds that are 0 modulo 2147483647 would draw only zeros.
-        Self { dice: MinStd::new(1 + seed % 2_147_483_646), skill: level.skill() }
+        Self { dice: MinStd::new(1 + seed % 2_147_483_646), skill: Skill::of(level) }
     }
 
     /// The input for [`act`](netcore::Client::act), to be asked for after each message that changed the state; `None` to do nothing.

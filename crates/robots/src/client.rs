@@ -258,12 +258,6 @@ impl netcore::Client for Client {
         Some(frame.freeze())
     }
 
-    fn deadline(&self, _now: Time) -> Option<Time> {
-        None
-    }
-
-    fn elapsed(&mut self, _now: Time) {}
-
     fn disconnected(&mut self, _now: Time, _why: Gone) {
         self.end();
     }

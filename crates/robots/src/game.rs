@@ -7,13 +7,14 @@ use alloc::{
     vec,
     vec::Vec,
 };
-use netcore::{Digest, MinStd};
+use netcore::Digest;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     board::{Board, Position},
     config::Config,
     explosion::Blast,
+    minstd::MinStd,
     protocol::{Action, BombId, Event, Parameters, PlayerId},
 };
 

@@ -4,7 +4,8 @@
 //! the player destroyed least often wins. All act at once, turn by turn. The server holds the state and sends events. A
 //! client folds them into pictures of the whole game for its GUI.
 //!
-//! - [`Board`] holds the fields and their blocks, [`Blast`] the fields that a bomb covers, [`Game`] the turns and scores.
+//! - [`Board`] holds the fields and their blocks, [`Blast`] the fields that a bomb covers, [`Game`] the turns and scores,
+//!   [`MinStd`] the random numbers that the protocol prescribes.
 //! - [`protocol`] has the messages and their bytes. [`Incoming`] finds the place of malformed bytes in a server's stream.
 //! - [`Server`] is the server as an engine, [`Client`] the state of a client, [`GameView`] the game as it knows it, and
 //!   [`Bot`] a computer player.
@@ -12,8 +13,8 @@
 //! A game of one turn:
 //!
 //! ```
-//! use netcore::{MinStd, wire::ShortText};
-//! use robots::{Action, Config, Direction, Game, MAX_HISTORY, Parameters, PlayerId};
+//! use netcore::wire::ShortText;
+//! use robots::{Action, Config, Direction, Game, MAX_HISTORY, MinStd, Parameters, PlayerId};
 //!
 //! let parameters = Parameters {
 //!     server_name: ShortText::try_from("here")?,
@@ -47,16 +48,18 @@ pub mod client;
 mod config;
 pub mod explosion;
 mod game;
+mod minstd;
 pub mod protocol;
 pub mod server;
 mod view;
 
 pub use board::{Board, Direction, Position};
-pub use bot::{Bot, Level};
+pub use bot::Bot;
 pub use client::Client;
 pub use config::{Config, ConfigError, MAX_HISTORY, READ_RATE};
 pub use explosion::Blast;
 pub use game::{Game, Robot};
+pub use minstd::MinStd;
 pub use protocol::{
     Action, Bomb, BombId, ClientMessage, DrawMessage, Event, GamePicture, Incoming, InputMessage, Malformed,
     Parameters, Player, PlayerId, ServerMessage,

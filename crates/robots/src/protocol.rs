@@ -1,54 +1,14 @@
 //! The messages and their bytes: between client and server in a TCP stream, between client and GUI one in each datagram.
 //!
-//! Integers are big-endian; lists, maps and texts are encoded as in [`netcore::wire`]. There is no other framing.
+//! Integers are big-endian; lists, maps and texts are encoded as in [`netcore::wire`]. There is no other framing. The file
+//! `wire.rs` has the fields and tags of each message; `docs/protocols/robots.md` describes them to the byte, with examples.
 //!
-//! | type | fields |
-//! |------|--------|
-//! | [`Position`](crate::Position) | x u16, y u16 |
-//! | [`Direction`](crate::Direction) | u8: 0 up, 1 right, 2 down, 3 left |
-//! | [`PlayerId`], [`BombId`], score | u8, u32, u32 |
-//! | [`Player`] | name text, address text |
-//! | [`Bomb`] | position, timer u16 |
-//! | [`Parameters`] | server\_name text, players\_count u8, size\_x u16, size\_y u16, game\_length u16, explosion\_radius u16, bomb\_timer u16 |
-//!
-//! Client to server, [`ClientMessage`]; a message is at most [`MAX_CLIENT_MESSAGE`] bytes:
-//!
-//! | tag | message | fields | example |
-//! |-----|---------|--------|---------|
-//! | 0 | `Join` | name text | `00 02 68 69` |
-//! | 1, 2 | `PlaceBomb`, `PlaceBlock` | | `02` |
-//! | 3 | `Move` | direction | `03 02` (down) |
-//!
-//! GUI to client, [`InputMessage`]: the same without `Join`, so each tag is one less:
-//!
-//! | tag | message | fields | example |
-//! |-----|---------|--------|---------|
-//! | 0, 1 | `PlaceBomb`, `PlaceBlock` | | `01` |
-//! | 2 | `Move` | direction | `02 03` (left) |
-//!
-//! Server to client, [`ServerMessage`] and [`Event`]:
-//!
-//! | tag | message | fields |
-//! |-----|---------|--------|
-//! | 0 | `Hello` | the fields of [`Parameters`] |
-//! | 1 | `AcceptedPlayer` | id, player |
-//! | 2 | `GameStarted` | players: map from id to player |
-//! | 3 | `Turn` | turn u16, events: list |
-//! | 4 | `GameEnded` | scores: map from id to score |
-//!
-//! | tag | event | fields |
-//! |-----|-------|--------|
-//! | 0 | `BombPlaced` | id, position |
-//! | 1 | `BombExploded` | id, robots\_destroyed: list of player ids, blocks\_destroyed: list of positions |
-//! | 2 | `PlayerMoved` | id, position |
-//! | 3 | `BlockPlaced` | position |
-//!
-//! Client to GUI, [`DrawMessage`]:
-//!
-//! | tag | message | fields |
-//! |-----|---------|--------|
-//! | 0 | `Lobby` | the fields of [`Parameters`], players: map from id to player |
-//! | 1 | `Game` | the fields of [`GamePicture`] in their order |
+//! | from | to | messages |
+//! |------|----|----------|
+//! | client | server | [`ClientMessage`], at most [`MAX_CLIENT_MESSAGE`] bytes |
+//! | server | client | [`ServerMessage`], with an [`Event`] for each thing that happened in a turn |
+//! | GUI | client | [`InputMessage`]: as from client to server without `Join`, so each tag is one less |
+//! | client | GUI | [`DrawMessage`]: a [`GamePicture`], or the lobby |
 //!
 //! Source: the task text of robots, "Protocols".
 
@@ -112,10 +72,6 @@ impl Protocol for Robots {
         };
         // No message of a client has a list.
         read_datagram(&message[overridden..], 0)
-    }
-
-    fn encode_request(request: &ClientMessage, out: &mut BytesMut) {
-        encode(request, out);
     }
 }
 

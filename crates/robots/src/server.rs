@@ -13,14 +13,14 @@ use alloc::{
 use bytes::{Bytes, BytesMut};
 use core::{mem::take, time::Duration};
 use netcore::{
-    Departure, Digest, Engine as _, GameEvent, Leave, MinStd, Outbox, Outcome, PeerId, Role, Severity, Time,
-    wire::ShortText,
+    Departure, Digest, Engine as _, GameEvent, Leave, Outbox, Outcome, PeerId, Role, Severity, Time, wire::ShortText,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::{
     config::{Config, ConfigError},
     game::Game,
+    minstd::MinStd,
     protocol::{Action, ClientMessage, Event, Player, PlayerId, ServerMessage, encode},
 };
 
@@ -32,7 +32,7 @@ mod state;
 #[cfg(test)]
 mod tests;
 
-use history::History;
+use history::BoundedHistory;
 use standings::{standings, summary};
 pub use state::State;
 
@@ -54,7 +54,7 @@ pub struct Server {
     // The number of games that have begun.
     games: u32,
     // The messages that a newcomer is sent after Hello: the accepted players, or the game so far.
-    history: History,
+    history: BoundedHistory,
     outcome: Option<Outcome>,
     // The digest of configuration, peers, players and actions, updated with every change.
     digest: Digest,
@@ -210,7 +210,7 @@ impl Server {
 
     fn start(&mut self, now: Time, out: &mut Outbox) {
         self.games = self.games.saturating_add(1);
-        self.history = History::new(self.config.max_history);
+        self.history = BoundedHistory::new(self.config.max_history);
         let draws = self.draws.clone();
         let (game, events) = Game::new(&self.config, &mut self.draws);
         let actions = vec![None; self.players.len()];
@@ -315,6 +315,6 @@ impl Playing {
 }
 
 // At most 255 players of at most 514 bytes each, so it never exceeds the bound.
-fn lobby_history() -> History {
-    History::new(u64::MAX)
+fn lobby_history() -> BoundedHistory {
+    BoundedHistory::new(u64::MAX)
 }

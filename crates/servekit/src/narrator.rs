@@ -64,17 +64,9 @@ pub(crate) struct Narrator {
     stdout: Stdout,
     // What scores count.
     unit: &'static str,
-    lost: LogLimit,
-    waiting: LogLimit,
-    joined: LogLimit,
-    left: LogLimit,
-    started: LogLimit,
     pace: Pace,
-    ended: LogLimit,
-    notices: LogLimit,
-    malformed: LogLimit,
-    connected: LogLimit,
-    gone: LogLimit,
+    // Of each kind of line that has been written.
+    limits: BTreeMap<&'static str, LogLimit>,
 }
 
 impl Narrator {
@@ -82,42 +74,34 @@ impl Narrator {
     pub(crate) fn new(unit: &'static str) -> (Self, Stdout) {
         let failed = |error| warn!(%error, "standard output cannot be written to, so results are lost");
         let stdout = Stdout { queue: Queue::start(io::stdout(), failed) };
-        let limit = || LogLimit::with_rate(LINES, Time::ZERO);
-        let narrator = Self {
-            stdout: stdout.clone(),
-            unit,
-            lost: LogLimit::new(Time::ZERO),
-            waiting: limit(),
-            joined: limit(),
-            left: limit(),
-            started: limit(),
-            pace: Pace { begun: BTreeMap::new(), told: Time::ZERO },
-            ended: limit(),
-            notices: limit(),
-            malformed: LogLimit::new(Time::ZERO),
-            connected: limit(),
-            gone: limit(),
-        };
+        let pace = Pace { begun: BTreeMap::new(), told: Time::ZERO };
+        let narrator = Self { stdout: stdout.clone(), unit, pace, limits: BTreeMap::new() };
         (narrator, stdout)
+    }
+
+    /// Whether a line of this kind may be written: then with the number of suppressed ones as a log field, absent if it is zero.
+    fn admit(&mut self, now: Time, kind: &'static str) -> Option<Option<u64>> {
+        let limit = self.limits.entry(kind).or_insert_with(|| match kind {
+            // Each message can cause one.
+            "lost" | "malformed" => LogLimit::new(now),
+            _ => LogLimit::with_rate(LINES, now),
+        });
+        let held_back = limit.admit(now)?;
+        Some((held_back > 0).then_some(held_back))
     }
 
     fn notice(&mut self, now: Time, severity: Severity, text: &str, address: Option<&str>) {
         if severity == Severity::Requested {
             // Results, which the host asked for, are shown in full.
             info!(address, "{text}");
-        } else if let Some(held_back) = self.notices.admit(now) {
+        } else if let Some(held_back) = self.admit(now, "notices") {
             if severity == Severity::Info {
-                info!(address, held_back = some(held_back), "{text}");
+                info!(address, held_back, "{text}");
             } else {
-                warn!(address, held_back = some(held_back), "{text}");
+                warn!(address, held_back, "{text}");
             }
         }
     }
-}
-
-// The number of suppressed lines as a log field, absent if it is zero.
-fn some(held_back: u64) -> Option<u64> {
-    (held_back > 0).then_some(held_back)
 }
 
 // A name as a log field, absent if there is none: spectators have none.
@@ -133,32 +117,32 @@ fn result(row: &Standing, unit: &str) -> String {
 
 impl Observer for Narrator {
     fn connected(&mut self, now: Time, peer: PeerId, role: Role, address: &str) {
-        if let Some(held_back) = self.connected.admit(now) {
-            debug!(%peer, ?role, address, held_back = some(held_back), "connected");
+        if let Some(held_back) = self.admit(now, "connected") {
+            debug!(%peer, ?role, address, held_back, "connected");
         }
     }
 
     fn event(&mut self, now: Time, event: &GameEvent, address: Option<&str>) {
         match event {
             GameEvent::Waiting { name, before, .. } => {
-                if let Some(held_back) = self.waiting.admit(now) {
-                    info!(name = %name.escape_debug(), address, before, held_back = some(held_back), "waits for a seat");
+                if let Some(held_back) = self.admit(now, "waiting") {
+                    info!(name = %name.escape_debug(), address, before, held_back, "waits for a seat");
                 }
             }
             GameEvent::Joined { name, seat, .. } => {
-                if let Some(held_back) = self.joined.admit(now) {
-                    info!(name = given(name), seat, address, held_back = some(held_back), "joined");
+                if let Some(held_back) = self.admit(now, "joined") {
+                    info!(name = given(name), seat, address, held_back, "joined");
                 }
             }
             GameEvent::Left { name, seat, why, .. } => {
-                if let Some(held_back) = self.left.admit(now) {
-                    info!(name = given(name), seat, address, %why, held_back = some(held_back), "left");
+                if let Some(held_back) = self.admit(now, "left") {
+                    info!(name = given(name), seat, address, %why, held_back, "left");
                 }
             }
             GameEvent::Started { game, players } => {
                 self.pace.begun.insert(*game, (now, 0));
-                if let Some(held_back) = self.started.admit(now) {
-                    info!(game, players, held_back = some(held_back), "the game starts");
+                if let Some(held_back) = self.admit(now, "started") {
+                    info!(game, players, held_back, "the game starts");
                 }
             }
             GameEvent::Progress { game, done, whole } => {
@@ -173,32 +157,32 @@ impl Observer for Narrator {
             }
             GameEvent::Ended { game, complete, standings } => {
                 self.pace.begun.remove(game);
-                if let Some(held_back) = self.ended.admit(now) {
+                if let Some(held_back) = self.admit(now, "ended") {
                     let how = if *complete { "played" } else { "broken off" };
                     let scores: Vec<String> = standings.iter().map(|row| result(row, self.unit)).collect();
-                    info!(game, how, standings = scores.join(", "), held_back = some(held_back), "the game ends");
+                    info!(game, how, standings = scores.join(", "), held_back, "the game ends");
                 }
             }
             GameEvent::Notice { severity, text, .. } => self.notice(now, *severity, text, address),
             GameEvent::Summary(text) => {
                 if !self.stdout.queue.push(format!("{text}\n").into_bytes())
-                    && let Some(held_back) = self.lost.admit(now)
+                    && let Some(held_back) = self.admit(now, "lost")
                 {
-                    warn!(held_back = some(held_back), "nobody reads standard output, so a result is lost");
+                    warn!(held_back, "nobody reads standard output, so a result is lost");
                 }
             }
         }
     }
 
     fn malformed(&mut self, now: Time, peer: PeerId, address: &str, why: &DecodeError) {
-        if let Some(held_back) = self.malformed.admit(now) {
-            info!(%peer, address, %why, held_back = some(held_back), "malformed message");
+        if let Some(held_back) = self.admit(now, "malformed") {
+            info!(%peer, address, %why, held_back, "malformed message");
         }
     }
 
     fn gone(&mut self, now: Time, peer: PeerId, address: &str, why: Gone) {
-        if let Some(held_back) = self.gone.admit(now) {
-            debug!(%peer, address, ?why, held_back = some(held_back), "gone");
+        if let Some(held_back) = self.admit(now, "gone") {
+            debug!(%peer, address, ?why, held_back, "gone");
         }
     }
 }

@@ -10,7 +10,7 @@ use std::{
 };
 
 use sqlx::{
-    ConnectOptions as _, Connection as _, Executor as _, PgConnection, Row as _, SqlSafeStr, SqliteConnection,
+    ConnectOptions as _, Connection as _, Executor as _, PgConnection, Row as _, SqlSafeStr, SqlStr, SqliteConnection,
     migrate::Migrator,
     postgres::{PgConnectOptions, PgRow},
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteRow, SqliteSynchronous},
@@ -190,6 +190,19 @@ macro_rules! bind {
     }};
 }
 
+impl Driver {
+    async fn rows(&mut self, text: SqlStr, values: &[Value<'_>]) -> Result<Vec<Row>, sqlx::Error> {
+        Ok(match self {
+            Self::Sqlite(connection) => {
+                bind!(text, values).fetch_all(connection).await?.into_iter().map(Row::Sqlite).collect()
+            }
+            Self::Postgres(connection) => {
+                bind!(text, values).fetch_all(connection).await?.into_iter().map(Row::Postgres).collect()
+            }
+        })
+    }
+}
+
 impl Connection {
     /// Connects.
     pub(crate) async fn open(place: &Place, role: Role) -> Result<Self, StoreError> {
@@ -249,17 +262,7 @@ impl Connection {
         #[cfg(test)]
         self.probe().look(self, text.as_str(), values).await?;
         let limit = self.begin_statement();
-        let work = async {
-            Ok::<_, sqlx::Error>(match &mut self.driver {
-                Driver::Sqlite(connection) => {
-                    bind!(text, values).fetch_all(connection).await?.into_iter().map(Row::Sqlite).collect()
-                }
-                Driver::Postgres(connection) => {
-                    bind!(text, values).fetch_all(connection).await?.into_iter().map(Row::Postgres).collect()
-                }
-            })
-        };
-        let rows = timeout(limit + GRACE, work).await.map_err(|_| StoreError::Slow(limit))?;
+        let rows = timeout(limit + GRACE, self.driver.rows(text, values)).await.map_err(|_| StoreError::Slow(limit))?;
         #[cfg(test)]
         self.probe.worked(self.clock.looked.swap(0, Ordering::Relaxed));
         Ok(rows?)
@@ -349,14 +352,6 @@ impl Connection {
 
     /// Executes a statement that no probe sees.
     pub(crate) async fn plain(&mut self, text: String, values: &[Value<'_>]) -> Result<Vec<Row>, sqlx::Error> {
-        let text = sqlx::AssertSqlSafe(text);
-        Ok(match &mut self.driver {
-            Driver::Sqlite(connection) => {
-                bind!(text, values).fetch_all(connection).await?.into_iter().map(Row::Sqlite).collect()
-            }
-            Driver::Postgres(connection) => {
-                bind!(text, values).fetch_all(connection).await?.into_iter().map(Row::Postgres).collect()
-            }
-        })
+        self.driver.rows(sqlx::AssertSqlSafe(text).into_sql_str(), values).await
     }
 }

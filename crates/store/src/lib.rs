@@ -11,6 +11,10 @@
 //!
 //! A person is a name and a [`Kind`], because a name without proof may be anybody's.
 
+// What tests share names this crate as those outside of it do.
+#[cfg(test)]
+extern crate self as store;
+
 mod connection;
 mod database;
 mod error;

@@ -1,7 +1,7 @@
 //! Each statement: whether it is answered by an index, and how long it may take. On SQLite and, where `ARCADE_TEST_POSTGRES` is
 //! the address of a server, on PostgreSQL.
 
-use std::{collections::BTreeMap, future::Future, time::Instant};
+use std::{collections::BTreeMap, time::Instant};
 
 use testkit::TempDir;
 
@@ -16,59 +16,32 @@ mod faults;
 #[path = "../tests/support/mod.rs"]
 mod support;
 
-use support::on_postgres;
+use support::entry;
 
 /// Runs a test on each database, which has tables and nothing in them. It is also told the address of the server.
-async fn on_each<F: Future<Output = ()>>(test: impl Fn(Store, Option<String>) -> F) {
+async fn on_each(test: impl AsyncFn(Store, Option<&str>)) {
     on_each_of(MIGRATIONS.len(), test).await;
 }
 
 /// The same with the tables of an earlier version.
-async fn on_each_of<F: Future<Output = ()>>(version: usize, test: impl Fn(Store, Option<String>) -> F) {
-    let directory = TempDir::new();
-    let store = Store::file(&directory.path().join("results.db")).unwrap();
-    store.migrate(&MIGRATIONS[..version]).await.unwrap();
-    test(store, None).await;
-    on_postgres(async |server, address| {
-        let store = Store::server(address).unwrap();
+async fn on_each_of(version: usize, test: impl AsyncFn(Store, Option<&str>)) {
+    support::on_each(async |open, server| {
+        let store = open();
         store.migrate(&MIGRATIONS[..version]).await.unwrap();
-        test(store.clone(), Some(server.to_owned())).await;
+        test(store.clone(), server).await;
         store.close().await;
     })
     .await;
 }
 
 fn a_match(number: u32) -> NewMatch {
-    let entry = |rank: u32, name: &str, kind| Entry {
-        rank,
-        name: name.into(),
-        kind,
-        seat: rank.to_string(),
-        score: rank.into(),
-        won: rank == 1,
-    };
-    NewMatch {
-        id: format!("j1-{number}"),
-        game: "nuggets".into(),
-        title: "map main".into(),
-        room: "nuggets-1".into(),
-        journal: "nuggets.journal".into(),
-        number,
-        begins: 5,
-        ends: 90_000_005,
-        started: 1_000_000 * u64::from(number),
-        ended: 1_000_000 * u64::from(number) + 90_000,
-        complete: true,
-        players: vec![entry(1, "Ann", Kind::Proven), entry(2, "Bob", Kind::Unproven), entry(3, "Bot", Kind::Bot)],
-    }
+    let (ann, bot) = (entry(1, "Ann", 1), entry(3, "Bot", 3));
+    let players = vec![Entry { kind: Kind::Proven, ..ann }, entry(2, "Bob", 2), Entry { kind: Kind::Bot, ..bot }];
+    support::a_match(number, "nuggets", players)
 }
 
 async fn check(store: &Store, matches: u32) {
-    let found = store.matches(&MatchFilter { limit: 100, ..MatchFilter::default() }).await.unwrap();
-    assert_eq!(found.len(), matches as usize);
-    assert!(found.iter().all(|found| found.players.len() == 3));
-    let leaders = store.leaders("nuggets", Order::Rating, 10).await.unwrap();
-    assert_eq!(leaders.iter().map(|leader| leader.score.matches).collect::<Vec<_>>(), [u64::from(matches); 3]);
+    support::check(store, "nuggets", matches, 3).await;
 }
 
 /// Asks and notes everything that there is.

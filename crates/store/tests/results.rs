@@ -3,52 +3,24 @@
 
 mod support;
 
-use std::future::Future;
-
-use store::{Claim, Entry, Kind, Known, MAX_NAMES, MatchFilter, NewMatch, Order, Store, StoreError, Ties};
-use support::on_postgres;
+use store::{Claim, Kind, Known, MAX_NAMES, MatchFilter, NewMatch, Order, Store, StoreError, Ties};
+use support::{a_match, entry};
 use testkit::{PATIENCE, TempDir};
 use tokio::time::timeout;
 
-/// Runs a test on each database. It is given a way to open the same database again.
-async fn on_each<F: Future<Output = ()>>(test: impl Fn(Box<dyn Fn() -> Store>) -> F) {
-    let directory = TempDir::new();
-    // With characters that mean something in an address.
-    let path = directory.path().join("results #1?%.db");
-    test(Box::new(move || Store::file(&path).unwrap())).await;
-    on_postgres(async |_, address| {
-        let address = address.to_owned();
-        test(Box::new(move || Store::server(&address).unwrap())).await;
+/// Runs a test on each database, which has tables. It is also given a way to open the same database again.
+async fn on_each(test: impl AsyncFn(Store, &dyn Fn() -> Store)) {
+    support::on_each(async |open, _| {
+        let store = open();
+        store.prepare().await.unwrap();
+        test(store, open).await;
     })
     .await;
 }
 
-fn entry(rank: u32, name: &str, score: i64) -> Entry {
-    Entry { rank, name: name.into(), kind: Kind::Unproven, seat: rank.to_string(), score, won: rank == 1 }
-}
-
-fn a_match(number: u32, game: &str, players: Vec<Entry>) -> NewMatch {
-    NewMatch {
-        id: format!("j1-{number}"),
-        game: game.into(),
-        title: "map main".into(),
-        room: "nuggets-1".into(),
-        journal: "nuggets.journal".into(),
-        number,
-        begins: 5,
-        ends: 90_000_005,
-        started: 1_000_000 * u64::from(number),
-        ended: 1_000_000 * u64::from(number) + 90_000,
-        complete: true,
-        players,
-    }
-}
-
 #[tokio::test]
 async fn a_match_is_stored_once_with_its_ratings() {
-    on_each(async |open| {
-        let store = open();
-        store.prepare().await.unwrap();
+    on_each(async |store, open| {
         let first = a_match(1, "nuggets", vec![entry(1, "Ann", 200), entry(2, "Bob", 50)]);
         assert!(store.record(&first).await.unwrap());
         let leaders = store.leaders("nuggets", Order::Rating, 10).await.unwrap();
@@ -73,9 +45,8 @@ async fn a_match_is_stored_once_with_its_ratings() {
 
 #[tokio::test]
 async fn two_hubs_that_store_the_same_matches_store_each_once() {
-    on_each(async |open| {
-        let stores = [open(), open()];
-        stores[0].prepare().await.unwrap();
+    on_each(async |store, open| {
+        let stores = [store, open()];
         let record = async |store: &Store| {
             for number in 1..=20 {
                 let new = a_match(number, "robots", vec![entry(1, "Ann", 0), entry(2, "Bob", 3)]);
@@ -96,9 +67,7 @@ async fn two_hubs_that_store_the_same_matches_store_each_once() {
 
 #[tokio::test]
 async fn the_same_name_with_and_without_proof_is_two_persons() {
-    on_each(async |open| {
-        let store = open();
-        store.prepare().await.unwrap();
+    on_each(async |store, _| {
         let mut players = vec![entry(1, "Ann", 9), entry(2, "Ann", 5), entry(3, "Ann", 1), entry(4, "Ann", 0)];
         players[0].kind = Kind::Proven;
         players[2].kind = Kind::Bot;
@@ -117,9 +86,7 @@ async fn the_same_name_with_and_without_proof_is_two_persons() {
 
 #[tokio::test]
 async fn matches_come_in_pages_newest_first() {
-    on_each(async |open| {
-        let store = open();
-        store.prepare().await.unwrap();
+    on_each(async |store, _| {
         for number in 1..=7 {
             let (game, second) = if number % 2 == 0 { ("robots", "Bob") } else { ("nuggets", "Eve") };
             store.record(&a_match(number, game, vec![entry(1, "Ann", 1), entry(1, second, 1)])).await.unwrap();
@@ -150,9 +117,7 @@ async fn matches_come_in_pages_newest_first() {
 
 #[tokio::test]
 async fn matches_that_were_broken_off_or_played_alone_are_not_rated() {
-    on_each(async |open| {
-        let store = open();
-        store.prepare().await.unwrap();
+    on_each(async |store, _| {
         let broken =
             NewMatch { complete: false, ..a_match(1, "nuggets", vec![entry(1, "Ann", 1), entry(2, "Bob", 0)]) };
         store.record(&broken).await.unwrap();
@@ -173,9 +138,7 @@ async fn matches_that_were_broken_off_or_played_alone_are_not_rated() {
 
 #[tokio::test]
 async fn a_name_belongs_to_the_first_key() {
-    on_each(async |open| {
-        let store = open();
-        store.prepare().await.unwrap();
+    on_each(async |store, _| {
         let name = "Zoë'); DROP TABLE names; --";
         assert_eq!(store.names_of(&[1; 32]).await.unwrap(), [] as [&str; 0]);
         assert_eq!(store.claim(name, &[1; 32], 7).await.unwrap(), Claim::Own);
@@ -196,9 +159,7 @@ async fn a_name_belongs_to_the_first_key() {
 
 #[tokio::test]
 async fn a_name_that_looks_like_a_taken_one_is_refused() {
-    on_each(async |open| {
-        let store = open();
-        store.prepare().await.unwrap();
+    on_each(async |store, _| {
         assert_eq!(store.claim("Bill", &[1; 32], 7).await.unwrap(), Claim::Own);
         // Nobody has seen this name yet.
         assert_eq!(store.claim("BiIl", &[2; 32], 8).await.unwrap(), Claim::Resembles(None));
@@ -216,9 +177,7 @@ async fn a_name_that_looks_like_a_taken_one_is_refused() {
 
 #[tokio::test]
 async fn names_with_which_nobody_plays_are_given_up() {
-    on_each(async |open| {
-        let store = open();
-        store.prepare().await.unwrap();
+    on_each(async |store, _| {
         for (time, name) in (1..).zip(["Ann", "Bob", "Cy", "Dan", "Eve"]) {
             assert_eq!(store.claim(name, &[1; 32], time).await.unwrap(), Claim::Own);
         }
@@ -241,9 +200,7 @@ async fn names_with_which_nobody_plays_are_given_up() {
 
 #[tokio::test]
 async fn notes_of_journals_and_seats_are_kept() {
-    on_each(async |open| {
-        let store = open();
-        store.prepare().await.unwrap();
+    on_each(async |store, open| {
         store.note_examined("a.journal", 10, Known { until: 7, zero: 8 }).await.unwrap();
         store.note_journal("a.journal", "nuggets-1", "map main").await.unwrap();
         store.note_journal("b.journal", "nuggets-1", "map main").await.unwrap();

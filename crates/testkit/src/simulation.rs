@@ -27,21 +27,18 @@ use std::{
 
 use journal_core::{Head, JournalEnd, Scribe, Writing};
 use netcore::{
-    Client, Engine, Hosted, Recorded, Room, Time,
+    Client, Hosted, Recorded, Room, Time,
     probe::{self, Probe},
 };
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
+pub use self::report::{Options, Report};
 use self::{mix::Mix, scribes::Scribes};
-pub use self::{
-    oracle::expected_deliveries,
-    report::{Options, Report},
-};
 use crate::{
     disk::{Crash, Latency, SimulatedDisk},
     machine::Pace,
-    net::{Conditions, Net, StreamConditions, Traffic},
+    net::{Conditions, Net, Played, StreamConditions, Traffic},
 };
 
 const MILLISECOND: Duration = Duration::from_millis(1);
@@ -56,16 +53,24 @@ const HALF: Duration = Duration::from_secs(5);
 /// The directory of all journals.
 const GAMES: &str = "/arcade/games";
 
-/// A game with servers `E` and clients `C`: its players and its invariants.
-pub trait Game<E: Engine, C>: Sized {
+/// The network of a game.
+pub type NetOf<G> = Net<<G as Game>::Engine, <G as Game>::Client>;
+
+/// A game: its players and its invariants.
+pub trait Game: Sized {
+    /// The server.
+    type Engine: Played + Recorded;
+    /// Its clients.
+    type Client: Client<Error: Debug>;
+
     /// Creates the game and the server of a match.
-    fn begin(seed: u64) -> (Self, E);
+    fn begin(seed: u64) -> (Self, Self::Engine);
 
     /// Connects the first clients.
-    fn enter(&mut self, net: &mut Net<E, C>);
+    fn enter(&mut self, net: &mut NetOf<Self>);
 
     /// After each step: checks the invariants, and connects, disconnects and reconnects clients.
-    fn step(&mut self, net: &mut Net<E, C>);
+    fn step(&mut self, net: &mut NetOf<Self>);
 
     /// When it needs a step even if nothing happens.
     fn wake(&self) -> Option<Time> {
@@ -73,29 +78,22 @@ pub trait Game<E: Engine, C>: Sized {
     }
 
     /// The server was resumed. `forked` means that messages were delivered that the server lost in a power cut.
-    fn resumed(&mut self, net: &mut Net<E, C>, forked: bool);
+    fn resumed(&mut self, net: &mut NetOf<Self>, forked: bool);
 
     /// Whether this client of the server has been told the present state, as far as it is told. While nothing fails, that is
     /// so every few seconds.
-    fn is_current(&self, net: &Net<E, C>, client: &C) -> bool;
+    fn is_current(&self, net: &NetOf<Self>, client: &Self::Client) -> bool;
 }
 
 /// Simulates matches. Panics if anything is wrong.
-pub fn simulate<E, C, G>(seed: u64, options: Options) -> Report
-where
-    E: Recorded,
-    Hosted<E>: Send + Sync + 'static,
-    C: Client,
-    C::Error: Debug,
-    G: Game<E, C>,
-{
+pub fn simulate<G: Game>(seed: u64, options: Options) -> Report {
     let probed = Probed::begin(options);
-    let mut simulation = Simulation::<E, C, G>::new(seed, options);
+    let mut simulation = Simulation::<G>::new(seed, options);
     simulation.run();
     let mut report = std::mem::take(&mut simulation.report);
     report.simulated = simulation.scribes.now().since(Time::ZERO);
     report.add_to("calls that hung", simulation.disk.hangs());
-    probed.0.marks().into_iter().for_each(|(mark, times)| report.add_to(mark, times));
+    probed.0.passed().into_iter().for_each(|(path, times)| report.add_to(path, times));
     report
 }
 
@@ -125,9 +123,9 @@ enum Next {
 }
 
 /// A room with its clients and its journal.
-struct Match<E: Engine, C, G> {
+struct Match<G: Game> {
     game: G,
-    net: Net<E, C>,
+    net: NetOf<G>,
     journal: PathBuf,
     end: JournalEnd,
     // The match has ended, and its journal is being closed.
@@ -137,8 +135,8 @@ struct Match<E: Engine, C, G> {
     ever_forked: bool,
 }
 
-struct Simulation<E: Engine, C, G> {
-    matches: Vec<Match<E, C, G>>,
+struct Simulation<G: Game> {
+    matches: Vec<Match<G>>,
     scribes: Scribes,
     disk: SimulatedDisk,
     writing: Writing,
@@ -155,14 +153,7 @@ struct Simulation<E: Engine, C, G> {
     dishonest: bool,
 }
 
-impl<E, C, G> Simulation<E, C, G>
-where
-    E: Recorded,
-    Hosted<E>: Send + Sync + 'static,
-    C: Client,
-    C::Error: Debug,
-    G: Game<E, C>,
-{
+impl<G: Game> Simulation<G> {
     fn new(seed: u64, Options { duration, planted }: Options) -> Self {
         let mut rng = Pcg64::seed_from_u64(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
         let mix = Mix::draw(&mut rng, planted);
@@ -193,7 +184,7 @@ where
         simulation
     }
 
-    fn begin(seed: u64, mix: &Mix, writing: &Writing) -> Match<E, C, G> {
+    fn begin(seed: u64, mix: &Mix, writing: &Writing) -> Match<G> {
         let (game, engine) = G::begin(seed);
         // The file must have the same length in each run.
         let mut head = Head::new(&engine, "0.0.0", vec![], 0);
@@ -269,7 +260,7 @@ where
 
     // Advances to the next event, of a room or of the scribe, unless that is after `until`.
     fn step(&mut self, until: Time) {
-        let due = |each: &mut Match<E, C, G>| each.net.next_due().into_iter().chain(each.game.wake()).min();
+        let due = |each: &mut Match<G>| each.net.next_due().into_iter().chain(each.game.wake()).min();
         let dues: Vec<Option<Time>> = self.matches.iter_mut().map(due).collect();
         let rooms = dues.iter().enumerate().filter_map(|(index, due)| Some((due.as_ref()?, Some(index))));
         let scribes = self.scribes.next_due();
@@ -327,8 +318,9 @@ where
             }
             let now = self.now();
             for (index, each) in self.matches.iter().enumerate().filter(|_| now >= from) {
-                let told = each.net.connected().filter(|(_, client)| each.game.is_current(&each.net, client));
-                current.extend(told.map(|(address, _)| (index, address)));
+                let others = each.net.connected().filter(|(address, _)| !current.contains(&(index, *address)));
+                let told: Vec<_> = others.filter(|(_, client)| each.game.is_current(&each.net, client)).collect();
+                current.extend(told.into_iter().map(|(address, _)| (index, address)));
             }
         }
         for (index, each) in self.matches.iter().enumerate() {
@@ -344,14 +336,12 @@ where
                 self.report.count("clients told the state at the end");
             }
         }
-        let (spooled, most) = (self.disk.memory_used(), MAX_SPOOLED * self.matches.len());
+        let spools = self.disk.memory_files();
+        let (spooled, most) =
+            (spools.iter().map(|(_, length)| length).sum::<usize>(), MAX_SPOOLED * self.matches.len());
         // That of a journal that is lost has what was told.
         let lost = self.matches.iter().any(|each| !each.net.is_up() || !each.end.is_open());
-        assert!(
-            spooled <= most || lost,
-            "the spools have {spooled} bytes although the disk works: {:?}",
-            self.disk.memory_files()
-        );
+        assert!(spooled <= most || lost, "the spools have {spooled} bytes although the disk works: {spools:?}");
         self.report.count("matches served to the end");
         self.dishonest = lied;
         self.crash(Crash::Kill);
@@ -361,7 +351,7 @@ where
     }
 
     // What the network did to a match that is over for the simulation.
-    fn count_traffic(&mut self, each: &Match<E, C, G>) {
+    fn count_traffic(&mut self, each: &Match<G>) {
         let Traffic { truncated, socket_errors, resets, half_closed, corked, doubled, lost, .. } = each.net.traffic();
         for (what, more) in [
             ("datagrams truncated", truncated),

@@ -28,7 +28,7 @@ impl Breaker {
     pub(crate) fn new(link: Link, name: Option<&str>, number: usize, now: Time, pause: Duration) -> Self {
         let codes = Rules::new(4, 8, false).expect("these rules are possible").all();
         let plays = name.is_some();
-        let client = Client::new(link, name.and_then(|name| Name::new(name.as_bytes())));
+        let client = Client::new(link, name.and_then(|name| Name::new(name.as_bytes()).ok()));
         Self { client, plays, pause, next: now.plus(pause), number, codes, gone: false }
     }
 

@@ -18,8 +18,8 @@ use std::{
 
 use bytes::{Bytes, BytesMut};
 use netcore::{
-    Admission, DecodeError, Departure, GameEvent, Gone, Hold, Input, Link, LogWriter, Outbox, Outcome, PeerId, Phase,
-    Progress, Role, Room, Severity, Split, Status, Time,
+    Admission, DecodeError, Departure, GameEvent, Gone, HistoryWriter, Hold, Input, Link, Outbox, Outcome, PeerId,
+    Phase, Progress, Role, Room, Severity, Split, Status, Time,
 };
 use netshell::{Answer, BytesTicket, ConnectionEvent, ConnectionId, Delivery, Host, StrangerTicket, Transport, serve};
 use testkit::machine::Machine;
@@ -275,7 +275,7 @@ impl Room for Parrot {
             Input::Message { peer, message } => match message {
                 b"all" => out.send_everyone(format!("all {}", peer.0).into()),
                 b"log" => {
-                    let mut log = LogWriter::new();
+                    let mut log = HistoryWriter::new();
                     for frame in [&b"one"[..], b"two"] {
                         log.append(|out| out.extend_from_slice(frame));
                     }

@@ -7,18 +7,18 @@ mod reader;
 mod watched;
 
 use std::{
+    io,
     net::{Ipv4Addr, SocketAddr},
-    thread::{self, JoinHandle},
     time::Duration,
 };
 
-use anyhow::anyhow;
-use tokio::{sync::oneshot, task::LocalSet};
+use tokio::sync::oneshot;
 
 use super::{
     meter::{Attacked, Meter, Recorder},
     target::Target,
 };
+use crate::worker::Worker;
 
 /// Between two keys of a player.
 const KEY_PAUSE: Duration = Duration::from_millis(200);
@@ -74,39 +74,13 @@ struct Seat {
     recorder: Recorder,
 }
 
-/// All of them, on a thread of their own.
-#[derive(Debug)]
-pub(crate) struct Innocents {
-    thread: JoinHandle<anyhow::Result<Vec<Meter>>>,
-    stop: oneshot::Sender<()>,
+/// All of them, on a thread of their own: they come to the hub and play until they are stopped. Then they tell what each of them saw, in
+/// the order of [`ALL`].
+pub(crate) fn start(target: Target, attacked: Attacked) -> io::Result<Worker<Vec<Meter>>> {
+    Worker::start("innocents", |stopped| live(target, attacked, stopped))
 }
 
-impl Innocents {
-    /// They come to the hub and play until they are stopped.
-    ///
-    /// # Errors
-    /// When the system has no thread.
-    pub(crate) fn start(target: Target, attacked: Attacked) -> anyhow::Result<Self> {
-        let (stop, stopped) = oneshot::channel();
-        let thread = thread::Builder::new().name("innocents".into()).spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-            anyhow::Ok(LocalSet::new().block_on(&runtime, live(target, attacked, stopped)))
-        })?;
-        Ok(Self { thread, stop })
-    }
-
-    /// Stops them, and gives what each of them saw, in the order of [`ALL`].
-    ///
-    /// # Errors
-    /// When their thread has failed.
-    pub(crate) fn stop(self) -> anyhow::Result<Vec<Meter>> {
-        // If nobody listens, the thread has failed already.
-        let _ = self.stop.send(());
-        self.thread.join().map_err(|_| anyhow!("the innocent players panicked"))?
-    }
-}
-
-async fn live(target: Target, attacked: Attacked, stopped: oneshot::Receiver<()>) -> Vec<Meter> {
+async fn live(target: Target, attacked: Attacked, stopped: oneshot::Receiver<()>) -> anyhow::Result<Vec<Meter>> {
     let recorders: Vec<Recorder> = ALL.iter().map(|_| Recorder::new(&attacked)).collect();
     let seat = |place: usize| Seat {
         name: ALL[place].name,
@@ -131,5 +105,5 @@ async fn live(target: Target, attacked: Attacked, stopped: oneshot::Receiver<()>
         _ = all => {}
         _ = stopped => {}
     }
-    recorders.iter().map(Recorder::take).collect()
+    Ok(recorders.iter().map(Recorder::take).collect())
 }

@@ -19,9 +19,6 @@ const MAX_BODY: usize = 16 << 20;
 const MAX_HEAD: usize = 16 << 10;
 
 /// Connects from this address.
-///
-/// # Errors
-/// When the server cannot be reached, or not in time.
 pub(crate) async fn connect(from: Ipv4Addr, to: SocketAddr) -> io::Result<TcpStream> {
     let socket = TcpSocket::new_v4()?;
     // Else the ports of connections that ended a minute ago could not be used.
@@ -42,6 +39,21 @@ pub(crate) fn word(error: &io::Error) -> &'static str {
         ErrorKind::AddrNotAvailable | ErrorKind::AddrInUse => "no port left here",
         _ => "other error",
     }
+}
+
+/// Reads until the connection ends; in what way, unless it is kept for this long.
+pub(crate) async fn heard_out(stream: &mut TcpStream, at_most: Duration) -> &'static str {
+    let mut heard = [0; 1024];
+    let end = async {
+        loop {
+            match stream.read(&mut heard).await {
+                Ok(0) => return "closed",
+                Ok(_) => {}
+                Err(error) => return word(&error),
+            }
+        }
+    };
+    timeout(at_most, end).await.unwrap_or("kept")
 }
 
 /// An answer.
@@ -65,25 +77,16 @@ impl Http {
     }
 
     /// Gets a page.
-    ///
-    /// # Errors
-    /// When there is no answer in time.
     pub(crate) async fn get(&mut self, path: &str) -> io::Result<Answer> {
         self.request("GET", path, "", "").await
     }
 
     /// Posts JSON.
-    ///
-    /// # Errors
-    /// When there is no answer in time.
     pub(crate) async fn post(&mut self, path: &str, body: &str) -> io::Result<Answer> {
         self.request("POST", path, "", body).await
     }
 
     /// Makes a request with these headers, each line ended by CR LF. A `Host` among them replaces the usual one.
-    ///
-    /// # Errors
-    /// When there is no answer in time.
     pub(crate) async fn request(&mut self, method: &str, path: &str, headers: &str, body: &str) -> io::Result<Answer> {
         let host = if headers.starts_with("Host: ") { String::new() } else { format!("Host: {}\r\n", self.hub) };
         let kind = if body.is_empty() { "" } else { "Content-Type: application/json\r\n" };

@@ -3,7 +3,7 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 
-use futures_util::SinkExt as _;
+use futures_util::{SinkExt as _, Stream, StreamExt as _};
 use serde_json::{Value, json};
 use tokio::{net::TcpStream, time::timeout};
 use tokio_tungstenite::{
@@ -35,9 +35,6 @@ pub(crate) struct Entry {
 }
 
 /// Opens a socket at this path, with a header besides the usual ones.
-///
-/// # Errors
-/// A word for a table: the status with which the hub refuses, or what happened to the connection.
 pub(crate) async fn socket(
     from: Ipv4Addr,
     hub: SocketAddr,
@@ -58,9 +55,6 @@ pub(crate) async fn socket(
 }
 
 /// Enters a room.
-///
-/// # Errors
-/// As [`socket`].
 pub(crate) async fn enter(from: Ipv4Addr, hub: SocketAddr, room: &str, entry: &Entry) -> Result<Browser, String> {
     let Entry { watch, seat, key } = entry;
     if seat.is_none() && key.is_none() {
@@ -86,9 +80,6 @@ pub(crate) fn is_from_hub(text: &str) -> bool {
 }
 
 /// Opens a socket of the lobby and looks for rooms with this text, with an `Origin` if there is one.
-///
-/// # Errors
-/// As [`socket`].
 pub(crate) async fn lobby(
     from: Ipv4Addr,
     hub: SocketAddr,
@@ -113,6 +104,8 @@ pub(crate) fn has_player(text: &str, room: &str, name: &str) -> Option<bool> {
 pub(crate) async fn leave(mut browser: Browser) {
     // The hub may have closed it before.
     let _ = browser.close(Some(CloseFrame { code: LEFT.into(), reason: Utf8Bytes::default() })).await;
+    // As browsers do: a connection that ends with something unread is reset, and the hub may never read how it was left.
+    let _ = timeout(PATIENCE, async { while let Some(Ok(_)) = browser.next().await {} }).await;
 }
 
 /// How a socket ended, in a word for a table; `None` if it goes on after this.
@@ -123,6 +116,15 @@ pub(crate) fn end(message: Option<&Result<Message, Error>>) -> Option<String> {
         Some(Ok(Message::Close(Some(close)))) => Some(format!("close {}", u16::from(close.code))),
         Some(Ok(Message::Close(None))) => Some("close".into()),
         Some(Ok(_)) => None,
+    }
+}
+
+/// Reads until a socket ends; how.
+pub(crate) async fn ended(socket: &mut (impl Stream<Item = Result<Message, Error>> + Unpin)) -> String {
+    loop {
+        if let Some(end) = end(socket.next().await.as_ref()) {
+            return end;
+        }
     }
 }
 

@@ -59,9 +59,6 @@ fn sentence(attack: &attacks::Attack) -> String {
 }
 
 /// All figures.
-///
-/// # Errors
-/// None, since a text takes everything.
 pub(super) fn text(measured: &Measured) -> Result<String, fmt::Error> {
     let Measured { seed, hosts, alone, attacked, meters, stored, attacks } = measured;
     let mut text = String::new();
@@ -73,8 +70,7 @@ pub(super) fn text(measured: &Measured) -> Result<String, fmt::Error> {
         attacked.took.as_secs_f64(),
         attacks.len()
     )?;
-    writeln!(text)?;
-    writeln!(text, "| innocent | | late by: p50 | p99 | longest | failed | lost | matches | results |")?;
+    writeln!(text, "\n| innocent | | late by: p50 | p99 | longest | failed | lost | matches | results |")?;
     writeln!(text, "| --- | --- | --- | --- | --- | --- | --- | --- | --- |")?;
     for ((innocent, meter), stored) in innocents::ALL.iter().zip(meters).zip(stored) {
         row(&mut text, innocent, "alone", &meter.alone, None)?;
@@ -88,17 +84,14 @@ pub(super) fn text(measured: &Measured) -> Result<String, fmt::Error> {
             }
         }
     }
-    writeln!(text)?;
-    writeln!(text, "| the hub | memory | files | written | processors | those of innocents and attackers |")?;
+    writeln!(text, "\n| the hub | memory | files | written | processors | those of innocents and attackers |")?;
     writeln!(text, "| --- | --- | --- | --- | --- | --- |")?;
     for (phase, taken) in [("alone", alone), ("attacked", attacked)] {
         let Taken { memory, files, written, processors, elsewhere, .. } = taken;
         let (memory, written) = (memory / 1_000_000, written / 1_000_000);
         writeln!(text, "| {phase} | {memory} MB | {files} | {written} MB | {processors:.2} | {elsewhere:.2} |")?;
     }
-    writeln!(text)?;
-    writeln!(text, "| attack | what each host does | answers |")?;
-    writeln!(text, "| --- | --- | --- |")?;
+    writeln!(text, "\n| attack | what each host does | answers |\n| --- | --- | --- |")?;
     for (attack, answers) in attacks {
         writeln!(text, "| {} | {} | {} |", attack.name, sentence(attack), counts(answers))?;
     }

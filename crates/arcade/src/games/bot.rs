@@ -2,7 +2,8 @@
 
 use std::net::SocketAddr;
 
-use clientkit::{Level, Wire};
+use clientkit::Wire;
+use netcore::Level;
 
 /// A bot that is about to play.
 #[derive(Debug, Clone)]

@@ -65,9 +65,6 @@ impl Field {
 }
 
 /// Checks one number.
-///
-/// # Errors
-/// A message that says what would be valid.
 pub(crate) fn within<T>(name: &str, number: T, range: &RangeInclusive<T>) -> anyhow::Result<()>
 where
     T: Copy + PartialOrd + std::fmt::Display,

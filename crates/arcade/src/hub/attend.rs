@@ -10,8 +10,7 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use clientkit::Level;
-use netcore::Leave;
+use netcore::{Leave, Level};
 use tokio::{
     task::spawn_blocking,
     time::{Instant, sleep_until},

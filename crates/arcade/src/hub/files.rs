@@ -36,9 +36,6 @@ pub(crate) struct RoomFiles {
 
 impl RoomFiles {
     /// Opens the directory, and reads the rooms in it.
-    ///
-    /// # Errors
-    /// When the directory cannot be made or read.
     pub(crate) fn open(directory: PathBuf) -> anyhow::Result<(Self, Vec<RoomFile>)> {
         make_private(&directory)?;
         let mut rooms = vec![];
@@ -61,9 +58,6 @@ impl RoomFiles {
     }
 
     /// A name for a new room. No name is given twice, not even after a restart.
-    ///
-    /// # Errors
-    /// When that cannot be written down.
     pub(crate) fn name(&self, game: &str) -> anyhow::Result<String> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let path = self.directory.join(NEXT);
@@ -74,9 +68,6 @@ impl RoomFiles {
     }
 
     /// Writes a room down as it is now. Waits for the disk.
-    ///
-    /// # Errors
-    /// When it cannot be written.
     pub(crate) fn save(&self, room: &Room) -> anyhow::Result<()> {
         // Of two changes the later one is written last.
         let _order = self.order.lock().unwrap_or_else(PoisonError::into_inner);
@@ -91,9 +82,6 @@ impl RoomFiles {
     }
 
     /// The journals of all rooms that are written down.
-    ///
-    /// # Errors
-    /// When the directory or a file in it cannot be read.
     pub(crate) fn journals(&self) -> io::Result<Mentioned> {
         let mut mentioned = Mentioned::default();
         for entry in fs::read_dir(&self.directory)? {
@@ -143,9 +131,6 @@ impl Mentioned {
 }
 
 /// Makes a directory that only its owner can read, unless it exists.
-///
-/// # Errors
-/// When it cannot be made.
 pub(crate) fn make_private(directory: &Path) -> anyhow::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
@@ -155,9 +140,6 @@ pub(crate) fn make_private(directory: &Path) -> anyhow::Result<()> {
 }
 
 /// Removes a file that may not be there.
-///
-/// # Errors
-/// When it is there and stays.
 pub(crate) fn remove_if_there(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),

@@ -52,9 +52,6 @@ fn without_port(host: &str) -> &str {
 }
 
 /// Parses a name of the hub, as in `play.example.org` or `203.0.113.5`.
-///
-/// # Errors
-/// A message that says what would be valid.
 pub(crate) fn host_name(typed: &str) -> Result<String, String> {
     if let Ok(ip) = typed.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>() {
         return Ok(ip.to_canonical().to_string());

@@ -66,9 +66,6 @@ struct Shown {
 
 impl Publisher {
     /// Publishes the lobby once.
-    ///
-    /// # Errors
-    /// When something has no JSON.
     pub(crate) fn new(open: Arc<Rooms>, results: Arc<Results>, lists: Arc<Lists>) -> serde_json::Result<Self> {
         let boards = results.boards();
         let told = Told::of(&boards)?;
@@ -80,9 +77,6 @@ impl Publisher {
     }
 
     /// Publishes all changes, for ever.
-    ///
-    /// # Errors
-    /// When something has no JSON.
     pub(crate) async fn run(mut self) -> serde_json::Result<()> {
         loop {
             sleep(PAUSE).await;

@@ -66,117 +66,69 @@ impl MetricConstructor<Histogram> for Bounds {
     }
 }
 
-/// All numbers.
-#[derive(Debug)]
-pub(crate) struct Metrics {
-    // A scrape sets some of the numbers, so there is one at a time.
-    registry: Mutex<Registry>,
-    rooms: Family<OfPhase, Gauge>,
-    players: Family<OfKind, Gauge>,
-    watchers: Family<OfGame, Gauge>,
-    sockets: Gauge,
-    received: Family<OfGame, Counter>,
-    malformed: Family<OfGame, Counter>,
-    sent: Family<OfGame, Counter>,
-    lateness: Family<OfGame, Histogram, Bounds>,
-    broken: Family<OfGame, Counter>,
-    journal_bytes: Gauge,
-    journals_cut: Gauge,
-    waiting: Gauge,
-    stored: Counter,
-    away: Gauge,
-    requests: Family<OfRequest, Counter>,
-    answers: Histogram,
-    refused: Family<OfRefusal, Counter>,
-    memory: Gauge,
-    processor: Counter<f64, AtomicU64>,
-    files: Gauge,
+/// Declares the numbers: each by its type and, where it has no default, how it is made; its name, its unit if it has one; and what it is.
+macro_rules! metrics {
+    ($($field:ident: $type:ty $(= $metric:expr)?, $name:literal $(in $unit:ident)?, $help:literal;)*) => {
+        /// All numbers.
+        #[derive(Debug)]
+        pub(crate) struct Metrics {
+            // A scrape sets some of the numbers, so there is one at a time.
+            registry: Mutex<Registry>,
+            $($field: $type,)*
+        }
+
+        impl Metrics {
+            fn register(mut registry: Registry) -> Self {
+                $(
+                    let $field: $type = metrics!(@new $($metric)?);
+                    metrics!(@register registry, $field, $name $(in $unit)?, $help);
+                )*
+                Self { registry: Mutex::new(registry), $($field,)* }
+            }
+        }
+    };
+    (@new) => { Default::default() };
+    (@new $metric:expr) => { $metric };
+    (@register $registry:ident, $field:ident, $name:literal, $help:literal) => {
+        $registry.register($name, $help, $field.clone())
+    };
+    (@register $registry:ident, $field:ident, $name:literal in $unit:ident, $help:literal) => {
+        $registry.register_with_unit($name, $help, Unit::$unit, $field.clone())
+    };
+}
+
+metrics! {
+    rooms: Family<OfPhase, Gauge>, "arcade_rooms", "Open rooms, by game and phase";
+    players: Family<OfKind, Gauge>, "arcade_players", "Players with a seat: persons and bots";
+    watchers: Family<OfGame, Gauge>, "arcade_watchers", "Connections without a seat";
+    sockets: Gauge, "arcade_sockets", "Open sockets of browsers";
+    received: Family<OfGame, Counter>, "arcade_messages_received",
+        "Messages that rooms took, from browsers and native clients";
+    malformed: Family<OfGame, Counter>, "arcade_messages_malformed", "What arrived and was no message";
+    sent: Family<OfGame, Counter>, "arcade_messages_sent", "Messages that were written to browsers";
+    lateness: Family<OfGame, Histogram, Bounds> = Family::new_with_constructor(Bounds(&LATENESS)),
+        "arcade_deadline_lateness" in Seconds, "How late rooms noticed a deadline, such as that of a turn";
+    broken: Family<OfGame, Counter>, "arcade_rooms_broken", "Rooms whose engine failed, and that began anew";
+    journal_bytes: Gauge, "arcade_journals" in Bytes, "Length of the journals of open rooms";
+    journals_cut: Gauge, "arcade_journals_cut", "Open rooms whose journal was given up";
+    waiting: Gauge, "arcade_results_waiting", "Results and notes that wait for the database";
+    stored: Counter, "arcade_results_stored", "Results that were stored";
+    away: Gauge, "arcade_results_away", "1 while the database of results does not answer";
+    requests: Family<OfRequest, Counter>, "arcade_http_requests", "Answers, by method, route and status";
+    answers: Histogram = Histogram::new(ANSWERS), "arcade_http_answer" in Seconds, "Time to answer a request";
+    refused: Family<OfRefusal, Counter>, "arcade_refused",
+        "What was refused, because a host had its share or the hub had no more, by what it was";
+    memory: Gauge, "process_resident_memory" in Bytes, "Resident memory";
+    processor: Counter<f64, AtomicU64>, "process_cpu" in Seconds, "Time on processors";
+    files: Gauge, "process_open_fds", "Open files and sockets";
 }
 
 impl Metrics {
     pub(crate) fn new() -> Arc<Self> {
         let mut registry = Registry::default();
-        let metrics = Self {
-            registry: Mutex::default(),
-            rooms: Family::default(),
-            players: Family::default(),
-            watchers: Family::default(),
-            sockets: Gauge::default(),
-            received: Family::default(),
-            malformed: Family::default(),
-            sent: Family::default(),
-            lateness: Family::new_with_constructor(Bounds(&LATENESS)),
-            broken: Family::default(),
-            journal_bytes: Gauge::default(),
-            journals_cut: Gauge::default(),
-            waiting: Gauge::default(),
-            stored: Counter::default(),
-            away: Gauge::default(),
-            requests: Family::default(),
-            answers: Histogram::new(ANSWERS),
-            refused: Family::default(),
-            memory: Gauge::default(),
-            processor: Counter::default(),
-            files: Gauge::default(),
-        };
         let version = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
         registry.register("arcade_build", "The version of the hub", version);
-        registry.register("arcade_rooms", "Open rooms, by game and phase", metrics.rooms.clone());
-        registry.register("arcade_players", "Players with a seat: persons and bots", metrics.players.clone());
-        registry.register("arcade_watchers", "Connections without a seat", metrics.watchers.clone());
-        registry.register("arcade_sockets", "Open sockets of browsers", metrics.sockets.clone());
-        registry.register(
-            "arcade_messages_received",
-            "Messages that rooms took, from browsers and native clients",
-            metrics.received.clone(),
-        );
-        registry.register("arcade_messages_malformed", "What arrived and was no message", metrics.malformed.clone());
-        registry.register("arcade_messages_sent", "Messages that were written to browsers", metrics.sent.clone());
-        registry.register_with_unit(
-            "arcade_deadline_lateness",
-            "How late rooms noticed a deadline, such as that of a turn",
-            Unit::Seconds,
-            metrics.lateness.clone(),
-        );
-        registry.register(
-            "arcade_rooms_broken",
-            "Rooms whose engine failed, and that began anew",
-            metrics.broken.clone(),
-        );
-        registry.register_with_unit(
-            "arcade_journals",
-            "Length of the journals of open rooms",
-            Unit::Bytes,
-            metrics.journal_bytes.clone(),
-        );
-        registry.register("arcade_journals_cut", "Open rooms whose journal was given up", metrics.journals_cut.clone());
-        registry.register(
-            "arcade_results_waiting",
-            "Results and notes that wait for the database",
-            metrics.waiting.clone(),
-        );
-        registry.register("arcade_results_stored", "Results that were stored", metrics.stored.clone());
-        registry.register(
-            "arcade_results_away",
-            "1 while the database of results does not answer",
-            metrics.away.clone(),
-        );
-        registry.register("arcade_http_requests", "Answers, by method, route and status", metrics.requests.clone());
-        registry.register_with_unit(
-            "arcade_http_answer",
-            "Time to answer a request",
-            Unit::Seconds,
-            metrics.answers.clone(),
-        );
-        registry.register(
-            "arcade_refused",
-            "What was refused, because a host had its share or the hub had no more, by what it was",
-            metrics.refused.clone(),
-        );
-        registry.register_with_unit("process_resident_memory", "Resident memory", Unit::Bytes, metrics.memory.clone());
-        registry.register_with_unit("process_cpu", "Time on processors", Unit::Seconds, metrics.processor.clone());
-        registry.register("process_open_fds", "Open files and sockets", metrics.files.clone());
-        *metrics.registry.lock().unwrap_or_else(PoisonError::into_inner) = registry;
+        let metrics = Self::register(registry);
         // So that a dashboard finds all of them from the start.
         for game in Game::ALL {
             drop(metrics.game(game.name()));

@@ -54,9 +54,6 @@ impl Ports {
     }
 
     /// Opens the sockets of a room. `before` is the port that it had before a restart, or 0.
-    ///
-    /// # Errors
-    /// When no port is free, or the system refuses.
     pub(crate) fn open(&self, wire: Wire, before: u16) -> anyhow::Result<(Sockets, Lease)> {
         if before != 0 && self.range.as_ref().is_none_or(|range| range.contains(&before)) {
             match self.again(wire, before) {
@@ -112,9 +109,6 @@ impl Ports {
 }
 
 /// Parses a range of ports, as in `2100-2199`.
-///
-/// # Errors
-/// A message that says what would be valid.
 pub(crate) fn port_range(typed: &str) -> Result<RangeInclusive<u16>, String> {
     let number = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse::<u16>().ok())?;
     let range = typed.split_once('-').and_then(|(first, last)| Some(number(first)?..=number(last)?));

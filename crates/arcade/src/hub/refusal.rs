@@ -8,65 +8,44 @@ use std::{
 
 use netcore::Full;
 
-/// What is refused.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Requests,
-    Connections,
-    Sockets,
-    Bodies,
-    Answers,
-    Queries,
-    Replays,
-    Learners,
-    Slices,
-    Rooms,
-    Files,
-    Name,
-    Origin,
-    Banned,
-    Claims,
+/// Declares what is refused, and its names in the numbers.
+macro_rules! kinds {
+    ($($kind:ident: $name:literal,)*) => {
+        /// What is refused.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub(crate) enum Kind {
+            $($kind,)*
+        }
+
+        impl Kind {
+            pub(crate) const ALL: [Self; [$($name),*].len()] = [$(Self::$kind),*];
+
+            /// Its name in the numbers.
+            pub(crate) const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$kind => $name,)*
+                }
+            }
+        }
+    };
 }
 
-impl Kind {
-    pub(crate) const ALL: [Self; 15] = [
-        Self::Requests,
-        Self::Connections,
-        Self::Sockets,
-        Self::Bodies,
-        Self::Answers,
-        Self::Queries,
-        Self::Replays,
-        Self::Learners,
-        Self::Slices,
-        Self::Rooms,
-        Self::Files,
-        Self::Name,
-        Self::Origin,
-        Self::Banned,
-        Self::Claims,
-    ];
-
-    /// Its name in the numbers.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Requests => "requests",
-            Self::Connections => "connections",
-            Self::Sockets => "sockets",
-            Self::Bodies => "bodies",
-            Self::Answers => "answers",
-            Self::Queries => "queries",
-            Self::Replays => "replays",
-            Self::Learners => "learners",
-            Self::Slices => "slices",
-            Self::Rooms => "rooms",
-            Self::Files => "files",
-            Self::Name => "name",
-            Self::Origin => "origin",
-            Self::Banned => "banned",
-            Self::Claims => "claims",
-        }
-    }
+kinds! {
+    Requests: "requests",
+    Connections: "connections",
+    Sockets: "sockets",
+    Bodies: "bodies",
+    Answers: "answers",
+    Queries: "queries",
+    Replays: "replays",
+    Learners: "learners",
+    Slices: "slices",
+    Rooms: "rooms",
+    Files: "files",
+    Name: "name",
+    Origin: "origin",
+    Banned: "banned",
+    Claims: "claims",
 }
 
 impl Kind {

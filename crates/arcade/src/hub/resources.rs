@@ -111,9 +111,6 @@ impl Resources {
 
     /// A place for one more connection. A reverse proxy that the operator trusts has no share, because its connections carry the requests
     /// of others.
-    ///
-    /// # Errors
-    /// [`Refusal`]
     pub(crate) fn connection(&self, peer: SocketAddr) -> Result<Place, Refusal> {
         let (one, file) = if self.callers.is_proxy(peer) {
             (self.connections.take_unshared()?, self.files.open_unshared())
@@ -124,9 +121,6 @@ impl Resources {
     }
 
     /// A place for one more socket of a host.
-    ///
-    /// # Errors
-    /// [`Refusal`]
     pub(crate) fn socket(&self, host: HostId) -> Result<Place, Refusal> {
         Ok(Place { _one: self.sockets.take(host, 1)?, _file: self.files.open(host).map_err(no_file)? })
     }
@@ -137,9 +131,6 @@ impl Resources {
     }
 
     /// Whether a host, or the hub itself, may open one more room; `makers` are those of the open ones.
-    ///
-    /// # Errors
-    /// [`Refusal`]
     pub(crate) fn room(
         &self,
         makers: impl Iterator<Item = Option<HostId>>,

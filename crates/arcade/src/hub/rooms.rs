@@ -11,7 +11,7 @@ use std::{
 };
 
 use anyhow::bail;
-use clientkit::Level;
+use netcore::Level;
 use tokio::sync::Notify;
 use tracing::warn;
 

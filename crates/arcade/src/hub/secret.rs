@@ -37,9 +37,6 @@ impl Secret {
     }
 
     /// The secret of the hub with this directory, which is made when it is first needed.
-    ///
-    /// # Errors
-    /// When it can be neither read nor made.
     pub(crate) fn open(directory: &Path) -> anyhow::Result<Self> {
         let path = &directory.join(FILE);
         match std::fs::read(path) {

@@ -44,18 +44,24 @@ pub(crate) fn hub(data: &TempDir) -> (Arc<Hub>, [Arc<Room>; 2]) {
     (hub, rooms)
 }
 
-/// The room with the name of another one that is over.
-async fn after(hub: &Hub, before: &Arc<Room>) -> Arc<Room> {
-    let id = before.file().id.clone();
-    let found = async {
+/// Waits for what is found at last.
+async fn wait<T>(what: &str, found: impl Fn() -> Option<T>) -> T {
+    let waits = async {
         loop {
-            match hub.rooms.get(&id) {
-                Some(room) if !Arc::ptr_eq(&room, before) => return room,
-                _ => sleep(Duration::from_millis(5)).await,
+            match found() {
+                Some(found) => return found,
+                None => sleep(Duration::from_millis(5)).await,
             }
         }
     };
-    timeout(PATIENCE, found).await.expect("the room does not come back")
+    timeout(PATIENCE, waits).await.unwrap_or_else(|_| panic!("{what}"))
+}
+
+/// The room with the name of another one that is over.
+async fn after(hub: &Hub, before: &Arc<Room>) -> Arc<Room> {
+    let id = before.file().id.clone();
+    let other = || hub.rooms.get(&id).filter(|room| !Arc::ptr_eq(room, before));
+    wait("the room does not come back", other).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -95,12 +101,7 @@ async fn a_room_that_begins_anew_is_closed_all_the_same() {
     room.stop(Leave::Over, Fate::Renewed);
     tokio::task::block_in_place(|| hub.rooms.close(&room, "enough"));
     let id = room.file().id.clone();
-    let gone = async {
-        while hub.rooms.get(&id).is_some() {
-            sleep(Duration::from_millis(5)).await;
-        }
-    };
-    timeout(PATIENCE, gone).await.expect("the room stays open");
+    wait("the room stays open", || hub.rooms.get(&id).is_none().then_some(())).await;
     // Its file is gone too.
     let (_, before) = RoomFiles::open(data.path().join("rooms")).unwrap();
     assert_eq!(before.iter().map(|file| file.id.clone()).collect::<Vec<_>>(), [other.file().id.clone()]);
@@ -109,12 +110,7 @@ async fn a_room_that_begins_anew_is_closed_all_the_same() {
     let mut info = other.info.clone();
     timeout(PATIENCE, info.wait_for(|info| info.phase == "over")).await.unwrap().unwrap();
     tokio::task::block_in_place(|| hub.rooms.close(&other, "enough"));
-    let none = async {
-        while !hub.rooms.all().is_empty() {
-            sleep(Duration::from_millis(5)).await;
-        }
-    };
-    timeout(PATIENCE, none).await.expect("the room stays open");
+    wait("the room stays open", || hub.rooms.all().is_empty().then_some(())).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -157,10 +153,6 @@ async fn a_room_is_watched_for_pictures_once_and_only_while_somebody_looks() {
     let end = async { while gone.changed().await.is_ok() {} };
     timeout(PATIENCE, end).await.expect("pictures of a room that is closed");
     drop((one, two));
-    let left = async {
-        while hub.pictures().count() > 0 {
-            sleep(Duration::from_millis(5)).await;
-        }
-    };
-    timeout(PATIENCE, left).await.expect("the room is watched though nobody looks");
+    let is_left = || (hub.pictures().count() == 0).then_some(());
+    wait("the room is watched though nobody looks", is_left).await;
 }

@@ -222,7 +222,7 @@ fn kick(room: &Room, seat: &str) -> anyhow::Result<Value> {
         }
     };
     info!(room = info.id, name = player.name.escape_debug().to_string(), "a player is removed");
-    room.removals.push(Removal::Peer(player.peer, room.game.farewell("The host of this hub has removed you.")));
+    room.removals.push(Removal::Peer(player.peer, "The host of this hub has removed you.".to_owned()));
     Ok(json!({ "name": player.name, "seat": player.seat }))
 }
 

@@ -33,9 +33,6 @@ struct Finding {
 }
 
 /// Looks at everything, and prints a line for each. The exit code is 1 if something has to be done.
-///
-/// # Errors
-/// When standard output cannot be written.
 pub(crate) fn examine(args: &Args) -> anyhow::Result<ExitCode> {
     let running = ask(&args.data, &Request::Status).ok();
     let bind = args.page_addresses();

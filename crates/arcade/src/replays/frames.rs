@@ -100,7 +100,7 @@ fn sent_to<E: Marked>(out: &mut Outbox, peer: PeerId, mut take: impl FnMut(Bytes
         match output {
             Output::Send { to: To::Everyone, frame } => take(E::frame(&frame)),
             Output::Send { to: To::Peer(to), frame } if to == peer => take(E::frame(&frame)),
-            Output::Replay { to, log } if to == peer => log.frames().for_each(|frame| take(E::frame(&frame))),
+            Output::Replay { to, history } if to == peer => history.frames().for_each(|frame| take(E::frame(&frame))),
             _ => {}
         }
     }

@@ -18,9 +18,6 @@ const BACK: &str = ".db";
 impl Results {
     /// Copies the database into a file in this directory, which is removed when the path is dropped. None if the database is a server,
     /// which has its own tools.
-    ///
-    /// # Errors
-    /// When it cannot be copied.
     pub(crate) async fn copy(&self, directory: &Path) -> anyhow::Result<Option<TempPath>> {
         // A name that begins with a dot is not part of a backup.
         let path = directory.join(format!("{FRONT}{}{BACK}", unix_now()));

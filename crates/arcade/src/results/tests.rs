@@ -25,15 +25,18 @@ fn play_long(directory: &Path) -> (PathBuf, u32) {
     let path = play_on(directory, LONG, 8 << 10);
     let opened = journal_core::open(&path).unwrap();
     assert!(!path.exists() && opened.segments() > 1, "{} files, {} bytes", opened.segments(), opened.length());
-    let mut matches = vec![];
-    let source = source(&path, Known::default());
-    source
-        .read(|new| {
-            matches.push(new.number);
-            true
-        })
-        .unwrap();
-    (path, matches[0])
+    let first = read(source(&path, Known::default())).0[0].number;
+    (path, first)
+}
+
+/// The matches of a journal, and what else is found in it.
+fn read(source: examine::Source) -> (Vec<NewMatch>, examine::Examined) {
+    let mut found = vec![];
+    let examined = source.read(|new| {
+        found.push(new);
+        true
+    });
+    (found, examined.unwrap())
 }
 
 fn source(path: &Path, known: Known) -> examine::Source {
@@ -97,6 +100,13 @@ fn results(directory: &Path) -> (Arc<Results>, Waiting) {
     Results::new(store, directory.join("journals"))
 }
 
+/// The same with tables.
+async fn prepared(directory: &Path) -> (Arc<Results>, Waiting) {
+    let (results, waiting) = results(directory);
+    results.store.prepare().await.unwrap();
+    (results, waiting)
+}
+
 /// Everything that is stored, once.
 async fn check(results: &Results, matches: u64) {
     let found = results.store.matches(&MatchFilter { limit: 100, ..MatchFilter::default() }).await.unwrap();
@@ -112,14 +122,8 @@ fn a_journal_gives_the_results_of_its_matches() {
     let seat = |address: &str, name: &str| ((address.to_owned(), name.to_owned()), Kind::Proven);
     // Bob uses a name of his own and not the one that he owns.
     let seats = HashMap::from([seat("10.0.0.1:1", "Ann"), seat("10.0.0.2:2", "Eve")]);
-    let source = examine::Source { seats, ..source(&path, Known::default()) };
-    let mut found = vec![];
-    let length = source.read(|new| {
-        found.push(new);
-        true
-    });
-
-    assert_eq!(length.unwrap().position, path.metadata().unwrap().len());
+    let (found, examined) = read(examine::Source { seats, ..source(&path, Known::default()) });
+    assert_eq!(examined.position, path.metadata().unwrap().len());
     assert_eq!(found.iter().map(|new| new.number).collect::<Vec<_>>(), [1, 2, 3]);
     let last = &found[2];
     assert_eq!((last.room.as_str(), last.title.as_str(), last.complete), ("robots-7", "small", true));
@@ -142,22 +146,11 @@ async fn a_hub_that_dies_stores_each_match_once_of_a_journal_whose_beginning_is_
     let (path, first) = play_long(&journals.path().join("journals"));
     die_at_any_step(&journals, u64::from(u32::try_from(LONG).unwrap() + 1 - first)).await;
     // The same once its first matches are known.
-    let mut stored = vec![];
-    source(&path, Known::default())
-        .read(|new| {
-            stored.push(new);
-            true
-        })
-        .unwrap();
+    let (stored, _) = read(source(&path, Known::default()));
     let known = Known { until: stored[stored.len() / 2].ends, zero: stored[0].started - stored[0].begins / 1_000 };
-    let mut rest = vec![];
-    let examined = source(&path, known).read(|new| {
-        rest.push(new);
-        true
-    });
+    let (rest, examined) = read(source(&path, known));
     assert_eq!(rest, stored[stored.len() - rest.len()..], "the same as from the beginning");
     assert!((stored.len() / 2 - 1..stored.len()).contains(&rest.len()), "{} of {}", rest.len(), stored.len());
-    let examined = examined.unwrap();
     assert_eq!((examined.position, examined.running.len()), (journal_core::open(&path).unwrap().end(), 0));
     assert!(examined.known.until >= stored.last().unwrap().ends);
 }
@@ -183,8 +176,7 @@ async fn die_at_any_step(journals: &TempDir, matches: u64) {
             .await
         };
         // Another process, on what the first has left.
-        let (again, _waiting) = results(directory.path());
-        again.store.prepare().await.unwrap();
+        let (again, _waiting) = prepared(directory.path()).await;
         again.catch_up(|_| true).await;
         check(&again, matches).await;
         if finished {
@@ -198,8 +190,7 @@ async fn die_at_any_step(journals: &TempDir, matches: u64) {
 async fn what_is_stored_already_is_not_looked_through_again() {
     let directory = TempDir::new();
     let path = play(&directory.path().join("journals"), 1);
-    let (first, _waiting) = results(directory.path());
-    first.store.prepare().await.unwrap();
+    let (first, _waiting) = prepared(directory.path()).await;
     first.catch_up(|_| true).await;
     let length = path.metadata().unwrap().len();
     // Of the same length, and no journal any more: nothing reads it.
@@ -215,13 +206,7 @@ async fn a_match_that_began_before_what_is_kept_has_a_result() {
     let (path, first) = play_long(&directory.path().join("journals"));
     let opened = journal_core::open(&path).unwrap();
     let base = opened.reader().unwrap().head().base.clone().unwrap().mark.time;
-    let mut stored = vec![];
-    source(&path, Known::default())
-        .read(|new| {
-            stored.push(new);
-            true
-        })
-        .unwrap();
+    let (stored, _) = read(source(&path, Known::default()));
     assert_eq!((stored[0].number, stored[0].begins), (first, base.as_nanos() / 1_000), "in the middle of a match");
     assert!(stored[1].begins > stored[0].begins && stored[0].started > 0);
 }
@@ -230,8 +215,7 @@ async fn a_match_that_began_before_what_is_kept_has_a_result() {
 async fn only_what_is_not_known_is_replayed() {
     let directory = TempDir::new();
     let (path, _) = play_long(&directory.path().join("journals"));
-    let (first, _waiting) = results(directory.path());
-    first.store.prepare().await.unwrap();
+    let (first, _waiting) = prepared(directory.path()).await;
     first.catch_up(|_| true).await;
     let file = path.file_name().unwrap().to_str().unwrap();
     let known = first.store.known(file).await.unwrap();
@@ -258,21 +242,11 @@ async fn only_what_is_not_known_is_replayed() {
     let path = play_on(&directory.path().join("one"), 3_000, MAX_SIZE);
     let opened = journal_core::open(&path).unwrap();
     assert_eq!(opened.segments(), 1);
-    let mut ends = vec![];
-    let zero = source(&path, Known::default()).read(|new| {
-        ends.push(new.ends);
-        true
-    });
-    let known = Known { until: ends[2_900], zero: zero.unwrap().known.zero };
-    let mut rest = 0;
-    source(&path, known)
-        .read(|new| {
-            rest += usize::from(new.ends > known.until);
-            assert!(new.number > 1_500, "it begins after the first states");
-            true
-        })
-        .unwrap();
-    assert_eq!(rest, 99);
+    let (all, examined) = read(source(&path, Known::default()));
+    let known = Known { until: all[2_900].ends, zero: examined.known.zero };
+    let (rest, _) = read(source(&path, known));
+    assert!(rest.iter().all(|new| new.number > 1_500), "it begins after the first states");
+    assert_eq!(rest.iter().filter(|new| new.ends > known.until).count(), 99);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -281,13 +255,7 @@ async fn results_that_are_stored_while_they_are_told_are_not_looked_for_again() 
     let (results, waiting) = results(directory.path());
     std::fs::create_dir(directory.path().join("journals")).unwrap();
     let path = play(directory.path(), 3);
-    let mut found = vec![];
-    source(&path, Known::default())
-        .read(|new| {
-            found.push(new);
-            true
-        })
-        .unwrap();
+    let (found, _) = read(source(&path, Known::default()));
     let known = |until| Known { until, zero: 5 };
     results.start(waiting);
     let (file, note) = ("live.journal", JournalNote::default());
@@ -302,8 +270,7 @@ async fn results_that_are_stored_while_they_are_told_are_not_looked_for_again() 
     let old = NewMatch { journal: "old.journal".into(), ..*of_live(2) };
     tell(Job::Match(Box::new(old), known(20)));
     results.finish().await;
-    let (again, _waiting) = tests::results(directory.path());
-    again.store.prepare().await.unwrap();
+    let (again, _waiting) = prepared(directory.path()).await;
     assert_eq!(again.store.known(file).await.unwrap(), known(10));
     assert_eq!(again.store.known("old.journal").await.unwrap(), Known::default());
     // A match of an earlier run that goes on is not forgotten.
@@ -336,8 +303,7 @@ async fn journals_go_when_their_results_are_stored_and_those_of_rooms_stay() {
         let rooms = records.journals().unwrap();
         move |file: &str| rooms.has(file)
     };
-    let (results, _waiting) = results(directory.path());
-    results.store.prepare().await.unwrap();
+    let (results, _waiting) = prepared(directory.path()).await;
     let left = || paths.iter().map(|path| path.exists()).collect::<Vec<_>>();
     let count = |count| Retention { count: Some(count), ..Retention::default() };
     results.prune(count(3), rooms()).await;
@@ -356,8 +322,7 @@ async fn journals_go_when_their_results_are_stored_and_those_of_rooms_stay() {
 #[tokio::test(flavor = "multi_thread")]
 async fn names_of_yesterday_with_which_nobody_plays_are_given_up() {
     let directory = TempDir::new();
-    let (results, _waiting) = results(directory.path());
-    results.store.prepare().await.unwrap();
+    let (results, _waiting) = prepared(directory.path()).await;
     let now = clock::unix_now();
     for (name, hours) in [("Ann", 25), ("Bob", 23)] {
         results.store.claim(name, &[1; 32], now - hours * 3_600_000).await.unwrap();

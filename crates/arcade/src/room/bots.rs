@@ -8,8 +8,8 @@ use std::{
 };
 
 use anyhow::{Context as _, bail};
-use clientkit::{Ended, Level, Wire};
-use netcore::Link;
+use clientkit::{Ended, Wire};
+use netcore::{Level, Link};
 use rand::{TryRng as _, rngs::SysRng};
 use serde::{Deserialize, Serialize};
 use tokio::{sync::watch, task::AbortHandle, time::sleep};
@@ -131,9 +131,6 @@ impl Bots {
     }
 
     /// Seats one more bot.
-    ///
-    /// # Errors
-    /// When there is no seat for it, or the system refuses a socket.
     pub(crate) fn add(&self, level: Level) -> anyhow::Result<Seating> {
         let info = self.info.borrow().clone();
         // Held until the bot is in it, so that two requests do not get the same name or seat.

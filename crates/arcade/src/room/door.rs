@@ -8,8 +8,8 @@
 use std::{collections::BTreeMap, net::SocketAddr, sync::Arc};
 
 use netcore::{
-    GameEvent, Gone, HostId, Input, Link, Occupant, Outbox, OutboxMark, Output, PeerId, Progress, Rate, Role, Room,
-    Status, Time, TokenBucket,
+    GameEvent, Gone, HostId, Input, Link, Occupant, Outbox, Output, PeerId, Progress, Rate, Role, Room, Status, Time,
+    TokenBucket,
 };
 
 use super::{addresses::Addresses, forward::forward, known::Seats, mask::Mask};
@@ -163,8 +163,8 @@ impl<R: Room> Door<R> {
 
     fn refuse(&mut self, now: Time, peer: PeerId, why: &str, out: &mut Outbox) {
         let Some(guest) = self.keeper.guests.remove(&peer) else { return };
-        if let Some(farewell) = self.keeper.game.farewell(why) {
-            out.send(peer, farewell.on(guest.link.framing()).clone());
+        if let Some(farewell) = self.keeper.game.farewell(why, guest.link.framing()) {
+            out.send(peer, farewell);
         }
         if let Some(address) = guest.address {
             self.keeper.known.refuse(address);
@@ -190,10 +190,10 @@ impl<R: Room> Room for Door<R> {
             }
             _ => {}
         }
-        let mark: OutboxMark = out.mark();
+        let start = out.position();
         let gone = if let Input::Disconnected { peer, .. } = &input { Some(*peer) } else { None };
         let progress = self.room.input(now, input, out);
-        self.keeper.follow(now, self.room.status(), out.since(mark));
+        self.keeper.follow(now, self.room.status(), out.since(start));
         if let Some(peer) = gone {
             self.keeper.guests.remove(&peer);
         }

@@ -51,10 +51,10 @@ impl<R: Room> Fuse<R> {
     fn blow(&mut self, out: &mut Outbox) {
         self.broken.0.store(true, Ordering::Release);
         self.counters.broken();
-        let farewell = Game::named(self.game).and_then(|game| game.farewell(WHY));
+        let game = Game::named(self.game);
         for (peer, link) in std::mem::take(&mut self.peers) {
-            if let Some(farewell) = &farewell {
-                out.send(peer, farewell.on(link.framing()).clone());
+            if let Some(farewell) = game.and_then(|game| game.farewell(WHY, link.framing())) {
+                out.send(peer, farewell);
             }
             out.close(peer);
         }
@@ -92,10 +92,10 @@ impl<R: Room> Room for Fuse<R> {
             _ => {}
         }
         let gone = if let Input::Disconnected { peer, .. } = input { Some(peer) } else { None };
-        let mark = out.mark();
+        let start = out.position();
         // The engine is not used any more after a panic.
         let done = catch_unwind(AssertUnwindSafe(|| self.room.input(now, input, out)));
-        for peer in out.closed_since(mark).chain(gone) {
+        for peer in out.closed_since(start).chain(gone) {
             self.peers.remove(&peer);
         }
         done.unwrap_or_else(|_| {

@@ -10,11 +10,13 @@ use std::{
 };
 
 use anyhow::{Context as _, bail};
+use bytes::Bytes;
 use cmdkit::{read_file, replace_file};
-use netcore::{HostId, Link};
+use netcore::{Framing, HostId, Link};
 use netshell::{Removal, Warden};
 
 use super::mask::Mask;
+use crate::games::Game;
 
 /// Hosts that can be banned at the same time.
 pub(crate) const MAX_BANS: usize = 10_000;
@@ -86,9 +88,6 @@ fn read(bytes: &[u8]) -> anyhow::Result<BTreeSet<HostId>> {
 }
 
 /// Parses a host: an IPv4 address, or an IPv6 address, which stands for its network of 64 bits.
-///
-/// # Errors
-/// A message that says what would be valid.
 pub(crate) fn host(typed: &str) -> Result<HostId, String> {
     let address = typed.strip_suffix("/64").unwrap_or(typed);
     let ip: IpAddr = address
@@ -135,14 +134,15 @@ impl Removals {
 
 /// The warden of one room.
 pub(crate) struct Guard {
+    game: Game,
     bans: Arc<Bans>,
     removals: Arc<Removals>,
     mask: Mask,
 }
 
 impl Guard {
-    pub(crate) const fn new(bans: Arc<Bans>, removals: Arc<Removals>, mask: Mask) -> Self {
-        Self { bans, removals, mask }
+    pub(crate) const fn new(game: Game, bans: Arc<Bans>, removals: Arc<Removals>, mask: Mask) -> Self {
+        Self { game, bans, removals, mask }
     }
 }
 
@@ -154,6 +154,10 @@ impl Warden for Guard {
 
     fn shown(&mut self, link: Link, address: SocketAddr) -> SocketAddr {
         self.mask.shown(link, address)
+    }
+
+    fn farewell(&self, why: &str, framing: Framing) -> Option<Bytes> {
+        self.game.farewell(why, framing)
     }
 
     fn poll_removal(&mut self, context: &mut Context<'_>) -> Poll<Removal> {

@@ -11,7 +11,7 @@ use std::{
 };
 
 use bytes::{Bytes, BytesMut};
-use netcore::Log;
+use netcore::History;
 use tokio::sync::Notify;
 
 use super::ready::Ready;
@@ -29,7 +29,7 @@ pub(crate) enum Piece {
     /// One message of the game.
     Frame(Bytes),
     /// A history, each frame of which is a message.
-    History(Log),
+    History(History),
 }
 
 /// Why a mailbox has ended, for the browser.

@@ -31,9 +31,6 @@ impl Mask {
     }
 
     /// The address for a new seat of a browser at `host`: no other seat has it, and nobody can guess it.
-    ///
-    /// # Errors
-    /// When the system has no random numbers.
     pub(crate) fn seat(&self, host: HostId) -> Result<SocketAddr, rand::rngs::SysError> {
         let mut random = [0; 10];
         SysRng.try_fill_bytes(&mut random)?;

@@ -34,11 +34,11 @@ pub(crate) const MAX_SEATS: usize = 2_000;
 /// Seats that are kept for players of one host.
 pub(crate) const MAX_KEPT_PER_HOST: usize = MAX_SEATS / 2;
 /// Sockets that wait to be let in.
-const MAX_ARRIVALS: usize = 64;
+const MAX_NEWCOMERS: usize = 64;
 
 /// A socket that asks to be let in.
 #[derive(Debug)]
-struct Arrival {
+struct Newcomer {
     mailbox: Arc<Mailbox>,
     role: Role,
     // Its true host.
@@ -51,7 +51,7 @@ struct Arrival {
 /// How the web server hands sockets to a room.
 #[derive(Debug, Clone)]
 pub(crate) struct Gate {
-    arrivals: mpsc::Sender<Arrival>,
+    newcomers: mpsc::Sender<Newcomer>,
     ready: Arc<Ready>,
     known: Arc<Seats>,
 }
@@ -71,8 +71,8 @@ impl Gate {
             // From now on something can be known of it; the transport removes it.
             self.known.open(address);
         }
-        let arrival = Arrival { mailbox: Arc::clone(&mailbox), role, host, address, returns };
-        self.arrivals.send(arrival).await.ok()?;
+        let newcomer = Newcomer { mailbox: Arc::clone(&mailbox), role, host, address, returns };
+        self.newcomers.send(newcomer).await.ok()?;
         self.ready.wake();
         Some(mailbox)
     }
@@ -95,9 +95,9 @@ struct Seat {
 /// The transport.
 #[derive(Debug)]
 pub(crate) struct WebSockets {
-    arrivals: mpsc::Receiver<Arrival>,
+    newcomers: mpsc::Receiver<Newcomer>,
     // One for which a kept seat has to go first.
-    next_arrival: Option<Arrival>,
+    next_newcomer: Option<Newcomer>,
     ready: Arc<Ready>,
     bans: Arc<Bans>,
     known: Arc<Seats>,
@@ -120,12 +120,12 @@ pub(crate) struct WebSockets {
 impl WebSockets {
     /// `grace` is how long the seat of a player whose socket is gone is kept.
     pub(crate) fn new(bans: Arc<Bans>, known: Arc<Seats>, grace: Duration) -> (Gate, Self) {
-        let (sender, arrivals) = mpsc::channel(MAX_ARRIVALS);
+        let (sender, newcomers) = mpsc::channel(MAX_NEWCOMERS);
         let ready = Arc::new(Ready::default());
-        let gate = Gate { arrivals: sender, ready: Arc::clone(&ready), known: Arc::clone(&known) };
+        let gate = Gate { newcomers: sender, ready: Arc::clone(&ready), known: Arc::clone(&known) };
         let transport = Self {
-            arrivals,
-            next_arrival: None,
+            newcomers,
+            next_newcomer: None,
             ready,
             bans,
             known,
@@ -164,38 +164,38 @@ impl WebSockets {
     }
 
     // What a socket that asks to be let in brings about.
-    fn arrive(&mut self, now: Time, arrival: Arrival) -> ConnectionEvent<'static> {
-        if arrival.returns {
-            return self.come_back(arrival);
+    fn arrive(&mut self, now: Time, newcomer: Newcomer) -> ConnectionEvent<'static> {
+        if newcomer.returns {
+            return self.come_back(newcomer);
         }
-        if self.bans.has(arrival.host) {
-            return self.turn_away(&arrival, Ending::Closed);
+        if self.bans.has(newcomer.host) {
+            return self.turn_away(&newcomer, Ending::Closed);
         }
         // Addresses are random, so no seat has it.
-        let is_free = !self.at.contains_key(&arrival.address);
+        let is_free = !self.at.contains_key(&newcomer.address);
         if is_free && self.seats.len() - self.given_up >= MAX_SEATS {
             if let Some(event) = self.kept.first_to_go().and_then(|id| self.give_up(id, Gone::Broken)) {
-                self.next_arrival = Some(arrival);
+                self.next_newcomer = Some(newcomer);
                 return event;
             }
-            return self.turn_away(&arrival, Ending::Full);
+            return self.turn_away(&newcomer, Ending::Full);
         }
         if !is_free {
-            arrival.mailbox.end(Ending::Full);
+            newcomer.mailbox.end(Ending::Full);
             return ConnectionEvent::Internal;
         }
-        let Arrival { mailbox, role, address, .. } = arrival;
+        let Newcomer { mailbox, role, address, .. } = newcomer;
         let id = self.seat(Seat { address, mailbox: Some(mailbox), kept_until: now, given_up: false, paused: None });
         ConnectionEvent::Opened { id, role, link: Link::Message, address }
     }
 
-    fn turn_away(&mut self, arrival: &Arrival, ending: Ending) -> ConnectionEvent<'static> {
-        self.known.close(arrival.address);
-        arrival.mailbox.end(ending);
+    fn turn_away(&mut self, newcomer: &Newcomer, ending: Ending) -> ConnectionEvent<'static> {
+        self.known.close(newcomer.address);
+        newcomer.mailbox.end(ending);
         ConnectionEvent::Internal
     }
 
-    fn come_back(&mut self, Arrival { mailbox, host, address, .. }: Arrival) -> ConnectionEvent<'static> {
+    fn come_back(&mut self, Newcomer { mailbox, host, address, .. }: Newcomer) -> ConnectionEvent<'static> {
         let id = self.at.get(&address).copied();
         let seat = id.and_then(|id| self.seats.get_mut(&id).filter(|seat| !seat.given_up).map(|seat| (id, seat)));
         let Some((id, seat)) = seat.filter(|_| !self.bans.has(host)) else {
@@ -306,7 +306,7 @@ impl Transport for WebSockets {
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.register(context);
         // Only now: what comes from here on wakes the task.
-        let idle = self.turns.is_empty() && self.arrivals.is_empty() && self.next_arrival.is_none();
+        let idle = self.turns.is_empty() && self.newcomers.is_empty() && self.next_newcomer.is_none();
         if idle { Poll::Pending } else { Poll::Ready(Ok(())) }
     }
 
@@ -316,8 +316,8 @@ impl Transport for WebSockets {
     }
 
     fn next(&mut self, now: Time) -> io::Result<Option<ConnectionEvent<'_>>> {
-        if let Some(arrival) = self.next_arrival.take().or_else(|| self.arrivals.try_recv().ok()) {
-            return Ok(Some(self.arrive(now, arrival)));
+        if let Some(newcomer) = self.next_newcomer.take().or_else(|| self.newcomers.try_recv().ok()) {
+            return Ok(Some(self.arrive(now, newcomer)));
         }
         self.turns.append(&mut self.ready.state().seats);
         while let Some(&(until, id)) = self.paused.first()

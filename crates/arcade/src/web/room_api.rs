@@ -9,7 +9,7 @@ use axum::{
     response::{IntoResponse, Response},
     routing::{get, post},
 };
-use clientkit::Level;
+use netcore::Level;
 use serde::Deserialize;
 use serde_json::json;
 

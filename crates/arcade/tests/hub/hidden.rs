@@ -3,270 +3,18 @@
 //! The journal of a room determines what its engine gave out, and what was true at each moment. So each connection must have got what
 //! the engine gave out for it and nothing else, and none of that may show what was hidden from its role just then.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    io::{Read as _, Write as _},
-    net::{SocketAddr, TcpStream, UdpSocket},
-    path::PathBuf,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-        mpsc::{Receiver, Sender, channel},
-    },
-    thread::{self, JoinHandle},
-    time::Duration,
-};
+mod party;
 
-use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use std::collections::{BTreeMap, BTreeSet};
+
 use blackjack::{Card, DealerMessage, Deck, Dialect, protocol::DealerDecoder};
-use bytes::Bytes;
-use hmac::{Hmac, Mac as _};
-use journal_core::{Entry, Replay};
-use netcore::{GameEvent, Input, Outbox, Output, PeerId, Recorded, Role, To};
+use netcore::{GameEvent, Input, Output, PeerId, Role, To};
 use nuggets::visibility::{Sighter, Vision};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_pcg::Pcg64;
-use serde_json::{Value, json};
-use sha2::Sha256;
-use testkit::PATIENCE;
-use tungstenite::{Message, WebSocket, protocol::Role as Side};
+use serde_json::json;
 
-use crate::support::{Browser, Hub, native};
-
-/// Stands for the address of whoever only looks on, which nobody is told.
-const WATCHER: &str = "watcher";
-
-/// The address of the seat that a token is for.
-fn seat_in(token: &str) -> SocketAddr {
-    let ticket = URL_SAFE_NO_PAD.decode(token.split_once('.').unwrap().0).unwrap();
-    let ip: [u8; 16] = ticket[8..24].try_into().unwrap();
-    SocketAddr::new(ip.into(), u16::from_be_bytes([ticket[24], ticket[25]]))
-}
-
-/// The pseudonym that a room has for the address of a stream.
-fn pseudonym(secret: &[u8], room: &str, address: SocketAddr) -> SocketAddr {
-    let code = |key: &[u8], text: String| {
-        let mut mac = Hmac::<Sha256>::new_from_slice(key).unwrap();
-        mac.update(text.as_bytes());
-        mac.finalize().into_bytes()
-    };
-    let key = code(secret, format!("mask\n{room}"));
-    let (host, rest) = (code(&key, format!("host\n{}", address.ip())), code(&key, format!("address\n{address}")));
-    let ip: [u8; 16] = [&[0xfd], &host[..7], &rest[..8]].concat().try_into().unwrap();
-    SocketAddr::new(ip.into(), u16::from_be_bytes([rest[8], rest[9]]).max(1))
-}
-
-/// A connection: how to speak over it, and what it has heard.
-struct Connection {
-    // As the room has it, except for streams.
-    address: String,
-    mouth: Mouth,
-    ear: JoinHandle<Vec<Vec<u8>>>,
-}
-
-enum Mouth {
-    Browser(Box<WebSocket<TcpStream>>),
-    Stream(TcpStream),
-    Datagrams(UdpSocket),
-    Nobody,
-}
-
-/// What a connection has heard: its number, and the message or the bytes.
-type Heard = (usize, Vec<u8>);
-
-/// The connections of a test, and everything that they hear.
-struct Party {
-    connections: Vec<Connection>,
-    told: Sender<Heard>,
-    hear: Receiver<Heard>,
-    over: Arc<AtomicBool>,
-}
-
-impl Party {
-    fn new() -> Self {
-        let (told, hear) = channel();
-        Self { connections: vec![], told, hear, over: Arc::default() }
-    }
-
-    fn browser(&mut self, hub: &Hub, room: &Value, watch: bool) -> usize {
-        let query = if watch { "?watch=true" } else { "" };
-        let path = format!("/rooms/{}/socket{query}", room["id"].as_str().unwrap());
-        let mut browser = hub.socket(&path, None).unwrap();
-        let hello: Value = serde_json::from_str(&browser.until("{")).unwrap();
-        // The token names the address that the room has for the seat.
-        let address = hello["seat"].as_str().map_or_else(|| WATCHER.into(), |token| seat_in(token).to_string());
-        let Browser(socket) = browser;
-        let copy = socket.get_ref().try_clone().unwrap();
-        let mouth = if watch {
-            Mouth::Nobody
-        } else {
-            Mouth::Browser(Box::new(WebSocket::from_raw_socket(copy, Side::Client, None)))
-        };
-        self.listen(address, mouth, |tell| {
-            let mut socket = socket;
-            while let Ok(message) = socket.read() {
-                match message {
-                    // Those are the hub's own.
-                    Message::Text(text) if text.starts_with('{') => {}
-                    Message::Text(text) => tell(text.as_bytes().to_vec()),
-                    Message::Binary(bytes) => tell(bytes.to_vec()),
-                    _ => {}
-                }
-            }
-        })
-    }
-
-    fn stream(&mut self, room: &Value) -> usize {
-        let stream = TcpStream::connect(native(room)).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        let (address, mouth) = (stream.local_addr().unwrap().to_string(), Mouth::Stream(stream.try_clone().unwrap()));
-        self.listen(address, mouth, |tell| {
-            let (mut stream, mut bytes) = (stream, [0; 4_096]);
-            while let Ok(length @ 1..) = stream.read(&mut bytes) {
-                tell(bytes[..length].to_vec());
-            }
-        })
-    }
-
-    fn datagrams(&mut self, room: &Value) -> usize {
-        let socket = UdpSocket::bind(("127.0.0.1", 0)).unwrap();
-        socket.connect(native(room)).unwrap();
-        socket.set_read_timeout(Some(Duration::from_millis(50))).unwrap();
-        let (address, mouth) =
-            (socket.local_addr().unwrap().to_string(), Mouth::Datagrams(socket.try_clone().unwrap()));
-        let over = Arc::clone(&self.over);
-        self.listen(address, mouth, move |tell| {
-            let mut bytes = vec![0; 65_536];
-            while !over.load(Ordering::Acquire) {
-                if let Ok(length) = socket.recv(&mut bytes) {
-                    tell(bytes[..length].to_vec());
-                }
-            }
-        })
-    }
-
-    fn listen(
-        &mut self,
-        address: String,
-        mouth: Mouth,
-        listen: impl FnOnce(&mut dyn FnMut(Vec<u8>)) + Send + 'static,
-    ) -> usize {
-        let (number, told) = (self.connections.len(), self.told.clone());
-        let ear = thread::spawn(move || {
-            let mut heard = vec![];
-            listen(&mut |bytes| {
-                // The test may be over.
-                let _ = told.send((number, bytes.clone()));
-                heard.push(bytes);
-            });
-            heard
-        });
-        self.connections.push(Connection { address, mouth, ear });
-        number
-    }
-
-    fn say(&mut self, number: usize, bytes: &[u8]) {
-        match &mut self.connections[number].mouth {
-            Mouth::Browser(socket) => {
-                let is_text = bytes.iter().all(u8::is_ascii_graphic) || bytes.contains(&b' ');
-                let message = if is_text {
-                    Message::text(String::from_utf8_lossy(bytes).into_owned())
-                } else {
-                    Message::binary(bytes.to_vec())
-                };
-                socket.send(message).unwrap();
-            }
-            Mouth::Stream(stream) => stream.write_all(bytes).unwrap(),
-            Mouth::Datagrams(socket) => drop(socket.send(bytes).unwrap()),
-            Mouth::Nobody => panic!("a watcher says nothing"),
-        }
-    }
-
-    fn next(&self) -> Heard {
-        self.hear.recv_timeout(PATIENCE).expect("something is heard")
-    }
-
-    /// Waits until a connection hears what is wanted.
-    fn until(&self, wanted: impl Fn(usize, &[u8]) -> bool) {
-        loop {
-            let (number, bytes) = self.next();
-            if wanted(number, &bytes) {
-                return;
-            }
-        }
-    }
-
-    /// Ends the hub, and gives the journal of the room and what each connection has heard, by its address.
-    fn end(self, hub: Hub, game: &str) -> (PathBuf, BTreeMap<String, Vec<Vec<u8>>>) {
-        let (finished, data) = hub.end();
-        assert_eq!(finished.code, Some(0), "{}", finished.stderr);
-        self.over.store(true, Ordering::Release);
-        let mut heard = BTreeMap::new();
-        let secret = std::fs::read(data.path().join("secret")).unwrap();
-        for Connection { address, mouth, ear } in self.connections {
-            let address = if let Mouth::Stream(_) = mouth {
-                pseudonym(&secret, &format!("{game}-1"), address.parse().unwrap()).to_string()
-            } else {
-                address
-            };
-            drop(mouth);
-            heard.insert(address, ear.join().unwrap());
-        }
-        let journals = journal_core::list(&data.path().join("journals")).unwrap();
-        let own = |path: &&PathBuf| path.file_name().unwrap().to_str().unwrap().starts_with(game);
-        let path = journals.iter().find(own).unwrap();
-        // The data goes with the hub, the journal stays.
-        let kept = std::env::temp_dir().join(format!("hidden-{}-{game}.journal", std::process::id()));
-        std::fs::copy(path, &kept).unwrap();
-        (kept, heard)
-    }
-}
-
-/// A page that is sent pictures of a room.
-struct Drawn {
-    parts: Receiver<(String, Value)>,
-    seen: Vec<(String, Value)>,
-}
-
-impl Drawn {
-    fn new(hub: &Hub, room: &Value) -> Self {
-        let id = room["id"].as_str().unwrap().to_owned();
-        let mut page = hub.socket("/live", None).unwrap();
-        page.say(&json!({ "pictures": [id] }).to_string());
-        let (told, parts) = channel();
-        thread::spawn(move || {
-            while let Ok(message) = page.0.read() {
-                let Message::Text(text) = message else { continue };
-                let message: Value = serde_json::from_str(&text).unwrap();
-                for (_, picture) in message["pictures"][&id].as_object().into_iter().flatten() {
-                    for (name, part) in picture.as_object().unwrap() {
-                        // The test may be over.
-                        let _ = told.send((name.clone(), part.clone()));
-                    }
-                }
-            }
-        });
-        Self { parts, seen: vec![] }
-    }
-
-    /// Waits until the page is sent a part that is as `wanted`.
-    fn until(&mut self, wanted: impl Fn(&str, &Value) -> bool) {
-        loop {
-            let (name, part) = self.parts.recv_timeout(PATIENCE).expect("a picture is sent");
-            let found = wanted(&name, &part);
-            self.seen.push((name, part));
-            if found {
-                return;
-            }
-        }
-    }
-
-    /// All that the page was sent until the hub has ended.
-    fn end(mut self) -> Vec<(String, Value)> {
-        self.seen.extend(self.parts.iter());
-        self.seen
-    }
-}
+use party::{Party, judge};
 
 /// What a connection was told, line by line.
 fn lines(heard: &[Vec<u8>]) -> BTreeSet<String> {
@@ -274,63 +22,13 @@ fn lines(heard: &[Vec<u8>]) -> BTreeSet<String> {
     texts.flat_map(|text| text.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>()).collect()
 }
 
-/// Replays a journal, and has `judge` look at what the engine gives out for each peer at each arrival. Compares what the peers got over
-/// their links with that.
-fn judge<E: Recorded>(
-    path: PathBuf,
-    heard: BTreeMap<String, Vec<Vec<u8>>>,
-    mut judge: impl FnMut(&Replay<E>, &Input<'_, Bytes>, &[Output]),
-) {
-    let mut reader = journal_core::open(&path).unwrap().reader().unwrap();
-    let mut replay = Replay::<E>::start(reader.head()).unwrap();
-    let mut given: BTreeMap<PeerId, (String, Vec<Vec<u8>>)> = BTreeMap::new();
-    let mut out = Outbox::new();
-    while let Some(entry) = reader.next().unwrap() {
-        let Entry::Arrival(arrival) = entry else { continue };
-        if let Input::Connected { peer, address, role, .. } = &arrival.input {
-            let address = if *role == Role::Watcher { WATCHER } else { address };
-            given.insert(*peer, (address.to_owned(), vec![]));
-        }
-        let present: BTreeSet<PeerId> = replay.peers().map(|peer| peer.peer).chain(arrival.input.peer()).collect();
-        replay.apply(&arrival, &mut out).unwrap();
-        let outputs: Vec<Output> = out.drain().collect();
-        judge(&replay, &arrival.input, &outputs);
-        for output in outputs {
-            let (to, frames): (Vec<PeerId>, Vec<Vec<u8>>) = match output {
-                Output::Send { to: To::Peer(peer), frame } => (vec![peer], vec![frame.to_vec()]),
-                Output::Send { to: To::Everyone, frame } => (present.iter().copied().collect(), vec![frame.to_vec()]),
-                Output::Replay { to, log } => (vec![to], log.frames().map(|frame| frame.to_vec()).collect()),
-                _ => continue,
-            };
-            for peer in to {
-                given.entry(peer).or_default().1.extend(frames.iter().cloned());
-            }
-        }
-    }
-    std::fs::remove_file(path).unwrap();
-    for (address, heard) in heard {
-        let given: Vec<Vec<u8>> =
-            given.values().filter(|(own, _)| *own == address).flat_map(|(_, frames)| frames.clone()).collect();
-        assert!(!heard.is_empty(), "{address} has heard nothing");
-        // On streams messages are not told apart; browsers get no zero byte at the end of a text.
-        let bare = |frame: &Vec<u8>| frame.strip_suffix(b"\0").unwrap_or(frame).to_vec();
-        let whole: Vec<u8> = given.concat();
-        let mut rest = given.iter();
-        let in_order = heard.iter().all(|frame| rest.any(|given| given == frame || bare(given) == *frame));
-        assert!(in_order || whole.starts_with(&heard.concat()), "{address} was sent what no engine gave out for it");
-    }
-}
-
 #[test]
 fn nobody_sees_more_of_a_map_of_nuggets_than_its_role_does() {
-    let hub = Hub::with(&["--drain", "0", "--no-default-rooms"]);
-    let room = hub.make(&json!({ "game": "nuggets", "map": "donuts" }));
-    let mut party = Party::new();
-    let players = [party.browser(&hub, &room, false), party.datagrams(&room), party.browser(&hub, &room, false)];
-    let watcher = party.browser(&hub, &room, true);
-    let (watcher, mut drawn) = (party.connections[watcher].address.clone(), Drawn::new(&hub, &room));
+    let mut party = Party::new(&json!({ "game": "nuggets", "map": "donuts" }));
+    let players = [party.browser(), party.datagrams(), party.browser()];
+    let (watcher, mut drawn) = party.watcher();
     drawn.until(|name, _| name == "size");
-    let spectator = party.datagrams(&room);
+    let spectator = party.datagrams();
     party.say(spectator, b"SPECTATE");
     for (player, name) in players.into_iter().zip(["Ann", "Bob", "Eve"]) {
         party.say(player, format!("PLAY {name}").as_bytes());
@@ -352,7 +50,7 @@ fn nobody_sees_more_of_a_map_of_nuggets_than_its_role_does() {
         party.say(player, b"KEY ~");
         party.until(|number, bytes| number == player && bytes.starts_with(b"ERROR"));
     }
-    let (path, heard) = party.end(hub, "nuggets");
+    let (path, heard) = party.end();
     // Pictures show what a watcher is told, and nothing else.
     let (drawn, told) = (drawn.end(), lines(&heard[&watcher]));
     let rows: Vec<&str> = drawn.iter().filter_map(|(_, part)| part.as_str()).collect();
@@ -417,13 +115,11 @@ fn nobody_sees_more_of_a_map_of_nuggets_than_its_role_does() {
 
 #[test]
 fn nobody_learns_what_others_chose_for_a_turn_of_robots() {
-    let hub = Hub::with(&["--drain", "0", "--no-default-rooms"]);
     let options = json!({ "game": "robots", "players": 2, "columns": 8, "rows": 8, "turns": 60, "turn_duration": 30 });
-    let room = hub.make(&options);
-    let mut party = Party::new();
-    let players = [party.browser(&hub, &room, false), party.stream(&room)];
-    party.browser(&hub, &room, true);
-    party.stream(&room);
+    let mut party = Party::new(&options);
+    let players = [party.browser(), party.stream()];
+    party.watcher();
+    party.stream();
     for (player, name) in players.into_iter().zip([&b"\0\x03Ann"[..], b"\0\x03Bob"]) {
         party.say(player, name);
     }
@@ -445,7 +141,7 @@ fn nobody_learns_what_others_chose_for_a_turn_of_robots() {
             }
         }
     }
-    let (path, heard) = party.end(hub, "robots");
+    let (path, heard) = party.end();
     let mut actions = 0;
     judge::<robots::Server>(path, heard, |replay, arrival, outputs| {
         if matches!(arrival, Input::Message { .. }) && replay.room().engine().game().is_some() {
@@ -476,12 +172,9 @@ fn card_of(frame: &[u8]) -> Option<Card> {
 
 #[test]
 fn nobody_sees_the_hole_card_or_the_deck_of_blackjack() {
-    let hub = Hub::with(&["--drain", "0", "--no-default-rooms"]);
-    let room = hub.make(&json!({ "game": "blackjack", "players": 2, "rounds": 8 }));
-    let mut party = Party::new();
-    let watcher = party.browser(&hub, &room, true);
-    let (watcher, mut drawn) = (party.connections[watcher].address.clone(), Drawn::new(&hub, &room));
-    let players = [party.browser(&hub, &room, false), party.stream(&room)];
+    let mut party = Party::new(&json!({ "game": "blackjack", "players": 2, "rounds": 8 }));
+    let (watcher, mut drawn) = party.watcher();
+    let players = [party.browser(), party.stream()];
     party.say(players[0], b"JOIN Ann");
     party.say(players[1], b"JOIN Bob\0");
     let mut chance = Pcg64::seed_from_u64(3);
@@ -501,7 +194,7 @@ fn nobody_sees_the_hole_card_or_the_deck_of_blackjack() {
             break;
         }
     }
-    let (path, heard) = party.end(hub, "blackjack");
+    let (path, heard) = party.end();
     let told: Vec<String> = heard[&watcher].iter().map(|frame| String::from_utf8_lossy(frame).into_owned()).collect();
     let drawn = drawn.end();
     for (_, table) in &drawn {
@@ -561,12 +254,9 @@ fn nobody_sees_the_hole_card_or_the_deck_of_blackjack() {
 
 #[test]
 fn nobody_is_told_a_code_of_mastermind_that_is_still_looked_for() {
-    let hub = Hub::with(&["--drain", "0", "--no-default-rooms"]);
-    let room = hub.make(&json!({ "game": "mastermind", "mode": "race", "players": 2 }));
-    let mut party = Party::new();
-    let watcher = party.browser(&hub, &room, true);
-    let (watcher, mut drawn) = (party.connections[watcher].address.clone(), Drawn::new(&hub, &room));
-    let players = [party.browser(&hub, &room, false), party.stream(&room)];
+    let mut party = Party::new(&json!({ "game": "mastermind", "mode": "race", "players": 2 }));
+    let (watcher, mut drawn) = party.watcher();
+    let players = [party.browser(), party.stream()];
     party.say(players[0], b"PLAY Ann");
     party.say(players[1], b"PLAY Bob\n");
     let mut chance = Pcg64::seed_from_u64(4);
@@ -591,7 +281,7 @@ fn nobody_is_told_a_code_of_mastermind_that_is_still_looked_for() {
             }
         }
     }
-    let (path, heard) = party.end(hub, "mastermind");
+    let (path, heard) = party.end();
     let told = lines(&heard[&watcher]);
     let answers: BTreeSet<&str> = told.iter().filter_map(|line| line.splitn(4, ' ').nth(3)).collect();
     let drawn = drawn.end();

@@ -129,8 +129,8 @@ impl Phase {
 pub(super) struct Knowledge {
     space: StateSpace,
     phase: Phase,
-    hand: Hand,
-    upcard: Option<Card>,
+    pub(super) hand: Hand,
+    pub(super) upcard: Option<Card>,
     // One bit for each card of the round, by number.
     seen: u64,
     episode: Episode,
@@ -150,14 +150,6 @@ impl Knowledge {
             episode: Episode::new(),
             resumed: false,
         }
-    }
-
-    pub(super) const fn hand(&self) -> &Hand {
-        &self.hand
-    }
-
-    pub(super) const fn upcard(&self) -> Option<Card> {
-        self.upcard
     }
 
     /// The state to decide in; none unless the dealer waits for a decision.

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::{game::Action, qtable::QTable, verdict::Verdict};
+use netcore::Client as _;
 use std::{format, string::String, vec::Vec};
 
 fn client(space: StateSpace) -> Client {
@@ -119,6 +120,45 @@ fn what_makes_no_sense_is_an_error() {
     }
     assert_eq!(after("BEGIN, HIT").0, Err("the dealer is not waiting for a decision".into()));
     assert_eq!(after("DEAL, STAND, STAND").0, Err("the dealer is not waiting for a decision".into()));
+}
+
+#[test]
+fn a_stream_means_the_same_however_it_is_cut() {
+    let texts = ["BEGIN", "CARD Queen of Diamonds", "CARD Six of Hearts", "RESULT LOSE", "QUIT"];
+    let messages = texts.map(|text| DealerMessage::parse_text(text.as_bytes()).unwrap());
+    for dialect in [Dialect::Text, Dialect::Binary] {
+        let mut bytes = BytesMut::new();
+        for message in messages {
+            message.encode(dialect, &mut bytes);
+        }
+        for step in 1..=bytes.len() {
+            let mut player = Client::new(Name::new(b"Ann").unwrap(), dialect, Framing::Stream, StateSpace::Soft);
+            let mut read = Vec::new();
+            for piece in bytes.chunks(step) {
+                player.receive(Time::ZERO, piece).unwrap();
+                read.extend(core::iter::from_fn(|| player.poll_event()).map(|event| event.message));
+            }
+            assert_eq!(read, messages, "{dialect:?} in pieces of {step}");
+            assert_eq!((player.bytes_read(), player.is_within_message()), (bytes.len() as u64, false));
+        }
+    }
+}
+
+#[test]
+fn the_place_of_what_is_wrong_is_told() {
+    for (dialect, bytes, told) in [
+        (Dialect::Text, &b"BEGIN\0\0"[..], "message 2, from byte 6 of the stream: byte 0: no message"),
+        (Dialect::Text, b"QUIT\n\0", "message 1, from byte 0 of the stream: byte 0: no message"),
+        (Dialect::Binary, b"\0\0\0\x01\x02\0\0\0\x02\x03\x35", "message 2, from byte 5 of the stream: byte 1"),
+        (Dialect::Binary, b"\0\0\0\0", "message 1, from byte 0 of the stream: "),
+        (Dialect::Binary, b"\xff\xff\xff\xff", "message 1, from byte 0 of the stream: a message of 4294967295"),
+        // What has no end is not waited for.
+        (Dialect::Text, &[b'A'; 257], "message 1, from byte 0 of the stream: "),
+    ] {
+        let mut player = Client::new(Name::new(b"Ann").unwrap(), dialect, Framing::Stream, StateSpace::Soft);
+        let error = format!("{}", player.receive(Time::ZERO, bytes).expect_err(told));
+        assert!(error.starts_with(told), "{error}");
+    }
 }
 
 #[test]

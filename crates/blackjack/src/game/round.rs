@@ -188,15 +188,6 @@ impl Round {
         fingerprint.value()
     }
 
-    /// Another hole card than was dealt.
-    #[cfg(test)]
-    pub(crate) fn change_hole_card(&mut self) {
-        let (hole, upcard) = (self.dealer.cards()[0].number(), self.upcard);
-        self.dealer = Hand::new();
-        self.dealer.push(Card::new(hole % 52 + 1).unwrap_or(upcard));
-        self.dealer.push(upcard);
-    }
-
     // Passes the turn on if the hand whose turn it was is played; after the last the dealer draws.
     fn go_on(&mut self) {
         self.turn = self.places.iter().position(|place| place.stage == Stage::Playing);
@@ -222,18 +213,6 @@ mod tests {
         let mut deck = Deck::new();
         deck.shuffle(&mut Pcg64::seed_from_u64(seed));
         deck
-    }
-
-    #[test]
-    fn cards_are_dealt_in_the_order_of_the_rules() {
-        let mut cards = deck(3);
-        let order: Vec<Card> = core::iter::from_fn(|| cards.deal().ok()).collect();
-        let round = Round::deal(deck(3), &[true, false, true]).unwrap();
-        assert_eq!(round.view(0).unwrap().cards, [order[0], order[3]]);
-        assert_eq!(round.view(1), None);
-        assert_eq!(round.view(2).unwrap().cards, [order[1], order[4]]);
-        assert_eq!(round.dealer.cards(), [order[2], order[5]]);
-        assert_eq!(round.view(0).unwrap().upcard, order[5]);
     }
 
     #[test]

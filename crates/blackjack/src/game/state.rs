@@ -12,42 +12,29 @@ use crate::{
     cards::{Card, Deck},
     config::Config,
     hand::Hand,
-    name::Name,
     verdict::Score,
 };
 
 /// What a game has come to. Where its cards come from and how many rounds it has is in its dealer's set-up.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct GameState {
-    records: Vec<RecordState>,
+    records: Vec<Record>,
     deck: Vec<Card>,
     // How many random words were drawn.
     drawn: u64,
     round: Option<RoundState>,
-    revealed: Option<Vec<Card>>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct RecordState {
-    name: Name,
-    score: Score,
-    forfeits: u64,
-    present: bool,
+    revealed: Option<Hand>,
 }
 
 impl Game {
     pub(crate) fn state(&self) -> GameState {
-        let record = |record: &Record| {
-            let Record { name, score, forfeits, present } = record.clone();
-            RecordState { name, score, forfeits, present }
-        };
         GameState {
-            records: self.records.iter().map(record).collect(),
+            records: self.records.clone(),
             deck: self.deck.order().to_vec(),
             // The most rounds, 10^9, take about 2^35 words.
             drawn: u64::try_from(self.rng.0.get_word_pos()).unwrap_or(u64::MAX),
             round: self.round.as_ref().map(Round::state),
-            revealed: self.revealed.map(|hand| hand.cards().to_vec()),
+            revealed: self.revealed,
         }
     }
 
@@ -60,7 +47,9 @@ impl Game {
         if records.len() != config.players {
             return Err("a game with another number of players".into());
         }
-        let records = records.into_iter().map(|state| restore_record(config, state)).collect::<Result<Vec<_>, _>>()?;
+        if !records.iter().all(|record| is_possible(config, record)) {
+            return Err("a seat with more results than it can have".into());
+        }
         let deck = Deck::in_order(&deck).ok_or("a deck without each card once")?;
         let round = round.map(|round| Round::restore(&round, deck.clone())).transpose()?;
         let counts = |(seat, record): (usize, &Record)| {
@@ -70,7 +59,6 @@ impl Game {
         if !records.iter().enumerate().all(counts) {
             return Err("a round that is dealt to a seat which has played all of its rounds".into());
         }
-        let revealed = revealed.map(|cards| Hand::of(&cards).ok_or("a dealer's hand that went on when it was bust"));
         let mut rng = Seed::generator(config.seed, number);
         rng.set_word_pos(drawn.into());
         let mut game = Self {
@@ -78,7 +66,7 @@ impl Game {
             deck,
             rng: Generator(rng),
             round,
-            revealed: revealed.transpose()?,
+            revealed,
             players: super::fingerprint_of_players(&records),
             dealt: 0,
             scored: 0,
@@ -90,12 +78,8 @@ impl Game {
     }
 }
 
-fn restore_record(config: &Config, state: RecordState) -> Result<Record, StateError> {
-    let RecordState { name, score, forfeits, present } = state;
-    let Score { wins, pushes, losses, busts } = score;
+fn is_possible(config: &Config, Record { score, forfeits, .. }: &Record) -> bool {
+    let Score { wins, pushes, losses, busts } = *score;
     let rounds = [pushes, losses, busts].into_iter().try_fold(wins, u64::checked_add);
-    if rounds.is_none_or(|rounds| rounds > u64::from(config.rounds)) || forfeits > losses {
-        return Err("a seat with more results than it can have".into());
-    }
-    Ok(Record { name, score, forfeits, present })
+    rounds.is_some_and(|rounds| rounds <= u64::from(config.rounds)) && *forfeits <= losses
 }

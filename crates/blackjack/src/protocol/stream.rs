@@ -1,6 +1,6 @@
 //! Decoders that cut a stream into messages.
 
-use bytes::{Bytes, BytesMut};
+use bytes::{Buf, BytesMut};
 use netcore::{
     DecodeError,
     framing::{LengthDecoder, NulDecoder},
@@ -9,67 +9,25 @@ use serde::{Deserialize, Serialize};
 
 use super::{DealerMessage, Dialect, MAX_MESSAGE, PlayerMessage, Request, invalid};
 
-// Cuts a stream of one dialect into messages.
-#[derive(Debug, Clone)]
-enum Cutter {
-    Text(NulDecoder),
-    Binary(LengthDecoder),
-}
+const TEXT: NulDecoder = NulDecoder::new(MAX_MESSAGE as usize);
+const BINARY: LengthDecoder = LengthDecoder::new(1, MAX_MESSAGE as u32);
 
-impl Cutter {
-    fn new(dialect: Dialect) -> Self {
-        match dialect {
-            Dialect::Text => Self::Text(NulDecoder::new(usize::from(MAX_MESSAGE))),
-            Dialect::Binary => Self::Binary(LengthDecoder::new(1, u32::from(MAX_MESSAGE))),
-        }
-    }
-
-    const fn dialect(&self) -> Dialect {
+impl Dialect {
+    // The length of the message at the front of a stream; none when more bytes are needed.
+    fn length(self, bytes: &[u8]) -> Result<Option<usize>, DecodeError> {
         match self {
-            Self::Text(_) => Dialect::Text,
-            Self::Binary(_) => Dialect::Binary,
+            Self::Text => TEXT.length(bytes),
+            Self::Binary => BINARY.length(bytes),
         }
     }
 
-    // Where the message begins and ends in a buffer that holds it alone: behind its length, before its zero byte. A text may
-    // come without one, since its end is known.
-    fn whole(dialect: Dialect, bytes: &[u8]) -> Result<&[u8], DecodeError> {
-        let max = usize::from(MAX_MESSAGE);
-        let (start, end, next) = match dialect {
-            Dialect::Text => match bytes.iter().position(|&byte| byte == 0) {
-                Some(end) => (0, end, end + 1),
-                None => (0, bytes.len(), bytes.len()),
-            },
-            Dialect::Binary => {
-                let prefix = bytes.first_chunk::<4>().ok_or(DecodeError::Incomplete)?;
-                let length = usize::try_from(u32::from_be_bytes(*prefix)).unwrap_or(usize::MAX);
-                if length == 0 {
-                    return Err(invalid("a length below the smallest frame", 0));
-                }
-                (4, length.saturating_add(4), length.saturating_add(4))
-            }
-        };
-        if end - start > max {
-            return Err(DecodeError::TooLong { length: end - start, max });
-        }
-        let message = bytes.get(start..end).ok_or(DecodeError::Incomplete)?;
-        match bytes.len() - next {
-            0 => Ok(message),
-            extra => Err(DecodeError::Trailing { at: next, extra }),
-        }
-    }
-
-    fn length(&self, bytes: &[u8]) -> Result<Option<usize>, DecodeError> {
+    // The message in bytes that are nothing else: behind its length, before its zero byte. A text may come without one, since its
+    // end is known.
+    fn whole(self, bytes: &[u8]) -> Result<&[u8], DecodeError> {
         match self {
-            Self::Text(decoder) => decoder.length(bytes),
-            Self::Binary(decoder) => decoder.length(bytes),
-        }
-    }
-
-    fn cut(&mut self, buffer: &mut BytesMut) -> Result<Option<Bytes>, DecodeError> {
-        match self {
-            Self::Text(decoder) => decoder.decode(buffer),
-            Self::Binary(decoder) => decoder.decode(buffer),
+            Self::Text if !bytes.contains(&0) => TEXT.length(bytes).map(|_| bytes),
+            Self::Text => TEXT.whole(bytes),
+            Self::Binary => BINARY.whole(bytes),
         }
     }
 }
@@ -107,7 +65,7 @@ impl PlayerDecoder {
         if bytes.is_empty() {
             return Ok(None);
         }
-        Cutter::new(self.dialect(bytes)?).length(bytes)
+        self.dialect(bytes)?.length(bytes)
     }
 
     /// Reads bytes that are one message, neither more nor less. A text may lack its zero byte.
@@ -116,9 +74,13 @@ impl PlayerDecoder {
     /// [`DecodeError`] when they are no message of a player; the decoder is unchanged then.
     pub fn decode(&mut self, message: &[u8]) -> Result<Request, DecodeError> {
         let dialect = self.dialect(message)?;
-        let request = request(dialect, Cutter::whole(dialect, message)?)?;
+        let message = dialect.whole(message)?;
+        let message = match dialect {
+            Dialect::Text => PlayerMessage::parse_text(message),
+            Dialect::Binary => PlayerMessage::parse_binary(message),
+        }?;
         self.dialect = Some(dialect);
-        Ok(request)
+        Ok(Request { dialect, message })
     }
 }
 
@@ -127,22 +89,14 @@ fn chosen_by(first: u8) -> Result<Dialect, DecodeError> {
         .ok_or_else(|| invalid("a connection begins with 'J' (text) or a zero byte (binary)", 0))
 }
 
-fn request(dialect: Dialect, message: &[u8]) -> Result<Request, DecodeError> {
-    let message = match dialect {
-        Dialect::Text => PlayerMessage::parse_text(message),
-        Dialect::Binary => PlayerMessage::parse_binary(message),
-    }?;
-    Ok(Request { dialect, message })
-}
-
-/// What a player remembers of a dealer's stream.
+/// How a player reads a dealer's stream.
 #[derive(Debug, Clone)]
-pub struct DealerDecoder(Cutter);
+pub struct DealerDecoder(Dialect);
 
 impl DealerDecoder {
     /// A decoder of the dialect that the player has chosen.
-    pub fn new(dialect: Dialect) -> Self {
-        Self(Cutter::new(dialect))
+    pub const fn new(dialect: Dialect) -> Self {
+        Self(dialect)
     }
 
     /// Takes one message off the front of `buffer`; `None` when more bytes are needed.
@@ -150,8 +104,10 @@ impl DealerDecoder {
     /// # Errors
     /// [`DecodeError`] when the bytes are no message of a dealer.
     pub fn decode(&mut self, buffer: &mut BytesMut) -> Result<Option<DealerMessage>, DecodeError> {
-        let Some(message) = self.0.cut(buffer)? else { return Ok(None) };
-        self.parse(&message).map(Some)
+        let Some(length) = self.0.length(buffer)? else { return Ok(None) };
+        let message = self.decode_whole(&buffer[..length]);
+        buffer.advance(length);
+        message.map(Some)
     }
 
     /// Reads bytes that are one message, neither more nor less. A text may lack its zero byte.
@@ -159,11 +115,8 @@ impl DealerDecoder {
     /// # Errors
     /// [`DecodeError`] when they are no message of a dealer.
     pub fn decode_whole(&self, bytes: &[u8]) -> Result<DealerMessage, DecodeError> {
-        self.parse(Cutter::whole(self.0.dialect(), bytes)?)
-    }
-
-    fn parse(&self, message: &[u8]) -> Result<DealerMessage, DecodeError> {
-        match self.0.dialect() {
+        let message = self.0.whole(bytes)?;
+        match self.0 {
             Dialect::Text => DealerMessage::parse_text(message),
             Dialect::Binary => DealerMessage::parse_binary(message),
         }

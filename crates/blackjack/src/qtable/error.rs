@@ -22,86 +22,42 @@ pub struct ParseTableError {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Trouble {
-    /// The file is longer than any table.
-    #[error("the file has {length} bytes, and no table has more than {MAX_FILE}")]
-    TooLong {
-        /// Its length.
-        length: usize,
-    },
-    /// The line is not ASCII.
-    #[error("byte {at} of the line is no plain ASCII character")]
-    NotAscii {
-        /// Which byte, counted from 1.
-        at: usize,
-    },
+    /// The file has so many bytes, more than any table.
+    #[error("the file has {0} bytes, and no table has more than {MAX_FILE}")]
+    TooLong(usize),
+    /// The line is not ASCII, from this byte on, counted from 1.
+    #[error("byte {0} of the line is no plain ASCII character")]
+    NotAscii(usize),
     /// The file ends within or before the line.
     #[error("the file ends here, before its line 'end'; it was cut off")]
     CutOff,
     /// The first line is that of no table.
-    #[error("'{found}' is not the first line of a table, which is '21-qtable 1 coarse' or '21-qtable 1 soft'")]
-    Header {
-        /// What is there.
-        found: String,
-    },
+    #[error("'{0}' is not the first line of a table, which is '21-qtable 1 coarse' or '21-qtable 1 soft'")]
+    Header(String),
     /// A table of another version.
-    #[error("the table has version '{found}', this program reads version 1")]
-    Version {
-        /// Its version.
-        found: String,
-    },
-    /// The line has not seven numbers.
-    #[error("{found} words, where a state has 7: total soft dealer hit_n hit_sum stand_n stand_sum")]
-    Words {
-        /// How many words there are.
-        found: usize,
-    },
+    #[error("the table has version '{0}', this program reads version 1")]
+    Version(String),
+    /// The line has so many words and not seven.
+    #[error("{0} words, where a state has 7: total soft dealer hit_n hit_sum stand_n stand_sum")]
+    Words(usize),
     /// A word is no number of its column.
-    #[error("'{found}' is not a number that {column} can be")]
-    Number {
-        /// Which column.
-        column: &'static str,
-        /// What is there.
-        found: String,
-    },
-    /// The space has no such state.
-    #[error("a {space} table has no state with total {total}, soft {soft}, dealer {dealer}")]
-    NoState {
-        /// The states of the table.
-        space: StateSpace,
-        /// The total.
-        total: u8,
-        /// 0 or 1.
-        soft: u8,
-        /// The upcard.
-        dealer: u8,
-    },
-    /// The line does not come after the one before it.
-    #[error("the state {state} does not come after {before}; lines are sorted and each state stands once")]
-    NotSorted {
-        /// The state of the line.
-        state: State,
-        /// The state of the line before.
-        before: State,
-    },
-    /// A sum that its count cannot have.
-    #[error("{column} {sum} is impossible with {n} rounds of at most 1 each")]
-    Sum {
-        /// Which sum.
-        column: &'static str,
-        /// Its value.
-        sum: i64,
-        /// Its count.
-        n: u64,
-    },
+    #[error("'{1}' is not a number that {0} can be")]
+    Number(&'static str, String),
+    /// The space has no state of this total, soft (0 or 1) and upcard.
+    #[error("a {0} table has no state with total {1}, soft {2}, dealer {3}")]
+    NoState(StateSpace, u8, u8, u8),
+    /// The state of the line does not come after that of the line before it.
+    #[error("the state {0} does not come after {1}; lines are sorted and each state stands once")]
+    NotSorted(State, State),
+    /// The sum of a column that its count cannot have.
+    #[error("{0} {1} is impossible with {2} rounds of at most 1 each")]
+    Sum(&'static str, i64, u64),
     /// A state that was never visited has no line.
     #[error("a state that was never visited stands in no table")]
     NotVisited,
     /// The last line does not read as it should.
-    #[error("'{found}' is not the last line of a table, which is 'end <lines> <checksum in 8 hexadecimal digits>'")]
-    End {
-        /// What is there.
-        found: String,
-    },
+    #[error("'{0}' is not the last line of a table, which is 'end <lines> <checksum in 8 hexadecimal digits>'")]
+    End(String),
     /// States are missing or too many.
     #[error("{announced} states are announced and {found} are there")]
     Lines {

@@ -11,17 +11,8 @@ use serde::{Deserialize, Serialize};
 use super::{Server, fault::note};
 
 /// When the next account is due, and what the last one reported.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Accounts {
-    every: Duration,
-    due: Time,
-    last: Time,
-    rounds: u64,
-}
-
-/// Accounts as plain data.
-#[derive(Clone, Copy, Serialize, Deserialize)]
-pub(super) struct AccountsState {
     due: Time,
     last: Time,
     rounds: u64,
@@ -29,24 +20,15 @@ pub(super) struct AccountsState {
 
 impl Accounts {
     pub(super) fn new(every: Duration) -> Self {
-        Self { every, due: Time::ZERO.plus(every), last: Time::ZERO, rounds: 0 }
-    }
-
-    pub(super) const fn state(&self) -> AccountsState {
-        AccountsState { due: self.due, last: self.last, rounds: self.rounds }
-    }
-
-    pub(super) const fn restore(every: Duration, state: AccountsState) -> Self {
-        let AccountsState { due, last, rounds } = state;
-        Self { every, due, last, rounds }
+        Self { due: Time::ZERO.plus(every), last: Time::ZERO, rounds: 0 }
     }
 
     pub(super) const fn due(&self) -> Time {
         self.due
     }
 
-    /// Gives an account if it is due.
-    pub(super) fn give(&mut self, now: Time, server: &Server, out: &mut Outbox) {
+    /// Gives an account if it is due; the next one is due after `every`.
+    pub(super) fn give(&mut self, now: Time, every: Duration, server: &Server, out: &mut Outbox) {
         if self.due > now {
             return;
         }
@@ -56,7 +38,7 @@ impl Accounts {
         let gained = rounds.saturating_sub(mem::replace(&mut self.rounds, rounds));
         let seconds = now.since(mem::replace(&mut self.last, now)).as_secs_f64();
         // Counted from now, not from when it was due, so that a machine that was suspended does not catch up on missed accounts.
-        self.due = now.plus(self.every);
+        self.due = now.plus(every);
         #[expect(clippy::cast_precision_loss, reason = "a rate for people to read")]
         let rate = gained as f64 / seconds;
         tell(format!("{rounds} rounds so far, {rate:.1} a second"));

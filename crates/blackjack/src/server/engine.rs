@@ -11,9 +11,7 @@ use crate::protocol::{Blackjack, Request};
 
 impl Server {
     fn elapsed(&mut self, now: Time, out: &mut Outbox) {
-        while let Some(peer) = self.pending.late(now) {
-            self.fault(now, peer, &Fault::NoJoin, out);
-        }
+        self.admission.elapse(now, out);
         while let Some((table, seat)) = self.held.late(now) {
             self.at(now, table, out, |table, out| table.give_up(now, seat, out));
         }
@@ -30,17 +28,13 @@ impl Server {
 
     // What is done after each input.
     fn conclude(&mut self, now: Time, out: &mut Outbox) {
-        if let Some(mut accounts) = self.accounts.take() {
-            accounts.give(now, self, out);
+        if let (Some(mut accounts), Some(every)) = (self.accounts, self.config.accounts) {
+            accounts.give(now, every, self, out);
             self.accounts = Some(accounts);
         }
-        if self.watchers.is_empty() {
-            return;
-        }
-        if self.ended.is_some() {
-            self.watchers.dismiss(now, &self.view().to_bytes(), out);
-        } else if self.watchers.changed(now) {
-            self.watchers.show(now, &self.view().to_bytes(), out);
+        let ended = self.ended.is_some();
+        if self.admission.watchers.changed(now, ended) {
+            self.admission.watchers.show_or_dismiss(now, &self.view().to_bytes(), ended, out);
         }
     }
 }
@@ -75,25 +69,25 @@ impl Engine for Server {
     fn deadline(&self) -> Option<Time> {
         let tables = self.alarms.first().map(|&(at, _)| at);
         let accounts = self.accounts.as_ref().map(Accounts::due).filter(|_| self.outcome().is_none());
-        [tables, self.pending.deadline(), self.held.deadline(), self.watchers.deadline(), accounts]
+        [tables, self.admission.pending.deadline(), self.held.deadline(), self.admission.watchers.deadline(), accounts]
             .into_iter()
             .flatten()
             .min()
     }
 
     fn outcome(&self) -> Option<Outcome> {
-        if self.suspended { Some(Outcome::Stopped) } else { self.ended.filter(|_| self.places.is_empty()) }
+        if self.suspended { Some(Outcome::Stopped) } else { self.ended.filter(|_| self.admission.places.is_empty()) }
     }
 
     fn digest(&self) -> u64 {
         let mut fingerprint = Fingerprint::new();
         for part in [
-            self.fingerprint.value(),
-            self.places.fingerprint(),
-            self.pending.fingerprint(),
+            self.digest.value(),
+            self.admission.places.fingerprint(),
+            self.admission.pending.fingerprint(),
             self.held.fingerprint(),
             self.queue.fingerprint(),
-            self.watchers.fingerprint(),
+            self.admission.watchers.fingerprint(),
             self.printer.fingerprint(),
             self.accounts.as_ref().map_or(0, Accounts::fingerprint),
             self.rounds,

@@ -1,9 +1,8 @@
 //! Seats that are held for those who had them when the server was killed.
 
 use alloc::collections::{BTreeMap, BTreeSet};
-use netcore::{Fingerprint, HostId, Time};
+use netcore::{Digest, Fingerprint, HostId, Time};
 
-use super::facts::SetFingerprint;
 use crate::name::Name;
 
 /// A table and a seat there.
@@ -16,13 +15,13 @@ pub(super) struct Held {
     places: BTreeSet<(HostId, Name, Place)>,
     dues: BTreeMap<(Time, Place), (HostId, Name)>,
     by_place: BTreeMap<Place, (HostId, Time)>,
-    fingerprint: SetFingerprint,
+    digest: Digest,
 }
 
 impl Held {
     /// Holds a seat until `due` for whoever comes from this host and has this name.
     pub(super) fn hold(&mut self, host: HostId, name: Name, place: Place, due: Time) {
-        self.fingerprint.toggle(fact(host, &name, place, due));
+        self.digest.toggle_fact(fact(host, &name, place, due));
         self.by_place.insert(place, (host, due));
         self.dues.insert((due, place), (host, name.clone()));
         self.places.insert((host, name, place));
@@ -46,7 +45,7 @@ impl Held {
     fn remove(&mut self, place: Place) {
         let Some((host, due)) = self.by_place.remove(&place) else { return };
         let Some((_, name)) = self.dues.remove(&(due, place)) else { return };
-        self.fingerprint.toggle(fact(host, &name, place, due));
+        self.digest.toggle_fact(fact(host, &name, place, due));
         self.places.remove(&(host, name, place));
     }
 
@@ -61,7 +60,7 @@ impl Held {
     }
 
     pub(super) const fn fingerprint(&self) -> u64 {
-        self.fingerprint.value()
+        self.digest.value()
     }
 }
 

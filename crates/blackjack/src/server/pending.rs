@@ -4,16 +4,14 @@ use alloc::{
     collections::{BTreeMap, BTreeSet},
     vec::Vec,
 };
-use netcore::{Fingerprint, PeerId, StateError, Time};
-
-use super::facts::SetFingerprint;
+use netcore::{Digest, Fingerprint, PeerId, StateError, Time};
 
 /// Clients that have not joined, and their deadlines to join.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Pending {
     deadlines: BTreeMap<PeerId, Time>,
     by_deadline: BTreeSet<(Time, PeerId)>,
-    fingerprint: SetFingerprint,
+    digest: Digest,
 }
 
 impl Pending {
@@ -21,7 +19,7 @@ impl Pending {
     pub(crate) fn enter(&mut self, peer: PeerId, due: Time) {
         self.deadlines.insert(peer, due);
         self.by_deadline.insert((due, peer));
-        self.fingerprint.toggle(fact(peer, due));
+        self.digest.toggle_fact(fact(peer, due));
     }
 
     /// All clients with their deadlines.
@@ -48,7 +46,7 @@ impl Pending {
     pub(crate) fn leave(&mut self, peer: PeerId) -> bool {
         let Some(due) = self.deadlines.remove(&peer) else { return false };
         self.by_deadline.remove(&(due, peer));
-        self.fingerprint.toggle(fact(peer, due));
+        self.digest.toggle_fact(fact(peer, due));
         true
     }
 
@@ -72,7 +70,7 @@ impl Pending {
     }
 
     pub(crate) const fn fingerprint(&self) -> u64 {
-        self.fingerprint.value()
+        self.digest.value()
     }
 }
 

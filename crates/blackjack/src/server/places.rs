@@ -1,9 +1,7 @@
 //! Places that are shared out over hosts, so that none can take them all.
 
 use alloc::{collections::BTreeMap, vec::Vec};
-use netcore::{Fingerprint, HostId, PeerId, StateError};
-
-use super::facts::SetFingerprint;
+use netcore::{Digest, Fingerprint, HostId, PeerId, StateError};
 
 /// Who has a place, of a number that is limited.
 ///
@@ -14,12 +12,12 @@ pub(crate) struct Places {
     total: usize,
     hosts: BTreeMap<PeerId, HostId>,
     held: BTreeMap<HostId, usize>,
-    fingerprint: SetFingerprint,
+    digest: Digest,
 }
 
 impl Places {
-    pub(crate) const fn new(total: usize) -> Self {
-        Self { total, hosts: BTreeMap::new(), held: BTreeMap::new(), fingerprint: SetFingerprint(0) }
+    pub(crate) fn new(total: usize) -> Self {
+        Self { total, hosts: BTreeMap::new(), held: BTreeMap::new(), digest: Digest::default() }
     }
 
     /// Gives a place to a peer from this host, unless the host has its share.
@@ -38,7 +36,7 @@ impl Places {
             return false;
         }
         *self.held.entry(host).or_default() += 1;
-        self.fingerprint.toggle(fact(peer, host));
+        self.digest.toggle_fact(fact(peer, host));
         true
     }
 
@@ -66,7 +64,7 @@ impl Places {
                 self.held.remove(&host);
             }
         }
-        self.fingerprint.toggle(fact(peer, host));
+        self.digest.toggle_fact(fact(peer, host));
         true
     }
 
@@ -85,7 +83,7 @@ impl Places {
     }
 
     pub(crate) const fn fingerprint(&self) -> u64 {
-        self.fingerprint.value()
+        self.digest.value()
     }
 }
 

@@ -15,20 +15,14 @@ use crate::{config::Config, game::Standings};
 pub const DESERTED_RATE: Rate = Rate { per_second: 1, burst: 10 };
 
 /// Prints standings.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Printer {
+    // It is in the set-up.
+    #[serde(skip)]
     json: bool,
     // None where the number of tables is bounded.
     deserted: Option<TokenBucket>,
     // The time of the last look.
-    looked: Time,
-    left_out: u64,
-}
-
-/// A printer as plain data.
-#[derive(Serialize, Deserialize)]
-pub(super) struct PrinterState {
-    deserted: Option<TokenBucket>,
     looked: Time,
     left_out: u64,
 }
@@ -83,20 +77,16 @@ impl Printer {
         fingerprint.value()
     }
 
-    pub(super) fn state(&self) -> PrinterState {
-        PrinterState { deserted: self.deserted.clone(), looked: self.looked, left_out: self.left_out }
-    }
-
-    /// The printer that had this state.
+    /// This printer, which was recorded, for a dealer that is set up so.
     ///
     /// # Errors
     /// [`StateError`] when it would print more or less than others.
-    pub(super) fn restore(config: &Config, state: PrinterState) -> Result<Self, StateError> {
-        let PrinterState { deserted, looked, left_out } = state;
-        if deserted.is_some() != config.forever || deserted.as_ref().is_some_and(|bucket| !has_rate(bucket)) {
+    pub(super) fn restored(self, config: &Config) -> Result<Self, StateError> {
+        let bucket = self.deserted.as_ref();
+        if bucket.is_some() != config.forever || bucket.is_some_and(|bucket| !has_rate(bucket)) {
             return Err("standings that are printed at another rate".into());
         }
-        Ok(Self { json: config.json, deserted, looked, left_out })
+        Ok(Self { json: config.json, ..self })
     }
 }
 

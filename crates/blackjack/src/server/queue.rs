@@ -5,10 +5,9 @@ use alloc::{
     vec::Vec,
 };
 use core::mem;
-use netcore::{Fingerprint, HostId, PeerId, StateError};
+use netcore::{Digest, Fingerprint, HostId, PeerId, StateError};
 use serde::{Deserialize, Serialize};
 
-use super::facts::SetFingerprint;
 use crate::config::MAX_CLIENTS;
 
 // Those of one host who wait, in the order in which they came.
@@ -36,7 +35,7 @@ pub(super) struct Queue {
     // The source of numbers for peers and lines.
     next: u64,
     waiting: usize,
-    fingerprint: SetFingerprint,
+    digest: Digest,
 }
 
 /// A queue as plain data: the lines, who has had its turn, and the last number that was given.
@@ -67,7 +66,7 @@ impl Queue {
     pub(super) fn push(&mut self, host: HostId, peer: PeerId) {
         let number = self.number();
         self.waiting += 1;
-        self.fingerprint.toggle(fact(0, host, [number, peer.0]));
+        self.digest.toggle_fact(fact(0, host, [number, peer.0]));
         if let Some(line) = self.lines.get_mut(&host) {
             return line.peers.push_back((number, peer));
         }
@@ -83,9 +82,9 @@ impl Queue {
         let mut line = self.take_line(host)?;
         let (number, peer) = line.peers.pop_front()?;
         self.waiting -= 1;
-        self.fingerprint.toggle(fact(0, host, [number, peer.0]));
+        self.digest.toggle_fact(fact(0, host, [number, peer.0]));
         if self.served.insert(host) {
-            self.fingerprint.toggle(fact(2, host, [0, 0]));
+            self.digest.toggle_fact(fact(2, host, [0, 0]));
         }
         if !line.peers.is_empty() {
             self.line_up(host, line.peers);
@@ -98,7 +97,7 @@ impl Queue {
         let Some(line) = self.lines.get_mut(&host) else { return };
         let Some(place) = line.peers.iter().position(|&(_, waiting)| waiting == peer) else { return };
         if let Some((number, _)) = line.peers.remove(place) {
-            self.fingerprint.toggle(fact(0, host, [number, peer.0]));
+            self.digest.toggle_fact(fact(0, host, [number, peer.0]));
             self.waiting -= 1;
         }
         if line.peers.is_empty() {
@@ -150,7 +149,7 @@ impl Queue {
         }
         for host in served {
             if queue.served.insert(host) {
-                queue.fingerprint.toggle(fact(2, host, [0, 0]));
+                queue.digest.toggle_fact(fact(2, host, [0, 0]));
             }
         }
         for LineState { host, order, peers } in lines {
@@ -160,7 +159,7 @@ impl Queue {
             }
             queue.waiting += peers.len();
             for &(number, peer) in &peers {
-                queue.fingerprint.toggle(fact(0, host, [number, peer.0]));
+                queue.digest.toggle_fact(fact(0, host, [number, peer.0]));
             }
             queue.put_line(host, order, VecDeque::from(peers));
         }
@@ -170,7 +169,7 @@ impl Queue {
     /// A fingerprint of who waits and of whose turn it is.
     pub(super) const fn fingerprint(&self) -> u64 {
         let mut fingerprint = Fingerprint::new();
-        fingerprint.add(self.fingerprint.value());
+        fingerprint.add(self.digest.value());
         fingerprint.add(self.next);
         fingerprint.value()
     }
@@ -182,7 +181,7 @@ impl Queue {
 
     fn put_line(&mut self, host: HostId, order: u64, peers: VecDeque<(u64, PeerId)>) {
         let served = self.served.contains(&host);
-        self.fingerprint.toggle(fact(1, host, [order, u64::from(served)]));
+        self.digest.toggle_fact(fact(1, host, [order, u64::from(served)]));
         self.hosts.insert((served, order, host));
         self.lines.insert(host, Line { order, served, peers });
     }
@@ -190,18 +189,18 @@ impl Queue {
     fn take_line(&mut self, host: HostId) -> Option<Line> {
         let line = self.lines.remove(&host)?;
         self.hosts.remove(&(line.served, line.order, host));
-        self.fingerprint.toggle(fact(1, host, [line.order, u64::from(line.served)]));
+        self.digest.toggle_fact(fact(1, host, [line.order, u64::from(line.served)]));
         Some(line)
     }
 
     fn begin_turn(&mut self) {
         for host in mem::take(&mut self.served) {
-            self.fingerprint.toggle(fact(2, host, [0, 0]));
+            self.digest.toggle_fact(fact(2, host, [0, 0]));
         }
         for (&host, line) in &mut self.lines {
             if mem::replace(&mut line.served, false) {
-                self.fingerprint.toggle(fact(1, host, [line.order, 1]));
-                self.fingerprint.toggle(fact(1, host, [line.order, 0]));
+                self.digest.toggle_fact(fact(1, host, [line.order, 1]));
+                self.digest.toggle_fact(fact(1, host, [line.order, 0]));
             }
         }
         self.hosts = self.lines.iter().map(|(&host, line)| (false, line.order, host)).collect();
@@ -232,34 +231,8 @@ mod tests {
         HostId::V4([10, 0, 0, number])
     }
 
-    // Peers are called by their host and their number there: 1_003 is the fourth of host 1.
-    fn queue(lines: &[(u8, u64)]) -> Queue {
-        let mut queue = Queue::default();
-        for &(number, peers) in lines {
-            (0..peers).for_each(|peer| queue.push(host(number), PeerId(u64::from(number) * 1_000 + peer)));
-        }
-        queue
-    }
-
     fn order(mut queue: Queue) -> Vec<u64> {
         core::iter::from_fn(|| queue.pop().map(|peer| peer.0)).collect()
-    }
-
-    #[test]
-    fn hosts_have_their_turns_one_after_the_other() {
-        assert_eq!(order(queue(&[(1, 4), (2, 1), (3, 2)])), [1_000, 2_000, 3_000, 1_001, 3_001, 1_002, 1_003]);
-    }
-
-    #[test]
-    fn a_newcomer_comes_before_the_many_of_a_host_that_had_its_turn() {
-        let mut queue = queue(&[(1, 2_000)]);
-        assert_eq!((queue.pop(), queue.pop()), (Some(PeerId(1_000)), Some(PeerId(1_001))));
-        queue.push(host(2), PeerId(2_000));
-        assert_eq!(queue.before(host(2), PeerId(2_000)), Some(0));
-        assert_eq!(queue.pop(), Some(PeerId(2_000)));
-        // Whoever comes back at once has had its turn and waits for the next one.
-        queue.push(host(2), PeerId(2_001));
-        assert_eq!((queue.pop(), queue.pop()), (Some(PeerId(1_002)), Some(PeerId(2_001))));
     }
 
     #[derive(Debug, Clone)]
@@ -304,7 +277,7 @@ mod tests {
             }
             while queue.pop().is_some() {}
             queue.begin_turn();
-            prop_assert_eq!((queue.fingerprint.value(), queue.lines.len(), queue.hosts.len()), (0, 0, 0));
+            prop_assert_eq!((queue.digest.value(), queue.lines.len(), queue.hosts.len()), (0, 0, 0));
         }
     }
 }

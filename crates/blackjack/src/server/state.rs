@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Entry, Guest, Server,
-    accounts::{Accounts, AccountsState},
+    accounts::Accounts,
     held::Held,
     pending::Pending,
     places::Places,
-    printer::{Printer, PrinterState},
+    printer::Printer,
     queue::{Queue, QueueState},
     table::{Table, TableState},
     tables::entry_fingerprint,
@@ -39,8 +39,8 @@ pub struct ServerState {
     begun: u32,
     complete: u32,
     rounds: u64,
-    accounts: Option<AccountsState>,
-    printer: PrinterState,
+    accounts: Option<Accounts>,
+    printer: Printer,
     ended: Option<Outcome>,
     suspended: bool,
 }
@@ -86,18 +86,18 @@ impl Recorded for Server {
             })
         });
         ServerState {
-            clients: self.places.state(),
-            strangers: self.pending.state(),
+            clients: self.admission.places.state(),
+            strangers: self.admission.pending.state(),
             waiting: waiting.collect(),
             queue: self.queue.state(),
             tables: self.tables.values().filter_map(entry).collect(),
             held: held.collect(),
-            audience: self.watchers.state(),
+            audience: self.admission.watchers.state(),
             begun: self.begun,
             complete: self.complete,
             rounds: self.rounds,
-            accounts: self.accounts.as_ref().map(Accounts::state),
-            printer: self.printer.state(),
+            accounts: self.accounts,
+            printer: self.printer.clone(),
             ended: self.ended,
             suspended: self.suspended,
         }
@@ -105,15 +105,14 @@ impl Recorded for Server {
 
     fn restore(setup: Config, state: ServerState) -> Result<Self, StateError> {
         let mut server = Self::from_setup(setup)?;
-        server.places = Places::restore(MAX_CLIENTS, state.clients)?;
-        server.pending = Pending::restore(state.strangers)?;
-        server.watchers = Watchers::restore(state.audience)?;
-        server.printer = Printer::restore(&setup, state.printer)?;
-        server.accounts = match (setup.accounts, state.accounts) {
-            (None, None) => None,
-            (Some(every), Some(state)) => Some(Accounts::restore(every, state)),
-            _ => return Err("accounts that are given although nobody wants them, or the other way round".into()),
-        };
+        server.admission.places = Places::restore(MAX_CLIENTS, state.clients)?;
+        server.admission.pending = Pending::restore(state.strangers)?;
+        server.admission.watchers = Watchers::restore(state.audience)?;
+        server.printer = state.printer.restored(&setup)?;
+        server.accounts = state.accounts;
+        if setup.accounts.is_some() != state.accounts.is_some() {
+            return Err("accounts that are given although nobody wants them, or the other way round".into());
+        }
         (server.ended, server.suspended) = (state.ended, state.suspended);
         (server.begun, server.complete, server.rounds) = (state.begun, state.complete, state.rounds);
         for entry in state.tables {
@@ -154,7 +153,7 @@ impl Server {
         self.playing += u32::from(table.ended().is_none());
         self.alarms.extend(alarm.map(|alarm| (alarm, number)));
         let fingerprint = entry_fingerprint(&table);
-        self.fingerprint.toggle(fingerprint);
+        self.digest.toggle_fact(fingerprint);
         self.tables.insert(number, Entry { table, alarm, fingerprint });
         Ok(())
     }
@@ -198,7 +197,7 @@ impl Server {
         let mut hosts: BTreeMap<PeerId, HostId> = BTreeMap::new();
         for (host, peer) in self.queue.clients() {
             let waits = matches!(self.guests.get(&peer), Some(Guest::Waiting { .. }));
-            if !waits || self.places.host(peer) != Some(host) || hosts.insert(peer, host).is_some() {
+            if !waits || self.admission.places.host(peer) != Some(host) || hosts.insert(peer, host).is_some() {
                 return Err("a queue of those who do not wait".into());
             }
         }
@@ -208,12 +207,15 @@ impl Server {
 
     // Every client is in one place: not joined yet, in the queue or at a table.
     fn check_clients(&self) -> Result<(), StateError> {
-        let pending = self.pending.peers();
-        let inside =
-            self.guests.keys().filter(|&&peer| self.places.host(peer).is_some() && !self.pending.has(peer)).count();
-        let outside = pending.iter().filter(|&&peer| self.places.host(peer).is_some()).count();
-        let all = self.places.peers().count();
-        let watches = self.places.peers().any(|peer| self.watchers.has(peer));
+        let pending = self.admission.pending.peers();
+        let inside = self
+            .guests
+            .keys()
+            .filter(|&&peer| self.admission.places.host(peer).is_some() && !self.admission.pending.has(peer))
+            .count();
+        let outside = pending.iter().filter(|&&peer| self.admission.places.host(peer).is_some()).count();
+        let all = self.admission.places.peers().count();
+        let watches = self.admission.places.peers().any(|peer| self.admission.watchers.has(peer));
         let gone = self.ended.is_some() && (!pending.is_empty() || self.queue.len() > 0);
         if inside == self.guests.len() && outside == pending.len() && inside + outside == all && !watches && !gone {
             Ok(())

@@ -36,13 +36,11 @@ use seat::{Pace, Seat, label};
 pub(super) use state::TableState;
 
 use super::{
+    admission::Admission,
     fault::{Fault, note},
-    pending::Pending,
-    places::Places,
-    watchers::Watchers,
 };
 use crate::{
-    config::{Config, ConfigError, MAX_CLIENTS},
+    config::{Config, ConfigError},
     game::{Action, Game, MAX_SEATS, Round, Standings},
     name::Name,
     protocol::{DealerMessage, Dialect, PlayerMessage},
@@ -64,9 +62,7 @@ pub struct Table {
     // Stopped, to be resumed later.
     suspended: bool,
     // What only a table by itself has: a lobby does this for all of its tables.
-    places: Places,
-    pending: Pending,
-    watchers: Watchers,
+    admission: Admission,
     // Closed peers and the result, for the lobby that owns this table.
     closed: Vec<PeerId>,
     result: Option<Standings>,
@@ -88,9 +84,7 @@ impl Table {
             game: None,
             ended: None,
             suspended: false,
-            places: Places::new(MAX_CLIENTS),
-            pending: Pending::default(),
-            watchers: Watchers::new(),
+            admission: Admission::new(),
             closed: Vec::new(),
             result: None,
             fingerprint: 0,

@@ -46,7 +46,7 @@ impl Server {
             }
             table.take_fingerprint();
             let fingerprint = entry_fingerprint(&table);
-            self.fingerprint.toggle(fingerprint);
+            self.digest.toggle_fact(fingerprint);
             self.tables.insert(number, Entry { table, alarm: None, fingerprint });
             self.settle(now, number, out);
         }
@@ -65,12 +65,12 @@ impl Server {
         let Some(entry) = self.tables.get_mut(&number) else { return };
         for peer in entry.table.take_closed() {
             self.guests.remove(&peer);
-            self.places.leave(peer);
+            self.admission.places.leave(peer);
         }
-        self.fingerprint.toggle(entry.fingerprint);
+        self.digest.toggle_fact(entry.fingerprint);
         entry.table.take_fingerprint();
         entry.fingerprint = entry_fingerprint(&entry.table);
-        self.fingerprint.toggle(entry.fingerprint);
+        self.digest.toggle_fact(entry.fingerprint);
         let result = entry.table.take_result();
         if let Some(standings) = &result {
             self.playing -= 1;
@@ -91,7 +91,7 @@ impl Server {
             if let Some(alarm) = entry.alarm {
                 self.alarms.remove(&(alarm, number));
             }
-            self.fingerprint.toggle(entry.fingerprint);
+            self.digest.toggle_fact(entry.fingerprint);
             self.tables.remove(&number);
         }
         if result.is_some() {

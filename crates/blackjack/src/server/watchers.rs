@@ -24,7 +24,7 @@ pub(crate) struct Watchers {
 }
 
 impl Watchers {
-    pub(crate) const fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { places: Places::new(MAX_WATCHERS), shown: 0, free_at: Time::ZERO, stale: false }
     }
 
@@ -33,18 +33,17 @@ impl Watchers {
         &mut self,
         now: Time,
         (peer, host): (PeerId, HostId),
-        picture: impl FnOnce() -> Bytes,
+        picture: &Bytes,
         out: &mut Outbox,
     ) -> bool {
         if !self.places.enter(peer, host) {
             return false;
         }
-        let picture = picture();
-        if self.free_at <= now && fingerprint_of(&picture) != self.shown {
+        if self.free_at <= now && fingerprint_of(picture) != self.shown {
             // The picture is new to the others as well.
-            self.show(now, &picture, out);
+            self.show(now, picture, out);
         } else {
-            out.send(peer, picture);
+            out.send(peer, picture.clone());
         }
         true
     }
@@ -54,18 +53,15 @@ impl Watchers {
         self.places.leave(peer)
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.places.is_empty()
-    }
-
     pub(crate) fn has(&self, peer: PeerId) -> bool {
         self.places.host(peer).is_some()
     }
 
-    /// Records that something may have changed. Says whether a picture is due now; otherwise it is due at the [`deadline`](Self::deadline).
-    pub(crate) fn changed(&mut self, now: Time) -> bool {
+    /// Records that something may have changed. Says whether a picture is due now, as always at the end; otherwise it is due at the
+    /// [`deadline`](Self::deadline).
+    pub(crate) fn changed(&mut self, now: Time, ended: bool) -> bool {
         self.stale = !self.places.is_empty();
-        self.stale && self.free_at <= now
+        self.stale && (ended || self.free_at <= now)
     }
 
     /// When the next picture is due.
@@ -73,8 +69,18 @@ impl Watchers {
         (self.stale && !self.places.is_empty()).then_some(self.free_at)
     }
 
-    /// Sends a picture to all watchers, unless it equals the last one.
-    pub(crate) fn show(&mut self, now: Time, picture: &Bytes, out: &mut Outbox) {
+    /// Sends a picture to all watchers, unless it equals the last one. If it is the last, they are disconnected.
+    pub(crate) fn show_or_dismiss(&mut self, now: Time, picture: &Bytes, ended: bool, out: &mut Outbox) {
+        self.show(now, picture, out);
+        if ended {
+            for peer in self.places.peers() {
+                out.close(peer);
+            }
+            self.places = Places::new(MAX_WATCHERS);
+        }
+    }
+
+    fn show(&mut self, now: Time, picture: &Bytes, out: &mut Outbox) {
         self.stale = false;
         let fingerprint = fingerprint_of(picture);
         if fingerprint == self.shown {
@@ -85,15 +91,6 @@ impl Watchers {
         }
         self.shown = fingerprint;
         self.free_at = now.plus(PICTURE_PAUSE);
-    }
-
-    /// Disconnects all watchers, after a last picture if it differs from the one before.
-    pub(crate) fn dismiss(&mut self, now: Time, picture: &Bytes, out: &mut Outbox) {
-        self.show(now, picture, out);
-        for peer in self.places.peers() {
-            out.close(peer);
-        }
-        self.places = Places::new(MAX_WATCHERS);
     }
 
     pub(crate) fn fingerprint(&self) -> u64 {

@@ -10,19 +10,16 @@
 //! | [`watching`] | who looks on, who has lost track, and what nobody may see |
 //! | [`interruption`] | the dealer is killed and goes on: whose seat is held, what counts, which cards come |
 //! | [`kills`] | the same at random: what counts is what was told |
-//! | [`state`] | a dealer that is written down and read again is the same; damaged ones are refused or do no harm |
-//! | [`replay`] | recorded games go the same way again |
+//! | [`state`] | the same inputs give the same outputs, also to a dealer that was written down and read again; damaged ones are refused or do no harm |
 //! | [`cards`] | shuffles are fair, the dealer draws by the rules, two dealers differ |
 //! | [`learning`] | training against exact values, and learning over the wire |
 //! | [`document`] | the examples in docs/protocols/blackjack.md |
-//! | [`anything`] | any bytes from anybody in any order; same inputs, same outputs |
 //! | [`page`] | what the page of the hub repeats of the rules, as vectors for its tests |
 //!
 //! [`room`] plays the network: it knows clients by name and hands bytes over as the TCP shell does. [`drive`] plays at random.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
 
-mod anything;
 mod cards;
 mod document;
 mod drive;
@@ -32,7 +29,6 @@ mod learning;
 mod pacing;
 mod page;
 mod playing;
-mod replay;
 mod room;
 mod sharing;
 mod state;

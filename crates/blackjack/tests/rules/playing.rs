@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use blackjack::{Card, Config, ConfigError, DealerMessage, Dialect, Name, PlayerMessage, Points, Verdict};
+use blackjack::{Config, ConfigError, DealerMessage, Dialect, Name, PlayerMessage};
 use netcore::{Engine, Outcome};
 
 use crate::room::{Room, config};
@@ -51,23 +51,6 @@ fn seats_are_asked_in_turn_and_results_come_to_all_at_the_end() {
 }
 
 #[test]
-fn the_same_game_in_binary_is_these_bytes() {
-    let mut room = Room::new(config(1));
-    room.connect("Ann");
-    room.say("Ann", Dialect::Binary, &PlayerMessage::Join(Name::new(b"Ann").unwrap()));
-    let begin = [0, 0, 0, 1, 2];
-    let decision = [0, 0, 0, 1, 5];
-    let bytes = room.bytes("Ann");
-    let (cards, rest) = bytes[5..].split_at(18);
-    assert_eq!((&bytes[..5], rest), (&begin[..], &decision[..]));
-    assert!(matches!(cards, [0, 0, 0, 2, 3, _, 0, 0, 0, 2, 3, _, 0, 0, 0, 2, 4, _]), "{cards:?}");
-    room.say("Ann", Dialect::Binary, &PlayerMessage::Stand);
-    let bytes = room.bytes("Ann");
-    assert!(matches!(bytes[..], [0, 0, 0, 2, 8, 1 | 2 | 4, 0, 0, 0, 1, 9]), "{bytes:?}");
-    assert!(room.is_closed("Ann"));
-}
-
-#[test]
 fn both_dialects_may_sit_at_one_table_and_deals_do_not_depend_on_them() {
     let deal = |dialects: [Dialect; 2]| {
         let mut room = Room::new(Config { players: 2, ..config(1) });
@@ -105,26 +88,6 @@ fn tables_are_played_side_by_side_with_cards_of_their_own() {
 }
 
 #[test]
-fn a_dealer_for_ever_opens_table_after_table() {
-    let mut room = Room::new(Config { forever: true, ..config(1) });
-    for number in 0..4 {
-        let who = format!("client{number}");
-        room.join(&who);
-    }
-    for number in 0..4 {
-        let who = format!("client{number}");
-        assert_eq!(room.heard(&who).last(), Some(&DealerMessage::Decision));
-        let behind = room.log().iter().filter(|line| line.contains("waits behind")).count();
-        assert_eq!(behind, 3);
-        room.send(&who, b"STAND\0");
-        assert!(room.is_closed(&who));
-    }
-    assert_eq!((room.printed().len(), room.server().outcome()), (4, None));
-    room.stop();
-    assert_eq!(room.server().outcome(), Some(Outcome::Stopped));
-}
-
-#[test]
 fn a_dealer_that_is_stopped_takes_leave_and_tells_the_standings() {
     let mut room = Room::new(Config { delay: Duration::from_millis(50), ..config(9) });
     room.check(
@@ -149,56 +112,6 @@ fn standings_can_be_json_and_a_trace_tells_all() {
     for told in ["Ann > STAND", "Ann < DECISION", "table 1 round 1: the dealer had ", "table 1 is over"] {
         assert!(room.log().iter().any(|line| line.contains(told)), "{told}: {:?}", room.log());
     }
-}
-
-#[test]
-fn results_are_those_of_the_cards_and_the_hole_card_is_never_told() {
-    let mut room = Room::joined(Config { players: 2, trace: true, ..config(300) }, &["Ann", "Bob"]);
-    let mut hands: [Vec<Card>; 2] = Default::default();
-    let mut upcards = [None; 2];
-    let mut told = [vec![], vec![]];
-    let mut checked = 0;
-    let mut turn = 0;
-    while room.server().outcome().is_none() {
-        let who = ["Ann", "Bob"][turn % 2];
-        let action: &[u8] = if total(&hands[turn % 2]) < 15 { b"HIT\0" } else { b"STAND\0" };
-        if told[turn % 2].last() == Some(&DealerMessage::Decision) {
-            told[turn % 2].clear();
-            room.send(who, action);
-        }
-        for (seat, who) in ["Ann", "Bob"].into_iter().enumerate() {
-            let heard = room.heard(who);
-            for message in &heard {
-                match *message {
-                    DealerMessage::Begin => hands[seat].clear(),
-                    DealerMessage::Card(card) => hands[seat].push(card),
-                    DealerMessage::Upcard(card) => upcards[seat] = Some(card),
-                    DealerMessage::Result(verdict) => {
-                        let line = room.log().iter().rfind(|line| line.contains("the dealer had")).unwrap();
-                        let names = line.split_once("the dealer had ").unwrap().1;
-                        let dealer: Vec<Card> = names.split(", ").map(|name| name.parse().unwrap()).collect();
-                        let own = &hands[seat];
-                        assert_eq!(verdict, Verdict::of(total(own), total(&dealer)));
-                        assert_eq!(Some(dealer[1]), upcards[seat]);
-                        assert!(!own.iter().any(|card| dealer.contains(card)), "no card lies twice");
-                        checked += 1;
-                    }
-                    DealerMessage::Decision | DealerMessage::Quit => {}
-                }
-            }
-            if !heard.is_empty() {
-                told[seat] = heard;
-            }
-        }
-        if told[turn % 2].last() != Some(&DealerMessage::Decision) {
-            turn += 1;
-        }
-    }
-    assert_eq!(checked, 600);
-}
-
-fn total(cards: &[Card]) -> u8 {
-    cards.iter().fold(Points::EMPTY, |points, card| points.with(card.value())).total()
 }
 
 #[test]

@@ -9,9 +9,45 @@ use netcore::{
     Room as _, Time, To,
 };
 
+/// Something that reaches a dealer.
+#[derive(Debug, Clone)]
+pub(crate) enum Step {
+    Connected(PeerId, Role, Link, String),
+    Bytes(PeerId, Vec<u8>),
+    Refresh(PeerId),
+    Disconnected(PeerId, Gone),
+    Elapsed,
+    Stop(Leave),
+}
+
+/// When a step was, the step, what came out, and the digest after it.
+pub(crate) type Recorded = (Time, Step, Vec<Output>, u64);
+
+/// Hands one step to a dealer. Gives what comes out, and the bytes that were not taken: they are the front of what comes next.
+pub(crate) fn take<E: Engine>(hosted: &mut Hosted<E>, now: Time, step: &Step) -> (Vec<Output>, Vec<u8>) {
+    let mut out = Outbox::new();
+    let input = match *step {
+        Step::Connected(peer, role, link, ref address) => {
+            Input::Connected { peer, role, link, address: address.as_str().into() }
+        }
+        Step::Bytes(peer, ref bytes) => {
+            let mut bytes = BytesMut::from(&bytes[..]);
+            while !bytes.is_empty() && hosted.receive(now, peer, &mut bytes, &mut out) == Progress::Decoded {}
+            return (out.drain().collect(), bytes.to_vec());
+        }
+        Step::Refresh(peer) => Input::Refresh { peer },
+        Step::Disconnected(peer, why) => Input::Disconnected { peer, why },
+        Step::Elapsed => Input::Elapsed,
+        Step::Stop(leave) => Input::Stop(leave),
+    };
+    hosted.input(now, input, &mut out);
+    (out.drain().collect(), vec![])
+}
+
 struct Wire {
     peer: PeerId,
-    buffer: BytesMut,
+    // What the dealer has not taken yet.
+    buffer: Vec<u8>,
     // What the dealer sent and is not read yet.
     incoming: BytesMut,
     // Chosen by the first byte; text as long as nothing was said.
@@ -32,6 +68,8 @@ pub(crate) struct Room<E: Engine<Protocol = Blackjack> = Server> {
     pub(crate) progress: Vec<(u32, u64, u64)>,
     printed: Vec<String>,
     events: Vec<GameEvent>,
+    /// All that went in and came out, if that is wanted.
+    pub(crate) record: Option<Vec<Recorded>>,
 }
 
 /// A server of one table for one player that sends at once.
@@ -60,14 +98,7 @@ impl Room {
     /// anything more over them.
     pub(crate) fn kill(&mut self) {
         self.hosted = written_and_read(&self.hosted);
-        let lost: Vec<PeerId> = self.wires.values().filter(|wire| !wire.closed).map(|wire| wire.peer).collect();
-        let unread = |room: &Self| room.wires.values().map(|wire| wire.incoming.len()).sum::<usize>();
-        let before = unread(self);
-        for peer in lost {
-            self.input(Input::Disconnected { peer, why: Gone::Interrupted });
-        }
-        assert_eq!(unread(self), before, "nobody can be told anything");
-        self.wires.clear();
+        self.lose_everybody();
         self.hosted = written_and_read(&self.hosted);
     }
 }
@@ -150,7 +181,35 @@ impl<E: Engine<Protocol = Blackjack>> Room<E> {
             progress: vec![],
             printed: vec![],
             events: vec![],
+            record: None,
         }
+    }
+
+    /// All connections are lost with the server.
+    pub(crate) fn lose_everybody(&mut self) {
+        let unread = |room: &Self| room.wires.values().map(|wire| wire.incoming.len()).sum::<usize>();
+        let before = unread(self);
+        for who in self.here() {
+            self.gone(&who, Gone::Interrupted);
+        }
+        assert_eq!(unread(self), before, "nobody can be told anything");
+        self.wires.clear();
+    }
+
+    /// Those whose connections are not closed.
+    pub(crate) fn here(&self) -> Vec<String> {
+        self.wires.iter().filter(|(_, wire)| !wire.closed).map(|(who, _)| who.clone()).collect()
+    }
+
+    /// Whether somebody looks on.
+    pub(crate) fn watches(&self, who: &str) -> bool {
+        self.wires[who].watches
+    }
+
+    /// The bytes that came for everybody since the last look, if any did.
+    pub(crate) fn take_sent(&mut self) -> Vec<(String, Vec<u8>)> {
+        let wires = self.wires.iter_mut().filter(|(_, wire)| !wire.incoming.is_empty());
+        wires.map(|(who, wire)| (who.clone(), wire.incoming.split().to_vec())).collect()
     }
 
     pub(crate) fn server(&self) -> &E {
@@ -206,16 +265,20 @@ impl<E: Engine<Protocol = Blackjack>> Room<E> {
     }
 
     pub(crate) fn connect_from(&mut self, host: &str, role: Role, who: &str) {
+        self.connect_by(Link::Stream, host, role, who);
+    }
+
+    pub(crate) fn connect_by(&mut self, link: Link, host: &str, role: Role, who: &str) {
         let peer = PeerId(self.next_peer);
         self.next_peer += 1;
         self.names.insert(peer, who.to_owned());
-        let (buffer, incoming) = (BytesMut::new(), BytesMut::new());
+        let (buffer, incoming) = (vec![], BytesMut::new());
         self.wires.insert(
             who.to_owned(),
             Wire { peer, buffer, incoming, dialect: None, watches: role == Role::Watcher, closed: false },
         );
         let address = format!("{host}:{}", 4_000 + peer.0 % 60_000);
-        self.input(Input::Connected { peer, role, link: Link::Stream, address: (&address).into() });
+        self.apply(Step::Connected(peer, role, link, address));
     }
 
     /// Bytes arrive as one segment. What a closed connection brings is dropped, as a shell does.
@@ -223,22 +286,10 @@ impl<E: Engine<Protocol = Blackjack>> Room<E> {
         let Some(wire) = self.wires.get_mut(who).filter(|wire| !wire.closed) else { return };
         wire.buffer.extend_from_slice(bytes);
         wire.dialect = wire.dialect.or(bytes.first().and_then(|&first| Dialect::of_first_byte(first)));
-        loop {
-            let Some(wire) = self.wires.get_mut(who).filter(|wire| !wire.closed) else { return };
-            let (peer, mut buffer) = (wire.peer, wire.buffer.split());
-            if buffer.is_empty() {
-                return;
-            }
-            let progress = self.enter(|room, now, out| room.receive(now, peer, &mut buffer, out));
-            assert!(
-                progress == Progress::Decoded || buffer.len() <= <Blackjack as netcore::Protocol>::MAX_MESSAGE,
-                "more than a message is kept"
-            );
-            self.wires.get_mut(who).unwrap().buffer = buffer;
-            if progress != Progress::Decoded {
-                return;
-            }
-        }
+        let (peer, buffer) = (wire.peer, std::mem::take(&mut wire.buffer));
+        let rest = self.apply(Step::Bytes(peer, buffer));
+        assert!(rest.len() <= <Blackjack as netcore::Protocol>::MAX_MESSAGE, "more than a message is kept");
+        self.wires.get_mut(who).unwrap().buffer = rest;
     }
 
     pub(crate) fn say(&mut self, who: &str, dialect: Dialect, message: &PlayerMessage) {
@@ -247,20 +298,20 @@ impl<E: Engine<Protocol = Blackjack>> Room<E> {
 
     pub(crate) fn gone(&mut self, who: &str, why: Gone) {
         let Some(peer) = self.wires.get(who).filter(|wire| !wire.closed).map(|wire| wire.peer) else { return };
-        self.input(Input::Disconnected { peer, why });
+        self.apply(Step::Disconnected(peer, why));
     }
 
     pub(crate) fn stop(&mut self) {
-        self.input(Input::Stop(Leave::Over));
+        self.apply(Step::Stop(Leave::Over));
     }
 
     pub(crate) fn suspend(&mut self) {
-        self.input(Input::Stop(Leave::Resumable));
+        self.apply(Step::Stop(Leave::Resumable));
     }
 
     pub(crate) fn refresh(&mut self, who: &str) {
         let peer = self.wires[who].peer;
-        self.input(Input::Refresh { peer });
+        self.apply(Step::Refresh(peer));
     }
 
     /// Time goes by; the server is woken whenever it wants to be.
@@ -268,30 +319,32 @@ impl<E: Engine<Protocol = Blackjack>> Room<E> {
         let end = self.now.plus(time);
         while let Some(deadline) = self.hosted.deadline().filter(|&deadline| deadline <= end) {
             self.now = self.now.max(deadline);
-            self.input(Input::Elapsed);
+            self.apply(Step::Elapsed);
             let next = self.hosted.deadline();
             assert!(next.is_none_or(|next| next > self.now), "woken at {:?}, wants it at {next:?}", self.now);
         }
         self.now = end;
     }
 
-    fn input(&mut self, input: Input<'_, &[u8]>) -> Progress {
-        self.enter(|room, now, out| room.input(now, input, out))
-    }
-
-    fn enter(&mut self, input: impl FnOnce(&mut Hosted<E>, Time, &mut Outbox) -> Progress) -> Progress {
-        let mut out = Outbox::new();
-        let progress = input(&mut self.hosted, self.now, &mut out);
-        for output in out.drain() {
+    /// Does a step, and delivers what comes of it. Gives the bytes that were not taken.
+    pub(crate) fn apply(&mut self, step: Step) -> Vec<u8> {
+        let (outputs, rest) = take(&mut self.hosted, self.now, &step);
+        if let Some(record) = &mut self.record {
+            record.push((self.now, step, outputs.clone(), self.hosted.digest()));
+        }
+        for output in outputs {
             match output {
                 Output::Send { to: To::Peer(peer), frame } => {
                     let wire = self.wires.get_mut(&self.names[&peer]).unwrap();
                     assert!(!wire.closed, "nobody is spoken to after goodbye");
-                    assert!(
-                        wire.watches
-                            || DealerDecoder::new(wire.dialect.unwrap_or(Dialect::Text)).decode_whole(&frame).is_ok(),
-                        "one message a frame"
-                    );
+                    if wire.watches {
+                        let end = frame.iter().position(|&byte| byte == 0);
+                        assert_eq!(end, Some(frame.len() - 1), "one picture a frame");
+                    } else {
+                        let dialect = wire.dialect.unwrap_or(Dialect::Text);
+                        let message = DealerDecoder::new(dialect).decode_whole(&frame).expect("one message a frame");
+                        assert_eq!(message.to_bytes(dialect), frame);
+                    }
                     wire.incoming.extend_from_slice(&frame);
                 }
                 Output::Send { to: To::Everyone, .. } => panic!("a dealer speaks to each alone"),
@@ -306,7 +359,7 @@ impl<E: Engine<Protocol = Blackjack>> Room<E> {
                 }
             }
         }
-        progress
+        rest
     }
 
     pub(crate) fn is_closed(&self, who: &str) -> bool {
@@ -321,18 +374,24 @@ impl<E: Engine<Protocol = Blackjack>> Room<E> {
     /// The messages that came for somebody since the last look.
     pub(crate) fn heard(&mut self, who: &str) -> Vec<DealerMessage> {
         let wire = self.wires.get_mut(who).unwrap();
-        let mut decoder = DealerDecoder::new(wire.dialect.unwrap_or(Dialect::Text));
-        let mut messages = vec![];
-        while let Some(message) = decoder.decode(&mut wire.incoming).expect("a dealer's messages are sound") {
-            messages.push(message);
-        }
-        assert!(wire.incoming.is_empty(), "a dealer's messages are whole");
-        messages
+        messages(&wire.incoming.split())
     }
 
     fn closed(&self) -> Vec<String> {
         self.wires.iter().filter(|(_, wire)| wire.closed).map(|(who, _)| who.clone()).collect()
     }
+}
+
+/// The messages of a dealer that are these bytes.
+pub(crate) fn messages(bytes: &[u8]) -> Vec<DealerMessage> {
+    let dialect = if bytes.first() == Some(&0) { Dialect::Binary } else { Dialect::Text };
+    let (mut decoder, mut bytes) = (DealerDecoder::new(dialect), BytesMut::from(bytes));
+    let mut messages = vec![];
+    while let Some(message) = decoder.decode(&mut bytes).expect("a dealer's messages are sound") {
+        messages.push(message);
+    }
+    assert!(bytes.is_empty(), "a dealer's messages are whole");
+    messages
 }
 
 // An event as a line of a log.

@@ -68,9 +68,6 @@ fn the_first_byte_chooses_the_dialect_for_good() {
         assert_eq!(decode(&hit(dialect).message.to_bytes(dialect)), Ok(hit(dialect)));
         // A zero byte is an empty text, and a text is a length beyond all bounds.
         assert!(decode(&hit(other).message.to_bytes(other)).is_err());
-        let mut bytes = BytesMut::new();
-        Blackjack::encode_request(&hit(dialect), &mut bytes);
-        assert_eq!(bytes, hit(dialect).message.to_bytes(dialect));
     }
     for byte in (1..=255).filter(|&byte| byte != b'J') {
         assert!(PlayerDecoder::default().length(&[byte]).is_err(), "{byte}");
@@ -106,35 +103,6 @@ fn texts_of_a_player_are_taken_exactly_or_not_at_all() {
     }
     let longest = format!("JOIN {}", "x".repeat(MAX_NAME));
     assert!(PlayerMessage::parse_text(longest.as_bytes()).is_ok());
-}
-
-#[test]
-fn texts_of_a_dealer_are_taken_exactly_or_not_at_all() {
-    for text in [
-        "",
-        "begin",
-        "BEGIN ",
-        "CARD",
-        "CARD ",
-        "CARD Ace",
-        "CARD ace of Clubs",
-        "CARD  Ace of Clubs",
-        "CARD Ace of Clubs ",
-        "CARD Ace  of Clubs",
-        "DEALER",
-        "DEALER 7",
-        "DECISION?",
-        "RESULT",
-        "RESULT win",
-        "RESULT TIE",
-        "RESULT WIN ",
-        "QUIT\n",
-        "HIT",
-        "JOIN Ann",
-    ] {
-        let error = DealerMessage::parse_text(text.as_bytes()).expect_err(text);
-        assert!(matches!(error, DecodeError::Invalid { .. }), "{error}");
-    }
 }
 
 #[test]
@@ -213,73 +181,7 @@ fn a_frame_is_one_message_neither_more_nor_less() {
     }
 }
 
-fn any_dealer_message() -> impl Strategy<Value = DealerMessage> {
-    let verdict = prop::sample::select(vec![Verdict::Win, Verdict::Lose, Verdict::Bust, Verdict::Push]);
-    prop_oneof![
-        Just(DealerMessage::Begin),
-        (1..=52_u8).prop_map(|number| DealerMessage::Card(card(number))),
-        (1..=52_u8).prop_map(|number| DealerMessage::Upcard(card(number))),
-        Just(DealerMessage::Decision),
-        verdict.prop_map(DealerMessage::Result),
-        Just(DealerMessage::Quit),
-    ]
-}
-
-fn any_player_message() -> impl Strategy<Value = PlayerMessage> {
-    let join = "[!-~]{1,64}".prop_map(|text| PlayerMessage::Join(name(&text)));
-    prop_oneof![join, Just(PlayerMessage::Hit), Just(PlayerMessage::Stand)]
-}
-
-fn any_dialect() -> impl Strategy<Value = Dialect> {
-    prop::sample::select(vec![Dialect::Text, Dialect::Binary])
-}
-
 proptest! {
-    #[test]
-    fn a_dealers_stream_is_read_the_same_however_it_is_cut(
-        messages in prop::collection::vec(any_dealer_message(), 0..30),
-        cuts in prop::collection::vec(1..40_usize, 1..60),
-        dialect in any_dialect(),
-    ) {
-        let mut stream = BytesMut::new();
-        for message in &messages {
-            message.encode(dialect, &mut stream);
-        }
-        let (mut decoder, mut buffer, mut got) = (DealerDecoder::new(dialect), BytesMut::new(), vec![]);
-        for &cut in cuts.iter().cycle() {
-            if stream.is_empty() {
-                break;
-            }
-            buffer.extend_from_slice(&stream.split_to(cut.min(stream.len())));
-            while let Some(message) = decoder.decode(&mut buffer).unwrap() {
-                got.push(message);
-            }
-        }
-        prop_assert_eq!(got, messages);
-    }
-
-    #[test]
-    fn a_players_messages_are_read_the_same_however_they_are_cut(
-        messages in prop::collection::vec(any_player_message(), 0..20),
-        step in 1..9_usize,
-        dialect in any_dialect(),
-    ) {
-        // The first message of a stream chooses its dialect, so it is a JOIN.
-        let messages: Vec<_> = [PlayerMessage::Join(name("Ann"))].into_iter().chain(messages).collect();
-        let (mut decoder, mut buffer, mut got) = (PlayerDecoder::default(), BytesMut::new(), vec![]);
-        for message in &messages {
-            // A player never sends more than one at a time.
-            for piece in message.to_bytes(dialect).chunks(step) {
-                buffer.extend_from_slice(piece);
-                while let Some(request) = Blackjack::take(&mut decoder, &mut buffer).unwrap() {
-                    prop_assert_eq!(request.dialect, dialect);
-                    got.push(request.message);
-                }
-            }
-        }
-        prop_assert_eq!(got, messages);
-    }
-
     #[test]
     fn any_bytes_are_read_or_refused_and_what_is_read_is_written_the_same(bytes in prop::collection::vec(any::<u8>(), 0..60)) {
         if let Ok(message) = PlayerMessage::parse_text(&bytes) {

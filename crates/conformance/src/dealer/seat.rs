@@ -3,18 +3,15 @@
 use std::{net::SocketAddr, time::Instant};
 
 use blackjack::{DealerMessage, Dialect, Hand, Name, PlayerMessage};
-use bytes::{Buf as _, BytesMut};
+use bytes::BytesMut;
 
 use super::rules::{GRAMMAR, LISTENS};
 use crate::{
     judge::{Judge, Played},
     launch::Run,
-    net::Connection,
+    net::{Connection, MAX_TEXT},
     tester::Options,
 };
-
-/// The longest message without its NUL, in bytes.
-const MAX_MESSAGE: usize = 256;
 
 /// How a player of the tester plays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,38 +111,32 @@ impl Seat {
 
     /// The next message, if one comes by then.
     pub(super) fn listen(&mut self, judge: &mut Judge, by: Instant) -> Played<Heard> {
-        loop {
-            let buffer = &self.connection.buffer;
-            if let Some(end) = buffer.iter().take(MAX_MESSAGE + 1).position(|&byte| byte == 0) {
-                let text = self.connection.buffer.split_to(end);
-                self.connection.buffer.advance(1);
-                // `LOSE` is read, but not to be sent.
-                let message = DealerMessage::parse_text(&text).ok().filter(|message| {
-                    let mut same = BytesMut::new();
-                    message.encode(Dialect::Text, &mut same);
-                    same.strip_suffix(b"\0") == Some(&text)
-                });
-                return match message {
-                    Some(message) => {
-                        judge.check(&GRAMMAR, true, String::new);
-                        Ok(Heard::Message(message))
-                    }
-                    None => judge.broken(&GRAMMAR, || format!("'{}' is no message of a dealer", text.escape_ascii())),
-                };
-            }
-            if buffer.len() > MAX_MESSAGE {
+        let Some(text) = self.connection.text(by) else {
+            let buffer = &mut self.connection.buffer;
+            if buffer.len() > MAX_TEXT {
                 let start = buffer.get(..40).unwrap_or_default().escape_ascii().to_string();
-                return judge
-                    .broken(&GRAMMAR, || format!("{MAX_MESSAGE} bytes have no NUL; they begin with '{start}'"));
+                return judge.broken(&GRAMMAR, || format!("{MAX_TEXT} bytes have no NUL; they begin with '{start}'"));
             }
-            if !self.connection.more(by) {
-                if self.connection.closed && !self.connection.buffer.is_empty() {
-                    let rest = self.connection.buffer.escape_ascii().to_string();
-                    self.connection.buffer.clear();
-                    return judge.broken(&GRAMMAR, || format!("the connection ended within a message, after '{rest}'"));
-                }
-                return Ok(if self.connection.closed { Heard::Closed } else { Heard::Nothing });
+            if !self.connection.closed {
+                return Ok(Heard::Nothing);
             }
-        }
+            let rest = buffer.split();
+            if rest.is_empty() {
+                return Ok(Heard::Closed);
+            }
+            let rest = rest.escape_ascii();
+            return judge.broken(&GRAMMAR, || format!("the connection ended within a message, after '{rest}'"));
+        };
+        // `LOSE` is read, but not to be sent.
+        let message = DealerMessage::parse_text(&text).ok().filter(|message| {
+            let mut same = BytesMut::new();
+            message.encode(Dialect::Text, &mut same);
+            same.strip_suffix(b"\0") == Some(&text)
+        });
+        let Some(message) = message else {
+            return judge.broken(&GRAMMAR, || format!("'{}' is no message of a dealer", text.escape_ascii()));
+        };
+        judge.check(&GRAMMAR, true, String::new);
+        Ok(Heard::Message(message))
     }
 }

@@ -12,7 +12,6 @@ use super::{
 };
 use crate::{
     judge::{Halt, Judge, Played},
-    launch::free_tcp_port,
     tester::Options,
 };
 
@@ -127,10 +126,7 @@ fn offender_is_out(judge: &mut Judge, offender: &mut Seat, options: &Options) ->
 }
 
 fn bad_join(judge: &mut Judge, subject: &Subject<'_>) -> Played {
-    let port = free_tcp_port()?;
-    let address = ([127, 0, 0, 1], port).into();
-    let values = [("port", port.to_string()), ("rounds", "1".to_owned()), ("players", "1".to_owned())];
-    let mut run = subject.launcher.start(&values)?;
+    let (address, mut run) = subject.start(1, 1)?;
     for words in [&b"HIT\0"[..], b"join tester\0", b"HELLO tester\0", b"JOIN\0"] {
         let seat = Seat::connect(judge, &mut *run, address, subject.options, 1);
         seat_is_open(judge, seat.is_ok())?;

@@ -36,7 +36,7 @@ pub(super) fn shown(bytes: &[u8]) -> String {
 pub(super) struct Host<'a> {
     pub(super) judge: &'a mut Judge,
     pub(super) run: Box<dyn Run>,
-    options: &'a Options,
+    pub(super) options: &'a Options,
     socket: UdpSocket,
     client: Option<SocketAddr>,
     named: bool,
@@ -227,10 +227,8 @@ impl<'a> Host<'a> {
         self.send(format!("QUIT {text}").as_bytes());
         let by = self.options.deadline();
         let exit = self.run.exit(by);
-        self.judge.check(&rules::QUIT, exit == Some(Exit { code: Some(0) }), || match &exit {
-            Some(Exit { code: Some(code) }) => format!("after QUIT the client ended with exit status {code}"),
-            Some(Exit { code: None }) => "after QUIT a signal ended the client".to_owned(),
-            None => "after QUIT the client still ran".to_owned(),
+        self.judge.check(&rules::QUIT, exit == Some(Exit { code: Some(0) }), || {
+            format!("after QUIT {}", Exit::told(exit.as_ref(), "the client"))
         });
         let mut rows = text.lines().peekable();
         while let Some(row) = rows.peek() {

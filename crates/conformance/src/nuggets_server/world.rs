@@ -1,6 +1,9 @@
 //! What is true in the game that the server under test hosts: a model that takes the same keys.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::{
+    collections::{BTreeMap, BTreeSet, VecDeque},
+    iter,
+};
 
 use nuggets::{
     Letter,
@@ -155,61 +158,33 @@ impl World {
 
     /// The keys of a shortest way to a spot that is wanted, by the steps in `keys`; empty if it stands there.
     pub(super) fn path(&self, letter: Letter, keys: &[u8], wanted: impl Fn(Cell) -> bool) -> Option<Vec<u8>> {
-        let start = self.cell(letter)?;
-        let mut came: BTreeMap<Cell, Option<(Cell, u8)>> = BTreeMap::from([(start, None)]);
-        let mut queue = VecDeque::from([start]);
-        while let Some(cell) = queue.pop_front() {
-            if wanted(cell) {
-                let mut path = Vec::new();
-                let mut at = cell;
-                while let Some(&Some((from, key))) = came.get(&at) {
-                    path.push(key);
-                    at = from;
-                }
-                path.reverse();
-                return Some(path);
-            }
-            for &key in keys {
-                if let Some(next) = self.end_of(cell, key)
-                    && !came.contains_key(&next)
-                {
-                    came.insert(next, Some((cell, key)));
-                    queue.push_back(next);
-                }
-            }
+        if wanted(self.cell(letter)?) {
+            return Some(Vec::new());
         }
-        None
-    }
-
-    // Where a key leads.
-    fn end_of(&self, from: Cell, key: u8) -> Option<Cell> {
-        let direction = Direction::from_key(key.to_ascii_lowercase())?;
-        let first = self.grid.step(from, direction)?;
-        if key.is_ascii_lowercase() {
-            return Some(first);
-        }
-        let mut last = first;
-        while let Some(next) = self.grid.step(last, direction) {
-            last = next;
-        }
-        Some(last)
+        self.search(letter, keys, |from, key| self.passed(from, key).last().is_some_and(&wanted))
     }
 
     /// The fewest keys after which a player has taken a pile.
     pub(super) fn hunt(&self, letter: Letter) -> Option<Vec<u8>> {
+        // Runs first: they may take several.
+        let taken = |from, key| self.passed(from, key).any(|cell| self.piles.contains(&cell));
+        self.search(letter, b"HJKLYUBNhjklyubn", taken)
+    }
+
+    // The fewest of these keys of which the last is one that is wanted from where it is typed.
+    fn search(&self, letter: Letter, keys: &[u8], wanted: impl Fn(Cell, u8) -> bool) -> Option<Vec<u8>> {
         let start = self.cell(letter)?;
         let mut seen = BTreeSet::from([start]);
         let mut queue = VecDeque::from([(start, Vec::new())]);
         while let Some((cell, path)) = queue.pop_front() {
-            // Runs first: they may take several.
-            for &key in b"HJKLYUBNhjklyubn" {
-                let Some(end) = self.end_of(cell, key) else { continue };
-                let mut longer = path.clone();
-                longer.push(key);
-                if self.passes_gold(cell, key) {
+            for &key in keys {
+                let longer = [&path[..], &[key]].concat();
+                if wanted(cell, key) {
                     return Some(longer);
                 }
-                if seen.insert(end) {
+                if let Some(end) = self.passed(cell, key).last()
+                    && seen.insert(end)
+                {
                     queue.push_back((end, longer));
                 }
             }
@@ -217,18 +192,10 @@ impl World {
         None
     }
 
-    fn passes_gold(&self, from: Cell, key: u8) -> bool {
-        let Some(direction) = Direction::from_key(key.to_ascii_lowercase()) else { return false };
-        let mut at = from;
-        while let Some(next) = self.grid.step(at, direction) {
-            if self.piles.contains(&next) {
-                return true;
-            }
-            if key.is_ascii_lowercase() {
-                return false;
-            }
-            at = next;
-        }
-        false
+    // The spots to which a key leads, one after the other.
+    fn passed(&self, from: Cell, key: u8) -> impl Iterator<Item = Cell> {
+        let direction = Direction::from_key(key.to_ascii_lowercase());
+        let spots = iter::successors(Some(from), move |&at| self.grid.step(at, direction?)).skip(1);
+        spots.take(if key.is_ascii_lowercase() { 1 } else { usize::MAX })
     }
 }

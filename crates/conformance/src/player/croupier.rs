@@ -2,12 +2,11 @@
 
 use std::{
     net::TcpListener,
-    thread,
     time::{Duration, Instant},
 };
 
 use blackjack::{Action, Card, DealerMessage, Hand, PlayerMessage, Verdict};
-use bytes::{Buf as _, Bytes, BytesMut};
+use bytes::{Bytes, BytesMut};
 
 use super::{
     rules::{ANSWERS, JOINS, QUIET},
@@ -23,9 +22,7 @@ use crate::{
 
 /// The name that the player is given.
 const NAME: &str = "tester";
-/// The longest message without its NUL, in bytes.
-const MAX_MESSAGE: usize = 256;
-/// How often the listening socket is looked at.
+/// How long a player has for what it must not say.
 const POLL: Duration = Duration::from_millis(2);
 /// Cards are shown in steps of this, so that neither suits nor ranks come in a row. It has no factor in common with 52.
 const STEP: u8 = 17;
@@ -65,23 +62,15 @@ impl Croupier {
         delivery: Delivery,
     ) -> Played<(Self, Box<dyn Run>)> {
         let listener = TcpListener::bind(("127.0.0.1", 0))?;
-        listener.set_nonblocking(true)?;
         let port = listener.local_addr()?.port();
         let values = [("name", NAME.to_owned()), ("host", "127.0.0.1".to_owned()), ("port", port.to_string())];
         let mut run = launcher.start(&values)?;
-        let by = options.deadline();
-        let stream = loop {
-            if let Ok((stream, _)) = listener.accept() {
-                break stream;
-            }
-            if Instant::now() >= by || run.exit(Instant::now()).is_some() {
-                let ended = run.obituary();
-                return judge.broken(&JOINS, || format!("it did not connect to 127.0.0.1:{port}{ended}"));
-            }
-            thread::sleep(POLL);
+        let Some(connection) = Connection::accept(&listener, &mut *run, options.deadline())? else {
+            let ended = run.obituary();
+            return judge.broken(&JOINS, || format!("it did not connect to 127.0.0.1:{port}{ended}"));
         };
         let mut croupier = Self {
-            connection: Connection::new(stream)?,
+            connection,
             options,
             delivery,
             waiting: BytesMut::new(),
@@ -126,23 +115,13 @@ impl Croupier {
     }
 
     // The next message of the player, without its NUL, or what came instead.
-    fn hear(&mut self) -> Result<Bytes, String> {
-        let by = self.options.deadline();
-        loop {
-            let buffer = &mut self.connection.buffer;
-            if let Some(end) = buffer.iter().take(MAX_MESSAGE + 1).position(|&byte| byte == 0) {
-                let bytes = buffer.split_to(end).freeze();
-                buffer.advance(1);
-                return Ok(bytes);
-            }
-            if buffer.len() > MAX_MESSAGE || !self.connection.more(by) {
-                return Err(match (self.connection.closed, &*self.connection.buffer) {
-                    (_, bytes) if !bytes.is_empty() => format!("{} without NUL", told(bytes)),
-                    (true, _) => "the end of the connection".to_owned(),
-                    (false, _) => "nothing in time".to_owned(),
-                });
-            }
-        }
+    fn hear(&mut self) -> Result<BytesMut, String> {
+        let text = self.connection.text(self.options.deadline());
+        text.ok_or_else(|| match (self.connection.closed, &*self.connection.buffer) {
+            (_, bytes) if !bytes.is_empty() => format!("{} without NUL", told(bytes)),
+            (true, _) => "the end of the connection".to_owned(),
+            (false, _) => "nothing in time".to_owned(),
+        })
     }
 
     // The next card of the deck.

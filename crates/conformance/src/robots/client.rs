@@ -2,19 +2,20 @@
 //!
 //! The tester is the server and the GUI of the client at once. What the client must show follows from what the server told it.
 
-mod picture;
 mod rules;
 mod scenes;
 mod script;
 mod stage;
 
-use std::cell::Cell;
-
-use self::{rules::RULES, stage::Context};
+use self::{
+    rules::{EXIT_ONE, RULES},
+    stage::Stage,
+};
 use crate::{
-    judge::Judge,
+    judge::{Judge, Played},
     launch::Launcher,
     report::Report,
+    robots::context::Context,
     tester::{Options, Tester},
 };
 
@@ -22,7 +23,7 @@ use crate::{
 pub static TESTER: Tester = Tester {
     kind: "robots-client",
     is_server: false,
-    usual: &["-d", "{gui}", "-n", "{name}", "-p", "{port}", "-s", "{server}"],
+    usual: "-d {gui} -n {name} -p {port} -s {server}",
     known: PLACEHOLDERS,
     needed: PLACEHOLDERS,
     rules: RULES,
@@ -31,19 +32,29 @@ pub static TESTER: Tester = Tester {
 
 static PLACEHOLDERS: &[&str] = &["gui", "name", "port", "server"];
 
+type Scene = fn(&mut Stage<'_>) -> Played;
+
+/// Scenes with a client that goes on.
+const SCENES: [(&str, Scene); 11] = [
+    ("two games", scenes::two_games),
+    ("inputs that are none", scenes::bad_inputs),
+    ("inputs from elsewhere", scenes::elsewhere),
+    ("inputs over IPv6", scenes::over_ipv6),
+    ("byte by byte", scenes::pieces),
+    ("a late joiner", scenes::late),
+    ("a busy game", scenes::busy),
+    ("explosions", scenes::explosions),
+    ("explosions", scenes::long_explosion),
+    ("two bombs and one robot", scenes::hit_twice),
+    ("maps in another order", scenes::map_order),
+];
+
 fn test(launcher: &dyn Launcher, options: &Options) -> anyhow::Result<Report> {
     let mut judge = Judge::new(TESTER.kind, RULES);
-    let context = Context { launcher, options, hopeless: Cell::new(false) };
-    judge.play("two games", |judge| scenes::two_games(&context, judge))?;
-    judge.play("inputs that are none", |judge| scenes::bad_inputs(&context, judge))?;
-    judge.play("inputs from elsewhere", |judge| scenes::elsewhere(&context, judge))?;
-    judge.play("inputs over IPv6", |judge| scenes::over_ipv6(&context, judge))?;
-    judge.play("byte by byte", |judge| scenes::pieces(&context, judge))?;
-    judge.play("a late joiner", |judge| scenes::late(&context, judge))?;
-    judge.play("a busy game", |judge| scenes::busy(&context, judge))?;
-    judge.play("explosions", |judge| scenes::explosions(&context, judge))?;
-    judge.play("two bombs and one robot", |judge| scenes::hit_twice(&context, judge))?;
-    judge.play("maps in another order", |judge| scenes::map_order(&context, judge))?;
+    let context = Context::new(launcher, options, "client", &EXIT_ONE);
+    for (name, scene) in SCENES {
+        judge.play(name, |judge| scene(&mut Stage::open(&context, judge)?))?;
+    }
     for (bytes, why) in scenes::MALFORMED_BYTES {
         judge.play("malformed bytes", |judge| scenes::malformed(&context, judge, bytes, why))?;
     }

@@ -12,17 +12,16 @@ mod mirror;
 mod robot;
 mod rules;
 mod running;
-pub(in crate::robots) mod setup;
+mod setup;
 mod table;
 mod turn_0;
 
-use std::cell::Cell;
-
-use self::{rules::RULES, setup::Context};
+use self::rules::{EXIT_ONE, RULES};
 use crate::{
     judge::Judge,
     launch::Launcher,
     report::Report,
+    robots::context::Context,
     tester::{Options, Tester},
 };
 
@@ -30,30 +29,8 @@ use crate::{
 pub static TESTER: Tester = Tester {
     kind: "robots-server",
     is_server: true,
-    usual: &[
-        "-b",
-        "{bomb-timer}",
-        "-c",
-        "{players}",
-        "-d",
-        "{turn}",
-        "-e",
-        "{radius}",
-        "-k",
-        "{blocks}",
-        "-l",
-        "{length}",
-        "-n",
-        "{name}",
-        "-p",
-        "{port}",
-        "-s",
-        "{seed}",
-        "-x",
-        "{x}",
-        "-y",
-        "{y}",
-    ],
+    usual: "-b {bomb-timer} -c {players} -d {turn} -e {radius} -k {blocks} -l {length} -n {name} -p {port} -s {seed} \
+            -x {x} -y {y}",
     known: PLACEHOLDERS,
     needed: PLACEHOLDERS,
     rules: RULES,
@@ -65,7 +42,7 @@ static PLACEHOLDERS: &[&str] =
 
 fn test(launcher: &dyn Launcher, options: &Options) -> anyhow::Result<Report> {
     let mut judge = Judge::new(TESTER.kind, RULES);
-    let context = Context { launcher, options, hopeless: Cell::new(false) };
+    let context = Context::new(launcher, options, "server", &EXIT_ONE);
     if let Some(address) = launcher.address() {
         judge.play("the server that runs", |judge| running::play(&context, judge, address))?;
         return Ok(judge.report());

@@ -7,20 +7,35 @@ use std::{
     str::FromStr,
     sync::{
         Arc, Mutex,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicU32, Ordering},
         mpsc::{self, Receiver, RecvTimeoutError, Sender},
     },
     thread,
     time::{Duration, Instant},
 };
 
-use conformance::{Exit, Report, Run, Tester, Values, Verdict};
+use conformance::{Exit, Launcher, Options, Report, Run, Tester, Values, Verdict};
+
+/// Declares what the programs of a test do wrong, each with the rule that it breaks unless it is none, and the list of both.
+macro_rules! crimes {
+    ($($(#[$doc:meta])* $crime:ident $(=> $rule:literal)?,)*) => {
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        enum Crime {
+            $($(#[$doc])* $crime,)*
+        }
+
+        const CRIMES: &[(Crime, &str)] = &[$($((Crime::$crime, $rule),)?)*];
+    };
+}
+pub(crate) use crimes;
 
 /// The terminal of a program that runs in a thread.
 pub(crate) struct Console {
     lines: Sender<String>,
     /// What is typed. It ends with the input.
     pub(crate) keys: Receiver<u8>,
+    /// How many programs were started before it by the same test of a crime.
+    pub(crate) number: u32,
     stop: Arc<AtomicBool>,
 }
 
@@ -51,19 +66,49 @@ struct Running {
     exit: Option<Exit>,
 }
 
-/// Runs a program, which returns its exit status, in a thread of its own.
-pub(crate) fn start(program: impl FnOnce(&Console) -> i32 + Send + 'static) -> Box<dyn Run> {
-    let (print, lines) = mpsc::channel();
-    let (keyboard, keys) = mpsc::channel();
-    let (exits, status) = mpsc::channel();
-    let stop = Arc::new(AtomicBool::new(false));
-    let console = Console { lines: print, keys, stop: Arc::clone(&stop) };
-    thread::spawn(move || {
-        let code = program(&console);
-        // The tester may have killed it.
-        let _ = exits.send(code);
-    });
-    Box::new(Running { lines, keyboard: Some(keyboard), stop, status, exit: None })
+/// A program that commits a crime. It is given the values for its placeholders, and returns its exit status.
+pub(crate) type Program<C> = fn(C, Values<'_>, &Console) -> i32;
+
+struct Crooked<'a, C> {
+    crime: C,
+    program: Program<C>,
+    placeholders: &'a [&'a str],
+    starts: AtomicU32,
+}
+
+impl<C: Copy + Send + 'static> Launcher for Crooked<'_, C> {
+    fn takes(&self, name: &str) -> bool {
+        self.placeholders.contains(&name)
+    }
+
+    /// Runs the program in a thread of its own.
+    fn start(&self, values: Values<'_>) -> anyhow::Result<Box<dyn Run>> {
+        let (print, lines) = mpsc::channel();
+        let (keyboard, keys) = mpsc::channel();
+        let (exits, status) = mpsc::channel();
+        let stop = Arc::new(AtomicBool::new(false));
+        let number = self.starts.fetch_add(1, Ordering::Relaxed);
+        let console = Console { lines: print, keys, number, stop: Arc::clone(&stop) };
+        let (crime, program) = (self.crime, self.program);
+        let values: Vec<_> = values.iter().filter(|(name, _)| self.takes(name)).cloned().collect();
+        thread::spawn(move || {
+            let code = program(crime, &values, &console);
+            // The tester may have killed it.
+            let _ = exits.send(code);
+        });
+        Ok(Box::new(Running { lines, keyboard: Some(keyboard), stop, status, exit: None }))
+    }
+}
+
+/// Tests a program whose command has these placeholders and that commits a crime.
+pub(crate) fn tried<C: Copy + Send + 'static>(
+    tester: &Tester,
+    (program, placeholders): (Program<C>, &[&str]),
+    crime: C,
+    milliseconds: u64,
+) -> Report {
+    let crooked = Crooked { crime, program, placeholders, starts: AtomicU32::new(0) };
+    (tester.test)(&crooked, &Options { patience: Duration::from_millis(milliseconds), players: 1 }).unwrap()
 }
 
 impl Run for Running {
@@ -100,9 +145,9 @@ impl Drop for Running {
     }
 }
 
-/// The value for a placeholder, or `None` if it cannot be read as a `T`.
+/// The value for a placeholder, or `None` if there is none or it cannot be read as a `T`.
 pub(crate) fn value<T: FromStr>(values: Values<'_>, name: &str) -> Option<T> {
-    values.iter().find(|(other, _)| *other == name).unwrap().1.parse().ok()
+    values.iter().find(|(other, _)| *other == name)?.1.parse().ok()
 }
 
 /// Checks that all rules were observed and kept.

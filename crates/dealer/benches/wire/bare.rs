@@ -12,29 +12,30 @@ use rustix::{
     event::epoll::{self, CreateFlags, EventData, EventFlags},
 };
 
-/// How many bytes go to and fro in an exchange.
+/// What goes to and fro in an exchange.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Exchange {
-    /// Bytes of an answer of the player.
-    pub(crate) question: usize,
-    /// Bytes of what the dealer says to it.
-    pub(crate) reply: usize,
+pub(crate) enum Exchange {
+    Text,
+    Binary,
 }
 
 impl Exchange {
-    /// `STAND`; a result and the next deal of cards with names of middle length.
-    pub(crate) const TEXT: Self = Self { question: 6, reply: 88 };
-    /// STAND; a result and the next deal.
-    pub(crate) const BINARY: Self = Self { question: 5, reply: 6 + 28 };
-
     /// Its word on the command line.
-    pub(crate) fn word(self) -> &'static str {
-        if self == Self::TEXT { "text" } else { "binary" }
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Binary => "binary",
+        }
     }
 
-    /// The bytes of an answer.
+    /// STAND.
     pub(crate) fn question(self) -> Vec<u8> {
-        if self == Self::TEXT { b"STAND\0".to_vec() } else { b"\0\0\0\x01\x07".to_vec() }
+        if self == Self::Text { b"STAND\0".to_vec() } else { b"\0\0\0\x01\x07".to_vec() }
+    }
+
+    /// As many bytes as a result and the next deal, in text of cards with names of middle length.
+    pub(crate) fn reply(self) -> Vec<u8> {
+        vec![0; if self == Self::Text { 88 } else { 6 + 28 }]
     }
 }
 
@@ -43,7 +44,7 @@ pub(crate) fn serve() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     println!("bare at port {}", listener.local_addr().expect("bound").port());
     std::io::stdout().flush().expect("a reader");
-    if env::args().any(|word| word == Exchange::TEXT.word()) {
+    if env::args().any(|word| word == Exchange::Text.word()) {
         pair(&listener);
     } else {
         many(listener);
@@ -53,7 +54,7 @@ pub(crate) fn serve() {
 fn pair(listener: &TcpListener) {
     let (mut stream, _) = listener.accept().expect("a connection");
     stream.set_nodelay(true).expect("a connection");
-    let (mut question, reply) = (vec![0; Exchange::TEXT.question], vec![0; Exchange::TEXT.reply]);
+    let (mut question, reply) = (Exchange::Text.question(), Exchange::Text.reply());
     while stream.read_exact(&mut question).is_ok() && stream.write_all(&reply).is_ok() {}
 }
 
@@ -76,7 +77,7 @@ fn many(listener: TcpListener) {
         }
     });
     let mut streams: Vec<TcpStream> = vec![];
-    let (mut question, reply) = ([0; 64], vec![0; Exchange::BINARY.reply]);
+    let (mut question, reply) = ([0; 64], Exchange::Binary.reply());
     let mut events = Vec::with_capacity(256);
     loop {
         epoll::wait(&epoll, spare_capacity(&mut events), None).expect("events");

@@ -22,7 +22,7 @@ mod compare {
         env,
         io::{self, BufRead, Read, Write},
         net::TcpStream,
-        process::{Child, Command, Stdio},
+        process::{Command, Stdio},
         thread,
         time::Instant,
     };
@@ -47,9 +47,6 @@ mod compare {
         };
         if let Some(port) = value("--player") {
             return play(port);
-        }
-        if let Some(port) = value("--driver") {
-            return drive_bare(port, value("--exchanges").expect("how many"));
         }
         if arguments.iter().any(|word| word == "--bare") {
             return bare::serve();
@@ -109,22 +106,27 @@ mod compare {
         let start = Instant::now();
         // What else the dealer says must not fill the pipe.
         let rest = thread::spawn(move || io::copy(&mut told, &mut io::sink()));
-        succeed(&mut player);
+        assert!(player.wait().expect("it runs").success());
         let seconds = start.elapsed().as_secs_f64();
         drop(dealer);
         rest.join().expect("it reads").expect("a pipe");
         f64::from(rounds) / seconds
     }
 
-    // Exchanges a second, as the driver has measured them.
+    // Exchanges a second between this process and another one.
     fn one_bare_pair(exchanges: u32) -> f64 {
-        let bare = bare(Exchange::TEXT);
-        let arguments = ["--driver", &bare.port.to_string(), "--exchanges", &exchanges.to_string()];
-        let mut driver = itself().args(arguments).stdout(Stdio::piped()).spawn().expect("it runs");
-        let mut told = String::new();
-        driver.stdout.take().expect("piped").read_to_string(&mut told).expect("text");
-        succeed(&mut driver);
-        f64::from(exchanges) / told.trim().parse::<f64>().expect("seconds")
+        let bare = bare(Exchange::Text);
+        let mut stream = connect(bare.port);
+        let (question, mut reply) = (Exchange::Text.question(), Exchange::Text.reply());
+        let mut exchange = || {
+            stream.write_all(&question).expect("loopback");
+            stream.read_exact(&mut reply).expect("loopback");
+        };
+        // The other side has taken the connection in when it has answered.
+        exchange();
+        let start = Instant::now();
+        (0..exchanges).for_each(|_| exchange());
+        f64::from(exchanges) / start.elapsed().as_secs_f64()
     }
 
     fn many_binary_players(each: u32) -> f64 {
@@ -133,8 +135,8 @@ mod compare {
     }
 
     fn many_bare(each: u32) -> f64 {
-        let bare = bare(Exchange::BINARY);
-        drive(bare.port, each, &Exchange::BINARY.question(), false)
+        let bare = bare(Exchange::Binary);
+        drive(bare.port, each, &Exchange::Binary.question(), false)
     }
 
     fn dealer(rounds: u32, tables: u32) -> Command {
@@ -152,29 +154,10 @@ mod compare {
         Measured::start(itself().args(["--bare", exchange.word()]))
     }
 
-    fn succeed(child: &mut Child) {
-        assert!(child.wait().expect("it runs").success());
-    }
-
     fn play(port: u32) {
         let port = port.to_string();
         let arguments = ["player", NAME, "127.0.0.1", &port, "--log", "error", "--best"];
         player::run(player::Args::try_parse_from(arguments).expect("well known")).expect("it plays");
-    }
-
-    // Prints how many seconds the exchanges took.
-    fn drive_bare(port: u32, exchanges: u32) {
-        let mut stream = connect(u16::try_from(port).expect("a port"));
-        let (question, mut reply) = (Exchange::TEXT.question(), vec![0; Exchange::TEXT.reply]);
-        let mut exchange = || {
-            stream.write_all(&question).expect("loopback");
-            stream.read_exact(&mut reply).expect("loopback");
-        };
-        // The other side has taken the connection in when it has answered.
-        exchange();
-        let start = Instant::now();
-        (0..exchanges).for_each(|_| exchange());
-        println!("{}", start.elapsed().as_secs_f64());
     }
 
     fn connect(port: u16) -> TcpStream {
@@ -187,14 +170,14 @@ mod compare {
     fn drive(port: u16, each: u32, first: &[u8], plays: bool) -> f64 {
         let mut streams: Vec<TcpStream> = (0..CONNECTIONS).map(|_| connect(port)).collect();
         // A deal, and a result with the next deal.
-        let (mut deal, mut reply) = (vec![0; 28], vec![0; Exchange::BINARY.reply]);
+        let (mut deal, mut reply) = (vec![0; 28], Exchange::Binary.reply());
         if plays {
             for stream in &mut streams {
                 stream.write_all(first).expect("loopback");
                 stream.read_exact(&mut deal).expect("loopback");
             }
         }
-        let answer = Exchange::BINARY.question();
+        let answer = Exchange::Binary.question();
         let start = Instant::now();
         // The last round has no deal behind it.
         for _ in 1..each {

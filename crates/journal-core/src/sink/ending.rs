@@ -55,7 +55,7 @@ impl Sink {
                 failure.what
             );
         }
-        probe::mark("journal: cut");
+        probe::pass("journal: cut");
         self.become_state(status);
         Next::Wait
     }
@@ -74,7 +74,7 @@ impl Sink {
                 );
             }
             inner.attempts = attempts;
-            probe::mark("journal: a cut is tried again");
+            probe::pass("journal: a cut is tried again");
             return Next::Retry;
         }
         let why = format!(
@@ -83,7 +83,7 @@ impl Sink {
             self.name, failure.what, failure.error
         );
         inner.phase = Phase::Lost(why);
-        probe::mark("journal: lost");
+        probe::pass("journal: lost");
         drop(inner);
         self.changed.notify_all();
         self.wake();

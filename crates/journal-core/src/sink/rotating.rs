@@ -45,11 +45,11 @@ impl Sink {
         let position = base.offset;
         match self.begin_segment(&old, base, written) {
             Ok(begun) => {
-                probe::mark("journal: a new segment");
+                probe::pass("journal: a new segment");
                 self.switch(&old, position, begun);
             }
             Err(Refusal::Harmless(error)) => {
-                probe::mark("journal: no new segment");
+                probe::pass("journal: no new segment");
                 warn!(journal = self.name, %error, "the journal cannot be continued in another file, so this one grows");
                 return;
             }
@@ -146,7 +146,7 @@ impl Sink {
         if inner.pending.is_empty() {
             spool.into_iter().for_each(Spool::remove);
         } else {
-            probe::mark("spool: kept for a new segment");
+            probe::pass("spool: kept for a new segment");
             inner.previous_spool = spool.map(|spool| (spool, end));
         }
         inner.spooled = 0;
@@ -170,7 +170,7 @@ impl Sink {
             kept -= length;
             match self.disk.remove(&path) {
                 Ok(()) => {
-                    probe::mark("journal: the oldest segment removed");
+                    probe::pass("journal: the oldest segment removed");
                     debug!(journal = self.name, segment = %path.display(), "the oldest segment is removed");
                 }
                 Err(error) => warn!(journal = self.name, %error, segment = %path.display(), "a segment is not removed"),

@@ -25,7 +25,7 @@ impl Sink {
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             // It is being continued in another file.
             Err(TryLockError::WouldBlock) => {
-                probe::mark("journal: a write waits for a new segment");
+                probe::pass("journal: a write waits for a new segment");
                 return Next::Wait;
             }
         };
@@ -108,7 +108,7 @@ impl Sink {
             self.spool_all(inner);
             let sum = inner.sum;
             if let Some(spool) = inner.spool.take_if(|spool| !spool.written(end, sum)) {
-                probe::mark("spool: given up");
+                probe::pass("spool: given up");
                 // What it had is needed until the rest is in the file.
                 inner.previous_spool = Some((spool, inner.end));
             }

@@ -6,18 +6,13 @@ use bytes::Bytes;
 use journal_core::{Peer, Replay};
 use mastermind::{
     Client, ClientMessage, Config, Mode, Name, Server, ServerMessage,
-    view::{Board, Line as Entry},
+    view::{Board, Line},
 };
 use netcore::{Client as _, Engine as _, Link, Time};
-use ratatui::{
-    buffer::Buffer,
-    layout::Rect,
-    text::Line,
-    widgets::{Paragraph, Widget},
-};
+use ratatui::{buffer::Buffer, layout::Rect};
 use termkit::Palette;
 
-use super::{Description, Game, GameDisplay};
+use super::{Description, Game, GameDisplay, Page};
 use crate::guest::Guest;
 
 /// Approximate memory of a copy of a server besides its seats, and of each seat, once for the room and once for the display.
@@ -82,15 +77,8 @@ pub(crate) struct Boards {
     player: Option<(String, Client)>,
 }
 
-/// The state of the display.
-#[derive(Debug)]
-pub(crate) struct BoardsView {
-    // The first visible line.
-    top: u16,
-}
-
 impl GameDisplay<Server> for Boards {
-    type View = BoardsView;
+    type View = Page;
 
     fn new(seat: bool) -> Self {
         Self { seat, player: None }
@@ -105,7 +93,7 @@ impl GameDisplay<Server> for Boards {
             return;
         }
         let mut client = Client::new(link, None);
-        if let (Ok(seat), Some(name)) = (guest.seat.parse(), Name::new(guest.name.as_bytes())) {
+        if let (Ok(seat), Ok(name)) = (guest.seat.parse(), Name::new(guest.name.as_bytes())) {
             // It was told so before the event that says it.
             for message in [ServerMessage::Ok(seat), ServerMessage::Seat(seat, name)] {
                 let _ = client.receive(time, &message.to_frame(link.framing()));
@@ -121,16 +109,15 @@ impl GameDisplay<Server> for Boards {
         }
     }
 
-    fn view(_: Palette) -> BoardsView {
-        BoardsView { top: 0 }
+    fn view(_: Palette) -> Page {
+        Page::default()
     }
 
-    fn scroll(&self, view: &mut BoardsView, _: i32, rows: i32) {
-        let top = i32::from(view.top).saturating_add(rows.saturating_mul(4)).max(0);
-        view.top = u16::try_from(top).unwrap_or(u16::MAX);
+    fn scroll(&self, page: &mut Page, _: i32, rows: i32) {
+        page.scroll(rows);
     }
 
-    fn draw(&mut self, view: &mut BoardsView, replay: &Replay<Server>, area: Rect, buffer: &mut Buffer) {
+    fn draw(&mut self, page: &mut Page, replay: &Replay<Server>, area: Rect, buffer: &mut Buffer) {
         let mut text = String::new();
         match &self.player {
             Some((name, client)) => {
@@ -156,10 +143,7 @@ impl GameDisplay<Server> for Boards {
                 }
             }
         }
-        let lines: Vec<Line<'_>> = text.lines().map(Line::from).collect();
-        // The last line stays visible.
-        view.top = view.top.min(u16::try_from(lines.len().saturating_sub(1)).unwrap_or(u16::MAX));
-        Paragraph::new(lines).scroll((view.top, 0)).render(area, buffer);
+        page.draw(&text, area, buffer);
     }
 }
 
@@ -172,9 +156,9 @@ fn tell(text: &mut String, name: &str, board: Option<&Board>) {
     let _ = writeln!(text, "{name}, game {}: {}", board.number, board.rules);
     for line in &board.lines {
         let _ = match line {
-            Entry::Row { turn, guess, feedback } => writeln!(text, "{turn:>3}  {guess}  {feedback}"),
-            Entry::Lifeline { turn, revealed: Some(revealed), .. } => writeln!(text, "{turn:>3}  {revealed}"),
-            Entry::Lifeline { turn, lifeline, revealed: None } => writeln!(text, "{turn:>3}  {lifeline}"),
+            Line::Row { turn, guess, feedback } => writeln!(text, "{turn:>3}  {guess}  {feedback}"),
+            Line::Lifeline { turn, revealed: Some(revealed), .. } => writeln!(text, "{turn:>3}  {revealed}"),
+            Line::Lifeline { turn, lifeline, revealed: None } => writeln!(text, "{turn:>3}  {lifeline}"),
         };
     }
     let _ = match &board.over {

@@ -44,9 +44,9 @@ impl Message {
     }
 }
 
-impl From<&str> for Message {
-    fn from(text: &str) -> Self {
-        Self::new([(text.to_owned(), Tone::Message)])
+impl<T: Into<String>> From<T> for Message {
+    fn from(text: T) -> Self {
+        Self::new([(text.into(), Tone::Message)])
     }
 }
 
@@ -65,6 +65,10 @@ impl Log {
             Some((last, times)) if *last == message => *times += 1,
             _ => self.push(message),
         }
+    }
+
+    pub(crate) fn add_all(&mut self, messages: impl IntoIterator<Item: Into<Message>>) {
+        messages.into_iter().for_each(|message| self.add(message));
     }
 
     /// Adds a row of a picture, which may be the same as the last.
@@ -116,7 +120,7 @@ mod tests {
     fn rows_are_counted_and_not_messages() {
         let mut log = Log::default();
         for number in 0..30 {
-            log.add(&*format!("{number} and more"));
+            log.add(format!("{number} and more"));
         }
         assert_eq!(shown(&log, 20, 2), ["28 and more", "29 and more"]);
         log.add("a message of two rows");
@@ -153,7 +157,7 @@ mod tests {
     fn the_log_is_bounded() {
         let mut log = Log::default();
         for number in 0..2 * KEPT {
-            log.add(&*number.to_string());
+            log.add(number.to_string());
         }
         assert_eq!(log.messages.len(), KEPT);
         assert_eq!(shown(&log, 9, 1), [(2 * KEPT - 1).to_string()]);

@@ -11,7 +11,7 @@ use termkit::Depth;
 
 /// The meaning of something on the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
+pub(super) enum Role {
     /// Text, frames, and everything without a style of its own.
     Plain,
     /// A peg, as its digit.
@@ -40,70 +40,66 @@ pub enum Role {
 
 /// Makes styles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Look {
+pub(super) struct Look {
     depth: Depth,
 }
 
-const fn rgb(red: u8, green: u8, blue: u8) -> Color {
-    Color::Rgb(red, green, blue)
-}
+/// A colour in 24 bits, and the nearest of the terminal's own.
+type Shade = (Color, Color);
 
-const BLACK: Color = rgb(0, 0, 0);
-const WHITE: Color = rgb(255, 255, 255);
-const GRAY: Color = rgb(150, 150, 150);
-const DARK_GRAY: Color = rgb(50, 50, 50);
-const ORANGE: Color = rgb(255, 170, 0);
+const BLACK: Shade = (Color::Rgb(0, 0, 0), Color::Black);
+const WHITE: Shade = (Color::Rgb(255, 255, 255), Color::White);
+const GRAY: Shade = (Color::Rgb(150, 150, 150), Color::Gray);
+const DARK_GRAY: Shade = (Color::Rgb(50, 50, 50), Color::DarkGray);
+const RED: Shade = (Color::Rgb(255, 0, 0), Color::LightRed);
+/// Brighter reds on white cannot be read.
+const DARK_RED: Shade = (Color::Rgb(190, 0, 0), Color::Red);
+const YELLOW: Shade = (Color::Rgb(255, 255, 0), Color::LightYellow);
+const BLUE: Shade = (Color::Rgb(0, 0, 255), Color::Blue);
+const GREEN: Shade = (Color::Rgb(0, 255, 0), Color::LightGreen);
+const PURPLE: Shade = (Color::Rgb(170, 0, 255), Color::Magenta);
+const ORANGE: Shade = (Color::Rgb(255, 170, 0), Color::LightYellow);
+/// None of the terminal's own colours is orange everywhere: the nearest is brown on some terminals, which is too dark to be
+/// read, and yellow on others. So the peg is cyan.
+const ORANGE_PEG: Shade = (ORANGE.0, Color::Cyan);
 
 /// Background and digit of each colour.
-const PEGS: [(Color, Color); 8] = [
+const PEGS: [(Shade, Shade); 8] = [
     (WHITE, BLACK),
     (BLACK, WHITE),
-    (rgb(255, 0, 0), BLACK),
-    (rgb(255, 255, 0), BLACK),
-    (rgb(0, 0, 255), WHITE),
-    (rgb(0, 255, 0), BLACK),
-    (rgb(170, 0, 255), WHITE),
-    (ORANGE, BLACK),
-];
-/// The same in the terminal's own colours. None of them is orange everywhere: the nearest is brown on some terminals, which is too
-/// dark to be read, and yellow on others. So it is cyan.
-const SIXTEEN_PEGS: [(Color, Color); 8] = [
-    (Color::White, Color::Black),
-    (Color::Black, Color::White),
-    (Color::LightRed, Color::Black),
-    (Color::LightYellow, Color::Black),
-    (Color::Blue, Color::White),
-    (Color::LightGreen, Color::Black),
-    (Color::Magenta, Color::White),
-    (Color::Cyan, Color::Black),
+    (RED, BLACK),
+    (YELLOW, BLACK),
+    (BLUE, WHITE),
+    (GREEN, BLACK),
+    (PURPLE, WHITE),
+    (ORANGE_PEG, BLACK),
 ];
 
 impl Look {
     /// Styles of this depth.
-    pub const fn new(depth: Depth) -> Self {
+    pub(super) const fn new(depth: Depth) -> Self {
         Self { depth }
     }
 
     /// Whether there are colours.
-    pub(crate) fn is_coloured(self) -> bool {
+    pub(super) fn is_coloured(self) -> bool {
         self.depth != Depth::None
     }
 
     /// The style of what has this role.
-    pub fn style(self, role: Role) -> Style {
-        let modifier = modifier(role, self.depth);
-        let (background, foreground) = match self.depth {
-            Depth::None => return Style::new().add_modifier(modifier),
-            Depth::Sixteen => sixteen(role),
-            Depth::Indexed | Depth::True => full(role),
-        };
-        let [background, foreground] = [background, foreground].map(|colour| self.depth.nearest(colour));
-        Style::new().bg(background).fg(foreground).add_modifier(modifier)
+    pub(super) fn style(self, role: Role) -> Style {
+        let (background, foreground) = colours(role);
+        let [background, foreground] = [background, foreground].map(|(full, own)| match self.depth {
+            Depth::None => None,
+            Depth::Sixteen => Some(own),
+            Depth::Indexed | Depth::True => Some(self.depth.nearest(full)),
+        });
+        Style { bg: background, fg: foreground, ..Style::new() }.add_modifier(modifier(role, self.depth))
     }
 }
 
-/// Background and text in all colours.
-const fn full(role: Role) -> (Color, Color) {
+/// Background and text.
+const fn colours(role: Role) -> (Shade, Shade) {
     match role {
         Role::Plain => (BLACK, WHITE),
         Role::Peg(peg) => PEGS[peg.index()],
@@ -112,28 +108,10 @@ const fn full(role: Role) -> (Color, Color) {
         Role::Unused => (DARK_GRAY, BLACK),
         Role::Beyond => (BLACK, DARK_GRAY),
         Role::Message => (BLACK, ORANGE),
-        Role::Red => (BLACK, rgb(255, 0, 0)),
+        Role::Red => (BLACK, RED),
         Role::Quiet => (BLACK, GRAY),
         Role::Chosen => (WHITE, BLACK),
-        // Brighter reds on white cannot be read.
-        Role::ChosenPlay => (WHITE, rgb(190, 0, 0)),
-    }
-}
-
-/// Background and text in the terminal's own colours.
-const fn sixteen(role: Role) -> (Color, Color) {
-    match role {
-        Role::Plain => (Color::Black, Color::White),
-        Role::Peg(peg) => SIXTEEN_PEGS[peg.index()],
-        Role::Letter | Role::Cursor => (Color::Gray, Color::Black),
-        Role::LetterBeyond => (Color::Gray, Color::DarkGray),
-        Role::Unused => (Color::DarkGray, Color::Black),
-        Role::Beyond => (Color::Black, Color::DarkGray),
-        Role::Message => (Color::Black, Color::LightYellow),
-        Role::Red => (Color::Black, Color::LightRed),
-        Role::Quiet => (Color::Black, Color::Gray),
-        Role::Chosen => (Color::White, Color::Black),
-        Role::ChosenPlay => (Color::White, Color::Red),
+        Role::ChosenPlay => (WHITE, DARK_RED),
     }
 }
 
@@ -157,42 +135,19 @@ fn modifier(role: Role, depth: Depth) -> Modifier {
 mod tests {
     use super::*;
 
-    /// What the sixteen colours look like on two kinds of terminals.
-    const XTERM: [(u8, u8, u8); 16] = [
-        (0, 0, 0),
-        (205, 0, 0),
-        (0, 205, 0),
-        (205, 205, 0),
-        (0, 0, 238),
-        (205, 0, 205),
-        (0, 205, 205),
-        (229, 229, 229),
-        (127, 127, 127),
-        (255, 0, 0),
-        (0, 255, 0),
-        (255, 255, 0),
-        (92, 92, 255),
-        (255, 0, 255),
-        (0, 255, 255),
-        (255, 255, 255),
-    ];
-    const VGA: [(u8, u8, u8); 16] = [
-        (0, 0, 0),
-        (170, 0, 0),
-        (0, 170, 0),
-        (170, 85, 0),
-        (0, 0, 170),
-        (170, 0, 170),
-        (0, 170, 170),
-        (170, 170, 170),
-        (85, 85, 85),
-        (255, 85, 85),
-        (85, 255, 85),
-        (255, 255, 85),
-        (85, 85, 255),
-        (255, 85, 255),
-        (85, 255, 255),
-        (255, 255, 255),
+    /// What the terminal's own colours look like: on xterm, and on the console of Linux.
+    const OWN: [(Color, [u8; 3], [u8; 3]); 11] = [
+        (Color::Black, [0, 0, 0], [0, 0, 0]),
+        (Color::Red, [205, 0, 0], [170, 0, 0]),
+        (Color::Blue, [0, 0, 238], [0, 0, 170]),
+        (Color::Magenta, [205, 0, 205], [170, 0, 170]),
+        (Color::Cyan, [0, 205, 205], [0, 170, 170]),
+        (Color::Gray, [229, 229, 229], [170, 170, 170]),
+        (Color::DarkGray, [127, 127, 127], [85, 85, 85]),
+        (Color::LightRed, [255, 0, 0], [255, 85, 85]),
+        (Color::LightGreen, [0, 255, 0], [85, 255, 85]),
+        (Color::LightYellow, [255, 255, 0], [255, 255, 85]),
+        (Color::White, [255, 255, 255], [255, 255, 255]),
     ];
 
     fn roles() -> impl Iterator<Item = Role> {
@@ -212,64 +167,46 @@ mod tests {
         (0..8).filter_map(Peg::new).map(Role::Peg).chain(rest)
     }
 
-    fn components(color: Color, palette: &[(u8, u8, u8); 16]) -> (u8, u8, u8) {
-        let names = [
-            Color::Black,
-            Color::Red,
-            Color::Green,
-            Color::Yellow,
-            Color::Blue,
-            Color::Magenta,
-            Color::Cyan,
-            Color::Gray,
-            Color::DarkGray,
-            Color::LightRed,
-            Color::LightGreen,
-            Color::LightYellow,
-            Color::LightBlue,
-            Color::LightMagenta,
-            Color::LightCyan,
-            Color::White,
-        ];
-        match color {
-            Color::Rgb(red, green, blue) => (red, green, blue),
-            other => palette[names.iter().position(|name| *name == other).unwrap()],
-        }
-    }
-
     /// The relative luminance of the web's accessibility guidelines (WCAG 2).
-    fn luminance((red, green, blue): (u8, u8, u8)) -> f64 {
-        let linear = |component: u8| {
+    fn luminance(color: Color, xterm: bool) -> f64 {
+        let [red, green, blue] = match color {
+            Color::Rgb(red, green, blue) => [red, green, blue],
+            own => OWN.iter().find(|(name, ..)| *name == own).map(|row| if xterm { row.1 } else { row.2 }).unwrap(),
+        }
+        .map(|component| {
             let share = f64::from(component) / 255.0;
             if share <= 0.040_45 { share / 12.92 } else { ((share + 0.055) / 1.055).powf(2.4) }
-        };
-        0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue)
+        });
+        0.2126 * red + 0.7152 * green + 0.0722 * blue
     }
 
-    fn contrast(style: Style, palette: &[(u8, u8, u8); 16]) -> f64 {
-        let of = |color: Option<Color>| luminance(components(color.unwrap(), palette));
-        let (one, other) = (of(style.fg), of(style.bg));
+    fn contrast(one: Color, other: Color, xterm: bool) -> f64 {
+        let [one, other] = [one, other].map(|color| luminance(color, xterm));
         (one.max(other) + 0.05) / (one.min(other) + 0.05)
     }
 
     #[test]
     fn contrasts_are_computed_as_everybody_does() {
-        let pair = |fg, bg| contrast(Style::new().fg(fg).bg(bg), &VGA);
-        assert!((pair(BLACK, WHITE) - 21.0).abs() < 0.01);
-        // The pairs that the original had and that could not be read.
-        assert!((pair(BLACK, rgb(0, 0, 255)) - 2.44).abs() < 0.01);
-        assert!((pair(BLACK, rgb(170, 0, 255)) - 4.15).abs() < 0.01);
-        assert!((pair(WHITE, GRAY) - 2.96).abs() < 0.01);
-        assert!((pair(rgb(255, 0, 0), WHITE) - 4.0).abs() < 0.01);
+        for (foreground, background, expected) in [
+            (BLACK, WHITE, 21.0),
+            // The pairs that the original had and that could not be read.
+            (BLACK, BLUE, 2.44),
+            (BLACK, PURPLE, 4.15),
+            (WHITE, GRAY, 2.96),
+            (RED, WHITE, 4.0),
+        ] {
+            assert!((contrast(foreground.0, background.0, true) - expected).abs() < 0.01, "{expected}");
+        }
     }
 
     #[test]
     fn whatever_is_read_can_be_read() {
         // Unused places carry no information.
         let is_read = |role: &Role| !matches!(role, Role::Unused | Role::Beyond | Role::LetterBeyond);
-        for (depth, palette) in [(Depth::True, &VGA), (Depth::Sixteen, &VGA), (Depth::Sixteen, &XTERM)] {
+        for (depth, xterm) in [(Depth::True, false), (Depth::Sixteen, false), (Depth::Sixteen, true)] {
             for role in roles().filter(is_read) {
-                let contrast = contrast(Look::new(depth).style(role), palette);
+                let style = Look::new(depth).style(role);
+                let contrast = contrast(style.fg.unwrap(), style.bg.unwrap(), xterm);
                 assert!(contrast >= 4.5, "{role:?} in {depth:?}: {contrast:.2}");
             }
         }

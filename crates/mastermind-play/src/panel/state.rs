@@ -1,20 +1,16 @@
 //! The state of the panel game: what keys do at the moment, and what is on the screen to be pointed at.
 
-use mastermind::{Lifeline, Peg, code::MAX_LENGTH};
+use mastermind::{Lifeline, Peg, Rules, code::MAX_LENGTH, game::Outcome};
 
 /// The letters of the ninth symbol, by position.
 pub(super) const LIFELINE: [char; MAX_LENGTH] = ['L', 'I', 'F', 'E', 'L', 'I', 'N', 'E'];
 
 /// A key of the game.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Press {
-    /// To the left.
+pub(super) enum Press {
     Left,
-    /// To the right.
     Right,
-    /// Up.
     Up,
-    /// Down.
     Down,
     /// To the first position.
     First,
@@ -22,17 +18,12 @@ pub enum Press {
     Last,
     /// Enter, also of the number pad.
     Enter,
-    /// Esc.
     Escape,
-    /// Backspace.
     Back,
     /// A digit from 0 to 9; there is no colour 0, and 9 is the ninth symbol.
     Digit(u8),
-    /// Asks for a hint.
     Hint,
-    /// Shows the statistics.
     Statistics,
-    /// Shows the keys.
     Help,
     /// Leaves the program from the menu, or when a game is over.
     Quit,
@@ -41,38 +32,21 @@ pub enum Press {
 }
 
 impl Press {
-    /// All keys.
-    pub const ALL: [Self; 24] = [
-        Self::Left,
-        Self::Right,
-        Self::Up,
-        Self::Down,
-        Self::First,
-        Self::Last,
-        Self::Enter,
-        Self::Escape,
-        Self::Back,
-        Self::Digit(0),
-        Self::Digit(1),
-        Self::Digit(2),
-        Self::Digit(3),
-        Self::Digit(4),
-        Self::Digit(5),
-        Self::Digit(6),
-        Self::Digit(7),
-        Self::Digit(8),
-        Self::Digit(9),
-        Self::Hint,
-        Self::Statistics,
-        Self::Help,
-        Self::Quit,
-        Self::Other,
-    ];
+    /// Where the key moves to among `count` places in a row, the first of which follows the last.
+    pub(super) const fn moves(self, at: usize, count: usize) -> Option<usize> {
+        match self {
+            Self::Left => Some((at + count - 1) % count),
+            Self::Right => Some((at + 1) % count),
+            Self::First => Some(0),
+            Self::Last => Some(count - 1),
+            _ => None,
+        }
+    }
 }
 
 /// Something on the screen that the mouse can point at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Target {
+pub(super) enum Target {
     /// A choice of the menu.
     Menu(Menu),
     /// A choice of the set-up, by its number.
@@ -91,25 +65,20 @@ pub enum Target {
 
 /// A choice of the menu.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Menu {
-    /// Play.
+pub(super) enum Menu {
     Play,
-    /// Leave.
     Quit,
 }
 
 /// What keys do at the moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
-    /// The menu.
+pub(super) enum State {
     Menu(Menu),
     /// Choosing the length of the code.
     Length(usize),
-    /// Choosing whether colours may repeat.
+    /// Choosing whether colours may repeat, after the length.
     Repeats {
-        /// The length that was chosen.
         length: usize,
-        /// The choice that the cursor is at.
         repeats: bool,
     },
     /// Setting a code for the other, in a duel.
@@ -126,32 +95,44 @@ pub enum State {
 
 /// What covers the panels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Overlaid {
-    /// The keys.
+pub(super) enum Overlaid {
     Help,
-    /// The statistics.
     Statistics,
 }
 
 /// What the program has to do after a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
-pub enum Asked {
-    /// Nothing.
+pub(super) enum Asked {
     Nothing,
     /// End.
     Leave,
-    /// Record that the puzzle has been begun, and pass the result to [`Table::begun`](super::Table::begun).
+    /// Record that the puzzle has been begun, and pass the result to [`Table::begun`](super::table::Table::begun).
     Begin,
-    /// Count the game that is over, and pass the result to [`Table::counted`](super::Table::counted).
+    /// Count the game that is over, and pass the result to [`Table::counted`](super::table::Table::counted).
     Count,
 }
 
 /// What is at a position of the guess.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Symbol {
-    /// A digit.
+pub(super) enum Symbol {
     Peg(Peg),
     /// A letter of LIFELINE, the ninth symbol.
     Lifeline,
+}
+
+/// Two people and their codes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Duel {
+    pub(super) rules: Rules,
+    /// Of the first and of the second player.
+    pub(super) outcomes: [Option<Outcome>; 2],
+    /// Who guesses, 1 or 2; the other one has set the code.
+    pub(super) guesser: usize,
+}
+
+impl Duel {
+    pub(super) const fn setter(self) -> usize {
+        3 - self.guesser
+    }
 }

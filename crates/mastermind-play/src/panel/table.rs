@@ -1,6 +1,5 @@
 //! The state of the panel game, which keys and the mouse change. It does no input and output.
 
-mod duel;
 mod play;
 mod setup;
 
@@ -11,12 +10,16 @@ use mastermind::{
 };
 use termkit::Gesture;
 
-use self::duel::Duel;
 use super::{
     log::Log,
-    state::{Asked, Menu, Overlaid, Press, State, Symbol, Target},
+    state::{Asked, Duel, Menu, Overlaid, Press, State, Symbol, Target},
 };
-use crate::{Added, BookError, Round, Wanted, voice};
+use crate::{
+    book::{Added, BookError},
+    round::Round,
+    settings::{Setter, Settings},
+    voice,
+};
 
 /// The messages for keys without a function at a choice, between the games of a duel, and after a game.
 const CHOOSING: &str = "LEFT and RIGHT choose, ENTER takes it.";
@@ -27,57 +30,42 @@ const OVER: &str = "It is over: ENTER plays again, ESC is the menu, Q leaves.";
 /// What is said when the result is complete.
 const AGAIN: &str = "ENTER plays again, ESC goes back to the menu, Q leaves.";
 
-/// Who sets the codes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Setter {
-    /// The machine, from the next seed.
-    Seed,
-    /// The machine, by the day.
-    Day(Day),
-    /// Two people, for each other.
-    People,
-}
-
 /// The whole panel game.
 #[derive(Debug)]
-pub struct Table {
-    wanted: Wanted,
-    /// The seed of the next game.
-    seed: u64,
-    setter: Setter,
-    state: State,
-    round: Option<Round>,
+pub(crate) struct Table {
+    pub(super) settings: Settings,
+    pub(super) state: State,
+    /// The game, once there is one.
+    pub(super) round: Option<Round>,
     // The symbols of the guess: the index of a colour, or the number of colours for the ninth symbol.
     symbols: [usize; MAX_LENGTH],
-    cursor: usize,
-    /// Whether there is a hint on each turn.
-    hints: bool,
+    pub(super) cursor: usize,
     // Set during a duel.
     duel: Option<Duel>,
-    log: Log,
+    pub(super) log: Log,
     leaving: bool,
     tip_given: bool,
-    overlaid: Option<Overlaid>,
-    record: Option<Record>,
+    /// What covers the panels, if something does.
+    pub(super) overlaid: Option<Overlaid>,
+    /// The statistics, as far as they could be read.
+    pub(super) record: Option<Record>,
     // The puzzles begun since the start, in case the statistics cannot be written.
     session: Record,
-    trouble: Option<String>,
-    share: Option<String>,
+    /// Why the statistics could not be read.
+    pub(super) trouble: Option<String>,
+    /// What a player can pass on of the last finished game: the result of a puzzle of the day, or the command for the same puzzle.
+    pub(super) share: Option<String>,
 }
 
 impl Table {
-    /// The menu of a program that was asked for these rules. Games come from this seed and the following ones, or from the
-    /// day.
-    pub fn new(wanted: Wanted, seed: u64, day: Option<Day>) -> Self {
+    /// The menu.
+    pub(crate) fn new(settings: Settings) -> Self {
         Self {
-            wanted,
-            seed,
-            setter: day.map_or(Setter::Seed, Setter::Day),
+            settings,
             state: State::Menu(Menu::Play),
             round: None,
             symbols: [0; MAX_LENGTH],
             cursor: 0,
-            hints: false,
             duel: None,
             log: Log::default(),
             leaving: false,
@@ -90,27 +78,15 @@ impl Table {
         }
     }
 
-    /// The same with a hint on each turn.
-    #[must_use]
-    pub fn with_hints(self) -> Self {
-        Self { hints: true, ..self }
-    }
-
-    /// The same for two people who set codes for each other.
-    #[must_use]
-    pub fn for_two(self) -> Self {
-        Self { setter: Setter::People, ..self }
-    }
-
     /// Sets the day of the next puzzle. A game that has begun keeps its own.
-    pub const fn turn_page(&mut self, today: Day) {
-        if matches!((self.state, self.setter), (State::Menu(_), Setter::Day(_))) {
-            self.setter = Setter::Day(today);
+    pub(super) const fn turn_page(&mut self, today: Day) {
+        if matches!((self.state, self.settings.setter), (State::Menu(_), Setter::Day(_))) {
+            self.settings.setter = Setter::Day(today);
         }
     }
 
     /// Sets the statistics of past games.
-    pub fn statistics(&mut self, read: Result<Record, BookError>) {
+    pub(super) fn statistics(&mut self, read: Result<Record, BookError>) {
         match read {
             Ok(record) => self.record = Some(record),
             Err(error) => self.trouble = Some(error.to_string()),
@@ -118,15 +94,11 @@ impl Table {
     }
 
     /// Sets the result of recording that a puzzle was begun.
-    pub fn begun(&mut self, begun: Result<Added, BookError>) {
+    pub(super) fn begun(&mut self, begun: Result<Added, BookError>) {
         // After an error this is tried again at the end, and the error is shown then.
-        let (Ok(begun), Some(round)) = (begun, &mut self.round) else {
-            return;
-        };
+        let (Ok(begun), Some(round)) = (begun, &mut self.round) else { return };
         round.set_attempt(begun.first);
-        if let Some(notice) = begun.notice {
-            self.log.add(&*notice);
-        }
+        self.log.add_all(begun.notice);
         if !begun.first {
             self.log.add(voice::again(round.day()));
         }
@@ -134,90 +106,34 @@ impl Table {
     }
 
     /// Sets the result of counting a game.
-    pub fn counted(&mut self, added: Result<Added, BookError>) {
-        if let (Ok(added), Some(round)) = (&added, &mut self.round) {
+    pub(super) fn counted(&mut self, added: Result<Added, BookError>) {
+        let Some(round) = &mut self.round else { return };
+        if let Ok(added) = &added {
             round.set_attempt(added.first);
         }
-        let (share, again) = self.round.as_ref().map(|round| (round.share(), round.again())).unwrap_or_default();
+        let share = round.share();
         if let Some(share) = &share {
-            for line in share.lines() {
-                self.log.add_row(line);
-            }
+            share.lines().for_each(|line| self.log.add_row(line));
             self.log.add("These lines are printed once more when you leave, to be pasted wherever you boast.");
         }
-        self.share = share.or(again);
+        self.share = share.or(round.again());
         match added {
             Ok(added) => {
-                for line in voice::added(&added) {
-                    self.log.add(&*line);
-                }
+                self.log.add_all(voice::added(&added));
                 (self.record, self.trouble) = (Some(added.record), None);
             }
-            Err(error) => self.log.add(&*format!("This game is not counted: {error}.")),
+            Err(error) => self.log.add(voice::not_added(&error)),
         }
         self.log.add(AGAIN);
     }
 
-    /// What keys do at the moment.
-    pub const fn state(&self) -> State {
-        self.state
-    }
-
-    /// The game, once there is one.
-    pub const fn round(&self) -> Option<&Round> {
-        self.round.as_ref()
-    }
-
-    /// The messages.
-    pub(crate) const fn log(&self) -> &Log {
-        &self.log
-    }
-
     /// Whether a game has just been played to its end.
-    pub const fn is_over(&self) -> bool {
+    pub(super) const fn is_over(&self) -> bool {
         matches!(self.state, State::Between | State::Over)
     }
 
-    /// What covers the panels, if something does.
-    pub const fn overlaid(&self) -> Option<Overlaid> {
-        self.overlaid
-    }
-
-    /// Where the cursor is in the guess.
-    pub const fn cursor(&self) -> usize {
-        self.cursor
-    }
-
-    /// The statistics, as far as they could be read.
-    pub(crate) const fn record(&self) -> Option<&Record> {
-        self.record.as_ref()
-    }
-
-    /// Why the statistics could not be read.
-    pub(crate) fn trouble(&self) -> Option<&str> {
-        self.trouble.as_deref()
-    }
-
-    /// What a player can pass on of the last finished game: the result of a puzzle of the day, or the command for the same puzzle.
-    pub fn share(&self) -> Option<&str> {
-        self.share.as_deref()
-    }
-
-    /// The day whose puzzles are played, if they are.
-    pub(crate) const fn day(&self) -> Option<Day> {
-        match self.setter {
-            Setter::Day(day) => Some(day),
-            Setter::Seed | Setter::People => None,
-        }
-    }
-
-    /// Whether two people play against each other.
-    pub(crate) const fn is_for_two(&self) -> bool {
-        matches!(self.setter, Setter::People)
-    }
-
     /// The player whose turn it is in a duel, 1 or 2.
-    pub fn player(&self) -> Option<usize> {
+    pub(super) fn player(&self) -> Option<usize> {
         let duel = self.duel?;
         Some(if self.state == State::Set { duel.setter() } else { duel.guesser })
     }
@@ -228,7 +144,7 @@ impl Table {
     }
 
     /// Pegs in the code, as far as that is chosen.
-    pub fn length(&self) -> usize {
+    pub(super) fn length(&self) -> usize {
         match self.state {
             State::Length(length) | State::Repeats { length, .. } => length,
             _ => self.rules().map_or(MIN_LENGTH, Rules::length),
@@ -236,19 +152,19 @@ impl Table {
     }
 
     /// What is at a position of the guess.
-    pub(crate) fn symbol(&self, position: usize) -> Symbol {
+    pub(super) fn symbol(&self, position: usize) -> Symbol {
         let colours = self.colours();
         let number = self.symbols.get(position).copied().unwrap_or(0);
         Peg::new(number).filter(|_| number < colours).map_or(Symbol::Lifeline, Symbol::Peg)
     }
 
     /// Whether all positions are on the ninth symbol, so that the whole word is shown.
-    pub(crate) fn asks_for_lifeline(&self) -> bool {
+    pub(super) fn asks_for_lifeline(&self) -> bool {
         (0..self.length()).all(|position| self.symbol(position) == Symbol::Lifeline)
     }
 
     /// The rows of the history, each with the entry that took it.
-    pub fn rows(&self) -> Vec<Entry> {
+    pub(super) fn rows(&self) -> Vec<Entry> {
         let history = self.round.as_ref().map(|round| round.game().history()).unwrap_or_default();
         let rows = history.iter().flat_map(|entry| {
             let rows = match entry {
@@ -261,7 +177,7 @@ impl Table {
     }
 
     /// Handles a key.
-    pub fn press(&mut self, key: Press) -> Asked {
+    pub(super) fn press(&mut self, key: Press) -> Asked {
         // Any key closes an overlay and does nothing else.
         if self.overlaid.take().is_some() {
             return Asked::Nothing;
@@ -281,23 +197,18 @@ impl Table {
     }
 
     /// Handles the mouse.
-    pub fn point(&mut self, target: Target, gesture: Gesture) -> Asked {
+    pub(super) fn point(&mut self, target: Target, gesture: Gesture) -> Asked {
         if self.overlaid.take().is_some() {
             return Asked::Nothing;
         }
         self.stay();
         match (self.state, target, gesture) {
-            (State::Menu(_), Target::Menu(choice), Gesture::Press) => {
-                self.state = State::Menu(choice);
-                return self.press_in_state(Press::Enter);
-            }
+            (State::Menu(_), Target::Menu(choice), Gesture::Press) => self.state = State::Menu(choice),
             (State::Length(_), Target::Choice(number), Gesture::Press) => {
                 self.state = State::Length((MIN_LENGTH + number).min(MAX_LENGTH));
-                return self.press_in_state(Press::Enter);
             }
             (State::Repeats { length, .. }, Target::Choice(number), Gesture::Press) => {
                 self.state = State::Repeats { length, repeats: number == 0 };
-                return self.press_in_state(Press::Enter);
             }
             (State::Edit | State::Set, Target::Above(at) | Target::Position(at) | Target::Below(at), _)
                 if at < self.length() =>
@@ -308,17 +219,17 @@ impl Table {
                     (_, Gesture::WheelDown) | (Target::Below(_), Gesture::Press) => self.turn_symbol(false),
                     _ => {}
                 }
+                return Asked::Nothing;
             }
             (State::Pick(_), Target::Above(0) | Target::Below(0), Gesture::Press)
             | (State::Pick(_), Target::Position(0), Gesture::WheelUp | Gesture::WheelDown) => {
                 return self.press_in_state(Press::Up);
             }
-            (State::Set | State::Edit | State::Pick(_), Target::Submit, Gesture::Press) => {
-                return self.press_in_state(Press::Enter);
-            }
-            _ => {}
+            (State::Set | State::Edit | State::Pick(_), Target::Submit, Gesture::Press) => {}
+            _ => return Asked::Nothing,
         }
-        Asked::Nothing
+        // What was pointed at is taken.
+        self.press_in_state(Press::Enter)
     }
 
     /// Withdraws a request to leave, since another key followed it.
@@ -359,15 +270,7 @@ impl Table {
                 _ => self.log.add("UP and DOWN choose, ENTER goes in."),
             },
             State::Length(length) => self.choose_length(key, length),
-            State::Repeats { length, repeats } => match key {
-                Press::Left | Press::Right => self.state = State::Repeats { length, repeats: !repeats },
-                Press::First => self.state = State::Repeats { length, repeats: true },
-                Press::Last => self.state = State::Repeats { length, repeats: false },
-                Press::Back if self.wanted.length.is_none() => self.state = State::Length(length),
-                Press::Enter => self.deal(length, repeats),
-                Press::Other => {}
-                _ => self.log.add(CHOOSING),
-            },
+            State::Repeats { length, repeats } => self.choose_repeats(key, length, repeats),
             State::Set | State::Edit => return self.edit(key),
             State::Pick(lifeline) => return self.pick(key, lifeline),
             State::Between => match key {

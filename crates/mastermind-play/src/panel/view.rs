@@ -29,19 +29,11 @@ use crate::{BAR, voice};
 
 /// The first row of messages below the choices of the set-up, in a window where the questions need no further rows.
 const SETUP_LOG_ROW: u16 = 6;
-/// The questions of the set-up.
-const LENGTH_QUESTION: [&str; 2] =
-    ["How long shall the code be? You may choose your own misery.", "(The stripes on the left are only decoration.)"];
-const REPEATS_QUESTION: [&str; 1] = ["May a digit (a colour) occur twice in the code?"];
-/// Columns between two choices.
-const LENGTH_STEP: u16 = 2;
-const REPEATS_STEP: u16 = 5;
-
 const SUBMIT: &str = " ENTER ";
 
 /// A picture of the table. Drawing changes nothing.
 #[derive(Debug, Clone, Copy)]
-pub struct View<'a> {
+pub(super) struct View<'a> {
     table: &'a Table,
     look: Look,
     quiet: bool,
@@ -52,47 +44,81 @@ fn positions() -> impl Iterator<Item = (u16, usize)> {
     (0..).zip(0..MAX_LENGTH)
 }
 
-/// The rows of a question in a panel of the messages, and the row of the choices below it.
-fn question(panels: Panels, lines: &[&'static str]) -> (Vec<&'static str>, u16) {
-    let width = usize::from(panels.log.width - 2);
-    let rows: Vec<&str> = lines.iter().flat_map(|line| wrap(line, width)).collect();
-    let below = 2 + u16::try_from(rows.len()).unwrap_or(0);
-    (rows, below)
+/// A question of the set-up, and its choices, each as a name and whether the cursor is at it.
+struct Question {
+    lines: &'static [&'static str],
+    choices: Vec<(String, bool)>,
+    /// Columns from one choice to the next.
+    step: u16,
+}
+
+impl Question {
+    fn of(state: State) -> Option<Self> {
+        match state {
+            State::Length(length) => Some(Self {
+                lines: &[
+                    "How long shall the code be? You may choose your own misery.",
+                    "(The stripes on the left are only decoration.)",
+                ],
+                choices: (MIN_LENGTH..=MAX_LENGTH).map(|choice| (choice.to_string(), choice == length)).collect(),
+                step: 2,
+            }),
+            State::Repeats { repeats, .. } => Some(Self {
+                lines: &["May a digit (a colour) occur twice in the code?"],
+                choices: vec![("Yes".into(), repeats), ("No".into(), !repeats)],
+                step: 5,
+            }),
+            _ => None,
+        }
+    }
+
+    /// Its rows in a panel of the messages, and the row of the choices below them.
+    fn rows(&self, panels: Panels) -> (Vec<&'static str>, u16) {
+        let width = usize::from(panels.log.width - 2);
+        let rows: Vec<&str> = self.lines.iter().flat_map(|line| wrap(line, width)).collect();
+        let below = 2 + u16::try_from(rows.len()).unwrap_or(0);
+        (rows, below)
+    }
+
+    /// Which of the choices stands there, each as wide as the longest.
+    fn choice_at(&self, at: Position, panels: Panels) -> Option<Target> {
+        let row = panels.log.y + self.rows(panels).1;
+        let column = at.x.checked_sub(panels.log.x + 1).filter(|_| at.y == row)?;
+        let (number, behind) = (usize::from(column / self.step), usize::from(column % self.step));
+        let width = self.choices.iter().map(|(name, _)| name.len()).max()?;
+        (number < self.choices.len() && behind < width).then_some(Target::Choice(number))
+    }
 }
 
 impl<'a> View<'a> {
     /// A picture in so many colours.
-    pub const fn new(table: &'a Table, depth: Depth) -> Self {
+    pub(super) const fn new(table: &'a Table, depth: Depth) -> Self {
         Self { table, look: Look::new(depth), quiet: false }
     }
 
     /// The same while keys are ignored, so that none is offered after a game.
     #[must_use]
-    pub const fn quiet(self, quiet: bool) -> Self {
+    pub(super) const fn quiet(self, quiet: bool) -> Self {
         Self { quiet, ..self }
     }
 
     /// What the mouse points at in a window of this size.
-    pub fn target(&self, window: Size, mouse: Mouse) -> Option<Target> {
+    pub(super) fn target(&self, window: Size, mouse: Mouse) -> Option<Target> {
         let area = Rect::from((Position::ORIGIN, window));
         if is_small(area) {
             return None;
         }
-        if self.table.overlaid().is_some() {
+        if self.table.overlaid.is_some() {
             return Some(Target::Cover);
         }
         let (at, panels) = (Position::new(mouse.column, mouse.row), Panels::new(area));
-        match self.table.state() {
+        match self.table.state {
             State::Menu(_) => {
                 let places = MenuPlaces::new(area);
                 let hit = |choice: &Menu| places.choice(*choice).contains(at);
                 [Menu::Play, Menu::Quit].into_iter().find(hit).map(Target::Menu)
             }
-            State::Length(_) => {
-                let row = question(panels, &LENGTH_QUESTION).1;
-                choice_at(at, panels, row, LENGTH_STEP, MAX_LENGTH - MIN_LENGTH + 1, 1)
-            }
-            State::Repeats { .. } => choice_at(at, panels, question(panels, &REPEATS_QUESTION).1, REPEATS_STEP, 2, 3),
+            state @ (State::Length(_) | State::Repeats { .. }) => Question::of(state)?.choice_at(at, panels),
             State::Set | State::Edit | State::Pick(_) => {
                 if panels.submit().contains(at) {
                     return Some(Target::Submit);
@@ -146,8 +172,8 @@ impl<'a> View<'a> {
 
     fn guess(&self, buffer: &mut Buffer, panels: Panels) {
         let table = self.table;
-        let (active, cursor) = match table.state() {
-            State::Set | State::Edit => (table.length(), table.cursor()),
+        let (active, cursor) = match table.state {
+            State::Set | State::Edit => (table.length(), table.cursor),
             State::Pick(_) => (1, 0),
             _ => (0, 0),
         };
@@ -161,7 +187,7 @@ impl<'a> View<'a> {
             self.put(buffer, x, y - 1, "^", role);
             self.put(buffer, x, y + panels.peg.height, "v", role);
         }
-        let cell = |position: usize| match table.state() {
+        let cell = |position: usize| match table.state {
             State::Pick(lifeline) if position == 0 => Cell::Choice(lifeline),
             State::Edit if table.asks_for_lifeline() => Cell::Letter { beyond: position >= active },
             State::Set | State::Edit if position < active => match table.symbol(position) {
@@ -180,7 +206,7 @@ impl<'a> View<'a> {
 
     fn history(&self, buffer: &mut Buffer, panels: Panels) {
         let (table, length) = (self.table, self.table.length());
-        let setting_up = matches!(table.state(), State::Length(_) | State::Repeats { .. });
+        let setting_up = matches!(table.state, State::Length(_) | State::Repeats { .. });
         let rows = table.rows();
         for row in 0..TURNS {
             let entry = rows.get(row);
@@ -210,19 +236,10 @@ impl<'a> View<'a> {
     fn messages(&self, buffer: &mut Buffer, panels: Panels) {
         let panel = panels.log;
         let (x, width) = (panel.x + 1, usize::from(panel.width - 2));
-        let first = match self.table.state() {
-            State::Length(length) => {
-                let choices = (MIN_LENGTH..=MAX_LENGTH).map(|choice| (choice.to_string(), choice == length));
-                self.question(buffer, panels, &LENGTH_QUESTION, LENGTH_STEP, choices)
-            }
-            State::Repeats { repeats, .. } => {
-                let choices = [("Yes".to_owned(), repeats), ("No".to_owned(), !repeats)];
-                self.question(buffer, panels, &REPEATS_QUESTION, REPEATS_STEP, choices)
-            }
-            _ => 1,
-        };
+        let question = Question::of(self.table.state);
+        let first = question.map_or(1, |question| self.question(buffer, panels, &question));
         let height = usize::from(panel.height - 1 - first);
-        for (y, row) in (panel.y + first..).zip(self.table.log().rows(width, height)) {
+        for (y, row) in (panel.y + first..).zip(self.table.log.rows(width, height)) {
             for (x, (character, tone)) in (x..).zip(row) {
                 let role = match tone {
                     Tone::Message => Role::Message,
@@ -234,22 +251,15 @@ impl<'a> View<'a> {
         }
     }
 
-    /// A question and its choices, each as a name and whether the cursor is at it. Returns the first row of messages below.
-    fn question(
-        &self,
-        buffer: &mut Buffer,
-        panels: Panels,
-        lines: &[&'static str],
-        step: u16,
-        choices: impl IntoIterator<Item = (String, bool)>,
-    ) -> u16 {
-        let (panel, (rows, below)) = (panels.log, question(panels, lines));
+    /// Returns the first row of messages below the question.
+    fn question(&self, buffer: &mut Buffer, panels: Panels, question: &Question) -> u16 {
+        let (panel, (rows, below)) = (panels.log, question.rows(panels));
         for (y, row) in (panel.y + 1..).zip(rows) {
             self.put(buffer, panel.x + 1, y, row, Role::Message);
         }
-        for (x, (name, chosen)) in (panel.x + 1..).step_by(usize::from(step)).zip(choices) {
-            let role = if chosen { Role::Chosen } else { Role::Plain };
-            self.put(buffer, x, panel.y + below, &name, role);
+        for (x, (name, chosen)) in (panel.x + 1..).step_by(usize::from(question.step)).zip(&question.choices) {
+            let role = if *chosen { Role::Chosen } else { Role::Plain };
+            self.put(buffer, x, panel.y + below, name, role);
         }
         SETUP_LOG_ROW.max(below + 2)
     }
@@ -298,8 +308,8 @@ impl<'a> View<'a> {
         match overlaid {
             Overlaid::Help => Overlay::new("Mastermind", HELP).render(area, buffer),
             Overlaid::Statistics => {
-                let text = match (self.table.record(), self.table.trouble()) {
-                    (_, Some(trouble)) => trouble.to_owned(),
+                let text = match (&self.table.record, &self.table.trouble) {
+                    (_, Some(trouble)) => trouble.clone(),
                     (Some(record), _) => format!("{}\n\n{}", voice::summary(record), record.bars(BAR)),
                     (None, None) => "No game has been counted yet.".into(),
                 };
@@ -319,11 +329,11 @@ impl Widget for &View<'_> {
             return;
         }
         buffer.set_style(area, self.style(Role::Plain));
-        match self.table.state() {
+        match self.table.state {
             State::Menu(selected) => self.menu(buffer, area, selected),
             _ => self.panels(buffer, area),
         }
-        if let Some(overlaid) = self.table.overlaid() {
+        if let Some(overlaid) = self.table.overlaid {
             self.overlay(buffer, area, overlaid);
             // The box has the terminal's own colours, which need not be dark.
             let plain = self.style(Role::Plain);
@@ -366,11 +376,4 @@ impl Cell {
 
 const fn is_small(area: Rect) -> bool {
     area.width < SIZE.width || area.height < SIZE.height
-}
-
-/// Which of `count` choices stands there, each `width` columns wide.
-fn choice_at(at: Position, panels: Panels, row: u16, step: u16, count: usize, width: u16) -> Option<Target> {
-    let column = at.x.checked_sub(panels.log.x + 1).filter(|_| at.y == panels.log.y + row)?;
-    let number = usize::from(column / step);
-    (number < count && column % step < width).then_some(Target::Choice(number))
 }

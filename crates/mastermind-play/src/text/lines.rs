@@ -1,6 +1,6 @@
 //! Lines of input, however long and whatever is in them, and lines of output.
 
-use std::io::{self, BufRead, ErrorKind, Write};
+use std::io::{self, BufRead, ErrorKind, Read, StdinLock, Stdout, Write};
 
 use crate::{interrupt, voice};
 
@@ -9,7 +9,7 @@ const KEPT: usize = 256;
 /// Characters of a wrong answer that are shown again.
 const SHOWN: usize = 24;
 /// Stands for the rest of a line that was too long.
-const CUT: char = '…';
+const CUT: &str = "…";
 
 /// Why there is no further line.
 pub(super) enum Stop {
@@ -30,9 +30,9 @@ impl From<io::Error> for Stop {
 pub(super) type Said<T> = Result<T, Stop>;
 
 /// The player, line by line.
-pub(super) struct Talk<R, W> {
-    input: R,
-    output: W,
+pub(super) struct Talk {
+    input: StdinLock<'static>,
+    output: Stdout,
     /// Whether a person reads along on a terminal. What is written through a pipe is for programs: each item on one line,
     /// nothing else.
     pub(super) person: bool,
@@ -40,9 +40,9 @@ pub(super) struct Talk<R, W> {
     pub(super) explained: bool,
 }
 
-impl<R: BufRead, W: Write> Talk<R, W> {
-    pub(super) const fn new(input: R, output: W, person: bool) -> Self {
-        Self { input, output, person, explained: false }
+impl Talk {
+    pub(super) fn new(person: bool) -> Self {
+        Self { input: io::stdin().lock(), output: io::stdout(), person, explained: false }
     }
 
     /// Writes one or more lines; for a person, each wrapped at words.
@@ -58,12 +58,16 @@ impl<R: BufRead, W: Write> Talk<R, W> {
         self.output.flush()
     }
 
+    pub(super) fn say_all(&mut self, lines: impl IntoIterator<Item = impl AsRef<str>>) -> io::Result<()> {
+        lines.into_iter().try_for_each(|line| self.say(line.as_ref()))
+    }
+
     /// Writes a prompt and reads the answer, without blanks around it. `quit` and `help` are understood at each.
     pub(super) fn ask(&mut self, prompt: &str) -> Said<String> {
         loop {
             self.prompt(prompt)?;
-            let line = read_line(&mut self.input).ok_or(Stop::End)?;
-            if let Some(answer) = self.answer(&line)? {
+            let line = read_line(&mut self.input);
+            if let Some(answer) = self.answer(line)? {
                 return Ok(answer);
             }
         }
@@ -72,17 +76,13 @@ impl<R: BufRead, W: Write> Talk<R, W> {
     /// The same for an answer of `length` characters that nobody else may see: on a terminal stars are shown for it.
     pub(super) fn ask_unseen(&mut self, prompt: &str, length: usize) -> Said<String> {
         loop {
-            let hidden = interrupt::hide_typing(prompt, length);
-            self.prompt(prompt)?;
-            let line = match &hidden {
-                Some(hidden) => {
-                    hidden.begin();
-                    read_typed(&mut self.input, |typed| hidden.show(typed))
-                }
-                None => read_line(&mut self.input),
+            let line = if let Some(hidden) = interrupt::ask_unseen(prompt, length) {
+                read_typed(&mut self.input, |typed| hidden.show(typed))
+            } else {
+                self.prompt(prompt)?;
+                read_line(&mut self.input)
             };
-            drop(hidden);
-            if let Some(answer) = self.answer(&line.ok_or(Stop::End)?)? {
+            if let Some(answer) = self.answer(line)? {
                 return Ok(answer);
             }
         }
@@ -94,17 +94,17 @@ impl<R: BufRead, W: Write> Talk<R, W> {
     }
 
     /// What was answered, unless it was `help`.
-    fn answer(&mut self, line: &str) -> Said<Option<String>> {
+    fn answer(&mut self, line: Option<String>) -> Said<Option<String>> {
+        let line = line.ok_or(Stop::End)?;
         let answer = line.trim();
-        let is = |word: &str| answer.eq_ignore_ascii_case(word);
-        if is("quit") || is("exit") || is("q") {
-            return Err(Stop::Quit);
+        match &*answer.to_ascii_lowercase() {
+            "quit" | "exit" | "q" => Err(Stop::Quit),
+            "help" | "?" => {
+                self.say_all(voice::HELP)?;
+                Ok(None)
+            }
+            _ => Ok(Some(answer.to_owned())),
         }
-        if is("help") || is("?") {
-            voice::HELP.iter().try_for_each(|line| self.say(line))?;
-            return Ok(None);
-        }
-        Ok(Some(answer.to_owned()))
     }
 }
 
@@ -136,35 +136,16 @@ fn read_typed(input: &mut impl BufRead, mut show: impl FnMut(usize)) -> Option<S
 /// The next line as text. Bytes that are not UTF-8 become U+FFFD, which no answer has. `None` at the end of the input, and when it
 /// cannot be read.
 fn read_line(input: &mut impl BufRead) -> Option<String> {
-    let (mut kept, mut cut, mut any) = (Vec::new(), false, false);
-    loop {
-        let chunk = match input.fill_buf() {
-            Ok(chunk) => chunk,
-            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-            Err(_) => return None,
-        };
-        if chunk.is_empty() {
-            break;
-        }
-        any = true;
-        let end = chunk.iter().position(|byte| *byte == b'\n');
-        let line = &chunk[..end.unwrap_or(chunk.len())];
-        let room = KEPT - kept.len();
-        cut |= line.len() > room;
-        kept.extend_from_slice(&line[..line.len().min(room)]);
-        let used = line.len() + usize::from(end.is_some());
-        input.consume(used);
-        if end.is_some() {
-            break;
-        }
+    let mut line = Vec::new();
+    input.by_ref().take(KEPT as u64 + 1).read_until(b'\n', &mut line).ok()?;
+    let cut = line.len() > KEPT && !line.ends_with(b"\n");
+    if cut {
+        line.truncate(KEPT);
+        input.skip_until(b'\n').ok()?;
     }
-    any.then(|| {
-        let mut text = String::from_utf8_lossy(&kept).into_owned();
-        if cut {
-            text.push(CUT);
-        }
-        text
-    })
+    let text = String::from_utf8_lossy(&line);
+    let text = text.strip_suffix('\n').unwrap_or(&text).to_owned();
+    (!line.is_empty()).then(|| if cut { text + CUT } else { text })
 }
 
 /// A wrong answer in a form that any terminal can show.
@@ -174,7 +155,7 @@ pub(super) fn quoted(typed: &str) -> String {
     }
     let mut shown: String = typed.chars().take(SHOWN).flat_map(char::escape_debug).collect();
     if typed.chars().nth(SHOWN).is_some() {
-        shown.push(CUT);
+        shown.push_str(CUT);
     }
     format!("'{shown}'")
 }

@@ -1,7 +1,7 @@
 use rustix::process::Signal;
 use testkit::{TempDir, terminal::Terminal};
 
-use super::{PROGRAM, run};
+use super::{PROGRAM, said};
 
 #[test]
 fn the_lines_of_small_games() {
@@ -13,26 +13,26 @@ fn the_lines_of_small_games() {
         ("--length 4 --colours 6 --strategy optimal", "total 5625 / 1296 = 4.3403, longest 6"),
         ("--length 4 --colours 6 --strategy optimal --seed 3", "total 5625 / 1296 = 4.3403, longest 6"),
     ] {
-        let finished = run(&format!("solve {arguments} --all"), "");
-        assert_eq!((finished.code, finished.stderr.as_str()), (Some(0), ""), "{arguments}");
-        let lines: Vec<&str> = finished.stdout.lines().collect();
+        let said = said(&format!("solve {arguments} --all"), "");
+        let lines: Vec<&str> = said.lines().collect();
         assert_eq!(lines[0], line, "{arguments}");
-        let found: u64 = lines[1..]
-            .iter()
-            .filter(|line| line.starts_with("   "))
-            .map(|line| line.rsplit(' ').next().unwrap().parse::<u64>().unwrap())
-            .sum();
+        let found = lines[1..].iter().filter(|line| line.starts_with("   "));
+        let found: u64 = found.map(|line| line.rsplit(' ').next().unwrap().parse::<u64>().unwrap()).sum();
         assert_eq!(found, 1296, "{arguments}");
         assert!(lines.last().unwrap().ends_with(" s"), "{arguments}");
     }
 }
 
 #[test]
-fn what_was_proven_is_said() {
-    let proven = run("solve --length 4 --colours 5 --strategy optimal --all", "");
-    assert!(proven.stdout.contains("nodes searched, proven to be the least total\n"), "{}", proven.stdout);
-    let good = run("solve --length 5 --colours 6 --strategy optimal --all", "");
-    assert!(good.stdout.contains("guesses limited to ") && good.stdout.contains("not proven"), "{}", good.stdout);
+fn a_report_has_the_distribution_and_says_how_it_was_come_by_and_what_is_proven() {
+    let parts = said("solve --length 4 --colours 6 --strategy parts --all --threads 3", "");
+    let lines: Vec<&str> = parts.lines().collect();
+    assert_eq!((lines[1], lines[4]), ("   1 █ 1", &*format!("   4 {} 635", "█".repeat(40))));
+    assert_eq!(lines[7], "4 pegs, 6 colours, with repeats; parts; 3 threads");
+    let proven = said("solve --length 4 --colours 5 --strategy optimal --all", "");
+    assert!(proven.contains("nodes searched, proven to be the least total\n"), "{proven}");
+    let good = said("solve --length 5 --colours 6 --strategy optimal --all", "");
+    assert!(good.contains("guesses limited to ") && good.contains("not proven"), "{good}");
 }
 
 // In a terminal there is a bar once the work takes long, so that a test knows that it has begun.
@@ -75,13 +75,13 @@ fn a_closed_terminal_does_not_end_work_that_was_started_with_nohup() {
 
 #[test]
 fn one_code_is_played_with_reasons() {
-    let finished = run("solve --length 4 --colours 8 --repeats no --code 8536", "");
-    let before = run("solve --length 4 --colours 8 --no-repeats --code 8536", "").stdout;
-    assert_eq!(finished.stdout, before, "as the option was called before");
-    assert!(
-        finished.stdout.starts_with("Turn 1: 1680 codes are possible. ")
-            && finished.stdout.contains("8536 is found in "),
-        "{}",
-        finished.stdout
-    );
+    let said = |repeats| said(&format!("solve --length 4 --colours 8 {repeats} --code 8536"), "");
+    let text = said("--repeats no");
+    assert_eq!(text, said("--no-repeats"), "as the option was called before");
+    let [first, .., found, last] = text.lines().collect::<Vec<_>>()[..] else { panic!("{text}") };
+    // What is known before the guess, and then what the guess has told.
+    assert!(first.starts_with("Turn 1: 1680 codes are possible. I would guess ") && first.ends_with('.'), "{text}");
+    assert!(first.contains(" guesses compared against every possible code) Guess "), "{text}");
+    assert!(found.ends_with(" Guess 8536: red 4, white 0."), "{text}");
+    assert!(last.starts_with("8536 is found in "), "{text}");
 }

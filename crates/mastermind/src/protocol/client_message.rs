@@ -53,7 +53,7 @@ impl ClientMessage {
         let behind = at + 1;
         let bare = |message| if rest.is_none() { Ok(message) } else { Err(invalid(EXTRA, at)) };
         match &word.to_ascii_uppercase()[..] {
-            b"PLAY" => rest.and_then(Name::new).map(Self::Play).ok_or_else(|| invalid(NO_NAME, at)),
+            b"PLAY" => rest.and_then(|name| Name::new(name).ok()).map(Self::Play).ok_or_else(|| invalid(NO_NAME, at)),
             b"GUESS" => {
                 let code = rest.and_then(|rest| str::from_utf8(rest).ok()).map(str::parse::<Code>);
                 match code {

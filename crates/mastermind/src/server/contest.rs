@@ -73,15 +73,8 @@ impl Contest {
         self.running().next().is_none()
     }
 
-    pub(super) fn finish(&mut self, seat: u8, how: Ending, turns: usize) {
-        self.result(seat, Some(how), turns);
-    }
-
-    pub(super) fn leave(&mut self, seat: u8, turns: usize) {
-        self.result(seat, None, turns);
-    }
-
-    fn result(&mut self, seat: u8, how: Option<Ending>, turns: usize) {
+    // It is over for a seat in this way; with none if the player left.
+    pub(super) fn finish(&mut self, seat: u8, how: Option<Ending>, turns: usize) {
         let after = self.racers.iter().filter(|racer| racer.result.is_some()).count();
         let racer = self.racers.iter_mut().find(|racer| racer.seat == seat && racer.result.is_none());
         if let Some(racer) = racer {

@@ -1,6 +1,6 @@
 //! Who is told what.
 
-use alloc::{borrow::Cow, string::ToString};
+use alloc::{borrow::Cow, string::ToString, vec::Vec};
 use bytes::Bytes;
 use netcore::{Framing, Outbox, PeerId};
 
@@ -27,22 +27,15 @@ impl Server {
 
     // Each is told what its sight of the game at a seat permits.
     fn send_each<'a>(&self, message: impl Fn(Sight) -> Option<ServerMessage<'a>>, seat: Option<u8>, out: &mut Outbox) {
-        const FRAMINGS: [Framing; 2] = [Framing::Stream, Framing::Whole];
-        const SIGHTS: [Sight; 3] = [Sight::All, Sight::NoCode, Sight::Answers];
         // Written once for each kind of receiver.
-        let mut frames: [[Option<Bytes>; 3]; 2] = Default::default();
+        let mut frames: Vec<((Framing, Sight), Option<Bytes>)> = Vec::new();
         for (&peer, known) in &self.peers {
-            let sight = seat.map_or(Sight::All, |seat| self.sight(peer, seat));
-            let framing = known.link.framing();
-            let (row, column) = (
-                FRAMINGS.iter().position(|&other| other == framing).unwrap_or_default(),
-                SIGHTS.iter().position(|&other| other == sight).unwrap_or_default(),
-            );
-            let frame = &mut frames[row][column];
-            if frame.is_none() {
-                *frame = message(sight).map(|message| message.to_frame(framing));
-            }
-            if let Some(frame) = frame {
+            let kind = (known.link.framing(), seat.map_or(Sight::All, |seat| self.sight(peer, seat)));
+            let at = frames.iter().position(|(other, _)| *other == kind).unwrap_or_else(|| {
+                frames.push((kind, message(kind.1).map(|message| message.to_frame(kind.0))));
+                frames.len() - 1
+            });
+            if let Some(frame) = &frames[at].1 {
                 out.send(peer, frame.clone());
             }
         }

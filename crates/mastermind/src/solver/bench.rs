@@ -50,15 +50,17 @@ impl Bench {
 
     /// The `count` best of these guesses, each once, the best first.
     pub(crate) fn best(&mut self, guesses: &[Code], count: usize) -> Vec<Judged> {
+        self.judged += guesses.len();
+        self.best_probed(guesses.iter().map(|guess| (*guess, Probe::of(*guess))), count)
+    }
+
+    /// The same for guesses whose probes are known.
+    pub(crate) fn best_probed(&mut self, guesses: impl Iterator<Item = (Code, Probe)>, count: usize) -> Vec<Judged> {
         let bonus = self.criterion.member_bonus();
         let mut best: Vec<Judged> = Vec::with_capacity(count + 1);
-        let mut rest = guesses.iter();
-        let probes = guesses.iter().map(|guess| Probe::of(*guess));
-        self.slices.judge(probes, self.criterion.judge(self.slices.codes()), |score| {
-            let Some(guess) = rest.next() else {
-                return;
-            };
-            let judged = (score.value - if score.member { bonus } else { 0 }, !score.member, *guess);
+        self.slices.judge(guesses, self.criterion.judge(self.slices.codes()), |guess, score| {
+            let (value, outside) = score.key(bonus);
+            let judged = (value, outside, guess);
             if best.len() < count || best.last().is_some_and(|last| judged < *last) {
                 let at = best.partition_point(|other| *other <= judged);
                 if at == 0 || best[at - 1] != judged {
@@ -67,7 +69,6 @@ impl Bench {
                 }
             }
         });
-        self.judged += guesses.len();
         best
     }
 

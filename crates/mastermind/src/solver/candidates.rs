@@ -1,10 +1,10 @@
 //! The codes that are still possible: all of them, some, or only counted.
 
 use alloc::{collections::BTreeMap, vec::Vec};
-use core::iter;
+use core::{array, iter};
 use rand::{Rng, RngExt};
 
-use super::planes::{Planes, TAIL, Wanted};
+use super::slices::{Slices, level_word, place_word};
 use crate::{
     code::{Code, MAX_COLOURS},
     feedback::{CLASSES, Feedback},
@@ -37,52 +37,59 @@ pub(crate) trait Candidates {
     }
 }
 
+/// Pegs in a tail.
+const TAIL: usize = 4;
+
+/// Which of 64 tails have a number of pegs exactly, for each number that they can have.
+type Exactly = [u64; TAIL + 1];
+
 /// Candidates that are found again each time instead of kept in memory. A code is cut into a head and a tail of four pegs, and
-/// for each head all tails are compared at once.
+/// for each head 64 tails are compared at once, a bit for each.
 pub(crate) struct Possible<'a> {
     knowledge: &'a Knowledge,
     heads: Vec<Code>,
     tails: Vec<Code>,
-    planes: Planes,
-    /// For each tail a bit for each of its colours.
-    colours: Vec<u8>,
-    /// 255 for each tail that is possible after some head, else 0.
-    sound: Vec<u8>,
+    slices: Slices,
+    /// The tails that are possible after some head.
+    sound: Vec<u64>,
     answers: Vec<Halves>,
     /// How many codes each head begins.
     counts: Vec<u32>,
     total: u64,
 }
 
-/// A guess cut into head and tail. What the tail scores depends only on how many pegs of each colour the head of the code has
-/// not matched, so the answers are cached by these counts.
+/// A guess cut into head and tail.
 struct Halves {
     head: Code,
-    tail: Wanted,
     counts: [u8; MAX_COLOURS],
-    answers: BTreeMap<[u8; MAX_COLOURS], Vec<u8>>,
+    /// By the number of red pegs of the tail.
+    red: Vec<Exactly>,
+    /// By the number of pegs that the tail shares in colour. That depends on how many pegs of each colour the head of the code
+    /// has not matched, so the answers are cached by these counts.
+    shared: BTreeMap<[u8; MAX_COLOURS], Vec<Exactly>>,
 }
 
 impl Halves {
-    fn new(guess: Code, head_length: usize) -> Self {
+    fn new(guess: Code, head_length: usize, tails: &Slices) -> Self {
+        let picked = guess.pegs().skip(head_length).enumerate();
+        let picked: Vec<u8> = picked.map(|(place, peg)| place_word(place, peg.index())).collect();
         let head = Code::of(guess.pegs().take(head_length));
-        let tail = Code::of(guess.pegs().skip(head_length));
-        Self { head, tail: Wanted::of(tail), counts: guess.counts(), answers: BTreeMap::new() }
+        Self { head, counts: guess.counts(), red: tails.exactly(&picked), shared: BTreeMap::new() }
     }
 
-    /// The red and the shared pegs of this head alone, and what each tail adds to them.
-    fn after(&mut self, head: Code, planes: &Planes) -> (usize, usize, &[u8]) {
+    /// The red and the shared pegs of this head alone, and which tails add how many to each of them.
+    fn after(&mut self, head: Code, tails: &Slices) -> (usize, usize, impl Iterator<Item = (&Exactly, &Exactly)>) {
         let red = usize::from(Feedback::of(self.head, head).red);
         let of_head = head.counts();
-        let left = core::array::from_fn(|colour| self.counts[colour].saturating_sub(of_head[colour]));
+        let left: [u8; MAX_COLOURS] = array::from_fn(|colour| self.counts[colour].saturating_sub(of_head[colour]));
         let paid: u8 = self.counts.iter().zip(&left).map(|(all, left)| all - left).sum();
-        let tail = Wanted { counts: left, ..self.tail };
-        let answers = self.answers.entry(left).or_insert_with(|| {
-            let mut answers = Vec::new();
-            planes.answer(&tail, &mut answers);
-            answers
+        let shared = self.shared.entry(left).or_insert_with(|| {
+            let levels = |(colour, left): (usize, &u8)| {
+                (0..TAIL.min(usize::from(*left))).map(move |level| level_word(TAIL, colour, level))
+            };
+            tails.exactly(&left.iter().enumerate().flat_map(levels).collect::<Vec<u8>>())
         });
-        (red, usize::from(paid), answers)
+        (red, usize::from(paid), iter::zip(&self.red, &*shared))
     }
 }
 
@@ -91,63 +98,59 @@ impl<'a> Possible<'a> {
         let rules = knowledge.rules();
         let head_length = rules.length() - TAIL;
         let tails = rules.rows(TAIL);
-        let place = knowledge.place().and_then(|(place, peg)| Some((place.checked_sub(head_length)?, peg)));
-        let sound = tails.iter().map(|tail| {
-            let sound =
-                (rules.repeats() || !tail.repeats()) && place.is_none_or(|(place, peg)| tail.peg(place) == Some(peg));
-            if sound { u8::MAX } else { 0 }
-        });
+        let slices = Slices::new(TAIL, &tails);
+        let place = knowledge.place.and_then(|(place, peg)| Some((place.checked_sub(head_length)?, peg)));
+        let is_sound = |tail: &Code| {
+            (rules.repeats() || !tail.repeats()) && place.is_none_or(|(place, peg)| tail.peg(place) == Some(peg))
+        };
+        let bits = |tails: &[Code]| tails.iter().rev().fold(0, |bits, tail| bits << 1 | u64::from(is_sound(tail)));
+        let halves = |(guess, _): &(Code, Feedback)| Halves::new(*guess, head_length, &slices);
         let mut possible = Self {
             knowledge,
             heads: rules.rows(head_length),
-            planes: Planes::new(&tails),
-            colours: tails.iter().map(|tail| tail.colours()).collect(),
-            sound: sound.collect(),
-            answers: knowledge.answers().iter().rev().map(|(guess, _)| Halves::new(*guess, head_length)).collect(),
+            sound: tails.chunks(64).map(bits).collect(),
+            answers: knowledge.answers().iter().rev().map(halves).collect(),
             counts: Vec::new(),
             total: 0,
             tails,
+            slices,
         };
-        let (mut counts, mut total) = (Vec::new(), 0);
-        for head in 0..possible.heads.len() {
-            let count = possible.tails_after(head).iter().map(|alive| u32::from(*alive != 0)).sum();
-            counts.push(count);
-            total += u64::from(count);
-        }
-        possible.counts = counts;
-        possible.total = total;
+        let heads = 0..possible.heads.len();
+        possible.counts =
+            heads.map(|head| possible.tails_after(head).iter().map(|alive| alive.count_ones()).sum()).collect();
+        possible.total = possible.counts.iter().map(|count| u64::from(*count)).sum();
         possible
     }
 
-    /// For each tail 255 if head and tail together are a possible code, else 0; empty if no tail is.
-    fn tails_after(&mut self, head: usize) -> Vec<u8> {
-        let rules = self.knowledge.rules();
-        let head = self.heads[head];
-        let of_head = head.colours();
-        let wrong_place = self
-            .knowledge
-            .place()
-            .is_some_and(|(place, peg)| place + TAIL < rules.length() && head.peg(place) != Some(peg));
+    /// The tails that make a possible code together with this head; empty if none does.
+    fn tails_after(&mut self, head: usize) -> Vec<u64> {
+        let (knowledge, head) = (self.knowledge, self.heads[head]);
+        let rules = knowledge.rules();
+        let wrong_place =
+            knowledge.place.is_some_and(|(place, peg)| place + TAIL < rules.length() && head.peg(place) != Some(peg));
         if wrong_place || !rules.repeats() && head.repeats() {
             return Vec::new();
         }
         let mut alive = self.sound.clone();
         if !rules.repeats() {
-            keep(&mut alive, &self.colours, |colours| colours & of_head == 0);
+            for peg in head.pegs() {
+                iter::zip(&mut alive, self.slices.having(peg.index())).for_each(|(alive, having)| *alive &= !having);
+            }
         }
-        if let Some(colour) = self.knowledge.colour().map(|peg| 1 << peg.index()).filter(|colour| colour & of_head == 0)
-        {
-            keep(&mut alive, &self.colours, |colours| colours & colour != 0);
+        if let Some(peg) = knowledge.colour.filter(|peg| head.pegs().all(|other| other != *peg)) {
+            iter::zip(&mut alive, self.slices.having(peg.index())).for_each(|(alive, having)| *alive &= having);
         }
-        let feedback = self.knowledge.answers().iter().rev().map(|(_, feedback)| feedback);
+        let feedback = knowledge.answers().iter().rev().map(|(_, feedback)| feedback);
         for (halves, feedback) in self.answers.iter_mut().zip(feedback) {
-            let (red, shared, answers) = halves.after(head, &self.planes);
+            let (red, shared, answers) = halves.after(head, &self.slices);
             let left = (usize::from(feedback.red).checked_sub(red), feedback.shared().checked_sub(shared));
-            let (Some(red), Some(shared)) = left else {
+            // A colour that the head has matched can be in place in the tail, so red may exceed the shared pegs left.
+            let (Some(red @ ..=TAIL), Some(shared @ ..=TAIL)) = left else {
                 return Vec::new();
             };
-            // A colour that the head has matched can be in place in the tail, so red may exceed the shared pegs left.
-            keep(&mut alive, answers, |answer| usize::from(answer) == (shared << 4 | red));
+            for (alive, (reds, shares)) in alive.iter_mut().zip(answers) {
+                *alive &= reds[red] & shares[shared];
+            }
         }
         alive
     }
@@ -169,9 +172,10 @@ impl Candidates for Possible<'_> {
                 continue;
             }
             let alive = self.tails_after(head);
-            for (tail, _) in self.tails.iter().zip(&alive).filter(|(_, alive)| **alive != 0) {
+            let is_alive = |number: &usize| alive[number / 64] >> (number % 64) & 1 == 1;
+            for number in (0..self.tails.len()).filter(is_alive) {
                 if ranks.next_if_eq(&rank).is_some() {
-                    found.push(Code::of(self.heads[head].pegs().chain(tail.pegs())));
+                    found.push(Code::of(self.heads[head].pegs().chain(self.tails[number].pegs())));
                 }
                 rank += 1;
             }
@@ -180,22 +184,26 @@ impl Candidates for Possible<'_> {
     }
 
     fn counts(&mut self, guess: Code) -> [u64; CLASSES] {
-        let mut halves = Halves::new(guess, self.knowledge.rules().length() - TAIL);
-        let mut by_byte = [0u64; 256];
+        let mut halves = Halves::new(guess, self.knowledge.rules().length() - TAIL, &self.slices);
         let mut counts = [0; CLASSES];
         for head in 0..self.heads.len() {
             if self.counts[head] == 0 {
                 continue;
             }
             let alive = self.tails_after(head);
-            let (red, shared, answers) = halves.after(self.heads[head], &self.planes);
-            by_byte.fill(0);
-            for (answer, alive) in iter::zip(answers, &alive) {
-                by_byte[usize::from(*answer)] += u64::from(*alive & 1);
+            let (red, shared, answers) = halves.after(self.heads[head], &self.slices);
+            let mut sums = [[0; TAIL + 1]; TAIL + 1];
+            for (alive, (reds, shares)) in iter::zip(alive, answers).filter(|(alive, _)| *alive != 0) {
+                for (sums, reds) in sums.iter_mut().zip(reds) {
+                    for (sum, shares) in sums.iter_mut().zip(shares) {
+                        *sum += u64::from((alive & reds & shares).count_ones());
+                    }
+                }
             }
-            for (byte, count) in (0..=u8::MAX).zip(by_byte).filter(|(_, count)| *count > 0) {
-                let (tail_red, tail_shared) = (usize::from(byte & 15), usize::from(byte >> 4));
-                counts[Feedback::from_shared(red + tail_red, shared + tail_shared).class()] += count;
+            for (tail_red, sums) in sums.iter().enumerate() {
+                for (tail_shared, sum) in sums.iter().enumerate() {
+                    counts[Feedback::from_shared(red + tail_red, shared + tail_shared).class()] += sum;
+                }
             }
         }
         counts
@@ -218,12 +226,5 @@ impl Candidates for &[Code] {
             counts[Feedback::of(guess, *code).class()] += 1;
         }
         counts
-    }
-}
-
-/// Clears the lanes of `alive` whose byte does not fit.
-fn keep(alive: &mut [u8], bytes: &[u8], fits: impl Fn(u8) -> bool + Copy) {
-    for (alive, byte) in iter::zip(alive, bytes) {
-        *alive &= if fits(*byte) { u8::MAX } else { 0 };
     }
 }

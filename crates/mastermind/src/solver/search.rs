@@ -12,25 +12,17 @@ use alloc::{collections::BTreeMap, sync::Arc, vec::Vec};
 use core::ops::ControlFlow;
 use rand::{Rng, RngExt};
 
-use self::bounds::{Easy, bounds, easy, number_of};
+pub(crate) use self::bounds::number_of;
+use self::bounds::{Known, bounds, easy};
 use super::{
-    slices::{Judge, Slices},
+    Stopped,
+    slices::{Judge, Score, Slices},
     space::{Pool, Space, split},
-    stopped::Stopped,
     strategy::{Criterion, Strategy},
     symmetry::PLAIN,
     tally::Tally,
 };
 use crate::{code::Code, config::Rules, feedback::Feedback};
-
-/// What is known of the least total of a set.
-#[derive(Debug, Clone, Copy)]
-enum Known {
-    /// It is this, by this guess.
-    Exactly(u32, Code),
-    /// It is at least this.
-    AtLeast(u32),
-}
 
 /// How far the search is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -176,15 +168,20 @@ impl Search {
             Some(Known::AtLeast(least)) if *least >= budget => return Ok(*least),
             _ => {}
         }
-        let total = match easy(codes) {
-            Easy::Exactly(total, guess) => {
-                self.known.insert(codes.to_vec(), Known::Exactly(total, guess));
-                return Ok(total);
-            }
-            Easy::AtLeast(least) if least >= budget => return Ok(least),
-            Easy::AtLeast(_) => self.solve_hard(codes, pool, budget, watch)?,
-        };
-        Ok(total)
+        match self.easy(codes) {
+            Known::Exactly(total, _) => Ok(total),
+            Known::AtLeast(least) if least >= budget => Ok(least),
+            Known::AtLeast(_) => self.solve_hard(codes, pool, budget, watch),
+        }
+    }
+
+    /// What the members of a set alone tell, which is kept if it is all that there is to know.
+    fn easy(&mut self, codes: &[Code]) -> Known {
+        let known = easy(codes);
+        if matches!(known, Known::Exactly(..)) {
+            self.known.insert(codes.to_vec(), known);
+        }
+        known
     }
 
     fn solve_hard(
@@ -266,21 +263,16 @@ impl Search {
         (pool, guess): (&Arc<Pool>, Code),
         budget: u32,
     ) -> u32 {
-        match self.known.get(codes) {
-            Some(Known::Exactly(total, _) | Known::AtLeast(total)) => return *total,
-            None => {}
+        if let Some(Known::Exactly(least, _) | Known::AtLeast(least)) = self.known.get(codes) {
+            return *least;
         }
-        match easy(codes) {
-            Easy::Exactly(total, guess) => {
-                self.known.insert(codes.to_vec(), Known::Exactly(total, guess));
-                return total;
-            }
-            Easy::AtLeast(least) if least >= budget => return least,
-            Easy::AtLeast(_) => {}
+        match self.easy(codes) {
+            Known::Exactly(total, _) => return total,
+            Known::AtLeast(least) if least >= budget => return least,
+            Known::AtLeast(_) => {}
         }
         let after = after.get_or_insert_with(|| self.space.pool_after(pool, guess));
-        let after = Arc::clone(after);
-        let known = self.look_ahead(codes, &after);
+        let known = self.look_ahead(codes, after);
         self.known.insert(codes.to_vec(), known);
         let (Known::Exactly(least, _) | Known::AtLeast(least)) = known;
         least
@@ -290,21 +282,18 @@ impl Search {
     fn look_ahead(&mut self, codes: &[Code], pool: &Pool) -> Known {
         self.progress.nodes += 1;
         self.slices.refill(codes);
-        let count = number_of(codes);
-        let (mut least, mut judged) = (u32::MAX, 0);
-        let guesses = self.space.worth_trying(pool, codes);
-        let probes = guesses.iter().map(|index| self.space.guesses[*index as usize].1);
-        self.slices.judge_until(probes, Judge::Sum(&self.bounds), |score| {
-            least = least.min(count + u32::try_from(score.value).unwrap_or(u32::MAX / 2) - u32::from(score.member));
+        let (mut least, mut telling) = (u32::MAX, None);
+        let guesses = self.space.probed(self.space.worth_trying(pool, codes));
+        self.slices.judge_until(guesses, Judge::Sum(&self.bounds), |index, score| {
+            least = least.min(bound_of(codes, score));
             // It distinguishes all codes, so nothing is better.
-            if least == 2 * count {
+            if least == 2 * number_of(codes) {
+                telling = Some(index);
                 return ControlFlow::Break(());
             }
-            judged += 1;
             ControlFlow::Continue(())
         });
-        let telling = guesses.get(judged).map(|index| self.space.guesses[*index as usize].0);
-        telling.map_or(Known::AtLeast(least), |guess| Known::Exactly(least, guess))
+        telling.map_or(Known::AtLeast(least), |index| Known::Exactly(least, self.space.guesses[index as usize].0))
     }
 
     fn bound(&self, count: usize) -> u32 {
@@ -316,16 +305,12 @@ impl Search {
         self.progress.nodes += 1;
         self.slices.refill(codes);
         let mut ranked = Vec::new();
-        let count = number_of(codes);
-        let guesses = self.space.worth_trying(pool, codes);
-        let mut indices = guesses.iter();
-        let probes = guesses.iter().map(|index| self.space.guesses[*index as usize].1);
-        self.slices.judge(probes, Judge::Sum(&self.bounds), |score| {
-            let bound = count + u32::try_from(score.value).unwrap_or(u32::MAX / 2) - u32::from(score.member);
-            let index = indices.next();
+        let guesses = self.space.probed(self.space.worth_trying(pool, codes));
+        self.slices.judge(guesses, Judge::Sum(&self.bounds), |index, score| {
+            let bound = bound_of(codes, score);
             // A guess that gets the same answer from all codes gains nothing.
             if bound < budget && score.value < self.bounds[codes.len()] {
-                ranked.extend(index.map(|index| (bound, *index)));
+                ranked.push((bound, index));
             }
         });
         ranked.sort_unstable();
@@ -338,14 +323,13 @@ impl Search {
             return;
         };
         let bonus = self.criterion.member_bonus();
-        let mut values = Vec::with_capacity(ranked.len());
-        let probes = ranked.iter().map(|(_, index)| self.space.guesses[*index as usize].1);
-        self.slices.judge(probes, self.criterion.judge(codes.len()), |score| {
-            values.push((score.value - if score.member { bonus } else { 0 }, !score.member));
+        let mut by_value = Vec::with_capacity(ranked.len());
+        let guesses = ranked.drain(..).map(|(bound, index)| ((index, bound), self.space.guesses[index as usize].1));
+        self.slices.judge(guesses, self.criterion.judge(codes.len()), |guess, score| {
+            by_value.push((score.key(bonus), guess));
         });
-        let mut ranked_by_value: Vec<_> = values.into_iter().zip(ranked.drain(..)).collect();
-        ranked_by_value.sort_unstable_by_key(|(value, (_, index))| (*value, *index));
-        ranked.extend(ranked_by_value.into_iter().take(width).map(|(_, guess)| guess));
+        by_value.sort_unstable();
+        ranked.extend(by_value.into_iter().take(width).map(|(_, (index, bound))| (bound, index)));
         ranked.sort_unstable();
     }
 
@@ -381,6 +365,11 @@ impl Search {
         }
         Ok(())
     }
+}
+
+/// The least total of the codes after a guess with this score, whose value is the sum of the bounds of its parts.
+fn bound_of(codes: &[Code], score: Score) -> u32 {
+    number_of(codes) + u32::try_from(score.value).unwrap_or(u32::MAX / 2) - u32::from(score.member)
 }
 
 #[cfg(test)]

@@ -10,10 +10,10 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
 use super::{
+    Stopped,
     bench::{Bench, Judged, openings},
+    search::number_of,
     space::{split, telling_member},
-    stopped::Stopped,
-    strategy::Strategy,
 };
 use crate::{code::Code, config::Rules};
 
@@ -57,17 +57,13 @@ impl Limits {
 type Watch<'a> = dyn FnMut() -> ControlFlow<()> + 'a;
 
 /// Finds good guesses without looking at all of them.
-pub(crate) struct Shortlist {
-    rules: Rules,
-    limits: Limits,
-    bench: Bench,
+pub(crate) struct Shortlist<'a> {
+    pub(crate) rules: Rules,
+    pub(crate) limits: Limits,
+    pub(crate) bench: &'a mut Bench,
 }
 
-impl Shortlist {
-    pub(crate) fn new(rules: Rules, strategy: Strategy, limits: Limits) -> Self {
-        Self { rules, limits, bench: Bench::new(rules, strategy) }
-    }
-
+impl Shortlist<'_> {
     /// The best guess that is found at these codes, of which there are some. `watch` may stop a search.
     pub(crate) fn choose(&mut self, codes: &[Code], watch: &mut Watch<'_>) -> Result<Code, Stopped> {
         if codes.len() <= self.limits.searched {
@@ -138,10 +134,6 @@ fn least(codes: &[Code]) -> u32 {
     2 * number_of(codes) - 1
 }
 
-fn number_of(codes: &[Code]) -> u32 {
-    u32::try_from(codes.len()).unwrap_or(u32::MAX / 4)
-}
-
 /// The codes if there are at most so many; else so many of them, spread evenly, but not at the same distance, which would
 /// often give them the same last pegs.
 fn sample(codes: &[Code], most: usize) -> Vec<Code> {
@@ -157,7 +149,7 @@ fn sample(codes: &[Code], most: usize) -> Vec<Code> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::solver::bench::neighbours;
+    use crate::solver::{Strategy, bench::neighbours};
 
     #[test]
     fn a_sample_is_spread_over_all_codes_and_always_the_same() {
@@ -178,7 +170,8 @@ mod tests {
         let rules = Rules::new(5, 8, true).unwrap();
         let codes: Vec<Code> = rules.all().into_iter().step_by(331).collect();
         for strategy in Strategy::ALL {
-            let mut shortlist = Shortlist::new(rules, strategy, Limits::ONE_STEP);
+            let bench = &mut Bench::new(rules, strategy);
+            let mut shortlist = Shortlist { rules, limits: Limits::ONE_STEP, bench };
             let best = shortlist.best(&codes)[0];
             let around = shortlist.bench.best(&neighbours(rules, best.2), 1)[0];
             assert!(best <= around, "{strategy}");

@@ -18,28 +18,30 @@ use crate::{
 pub(crate) struct Probe([u8; 2 * MAX_LENGTH]);
 
 impl Probe {
-    #[expect(clippy::cast_possible_truncation, reason = "a block has 128 words at most")]
     pub(crate) fn of(guess: Code) -> Self {
         let length = guess.len();
         let mut probe = [0; 2 * MAX_LENGTH];
         let mut counts = [0; MAX_COLOURS];
         for (place, peg) in guess.pegs().enumerate() {
             let colour = peg.index();
-            probe[place] = place_word(place, colour) as u8;
-            probe[length + place] = level_word(length, colour, counts[colour]) as u8;
+            probe[place] = place_word(place, colour);
+            probe[length + place] = level_word(length, colour, counts[colour]);
             counts[colour] += 1;
         }
         Self(probe)
     }
 }
 
-const fn place_word(place: usize, colour: usize) -> usize {
-    place * MAX_COLOURS + colour
+/// The word of codes that have the colour at the place.
+#[expect(clippy::cast_possible_truncation, reason = "a block has 128 words at most")]
+pub(crate) const fn place_word(place: usize, colour: usize) -> u8 {
+    (place * MAX_COLOURS + colour) as u8
 }
 
 /// The word of codes that have more than `level` pegs of the colour.
-const fn level_word(length: usize, colour: usize, level: usize) -> usize {
-    length * MAX_COLOURS + colour * length + level
+#[expect(clippy::cast_possible_truncation, reason = "a block has 128 words at most")]
+pub(crate) const fn level_word(length: usize, colour: usize, level: usize) -> u8 {
+    (length * MAX_COLOURS + colour * length + level) as u8
 }
 
 /// How many codes of a set give each answer, by [`crate::Feedback::class`].
@@ -72,6 +74,13 @@ pub(crate) struct Score {
     pub(crate) member: bool,
 }
 
+impl Score {
+    /// Smaller is better, then one that may be the code, for which `bonus` is taken off.
+    pub(crate) const fn key(self, bonus: i64) -> (i64, bool) {
+        (self.value - if self.member { bonus } else { 0 }, !self.member)
+    }
+}
+
 impl Slices {
     pub(crate) fn new(length: usize, codes: &[Code]) -> Self {
         let mut slices = Self { length, codes: 0, arch: pulp::Arch::new(), words: Vec::new() };
@@ -81,7 +90,7 @@ impl Slices {
 
     /// Replaces the set, keeping the memory.
     pub(crate) fn refill(&mut self, codes: &[Code]) {
-        let stride = 2 * MAX_COLOURS * self.length;
+        let stride = self.stride();
         self.codes = codes.len();
         self.words.clear();
         self.words.resize(codes.len().div_ceil(64) * stride, 0);
@@ -95,48 +104,71 @@ impl Slices {
         }
     }
 
+    const fn stride(&self) -> usize {
+        2 * MAX_COLOURS * self.length
+    }
+
     /// How many codes there are.
     pub(crate) const fn codes(&self) -> usize {
         self.codes
     }
 
+    /// Which codes have a colour, 64 to a word.
+    pub(crate) fn having(&self, colour: usize) -> impl Iterator<Item = u64> {
+        self.words.chunks_exact(self.stride()).map(move |block| block[usize::from(level_word(self.length, colour, 0))])
+    }
+
+    /// For each 64 codes, and each number below `N`, which of them have exactly so many of the picked words.
+    pub(crate) fn exactly<const N: usize>(&self, picked: &[u8]) -> Vec<[u64; N]> {
+        let exactly = |block| {
+            let steps = ladder(block, picked, u64::MAX);
+            core::array::from_fn(|number| steps[number] & !steps[number + 1])
+        };
+        self.words.chunks_exact(self.stride()).map(exactly).collect()
+    }
+
     /// Judges each guess.
-    pub(crate) fn judge(&self, probes: impl Iterator<Item = Probe>, judge: Judge<'_>, mut each: impl FnMut(Score)) {
-        self.judge_until(probes, judge, |score| {
-            each(score);
+    pub(crate) fn judge<G>(
+        &self,
+        guesses: impl Iterator<Item = (G, Probe)>,
+        judge: Judge<'_>,
+        mut each: impl FnMut(G, Score),
+    ) {
+        self.judge_until(guesses, judge, |guess, score| {
+            each(guess, score);
             ControlFlow::Continue(())
         });
     }
 
     /// Judges guess after guess until `each` breaks.
-    pub(crate) fn judge_until(
+    pub(crate) fn judge_until<G>(
         &self,
-        probes: impl Iterator<Item = Probe>,
+        guesses: impl Iterator<Item = (G, Probe)>,
         judge: Judge<'_>,
-        mut each: impl FnMut(Score) -> ControlFlow<()>,
+        mut each: impl FnMut(G, Score) -> ControlFlow<()>,
     ) {
         self.arch.dispatch(
             #[inline(always)]
             || match self.length {
-                4 => self.judge_all::<4>(probes, judge, &mut each),
-                5 => self.judge_all::<5>(probes, judge, &mut each),
-                6 => self.judge_all::<6>(probes, judge, &mut each),
-                7 => self.judge_all::<7>(probes, judge, &mut each),
-                _ => self.judge_all::<8>(probes, judge, &mut each),
+                4 => self.judge_all::<4, G>(guesses, judge, &mut each),
+                5 => self.judge_all::<5, G>(guesses, judge, &mut each),
+                6 => self.judge_all::<6, G>(guesses, judge, &mut each),
+                7 => self.judge_all::<7, G>(guesses, judge, &mut each),
+                _ => self.judge_all::<8, G>(guesses, judge, &mut each),
             },
         );
     }
 
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "the machine's instructions are only used where it is part of the caller")]
-    fn judge_all<const L: usize>(
+    fn judge_all<const L: usize, G>(
         &self,
-        probes: impl Iterator<Item = Probe>,
+        guesses: impl Iterator<Item = (G, Probe)>,
         judge: Judge<'_>,
-        each: &mut impl FnMut(Score) -> ControlFlow<()>,
+        each: &mut impl FnMut(G, Score) -> ControlFlow<()>,
     ) {
         let win = L * (L + 1) / 2 + L;
-        for probe in probes {
+        for (guess, probe) in guesses {
             let mut counts = [0; CLASSES];
             self.count::<L>(&probe, &mut counts);
             let classes = counts[..=win].iter();
@@ -147,7 +179,7 @@ impl Slices {
                 }
                 Judge::Largest => i64::from(classes.copied().max().unwrap_or(0)),
             };
-            if each(Score { value, member: counts[win] > 0 }).is_break() {
+            if each(guess, Score { value, member: counts[win] > 0 }).is_break() {
                 return;
             }
         }
@@ -161,8 +193,8 @@ impl Slices {
         for block in self.words.chunks_exact(stride) {
             let valid = if left >= 64 { u64::MAX } else { (1 << left) - 1 };
             left = left.saturating_sub(64);
-            let red = ladder::<L>(block, &probe.0[..L], valid);
-            let shared = ladder::<L>(block, &probe.0[L..2 * L], valid);
+            let red = ladder(block, &probe.0[..L], valid);
+            let shared = ladder(block, &probe.0[L..2 * L], valid);
             // With bounds that are constant the compiler writes all steps out.
             let answers = L + 1;
             for sum in 0..answers {
@@ -178,15 +210,14 @@ impl Slices {
     }
 }
 
-/// For each number up to `L` the codes of which at least so many of the picked words have the bit; at 0 all codes, beyond
-/// `L` none.
+/// For each number the codes of which at least so many of the picked words have the bit; at 0 all codes.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "the machine's instructions are only used where it is part of the caller")]
-fn ladder<const L: usize>(block: &[u64], picked: &[u8], valid: u64) -> [u64; MAX_LENGTH + 2] {
+fn ladder(block: &[u64], picked: &[u8], valid: u64) -> [u64; MAX_LENGTH + 2] {
     let mut steps = [0; MAX_LENGTH + 2];
     steps[0] = valid;
-    for index in 0..L {
-        let word = block[usize::from(picked[index])];
+    for (index, word) in picked.iter().enumerate() {
+        let word = block[usize::from(*word)];
         for step in (0..=index).rev() {
             steps[step + 1] |= steps[step] & word;
         }
@@ -225,7 +256,7 @@ mod tests {
                     }
                     assert_eq!(counts, one_by_one, "{guess}");
                     let largest = one_by_one.into_iter().max().map(i64::from);
-                    slices.judge([probe].into_iter(), Judge::Largest, |score| {
+                    slices.judge([((), probe)].into_iter(), Judge::Largest, |(), score| {
                         assert_eq!((Some(score.value), score.member), (largest, codes.contains(&guess)), "{guess}");
                     });
                 }

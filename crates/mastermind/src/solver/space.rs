@@ -80,6 +80,11 @@ impl Space {
         all.chain(some).copied()
     }
 
+    /// The guesses with these indices and their probes, each with its index.
+    pub(crate) fn probed(&self, indices: impl IntoIterator<Item = u32>) -> impl Iterator<Item = (u32, Probe)> {
+        indices.into_iter().map(|index| (index, self.guesses[index as usize].1))
+    }
+
     /// The indices of a pool's guesses, but of those that only differ in colours that none of the codes has not of all.
     pub(crate) fn worth_trying(&self, pool: &Pool, codes: &[Code]) -> Vec<u32> {
         let present = codes.iter().fold(0, |present, code| present | code.colours());
@@ -91,11 +96,6 @@ impl Space {
         }
         let absent = !present & !(!present & present.wrapping_add(1));
         (0..).zip(&self.colours).filter(|(_, colours)| **colours & absent == 0).map(|(index, _)| index).collect()
-    }
-
-    /// The guess of a pool with this number.
-    pub(crate) fn guess(&self, pool: &Pool, number: usize) -> Code {
-        pool.some.as_ref().map_or_else(|| self.guesses[number].0, |some| self.guesses[some[number] as usize].0)
     }
 }
 

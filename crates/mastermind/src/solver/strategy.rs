@@ -1,8 +1,7 @@
 //! What makes one guess better than another, one step ahead.
 
 use alloc::vec::Vec;
-use core::{fmt, str::FromStr};
-use thiserror::Error;
+use core::fmt;
 
 use super::slices::Judge;
 
@@ -37,19 +36,6 @@ impl Strategy {
 impl fmt::Display for Strategy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
-    }
-}
-
-/// A word that names no strategy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("no such strategy: there are minimax, expected, entropy and parts")]
-pub struct ParseStrategyError;
-
-impl FromStr for Strategy {
-    type Err = ParseStrategyError;
-
-    fn from_str(text: &str) -> Result<Self, ParseStrategyError> {
-        Self::ALL.into_iter().find(|strategy| strategy.name() == text).ok_or(ParseStrategyError)
     }
 }
 

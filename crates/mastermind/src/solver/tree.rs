@@ -4,11 +4,11 @@ use alloc::{sync::Arc, vec::Vec};
 use core::ops::ControlFlow;
 
 use super::{
+    Stopped,
+    bench::Bench,
     shortlist::{Limits, Shortlist},
-    slices::Slices,
     space::{Pool, Space, split, telling_member},
-    stopped::Stopped,
-    strategy::{Criterion, Strategy},
+    strategy::Strategy,
     tally::Tally,
 };
 use crate::{code::Code, config::Rules};
@@ -36,13 +36,6 @@ impl Job {
     pub fn codes(&self) -> usize {
         self.codes.len()
     }
-}
-
-/// What is needed to choose guesses, kept between them.
-struct Tools {
-    criterion: Criterion,
-    slices: Slices,
-    shortlist: Option<Shortlist>,
 }
 
 impl Codebreaker {
@@ -81,8 +74,7 @@ impl Codebreaker {
     /// Takes one turn. Returns the codes that it finds, and a job for each other answer. Jobs are independent, so other threads can
     /// [run](Self::run) them; their tallies [add up](Tally::add).
     pub fn divide(&self, job: &Job) -> (Tally, Vec<Job>) {
-        let mut tools = self.tools();
-        let guess = self.choose(&job.codes, &job.pool, &mut tools, &mut || ControlFlow::Continue(()));
+        let guess = self.choose(&job.codes, &job.pool, &mut self.bench(), &mut || ControlFlow::Continue(()));
         // Nobody stops it.
         self.divide_by(guess.unwrap_or(job.codes[0]), job)
     }
@@ -109,7 +101,7 @@ impl Codebreaker {
     /// # Errors
     /// [`Stopped`] when `watch` breaks.
     pub fn run(&self, job: Job, mut watch: impl FnMut(u64) -> ControlFlow<()>) -> Result<Tally, Stopped> {
-        let mut tools = self.tools();
+        let mut bench = self.bench();
         let mut tally = Tally::default();
         let mut jobs = alloc::vec![job];
         let mut told = 0;
@@ -122,7 +114,7 @@ impl Codebreaker {
                     tally.found(job.turns + 2, 1);
                 }
                 _ => {
-                    let guess = self.choose(&job.codes, &job.pool, &mut tools, &mut || watch(0))?;
+                    let guess = self.choose(&job.codes, &job.pool, &mut bench, &mut || watch(0))?;
                     let (found, further) = self.divide_by(guess, &job);
                     tally.add(&found);
                     jobs.extend(further);
@@ -138,12 +130,8 @@ impl Codebreaker {
         Ok(tally)
     }
 
-    fn tools(&self) -> Tools {
-        Tools {
-            criterion: Criterion::new(self.strategy),
-            slices: Slices::new(self.space.rules.length(), &[]),
-            shortlist: self.limits.map(|limits| Shortlist::new(self.space.rules, self.strategy, limits)),
-        }
+    fn bench(&self) -> Bench {
+        Bench::new(self.space.rules, self.strategy)
     }
 
     /// The best guess at the codes; of equally good ones one that may be the code, and then the first.
@@ -151,27 +139,17 @@ impl Codebreaker {
         &self,
         codes: &[Code],
         pool: &Pool,
-        tools: &mut Tools,
+        bench: &mut Bench,
         watch: &mut dyn FnMut() -> ControlFlow<()>,
     ) -> Result<Code, Stopped> {
         // No guess is better by any strategy.
         if let Some(member) = telling_member(codes) {
             return Ok(member);
         }
-        if let Some(shortlist) = &mut tools.shortlist {
-            return shortlist.choose(codes, watch);
+        if let Some(limits) = self.limits {
+            return Shortlist { rules: self.space.rules, limits, bench }.choose(codes, watch);
         }
-        tools.slices.refill(codes);
-        let probes = self.space.of_pool(pool).map(|(_, probe)| probe);
-        let bonus = tools.criterion.member_bonus();
-        let (mut best, mut number) = (None, 0);
-        tools.slices.judge(probes, tools.criterion.judge(codes.len()), |score| {
-            let key = (score.value - if score.member { bonus } else { 0 }, !score.member, number);
-            if best.is_none_or(|best| key < best) {
-                best = Some(key);
-            }
-            number += 1;
-        });
-        Ok(best.map_or(codes[0], |(_, _, number)| self.space.guess(pool, number)))
+        bench.refill(codes);
+        Ok(bench.best_probed(self.space.of_pool(pool), 1).first().map_or(codes[0], |(_, _, guess)| *guess))
     }
 }

@@ -5,15 +5,16 @@
 mod vectors;
 
 use mastermind::{
-    Client, ClientMessage, Code, Day, Feedback, Game, Lifeline, Rules, ServerMessage, Style,
-    game::Action,
+    Client, ClientMessage, Day, Feedback, Game, Lifeline, ServerMessage, Style,
+    client::Place,
+    game::{Action, Outcome},
     share,
     view::{Board, Ending, Line, Sight},
 };
 use netcore::{Client as _, Framing, Link, Time};
-use rand::SeedableRng as _;
-use rand_pcg::Pcg64;
 use serde_json::{Value, json};
+
+use crate::{code, rng, rules};
 
 #[test]
 fn the_page_has_the_same_rules() {
@@ -121,10 +122,10 @@ fn answers() -> Value {
     for length in 4..=8 {
         for colours in [2, 4, 8] {
             for _ in 0..6 {
-                let mut code = || (0..length).map(|_| (below(colours) + 1).to_string()).collect::<String>();
-                let (guess, code) = (code(), code());
-                let Feedback { red, white } = Feedback::of(guess.parse().unwrap(), code.parse().unwrap());
-                all.push(json!([guess, code, red, white]));
+                let mut digits = || (0..length).map(|_| (below(colours) + 1).to_string()).collect::<String>();
+                let [guess, secret] = [digits(), digits()];
+                let Feedback { red, white } = Feedback::of(code(&guess), code(&secret));
+                all.push(json!([guess, secret, red, white]));
             }
         }
     }
@@ -133,21 +134,26 @@ fn answers() -> Value {
 
 // Games that are over: what their player was told, and the result to be pasted.
 fn shared() -> Value {
-    let guess = |code: &str| Action::Guess(code.parse().unwrap());
-    let rules = |length, repeats| Rules::new(length, 8, repeats).unwrap();
+    let guess = |text: &str| Action::Guess(code(text));
     // 2026-01-13.
     let day = Some(Day(20_466));
     let games = [
-        (rules(4, true), "3451", vec![guess("1234"), Action::Lifeline(Lifeline::Place), guess("3451")], 1, day, true),
-        (rules(5, false), "12345", vec![guess("12345")], 0, None, false),
-        (rules(8, true), "11223344", vec![Action::Lifeline(Lifeline::Colour); 1], 0, None, false),
-        (rules(4, true), "8888", vec![guess("1111"); 10], 2, day, false),
+        (
+            rules(4, 8, true),
+            "3451",
+            vec![guess("1234"), Action::Lifeline(Lifeline::Place), guess("3451")],
+            1,
+            day,
+            true,
+        ),
+        (rules(5, 8, false), "12345", vec![guess("12345")], 0, None, false),
+        (rules(8, 8, true), "11223344", vec![Action::Lifeline(Lifeline::Colour); 1], 0, None, false),
+        (rules(4, 8, true), "8888", vec![guess("1111"); 10], 2, day, false),
     ];
     let mut all = vec![];
-    for (rules, code, actions, hints, day, again) in games {
-        let code: Code = code.parse().unwrap();
-        let mut game = Game::with_code(rules, Style::Panel, code).unwrap();
-        let mut rng = Pcg64::seed_from_u64(1);
+    for (rules, secret, actions, hints, day, again) in games {
+        let mut game = Game::with_code(rules, Style::Panel, code(secret)).unwrap();
+        let mut rng = rng(1);
         for action in actions {
             game.apply(action, &mut rng).unwrap();
         }
@@ -157,11 +163,8 @@ fn shared() -> Value {
         for _ in 0..hints {
             game.ask_hint();
         }
-        let how = if matches!(game.outcome(), Some(mastermind::game::Outcome::Won { .. })) {
-            Ending::Won
-        } else {
-            Ending::Lost
-        };
+        let won = matches!(game.outcome(), Some(Outcome::Won { .. }));
+        let how = if won { Ending::Won } else { Ending::Lost };
         let Board { number, rules, lines, over } = game.view(3, Some(how), Sight::All);
         let mut messages = vec![ServerMessage::Game { seat: 1, number, rules }];
         messages.extend(lines.into_iter().map(|line| ServerMessage::Line { seat: 1, line }));
@@ -271,7 +274,7 @@ fn known(messages: &[&str]) -> Value {
             json!({ "turn": turn, "lifeline": lifeline.number(), "shown": revealed.is_some() })
         }
     };
-    let place = |(seat, place): (&u8, &mastermind::client::Place)| {
+    let place = |(seat, place): (&u8, &Place)| {
         let board = place.board.as_ref();
         json!({
             "seat": seat,

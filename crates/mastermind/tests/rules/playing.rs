@@ -9,6 +9,16 @@ use mastermind::{
 
 use super::{code, rng, rules};
 
+fn told(event: Event) -> String {
+    match event {
+        Event::Answered { feedback, .. } => feedback.to_string(),
+        Event::Revealed(revealed) => revealed.to_string(),
+        Event::OutOfReach(lifeline) => format!("{lifeline} is out of reach"),
+        Event::Ended(Outcome::Won { turns }) => format!("won in {turns}"),
+        Event::Ended(Outcome::Lost { code }) => format!("lost, it was {code}"),
+    }
+}
+
 /// Plays what is typed, and writes down for each line the turn, what was typed and what came of it.
 pub(crate) fn transcript(game: &mut Game, seed: u64, lines: &[&str]) -> String {
     let mut rng = rng(seed);
@@ -19,19 +29,7 @@ pub(crate) fn transcript(game: &mut Game, seed: u64, lines: &[&str]) -> String {
             Err(error) => error,
             Ok(action) => match game.apply(action, &mut rng) {
                 Err(error) => error.to_string(),
-                Ok(events) => {
-                    let events: Vec<String> = events
-                        .into_iter()
-                        .map(|event| match event {
-                            Event::Answered { feedback, .. } => feedback.to_string(),
-                            Event::Revealed(revealed) => revealed.to_string(),
-                            Event::OutOfReach(lifeline) => format!("{lifeline} is out of reach"),
-                            Event::Ended(Outcome::Won { turns }) => format!("won in {turns}"),
-                            Event::Ended(Outcome::Lost { code }) => format!("lost, it was {code}"),
-                        })
-                        .collect();
-                    events.join("; ")
-                }
+                Ok(events) => events.into_iter().map(told).collect::<Vec<_>>().join("; "),
             },
         };
         writeln!(text, "{turn:>2} {line}: {came}").unwrap();
@@ -74,10 +72,8 @@ fn ten_wrong_guesses_lose() {
 #[test]
 fn the_tenth_guess_may_win() {
     for style in [Style::Text, Style::Panel] {
-        let mut game = game(style, "12345678");
-        let mut lines = vec!["87654321"; TURNS - 1];
-        lines.push("12345678");
-        let played = transcript(&mut game, 1, &lines);
+        let lines = [&["87654321"; TURNS - 1][..], &["12345678"]].concat();
+        let played = transcript(&mut game(style, "12345678"), 1, &lines);
         assert!(played.ends_with("10 12345678: 8 red, 0 white; won in 10\n"), "{played}");
     }
 }
@@ -127,13 +123,11 @@ fn a_lifeline_that_gets_out_of_reach_is_told_once() {
 
 #[test]
 fn out_of_reach_is_not_told_after_a_win_or_a_use() {
-    let mut won = game(Style::Text, "1234");
-    let played = transcript(&mut won, 1, &["5678", "5678", "5678", "5678", "5678", "5678", "1234"]);
-    assert!(!played.contains("reach"), "{played}");
-    let mut used = game(Style::Text, "1234");
-    let played =
-        transcript(&mut used, 1, &["lifeline#1", "5678", "5678", "5678", "5678", "5678", "5678", "5678", "5678"]);
-    assert!(played.contains("lost") && !played.contains("reach"), "{played}");
+    let lines = [&["lifeline#1"][..], &["5678"; 8]].concat();
+    for (lines, end) in [([&["5678"; 6][..], &["1234"]].concat(), "won"), (lines, "lost")] {
+        let played = transcript(&mut game(Style::Text, "1234"), 1, &lines);
+        assert!(played.contains(end) && !played.contains("reach"), "{played}");
+    }
 }
 
 #[test]

@@ -2,7 +2,10 @@
 
 use mastermind::solver::{Codebreaker, Search, Strategy};
 
-use super::{rules, totals::search};
+use super::{
+    rules,
+    totals::{play, search},
+};
 
 #[test]
 #[ignore = "searches 20 seconds; part of `just prove`"]
@@ -26,8 +29,7 @@ fn the_best_play_at_four_pegs_in_eight_colours() {
 
 #[test]
 fn good_play_at_five_pegs_in_eight_colours() {
-    let breaker = Codebreaker::searching(rules(5, 8, true));
-    let tally = breaker.run(breaker.job(), |_| core::ops::ControlFlow::Continue(())).unwrap();
+    let tally = play(&Codebreaker::searching(rules(5, 8, true)));
     println!("5 x 8: {tally}");
     assert_eq!(tally.to_string(), "total 179340 / 32768 = 5.4730, longest 7");
 }
@@ -37,7 +39,7 @@ fn good_play_at_five_pegs_in_eight_colours() {
 fn every_code_of_large_games_is_played() {
     for rules in [rules(8, 8, false), rules(7, 8, true)] {
         for breaker in [Codebreaker::limited(rules, Strategy::Entropy), Codebreaker::searching(rules)] {
-            let tally = breaker.run(breaker.job(), |_| core::ops::ControlFlow::Continue(())).unwrap();
+            let tally = play(&breaker);
             println!("{rules}, {:?}: {tally}", breaker.limits());
             assert_eq!(tally.codes(), rules.codes());
         }
@@ -49,8 +51,7 @@ fn every_code_of_large_games_is_played() {
 fn no_strategy_needs_more_than_ten_turns_for_four_or_five_pegs() {
     for strategy in Strategy::ALL {
         for rules in [rules(4, 8, true), rules(4, 8, false), rules(5, 8, false), rules(5, 8, true)] {
-            let breaker = Codebreaker::new(rules, strategy);
-            let tally = breaker.run(breaker.job(), |_| core::ops::ControlFlow::Continue(())).unwrap();
+            let tally = play(&Codebreaker::new(rules, strategy));
             println!("{rules}, {strategy}: {tally}");
             assert_eq!(tally.codes(), rules.codes());
             assert!(tally.longest() <= 10, "{rules}, {strategy}: {tally}");

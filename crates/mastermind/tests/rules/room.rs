@@ -91,10 +91,6 @@ impl Room {
         self.now = until;
     }
 
-    pub(crate) fn stop(&mut self) {
-        self.input(Input::Stop(Leave::Over));
-    }
-
     fn input(&mut self, input: Input<'_, &[u8]>) -> Progress {
         self.enter(|room, now, out| room.input(now, input, out))
     }
@@ -139,11 +135,6 @@ impl Room {
         self.wires[who].closed
     }
 
-    /// The server is written down and read again, and nobody notices.
-    pub(crate) fn read_again(&mut self) {
-        self.hosted = written_and_read(&self.hosted);
-    }
-
     /// Plays a transcript and compares.
     ///
     /// `Ann > GUESS 1234` is a line that comes in (whoever was not there connects first), `Ann < ROW ...` is a line that goes out to
@@ -161,10 +152,13 @@ impl Room {
                 [who, "comes"] => self.connect(who),
                 [who, "broke"] => self.gone(who, Gone::Broken),
                 [who, "refresh"] => self.refresh(who),
-                ["stop"] => self.stop(),
+                ["stop"] => {
+                    self.input(Input::Stop(Leave::Over));
+                }
                 _ => continue,
             }
-            self.read_again();
+            // The server is written down and read again, and nobody notices.
+            self.hosted = written_and_read(&self.hosted);
             let _ = writeln!(got, "{line}");
             let names: Vec<String> = self.wires.keys().cloned().collect();
             for who in names {
@@ -186,7 +180,7 @@ impl Room {
 }
 
 /// A room that was written down and read again, and is in the same state.
-pub(crate) fn written_and_read(hosted: &Hosted<Server>) -> Hosted<Server> {
+fn written_and_read(hosted: &Hosted<Server>) -> Hosted<Server> {
     let setup = serde_json::to_string(&hosted.engine().setup()).unwrap();
     let state = serde_json::to_string(&hosted.state()).unwrap();
     let setup = serde_json::from_str(&setup).unwrap();

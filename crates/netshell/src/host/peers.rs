@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use netcore::{Gone, Input, Link, PeerId, Role, Time};
+use netcore::{Framing, Gone, Input, Link, PeerId, Role, Time};
 
 use super::{Host, Route, budgets::Account};
 use crate::{ConnectionId, Removal, address::canonical};
@@ -41,19 +41,17 @@ impl Host {
 
     // Disconnects peers that the operator does not want in the room.
     pub(super) fn remove(&mut self, now: Time, removal: Removal) {
-        let (peers, farewell): (Vec<PeerId>, _) = match removal {
-            Removal::Peer(peer, farewell) => {
-                (self.peers.contains_key(&peer).then_some(peer).into_iter().collect(), farewell)
-            }
-            Removal::Host(host, farewell) => {
-                let of_host = self.peers.iter().filter(|(_, route)| route.account.host() == host);
-                (of_host.map(|(&peer, _)| peer).collect(), farewell)
-            }
+        let is_meant = |peer: PeerId, route: &Route| match removal {
+            Removal::Peer(meant, _) => peer == meant,
+            Removal::Host(host, _) => route.account.host() == host,
         };
-        for peer in peers {
-            if let (Some(farewell), Some(route)) = (&farewell, self.peers.get(&peer)) {
+        let (Removal::Peer(_, why) | Removal::Host(_, why)) = &removal;
+        let meant = self.peers.iter().filter(|&(&peer, route)| is_meant(peer, route));
+        let meant: Vec<(PeerId, Framing)> = meant.map(|(&peer, route)| (peer, route.link.framing())).collect();
+        for (peer, framing) in meant {
+            if let Some(farewell) = self.warden.as_ref().and_then(|warden| warden.farewell(why, framing)) {
                 // Through the outbox, so that it is sent after outputs that are held back.
-                self.out.send(peer, farewell.on(route.link.framing()).clone());
+                self.out.send(peer, farewell);
             }
             self.disconnect(now, peer, Gone::Broken);
         }

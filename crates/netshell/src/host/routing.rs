@@ -64,9 +64,9 @@ impl Host {
                     endpoint.deliver(now, Delivery::Everyone(&frame));
                 }
             }
-            Output::Replay { to, log } => {
+            Output::Replay { to, history } => {
                 if let Some(&Route { endpoint, connection, .. }) = peers.get(&to) {
-                    endpoints[endpoint].deliver(now, Delivery::History(connection, &log));
+                    endpoints[endpoint].deliver(now, Delivery::History(connection, &history));
                 }
             }
             Output::Close { peer } => {

@@ -6,7 +6,7 @@ mod tests;
 use std::{io, io::IoSlice, net::SocketAddr, task::Poll, time::Duration};
 
 use bytes::{Bytes, BytesMut};
-use netcore::{Gone, Log, Progress, Rate, Time, TokenBucket};
+use netcore::{Gone, History, Progress, Rate, Time, TokenBucket};
 
 use super::{
     queue::{Broadcasts, Queue, Written},
@@ -222,9 +222,9 @@ impl<S: ByteStream> Connection<S> {
 
     /// Queues a history. It is written in this connection's turn, so that many who join at once do not delay the
     /// others.
-    pub(super) fn replay(&mut self, now: Time, shared: &Broadcasts, log: &Log) {
+    pub(super) fn replay(&mut self, now: Time, shared: &Broadcasts, history: &History) {
         if !matches!(self.state, State::Closing { .. } | State::Finished) {
-            self.queue.replay(shared, now, log);
+            self.queue.replay(shared, now, history);
             self.source.wake();
         }
     }

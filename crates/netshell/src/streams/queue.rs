@@ -14,27 +14,27 @@ use std::{
 };
 
 use bytes::{Buf, Bytes};
-use netcore::{Log, Time};
+use netcore::{History, Time};
 
-/// Bytes of broadcast messages by which a connection may lag, plus [`OVERHEAD`] for each message.
+/// Bytes of broadcast messages by which a connection may lag, plus `OVERHEAD` for each message.
 pub const MAX_LAG: usize = 4 << 20;
 /// The lag allowed while a connection is sent a history. Afterwards the limit decreases with the lag: it is the
 /// smallest lag so far plus [`MAX_LAG`], until the connection has caught up. So a connection that has read the history,
 /// and reads faster than the game produces messages, is not dropped.
-pub const MAX_CATCH_UP: usize = 32 << 20;
+pub(crate) const MAX_CATCH_UP: usize = 32 << 20;
 /// Bytes that may be queued for one connection alone, plus [`OVERHEAD`] for each message. Histories do not count.
-pub const MAX_OWN: usize = 1 << 20;
+pub(crate) const MAX_OWN: usize = 1 << 20;
 /// Bytes that may be queued for single connections, over all connections of a transport. Above that, the connection
 /// with the most is dropped.
-pub const MAX_OWN_TOTAL: usize = 128 << 20;
+pub(crate) const MAX_OWN_TOTAL: usize = 128 << 20;
 /// Cost of a queued message in addition to its bytes.
-pub const OVERHEAD: usize = 64;
+pub(crate) const OVERHEAD: usize = 64;
 /// Time limit for each [`PROGRESS`] bytes while a connection catches up. The system accepts bytes in lumps: only when a
 /// third of its buffer is free, and the peer opens its window in lumps too. So a reader at 8 KiB per second may seem to
 /// stand still for 19 seconds.
-pub const MAX_STALL: Duration = Duration::from_secs(30);
+pub(crate) const MAX_STALL: Duration = Duration::from_secs(30);
 /// See [`MAX_STALL`].
-pub const PROGRESS: usize = 64 << 10;
+pub(crate) const PROGRESS: usize = 64 << 10;
 
 /// Slices passed to one write call.
 const SLICES: usize = 32;
@@ -180,12 +180,12 @@ impl Queue {
     }
 
     /// Queues a history.
-    pub(crate) fn replay(&mut self, shared: &Broadcasts, now: Time, log: &Log) {
-        self.history += log.len();
+    pub(crate) fn replay(&mut self, shared: &Broadcasts, now: Time, history: &History) {
+        self.history += history.len();
         self.allowance = MAX_CATCH_UP as u64;
         self.progress = (self.taken_bytes, now);
         let place = shared.end();
-        self.own.extend(log.segments().map(|bytes| Own { place, bytes: bytes.clone(), history: true }));
+        self.own.extend(history.segments().map(|bytes| Own { place, bytes: bytes.clone(), history: true }));
     }
 
     /// Extends the time limit by a time during which the process was stopped.

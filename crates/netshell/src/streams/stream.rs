@@ -19,7 +19,7 @@ use crate::tune_stream;
 /// Size of the send buffer of a connection in bytes; Linux doubles it for its own overhead. The content of this buffer
 /// cannot be measured: with megabytes in it, a slow reader would look stalled for minutes, and five hundred peers that
 /// read nothing would occupy gigabytes.
-pub const SEND_BUFFER: usize = 128 << 10;
+pub(crate) const SEND_BUFFER: usize = 128 << 10;
 
 /// One end of an ordered stream of bytes. No method blocks.
 pub trait ByteStream {

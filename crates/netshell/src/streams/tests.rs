@@ -10,7 +10,10 @@ use std::{
 use bytes::Bytes;
 use netcore::Progress;
 
-use super::*;
+use super::{
+    queue::{MAX_OWN, OVERHEAD},
+    *,
+};
 use crate::{Answer, Delivery, Transport};
 
 const FAST: Rate = Rate { per_second: 1 << 30, burst: 1 << 30 };

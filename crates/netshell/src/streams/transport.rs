@@ -6,7 +6,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use netcore::{Log, Progress, Time};
+use netcore::{History, Progress, Time};
 use tracing::debug;
 
 use super::{Key, Listen, QUANTUM, Streams};
@@ -71,7 +71,7 @@ impl<L: Listen> Transport for Streams<L> {
         match delivery {
             Delivery::Frame(to, frame) => self.send(to, frame),
             Delivery::Everyone(frame) => self.send_everyone(now, frame),
-            Delivery::History(to, log) => self.replay(now, to, log),
+            Delivery::History(to, history) => self.replay(now, to, history),
             Delivery::Close(id) => self.close(now, id),
         }
     }
@@ -159,9 +159,9 @@ impl<L: Listen> Streams<L> {
         }
     }
 
-    fn replay(&mut self, now: Time, to: ConnectionId, log: &Log) {
+    fn replay(&mut self, now: Time, to: ConnectionId, history: &History) {
         if let Some(connection) = self.connections.get_mut(&to) {
-            connection.replay(now, &self.shared, log);
+            connection.replay(now, &self.shared, history);
             self.watch_time(now);
         }
     }

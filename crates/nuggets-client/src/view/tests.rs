@@ -60,13 +60,6 @@ fn a_window_as_narrow_as_its_map_cuts_the_status_at_the_right_edge() {
 }
 
 #[test]
-fn before_the_welcome_there_is_only_the_status() {
-    let client = Client::new(Participant::Spectator, Time::ZERO);
-    let shown = screen(&mut view(), &client, 60, 3);
-    assert_eq!(shown, ["Waiting for the server to answer (attempt 1).", "", ""]);
-}
-
-#[test]
 fn a_smaller_window_follows_the_player_and_says_where_the_map_goes_on() {
     let mut client = player();
     let mut view = view();
@@ -81,22 +74,6 @@ fn a_smaller_window_follows_the_player_and_says_where_the_map_goes_on() {
     let wide = screen(&mut view, &client, 34, 4);
     assert_eq!(wide[0], "A 0 gold, 250 left               ^");
     assert_eq!(wide[1..], MAP[3..].iter().map(|row| row.replace('C', "@")).collect::<Vec<_>>());
-}
-
-#[test]
-fn a_window_that_is_too_small_says_so_until_it_is_not() {
-    let (client, mut view) = (player(), view());
-    assert_eq!(
-        screen(&mut view, &client, 40, 3),
-        ["Window too small: needs 4 rows, 16", "columns; has 3 rows, 40 columns. Please", "enlarge it."]
-    );
-    assert_eq!(view.context(&client).shown, Shown::TooSmall);
-    assert_eq!(screen(&mut view, &client, 15, 6)[0], "Needs 4 rows,");
-    assert_eq!(screen(&mut view, &client, 30, 7)[1..], MAP);
-    assert_eq!(view.context(&client).shown, Shown::Game);
-    for (width, height) in [(1, 1), (2, 1), (1, 9)] {
-        screen(&mut view, &client, width, height);
-    }
 }
 
 #[test]
@@ -140,20 +117,6 @@ fn a_result_stands_over_the_board_or_beside_it() {
     view.toggle_result();
     let tiny = screen(&mut view, &client, 34, 3);
     assert!(tiny[0].ends_with("> 2. A Ann   50") && tiny[2].ends_with("Q leave"), "{tiny:?}");
-}
-
-#[test]
-fn the_help_covers_the_map_and_goes_away() {
-    let (client, mut view) = (player(), view());
-    view.toggle_help();
-    let shown = screen(&mut view, &client, 80, 24);
-    assert!(shown.iter().any(|row| row.contains("┌ Nuggets ─")), "{shown:#?}");
-    assert!(shown.iter().any(|row| row.contains("Q            leave the game")), "{shown:#?}");
-    assert!(shown.iter().any(|row| row.contains("Any key goes back to the game.")), "{shown:#?}");
-    assert!(shown.iter().any(|row| row.contains("The game goes on meanwhile.")), "{shown:#?}");
-    assert_eq!(shown[0], "Player A has 0 nuggets (250 nuggets unclaimed).");
-    view.toggle_help();
-    assert_eq!(screen(&mut view, &client, 34, 12)[1..7], MAP);
 }
 
 #[test]

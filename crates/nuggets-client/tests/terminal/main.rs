@@ -2,6 +2,9 @@
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+// In a terminal that does not control the program.
+#[cfg(target_os = "linux")]
+mod foreign;
 // Without a terminal: keys from a pipe, last words to a pipe, bots, wrong usage.
 mod pipes;
 // In a terminal: what is shown when a game is over, and what can be done then.

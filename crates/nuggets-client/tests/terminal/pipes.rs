@@ -8,7 +8,7 @@ use std::{
 
 use testkit::process::{Process, hang_up_counts};
 
-use crate::support::{PROGRAM, Server, welcome};
+use crate::support::{Mortal, PROGRAM, Server, welcome};
 
 const MAP: &str = "+---+\n|@.*|\n+---+\n";
 
@@ -33,39 +33,6 @@ fn the_bytes_of_a_pipe_are_keys_and_only_the_last_words_are_printed() {
     assert_eq!(text(&output.stderr), "");
     assert!(output.status.success());
     server.wait_for(&["PLAY Ann", "KEY h", "KEY h", "KEY ?", "KEY \\n", "KEY Q"]);
-}
-
-// A pair of sockets holds what is written to one end until the other end reads.
-#[cfg(unix)]
-#[test]
-fn a_log_that_nobody_reads_stops_no_game() {
-    use std::os::{fd::OwnedFd, unix::net::UnixStream};
-
-    let (mut log, _unread) = UnixStream::pair().unwrap();
-    log.set_nonblocking(true).unwrap();
-    while log.write(&[b'x'; 4096]).is_ok() {}
-    while log.write(b"x").is_ok() {}
-    log.set_nonblocking(false).unwrap();
-    let server = Server::with_map(MAP);
-    let mut client = Command::new(PROGRAM)
-        .args(["127.0.0.1", &server.port(), "Ann", "--log", "trace"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::from(OwnedFd::from(log)))
-        .spawn()
-        .unwrap();
-    server.wait_for(&["PLAY Ann"]);
-    client.stdin.take().unwrap().write_all(b"hQ").unwrap();
-    server.wait_for(&["PLAY Ann", "KEY h", "KEY Q"]);
-    assert_eq!(client.wait().unwrap().code(), Some(0));
-}
-
-#[test]
-fn the_end_of_a_pipe_leaves_the_game() {
-    let server = Server::with_map(MAP);
-    let output = run(&["localhost", &server.port(), "Ann"], b"l");
-    assert_eq!((text(&output.stdout), output.status.code()), ("Thanks for playing!\n", Some(0)));
-    server.wait_for(&["PLAY Ann", "KEY l", "KEY Q"]);
 }
 
 #[test]
@@ -111,51 +78,25 @@ fn bots_wait_for_the_goodbye_when_a_terminal_that_closes_says_so_twice() {
 }
 
 #[test]
-fn the_table_is_printed_as_it_came() {
-    let server = Server::start(|message| match message {
-        b"SPECTATE" => welcome(MAP, false),
-        _ => vec![b"QUIT GAME OVER:\nA        250 Ann\x1b[2J".to_vec()],
-    });
-    let output = run(&["127.0.0.1", &server.port()], b"");
-    assert_eq!(text(&output.stdout), "GAME OVER:\nA        250 Ann\\x1b[2J\n");
-}
-
-#[test]
-fn bots_without_a_screen_play_and_each_table_is_printed_once() {
+fn bots_without_a_screen_play_and_the_table_is_printed_once_behind_what_they_say() {
     let server = Server::start(|message| match message {
         [b'P', b'L', b'A', b'Y', ..] => welcome(MAP, true),
         _ => vec![b"QUIT GAME OVER:\nA        250 zed1".to_vec()],
     });
-    let output = run(&["--bots", "3", "127.0.0.1", &server.port(), "zed"], b"");
-    assert_eq!(text(&output.stdout), "GAME OVER:\nA        250 zed1\n");
-    let mut accounts: Vec<&str> = text(&output.stderr).lines().collect();
-    let first = format!("3 bots play at 127.0.0.1:{} (level normal); Ctrl-C stops them.", server.port());
-    assert_eq!(accounts.remove(0), first);
-    accounts.sort_unstable();
-    assert_eq!(
-        accounts,
-        ["bot A (zed1): 1 keys, 250 nuggets", "bot A (zed2): 1 keys, 250 nuggets", "bot A (zed3): 1 keys, 250 nuggets"]
-    );
-    assert!(output.status.success());
-    for name in ["zed1", "zed2", "zed3"] {
-        server.wait_for_many(&format!("PLAY {name}"), 1);
-    }
-}
-
-#[test]
-fn the_table_stands_behind_what_the_bots_say() {
-    let server = Server::start(|message| match message {
-        [b'P', b'L', b'A', b'Y', ..] => welcome(MAP, true),
-        _ => vec![b"QUIT GAME OVER:\nA        250 zed1".to_vec()],
-    });
+    // Both outputs into one pipe, so that their order shows.
     let mut command = Command::new("sh");
     command.args(["-c", "exec \"$0\" \"$@\" 2>&1", PROGRAM, "--bots", "3", "127.0.0.1", &server.port(), "zed"]);
     let finished = Process::run(&mut command);
-    let lines: Vec<&str> = finished.stdout.lines().collect();
-    assert_eq!(lines.len(), 6, "{}", finished.stdout);
-    assert!(lines[0].starts_with("3 bots play at "), "{}", lines[0]);
-    assert!(lines[1..4].iter().all(|line| line.starts_with("bot A (zed")), "{}", finished.stdout);
+    let mut lines: Vec<&str> = finished.stdout.lines().collect();
+    assert_eq!((lines.len(), finished.code), (6, Some(0)), "{}", finished.stdout);
+    assert_eq!(lines[0], format!("3 bots play at 127.0.0.1:{} (level normal); Ctrl-C stops them.", server.port()));
+    lines[1..4].sort_unstable();
+    let accounts = ["zed1", "zed2", "zed3"].map(|name| format!("bot A ({name}): 1 keys, 250 nuggets"));
+    assert_eq!(lines[1..4], accounts);
     assert_eq!(lines[4..], ["GAME OVER:", "A        250 zed1"]);
+    for name in ["zed1", "zed2", "zed3"] {
+        server.wait_for_many(&format!("PLAY {name}"), 1);
+    }
 }
 
 #[test]
@@ -185,19 +126,13 @@ fn bots_that_want_a_rematch_play_one_game_after_the_other() {
 
 #[test]
 fn a_bot_whose_server_is_gone_says_so_and_fails() {
-    let socket = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
-    socket.set_read_timeout(Some(testkit::PATIENCE)).unwrap();
-    let port = socket.local_addr().unwrap().port().to_string();
+    let server = Mortal::start();
     let mut command = Command::new(PROGRAM);
-    let bot = Process::start(command.args(["--headless", "127.0.0.1", &port, "zed"]));
-    let mut buffer = [0; 100];
-    let (_, client) = socket.recv_from(&mut buffer).unwrap();
-    for message in welcome(MAP, true) {
-        socket.send_to(&message, client).unwrap();
-    }
-    socket.recv_from(&mut buffer).unwrap();
+    let bot = Process::start(command.args(["--headless", "127.0.0.1", &server.port().to_string(), "zed"]));
+    server.let_in(b"PLAY zed", MAP);
+    server.say(b"KEY L", b"GOLD 0 0 250");
     // As after a kill: nothing is said, and the port is closed.
-    drop(socket);
+    drop(server);
     let finished = bot.wait_for_end();
     assert_eq!((finished.code, finished.stdout.as_str()), (Some(1), ""));
     assert!(finished.stderr.contains("the server's port is closed; waiting 15 s"), "{}", finished.stderr);
@@ -241,15 +176,6 @@ fn wrong_usage_names_what_is_wrong_and_exits_with_2() {
 }
 
 #[test]
-fn a_host_that_cannot_be_found_is_named() {
-    // A name with an empty part is none, so nobody on the network is asked.
-    let output = run(&["no..host", "5000", "Ann"], b"");
-    assert_eq!(output.status.code(), Some(1));
-    assert!(text(&output.stderr).starts_with("nuggets-client: cannot find the host 'no..host'"));
-    assert_eq!(text(&output.stderr).lines().count(), 1);
-}
-
-#[test]
 fn no_line_of_the_help_is_cut_or_broken_off_early() {
     for columns in ["60", "80"] {
         let mut command = Command::new(PROGRAM);
@@ -264,14 +190,5 @@ fn no_line_of_the_help_is_cut_or_broken_off_early() {
             let next = pair[1].split(' ').next().unwrap();
             assert!(pair[0].len() + 1 + next.len() > width, "{pair:?}");
         }
-    }
-}
-
-#[test]
-fn help_and_version_are_answered() {
-    for (flag, said) in [("-h", "nuggets-client localhost 12345 Ann"), ("--version", "nuggets-client 0.1.0")] {
-        let output = run(&[flag], b"");
-        assert!(output.status.success());
-        assert!(text(&output.stdout).contains(said), "{}", text(&output.stdout));
     }
 }

@@ -1,10 +1,8 @@
 //! What is shown when a game is over.
 
-use std::net::UdpSocket;
+use testkit::terminal::Terminal;
 
-use testkit::{PATIENCE, terminal::Terminal};
-
-use crate::support::{PROGRAM, Server, welcome};
+use crate::support::{Mortal, PROGRAM, Server};
 
 const MAP: &str = "\
 +------------------+
@@ -51,22 +49,6 @@ fn the_table_stands_over_the_last_board_and_is_printed_afterwards() {
     terminal.press(b"hjkl?q");
     terminal.wait_for_lines(&["GAME OVER:", "A         50 Ann", "B        150 Bob", "C         50 Cleo"]);
     server.wait_for(&["PLAY Ann"]);
-    assert_eq!(terminal.end(), 0);
-}
-
-#[test]
-fn keys_that_were_meant_for_the_game_choose_nothing() {
-    let server = Server::with_map(MAP);
-    let mut terminal = Terminal::start(PROGRAM, &["127.0.0.1", &server.port(), "Ann"], 80, 24);
-    terminal.wait_for("|@...");
-    // Those that come before the result are sent, the others are ignored; neither leaves nor joins.
-    server.say(OVER);
-    terminal.press(b"HJUBLK");
-    terminal.wait_for(KEYS);
-    server.wait_for_many("PLAY ", 1);
-    terminal.press(b"Q");
-    terminal.wait_for("GAME OVER:");
-    assert!(terminal.look(|screen| !screen.contents().contains("HJ")), "nothing is left for the shell");
     assert_eq!(terminal.end(), 0);
 }
 
@@ -136,76 +118,11 @@ fn with_rematch_the_next_game_is_joined_by_itself() {
 }
 
 #[test]
-fn results_fit_every_window() {
-    for (columns, rows) in [(20, 6), (40, 12), (80, 24), (200, 60)] {
-        let server = Server::with_map(MAP);
-        let mut terminal = Terminal::start(PROGRAM, &["127.0.0.1", &server.port(), "Ann"], columns, rows);
-        terminal.wait_for("|@...");
-        server.say(OVER);
-        terminal.wait_for("> 2. A Ann");
-        terminal.wait_for("leave");
-        terminal.press(b"q");
-        assert_eq!(terminal.end(), 0, "{columns} x {rows}");
-    }
-}
-
-#[test]
-fn an_end_that_nobody_asked_for_is_told_in_the_server_s_words() {
-    let server = Server::with_map(MAP);
-    let mut terminal = Terminal::start(PROGRAM, &["127.0.0.1", &server.port()], 50, 12);
-    terminal.wait_for("|@...");
-    server.say(b"QUIT You have been replaced by a new spectator, who looks on in your place from now on.");
-    terminal.wait_for("You have been replaced by a new spectator, who");
-    terminal.wait_for("looks on in your place from now on.");
-    terminal.wait_for(KEYS);
-    terminal.press(b"Q");
-    terminal.wait_for("You have been replaced");
-    assert_eq!(terminal.end(), 0);
-}
-
-// A server that is killed: its port is closed, and it says nothing.
-struct Mortal(UdpSocket);
-
-impl Mortal {
-    fn start() -> Self {
-        Self::at(0).unwrap()
-    }
-
-    fn at(port: u16) -> Option<Self> {
-        let socket = UdpSocket::bind(("127.0.0.1", port)).ok()?;
-        socket.set_read_timeout(Some(PATIENCE)).unwrap();
-        Some(Self(socket))
-    }
-
-    fn port(&self) -> u16 {
-        self.0.local_addr().unwrap().port()
-    }
-
-    // Answers this message.
-    fn say(&self, heard: &[u8], answer: &[u8]) {
-        let mut buffer = [0; 100];
-        let (count, from) = self.0.recv_from(&mut buffer).unwrap();
-        assert_eq!(&buffer[..count], heard);
-        self.0.send_to(answer, from).unwrap();
-    }
-
-    // Lets the next one in who asks.
-    fn let_in(&self, first: &[u8]) {
-        let mut buffer = [0; 100];
-        let (count, from) = self.0.recv_from(&mut buffer).unwrap();
-        assert_eq!(&buffer[..count], first);
-        for message in welcome(MAP, first != b"SPECTATE") {
-            self.0.send_to(&message, from).unwrap();
-        }
-    }
-}
-
-#[test]
 fn a_server_that_is_gone_is_told_with_the_last_board_and_another_can_be_joined() {
     let server = Mortal::start();
     let port = server.port();
     let mut terminal = Terminal::start(PROGRAM, &["127.0.0.1", &port.to_string(), "Ann"], 80, 24);
-    server.let_in(b"PLAY Ann");
+    server.let_in(b"PLAY Ann", MAP);
     terminal.wait_for("|@...");
     drop(server);
     terminal.press(b"l");
@@ -217,7 +134,7 @@ fn a_server_that_is_gone_is_told_with_the_last_board_and_another_can_be_joined()
         return eprintln!("somebody else has port {port} by now, so joining anew is not tested");
     };
     terminal.press(b"\r");
-    server.let_in(b"PLAY Ann");
+    server.let_in(b"PLAY Ann", MAP);
     terminal.wait(|screen| screen.contents().lines().next().is_some_and(|line| line.ends_with("? keys  Q leave")));
     // Gone again, and left.
     drop(server);
@@ -232,7 +149,7 @@ fn a_server_that_is_gone_is_told_with_the_last_board_and_another_can_be_joined()
 fn a_server_that_has_ended_with_its_game_offers_no_next_one() {
     let server = Mortal::start();
     let mut terminal = Terminal::start(PROGRAM, &["127.0.0.1", &server.port().to_string(), "Ann"], 80, 24);
-    server.let_in(b"PLAY Ann");
+    server.let_in(b"PLAY Ann", MAP);
     terminal.wait_for("|@...");
     terminal.press(b"l");
     server.say(b"KEY l", OVER);
@@ -249,20 +166,6 @@ fn a_server_that_has_ended_with_its_game_offers_no_next_one() {
     terminal.wait(|screen| keys(screen, "table"));
     terminal.press(b"q");
     assert_eq!(terminal.end(), 0);
-}
-
-#[test]
-fn a_spectator_is_told_that_the_server_is_gone() {
-    let server = Mortal::start();
-    let mut terminal = Terminal::start(PROGRAM, &["127.0.0.1", &server.port().to_string()], 80, 24);
-    server.let_in(b"SPECTATE");
-    terminal.wait_for("|@...");
-    drop(server);
-    terminal.wait_for("Server gone: port closed");
-    terminal.wait_for("250 nuggets were unclaimed.");
-    terminal.wait_for("Q leave");
-    terminal.press(b"q");
-    assert_eq!(terminal.end(), 1);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! A server that says what a test wants it to say.
+//! Servers that say what a test wants them to say.
 
 use std::{
     net::{Ipv4Addr, SocketAddr, UdpSocket},
@@ -6,7 +6,7 @@ use std::{
     thread,
 };
 
-use testkit::terminal::Watched;
+use testkit::{PATIENCE, terminal::Watched};
 
 /// The program under test.
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_nuggets-client");
@@ -79,6 +79,48 @@ impl Server {
     pub(crate) fn wait_for_many(&self, start: &str, count: usize) {
         let matching = |heard: &Heard| heard.iter().filter(|(_, text)| text.starts_with(start.as_bytes())).count();
         self.heard.wait(|heard| matching(heard) >= count, |heard| format!("{} of {count}", matching(heard)));
+    }
+}
+
+/// A server that can be killed: its port is closed, and it says nothing.
+pub(crate) struct Mortal(UdpSocket);
+
+impl Mortal {
+    /// A server at a free port.
+    pub(crate) fn start() -> Self {
+        Self::at(0).unwrap()
+    }
+
+    /// A server at this port, if nobody else has it.
+    pub(crate) fn at(port: u16) -> Option<Self> {
+        let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, port)).ok()?;
+        socket.set_read_timeout(Some(PATIENCE)).unwrap();
+        Some(Self(socket))
+    }
+
+    /// The port.
+    pub(crate) fn port(&self) -> u16 {
+        self.0.local_addr().unwrap().port()
+    }
+
+    /// Answers the next message, which is this one.
+    pub(crate) fn say(&self, heard: &[u8], answer: &[u8]) {
+        self.0.send_to(answer, self.hear(heard)).unwrap();
+    }
+
+    /// Lets the next one in who asks.
+    pub(crate) fn let_in(&self, first: &[u8], map: &str) {
+        let from = self.hear(first);
+        for message in welcome(map, true) {
+            self.0.send_to(&message, from).unwrap();
+        }
+    }
+
+    fn hear(&self, message: &[u8]) -> SocketAddr {
+        let mut buffer = [0; 100];
+        let (count, from) = self.0.recv_from(&mut buffer).unwrap();
+        assert_eq!(&buffer[..count], message);
+        from
     }
 }
 

@@ -38,43 +38,30 @@ fn main() {
     let journals = tempfile::tempdir().expect("a directory");
     for name in ["main.txt", "continent.txt"] {
         let map = maps.join(name);
-        let (rows, memory) = compare(&mut Host::server(&map, None), Floor::Loop, moves);
-        print(name, ["ours", "floor"], &rows);
-        println!("  {:<12} {memory:>9.1} MB", "peak memory");
-        let (rows, memory) = compare(&mut Host::server(&map, Some(journals.path())), Floor::Server(&map), moves);
-        print("", ["journal", "none"], &rows);
-        println!("  {:<12} {memory:>9.1} MB", "peak memory");
+        let ours = Host::server(&map, None);
+        let floor = Host::floor(ours.display_bytes());
+        compare(name, ["ours", "floor"], ours, floor, moves);
+        let ours = Host::server(&map, Some(journals.path()));
+        compare("", ["journal", "none"], ours, Host::server(&map, None), moves);
     }
     throughput(&maps.join("main.txt"));
 }
 
-/// What a server is compared with.
-#[derive(Clone, Copy)]
-enum Floor<'a> {
-    /// The bare loop.
-    Loop,
-    /// The server itself on this map, without a journal.
-    Server(&'a Path),
-}
-
-// One row of figures for each round, and the most memory that the server held.
-fn compare(server: &mut Host, floor: Floor<'_>, moves: usize) -> (Vec<Row>, f64) {
-    let mut floor = match floor {
-        Floor::Loop => Host::floor(server.display_bytes()),
-        Floor::Server(map) => Host::server(map, None),
-    };
+// Prints the figures of a server beside those of what it is compared with, and the most memory that it held.
+fn compare(map: &str, names: [&str; 2], mut server: Host, mut floor: Host, moves: usize) {
     let each = moves.div_ceil(ROUNDS);
     // The first moves compute sights and fault memory in; they count for the server all the same, but the processes
     // themselves are warmed up by a few.
     floor.measure(50);
     server.measure(50);
-    let rows = (0..ROUNDS)
+    let rows: Vec<Row> = (0..ROUNDS)
         .map(|_| {
             let floor = floor.measure(each);
             Row { ours: server.measure(each), floor }
         })
         .collect();
-    (rows, server.peak_memory_mb())
+    print(map, names, &rows);
+    println!("  {:<12} {:>9.1} MB", "peak memory", server.peak_memory_mb());
 }
 
 fn throughput(map: &Path) {

@@ -67,17 +67,6 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_due_when_the_one_before_is_answered() {
-        let mut pace = Pace::new();
-        assert_eq!(pace.due(), at(0));
-        pace.typed(at(10), Duration::ZERO);
-        pace.answered(at(12));
-        assert_eq!(pace.due(), at(12));
-        pace.typed(at(12), Duration::ZERO);
-        assert_eq!(pace.due(), at(262));
-    }
-
-    #[test]
     fn a_delay_is_kept_but_not_added_to_the_answer() {
         let mut pace = Pace::new();
         pace.typed(at(100), Duration::from_millis(80));

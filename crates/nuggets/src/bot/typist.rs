@@ -1,11 +1,11 @@
 //! A bot that types: which key, and when.
 
 use core::time::Duration;
-use netcore::Time;
+use netcore::{Level, Time};
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
 
-use super::{Bot, Level, pace::Pace};
+use super::{Bot, pace::Pace};
 use crate::{client::Client, grid::Position};
 
 /// A [`Bot`] with its pacing: it goes as fast as its level, or a fixed delay, and the server's answers permit.

@@ -13,17 +13,12 @@ use super::{Client, Participant, timers::Phase};
 impl Client {
     /// The status line, to the letter of the rule, with its note behind it.
     pub fn status(&self, now: Time) -> String {
-        self.status_within(now, usize::MAX)
+        self.status_at("the server", now, usize::MAX)
     }
 
-    /// The status line for a window of so many columns. Where the words of the rule do not fit, shorter ones say the
-    /// same; what is still too long is for the window to cut.
-    pub(crate) fn status_within(&self, now: Time, columns: usize) -> String {
-        self.status_at("the server", now, columns)
-    }
-
-    /// The same, with a name for the server that has not answered yet, such as its host and port. A name that does not
-    /// fit is left out.
+    /// The status line for a window of so many columns, with a name for the server that has not answered yet, such as
+    /// its host and port. Where the words of the rule do not fit, shorter ones say the same, and a name that does not fit is
+    /// left out; what is still too long is for the window to cut.
     pub fn status_at(&self, server: &str, now: Time, columns: usize) -> String {
         let note = self.note(now);
         let lines = self.lines(server);

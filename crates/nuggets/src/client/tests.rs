@@ -125,19 +125,6 @@ fn without_a_grid_the_display_tells_the_size() {
 }
 
 #[test]
-fn keys_are_sent_raw_but_not_before_the_welcome() {
-    let mut client = player();
-    sent(&mut client);
-    client.act(START, Command::Key(b'h'));
-    assert!(sent(&mut client).is_empty());
-    let mut client = joined();
-    for key in [b'h', b'x', b' ', 0x1b] {
-        client.act(START, Command::Key(key));
-        assert_eq!(sent(&mut client), [[b"KEY ", &[key][..]].concat()]);
-    }
-}
-
-#[test]
 fn quit_ends_it_with_the_words_of_the_server() {
     let mut client = joined();
     client.receive(START, b"QUIT GAME OVER:\nA          4 Alice\x1b[0m").unwrap();
@@ -216,23 +203,6 @@ fn after_ok_nothing_is_asked_for_again() {
         assert!(sent(&mut client).is_empty(), "{now:?}");
     }
     assert_eq!(now, at(2), "what has come by then has to do");
-}
-
-#[test]
-fn the_map_below_gold_and_players_is_known_as_far_as_it_was_seen() {
-    let cases = [
-        (b' ', b'*', Some(b'.')),
-        (b' ', b'#', Some(b'#')),
-        (b'#', b' ', Some(b'#')),
-        (b'#', b'A', Some(b'#')),
-        (b'.', b'@', Some(b'.')),
-        (b' ', b'A', None),
-        (b' ', b'@', None),
-        (b'|', b'Z', None),
-    ];
-    for (known, shown, below) in cases {
-        assert_eq!(map_below(known, shown), below, "{:?} after {:?}", char::from(shown), char::from(known));
-    }
 }
 
 #[test]
@@ -340,7 +310,7 @@ fn a_narrow_window_has_shorter_words() {
         (5, "A 150, 100 left"),
     ];
     for (columns, line) in lines {
-        assert_eq!(client.status_within(START, columns), line, "{columns}");
+        assert_eq!(client.status_at("the server", START, columns), line, "{columns}");
     }
-    assert_eq!(spectator().status_within(START, 20), "250 unclaimed");
+    assert_eq!(spectator().status_at("the server", START, 20), "250 unclaimed");
 }

@@ -1,13 +1,21 @@
-//! The explorer in a small game of its own, with sight computed the slow and obvious way.
+//! The explorer in real games, in which pictures and keys may get lost.
 
-use alloc::{format, string::String, vec, vec::Vec};
-use netcore::{Client as _, MinStd, Time};
+use alloc::{format, string::String, sync::Arc, vec, vec::Vec};
+use core::ops::RangeInclusive;
+use netcore::{Client as _, Framing, Time};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
+use serde_json::{from_value, json};
 
 use super::*;
 use crate::{
     client::Participant,
-    grid::{Cell, Grid, Position, ROCK, ROOM},
+    config::Rules,
+    game::{Action, Event, Game, PlayerId},
+    grid::{Grid, Position},
     protocol::Name,
+    view::Views,
+    visibility::Vision,
 };
 
 const ROOMS: &str = "
@@ -27,33 +35,6 @@ const ROOMS: &str = "
     ###### #################
          ###
 ";
-const CROOKED: &str = "
-+----+     +----+  +--------+
-|....|     |....|  |........|
-|....|     |....####...++...|
-|....+-----+....|  |...++...|
-|...............|  |........|
-|...............|  |...+----+
-+---------+.....|  |...|
-          |.....|  |...+----+
- #####    +--#--+  |........|
- #   #       #     |........|
- #   #########     +--#-----+
- #           #        #
- #           ##########
- # ##
- ##
-";
-const EDGES: &str = "
-....#   ####
-....#####  #
-....       #
-  #      +-#-+
-  #      |...|
-  ########...|
-         |...|
-         +---+
-";
 const CORRIDOR: &str = "
 +---+                       +---+
 |...#########################...|
@@ -71,267 +52,159 @@ const STAIRS: &str = "
      ####..|
         +--+
 ";
-const MAPS: [&str; 5] = [ROOMS, CROOKED, EDGES, CORRIDOR, STAIRS];
+const MAPS: [&str; 3] = [ROOMS, CORRIDOR, STAIRS];
 
-fn below(draws: &mut MinStd, bound: usize) -> usize {
-    usize::try_from(draws.draw()).unwrap() % bound
+/// The player who explores; all others walk about at random.
+const ANN: PlayerId = PlayerId(0);
+
+fn grid(map: &str) -> Arc<Grid> {
+    Arc::new(Grid::parse(map.trim_start_matches('\n').as_bytes()).unwrap().0)
 }
 
-// A game for one explorer; the others walk about at random and take gold.
 struct World {
-    grid: Grid,
-    gold: Vec<bool>,
-    known: Vec<bool>,
-    at: Cell,
-    others: Vec<Cell>,
-    // The square of the largest distance that is seen.
-    reach: i64,
-    run_stop: bool,
+    game: Game,
+    views: Views,
     // How many of 100 datagrams get lost.
-    loss: usize,
-    draws: MinStd,
+    loss: u32,
+    draws: Pcg64,
     client: Client,
     explorer: Explorer,
 }
 
 impl World {
-    fn new(map: &str, seed: u32) -> Self {
-        let (grid, _) = Grid::parse(map.trim_start_matches('\n').as_bytes()).unwrap();
-        let mut draws = MinStd::new(seed);
-        let spots = grid.room_spots().to_vec();
-        let mut pick = || spots[below(&mut draws, spots.len())];
-        let (at, mut gold) = (pick(), vec![false; grid.text().len()]);
-        for _ in 0..8 {
-            gold[pick().index()] = true;
+    /// A game with eight nuggets in eight places, and so many other players as far as they have a place.
+    fn new(map: &str, rules: Rules, others: usize, seed: u64) -> Self {
+        let mut draws = Pcg64::seed_from_u64(seed);
+        let rules = Rules { gold: 8, min_piles: 1, max_piles: 8, ..rules };
+        let mut world = Self::of(Game::new(grid(map), rules, &mut draws).unwrap(), draws);
+        for _ in 0..=others {
+            let Ok((_, event)) = world.game.join(Name::new(b"Ann").unwrap(), &mut world.draws) else { break };
+            world.views.update(&world.game, &[event]);
         }
-        let mut world = Self {
-            gold,
-            known: vec![false; grid.text().len()],
-            at,
-            others: vec![],
-            reach: i64::MAX,
-            run_stop: false,
-            loss: 0,
-            draws,
-            client: Client::new(Participant::Player(Name::new(b"Ann").unwrap()), Time::ZERO),
-            explorer: Explorer::new(),
-            grid,
-        };
-        world.go(at);
-        world
+        world.joined()
     }
 
-    fn put(&mut self, row: u16, col: u16) {
-        self.known.fill(false);
-        self.gold.fill(false);
-        self.go(self.grid.cell(Position::new(row, col)).unwrap());
+    /// A game in which Ann and nuggets are at these places, and somebody else with a nugget at another, if that is given.
+    fn drawn(map: &str, ann: (u16, u16), nuggets: &[(u16, u16)], other: Option<(u16, u16)>) -> Self {
+        let grid = grid(map);
+        let cell = |&(row, col): &(u16, u16)| grid.cell(Position::new(row, col)).unwrap();
+        let places: Vec<_> = [ann].iter().chain(&other).map(cell).collect();
+        let players: Vec<_> =
+            (0..).zip(&places).map(|(purse, cell)| json!({ "name": "Ann", "purse": purse, "cell": cell })).collect();
+        let piles: Vec<_> = nuggets.iter().map(|place| (cell(place), 1)).collect();
+        let gold = u32::try_from(nuggets.len() + players.len() - 1).unwrap();
+        let rules = Rules { gold, drop_on_quit: true, ..Rules::default() };
+        let state = from_value(json!({ "players": players, "piles": piles })).unwrap();
+        let mut world = Self::of(Game::restore(Arc::clone(&grid), rules, state).unwrap(), Pcg64::seed_from_u64(1));
+        for (player, cell) in (0..).map(PlayerId).zip(places) {
+            world.views.update(&world.game, &[Event::Joined { player, cell }]);
+        }
+        world.joined()
     }
 
-    // Puts gold where nobody gets and which no picture shows.
-    fn never_end(&mut self) {
-        *self.gold.last_mut().unwrap() = true;
+    fn of(game: Game, draws: Pcg64) -> Self {
+        let client = Client::new(Participant::Player(Name::new(b"Ann").unwrap()), Time::ZERO);
+        Self { views: Views::new(&game), game, loss: 0, draws, client, explorer: Explorer::new() }
     }
 
-    fn is_over(&self) -> bool {
-        !self.gold.contains(&true)
-    }
-
-    fn join(&mut self) {
+    fn joined(mut self) -> Self {
         while self.client.take_outgoing().is_some() {}
-        let grid = format!("GRID {} {}", self.grid.rows(), self.grid.cols());
+        let grid = format!("GRID {} {}", self.game.grid().rows(), self.game.grid().cols());
         for datagram in ["OK A", &grid, "GOLD 0 0 250"] {
             self.client.receive(Time::ZERO, datagram.as_bytes()).unwrap();
         }
-        self.show();
+        self.client.receive(Time::ZERO, &self.picture()).unwrap();
+        self
     }
 
-    fn cells(&self) -> impl Iterator<Item = Cell> + use<> {
-        (0..u16::try_from(self.grid.text().len()).unwrap()).map(Cell)
+    fn picture(&self) -> bytes::Bytes {
+        self.views.player(ANN, Framing::Whole).unwrap()
     }
 
-    fn sees(&self, to: Cell) -> bool {
-        let place = |cell| {
-            let Position { row, col } = self.grid.position(cell);
-            (i64::from(row), i64::from(col))
-        };
-        let ((pr, pc), (r, c)) = (place(self.at), place(to));
-        let is_room = |row: i64, col: i64| {
-            let position = Position::new(u16::try_from(row).unwrap(), u16::try_from(col).unwrap());
-            self.grid.cell(position).is_some_and(|cell| self.grid.at(cell) == ROOM)
-        };
-        let is_near = (r - pr).abs() <= 1 && (c - pc).abs() <= 1;
-        let rows_are_open = ((pr.min(r) + 1)..pr.max(r)).all(|row| {
-            let (over, whole) = ((c - pc) * (row - pr), r - pr);
-            let (over, whole) = (over * whole.signum(), whole.abs());
-            let col = pc + over.div_euclid(whole);
-            is_room(row, col) || over.rem_euclid(whole) != 0 && is_room(row, col + 1)
-        });
-        let cols_are_open = ((pc.min(c) + 1)..pc.max(c)).all(|col| {
-            let (over, whole) = ((r - pr) * (col - pc), c - pc);
-            let (over, whole) = (over * whole.signum(), whole.abs());
-            let row = pr + over.div_euclid(whole);
-            is_room(row, col) || over.rem_euclid(whole) != 0 && is_room(row + 1, col)
-        });
-        (is_near || (r - pr).pow(2) + (c - pc).pow(2) <= self.reach) && rows_are_open && cols_are_open
+    fn place(&self) -> Position {
+        self.game.grid().position(self.game.player(ANN).unwrap().cell.unwrap())
     }
 
-    fn go(&mut self, to: Cell) {
-        self.at = to;
-        self.gold[to.index()] = false;
-        for cell in self.cells() {
-            self.known[cell.index()] |= self.sees(cell);
-        }
-    }
-
-    // What the explorer's key does, and a step of everybody else.
-    fn press(&mut self, key: u8) {
-        let direction = Direction::from_key(key.to_ascii_lowercase()).expect("a key that moves");
-        while let Some(to) = self.grid.step(self.at, direction) {
-            let (from, had_gold) = (self.at, self.gold[to.index()]);
-            let met = self.others.iter_mut().find(|other| **other == to).map(|other| *other = from).is_some();
-            self.go(to);
-            if key.is_ascii_lowercase() || self.run_stop && (had_gold || met) {
-                break;
-            }
-        }
-        for other in 0..self.others.len() {
-            let direction = Direction::ALL[below(&mut self.draws, 8)];
-            let from = self.others[other];
-            let Some(to) = self.grid.step(from, direction) else { continue };
-            if to == self.at {
-                self.go(from);
-            }
-            for met in self.others.iter_mut().filter(|met| **met == to) {
-                *met = from;
-            }
-            self.others[other] = to;
-            self.gold[to.index()] = false;
-        }
-    }
-
-    fn picture(&self) -> String {
-        let mut picture = String::from("DISPLAY\n");
-        for cell in self.cells() {
-            let base = self.grid.at(cell);
-            let shown = if base == b'\n' {
-                base
-            } else if cell == self.at {
-                b'@'
-            } else if self.sees(cell) && self.others.contains(&cell) {
-                b'B'
-            } else if self.sees(cell) && self.gold[cell.index()] {
-                b'*'
-            } else if self.known[cell.index()] {
-                base
-            } else {
-                ROCK
-            };
-            picture.push(char::from(shown));
-        }
-        picture
-    }
-
-    fn show(&mut self) {
-        let picture = self.picture();
-        self.client.receive(Time::ZERO, picture.as_bytes()).unwrap();
+    fn act(&mut self, player: PlayerId, action: Action) {
+        let events = self.game.apply(player, action).unwrap();
+        self.views.update(&self.game, &events);
     }
 
     fn is_lost(&mut self) -> bool {
-        self.loss > 0 && below(&mut self.draws, 100) < self.loss
+        self.draws.random_range(0..100) < self.loss
     }
 
-    // One key there and, if it had an effect, one picture back.
+    // One key there and, if it had an effect, one picture back; and a step of everybody else.
     fn turn(&mut self) -> u8 {
         let key = self.explorer.next_key(&self.client).expect("there is always something to do");
+        let before = self.picture();
         if !self.is_lost() {
-            let before = self.picture();
-            self.press(key);
-            if self.picture() != before && !self.is_lost() {
-                self.show();
-            }
+            self.act(ANN, Action::from_key(key).expect("a key that moves"));
+        }
+        let others: Vec<PlayerId> = self.game.active().map(|(player, _)| player).skip(1).collect();
+        for other in others {
+            let step = Direction::ALL[self.draws.random_range(0..8)];
+            self.act(other, Action::Step(step));
+        }
+        if self.picture() != before && !self.is_lost() {
+            self.client.receive(Time::ZERO, &self.picture()).unwrap();
         }
         key
     }
 
     // Plays to the end and returns the number of keys.
     fn play(&mut self, most: usize) -> usize {
-        self.join();
         for keys in 0..=most {
-            if self.is_over() {
+            if self.game.is_over() {
                 return keys;
             }
             self.turn();
         }
-        panic!("gold is left after {most} keys:\n{}\n{}", self.grid, self.picture());
+        panic!("gold is left after {most} keys:\n{}\n{}", self.game.grid(), String::from_utf8_lossy(&self.picture()));
     }
+}
+
+/// Plays games on all maps; gives the number of keys on each.
+fn play_all(seeds: RangeInclusive<u64>, most: usize, world: impl Fn(&str, u64) -> World) -> [usize; 3] {
+    MAPS.map(|map| seeds.clone().map(|seed| world(map, seed).play(most)).sum())
 }
 
 #[test]
 fn all_gold_is_found_on_every_kind_of_map() {
-    for map in MAPS {
-        let total: usize = (1..=40).map(|seed| World::new(map, seed).play(100)).sum();
-        assert!(total <= 40 * 65, "{total} keys for 40 games:{map}");
-    }
+    let totals = play_all(1..=40, 100, |map, seed| World::new(map, Rules::default(), 0, seed));
+    assert!(totals.iter().all(|&total| total <= 40 * 65), "{totals:?} keys for 40 games");
 }
 
 #[test]
 fn all_gold_is_found_where_sight_is_short() {
-    for map in MAPS {
-        for (seed, reach) in (1..=20).flat_map(|seed| [1, 2, 4, 9, 25].map(|reach| (seed, reach))) {
-            let mut world = World::new(map, seed);
-            world.reach = reach;
-            let (start, gold) = (world.grid.position(world.at), world.gold.clone());
-            world.put(start.row, start.col);
-            world.gold = gold;
-            world.play(150);
-        }
+    for radius in [1, 2, 3, 5] {
+        let rules = Rules { vision: Vision { radius: Some(radius) }, ..Rules::default() };
+        play_all(1..=20, 150, |map, seed| World::new(map, rules, 0, seed));
     }
 }
 
 #[test]
 fn all_gold_is_found_where_a_fifth_of_all_datagrams_is_lost() {
-    for map in MAPS {
-        for seed in 1..=40 {
-            let mut world = World::new(map, seed);
-            world.loss = 20;
-            world.play(250);
-        }
-    }
+    play_all(1..=40, 250, |map, seed| World { loss: 20, ..World::new(map, Rules::default(), 0, seed) });
 }
 
 #[test]
 fn all_gold_is_found_among_others_who_take_it_and_push_the_explorer_about() {
-    for map in MAPS {
-        for (seed, run_stop) in (1..=20).flat_map(|seed| [(seed, false), (seed, true)]) {
-            let mut world = World::new(map, seed);
-            world.run_stop = run_stop;
-            for _ in 0..6 {
-                let spot = world.grid.room_spots()[below(&mut world.draws, world.grid.room_spots().len())];
-                if spot != world.at && !world.others.contains(&spot) {
-                    world.others.push(spot);
-                    world.gold[spot.index()] = false;
-                }
-            }
-            world.play(400);
-        }
+    for run_stop in [false, true] {
+        let rules = Rules { run_stop, ..Rules::default() };
+        play_all(1..=20, 400, |map, seed| World::new(map, rules, 6, seed));
     }
 }
 
 #[test]
 fn gold_that_is_put_down_where_nobody_looks_any_more_is_found() {
-    let mut world = World::new(ROOMS, 1);
-    world.put(1, 1);
-    let behind = world.grid.cell(Position::new(10, 25)).unwrap();
-    world.never_end();
-    world.join();
+    let mut world = World::drawn(ROOMS, (1, 1), &[], Some((10, 25)));
     for _ in 0..200 {
         world.turn();
     }
-    world.gold[behind.index()] = true;
-    assert!((0..200).any(|_| {
-        world.turn();
-        !world.gold[behind.index()]
-    }));
+    world.act(PlayerId(1), Action::Quit);
+    assert_eq!(world.game.remaining(), 1);
+    world.play(200);
 }
 
 #[test]
@@ -343,16 +216,12 @@ fn dead_ends_without_space_for_a_room_are_left_alone() {
         #
      ####
 ";
-    let mut world = World::new(map, 1);
-    world.put(1, 1);
-    world.gold[world.grid.cell(Position::new(1, 15)).unwrap().index()] = true;
+    let mut world = World::drawn(map, (1, 1), &[(1, 15)], None);
     assert_eq!(world.play(10), 1, "one run and it is there");
-    world.never_end();
-    world.show();
     let mut rows = vec![];
     for _ in 0..12 {
         world.turn();
-        rows.push(world.grid.position(world.at).row);
+        rows.push(world.place().row);
     }
     assert!(rows.contains(&4), "there may be a room below: {rows:?}");
     assert!(!rows.contains(&0), "there is no place for a room above: {rows:?}");
@@ -367,22 +236,16 @@ fn a_room_that_a_run_led_through_is_looked_at_again() {
 |...| |...| |...|
 +---+ +---+ +---+
 ";
-    let mut world = World::new(map, 1);
-    world.put(2, 1);
-    world.gold[world.grid.cell(Position::new(3, 9)).unwrap().index()] = true;
-    world.join();
+    let mut world = World::drawn(map, (2, 1), &[(3, 9)], None);
     assert_eq!(world.turn(), b'L');
-    assert_eq!(world.grid.position(world.at), Position::new(2, 15));
-    assert!(!world.picture().contains('*'));
+    assert_eq!(world.place(), Position::new(2, 15));
+    assert!(!world.picture().contains(&b'*'));
     world.play(10);
 }
 
 #[test]
 fn after_two_unanswered_keys_the_others_are_tried_one_by_one() {
-    let mut world = World::new(CORRIDOR, 1);
-    world.put(1, 1);
-    world.never_end();
-    world.join();
+    let mut world = World::drawn(CORRIDOR, (1, 1), &[], None);
     let mut next = || char::from(world.explorer.next_key(&world.client).unwrap());
     let keys: String = (0..10).map(|_| next()).collect();
     assert_eq!(keys[..2], *"LL");
@@ -393,8 +256,7 @@ fn after_two_unanswered_keys_the_others_are_tried_one_by_one() {
 
 #[test]
 fn what_cannot_be_reached_is_given_up_for_something_else() {
-    let mut world = World::new(CORRIDOR, 1);
-    world.join();
+    let mut world = World::drawn(CORRIDOR, (1, 1), &[], None);
     let mut keys = String::new();
     for _ in 0..20 {
         let mut picture = b"DISPLAY\n+---+                       +---+\n|*@.*###                        |\n".to_vec();

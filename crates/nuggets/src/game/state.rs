@@ -73,8 +73,7 @@ impl Game {
         let index = self.players.len();
         let letter = Letter::from_index(index).ok_or("more players than letters")?;
         let id = PlayerId(u8::try_from(index).map_err(|_| "more players than letters")?);
-        let name =
-            Name::new(name.as_bytes()).filter(|kept| kept.as_str() == name).ok_or("a name that no player has")?;
+        let name = Name::try_from(name).map_err(|_| "a name that no player has")?;
         if let Some(cell) = cell {
             if !matches!(self.grid.at(cell), ROOM | PASSAGE) || self.standing_at(cell).is_some() {
                 return Err("a player stands where none can".into());

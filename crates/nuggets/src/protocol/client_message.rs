@@ -30,7 +30,7 @@ impl ClientMessage {
         let word = datagram.split(|&byte| byte == b' ' || byte == b'\n').next().unwrap_or_default();
         let rest = &datagram[word.len()..];
         match (word, rest) {
-            (b"PLAY", [b' ', name @ ..]) => Ok(Self::Play(Name::new(name))),
+            (b"PLAY", [b' ', name @ ..]) => Ok(Self::Play(Name::new(name).ok())),
             (b"PLAY", _) => invalid("PLAY wants one space and a name, as in 'PLAY Ann'", 4),
             (b"SPECTATE", []) => Ok(Self::Spectate),
             (b"SPECTATE", _) => invalid("nothing may stand behind SPECTATE", 8),

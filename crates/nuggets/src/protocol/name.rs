@@ -2,6 +2,7 @@
 
 use alloc::string::String;
 use core::fmt;
+use netcore::{Naming, cleaned};
 
 /// Bytes of a name that are kept.
 pub const MAX_NAME: usize = 50;
@@ -34,36 +35,27 @@ impl fmt::Display for Letter {
 }
 
 /// A player's name as the server keeps it: 1 to 50 bytes, each graphic ASCII, a space or a tab.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Name(String);
+///
+/// ```
+/// use nuggets::Name;
+/// assert_eq!(Name::new(b"  Zo\xc3\xab\x07").unwrap().as_str(), "  Zo___");
+/// assert!(Name::new(b" \t\n").is_err());
+/// ```
+pub type Name = netcore::Name<Kept>;
 
-impl Name {
-    /// The name that a server makes of what a player typed: the first 50 bytes, each one that is neither graphic nor a
-    /// blank replaced by `_`. `None` if it was empty or only white space.
-    ///
-    /// ```
-    /// use nuggets::Name;
-    /// assert_eq!(Name::new(b"  Zo\xc3\xab\x07").unwrap().as_str(), "  Zo___");
-    /// assert_eq!(Name::new(b" \t\n"), None);
-    /// ```
-    pub fn new(typed: &[u8]) -> Option<Self> {
+/// The rule of [`Name`]: the first 50 bytes of what was typed, with `_` for each that is neither graphic nor a blank. White space
+/// alone is no name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Kept;
+
+impl Naming for Kept {
+    const MAX: usize = MAX_NAME;
+    const SHAPE: &'static str = "a name needs at least one character that is not blank";
+
+    fn name(typed: &[u8]) -> Option<String> {
         // The C library's isspace; ASCII white space in Rust leaves the vertical tab out.
         let blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == b'\x0b';
-        if typed.iter().all(blank) {
-            return None;
-        }
-        let kept = |&byte: &u8| if byte.is_ascii_graphic() || byte == b' ' || byte == b'\t' { byte } else { b'_' };
-        Some(Self(typed.iter().take(MAX_NAME).map(kept).map(char::from).collect()))
-    }
-
-    /// The name as text.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Display for Name {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        let kept = typed.get(..MAX_NAME).unwrap_or(typed);
+        (!typed.iter().all(blank)).then(|| cleaned(kept, b" \t"))
     }
 }

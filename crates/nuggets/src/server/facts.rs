@@ -56,13 +56,12 @@ pub(crate) fn toggle(digest: &mut Digest, what: u8, peer: PeerId, value: u64) {
 
 /// Replaces a fact about a peer.
 pub(crate) fn change(digest: &mut Digest, what: u8, peer: PeerId, old: u64, new: u64) {
-    if old != new {
-        toggle(digest, what, peer, old);
-        toggle(digest, what, peer, new);
-    }
+    toggle(digest, what, peer, old);
+    toggle(digest, what, peer, new);
 }
 
-/// One number of two, in which order matters.
+/// One number of two, in which order matters. Neither this nor [`hash`] is a `netcore::Fingerprint`: journals hold digests of
+/// these values.
 pub(crate) const fn fold(one: u64, other: u64) -> u64 {
     one.wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29) ^ other
 }

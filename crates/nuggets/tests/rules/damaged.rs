@@ -15,12 +15,10 @@ use crate::{
 fn busy() -> Hall {
     let mut hall = Hall::new(MAP, config(11));
     for peer in 1..=5 {
-        hall.connect(peer, link_of(peer));
-        hall.say(peer, link_of(peer), format!("PLAY P{peer}").as_bytes());
+        hall.join(peer, link_of(peer), format!("PLAY P{peer}").as_bytes());
         hall.say(peer, link_of(peer), b"KEY H");
     }
-    hall.connect(6, link_of(6));
-    hall.say(6, link_of(6), b"SPECTATE");
+    hall.join(6, link_of(6), b"SPECTATE");
     hall.input(&Came::Connected(7, Role::Watcher, Link::Message));
     hall.connect(8, Link::Message);
     hall.say(2, link_of(2), b"KEY Q");
@@ -29,93 +27,80 @@ fn busy() -> Hall {
 
 type Case = (&'static str, fn(&mut Value));
 
+const GOLD: &str = "the purses and piles do not hold the gold of the game";
+const NAME: &str = "a name that no player has";
+const STANDS: &str = "a player stands where none can";
+const PILE: &str = "a pile lies where none can, or holds nothing";
+const BEEN: &str = "a player has been where nobody can be, or not where it stands";
+const BUDGETS: &str = "the budgets of a seat are not those of a seat";
+const TWICE: &str = "a peer is there twice";
+const SAME: &str = "two peers have the same seat";
+const NOT_PLAYING: &str = "somebody who does not play has the seat of a player";
+const LATE: &str = "the server is woken too late";
+
+fn list<'a>(state: &'a mut Value, name: &str) -> &'a mut Vec<Value> {
+    state[name].as_array_mut().unwrap()
+}
+
+// Takes all nuggets out of the purses and the piles.
+fn empty(state: &mut Value) {
+    state["game"]["piles"] = json!([]);
+    for player in list(&mut state["game"], "players") {
+        player["purse"] = json!(0);
+    }
+}
+
 /// What no game can be in, and why it is refused.
 const NO_GAMES: &[Case] = &[
     ("a game of that number is never played", |state| state["number"] = json!(0)),
-    ("the purses and piles do not hold the gold of the game", |state| {
-        state["game"]["players"][0]["purse"] = json!(u32::MAX);
-    }),
-    ("the purses and piles do not hold the gold of the game", |state| {
-        state["game"]["piles"] = json!([[14, 1], [15, u32::MAX], [16, u32::MAX]]);
-    }),
+    (GOLD, |state| state["game"]["players"][0]["purse"] = json!(u32::MAX)),
+    (GOLD, |state| state["game"]["piles"] = json!([[14, 1], [15, u32::MAX], [16, u32::MAX]])),
     ("more players than letters", |state| {
         let quitter = json!({ "name": "x", "purse": 0, "cell": null });
-        state["game"]["players"].as_array_mut().unwrap().extend(vec![quitter; 26]);
+        list(&mut state["game"], "players").extend(vec![quitter; 26]);
     }),
-    ("a name that no player has", |state| state["game"]["players"][0]["name"] = json!("")),
-    ("a name that no player has", |state| state["game"]["players"][0]["name"] = json!("x".repeat(51))),
-    ("a name that no player has", |state| state["game"]["players"][0]["name"] = json!("a\nb")),
-    ("a player stands where none can", |state| state["game"]["players"][0]["cell"] = json!(0)),
-    ("a player stands where none can", |state| state["game"]["players"][0]["cell"] = json!(u16::MAX)),
-    ("a player stands where none can", |state| {
-        state["game"]["players"][0]["cell"] = state["game"]["players"][2]["cell"].clone();
+    (NAME, |state| state["game"]["players"][0]["name"] = json!("")),
+    (NAME, |state| state["game"]["players"][0]["name"] = json!("x".repeat(51))),
+    (NAME, |state| state["game"]["players"][0]["name"] = json!("a\nb")),
+    (STANDS, |state| state["game"]["players"][0]["cell"] = json!(0)),
+    (STANDS, |state| state["game"]["players"][0]["cell"] = json!(u16::MAX)),
+    (STANDS, |state| state["game"]["players"][0]["cell"] = state["game"]["players"][2]["cell"].clone()),
+    (PILE, |state| state["game"]["piles"][0][0] = json!(u16::MAX)),
+    (PILE, |state| list(&mut state["game"], "piles").insert(0, json!([14, 0]))),
+    (PILE, |state| list(&mut state["game"], "piles").reverse()),
+    (PILE, |state| {
+        empty(state);
+        state["game"]["piles"] = json!([[state["game"]["players"][0]["cell"], 12]]);
     }),
-    ("a pile lies where none can, or holds nothing", |state| state["game"]["piles"][0][0] = json!(u16::MAX)),
-    ("a pile lies where none can, or holds nothing", |state| {
-        state["game"]["piles"].as_array_mut().unwrap().insert(0, json!([14, 0]));
-    }),
-    ("a pile lies where none can, or holds nothing", |state| {
-        let piles = state["game"]["piles"].as_array_mut().unwrap();
-        assert!(piles.len() > 1);
-        piles.reverse();
-    }),
-    ("a pile lies where none can, or holds nothing", |state| {
-        let cell = state["game"]["players"][0]["cell"].clone();
-        state["game"]["piles"] = json!([[cell, 12]]);
-        state["game"]["players"].as_array_mut().unwrap().iter_mut().for_each(|player| player["purse"] = json!(0));
-    }),
-    ("not everybody who plays has been somewhere", |state| {
-        state["visited"].as_array_mut().unwrap().pop();
-    }),
-    ("a player has been where nobody can be, or not where it stands", |state| state["visited"][1] = json!([])),
-    ("a player has been where nobody can be, or not where it stands", |state| {
-        state["visited"][1].as_array_mut().unwrap().push(json!(0));
-    }),
-    ("a player has been where nobody can be, or not where it stands", |state| {
-        state["visited"][1].as_array_mut().unwrap().fill(json!(0));
-    }),
-    ("a player has been where nobody can be, or not where it stands", |state| {
-        state["visited"][1].as_array_mut().unwrap().fill(json!(u64::MAX));
-    }),
+    ("not everybody who plays has been somewhere", |state| drop(list(state, "visited").pop())),
+    (BEEN, |state| state["visited"][1] = json!([])),
+    (BEEN, |state| state["visited"][1].as_array_mut().unwrap().push(json!(0))),
+    (BEEN, |state| state["visited"][1].as_array_mut().unwrap().fill(json!(0))),
+    (BEEN, |state| state["visited"][1].as_array_mut().unwrap().fill(json!(u64::MAX))),
 ];
 
 /// Peers and times that no server has.
 const NO_PEERS: &[Case] = &[
-    ("the budgets of a seat are not those of a seat", |state| {
-        state["seats"][0]["drawn"]["bucket"]["rate"]["burst"] = json!(u32::MAX);
-    }),
-    ("the budgets of a seat are not those of a seat", |state| {
-        let shown = state["seats"][0]["shown"].clone();
-        state["seats"][0]["drawn"] = shown;
-    }),
+    (BUDGETS, |state| state["seats"][0]["drawn"]["bucket"]["rate"]["burst"] = json!(u32::MAX)),
+    (BUDGETS, |state| state["seats"][0]["drawn"] = state["seats"][0]["shown"].clone()),
     ("the budget for SPECTATEs is not that of a server", |state| state["spectates"]["what"] = json!(0)),
     ("a peer has two seats", |state| state["seats"][0]["peer"] = state["seats"][1]["peer"].clone()),
-    ("a peer is there twice", |state| state["strangers"][0][0] = state["seats"][1]["peer"].clone()),
-    ("a peer is there twice", |state| {
-        let stranger = state["strangers"][0].clone();
-        state["strangers"].as_array_mut().unwrap().push(stranger);
-    }),
-    ("two peers have the same seat", |state| state["seats"][0]["role"] = state["seats"][1]["role"].clone()),
-    ("two peers have the same seat", |state| state["seats"][0]["role"] = json!("Spectator")),
-    ("somebody who does not play has the seat of a player", |state| {
-        state["seats"][0]["role"] = json!({ "Player": 1 });
-    }),
-    ("somebody who does not play has the seat of a player", |state| {
-        state["seats"][0]["role"] = json!({ "Player": 255 });
-    }),
+    (TWICE, |state| state["strangers"][0][0] = state["seats"][1]["peer"].clone()),
+    (TWICE, |state| list(state, "strangers").extend_from_within(..1)),
+    (SAME, |state| state["seats"][0]["role"] = state["seats"][1]["role"].clone()),
+    (SAME, |state| state["seats"][0]["role"] = json!("Spectator")),
+    (NOT_PLAYING, |state| state["seats"][0]["role"] = json!({ "Player": 1 })),
+    (NOT_PLAYING, |state| state["seats"][0]["role"] = json!({ "Player": 255 })),
     ("more addresses have quit than players", |state| state["quitters"] = json!(["a", "b"])),
     ("a server does not end by being deserted", |state| state["outcome"] = json!("Deserted")),
     ("the game is over and the server goes on", |state| {
-        state["game"]["piles"] = json!([]);
-        state["game"]["players"].as_array_mut().unwrap().iter_mut().for_each(|player| player["purse"] = json!(0));
+        empty(state);
         state["game"]["players"][0]["purse"] = json!(12);
     }),
-    ("somebody plays and has no seat", |state| {
-        state["seats"].as_array_mut().unwrap().remove(0);
-    }),
+    ("somebody plays and has no seat", |state| drop(list(state, "seats").remove(0))),
     ("something is due and nothing wakes the server", |state| state["wake"] = json!(null)),
-    ("the server is woken too late", |state| state["wake"] = json!(u64::MAX)),
-    ("the server is woken too late", |state| state["catch_up"] = json!(0)),
+    (LATE, |state| state["wake"] = json!(u64::MAX)),
+    (LATE, |state| state["catch_up"] = json!(0)),
 ];
 
 #[test]

@@ -1,18 +1,71 @@
-//! The last nugget, the table, and the server's own end.
+//! Q and what stays behind; the last nugget, the table, and the server's own end.
 
 use std::time::Duration;
 
-use netcore::{Engine, Outcome};
-use nuggets::{Config, Rules};
+use netcore::{Engine, Input, Link, Outcome, Role};
+use nuggets::{ClientMessage, Config, Rules};
 
-use crate::table::{Table, plain, transcripts};
+use crate::table::{Said, Table, plain, transcripts};
+
+transcripts! {
+    a_quitter_is_thanked_once_and_hears_no_more: plain("A.B4") => "
+        Sam watches
+        Alice > KEY Q
+            Alice < QUIT Thanks for playing!
+            Alice closed
+            Bob < DISPLAY [..@*]
+            Sam < DISPLAY [..B*]
+        Bob > KEY h
+            Bob < DISPLAY [.@.*]
+            Sam < DISPLAY [.B.*]
+        Alice > KEY l
+        Alice > KEY Q
+        Bob > KEY h
+            Bob < DISPLAY [@..*]
+            Sam < DISPLAY [B..*]
+    ";
+}
 
 #[test]
-fn gold_and_display_come_before_the_quit() {
-    let mut table = plain("A.B3");
+fn q_from_a_stranger_does_not_touch_the_spectator() {
+    let mut table = plain("A.4");
     table.send("Sam", "SPECTATE");
+    assert_eq!(table.send("Mallory", "KEY Q"), []);
+    // Even a shell that hands such a key over does no harm by it.
+    let mut said = vec![];
+    let peer = table.connect("Mallory", Role::Player, Link::Datagram, &mut said);
+    said.extend(table.input(Input::Message { peer, message: ClientMessage::Key(b'Q') }));
+    assert_eq!(said, [Said::Closed("Mallory".into())]);
     table.check(
-        r"
+        "
+        Alice > KEY l
+            Alice < DISPLAY [.@*]
+            Sam < DISPLAY [.A*]
+        ",
+    );
+}
+
+transcripts! {
+    a_player_whose_port_is_closed_has_quit: plain("A2B..4") => "
+        Alice types l
+        gone Alice
+            Alice closed
+            Bob < DISPLAY [..@..*]
+        Alice > PLAY Alice
+            Alice < QUIT You have left this game and cannot join it again.
+            Alice closed
+        Sam > SPECTATE
+            Sam < GRID 1 6
+            Sam < GOLD 0 0 4
+            Sam < DISPLAY [..B..*]
+        gone Sam
+            Sam closed
+        Bob > KEY l
+            Bob < DISPLAY [...@.*]
+    ";
+
+    gold_and_display_come_before_the_quit: plain("A.B3") => r"
+        Sam watches
         Bob > KEY l
             Alice < GOLD 0 0 0
             Bob < GOLD 3 3 0
@@ -27,10 +80,7 @@ fn gold_and_display_come_before_the_quit() {
             Bob closed
             Sam closed
             stdout: GAME OVER:\nA          0 Alice\nB          3 Bob
-        ",
-    );
-    assert_eq!(table.server().outcome(), Some(Outcome::Finished));
-    assert_eq!(table.server().deadline(), None);
+    ";
 }
 
 /// The table that the rule shows, at the end of a game that makes it: Bob takes from Carol, Alice takes from Bob.
@@ -73,15 +123,6 @@ fn the_table_is_the_rule_s_to_the_byte() {
 }
 
 transcripts! {
-    the_last_nugget_may_be_taken_in_the_middle_of_a_run: plain("A.3..|") => r"
-        Alice > KEY L
-            Alice < GOLD 3 3 0
-            Alice < DISPLAY [....@|]
-            Alice < QUIT GAME OVER:\nA          3 Alice
-            Alice closed
-            stdout: GAME OVER:\nA          3 Alice
-    ";
-
     quitters_have_their_row_and_get_nothing: plain("A2BC3") => r"
         Alice types lQ
         Bob types Q
@@ -95,10 +136,15 @@ transcripts! {
 }
 
 #[test]
-fn after_the_end_nothing_has_an_effect() {
-    let mut table = plain("A3");
+fn after_the_end_nothing_has_an_effect_and_the_server_wants_no_more_waking() {
+    let config = Config { idle_timeout: Some(Duration::from_secs(60)), ..Config::default() };
+    let mut table = Table::drawn_with(config, "A3");
+    assert!(table.server().deadline().is_some());
+    let mut stopped = table.clone();
+    stopped.stop();
+    assert_eq!(stopped.server().deadline(), None);
     table.keys("Alice", "l");
-    assert_eq!(table.server().outcome(), Some(Outcome::Finished));
+    assert_eq!((table.server().outcome(), table.server().deadline()), (Some(Outcome::Finished), None));
     table.check(
         "
         Alice > KEY h
@@ -145,16 +191,4 @@ fn a_purse_of_any_size_fits_the_table() {
             stdout: GAME OVER:\nA    1000000 Alice
         ",
     );
-}
-
-#[test]
-fn a_server_that_is_done_wants_no_more_waking() {
-    let config = Config { idle_timeout: Some(Duration::from_secs(60)), ..Config::default() };
-    let mut table = Table::drawn_with(config, "A3");
-    assert!(table.server().deadline().is_some());
-    let mut stopped = table.clone();
-    stopped.stop();
-    assert_eq!(stopped.server().deadline(), None);
-    table.keys("Alice", "l");
-    assert_eq!(table.server().deadline(), None);
 }

@@ -1,7 +1,7 @@
 //! PLAY and SPECTATE: who is let in, what a newcomer is told, names and letters.
 
 use netcore::{Link, Role};
-use nuggets::{Config, Rules, grid::ROOM};
+use nuggets::{Config, Rules};
 
 use crate::table::{NAMES, Table, plain, told, transcripts};
 
@@ -19,32 +19,6 @@ fn a_player_gets_ok_grid_gold_and_display() {
 }
 
 transcripts! {
-    then_everybody_else_gets_a_display: plain("A.5") => "
-        Sam > SPECTATE
-            Sam < GRID 1 3
-            Sam < GOLD 0 0 5
-            Sam < DISPLAY [A.*]
-        Bob > PLAY Bob
-            Bob < OK B
-            Bob < GRID 1 3
-            Bob < GOLD 0 0 5
-            Bob < DISPLAY [A@*]
-            Alice < DISPLAY [@B*]
-            Sam < DISPLAY [AB*]
-    ";
-
-    a_spectator_gets_grid_gold_and_display_and_no_letter: plain("A.9") => r"
-        Sam > SPECTATE
-            Sam < GRID 1 3
-            Sam < GOLD 0 0 9
-            Sam < DISPLAY [A.*]
-        stop
-            Alice < QUIT The server was stopped.\nA          0 Alice
-            Sam < QUIT The server was stopped.\nA          0 Alice
-            Alice closed
-            Sam closed
-    ";
-
     a_name_of_white_space_is_refused_and_costs_no_letter: plain("A.5") => r"
         Bob > PLAY\x20
             Bob < QUIT Sorry - you must provide player's name.
@@ -66,7 +40,9 @@ transcripts! {
 fn names_are_cut_to_50_bytes_and_cleaned() {
     let mut table = Table::new(&".".repeat(60), Config { seed: 3, ..Config::default() });
     let long = "x".repeat(51);
-    let names: [(&str, &[u8], &str); 7] = [
+    // Blank is what was typed, not what is kept.
+    let (late, blank) = (" ".repeat(60) + "x", " ".repeat(50));
+    let names: [(&str, &[u8], &str); 8] = [
         ("Alice", b"  Alice Lee ", "  Alice Lee "),
         ("Bob", "Bj\u{f6}rn".as_bytes(), "Bj__rn"),
         ("Carol", b"\x1b[2J\x07Carol", "_[2J_Carol"),
@@ -74,6 +50,7 @@ fn names_are_cut_to_50_bytes_and_cleaned() {
         ("Erin", b"tab\there", "tab\there"),
         ("Frank", b"two\nlines", "two_lines"),
         ("Grace", b"%s%n", "%s%n"),
+        ("Heidi", late.as_bytes(), &blank),
     ];
     let mut expected = "QUIT The server was stopped.".to_owned();
     for ((who, typed, kept), letter) in names.into_iter().zip('A'..) {
@@ -84,22 +61,6 @@ fn names_are_cut_to_50_bytes_and_cleaned() {
     let said = table.stop();
     let frames: Vec<_> = crate::table::frames(&said, "Alice").collect();
     assert_eq!(frames, [&expected]);
-}
-
-#[test]
-fn a_27th_player_is_refused() {
-    let mut table = Table::new(&".".repeat(80), Config::default());
-    for (name, letter) in NAMES.iter().zip('A'..) {
-        let said = table.send(name, format!("PLAY {name}"));
-        assert_eq!(told(&said, name)[0], format!("OK {letter}"));
-    }
-    table.check(
-        "
-        Mallory > PLAY Mallory
-            Mallory < QUIT Game is full: no more players can join.
-            Mallory closed
-        ",
-    );
 }
 
 #[test]
@@ -127,11 +88,9 @@ fn the_26_letters_are_never_reused() {
     );
 }
 
-#[test]
-fn a_quitter_is_not_readmitted() {
-    let mut table = plain("A.5");
-    table.check(
-        "
+transcripts! {
+    // Another port of the same host is somebody else, and gets the next letter.
+    a_quitter_is_not_readmitted_but_may_watch: plain("A.5") => "
         Alice > KEY Q
             Alice < QUIT Thanks for playing!
             Alice closed
@@ -141,22 +100,16 @@ fn a_quitter_is_not_readmitted() {
         Alice > PLAY Somebody else
             Alice < QUIT You have left this game and cannot join it again.
             Alice closed
-        ",
-    );
-    // Another port of the same host is somebody else, and gets the next letter.
-    let said = table.send("Bob", "PLAY Alice");
-    assert_eq!(told(&said, "Bob")[0], "OK B");
-}
-
-transcripts! {
-    a_quitter_may_watch: plain("A.5") => "
-        Alice > KEY Q
-            Alice < QUIT Thanks for playing!
-            Alice closed
         Alice > SPECTATE
             Alice < GRID 1 3
             Alice < GOLD 0 0 5
             Alice < DISPLAY [..*]
+        Bob > PLAY Alice
+            Bob < OK B
+            Bob < GRID 1 3
+            Bob < GOLD 0 0 5
+            Bob < DISPLAY [@.*]
+            Alice < DISPLAY [B.*]
     ";
 
     a_map_without_a_free_spot_is_a_full_game: plain("#A.5") => "
@@ -180,25 +133,6 @@ transcripts! {
             Alice < DISPLAY [@CB*]
             Bob < DISPLAY [AC@*]
     ";
-}
-
-#[test]
-fn players_start_on_empty_room_spots() {
-    // Passages are most of the map, and rooms are nearly full of gold.
-    let map = "+-----+####\n|.....#   #\n|.....|####\n+-----+#   \n";
-    let rules = Rules { gold: 20, min_piles: 6, max_piles: 6, ..Rules::default() };
-    for seed in 0..200 {
-        let mut table = Table::new(map, Config { rules, seed, ..Config::default() });
-        for name in &NAMES[..5] {
-            let before: Vec<u8> = table.board().into_bytes();
-            let said = table.send(name, "PLAY x");
-            if told(&said, name)[0].starts_with("OK") {
-                let stands = table.game().players().last().and_then(|player| player.cell).unwrap();
-                assert_eq!(before[stands.index()], ROOM, "an empty room spot");
-            }
-        }
-        assert_eq!(table.game().players().len(), 4, "as many as there are empty room spots");
-    }
 }
 
 #[test]
@@ -237,29 +171,17 @@ fn play_again_before_the_first_key_brings_the_joining_messages_again() {
     assert_eq!(table.game().players()[0].name.as_str(), "Alice", "the first name stays");
 }
 
-#[test]
-fn play_again_after_the_first_key_is_an_error() {
-    let mut table = plain("A.3");
-    table.check(
-        "
+transcripts! {
+    play_again_after_the_first_key_is_an_error: plain("AB.3") => r"
         Alice > KEY h
         Alice > PLAY Alice
             Alice < ERROR you are playing already, as A
-        ",
-    );
-    let mut table = plain("AB.3");
-    table.check(
-        r"
         Bob > KEY ?
             Bob < ERROR unknown keystroke
         Bob > PLAY\x20
             Bob < ERROR you are playing already, as B
-        ",
-    );
-    assert_eq!(table.game().players().len(), 2);
-}
+    ";
 
-transcripts! {
     a_malformed_message_is_not_a_first_key: plain("A.3") => "
         Alice > KEY hh
             Alice < ERROR malformed message: byte 5: KEY wants one space and exactly one character, as in 'KEY h'
@@ -304,12 +226,11 @@ transcripts! {
         Alice > KEY l
             Alice < DISPLAY [.@*]
             Tess < DISPLAY [.A*]
-        Sam > SPECTATE
-            Tess < QUIT You have been replaced by a new spectator.
-            Tess closed
-            Sam < GRID 1 3
-            Sam < GOLD 0 0 3
-            Sam < DISPLAY [.A*]
+        # Nothing is left to quit, and nobody is touched.
+        Sam > KEY Q
+        Alice > KEY h
+            Alice < DISPLAY [@.*]
+            Tess < DISPLAY [A.*]
     ";
 
     spectate_again_brings_the_three_messages_and_no_quit: plain("A.34") => "
@@ -317,18 +238,7 @@ transcripts! {
             Sam < GRID 1 4
             Sam < GOLD 0 0 7
             Sam < DISPLAY [A.**]
-        Sam > SPECTATE
-            Sam < GRID 1 4
-            Sam < GOLD 0 0 7
-            Sam < DISPLAY [A.**]
-        Alice > KEY l
-            Alice < DISPLAY [.@**]
-            Sam < DISPLAY [.A**]
-        Alice > KEY l
-            Alice < GOLD 3 3 4
-            Sam < GOLD 0 0 4
-            Alice < DISPLAY [..@*]
-            Sam < DISPLAY [..A*]
+        Alice types ll
         Sam > SPECTATE
             Sam < GRID 1 4
             Sam < GOLD 0 0 4
@@ -370,15 +280,6 @@ fn watchers_are_as_many_as_come_and_replace_nobody() {
     let said = table.send("Alice", "KEY l");
     assert_eq!(told(&said, "Web 2"), ["GOLD 0 0 0", "DISPLAY [..A]", "QUIT GAME OVER:\\nA          3 Alice"]);
     assert_eq!(told(&said, "Web 1"), Vec::<String>::new());
-}
-
-#[test]
-fn a_refresh_tells_everything_again() {
-    let mut table = plain("A3.B4");
-    table.keys("Alice", "l");
-    table.send("Sam", "SPECTATE");
-    assert_eq!(told(&table.refresh("Alice"), "Alice"), ["OK A", "GRID 1 5", "GOLD 0 3 4", "DISPLAY [.@.B*]"]);
-    assert_eq!(told(&table.refresh("Sam"), "Sam"), ["GRID 1 5", "GOLD 0 0 4", "DISPLAY [.A.B*]"]);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What came into a room, kept and played again; and the fingerprint that tells states apart.
+//! Random games over all links, and the fingerprint that tells states apart.
 
 use std::time::Duration;
 
@@ -10,7 +10,6 @@ use rand_pcg::Pcg64;
 
 use crate::room::{Came, Hall, on};
 
-const LINKS: [Link; 3] = [Link::Datagram, Link::Stream, Link::Message];
 pub(crate) const MAP: &str = "+----+ +---+\n|....###...|\n|..+-+ |...|\n|..|   +-#-+\n+--+     #  \n    ######  \n";
 
 pub(crate) fn config(seed: u64) -> Config {
@@ -27,18 +26,13 @@ pub(crate) fn config(seed: u64) -> Config {
 }
 
 pub(crate) fn link_of(peer: u64) -> Link {
-    LINKS[usize::try_from(peer % 3).unwrap()]
+    [Link::Datagram, Link::Stream, Link::Message][usize::try_from(peer % 3).unwrap()]
 }
 
 // What went out, and the fingerprint then.
 pub(crate) type Went = (Vec<Output>, u64);
 
-// A game of all roles over all links, with when each thing came and what followed.
-fn record(seed: u64, length: usize) -> (Vec<(Time, Came)>, Vec<Went>) {
-    record_in(Hall::new(MAP, config(seed)), seed, length)
-}
-
-/// The same in a hall of any kind.
+/// A game of all roles over all links, with when each thing came and what followed.
 pub(crate) fn record_in(mut hall: Hall, seed: u64, length: usize) -> (Vec<(Time, Came)>, Vec<Went>) {
     let mut rng = Pcg64::seed_from_u64(seed);
     let (mut log, mut went) = (vec![], vec![]);
@@ -92,39 +86,12 @@ pub(crate) fn record_in(mut hall: Hall, seed: u64, length: usize) -> (Vec<(Time,
     (log, went)
 }
 
-#[test]
-fn a_recorded_game_is_the_same_when_it_is_played_again() {
-    let mut sent = 0;
-    for seed in 1..=6 {
-        let (log, went) = record(seed, 1_500);
-        let mut again = Hall::new(MAP, config(seed));
-        for (number, ((time, came), (outputs, digest))) in log.iter().zip(&went).enumerate() {
-            again.now = *time;
-            assert_eq!(&again.input(came), outputs, "seed {seed}, input {number}, {came:?}");
-            assert_eq!(again.room.digest(), *digest, "seed {seed}, input {number}, {came:?}");
-        }
-        sent +=
-            went.iter().flat_map(|(outputs, _)| outputs).filter(|output| matches!(output, Output::Send { .. })).count();
-    }
-    assert!(sent > 5_000, "{sent} messages are too few to show anything");
-}
-
-#[test]
-fn whoever_goes_on_from_a_copy_goes_on_the_same() {
-    let (log, went) = record(9, 800);
-    let mut hall = Hall::new(MAP, config(9));
-    for (number, ((time, came), (outputs, digest))) in log.iter().zip(&went).enumerate() {
-        // What no output has shown yet is in the copy as well.
-        hall = hall.clone();
-        hall.now = *time;
-        assert_eq!(&hall.input(came), outputs, "input {number}");
-        assert_eq!(hall.room.digest(), *digest, "input {number}");
-    }
-}
-
 // Things that nobody may see at once and that matter later.
 fn hidden() -> Vec<(&'static str, Vec<Came>)> {
     let said = |peer: u64, message: &[u8]| Came::Bytes(peer, on(link_of(peer), message));
+    let visit = |peer: u64, message: &[u8]| {
+        vec![Came::Connected(peer, Role::Player, link_of(peer)), said(peer, message), said(peer, b"KEY Q")]
+    };
     vec![
         ("somebody is there and has said nothing", vec![Came::Connected(900, Role::Player, Link::Stream)]),
         ("and over another link", vec![Came::Connected(900, Role::Player, Link::Message)]),
@@ -132,19 +99,10 @@ fn hidden() -> Vec<(&'static str, Vec<Came>)> {
         ("a player has shown that it is there", vec![said(901, b"KEY ?")]),
         ("the same at another time", vec![said(901, b"KEY ?"), said(901, b"KEY ?")]),
         ("a budget is smaller", vec![said(903, b"PLAY again")]),
-        (
-            "there was one more spectator",
-            vec![Came::Connected(904, Role::Player, link_of(904)), said(904, b"SPECTATE"), said(904, b"KEY Q")],
-        ),
+        ("there was one more spectator", visit(904, b"SPECTATE")),
         ("somebody has quit and may not come back", vec![said(902, b"KEY Q")]),
-        (
-            "one more has played",
-            vec![Came::Connected(905, Role::Player, link_of(905)), said(905, b"PLAY Eve"), said(905, b"KEY Q")],
-        ),
-        (
-            "and had another name",
-            vec![Came::Connected(905, Role::Player, link_of(905)), said(905, b"PLAY Eva"), said(905, b"KEY Q")],
-        ),
+        ("one more has played", visit(905, b"PLAY Eve")),
+        ("and had another name", visit(905, b"PLAY Eva")),
     ]
 }
 
@@ -153,11 +111,10 @@ proptest! {
 
     #[test]
     fn states_that_differ_in_what_nobody_sees_have_different_digests(seed in 1..1_000u64, length in 0..60usize) {
-        let (log, _) = record(seed, length + 2);
+        let (log, _) = record_in(Hall::new(MAP, config(seed)), seed, length + 2);
         let mut hall = Hall::new(&".".repeat(60), Config { idle_timeout: config(0).idle_timeout, ..Config::default() });
         for peer in [901, 902, 903] {
-            hall.connect(peer, link_of(peer));
-            hall.say(peer, link_of(peer), b"PLAY somebody");
+            hall.join(peer, link_of(peer), b"PLAY somebody");
         }
         for (time, came) in &log[..length] {
             // A game of their own, in which the three stay where they are.
@@ -183,42 +140,6 @@ proptest! {
             met.push((what, digest));
         }
     }
-}
-
-#[test]
-fn the_digest_tells_what_was_seen_and_when() {
-    // Ann goes to the door and back: everybody stands where they stood, and she knows more.
-    let rules = Rules { gold: 1, min_piles: 1, max_piles: 1, ..Rules::default() };
-    let mut hall = Hall::new(MAP, Config { rules, seed: 4, ..Config::default() });
-    hall.connect(1, Link::Message);
-    hall.say(1, Link::Message, b"PLAY Ann");
-    let digests = |hall: &Hall| (hall.room.engine().game().digest(), hall.room.digest());
-    let before = digests(&hall);
-    let steps = [(b'h', b'l'), (b'l', b'h'), (b'k', b'j'), (b'j', b'k')];
-    let (there, back) = *steps
-        .iter()
-        .find(|(there, _)| {
-            let mut fork = hall.clone();
-            fork.say(1, Link::Message, &[b'K', b'E', b'Y', b' ', *there]);
-            fork.room.engine().game().digest() != before.0
-        })
-        .unwrap();
-    for key in [there, back] {
-        hall.say(1, Link::Message, &[b'K', b'E', b'Y', b' ', key]);
-    }
-    let after = digests(&hall);
-    assert_eq!(after.0, before.0, "the game is as it was");
-    assert_ne!(after.1, before.1);
-    // The moment of a key is when the seat is lost, if there is such a rule.
-    let config = Config { idle_timeout: Some(Duration::from_secs(5)), ..Config::default() };
-    let mut early = Hall::new(MAP, config);
-    early.connect(1, Link::Message);
-    early.say(1, Link::Message, b"PLAY Ann");
-    let mut late = early.clone();
-    early.say(1, Link::Message, b"KEY ?");
-    late.now = Time::from_millis(1);
-    late.say(1, Link::Message, b"KEY ?");
-    assert_ne!(early.room.digest(), late.room.digest());
 }
 
 #[test]

@@ -29,24 +29,17 @@ fn displays(outputs: &[Output], peer: u64) -> Vec<Bytes> {
 
 #[test]
 fn over_a_stream_each_message_stands_behind_its_length_and_over_other_links_bare() {
-    for link in [Link::Datagram, Link::Stream, Link::Message] {
+    let played = |link| {
         let mut hall = Hall::new(CABIN, Config::default());
-        hall.connect(1, link);
-        let mut went = hall.say(1, link, b"PLAY Ann");
-        hall.connect(2, Link::Datagram);
-        went.extend(hall.say(2, Link::Datagram, b"PLAY Bob"));
+        let mut went = hall.join(1, link, b"PLAY Ann");
+        went.extend(hall.join(2, Link::Datagram, b"PLAY Bob"));
         went.extend(hall.say(1, link, b"KEY ?"));
         went.extend(hall.input(&Came::Stop(Leave::Over)));
-        let expected = {
-            let mut bare = Hall::new(CABIN, Config::default());
-            bare.connect(1, Link::Datagram);
-            let mut went = bare.say(1, Link::Datagram, b"PLAY Ann");
-            bare.connect(2, Link::Datagram);
-            went.extend(bare.say(2, Link::Datagram, b"PLAY Bob"));
-            went.extend(bare.say(1, Link::Datagram, b"KEY ?"));
-            went.extend(bare.input(&Came::Stop(Leave::Over)));
-            went
-        };
+        went
+    };
+    let expected = played(Link::Datagram);
+    for link in [Link::Datagram, Link::Stream, Link::Message] {
+        let went = played(link);
         let behind_its_length: Vec<Vec<u8>> = sent(&expected, 1).iter().map(|frame| on(link, frame)).collect();
         assert_eq!(sent(&went, 1), behind_its_length, "{link:?}");
         assert_eq!(sent(&went, 1).len(), 7);
@@ -55,42 +48,38 @@ fn over_a_stream_each_message_stands_behind_its_length_and_over_other_links_bare
     assert_eq!(on(Link::Stream, b"OK A"), b"\0\0\0\x04OK A");
 }
 
+// The bytes in pieces of these lengths, over and over.
+fn pieces<'a>(mut bytes: &'a [u8], lengths: &'a [usize]) -> impl Iterator<Item = &'a [u8]> {
+    lengths.iter().cycle().map_while(move |&length| {
+        let piece = bytes.split_off(..length.min(bytes.len()))?;
+        (!piece.is_empty()).then_some(piece)
+    })
+}
+
 proptest! {
     #[test]
-    fn a_stream_may_be_cut_anywhere(keys in prop::collection::vec(prop::sample::select(&b"hjklyubnHJKLYUBN?"[..]), 0..20), cuts in prop::collection::vec(1..12usize, 1..60)) {
+    fn a_stream_may_be_cut_anywhere(
+        keys in prop::collection::vec(prop::sample::select(&b"hjklyubnHJKLYUBN?"[..]), 0..20),
+        cuts in prop::collection::vec(1..12usize, 1..60),
+    ) {
         let mut stream = on(Link::Stream, b"PLAY Ann");
         for key in keys {
             stream.extend(on(Link::Stream, &[b'K', b'E', b'Y', b' ', key]));
         }
         let (mut whole, mut cut) = (Hall::new(CABIN, Config::default()), Hall::new(CABIN, Config::default()));
-        let mut clients = [Client::with_link(Link::Stream, ann(), Time::ZERO), Client::with_link(Link::Stream, ann(), Time::ZERO)];
+        let [mut at_once, mut in_pieces] = [(); 2].map(|()| Client::with_link(Link::Stream, ann(), Time::ZERO));
         for hall in [&mut whole, &mut cut] {
             hall.connect(1, Link::Stream);
         }
         let expected = sent(&whole.input(&Came::Bytes(1, stream.clone())), 1).concat();
-        let mut got = vec![];
-        let mut rest = &stream[..];
-        for &length in cuts.iter().cycle() {
-            let (piece, behind) = rest.split_at(length.min(rest.len()));
-            got.extend(sent(&cut.input(&Came::Bytes(1, piece.to_vec())), 1).concat());
-            rest = behind;
-            if rest.is_empty() {
-                break;
-            }
-        }
+        let mut heard = |piece: &[u8]| sent(&cut.input(&Came::Bytes(1, piece.to_vec())), 1).concat();
+        let got: Vec<u8> = pieces(&stream, &cuts).flat_map(&mut heard).collect();
         prop_assert_eq!(&got, &expected);
         prop_assert_eq!(cut.room.digest(), whole.room.digest());
         // The client reads what the server wrote, cut anywhere as well.
-        let [at_once, in_pieces] = &mut clients;
         at_once.receive(Time::ZERO, &expected).unwrap();
-        let mut rest = &expected[..];
-        for &length in cuts.iter().cycle() {
-            let (piece, behind) = rest.split_at((7 * length).min(rest.len()));
+        for piece in pieces(&expected, &cuts) {
             in_pieces.receive(Time::ZERO, piece).unwrap();
-            rest = behind;
-            if rest.is_empty() {
-                break;
-            }
         }
         prop_assert_eq!(in_pieces.display(), at_once.display());
         prop_assert!(in_pieces.position().is_some());
@@ -128,8 +117,7 @@ fn the_longest_message_passes_in_any_pieces() {
 fn who_sends_what_is_no_message_over_a_stream_is_sent_away() {
     let mut hall = Hall::new(CABIN, Config::default());
     for (peer, first) in [(1, &b"PLAY Ann"[..]), (2, b"SPECTATE"), (3, b"KEY h")] {
-        hall.connect(peer, Link::Stream);
-        hall.say(peer, Link::Stream, first);
+        hall.join(peer, Link::Stream, first);
     }
     for peer in 1..=3 {
         let went = hall.say(peer, Link::Stream, b"OK A");
@@ -145,8 +133,7 @@ fn who_sends_what_is_no_message_over_a_stream_is_sent_away() {
 #[test]
 fn who_sends_what_is_no_message_as_a_whole_message_stays() {
     let mut hall = Hall::new(CABIN, Config::default());
-    hall.connect(1, Link::Message);
-    hall.say(1, Link::Message, b"PLAY Ann");
+    hall.join(1, Link::Message, b"PLAY Ann");
     assert!(sent(&hall.say(1, Link::Message, b"nonsense"), 1)[0].starts_with(b"ERROR malformed message"));
     assert_eq!(hall.room.status().taken, 1);
 }
@@ -155,16 +142,11 @@ fn who_sends_what_is_no_message_as_a_whole_message_stays() {
 fn what_an_address_draws_to_itself_is_bounded_and_the_newest_picture_is_never_lost() {
     assert_eq!((DRAWN.per_second, DRAWN.burst), (8 << 20, 64 << 20));
     let mut hall = Hall::new(&large(), Config::default());
-    hall.connect(1, Link::Datagram);
-    hall.say(1, Link::Datagram, b"PLAY Ann");
-    let mut bytes = 0;
-    let mut run = |hall: &mut Hall, keys: usize| {
-        let frames: Vec<Bytes> =
-            (0..keys).flat_map(|key| sent(&hall.say(1, Link::Datagram, [b"KEY H", b"KEY L"][key % 2]), 1)).collect();
-        bytes += frames.iter().map(Bytes::len).sum::<usize>();
-        (bytes, frames.last().cloned())
+    hall.join(1, Link::Datagram, b"PLAY Ann");
+    let run = |hall: &mut Hall, keys: usize| -> usize {
+        hall.runs(1, Link::Datagram, keys).flat_map(|went| sent(&went, 1)).map(|frame| frame.len()).sum()
     };
-    let (burst, _) = run(&mut hall, 1_040);
+    let burst = run(&mut hall, 1_040);
     assert!(burst <= DRAWN.burst as usize && burst + 65_305 > DRAWN.burst as usize, "{burst} bytes");
     // Whoever goes on asking gets no more than the rate, and the last picture is the last state.
     hall.say(1, Link::Datagram, b"KEY j");
@@ -174,22 +156,18 @@ fn what_an_address_draws_to_itself_is_bounded_and_the_newest_picture_is_never_lo
     assert_eq!(newest[0][8 + stands.index()], b'@', "as it is now");
     assert_eq!(hall.room.deadline(), None, "and then there is nothing to tell");
     hall.now = hall.now.plus(Duration::from_secs(1));
-    let (second, _) = run(&mut hall, 300);
-    assert!(second - burst <= DRAWN.per_second as usize, "{} bytes", second - burst);
-    assert!(second - burst + 65_305 > DRAWN.per_second as usize);
+    let second = run(&mut hall, 300);
+    assert!(second <= DRAWN.per_second as usize && second + 65_305 > DRAWN.per_second as usize, "{second} bytes");
 }
 
 #[test]
 fn what_others_do_is_shown_at_once_to_whoever_has_used_up_its_own() {
     let mut hall = Hall::new(&large(), Config::default());
     for (peer, message) in [(1, b"PLAY Ann"), (2, b"PLAY Bob")] {
-        hall.connect(peer, Link::Datagram);
-        hall.say(peer, Link::Datagram, message);
+        hall.join(peer, Link::Datagram, message);
         hall.say(peer, Link::Datagram, b"KEY ?");
     }
-    for key in 0..1_040 {
-        hall.say(1, Link::Datagram, [b"KEY H", b"KEY L"][key % 2]);
-    }
+    hall.runs(1, Link::Datagram, 1_040).for_each(drop);
     assert!(displays(&hall.say(1, Link::Datagram, b"KEY j"), 1).is_empty());
     let went = hall.say(2, Link::Datagram, b"KEY H");
     assert_eq!((displays(&went, 1).len(), displays(&went, 2).len()), (1, 1));
@@ -202,28 +180,23 @@ fn addresses_that_cannot_be_forged_are_not_paced() {
     for link in [Link::Stream, Link::Message] {
         let mut hall = Hall::new(&large(), Config::default());
         for (peer, message) in [(1, &b"PLAY Ann"[..]), (2, b"PLAY Bob"), (3, b"SPECTATE")] {
-            hall.connect(peer, link);
-            hall.say(peer, link, message);
+            hall.join(peer, link, message);
         }
         for _ in 0..5 {
             assert_eq!(displays(&hall.say(1, link, b"PLAY Ann"), 1).len(), 1, "as often as it asks");
         }
         let mut bytes = 0;
-        for key in 0..1_040 {
-            let went = hall.say(2, link, [b"KEY H", b"KEY L"][key % 2]);
-            assert_eq!([1, 2, 3].map(|peer| displays(&went, peer).len()), [1, 1, 1], "{link:?}, key {key}");
+        for went in hall.runs(2, link, 1_040) {
+            assert_eq!([1, 2, 3].map(|peer| displays(&went, peer).len()), [1, 1, 1], "{link:?}");
             bytes += sent(&went, 2).iter().map(Bytes::len).sum::<usize>();
         }
         assert!(bytes > DRAWN.burst as usize);
     }
     // A spectator over datagrams that has sent no key is paced.
     let mut hall = Hall::new(&large(), Config::default());
-    for (peer, link, message) in [(1, Link::Message, &b"PLAY Ann"[..]), (2, Link::Datagram, b"SPECTATE")] {
-        hall.connect(peer, link);
-        hall.say(peer, link, message);
-    }
-    let shown: usize =
-        (0..40).map(|key| displays(&hall.say(1, Link::Message, [b"KEY H", b"KEY L"][key % 2]), 2).len()).sum();
+    hall.join(1, Link::Message, b"PLAY Ann");
+    hall.join(2, Link::Datagram, b"SPECTATE");
+    let shown: usize = hall.runs(1, Link::Message, 40).map(|went| displays(&went, 2).len()).sum();
     assert_eq!(shown, UNPROVEN.burst as usize / 65_305 - 1, "the welcome was one");
 }
 
@@ -233,8 +206,7 @@ fn a_refresh_tells_a_client_that_knows_nothing_all_that_it_may_know() {
     for link in [Link::Datagram, Link::Stream, Link::Message] {
         let mut hall = Hall::new(CABIN, Config { rules, ..Config::default() });
         for (peer, message) in [(1, &b"PLAY Ann"[..]), (2, b"SPECTATE"), (3, b"KEY h")] {
-            hall.connect(peer, link);
-            hall.say(peer, link, message);
+            hall.join(peer, link, message);
         }
         // Used up to the last byte, if there is a budget.
         (0..5_000).for_each(|_| drop(hall.say(1, link, b"PLAY Ann")));
@@ -277,8 +249,7 @@ fn over_links_that_lose_nothing_a_client_says_nothing_twice() {
 fn a_server_that_will_be_resumed_tells_nobody() {
     let mut hall = Hall::new(CABIN, Config::default());
     for (peer, link) in [(1, Link::Datagram), (2, Link::Stream), (3, Link::Message)] {
-        hall.connect(peer, link);
-        hall.say(peer, link, b"PLAY Ann");
+        hall.join(peer, link, b"PLAY Ann");
     }
     assert_eq!(hall.input(&Came::Stop(Leave::Resumable)), []);
     assert_eq!(hall.room.outcome(), Some(Outcome::Stopped));

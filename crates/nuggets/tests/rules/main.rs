@@ -4,8 +4,7 @@
 //! |--------|-------|
 //! | [`joining`] | PLAY and SPECTATE: who is let in, what a newcomer is told, names and letters |
 //! | [`moving`] | keys: steps, runs, swaps, gold, and who hears of it in which order |
-//! | [`quitting`] | Q and what stays behind |
-//! | [`ending`] | the last nugget, the table, the server's own end |
+//! | [`ending`] | Q and what stays behind; the last nugget, the table, the server's own end |
 //! | [`seeing`] | pictures: what is visible from where |
 //! | [`knowing`] | what a DISPLAY shows of what was seen before |
 //! | [`options`] | the extras, each alone and off by default |
@@ -13,14 +12,13 @@
 //! | [`malformed`] | datagrams that are no messages |
 //! | [`maps`] | the map checker on bad maps, and the maps of this project |
 //! | [`model`] | long random games against a slow and obvious second implementation |
-//! | [`replay`] | same seed, same messages: same bytes; and a game kept in `tests/data` |
+//! | [`replay`] | any inputs in any order; same seed, same inputs: same bytes; and a game kept in `tests/data` |
 //! | [`links`] | streams and messages beside datagrams: how messages are marked off, and who is paced |
 //! | [`observing`] | what a log or a lobby is told |
-//! | [`journal`] | what came into a room, kept and played again; the fingerprint of a state |
+//! | [`journal`] | random games over all links, and the fingerprint that tells states apart |
 //! | [`resuming`] | a state that is serialized, restored and continued; what each peer is sent afterwards |
 //! | [`damaged`] | set-ups and states that no server can have |
 //! | [`document`] | the examples in docs/protocols/nuggets.md |
-//! | [`anything`] | any datagrams in any order |
 //! | [`page`] | what the page of the hub repeats of the rules, as vectors for its tests |
 //!
 //! [`table`] plays the network: it knows peers by name and hands datagrams over as the UDP shell does. [`room`] hands bytes to a
@@ -37,17 +35,16 @@
 //! | memory, remembered gold | `knowing::known_cells_stay`, `knowing::remembered_gold_is_shown_as_bare_map` |
 //! | stepping on `#`, the cell left behind | `moving::passages_are_walked`, `knowing::a_cell_left_behind_is_bare_map` |
 //! | OK and DISPLAY on joining | `joining::a_player_gets_ok_grid_gold_and_display` |
-//! | GOLD traffic | `moving::gold_is_told_on_collection_only` |
+//! | GOLD traffic | `moving::a_pile_goes_into_the_purse_whole` |
 //! | KEY of wrong length, unknown kinds | `malformed::whoever_sends_what_is_no_message_gets_an_error_and_stays_what_it_is` |
 //! | unknown key, a spectator's key | `moving::any_other_key_is_unknown`, `moving::the_spectator_has_no_key_but_q` |
-//! | one QUIT for Q | `quitting::a_quitter_is_thanked_once_and_hears_no_more` |
+//! | one QUIT for Q | `ending::a_quitter_is_thanked_once_and_hears_no_more` |
 //! | last nugget | `ending::gold_and_display_come_before_the_quit` |
 //! | dropping the gold | `options::every_pile_holds_at_least_one_nugget` |
-//! | seed | `journal::a_recorded_game_is_the_same_when_it_is_played_again`, `replay::another_seed_another_game` |
+//! | seed | `resuming::whoever_goes_on_from_a_written_state_goes_on_the_same`, `replay::another_seed_another_game` |
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
 
-mod anything;
 mod damaged;
 mod document;
 mod ending;
@@ -62,7 +59,6 @@ mod moving;
 mod observing;
 mod options;
 mod page;
-mod quitting;
 mod replay;
 mod resuming;
 mod room;

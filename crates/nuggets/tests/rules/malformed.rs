@@ -32,10 +32,8 @@ fn whoever_sends_what_is_no_message_gets_an_error_and_stays_what_it_is() {
             let said = table.send(who, &datagram);
             let told = told(&said, who);
             assert_eq!(told.len(), usize::from(is_answered(&datagram)), "{datagram:?}: {said:?}");
-            assert!(
-                told.iter().all(|answer| answer.starts_with("ERROR malformed message: ")),
-                "{datagram:?}: {said:?}"
-            );
+            let is_short = |answer: &String| answer.starts_with("ERROR malformed message: ") && answer.len() <= 130;
+            assert!(told.iter().all(is_short), "{datagram:?}: {said:?}");
             // The server keeps nothing of a stranger after its answer.
             let closed = if who == "Mallory" { told.len() } else { 0 };
             assert_eq!(said[told.len()..], vec![Said::Closed(who.into()); closed], "{datagram:?}");
@@ -71,35 +69,4 @@ transcripts! {
             Mallory < ERROR malformed message: byte 0: the first word is none of PLAY, SPECTATE and KEY
             Mallory closed
     ";
-}
-
-#[test]
-fn messages_that_come_twice_or_late_do_no_harm() {
-    let mut table = plain("A.B..4");
-    table.send("Sam", "SPECTATE");
-    table.check(
-        "
-        Alice > KEY l
-            Alice < DISPLAY [.@B..*]
-            Bob < DISPLAY [.A@..*]
-            Sam < DISPLAY [.AB..*]
-        Alice > PLAY Alice
-            Alice < ERROR you are playing already, as A
-        Bob > KEY Q
-            Bob < QUIT Thanks for playing!
-            Bob closed
-            Alice < DISPLAY [.@...*]
-            Sam < DISPLAY [.A...*]
-        Bob > KEY Q
-        Bob > KEY l
-        Bob > PLAY Bob
-            Bob < QUIT You have left this game and cannot join it again.
-            Bob closed
-        Sam > KEY Q
-            Sam < QUIT Thanks for watching!
-            Sam closed
-        Sam > KEY Q
-        ",
-    );
-    assert_eq!(table.game().players().len(), 2);
 }

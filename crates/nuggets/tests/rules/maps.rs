@@ -120,7 +120,6 @@ fn slips_are_put_right_and_told() {
 
 #[test]
 fn too_few_room_spots() {
-    check("+---+\n|...|\n+---+\n", &["3 room spots are too few: 26 players and 30 piles need 56"]);
     check("+-+\n|.|\n+-+\n", &["1 room spots are too few: 26 players and 30 piles need 56"]);
     let hall = |cols: usize| format!("+{0}+\n|{1}|\n+{0}+\n", "-".repeat(cols), ".".repeat(cols));
     check(&hall(55), &["55 room spots are too few: 26 players and 30 piles need 56"]);
@@ -138,12 +137,6 @@ macro_rules! sketches {
 }
 
 sketches! {
-    a_room_without_a_corner: "
-        [+---]
-        [|..|]
-        [+--+]
-    " => [(1, 4, HORIZONTAL_ENDS), (1, 4, HORIZONTAL_MEETS), (2, 4, VERTICAL_ENDS)];
-
     a_room_without_a_wall: "
         [+--+]
         [|.. ]
@@ -162,14 +155,6 @@ sketches! {
         [|...|]
         [+---+]
     " => [(1, 3, HORIZONTAL_MEETS), (2, 3, VERTICAL_ENDS)];
-
-    a_pillar_of_one_corner: "
-        [+---+]
-        [|...|]
-        [|.+.|]
-        [|...|]
-        [+---+]
-    " => [(3, 3, CORNER)];
 
     boundaries_side_by_side: "[|-|]" => [
         (1, 1, VERTICAL_ENDS), (1, 1, VERTICAL_MEETS), (1, 2, HORIZONTAL_ENDS),
@@ -219,67 +204,6 @@ sketches! {
         [#  +-#---+ #]
         [######    ##]
     " => [];
-
-    rooms_are_closed: "
-        [ ...]
-        [ ...]
-    " => [(1, 2, EDGE), (1, 3, EDGE), (1, 4, EDGE), (2, 2, ROCK), (2, 3, ROCK), (2, 4, ROCK)], "
-        [+-- ]
-        [|..|]
-        [+--+]
-    " => [(1, 3, HORIZONTAL_ENDS), (2, 3, ROCK), (2, 4, VERTICAL_ENDS)];
-
-    boundaries_meet_in_corners_only: "
-        [+--+]
-        [|..|]
-        [+-||]
-        [  ++]
-    " => [(3, 2, HORIZONTAL_ENDS), (3, 3, VERTICAL_ENDS), (3, 3, VERTICAL_MEETS)], "
-        [+---+]
-        [|...|]
-        [+---+]
-        [  |  ]
-        [  +- ]
-    " => [(3, 3, HORIZONTAL_MEETS), (4, 3, VERTICAL_ENDS), (5, 4, HORIZONTAL_ENDS)], "[ + ]" => [(1, 2, CORNER)];
-
-    passages_break_walls_but_not_corners: "
-        [+--#]
-        [|..|]
-        [+--+]
-    " => [(1, 4, BROKEN_CORNER)], "
-        [+-##-+]
-        [|....|]
-        [+----+]
-    " => [(1, 3, NO_DOOR), (1, 4, NO_DOOR)];
-
-    passages_are_one_spot_wide_and_rectilinear: "
-        [###]
-        [## ]
-    " => [(1, 1, WIDE)], "
-        [##  ]
-        [  ##]
-    " => [(1, 2, DIAGONAL)], "
-        [  ##]
-        [##  ]
-    " => [(1, 3, DIAGONAL)], "
-        [  ##]
-        [  # ]
-        [ ###]
-        [ #  ]
-    " => [];
-
-    // Doors beside corners, a fork, a dead end, two rooms that share a wall.
-    a_room_may_be_no_rectangle_and_have_a_hole: "
-        [+-----+-+]
-        [|.....#.|]
-        [|.+-+.|.|]
-        [|.| |.+-+]
-        [|.+-+.|  ]
-        [|...+-+  ]
-        [+#--+    ]
-        [ ###     ]
-        [ #       ]
-    " => [];
 }
 
 #[test]
@@ -298,14 +222,6 @@ fn spots_that_cannot_be_reached() {
             "row 2, column 2: this spot cannot be reached from the others",
             "row 2, column 7: this spot and 1 more cannot be reached from the others",
             "row 5, column 5: this spot and 2 more cannot be reached from the others",
-        ],
-    );
-    check(
-        &above_a_hall("[+----+ #]\n[|....|  ]\n[+----+ #]"),
-        &[
-            "row 1, column 8: this spot cannot be reached from the others",
-            "row 2, column 2: this spot and 3 more cannot be reached from the others",
-            "row 3, column 8: this spot cannot be reached from the others",
         ],
     );
 }
@@ -343,25 +259,15 @@ fn every_map_of_this_project_keeps_all_rules() {
 }
 
 #[test]
-fn the_continent_nearly_fills_a_datagram() {
+fn one_nearly_fills_a_datagram_one_is_wider_than_a_window_and_one_touches_all_edges() {
     assert!(8 + map("continent").text().len() >= 60_000);
-}
-
-#[test]
-fn the_panorama_is_wider_than_a_window() {
     assert!(map("panorama").cols() > 120);
-}
-
-#[test]
-fn the_map_of_edges_touches_all_four() {
     let grid = map("edges");
     let spot = |row: u16, col: u16| {
         let cell = grid.cell(nuggets::Position::new(row, col)).unwrap();
         matches!(grid.at(cell), b'.' | b'#')
     };
     let (bottom, right) = (grid.rows() - 1, grid.cols() - 1);
-    assert!((0..=right).any(|col| spot(0, col)), "top");
-    assert!((0..=right).any(|col| spot(bottom, col)), "bottom");
-    assert!((0..=bottom).any(|row| spot(row, 0)), "left");
-    assert!((0..=bottom).any(|row| spot(row, right)), "right");
+    assert!([0, bottom].into_iter().all(|row| (0..=right).any(|col| spot(row, col))), "top and bottom");
+    assert!([0, right].into_iter().all(|col| (0..=bottom).any(|row| spot(row, col))), "left and right");
 }

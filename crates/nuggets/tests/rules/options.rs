@@ -1,10 +1,10 @@
 //! The extras: each alone, and all off by default.
 
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
-use nuggets::{Config, ConfigError, Rules, Server, visibility::Vision};
+use nuggets::{Config, Grid, Rules, Server, visibility::Vision};
 
-use crate::table::{Table, last_display, plain, rows, told, transcripts};
+use crate::table::{Table, last_display, rows, told, transcripts};
 
 const PLAIN: Rules = Rules {
     gold: 250,
@@ -41,32 +41,6 @@ transcripts! {
             Bob < ERROR A stole 2 nuggets from you; you have 7 now
     ";
 
-    a_share_below_one_nugget_is_nothing: Table::drawn(Rules { steal_percent: 10, ..PLAIN }, "AB9.1") => "
-        Bob types l
-        Alice types l
-        Alice > KEY l
-            Alice < DISPLAY [.B@.*]
-            Bob < DISPLAY [.@A.*]
-    ",
-    // Nor is there anything to take from an empty purse, even all of it.
-    Table::drawn(Rules { steal_percent: 100, ..PLAIN }, "AB1") => "
-        Alice > KEY l
-            Alice < DISPLAY [B@*]
-            Bob < DISPLAY [@A*]
-    ";
-
-    ten_percent_of_ten_is_one: Table::drawn(Rules { steal_percent: 10, ..PLAIN }, "AB82.1") => "
-        Bob types ll
-        Alice types ll
-        Alice > KEY l
-            Alice < GOLD 1 1 1
-            Bob < GOLD 0 9 1
-            Alice < DISPLAY [..B@.*]
-            Bob < DISPLAY [..@A.*]
-            Alice < ERROR you stole 1 nuggets from B; you have 1 now
-            Bob < ERROR A stole 1 nuggets from you; you have 9 now
-    ";
-
     // All GOLDs, all DISPLAYs, then the texts: a GOLD wipes a text off a status line.
     a_run_steals_from_each_it_meets_and_tells_everything_in_order:
     Table::drawn(Rules { steal_percent: 50, ..PLAIN }, "AB4C63.|1") => "
@@ -87,71 +61,23 @@ transcripts! {
             Alice < ERROR you stole 3 nuggets from C; you have 8 now
             Carol < ERROR A stole 3 nuggets from you; you have 3 now
     ";
-
-    only_the_two_hear_of_a_theft: Table::drawn(Rules { steal_percent: 100, ..PLAIN }, "AB4C2") => "
-        Bob types l
-        Alice types l
-        Alice > KEY l
-            Alice < GOLD 4 4 2
-            Bob < GOLD 0 0 2
-            Alice < DISPLAY [.B@C*]
-            Bob < DISPLAY [.@AC*]
-            Carol < DISPLAY [.BA@*]
-            Alice < ERROR you stole 4 nuggets from B; you have 4 now
-            Bob < ERROR A stole 4 nuggets from you; you have 0 now
-    ";
-
-    with_run_stop_a_run_stops_on_gold: Table::drawn(Rules { run_stop: true, ..PLAIN }, "A.2.3.") => "
-        Alice > KEY L
-            Alice < GOLD 2 2 3
-            Alice < DISPLAY [..@.*.]
-        Alice > KEY H
-            Alice < DISPLAY [@...*.]
-    ";
-
-    with_run_stop_a_run_stops_after_a_swap: Table::drawn(Rules { run_stop: true, ..PLAIN }, "A.B..1") => "
-        Alice > KEY L
-            Alice < DISPLAY [.B@..*]
-            Bob < DISPLAY [.@A..*]
-    ",
-    Table::drawn(Rules { run_stop: true, steal_percent: 50, ..PLAIN }, "AB4..1") => "
-        Bob types l
-        Alice > KEY L
-            Alice < GOLD 2 2 1
-            Bob < GOLD 0 2 1
-            Alice < DISPLAY [.B@..*]
-            Bob < DISPLAY [.@A..*]
-            Alice < ERROR you stole 2 nuggets from B; you have 2 now
-            Bob < ERROR A stole 2 nuggets from you; you have 2 now
-    ";
 }
 
 #[test]
 fn every_pile_holds_at_least_one_nugget() {
-    // That the sum is right and no pile is empty is looked at after every input; here it is the number of piles.
-    let hall = ".".repeat(60);
-    let mut counts = [0; 31];
-    for seed in 0..500 {
-        let table = Table::new(&hall, Config { seed, ..Config::default() });
-        table.board();
-        counts[table.game().piles().len()] += 1;
-    }
-    assert_eq!(counts[..10], [0; 10]);
-    assert!(counts[10..].iter().all(|&times| times > 0), "both ends included: {counts:?}");
-}
-
-#[test]
-fn gold_and_piles_are_as_many_as_asked_for() {
-    for (gold, min_piles, max_piles) in [(1, 1, 1), (30, 30, 30), (7, 2, 30), (1_000_000, 3, 3), (12, 12, 40)] {
+    for (gold, min_piles, max_piles) in
+        [(250, 10, 30), (1, 1, 1), (30, 30, 30), (7, 2, 30), (1_000, 3, 3), (12, 12, 40)]
+    {
         let rules = Rules { gold, min_piles, max_piles, ..PLAIN };
-        for seed in 0..50 {
+        let mut counts = BTreeSet::new();
+        for seed in 0..500 {
             let table = Table::new(&".".repeat(60), Config { rules, seed, ..Config::default() });
             let piles = table.game().piles();
-            let count = u32::try_from(piles.len()).unwrap();
-            assert!((min_piles..=max_piles.min(gold)).contains(&count), "{count} piles with {rules:?}");
+            counts.insert(u32::try_from(piles.len()).unwrap());
             assert_eq!(piles.values().sum::<u32>(), gold);
             assert!(piles.values().all(|&nuggets| nuggets > 0));
         }
+        assert!(counts.into_iter().eq(min_piles..=max_piles.min(gold)), "{rules:?}: both ends included");
     }
 }
 
@@ -164,102 +90,30 @@ fn a_small_map_has_as_many_piles_as_fit_beside_a_player() {
         assert_eq!(told(&table.send("Alice", "PLAY Alice"), "Alice")[0], "OK A");
         assert_eq!(told(&table.send("Bob", "PLAY Bob"), "Bob")[0], "QUIT Game is full: no more players can join.");
     }
-    let grid = std::sync::Arc::new(nuggets::Grid::parse(b"#.#\n").unwrap().0);
-    let error = Server::new(grid, Config::default()).err();
-    assert_eq!(error, Some(ConfigError::OneSpot));
-    let text = "the map has a single room spot ('.'): a game needs one for gold and one for a player";
-    assert_eq!(error.map(|error| error.to_string()).as_deref(), Some(text));
 }
 
 #[test]
 fn rules_that_no_game_can_have_are_refused() {
+    let piles = "piles are not possible: at least 1, and the least number not above the largest";
     let refused = [
-        (Rules { gold: 0, ..PLAIN }, ConfigError::Gold { gold: 0 }, "0 nuggets are not possible: 1 to 1000000 are"),
+        ("...", Rules { gold: 0, ..PLAIN }, "0 nuggets are not possible: 1 to 1000000 are"),
+        ("...", Rules { gold: 1_000_001, ..PLAIN }, "1000001 nuggets are not possible: 1 to 1000000 are"),
+        ("...", Rules { min_piles: 0, ..PLAIN }, &format!("0 to 30 {piles}")),
+        ("...", Rules { min_piles: 31, ..PLAIN }, &format!("31 to 30 {piles}")),
+        ("...", Rules { gold: 9, ..PLAIN }, "9 nuggets cannot make 10 piles: each pile holds at least one"),
+        ("...", Rules { steal_percent: 101, ..PLAIN }, "101 percent of a purse cannot be taken: at most 100 can"),
         (
-            Rules { gold: 1_000_001, ..PLAIN },
-            ConfigError::Gold { gold: 1_000_001 },
-            "1000001 nuggets are not possible: 1 to 1000000 are",
-        ),
-        (
-            Rules { min_piles: 0, ..PLAIN },
-            ConfigError::Piles { min: 0, max: 30 },
-            "0 to 30 piles are not possible: at least 1, and the least number not above the largest",
-        ),
-        (
-            Rules { min_piles: 31, ..PLAIN },
-            ConfigError::Piles { min: 31, max: 30 },
-            "31 to 30 piles are not possible: at least 1, and the least number not above the largest",
-        ),
-        (
-            Rules { gold: 9, ..PLAIN },
-            ConfigError::TooFewNuggets { gold: 9, min: 10 },
-            "9 nuggets cannot make 10 piles: each pile holds at least one",
-        ),
-        (
-            Rules { steal_percent: 101, ..PLAIN },
-            ConfigError::Steal { percent: 101 },
-            "101 percent of a purse cannot be taken: at most 100 can",
-        ),
-        (
+            "...",
             Rules { vision: Vision { radius: Some(0) }, ..PLAIN },
-            ConfigError::Vision,
             "a radius of 0 shows nothing: at least 1 is needed",
         ),
+        ("#.#", PLAIN, "the map has a single room spot ('.'): a game needs one for gold and one for a player"),
     ];
-    let grid = std::sync::Arc::new(nuggets::Grid::parse(b"...\n").unwrap().0);
-    for (rules, error, text) in refused {
-        let server = Server::new(std::sync::Arc::clone(&grid), Config { rules, ..Config::default() });
-        assert_eq!(server.err(), Some(error));
-        assert_eq!(error.to_string(), text);
+    for (map, rules, text) in refused {
+        let grid = Grid::parse(format!("{map}\n").as_bytes()).unwrap().0;
+        let server = Server::new(grid.into(), Config { rules, ..Config::default() });
+        assert_eq!(server.err().map(|error| error.to_string()).as_deref(), Some(text));
     }
-}
-
-transcripts! {
-    vision_ends_at_its_radius: Table::drawn(Rules { vision: Vision { radius: Some(2) }, ..PLAIN }, "1.A...B") => "
-        Alice > KEY l
-            Alice < DISPLAY [...@.. ]
-            Bob < DISPLAY [    ..@]
-        Bob > KEY h
-            Alice < DISPLAY [...@.B ]
-            Bob < DISPLAY [   A.@.]
-    ";
-
-    a_short_sight_forgets_nothing: Table::drawn(Rules { vision: Vision { radius: Some(1) }, ..PLAIN }, "A..21") => "
-        Alice > KEY l
-            Alice < DISPLAY [.@.  ]
-        Alice > KEY l
-            Alice < DISPLAY [..@* ]
-        Alice > KEY h
-            Alice < DISPLAY [.@.. ]
-    ";
-}
-
-#[test]
-fn vision_of_five_is_a_disc() {
-    // (3, 4) is five spots away, (4, 4) is further; in the drawing nothing stands in the way.
-    let row = ".".repeat(11);
-    let hall = vec![row; 11].join("\n");
-    let rules = Rules { gold: 1, min_piles: 1, max_piles: 1, vision: Vision { radius: Some(5) }, ..PLAIN };
-    let seen = (0..10_000).find_map(|seed| {
-        let mut table = Table::new(&hall, Config { rules, seed, ..Config::default() });
-        let said = table.send("Alice", "PLAY Alice");
-        let picture = rows(&last_display(&said, "Alice")?);
-        (picture.find('@') == Some(5 * 12 + 5)).then_some(picture)
-    });
-    let disc = [
-        "     .     ",
-        "  .......  ",
-        " ......... ",
-        " ......... ",
-        " ......... ",
-        ".....@.....",
-        " ......... ",
-        " ......... ",
-        " ......... ",
-        "  .......  ",
-        "     .     ",
-    ];
-    assert_eq!(seen.unwrap().replace('*', "."), disc.join("\n"));
 }
 
 transcripts! {
@@ -284,49 +138,6 @@ transcripts! {
             Sam < QUIT The server was stopped.\nA          0 Alice\nB          3 Bob
             Bob closed
             Sam closed
-    ";
-
-    an_empty_purse_drops_nothing: Table::drawn(Rules { drop_on_quit: true, ..PLAIN }, "A.B4") => "
-        Alice > KEY Q
-            Alice < QUIT Thanks for playing!
-            Alice closed
-            Bob < DISPLAY [..@*]
-    ";
-
-    a_purse_dropped_in_a_passage_rolls_to_the_nearest_room_spot:
-    Table::drawn(Rules { drop_on_quit: true, ..PLAIN }, "B.#2A3##.4") => "
-        Alice types lll
-        Alice > KEY Q
-            Alice < QUIT Thanks for playing!
-            Alice closed
-            Bob < GOLD 0 0 9
-            Bob < DISPLAY [@.#       ]
-        # From the second passage spot the pile of 4 is two steps away, the empty spot before it one.
-        board [B.#*..##**]
-    ";
-
-    a_purse_dropped_on_a_pile_makes_it_larger: Table::drawn(Rules { drop_on_quit: true, ..PLAIN }, "A3##4.B") => r"
-        Alice types lll
-        Alice > KEY Q
-            Alice < QUIT Thanks for playing!
-            Alice closed
-            Bob < GOLD 0 0 7
-            Bob < DISPLAY [   #*.@]
-        Bob > KEY H
-            Bob < GOLD 7 7 0
-            Bob < DISPLAY [@.##...]
-            Bob < QUIT GAME OVER:\nA          0 Alice\nB          7 Bob
-            Bob closed
-            stdout: GAME OVER:\nA          0 Alice\nB          7 Bob
-    ";
-
-    a_purse_is_never_dropped_under_a_player: Table::drawn(Rules { drop_on_quit: true, ..PLAIN }, "A3###B.4") => "
-        Alice types llll
-        Alice > KEY Q
-            Alice < QUIT Thanks for playing!
-            Alice closed
-            Bob < GOLD 0 0 7
-            Bob < DISPLAY [    #@**]
     ";
 
     whoever_is_gone_drops_its_purse_as_well: Table::drawn(Rules { drop_on_quit: true, ..PLAIN }, "A3B4") => "
@@ -391,22 +202,10 @@ transcripts! {
             Alice closed
     ";
 
-    without_a_timeout_nobody_loses_the_seat: plain("A.4") => "
-        wait 1000000000 ms
-        Alice > KEY l
-            Alice < DISPLAY [.@*]
-    ";
-}
-
-#[test]
-fn a_lost_seat_drops_its_purse() {
-    let mut config = hasty(10);
-    config.rules.drop_on_quit = true;
-    let mut table = Table::drawn_with(config, "A3#B4");
-    table.keys("Alice", "l");
-    table.keys("Bob", "k");
-    table.check(
-        "
+    a_lost_seat_drops_its_purse:
+    Table::drawn_with(Config { rules: Rules { drop_on_quit: true, ..PLAIN }, ..hasty(10) }, "A3#B4") => "
+        Alice types l
+        Bob types k
         wait 5000 ms
         Bob > KEY k
         wait 5000 ms
@@ -414,8 +213,7 @@ fn a_lost_seat_drops_its_purse() {
             Alice closed
             Bob < GOLD 0 0 7
             Bob < DISPLAY [  #@*]
-        ",
-    );
+    ";
 }
 
 #[test]
@@ -445,20 +243,6 @@ fn a_rematch_begins_with_new_gold_and_no_players() {
     let known = rows(&last_display(&said, "Bob").unwrap());
     assert!([".@# ", "@.# ", "*@# ", "@*# ", "  #@"].contains(&&*known), "{known}");
     assert_eq!(told(&table.send("Alice", "PLAY Alice"), "Alice")[0], "OK B");
-}
-
-#[test]
-fn rematches_follow_each_other() {
-    let rules = Rules { gold: 2, min_piles: 1, max_piles: 2, ..PLAIN };
-    let mut table = Table::new("....", Config { rules, rematch: true, ..Config::default() });
-    let mut boards = std::collections::BTreeSet::new();
-    for _ in 0..50 {
-        boards.insert(table.board());
-        assert_eq!(told(&table.send("Alice", "PLAY Alice"), "Alice")[0], "OK A");
-        table.keys("Alice", "HLH");
-        assert_eq!(table.known().count(), 0, "everybody is sent away at the end");
-    }
-    assert!(boards.len() > 5, "each game has its own gold: {boards:?}");
 }
 
 #[test]

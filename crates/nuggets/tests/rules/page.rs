@@ -88,7 +88,7 @@ fn client() -> Value {
         assert_eq!(ClientMessage::parse(&bytes).unwrap(), message);
         text(&bytes).to_owned()
     };
-    let play = |name: &str| said(ClientMessage::Play(Name::new(name.as_bytes())));
+    let play = |name: &str| said(ClientMessage::Play(Name::new(name.as_bytes()).ok()));
     let keys =
         "hjklyubnHJKLYUBNQ".bytes().map(|key| (char::from(key).to_string(), said(ClientMessage::Key(key)).into()));
     // Far more columns than a step leads down or to the right.

@@ -62,8 +62,7 @@ fn the_state_of_a_full_game_on_the_largest_map_is_small() {
         Config { rules: Rules { gold: 9_000, ..Rules::default() }, ..Config::default() },
     );
     for peer in 1..=26 {
-        hall.connect(peer, Link::Message);
-        hall.say(peer, Link::Message, format!("PLAY {}", "x".repeat(50)).as_bytes());
+        hall.join(peer, Link::Message, format!("PLAY {}", "x".repeat(50)).as_bytes());
         for key in 0..40 {
             hall.say(peer, Link::Message, [b"KEY H", b"KEY j", b"KEY L", b"KEY j"][key % 4]);
         }
@@ -82,13 +81,10 @@ fn joining(frames: &[Bytes]) -> Vec<&str> {
 fn drained() -> Hall {
     let mut hall = Hall::new(&large(), Config::default());
     for (peer, message) in [(1, &b"PLAY Ann"[..]), (2, b"PLAY Bob"), (3, b"SPECTATE")] {
-        hall.connect(peer, Link::Datagram);
-        hall.say(peer, Link::Datagram, message);
+        hall.join(peer, Link::Datagram, message);
     }
     hall.say(1, Link::Datagram, b"KEY ?");
-    for key in 0..1_040 {
-        hall.say(1, Link::Datagram, [b"KEY H", b"KEY L"][key % 2]);
-    }
+    hall.runs(1, Link::Datagram, 1_040).for_each(drop);
     assert_eq!(sent(&hall.say(1, Link::Datagram, b"KEY j"), 1), NOTHING, "nothing is left");
     hall
 }
@@ -136,8 +132,7 @@ fn what_was_owed_before_is_told_after() {
 fn moves_that_were_too_many_to_be_shown_are_caught_up_with_after() {
     let mut hall = Hall::new(MAP, Config { idle_timeout: None, ..config(2) });
     for (peer, message) in [(1, &b"PLAY Ann"[..]), (2, b"PLAY Bob"), (3, b"SPECTATE")] {
-        hall.connect(peer, Link::Message);
-        hall.say(peer, Link::Message, message);
+        hall.join(peer, Link::Message, message);
     }
     let mut keys = 0;
     while hall.room.deadline().is_none() {

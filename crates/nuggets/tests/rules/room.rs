@@ -85,6 +85,18 @@ impl Hall {
         self.input(&Came::Bytes(peer, on(link, message)))
     }
 
+    /// Connects a peer and says its first message.
+    pub(crate) fn join(&mut self, peer: u64, link: Link, message: &[u8]) -> Vec<Output> {
+        let mut outputs = self.connect(peer, link);
+        outputs.extend(self.say(peer, link, message));
+        outputs
+    }
+
+    /// Lets a player run to and fro so many times.
+    pub(crate) fn runs(&mut self, peer: u64, link: Link, times: usize) -> impl Iterator<Item = Vec<Output>> {
+        (0..times).map(move |turn| self.say(peer, link, [b"KEY H", b"KEY L"][turn % 2]))
+    }
+
     /// Lets time go by until something is due.
     pub(crate) fn elapse(&mut self) -> Vec<Output> {
         let due = self.room.deadline().expect("something is due");

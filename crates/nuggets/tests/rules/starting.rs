@@ -5,7 +5,7 @@ use std::time::Duration;
 use netcore::{Engine, Phase};
 use nuggets::{Config, Rules};
 
-use crate::table::{Said, Table};
+use crate::table::{self, Said, Table};
 
 const HALL: &str = "..........\n..........\n";
 
@@ -16,22 +16,11 @@ fn party(wait_for: u32, countdown: Option<u64>) -> Table {
 
 // The texts of the ERRORs that somebody was told.
 fn told(said: &[Said], name: &str) -> Vec<String> {
-    let text = |said: &Said| match said {
-        Said::Told { who, frame } if who == name => {
-            let text = String::from_utf8_lossy(frame).into_owned();
-            text.strip_prefix("ERROR ").map(str::to_owned)
-        }
-        _ => None,
-    };
-    said.iter().filter_map(text).collect()
+    table::told(said, name).iter().filter_map(|text| text.strip_prefix("ERROR ").map(str::to_owned)).collect()
 }
 
 fn is_waiting(table: &Table) -> bool {
     table.server().status().phase == Phase::Lobby
-}
-
-fn places(table: &Table) -> Vec<Option<nuggets::Cell>> {
-    table.game().players().iter().map(|player| player.cell).collect()
 }
 
 #[test]
@@ -43,13 +32,13 @@ fn keys_that_move_are_ignored_until_enough_play() {
     for who in ["Alice", "Bob", "Sam"] {
         assert_eq!(told(&said, who), ["waiting for 1 more player"], "{who}");
     }
-    let before = (places(&table), table.game().remaining(), table.game().digest());
+    let before = table.game().digest();
     for key in "hljkyubnHLJKYUBN".chars() {
         let said = table.send("Alice", format!("KEY {key}"));
         assert_eq!(told(&said, "Alice"), ["waiting for 1 more player"]);
         assert_eq!(said.len(), 1, "nobody else hears of it");
     }
-    assert_eq!((places(&table), table.game().remaining(), table.game().digest()), before);
+    assert_eq!(table.game().digest(), before);
     // What is no key is told so as ever.
     assert_eq!(told(&table.send("Bob", "KEY x"), "Bob"), ["unknown keystroke"]);
     assert!(is_waiting(&table));
@@ -60,7 +49,7 @@ fn keys_that_move_are_ignored_until_enough_play() {
     }
     assert!(!is_waiting(&table));
     table.keys("Alice", "HL");
-    assert_ne!(places(&table), before.0);
+    assert_ne!(table.game().digest(), before);
 }
 
 #[test]
@@ -115,11 +104,9 @@ fn nobody_loses_a_seat_by_waiting() {
     table.send("Bob", "PLAY Bob");
     assert!(!is_waiting(&table));
     // From here on silence counts, for both alike.
-    let quits = |said: &[Said]| {
-        said.iter().filter(|said| matches!(said, Said::Told { frame, .. } if frame.starts_with(b"QUIT"))).count()
-    };
-    assert_eq!(quits(&table.wait(Duration::from_millis(4_999))), 0);
-    assert_eq!(quits(&table.wait(Duration::from_millis(1))), 2);
+    assert_eq!(table.wait(Duration::from_millis(4_999)), []);
+    table.wait(Duration::from_millis(1));
+    assert_eq!(table.known().count(), 0);
 }
 
 #[test]

@@ -11,7 +11,7 @@ use nuggets::{
 
 use crate::{
     room::large,
-    table::{NAMES, Said, Table, frames, last_display, plain, rows, told, transcripts},
+    table::{NAMES, Said, Table, frames, last_display, plain, rows, told},
 };
 
 /// Bytes of a DISPLAY of a hall as large as a datagram allows.
@@ -44,6 +44,8 @@ fn twenty_six_at_once_are_let_in() {
         assert_eq!(told, [format!("OK {letter}").as_bytes(), b"GRID 175", b"GOLD 0 0", b"DISPLAY\n"]);
     }
     assert_eq!(table.game().active().count(), 26);
+    let refused = "QUIT Game is full: no more players can join.";
+    assert_eq!(told(&table.send("Mallory", "PLAY Mallory"), "Mallory"), [refused]);
 }
 
 #[test]
@@ -96,18 +98,6 @@ fn the_server_asks_to_be_woken_when_the_next_picture_can_be_paid() {
     assert_eq!(early.wait(Duration::from_nanos(nanos - 1)), []);
     assert_eq!(displays(&table.wait(Duration::from_nanos(nanos)), "Alice"), 1);
     assert_eq!(netcore::Engine::deadline(table.server()), None);
-}
-
-#[test]
-fn a_key_proves_that_somebody_is_there() {
-    let mut table = Table::new(&large(), Config::default());
-    table.send("Alice", "PLAY Alice");
-    table.send("Bob", "PLAY Bob");
-    table.keys("Alice", "?");
-    for turn in 0..100 {
-        let said = table.send("Bob", ["KEY H", "KEY L"][turn % 2]);
-        assert_eq!((displays(&said, "Alice"), displays(&said, "Bob")), (1, 1));
-    }
 }
 
 #[test]
@@ -253,23 +243,4 @@ fn asking_again_to_watch_counts_as_well() {
             Sam < DISPLAY [.A*]
         ",
     );
-}
-
-#[test]
-fn a_refused_player_costs_one_line() {
-    let mut table = plain("A3");
-    for _ in 0..1_000 {
-        let said = table.send("Mallory", "PLAY Mallory");
-        assert_eq!(bytes_to(&said, "Mallory"), "QUIT Game is full: no more players can join.".len());
-        assert_eq!(table.known().collect::<Vec<_>>(), ["Alice"], "and is not remembered");
-    }
-}
-
-transcripts! {
-    messages_of_a_server_are_not_answered: plain("A.3") => r"
-        Mallory > ERROR malformed message
-        Mallory > QUIT Game is full: no more players can join.
-        Alice > OK A
-        Alice > DISPLAY\n...
-    ";
 }

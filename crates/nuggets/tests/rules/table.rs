@@ -164,12 +164,6 @@ impl Table {
         said
     }
 
-    /// Somebody asks to be told everything anew, or a shell does it in somebody's place.
-    pub(crate) fn refresh(&mut self, who: &str) -> Vec<Said> {
-        let peer = self.peer(who).expect("somebody known");
-        self.input(Input::Refresh { peer })
-    }
-
     /// A peer is there before it has said anything.
     pub(crate) fn connect(&mut self, who: &str, role: Role, link: Link, said: &mut Vec<Said>) -> PeerId {
         let peer = PeerId(self.next_peer);
@@ -260,18 +254,13 @@ impl Table {
     /// peer is forgotten, `stdout: ...` is what the server prints. `wait 500 ms` lets time go by, `stop` stops the
     /// server, `gone Alice` closes a port, `digest` shows the fingerprint of the state. The rows of a DISPLAY stand in
     /// brackets; every other byte that is not printable is escaped, and so is a space at the end. `Bob types hjk` are keys
-    /// and `Sam watches` is a SPECTATE whose answers do not matter; `board [A.*]` is what a spectator sees then. A line that
-    /// begins with `# ` is a comment.
+    /// and `Sam watches` is a SPECTATE whose answers do not matter. A line that begins with `# ` is a comment.
     #[track_caller]
     pub(crate) fn check(&mut self, transcript: &str) {
         let lines = transcript.lines().map(str::trim);
         let expected: Vec<&str> = lines.filter(|line| !line.is_empty() && !line.starts_with("# ")).collect();
         let mut got = String::new();
         for line in &expected {
-            if line.starts_with("board ") {
-                let _ = writeln!(got, "board [{}]", self.board());
-                continue;
-            }
             let said = match line.split(' ').collect::<Vec<_>>()[..] {
                 [who, ">", ..] => self.send(who, unescaped(line[who.len() + 2..].trim_start())),
                 ["wait", time, "ms"] => self.wait(Duration::from_millis(time.parse().expect("milliseconds"))),

@@ -1,23 +1,9 @@
 use super::*;
 use crate::advice::Advisor;
-use blackjack::{Card, DealerMessage, Dialect, Hand, Name};
+use blackjack::{Card, Dialect, Hand, Name};
 
 const PLAYING: Scene<'static> = Scene { keys: true, advised: false, left: Some(24), ..Scene::LOOK };
 const DEAL: &str = "BEGIN, CARD Ten of Clubs, CARD Six of Hearts, DEALER Three of Diamonds, DECISION";
-
-fn game(script: &str) -> Game {
-    let mut game = Game::new(Name::new(b"Ann").unwrap(), Dialect::Text, Advisor::best());
-    for text in script.split(", ") {
-        match text {
-            "HIT" => assert!(game.decide(Action::Hit).is_some()),
-            "STAND" => assert!(game.decide(Action::Stand).is_some()),
-            _ => {
-                game.apply(DealerMessage::parse_text(text.as_bytes()).unwrap()).unwrap();
-            }
-        }
-    }
-    game
-}
 
 fn lines(buffer: &Buffer) -> Vec<String> {
     let row = |cells: &[ratatui::buffer::Cell]| cells.iter().map(ratatui::buffer::Cell::symbol).collect::<String>();
@@ -37,7 +23,7 @@ fn has(lines: &[String], text: &str) -> bool {
 #[test]
 fn who_looks_on_sees_cards_odds_and_advice_and_no_keys() {
     assert_eq!(
-        drawn(&game(DEAL), &Scene::LOOK, 76, 17),
+        drawn(&Game::after(DEAL), &Scene::LOOK, 76, 17),
         [
             "Ann: 0 won, 0 pushed, 0 lost, 0 bust, mean +0.000",
             "",
@@ -62,7 +48,7 @@ fn who_looks_on_sees_cards_odds_and_advice_and_no_keys() {
 
 #[test]
 fn advice_is_hidden_until_it_is_asked_for() {
-    let asked = game(DEAL);
+    let asked = Game::after(DEAL);
     let hidden = drawn(&asked, &PLAYING, 80, 24);
     assert!(!has(&hidden, "the table"), "{hidden:#?}");
     assert_eq!(hidden[0], "Ann: 0 won, 0 pushed, 0 lost, 0 bust, mean +0.000                         ? keys");
@@ -73,7 +59,7 @@ fn advice_is_hidden_until_it_is_asked_for() {
 
 #[test]
 fn a_decision_is_graded_and_a_result_stands_out() {
-    let after = game(&format!("{DEAL}, HIT, CARD Ten of Spades, RESULT BUST"));
+    let after = Game::after(&format!("{DEAL}, HIT, CARD Ten of Spades, RESULT BUST"));
     let result = drawn(&after, &Scene { hold: Some(Hold::Until(Instant::now())), left: None, ..PLAYING }, 80, 24);
     for said in [
         "Round 1: you are bust with 26.",
@@ -88,13 +74,13 @@ fn a_decision_is_graded_and_a_result_stands_out() {
     assert_eq!(view.style(Some(Verdict::Bust)).fg, Some(Color::LightRed));
     assert_eq!(view.style(Some(Verdict::Win)).fg, Some(Color::LightGreen));
     // The next hand hides it.
-    let next = game(&format!("{DEAL}, STAND, RESULT WIN, {DEAL}"));
+    let next = Game::after(&format!("{DEAL}, STAND, RESULT WIN, {DEAL}"));
     assert!(!has(&drawn(&next, &PLAYING, 80, 24), "was right"));
 }
 
 #[test]
 fn a_practice_dealer_shows_its_hand() {
-    let mut after = game(&format!("{DEAL}, STAND, RESULT LOOSE"));
+    let mut after = Game::after(&format!("{DEAL}, STAND, RESULT LOOSE"));
     let mut dealer = Hand::new();
     for number in [30, 16] {
         dealer.push(Card::new(number).unwrap());
@@ -110,21 +96,21 @@ fn a_practice_dealer_shows_its_hand() {
 
 #[test]
 fn a_small_window_has_no_frames_and_a_smaller_one_says_so() {
-    let small = drawn(&game(DEAL), &Scene { advised: true, ..PLAYING }, 68, 10);
+    let small = drawn(&Game::after(DEAL), &Scene { advised: true, ..PLAYING }, 68, 10);
     assert_eq!([&small[3], &small[5]], ["  3♦  ??", "  10♣  6♥"]);
     assert!(has(&small, "reward -0.250") && small[9].starts_with("H hit"), "{small:#?}");
-    assert!(drawn(&game(DEAL), &PLAYING, 40, 9).concat().contains("needs 10"));
+    assert!(drawn(&Game::after(DEAL), &PLAYING, 40, 9).concat().contains("needs 10"));
     let closing = Closing { reason: Some("x"), ranked: true, again: Again::Possible, ignores_keys: false };
     for (width, height) in [(0, 0), (1, 1), (68, 10), (69, 11), (80, 24), (120, 40), (300, 100)] {
         for closing in [None, Some(closing)] {
-            drawn(&game("BEGIN, CARD Ten of Clubs"), &Scene { closing, ..PLAYING }, width, height);
+            drawn(&Game::after("BEGIN, CARD Ten of Clubs"), &Scene { closing, ..PLAYING }, width, height);
         }
     }
 }
 
 #[test]
 fn a_large_window_has_large_cards_in_its_middle() {
-    let lines = drawn(&game(DEAL), &PLAYING, 200, 60);
+    let lines = drawn(&Game::after(DEAL), &PLAYING, 200, 60);
     let top = lines.iter().position(|line| line.contains("Round 1. The dealer shows")).unwrap();
     assert!((12..30).contains(&top), "row {top}");
     assert_eq!(lines[top + 1].trim_start(), "┌─────────┐┌─────────┐");
@@ -142,13 +128,13 @@ fn who_waits_for_a_seat_is_told_what_can_be_known() {
 #[test]
 fn a_dealer_that_does_not_wait_is_spoken_of() {
     let scene = Scene { rushed: Some(Duration::from_millis(26)), ..PLAYING };
-    let lines = drawn(&game(DEAL), &scene, 80, 24);
+    let lines = drawn(&Game::after(DEAL), &scene, 80, 24);
     assert!(has(&lines, "The dealer does not wait for your answer: it goes on after 0.03 s."), "{lines:#?}");
 }
 
 #[test]
 fn the_result_of_a_game_lies_over_the_cards() {
-    let game = game(&format!("{DEAL}, STAND, RESULT WIN, QUIT"));
+    let game = Game::after(&format!("{DEAL}, STAND, RESULT WIN, QUIT"));
     let closing = Closing { reason: None, ranked: true, again: Again::Possible, ignores_keys: false };
     let scene = |closing| Scene { left: None, closing: Some(closing), ..PLAYING };
     let lines = drawn(&game, &scene(closing), 80, 24);

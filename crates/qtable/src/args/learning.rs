@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use blackjack::learn::Explore;
 use cmdkit::count;
 
-use super::values::{DEFAULT_TABLE, Epsilon, MAX_ROUNDS, MAX_THREADS, Space, Way, chance, epsilon, seed};
+use super::values::{DEFAULT_TABLE, Epsilon, MAX_ROUNDS, MAX_THREADS, Space, Way, chance, epsilon};
 
 const TRAIN_HELP: &str = "\
 If FILE exists, its training is continued. The same seed, threads and rounds give the same table, also when the training is \
@@ -71,20 +71,7 @@ impl TrainArgs {
     /// # Errors
     /// [`UsageError`](cmdkit::UsageError) when there is a chance for a learner that has none.
     pub(crate) fn explore(&self) -> anyhow::Result<(Explore, String)> {
-        let epsilon = chance(self.epsilon.as_ref(), &[self.explore])?;
-        let words = match self.explore {
-            Way::Epsilon => format!("epsilon {}", epsilon.typed),
-            way => way.word().to_owned(),
-        };
-        Ok((self.explore.explore(epsilon.chance), words))
-    }
-
-    /// Where the random numbers come from.
-    ///
-    /// # Errors
-    /// When the system has none.
-    pub(crate) fn seed(&self) -> anyhow::Result<u64> {
-        seed(self.seed)
+        Ok(self.explore.explore(&chance(self.epsilon.as_ref(), &[self.explore])?))
     }
 }
 
@@ -112,14 +99,4 @@ pub(crate) struct PlayArgs {
     /// Show the progress on standard error even if that is no terminal
     #[arg(long)]
     pub(crate) progress: bool,
-}
-
-impl PlayArgs {
-    /// Where the cards come from.
-    ///
-    /// # Errors
-    /// When the system has no random numbers.
-    pub(crate) fn seed(&self) -> anyhow::Result<u64> {
-        seed(self.seed)
-    }
 }

@@ -55,16 +55,9 @@ pub(crate) enum FileFormat {
     Csv,
 }
 
-impl FileFormat {
-    /// The ending of names of such files.
-    const fn ending(self) -> &'static str {
-        match self {
-            Self::Svg => ".svg",
-            Self::Png => ".png",
-            Self::Csv => ".csv",
-        }
-    }
-}
+/// The formats of pictures and of numbers, and the endings of names of such files.
+pub(crate) const PICTURES: [(FileFormat, &str); 2] = [(FileFormat::Svg, ".svg"), (FileFormat::Png, ".png")];
+const NUMBERS: (FileFormat, &str) = (FileFormat::Csv, ".csv");
 
 /// Where a picture goes.
 #[derive(Debug, clap::Args)]
@@ -91,15 +84,14 @@ impl PictureArgs {
     ///
     /// # Errors
     /// [`UsageError`] when the name of one has no ending that stands for a format.
-    pub(crate) fn files(&self, formats: &[FileFormat]) -> Result<Vec<(FileFormat, &Path)>, UsageError> {
+    pub(crate) fn files(&self, formats: &[(FileFormat, &str)]) -> Result<Vec<(FileFormat, &Path)>, UsageError> {
         let mut files: Vec<(FileFormat, &Path)> = vec![];
         files.extend(self.svg.iter().map(|path| (FileFormat::Svg, path.as_path())));
         files.extend(self.png.iter().map(|path| (FileFormat::Png, path.as_path())));
         for path in &self.output {
             let name = path.to_string_lossy().to_ascii_lowercase();
-            let Some(format) = formats.iter().find(|format| name.ends_with(format.ending())) else {
-                let endings: Vec<&str> = formats.iter().map(|format| format.ending()).collect();
-                let endings = endings.join(" or ");
+            let Some((format, _)) = formats.iter().find(|(_, ending)| name.ends_with(ending)) else {
+                let endings = formats.iter().map(|&(_, ending)| ending).collect::<Vec<_>>().join(" or ");
                 return Err(UsageError(format!("the name of {} has to end in {endings}", file_name(path))));
             };
             files.push((*format, path));
@@ -192,7 +184,7 @@ impl CurveArgs {
     /// # Errors
     /// As [`PictureArgs::files`].
     pub(crate) fn files(&self) -> Result<Vec<(FileFormat, &Path)>, UsageError> {
-        let mut files = self.picture.files(&[FileFormat::Svg, FileFormat::Png, FileFormat::Csv])?;
+        let mut files = self.picture.files(&[&PICTURES[..], &[NUMBERS]].concat())?;
         files.extend(self.csv.iter().map(|path| (FileFormat::Csv, path.as_path())));
         Ok(files)
     }

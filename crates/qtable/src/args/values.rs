@@ -30,12 +30,13 @@ pub(crate) enum Way {
 }
 
 impl Way {
-    /// The way to explore; `chance` is for [`Way::Epsilon`].
-    pub(crate) fn explore(self, chance: Chance) -> Explore {
+    /// The way to explore, and that in words; `epsilon` is for [`Way::Epsilon`].
+    pub(crate) fn explore(self, epsilon: &Epsilon) -> (Explore, String) {
+        let word = self.word();
         match self {
-            Self::Random => Explore::Random,
-            Self::Epsilon => Explore::Epsilon(chance),
-            Self::UntilConfident => Explore::UntilConfident,
+            Self::Random => (Explore::Random, word.to_owned()),
+            Self::Epsilon => (Explore::Epsilon(epsilon.chance), format!("{word} {}", epsilon.typed)),
+            Self::UntilConfident => (Explore::UntilConfident, word.to_owned()),
         }
     }
 
@@ -95,7 +96,7 @@ pub(super) fn chance(asked: Option<&Epsilon>, ways: &[Way]) -> anyhow::Result<Ep
 }
 
 /// `--seed`, or a number of the system's.
-pub(super) fn seed(asked: Option<u64>) -> anyhow::Result<u64> {
+pub(crate) fn seed(asked: Option<u64>) -> anyhow::Result<u64> {
     match asked {
         Some(seed) => Ok(seed),
         // Short enough to be typed again.

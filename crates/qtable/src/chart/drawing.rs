@@ -7,9 +7,9 @@ use std::fmt::Write;
 
 use blackjack::{Action, policy::MIN_UPCARD};
 
-use super::{Cell, Chart, Summary, letter, soft_name};
+use super::{Cell, Chart, letter, soft_name};
 use crate::{
-    picture::{Anchor, GREY, INK, Pen, Picture, RenderError, Rgb, Shape, Text, WHITE, text_width},
+    picture::{GREY, INK, MARGIN, Pen, Picture, Point, Rgb, Text, WHITE},
     tables::{upcard_name, word},
 };
 
@@ -19,7 +19,6 @@ const BLUE: Rgb = Rgb(0, 114, 178);
 const PALE_ORANGE: Rgb = Rgb(251, 231, 190);
 const PALE_BLUE: Rgb = Rgb(196, 222, 240);
 
-const MARGIN: f32 = 40.0;
 /// From one cell to the next.
 const COLUMN: f32 = 42.0;
 const ROW: f32 = 25.0;
@@ -36,42 +35,30 @@ const LEGEND: f32 = 350.0;
 ///
 /// # Errors
 /// When the width of the title cannot be computed.
-pub(crate) fn picture(chart: &Chart, title: &str, summary: &Summary) -> Result<Picture, RenderError> {
+pub(crate) fn picture(chart: &Chart, title: &str) -> anyhow::Result<Picture> {
     let (hard, soft) = (chart.rows(false), chart.rows(true));
     let right = MARGIN + PANEL + BETWEEN;
     // The legend takes the place under the soft hands, or one of its own.
     let (beside, legend_left, legend_top) =
         if soft.is_empty() { (LEGEND, right, TOP) } else { (PANEL, right + LABELS, TOP + 10.0 * ROW + 34.0) };
-    let (width, height) = (right + beside + MARGIN, 680);
-    // A title can be as long as a file name.
-    let size = (28.0 * (width - 2.0 * MARGIN) / text_width(title, 28.0, true)?).min(28.0);
+    let width = right + beside + MARGIN;
     // With the minus sign of print.
-    let (worth, differing) = (summary.worth().replace('-', "\u{2212}"), summary.differing());
-    let mut shapes = vec![
-        Text::new((MARGIN, 56.0), size, INK, title).bold().into(),
-        Text::new((MARGIN, 86.0), 17.0, GREY, &*worth).into(),
-        Text::new((MARGIN, 109.0), 17.0, GREY, &*differing).into(),
-    ];
+    let (worth, differing) = (chart.worth().replace('-', "\u{2212}"), chart.differing());
+    let description =
+        format!("What to do with each total against each upcard of the dealer: hit or stand. {worth}. {differing}.");
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a sum of small constants")]
+    let mut picture = Picture::headed((width as u16, 680), title, &description, &[&worth, &differing])?;
     let heading = if soft.is_empty() { "Your total" } else { "Your total, no ace counts 11 (hard)" };
-    panel(&mut shapes, chart, MARGIN, heading, &hard, |total| total.to_string());
+    panel(&mut picture, chart, MARGIN, heading, &hard, |total| total.to_string());
     if !soft.is_empty() {
-        panel(&mut shapes, chart, right, "Your total, an ace counts 11 (soft)", &soft, soft_name);
+        panel(&mut picture, chart, right, "Your total, an ace counts 11 (soft)", &soft, soft_name);
     }
-    legend(&mut shapes, chart, legend_left, legend_top);
-    Ok(Picture {
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a sum of small constants")]
-        width: width as u16,
-        height,
-        title: title.to_owned(),
-        description: format!(
-            "What to do with each total against each upcard of the dealer: hit or stand. {worth}. {differing}."
-        ),
-        shapes,
-    })
+    legend(&mut picture, chart, legend_left, legend_top);
+    Ok(picture)
 }
 
 fn panel(
-    shapes: &mut Vec<Shape>,
+    picture: &mut Picture,
     chart: &Chart,
     left: f32,
     heading: &str,
@@ -79,41 +66,37 @@ fn panel(
     name: impl Fn(u8) -> String,
 ) {
     let cells = left + LABELS;
-    shapes.push(Shape::from(Text::new((left, TOP - 44.0), 16.0, INK, heading).bold()));
-    let against =
-        Text::new((left + PANEL - GAP, TOP - 44.0), 14.0, GREY, "against the dealer\u{2019}s card").anchor(Anchor::End);
-    shapes.push(against.into());
+    picture.text(Text::new((left, TOP - 44.0), 16.0, INK, heading).bold());
+    let against = Text::new((left + PANEL - GAP, TOP - 44.0), 14.0, GREY, "against the dealer\u{2019}s card");
+    picture.text(against.end());
     let mut middle = cells + (COLUMN - GAP) / 2.0;
     for upcard in MIN_UPCARD..=11 {
-        shapes.push(Shape::from(
-            Text::new((middle, TOP - 12.0), 16.0, INK, upcard_name(upcard)).bold().anchor(Anchor::Middle),
-        ));
+        picture.text(Text::new((middle, TOP - 12.0), 16.0, INK, upcard_name(upcard)).bold().middle());
         middle += COLUMN;
     }
     let mut top = TOP;
     for (total, row) in rows {
-        let label = Text::new((cells - 12.0, top + 17.0), 16.0, INK, name(*total)).bold().anchor(Anchor::End);
-        shapes.push(label.into());
+        picture.text(Text::new((cells - 12.0, top + 17.0), 16.0, INK, name(*total)).bold().end());
         let mut left = cells;
         for &cell in row {
-            shapes.push(place(chart, cell, left, top));
+            place(picture, chart, cell, (left, top));
             left += COLUMN;
         }
         top += ROW;
     }
 }
 
-fn place(chart: &Chart, cell: Cell, left: f32, top: f32) -> Shape {
+fn place(picture: &mut Picture, chart: &Chart, cell: Cell, at: Point) {
     let class = match (cell.action, cell.differs) {
         (Action::Hit, false) => "hit",
         (Action::Hit, true) => "hit differs",
         (Action::Stand, false) => "stand",
         (Action::Stand, true) => "stand differs",
     };
-    Shape::Group { class, says: explain(chart, cell), shapes: tile(cell, left, top) }
+    picture.group(class, &explain(chart, cell), |picture| tile(picture, cell, at));
 }
 
-fn tile(cell: Cell, left: f32, top: f32) -> Vec<Shape> {
+fn tile(picture: &mut Picture, cell: Cell, (left, top): Point) {
     let (width, height) = (COLUMN - GAP, ROW - GAP);
     let (fill, ink) = match (cell.action, cell.guessed) {
         (Action::Hit, false) => (ORANGE, BLACK),
@@ -121,19 +104,16 @@ fn tile(cell: Cell, left: f32, top: f32) -> Vec<Shape> {
         (Action::Hit, true) => (PALE_ORANGE, INK),
         (Action::Stand, true) => (PALE_BLUE, INK),
     };
-    let mut shapes =
-        vec![Shape::Rectangle { place: [left, top, width, height], radius: 3.0, fill: Some(fill), pen: None }];
+    picture.rectangle([left, top, width, height], 3.0, Some(fill), None);
     if cell.differs {
         // Black and white, so that it stands out on either colour.
         for (inset, colour, thick) in [(1.5, BLACK, 3.0), (3.75, WHITE, 1.5)] {
             let place = [left + inset, top + inset, width - 2.0 * inset, height - 2.0 * inset];
-            let pen = Some(Pen::new(colour, thick));
-            shapes.push(Shape::Rectangle { place, radius: 3.0, fill: None, pen });
+            picture.rectangle(place, 3.0, None, Some(Pen::new(colour, thick)));
         }
     }
     let at = (left + width / 2.0, top + height / 2.0 + 5.0);
-    shapes.push(Shape::from(Text::new(at, 14.0, ink, letter(cell).to_string()).bold().anchor(Anchor::Middle)));
-    shapes
+    picture.text(Text::new(at, 14.0, ink, letter(cell)).bold().middle());
 }
 
 // What is said when one points at a cell.
@@ -144,14 +124,10 @@ fn explain(chart: &Chart, cell: Cell) -> String {
         let entry = table.entry(own.unwrap_or(cell.state));
         // Writing to a string cannot fail.
         for (name, tally) in [("hit", entry.hit), ("stand", entry.stand)] {
-            match tally.mean() {
-                Some(mean) => {
-                    let _ = write!(said, "; {name} {mean:.4} in {} rounds", tally.n);
-                }
-                None => {
-                    let _ = write!(said, "; {name} never tried");
-                }
-            }
+            let _ = match tally.mean() {
+                Some(mean) => write!(said, "; {name} {mean:.4} in {} rounds", tally.n),
+                None => write!(said, "; {name} never tried"),
+            };
         }
     }
     if cell.differs {
@@ -160,7 +136,7 @@ fn explain(chart: &Chart, cell: Cell) -> String {
     said
 }
 
-fn legend(shapes: &mut Vec<Shape>, chart: &Chart, left: f32, top: f32) {
+fn legend(picture: &mut Picture, chart: &Chart, left: f32, mut top: f32) {
     let Some(state) = chart.space().states().next() else { return };
     let sample = |action, differs, guessed| Cell { state, action, differs, guessed };
     let mut rows: Vec<(Vec<Cell>, &str)> = vec![
@@ -174,14 +150,13 @@ fn legend(shapes: &mut Vec<Shape>, chart: &Chart, left: f32, top: f32) {
             "Not learned: one was never tried",
         ));
     }
-    let mut top = top;
     for (cells, says) in rows {
         let mut at = left;
         for cell in cells {
-            shapes.extend(tile(cell, at, top));
+            tile(picture, cell, (at, top));
             at += COLUMN;
         }
-        shapes.push(Shape::from(Text::new((left + 2.0 * COLUMN + 12.0, top + 17.0), 16.0, INK, says)));
+        picture.text(Text::new((left + 2.0 * COLUMN + 12.0, top + 17.0), 16.0, INK, says));
         top += ROW + 8.0;
     }
 }

@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use blackjack::policy::MIN_UPCARD;
 
-use super::{Cell, Chart, Summary, letter, soft_name};
+use super::{Cell, Chart, letter, soft_name};
 use crate::tables::upcard_name;
 use blackjack::Action;
 
@@ -18,7 +18,7 @@ const DIFFERENT: &str = "\x1b[1m";
 const RESET: &str = "\x1b[0m";
 
 /// The whole chart: title, both kinds of hands, legend and summary.
-pub(crate) fn chart(chart: &Chart, title: &str, summary: &Summary, colours: bool) -> String {
+pub(crate) fn chart(chart: &Chart, title: &str, colours: bool) -> String {
     let mut text = format!("{title}\n\n");
     text += &cells(chart, colours);
     text += "\nH hit, S stand; [ ] the best table does the other";
@@ -26,7 +26,7 @@ pub(crate) fn chart(chart: &Chart, title: &str, summary: &Summary, colours: bool
         text += "; a small letter: not learned, an action was never tried";
     }
     // Writing to a string cannot fail.
-    let _ = write!(text, "\n{}.\n{}.\n", summary.worth(), summary.differing());
+    let _ = write!(text, "\n{}.\n{}.\n", chart.worth(), chart.differing());
     text
 }
 

@@ -7,32 +7,25 @@ use cmdkit::{file_name, has_colour};
 
 use super::write_files;
 use crate::{
-    args::{ChartArgs, Colour, FileFormat, KnownPolicy},
-    chart::{Chart, Summary, drawing, terminal},
+    args::{ChartArgs, Colour, KnownPolicy, PICTURES},
+    chart::{Chart, drawing, terminal},
     judge::{Judge, facts},
     tables,
 };
 
-/// Runs the command.
-///
-/// # Errors
-/// When the table cannot be read or the chart not be written.
 pub(crate) fn chart(args: &ChartArgs) -> anyhow::Result<()> {
-    let files = args.picture.files(&[FileFormat::Svg, FileFormat::Png])?;
+    let files = args.picture.files(&PICTURES)?;
     let table = match args.policy {
         None => Some(tables::load(&args.file)?),
         Some(_) => None,
     };
     let judge = Judge::new();
     let asked = args.state.map(StateSpace::from).unwrap_or_default();
-    let chart = |policy: Policy| {
-        let against = args.against.map_or_else(|| policy.space(), StateSpace::from);
-        Chart::of_policy(policy, judge.best(against))
-    };
+    let against = args.against.map(StateSpace::from);
+    let chart = |policy: Policy| Chart::of_policy(policy, &judge, against);
     let (name, chart) = match (table, args.policy.unwrap_or(KnownPolicy::Best)) {
         (Some(table), _) => {
-            let against = args.against.map_or_else(|| table.space(), StateSpace::from);
-            (format!("What {} has learned", file_name(&args.file)), Chart::of_table(table, judge.best(against)))
+            (format!("What {} has learned", file_name(&args.file)), Chart::of_table(table, &judge, against))
         }
         (None, KnownPolicy::Best) => (format!("The best table on {}", facts(asked)), chart(judge.best(asked).clone())),
         (None, KnownPolicy::Mimic) => {
@@ -45,22 +38,13 @@ pub(crate) fn chart(args: &ChartArgs) -> anyhow::Result<()> {
             ("Where random training ends up".to_owned(), chart(limit))
         }
     };
-    let against = args.against.map_or_else(|| chart.policy.space(), StateSpace::from);
     let title = args.picture.title.clone().unwrap_or(name);
-    let summary = Summary {
-        value: judge.value(&chart.policy),
-        best: judge.optimum(against),
-        against,
-        differences: chart.differences.len(),
-        states: chart.space().states().count(),
-    };
     if files.is_empty() {
-        let text = terminal::chart(&chart, &title, &summary, coloured(args.colour));
+        let text = terminal::chart(&chart, &title, coloured(args.colour));
         io::stdout().write_all(text.as_bytes())?;
         return Ok(());
     }
-    let picture = drawing::picture(&chart, &title, &summary)?;
-    write_files(&files, &picture, "")
+    write_files(&files, &drawing::picture(&chart, &title)?, "")
 }
 
 fn hard(state: State) -> State {

@@ -10,30 +10,22 @@ use cmdkit::{has_colour, stdout_size};
 
 use super::write_files;
 use crate::{
-    args::{CurveArgs, Way},
+    args::CurveArgs,
     curve::{Curves, Job, Run, Series, checkpoints, drawing, terminal, train},
     judge::Judge,
     progress::RoundsProgress,
 };
 
-/// Runs the command.
-///
-/// # Errors
-/// When something cannot be written.
 pub(crate) fn curve(args: &CurveArgs) -> anyhow::Result<()> {
     let (ways, epsilon) = args.ways()?;
     let files = args.files()?;
     let judge = Judge::new();
     let space = StateSpace::from(args.state);
-    let name = |way: Way| match way {
-        Way::Epsilon => format!("epsilon {}", epsilon.typed),
-        way => way.word().to_owned(),
-    };
     let seeds = args.seed..=args.seed.saturating_add(u64::from(args.runs) - 1);
     let jobs: Vec<Job> = ways
         .iter()
         .flat_map(|&way| seeds.clone().map(move |seed| (way, seed)))
-        .map(|(way, seed)| Job { explore: way.explore(epsilon.chance), seed })
+        .map(|(way, seed)| Job { explore: way.explore(&epsilon).0, seed })
         .collect();
     let checkpoints = checkpoints(args.rounds);
     let all = args.rounds.saturating_mul(jobs.len() as u64);
@@ -41,7 +33,11 @@ pub(crate) fn curve(args: &CurveArgs) -> anyhow::Result<()> {
     let mut runs = runs.into_iter();
     let mut series = vec![];
     for &way in &ways {
-        series.push(Series { way, name: name(way), runs: runs.by_ref().take(args.runs as usize).collect() });
+        series.push(Series {
+            way,
+            name: way.explore(&epsilon).1,
+            runs: runs.by_ref().take(args.runs as usize).collect(),
+        });
     }
     let curves = Curves { space, series, optimum: judge.optimum(space), mimic: judge.mimic() };
     let csv = csv(&curves);

@@ -16,10 +16,6 @@ use crate::{
     tables::{load, word},
 };
 
-/// Runs the command.
-///
-/// # Errors
-/// When the table cannot be read or standard output not be written.
 pub(crate) fn dump(args: &DumpArgs) -> anyhow::Result<()> {
     let table = load(&args.file)?;
     let text = match args.format {

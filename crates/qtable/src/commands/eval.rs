@@ -12,10 +12,6 @@ use crate::{
     tables::{decisions, load},
 };
 
-/// Runs the command.
-///
-/// # Errors
-/// When a table cannot be read or standard output not be written.
 pub(crate) fn eval(args: &EvalArgs) -> anyhow::Result<()> {
     // All tables are read before anything is printed, so that an error leaves no partial output.
     let tables = args.files.iter().map(|path| Ok((file_name(path), load(path)?)));

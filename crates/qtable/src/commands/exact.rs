@@ -1,6 +1,9 @@
 //! `qtable exact`: the exact values of the game.
 
-use std::io::{self, Write};
+use std::{
+    collections::BTreeSet,
+    io::{self, Write},
+};
 
 use blackjack::{Action, Policy, State, StateSpace};
 use serde_json::{Value, json};
@@ -11,10 +14,6 @@ use crate::{
     judge::{Judge, facts},
 };
 
-/// Runs the command.
-///
-/// # Errors
-/// When standard output cannot be written.
 pub(crate) fn exact(args: &ExactArgs) -> anyhow::Result<()> {
     let judge = Judge::new();
     let solver = judge.solver();
@@ -45,7 +44,7 @@ pub(crate) fn exact(args: &ExactArgs) -> anyhow::Result<()> {
     }
     for space in [StateSpace::Coarse, StateSpace::Soft] {
         writeln!(stdout, "\nThe best table on {}; H hit, S stand:\n\n{:>10}  dealer's card", facts(space), "")?;
-        let chart = Chart::of_policy(judge.best(space).clone(), judge.best(space));
+        let chart = Chart::of_policy(judge.best(space).clone(), &judge, None);
         stdout.write_all(terminal::cells(&chart, false).as_bytes())?;
     }
     Ok(())
@@ -53,18 +52,11 @@ pub(crate) fn exact(args: &ExactArgs) -> anyhow::Result<()> {
 
 // The upcards that each total hits against.
 fn hits(policy: &Policy) -> Value {
-    let mut rows: Vec<(u8, bool, Vec<u8>)> = vec![];
-    for state in policy.space().states() {
-        let key = |state: State| (state.total(), state.is_soft());
-        if rows.last().is_none_or(|&(total, soft, _)| (total, soft) != key(state)) {
-            rows.push((state.total(), state.is_soft(), vec![]));
-        }
-        if let Some((_, _, upcards)) = rows.last_mut()
-            && policy.action(state) == Action::Hit
-        {
-            upcards.push(state.upcard());
-        }
-    }
-    let row = |(total, soft, upcards)| json!({ "total": total, "soft": soft, "against": upcards });
+    let key = |state: State| (state.total(), state.is_soft());
+    let rows: BTreeSet<(u8, bool)> = policy.space().states().map(key).collect();
+    let row = |row: (u8, bool)| {
+        let states = policy.space().states().filter(|&state| key(state) == row && policy.action(state) == Action::Hit);
+        json!({ "total": row.0, "soft": row.1, "against": states.map(State::upcard).collect::<Vec<u8>>() })
+    };
     rows.into_iter().map(row).collect()
 }

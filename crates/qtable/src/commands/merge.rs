@@ -11,10 +11,6 @@ use crate::{
     tables::{decisions, load, save},
 };
 
-/// Runs the command.
-///
-/// # Errors
-/// When a part cannot be read or does not fit, or the sum cannot be written; nothing is written then.
 pub(crate) fn merge(args: &MergeArgs) -> anyhow::Result<()> {
     let mut sum: Option<QTable> = None;
     for path in &args.files {

@@ -2,24 +2,24 @@
 
 use std::io::{self, Write};
 
-use blackjack::{Score, exact::Solver};
+use blackjack::{Deck, Points, Policy, Round, Score, exact::Solver, game::RoundError};
 use cmdkit::file_name;
 use rand::SeedableRng;
 use rand_pcg::Pcg64Mcg;
 use serde_json::json;
 
-use crate::{args::PlayArgs, play::rounds, progress::RoundsProgress, tables::load};
+use crate::{
+    args::{PlayArgs, seed},
+    progress::RoundsProgress,
+    tables::load,
+};
 
 /// Rounds between two looks at the clock.
 const STRETCH: u64 = 1 << 16;
 
-/// Runs the command.
-///
-/// # Errors
-/// When the table cannot be read or standard output not be written.
 pub(crate) fn play(args: &PlayArgs) -> anyhow::Result<()> {
     let policy = load(&args.file)?.policy();
-    let seed = args.seed()?;
+    let seed = seed(args.seed)?;
     let mut rng = Pcg64Mcg::seed_from_u64(seed);
     let mut progress = RoundsProgress::new(args.rounds, args.progress);
     let mut score = Score::default();
@@ -64,4 +64,23 @@ pub(crate) fn play(args: &PlayArgs) -> anyhow::Result<()> {
     };
     writeln!(stdout, "exact   {exact:.6} a round{said}")?;
     Ok(())
+}
+
+// Plays rounds by a policy, alone at the table and by the rules of the dealer.
+fn rounds(policy: &Policy, rounds: u64, rng: &mut Pcg64Mcg) -> Result<Score, RoundError> {
+    let mut score = Score::default();
+    let mut deck = Deck::new();
+    for _ in 0..rounds {
+        deck.shuffle(rng);
+        let mut round = Round::deal(deck.clone(), &[true])?;
+        while let Some(view) = round.view(0).filter(|view| view.asked) {
+            let points = view.cards.iter().fold(Points::EMPTY, |points, card| points.with(card.value()));
+            let action = policy.decide(points, view.upcard.value());
+            round.apply(0, action)?;
+        }
+        if let Some(verdict) = round.view(0).and_then(|view| view.verdict) {
+            score.add(verdict);
+        }
+    }
+    Ok(score)
 }

@@ -10,31 +10,24 @@ use blackjack::{QTable, Score, StateSpace};
 use cmdkit::{Autosave, command_of, file_name, has_colour, stderr_size, stop_flag};
 
 use crate::{
-    args::TrainArgs,
-    curve::{
-        FIRST,
-        terminal::{Curve, LEAST, Plot},
-    },
+    args::{TrainArgs, seed},
+    curve::{Curves, FIRST, Run, Series, terminal},
     judge::{Judge, facts},
     progress::RoundsProgress,
     tables::{decisions, load_if_there, save, word},
     train::Plan,
 };
 
-/// Runs the command.
-///
-/// # Errors
-/// When the existing table cannot be continued, or the table cannot be written.
 pub(crate) fn train(args: &TrainArgs) -> anyhow::Result<()> {
     let (explore, explored) = args.explore()?;
-    let plan = Plan { explore, seed: args.seed()?, threads: args.threads };
+    let plan = Plan { explore, seed: seed(args.seed)?, threads: args.threads };
     let mut table = table_to_train(args)?;
     // A place that cannot be written to is found now and not after an hour.
     save(&args.output, &table)?;
     let stop = stop_flag().context("cannot listen for signals")?;
     let judge = Judge::new();
     let mut progress = RoundsProgress::new(args.rounds, args.progress);
-    let mut live = LiveCurve::new(args, explored.clone(), &judge, table.space());
+    let mut live = LiveCurve::new(args, plan.seed, &explored, &judge, table.space());
     let mut score = Score::default();
     let mut saves = Autosave::new(args.save_every);
     while score.rounds() < args.rounds && !stop.load(Ordering::Relaxed) {
@@ -66,7 +59,8 @@ pub(crate) fn train(args: &TrainArgs) -> anyhow::Result<()> {
     writeln!(stdout, "trained  {rounds} rounds by {explored}, seed {seed}")?;
     writeln!(stdout, "speed    {rate:.0} rounds/s by {threads} {many}")?;
     writeln!(stdout, "reward   {mean:.6} a round while it learned")?;
-    writeln!(stdout, "covered  {}", coverage(&table))?;
+    let (visited, states) = (table.visited().count(), table.space().states().count());
+    writeln!(stdout, "covered  {visited} of {states} states in {} decisions", decisions(&table))?;
     if let Some((state, action, visits)) = table.least_visited() {
         writeln!(stdout, "rarest   {state}, {}: {visits} times", word(action))?;
     }
@@ -81,10 +75,8 @@ pub(crate) fn train(args: &TrainArgs) -> anyhow::Result<()> {
 
 /// The exact value of the table as it learns, drawn below the progress on a terminal.
 struct LiveCurve {
-    curve: Curve,
+    curves: Curves,
     rounds: (u64, u64),
-    optimum: f64,
-    mimic: f64,
 }
 
 impl LiveCurve {
@@ -93,9 +85,15 @@ impl LiveCurve {
     /// Columns and rows of the plot, as far as the window has them.
     const SIZE: (u16, u16) = (100, 14);
 
-    fn new(args: &TrainArgs, explored: String, judge: &Judge, space: StateSpace) -> Self {
-        let curve = Curve { name: explored, way: args.explore, points: vec![] };
-        Self { curve, rounds: (FIRST, args.rounds.max(FIRST)), optimum: judge.optimum(space), mimic: judge.mimic() }
+    fn new(args: &TrainArgs, seed: u64, explored: &str, judge: &Judge, space: StateSpace) -> Self {
+        let runs = vec![Run { seed, points: vec![] }];
+        let series = vec![Series { way: args.explore, name: explored.to_owned(), runs }];
+        let curves = Curves { space, series, optimum: judge.optimum(space), mimic: judge.mimic() };
+        Self { curves, rounds: (FIRST, args.rounds.max(FIRST)) }
+    }
+
+    fn points(&mut self) -> &mut Vec<(u64, f64)> {
+        &mut self.curves.series[0].runs[0].points
     }
 
     /// Adds a point after so many rounds, unless the last one is too near to it.
@@ -103,22 +101,20 @@ impl LiveCurve {
     fn reach(&mut self, rounds: u64, value: impl FnOnce() -> f64) {
         let (first, last) = self.rounds;
         let step = (last as f64 / first as f64).powf(1.0 / f64::from(Self::POINTS));
-        let next = self.curve.points.last().map_or(0.0, |&(rounds, _)| rounds as f64 * step);
+        let next = self.points().last().map_or(0.0, |&(rounds, _)| rounds as f64 * step);
         if rounds as f64 >= next || rounds == last {
-            self.curve.points.push((rounds, value()));
+            self.points().push((rounds, value()));
         }
     }
 
     /// The plot with a line end before it; nothing if the window is too small for one.
-    fn draw(&self) -> String {
+    fn draw(&mut self) -> String {
         let (columns, rows) = stderr_size();
-        if self.curve.points.len() < 2 || columns < LEAST.0 || rows <= LEAST.1 {
+        if self.points().len() < 2 || columns < terminal::LEAST.0 || rows <= terminal::LEAST.1 {
             return String::new();
         }
-        let curves = std::slice::from_ref(&self.curve);
-        let plot = Plot { curves, rounds: self.rounds, optimum: self.optimum, mimic: self.mimic };
         let size = (Self::SIZE.0.min(columns - 1), Self::SIZE.1);
-        format!("\n{}", plot.draw(size, has_colour(&io::stderr())))
+        format!("\n{}", terminal::draw(&self.curves, self.rounds, size, has_colour(&io::stderr())))
     }
 }
 
@@ -147,11 +143,4 @@ fn say_how_to_go_on(args: &TrainArgs, plan: &Plan, left: u64) {
         "stopped before the last {left} rounds; to go on as if nothing had been:\n  {qtable} train --rounds {left} \
          --explore {explore}{epsilon} --threads {threads} --seed {seed} -o {name}"
     );
-}
-
-fn coverage(table: &QTable) -> String {
-    let space = table.space();
-    let (visited, states) = (table.visited().count(), space.states().count());
-    let decisions = decisions(table);
-    format!("{visited} of {states} states in {decisions} decisions")
 }

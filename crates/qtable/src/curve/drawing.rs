@@ -3,11 +3,11 @@
 //! Each series has a colour of a palette that people who see no red or no green tell apart, a mark of its own, and its name
 //! beside its end, so that no colour says anything alone. Thin lines are single runs, the thick one is their mean.
 
-use super::{Curves, Series};
+use super::{Curves, End, Series};
 use crate::{
     args::Way,
     judge::facts,
-    picture::{Anchor, GREY, INK, Pen, Picture, RenderError, Rgb, Shape, Text, WHITE, text_width},
+    picture::{GREY, INK, Pen, Picture, Point, Rgb, Text, WHITE},
 };
 
 const GRID: Rgb = Rgb(226, 226, 226);
@@ -26,43 +26,30 @@ const NAMES: f32 = 42.0;
 ///
 /// # Errors
 /// When the width of the title cannot be computed.
-pub(crate) fn picture(curves: &Curves, title: Option<&str>) -> Result<Picture, RenderError> {
-    let title = title.unwrap_or("How many rounds it takes to learn 21");
+pub(crate) fn picture(curves: &Curves, title: Option<&str>) -> anyhow::Result<Picture> {
     let runs = curves.series.first().map_or(0, |series| series.runs.len());
     let each = if runs == 1 { "one run each".to_owned() } else { format!("{runs} runs each, and their mean") };
     let facts = format!("Exact value of the table on {} after so many rounds of training; {each}", facts(curves.space));
     let plot = Plot::of(curves);
-    let size = (28.0 * (f32::from(WIDTH) - 80.0) / text_width(title, 28.0, true)?).min(28.0);
-    let mut shapes = vec![
-        Text::new((40.0, 56.0), size, INK, title).bold().into(),
-        Text::new((40.0, 86.0), 17.0, GREY, &*facts).into(),
-    ];
-    axes(&mut shapes, &plot);
-    let mut names = vec![];
+    let mut picture = Picture::headed((WIDTH, HEIGHT), title.unwrap_or(super::TITLE), &facts, &[&facts])?;
+    axes(&mut picture, &plot);
     for (value, says, dashes) in
         [(curves.optimum, "best table", &[10.0, 5.0][..]), (curves.mimic, "as the dealer plays", &[2.0, 4.0][..])]
     {
         let y = plot.y(value);
         let pen = Pen { dashes, ..Pen::new(INK, 2.0) };
-        let line = Shape::Path { points: vec![(LEFT, y), (RIGHT, y)], fill: None, pen: Some(pen) };
-        let says = format!("{says}: {value:.4} a round");
-        shapes.push(Shape::Group { class: "reference", says, shapes: vec![line] });
+        picture.group("reference", &format!("{says}: {value:.4} a round"), |picture| {
+            picture.line(&[(LEFT, y), (RIGHT, y)], pen);
+        });
     }
     for series in &curves.series {
-        draw_runs(&mut shapes, series, &plot);
+        draw_runs(&mut picture, series, &plot);
     }
     for series in &curves.series {
-        draw_mean(&mut shapes, series, &plot);
+        draw_mean(&mut picture, series, &plot);
     }
-    names.push(Name { y: plot.y(curves.optimum), value: curves.optimum, says: "best table".into(), mark: None });
-    names.push(Name { y: plot.y(curves.mimic), value: curves.mimic, says: "as the dealer plays".into(), mark: None });
-    for series in &curves.series {
-        if let Some(&(_, value)) = series.mean().last() {
-            names.push(Name { y: plot.y(value), value, says: series.name.clone(), mark: Some(series.way) });
-        }
-    }
-    write_names(&mut shapes, names);
-    Ok(Picture { width: WIDTH, height: HEIGHT, title: title.to_owned(), description: facts, shapes })
+    write_names(&mut picture, curves, &plot);
+    Ok(picture)
 }
 
 // Where values and numbers of rounds are.
@@ -104,47 +91,45 @@ impl Plot {
         BOTTOM - ((value - self.low) / (self.high - self.low)) as f32 * (BOTTOM - TOP)
     }
 
-    fn line(&self, points: &[(u64, f64)]) -> Vec<(f32, f32)> {
+    fn line(&self, points: &[(u64, f64)]) -> Vec<Point> {
         points.iter().map(|&(rounds, value)| (self.x(rounds), self.y(value))).collect()
     }
 }
 
-fn axes(shapes: &mut Vec<Shape>, plot: &Plot) {
-    let mut line = |points, colour, width| {
-        shapes.push(Shape::Path { points, fill: None, pen: Some(Pen::new(colour, width)) });
-    };
+fn axes(picture: &mut Picture, plot: &Plot) {
+    let mut line = |points: &[Point], colour, width| picture.line(points, Pen::new(colour, width));
     let mut labels = vec![];
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a handful of steps")]
     let steps = ((plot.high - plot.low) / plot.step).round() as u8;
     for step in 0..=steps {
         let value = plot.low + f64::from(step) * plot.step;
         let y = plot.y(value);
-        line(vec![(LEFT, y), (RIGHT, y)], GRID, 1.0);
-        labels.push(Text::new((LEFT - 12.0, y + 5.5), 16.0, INK, number(value, 2)).anchor(Anchor::End));
+        line(&[(LEFT, y), (RIGHT, y)], GRID, 1.0);
+        labels.push(Text::new((LEFT - 12.0, y + 5.5), 16.0, INK, number(value, 2)).end());
     }
     let mut rounds = super::FIRST;
     while plot.x(rounds) <= RIGHT + 0.5 {
         let x = plot.x(rounds);
-        line(vec![(x, TOP), (x, BOTTOM)], GRID, 1.0);
-        line(vec![(x, BOTTOM), (x, BOTTOM + 6.0)], INK, 1.5);
-        labels.push(Text::new((x, BOTTOM + 26.0), 16.0, INK, short(rounds)).anchor(Anchor::Middle));
+        line(&[(x, TOP), (x, BOTTOM)], GRID, 1.0);
+        line(&[(x, BOTTOM), (x, BOTTOM + 6.0)], INK, 1.5);
+        labels.push(Text::new((x, BOTTOM + 26.0), 16.0, INK, short(rounds)).middle());
         // Small ticks, as a log scale has them.
         for part in 2..10 {
             let x = plot.x(rounds * part);
             if x <= RIGHT {
-                line(vec![(x, BOTTOM), (x, BOTTOM + 3.5)], INK, 1.0);
+                line(&[(x, BOTTOM), (x, BOTTOM + 3.5)], INK, 1.0);
             }
         }
         rounds *= 10;
     }
-    line(vec![(LEFT, BOTTOM), (RIGHT, BOTTOM)], INK, 1.5);
+    line(&[(LEFT, BOTTOM), (RIGHT, BOTTOM)], INK, 1.5);
     let middle = f32::midpoint(LEFT, RIGHT);
-    labels.push(
-        Text::new((middle, BOTTOM + 58.0), 17.0, INK, "Rounds of training (log scale)").bold().anchor(Anchor::Middle),
-    );
+    labels.push(Text::new((middle, BOTTOM + 58.0), 17.0, INK, "Rounds of training (log scale)").bold().middle());
     let middle = f32::midpoint(TOP, BOTTOM);
-    labels.push(Text::new((40.0, middle), 17.0, INK, "Reward per round").bold().anchor(Anchor::Middle).upwards());
-    shapes.extend(labels.into_iter().map(Shape::from));
+    labels.push(Text::new((40.0, middle), 17.0, INK, "Reward per round").bold().middle().upwards());
+    for label in labels {
+        picture.text(label);
+    }
 }
 
 // With the minus sign of print.
@@ -168,72 +153,57 @@ const fn colour(way: Way) -> Rgb {
     }
 }
 
-fn draw_runs(shapes: &mut Vec<Shape>, series: &Series, plot: &Plot) {
+fn draw_runs(picture: &mut Picture, series: &Series, plot: &Plot) {
     let pen = Pen { opacity: 0.35, ..Pen::new(colour(series.way), 1.25) };
-    let line = |points: &[(u64, f64)]| Shape::Path { points: plot.line(points), fill: None, pen: Some(pen) };
     for run in series.runs.iter().filter(|_| series.runs.len() > 1) {
         let says = format!("{}, seed {}", series.name, run.seed);
-        shapes.push(Shape::Group { class: "run", says, shapes: vec![line(&run.points)] });
+        picture.group("run", &says, |picture| picture.line(&plot.line(&run.points), pen));
     }
 }
 
-fn draw_mean(shapes: &mut Vec<Shape>, series: &Series, plot: &Plot) {
+fn draw_mean(picture: &mut Picture, series: &Series, plot: &Plot) {
     let mean = series.mean();
     let points = plot.line(&mean);
-    let halo = Shape::Path { points: points.clone(), fill: None, pen: Some(Pen::new(WHITE, 5.0)) };
-    let line = Shape::Path { points: points.clone(), fill: None, pen: Some(Pen::new(colour(series.way), 3.0)) };
-    let mut drawn = vec![halo, line];
-    for ((x, y), (rounds, value)) in points.into_iter().zip(mean) {
-        let says = format!("{}: {value:.4} after {rounds} rounds", series.name);
-        drawn.push(Shape::Group { class: "point", says, shapes: mark(series.way, x, y) });
-    }
-    shapes.push(Shape::Group { class: "mean", says: series.name.clone(), shapes: drawn });
+    picture.group("mean", &series.name, |picture| {
+        picture.line(&points, Pen::new(WHITE, 5.0));
+        picture.line(&points, Pen::new(colour(series.way), 3.0));
+        for (&at, (rounds, value)) in points.iter().zip(mean) {
+            let says = format!("{}: {value:.4} after {rounds} rounds", series.name);
+            picture.group("point", &says, |picture| mark(picture, series.way, at));
+        }
+    });
 }
 
 // A circle, a square or a triangle, with a white edge.
-fn mark(way: Way, x: f32, y: f32) -> Vec<Shape> {
-    let (fill, edge) = (Some(colour(way)), Some(Pen::new(WHITE, 1.5)));
+fn mark(picture: &mut Picture, way: Way, (x, y): Point) {
+    let (fill, edge) = (colour(way), Pen::new(WHITE, 1.5));
     match way {
-        Way::Random => {
-            let points = vec![(x, y - 6.5), (x + 6.0, y + 4.5), (x - 6.0, y + 4.5)];
-            vec![Shape::Path { points: points.into_iter().collect(), fill, pen: edge }]
+        Way::Random => picture.polygon(&[(x, y - 6.5), (x + 6.0, y + 4.5), (x - 6.0, y + 4.5)], fill, edge),
+        Way::Epsilon => {
+            picture.circle((x, y), 6.0, WHITE);
+            picture.circle((x, y), 5.0, fill);
         }
-        Way::Epsilon => vec![
-            Shape::Circle { at: (x, y), radius: 6.0, fill: WHITE },
-            Shape::Circle { at: (x, y), radius: 5.0, fill: colour(way) },
-        ],
-        Way::UntilConfident => {
-            vec![Shape::Rectangle { place: [x - 5.0, y - 5.0, 10.0, 10.0], radius: 0.0, fill, pen: edge }]
-        }
+        Way::UntilConfident => picture.rectangle([x - 5.0, y - 5.0, 10.0, 10.0], 0.0, Some(fill), Some(edge)),
     }
-}
-
-struct Name {
-    y: f32,
-    value: f64,
-    says: String,
-    mark: Option<Way>,
 }
 
 // The names right of the plot, each as near to the end of its line as the others let it, and joined to it by a thin one.
-fn write_names(shapes: &mut Vec<Shape>, mut names: Vec<Name>) {
-    names.sort_by(|one, other| one.y.total_cmp(&other.y));
-    let places = apart(&names.iter().map(|name| name.y).collect::<Vec<f32>>());
-    for (Name { y, value, says, mark: way }, place) in names.into_iter().zip(places) {
-        let ink = way.map_or(INK, colour);
-        let points = vec![(RIGHT + 8.0, y), (RIGHT + 26.0, place), (RIGHT + 34.0, place)];
-        shapes.push(Shape::Path { points, fill: None, pen: Some(Pen::new(GREY, 1.0)) });
+fn write_names(picture: &mut Picture, curves: &Curves, plot: &Plot) {
+    let mut ends: Vec<(f32, End<'_>)> = curves.ends().into_iter().map(|end| (plot.y(end.value), end)).collect();
+    ends.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+    let places = apart(&ends.iter().map(|&(y, _)| y).collect::<Vec<f32>>());
+    for ((y, End { value, name, way }), place) in ends.into_iter().zip(places) {
+        picture.line(&[(RIGHT + 8.0, y), (RIGHT + 26.0, place), (RIGHT + 34.0, place)], Pen::new(GREY, 1.0));
         let left = RIGHT + 46.0;
         if let Some(way) = way {
-            shapes.extend(mark(way, left, place));
+            mark(picture, way, (left, place));
         }
         let left = left + if way.is_some() { 14.0 } else { -6.0 };
-        shapes.push(Text::new((left, place - 1.0), 17.0, ink, says).bold().into());
+        picture.text(Text::new((left, place - 1.0), 17.0, way.map_or(INK, colour), name).bold());
         let said = format!("{} a round", number(value, 4));
-        shapes.push(Text::new((left, place + 17.0), 15.0, GREY, said).into());
+        picture.text(Text::new((left, place + 17.0), 15.0, GREY, said));
     }
 }
-
 // Moves places that rise apart until they do not touch, and keeps their middle.
 fn apart(wanted: &[f32]) -> Vec<f32> {
     // Groups that touch: where their first is, and how many they are.

@@ -13,7 +13,7 @@ use ratatui::{
     },
 };
 
-use super::Curves;
+use super::{Curves, End, FIRST, Series, TITLE};
 use crate::{args::Way, judge::facts};
 
 /// Columns left of the plot, for values, and right of it, for names.
@@ -24,185 +24,151 @@ const MOST: (u16, u16) = (140, 32);
 /// The smallest window for a plot.
 pub(crate) const LEAST: (u16, u16) = (60, 16);
 
-/// A line of the plot.
-#[derive(Debug, Clone)]
-pub(crate) struct Curve {
-    /// The name at its right end.
-    pub(crate) name: String,
-    /// How its learners decide, which gives the colour.
-    pub(crate) way: Way,
-    /// Numbers of rounds, and the exact values after them.
-    pub(crate) points: Vec<(u64, f64)>,
-}
-
-/// What a plot shows.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Plot<'a> {
-    /// The lines.
-    pub(crate) curves: &'a [Curve],
-    /// From this number of rounds to that, on a logarithmic scale.
-    pub(crate) rounds: (u64, u64),
-    /// The value of the best table, a line of its own.
-    pub(crate) optimum: f64,
-    /// The value of playing as the dealer does, another one.
-    pub(crate) mimic: f64,
-}
-
 /// The output of `qtable curve` in a terminal of this size.
 pub(crate) fn chart(curves: &Curves, title: Option<&str>, size: (u16, u16), colours: bool) -> String {
-    let lines: Vec<Curve> = curves
-        .series
-        .iter()
-        .map(|series| Curve { name: series.name.clone(), way: series.way, points: series.mean() })
-        .collect();
-    let points = || lines.iter().flat_map(|curve| &curve.points).map(|&(rounds, _)| rounds);
-    let rounds = (points().min().unwrap_or(super::FIRST), points().max().unwrap_or(super::FIRST));
-    let plot = Plot { curves: &lines, rounds, optimum: curves.optimum, mimic: curves.mimic };
-    let title = title.unwrap_or("How many rounds it takes to learn 21");
+    let points = || curves.series.iter().flat_map(|series| &series.runs).flat_map(|run| &run.points);
+    let rounds = || points().map(|&(rounds, _)| rounds);
+    let rounds = (rounds().min().unwrap_or(FIRST), rounds().max().unwrap_or(FIRST));
+    let title = title.unwrap_or(TITLE);
     let runs = curves.series.first().map_or(0, |series| series.runs.len());
     let mean = if runs == 1 { String::new() } else { format!(", mean of {runs} runs") };
     // The title, the line below it, and the prompt of the shell stay in sight.
     let rows = size.1.saturating_sub(4).clamp(LEAST.1 - 4, MOST.1);
-    let plot = plot.draw((size.0.clamp(LEAST.0, MOST.0), rows), colours);
+    let plot = draw(curves, rounds, (size.0.clamp(LEAST.0, MOST.0), rows), colours);
     format!("{title}\nExact value of a round on {}, by rounds of training{mean}\n\n{plot}\n", facts(curves.space))
 }
 
-impl Plot<'_> {
-    /// The plot as lines of text, with a line end between them. It takes `size` columns and rows.
-    pub(crate) fn draw(&self, (width, height): (u16, u16), colours: bool) -> String {
-        let area = Rect::new(0, 0, width, height);
-        let mut buffer = Buffer::empty(area);
-        let plot = Rect::new(VALUES, 0, width.saturating_sub(VALUES + NAMES), height.saturating_sub(1));
-        let scale = Scale::new(self);
-        scale.canvas(self, plot.width).render(plot, &mut buffer);
-        self.write_values(&mut buffer, plot, &scale);
-        self.write_names(&mut buffer, plot, &scale);
-        self.write_rounds(&mut buffer, plot, &scale);
-        (0..height).map(|row| line(&buffer, row, colours)).collect::<Vec<_>>().join("\n")
-    }
-
-    /// Values left of the plot: at its top and bottom, and at the best value.
-    fn write_values(&self, buffer: &mut Buffer, plot: Rect, scale: &Scale) {
-        let best = scale.row(self.optimum, plot);
-        for (row, value) in [(plot.y, scale.high), (plot.bottom().saturating_sub(1), scale.low)] {
-            if row.abs_diff(best) > 1 {
-                buffer.set_string(0, row, format!("{value:>7.3}"), Color::Reset);
-            }
-        }
-        buffer.set_string(0, best, format!("{:>7.4}", self.optimum), Modifier::BOLD);
-    }
-
-    /// The names of the lines right of the plot. Each is as near to the end of its line as the others let it.
-    fn write_names(&self, buffer: &mut Buffer, plot: Rect, scale: &Scale) {
-        let mut names: Vec<(f64, String, Color)> = vec![
-            (self.optimum, "best table".to_owned(), Color::Reset),
-            (self.mimic, "as the dealer plays".to_owned(), Color::Reset),
-        ];
-        for curve in self.curves {
-            if let Some(&(_, value)) = curve.points.last() {
-                names.push((value, format!("{} {value:.4}", curve.name), colour(curve.way)));
-            }
-        }
-        names.sort_by(|one, other| other.0.total_cmp(&one.0));
-        let mut rows: Vec<u16> = names.iter().map(|(value, ..)| scale.row(*value, plot)).collect();
-        // Downwards until none overlap, then up again as far as they left the plot.
-        for at in 1..rows.len() {
-            rows[at] = rows[at].max(rows[at - 1] + 1);
-        }
-        let mut last = plot.bottom();
-        for row in rows.iter_mut().rev() {
-            *row = (*row).min(last.saturating_sub(1));
-            last = *row;
-        }
-        for ((_, name, colour), row) in names.into_iter().zip(rows) {
-            buffer.set_stringn(plot.right() + 1, row, name, usize::from(NAMES - 1), colour);
-        }
-    }
-
-    /// The last number of rounds below the plot, and those powers of ten that leave room for it.
-    fn write_rounds(&self, buffer: &mut Buffer, plot: Rect, scale: &Scale) {
-        let (first, last) = self.rounds;
-        let place = |rounds: u64| {
-            let text = label(rounds);
-            let width = u16::try_from(text.len()).unwrap_or(u16::MAX);
-            let left = scale.column(rounds, plot).saturating_sub(width / 2).min(plot.right().saturating_sub(width));
-            (left, left + width, text)
-        };
-        let (mut end, _, text) = place(last);
-        buffer.set_string(end, plot.bottom(), text, Color::Reset);
-        let powers = std::iter::successors(Some(1_u64), |power| power.checked_mul(10));
-        let powers: Vec<u64> = powers.skip_while(|power| *power < first).take_while(|power| *power < last).collect();
-        for power in powers.into_iter().rev() {
-            let (left, right, text) = place(power);
-            if right + 2 <= end {
-                buffer.set_string(left, plot.bottom(), text, Color::Reset);
-                end = left;
-            }
-        }
-    }
+/// The plot as lines of text, with a line end between them, from one number of rounds to another on a logarithmic scale. It takes
+/// `width` columns and `height` rows.
+pub(crate) fn draw(curves: &Curves, rounds: (u64, u64), (width, height): (u16, u16), colours: bool) -> String {
+    let area = Rect::new(0, 0, width, height);
+    let mut buffer = Buffer::empty(area);
+    let area = Rect::new(VALUES, 0, width.saturating_sub(VALUES + NAMES), height.saturating_sub(1));
+    let plot = Plot::new(curves, rounds, area);
+    plot.draw_lines(&mut buffer);
+    plot.write_values(&mut buffer);
+    plot.write_names(&mut buffer);
+    plot.write_rounds(&mut buffer);
+    (0..height).map(|row| line(&buffer, row, colours)).collect::<Vec<_>>().join("\n")
 }
 
-/// Where values and numbers of rounds are in the plot.
-struct Scale {
-    /// As powers of ten.
+/// Curves, and where their values and numbers of rounds are.
+struct Plot<'a> {
+    curves: &'a Curves,
+    // The mean of each series.
+    means: Vec<(Way, Vec<(u64, f64)>)>,
+    rounds: (u64, u64),
+    area: Rect,
+    // As powers of ten.
     from: f64,
     to: f64,
     low: f64,
     high: f64,
 }
 
-impl Scale {
-    fn new(plot: &Plot<'_>) -> Self {
-        let values = || plot.curves.iter().flat_map(|curve| &curve.points).map(|&(_, value)| value);
-        let low = values().chain([plot.mimic]).fold(plot.optimum, f64::min);
-        let (from, to) = (power(plot.rounds.0), power(plot.rounds.1));
+impl<'a> Plot<'a> {
+    fn new(curves: &'a Curves, rounds: (u64, u64), area: Rect) -> Self {
+        let means: Vec<_> = curves.series.iter().map(|series: &Series| (series.way, series.mean())).collect();
+        let values = means.iter().flat_map(|(_, mean)| mean).map(|&(_, value)| value);
+        let low = values.chain([curves.mimic]).fold(curves.optimum, f64::min);
+        let (from, to) = (power(rounds.0), power(rounds.1));
         // Some room below the lowest value and above the best one.
-        let room = 0.04 * (plot.optimum - low).max(0.01);
-        Self { from, to: to.max(from + 0.1), low: low - room, high: plot.optimum + room }
+        let room = 0.04 * (curves.optimum - low).max(0.01);
+        let (to, low, high) = (to.max(from + 0.1), low - room, curves.optimum + room);
+        Self { curves, means, rounds, area, from, to, low, high }
     }
 
-    fn canvas<'a>(
-        &'a self,
-        plot: &'a Plot<'a>,
-        width: u16,
-    ) -> Canvas<'a, impl Fn(&mut ratatui::widgets::canvas::Context<'_>) + 'a> {
-        Canvas::default().marker(Marker::Braille).x_bounds([self.from, self.to]).y_bounds([self.low, self.high]).paint(
-            move |context| {
-                // The best value is a line of all dots of a row, the other one of every fourth.
-                let dots = 2 * width;
-                for (value, step) in [(plot.optimum, 1), (plot.mimic, 4)] {
-                    let place = |dot: u16| (f64::from(dot) + 0.5) / f64::from(dots);
-                    let coords: Vec<(f64, f64)> = (0..dots)
-                        .step_by(step)
-                        .map(|dot| (self.from + (self.to - self.from) * place(dot), value))
-                        .collect();
-                    context.draw(&Points { coords: &coords, color: Color::Reset });
+    fn draw_lines(&self, buffer: &mut Buffer) {
+        // The best value is a line of all dots of a row, the other one of every fourth.
+        let dots = 2 * self.area.width;
+        let place = |dot: u16| self.from + (self.to - self.from) * ((f64::from(dot) + 0.5) / f64::from(dots));
+        let level = |value: f64, step| (0..dots).step_by(step).map(|dot| (place(dot), value)).collect::<Vec<_>>();
+        let levels = [level(self.curves.optimum, 1), level(self.curves.mimic, 4)];
+        let canvas = Canvas::default().marker(Marker::Braille).x_bounds([self.from, self.to]);
+        let canvas = canvas.y_bounds([self.low, self.high]).paint(|context| {
+            for coords in &levels {
+                context.draw(&Points { coords, color: Color::Reset });
+            }
+            for (way, mean) in &self.means {
+                context.layer();
+                let color = colour(*way);
+                let points: Vec<(f64, f64)> = mean.iter().map(|&(rounds, value)| (power(rounds), value)).collect();
+                context.draw(&Points { coords: &points, color });
+                for pair in points.windows(2) {
+                    let [(x1, y1), (x2, y2)] = [pair[0], pair[1]];
+                    context.draw(&Line { x1, y1, x2, y2, color });
                 }
-                for curve in plot.curves {
-                    context.layer();
-                    let color = colour(curve.way);
-                    let points: Vec<(f64, f64)> =
-                        curve.points.iter().map(|&(rounds, value)| (power(rounds), value)).collect();
-                    context.draw(&Points { coords: &points, color });
-                    for pair in points.windows(2) {
-                        let [(x1, y1), (x2, y2)] = [pair[0], pair[1]];
-                        context.draw(&Line { x1, y1, x2, y2, color });
-                    }
-                }
-            },
-        )
+            }
+        });
+        canvas.render(self.area, buffer);
+    }
+
+    /// Values left of the plot: at its top and bottom, and at the best value.
+    fn write_values(&self, buffer: &mut Buffer) {
+        let (optimum, best) = (self.curves.optimum, self.row(self.curves.optimum));
+        for (row, value) in [(self.area.y, self.high), (self.area.bottom().saturating_sub(1), self.low)] {
+            if row.abs_diff(best) > 1 {
+                buffer.set_string(0, row, format!("{value:>7.3}"), Color::Reset);
+            }
+        }
+        buffer.set_string(0, best, format!("{optimum:>7.4}"), Modifier::BOLD);
+    }
+
+    /// The names of the lines right of the plot. Each is as near to the end of its line as the others let it.
+    fn write_names(&self, buffer: &mut Buffer) {
+        let mut ends = self.curves.ends();
+        ends.sort_by(|one, other| other.value.total_cmp(&one.value));
+        let mut rows: Vec<u16> = ends.iter().map(|end| self.row(end.value)).collect();
+        // Downwards until none overlap, then up again as far as they left the plot.
+        for at in 1..rows.len() {
+            rows[at] = rows[at].max(rows[at - 1] + 1);
+        }
+        let mut last = self.area.bottom();
+        for row in rows.iter_mut().rev() {
+            *row = (*row).min(last.saturating_sub(1));
+            last = *row;
+        }
+        for (End { value, name, way }, row) in ends.into_iter().zip(rows) {
+            let (name, colour) = match way {
+                Some(way) => (format!("{name} {value:.4}"), colour(way)),
+                None => (name.to_owned(), Color::Reset),
+            };
+            buffer.set_stringn(self.area.right() + 1, row, name, usize::from(NAMES - 1), colour);
+        }
+    }
+
+    /// The last number of rounds below the plot, and those powers of ten that leave room for it.
+    fn write_rounds(&self, buffer: &mut Buffer) {
+        let ((first, last), area) = (self.rounds, self.area);
+        let place = |rounds: u64| {
+            let text = label(rounds);
+            let width = u16::try_from(text.len()).unwrap_or(u16::MAX);
+            let left = self.column(rounds).saturating_sub(width / 2).min(area.right().saturating_sub(width));
+            (left, left + width, text)
+        };
+        let (mut end, _, text) = place(last);
+        buffer.set_string(end, area.bottom(), text, Color::Reset);
+        let powers = std::iter::successors(Some(1_u64), |power| power.checked_mul(10));
+        let powers: Vec<u64> = powers.skip_while(|power| *power < first).take_while(|power| *power < last).collect();
+        for power in powers.into_iter().rev() {
+            let (left, right, text) = place(power);
+            if right + 2 <= end {
+                buffer.set_string(left, area.bottom(), text, Color::Reset);
+                end = left;
+            }
+        }
     }
 
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a place within a window")]
-    fn row(&self, value: f64, plot: Rect) -> u16 {
+    fn row(&self, value: f64) -> u16 {
         let part = ((self.high - value) / (self.high - self.low)).clamp(0.0, 1.0);
-        plot.y + ((part * f64::from(plot.height)) as u16).min(plot.height.saturating_sub(1))
+        self.area.y + ((part * f64::from(self.area.height)) as u16).min(self.area.height.saturating_sub(1))
     }
 
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a place within a window")]
-    fn column(&self, rounds: u64, plot: Rect) -> u16 {
+    fn column(&self, rounds: u64) -> u16 {
         let part = ((power(rounds) - self.from) / (self.to - self.from)).clamp(0.0, 1.0);
-        plot.x + ((part * f64::from(plot.width)) as u16).min(plot.width.saturating_sub(1))
+        self.area.x + ((part * f64::from(self.area.width)) as u16).min(self.area.width.saturating_sub(1))
     }
 }
 
@@ -261,15 +227,21 @@ fn line(buffer: &Buffer, row: u16, colours: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::curve::Run;
+    use blackjack::StateSpace;
 
     fn plot(colours: bool) -> String {
-        let curve =
-            |name: &str, way, points: &[(u64, f64)]| Curve { name: name.to_owned(), way, points: points.to_vec() };
-        let curves = [
-            curve("doubt", Way::UntilConfident, &[(1_000, -0.3), (10_000, -0.1), (200_000, -0.052)]),
-            curve("random", Way::Random, &[(1_000, -0.35), (200_000, -0.13)]),
+        let series = |name: &str, way, points: &[(u64, f64)]| Series {
+            way,
+            name: name.to_owned(),
+            runs: vec![Run { seed: 1, points: points.to_vec() }],
+        };
+        let series = vec![
+            series("doubt", Way::UntilConfident, &[(1_000, -0.3), (10_000, -0.1), (200_000, -0.052)]),
+            series("random", Way::Random, &[(1_000, -0.35), (200_000, -0.13)]),
         ];
-        Plot { curves: &curves, rounds: (1_000, 200_000), optimum: -0.0515, mimic: -0.08 }.draw((70, 16), colours)
+        let curves = Curves { space: StateSpace::Coarse, series, optimum: -0.0515, mimic: -0.08 };
+        draw(&curves, (1_000, 200_000), (70, 16), colours)
     }
 
     #[test]

@@ -2,11 +2,11 @@
 
 use std::sync::{Arc, LazyLock};
 
+use anyhow::{Context, anyhow};
 use resvg::{
     tiny_skia::{Pixmap, Transform},
-    usvg::{self, Node, Options, Tree, fontdb::Database},
+    usvg::{Node, Options, Tree, fontdb::Database},
 };
-use thiserror::Error;
 
 use super::{INK, Picture, Text};
 
@@ -23,42 +23,27 @@ static DATABASE: LazyLock<Arc<Database>> = LazyLock::new(|| {
     Arc::new(database)
 });
 
-/// Why a picture cannot be rendered. A picture of a reasonable size can be.
-#[derive(Debug, Error)]
-pub(crate) enum RenderError {
-    /// The renderer does not understand the SVG.
-    #[error("cannot render the picture: {0}")]
-    Svg(#[from] usvg::Error),
-    /// There are too many pixels.
-    #[error("cannot render the picture: it is too large")]
-    Size,
-    /// The pixels cannot be encoded.
-    #[error("cannot write the PNG: {0}")]
-    Encoding(String),
-}
-
-fn parse(picture: &Picture) -> Result<Tree, usvg::Error> {
+fn parse(picture: &Picture) -> anyhow::Result<Tree> {
     let options = Options { fontdb: Arc::clone(&DATABASE), font_family: "Roboto".to_owned(), ..Options::default() };
-    Tree::from_str(&picture.to_svg(), &options)
+    Tree::from_str(&picture.to_svg(), &options).context("cannot render the picture")
 }
 
-pub(super) fn write(picture: &Picture) -> Result<Vec<u8>, RenderError> {
+pub(super) fn write(picture: &Picture) -> anyhow::Result<Vec<u8>> {
     let (tree, scale) = (parse(picture)?, u32::from(Picture::SCALE));
     let (width, height) = (u32::from(picture.width) * scale, u32::from(picture.height) * scale);
-    let mut pixels = Pixmap::new(width, height).ok_or(RenderError::Size)?;
+    let mut pixels = Pixmap::new(width, height).context("cannot render the picture: it is too large")?;
     let scale = f32::from(Picture::SCALE);
     resvg::render(&tree, Transform::from_scale(scale, scale), &mut pixels.as_mut());
-    pixels.encode_png().map_err(|error| RenderError::Encoding(error.to_string()))
+    pixels.encode_png().map_err(|error| anyhow!("cannot write the PNG: {error}"))
 }
 
 /// The width of a text with letters of this size, as it is rendered.
 ///
 /// # Errors
-/// [`RenderError`] when it cannot be rendered.
-pub(crate) fn text_width(text: &str, size: f32, bold: bool) -> Result<f32, RenderError> {
-    let text = Text { bold, ..Text::new((0.0, 0.0), size, INK, text) };
-    let (title, description) = (String::new(), String::new());
-    let picture = Picture { width: 1, height: 1, title, description, shapes: vec![text.into()] };
+/// When it cannot be rendered.
+pub(super) fn text_width(text: &str, size: f32, bold: bool) -> anyhow::Result<f32> {
+    let mut picture = Picture::new(1, 1, "", "");
+    picture.text(Text { bold, ..Text::new((0.0, 0.0), size, INK, text) });
     let tree = parse(&picture)?;
     let texts = tree.root().children().iter().filter(|node| matches!(node, Node::Text(_)));
     Ok(texts.map(|text| text.abs_bounding_box().width()).fold(0.0, f32::max))
@@ -67,11 +52,12 @@ pub(crate) fn text_width(text: &str, size: f32, bold: bool) -> Result<f32, Rende
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::picture::{Rgb, Shape, WHITE};
+    use crate::picture::{Rgb, WHITE};
 
     /// The colours of a picture of 20 x 10 CSS pixels.
-    fn rendered(shapes: Vec<Shape>) -> Vec<Rgb> {
-        let picture = Picture { width: 20, height: 10, title: String::new(), description: String::new(), shapes };
+    fn rendered(draw: impl FnOnce(&mut Picture)) -> Vec<Rgb> {
+        let mut picture = Picture::new(20, 10, "", "");
+        draw(&mut picture);
         let pixels = Pixmap::decode_png(&picture.to_png().unwrap()).unwrap();
         assert_eq!((pixels.width(), pixels.height()), (40, 20));
         pixels.pixels().iter().map(|pixel| Rgb(pixel.red(), pixel.green(), pixel.blue())).collect()
@@ -80,8 +66,10 @@ mod tests {
     #[test]
     fn shapes_are_rendered_at_twice_the_size_on_white() {
         let red = Rgb(200, 0, 0);
-        let rectangle = |place| Shape::Rectangle { place, radius: 0.0, fill: Some(red), pen: None };
-        let pixels = rendered(vec![rectangle([1.0, 1.0, 2.0, 2.0]), rectangle([8.0, 3.0, 50.0, 50.0])]);
+        let pixels = rendered(|picture| {
+            picture.rectangle([1.0, 1.0, 2.0, 2.0], 0.0, Some(red), None);
+            picture.rectangle([8.0, 3.0, 50.0, 50.0], 0.0, Some(red), None);
+        });
         for (index, colour) in pixels.into_iter().enumerate() {
             let (row, column) = (index / 40, index % 40);
             let inside = (2..6).contains(&row) && (2..6).contains(&column) || row >= 6 && column >= 16;
@@ -94,8 +82,10 @@ mod tests {
         for bold in [false, true] {
             // A letter that is missing is shown as a box, as this one is.
             let missing = |letter: char| {
-                let text = |letter: char| vec![Text { bold, ..Text::new((4.0, 9.0), 9.0, INK, letter) }.into()];
-                rendered(text(letter)) == rendered(text('\u{2603}'))
+                let drawn = |letter: char| {
+                    rendered(|picture| picture.text(Text { bold, ..Text::new((4.0, 9.0), 9.0, INK, letter) }))
+                };
+                drawn(letter) == drawn('\u{2603}')
             };
             for letter in ('!'..='~').chain("\u{2212}\u{2013}\u{b1}\u{b7}\u{d7}\u{2265}\u{2026}".chars()) {
                 assert!(!missing(letter), "{letter:?}");

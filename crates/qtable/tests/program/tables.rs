@@ -39,25 +39,12 @@ fn parts_add_up() {
 fn a_damaged_table_is_an_error_for_everything_that_reads_one() {
     let folder = TempDir::new();
     let whole = trained(StateSpace::Coarse, 1, 1_000).to_file();
-    let text = String::from_utf8(whole.clone()).unwrap();
-    let lines = text.lines().count();
-    let tenth = text.lines().nth(9).unwrap();
-    let mut words: Vec<&str> = tenth.split(' ').collect();
-    words[4] = "99999";
-    let impossible = words.join(" ");
     for (name, damaged, told) in [
         ("empty", vec![], "line 1: "),
         ("short", whole[..whole.len() / 2].to_vec(), "cut off"),
-        ("foreign", b"hello\n".to_vec(), "line 1: "),
-        ("version", text.replace("qtable 1", "qtable 2").into_bytes(), "version '2'"),
-        ("number", text.replace(tenth, &format!("{tenth}x")).into_bytes(), "line 10: "),
-        ("order", text.replace(tenth, "").replace("\n\n", "\n").into_bytes(), "states are announced"),
-        ("sum", text.replace(tenth, &impossible).into_bytes(), "hit_sum 99999 is impossible"),
-        ("twice", [&whole[..], &whole[..]].concat(), &*format!("line {}: something follows", lines + 1)),
         ("long", vec![b'x'; 200_000], "no table has more than"),
         ("bytes", b"21-qtable 1 coarse\n\xff\n".to_vec(), "line 2: "),
     ] {
-        assert_ne!(damaged, whole, "{name}");
         folder.file(name, &damaged);
         for command in ["eval", "dump", "chart", "play", "merge -o out"] {
             let said = fails(&folder, &format!("{command} {name}"), 1);

@@ -94,20 +94,6 @@ fn a_training_that_is_stopped_and_gone_on_with_ends_with_the_same_table() {
     assert!(names(&folder).is_empty(), "nothing is left beside the tables");
 }
 
-#[test]
-fn a_closed_terminal_does_not_stop_a_training_that_was_started_with_nohup() {
-    let folder = TempDir::new();
-    let script = "trap '' HUP; exec \"$0\" train --rounds 30000000 --progress";
-    let mut shell = Command::new("sh");
-    shell.current_dir(folder.path()).args(["-c", script, env!("CARGO_BIN_EXE_qtable")]);
-    let process = Process::start(&mut shell);
-    process.wait_stderr("a line of progress", |stderr| stderr.contains("exact").then_some(()));
-    process.hang_up();
-    let finished = process.wait();
-    assert_eq!(finished.code, Some(0), "{}", finished.stderr);
-    assert!(finished.stdout.contains("trained  30000000 rounds"), "{}", finished.stderr);
-}
-
 // Starts a training without end whose next save takes until somebody reads it.
 fn with_slow_save(folder: &TempDir) -> Process {
     let process = Process::start(&mut qtable(folder, "train --rounds 1000000000000 --progress -o table"));
@@ -185,13 +171,10 @@ fn training_goes_on_with_the_table_that_is_there() {
     works(&folder, "train --rounds 20000 --seed 1");
     let second = read(&folder.path().join("qtable"));
     assert_eq!(second.space(), StateSpace::Soft);
-    assert!(decisions(&second) > decisions(&first) + 20_000);
-    let gained = second.since(&first);
     assert!(
-        gained != first && decisions(&gained) + decisions(&first) == decisions(&second),
+        decisions(&second) > decisions(&first) + 20_000 && second.since(&first) != first,
         "other rounds were played"
     );
-
     let said = fails(&folder, "train --rounds 1 --state coarse", 1);
     let wanted = "'qtable' is a table with soft states and --state coarse is asked for; leave --state away";
     assert!(said.contains(wanted), "{said}");

@@ -12,27 +12,16 @@ fn run(arguments: &[&str]) -> Finished {
 
 #[test]
 fn wrong_usage_names_what_is_wrong_and_exits_with_1() {
-    let cases: [(&[&str], &str); 20] = [
+    let cases: [(&[&str], &str); 9] = [
         (&["-p", "65536"], "'65536' for '--port <PORT>': give a whole number from 0 to 65535, as in 2024"),
         (&["-p", "-1"], "'-1' for '--port <PORT>'"),
-        (&["-p", "1.5"], "'1.5'"),
-        (&["-p", "12x"], "'12x'"),
-        (&["-p", ""], "--port"),
         (&["-p"], "--port"),
-        (&["-p", "1", "-p", "2"], "cannot be used multiple times"),
         (&["-c", "localhost"], "'localhost' for '--client-address <HOST:PORT>': the port is missing; give host:port"),
-        (&["-c", "localhost:"], "the port is missing"),
-        (&["-c", ":2023"], "the host is missing"),
-        (&["-c", "localhost:0"], "'0' is no port from 1 to 65535"),
-        (&["-c", "localhost:99999"], "'99999' is no port"),
         (&["-c", "localhost:-5"], "'-5' is no port"),
-        (&["-c", "::1"], "neither a name nor an address"),
         (&["-c", "a:1", "-c", "a:1"], "cannot be used multiple times"),
-        (&["--bind", "localhost"], "give an IP address without a port"),
         (&["--colour"], "'--colour'"),
         (&["word"], "'word'"),
         (&["--follow", &"x".repeat(256)], "at most 255 bytes, and this one has 256"),
-        (&["--log", "a=b=c"], "cannot read the log filter"),
     ];
     for (arguments, said) in cases {
         let finished = run(arguments);

@@ -1,15 +1,11 @@
 //! A client that sends what a test wants it to send.
 
-use std::{
-    net::{Ipv4Addr, SocketAddr, UdpSocket},
-    sync::Arc,
-    thread,
-};
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 
 use bytes::BytesMut;
 use netcore::wire::{Encode, Writer};
 use robots::{Bomb, DrawMessage, GamePicture, Parameters, Player, PlayerId, Position};
-use testkit::terminal::{Terminal, Watched};
+use testkit::terminal::Terminal;
 
 /// The program under test.
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_robots-gui");
@@ -18,7 +14,6 @@ pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_robots-gui");
 pub(crate) struct Client {
     socket: UdpSocket,
     gui: SocketAddr,
-    heard: Arc<Watched<Vec<Vec<u8>>>>,
 }
 
 impl Client {
@@ -37,22 +32,9 @@ impl Client {
         let client = socket.local_addr().unwrap();
         let place = ["-c", &client.to_string(), "--bind", "127.0.0.1", "-p", "0"].map(str::to_owned);
         let terminal = start(&place);
-        terminal.wait_for("Waiting for pictures on UDP port");
-        let contents = terminal.look(vt100::Screen::contents);
-        let port = contents.split_once("UDP port ").unwrap().1.split('.').next().unwrap().parse::<u16>().unwrap();
-        let listener = socket.try_clone().unwrap();
-        let heard = Watched::new(vec![]);
-        let log = Arc::clone(&heard);
-        // Ends with the test program: nothing else would wake it.
-        thread::spawn(move || {
-            let mut buffer = [0; 1024];
-            loop {
-                // Errors are about GUIs that are gone.
-                let Ok(count) = listener.recv(&mut buffer) else { continue };
-                log.change(|log| log.push(buffer[..count].to_vec()));
-            }
-        });
-        (Self { socket, gui: (Ipv4Addr::LOCALHOST, port).into(), heard }, terminal)
+        let gui = (Ipv4Addr::LOCALHOST, port(&terminal)).into();
+        socket.set_read_timeout(Some(testkit::PATIENCE)).unwrap();
+        (Self { socket, gui }, terminal)
     }
 
     /// Sends a datagram to the GUI.
@@ -65,10 +47,20 @@ impl Client {
         self.send(&encoded(picture));
     }
 
-    /// Waits until these are all the messages that came.
-    pub(crate) fn wait_for(&self, messages: &[&[u8]]) {
-        self.heard.wait(|heard| heard == messages, |heard| format!("{heard:?}"));
+    /// This is the next message that comes.
+    #[track_caller]
+    pub(crate) fn hear(&self, message: &[u8]) {
+        let mut buffer = [0; 1024];
+        let length = self.socket.recv(&mut buffer).unwrap();
+        assert_eq!(buffer[..length], *message);
     }
+}
+
+/// The port at which a GUI says that it waits.
+pub(crate) fn port(terminal: &Terminal) -> u16 {
+    terminal.wait_for("Waiting for pictures on UDP port");
+    let contents = terminal.look(vt100::Screen::contents);
+    contents.split_once("UDP port ").unwrap().1.split('.').next().unwrap().parse().unwrap()
 }
 
 pub(crate) fn encoded(picture: &DrawMessage) -> Vec<u8> {

@@ -1,4 +1,4 @@
-//! Encoding and decoding of messages, as the tables of the parent module describe them.
+//! Encoding and decoding of messages, as `docs/protocols/robots.md` describes them.
 
 use netcore::{
     DecodeError,

@@ -1,13 +1,14 @@
 //! The state of a server as plain data, and a server restored from it.
 
 use alloc::{collections::BTreeMap, format, string::ToString, vec, vec::Vec};
-use netcore::{Log, MinStd, Outcome, PeerId, Recorded, Role, StateError, Time, wire::read_datagram};
+use netcore::{History, Outcome, PeerId, Recorded, Role, StateError, Time, wire::read_datagram};
 use serde::{Deserialize, Serialize};
 
-use super::{Opening, Peer, Phase, Playing, Server, facts, history::History};
+use super::{Opening, Peer, Phase, Playing, Server, facts, history::BoundedHistory};
 use crate::{
     config::Config,
     game::{Game, state},
+    minstd::MinStd,
     protocol::{Action, MAX_SERVER_ITEMS, Player, PlayerId, ServerMessage},
 };
 
@@ -30,7 +31,7 @@ enum PhaseState {
     // Turn 0 follows from the generator.
     Opening { due: Time, actions: Vec<Option<Action>> },
     // None if the history has exceeded its bound.
-    Playing { start: Time, actions: Vec<Option<Action>>, game: state::State, history: Option<Log> },
+    Playing { start: Time, actions: Vec<Option<Action>>, game: state::State, history: Option<History> },
 }
 
 impl Recorded for Server {
@@ -58,7 +59,9 @@ impl Recorded for Server {
                     draws = &opening.draws;
                     PhaseState::Opening { due: *start, actions }
                 }
-                None => PhaseState::Playing { start: *start, actions, game: game.state(), history: self.history.log() },
+                None => {
+                    PhaseState::Playing { start: *start, actions, game: game.state(), history: self.history.history() }
+                }
             };
         }
         State {
@@ -120,7 +123,7 @@ impl Server {
                 return Ok(());
             }
             PhaseState::Opening { due, actions } => {
-                self.history = History::new(self.config.max_history);
+                self.history = BoundedHistory::new(self.config.max_history);
                 self.history.append(&ServerMessage::GameStarted { players: self.players.clone() });
                 let draws = self.draws.clone();
                 let (game, events) = Game::new(&self.config, &mut self.draws);
@@ -131,7 +134,7 @@ impl Server {
                 if history.as_ref().is_some_and(|log| !tells(log, &self.players, game.turn())) {
                     return Err("a history that is not that of the game".into());
                 }
-                let history = History::of(history, self.config.max_history);
+                let history = BoundedHistory::of(history, self.config.max_history);
                 self.history = history.ok_or("a history that is longer than its bound")?;
                 (game, start, None, actions)
             }
@@ -165,8 +168,8 @@ impl Server {
 
 // Whether the history is well-formed: the start of a game of these players, and its turns up to this one. The events are not
 // checked; the digest covers the history.
-fn tells(log: &Log, players: &BTreeMap<PlayerId, Player>, turn: u16) -> bool {
-    let mut messages = log.frames().map(|frame| read_datagram(&frame, MAX_SERVER_ITEMS).ok());
+fn tells(history: &History, players: &BTreeMap<PlayerId, Player>, turn: u16) -> bool {
+    let mut messages = history.frames().map(|frame| read_datagram(&frame, MAX_SERVER_ITEMS).ok());
     let starts = |message| matches!(message, ServerMessage::GameStarted { players: told } if told == *players);
     messages.next().flatten().is_some_and(starts)
         && (0..=turn)

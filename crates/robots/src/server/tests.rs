@@ -126,7 +126,7 @@ fn neighbours(server: &Server) -> Vec<(String, Server)> {
     add("the outcome", &|other| other.outcome = Some(Outcome::Stopped));
     add("the history", &|other| drop(other.history.append(&ServerMessage::GameEnded { scores: BTreeMap::new() })));
     add("the history is lost", &|other| {
-        other.history = History::new(0);
+        other.history = BoundedHistory::new(0);
         other.history.append(&ServerMessage::GameEnded { scores: BTreeMap::new() });
     });
     add("the bound of histories", &|other| other.config.max_history += 1);

@@ -1,35 +1,28 @@
 //! A bot among others: it keeps out of blasts, and it hunts.
 
-use netcore::{MinStd, Role};
-use robots::{Action, Bot, Client, ClientMessage, Config, Direction};
+use netcore::{Level, Role};
+use robots::{Action, Bot, Client, ClientMessage, Config, Direction, MinStd};
 
-use crate::table::{Table, config, text, told};
+use crate::table::{Table, config, text};
 
 const GAMES: u32 = 200;
 
 /// How a player chooses its actions.
-enum Brain {
-    /// The one under test.
-    Bot(Bot),
-    /// Walks about at random.
-    Walker(MinStd),
-    /// Walks about at random, and one action in four is a bomb.
-    Bomber(MinStd),
+pub(crate) type Brain = Box<dyn FnMut(&Client) -> Option<Action>>;
+
+/// The one under test.
+pub(crate) fn bot(seed: u32, level: Level) -> Brain {
+    let mut bot = Bot::with_level(seed, level);
+    Box::new(move |client| bot.next_input(client))
 }
 
-impl Brain {
-    fn next(&mut self, client: &Client) -> Option<ClientMessage> {
-        let walk = |dice: &mut MinStd| Action::Move(Direction::ALL[dice.draw() as usize / 64 % 4]);
-        let action = match self {
-            Self::Bot(bot) => bot.next_input(client)?,
-            Self::Walker(dice) => walk(dice),
-            Self::Bomber(dice) => {
-                let bombs = dice.draw() / 64 % 4 == 0;
-                if bombs { Action::PlaceBomb } else { walk(dice) }
-            }
-        };
-        Some(told(&mut client.clone(), action))
-    }
+// Somebody who walks about at random, and of whose actions one in four is a bomb, if it has bombs.
+fn wanderer(seed: u32, number: u32, bombs: bool) -> Brain {
+    let mut dice = MinStd::new(seed * 1_000 + number);
+    Box::new(move |_| {
+        let bomb = bombs && dice.draw() / 64 % 4 == 0;
+        Some(if bomb { Action::PlaceBomb } else { Action::Move(Direction::ALL[dice.draw() as usize / 64 % 4]) })
+    })
 }
 
 fn yard(seed: u32) -> Config {
@@ -42,63 +35,50 @@ fn yard(seed: u32) -> Config {
     config
 }
 
-// Plays a game; gives how often each player was destroyed.
-fn play(config: Config, mut brains: Vec<Brain>) -> Vec<u32> {
-    let mut table = Table::new(config);
-    let names = ["ann", "bob", "cat", "dan"];
-    for name in names {
-        table.connect(name, Role::Player, None);
-        table.send(name, &ClientMessage::Join { name: text(name) });
-    }
+/// Plays a game up to its last turn; gives how often each player was destroyed.
+pub(crate) fn play(config: Config, mut brains: Vec<Brain>) -> Vec<u32> {
+    let names = &["ann", "bob", "cat", "dan"][..brains.len()];
+    let mut table = Table::joined(config, names);
     loop {
         let Some(game) = table.server.game() else { unreachable!("it is looked at before the last turn") };
         if game.turn() + 1 == table.server.config().parameters.game_length {
             return game.robots().iter().map(|robot| robot.score).collect();
         }
         for (name, brain) in names.iter().zip(&mut brains) {
-            if let Some(message) = brain.next(table.client(name)) {
-                table.send(name, &message);
+            if let Some(action) = brain(table.client(name)) {
+                table.send(name, &ClientMessage::Action(action));
             }
         }
         table.turn();
     }
 }
 
-fn dice(seed: u32, number: u32) -> MinStd {
-    MinStd::new(seed * 1_000 + number)
+// How often the first, and how often the others were destroyed in all games.
+fn games(brains: impl Fn(u32) -> Vec<Brain>) -> (u32, u32) {
+    let (mut first, mut others) = (0, 0);
+    for seed in 1..=GAMES {
+        let scores = play(yard(seed), brains(seed));
+        first += scores[0];
+        others += scores[1..].iter().sum::<u32>();
+    }
+    println!("destroyed in {GAMES} games: {first}, the others {others}");
+    (first, others)
 }
 
 #[test]
 fn it_is_destroyed_at_most_half_as_often_as_a_random_walker_in_its_place() {
-    let (mut bots, mut walkers) = (0, 0);
-    for seed in 1..=GAMES {
-        let among_bombers = |first| vec![first, bomber(seed, 1), bomber(seed, 2), bomber(seed, 3)];
-        bots += play(yard(seed), among_bombers(Brain::Bot(Bot::new(seed))))[0];
-        walkers += play(yard(seed), among_bombers(Brain::Walker(dice(seed, 0))))[0];
-    }
-    println!("destroyed in {GAMES} games: bot {bots}, walker {walkers}");
+    let among_bombers = |first: fn(u32) -> Brain| {
+        move |seed| vec![first(seed), wanderer(seed, 1, true), wanderer(seed, 2, true), wanderer(seed, 3, true)]
+    };
+    let (bots, _) = games(among_bombers(|seed| bot(seed, Level::Hard)));
+    let (walkers, _) = games(among_bombers(|seed| wanderer(seed, 0, false)));
     assert!(bots * 2 <= walkers, "bot {bots}, walker {walkers}");
-}
-
-fn bomber(seed: u32, number: u32) -> Brain {
-    Brain::Bomber(dice(seed, number))
 }
 
 #[test]
 fn it_destroys_walkers_and_not_itself() {
-    let (mut bots, mut walkers) = (0, 0);
-    for seed in 1..=GAMES {
-        let brains = vec![
-            Brain::Bot(Bot::new(seed)),
-            Brain::Walker(dice(seed, 1)),
-            Brain::Walker(dice(seed, 2)),
-            Brain::Walker(dice(seed, 3)),
-        ];
-        let scores = play(yard(seed), brains);
-        bots += scores[0];
-        walkers += scores[1] + scores[2] + scores[3];
-    }
-    println!("destroyed in {GAMES} games: bot {bots}, three walkers {walkers}");
+    let walker = |seed, number| wanderer(seed, number, false);
+    let (bots, walkers) = games(|seed| vec![bot(seed, Level::Hard), walker(seed, 1), walker(seed, 2), walker(seed, 3)]);
     // All bombs are its own.
     assert!(walkers >= GAMES, "it should catch one in each game at least: {walkers}");
     assert!(bots * 20 <= walkers, "bot {bots}, walkers {walkers}");
@@ -108,12 +88,11 @@ fn it_destroys_walkers_and_not_itself() {
 fn bots_hunt_each_other() {
     let (mut bots, mut walkers) = (0, 0);
     for seed in 1..=GAMES {
-        let bot = |number| Brain::Bot(Bot::new(seed * 2 + number));
-        let scores = play(yard(seed), vec![bot(0), Brain::Walker(dice(seed, 1)), bot(1), Brain::Walker(dice(seed, 3))]);
+        let bot = |number| bot(seed * 2 + number, Level::Hard);
+        let scores = play(yard(seed), vec![bot(0), wanderer(seed, 1, false), bot(1), wanderer(seed, 3, false)]);
         bots += scores[0] + scores[2];
         walkers += scores[1] + scores[3];
     }
-    println!("destroyed in {GAMES} games: two bots {bots}, two walkers {walkers}");
     assert!(bots * 2 <= walkers, "bots {bots}, walkers {walkers}");
 }
 

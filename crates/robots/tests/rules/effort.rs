@@ -16,6 +16,7 @@ fn check_kept(message: &ServerMessage, most: usize) {
         assert_eq!(got, None, "at byte {at} of {}", stream.len());
         buffer.extend_from_slice(&[byte]);
         got = decoder.decode(&mut buffer).unwrap();
+        assert_eq!(got.is_none(), decoder.is_within_message(&buffer));
         assert!(buffer.len() <= most, "{} bytes are kept at byte {at} of {}", buffer.len(), stream.len());
     }
     assert_eq!(got.as_ref(), Some(message));
@@ -29,10 +30,11 @@ fn of_a_long_message_in_pieces_only_an_unfinished_value_is_looked_at_again() {
     check_kept(&ServerMessage::GameStarted { players }, 512);
     let scores = PlayerId::all().map(|id| (id, u32::MAX)).collect();
     check_kept(&ServerMessage::GameEnded { scores }, 4);
-    let fields: Vec<_> = (0..20_000).map(|x| Position::new(x, 7)).collect();
+    // As many blocks as a rule-abiding server places at most.
+    let fields: Vec<_> = (0..65_535).map(|x| Position::new(x, 7)).collect();
     let events = fields.iter().map(|&position| Event::BlockPlaced { position }).collect();
     check_kept(&ServerMessage::Turn { turn: 1, events }, 8);
-    let robots_destroyed = (0..20_000_u32).map(|id| PlayerId(id.to_be_bytes()[3])).collect();
+    let robots_destroyed = (0..65_535_u32).map(|id| PlayerId(id.to_be_bytes()[3])).collect();
     let explosion = Event::BombExploded { id: BombId(1), robots_destroyed, blocks_destroyed: fields };
     check_kept(&ServerMessage::Turn { turn: 1, events: vec![explosion] }, 8);
 }

@@ -3,15 +3,6 @@
 use crate::table::{Table, alone, config, with};
 
 transcripts! {
-    the_scores_follow_the_last_turn_at_once_and_list_everybody: Table::joined(config(), &["ann", "bob"]) => "
-        wait 299 ms
-            all < Turn 1
-            all < Turn 2
-        wait 1 ms
-            all < Turn 3
-            all < GameEnded 0: 0, 1: 0
-    ";
-
     actions_of_the_last_turn_are_played_and_joins_before_the_end_ignored:
         Table::joined(with(alone(), |config| config.parameters.game_length = 1), &["ann"]) => "
         ann > PlaceBlock
@@ -24,7 +15,6 @@ transcripts! {
     a_game_of_no_turns_ends_behind_its_turn_0:
         Table::new(with(alone(), |config| config.parameters.game_length = 0)) => "
         ann comes
-            ann < Hello here: 1 players, 1 x 1, 0 turns, radius 2, timer 2
         ann > Join Ann
             all < AcceptedPlayer 0 Ann 10.0.0.1:4000
             all < GameStarted 0 Ann
@@ -44,7 +34,6 @@ transcripts! {
             all < Turn 3
             all < GameEnded 0: 0, 1: 0
         cat comes
-            cat < Hello here: 2 players, 10 x 10, 3 turns, radius 2, timer 2
         bob > Join Bob
             all < AcceptedPlayer 0 Bob 10.0.0.1:4001
         ann > Move Up
@@ -82,7 +71,6 @@ transcripts! {
         Table::new(config)
     } => "
         ann comes
-            ann < Hello here: 1 players, 2 x 1, 3 turns, radius 2, timer 1
         ann > Join Ann
             all < AcceptedPlayer 0 Ann 10.0.0.1:4000
             all < GameStarted 0 Ann
@@ -91,7 +79,6 @@ transcripts! {
         turn
             all < Turn 1; bomb 0 (0,0)
         eve comes
-            eve < Hello here: 1 players, 2 x 1, 3 turns, radius 2, timer 1
             eve << GameStarted 0 Ann
             eve << Turn 0; robot 0 (0,0)
             eve << Turn 1; bomb 0 (0,0)

@@ -3,20 +3,9 @@
 use crate::table::{Table, alone, config, with};
 
 transcripts! {
-    a_client_is_greeted_at_once_and_told_who_was_accepted: Table::new(config()) => "
-        ann comes
-            ann < Hello here: 2 players, 10 x 10, 3 turns, radius 2, timer 2
-        ann > Join Ann
-            all < AcceptedPlayer 0 Ann 10.0.0.1:4000
-        bob comes
-            bob < Hello here: 2 players, 10 x 10, 3 turns, radius 2, timer 2
-            bob << AcceptedPlayer 0 Ann 10.0.0.1:4000
-    ";
-
     accepted_players_are_told_in_the_order_of_their_ids:
         Table::joined(with(config(), |config| config.parameters.players_count = 4), &["zoe", "bob", "ann"]) => "
         eve comes
-            eve < Hello here: 4 players, 10 x 10, 3 turns, radius 2, timer 2
             eve << AcceptedPlayer 0 zoe 10.0.0.1:4000
             eve << AcceptedPlayer 1 bob 10.0.0.1:4001
             eve << AcceptedPlayer 2 ann 10.0.0.1:4002
@@ -25,9 +14,7 @@ transcripts! {
 
 #[test]
 fn ids_follow_the_order_of_the_joins_and_names_may_be_equal_or_empty() {
-    let mut config = config();
-    config.parameters.players_count = 4;
-    let mut table = Table::new(config);
+    let mut table = Table::new(with(config(), |config| config.parameters.players_count = 4));
     for name in ["ann", "bob", "cat"] {
         table.connect(name, netcore::Role::Player, None);
     }
@@ -46,7 +33,6 @@ fn ids_follow_the_order_of_the_joins_and_names_may_be_equal_or_empty() {
 transcripts! {
     addresses_are_passed_on_as_they_are: Table::new(config()) => "
         ann comes from [::1]:9
-            ann < Hello here: 2 players, 10 x 10, 3 turns, radius 2, timer 2
         ann > Join Ann
             all < AcceptedPlayer 0 Ann [::1]:9
     ";
@@ -58,7 +44,6 @@ transcripts! {
 
     other_messages_in_the_lobby_are_not_remembered: Table::joined(alone(), &[]) => "
         ann comes
-            ann < Hello here: 1 players, 1 x 1, 3 turns, radius 2, timer 2
         ann > PlaceBomb
         ann > PlaceBlock
         ann > Move Up
@@ -74,7 +59,6 @@ transcripts! {
         Table::joined(with(config(), |config| config.seed = 0), &["ann"]) => "
         ann leaves
         ann comes
-            ann < Hello here: 2 players, 10 x 10, 3 turns, radius 2, timer 2
             ann << AcceptedPlayer 0 ann 10.0.0.1:4000
         ann > Join Ann
             all < AcceptedPlayer 1 Ann 10.0.0.1:4001
@@ -83,32 +67,5 @@ transcripts! {
         ann > Move Right
         turn
             all < Turn 1; robot 1 (1,0)
-    ";
-
-    the_game_starts_with_the_last_player_and_without_delay: Table::joined(config(), &["ann"]) => "
-        bob comes
-            bob < Hello here: 2 players, 10 x 10, 3 turns, radius 2, timer 2
-            bob << AcceptedPlayer 0 ann 10.0.0.1:4000
-        wait 777 ms
-        bob > Join Bob
-            all < AcceptedPlayer 1 Bob 10.0.0.1:4001
-            all < GameStarted 0 ann, 1 Bob
-            all < Turn 0; robot 0 (4,8); robot 1 (0,8)
-    ";
-
-    joins_beyond_the_last_player_fall_into_the_game_and_are_ignored: Table::joined(config(), &["ann", "bob"]) => "
-        cat comes
-            cat < Hello here: 2 players, 10 x 10, 3 turns, radius 2, timer 2
-            cat << GameStarted 0 ann, 1 bob
-            cat << Turn 0; robot 0 (4,8); robot 1 (0,8)
-        cat > Join Cat
-        turn
-            all < Turn 1
-    ";
-
-    those_whom_the_shell_lets_in_to_watch_cannot_join: Table::new(alone()) => "
-        eve watches
-            eve < Hello here: 1 players, 1 x 1, 3 turns, radius 2, timer 2
-        eve > Join Eve
     ";
 }

@@ -91,23 +91,6 @@ fn lobby(client: &Client) -> Vec<(u8, String)> {
 }
 
 #[test]
-fn pictures_are_due_after_all_but_the_start() {
-    let mut client = Client::new(text("Ann"), None);
-    assert!(client.picture().is_none());
-    assert!(deliver(&mut client, &hello(|_| ())));
-    assert_eq!(lobby(&client), []);
-    assert!(deliver(&mut client, &accepted(0, "Ann", "?")));
-    assert_eq!(lobby(&client), [(0, "Ann".into())]);
-    assert!(!deliver(&mut client, &ServerMessage::GameStarted { players: [(id(0), player("Ann", "?"))].into() }));
-    for number in [0, 1] {
-        assert!(deliver(&mut client, &turn(number, &[])));
-        assert_eq!(game(&client).turn, number);
-    }
-    assert!(deliver(&mut client, &ServerMessage::GameEnded { scores: [(id(0), 77)].into() }));
-    assert_eq!(lobby(&client), []);
-}
-
-#[test]
 fn an_input_is_a_join_in_the_lobby_and_passed_on_in_the_game() {
     let mut client = greeted(|_| ());
     for input in [Action::PlaceBomb, Action::Move(Direction::Left)] {
@@ -142,16 +125,6 @@ fn explosions_are_those_of_this_turn_and_of_the_blocks_at_its_start() {
     assert_eq!((game(&client).blocks, game(&client).bombs), (vec![at(5, 0)], vec![]));
     assert!(deliver(&mut client, &turn(3, &[])));
     assert_eq!(game(&client).explosions, []);
-}
-
-#[test]
-fn a_score_counts_turns_and_has_an_entry_from_the_start() {
-    let mut client = playing(|_| ());
-    assert_eq!(game(&client).scores, [(id(0), 0), (id(1), 0)].into());
-    assert!(deliver(&mut client, &turn(1, &[bomb(0, 0, 0), bomb(1, 0, 0)])));
-    assert!(deliver(&mut client, &turn(2, &[boom(0, &[1], &[]), boom(1, &[1, 1], &[]), moved(1, 3, 3)])));
-    assert_eq!(game(&client).scores, [(id(0), 0), (id(1), 1)].into());
-    assert_eq!(game(&client).player_positions, [(id(0), at(0, 0)), (id(1), at(3, 3))].into());
 }
 
 #[test]

@@ -2,10 +2,13 @@
 
 use std::time::Duration;
 
-use netcore::{Departure, Engine, GameEvent, Input, Link, MinStd, Outbox, Output, PeerId, Role, Severity, Time, To};
-use robots::{Action, ClientMessage, Config, Direction, Server};
+use netcore::{Departure, GameEvent, PeerId, Severity};
+use robots::{Action, ClientMessage, Config, Direction, Game, MinStd, Player, PlayerId, ServerMessage};
 
-use crate::table::{Table, config, text};
+use crate::{
+    streams::bytes,
+    table::{Table, config, text},
+};
 
 fn notices(table: &Table) -> Vec<&str> {
     let notice = |event| match event {
@@ -27,7 +30,6 @@ fn whoever_comes_when_the_history_is_too_long_is_greeted_and_closed_until_the_ne
         turn
             all < Turn 1
         cat comes
-            cat < Hello here: 2 players, 10 x 10, 4 turns, radius 2, timer 2
             cat << GameStarted 0 ann, 1 bob
             cat << Turn 0; robot 0 (0,0); robot 1 (0,0)
             cat << Turn 1
@@ -39,22 +41,18 @@ fn whoever_comes_when_the_history_is_too_long_is_greeted_and_closed_until_the_ne
         turn
             all < Turn 2
         dan comes
-            dan < Hello here: 2 players, 10 x 10, 4 turns, radius 2, timer 2
             dan closed
         eve watches
-            eve < Hello here: 2 players, 10 x 10, 4 turns, radius 2, timer 2
             eve closed
         bob > Move Up
         turn
             all < Turn 3; robot 1 (0,1)
         bob asks again
-            bob < Hello here: 2 players, 10 x 10, 4 turns, radius 2, timer 2
             bob closed
         turn
             all < Turn 4
             all < GameEnded 0: 0, 1: 0
         dan comes
-            dan < Hello here: 2 players, 10 x 10, 4 turns, radius 2, timer 2
         dan > Join dan
             all < AcceptedPlayer 0 dan 10.0.0.1:4005
         ann > Join ann
@@ -62,7 +60,6 @@ fn whoever_comes_when_the_history_is_too_long_is_greeted_and_closed_until_the_ne
             all < GameStarted 0 dan, 1 ann
             all < Turn 0; robot 0 (0,0); robot 1 (0,0)
         fay comes
-            fay < Hello here: 2 players, 10 x 10, 4 turns, radius 2, timer 2
             fay << GameStarted 0 dan, 1 ann
             fay << Turn 0; robot 0 (0,0); robot 1 (0,0)
         turn
@@ -91,14 +88,12 @@ fn a_lobby_can_always_be_told() {
     table.check(
         "
         bob comes
-            bob < Hello here: 2 players, 10 x 10, 3 turns, radius 2, timer 2
             bob << AcceptedPlayer 0 ann 10.0.0.1:4000
         bob > Join bob
             all < AcceptedPlayer 1 bob 10.0.0.1:4001
             all < GameStarted 0 ann, 1 bob
             all < Turn 0; robot 0 (4,8); robot 1 (0,8)
         cat comes
-            cat < Hello here: 2 players, 10 x 10, 3 turns, radius 2, timer 2
             cat closed
         ",
     );
@@ -106,13 +101,21 @@ fn a_lobby_can_always_be_told() {
 }
 
 #[test]
-fn the_live_bytes_are_the_same_whether_or_not_the_history_is_kept() {
-    let frames = |max_history| {
-        let mut config = crowd(9, (7, 6), (3, 3), 40);
-        config.max_history = max_history;
-        play(config, 1, 6).0
+fn the_same_is_told_live_whether_or_not_the_history_is_kept() {
+    let told = |max_history| {
+        let names: Vec<String> = (0..9).map(|number| format!("robot{number}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let mut table = Table::joined(Config { max_history, ..crowd(9, (7, 6), (3, 3), 40) }, &names);
+        let mut dice = MinStd::new(1);
+        let turns = (0..40).map(|_| {
+            for name in &names {
+                table.send(name, &ClientMessage::Action(action(&mut dice, 6)));
+            }
+            table.turn()
+        });
+        turns.collect::<Vec<_>>()
     };
-    assert!(frames(0) == frames(u64::MAX));
+    assert!(told(0) == told(u64::MAX));
 }
 
 fn crowd(players: u8, (size_x, size_y): (u16, u16), (radius, timer): (u16, u16), length: u16) -> Config {
@@ -124,39 +127,29 @@ fn crowd(players: u8, (size_x, size_y): (u16, u16), (radius, timer): (u16, u16),
     config
 }
 
-// Plays one game in which all do something in each turn, one of `sides` things, of which the first is a bomb; gives what
-// everybody is told, and the bytes of its history.
-fn play(config: Config, seed: u32, sides: u32) -> (Vec<u8>, u64) {
-    let players = u64::from(config.parameters.players_count);
-    let mut server = Server::new(config).unwrap();
-    let (mut dice, mut out, mut frames) = (MinStd::new(seed), Outbox::new(), vec![]);
-    for peer in (0..players).map(PeerId) {
-        let input = Input::Connected { peer, role: Role::Player, link: Link::Stream, address: "10.0.0.1:4000".into() };
-        server.input(Time::ZERO, input, &mut out);
+// One of `sides` things, of which the first is a bomb.
+fn action(dice: &mut MinStd, sides: u32) -> Action {
+    match dice.draw() / 64 % sides {
+        0 => Action::PlaceBomb,
+        1 => Action::PlaceBlock,
+        way => Action::Move(Direction::ALL[way as usize % 4]),
     }
-    for peer in (0..players).map(PeerId) {
-        let request = ClientMessage::Join { name: text("robot") };
-        server.input(Time::ZERO, Input::Message { peer, message: request }, &mut out);
+}
+
+// Plays one game in which all do something in each turn; gives the bytes of its history.
+fn play(config: &Config, seed: u32, sides: u32) -> u64 {
+    let (mut draws, mut dice) = (MinStd::new(config.seed), MinStd::new(seed));
+    let player = Player { name: text("robot"), address: text("10.0.0.1:4000") };
+    let all = || PlayerId::all().take(config.parameters.players_count.into());
+    let started = ServerMessage::GameStarted { players: all().map(|id| (id, player.clone())).collect() };
+    let (mut game, events) = Game::new(config, &mut draws);
+    let mut history = bytes(&started).len() + bytes(&ServerMessage::Turn { turn: 0, events }).len();
+    while game.outcome().is_none() {
+        let actions: Vec<_> = all().map(|_| Some(action(&mut dice, sides))).collect();
+        let events = game.end_turn(&actions, &mut draws);
+        history += bytes(&ServerMessage::Turn { turn: game.turn(), events }).len();
     }
-    let mut history = 0;
-    while server.game().is_some() {
-        server.input(Time::ZERO, Input::Elapsed, &mut out);
-        for output in out.drain() {
-            if let Output::Send { to: To::Everyone, frame } = output {
-                frames.extend_from_slice(&frame);
-                history += if matches!(frame[0], 2 | 3) { frame.len() as u64 } else { 0 };
-            }
-        }
-        for peer in (0..players).map(PeerId) {
-            let action = match dice.draw() / 64 % sides {
-                0 => Action::PlaceBomb,
-                1 => Action::PlaceBlock,
-                way => Action::Move(Direction::ALL[way as usize % 4]),
-            };
-            server.input(Time::ZERO, Input::Message { peer, message: ClientMessage::Action(action) }, &mut out);
-        }
-    }
-    (frames, history)
+    history as u64
 }
 
 #[test]
@@ -169,7 +162,7 @@ fn busy_games_get_as_long_as_expected_at_most_and_not_a_tenth_of_it() {
                     let mut config = crowd(players, size, (radius, timer), 60);
                     (config.initial_blocks, config.seed) = (blocks, seed);
                     let expected = config.expected_history();
-                    let (_, history) = play(config.clone(), seed + 1, 6);
+                    let history = play(&config, seed + 1, 6);
                     assert!(history <= expected, "{history} bytes, {expected} expected: {config:?}");
                     assert!(10 * history >= expected, "{history} bytes, {expected} expected: {config:?}");
                     #[allow(clippy::cast_precision_loss, reason = "a ratio to look at")]
@@ -186,7 +179,7 @@ fn busy_games_get_as_long_as_expected_at_most_and_not_a_tenth_of_it() {
 fn bombers_stay_within_it_as_well() {
     for (players, size, sides) in [(255, (200, 100), 4), (255, (20, 20), 3), (25, (20, 20), 2), (4, (10, 10), 2)] {
         let config = crowd(players, size, (4, 5), 200);
-        let (expected, (_, history)) = (config.expected_history(), play(config, 3, sides));
+        let (expected, history) = (config.expected_history(), play(&config, 3, sides));
         assert!(history <= expected, "{history} bytes, {expected} expected: {players} players, {sides}");
     }
 }

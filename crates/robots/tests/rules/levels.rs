@@ -6,10 +6,13 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use netcore::{MinStd, Role};
-use robots::{Action, Blast, Board, Bot, Client, ClientMessage, Config, Direction, Level, Position};
+use netcore::Level;
+use robots::{Action, Blast, Board, Client, Config, Direction, MinStd, Position};
 
-use crate::table::{Table, config, text, told};
+use crate::{
+    bot::{self, Brain, bot},
+    table::config,
+};
 
 /// How far away a bomb may be for the person to notice it, in fields along either axis.
 const SIGHT: u16 = 5;
@@ -123,31 +126,13 @@ fn usual(seed: u32) -> Config {
 
 // Deaths of a person and of a bot in a game against each other. They take turns at being the first player, who acts first.
 fn play(seed: u32, level: Level) -> [u32; 2] {
-    let mut table = Table::new(usual(seed));
-    let names = if seed.is_multiple_of(2) { ["ann", "bot"] } else { ["bot", "ann"] };
-    for name in names {
-        table.connect(name, Role::Player, None);
-        table.send(name, &ClientMessage::Join { name: text(name) });
-    }
-    let (mut person, mut bot) = (Person::new(seed), Bot::with_level(seed, level));
-    loop {
-        let Some(game) = table.server.game() else { unreachable!("it is looked at before the last turn") };
-        if game.turn() + 1 == table.server.config().parameters.game_length {
-            let deaths = |name: &str| {
-                let index = names.iter().position(|other| *other == name).unwrap();
-                game.robots()[index].score
-            };
-            return ["ann", "bot"].map(deaths);
-        }
-        let inputs = [("ann", person.next(table.client("ann"))), ("bot", bot.next_input(table.client("bot")))];
-        for (name, input) in inputs {
-            if let Some(input) = input {
-                let message = told(&mut table.client(name).clone(), input);
-                table.send(name, &message);
-            }
-        }
-        table.turn();
-    }
+    let mut person = Person::new(seed);
+    let mut brains: Vec<Brain> = vec![Box::new(move |client| person.next(client)), bot(seed, level)];
+    let is_second = !seed.is_multiple_of(2);
+    brains.rotate_left(usize::from(is_second));
+    let mut deaths = bot::play(usual(seed), brains);
+    deaths.rotate_left(usize::from(is_second));
+    [deaths[0], deaths[1]]
 }
 
 /// Games of a person against a level.

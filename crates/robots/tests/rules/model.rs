@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use robots::{Action, BombId, ClientMessage, Config, Direction, Event, Player, PlayerId, Position, ServerMessage};
+use netcore::Role;
+use robots::{
+    Action, BombId, ClientMessage, Config, Direction, Event, MinStd, Player, PlayerId, Position, ServerMessage,
+};
 
 use crate::table::{Said, Table, config, text};
 
@@ -183,24 +186,19 @@ fn sorted(said: Vec<Said>) -> Vec<Said> {
 }
 
 // What the players do comes from a generator of its own.
-struct Dice(u64);
+fn roll(dice: &mut MinStd, sides: usize) -> usize {
+    dice.draw() as usize / 64 % sides
+}
 
-impl Dice {
-    fn roll(&mut self, sides: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % sides
-    }
-
-    fn action(&mut self) -> Action {
-        match self.roll(9) {
-            0 | 1 => Action::PlaceBomb,
-            2 => Action::PlaceBlock,
-            way => Action::Move(Direction::ALL[usize::try_from(way % 4).unwrap()]),
-        }
+fn action(dice: &mut MinStd) -> Action {
+    match roll(dice, 9) {
+        0 | 1 => Action::PlaceBomb,
+        2 => Action::PlaceBlock,
+        way => Action::Move(Direction::ALL[way % 4]),
     }
 }
 
-fn play(config: &Config, dice: &mut Dice, games: usize) -> u32 {
+fn play(config: &Config, dice: &mut MinStd, games: usize) -> u32 {
     let players = usize::from(config.parameters.players_count);
     let mut slow = Slow {
         state: config.seed.into(),
@@ -215,7 +213,7 @@ fn play(config: &Config, dice: &mut Dice, games: usize) -> u32 {
     let mut table = Table::new(config.clone());
     let names: Vec<String> = (0..players).map(|number| format!("robot{number}")).collect();
     for name in &names {
-        table.connect(name, netcore::Role::Player, None);
+        table.connect(name, Role::Player, None);
     }
     let mut destroyed = 0;
     for _ in 0..games {
@@ -233,8 +231,8 @@ fn play(config: &Config, dice: &mut Dice, games: usize) -> u32 {
         for turn in 1..=config.parameters.game_length {
             let mut actions = BTreeMap::new();
             for _ in 0..players + players / 4 {
-                let number = usize::try_from(dice.roll(u64::try_from(players).unwrap())).unwrap();
-                let action = dice.action();
+                let number = roll(dice, players);
+                let action = action(dice);
                 actions.insert(number, action);
                 assert_eq!(table.send(&names[number], &ClientMessage::Action(action)), []);
             }
@@ -258,17 +256,17 @@ fn play(config: &Config, dice: &mut Dice, games: usize) -> u32 {
 fn random_games_are_those_of_the_obvious_rules() {
     let mut destroyed = 0;
     for seed in 1..=150 {
-        let dice = &mut Dice(u64::from(seed));
-        let mut random = |low: u64, high: u64| low + dice.roll(high - low + 1);
+        let dice = &mut MinStd::new(seed);
+        let mut random = |low: usize, high: usize| low + roll(dice, high - low + 1);
         let mut config = config();
         config.seed = seed * 7_919;
         let parameters = &mut config.parameters;
-        let small = |number: u64| u16::try_from(number).unwrap();
+        let small = |number: usize| u16::try_from(number).unwrap();
         parameters.players_count = u8::try_from(random(1, 9)).unwrap();
         (parameters.size_x, parameters.size_y) = (small(random(1, 12)), small(random(1, 12)));
         parameters.game_length = small(random(1, 60));
         parameters.bomb_timer = small(random(1, 6));
-        parameters.explosion_radius = [0, 1, 2, 3, 5, 65_535][usize::try_from(random(0, 5)).unwrap()];
+        parameters.explosion_radius = [0, 1, 2, 3, 5, 65_535][random(0, 5)];
         config.initial_blocks = small(random(0, 60));
         destroyed += play(&config, dice, 3);
     }
@@ -282,5 +280,5 @@ fn a_crowd_on_a_small_board_as_well() {
     (parameters.players_count, parameters.size_x, parameters.size_y) = (255, 25, 20);
     (parameters.bomb_timer, parameters.explosion_radius, parameters.game_length) = (4, 3, 12);
     config.initial_blocks = 200;
-    assert!(play(&config, &mut Dice(5), 1) > 100);
+    assert!(play(&config, &mut MinStd::new(5), 1) > 100);
 }

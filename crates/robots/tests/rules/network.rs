@@ -1,12 +1,14 @@
 //! Wrong bytes, leaving, histories, and the server's end.
 
-use netcore::{
-    Admission, DecodeError, Engine, Framing, GameEvent, Hosted, Input, Leave, Link, Outbox, Outcome, Output, PeerId,
-    Protocol, Role, Room, Time, wire::ShortText,
-};
-use robots::{Action, ClientMessage, Direction, Server, protocol::Robots};
+use std::time::Duration;
 
-use crate::table::{Table, alone, config, text, with};
+use netcore::{
+    Admission, Engine, GameEvent, Hosted, Input, Leave, Link, Outbox, Outcome, Output, PeerId, Recorded, Role, Room,
+    Time,
+};
+use robots::{Action, ClientMessage, Direction, Server};
+
+use crate::table::{Said, Table, alone, config, text, with};
 
 transcripts! {
     wrong_bytes_close_their_sender_alone_and_what_came_before_them_counts:
@@ -27,14 +29,6 @@ fn every_kind_of_wrong_bytes_closes() {
 }
 
 transcripts! {
-    who_was_closed_in_the_lobby_stays_on_the_list: Table::joined(config(), &["ann"]) => "
-        ann > bytes 09
-            ann closed
-        bob comes
-            bob < Hello here: 2 players, 10 x 10, 3 turns, radius 2, timer 2
-            bob << AcceptedPlayer 0 ann 10.0.0.1:4000
-    ";
-
     a_robot_whose_player_left_is_destroyed_and_reborn_until_the_end:
         Table::joined(with(alone(), |config| config.parameters.bomb_timer = 1), &["ann"]) => "
         ann > PlaceBomb
@@ -44,7 +38,6 @@ transcripts! {
         turn
             all < Turn 2; boom 0 robot 0; robot 0 (0,0)
         bob comes
-            bob < Hello here: 1 players, 1 x 1, 3 turns, radius 2, timer 1
             bob << GameStarted 0 ann
             bob << Turn 0; robot 0 (0,0)
             bob << Turn 1; bomb 0 (0,0)
@@ -53,33 +46,6 @@ transcripts! {
             all < Turn 3
             all < GameEnded 0: 1
     ";
-
-    who_returns_during_the_game_is_a_new_client:
-        Table::joined(with(config(), |config| config.seed = 0), &["ann", "bob"]) => "
-        ann leaves
-        ann comes
-            ann < Hello here: 2 players, 10 x 10, 3 turns, radius 2, timer 2
-            ann << GameStarted 0 ann, 1 bob
-            ann << Turn 0; robot 0 (0,0); robot 1 (0,0)
-        ann > Move Up
-        turn
-            all < Turn 1
-    ";
-}
-
-#[test]
-fn a_peer_that_lost_track_is_told_everything_anew() {
-    let mut table = Table::joined(config(), &["ann", "bob"]);
-    table.turn();
-    table.check(
-        "
-        bob asks again
-            bob < Hello here: 2 players, 10 x 10, 3 turns, radius 2, timer 2
-            bob << GameStarted 0 ann, 1 bob
-            bob << Turn 0; robot 0 (4,8); robot 1 (0,8)
-            bob << Turn 1
-        ",
-    );
 }
 
 #[test]
@@ -144,7 +110,6 @@ fn who_only_watches_sees_all_and_nothing_it_sends_has_an_effect() {
     table.check(
         "
         bob comes
-            bob < Hello here: 2 players, 10 x 10, 3 turns, radius 2, timer 2
             bob << AcceptedPlayer 0 ann 10.0.0.1:4000
         bob > Join bob
             all < AcceptedPlayer 1 bob 10.0.0.1:4002
@@ -160,13 +125,11 @@ fn who_only_watches_sees_all_and_nothing_it_sends_has_an_effect() {
         turn
             all < Turn 1
         eve asks again
-            eve < Hello here: 2 players, 10 x 10, 3 turns, radius 2, timer 2
             eve << GameStarted 0 ann, 1 bob
             eve << Turn 0; robot 0 (4,8); robot 1 (0,8)
             eve << Turn 1
         eve leaves
         eve watches
-            eve < Hello here: 2 players, 10 x 10, 3 turns, radius 2, timer 2
             eve << GameStarted 0 ann, 1 bob
             eve << Turn 0; robot 0 (4,8); robot 1 (0,8)
             eve << Turn 1
@@ -184,75 +147,45 @@ fn no_datagram_lets_anybody_in() {
 }
 
 #[test]
-fn a_whole_message_is_neither_more_nor_less() {
-    let decode = |bytes: &[u8]| Robots::decode(&mut (), bytes, Framing::Whole);
-    assert_eq!(decode(&[3, 0]), Ok(ClientMessage::Action(Action::Move(Direction::Up))));
-    assert_eq!(decode(&[3, 0, 1]), Err(DecodeError::Trailing { at: 2, extra: 1 }));
-    assert_eq!(decode(&[3]), Err(DecodeError::Incomplete));
-    assert_eq!(decode(&[]), Err(DecodeError::Incomplete));
-}
-
-#[test]
 fn stopping_closes_everybody() {
     let mut table = Table::joined(config(), &["ann", "bob"]);
     table.check("stop\n ann closed\n bob closed");
-    assert_eq!(table.connect_silently(), 0, "nothing is done any more");
+    let (peer, role, link) = (PeerId(99), Role::Player, Link::Stream);
+    let late = Input::Connected { peer, role, link, address: "[::1]:1".into() };
+    assert_eq!(table.input_alone(late), [], "nothing is done any more");
 }
 
-impl Table {
-    // What a server says that has ended.
-    fn connect_silently(&mut self) -> usize {
-        let mut out = Outbox::new();
-        let input =
-            Input::Connected { peer: PeerId(99), role: Role::Player, link: Link::Stream, address: "[::1]:1".into() };
-        self.server.input(self.now, input, &mut out);
-        out.drain().count()
-    }
+// Where the history lies that somebody is told who comes now.
+fn history_told_to(server: &mut Server, peer: u64) -> Vec<*const u8> {
+    let (mut out, link) = (Outbox::new(), Link::Stream);
+    let newcomer = Input::Connected { peer: PeerId(peer), role: Role::Player, link, address: "a".into() };
+    server.input(Time::ZERO, newcomer, &mut out);
+    let outputs: Vec<_> = out.drain().collect();
+    let [_, Output::Replay { history: log, .. }] = &outputs[..] else { panic!("{outputs:?}") };
+    log.segments().map(|segment| segment.as_ptr()).collect()
 }
 
 #[test]
-fn a_long_history_is_shared_by_all_who_come_late() {
+fn a_long_history_is_shared_by_all_who_come_late_and_by_a_state() {
     let mut config = alone();
-    config.parameters.game_length = 20_000;
-    let mut server = Server::new(config).unwrap();
-    let (mut out, mut live) = (Outbox::new(), vec![]);
-    let mut logs = vec![];
-    let connect = |server: &mut Server, out: &mut Outbox, now, peer| {
-        let peer = PeerId(peer);
-        server.input(now, Input::Connected { peer, role: Role::Player, link: Link::Stream, address: "a".into() }, out);
-        peer
-    };
-    let first = connect(&mut server, &mut out, Time::ZERO, 0);
-    let request = ClientMessage::Join { name: ShortText::try_from("a").unwrap() };
-    server.input(Time::ZERO, Input::Message { peer: first, message: request }, &mut out);
-    // Turn 0.
-    server.input(Time::ZERO, Input::Elapsed, &mut out);
-    for turn in 0..20_000 {
-        if turn == 19_998 || turn == 19_999 {
-            for peer in 0..100 {
-                connect(&mut server, &mut out, Time::ZERO, 1 + turn + 20_000 * peer);
-            }
-        }
-        server.input(server.deadline().unwrap(), Input::Elapsed, &mut out);
-        for output in out.drain() {
-            match output {
-                Output::Send { frame, .. } => live.push(frame),
-                Output::Replay { log, .. } => logs.push((log, live.len())),
-                Output::Event(_) => {}
-                Output::Close { peer } => panic!("{peer} is closed"),
-            }
-        }
+    (config.turn_duration, config.parameters.game_length) = (Duration::ZERO, 65_535);
+    let mut table = Table::joined(config, &["ann"]);
+    let heard: Vec<Said> = (0..9_000).flat_map(|_| table.turn()).collect();
+    let told = table.connect("bob", Role::Player, None);
+    // Everybody hears what was heard live, behind Hello, GameStarted and turn 0.
+    let live = told[3..].iter().map(|said| match said {
+        Said::Replayed(_, message) => Said::All(message.clone()),
+        other => panic!("{other:?}"),
+    });
+    assert!(live.eq(heard));
+    let mut again = Server::restore(table.server.setup(), table.server.state()).unwrap();
+    let first = history_told_to(&mut table.server, 7);
+    assert!((4..20).contains(&first.len()), "a history is a few segments");
+    assert_eq!(history_told_to(&mut table.server, 8), first, "those who come in the same turn share everything");
+    table.turn();
+    // All share what is behind them.
+    let front = first.len() - 1;
+    for later in [history_told_to(&mut table.server, 9), history_told_to(&mut again, 9)] {
+        assert_eq!(later[..front], first[..front]);
     }
-    assert_eq!(logs.len(), 200);
-    // Everybody hears what was heard live: behind the greetings and the AcceptedPlayer of the lobby, frame by frame.
-    let is_history = |frame: &&bytes::Bytes| matches!(frame[0], 2 | 3);
-    for (log, before) in [&logs[0], &logs[199]] {
-        let heard: Vec<u8> = live[..*before].iter().filter(is_history).flatten().copied().collect();
-        let told: Vec<u8> = log.segments().flatten().copied().collect();
-        assert!(heard == told, "{} bytes were heard, {} told", heard.len(), told.len());
-        assert!(log.segments().count() < 20, "a history is a few segments");
-    }
-    let addresses = |at: usize| logs[at].0.segments().map(|segment| segment.as_ptr()).collect::<Vec<_>>();
-    assert_eq!(addresses(0), addresses(99), "those who come in the same turn share everything");
-    assert_eq!(addresses(0)[0], addresses(199)[0], "and all share what is behind them");
 }

@@ -3,10 +3,8 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use bytes::BytesMut;
-use netcore::{
-    Gone, Hosted, Input, Leave, Link, MinStd, Outbox, Outcome, Output, PeerId, Progress, Role, Room, Status, Time,
-};
-use robots::{Action, ClientMessage, Config, Direction, Server, protocol::encode};
+use netcore::{Gone, Hosted, Input, Leave, Link, Outbox, Outcome, Output, PeerId, Progress, Role, Room, Status, Time};
+use robots::{Action, ClientMessage, Config, Direction, MinStd, Server, protocol::encode};
 
 use crate::table::{config, text};
 

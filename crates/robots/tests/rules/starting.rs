@@ -12,7 +12,6 @@ transcripts! {
         Table::joined(config, &["ann"])
     } => "
         bob comes
-            bob < Hello here: 2 players, 10 x 10, 3 turns, radius 2, timer 2
             bob << AcceptedPlayer 0 ann 10.0.0.1:4000
         bob > Join Bob
             all < AcceptedPlayer 1 Bob 10.0.0.1:4001
@@ -28,7 +27,7 @@ fn a_block_that_is_drawn_again_makes_no_event_but_takes_its_numbers() {
     (config.parameters.players_count, config.initial_blocks) = (1, 4);
     (config.parameters.size_x, config.parameters.size_y) = (1, 3);
     let second = |at: usize| {
-        let mut draws = netcore::MinStd::new(1234);
+        let mut draws = robots::MinStd::new(1234);
         (0..at).map(|_| draws.draw()).last().unwrap() % 3
     };
     assert_eq!([second(2), second(4), second(6), second(8), second(10)], [1, 2, 2, 0, 0]);
@@ -36,7 +35,6 @@ fn a_block_that_is_drawn_again_makes_no_event_but_takes_its_numbers() {
     table.check(
         "
         ann comes
-            ann < Hello here: 1 players, 1 x 3, 3 turns, radius 2, timer 2
         ann > Join Ann
             all < AcceptedPlayer 0 Ann 10.0.0.1:4000
             all < GameStarted 0 Ann
@@ -49,7 +47,6 @@ transcripts! {
     a_seed_of_zero_puts_everything_into_the_corner:
         Table::joined(with(config(), |config| (config.seed, config.initial_blocks) = (2_147_483_647, 9)), &["ann"]) => "
         bob comes
-            bob < Hello here: 2 players, 10 x 10, 3 turns, radius 2, timer 2
             bob << AcceptedPlayer 0 ann 10.0.0.1:4000
         bob > Join Bob
             all < AcceptedPlayer 1 Bob 10.0.0.1:4001

@@ -9,7 +9,7 @@ use crate::{Kind, MatchFilter, Trouble, probe::Fault};
 async fn a_result_is_stored_once_whichever_statement_breaks() {
     on_each(async |store, server| {
         let mut faults = vec![Fault::Full, Fault::Unheard];
-        faults.extend(server.map(Fault::Killed));
+        faults.extend(server.map(|server| Fault::Killed(server.to_owned())));
         let mut number = 0;
         for fault in faults {
             for step in 0.. {
@@ -39,7 +39,7 @@ async fn notes_and_questions_work_again_after_each_broken_statement() {
     on_each(async |store, server| {
         store.record(&a_match(1)).await.unwrap();
         let mut faults = vec![Fault::Full, Fault::Unheard];
-        faults.extend(server.map(Fault::Killed));
+        faults.extend(server.map(|server| Fault::Killed(server.to_owned())));
         for fault in faults {
             for lane in [&store.writer, &store.readers, &store.keys] {
                 for step in 0.. {

@@ -1,15 +1,24 @@
-//! A database of its own for a test on PostgreSQL.
+//! What the tests inside and outside of the crate share.
+#![allow(dead_code, reason = "no test uses all of it")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection};
+use store::{Entry, Kind, MatchFilter, NewMatch, Order, Store};
+use testkit::TempDir;
 
 /// The variable of the environment with the address of a server.
 const POSTGRES: &str = "ARCADE_TEST_POSTGRES";
 
-/// Runs a test with the addresses of the server and of an empty database on it, if there is a server.
-pub(crate) async fn on_postgres(test: impl AsyncFnOnce(&str, &str)) {
+/// Runs a test on an empty database of SQLite and, if there is a server, of PostgreSQL. It is given a way to open the database, and the
+/// address of the server.
+pub(crate) async fn on_each(test: impl AsyncFn(&dyn Fn() -> Store, Option<&str>)) {
     static NEXT: AtomicU32 = AtomicU32::new(0);
+    let directory = TempDir::new();
+    // With characters that mean something in an address.
+    let path = directory.path().join("results #1?%.db");
+    test(&|| Store::file(&path).unwrap(), None).await;
     let Ok(server) = std::env::var(POSTGRES) else {
         eprintln!("left out on PostgreSQL: {POSTGRES} is not set");
         return;
@@ -21,6 +30,40 @@ pub(crate) async fn on_postgres(test: impl AsyncFnOnce(&str, &str)) {
         connection.execute(AssertSqlSafe(text)).await.unwrap();
     };
     execute(format!("CREATE DATABASE {name}")).await;
-    test(&server, &format!("{}/{name}", server.rsplit_once('/').unwrap().0)).await;
+    let address = format!("{}/{name}", server.rsplit_once('/').unwrap().0);
+    test(&|| Store::server(&address).unwrap(), Some(&server)).await;
     execute(format!("DROP DATABASE {name} WITH (FORCE)")).await;
+}
+
+/// A player of a match.
+pub(crate) fn entry(rank: u32, name: &str, score: i64) -> Entry {
+    Entry { rank, name: name.into(), kind: Kind::Unproven, seat: rank.to_string(), score, won: rank == 1 }
+}
+
+/// A match.
+pub(crate) fn a_match(number: u32, game: &str, players: Vec<Entry>) -> NewMatch {
+    NewMatch {
+        id: format!("j1-{number}"),
+        game: game.into(),
+        title: "map main".into(),
+        room: "nuggets-1".into(),
+        journal: "nuggets.journal".into(),
+        number,
+        begins: 5,
+        ends: 90_000_005,
+        started: 1_000_000 * u64::from(number),
+        ended: 1_000_000 * u64::from(number) + 90_000,
+        complete: true,
+        players,
+    }
+}
+
+/// So many matches of a game are stored, with so many players each, and each was rated once.
+pub(crate) async fn check(store: &Store, game: &str, matches: u32, players: usize) {
+    let found = store.matches(&MatchFilter { limit: 100, ..MatchFilter::default() }).await.unwrap();
+    assert_eq!(found.len(), matches as usize);
+    assert!(found.iter().all(|found| found.players.len() == players));
+    let leaders = store.leaders(game, Order::Rating, 10).await.unwrap();
+    let counts: Vec<_> = leaders.iter().map(|leader| leader.score.matches).collect();
+    assert_eq!(counts, vec![u64::from(matches); players]);
 }

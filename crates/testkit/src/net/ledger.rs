@@ -6,7 +6,7 @@ use std::{
 };
 
 use bytes::{Bytes, BytesMut};
-use netcore::{Log, PeerId};
+use netcore::{History, PeerId};
 use netshell::ConnectionId;
 
 /// What was sent to each peer, in order. A history is one piece.
@@ -82,8 +82,8 @@ impl Ledger {
 }
 
 /// The bytes of a history.
-pub(crate) fn bytes_of(log: &Log) -> Bytes {
+pub(crate) fn bytes_of(history: &History) -> Bytes {
     let mut bytes = BytesMut::new();
-    log.segments().for_each(|segment| bytes.extend_from_slice(segment));
+    history.segments().for_each(|segment| bytes.extend_from_slice(segment));
     bytes.freeze()
 }

@@ -11,26 +11,20 @@ use netcore::{
     Admission, Engine, Hosted, Input, Outbox, Outcome, PeerId, Progress, Recorded, Room, Split, Status, Time,
 };
 
-use super::world::Shared;
+use super::{Played, world::Shared};
 
 /// A room that gives access to its engine.
 pub(super) trait RoomWithEngine<E>: Room + Send + Sync {
     fn engine(&self) -> &E;
 }
 
-impl<E: Engine> RoomWithEngine<E> for Hosted<E>
-where
-    Self: Send + Sync + 'static,
-{
+impl<E: Played> RoomWithEngine<E> for Hosted<E> {
     fn engine(&self) -> &E {
         self.engine()
     }
 }
 
-impl<E: Recorded> RoomWithEngine<E> for Journalled<E>
-where
-    Hosted<E>: Send + Sync + 'static,
-{
+impl<E: Played + Recorded> RoomWithEngine<E> for Journalled<E> {
     fn engine(&self) -> &E {
         self.room().engine()
     }

@@ -8,7 +8,7 @@ use netcore::{Client, Gone, Hosted, Input, Link, Outbox, Output, PeerId, Recorde
 
 use crate::{
     disk::{Crash, SimulatedDisk},
-    net::{Delivered, Net, bytes_of},
+    net::{Delivered, Net, Played, bytes_of},
 };
 
 /// The result of replaying a journal after a crash.
@@ -66,16 +66,35 @@ fn with_oldest(disk: &SimulatedDisk, journal: &Path, first: u32) -> SimulatedDis
     })
 }
 
-// The arrivals in a journal. If it was given up because of a failed sync, earlier bytes may be missing.
-fn arrivals(mut reader: Reader<Source>) -> Vec<Entry> {
-    let mut arrivals = vec![];
-    loop {
-        match reader.next() {
-            Ok(Some(entry @ Entry::Arrival(_))) => arrivals.push(entry),
-            Ok(Some(Entry::Note(_))) => {}
-            Ok(None) => return arrivals,
-            Err(ReadError::Damaged { .. }) if reader.state() == State::Cut => return arrivals,
-            Err(error) => panic!("the journal: {error}"),
+/// The arrivals of a journal, up to its end or to what cannot be read.
+struct Found {
+    arrivals: Vec<Entry>,
+    error: Option<ReadError>,
+    state: State,
+}
+
+impl Found {
+    fn read(mut reader: Reader<Source>) -> Self {
+        let mut arrivals = vec![];
+        let error = loop {
+            match reader.next() {
+                Ok(Some(entry)) => arrivals.extend(matches!(entry, Entry::Arrival(_)).then_some(entry)),
+                Ok(None) => break None,
+                Err(error) => break Some(error),
+            }
+        };
+        Self { arrivals, error, state: reader.state() }
+    }
+
+    // It was given up because of a failed sync, so earlier bytes may be missing.
+    fn is_damaged_and_cut(&self) -> bool {
+        self.state == State::Cut && matches!(self.error, Some(ReadError::Damaged { .. }))
+    }
+
+    fn expect(self) -> Vec<Entry> {
+        match &self.error {
+            Some(error) if !self.is_damaged_and_cut() => panic!("the journal: {error}"),
+            _ => self.arrivals,
         }
     }
 }
@@ -84,27 +103,14 @@ fn arrivals(mut reader: Reader<Source>) -> Vec<Entry> {
 pub(super) fn arrivals_left(disk: &SimulatedDisk, journal: &Path) -> Option<Vec<Entry>> {
     let read = |disk: &SimulatedDisk| Journal::open_on(disk, journal).and_then(|journal| journal.reader()).ok();
     let first = read(disk)?.segment();
-    let mut reader = read(&with_oldest(disk, journal, first))?;
-    if reader.segment() > 1 {
-        return None;
-    }
-    let mut arrivals = vec![];
-    while let Some(entry) = reader.next().ok()? {
-        arrivals.extend(matches!(entry, Entry::Arrival(_)).then_some(entry));
-    }
-    Some(arrivals)
+    let reader = read(&with_oldest(disk, journal, first)).filter(|reader| reader.segment() == 1)?;
+    let found = Found::read(reader);
+    found.error.is_none().then_some(found.arrivals)
 }
 
 /// Whether a journal that was given up is damaged before its end.
 pub(super) fn is_damaged_and_cut(disk: &SimulatedDisk, journal: &Path) -> bool {
-    let mut reader = open(disk, journal);
-    loop {
-        match reader.next() {
-            Ok(Some(_)) => {}
-            Ok(None) => return false,
-            Err(error) => return reader.state() == State::Cut && matches!(error, ReadError::Damaged { .. }),
-        }
-    }
+    Found::read(open(disk, journal)).is_damaged_and_cut()
 }
 
 /// The arrivals in a journal before a crash: those that were written, and those that survive a power cut for certain.
@@ -122,13 +128,13 @@ impl Written {
         let living = disk.other_process();
         let last = Journal::open_on(&living, journal).and_then(|journal| journal.last());
         let cut = last.is_ok_and(|last| last.state() == State::Cut);
-        let certain = arrivals(open_whole(&disk.certain(), journal));
-        Self { all: arrivals(open_whole(&living, journal)), certain, cut }
+        let certain = Found::read(open_whole(&disk.certain(), journal)).expect();
+        Self { all: Found::read(open_whole(&living, journal)).expect(), certain, cut }
     }
 
     /// Checks that nothing is lost that is certain, and nothing is there that was not written.
     pub(super) fn compare(&self, how: Crash, disk: &SimulatedDisk, journal: &Path) {
-        let left = arrivals(open_whole(disk, journal));
+        let left = Found::read(open_whole(disk, journal)).expect();
         let (all, certain) = (&self.all, &self.certain);
         assert!(left.starts_with(certain), "{} arrivals were synced, {} are left", certain.len(), left.len());
         let is_part = all.starts_with(&left) || (self.cut && left.starts_with(all));
@@ -165,13 +171,12 @@ fn replay<E: Recorded>(
 
 /// Replays a journal from its beginning, and checks that the match had every state and that what was delivered to each
 /// peer is a prefix of what the replay sends.
-pub(super) fn check_delivered<E, C>(net: &Net<E, C>, disk: &SimulatedDisk, journal: &Path, strict: bool) -> Survived
-where
-    E: Recorded,
-    Hosted<E>: Send + Sync + 'static,
-    C: Client,
-    C::Error: Debug,
-{
+pub(super) fn check_delivered<E: Played + Recorded, C: Client<Error: Debug>>(
+    net: &Net<E, C>,
+    disk: &SimulatedDisk,
+    journal: &Path,
+    strict: bool,
+) -> Survived {
     let reader = open_whole(disk, journal);
     let (replay, expected, (snapshots, segments), state) = replay::<E>(reader, |room, arrival| {
         assert!(net.had(room.digest()), "the match never had the state after {arrival:?}");
@@ -228,13 +233,6 @@ where
     survived
 }
 
-/// Everything that a match sends to each peer until its journal ends, according to a replay. Panics if the journal is
-/// damaged or cannot be replayed.
-pub fn expected_deliveries<E: Recorded>(journal: &Journal) -> Delivered {
-    let reader = journal.reader().unwrap_or_else(|error| panic!("the journal: {error}"));
-    replay::<E>(reader, |_, _| {}).1.delivered
-}
-
 impl Survived {
     /// Checks that the resumed room has the state of the replay.
     pub(super) fn compare<E: Recorded>(&self, resumable: &Resumable<E>) {
@@ -268,7 +266,7 @@ impl Expected {
                         self.delivered.entry(peer).or_default().push(frame.clone());
                     }
                 }
-                Output::Replay { to, log } => self.one(to, &bytes_of(&log)),
+                Output::Replay { to, history } => self.one(to, &bytes_of(&history)),
                 Output::Close { peer } => {
                     if self.present.remove(&peer) == Some(Link::Datagram) {
                         self.closed.insert(peer, now);

@@ -8,8 +8,8 @@ use std::{
 };
 
 use bytes::Bytes;
-use netcore::{HostId, Link, PeerId, Time};
-use netshell::{Farewell, Host, Observer, Removal, Warden};
+use netcore::{Framing, HostId, Link, PeerId, Time};
+use netshell::{Host, Observer, Removal, Warden};
 
 use super::{Parrot, Script, Told, served, work};
 
@@ -37,6 +37,11 @@ impl Warden for Porter {
     fn shown(&mut self, _: Link, address: SocketAddr) -> SocketAddr {
         let HostId::V4([.., host]) = address.into() else { return address };
         SocketAddr::from(([192, 0, 2, host], address.port()))
+    }
+
+    fn farewell(&self, why: &str, framing: Framing) -> Option<Bytes> {
+        let end = if framing == Framing::Stream { "\n" } else { "" };
+        (!why.is_empty()).then(|| format!("{why}{end}").into())
     }
 
     fn poll_removal(&mut self, context: &mut Context<'_>) -> Poll<Removal> {
@@ -95,17 +100,16 @@ fn a_peer_that_is_removed_is_told_so_and_has_left_for_the_room() {
     }
     while server.run() {}
     script.told();
-    let farewell = Farewell { stream: Bytes::from_static(b"out\n"), whole: Bytes::from_static(b"out") };
-    porter.remove(Removal::Peer(PeerId(1), Some(farewell)));
-    porter.remove(Removal::Peer(PeerId(9), None));
+    porter.remove(Removal::Peer(PeerId(1), "out".into()));
+    porter.remove(Removal::Peer(PeerId(9), String::new()));
     while server.run() {}
     let told = script.told();
     let after = [frame(2, "out"), frame(1, "gone 1"), frame(2, "gone 1"), frame(3, "gone 1"), (2, Told::Closed)];
     assert_eq!(told, after);
     assert_eq!(*present.0.lock().unwrap(), [PeerId(0), PeerId(2)]);
     // All of a host, which goes by what is shown.
-    porter.remove(Removal::Host(HostId::of(ANN), None));
-    porter.remove(Removal::Host(HostId::of("192.0.2.1:1"), None));
+    porter.remove(Removal::Host(HostId::of(ANN), String::new()));
+    porter.remove(Removal::Host(HostId::of("192.0.2.1:1"), String::new()));
     while server.run() {}
     assert_eq!(script.told().iter().filter(|(_, told)| *told == Told::Closed).count(), 2);
     assert_eq!(*present.0.lock().unwrap(), []);

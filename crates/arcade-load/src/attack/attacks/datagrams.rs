@@ -4,12 +4,12 @@ use std::{io, rc::Rc, time::Duration};
 
 use tokio::{net::UdpSocket, time::timeout};
 
-use super::{super::net::word, Attacker};
+use super::{super::net::word, Act, Attacker};
 
 /// How long an answer is waited for.
 const ANSWER: Duration = Duration::from_secs(1);
 /// Ports of one host that wait for an answer.
-const PENDING: usize = 64;
+pub(super) const PENDING: usize = 64;
 /// The longest datagram.
 const MAX_DATAGRAM: usize = 1_400;
 
@@ -36,27 +36,19 @@ async fn ask(socket: &UdpSocket, message: &str) -> String {
 }
 
 /// Joins and quits.
-pub(super) async fn join_and_quit(attacker: Rc<Attacker>) {
-    attacker
-        .repeat(PENDING, async |attacker: Rc<Attacker>| match socket(&attacker).await {
-            Ok(socket) => {
-                attacker.count(ask(&socket, &format!("PLAY {}", attacker.name())).await);
-                // It does not matter whether that arrives.
-                let _ = socket.send(b"KEY Q").await;
-            }
-            Err(error) => attacker.count(word(&error)),
-        })
-        .await;
+pub(super) async fn join_and_quit(attacker: Rc<Attacker>) -> Act {
+    let socket = socket(&attacker).await?;
+    attacker.count(ask(&socket, &format!("PLAY {}", attacker.name())).await);
+    // It does not matter whether that arrives.
+    let _ = socket.send(b"KEY Q").await;
+    Ok(())
 }
 
-/// Asks for places from ever new ports: to look on, or without a name, which no server grants.
-pub(super) async fn ask_for_seats(attacker: Rc<Attacker>) {
-    attacker
-        .repeat(PENDING, async |attacker: Rc<Attacker>| match socket(&attacker).await {
-            Ok(socket) => attacker.count(ask(&socket, ["SPECTATE", "PLAY "][attacker.below(2)]).await),
-            Err(error) => attacker.count(word(&error)),
-        })
-        .await;
+/// Asks for a place from a new port: to look on, or without a name, which no server grants.
+pub(super) async fn ask_for_seat(attacker: Rc<Attacker>) -> Act {
+    let socket = socket(&attacker).await?;
+    attacker.count(ask(&socket, ["SPECTATE", "PLAY "][attacker.below(2)]).await);
+    Ok(())
 }
 
 /// Sends what is no message.

@@ -26,15 +26,14 @@ async fn flood(
     frame: impl Fn(u32) -> Message,
 ) {
     loop {
-        let browser = match open().await {
-            Ok(browser) => browser,
+        let (mut sink, mut stream) = match open().await {
+            Ok(browser) => browser.split(),
             Err(why) => {
                 attacker.count(why);
                 sleep(RETRY).await;
                 continue;
             }
         };
-        let (mut sink, mut stream) = browser.split();
         let send = async {
             let mut pauses = interval(Duration::from_secs(1) * batch / attacker.per_second.max(1));
             pauses.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -54,17 +53,9 @@ async fn flood(
                 }
             }
         };
-        let read = async {
-            loop {
-                let message = stream.next().await;
-                if let Some(end) = page::end(message.as_ref()) {
-                    return end;
-                }
-            }
-        };
         let end = tokio::select! {
             end = send => end,
-            end = read => end,
+            end = page::ended(&mut stream) => end,
         };
         attacker.count(end);
         sleep(RETRY).await;

@@ -8,14 +8,14 @@ use tokio::time::timeout;
 
 use super::{
     super::{
-        net::{Http, PATIENCE, word},
+        net::{Http, PATIENCE},
         page::{self, Entry},
     },
-    Attacker,
+    Act, Attacker,
 };
 
 /// Attempts of one host that wait for an answer.
-const PENDING: usize = 16;
+pub(super) const PENDING: usize = 16;
 /// Characters that cannot be seen, turn the line around or look like others.
 const TRICKS: [&str; 6] = ["", "\u{200b}", "\u{202e}", "\u{430}", "\u{2060}", "\u{feff}"];
 
@@ -27,35 +27,22 @@ pub(super) fn key(attacker: &Attacker) -> String {
     digits.map(|digit| char::from(DIGITS[digit])).collect()
 }
 
-/// Claims names.
-pub(super) async fn claim(attacker: Rc<Attacker>) {
-    let mut http = Http::new(attacker.from, attacker.target.hub);
-    let mut pace = attacker.pace();
-    loop {
-        pace.tick().await;
-        let trick = TRICKS[attacker.below(TRICKS.len())];
-        let body = json!({ "name": format!("{}{trick}", attacker.name()), "key": key(&attacker) }).to_string();
-        let what = if trick.is_empty() { "plain" } else { "trick" };
-        match http.post("/api/names", &body).await {
-            Ok(answer) => attacker.count(format!("{what}: {}", answer.status)),
-            Err(error) => attacker.count(word(&error)),
-        }
-    }
+/// Claims a name.
+pub(super) async fn claim(attacker: &Attacker, http: &mut Http, _: usize) -> Act {
+    let trick = TRICKS[attacker.below(TRICKS.len())];
+    let body = json!({ "name": format!("{}{trick}", attacker.name()), "key": key(attacker) }).to_string();
+    let what = if trick.is_empty() { "plain" } else { "trick" };
+    let answer = http.post("/api/names", &body).await?;
+    attacker.count(format!("{what}: {}", answer.status));
+    Ok(())
 }
 
-/// Takes seats with keys that own no name.
-pub(super) async fn prove_nothing(attacker: Rc<Attacker>) {
-    attacker
-        .repeat(PENDING, async |attacker: Rc<Attacker>| {
-            let entry = Entry { key: Some(key(&attacker)), ..Entry::default() };
-            match page::enter(attacker.from, attacker.target.hub, &attacker.target.robots.id, &entry).await {
-                Ok(mut browser) => {
-                    let message = timeout(PATIENCE, browser.next()).await;
-                    let end = message.map_or_else(|_| Some("no answer".into()), |message| page::end(message.as_ref()));
-                    attacker.count(end.unwrap_or_else(|| "let in".into()));
-                }
-                Err(why) => attacker.count(why),
-            }
-        })
-        .await;
+/// Takes a seat with a key that owns no name.
+pub(super) async fn prove_nothing(attacker: Rc<Attacker>) -> Act {
+    let entry = Entry { key: Some(key(&attacker)), ..Entry::default() };
+    let mut browser = page::enter(attacker.from, attacker.target.hub, &attacker.target.robots.id, &entry).await?;
+    let message = timeout(PATIENCE, browser.next()).await;
+    let end = message.map_or_else(|_| Some("no answer".into()), |message| page::end(message.as_ref()));
+    attacker.count(end.unwrap_or_else(|| "let in".into()));
+    Ok(())
 }

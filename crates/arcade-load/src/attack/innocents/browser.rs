@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use clientkit::{Level, Pilot, robots_bot};
+use clientkit::{Pilot, robots_bot};
 use futures_util::{SinkExt as _, StreamExt as _};
-use netcore::{Client, Gone, Link, Time, wire::ShortText};
+use netcore::{Client, Gone, Level, Link, Time, wire::ShortText};
 use netshell::Clock;
 use nuggets::{Participant, Typist};
 use tokio::time::{sleep, sleep_until, timeout};
@@ -117,13 +117,13 @@ impl Seat {
 
 /// A player of nuggets in a browser.
 pub(super) async fn nuggets(seat: Seat, room: String) {
-    let Some(name) = nuggets::Name::new(seat.name.as_bytes()) else { return };
+    let Ok(name) = nuggets::Name::new(seat.name.as_bytes()) else { return };
     let mut token = None;
     for number in 0.. {
         let mut browser = seat.socket(&room, &mut token).await;
         let client = nuggets::Client::with_link(Link::Message, Participant::Player(name.clone()), Time::ZERO);
         let mut client = Watched::new(client, Keys::new(seat.recorder.clone()));
-        let typist = Typist::new(nuggets::Level::Hard, Some(KEY_PAUSE), number);
+        let typist = Typist::new(Level::Hard, Some(KEY_PAUSE), number);
         let came = play(&mut browser, false, &mut client, typist, &mut token).await;
         match (came, client.client.end()) {
             (_, Some(end)) if end.is_game_over() => {

@@ -2,8 +2,8 @@
 
 use std::{future, net::SocketAddr};
 
-use clientkit::{Ended, Level, Pilot, Wire, blackjack_bot, mastermind_bot, robots_bot, run};
-use netcore::{Client, Time, wire::ShortText};
+use clientkit::{Ended, Pilot, Wire, blackjack_bot, mastermind_bot, robots_bot, run};
+use netcore::{Client, Level, Time, wire::ShortText};
 use nuggets::{Participant, Typist};
 use tokio::time::{sleep, timeout};
 
@@ -48,7 +48,7 @@ impl Seat {
 
 /// A player of nuggets over datagrams.
 pub(super) async fn nuggets(seat: Seat, room: SocketAddr) {
-    let Some(name) = nuggets::Name::new(seat.name.as_bytes()) else { return };
+    let Ok(name) = nuggets::Name::new(seat.name.as_bytes()) else { return };
     for number in 0.. {
         let mut wire = match Wire::datagrams((seat.from, 0).into(), room) {
             Ok(wire) => wire,
@@ -59,7 +59,7 @@ pub(super) async fn nuggets(seat: Seat, room: SocketAddr) {
         };
         let client = nuggets::Client::new(Participant::Player(name.clone()), Time::ZERO);
         let mut client = Watched::new(client, Keys::new(seat.recorder.clone()));
-        let played = play(&mut wire, &mut client, Typist::new(nuggets::Level::Hard, Some(KEY_PAUSE), number)).await;
+        let played = play(&mut wire, &mut client, Typist::new(Level::Hard, Some(KEY_PAUSE), number)).await;
         match (played, client.client.end()) {
             (Ok(()), Some(end)) if end.is_game_over() => seat.recorder.ended(),
             (Ok(()), end) => seat.lost(end.map_or_else(|| "left".into(), |end| format!("{end:?}"))).await,
@@ -96,7 +96,7 @@ pub(super) async fn blackjack(seat: Seat, room: SocketAddr) {
 
 /// A player of mastermind over a connection.
 pub(super) async fn mastermind(seat: Seat, room: SocketAddr) {
-    let Some(name) = mastermind::Name::new(seat.name.as_bytes()) else { return };
+    let Ok(name) = mastermind::Name::new(seat.name.as_bytes()) else { return };
     for number in 0.. {
         let mut wire = seat.connection(room).await;
         let (client, pilot) = mastermind_bot(name.clone(), Level::Hard, number);

@@ -65,9 +65,6 @@ struct Mode {
 
 impl Listed {
     /// The row of a room.
-    ///
-    /// # Errors
-    /// When it has no JSON.
     pub(super) fn of(info: &Info) -> serde_json::Result<Self> {
         let named = info.players.len().min(NAMED);
         let row = Row {
@@ -117,9 +114,6 @@ struct Ended<'a> {
 
 impl Told {
     /// What is told of these.
-    ///
-    /// # Errors
-    /// When they have no JSON.
     pub(super) fn of(Boards { recent, leaders }: &Boards) -> serde_json::Result<Self> {
         let recent: Vec<Ended<'_>> = recent.iter().map(Ended::of).collect();
         let leaders: BTreeMap<&str, &[LeaderView]> =

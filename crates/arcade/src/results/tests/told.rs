@@ -6,7 +6,7 @@ use sqlx::{ConnectOptions as _, Executor as _, sqlite::SqliteConnectOptions};
 use store::MatchFilter;
 use testkit::{PATIENCE, TempDir};
 
-use super::{play, results};
+use super::{play, prepared, results};
 use crate::{
     games::Game,
     results::*,
@@ -18,13 +18,9 @@ use crate::{
 };
 
 pub(super) fn told(number: u32) -> Job {
-    let entry = |rank: u32, name: &str| store::Entry {
-        rank,
-        name: name.into(),
-        kind: Kind::Unproven,
-        seat: rank.to_string(),
-        score: 0,
-        won: rank == 1,
+    let entry = |rank: u32, name: &str| {
+        let (name, seat) = (name.to_owned(), rank.to_string());
+        store::Entry { rank, name, kind: Kind::Unproven, seat, score: 0, won: rank == 1 }
     };
     let new = NewMatch {
         id: format!("live-{number}"),
@@ -41,6 +37,15 @@ pub(super) fn told(number: u32) -> Job {
         players: vec![entry(1, "Ann"), entry(2, "Bob")],
     };
     Job::Match(Box::new(new), Known::default())
+}
+
+/// A hub with an empty directory of journals that has begun its work.
+async fn started(directory: &Path) -> Arc<Results> {
+    std::fs::create_dir(directory.join("journals")).unwrap();
+    let (results, waiting) = results(directory);
+    results.start(waiting);
+    results.caught_up().await;
+    results
 }
 
 /// What a room tells of a match in this journal.
@@ -91,10 +96,7 @@ async fn what_is_told_while_nothing_can_be_stored_is_stored_later_without_its_jo
 #[tokio::test(flavor = "multi_thread")]
 async fn a_match_of_an_earlier_run_whose_journal_was_cut_is_stored_as_its_room_knows_it() {
     let directory = TempDir::new();
-    std::fs::create_dir(directory.path().join("journals")).unwrap();
-    let (first, waiting) = results(directory.path());
-    first.start(waiting);
-    first.caught_up().await;
+    let first = started(directory.path()).await;
     let begun = Known { until: 2_000_000, zero: 10_000 };
     first.state().running.insert("cut.journal".into(), BTreeMap::from([(4, begun)]));
     let known = Arc::<Seats>::default();
@@ -133,8 +135,7 @@ async fn a_match_of_an_earlier_run_whose_journal_was_cut_is_stored_as_its_room_k
     let over = netcore::GameEvent::Ended { game: 4, complete: true, standings };
     assert_eq!(ledger.event(netcore::Time::from_millis(5_000), &over, None, false), Some("0000000000000007-4".into()));
     first.finish().await;
-    let (again, _waiting) = results(directory.path());
-    again.store.prepare().await.unwrap();
+    let (again, _waiting) = prepared(directory.path()).await;
     let found = again.store.find("0000000000000007-4").await.unwrap().unwrap();
     assert_eq!((found.begins, found.ends, found.started), (2_000_000, 5_000_000, 12_000));
     let kinds: Vec<_> = found.players.iter().map(|player| (player.name.as_str(), player.kind)).collect();
@@ -196,10 +197,7 @@ async fn on_a_full_disk() {
     use std::io::Write as _;
 
     let Some(directory) = std::env::var_os(DIRECTORY).map(PathBuf::from) else { return };
-    std::fs::create_dir(directory.join("journals")).unwrap();
-    let (results, waiting) = results(&directory);
-    results.start(waiting);
-    results.caught_up().await;
+    let results = started(&directory).await;
     let mut ballast = std::fs::File::create(directory.join("ballast")).unwrap();
     while ballast.write_all(&[1; 512]).is_ok() {}
     drop(ballast);
@@ -221,8 +219,7 @@ async fn on_a_full_disk() {
 async fn a_result_that_the_database_refuses_keeps_no_other_waiting() {
     let directory = TempDir::new();
     std::fs::create_dir(directory.path().join("journals")).unwrap();
-    let (results, waiting) = results(directory.path());
-    results.store.prepare().await.unwrap();
+    let (results, waiting) = prepared(directory.path()).await;
     let options = SqliteConnectOptions::new().filename(directory.path().join("results.db"));
     let mut connection = options.connect().await.unwrap();
     let text = "CREATE TRIGGER t BEFORE INSERT ON matches WHEN NEW.number = 2 BEGIN SELECT RAISE(ABORT, 'no'); END";
@@ -262,12 +259,8 @@ async fn a_match_that_is_not_in_its_journal_yet_delays_no_other_and_is_found_whe
 #[tokio::test(flavor = "multi_thread")]
 async fn after_too_many_journals_were_missed_all_are_looked_through() {
     let directory = TempDir::new();
-    let journals = directory.path().join("journals");
-    std::fs::create_dir(&journals).unwrap();
-    let (results, waiting) = results(directory.path());
-    results.start(waiting);
-    results.caught_up().await;
-    play(&journals, 2);
+    let results = started(directory.path()).await;
+    play(&directory.path().join("journals"), 2);
     {
         let mut state = results.state();
         for number in 0..=MAX_MISSED {

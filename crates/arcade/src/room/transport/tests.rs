@@ -56,6 +56,14 @@ fn work(host: &mut Host, now: Time) {
     while host.work(|| now).unwrap() {}
 }
 
+/// Ann plays in a browser.
+fn ann(gate: &Gate, host: &mut Host) -> Arc<Mailbox> {
+    let mailbox = enter(gate, Role::Player, 1, false);
+    put(&mailbox, "PLAY Ann");
+    work(host, Time::ZERO);
+    mailbox
+}
+
 /// What has come, without what a display shows; and how it ended, if it has.
 fn told(mailbox: &Mailbox) -> (Vec<String>, Option<Ending>) {
     let mut texts = vec![];
@@ -74,9 +82,7 @@ fn told(mailbox: &Mailbox) -> (Vec<String>, Option<Ending>) {
 #[test]
 fn the_seat_of_a_player_who_leaves_for_good_is_free_at_once() {
     let (gate, mut host) = room();
-    let mailbox = enter(&gate, Role::Player, 1, false);
-    put(&mailbox, "PLAY Ann");
-    work(&mut host, Time::ZERO);
+    let mailbox = ann(&gate, &mut host);
     mailbox.give_up();
     mailbox.leave();
     work(&mut host, Time::ZERO);
@@ -86,9 +92,7 @@ fn the_seat_of_a_player_who_leaves_for_good_is_free_at_once() {
 #[test]
 fn a_browser_plays_and_comes_back_to_its_seat() {
     let (gate, mut host) = room();
-    let mailbox = enter(&gate, Role::Player, 1, false);
-    put(&mailbox, "PLAY Ann");
-    work(&mut host, Time::ZERO);
+    let mailbox = ann(&gate, &mut host);
     assert_eq!(
         told(&mailbox),
         (vec!["OK A".into(), "GRID 4 11".into(), "GOLD 0 0 250".into(), "DISPLAY".into()], None)
@@ -118,9 +122,7 @@ fn a_browser_plays_and_comes_back_to_its_seat() {
 #[test]
 fn a_seat_is_kept_for_a_while_and_then_given_up() {
     let (gate, mut host) = room();
-    let mailbox = enter(&gate, Role::Player, 1, false);
-    put(&mailbox, "PLAY Ann");
-    work(&mut host, Time::ZERO);
+    let mailbox = ann(&gate, &mut host);
     mailbox.leave();
     work(&mut host, Time::ZERO);
     assert_eq!(host.wake_at(), Some(Time::ZERO.plus(GRACE)));

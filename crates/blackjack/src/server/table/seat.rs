@@ -29,7 +29,7 @@ struct Told {
 }
 
 // The last round whose result was queued for a seat.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Last {
     hand: Hand,
     upcard: Card,
@@ -265,64 +265,4 @@ impl Seat {
 /// How a seat of a table is called in the log, both counted from 1.
 pub(super) fn label(table: u32, seat: usize) -> String {
     format!("table {table}, seat {}", seat + 1)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{
-        cards::Card,
-        game::{Game, Seed},
-    };
-
-    type Change = fn(&mut Seat);
-
-    #[test]
-    fn everything_that_pacing_follows_from_is_part_of_the_fingerprint() {
-        let name = Name::new(b"Ann").unwrap();
-        let game = Game::new(alloc::vec![name.clone()], 1, Seed::from_number(1).generator(1)).unwrap();
-        let mut seat = Seat::new(Time::ZERO, PeerId(1), name, Dialect::Text);
-        seat.tell(game.view(0).unwrap());
-        let later = Time::from_millis(1);
-        let card_of = |number| Card::new(number).unwrap();
-        let card = DealerMessage::Card(card_of(1));
-        let last = Last { hand: Hand::new(), upcard: card_of(1), verdict: Verdict::Win, told: false };
-        seat.last = Some(last);
-        let before = seat.fingerprint();
-        let changes: [(&str, Change); 18] = [
-            ("peer", |seat| seat.peer = PeerId(2)),
-            ("dialect", |seat| seat.dialect = Dialect::Binary),
-            ("begun", |seat| seat.told.begun = false),
-            ("cards", |seat| seat.told.cards += 1),
-            ("asked with", |seat| seat.told.asked += 1),
-            ("verdict", |seat| seat.told.verdict = true),
-            ("queue", |seat| seat.queue.truncate(1)),
-            ("order", |seat| seat.queue.swap(0, 1)),
-            ("asked", |seat| seat.asked = true),
-            ("mute", |seat| seat.mute = true),
-            ("leaving", |seat| seat.leaving = true),
-            ("free", |seat| seat.free_at = Time::from_millis(1)),
-            ("due", |seat| seat.due = Some(Time::ZERO)),
-            ("no last round", |seat| seat.last = None),
-            ("the hand of the last round", |seat| {
-                assert!(seat.last.as_mut().unwrap().hand.push(Card::new(3).unwrap()));
-            }),
-            ("its upcard", |seat| seat.last.as_mut().unwrap().upcard = Card::new(2).unwrap()),
-            ("its result", |seat| seat.last.as_mut().unwrap().verdict = Verdict::Push),
-            ("whether it was told", |seat| seat.last.as_mut().unwrap().told = true),
-        ];
-        for (what, change) in changes {
-            let mut other = seat.clone();
-            assert_eq!(other.fingerprint(), before);
-            change(&mut other);
-            assert_ne!(other.fingerprint(), before, "{what}");
-        }
-        let (mut one, mut two) = (seat.clone(), seat);
-        one.due = Some(later);
-        two.due = Some(Time::ZERO);
-        assert_ne!(one.fingerprint(), two.fingerprint());
-        one.queue[0] = card;
-        two.due = one.due;
-        assert_ne!(one.fingerprint(), two.fingerprint());
-    }
 }

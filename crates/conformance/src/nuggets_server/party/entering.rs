@@ -173,7 +173,7 @@ impl Party<'_> {
         if let Some(client) = self.clients.get_mut(number) {
             client.role = Role::Player(letter);
         }
-        let Some(name) = Name::new(name) else { return Err(Halt::Broken) };
+        let Ok(name) = Name::new(name) else { return Err(Halt::Broken) };
         self.joined.push((letter, name, number));
         let watcher = self.spectator();
         self.wait(|party| watcher.is_none_or(|watcher| party.sees(watcher, letter).is_some()));

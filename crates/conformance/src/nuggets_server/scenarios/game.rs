@@ -35,11 +35,8 @@ pub(in crate::nuggets_server) fn play(
     let table = party.table(last);
     printed(party, &table, run, &by);
     let exit = run.exit(by());
-    party.judge.check(&rules::EXIT, exit == Some(Exit { code: Some(0) }), || match exit {
-        Some(Exit { code: Some(code) }) => format!("the server ended with exit status {code}"),
-        Some(Exit { code: None }) => "a signal ended the server".to_owned(),
-        None => "the server still ran".to_owned(),
-    });
+    let is_right = exit == Some(Exit { code: Some(0) });
+    party.judge.check(&rules::EXIT, is_right, || Exit::told(exit.as_ref(), "the server"));
     Ok(())
 }
 

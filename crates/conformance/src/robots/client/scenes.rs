@@ -1,8 +1,7 @@
 //! The scenarios.
 
-use std::net::{Ipv4Addr, Ipv6Addr, TcpListener, UdpSocket};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, UdpSocket};
 
-use bytes::BytesMut;
 use robots::{BombId, Event, Parameters, Player, PlayerId, Position, ServerMessage};
 
 use super::{
@@ -11,11 +10,12 @@ use super::{
         MAP_ORDER, PIECES, SCORE_ONCE, SECOND_GAME, TAKEN_PORT, UNREACHABLE, WRONG_ARGUMENTS,
     },
     script::{opening, parameters, players, turns},
-    stage::{Context, Stage, encoded, nobody},
+    stage::{Stage, encoded, nobody, start},
 };
 use crate::{
     judge::{Judge, Played},
     report::Rule,
+    robots::context::Context,
 };
 
 /// The inputs of a GUI, and what a client makes of them.
@@ -43,15 +43,12 @@ fn scores(players: &[Player]) -> ServerMessage {
 }
 
 /// Two games one after the other, with all inputs.
-pub(super) fn two_games(context: &Context<'_>, judge: &mut Judge) -> Played {
-    let mut stage = Stage::open(context, judge)?;
+pub(super) fn two_games(stage: &mut Stage<'_>) -> Played {
     let (setup, all) = (parameters(3, (6, 4), 4, 2, 2)?, players(3)?);
     stage.tell(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
     stage.silent()?;
     stage.joins()?;
-    for message in opening(&all) {
-        stage.tell(&message, &LOBBY)?;
-    }
+    stage.tell_all(opening(&all), &LOBBY)?;
     for message in turns(&setup, 11) {
         stage.tell(&message, &GAME)?;
         for (input, right, name) in INPUTS {
@@ -63,34 +60,24 @@ pub(super) fn two_games(context: &Context<'_>, judge: &mut Judge) -> Played {
     stage.tell(&scores(&all), &ENDED)?;
     stage.joins()?;
     stage.judge.check(&ENDED, true, String::new);
-    for message in opening(&all) {
-        stage.tell(&message, &LOBBY)?;
-    }
-    for message in turns(&setup, 12) {
-        stage.tell(&message, &SECOND_GAME)?;
-    }
+    stage.tell_all(opening(&all), &LOBBY)?;
+    stage.tell_all(turns(&setup, 12), &SECOND_GAME)?;
     stage.input(&[1]);
     stage.passes_on(&[2], &FORWARDED, "the input PlaceBlock in the second game")?;
     stage.tell(&scores(&all), &ENDED)
 }
 
 // A game whose first turn was shown.
-fn begin(stage: &mut Stage<'_>) -> Played<Parameters> {
+fn begin(stage: &mut Stage<'_>) -> Played {
     let (setup, all) = (parameters(2, (4, 3), 20, 1, 5)?, players(2)?);
     stage.tell(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
     stage.joins()?;
-    for message in opening(&all) {
-        stage.tell(&message, &LOBBY)?;
-    }
-    for message in turns(&setup, 21).into_iter().take(1) {
-        stage.tell(&message, &GAME)?;
-    }
-    Ok(setup)
+    stage.tell_all(opening(&all), &LOBBY)?;
+    stage.tell_all(turns(&setup, 21).into_iter().take(1), &GAME)
 }
 
 /// Datagrams that must be ignored, in the lobby and in the game.
-pub(super) fn bad_inputs(context: &Context<'_>, judge: &mut Judge) -> Played {
-    let mut stage = Stage::open(context, judge)?;
+pub(super) fn bad_inputs(stage: &mut Stage<'_>) -> Played {
     let (setup, all) = (parameters(1, (4, 3), 20, 1, 5)?, players(1)?);
     stage.tell(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
     // Once a Join has come, the client listens, so the second lobby and game are those that count.
@@ -100,12 +87,8 @@ pub(super) fn bad_inputs(context: &Context<'_>, judge: &mut Judge) -> Played {
         }
         // Its answer is behind those to all others.
         stage.joins()?;
-        for message in opening(&all) {
-            stage.tell(&message, &LOBBY)?;
-        }
-        for message in turns(&setup, 31).into_iter().take(1) {
-            stage.tell(&message, &GAME)?;
-        }
+        stage.tell_all(opening(&all), &LOBBY)?;
+        stage.tell_all(turns(&setup, 31).into_iter().take(1), &GAME)?;
         for bytes in NO_INPUTS {
             stage.input(bytes);
         }
@@ -117,28 +100,25 @@ pub(super) fn bad_inputs(context: &Context<'_>, judge: &mut Judge) -> Played {
 }
 
 /// An input that comes from another port than that of the GUI.
-pub(super) fn elsewhere(context: &Context<'_>, judge: &mut Judge) -> Played {
-    let mut stage = Stage::open(context, judge)?;
-    begin(&mut stage)?;
-    stage.input_of_other(&[2, 2], false)?;
+pub(super) fn elsewhere(stage: &mut Stage<'_>) -> Played {
+    begin(stage)?;
+    stage.input_of_other(&[2, 2], Ipv4Addr::LOCALHOST)?;
     stage.passes_on(&[3, 2], &ANY_ADDRESS, "the input Move Down from another port than that of the GUI")
 }
 
 /// An input over IPv6.
-pub(super) fn over_ipv6(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn over_ipv6(stage: &mut Stage<'_>) -> Played {
     if UdpSocket::bind((Ipv6Addr::LOCALHOST, 0)).is_err() {
         // This system has no IPv6.
         return Ok(());
     }
-    let mut stage = Stage::open(context, judge)?;
-    begin(&mut stage)?;
-    stage.input_of_other(&[2, 1], true)?;
+    begin(stage)?;
+    stage.input_of_other(&[2, 1], Ipv6Addr::LOCALHOST)?;
     stage.passes_on(&[3, 1], &GUI_IPV6, "the input Move Right over IPv6")
 }
 
 /// The server's messages arrive byte by byte.
-pub(super) fn pieces(context: &Context<'_>, judge: &mut Judge) -> Played {
-    let mut stage = Stage::open(context, judge)?;
+pub(super) fn pieces(stage: &mut Stage<'_>) -> Played {
     let (setup, all) = (parameters(2, (4, 3), 3, 1, 1)?, players(2)?);
     let hello = [ServerMessage::Hello(setup.clone())];
     for message in hello.into_iter().chain(opening(&all)).chain(turns(&setup, 41)).chain([scores(&all)]) {
@@ -153,17 +133,12 @@ pub(super) fn pieces(context: &Context<'_>, judge: &mut Judge) -> Played {
 }
 
 /// All messages so far arrive at once.
-pub(super) fn late(context: &Context<'_>, judge: &mut Judge) -> Played {
-    let mut stage = Stage::open(context, judge)?;
+pub(super) fn late(stage: &mut Stage<'_>) -> Played {
     let (setup, all) = (parameters(3, (6, 5), 25, 2, 3)?, players(3)?);
     let mut messages = vec![ServerMessage::Hello(setup.clone())];
     messages.extend(opening(&all).pop());
     messages.extend(turns(&setup, 51));
-    let mut bytes = BytesMut::new();
-    for message in &messages {
-        bytes.extend_from_slice(&encoded(message));
-    }
-    stage.server.send(&bytes);
+    stage.server.send(&messages.iter().map(encoded).collect::<Vec<_>>().concat());
     for message in messages {
         stage.picture_of(&message, &LATE)?;
     }
@@ -171,16 +146,11 @@ pub(super) fn late(context: &Context<'_>, judge: &mut Judge) -> Played {
 }
 
 /// A long game with many bombs.
-pub(super) fn busy(context: &Context<'_>, judge: &mut Judge) -> Played {
-    let mut stage = Stage::open(context, judge)?;
+pub(super) fn busy(stage: &mut Stage<'_>) -> Played {
     let (setup, all) = (parameters(4, (7, 6), 60, 3, 3)?, players(4)?);
     stage.tell(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
-    for message in opening(&all) {
-        stage.tell(&message, &LOBBY)?;
-    }
-    for message in turns(&setup, 61) {
-        stage.tell(&message, &GAME)?;
-    }
+    stage.tell_all(opening(&all), &LOBBY)?;
+    stage.tell_all(turns(&setup, 61), &GAME)?;
     stage.tell(&scores(&all), &ENDED)
 }
 
@@ -217,18 +187,12 @@ fn turns_of(
     rule: &'static Rule,
 ) -> Played {
     stage.tell(&ServerMessage::Hello(setup), &LOBBY)?;
-    for message in opening(all) {
-        stage.tell(&message, &LOBBY)?;
-    }
-    for (turn, events) in (0..).zip(list) {
-        stage.tell(&ServerMessage::Turn { turn, events }, rule)?;
-    }
-    Ok(())
+    stage.tell_all(opening(all), &LOBBY)?;
+    stage.tell_all((0..).zip(list).map(|(turn, events)| ServerMessage::Turn { turn, events }), rule)
 }
 
-/// The blasts of the pictures of the protocol, one without an end, and bombs in corners and on blocks.
-pub(super) fn explosions(context: &Context<'_>, judge: &mut Judge) -> Played {
-    let mut stage = Stage::open(context, judge)?;
+/// The blasts of the pictures of the protocol, and bombs in corners and on blocks.
+pub(super) fn explosions(stage: &mut Stage<'_>) -> Played {
     let all = players(1)?;
     let wall = [(0, 2), (1, 2), (2, 2), (3, 2), (4, 2), (0, 1), (1, 1), (4, 1), (1, 0), (2, 0), (3, 0), (4, 0)];
     let mut first: Vec<_> = vec![robot(0, 0, 0)];
@@ -251,20 +215,22 @@ pub(super) fn explosions(context: &Context<'_>, judge: &mut Judge) -> Played {
         vec![explosion(7, &[0], &[(2, 1)]), robot(0, 0, 2)],
         vec![],
     ];
-    turns_of(&mut stage, parameters(1, (5, 3), 99, 2, 3)?, &all, list, &EXPLOSIONS)?;
-    let mut stage = Stage::open(context, stage.judge)?;
+    turns_of(stage, parameters(1, (5, 3), 99, 2, 3)?, &all, list, &EXPLOSIONS)
+}
+
+/// A blast without an end.
+pub(super) fn long_explosion(stage: &mut Stage<'_>) -> Played {
     let list = vec![
         vec![robot(0, 299, 0), block(299, 150)],
         vec![bomb(0, 299, 0)],
         vec![explosion(0, &[0], &[(299, 150)]), robot(0, 1, 1)],
         vec![],
     ];
-    turns_of(&mut stage, parameters(1, (300, 200), 99, 65_535, 1)?, &all, list, &EXPLOSIONS)
+    turns_of(stage, parameters(1, (300, 200), 99, 65_535, 1)?, &players(1)?, list, &EXPLOSIONS)
 }
 
 /// Two bombs hit one robot in one turn, and later again.
-pub(super) fn hit_twice(context: &Context<'_>, judge: &mut Judge) -> Played {
-    let mut stage = Stage::open(context, judge)?;
+pub(super) fn hit_twice(stage: &mut Stage<'_>) -> Played {
     let all = players(2)?;
     let list = vec![
         vec![robot(0, 0, 0), robot(1, 1, 0)],
@@ -273,19 +239,16 @@ pub(super) fn hit_twice(context: &Context<'_>, judge: &mut Judge) -> Played {
         vec![explosion(0, &[0, 1], &[]), explosion(1, &[1, 0], &[]), robot(0, 1, 0), robot(1, 0, 0)],
         vec![],
     ];
-    turns_of(&mut stage, parameters(2, (2, 1), 99, 5, 2)?, &all, list, &SCORE_ONCE)
+    turns_of(stage, parameters(2, (2, 1), 99, 5, 2)?, &all, list, &SCORE_ONCE)
 }
 
 /// `GameStarted` with the last player first.
-pub(super) fn map_order(context: &Context<'_>, judge: &mut Judge) -> Played {
-    let mut stage = Stage::open(context, judge)?;
+pub(super) fn map_order(stage: &mut Stage<'_>) -> Played {
     let (setup, all) = (parameters(3, (4, 3), 5, 1, 2)?, players(3)?);
     stage.tell(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
     let mut messages = opening(&all);
     let started = messages.pop();
-    for message in messages {
-        stage.tell(&message, &LOBBY)?;
-    }
+    stage.tell_all(messages, &LOBBY)?;
     let mut bytes = vec![2, 0, 0, 0, 3];
     for (id, player) in (0..3_u8).zip(&all).rev() {
         bytes.push(id);
@@ -297,10 +260,7 @@ pub(super) fn map_order(context: &Context<'_>, judge: &mut Judge) -> Played {
     if let Some(started) = started {
         stage.tell_bytes(&bytes, &started, &MAP_ORDER)?;
     }
-    for message in turns(&setup, 71) {
-        stage.tell(&message, &MAP_ORDER)?;
-    }
-    Ok(())
+    stage.tell_all(turns(&setup, 71), &MAP_ORDER)
 }
 
 /// The server sends what is no message.
@@ -320,29 +280,37 @@ pub(super) fn closed(context: &Context<'_>, judge: &mut Judge) -> Played {
     context.ends(judge, &CLOSED, &mut *run, "after the server has closed the connection")
 }
 
+// A client that is started with a port for its GUI and a server must end.
+fn ends(
+    context: &Context<'_>,
+    judge: &mut Judge,
+    (port, server): (&str, SocketAddr),
+    rule: &'static Rule,
+    why: &str,
+) -> Played {
+    let gui = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
+    let mut run = start(context, &gui, port, server)?;
+    context.ends(judge, rule, &mut *run, why)
+}
+
 /// No server listens.
 pub(super) fn unreachable(context: &Context<'_>, judge: &mut Judge) -> Played {
-    let gui = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
     let port = crate::launch::free_udp_port()?.to_string();
-    let mut run = context.start(gui.local_addr()?, &port, nobody()?)?;
-    context.ends(judge, &UNREACHABLE, &mut *run, "although nobody listens at the address of the server")
+    let why = "although nobody listens at the address of the server";
+    ends(context, judge, (&port, nobody()?), &UNREACHABLE, why)
 }
 
 /// The port for the GUI is taken.
 pub(super) fn taken_port(context: &Context<'_>, judge: &mut Judge) -> Played {
     let server = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-    let gui = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
     // On both families, since whoever listens on both is refused for either.
     let taken = UdpSocket::bind((Ipv6Addr::UNSPECIFIED, 0)).or_else(|_| UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)))?;
     let port = taken.local_addr()?.port().to_string();
-    let mut run = context.start(gui.local_addr()?, &port, server.local_addr()?)?;
-    context.ends(judge, &TAKEN_PORT, &mut *run, "although its port is taken")
+    ends(context, judge, (&port, server.local_addr()?), &TAKEN_PORT, "although its port is taken")
 }
 
 /// Arguments that cannot be right.
 pub(super) fn no_port(context: &Context<'_>, judge: &mut Judge) -> Played {
     let server = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-    let gui = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
-    let mut run = context.start(gui.local_addr()?, "port", server.local_addr()?)?;
-    context.ends(judge, &WRONG_ARGUMENTS, &mut *run, "with '-p port'")
+    ends(context, judge, ("port", server.local_addr()?), &WRONG_ARGUMENTS, "with '-p port'")
 }

@@ -1,74 +1,43 @@
 //! A client under test between a server and a GUI that the tester plays.
 
 use std::{
-    cell::Cell,
-    io::ErrorKind,
-    net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, UdpSocket},
-    thread,
+    net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, UdpSocket},
     time::{Duration, Instant},
 };
 
 use bytes::{Buf as _, BytesMut};
-use robots::{Client, ClientMessage, DrawMessage, GamePicture, ServerMessage, protocol};
+use netcore::wire::{Encode, read_datagram};
+use robots::{
+    Client, ClientMessage, DrawMessage, GamePicture, ServerMessage,
+    protocol::{MAX_PICTURE_ITEMS, encode},
+};
 
-use super::{
-    picture::{read, sorted},
-    rules::{
-        BAD_INPUT, BLOCKS, BOMBS, CONNECTS, EXIT_ONE, EXPLOSIONS, FORWARDED, GAME, JOIN, MAP_ORDER, NO_PICTURE,
-        PICTURE_FORMAT, POSITIONS, SCORE_ONCE, SCORES, SECOND_GAME, SILENT,
-    },
+use super::rules::{
+    BAD_INPUT, BLOCKS, BOMBS, CONNECTS, EXPLOSIONS, FORWARDED, GAME, JOIN, MAP_ORDER, NO_PICTURE, PICTURE_FORMAT,
+    POSITIONS, SCORE_ONCE, SCORES, SECOND_GAME, SILENT,
 };
 use crate::{
-    judge::{Halt, Judge, Played},
-    launch::{Launcher, Run, free_tcp_port, free_udp_port},
+    judge::{Judge, Played},
+    launch::{Run, free_tcp_port, free_udp_port},
     net::Connection,
     report::Rule,
-    robots::{server::setup::status, show},
-    tester::Options,
+    robots::{
+        context::{Context, status},
+        show,
+    },
 };
 
-/// How often a connection that is due is looked for.
-const POLL: Duration = Duration::from_millis(5);
 /// How often the first input is repeated, since the client may not listen for its GUI yet.
 const AGAIN: Duration = Duration::from_millis(250);
 
 /// The name of the player in all scenarios.
-pub(super) const NAME: &str = "Żółć!";
+const NAME: &str = "Żółć!";
 
-/// What all scenarios need.
-pub(super) struct Context<'a> {
-    pub(super) launcher: &'a dyn Launcher,
-    pub(super) options: &'a Options,
-    /// The program does not even connect, so that no scenario need wait for it again.
-    pub(super) hopeless: Cell<bool>,
-}
-
-impl Context<'_> {
-    /// Starts a client.
-    pub(super) fn start(&self, gui: SocketAddr, port: &str, server: SocketAddr) -> Played<Box<dyn Run>> {
-        if self.hopeless.get() {
-            return Err(Halt::Broken);
-        }
-        let values = [
-            ("gui", gui.to_string()),
-            ("name", NAME.to_owned()),
-            ("port", port.to_owned()),
-            ("server", server.to_string()),
-        ];
-        Ok(self.launcher.start(&values)?)
-    }
-
-    /// A client that must end by itself. `why` says what makes it.
-    pub(super) fn ends(&self, judge: &mut Judge, rule: &'static Rule, run: &mut dyn Run, why: &str) -> Played {
-        let exit = run.exit(self.options.deadline());
-        let code = exit.as_ref().and_then(|exit| exit.code);
-        judge.require(rule, code.is_some_and(|code| code != 0), || match exit {
-            None => format!("the client still runs {why}"),
-            Some(_) => format!("the client ended with {} {why}", status(code)),
-        })?;
-        judge.check(&EXIT_ONE, code == Some(1), || format!("the client ended with {} {why}", status(code)));
-        Ok(())
-    }
+/// Starts a client.
+pub(super) fn start(context: &Context<'_>, gui: &UdpSocket, port: &str, server: SocketAddr) -> Played<Box<dyn Run>> {
+    let gui = gui.local_addr()?.to_string();
+    let (name, port, server) = (NAME.to_owned(), port.to_owned(), server.to_string());
+    context.start(&[("gui", gui), ("name", name), ("port", port), ("server", server)])
 }
 
 /// An address at which nobody listens.
@@ -99,29 +68,17 @@ impl<'a> Stage<'a> {
     /// Starts a client, which must connect.
     pub(super) fn open(context: &'a Context<'a>, judge: &'a mut Judge) -> Played<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-        listener.set_nonblocking(true)?;
         let gui = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
         let port = free_udp_port()?;
-        let mut run = context.start(gui.local_addr()?, &port.to_string(), listener.local_addr()?)?;
-        let by = context.options.deadline();
-        let stream = loop {
-            match listener.accept() {
-                Ok((stream, _)) => break stream,
-                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
-                Err(error) => return Err(error.into()),
-            }
-            let exit = run.exit(Instant::now());
-            if exit.is_some() || Instant::now() >= by {
-                context.hopeless.set(true);
-                return judge.broken(&CONNECTS, || match exit {
-                    Some(exit) => format!("the client ended with {} and did not connect", status(exit.code)),
-                    None => "the client did not connect in time".to_owned(),
-                });
-            }
-            thread::sleep(POLL);
+        let mut run = start(context, &gui, &port.to_string(), listener.local_addr()?)?;
+        let Some(server) = Connection::accept(&listener, &mut *run, context.options.deadline())? else {
+            context.hopeless.set(true);
+            return judge.broken(&CONNECTS, || match run.exit(Instant::now()) {
+                Some(exit) => format!("the client ended with {} and did not connect", status(exit.code)),
+                None => "the client did not connect in time".to_owned(),
+            });
         };
         judge.check(&CONNECTS, true, String::new);
-        let server = Connection::new(stream)?;
         let oracle = Client::new(NAME.parse()?, None);
         Ok(Self { context, judge, run, server, gui, port, oracle, quiet: false, joins: 0, listens: false })
     }
@@ -135,6 +92,15 @@ impl<'a> Stage<'a> {
     /// Sends a message, and expects the picture that is due. `rule` is broken if none comes or another one than is right.
     pub(super) fn tell(&mut self, message: &ServerMessage, rule: &'static Rule) -> Played {
         self.tell_bytes(&encoded(message), message, rule)
+    }
+
+    /// Sends messages one after the other, as [`Stage::tell`] does.
+    pub(super) fn tell_all(
+        &mut self,
+        messages: impl IntoIterator<Item = ServerMessage>,
+        rule: &'static Rule,
+    ) -> Played {
+        messages.into_iter().try_for_each(|message| self.tell(&message, rule))
     }
 
     /// Expects the picture that is due after a message that was sent.
@@ -228,10 +194,8 @@ impl<'a> Stage<'a> {
         differ(&POSITIONS, a == b, show::value(a), show::value(b))?;
         let (a, b) = (&came.blocks, &right.blocks);
         differ(&BLOCKS, a == b, format!("the blocks {}", show::fields(a)), show::fields(b))?;
-        let (mut a, mut b) = (came.bombs.clone(), right.bombs.clone());
-        a.sort_unstable();
-        b.sort_unstable();
-        differ(&BOMBS, a == b, format!("the bombs {}", show::value(&a)), show::value(&b))?;
+        let (a, b) = (&came.bombs, &right.bombs);
+        differ(&BOMBS, a == b, format!("the bombs {}", show::value(a)), show::value(b))?;
         let (a, b) = (&came.explosions, &right.explosions);
         differ(&EXPLOSIONS, a == b, format!("the explosions {}", show::fields(a)), show::fields(b))?;
         let (a, b) = (&came.scores, &right.scores);
@@ -245,13 +209,10 @@ impl<'a> Stage<'a> {
         let _ = self.gui.send_to(bytes, (Ipv4Addr::LOCALHOST, self.port));
     }
 
-    /// Somebody else than the GUI sends a datagram, over this family.
-    pub(super) fn input_of_other(&mut self, bytes: &[u8], over_ipv6: bool) -> Played {
-        if over_ipv6 {
-            let _ = UdpSocket::bind((Ipv6Addr::LOCALHOST, 0))?.send_to(bytes, (Ipv6Addr::LOCALHOST, self.port));
-        } else {
-            let _ = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?.send_to(bytes, (Ipv4Addr::LOCALHOST, self.port));
-        }
+    /// Somebody else than the GUI sends a datagram, to and from this address.
+    pub(super) fn input_of_other(&mut self, bytes: &[u8], host: impl Into<IpAddr>) -> Played {
+        let host = host.into();
+        let _ = UdpSocket::bind((host, 0))?.send_to(bytes, (host, self.port));
         Ok(())
     }
 
@@ -339,6 +300,27 @@ impl<'a> Stage<'a> {
     }
 }
 
+// Reads a datagram.
+fn read(bytes: &[u8]) -> Result<DrawMessage, String> {
+    let message: DrawMessage =
+        read_datagram(bytes, MAX_PICTURE_ITEMS).map_err(|wrong| format!("{wrong}, in {} bytes", bytes.len()))?;
+    // A player who is in a map twice is read once.
+    if encoded(&message).len() < bytes.len() {
+        return Err("a map has a player twice".to_owned());
+    }
+    Ok(sorted(message))
+}
+
+// With the lists sorted that have no order.
+fn sorted(mut message: DrawMessage) -> DrawMessage {
+    if let DrawMessage::Game(game) = &mut message {
+        game.blocks.sort_unstable();
+        game.bombs.sort_unstable();
+        game.explosions.sort_unstable();
+    }
+    message
+}
+
 // All but what has rules of its own.
 fn frame(picture: &GamePicture) -> GamePicture {
     let mut frame = picture.clone();
@@ -350,15 +332,27 @@ fn frame(picture: &GamePicture) -> GamePicture {
     frame
 }
 
-/// The bytes of a message of a server.
-pub(super) fn encoded(message: &ServerMessage) -> BytesMut {
+/// The bytes of a message.
+pub(super) fn encoded(message: &impl Encode) -> BytesMut {
     let mut bytes = BytesMut::new();
-    protocol::encode(message, &mut bytes);
+    encode(message, &mut bytes);
     bytes
 }
 
 fn encoded_join() -> anyhow::Result<BytesMut> {
-    let mut bytes = BytesMut::new();
-    protocol::encode(&ClientMessage::Join { name: NAME.parse()? }, &mut bytes);
-    Ok(bytes)
+    Ok(encoded(&ClientMessage::Join { name: NAME.parse()? }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_player_is_in_a_map_once() {
+        let player = [7, 1, b'a', 1, b'b'];
+        let lobby = |players: &[u8]| [&[0, 1, b's', 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0, 0, 0], players].concat();
+        assert!(read(&lobby(&[&[1][..], &player].concat())).is_ok());
+        let twice = read(&lobby(&[&[2][..], &player, &player].concat()));
+        assert_eq!(twice.unwrap_err(), "a map has a player twice");
+    }
 }

@@ -10,12 +10,12 @@ use super::{
         BLOCK, BLOCK_TWICE, BOMB, BUSY, EDGE, ENDED, GAME_STARTED, IMPOSSIBLE, INTO_BLOCK, JOIN_IN_GAME, LAST_COUNTS,
         LATE, LEAVER, LOBBY_LEAVER, MOVE, NEVER_READS, NEXT_GAME, NOT_RESET, OBSERVER, PLAYED_ONCE, TURN_DURATION,
     },
-    setup::{Context, Setup},
+    setup::Setup,
     table::Table,
 };
 use crate::{
     judge::{Judge, Played},
-    robots::draws::Draws,
+    robots::{context::Context, draws::Draws},
 };
 
 /// One robot on an empty board tries everything.
@@ -66,9 +66,7 @@ pub(super) fn alone(context: &Context<'_>, judge: &mut Judge) -> Played {
     }
     for way in to_and_fro {
         table.act(ann, &[Action::Move(way)]);
-        if let Some(guest) = table.guests.get_mut(ann) {
-            guest.join("Ann again")?;
-        }
+        table.ask(ann, "Ann again")?;
         table.play(ann, &[], &JOIN_IN_GAME)?;
     }
     Ok(())
@@ -110,9 +108,9 @@ pub(super) fn busy(context: &Context<'_>, judge: &mut Judge) -> Played {
             table.judge.check(&LATE, true, String::new);
         }
         if turn == 14
-            && let Some(guest) = observer.and_then(|observer| table.guests.get_mut(observer))
+            && let Some(observer) = observer
         {
-            guest.join("late")?;
+            table.ask(observer, "late")?;
         }
         // In some turns nobody else does anything, so that whatever happens is the observer's.
         let quiet = observer.filter(|_| turn % 5 == 0);
@@ -140,7 +138,7 @@ pub(super) fn leaving(context: &Context<'_>, judge: &mut Judge) -> Played {
     table.join(ann, "Ann")?;
     table.leave(ann);
     let cid = table.connect("Cid")?;
-    table.accept_after_leave(cid, "Cid")?;
+    table.join_for(cid, "Cid", &LOBBY_LEAVER)?;
     table.join(bob, "Bob")?;
     table.judge.check(&LOBBY_LEAVER, true, String::new);
     table.start()?;
@@ -166,9 +164,7 @@ pub(super) fn twice(context: &Context<'_>, judge: &mut Judge) -> Played {
     table.turn(&PLAYED_ONCE)?;
     // Joins that come too early for the next game: each is followed by an action, which shows that it was read in this one.
     for index in [ann, bob] {
-        if let Some(guest) = table.guests.get_mut(index) {
-            guest.join("too early")?;
-        }
+        table.ask(index, "too early")?;
         let way = table.any_way(index);
         table.play(index, &[Action::Move(way)], &JOIN_IN_GAME)?;
     }
@@ -177,10 +173,7 @@ pub(super) fn twice(context: &Context<'_>, judge: &mut Judge) -> Played {
     table.finish(&BOMB)?;
     // Those who played are known no more.
     table.connect("an observer of the second lobby")?;
-    if let Some(guest) = table.guests.get_mut(bob) {
-        guest.join("Bob's second")?;
-    }
-    table.accepted(bob, "Bob's second", &NEXT_GAME)?;
+    table.join_for(bob, "Bob's second", &NEXT_GAME)?;
     table.judge.check(&JOIN_IN_GAME, true, String::new);
     table.join(ann, "Ann's second")?;
     table.judge.check(&NEXT_GAME, true, String::new);
@@ -228,10 +221,7 @@ pub(super) fn never_reading(context: &Context<'_>, judge: &mut Judge) -> Played 
     let ann = table.connect("Ann")?;
     let _idle = context.stranger(table.judge, &mut table.host, "a client that does not read")?;
     for _ in 0..18 {
-        if let Some(guest) = table.guests.get_mut(ann) {
-            guest.join("Ann")?;
-        }
-        table.accepted(ann, "Ann", &NEVER_READS)?;
+        table.join_for(ann, "Ann", &NEVER_READS)?;
         table.blind_game(&NEVER_READS)?;
     }
     table.judge.check(&NEVER_READS, true, String::new);

@@ -9,17 +9,19 @@ use robots::{Action, Direction, ServerMessage};
 
 use super::{
     rules::{
-        ACCEPTED, BAD_BYTES, BAD_NAME, COALESCED, EXIT_ONE, IPV6, LOBBY_ACTIONS, MANY_CLIENTS, NEWCOMER, PIECES,
-        PLAYED_ONCE, SECOND_JOIN, TAKEN_PORT, UNDISTURBED, WRONG_ARGUMENTS,
+        ACCEPTED, BAD_BYTES, BAD_NAME, COALESCED, IPV6, LOBBY_ACTIONS, MANY_CLIENTS, NEWCOMER, PIECES, PLAYED_ONCE,
+        SECOND_JOIN, TAKEN_PORT, UNDISTURBED, WRONG_ARGUMENTS,
     },
-    setup::{Context, Got, Guest, Setup, status},
+    setup::{Got, Guest, Setup},
     table::Table,
 };
 use crate::{
     judge::{Judge, Played},
-    launch::Run,
     report::Rule,
-    robots::show,
+    robots::{
+        context::{Context, status},
+        show,
+    },
 };
 
 /// Options of a small game.
@@ -64,9 +66,7 @@ pub(super) fn second_join(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut table = Table::open(context, judge, Setup { players: 3, ..small(context) })?;
     let ann = table.connect("Ann")?;
     table.join(ann, "Ann")?;
-    if let Some(guest) = table.guests.get_mut(ann) {
-        guest.join("Ann again")?;
-    }
+    table.ask(ann, "Ann again")?;
     // Whatever the server makes of it comes before the answer to Bob.
     let mut bob = context.stranger(table.judge, &mut table.host, "Bob")?;
     bob.join("Bob")?;
@@ -233,21 +233,10 @@ pub(super) fn over_ipv6(context: &Context<'_>, judge: &mut Judge) -> Played {
     Ok(())
 }
 
-fn ends(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule, mut run: Box<dyn Run>, why: &str) -> Played {
-    let exit = run.exit(context.options.deadline());
-    let code = exit.as_ref().and_then(|exit| exit.code);
-    judge.require(rule, code.is_some_and(|code| code != 0), || match exit {
-        None => format!("the server still runs {why}"),
-        Some(_) => format!("the server ended with {} {why}", status(code)),
-    })?;
-    judge.check(&EXIT_ONE, code == Some(1), || format!("the server ended with {} {why}", status(code)));
-    Ok(())
-}
-
 /// Arguments that cannot be right.
 pub(super) fn no_port(context: &Context<'_>, judge: &mut Judge) -> Played {
-    let run = context.host_at(&small(context), "port")?;
-    ends(context, judge, &WRONG_ARGUMENTS, run, "with '-p port'")
+    let mut run = context.host_at(&small(context), "port")?;
+    context.ends(judge, &WRONG_ARGUMENTS, &mut *run, "with '-p port'")
 }
 
 /// A port on which somebody else listens.
@@ -256,6 +245,6 @@ pub(super) fn taken_port(context: &Context<'_>, judge: &mut Judge) -> Played {
     let taken =
         TcpListener::bind((Ipv6Addr::UNSPECIFIED, 0)).or_else(|_| TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0)))?;
     let port = taken.local_addr()?.port();
-    let run = context.host_at(&small(context), &port.to_string())?;
-    ends(context, judge, &TAKEN_PORT, run, "although its port is taken")
+    let mut run = context.host_at(&small(context), &port.to_string())?;
+    context.ends(judge, &TAKEN_PORT, &mut *run, "although its port is taken")
 }

@@ -127,12 +127,9 @@ impl Mirror {
     // Judges the explosions, takes the blocks away, and returns who was destroyed.
     fn explode(&mut self, judge: &mut Judge, events: &[Event]) -> Played<BTreeSet<PlayerId>> {
         let turn = self.turn;
-        let mut due: BTreeMap<BombId, Position> = BTreeMap::new();
-        for (&id, &(position, explodes)) in &self.bombs {
-            if explodes == u32::from(turn) {
-                due.insert(id, position);
-            }
-        }
+        let is_due = |(_, bomb): &(&BombId, &(Position, u32))| bomb.1 == u32::from(turn);
+        let mut due: BTreeMap<BombId, Position> =
+            self.bombs.iter().filter(is_due).map(|(&id, bomb)| (id, bomb.0)).collect();
         let rule = if due.len() > 1 { &UNITED } else { &BLAST };
         let mut destroyed = BTreeSet::new();
         let mut hit = vec![];

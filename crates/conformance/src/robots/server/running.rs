@@ -6,10 +6,13 @@ use robots::{Action, ServerMessage};
 
 use super::{
     rules::{BUSY, HELLO, LATE},
-    setup::{Context, Host, Setup},
+    setup::{Host, Setup},
     table::Table,
 };
-use crate::judge::{Judge, Played};
+use crate::{
+    judge::{Judge, Played},
+    robots::context::Context,
+};
 
 /// The most turns that are played; longer games are left.
 const TURNS: u16 = 20;

@@ -1,22 +1,23 @@
 //! The options of a server, the server started with them, and the connections of the tester.
 
 use std::{
-    cell::Cell,
     net::{Ipv4Addr, Ipv6Addr, SocketAddr},
     time::{Duration, Instant},
 };
 
 use bytes::BytesMut;
-use robots::{Action, ClientMessage, Incoming, Parameters, ServerMessage, protocol};
+use robots::{ClientMessage, Incoming, Parameters, ServerMessage, protocol};
 
 use super::rules::{HELLO, LISTENS, WELL_FORMED};
 use crate::{
     judge::{Halt, Judge, Played},
-    launch::{Launcher, Run, free_tcp_port},
+    launch::{Run, free_tcp_port},
     net::Connection,
     report::Rule,
-    robots::show,
-    tester::Options,
+    robots::{
+        context::{Context, status},
+        show,
+    },
 };
 
 /// The options of a server.
@@ -35,7 +36,7 @@ pub(super) struct Setup {
 }
 
 impl Setup {
-    fn values(&self, port: u16) -> Vec<(&'static str, String)> {
+    fn values(&self, port: &str) -> Vec<(&'static str, String)> {
         vec![
             ("bomb-timer", self.bomb_timer.to_string()),
             ("players", self.players.to_string()),
@@ -44,7 +45,7 @@ impl Setup {
             ("blocks", self.blocks.to_string()),
             ("length", self.length.to_string()),
             ("name", self.name.to_owned()),
-            ("port", port.to_string()),
+            ("port", port.to_owned()),
             ("seed", self.seed.to_string()),
             ("x", self.size.0.to_string()),
             ("y", self.size.1.to_string()),
@@ -65,14 +66,6 @@ impl Setup {
     }
 }
 
-/// What all scenarios need.
-pub(super) struct Context<'a> {
-    pub(super) launcher: &'a dyn Launcher,
-    pub(super) options: &'a Options,
-    /// The program does not even say Hello, so that no scenario need wait for it again.
-    pub(super) hopeless: Cell<bool>,
-}
-
 impl Context<'_> {
     /// How long a turn lasts: long enough that an action sent at once arrives in time, and no longer than patience allows.
     pub(super) fn turn(&self) -> Duration {
@@ -81,26 +74,14 @@ impl Context<'_> {
 
     /// Starts a server.
     pub(super) fn host(&self, setup: &Setup) -> Played<Host> {
-        if self.hopeless.get() {
-            return Err(Halt::Broken);
-        }
         let port = free_tcp_port()?;
-        let run = self.launcher.start(&setup.values(port))?;
+        let run = self.host_at(setup, &port.to_string())?;
         Ok(Host { run, address: SocketAddr::from((Ipv4Addr::LOCALHOST, port)), parameters: setup.parameters()? })
     }
 
     /// Starts a server with these options on a port as it is written.
     pub(super) fn host_at(&self, setup: &Setup, port: &str) -> Played<Box<dyn Run>> {
-        if self.hopeless.get() {
-            return Err(Halt::Broken);
-        }
-        let mut values = setup.values(0);
-        for (name, value) in &mut values {
-            if *name == "port" {
-                port.clone_into(value);
-            }
-        }
-        Ok(self.launcher.start(&values)?)
+        self.start(&setup.values(port))
     }
 
     /// Connects to a server, and checks its Hello.
@@ -145,11 +126,6 @@ impl Context<'_> {
             }
         }
     }
-}
-
-/// An exit status as text.
-pub(in crate::robots) fn status(code: Option<i32>) -> String {
-    code.map_or_else(|| "a signal".to_owned(), |code| format!("exit status {code}"))
 }
 
 /// A server under test.
@@ -232,23 +208,15 @@ impl Guest {
         }
     }
 
-    pub(super) fn send(&mut self, message: &ClientMessage) {
-        let mut bytes = BytesMut::new();
-        protocol::encode(message, &mut bytes);
-        self.connection.send(&bytes);
-    }
-
     pub(super) fn join(&mut self, name: &str) -> anyhow::Result<()> {
-        self.send(&ClientMessage::Join { name: name.parse()? });
+        self.send([ClientMessage::Join { name: name.parse()? }]);
         Ok(())
     }
 
-    /// Sends actions all at once.
-    pub(super) fn act(&mut self, actions: &[Action]) {
+    /// Sends messages all at once.
+    pub(super) fn send(&mut self, messages: impl IntoIterator<Item = ClientMessage>) {
         let mut bytes = BytesMut::new();
-        for &action in actions {
-            protocol::encode(&ClientMessage::Action(action), &mut bytes);
-        }
+        messages.into_iter().for_each(|message| protocol::encode(&message, &mut bytes));
         self.connection.send(&bytes);
     }
 }

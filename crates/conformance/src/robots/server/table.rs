@@ -2,20 +2,20 @@
 
 use std::{net::SocketAddr, time::Instant};
 
-use robots::{Action, Direction, Event, Player, PlayerId, Position, ServerMessage};
+use robots::{Action, ClientMessage, Direction, Event, Player, PlayerId, Position, ServerMessage};
 
 use super::{
     mirror::Mirror,
     rules::{
-        ACCEPTED, ADDRESS, ADDRESS_OF_PEER, ENDED, GAME_STARTED, LATE, LOBBY_LEAVER, NEWCOMER, SAME_FOR_ALL,
-        SCORE_ONCE, SCORES, TURN_NUMBERS,
+        ACCEPTED, ADDRESS, ADDRESS_OF_PEER, ENDED, GAME_STARTED, LATE, NEWCOMER, SAME_FOR_ALL, SCORE_ONCE, SCORES,
+        TURN_NUMBERS,
     },
-    setup::{Context, Guest, Host, Setup},
+    setup::{Guest, Host, Setup},
 };
 use crate::{
     judge::{Judge, Played},
     report::Rule,
-    robots::{draws::Draws, show},
+    robots::{context::Context, draws::Draws, show},
 };
 
 /// A server, its guests and its game.
@@ -116,12 +116,20 @@ impl<'a> Table<'a> {
         }
     }
 
+    /// Somebody sends Join.
+    pub(super) fn ask(&mut self, index: usize, name: &str) -> Played {
+        Ok(self.guests.get_mut(index).map_or(Ok(()), |guest| guest.join(name))?)
+    }
+
     /// Somebody sends Join; everybody is told.
     pub(super) fn join(&mut self, index: usize, name: &str) -> Played {
-        if let Some(guest) = self.guests.get_mut(index) {
-            guest.join(name)?;
-        }
-        self.accepted(index, name, &ACCEPTED)
+        self.join_for(index, name, &ACCEPTED)
+    }
+
+    /// As [`Table::join`], to show whether `rule` is kept.
+    pub(super) fn join_for(&mut self, index: usize, name: &str, rule: &'static Rule) -> Played {
+        self.ask(index, name)?;
+        self.accepted(index, name, rule)
     }
 
     /// Everybody is told that somebody has joined.
@@ -193,7 +201,7 @@ impl<'a> Table<'a> {
         if let (Some(seat), Some(mirror)) = (guest.seat, &mut self.mirror) {
             mirror.sent(seat, actions);
         }
-        guest.act(actions);
+        guest.send(actions.iter().copied().map(ClientMessage::Action));
     }
 
     /// The next turn, which shows whether `focus` is kept.
@@ -304,14 +312,6 @@ impl<'a> Table<'a> {
         self.players.clear();
         self.log.clear();
         Ok(())
-    }
-
-    /// Somebody joins after another player has left, who must still be on the list.
-    pub(super) fn accept_after_leave(&mut self, index: usize, name: &str) -> Played {
-        if let Some(guest) = self.guests.get_mut(index) {
-            guest.join(name)?;
-        }
-        self.accepted(index, name, &LOBBY_LEAVER)
     }
 
     /// Somebody closes its connection.

@@ -12,7 +12,7 @@ use super::{
     },
     AGAIN, BETWEEN, OVER, Table,
 };
-use crate::{Round, advice::advice, voice};
+use crate::{advice::advice, round::Round, voice};
 
 impl Table {
     pub(super) fn turn_symbol(&mut self, next: bool) {
@@ -23,24 +23,23 @@ impl Table {
     }
 
     pub(super) fn edit(&mut self, key: Press) -> Asked {
-        let length = self.length();
+        let key = if key == Press::Back { Press::Left } else { key };
+        if let Some(position) = key.moves(self.cursor, self.length()) {
+            self.cursor = position;
+        }
         match key {
-            Press::Left | Press::Back => self.cursor = (self.cursor + length - 1) % length,
-            Press::Right => self.cursor = (self.cursor + 1) % length,
-            Press::First => self.cursor = 0,
-            Press::Last => self.cursor = length - 1,
             Press::Up => self.turn_symbol(true),
             Press::Down => self.turn_symbol(false),
             Press::Digit(digit) => {
                 let colours = self.colours();
                 let ninth = digit == 9 && self.state == State::Edit;
                 let symbol = if ninth { Some(colours) } else { usize::from(digit).checked_sub(1) };
-                let Some(symbol) = symbol.filter(|symbol| *symbol < colours || ninth) else {
-                    self.log.add(&*format!("There is no {digit} in this game: its digits are 1 to {colours}."));
-                    return Asked::Nothing;
-                };
-                self.symbols[self.cursor] = symbol;
-                self.cursor = (self.cursor + 1) % length;
+                if let Some(symbol) = symbol.filter(|symbol| *symbol < colours || ninth) {
+                    self.symbols[self.cursor] = symbol;
+                    self.cursor = (self.cursor + 1) % self.length();
+                } else {
+                    self.log.add(format!("There is no {digit} in this game: its digits are 1 to {colours}."));
+                }
             }
             Press::Enter => return self.submit(),
             _ => {}
@@ -49,32 +48,26 @@ impl Table {
     }
 
     fn submit(&mut self) -> Asked {
-        let symbols: Vec<Symbol> = (0..self.length()).map(|position| self.symbol(position)).collect();
-        let pegs: Vec<Peg> =
-            symbols.iter().filter_map(|symbol| if let Symbol::Peg(peg) = symbol { Some(*peg) } else { None }).collect();
-        if self.state == State::Set {
-            self.take_code(Code::new(&pegs).ok());
-            return Asked::Nothing;
+        let length = self.length();
+        let peg = |position| if let Symbol::Peg(peg) = self.symbol(position) { Some(peg) } else { None };
+        let pegs: Vec<Peg> = (0..length).filter_map(peg).collect();
+        match Code::new(&pegs).ok().filter(|code| code.len() == length) {
+            code if self.state == State::Set => self.take_code(code),
+            Some(guess) => return self.apply(Action::Guess(guess)),
+            None if pegs.is_empty() => self.ask_for_lifeline(),
+            None => {
+                self.log.add("A guess has a digit at each position, a call for help a letter at each. This has both.");
+            }
         }
-        if pegs.is_empty() {
-            self.ask_for_lifeline();
-            return Asked::Nothing;
-        }
-        if pegs.len() < symbols.len() {
-            self.log.add("A guess has a digit at each position, a call for help a letter at each. This has both.");
-            return Asked::Nothing;
-        }
-        Code::new(&pegs).map_or(Asked::Nothing, |guess| self.apply(Action::Guess(guess)))
+        Asked::Nothing
     }
 
     fn ask_for_lifeline(&mut self) {
-        let Some(round) = &self.round else {
-            return;
-        };
+        let Some(round) = &self.round else { return };
         let availability = Lifeline::ALL.map(|lifeline| round.game().availability(lifeline));
         if availability.contains(&Availability::Available) {
             let [first, second] = Lifeline::ALL.map(|lifeline| voice::cost(lifeline, Style::Panel));
-            self.log.add(&*format!(
+            self.log.add(format!(
                 "Which one? 1 tells a digit of the code and takes {first}; 2 tells a digit and its position and takes \
                  {second}. UP and DOWN choose, ENTER takes it, BACKSPACE goes back."
             ));
@@ -94,7 +87,7 @@ impl Table {
             }
             Press::Digit(number) => match Lifeline::from_number(number.into()) {
                 Some(lifeline) => self.state = State::Pick(lifeline),
-                None => self.log.add(&*format!("There is no lifeline {number}, only 1 and 2.")),
+                None => self.log.add(format!("There is no lifeline {number}, only 1 and 2.")),
             },
             Press::Back => self.state = State::Edit,
             Press::Enter => return self.apply(Action::Lifeline(lifeline)),
@@ -105,41 +98,31 @@ impl Table {
     }
 
     fn apply(&mut self, action: Action) -> Asked {
-        let Some(round) = &mut self.round else {
-            return Asked::Nothing;
-        };
+        let Some(round) = &mut self.round else { return Asked::Nothing };
         let events = match round.apply(action) {
             Ok(events) => events,
             Err(error) => {
-                self.log.add(&*voice::refused(error, Style::Panel));
+                self.log.add(voice::refused(error, Style::Panel));
                 return Asked::Nothing;
             }
         };
+        let row = round.game().turns_gone();
         let mut asked = Asked::Nothing;
-        if round.is_to_be_taken_down() {
+        if let Some(puzzle) = round.to_be_taken_down() {
             asked = Asked::Begin;
-            if let Some(puzzle) = round.puzzle() {
-                self.session.begin(puzzle);
-            }
+            self.session.begin(puzzle);
         }
         self.state = State::Edit;
         self.reset_editor();
         for event in events {
             match event {
-                Event::Answered { guess, feedback } => {
-                    let turn = self.round.as_ref().map_or(0, |round| round.game().turns_gone());
-                    self.log.add(Message::new([
-                        (format!("RED: {}", feedback.red), Tone::Red),
-                        (format!("  WHITE: {}", feedback.white), Tone::White),
-                        (format!("  for {guess} in row {turn}"), Tone::Message),
-                    ]));
-                }
-                Event::Revealed(revealed) => {
-                    for line in voice::revealed(revealed, Style::Panel) {
-                        self.log.add(&*line);
-                    }
-                }
-                Event::OutOfReach(lifeline) => self.log.add(&*voice::out_of_reach(lifeline, Style::Panel)),
+                Event::Answered { guess, feedback } => self.log.add(Message::new([
+                    (format!("RED: {}", feedback.red), Tone::Red),
+                    (format!("  WHITE: {}", feedback.white), Tone::White),
+                    (format!("  for {guess} in row {row}"), Tone::Message),
+                ])),
+                Event::Revealed(revealed) => self.log.add_all(voice::revealed(revealed, Style::Panel)),
+                Event::OutOfReach(lifeline) => self.log.add(voice::out_of_reach(lifeline, Style::Panel)),
                 Event::Ended(outcome) => asked = self.finish(outcome),
             }
         }
@@ -149,33 +132,22 @@ impl Table {
 
     fn finish(&mut self, outcome: Outcome) -> Asked {
         self.state = State::Over;
-        for line in voice::ending(outcome) {
-            self.log.add(&*line);
-        }
+        self.log.add_all(voice::ending(outcome));
         if let Outcome::Won { turns } = outcome {
             let unit = if turns == 1 { "turn" } else { "turns" };
-            self.log.add(&*format!("It took you {turns} {unit} of ten."));
+            self.log.add(format!("It took you {turns} {unit} of ten."));
         }
-        let Some(round) = &self.round else {
-            return Asked::Nothing;
-        };
-        if let Some(line) = voice::hints(round.game().hints()) {
-            self.log.add(&*line);
+        if let Some(round) = &self.round {
+            self.log.add_all(voice::hints(round.game().hints()));
+            self.log.add_all(round.again());
         }
-        if let Some(again) = round.again() {
-            self.log.add(&*again);
-        }
-        let Some(duel) = &mut self.duel else {
-            return Asked::Count;
-        };
+        let Some(duel) = &mut self.duel else { return Asked::Count };
         duel.outcomes[duel.guesser - 1] = Some(outcome);
         if duel.outcomes.contains(&None) {
             self.state = State::Between;
             self.log.add(BETWEEN);
         } else {
-            for line in voice::verdict(duel.outcomes) {
-                self.log.add(&*line);
-            }
+            self.log.add_all(voice::verdict(duel.outcomes));
             self.log.add(AGAIN);
         }
         // Duels are not counted.
@@ -184,7 +156,7 @@ impl Table {
 
     /// The hint of a turn, where there is one on each.
     pub(super) fn hint_unasked(&mut self) {
-        if self.hints && self.state == State::Edit {
+        if self.settings.hints && self.state == State::Edit {
             self.hint();
         }
     }
@@ -195,10 +167,9 @@ impl Table {
             State::Over => return self.log.add(OVER),
             _ => return self.log.add("No hint before there is a code to be found."),
         }
-        if let Some(hint) = self.round.as_mut().and_then(Round::hint) {
-            for line in advice(&hint) {
-                self.log.add(Message::new([("Hint: ".to_owned(), Tone::White), (line, Tone::White)]));
-            }
+        let hint = self.round.as_mut().and_then(Round::hint);
+        for line in hint.iter().flat_map(advice) {
+            self.log.add(Message::new([(format!("Hint: {line}"), Tone::White)]));
         }
     }
 }

@@ -10,6 +10,7 @@ use termkit::wrap;
 use super::{Cell, View};
 use crate::{
     panel::{layout::MenuPlaces, look::Role, state::Menu},
+    settings::Setter,
     voice,
 };
 
@@ -37,19 +38,18 @@ impl View<'_> {
                 next += 1;
             }
         };
-        if let Some(day) = self.table.day() {
-            centred(buffer, 9, &format!("The puzzle of {day}"), Role::Message);
+        match self.table.settings.setter {
+            Setter::Day(day) => centred(buffer, 9, &format!("The puzzle of {day}"), Role::Message),
+            Setter::People => centred(buffer, 9, voice::DUEL, Role::Message),
+            Setter::Seed => {}
         }
-        if self.table.is_for_two() {
-            centred(buffer, 9, voice::DUEL, Role::Message);
-        }
-        if let Some(record) = self.table.record().filter(|record| record.played() > 0) {
+        if let Some(record) = self.table.record.as_ref().filter(|record| record.played() > 0) {
             centred(buffer, 11, &voice::summary(record), Role::Quiet);
         }
-        if let Some(trouble) = self.table.trouble() {
+        if let Some(trouble) = &self.table.trouble {
             centred(buffer, 11, trouble, Role::Message);
         }
-        if let Some(remark) = self.table.log().rows(usize::from(area.width), 1).first() {
+        if let Some(remark) = self.table.log.rows(usize::from(area.width), 1).first() {
             centred(buffer, 12, &remark.iter().map(|(character, _)| character).collect::<String>(), Role::Message);
         }
         self.frame(buffer, places.tip, "Helpful Tip!");

@@ -9,6 +9,7 @@ use ratatui::buffer::Buffer;
 use super::View;
 use crate::{
     panel::{layout::Panels, look::Role, state::State},
+    round::Round,
     voice,
 };
 
@@ -24,9 +25,7 @@ impl View<'_> {
         let (panel, bottom) = (panels.log, panels.log.bottom() - 1);
         let width = usize::from(panel.width.saturating_sub(4));
         self.at_right(buffer, panel, bottom, KEYS);
-        let Some(game) = self.table.round().map(crate::Round::game) else {
-            return;
-        };
+        let Some(game) = self.table.round.as_ref().map(Round::game) else { return };
         let hints = match game.hints() {
             0 => String::new(),
             1 => ", 1 hint".into(),
@@ -49,7 +48,7 @@ impl View<'_> {
         let known_width = u16::try_from(known.len()).unwrap_or(0);
         self.put(buffer, panel.right() - known_width - 2, panel.y, &known, Role::Plain);
         if game.outcome().is_some() {
-            let over = self.table.state() == State::Over && !self.quiet;
+            let over = self.table.state == State::Over && !self.quiet;
             let room = width - KEYS.len();
             if let Some(again) = AGAIN.iter().find(|again| over && again.len() <= room) {
                 self.put(buffer, panel.x + 2, bottom, again, Role::Plain);

@@ -7,20 +7,24 @@ use crate::{
     feedback::{CLASSES, Feedback},
 };
 
-/// What is known of a set by its members alone.
-pub(super) enum Easy {
+/// What is known of the least total of a set.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Known {
+    /// It is this, by this guess.
     Exactly(u32, Code),
+    /// It is at least this.
     AtLeast(u32),
 }
 
-pub(super) fn easy(codes: &[Code]) -> Easy {
+/// What the members of a set alone tell of its least total.
+pub(super) fn easy(codes: &[Code]) -> Known {
     let count = number_of(codes);
     match most_telling_member(codes) {
         // Each code is found by the second turn at the latest, one of them by the first.
-        Some((parts, guess)) if parts == count => Easy::Exactly(2 * count - 1, guess),
+        Some((parts, guess)) if parts == count => Known::Exactly(2 * count - 1, guess),
         // One code takes one turn, one takes three, all others two. A guess from outside the set would do no better.
-        Some((parts, guess)) if parts + 1 == count => Easy::Exactly(2 * count, guess),
-        _ => Easy::AtLeast(2 * count),
+        Some((parts, guess)) if parts + 1 == count => Known::Exactly(2 * count, guess),
+        _ => Known::AtLeast(2 * count),
     }
 }
 
@@ -45,7 +49,7 @@ fn most_telling_member(codes: &[Code]) -> Option<(u32, Code)> {
 }
 
 /// How many codes there are: at most all codes of a game, which is below 2^24.
-pub(super) fn number_of(codes: &[Code]) -> u32 {
+pub(crate) fn number_of(codes: &[Code]) -> u32 {
     u32::try_from(codes.len()).unwrap_or(u32::MAX / 2)
 }
 

@@ -28,6 +28,12 @@ fn row(info: &Info) -> Arc<Listed> {
     Arc::new(Listed::of(info).unwrap())
 }
 
+// Tells the lists of these rooms, and the pages of what has changed.
+fn publish(lists: &Lists, infos: &[Info]) {
+    lists.publish(infos.iter().map(row).collect(), told());
+    lists.advance();
+}
+
 fn told() -> Told {
     Told { recent: "[]".into(), leaders: "{}".into() }
 }
@@ -105,31 +111,27 @@ fn a_view_has_the_rooms_that_it_looks_at_and_says_how_many_there_are() {
 fn a_page_that_is_told_only_what_changes_knows_the_same_as_a_new_one() {
     let lists = Lists::default();
     let mut infos: Vec<Info> = (1..=30).map(|number| info(number, Game::Nuggets, &[])).collect();
-    let publish = |infos: &[Info]| {
-        lists.publish(infos.iter().map(row).collect(), told());
-        lists.advance();
-    };
-    publish(&infos);
+    publish(&lists, &infos);
     let frames = lists.look(look(json!({ "count": 20 })));
     let mut page = Page::default();
     let whole = page.follow(&frames);
     // One that changes, one that goes so that another comes into sight, and one that comes out of sight.
     infos[4].taken = 9;
-    publish(&infos);
+    publish(&lists, &infos);
     let change = page.follow(&frames);
     assert!(change < whole / 10, "{change} of {whole} bytes");
     infos.remove(2);
-    publish(&infos);
+    publish(&lists, &infos);
     page.follow(&frames);
     infos.push(info(31, Game::Nuggets, &["Ann"]));
-    publish(&infos);
+    publish(&lists, &infos);
     assert!(page.follow(&frames) < 30, "only the total has changed");
     let mut other = Page::default();
     other.follow(&lists.look(look(json!({ "count": 20 }))));
     assert_eq!((page.shows(), &page.total), (other.shows(), &other.total));
     assert_eq!((page.ids.len(), page.total.clone()), (20, json!(30)));
     // Nothing has changed, so nothing is told.
-    publish(&infos);
+    publish(&lists, &infos);
     assert_eq!(page.follow(&frames), 0);
 }
 
@@ -137,17 +139,13 @@ fn a_page_that_is_told_only_what_changes_knows_the_same_as_a_new_one() {
 fn a_page_that_missed_a_frame_is_told_all_of_it() {
     let lists = Lists::default();
     let mut infos = vec![info(1, Game::Nuggets, &[]), info(2, Game::Nuggets, &[])];
-    let publish = |infos: &[Info]| {
-        lists.publish(infos.iter().map(row).collect(), told());
-        lists.advance();
-    };
-    publish(&infos);
+    publish(&lists, &infos);
     let frames = lists.look(Look::default());
     let mut page = Page::default();
     page.follow(&frames);
     for at in [0, 1] {
         infos[at].taken = 5;
-        publish(&infos);
+        publish(&lists, &infos);
     }
     page.follow(&frames);
     assert_eq!(page.shows().iter().map(|room| room["taken"].clone()).collect::<Vec<_>>(), [json!(5), json!(5)]);
@@ -161,8 +159,7 @@ fn pages_of_a_thousand_rooms_that_all_change_are_sent_twelve_kilobytes_a_second(
     let frames = lists.look(Look::default());
     let mut page = Page::default();
     page.follow(&frames);
-    lists.publish(infos.iter().map(row).collect(), told());
-    lists.advance();
+    publish(&lists, &infos);
     page.follow(&frames);
     let times = 40;
     let mut bytes = 0;
@@ -172,8 +169,7 @@ fn pages_of_a_thousand_rooms_that_all_change_are_sent_twelve_kilobytes_a_second(
         }
         // And some come and go.
         infos.rotate_left(3);
-        lists.publish(infos.iter().map(row).collect(), told());
-        lists.advance();
+        publish(&lists, &infos);
         bytes += page.follow(&frames);
     }
     let seconds = f64::from(times) * PAUSE.as_secs_f64();
@@ -186,8 +182,7 @@ fn pages_of_a_thousand_rooms_that_all_change_are_sent_twelve_kilobytes_a_second(
         page.follow(&frames);
     }
     let mut other = Page::default();
-    lists.publish(infos.iter().map(row).collect(), told());
-    lists.advance();
+    publish(&lists, &infos);
     page.follow(&frames);
     other.follow(&lists.look(Look::default()));
     assert_eq!(page.shows(), other.shows());

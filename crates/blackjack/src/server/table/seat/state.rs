@@ -1,16 +1,13 @@
 //! A seat as plain data.
 
-use alloc::{collections::VecDeque, vec::Vec};
+use alloc::collections::VecDeque;
 use netcore::{PeerId, StateError, Time};
 use serde::{Deserialize, Serialize};
 
 use super::{Last, Seat, Told};
 use crate::{
-    cards::Card,
-    hand::Hand,
     name::Name,
     protocol::{DealerMessage, Dialect},
-    verdict::Verdict,
     view::View,
 };
 
@@ -24,35 +21,13 @@ pub(in crate::server::table) struct SeatState {
     peer: PeerId,
     dialect: Dialect,
     told: Told,
-    last: Option<LastState>,
-    queue: Vec<DealerMessage>,
+    last: Option<Last>,
+    queue: VecDeque<DealerMessage>,
     asked: bool,
     mute: bool,
     leaving: bool,
     free_at: Time,
     due: Option<Time>,
-}
-
-// The last round whose result was queued.
-#[derive(Serialize, Deserialize)]
-struct LastState {
-    hand: Vec<Card>,
-    upcard: Card,
-    verdict: Verdict,
-    told: bool,
-}
-
-impl LastState {
-    fn of(Last { hand, upcard, verdict, told }: Last) -> Self {
-        Self { hand: hand.cards().to_vec(), upcard, verdict, told }
-    }
-
-    fn restore(self) -> Result<Last, StateError> {
-        let Self { hand, upcard, verdict, told } = self;
-        let hand =
-            Hand::of(&hand).filter(|hand| hand.cards().len() >= 2).ok_or("a last round whose hand is not valid")?;
-        Ok(Last { hand, upcard, verdict, told })
-    }
 }
 
 impl Seat {
@@ -62,8 +37,8 @@ impl Seat {
             peer: *peer,
             dialect: *dialect,
             told: *told,
-            last: last.map(LastState::of),
-            queue: queue.iter().copied().collect(),
+            last: *last,
+            queue: queue.clone(),
             asked: *asked,
             mute: *mute,
             leaving: *leaving,
@@ -85,8 +60,6 @@ impl Seat {
         if queue.len() > MAX_UNSENT {
             return Err("a seat with more messages on their way than there can be".into());
         }
-        let last = last.map(LastState::restore).transpose()?;
-        let queue = VecDeque::from(queue);
         let seat = Self { peer, name, dialect, told, last, queue, asked, mute, leaving, free_at, due };
         if seat.is_sound(view) { Ok(seat) } else { Err("a seat that was told what it cannot have been told".into()) }
     }
@@ -96,8 +69,8 @@ impl Seat {
         let (quits, questions) = (count(DealerMessage::Quit), count(DealerMessage::Decision));
         let idle = !self.asked && self.due.is_none() && questions == 0;
         let results = self.queue.iter().any(|message| matches!(message, DealerMessage::Result(_)));
-        if self.last.is_some_and(|last| !last.told) && !results {
-            // A result that was not told must be in the queue.
+        // A last round was dealt two cards, and a result that was not told must be in the queue.
+        if self.last.is_some_and(|last| last.hand.cards().len() < 2 || !last.told && !results) {
             return false;
         }
         if self.leaving {

@@ -1,0 +1,151 @@
+//! The panel game as screens after keys.
+
+// What every key does in every state.
+mod keys;
+// Puzzles of days and seeds, which count once, and duels.
+mod puzzles;
+// What is on the screen.
+mod screens;
+
+use mastermind::{Day, Record};
+use ratatui::{
+    buffer::{Buffer, Cell},
+    layout::Rect,
+    widgets::Widget,
+};
+use termkit::Depth;
+
+use super::{
+    state::{Asked, Press},
+    table::Table,
+    view::View,
+};
+use crate::{
+    book::Added,
+    round::Attempt,
+    settings::{Setter, Settings, Wanted},
+};
+
+fn with(length: Option<usize>, repeats: Option<bool>, colours: Option<usize>, setter: Setter, seed: u64) -> Table {
+    let wanted = Wanted { length, repeats, colours };
+    Table::new(Settings { wanted, rules: wanted.without_asking().unwrap(), setter, seed, hints: false })
+}
+
+/// A game of four digits without repeats whose code is 7423.
+fn table() -> Table {
+    with(Some(4), Some(false), None, Setter::Seed, 7)
+}
+
+/// A game in which everything is asked.
+fn asking() -> Table {
+    with(None, None, None, Setter::Seed, 7)
+}
+
+/// A duel whose length and repeats are asked.
+fn duel() -> Table {
+    with(None, None, None, Setter::People, 7)
+}
+
+/// The puzzle of a day, and its code.
+fn daily(day: u32) -> (Table, String) {
+    let table = with(None, None, None, Setter::Day(Day(day)), 0);
+    let code = Day(day).puzzle(table.settings.rules).to_string();
+    (table, code)
+}
+
+/// The key that a character of a test stands for.
+fn key(character: char) -> Press {
+    match character {
+        '<' => Press::Left,
+        '>' => Press::Right,
+        '^' => Press::Up,
+        'v' => Press::Down,
+        '\n' => Press::Enter,
+        '!' => Press::Escape,
+        'b' => Press::Back,
+        '[' => Press::First,
+        ']' => Press::Last,
+        'h' => Press::Hint,
+        's' => Press::Statistics,
+        '?' => Press::Help,
+        'q' => Press::Quit,
+        '.' => Press::Other,
+        digit => Press::Digit(u8::try_from(digit.to_digit(10).unwrap()).unwrap()),
+    }
+}
+
+/// Presses keys, and tells what the last one asked for.
+fn asked(table: &mut Table, keys: &str) -> Asked {
+    keys.chars().fold(Asked::Nothing, |_, character| table.press(key(character)))
+}
+
+/// Presses keys.
+fn press(table: &mut Table, keys: &str) {
+    let _ = asked(table, keys);
+}
+
+/// A table after these keys.
+fn after(mut table: Table, keys: &str) -> Table {
+    press(&mut table, keys);
+    table
+}
+
+/// Presses keys and sees to the statistics as the program does.
+fn play(table: &mut Table, record: &mut Record, keys: &str) {
+    for character in keys.chars() {
+        let asked = table.press(key(character));
+        let added = |record: &Record, first| Ok(Added { record: record.clone(), first, notice: None });
+        let Some(round) = &table.round else { continue };
+        match asked {
+            Asked::Begin => {
+                let first = record.begin(round.puzzle().unwrap());
+                table.begun(added(record, first));
+            }
+            Asked::Count => {
+                let first = match round.attempt() {
+                    Attempt::Unknown => record.begin(round.puzzle().unwrap()),
+                    attempt => attempt == Attempt::First,
+                };
+                let first = first && record.add(round.game());
+                table.counted(added(record, first));
+            }
+            Asked::Nothing | Asked::Leave => {}
+        }
+    }
+}
+
+fn drawn(table: &Table, depth: Depth, width: u16, height: u16) -> Buffer {
+    let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
+    View::new(table, depth).render(buffer.area, &mut buffer);
+    buffer
+}
+
+/// The rows of a picture without colour.
+fn screen(table: &Table, width: u16, height: u16) -> Vec<String> {
+    let buffer = drawn(table, Depth::None, width, height);
+    let row = |cells: &[Cell]| cells.iter().map(Cell::symbol).collect::<String>();
+    buffer.content.chunks(usize::from(width)).map(|cells| row(cells).trim_end().to_owned()).collect()
+}
+
+/// The rows of the messages in the window of the original program.
+fn log(table: &Table) -> Vec<String> {
+    let rows = screen(table, 90, 26).into_iter().skip(1).take(24);
+    rows.map(|row| row.chars().skip(18).take(71).collect::<String>().trim_end().to_owned())
+        .filter(|row| !row.is_empty())
+        .collect()
+}
+
+/// The last of them.
+fn last(table: &Table) -> String {
+    log(table).pop().unwrap()
+}
+
+/// Whether one of them begins like this.
+fn says(table: &Table, beginning: &str) -> bool {
+    log(table).iter().any(|row| row.starts_with(beginning))
+}
+
+/// The columns of the panels on the left.
+fn left(table: &Table) -> Vec<String> {
+    screen(table, 90, 26).iter().map(|row| row.chars().take(17).collect()).collect()
+}

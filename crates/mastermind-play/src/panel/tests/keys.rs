@@ -1,0 +1,254 @@
+use mastermind::Lifeline;
+use termkit::Depth;
+
+use super::{
+    super::{
+        state::{Asked, Menu, Overlaid, Press, State},
+        table::Table,
+    },
+    Setter, after, asking, drawn, duel, key, last, left, log, press, screen, table, with,
+};
+
+/// Every key.
+fn keys() -> impl Iterator<Item = Press> {
+    "<>^v[]\n!b0123456789hs?q.".chars().map(key)
+}
+
+/// A state by its name, and a way into it.
+type Way = (&'static str, fn() -> Table);
+
+fn ways() -> [Way; 11] {
+    [
+        ("menu, play", asking),
+        ("menu, quit", || after(asking(), "v")),
+        ("length", || after(asking(), "\n")),
+        ("repeats", || after(asking(), "\n>\n")),
+        ("edit", || after(table(), "\n1234\n")),
+        ("pick", || after(table(), "\n9999\n")),
+        ("won", || after(table(), "\n7423\n")),
+        ("lost", || after(table(), &format!("\n{}", "1234\n".repeat(10)))),
+        ("set", || after(duel(), "\n\n\n")),
+        ("between", || after(duel(), "\n\n\n1234\n1234\n")),
+        ("duel over", || after(duel(), "\n\n\n1234\n1234\n\n1234\n1234\n")),
+    ]
+}
+
+/// What a key must come to: the state after it, and what it asks for.
+#[expect(clippy::match_same_arms, reason = "a table, state by state")]
+fn expected(name: &str, key: Press) -> Option<(State, Asked)> {
+    use Press::{Back, Digit, Down, Enter, Escape, First, Last, Left, Quit, Right, Up};
+    let (play, quit) = (State::Menu(Menu::Play), State::Menu(Menu::Quit));
+    let repeats = |repeats| State::Repeats { length: 5, repeats };
+    let state = match (name, key) {
+        ("menu, play" | "menu, quit", Escape) | ("menu, quit", Enter) => {
+            return Some((if name == "menu, play" { play } else { quit }, Asked::Leave));
+        }
+        ("menu, play", Quit) => return Some((play, Asked::Leave)),
+        ("menu, quit", Quit) => return Some((quit, Asked::Leave)),
+        ("menu, play", Enter) => State::Length(4),
+        ("menu, play" | "menu, quit", Up | First) => play,
+        ("menu, play" | "menu, quit", Down | Last) => quit,
+        ("menu, play", _) => play,
+        ("menu, quit", _) => quit,
+        ("length", Left | Last | Digit(8)) => State::Length(8),
+        ("length", Right | Digit(5)) => State::Length(5),
+        ("length", Digit(6)) => State::Length(6),
+        ("length", Digit(7)) => State::Length(7),
+        ("length", Enter) => State::Repeats { length: 4, repeats: true },
+        ("length", _) => State::Length(4),
+        ("repeats", Left | Right | Last) => repeats(false),
+        ("repeats", Back) => State::Length(5),
+        ("repeats", Enter) => State::Edit,
+        ("repeats", _) => repeats(true),
+        // A first answer.
+        ("pick", Enter) => return Some((State::Edit, Asked::Begin)),
+        // The guess is all 1, which is no win.
+        ("edit", _) => State::Edit,
+        ("pick", Up | Down | Digit(2)) => State::Pick(Lifeline::Place),
+        ("pick", Back) => State::Edit,
+        ("pick", _) => State::Pick(Lifeline::Colour),
+        ("won" | "lost" | "duel over", Escape) => play,
+        ("won" | "lost" | "duel over", Quit) => return Some((State::Over, Asked::Leave)),
+        // Another game by the same rules, or another duel, whose rules are asked for.
+        ("won" | "lost", Enter) => State::Edit,
+        ("duel over", Enter) => State::Length(4),
+        ("won" | "lost" | "duel over", _) => State::Over,
+        // The code is all 1, which is one.
+        ("set", Enter) => State::Edit,
+        ("set", _) | ("between", Enter) => State::Set,
+        ("between", _) => State::Between,
+        _ => return None,
+    };
+    Some((state, Asked::Nothing))
+}
+
+#[test]
+fn every_key_in_every_state() {
+    for (name, way) in ways() {
+        for key in keys() {
+            let mut table = way();
+            let asked = table.press(key);
+            assert_eq!(Some((table.state, asked)), expected(name, key), "{name}, {key:?}");
+            let overlaid = match key {
+                Press::Help => Some(Overlaid::Help),
+                Press::Statistics => Some(Overlaid::Statistics),
+                _ => None,
+            };
+            assert_eq!(table.overlaid, overlaid, "{name}, {key:?}");
+            for depth in [Depth::None, Depth::Sixteen, Depth::True] {
+                for (width, height) in [(90, 26), (107, 26), (108, 30), (200, 60), (80, 24), (9, 3)] {
+                    drawn(&table, depth, width, height);
+                }
+            }
+        }
+    }
+}
+
+/// Whether a key asks for what is so already: the cursor is there, the choice is made.
+fn is_so_already(name: &str, key: Press) -> bool {
+    match name {
+        "menu, play" => matches!(key, Press::Up | Press::First),
+        "menu, quit" => matches!(key, Press::Down | Press::Last),
+        "length" => matches!(key, Press::First | Press::Digit(4)),
+        "repeats" | "edit" | "set" => key == Press::First,
+        "pick" => key == Press::Digit(1),
+        _ => false,
+    }
+}
+
+#[test]
+fn whatever_a_key_asks_for_can_be_seen_and_so_can_its_refusal_each_time() {
+    for (name, way) in ways() {
+        for key in keys() {
+            // In the middle of a game Q has no meaning, as any key of no use.
+            if matches!(key, Press::Other | Press::Quit) || is_so_already(name, key) {
+                continue;
+            }
+            let mut table = way();
+            let before = drawn(&table, Depth::None, 90, 26);
+            let asked = table.press(key);
+            let after = drawn(&table, Depth::None, 90, 26);
+            assert!(asked == Asked::Leave || before != after, "{name}, {key:?}");
+            let refused = asked == Asked::Nothing && table.state == way().state && table.overlaid.is_none();
+            if refused && matches!(table.state, State::Menu(_) | State::Between | State::Over | State::Pick(_)) {
+                let _ = table.press(key);
+                assert_ne!(drawn(&table, Depth::None, 90, 26), after, "{name}, {key:?} again");
+            }
+        }
+    }
+    let [_, _, (_, length), (_, repeats), (_, edit), (_, pick), (_, won), _, (_, set), (_, between), _] = ways();
+    for (way, keys, said) in [
+        (length, "hh", "No hint before there is a code to be found. (2 times)"),
+        (repeats, "h", "No hint before there is a code to be found."),
+        (length, "9", "A code has 4 to 8 digits."),
+        (length, "^", "LEFT and RIGHT choose, ENTER takes it."),
+        (repeats, "v1", "LEFT and RIGHT choose, ENTER takes it. (2 times)"),
+        (edit, "00", "There is no 0 in this game: its digits are 1 to 8. (2 times)"),
+        (pick, "3", "There is no lifeline 3, only 1 and 2."),
+        (pick, "<", "UP and DOWN choose, ENTER takes it, BACKSPACE goes back."),
+        (set, "9", "There is no 9 in this game: its digits are 1 to 8."),
+        (set, "h", "No hint before there is a code to be found."),
+        (between, "<1", "ENTER goes on to the second game. (3 times)"),
+        (won, "h1", "It is over: ENTER plays again, ESC is the menu, Q leaves. (2 times)"),
+    ] {
+        assert_eq!(last(&after(way(), keys)), said);
+    }
+    for way in [length, repeats, edit, pick, set, between] {
+        assert_eq!(last(&after(way(), "q")), "Esc twice goes to the menu, Ctrl-C leaves.");
+    }
+    for (keys, said) in
+        [("hh", "No hint before there is a code to be found. (2 times)"), ("hh<", "UP and DOWN choose, ENTER goes in.")]
+    {
+        assert_eq!(screen(&after(asking(), keys), 90, 26)[18].trim(), said);
+    }
+}
+
+#[test]
+fn any_two_keys_after_any_state_leave_a_game_that_can_be_drawn() {
+    for (name, way) in ways() {
+        for first in keys() {
+            for second in keys() {
+                let mut table = way();
+                let _ = table.press(first);
+                let _ = table.press(second);
+                assert!(table.rows().len() <= 10, "{name}, {first:?}, {second:?}");
+                assert!(table.cursor < table.length(), "{name}, {first:?}, {second:?}");
+                drawn(&table, Depth::None, 90, 26);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_covers_the_panels_goes_with_any_key_that_does_nothing_else() {
+    for key in keys() {
+        let mut table = after(table(), "\n12");
+        let before = log(&table);
+        press(&mut table, "?");
+        assert_eq!(table.press(key), Asked::Nothing);
+        assert_eq!((table.overlaid, table.state, table.cursor), (None, State::Edit, 2), "{key:?}");
+        assert_eq!(log(&table), before, "{key:?}");
+    }
+}
+
+#[test]
+fn leaving_takes_esc_twice_in_a_row() {
+    let alone = ["\n", "\n\n", "\n\n\n", "\n\n\n9999\n"].map(|keys| (asking(), keys));
+    let two = ["\n\n\n", "\n\n\n1\n", "\n\n\n1\n1\n", "\n\n\n1\n1\n\n"].map(|keys| (duel(), keys));
+    for (mut table, keys) in alone.into_iter().chain(two) {
+        press(&mut table, keys);
+        let state = table.state;
+        press(&mut table, "!");
+        assert_eq!(table.state, state, "{keys:?}");
+        press(&mut table, "!");
+        assert_eq!(table.state, State::Menu(Menu::Play), "{keys:?}");
+        assert!(table.round.is_none());
+    }
+}
+
+#[test]
+fn another_key_withdraws_the_request_and_acts_if_it_has_a_meaning() {
+    for (key, cursor) in [(Press::Digit(5), 1), (Press::Other, 0)] {
+        let mut table = after(table(), "\n!");
+        let _ = table.press(key);
+        assert_eq!((table.state, table.cursor), (State::Edit, cursor));
+        assert!(last(&table).contains("You stay"));
+        press(&mut table, "!");
+        assert_eq!(table.state, State::Edit, "the first request does not count any more");
+        press(&mut table, "!");
+        assert_eq!(table.state, State::Menu(Menu::Play));
+    }
+}
+
+#[test]
+fn cursors_and_symbols_wrap() {
+    for (keys, length) in [("\n<", 8), ("\n<>", 4)] {
+        assert_eq!(after(asking(), keys).state, State::Length(length));
+    }
+    for (keys, cursor) in [("<", 3), ("<>", 0)] {
+        assert_eq!(after(table(), &format!("\n{keys}")).cursor, cursor);
+    }
+    let mut table = after(table(), "\n");
+    let symbol = |table: &Table| left(table)[2].chars().nth(1).unwrap();
+    let mut seen = String::new();
+    for _ in 0..10 {
+        press(&mut table, "^");
+        seen.push(symbol(&table));
+    }
+    assert_eq!(seen, "2345678L12");
+    press(&mut table, "vvv");
+    assert_eq!(symbol(&table), '8');
+}
+
+#[test]
+fn a_game_of_fewer_colours_has_fewer_symbols() {
+    let mut table = after(with(Some(4), Some(true), Some(3), Setter::Seed, 1), "\n^^^");
+    assert_eq!(left(&table)[2], "│L 1 1 1 * * * *│");
+    press(&mut table, "^4");
+    assert!(last(&table).contains("There is no 4 in this game"));
+    assert_eq!(left(&table)[2], "│1 1 1 1 * * * *│");
+    // What the rules do not allow is said, and asked again.
+    let table = after(with(None, None, Some(4), Setter::Seed, 1), "\n>\n>\n");
+    assert!(last(&table).contains("at most 4 pegs"), "{:#?}", log(&table));
+    assert_eq!(table.state, State::Repeats { length: 5, repeats: false });
+}

@@ -1,0 +1,92 @@
+//! The program in a terminal that does not control it, so that the system tells it nothing.
+
+use std::{
+    fs::{self, File},
+    io::{Read, Write},
+    os::unix::process::CommandExt,
+    process::{Child, Command, Stdio},
+    sync::Arc,
+    thread,
+};
+
+use rustix::{
+    process::{Pid, Signal, kill_process},
+    pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt},
+};
+use testkit::terminal::Watched;
+
+use crate::support::{PROGRAM, Server};
+
+const MAP: &str = "+----+\n|@...|\n+----+\n";
+
+/// Starts a client in such a terminal; gives the window that shows it.
+fn start(server: &Server) -> (Child, File) {
+    let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+    let window = openpt(flags).unwrap();
+    grantpt(&window).unwrap();
+    unlockpt(&window).unwrap();
+    let terminal = ioctl_tiocgptpeer(&window, flags).unwrap();
+    // With a log, so that there is a thread that writes it.
+    let client = Command::new(PROGRAM)
+        .args(["127.0.0.1", &server.port(), "Ann", "--log", "trace"])
+        .stdin(Stdio::from(terminal.try_clone().unwrap()))
+        .stdout(Stdio::from(terminal))
+        .stderr(Stdio::null())
+        .process_group(0)
+        .spawn()
+        .unwrap();
+    (client, window.into())
+}
+
+#[test]
+fn a_terminal_that_hangs_up_ends_the_game() {
+    let server = Server::with_map(MAP);
+    let (mut client, window) = start(&server);
+    server.wait_for(&["PLAY Ann"]);
+    drop(window);
+    server.wait_for(&["PLAY Ann", "KEY Q"]);
+    assert!(client.wait().unwrap().success());
+}
+
+// This process is the one that can let the program go on.
+#[test]
+fn whoever_goes_on_takes_the_terminal_once() {
+    let server = Server::with_map(MAP);
+    let (mut client, mut window) = start(&server);
+    let written = Watched::new(Vec::new());
+    let (reader, log) = (window.try_clone().unwrap(), Arc::clone(&written));
+    let reading = thread::spawn(move || {
+        let (mut reader, mut chunk) = (reader, [0; 4096]);
+        while let Ok(count @ 1..) = reader.read(&mut chunk) {
+            log.change(|log| log.extend_from_slice(&chunk[..count]));
+        }
+    });
+    let times = |log: &Vec<u8>, bytes: &[u8]| log.windows(bytes.len()).filter(|window| *window == bytes).count();
+    let (taken, given) = (b"\x1b[?1049h", b"\x1b[?1049l");
+    let told = |log: &Vec<u8>| log.escape_ascii().to_string();
+    written.wait(|log| times(log, taken) == 1, told);
+    server.wait_for(&["PLAY Ann"]);
+    // Keys count once the client is let in.
+    written.wait(|log| times(log, b"...") > 0, told);
+    let pid = Pid::from_child(&client);
+    kill_process(pid, Signal::TSTP).unwrap();
+    let stat = format!("/proc/{}/stat", client.id());
+    while !fs::read_to_string(&stat).unwrap().contains(") T ") {
+        thread::yield_now();
+    }
+    written.wait(|log| times(log, given) == 1, told);
+    kill_process(pid, Signal::CONT).unwrap();
+    written.wait(|log| times(log, taken) == 2, told);
+    // By the time that it has heard of some keys, it has heard of the signal.
+    let mut heard = vec!["PLAY Ann"];
+    for _ in 0..8 {
+        window.write_all(b"l").unwrap();
+        heard.push("KEY l");
+        server.wait_for(&heard);
+    }
+    window.write_all(b"Q").unwrap();
+    assert!(client.wait().unwrap().success());
+    drop(window);
+    reading.join().unwrap();
+    assert_eq!(times(&written.lock(), taken), 2, "{}", told(&written.lock()));
+}

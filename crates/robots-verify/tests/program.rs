@@ -1,0 +1,260 @@
+//! The real program: sockets, files, signals, wrong usage. What it says of messages is tested with its modules.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "what helps a test fails as a test does")]
+
+use std::{
+    io::Write,
+    net::{Ipv4Addr, Shutdown, TcpStream, UdpSocket},
+    process::Command,
+};
+
+use testkit::{
+    TempDir,
+    process::{Finished, Process},
+};
+
+/// Bytes from two digits each, with spaces between.
+fn bytes(hex: &str) -> Vec<u8> {
+    hex.split_whitespace().map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect()
+}
+
+fn program(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_robots-verify"));
+    command.args(arguments).env("COLUMNS", "80");
+    command
+}
+
+/// The program, listening on this machine.
+struct Listening {
+    process: Process,
+    port: u16,
+}
+
+impl Listening {
+    fn start(arguments: &[&str]) -> Self {
+        let process = Process::start(&mut program(&[&["-p", "0", "--bind", "127.0.0.1"], arguments].concat()));
+        let port = process.port();
+        Self { process, port }
+    }
+
+    fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).unwrap();
+        stream.set_nodelay(true).unwrap();
+        stream
+    }
+
+    fn wait(&self, text: &str) -> String {
+        self.process.wait_stdout(text, |stdout| stdout.contains(text).then(|| stdout.to_owned()))
+    }
+
+    /// Stops it; all that it said behind the first line and the empty one below it.
+    fn stop(self) -> String {
+        self.process.terminate();
+        let Finished { code, stdout, stderr } = self.process.wait();
+        assert_eq!((code, &*stderr), (Some(0), ""));
+        stdout.split_once("\n\n").unwrap().1.to_owned()
+    }
+}
+
+/// The words, however they were put into lines.
+fn one_line(words: &str) -> String {
+    words.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn run_with_stdin(arguments: &[&str], stdin: &[u8]) -> Finished {
+    let mut process = Process::start_with_stdin(&mut program(arguments));
+    process.write(stdin);
+    process.wait()
+}
+
+#[test]
+fn a_connection_is_explained_byte_by_byte_and_at_its_end() {
+    let listening = Listening::start(&["-m", "client"]);
+    assert!(listening.process.stdout().starts_with("Ready to explain client messages, waiting at TCP port "));
+    let mut stream = listening.connect();
+    for byte in bytes("00 02 c3 b3 01 03 00 00 03 61") {
+        stream.write_all(&[byte]).unwrap();
+    }
+    // Said at once, while the connection is open.
+    listening.wait("direction: Up");
+    let from = format!("#1 {}", stream.local_addr().unwrap());
+    stream.shutdown(Shutdown::Write).unwrap();
+    listening.wait("closed: ");
+    let said = listening.stop();
+    let (said, end) = said.split_at(said.rfind("\n\n#").unwrap() + 2);
+    let summary = "closed: 3 whole messages in 7 bytes, then 3 bytes of an unfinished Join";
+    assert_eq!(one_line(end), format!("{from} {summary}"));
+    let heads: Vec<&str> = said.lines().filter_map(|line| line.strip_prefix(&*from)).collect();
+    assert_eq!(
+        heads,
+        [
+            "  connected",
+            "  message 1: Join, 4 bytes from byte 0",
+            "  message 2: PlaceBomb, 1 byte from byte 4",
+            "  message 3: Move, 2 bytes from byte 5",
+            "  message 4: Join, 3 bytes from byte 7",
+        ]
+    );
+    assert!(said.ends_with("  around it: 00 03 61 []\n\n"), "{said}");
+}
+
+#[test]
+fn two_connections_at_once_are_told_apart() {
+    let listening = Listening::start(&["-m", "server"]);
+    let (mut one, mut two) = (listening.connect(), listening.connect());
+    let (from_one, from_two) = (one.local_addr().unwrap(), two.local_addr().unwrap());
+    listening.wait("#2 ");
+    let turn = bytes("03 00 07 00 00 00 01 02 03 00 02 00 04");
+    // The halves of one between those of the other, and two glued ones.
+    one.write_all(&turn[..9]).unwrap();
+    two.write_all(&turn[..4]).unwrap();
+    two.write_all(&[&turn[4..], &turn[..]].concat()).unwrap();
+    let said = listening.wait(&format!("{from_two}  message 2: Turn, 13 bytes from byte 13\n"));
+    assert!(!said.contains(&format!("{from_one}  message")), "{said}");
+    one.write_all(&turn[9..]).unwrap();
+    listening.wait(&format!("{from_one}  message 1: Turn, 13 bytes from byte 0\n"));
+    // Garbage ends the one alone.
+    one.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
+    let said = listening.wait(&format!("{from_one}  closed by us"));
+    assert!(one_line(&said).contains("ServerMessage 71; 0 Hello, 1 AcceptedPlayer, 2 Game"), "{said}");
+    two.write_all(&turn).unwrap();
+    listening.wait(&format!("{from_two}  message 3: Turn, 13 bytes from byte 26\n"));
+    drop(two);
+    listening.wait(&format!("{from_two}  closed: 3 whole messages in 39 bytes, nothing left over\n"));
+    // And one after the other.
+    let mut three = listening.connect();
+    three.write_all(&turn).unwrap();
+    listening.wait(&format!("#3 {}  message 1: Turn", three.local_addr().unwrap()));
+    listening.stop();
+}
+
+#[test]
+fn a_connection_that_is_reset_is_no_end_of_the_others() {
+    let listening = Listening::start(&["-m", "client"]);
+    let (mut gone, mut other) = (listening.connect(), listening.connect());
+    gone.write_all(&[9, 9, 9]).unwrap();
+    listening.wait("closed by us");
+    // What was not read makes the system reset it; writing fails sooner or later.
+    while gone.write_all(&[9; 1_000]).is_ok() {}
+    other.write_all(&[1]).unwrap();
+    listening.wait("PlaceBomb, 1 byte");
+    listening.stop();
+}
+
+#[test]
+fn datagrams_are_explained_one_by_one() {
+    let listening = Listening::start(&["-m", "input", "-u"]);
+    assert!(listening.process.stdout().contains("input messages, waiting at UDP port "));
+    let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    socket.connect((Ipv4Addr::LOCALHOST, listening.port)).unwrap();
+    // Left, then one with a byte too many, one cut off, an empty one and a right one.
+    let from = socket.local_addr().unwrap();
+    for (hex, head, end) in [
+        ("02 03", "datagram 1: Move, 2 bytes", "direction: Left"),
+        ("00 00", "datagram 2: PlaceBomb, 1 byte", "around it: 00 [00]"),
+        ("02", "datagram 3: Move, 1 byte", "around it: 02 []"),
+        ("", "datagram 4: unknown, 0 bytes", "a message has 1 byte at least"),
+        ("01", "datagram 5: PlaceBlock, 1 byte", "PlaceBlock"),
+    ] {
+        socket.send(&bytes(hex)).unwrap();
+        let (head, end) = (format!("{from}  {head}\n"), format!("{end}\n\n"));
+        let is_said = |stdout: &str| (stdout.contains(&head) && stdout.ends_with(&end)).then_some(());
+        listening.process.wait_stdout(&head, is_said);
+    }
+    listening.stop();
+}
+
+#[test]
+fn lines_of_json_say_the_same() {
+    let listening = Listening::start(&["-m", "client", "--json"]);
+    let mut stream = listening.connect();
+    stream.write_all(&[3, 1, 3, 4]).unwrap();
+    let said = listening.wait("whole_messages");
+    let lines: Vec<serde_json::Value> = said.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let [ready, connected, right, wrong, end] = &lines[..] else { panic!("{said}") };
+    assert_eq!((&ready["port"], &ready["over"]), (&listening.port.into(), &"TCP".into()));
+    for line in [connected, right, wrong, end] {
+        assert_eq!((&line["connection"], &line["from"]), (&1.into(), &stream.local_addr().unwrap().to_string().into()));
+    }
+    assert_eq!(connected["event"], "connected");
+    assert_eq!((&right["name"], &right["fields"][1]["value"]), (&"Move".into(), &"Right".into()));
+    assert_eq!(
+        (&wrong["at"], &wrong["error"]["at"], &wrong["error"]["kind"]),
+        (&2.into(), &1.into(), &"unknown tag".into())
+    );
+    assert_eq!((&end["whole_messages"], &end["whole_bytes"]), (&1.into(), &2.into()));
+    listening.process.interrupt();
+    assert_eq!(listening.process.wait().code, Some(0));
+}
+
+#[test]
+fn files_are_explained_and_judged() {
+    let folder = TempDir::new();
+    let file = folder.path().join("game");
+    let path = file.to_str().unwrap();
+    for (content, udp, code, end) in [
+        ("03 ff ff 00 00 00 00", false, 0, "the end: 1 whole message in 7 bytes, nothing left over\n\n"),
+        ("03 ff ff 00 00 00", false, 1, "0 whole messages in 0 bytes, then 6 bytes of an unfinished Turn\n\n"),
+        ("03 ff ff 00 00 00 00 05", false, 1, "1 whole message in 7 bytes, then one that is wrong\n\n"),
+        ("", false, 0, "the end: 0 whole messages in 0 bytes, nothing left over\n\n"),
+        ("03 ff ff 00 00 00 00", true, 0, "events: 0 items\n\n"),
+        ("03 ff ff 00 00 00 00 05", true, 1, "around it: 03 ff ff 00 00 00 00 [05]\n\n"),
+    ] {
+        std::fs::write(&file, bytes(content)).unwrap();
+        let mut arguments = vec!["-m", "server", "--file", path];
+        arguments.extend(udp.then_some("-u"));
+        let finished = Process::run(&mut program(&arguments));
+        assert_eq!((finished.code, &*finished.stderr), (Some(code), ""));
+        assert!(finished.stdout.ends_with(end), "{}", finished.stdout);
+    }
+    std::fs::write(&file, vec![0; 65_536]).unwrap();
+    let finished = Process::run(&mut program(&["-m", "client", "-u", "--file", path]));
+    assert_eq!(finished.code, Some(1));
+    assert!(finished.stderr.contains("no datagram is that long"), "{}", finished.stderr);
+}
+
+#[test]
+fn standard_input_is_explained_as_it_comes() {
+    let mut process = Process::start_with_stdin(&mut program(&["-m", "client", "--file", "-"]));
+    process.write([3]);
+    process.write([2, 1]);
+    process.wait_stdout("both", |stdout| stdout.contains("message 2: PlaceBomb").then_some(()));
+    assert!(process.is_running());
+    process.terminate();
+    assert_eq!(process.wait_for_end().code, Some(0));
+    assert_eq!(run_with_stdin(&["-m", "client", "--file", "-"], &[3, 2, 1]).code, Some(0));
+    assert_eq!(run_with_stdin(&["-m", "client", "--file", "-"], &[3, 9, 1]).code, Some(1));
+}
+
+#[test]
+fn wrong_usage_is_1_and_says_what_would_be_right() {
+    for (arguments, said) in [
+        (&[][..], "For example: "),
+        (&["-p", "0"], "--messages <KIND>"),
+        (&["-m", "client"], "-p 2022 -m client"),
+        (&["-m", "gui", "-p", "0"], "client, server, display, input"),
+        (&["-m", "client", "-p", "65536"], "from 0 to 65535"),
+        (&["-m", "client", "-p", "-1"], "from 0 to 65535"),
+        (&["-m", "client", "-p", "0", "--file", "x"], "cannot be used with"),
+        (&["-m", "client", "--bind", "::1", "--file", "x"], "cannot be used with"),
+        (&["-m", "client", "-p", "0", "stray"], "stray"),
+        (&["-m", "client", "--file", "/no/such/file"], "cannot open /no/such/file"),
+    ] {
+        let finished = Process::run(&mut program(arguments));
+        assert_eq!((finished.code, &*finished.stdout), (Some(1), ""), "{arguments:?}");
+        assert!(finished.stderr.contains(said), "{arguments:?}: {}", finished.stderr);
+    }
+    let help = Process::run(&mut program(&["-h"]));
+    assert_eq!(help.code, Some(0));
+    assert!(help.stdout.contains("Examples:"));
+}
+
+#[test]
+fn a_port_that_is_taken_is_1() {
+    let listening = Listening::start(&["-m", "client"]);
+    let port = listening.port.to_string();
+    let finished = Process::run(&mut program(&["-m", "client", "--bind", "127.0.0.1", "-p", &port]));
+    assert_eq!(finished.code, Some(1));
+    assert!(finished.stderr.contains(&format!("port {port} is in use")), "{}", finished.stderr);
+    listening.stop();
+}
