@@ -58,6 +58,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = whole_number(1..=86_400_u64, 300), allow_negative_numbers = true)]
     pub(crate) empty_rooms: u64,
 
+    /// Keep the seat of a player whose page has lost its connection for this many seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = whole_number(0..=86_400_u64, 300), allow_negative_numbers = true)]
+    pub(crate) keep_seats: u64,
+
     /// Remove old journals, whose matches have no replay any more, until no more is left than this: an age in hours, days or weeks, a
     /// number of journals, a total size, or several of these, as in 30d,100,10G. Those of rooms stay, and those without people or
     /// results go first. Without it nothing is removed

@@ -146,6 +146,11 @@ impl Hub {
         Ok((Arc::new(hub), before))
     }
 
+    /// How long the seat of a player is kept whose page has lost its connection.
+    pub(crate) const fn keep_seats(&self) -> Duration {
+        self.place.keep_seats
+    }
+
     pub(crate) const fn secret(&self) -> &Secret {
         &self.secret
     }

@@ -250,7 +250,7 @@ pub(crate) fn open(
     let (sender, receiver) = watch::channel(info);
     let sender = Arc::new(sender);
     let bots = Bots::new(options.game(), address, receiver.clone(), (of_bots, mask.clone()), back);
-    let (gate, web) = WebSockets::new(Arc::clone(&place.bans), Arc::clone(&known));
+    let (gate, web) = WebSockets::new(Arc::clone(&place.bans), Arc::clone(&known), place.keep_seats);
     let removals = Arc::<Removals>::default();
     let host = host(Arc::clone(&sender), keeper)
         .with_observer(Chronicle { info: Arc::clone(&sender), present, known: Arc::clone(&known), ledger })

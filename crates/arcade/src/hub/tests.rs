@@ -26,6 +26,7 @@ pub(crate) fn hub(data: &TempDir) -> (Arc<Hub>, [Arc<Room>; 2]) {
         connections: resources.files.clone(),
         bans: Arc::new(Bans::open(data.path().join("bans")).unwrap()),
         ledgers: results.clone(),
+        keep_seats: Duration::from_mins(1),
         counters: metrics.counters(),
     };
     let parts = Parts {

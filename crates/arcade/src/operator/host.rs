@@ -83,6 +83,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
         connections: resources.files.clone(),
         bans,
         ledgers: results.clone(),
+        keep_seats: Duration::from_secs(args.keep_seats),
         counters: metrics.counters(),
     };
     let parts = Parts {

@@ -1,6 +1,6 @@
 //! Where rooms write, and whom they tell.
 
-use std::{collections::HashMap, path::PathBuf, sync::Arc};
+use std::{collections::HashMap, path::PathBuf, sync::Arc, time::Duration};
 
 use journal_core::Writing;
 use netshell::ConnectionBudget;
@@ -16,6 +16,8 @@ pub(crate) struct Place {
     pub(crate) connections: ConnectionBudget,
     pub(crate) bans: Arc<Bans>,
     pub(crate) ledgers: Arc<dyn Ledgers>,
+    /// How long the seat of a player is kept whose page has lost its connection.
+    pub(crate) keep_seats: Duration,
     /// By the names of games.
     pub(crate) counters: HashMap<&'static str, Counters>,
 }

@@ -1,6 +1,6 @@
 //! The transport for browsers: sockets that the web server has accepted.
 //!
-//! A seat outlives its socket. When the socket is gone, the seat of a player who has joined is kept for [`GRACE`]; a socket that
+//! A seat outlives its socket. When the socket is gone, the seat of a player who has joined is kept for a while; a socket that
 //! returns with the address of the seat, which a token proves, resumes it and receives a snapshot. The room notices none of that.
 //!
 //! Kept seats are shared out by host: one host has at most half of the places of a room for them, and if somebody needs a place, the oldest
@@ -29,8 +29,6 @@ use super::{
     ready::Ready,
 };
 
-/// How long the seat of a player whose socket is gone is kept, unless it was left for good.
-pub(crate) const GRACE: Duration = Duration::from_mins(1);
 /// Browsers at one room.
 pub(crate) const MAX_SEATS: usize = 2_000;
 /// Seats that are kept for players of one host.
@@ -106,6 +104,8 @@ pub(crate) struct WebSockets {
     seats: BTreeMap<ConnectionId, Seat>,
     given_up: usize,
     kept: Kept,
+    // How long the seat of a player whose socket is gone is kept, unless it was left for good.
+    grace: Duration,
     at: BTreeMap<SocketAddr, ConnectionId>,
     next_id: u64,
     // Seats that are looked at in turn, until all of them had nothing to do.
@@ -118,7 +118,8 @@ pub(crate) struct WebSockets {
 }
 
 impl WebSockets {
-    pub(crate) fn new(bans: Arc<Bans>, known: Arc<Seats>) -> (Gate, Self) {
+    /// `grace` is how long the seat of a player whose socket is gone is kept.
+    pub(crate) fn new(bans: Arc<Bans>, known: Arc<Seats>, grace: Duration) -> (Gate, Self) {
         let (sender, newcomers) = mpsc::channel(MAX_NEWCOMERS);
         let ready = Arc::new(Ready::default());
         let gate = Gate { newcomers: sender, ready: Arc::clone(&ready), known: Arc::clone(&known) };
@@ -131,6 +132,7 @@ impl WebSockets {
             seats: BTreeMap::new(),
             given_up: 0,
             kept: Kept::default(),
+            grace,
             at: BTreeMap::new(),
             next_id: 0,
             turns: VecDeque::new(),
@@ -224,7 +226,7 @@ impl WebSockets {
     fn keep(&mut self, now: Time, id: ConnectionId) {
         let Some(seat) = self.seats.get_mut(&id) else { return };
         seat.mailbox = None;
-        seat.kept_until = now.plus(GRACE);
+        seat.kept_until = now.plus(self.grace);
         let host = HostId::from(seat.address);
         let one_too_many = self.kept.insert(host, seat.kept_until, id, MAX_KEPT_PER_HOST);
         if let Some((oldest, seat)) = one_too_many.and_then(|id| Some((id, self.seats.get_mut(&id)?))) {

@@ -32,7 +32,7 @@ use self::{
 };
 use super::{
     answer::refused,
-    beats::{beat, beats, send},
+    beats::{Beats, beat, send},
     caller::SocketPermit,
     connections::bounded,
 };
@@ -116,7 +116,7 @@ async fn run(mut socket: WebSocket, study: &Study) {
     let (mut messages, mut starts) = (TokenBucket::new(MESSAGES, now()), TokenBucket::new(STARTS, now()));
     let mut tick = interval(TICK);
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut beats = beats();
+    let mut beats = Beats::new();
     let mut last = Instant::now();
     let mut news = true;
     loop {
@@ -158,7 +158,7 @@ async fn run(mut socket: WebSocket, study: &Study) {
                     return;
                 }
             }
-            _ = beats.tick() => {
+            () = beats.due() => {
                 news = false;
                 if !beat(&mut socket).await {
                     return;

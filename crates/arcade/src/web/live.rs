@@ -23,7 +23,7 @@ use tokio::{
 };
 
 use super::{
-    beats::{beat, beats, send},
+    beats::{Beats, beat, send},
     caller::SocketPermit,
     connections::bounded,
 };
@@ -108,12 +108,12 @@ impl<'a, P: Fn(&str) -> Option<watch::Receiver<Arc<Shot>>>> Page<'a, P> {
         let now = || Time::ZERO.plus(start.elapsed());
         let mut bucket = TokenBucket::new(READ_RATE, now());
         let mut readable = start;
-        let mut beats = beats();
+        let mut beats = Beats::new();
         let mut ticks = interval(PAUSE);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         while is_welcome() {
             let out = tokio::select! {
-                _ = beats.tick() => {
+                () = beats.due() => {
                     if !beat(&mut sink).await {
                         return;
                     }

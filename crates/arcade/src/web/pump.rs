@@ -11,7 +11,7 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
-use super::beats::{beat, beats, send};
+use super::beats::{Beats, beat, send};
 use crate::{
     games::Frames,
     room::{
@@ -129,11 +129,11 @@ async fn write(
         return;
     }
     let mut open = true;
-    let mut beats = beats();
+    let mut beats = Beats::new();
     loop {
         tokio::select! {
             biased;
-            _ = beats.tick() => {
+            () = beats.due() => {
                 if !beat(&mut sink).await {
                     return;
                 }
@@ -144,6 +144,7 @@ async fn write(
                         return;
                     }
                     counters.sent();
+                    beats.spoke();
                 }
                 Next::Piece(Piece::History(log)) => {
                     for frame in log.frames() {

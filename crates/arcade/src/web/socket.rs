@@ -142,7 +142,8 @@ async fn enter(mut socket: WebSocket, hub: &Hub, id: &str, room: Arc<Room>, call
     let mut hello = told.borrow_and_update().to_string();
     if role == Role::Player {
         let token = json!(hub.secret().token(id, Ticket { journal: room.number, seat }));
-        hello.replace_range(..1, &format!(r#"{{"seat":{token},"#));
+        let kept = hub.keep_seats().as_secs();
+        hello.replace_range(..1, &format!(r#"{{"seat":{token},"kept":{kept},"#));
     }
     let metrics = hub.metrics().game(room.game.name());
     let pumped = pump::run(socket, mailbox, room.game.frames(), hello, told, &metrics);

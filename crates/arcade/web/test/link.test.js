@@ -34,7 +34,17 @@ class Socket extends EventTarget {
 }
 
 test('a network that is dead without a word is noticed, and the page comes back', async () => {
-  mock.timers.enable({ apis: ['setTimeout'] });
+  mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
+  let clock = 0;
+  mock.method(performance, 'now', () => clock);
+  /** @param {number} milliseconds */
+  const pass = (milliseconds) => {
+    for (const end = clock + milliseconds; clock < end; ) {
+      const step = Math.min(250, end - clock);
+      clock += step;
+      mock.timers.tick(step);
+    }
+  };
   const network = new EventTarget();
   Object.assign(globalThis, {
     WebSocket: Socket,
@@ -52,26 +62,39 @@ test('a network that is dead without a word is noticed, and the page comes back'
   const [first] = Socket.all;
   first.open();
   first.receive('{"room":1}');
-  for (let beat = 0; beat < 5; beat += 1) {
-    mock.timers.tick(20_000);
+  for (let beat = 0; beat < 50; beat += 1) {
+    pass(2_000);
     first.receive('{}');
   }
   assert.deepEqual(told, ['connecting', 'open', '{"room":1}'], 'it is connected, and a beat is no message');
-  mock.timers.tick(25_000);
+  pass(3_500);
+  assert.equal(told.at(-1), 'quiet', 'after three seconds the page says so');
+  first.receive('{}');
+  assert.equal(told.at(-1), 'heard');
+  assert.equal(Socket.all.length, 1, 'the network was only slow');
+  pass(10_000);
+  assert.ok(!first.closed);
+  pass(500);
   assert.ok(first.closed);
   assert.equal(told.at(-1), 'waiting');
   first.receive('late');
   first.dispatchEvent(Object.assign(new Event('close'), { code: 1006, reason: '' }));
   assert.equal(told.at(-1), 'waiting', 'what was given up is over');
-  mock.timers.tick(250);
+  pass(250);
   const second = Socket.all[1];
   second.open();
   assert.equal(told.at(-1), 'open');
   network.dispatchEvent(new Event('offline'));
   assert.equal(told.at(-1), 'waiting', 'the system may know it at once');
+  pass(500);
+  assert.equal(told.at(-1), 'connecting');
+  pass(11_000);
+  assert.ok(Socket.all[2].closed, 'a network that swallows the attempt is dead too');
+  const attempts = Socket.all.length;
   assert.deepEqual([first.sent, second.sent], [['first 1'], ['first 2']], 'each connection says who comes');
   link.close();
-  mock.timers.tick(60_000);
-  assert.equal(Socket.all.length, 2);
+  pass(60_000);
+  assert.equal(Socket.all.length, attempts);
   mock.timers.reset();
+  mock.restoreAll();
 });

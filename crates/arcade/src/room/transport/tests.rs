@@ -30,10 +30,13 @@ fn room() -> (Gate, Host) {
     (gate, Host::new(Door::new(Hosted::new(server), keeper)).with_transport(web))
 }
 
+/// How long a seat is kept.
+const GRACE: Duration = Duration::from_mins(1);
+
 fn web() -> (Gate, WebSockets) {
     let directory = testkit::TempDir::new();
     let bans = Bans::open(directory.path().join("bans")).unwrap();
-    WebSockets::new(Arc::new(bans), Arc::default())
+    WebSockets::new(Arc::new(bans), Arc::default(), GRACE)
 }
 
 fn enter(gate: &Gate, role: Role, port: u16, returns: bool) -> Arc<Mailbox> {

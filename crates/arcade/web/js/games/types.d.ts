@@ -79,8 +79,10 @@ export type Stage = {
   board: HTMLElement;
   /** What belongs below the board: lines of text, a bar. */
   below: HTMLElement;
-  /** Where buttons go. */
+  /** Where the buttons go with which one plays; they are always in sight. */
   controls: HTMLElement;
+  /** Where other buttons go. */
+  more: HTMLElement;
   /** Speaks what has changed. */
   live: HTMLElement;
   /** Whether the messages are those for watchers. */
@@ -117,6 +119,8 @@ export type Play = {
   result?: () => Row[] | null;
   /** Whether the game shows results itself. */
   ownResult?: boolean;
+  /** What a player loses who leaves now, in a sentence; null if that is nothing. */
+  stake?: () => string | null;
   /** Joins another game in the same connection; false if it takes a new one. */
   again?: () => boolean;
   /** Gives up the seat. */

@@ -1,21 +1,58 @@
 // Making elements. Text is always set as text, so names from peers cannot become markup.
 
+/** Elements that listen by themselves. @type {WeakSet<Node>} */
+const listening = new WeakSet();
+
 /**
  * @template {keyof HTMLElementTagNameMap} K
  * @param {K} tag
- * @param {Record<string, string | boolean | ((event: Event) => void)>} [attributes] Functions become listeners.
+ * @param {Record<string, string | boolean | ((event: Event) => void)>} [attributes] Functions become listeners. For `renew`, `data-key` says
+ *   what a listener is about: elements of the same key have listeners that do the same.
  * @param {...(Node | string)} children
  * @returns {HTMLElementTagNameMap[K]}
  */
 export function element(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
-    if (typeof value === 'function') made.addEventListener(name, value);
-    else if (typeof value === 'boolean') made.toggleAttribute(name, value);
+    if (typeof value === 'function') {
+      made.addEventListener(name, value);
+      listening.add(made);
+    } else if (typeof value === 'boolean') made.toggleAttribute(name, value);
     else made.setAttribute(name, value);
   }
   made.append(...children);
   return made;
+}
+
+/**
+ * Gives an element these children. What is there already and is alike stays, so that neither a finger nor the focus loses it.
+ * @param {Element} place
+ * @param {...(Node | string)} children
+ */
+export function renew(place, ...children) {
+  for (const [index, child] of children.entries()) {
+    const before = place.childNodes[index];
+    const after = typeof child === 'string' ? document.createTextNode(child) : child;
+    if (!before) place.append(after);
+    else if (!become(before, after)) before.replaceWith(after);
+  }
+  while (place.childNodes.length > children.length) place.lastChild?.remove();
+}
+
+/**
+ * Makes a node like another one. Gives false if it has to be replaced.
+ * @param {Node} node
+ * @param {Node} other
+ */
+function become(node, other) {
+  if (!(node instanceof Element && other instanceof Element)) return node.isEqualNode(other);
+  const key = other.getAttribute('data-key');
+  if (node.tagName !== other.tagName || node.getAttribute('data-key') !== key) return false;
+  if (key === null && (listening.has(node) || listening.has(other))) return false;
+  for (const { name } of [...node.attributes]) if (!other.hasAttribute(name)) node.removeAttribute(name);
+  for (const { name, value } of other.attributes) if (node.getAttribute(name) !== value) node.setAttribute(name, value);
+  renew(node, ...other.childNodes);
+  return true;
 }
 
 /**
@@ -44,7 +81,8 @@ export function announceLink(text, state = '') {
  */
 export function announceLive({ kind }) {
   if (kind === 'waiting') announceLink('The connection is lost. Trying again.', 'lost');
-  else if (kind === 'open') announceLink('Connected', 'open');
+  else if (kind === 'quiet') announceLink('Nothing is heard of the arcade.', 'lost');
+  else if (kind === 'open' || kind === 'heard') announceLink('Connected', 'open');
 }
 
 /**
@@ -55,17 +93,41 @@ export function announceLive({ kind }) {
  * @param {string} [label] What it is called where the text is only a sign.
  */
 export function toggle(text, changed, on = false, label = text) {
-  const button = element('button', { type: 'button', 'aria-pressed': String(on), 'aria-label': label }, text);
-  button.addEventListener('click', () => {
+  const turn = () => {
     const now = button.getAttribute('aria-pressed') !== 'true';
     button.setAttribute('aria-pressed', String(now));
     changed(now);
-  });
+  };
+  const button = element('button', { type: 'button', 'aria-pressed': String(on), 'aria-label': label, click: turn }, text);
   return button;
 }
 
+/** Whether what has the focus got it by a finger or the mouse. */
+let pointed = false;
+globalThis.addEventListener?.('pointerdown', () => (pointed = true), true);
+globalThis.addEventListener?.('keydown', ({ key }) => (pointed &&= key !== 'Tab'), true);
+
+/** Keys that buttons and links have a use for, and those of lists and sliders. */
+const PRESSES = [' ', 'Enter'];
+const CHOICES = [...PRESSES, 'ArrowUp', 'ArrowDown', 'ArrowLeft', 'ArrowRight', 'Home', 'End', 'PageUp', 'PageDown'];
+
 /**
- * Listens to the keyboard, but not to shortcuts of the browser and not while somebody types into a field.
+ * Whether a key is for the element that has the focus. One that was clicked does not need it any more; one that was reached by the
+ * keyboard keeps its keys, but for those in its `data-keys`.
+ * @param {Element} target
+ * @param {string} key
+ */
+function isForFocus(target, key) {
+  const control = target.closest('button, a, summary, select, input, textarea');
+  if (!control) return false;
+  const slides = control.matches('[type=range]');
+  if (control.matches('input, textarea') && !slides) return true;
+  if (pointed || control.getAttribute('data-keys')?.split(' ').includes(key)) return false;
+  return (slides || control.matches('select') ? CHOICES : PRESSES).includes(key);
+}
+
+/**
+ * Listens to the keyboard, but not to shortcuts of the browser nor to keys for what has the focus.
  * @param {(event: KeyboardEvent) => boolean} pressed Whether the key had a meaning.
  * @returns {() => void} Stops listening.
  */
@@ -73,9 +135,11 @@ export function listenToKeys(pressed) {
   const listener = (/** @type {KeyboardEvent} */ event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
     const { target } = event;
-    if (target instanceof HTMLInputElement || target instanceof HTMLSelectElement) return;
-    if (document.querySelector('dialog[open]')) return;
-    if (pressed(event)) event.preventDefault();
+    if (!(target instanceof HTMLElement) || isForFocus(target, event.key) || document.querySelector('dialog[open]')) return;
+    if (!pressed(event)) return;
+    event.preventDefault();
+    // Else a button would take the key when it is released.
+    if (pointed && target !== document.body) target.blur();
   };
   document.addEventListener('keydown', listener);
   return () => document.removeEventListener('keydown', listener);
@@ -87,8 +151,7 @@ export function listenToKeys(pressed) {
  * @param {string} [label]
  */
 export function copyButton(text, label = 'Copy') {
-  const button = element('button', { type: 'button', class: 'small' }, label);
-  button.addEventListener('click', async () => {
+  const copy = async () => {
     try {
       await navigator.clipboard.writeText(text());
       button.textContent = 'Copied';
@@ -99,7 +162,8 @@ export function copyButton(text, label = 'Copy') {
     setTimeout(() => {
       button.textContent = label;
     }, 1500);
-  });
+  };
+  const button = element('button', { type: 'button', class: 'small', click: copy }, label);
   return button;
 }
 

@@ -3,8 +3,14 @@
 /** Pauses before another attempt, in milliseconds; the last one is repeated. */
 const PAUSES = [250, 500, 1000, 2000, 5000, 10000];
 
-/** Milliseconds without a message after which the network is taken for dead. The hub sends something every ten seconds. */
-const SILENCE = 25000;
+/** Milliseconds without a message after which the page says so. The hub sends something every second or two. */
+const QUIET = 3000;
+
+/** Milliseconds without a message, or without an open socket, after which the network is taken for dead. */
+const DEAD = 10000;
+
+/** How often the page looks for that, in milliseconds. */
+const LOOK = 500;
 
 /** What the hub sends when it has nothing to say; see web/pump.rs. */
 const BEAT = '{}';
@@ -20,7 +26,7 @@ export const CODES = /** @type {const} */ ({ closed: 1000, replaced: 4001, expir
  * @property {(data: string | ArrayBuffer) => void} message
  * @property {(state: LinkState) => void} state
  * @property {() => string} [first] The first message of each connection, which has what does not belong into an address.
- * @typedef {{ kind: 'connecting' } | { kind: 'open' } | { kind: 'waiting', milliseconds: number, attempt: number, refused: boolean } | { kind: 'ended', code: number, reason: string }} LinkState
+ * @typedef {{ kind: 'connecting' } | { kind: 'open' } | { kind: 'quiet' } | { kind: 'heard' } | { kind: 'waiting', milliseconds: number, attempt: number, refused: boolean } | { kind: 'ended', code: number, reason: string }} LinkState
  */
 
 /** Keeps one socket open. */
@@ -38,8 +44,11 @@ export class Link {
     this.socket = null;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.timer = undefined;
-    /** @type {ReturnType<typeof setTimeout> | undefined} */
-    this.silence = undefined;
+    /** When something was last heard of the hub, or the present attempt began; by `performance.now()`. */
+    this.heard = 0;
+    /** Whether the page was told that nothing is heard. */
+    this.quiet = false;
+    this.looks = setInterval(() => this.look(), LOOK);
     this.online = () => this.hurry();
     this.offline = () => this.lose();
     addEventListener('online', this.online);
@@ -60,6 +69,8 @@ export class Link {
     const socket = new WebSocket(this.address());
     let opened = false;
     this.socket = socket;
+    this.heard = performance.now();
+    this.quiet = false;
     socket.binaryType = 'arraybuffer';
     socket.addEventListener('open', () => {
       opened = true;
@@ -79,7 +90,7 @@ export class Link {
       if (this.ended || this.socket !== socket) return;
       if (Object.values(CODES).some((known) => known === code)) {
         this.ended = true;
-        clearTimeout(this.silence);
+        clearInterval(this.looks);
         this.handlers.state({ kind: 'ended', code, reason });
         return;
       }
@@ -89,14 +100,26 @@ export class Link {
 
   /** Something was heard of the hub: the network is not dead. */
   hear() {
-    clearTimeout(this.silence);
-    this.silence = setTimeout(() => this.lose(), SILENCE);
+    this.heard = performance.now();
+    if (!this.quiet) return;
+    this.quiet = false;
+    this.handlers.state({ kind: 'heard' });
+  }
+
+  /** Looks whether something was heard lately. */
+  look() {
+    if (this.timer !== undefined) return;
+    const silent = performance.now() - this.heard;
+    if (silent > DEAD) return this.lose();
+    if (silent < QUIET || this.quiet || this.socket?.readyState !== WebSocket.OPEN) return;
+    this.quiet = true;
+    this.handlers.state({ kind: 'quiet' });
   }
 
   /** The network is dead. The socket may notice that much later. */
   lose() {
     const { socket } = this;
-    if (this.ended || socket?.readyState !== WebSocket.OPEN) return;
+    if (this.ended || socket === null) return;
     this.socket = null;
     socket.close();
     this.retry(false);
@@ -104,7 +127,7 @@ export class Link {
 
   /** @param {boolean} refused Whether the last attempt did not even begin. */
   retry(refused) {
-    clearTimeout(this.silence);
+    this.quiet = false;
     const milliseconds = PAUSES[Math.min(this.attempt, PAUSES.length - 1)];
     this.attempt += 1;
     this.handlers.state({ kind: 'waiting', milliseconds, attempt: this.attempt, refused });
@@ -125,7 +148,7 @@ export class Link {
   close(code = 1000) {
     this.ended = true;
     clearTimeout(this.timer);
-    clearTimeout(this.silence);
+    clearInterval(this.looks);
     removeEventListener('online', this.online);
     removeEventListener('offline', this.offline);
     this.socket?.close(code);

@@ -1,31 +1,55 @@
-// What the browser keeps: the name, the key that proves it, and a few choices. Nothing else, and no cookie.
-
-/** @type {Map<string, string>} What is remembered where a browser keeps nothing, until the page is left. */
-const fallback = new Map();
+// What the browser keeps: the name, the key that proves it, and a few choices; for the visit also seats. Nothing else, and no cookie.
 
 /**
- * @param {string} key
- * @returns {string | null}
+ * What a storage of the browser keeps. Where it may keep nothing, that lasts until the page is left.
+ * @param {() => Storage} storage
  */
-export function recall(key) {
-  try {
-    return localStorage.getItem(key);
-  } catch {
-    return fallback.get(key) ?? null;
-  }
+function kept(storage) {
+  /** @type {Map<string, string>} */
+  const fallback = new Map();
+  return {
+    /**
+     * @param {string} key
+     * @returns {string | null}
+     */
+    recall: (key) => {
+      try {
+        return fallback.get(key) ?? storage().getItem(key);
+      } catch {
+        return null;
+      }
+    },
+    /**
+     * @param {string} key
+     * @param {string | null} value Null forgets it.
+     */
+    remember: (key, value) => {
+      fallback.delete(key);
+      try {
+        if (value === null) storage().removeItem(key);
+        else storage().setItem(key, value);
+      } catch {
+        if (value !== null) fallback.set(key, value);
+      }
+    },
+  };
 }
 
-/**
- * @param {string} key
- * @param {string | null} value Null forgets it.
- */
-export function remember(key, value) {
+export const { recall, remember } = kept(() => localStorage);
+
+/** What is kept until the tab is closed. */
+export const visit = kept(() => sessionStorage);
+
+/** Whether the browser keeps anything beyond a reload. */
+export function keeps() {
   try {
-    if (value === null) localStorage.removeItem(key);
-    else localStorage.setItem(key, value);
+    localStorage.setItem('keeps', '');
+    localStorage.removeItem('keeps');
+    sessionStorage.setItem('keeps', '');
+    sessionStorage.removeItem('keeps');
+    return true;
   } catch {
-    if (value === null) fallback.delete(key);
-    else fallback.set(key, value);
+    return false;
   }
 }
 

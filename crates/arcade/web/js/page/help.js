@@ -32,11 +32,20 @@ export function helpPanel(game, help, first) {
     if (!on) remember(seen, 'seen');
   };
   button.addEventListener('click', () => show(panel.hidden));
-  const stop = listenToKeys((event) => {
+  // Where it covers the game, it is gone with the first move.
+  const moved = (/** @type {Event} */ { target }) => {
+    if (getComputedStyle(panel).position === 'fixed' && target instanceof Node && !panel.contains(target) && !button.contains(target)) show(false);
+  };
+  document.addEventListener('pointerdown', moved);
+  const stopKeys = listenToKeys((event) => {
     if (event.key !== '?') return false;
     show(panel.hidden);
     return true;
   });
   show(first && recall(seen) === null);
+  const stop = () => {
+    stopKeys();
+    document.removeEventListener('pointerdown', moved);
+  };
   return { panel, button, stop };
 }

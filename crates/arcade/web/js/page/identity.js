@@ -3,14 +3,27 @@
 import { ask, errorText } from '../lib/api.js';
 import { element } from '../lib/dom.js';
 import { MAX_NAME, isPlain, plain } from '../lib/names.js';
-import { recall, remember } from '../lib/settings.js';
+import { keeps, recall, remember } from '../lib/settings.js';
 
 /** Of the key, in bytes. */
 const KEY = 32;
 
-export const name = () => recall('name');
-/** Whether there is a name that every game can show. */
-export const hasName = () => isPlain(name() ?? '');
+/** What guests are called, before a number. */
+const GUESTS = ['Badger', 'Beaver', 'Falcon', 'Ferret', 'Gecko', 'Heron', 'Jackal', 'Lemur', 'Marten', 'Newt', 'Otter', 'Panda', 'Raven', 'Robin', 'Stoat', 'Walrus'];
+
+/** A name to play with until one is chosen. It stays that of this browser, and belongs to nobody. */
+function guest() {
+  const kept = recall('guest');
+  if (kept) return kept;
+  const [animal, number] = crypto.getRandomValues(new Uint32Array(2));
+  const made = `${GUESTS[animal % GUESTS.length]}${100 + (number % 900)}`;
+  remember('guest', made);
+  return made;
+}
+
+export const name = () => recall('name') ?? guest();
+/** Whether the name is one that every game can show. */
+const hasName = () => isPlain(name());
 /** The key, if the hub knows that it goes with the name. */
 export const provenKey = () => (recall('proven') === name() ? recall('key') : null);
 
@@ -30,6 +43,8 @@ function key() {
  */
 async function take(wanted) {
   try {
+    // Without a key that lasts the name would be lost to this browser after a reload.
+    if (!keeps()) throw new Error('no key is kept');
     await ask('/api/names', { name: wanted, key: key() });
     remember('proven', wanted);
   } catch (error) {
@@ -43,7 +58,7 @@ async function take(wanted) {
 
 /** Registers the name of an earlier visit, if it is not proven yet. */
 export async function proveName() {
-  const known = name();
+  const known = recall('name');
   if (known && provenKey() === null) await take(known).catch(() => {});
 }
 
@@ -51,13 +66,13 @@ export async function proveName() {
 const listeners = new Set();
 
 /**
- * Asks for a name unless there is one that every game can show.
- * @param {boolean} [again] Also if there is one.
+ * Asks for a name if that of an earlier visit cannot be shown by every game.
+ * @param {boolean} [again] Also if it can.
  * @returns {Promise<string | null>} Null if the person would rather not.
  */
 export function askName(again = false) {
-  const known = name();
-  if (hasName() && !again) return Promise.resolve(known);
+  if (hasName() && !again) return Promise.resolve(name());
+  const known = recall('name');
   return new Promise((resolve) => {
     const error = element('p', { class: 'error', role: 'alert' });
     const input = element('input', {
@@ -66,6 +81,7 @@ export function askName(again = false) {
       spellcheck: 'false',
       autocomplete: 'nickname',
       required: true,
+      placeholder: known ?? guest(),
       'aria-describedby': 'name-note',
     });
     input.value = known ?? '';
@@ -127,7 +143,7 @@ export function askName(again = false) {
       element(
         'div',
         { class: 'row' },
-        element('button', { class: 'primary' }, known ? 'Save' : 'Play'),
+        element('button', { class: 'primary' }, 'Save'),
         element('button', { type: 'button', click: () => done(null) }, 'Cancel'),
       ),
     );
@@ -145,8 +161,8 @@ export function nameButton() {
   const place = document.getElementById('who');
   if (!(place instanceof HTMLButtonElement)) return;
   const show = () => {
-    place.textContent = name() ?? 'Choose a name';
-    place.setAttribute('aria-label', name() ? `You play as ${name()}. Change the name.` : 'Choose a name');
+    place.textContent = name();
+    place.setAttribute('aria-label', `You play as ${name()}. Change the name.`);
   };
   place.addEventListener('click', () => askName(true));
   listeners.add(show);

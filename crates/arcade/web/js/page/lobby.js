@@ -2,7 +2,7 @@
 
 import { GAMES, isGame } from '../games/index.js';
 import { ask, errorText } from '../lib/api.js';
-import { copyButton, count, element, title } from '../lib/dom.js';
+import { copyButton, count, element, renew, title } from '../lib/dom.js';
 import { Live } from '../lib/live.js';
 import { person } from '../lib/person.js';
 import { go } from '../lib/route.js';
@@ -79,9 +79,9 @@ export function showLobby(main, first, query) {
     }
     filter.show(lobby.total ?? lobby.rooms.length, lobby.rooms.length);
     if (lobby.recent !== shown.recent) {
-      recent.replaceChildren(...(lobby.recent?.length ? lobby.recent.map(matchLine) : [nothing('No match has ended here yet.')]));
+      renew(recent, ...(lobby.recent?.length ? lobby.recent.map(matchLine) : [nothing('No match has ended here yet.')]));
     }
-    if (lobby.leaders !== shown.leaders) leaders.replaceChildren(...leaderLists(lobby.leaders ?? {}));
+    if (lobby.leaders !== shown.leaders) renew(leaders, ...leaderLists(lobby.leaders ?? {}));
     shown = lobby;
   };
   const live = new Live(filter.look, { lobby: show, picture: (id, parts) => thumbnails.show(id, parts) });
@@ -156,7 +156,8 @@ class Card {
     const more = (room.count ?? room.players.length) - room.players.length;
     if (more > 0) names.append(`and ${more} more`);
     this.item.dataset.phase = room.phase;
-    this.text.replaceChildren(
+    renew(
+      this.text,
       element('p', { class: 'state' }, phaseInWords(room)),
       ...(isAlone(room) ? [] : [element('p', { class: 'soft' }, `${room.taken} of ${count(room.seats, 'seat')} taken`)]),
       ...(room.players.length > 0 ? [names] : []),

@@ -74,6 +74,7 @@ function play(main, match, timeline, start, seat, at) {
   const board = element('div', { class: 'board' });
   const below = element('div', { class: 'below' });
   const controls = element('div', { class: 'controls' });
+  const more = element('div', { class: 'controls more' });
   const live = element('p', { class: 'hidden', 'aria-live': 'polite' });
   const problem = element('p', { class: 'error', role: 'alert' });
   const viewer = seat === null ? null : timeline.seats.find((one) => one.seat === seat);
@@ -82,11 +83,12 @@ function play(main, match, timeline, start, seat, at) {
   let shown = null;
   const begin = () => {
     shown?.stop();
-    for (const part of [board, below, controls]) part.replaceChildren();
+    for (const part of [board, below, controls, more]) part.replaceChildren();
     shown = start({
       board,
       below,
       controls,
+      more,
       // Only seeks are announced, not the events of the match.
       live: element('p', {}),
       watching: seat === null,
@@ -201,8 +203,7 @@ function play(main, match, timeline, start, seat, at) {
   };
 
   const stopKeys = listenToKeys((event) => {
-    const onControl = event.target instanceof HTMLButtonElement || event.target instanceof HTMLAnchorElement;
-    if (event.key === ' ' && !onControl) toggle();
+    if (event.key === ' ') toggle();
     else if (event.key === 'ArrowRight') void seek(playback.at + LEAP);
     else if (event.key === 'ArrowLeft') void seek(playback.at - LEAP);
     else if (event.key === '.') void playback.forward();
@@ -254,6 +255,7 @@ function play(main, match, timeline, start, seat, at) {
         problem,
         below,
         controls,
+        more,
         element('p', { class: 'note keys' }, 'Keys: space plays and pauses, arrows leap 5 seconds, comma and full stop step, [ and ] change the speed.'),
       ),
       element(

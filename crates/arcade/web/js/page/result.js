@@ -1,7 +1,7 @@
 // How a match has ended: who won, who has what, and what can be done next.
 
 import { GAMES } from '../games/index.js';
-import { copyButton, element } from '../lib/dom.js';
+import { copyButton, element, renew } from '../lib/dom.js';
 import { person, shortSeat } from '../lib/person.js';
 import { winners } from './words.js';
 
@@ -36,7 +36,8 @@ export class Result {
     const mine = rows.find(({ seat }) => seat === own);
     const alone = rows.filter(({ rank }) => rank === 1).length === 1;
     this.heading.textContent = mine?.rank === 1 && alone && rows.length > 1 ? 'You win' : winners(rows);
-    this.list.replaceChildren(
+    renew(
+      this.list,
       ...rows.map((row) => {
         const mark = element('span', { class: 'mark' }, shortSeat(row.seat));
         mark.style.setProperty('--mark', colour(row.seat) ?? 'var(--line)');
@@ -51,8 +52,9 @@ export class Result {
       }),
     );
     const replay = match ? `/matches/${encodeURIComponent(match)}` : null;
-    this.actions.replaceChildren(
-      ...(again ? [element('button', { type: 'button', class: 'primary', click: again }, 'Rematch')] : []),
+    renew(
+      this.actions,
+      ...(again ? [element('button', { type: 'button', class: 'primary', 'data-key': 'again', click: again }, 'Rematch')] : []),
       ...(replay ? [element('a', { class: 'button', href: replay }, 'Replay')] : []),
       copyButton(() => shareText(this.game, rows, replay), 'Share'),
       element('a', { class: 'button', href: '/' }, 'Lobby'),

@@ -2,12 +2,15 @@
 
 import { GAMES, isGame } from '../games/index.js';
 import { ask, errorText, load } from '../lib/api.js';
+import { confirm } from '../lib/confirm.js';
 import { announceLink, copyButton, count, element, title, toggle } from '../lib/dom.js';
 import { CODES, LEFT, Link, socketAddress } from '../lib/link.js';
 import { go } from '../lib/route.js';
+import { keeps, visit } from '../lib/settings.js';
 import { isOn, switchSound } from '../lib/sound.js';
+import { Away } from './away.js';
 import { helpPanel } from './help.js';
-import { askName, hasName, name as ownName, proveName, provenKey } from './identity.js';
+import { askName, name as ownName, proveName, provenKey } from './identity.js';
 import { Result } from './result.js';
 import { Seats } from './seats.js';
 import { command, phaseInWords } from './words.js';
@@ -35,11 +38,11 @@ export function showRoom(main, id, watching) {
   /** @type {() => void} */
   let leave = () => {};
   const begin = async () => {
-    if (!watching && !hasName()) {
-      main.replaceChildren(element('h1', {}, GAMES[game].title), element('p', {}, 'Choose a name to play.'));
+    if (!watching) {
+      main.replaceChildren(element('h1', {}, GAMES[game].title), element('p', {}, 'Taking a seat.'));
       if (!(await askName())) return left ? undefined : go(`/rooms/${id}?watch`);
+      await proveName();
     }
-    if (!watching) await proveName();
     const { play } = await loading;
     if (!left) leave = enter(main, id, game, play, watching);
   };
@@ -77,6 +80,7 @@ function enter(main, id, game, start, watching) {
   const board = element('div', { class: 'board' });
   const below = element('div', { class: 'below' });
   const controls = element('div', { class: 'controls' });
+  const more = element('div', { class: 'controls more' });
   const live = element('p', { class: 'hidden', 'aria-live': 'polite' });
   const what = element('span', { class: 'soft' });
   const phase = element('span', { class: 'chip' });
@@ -84,6 +88,7 @@ function enter(main, id, game, start, watching) {
   const ended = element('div', { class: 'ended', hidden: true });
   const terminal = element('div');
   const result = new Result(game);
+  const away = new Away(main, watching);
   /** @type {Room | null} */
   let shown = null;
   /** @type {string | null} */
@@ -98,7 +103,7 @@ function enter(main, id, game, start, watching) {
       joined = true;
       return result.hide();
     }
-    sessionStorage.removeItem(key);
+    visit.remember(key, null);
     return go(`/rooms/${id}`);
   };
   const list = () => {
@@ -118,33 +123,36 @@ function enter(main, id, game, start, watching) {
     });
   };
   // Of an earlier seat.
-  if (sessionStorage.getItem(key) === null) sessionStorage.removeItem(`past ${id}`);
+  if (visit.recall(key) === null) visit.remember(`past ${id}`, null);
   const play = start({
     board,
     below,
     controls,
+    more,
     live,
     watching,
     playable: !watching,
     film: false,
-    name: ownName() ?? 'guest',
-    kept: sessionStorage.getItem(key) === null ? null : sessionStorage.getItem(`own ${id}`),
-    past: sessionStorage.getItem(`past ${id}`),
-    keep: (past) => sessionStorage.setItem(`past ${id}`, past),
+    name: ownName(),
+    kept: visit.recall(key) === null ? null : visit.recall(`own ${id}`),
+    past: visit.recall(`past ${id}`),
+    keep: (past) => visit.remember(`past ${id}`, past),
     send: (data) => link.send(data),
     seated: (seat) => {
       own = seat;
-      if (seat === null) sessionStorage.removeItem(`own ${id}`);
-      else sessionStorage.setItem(`own ${id}`, seat);
+      if (seat === null) visit.remember(`own ${id}`, null);
+      else visit.remember(`own ${id}`, seat);
       list();
     },
     changed: () => list(),
   });
   const help = helpPanel(game, play.help ?? [], !watching);
-  const leaveRoom = () => {
+  const leaveRoom = async () => {
+    const stake = over ? null : (play.stake?.() ?? null);
+    if (stake !== null && !(await confirm('Leave this game?', stake, 'Leave'))) return;
     play.leave?.();
     link.close(LEFT);
-    sessionStorage.removeItem(key);
+    visit.remember(key, null);
     go('/');
   };
   const { title: gameName } = GAMES[game];
@@ -169,11 +177,12 @@ function enter(main, id, game, start, watching) {
     element(
       'div',
       { class: 'table' },
-      element('div', { class: 'play' }, result.panel, ended, board, below, controls, help.panel),
+      element('div', { class: 'play' }, result.panel, ended, away.panel, board, below, controls, more, help.panel),
       element(
         'aside',
         { class: 'side' },
         seats.panel,
+        ...(watching || keeps() ? [] : [element('p', { class: 'note' }, 'This browser keeps nothing for this page, so your name and your seat last until you leave or reload it.')]),
         element('details', {}, element('summary', {}, 'Join from a terminal'), terminal),
         element('div', { class: 'row' }, copyButton(() => `${location.origin}/rooms/${id}`, 'Copy the link to this room')),
       ),
@@ -202,7 +211,7 @@ function enter(main, id, game, start, watching) {
   /** @param {string} text */
   const end = (text) => {
     over = true;
-    sessionStorage.removeItem(key);
+    visit.remember(key, null);
     ended.replaceChildren(
       element('p', { role: 'status' }, text),
       element(
@@ -228,6 +237,11 @@ function enter(main, id, game, start, watching) {
     }
   };
 
+  const seated = () => visit.recall(key) !== null;
+  const back = () => {
+    announceLink('Connected', 'open');
+    away.end();
+  };
   let returning = false;
   let everOpen = false;
   /** @type {string | null | undefined} The match that was played when the last message of the game came; none before a game begins. */
@@ -238,7 +252,7 @@ function enter(main, id, game, start, watching) {
     () => socketAddress(`/rooms/${id}/socket`, { enter: 'true' }),
     {
       first: () => {
-        const seat = watching ? null : sessionStorage.getItem(key);
+        const seat = watching ? null : visit.recall(key);
         returning = seat !== null;
         greeted = false;
         return JSON.stringify({ seat, key: watching ? null : provenKey(), watch: watching });
@@ -249,12 +263,13 @@ function enter(main, id, game, start, watching) {
           heardOf = shown?.phase === 'playing' ? shown.match : null;
           return play.message(data);
         }
-        const { seat, room, waiting } = JSON.parse(data);
+        const { seat, kept, room, waiting } = JSON.parse(data);
         if (waiting) return announceLink('Many come at once. Waiting for a place.');
-        if (seat) sessionStorage.setItem(key, seat);
+        if (seat) visit.remember(key, seat);
+        if (kept) away.kept = kept;
         if (!greeted) {
           greeted = true;
-          announceLink('Connected', 'open');
+          back();
           if (!returning) play.open();
         }
         if (room) update(room);
@@ -264,30 +279,36 @@ function enter(main, id, game, start, watching) {
         switch (state.kind) {
           case 'ended':
             announceLink('');
+            away.end();
             if (state.code !== CODES.closed && state.code !== CODES.expired) {
               return end(`${state.reason[0].toUpperCase()}${state.reason.slice(1)}.`);
             }
             // A seat that nobody has joined with is not kept, and nothing is lost with it.
-            if (state.code === CODES.expired && sessionStorage.getItem(`own ${id}`) === null) return again();
+            if (state.code === CODES.expired && visit.recall(`own ${id}`) === null) return again();
             await inquire().catch(() => false);
             if (state.code === CODES.closed) return end('The game is over.');
             if (!heardOf) return end('The game has ended, or you were away for too long: your seat was given up.');
             if (shown?.match !== heardOf || shown?.phase === 'over') return end('The game ended while you were away.');
             return end('You were away for too long, and your seat was given up.');
           case 'waiting':
-            announceLink(watching ? 'The connection is lost. Trying again.' : 'The connection is lost. Your seat is kept; trying again.', 'lost');
+            away.lose(true, seated());
             if (state.refused && !(await inquire().catch(() => true))) {
               // The page may have been left during the request.
               if (link.ended) return undefined;
               link.close();
               announceLink('');
+              away.end();
               if (everOpen) end('This room is closed.');
               else noSuchRoom(main);
             }
             return undefined;
+          case 'quiet':
+            return away.lose(false, seated());
+          case 'heard':
+            return back();
           case 'open':
             everOpen = true;
-            return announceLink('Connected', 'open');
+            return undefined;
           default:
             return undefined;
         }
@@ -298,5 +319,6 @@ function enter(main, id, game, start, watching) {
     link.close();
     help.stop();
     play.stop();
+    away.end();
   };
 }

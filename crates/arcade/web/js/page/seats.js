@@ -2,7 +2,7 @@
 
 import { GAMES } from '../games/index.js';
 import { ask, errorText } from '../lib/api.js';
-import { element } from '../lib/dom.js';
+import { element, renew } from '../lib/dom.js';
 import { person, shortSeat } from '../lib/person.js';
 import { isAlone } from './words.js';
 
@@ -45,7 +45,8 @@ export class Seats {
    * @param {string | null} own
    */
   show(room, own) {
-    this.list.replaceChildren(
+    renew(
+      this.list,
       ...room.players.map((player) => {
         const { colour, value } = this.describe(player.seat);
         const mark = element('span', { class: 'mark' }, shortSeat(player.seat));

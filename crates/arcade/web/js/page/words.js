@@ -16,6 +16,7 @@ export function phaseInWords(room) {
   if (isAlone(room)) return taken === 0 ? 'Nobody plays yet' : taken === 1 ? 'One plays' : `${taken} play`;
   switch (phase) {
     case 'lobby':
+      if (taken >= seats) return 'Everybody is here';
       return taken === 0 ? 'Waiting for players' : `Waiting for players, ${taken} of ${seats} are there`;
     case 'playing':
       return 'A game is on';

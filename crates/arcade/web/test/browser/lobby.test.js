@@ -22,14 +22,15 @@ test('the lobby is in the page before anything else has come', bound, async () =
   await ann.leave();
 });
 
-test('play now: a name, one click, and bots fill up', bound, async () => {
+test('play now: one click, with the name of a guest, and bots fill up', bound, async () => {
   const zoe = await Person.come(browser, hub.address, '');
   const { page } = zoe;
   await zoe.go('/');
+  const guest = (await page.locator('#who').textContent()) ?? '';
+  assert.match(guest, /^[A-Z][a-z]+\d{3}$/);
   await page.getByRole('button', { name: 'Play now: Robots' }).click();
-  await page.getByLabel('Your name').fill('Zoe');
-  await page.keyboard.press('Enter');
   await zoe.reads(/Turn \d+ of/);
+  await page.getByRole('region', { name: 'Players' }).getByText(guest).waitFor();
   await page.getByRole('region', { name: 'Players' }).getByText('bot', { exact: true }).first().waitFor();
   await page.keyboard.press('ArrowUp');
   await zoe.leave();
@@ -39,14 +40,13 @@ test('a room of one’s own: made by the form, played, and to be seen again', bo
   const ann = await Person.come(browser, hub.address, '');
   const { page } = ann;
   await ann.go('/');
+  await ann.takesName('Mia');
   await page.getByText('Open a room of your own').click();
   await page.getByLabel('Game').selectOption('robots');
   await page.getByLabel('Players').fill('1');
   await page.getByLabel('Turns').fill('12');
   await page.getByLabel('Turn duration').fill('100');
   await page.getByRole('button', { name: 'Open the room' }).click();
-  await page.getByLabel('Your name').fill('Mia');
-  await page.keyboard.press('Enter');
   const result = page.getByRole('region', { name: 'Result' });
   await result.getByText('Mia').first().waitFor();
   // The replay has the address of the match, and ends as the match did.
@@ -70,7 +70,7 @@ test('a name that games would change is not taken, and another one is offered', 
   const chloe = await Person.come(browser, hub.address, '');
   const { page } = chloe;
   await chloe.go('/');
-  await page.getByRole('button', { name: 'Choose a name' }).click();
+  await page.getByRole('button', { name: 'Change the name' }).click();
   await page.getByLabel('Your name').fill('Chloé the brave');
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: 'Chloe_the_brave' }).click();
@@ -93,13 +93,10 @@ test('a name that games would change is not taken, and another one is offered', 
 test('a name belongs to the browser that took it first', bound, async () => {
   const first = await Person.come(browser, hub.address, '');
   await first.go('/');
-  await first.page.getByRole('button', { name: 'Choose a name' }).click();
-  await first.page.getByLabel('Your name').fill('Ida');
-  await first.page.keyboard.press('Enter');
-  await first.page.getByRole('button', { name: 'You play as Ida' }).waitFor();
+  await first.takesName('Ida');
   const second = await Person.come(browser, hub.address, '');
   await second.go('/');
-  await second.page.getByRole('button', { name: 'Choose a name' }).click();
+  await second.page.getByRole('button', { name: 'Change the name' }).click();
   await second.page.getByLabel('Your name').fill('Ida');
   await second.page.keyboard.press('Enter');
   await second.page.getByRole('alert').filter({ hasText: 'belongs to another browser' }).waitFor();

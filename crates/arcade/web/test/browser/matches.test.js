@@ -204,6 +204,7 @@ test('mastermind: pegs are dragged into their places, and lifelines tell the tru
       await page.getByRole('img', { name: `The code is like ${known}` }).waitFor();
     }
     await page.getByRole('button', { name: 'Give up' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Give up' }).click();
     const code = page.getByRole('img', { name: /^The code is \d/ });
     await code.waitFor();
     const pegs = ((await code.getAttribute('aria-label')) ?? '').replace('The code is ', '').split(' ');

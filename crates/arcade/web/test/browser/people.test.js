@@ -212,19 +212,83 @@ test('a keyboard alone: from the lobby through a game and back', bound, async ()
   await page.getByRole('link', { name: `Play in ${room.id}` }).waitFor();
   await tabTo(`Play in ${room.id}`);
   await page.keyboard.press('Enter');
-  await page.getByLabel('Your name').waitFor();
-  ann.faults.length = 0;
-  await page.keyboard.type('Kay');
-  await page.keyboard.press('Enter');
   await ann.reads(/Turn \d+ of 20/);
+  const guest = (await page.locator('#who').textContent()) ?? '';
   await page.keyboard.press('ArrowRight');
-  await page.getByRole('region', { name: 'Result' }).getByText('Kay').first().waitFor();
+  await page.getByRole('region', { name: 'Result' }).getByText(guest).first().waitFor();
   await tabTo('Lobby');
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Play now' }).waitFor();
   await page.goBack();
   await page.getByRole('heading', { name: /Robots/, level: 1 }).waitFor();
   await page.context().close();
+});
+
+test('keys play the game after a button or a list was clicked', bound, async () => {
+  const room = await hub.open({ game: 'robots', players: 2, turns: 100, turn_duration: 2000 });
+  const ann = await Person.come(browser, hub.address, 'Ann');
+  const { page } = ann;
+  await ann.go(`/rooms/${room.id}`);
+  await page.getByLabel('How well the bot plays').selectOption('easy');
+  await page.getByRole('button', { name: 'Add a bot' }).click();
+  await ann.reads(/^Turn \d+ of 100\.$/);
+  const chosen = page.locator('.controls .chosen');
+  /** @param {string} key @param {string} name Of the button that shows what was chosen. */
+  const press = async (key, name) => {
+    await page.keyboard.press(key);
+    await chosen.and(page.getByRole('button', { name })).waitFor();
+  };
+  // A blank puts down a bomb, and does not press what was clicked last.
+  for (const name of ['Move up', 'Put down a block', 'Sound']) {
+    await page.getByRole('button', { name }).click();
+    await press(' ', 'Put down a bomb');
+  }
+  assert.equal(await page.getByRole('button', { name: 'Sound' }).getAttribute('aria-pressed'), 'true', 'it was pressed once');
+  // Whoever came by the keyboard presses what has the focus.
+  await page.getByRole('button', { name: 'Sound' }).focus();
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Shift+Tab');
+  await page.keyboard.press(' ');
+  assert.equal(await page.getByRole('button', { name: 'Sound' }).getAttribute('aria-pressed'), 'false');
+  await ann.leave();
+});
+
+test('what is under a finger stays there while others play', bound, async () => {
+  const room = await hub.open({ game: 'mastermind', mode: 'race', players: 2, seed: 7 });
+  const [ann, eve] = await Promise.all(['Ann', 'Eve'].map((name) => Person.come(browser, hub.address, name)));
+  for (const person of [ann, eve]) await person.go(`/rooms/${room.id}`);
+  await Promise.all([ann, eve].map((person) => person.reads('Row 1 of 10')));
+  const hole = ann.page.getByRole('button', { name: 'Place 3: empty' });
+  const box = await hole.boundingBox();
+  assert.ok(box);
+  await ann.page.mouse.move(box.x + 5, box.y + 5);
+  await ann.page.mouse.down();
+  for (const key of ['1', '1', '3', '3', 'Enter']) await eve.page.keyboard.press(key);
+  await ann.page.getByRole('button', { name: 'Eve: row 1' }).waitFor();
+  await ann.page.mouse.up();
+  await ann.page.keyboard.press('5');
+  await ann.page.getByRole('button', { name: 'Place 3: 5' }).waitFor();
+  await Promise.all([ann.leave(), eve.leave()]);
+});
+
+test('a browser that keeps nothing plays for this visit, and says so', bound, async () => {
+  const owner = await Person.come(browser, hub.address, '');
+  await owner.go('/');
+  await owner.takesName('Zora');
+  const zora = await Person.come(browser, hub.address, '');
+  const { page } = zora;
+  await page.addInitScript(() => {
+    for (const storage of ['localStorage', 'sessionStorage'])
+      Object.defineProperty(globalThis, storage, { get: () => { throw new DOMException('blocked', 'SecurityError'); } });
+  });
+  const room = await hub.open({ game: 'nuggets', map: 'main' });
+  for (const letter of ['A', 'B']) {
+    await zora.go(`/rooms/${room.id}`);
+    await zora.reads(`Player ${letter}`);
+    await page.getByText('This browser keeps nothing for this page').waitFor();
+    await zora.takesName('Zora');
+  }
+  await Promise.all([owner.leave(), zora.leave()]);
 });
 
 test('an address that leads nowhere says so, and leads back', bound, async () => {

@@ -1,7 +1,7 @@
 // "Watch it learn": the chart of hit and stand that fills in, its worth beside the optimum, and what can be changed.
 
 import { make } from '../../lib/curve.js';
-import { announceLink, count, element, title } from '../../lib/dom.js';
+import { announceLink, announceLive, count, element, renew, title } from '../../lib/dom.js';
 import { Link, socketAddress } from '../../lib/link.js';
 import { remember } from '../../lib/settings.js';
 import { cellInWords, scale, signed, states, upcardName } from './learner.js';
@@ -96,8 +96,8 @@ export function showPage(main) {
       show(report, before);
     },
     state: (state) => {
-      if (state.kind === 'open') announceLink('Connected', 'open');
-      else if (state.kind === 'waiting') announceLink('The connection is lost, and what was learned with it. Trying again.', 'lost');
+      if (state.kind === 'waiting') announceLink('The connection is lost, and what was learned with it. Trying again.', 'lost');
+      else announceLive(state);
     },
   });
   const say = (/** @type {object} */ wish) => link.send(JSON.stringify(wish));
@@ -123,7 +123,7 @@ export function showPage(main) {
       ['Still to gain', (now.optimum - now.value).toFixed(4)],
       ['Differs from the best in', count(now.differs, 'hand')],
     ];
-    facts.replaceChildren(...shown.map(([name, value]) => element('div', {}, element('dt', {}, name), element('dd', {}, value))));
+    renew(facts, ...shown.map(([name, value]) => element('div', {}, element('dt', {}, name), element('dd', {}, value))));
     drawWorth(picture, now);
     // Spoken rarely: at each tenfold number of rounds.
     const tens = (/** @type {number} */ rounds) => Math.floor(Math.log10(rounds + 1));

@@ -29,7 +29,7 @@ const HELP = [
  * @param {import('../types.js').Stage} stage
  * @returns {import('../types.js').Play}
  */
-export function play({ board, below, controls, live, watching, playable, name, past: before, keep, send, seated, changed }) {
+export function play({ board, below, controls, more, live, watching, playable, name, past: before, keep, send, seated, changed }) {
   const state = goOn(before);
   /** @type {import('./advice.js').Adviser | null} */
   let adviser = null;
@@ -82,7 +82,10 @@ export function play({ board, below, controls, live, watching, playable, name, p
   });
   source.hidden = true;
   source.addEventListener('change', choose);
-  if (playable) controls.append(hit, stand, advice, source, bankroll);
+  if (playable) {
+    controls.append(hit, stand);
+    more.append(advice, source, bankroll);
+  }
   const stopKeys = listenToKeys((event) => {
     const answer = event.key === 'h' ? HIT : event.key === 's' ? STAND : null;
     if (!playable || answer === null) return false;

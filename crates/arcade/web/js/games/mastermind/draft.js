@@ -99,6 +99,9 @@ export class Draft {
           type: 'button',
           class: place === this.cursor ? 'hole cursor' : 'hole',
           'data-place': String(place),
+          'data-key': String(place),
+          // A guess is made by the keyboard alone.
+          'data-keys': 'Enter',
           'aria-label': `Place ${place + 1}: ${digit ?? 'empty'}`,
           ...(place === this.cursor ? { 'aria-current': 'true' } : {}),
           click: () => {

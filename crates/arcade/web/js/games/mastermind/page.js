@@ -1,6 +1,7 @@
 // A room of mastermind on its page.
 
-import { copyButton, count, element, listenToKeys } from '../../lib/dom.js';
+import { confirm } from '../../lib/confirm.js';
+import { copyButton, count, element, listenToKeys, renew } from '../../lib/dom.js';
 import { recall, remember } from '../../lib/settings.js';
 import { sound } from '../../lib/sound.js';
 import { Draft } from './draft.js';
@@ -12,7 +13,11 @@ import { NAMES, inWords, lineInWords, peg, rowElements } from './rows.js';
 
 /** @type {import('../types.js').Help} */
 const HELP = [
-  ['1 8', 'a peg at the cursor; tap or drag one from below'],
+  ['tap', 'a peg goes to the place that is marked'],
+  ['drag', 'a peg goes to any place'],
+  ['red', 'so many pegs are in their place'],
+  ['white', 'so many more colours are in the code, elsewhere'],
+  ['1 to 8', 'a peg at the cursor'],
   ['← →', 'move the cursor'],
   ['↑ ↓', 'next or previous colour'],
   ['⌫', 'takes a peg back'],
@@ -27,7 +32,7 @@ const ENDS = { won: 'found the code', lost: 'did not find it', resigned: 'gave u
  * @param {import('../types.js').Stage} stage
  * @returns {import('../types.js').Play}
  */
-export function play({ board, below, controls, live, playable, name, send, seated, changed }) {
+export function play({ board, below, controls, more, live, playable, name, send, seated, changed }) {
   const state = begin();
   /** The seat whose board is shown instead of one's own. @type {number | null} */
   let watched = null;
@@ -53,9 +58,14 @@ export function play({ board, below, controls, live, playable, name, send, seate
   const back = button('Take back', () => draft.back());
   const lifelines = /** @type {const} */ ([1, 2]).map((which) => ({ which, made: button('', () => send(lifeline(which))) }));
   const hint = button('Hint', () => send(HINT));
-  const resign = button('Give up', () => send(RESIGN));
+  const resign = button('Give up', async () => {
+    const today = state.room?.mode === 'daily';
+    const lost = today ? 'There is one try a day: the puzzle counts as not found.' : 'The code is shown, and the game counts as not found.';
+    if (await confirm('Give up?', lost, 'Give up')) send(RESIGN);
+  });
   if (playable) {
-    controls.append(guess, back, ...lifelines.map(({ made }) => made), hint, resign, advice);
+    controls.append(guess, back);
+    more.append(...lifelines.map(({ made }) => made), hint, resign, advice);
     below.prepend(end);
   }
 
@@ -71,17 +81,16 @@ export function play({ board, below, controls, live, playable, name, send, seate
 
   const stopKeys = listenToKeys((event) => {
     if (!playable || !state.turn) return false;
-    const { key, target } = event;
+    const { key } = event;
     // Keys are for one's own game, whichever is looked at.
     if (/^([1-8h]|Backspace|Arrow\w+)$/.test(key)) watched = null;
-    const onButton = target instanceof HTMLButtonElement && !target.classList.contains('hole');
     if (/^[1-8]$/.test(key)) draft.set(key);
     else if (key === 'Backspace') draft.back();
     else if (key === 'ArrowLeft') draft.move(-1);
     else if (key === 'ArrowRight') draft.move(1);
     else if (key === 'ArrowUp') draft.turn(1);
     else if (key === 'ArrowDown') draft.turn(-1);
-    else if (key === 'Enter' && !onButton) submit();
+    else if (key === 'Enter') submit();
     else if (key === 'h') send(HINT);
     else return false;
     return true;
@@ -112,9 +121,7 @@ export function play({ board, below, controls, live, playable, name, send, seate
       const code = shown.over?.code.startsWith('*') === false ? shown.over.code : knownCode(shown);
       const label = shown.over?.code.startsWith('*') === false ? `The code is ${inWords(code)}` : code.includes('*') && /\d/.test(code) ? `The code is like ${code}` : 'The code is hidden';
       known.replaceChildren(element('span', { class: 'soft' }, 'Code'), element('span', { class: 'holes', role: 'img', 'aria-label': label }, ...[...code].map(peg)));
-      const focused = document.activeElement instanceof HTMLElement ? document.activeElement.dataset.place : undefined;
-      rows.replaceChildren(...rowElements(shown, playing ? draft.element() : null));
-      if (focused !== undefined) rows.querySelector(`[data-place="${focused}"]`)?.closest('button')?.focus();
+      renew(rows, ...rowElements(shown, playing ? draft.element() : null));
     } else {
       known.replaceChildren();
       rows.replaceChildren();
@@ -140,12 +147,14 @@ export function play({ board, below, controls, live, playable, name, send, seate
   const showTabs = (/** @type {number | null} */ shown) => {
     const seats = [...state.places].filter(([, place]) => place.board);
     tabs.hidden = seats.length < 2;
-    tabs.replaceChildren(
+    renew(
+      tabs,
       ...seats.map(([seat, place]) =>
         element(
           'button',
           {
             type: 'button',
+            'data-key': String(seat),
             'aria-pressed': String(seat === shown),
             click: () => {
               watched = seat;
@@ -181,9 +190,10 @@ export function play({ board, below, controls, live, playable, name, send, seate
     const told = state.advice;
     if (!told) return advice.replaceChildren();
     const { guess: code, remaining, bits, expected, worst, mayWin } = told;
-    const use = element('button', { type: 'button', click: () => draft.fill(code) }, 'Use it');
+    const use = element('button', { type: 'button', 'data-key': code, click: () => draft.fill(code) }, 'Use it');
     const why = remaining === 1 ? 'It is the only code that fits.' : `Its answer tells ${bits} bits; ${expected} codes remain on average, ${worst} at worst. ${mayWin ? 'It may be the code.' : 'It cannot be the code, but tells most.'}`;
-    return advice.replaceChildren(
+    return renew(
+      advice,
       element(
         'div',
         { class: 'panel' },

@@ -47,7 +47,7 @@ const HELP = [
  * @param {import('../types.js').Stage} stage
  * @returns {import('../types.js').Play}
  */
-export function play({ board, below, controls, live, playable, name, send, seated, changed }) {
+export function play({ board, below, more, live, playable, name, send, seated, changed }) {
   let state = begin();
   let whole = false;
   let zoom = Math.min(ZOOMS.length - 1, Math.max(0, Number(recall('zoom') ?? 0) || 0));
@@ -137,7 +137,7 @@ export function play({ board, below, controls, live, playable, name, send, seate
       },
     });
   }
-  controls.append(
+  more.append(
     mapToggle,
     element('button', { type: 'button', 'aria-label': 'Farther', click: () => nearer(-1) }, '−'),
     element('button', { type: 'button', 'aria-label': 'Closer', click: () => nearer(1) }, '+'),
@@ -231,6 +231,7 @@ export function play({ board, below, controls, live, playable, name, send, seate
       value: letter === state.letter && state.purse !== null ? count(state.purse, 'nugget') : '',
     }),
     result: () => (state.table ? ranking(state.table) : null),
+    stake: () => (state.over || !state.purse ? null : `You have found ${count(state.purse, 'nugget')}, and you cannot come back to this game.`),
     leave: () => send(key('Q')),
     stop: () => {
       stand();

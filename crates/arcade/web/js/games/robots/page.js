@@ -33,7 +33,7 @@ const HELP = [
  * @param {import('../types.js').Stage} stage
  * @returns {import('../types.js').Play}
  */
-export function play({ board, below, controls, live, watching, playable, film, name, kept, send, seated, changed }) {
+export function play({ board, below, controls, more, live, watching, playable, film, name, kept, send, seated, changed }) {
   const state = begin();
   /** @type {number | null} */
   let own = null;
@@ -109,10 +109,8 @@ export function play({ board, below, controls, live, watching, playable, film, n
     }
     if (!playable) return false;
     const direction = KEYS[event.key];
-    // A blank presses the button that has the focus.
-    const onButton = event.target instanceof HTMLButtonElement || event.target instanceof HTMLAnchorElement;
     if (direction) act({ kind: 'move', direction });
-    else if (event.key === ' ' && !onButton) act({ kind: 'bomb' });
+    else if (event.key === ' ') act({ kind: 'bomb' });
     else if (event.key === 'b' || event.key === 'x') act({ kind: 'block' });
     else return false;
     return true;
@@ -150,7 +148,7 @@ export function play({ board, below, controls, live, watching, playable, film, n
       element('div', { class: 'actions' }, button('Put down a bomb', 'Bomb', { kind: 'bomb' }), button('Put down a block', 'Block', { kind: 'block' })),
     );
   }
-  controls.append(blasts);
+  more.append(blasts);
 
   const show = () => {
     const { settings, game } = state;

@@ -42,7 +42,7 @@ export class Person {
   /**
    * @param {import('playwright-core').Browser} browser
    * @param {string} site
-   * @param {string} name What the person is called in games; empty to be asked for it.
+   * @param {string} name What the person is called in games; empty for a guest.
    * @param {import('playwright-core').BrowserContextOptions} [options]
    */
   static async come(browser, site, name, options = {}) {
@@ -77,6 +77,17 @@ export class Person {
   /** @param {string} path */
   async go(path) {
     await this.page.goto(this.site + path);
+  }
+
+  /**
+   * Chooses another name.
+   * @param {string} name
+   */
+  async takesName(name) {
+    await this.page.getByRole('button', { name: 'Change the name' }).click();
+    await this.page.getByLabel('Your name').fill(name);
+    await this.page.keyboard.press('Enter');
+    await this.page.getByRole('button', { name: `You play as ${name}` }).waitFor();
   }
 
   /** The status line of a room. */

@@ -1,0 +1,30 @@
+// Asks before something that cannot be taken back.
+
+import { element } from './dom.js';
+
+/**
+ * @param {string} question
+ * @param {string} consequence What is lost.
+ * @param {string} action What the button is called that does it.
+ * @returns {Promise<boolean>}
+ */
+export function confirm(question, consequence, action) {
+  return new Promise((resolve) => {
+    const done = (/** @type {boolean} */ sure) => {
+      dialog.close();
+      dialog.remove();
+      resolve(sure);
+    };
+    const stay = element('button', { type: 'button', class: 'primary', click: () => done(false) }, 'Play on');
+    const dialog = element(
+      'dialog',
+      { 'aria-labelledby': 'question', cancel: () => done(false) },
+      element('h2', { id: 'question' }, question),
+      element('p', {}, consequence),
+      element('div', { class: 'row' }, stay, element('button', { type: 'button', click: () => done(true) }, action)),
+    );
+    document.body.append(dialog);
+    dialog.showModal();
+    stay.focus();
+  });
+}
