@@ -220,7 +220,7 @@ impl Host {
             return Ok(false);
         }
         if let Some(removal) = self.removal.take() {
-            self.remove(now, removal);
+            self.remove(now, &removal);
             return Ok(true);
         }
         for _ in 0..self.endpoints.len() {

@@ -40,12 +40,12 @@ impl Host {
     }
 
     // Disconnects peers that the operator does not want in the room.
-    pub(super) fn remove(&mut self, now: Time, removal: Removal) {
+    pub(super) fn remove(&mut self, now: Time, removal: &Removal) {
         let is_meant = |peer: PeerId, route: &Route| match removal {
-            Removal::Peer(meant, _) => peer == meant,
-            Removal::Host(host, _) => route.account.host() == host,
+            Removal::Peer(meant, _) => peer == *meant,
+            Removal::Host(host, _) => route.account.host() == *host,
         };
-        let (Removal::Peer(_, why) | Removal::Host(_, why)) = &removal;
+        let (Removal::Peer(_, why) | Removal::Host(_, why)) = removal;
         let meant = self.peers.iter().filter(|&(&peer, route)| is_meant(peer, route));
         let meant: Vec<(PeerId, Framing)> = meant.map(|(&peer, route)| (peer, route.link.framing())).collect();
         for (peer, framing) in meant {
