@@ -29,9 +29,15 @@ fn replay<E: Recorded>(head: &Head, mut reader: Reader<&[u8]>) -> Fate {
     };
     let (mut out, mut resumed) = (Outbox::new(), 0);
     while let Some(entry) = reader.next().unwrap() {
-        replay.follow(&entry, &mut out).unwrap();
-        out.drain().for_each(drop);
-        resumed += u64::from(matches!(entry, Entry::Note(Note::Resumed { .. })));
+        match entry {
+            Entry::Arrival(arrival) => {
+                replay.apply(&arrival, &mut out).unwrap();
+                out.drain().for_each(drop);
+            }
+            Entry::Note(Note::Mark(mark)) => replay.check(&mark).unwrap(),
+            Entry::Note(Note::Resumed { .. }) => resumed += 1,
+            Entry::Note(_) => {}
+        }
     }
     assert_eq!((reader.torn(), reader.state()), (0, State::Closed));
     Fate::Replayed { arrivals: replay.arrivals(), resumed }

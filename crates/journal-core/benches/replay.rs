@@ -10,17 +10,17 @@
 use std::{
     fs,
     io::Cursor,
-    path::Path,
+    path::{Path, PathBuf},
     sync::Arc,
     time::{Duration, Instant},
 };
 
-use journal_core::{Entry, Reader, Replay, Resumable, SyncPolicy, SystemDisk, Writing};
-use netcore::{Input, Link, Outbox, PeerId, Recorded, Room as _, Time};
+use bytes::BytesMut;
+use journal_core::{Entry, Reader, Replay, Resumable, Scribe, SyncPolicy, SystemDisk, Writing};
+use netcore::{Hosted, Input, Link, Outbox, PeerId, Recorded, Role, Room, Time};
 use nuggets::Grid;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
-use testkit::recording::Recording;
 
 const MAP: &[u8] = include_bytes!("../../../maps/main.txt");
 /// Journals that are resumed.
@@ -94,48 +94,56 @@ fn start<E: Recorded>(game: &str, directory: &Path, bytes: &[u8]) {
     assert!(rooms.iter().all(|(_, _, end)| end.finish(Duration::from_secs(60))), "closed");
 }
 
-/// Records a match like a server.
+/// Records a match like a server, in memory.
 struct Match<E: Recorded> {
-    recording: Recording<E, SystemDisk>,
+    room: journal_core::Journalled<E>,
+    scribe: Scribe,
+    hold: journal_core::JournalHold,
+    end: journal_core::JournalEnd,
+    out: Outbox,
     arrivals: usize,
-    directory: tempfile::TempDir,
+    path: PathBuf,
+    _directory: tempfile::TempDir,
 }
 
 impl<E: Recorded> Match<E> {
     fn new(engine: E) -> Self {
+        let (sync, max) = (SyncPolicy::Interval, journal_core::MAX_SIZE);
+        let writing = Writing { disk: Arc::new(SystemDisk), scribe: Scribe::by_hand(), sync, max };
         let directory = tempfile::tempdir().expect("a directory");
-        let (how, head) =
-            ((SyncPolicy::Interval, journal_core::MAX_SIZE), journal_core::Head::new(&engine, "bench", vec![], 0));
-        let recording = Recording::begin(SystemDisk, directory.path(), engine, head, how);
-        Self { recording, arrivals: 0, directory }
+        let head = journal_core::Head::new(&engine, "bench", vec![], 0);
+        let (path, (room, hold, end)) = writing.create(directory.path(), Hosted::new(engine), head).expect("begun");
+        Self { room, scribe: writing.scribe, hold, end, out: Outbox::new(), arrivals: 0, path, _directory: directory }
     }
 
     fn input(&mut self, millis: u64, input: Input<'_, &[u8]>) {
-        self.recording.now = Time::from_millis(millis);
-        self.recording.input(input);
-        self.recording.out.drain().for_each(drop);
+        self.room.input(Time::from_millis(millis), input, &mut self.out);
+        self.out.drain().for_each(drop);
         self.arrivals += 1;
         if self.arrivals.is_multiple_of(64) {
-            self.recording.settle();
+            netcore::Hold::flush(&mut self.hold);
+            while self.scribe.write() || self.scribe.keep() {}
         }
     }
 
     fn bytes(&mut self, millis: u64, peer: u64, message: &[u8]) {
-        self.input(millis, Input::Message { peer: PeerId(peer), message });
+        let message = BytesMut::from(message);
+        self.input(millis, Input::Message { peer: PeerId(peer), message: &message });
     }
 
     fn connect(&mut self, peer: u64, link: Link) {
-        self.recording.connect(peer, link, &format!("10.0.0.{peer}:5000"));
-        self.arrivals += 1;
+        let address = format!("10.0.0.{peer}:5000");
+        self.input(0, Input::Connected { peer: PeerId(peer), role: Role::Player, link, address: (&address).into() });
     }
 
     // The journal of a suspended server.
-    fn finish(mut self) -> Vec<u8> {
-        self.recording.close();
+    fn finish(self) -> Vec<u8> {
+        self.end.close();
+        while self.scribe.write() || self.scribe.keep() {}
         // A match that is continued in another file would be measured in part.
-        let files = fs::read_dir(self.directory.path()).expect("read").count();
+        let files = fs::read_dir(self.path.parent().expect("a directory")).expect("read").count();
         assert_eq!(files, 1, "the match is continued in another file");
-        fs::read(&self.recording.journal).expect("a file")
+        fs::read(&self.path).expect("a file")
     }
 }
 
@@ -150,7 +158,7 @@ fn play_nuggets(arrivals: usize) -> Vec<u8> {
     }
     let mut dice = Pcg64::seed_from_u64(1);
     let mut millis = 0;
-    while game.arrivals < arrivals && game.recording.room.outcome().is_none() {
+    while game.arrivals < arrivals && game.room.outcome().is_none() {
         for peer in 0..PLAYERS {
             let key = b"hjklyubnHJKLYUBN"[dice.random_range(0..16)];
             game.bytes(millis + peer * 60, peer, &[b'K', b'E', b'Y', b' ', key]);
@@ -185,16 +193,14 @@ fn play_robots(arrivals: usize) -> Vec<u8> {
     let mut millis = 0;
     while game.arrivals < arrivals {
         for peer in 0..PLAYERS {
-            let message: &[u8] = if game.recording.room.room().engine().game().is_none() {
+            let message: &[u8] = if game.room.room().engine().game().is_none() {
                 b"\0\x03bot"
             } else {
                 [&[1u8][..], &[2], &[3, 0], &[3, 1], &[3, 2], &[3, 3]][dice.random_range(0..6)]
             };
             game.bytes(millis, peer.into(), message);
         }
-        while game.recording.room.deadline().is_some_and(|due| due <= Time::from_millis(millis))
-            && game.arrivals < arrivals
-        {
+        while game.room.deadline().is_some_and(|due| due <= Time::from_millis(millis)) && game.arrivals < arrivals {
             game.input(millis, Input::Elapsed);
         }
         millis += 100;

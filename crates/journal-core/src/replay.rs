@@ -4,7 +4,7 @@ use netcore::{Hosted, Input, Leave, Outbox, PeerId, Progress, Recorded, Room, St
 use thiserror::Error;
 
 use crate::{
-    Arrival, Entry, Head, HeadError, Mark, Note, Peer, Snapshot, codec,
+    Arrival, Head, HeadError, Mark, Peer, Snapshot, codec,
     peers::Peers,
     room::{RoomProgress, check_byte},
 };
@@ -95,18 +95,6 @@ impl<E: Recorded> Replay<E> {
         }
         self.compare(arrival.check)?;
         Ok(self.peers.follow(&arrival.input, out.closed_since(start)))
-    }
-
-    /// Processes the next record: an arrival, or a mark, with which the room is compared.
-    ///
-    /// # Errors
-    /// [`Divergence`] when the result differs from the match. The replay must not be continued then.
-    pub fn follow(&mut self, entry: &Entry, out: &mut Outbox) -> Result<(), Divergence> {
-        match entry {
-            Entry::Arrival(arrival) => self.apply(arrival, out).map(drop),
-            Entry::Note(Note::Mark(mark)) => self.check(mark),
-            Entry::Note(_) => Ok(()),
-        }
     }
 
     fn compare(&self, check: u8) -> Result<(), Divergence> {

@@ -2,6 +2,9 @@
 #![cfg(shuttle)]
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail by panicking")]
 
+#[path = "writing/adder.rs"]
+mod adder;
+
 use std::{
     future::poll_fn,
     path::Path,
@@ -21,10 +24,9 @@ use shuttle::{
     sync::mpsc,
     thread,
 };
-use testkit::{
-    adder::Adder,
-    disk::{Fault, SimulatedDisk},
-};
+use testkit::disk::{Fault, SimulatedDisk};
+
+use self::adder::Adder;
 
 /// Inputs of each run, and runs.
 const INPUTS: u8 = 12;

@@ -45,9 +45,7 @@ pub(crate) fn cut<E: Game>(args: &CutArgs) -> anyhow::Result<ExitCode> {
     if args.game {
         let found = game_of(path, opened.reader.clone(), start.clone(), args.at)?;
         if found.before > from {
-            let before = replayed(&mut opened.reader.clone(), start, found.before);
-            state =
-                before.map_err(|error| damaged(path, error))?.replay.context("the engine panics before that game")?;
+            state = replay_to(path, opened.reader.clone(), start, found.before)?;
             from = found.before;
             head.base = Some(state.snapshot());
         }
@@ -94,7 +92,7 @@ pub(crate) fn cut<E: Game>(args: &CutArgs) -> anyhow::Result<ExitCode> {
 }
 
 // The result of replaying the whole journal up to an arrival.
-fn reached<E: Game>(path: &Path, mut reader: Reader<Source>, start: Replay<E>, at: u64) -> anyhow::Result<Verdict<E>> {
+fn reached<E: Game>(path: &Path, mut reader: Reader<Source>, start: Replay<E>, at: u64) -> anyhow::Result<Verdict> {
     let name = file_name(path);
     let first = start.arrivals() + 1;
     if at < first {
@@ -160,13 +158,31 @@ fn game_of<E: Game>(path: &Path, mut reader: Reader<Source>, mut replay: Replay<
     })
 }
 
+fn replay_to<E: Game>(
+    path: &Path,
+    mut reader: Reader<Source>,
+    mut replay: Replay<E>,
+    arrivals: u64,
+) -> anyhow::Result<Replay<E>> {
+    let mut out = Outbox::new();
+    while replay.arrivals() < arrivals
+        && let Some(entry) = reader.next().map_err(|error| damaged(path, error))?
+    {
+        if let Entry::Arrival(arrival) = entry {
+            replay.apply(&arrival, &mut out)?;
+            drop(out.drain());
+        }
+    }
+    Ok(replay)
+}
+
 // The arrivals after `from` up to `at`, with the notes between them.
-fn excerpt<E: Game>(
+fn excerpt(
     path: &Path,
     mut reader: Reader<Source>,
     head: &Head,
     from: u64,
-    (at, verdict): (u64, &Verdict<E>),
+    (at, verdict): (u64, &Verdict),
 ) -> anyhow::Result<Vec<u8>> {
     let mut excerpt = Excerpt::new(head);
     let first = reader.head().base.as_ref().map_or(0, |base| base.mark.arrivals);
@@ -194,7 +210,7 @@ fn excerpt<E: Game>(
 }
 
 // Checks that the result ends like the original.
-fn check<E: Game>(bytes: &[u8], head: &Head, whole: &Verdict<E>) -> anyhow::Result<()> {
+fn check<E: Game>(bytes: &[u8], head: &Head, whole: &Verdict) -> anyhow::Result<()> {
     let mut reader = Reader::new(bytes, bytes.len() as u64)?;
     if reader.head() != head {
         bail!("it is read as another match");

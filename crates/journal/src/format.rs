@@ -10,7 +10,9 @@ const LAST_DATE: u64 = 253_402_300_799;
 
 /// A time of a match: `4:05`, or `1:04:05`.
 pub(crate) fn clock(time: Time) -> String {
-    cmdkit::clock_time(time.since(Time::ZERO))
+    let seconds = time.as_nanos() / 1_000_000_000;
+    let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    if hours > 0 { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes}:{seconds:02}") }
 }
 
 /// Like [`clock`], with milliseconds.

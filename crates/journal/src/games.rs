@@ -8,12 +8,7 @@ mod robots;
 use bytes::Bytes;
 use journal_core::{Head, Peer, Replay};
 use netcore::{Input, Link, Outbox, Output, PeerId, Recorded, Role, Time, To};
-use ratatui::{
-    buffer::Buffer,
-    layout::Rect,
-    text::Line,
-    widgets::{Paragraph, Widget},
-};
+use ratatui::{buffer::Buffer, layout::Rect};
 use termkit::Palette;
 
 use crate::guest::Guest;
@@ -128,27 +123,6 @@ pub(crate) trait GameDisplay<E: Recorded>: Clone {
 
     /// Draws the current state.
     fn draw(&mut self, view: &mut Self::View, replay: &Replay<E>, area: Rect, buffer: &mut Buffer);
-}
-
-/// Text that is scrolled up and down.
-#[derive(Debug, Default)]
-pub(crate) struct Page {
-    // The first visible line.
-    top: u16,
-}
-
-impl Page {
-    fn scroll(&mut self, rows: i32) {
-        let top = i32::from(self.top).saturating_add(rows.saturating_mul(4)).max(0);
-        self.top = u16::try_from(top).unwrap_or(u16::MAX);
-    }
-
-    fn draw(&mut self, text: &str, area: Rect, buffer: &mut Buffer) {
-        let lines: Vec<Line<'_>> = text.lines().map(Line::from).collect();
-        // The last line stays visible.
-        self.top = self.top.min(u16::try_from(lines.len().saturating_sub(1)).unwrap_or(u16::MAX));
-        Paragraph::new(lines).scroll((self.top, 0)).render(area, buffer);
-    }
 }
 
 /// The messages that a new spectator would receive now. They come from a copy of the match, because another peer would

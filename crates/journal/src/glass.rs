@@ -1,18 +1,90 @@
-//! A game whose engine panics, for tests.
+//! A game whose engine panics on `!`, for tests.
 
 use bytes::Bytes;
-use journal_core::{Entry, Excerpt, Head, Note, Reader, Replay, SyncPolicy};
-use netcore::{Link, Time};
+use journal_core::{Arrival, Entry, Excerpt, Head, Note, Replay};
+use netcore::{
+    DecodeError, Engine, Framing, Hosted, Input, Link, Outbox, Outcome, PeerId, Phase, Protocol, Recorded, Role, Room,
+    StateError, Status, Time,
+};
 use ratatui::{buffer::Buffer, layout::Rect};
 use termkit::Palette;
-use testkit::{adder::Adder, disk::SimulatedDisk, recording::Recording};
 
 use crate::{
     games::{Description, Game, GameDisplay},
     guest::Guest,
 };
 
-impl Game for Adder {
+/// Counts its messages.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Glass(u64);
+
+pub(crate) struct Sounds;
+
+impl Protocol for Sounds {
+    type Request = Bytes;
+    type Decoder = ();
+    const MAX_MESSAGE: usize = 9;
+
+    fn length((): &(), bytes: &[u8]) -> Result<Option<usize>, DecodeError> {
+        Ok(Some(bytes.len()))
+    }
+
+    fn decode((): &mut (), message: &[u8], _: Framing) -> Result<Bytes, DecodeError> {
+        Ok(Bytes::copy_from_slice(message))
+    }
+}
+
+impl Engine for Glass {
+    type Protocol = Sounds;
+
+    fn input(&mut self, _: Time, input: Input<'_, Bytes>, _: &mut Outbox) {
+        if let Input::Message { message, .. } = input {
+            assert!(message != "!", "the glass breaks");
+            self.0 += 1;
+        }
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        None
+    }
+
+    fn outcome(&self) -> Option<Outcome> {
+        None
+    }
+
+    fn digest(&self) -> u64 {
+        self.0
+    }
+
+    fn status(&self) -> Status {
+        Status { phase: Phase::Playing, taken: 0, seats: 1 }
+    }
+}
+
+impl Recorded for Glass {
+    const GAME: &'static str = "glass";
+    const RULES: u32 = 1;
+    type Setup = u64;
+    type State = u64;
+
+    fn setup(&self) -> u64 {
+        0
+    }
+
+    fn from_setup(_: u64) -> Result<Self, StateError> {
+        Ok(Self(0))
+    }
+
+    fn state(&self) -> u64 {
+        self.0
+    }
+
+    fn restore(_: u64, state: u64) -> Result<Self, StateError> {
+        Ok(Self(state))
+    }
+}
+
+impl Game for Glass {
     type Display = Blind;
 
     fn setup_in_words(_: &u64, _: bool) -> Vec<(&'static str, String)> {
@@ -37,7 +109,7 @@ impl Game for Adder {
 #[derive(Debug, Clone)]
 pub(crate) struct Blind;
 
-impl GameDisplay<Adder> for Blind {
+impl GameDisplay<Glass> for Blind {
     type View = ();
 
     fn new(_: bool) -> Self {
@@ -52,35 +124,28 @@ impl GameDisplay<Adder> for Blind {
 
     fn scroll(&self, (): &mut (), _: i32, _: i32) {}
 
-    fn draw(&mut self, (): &mut (), _: &Replay<Adder>, _: Rect, _: &mut Buffer) {}
+    fn draw(&mut self, (): &mut (), _: &Replay<Glass>, _: Rect, _: &mut Buffer) {}
 }
 
-/// A journal of one peer that sends `a`, `b` and `last`, a second after one another. If `broke` is set, `last` made the server
-/// panic: one that is a panic here too, or another one.
-pub(crate) fn journal(last: &str, broke: bool) -> Vec<u8> {
-    let (head, how) = (Head::new(&Adder::new(0), "0.1.0", vec![], 0), (SyncPolicy::Interval, journal_core::MAX_SIZE));
-    let mut recording = Recording::begin(SimulatedDisk::new(), "/games".as_ref(), Adder::new(0), head, how);
-    recording.connect(0, Link::Message, "10.0.0.7:1");
-    recording.pause = std::time::Duration::from_secs(1);
-    let panics = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        ["a", "b", last].iter().for_each(|said| recording.say(0, said.as_bytes()));
-    }));
-    recording.settle();
-    let bytes = recording.disk.written(&recording.journal);
-    if !broke || panics.is_err() {
-        return bytes;
+/// A journal of one peer that sends `a`, `b` and `last`. If `broke` is set, `last` made the server panic.
+pub(crate) fn journal(last: &'static str, broke: bool) -> Vec<u8> {
+    let mut room = Hosted::new(Glass::default());
+    let mut excerpt = Excerpt::new(&Head::new(room.engine(), "0.1.0", vec![], 0));
+    let mut out = Outbox::new();
+    let (peer, address) = (PeerId(0), "10.0.0.7:1");
+    let (role, link) = (Role::Player, Link::Message);
+    room.input(Time::ZERO, Input::Connected { peer, role, link, address: address.into() }, &mut out);
+    let input = Input::Connected { peer, role, link, address: address.into() };
+    excerpt.push(&Entry::Arrival(Arrival { time: Time::ZERO, input, check: 0 }));
+    for (at, said) in (1..).zip(["a", "b", last]) {
+        let time = Time::from_millis(at * 1_000);
+        // The digest after a panic is unknown.
+        let check = if said == last && broke { 0 } else { u8::try_from(at).unwrap_or_default() };
+        let input = Input::Message { peer, message: said.into() };
+        excerpt.push(&Entry::Arrival(Arrival { time, input, check }));
     }
-    let mut reader = Reader::new(&bytes[..], bytes.len() as u64).unwrap();
-    let mut excerpt = Excerpt::new(reader.head());
-    let mut arrivals = 0;
-    while let Some(mut entry) = reader.next().unwrap() {
-        if let Entry::Arrival(arrival) = &mut entry {
-            arrivals += 1;
-            // The digest after a panic is unknown.
-            arrival.check ^= u8::from(arrivals == 4);
-        }
-        excerpt.push(&entry);
+    if broke {
+        excerpt.push(&Entry::Note(Note::Broken));
     }
-    excerpt.push(&Entry::Note(Note::Broken));
     excerpt.into_bytes()
 }

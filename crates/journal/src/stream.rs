@@ -88,7 +88,7 @@ fn of_arrival(number: u64, arrival: &Arrival, said: impl Fn(&[u8]) -> Option<Des
         }
         Input::Message { message: bytes, .. } => {
             let text = said(bytes).map(|said| said.text);
-            ("bytes", json!({ "text": text, "bytes": format!("{bytes:x}") }))
+            ("bytes", json!({ "text": text, "bytes": hex(bytes) }))
         }
         Input::Malformed { why, .. } => ("malformed", json!({ "why": why.to_string() })),
         Input::Refresh { .. } => ("refresh", json!({})),
@@ -128,5 +128,21 @@ fn of_note(note: &Note, time: Time) -> Value {
             json!({ "kind": "over", "time": time, "outcome": format!("{outcome:?}").to_lowercase() })
         }
         Note::Broken => json!({ "kind": "broken", "time": time }),
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits.map(|digit| char::from(DIGITS[usize::from(digit)])).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_hexadecimal() {
+        assert_eq!(hex(&[0, 1, 0xab, 255]), "0001abff");
     }
 }

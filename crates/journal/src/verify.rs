@@ -41,10 +41,8 @@ pub(crate) enum Ending {
 
 /// The result of a replay.
 #[derive(Debug)]
-pub(crate) struct Verdict<E: Game> {
+pub(crate) struct Verdict {
     pub(crate) ending: Ending,
-    /// The state there; none after a panic.
-    pub(crate) replay: Option<Replay<E>>,
     /// The number of arrivals, and the time of the last.
     pub(crate) arrivals: u64,
     pub(crate) time: Time,
@@ -108,7 +106,7 @@ pub(crate) fn replayed<E: Game>(
     reader: &mut Reader<impl Read>,
     mut replay: Replay<E>,
     until: u64,
-) -> Result<Verdict<E>, ReadError> {
+) -> Result<Verdict, ReadError> {
     let mut out = Outbox::new();
     let mut last = None;
     let (mut arrivals, mut time) = (replay.arrivals(), replay.time());
@@ -121,14 +119,19 @@ pub(crate) fn replayed<E: Game>(
                 return Ok(Ending::Diverges(divergence));
             }
             let Some(entry) = entry else { break };
-            if let Entry::Arrival(arrival) = &entry {
-                if replay.arrivals() >= until {
-                    break;
+            let done = match entry {
+                Entry::Arrival(_) if replay.arrivals() >= until => break,
+                Entry::Arrival(arrival) => {
+                    arrivals += 1;
+                    time = arrival.time;
+                    let arrival = last.insert(arrival);
+                    let done = replay.apply(arrival, &mut out).map(drop);
+                    drop(out.drain());
+                    done
                 }
-                (arrivals, time, last) = (arrivals + 1, arrival.time, Some(arrival.clone()));
-            }
-            let done = replay.follow(&entry, &mut out);
-            drop(out.drain());
+                Entry::Note(Note::Mark(mark)) => replay.check(&mark),
+                Entry::Note(_) => Ok(()),
+            };
             if let Err(mut divergence) = done {
                 // After a panic there was no digest to record.
                 if let Ok(Some(Entry::Note(Note::Broken))) = reader.next() {
@@ -139,12 +142,12 @@ pub(crate) fn replayed<E: Game>(
         }
         Ok::<_, ReadError>(Ending::Same { digest: replay.room().digest() })
     });
-    let (ending, replay) = match ending {
-        Ok(ending) => (ending?, Some(replay)),
-        Err(words) => (Ending::Panics { arrival: arrivals, words }, None),
+    let ending = match ending {
+        Ok(ending) => ending?,
+        Err(words) => Ending::Panics { arrival: arrivals, words },
     };
     let last = last.filter(|_| !matches!(ending, Ending::Same { .. }));
-    Ok(Verdict { ending, replay, arrivals, time, last })
+    Ok(Verdict { ending, arrivals, time, last })
 }
 
 // Compares the replay with the state at the beginning of a segment.
@@ -194,16 +197,16 @@ fn faster(played: Duration, taken: Duration) -> String {
 mod tests {
     use super::*;
     use crate::{args::CutArgs, cut, glass, playback::Playback};
-    use testkit::{TempDir, adder::Adder};
+    use testkit::TempDir;
 
     #[test]
     fn a_panic_is_reported_with_its_arrival_by_every_command() {
         let folder = TempDir::new();
-        let path = std::path::PathBuf::from(folder.file("glass.journal", glass::journal("x", true)));
-        let breaks = "arrival 4 makes the engine panic: an invariant is broken (at ";
-        let error = format!("{:#}", verify::<Adder>(&path).unwrap_err());
-        assert!(error.contains(breaks) && error.contains("0:03.000 peer 0 sent x"), "{error}");
-        let mut playback = Playback::<Adder>::open(&path, None).unwrap();
+        let path = std::path::PathBuf::from(folder.file("glass.journal", glass::journal("!", true)));
+        let breaks = "arrival 4 makes the engine panic: the glass breaks (at ";
+        let error = format!("{:#}", verify::<glass::Glass>(&path).unwrap_err());
+        assert!(error.contains(breaks) && error.contains("0:03.000 peer 0 sent !"), "{error}");
+        let mut playback = Playback::<glass::Glass>::open(&path, None).unwrap();
         while playback.forward() {}
         assert!(playback.trouble().is_some_and(|trouble| trouble.contains(breaks)), "{:?}", playback.trouble());
         // It stopped at the last arrival before the panic, and can be moved back from there.
@@ -212,20 +215,37 @@ mod tests {
         // The cut journal panics in the same way.
         let output = folder.path().join("cut.journal");
         let args = CutArgs { file: path, at: 4, game: true, output: output.clone() };
-        cut::cut::<Adder>(&args).unwrap();
-        assert!(verify::<Adder>(&output).unwrap_err().to_string().contains(breaks));
+        cut::cut::<glass::Glass>(&args).unwrap();
+        assert!(verify::<glass::Glass>(&output).unwrap_err().to_string().contains(breaks));
         let late = CutArgs { at: 5, output: folder.path().join("no"), ..args };
-        assert!(cut::cut::<Adder>(&late).unwrap_err().to_string().contains("with --at 4"));
+        assert!(cut::cut::<glass::Glass>(&late).unwrap_err().to_string().contains("with --at 4"));
     }
 
     #[test]
     fn a_panic_that_does_not_happen_in_this_version_is_reported() {
         let folder = TempDir::new();
         let path = folder.file("glass.journal", glass::journal("c", true));
-        let error = format!("{:#}", verify::<Adder>(Path::new(&path)).unwrap_err());
+        let error = format!("{:#}", verify::<glass::Glass>(Path::new(&path)).unwrap_err());
         assert!(error.contains("at arrival 4") && error.contains("this version does not"), "{error}");
         let whole = folder.file("whole.journal", glass::journal("c", false));
-        assert_eq!(verify::<Adder>(Path::new(&whole)).unwrap(), ExitCode::SUCCESS);
+        assert_eq!(verify::<glass::Glass>(Path::new(&whole)).unwrap(), ExitCode::SUCCESS);
+    }
+
+    #[test]
+    fn other_rules_and_other_games_are_rejected_by_name() {
+        let folder = TempDir::new();
+        let path = folder.file("glass.journal", glass::journal("c", false));
+        let run = run(&VerifyArgs { file: path.clone().into() });
+        let error = format!("{:#}", run.unwrap_err());
+        assert!(error.contains("a journal of 'glass', and this program knows nuggets"), "{error}");
+        let error = format!("{:#}", verify::<nuggets::Server>(Path::new(&path)).unwrap_err());
+        assert!(error.contains("it is a journal of glass, not of nuggets"), "{error}");
+        let bytes = std::fs::read(&path).unwrap();
+        let mut head = Reader::new(&bytes[..], bytes.len() as u64).unwrap().head().clone();
+        head.rules = 7;
+        let other = folder.file("other.journal", journal_core::Excerpt::new(&head).into_bytes());
+        let error = format!("{:#}", verify::<glass::Glass>(Path::new(&other)).unwrap_err());
+        assert!(error.contains("by version 0.1.0 with rules 7 of glass") && error.contains("rules 1"), "{error}");
     }
 
     #[test]

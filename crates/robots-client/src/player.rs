@@ -63,6 +63,7 @@ enum End {
 }
 
 // The state of one connection.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[derive(Debug)]
 struct Link {
     stream: TcpStream,

@@ -6,6 +6,8 @@ mod calls;
 mod content;
 mod faults;
 mod state;
+#[cfg(test)]
+mod tests;
 
 use std::{
     collections::BTreeMap,
@@ -25,7 +27,7 @@ use self::{
 };
 use crate::draw::draw;
 
-pub use self::faults::{Fault, Latency};
+pub use self::faults::{Fault, Latency, Work};
 
 /// How a server crashes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,9 +80,17 @@ impl SimulatedDisk {
 
     /// The content of a file as a reader sees it.
     pub fn written(&self, path: impl AsRef<Path>) -> Vec<u8> {
+        self.look(path.as_ref(), |content| content.written.clone())
+    }
+
+    /// The content of a file that survives a power cut for certain.
+    pub fn synced(&self, path: impl AsRef<Path>) -> Vec<u8> {
+        self.look(path.as_ref(), |content| content.synced.clone())
+    }
+
+    fn look<T: Default>(&self, path: &Path, look: impl FnOnce(&Content) -> T) -> T {
         let state = self.lock();
-        let content = state.names.get(path.as_ref()).and_then(|inode| state.files.get(inode));
-        content.map(|content| content.written.clone()).unwrap_or_default()
+        state.names.get(path).and_then(|inode| state.files.get(inode)).map(look).unwrap_or_default()
     }
 
     /// Another disk with what survives a power cut for certain.
@@ -125,6 +135,13 @@ impl SimulatedDisk {
         state.names.contains_key(path.as_ref()) || state.removed.contains_key(path.as_ref())
     }
 
+    /// The number of bytes in memory that outlives the process.
+    pub fn memory_used(&self) -> usize {
+        let state = self.lock();
+        let in_memory = state.names.iter().filter(|(path, _)| path.starts_with(MEMORY));
+        in_memory.filter_map(|(_, inode)| state.files.get(inode)).map(|content| content.written.len()).sum()
+    }
+
     /// The files in memory that outlives the process, and their lengths.
     pub fn memory_files(&self) -> Vec<(PathBuf, usize)> {
         let state = self.lock();
@@ -132,9 +149,9 @@ impl SimulatedDisk {
         in_memory.filter_map(|(path, inode)| Some((path.clone(), state.files.get(inode)?.written.len()))).collect()
     }
 
-    /// The number of syncs of files that succeeded.
-    pub fn syncs(&self) -> u64 {
-        self.lock().syncs
+    /// Counts of the operations so far, without those in memory.
+    pub fn work(&self) -> Work {
+        self.lock().work
     }
 
     /// Sets or removes the fault.
@@ -201,6 +218,11 @@ impl SimulatedDisk {
     /// How many calls have hung.
     pub fn hangs(&self) -> u64 {
         self.lock().hangs
+    }
+
+    /// Copies a file to another name, in one moment.
+    pub fn copy(&self, from: &Path, to: impl AsRef<Path>) {
+        self.put(to, self.written(from));
     }
 
     /// Whether it has a fault that was set.

@@ -5,7 +5,6 @@
 //! - [`machine`]: a simulated machine with virtual time, whose tasks are polled only when they are woken.
 //! - [`disk`]: a simulated disk that tears, loses and reorders unsynced writes, fills up, fails and lies.
 //! - [`simulation`]: whole matches with a journal, whose server is killed and resumed, from one seed.
-//! - [`recording`]: a journalled room that is driven by hand, and [`adder`]: an engine for it.
 //! - [`seeds`]: runs a test over many seeds and reports the one that failed, so that it can be repeated.
 //! - [`process`]: real programs. Every wait has a deadline, and no process is left behind.
 //! - [`programs`]: builds programs of the workspace, and finds them.
@@ -14,10 +13,7 @@
 //! - [`peer`] and [`stream`]: test clients over real sockets, for datagrams and for connections.
 //! - [`hostile`]: malformed datagrams.
 //! - [`properties`]: properties that hold for any input, shared by fuzz targets and tests.
-//! - [`TempDir`]: a temporary directory. [`Watched`]: a value that one thread changes and another waits for.
-//!
-//! [`simulation`] tests recovery: it runs the real thing with kills, power cuts, lying disks and second servers. So tests of one
-//! part leave that to it, and have only what no seed shows; `docs/journal.md` says what each level is for.
+//! - [`TempDir`]: a temporary directory.
 //!
 //! Helpers panic when they fail, and report what they waited for and what they saw instead.
 //!
@@ -38,7 +34,6 @@
 //! ```
 #![allow(clippy::missing_panics_doc, reason = "helpers panic to fail their test")]
 
-pub mod adder;
 pub mod disk;
 mod draw;
 pub mod hostile;
@@ -50,18 +45,16 @@ pub mod peer;
 pub mod process;
 pub mod programs;
 pub mod properties;
-pub mod recording;
 pub mod seeds;
 pub mod simulation;
 pub mod stream;
 mod temp_dir;
 #[cfg(unix)]
 pub mod terminal;
-mod watched;
 
 use std::time::Duration;
 
-pub use self::{temp_dir::TempDir, watched::Watched};
+pub use temp_dir::TempDir;
 
 /// Time limit for every wait on something real. It is far longer than anything takes even on a busy machine, so it is
 /// reached only if the awaited event never comes.

@@ -31,12 +31,13 @@ mod world;
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt::Debug,
+    hash::{DefaultHasher, Hash, Hasher},
     net::SocketAddr,
     time::Duration,
 };
 
 use bytes::Bytes;
-use netcore::{Client, Engine, Hosted, Leave, Outcome, Protocol, Rate, Role, Time};
+use netcore::{Client, Engine, Hosted, Leave, Outcome, Rate, Role, Time};
 use netshell::{Host, Limits, Ports, Streams, serve};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -50,11 +51,17 @@ pub use self::{
     lines::MAX_QUEUE,
     recorder::{EventRecorder, RecordedEvent},
     restart::Restart,
-    shared_room::{EngineRef, Played},
+    shared_room::EngineRef,
 };
 use self::{
-    listener::SimulatedListener, messages::Messages, shared_room::SharedRoom, socket::SimulatedSocket, stop::Stop,
-    streams::ListenerId, tap::Tap, world::Shared,
+    listener::SimulatedListener,
+    messages::Messages,
+    shared_room::SharedRoom,
+    socket::SimulatedSocket,
+    stop::Stop,
+    streams::ListenerId,
+    tap::{DATAGRAMS, Tap},
+    world::Shared,
 };
 
 /// Bytes per second that the server reads from one stream.
@@ -96,6 +103,7 @@ pub struct Net<E: Engine, C> {
     recorder: EventRecorder,
     clients: BTreeMap<SocketAddr, Seat<C>>,
     mail: BTreeMap<SocketAddr, Vec<Bytes>>,
+    trace: DefaultHasher,
     // Until when the server's clock is behind a time that it has shown.
     behind: Time,
     // Decides when the server is checked for lost wake-ups.
@@ -104,14 +112,25 @@ pub struct Net<E: Engine, C> {
     steps: (Time, usize),
 }
 
-impl<E: Played, C: Client<Error: Debug>> Net<E, C> {
+impl<E, C> Net<E, C>
+where
+    E: Engine,
+    Hosted<E>: Send + Sync + 'static,
+    C: Client,
+    C::Error: Debug,
+{
     /// A network around `engine`, at time zero. `conditions` apply to datagrams; streams and messages are
     /// [calm](StreamConditions::CALM).
     pub fn new(engine: E, seed: u64, conditions: Conditions) -> Self {
+        Self::with_host(engine, seed, conditions, |host| host)
+    }
+
+    /// Like [`Net::new`], with a host that `build` modifies.
+    pub fn with_host(engine: E, seed: u64, conditions: Conditions, build: impl FnOnce(Host) -> Host) -> Self {
         let machine = Machine::new(seed);
         let shared = Shared::new(seed, machine.clock(), conditions);
         let room = SharedRoom::new(Hosted::new(engine), shared.clone());
-        Self::around(machine, shared, room, |host| host)
+        Self::around(machine, shared, room, build)
     }
 
     // A network around a room.
@@ -128,6 +147,7 @@ impl<E: Played, C: Client<Error: Debug>> Net<E, C> {
             recorder,
             clients: BTreeMap::new(),
             mail: BTreeMap::new(),
+            trace: DefaultHasher::new(),
             behind: Time::ZERO,
             checks: Pcg64::seed_from_u64(CHECKS.into()),
             steps: (Time::ZERO, 0),
@@ -147,9 +167,12 @@ impl<E: Played, C: Client<Error: Debug>> Net<E, C> {
             let listener = SimulatedListener::new(shared.clone(), id);
             Streams::over(vec![listener], READ_RATE, limits).with_role(role)
         };
-        let ports = Ports::over(vec![SimulatedSocket::new(shared.clone())]);
         Host::new(room)
-            .with_transport(Tap::new(ports, 0, shared.clone()))
+            .with_transport(Tap::new(
+                Ports::over(vec![SimulatedSocket::new(shared.clone())]),
+                DATAGRAMS,
+                shared.clone(),
+            ))
             .with_transport(Tap::new(streams(ListenerId::Players, Role::Player), 1, shared.clone()))
             .with_transport(Tap::new(streams(ListenerId::Watchers, Role::Watcher), 2, shared.clone()))
             .with_transport(Tap::new(Messages::new(shared.clone()), 3, shared.clone()))
@@ -159,6 +182,11 @@ impl<E: Played, C: Client<Error: Debug>> Net<E, C> {
     /// The current time.
     pub fn now(&self) -> Time {
         self.machine.now()
+    }
+
+    /// The machine of the server. Tasks that share it with the server live on when the server ends.
+    pub const fn machine(&mut self) -> &mut Machine {
+        &mut self.machine
     }
 
     /// The engine, locked while the reference exists.
@@ -183,7 +211,14 @@ impl<E: Played, C: Client<Error: Debug>> Net<E, C> {
 
     /// Statistics of the network so far.
     pub fn traffic(&self) -> Traffic {
-        self.shared.lock().chance.traffic
+        let world = self.shared.lock();
+        let Traffic { refused, .. } = world.chance.traffic;
+        Traffic { refused: refused - world.post.inbox.len() as u64, ..world.chance.traffic }
+    }
+
+    /// A hash of everything that each client received, of the times, and of the engine's digest at each of them.
+    pub fn trace(&self) -> u64 {
+        self.trace.finish()
     }
 
     /// The number of peers of the server.
@@ -246,6 +281,8 @@ impl<E: Played, C: Client<Error: Debug>> Net<E, C> {
             }
         }
         self.collect();
+        let digest = self.engine().digest();
+        (now, digest).hash(&mut self.trace);
         true
     }
 

@@ -4,14 +4,14 @@ use std::{
     fmt,
     io::{Read, Write},
     process::{Child, ChildStdin, Command, Stdio},
-    sync::Arc,
+    sync::{Arc, Condvar, Mutex, MutexGuard},
     thread::{self, JoinHandle},
     time::Instant,
 };
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
-use crate::{PATIENCE, watched::Watched};
+use crate::PATIENCE;
 
 /// Whether SIGHUP ends programs that are started here. It does not under `nohup`.
 pub fn hang_up_counts() -> bool {
@@ -33,8 +33,14 @@ pub struct Finished {
 pub struct Process {
     child: Child,
     stdin: Option<ChildStdin>,
-    state: Arc<Watched<State>>,
+    shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
+}
+
+#[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
 }
 
 #[derive(Default)]
@@ -50,10 +56,38 @@ impl State {
     fn text(&self, pick: fn(&Self) -> &Vec<u8>) -> String {
         String::from_utf8_lossy(pick(self)).into_owned()
     }
+}
 
-    // Whether nothing comes any more.
-    const fn has_ended(&self) -> bool {
-        self.ended == 3
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // A test that panicked with the lock held has failed already; the state is plain bytes.
+        self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    fn change(&self, change: impl FnOnce(&mut State)) {
+        change(&mut self.lock());
+        self.changed.notify_all();
+    }
+
+    // Waits until `find` returns something, up to the deadline. The error describes the last state.
+    fn wait<T>(&self, mut find: impl FnMut(&State) -> Option<T>) -> Result<T, String> {
+        let until = Instant::now() + PATIENCE;
+        let mut state = self.lock();
+        loop {
+            if let Some(found) = find(&state) {
+                return Ok(found);
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() || state.ended == 3 {
+                let ended = if state.ended == 3 { "it has ended" } else { "it still runs" };
+                return Err(format!(
+                    "{ended}\n--- stdout ---\n{}\n--- stderr ---\n{}",
+                    state.text(|state| &state.stdout),
+                    state.text(|state| &state.stderr)
+                ));
+            }
+            state = self.changed.wait_timeout(state, left).unwrap_or_else(std::sync::PoisonError::into_inner).0;
+        }
     }
 }
 
@@ -77,14 +111,14 @@ impl Process {
         // The settings of the developer's terminal must not influence the test.
         command.env_remove("RUST_LOG").env_remove("NO_COLOR").stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap_or_else(|error| panic!("cannot start {command:?}: {error}"));
-        let state = Watched::new(State::default());
+        let shared = Arc::new(Shared::default());
         let stdout = child.stdout.take().expect("standard output is a pipe");
         let stderr = child.stderr.take().expect("standard error is a pipe");
         let pid = Pid::from_child(&child);
-        let waiting = Arc::clone(&state);
+        let waiting = Arc::clone(&shared);
         let threads = vec![
-            reader(stdout, &state, |state| &mut state.stdout),
-            reader(stderr, &state, |state| &mut state.stderr),
+            reader(stdout, &shared, |state| &mut state.stdout),
+            reader(stderr, &shared, |state| &mut state.stderr),
             thread::spawn(move || {
                 // Does not reap the process: its id must stay valid until the owner does.
                 let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
@@ -95,28 +129,19 @@ impl Process {
                 });
             }),
         ];
-        Self { stdin: child.stdin.take(), child, state, threads }
+        Self { stdin: child.stdin.take(), child, shared, threads }
     }
 
     /// Waits until `find` returns something for the standard output so far; `what` names it in the panic message.
     pub fn wait_stdout<T>(&self, what: &str, mut find: impl FnMut(&str) -> Option<T>) -> T {
-        self.wait_to_see(&format!("no {what} on standard output"), |state| find(&state.text(|state| &state.stdout)))
+        let found = self.shared.wait(|state| find(&state.text(|state| &state.stdout)));
+        found.unwrap_or_else(|seen| panic!("no {what} on standard output; {seen}"))
     }
 
     /// Waits until `find` returns something for the standard error so far; `what` names it in the panic message.
     pub fn wait_stderr<T>(&self, what: &str, mut find: impl FnMut(&str) -> Option<T>) -> T {
-        self.wait_to_see(&format!("no {what} on standard error"), |state| find(&state.text(|state| &state.stderr)))
-    }
-
-    // Waits until `find` returns something. The panic message has what was seen instead.
-    fn wait_to_see<T>(&self, trouble: &str, mut find: impl FnMut(&State) -> Option<T>) -> T {
-        let describe = |state: &State| {
-            let ended = if state.has_ended() { "it has ended" } else { "it still runs" };
-            let (stdout, stderr) = (state.text(|state| &state.stdout), state.text(|state| &state.stderr));
-            format!("{trouble}; {ended}\n--- stdout ---\n{stdout}\n--- stderr ---\n{stderr}")
-        };
-        let found = self.state.find(|state| find(state).map(Some).or(state.has_ended().then_some(None)), describe);
-        found.unwrap_or_else(|| panic!("{}", describe(&self.state.lock())))
+        let found = self.shared.wait(|state| find(&state.text(|state| &state.stderr)));
+        found.unwrap_or_else(|seen| panic!("no {what} on standard error; {seen}"))
     }
 
     /// The port that a server announces: the first number in the first line of its standard output.
@@ -130,17 +155,17 @@ impl Process {
 
     /// Its standard output so far.
     pub fn stdout(&self) -> String {
-        self.state.lock().text(|state| &state.stdout)
+        self.shared.lock().text(|state| &state.stdout)
     }
 
     /// Its standard error so far.
     pub fn stderr(&self) -> String {
-        self.state.lock().text(|state| &state.stderr)
+        self.shared.lock().text(|state| &state.stderr)
     }
 
     /// Whether it still runs.
     pub fn is_running(&self) -> bool {
-        !self.state.lock().exited
+        !self.shared.lock().exited
     }
 
     /// Writes to its standard input.
@@ -217,8 +242,10 @@ impl Process {
 
     /// Waits for it to end while its standard input stays open.
     pub fn wait_for_end(mut self) -> Finished {
-        self.wait_to_see("the program did not end", |state| state.has_ended().then_some(()));
-        let (stdout, stderr) = (self.stdout(), self.stderr());
+        let waited = self.shared.wait(|state| {
+            (state.ended == 3).then(|| (state.text(|state| &state.stdout), state.text(|state| &state.stderr)))
+        });
+        let (stdout, stderr) = waited.unwrap_or_else(|seen| panic!("the program did not end; {seen}"));
         let status = self.child.wait().expect("an own child can be waited for");
         Finished { code: status.code(), stdout, stderr }
     }
@@ -250,15 +277,64 @@ impl Drop for Process {
 
 fn reader(
     mut from: impl Read + Send + 'static,
-    state: &Arc<Watched<State>>,
+    shared: &Arc<Shared>,
     into: fn(&mut State) -> &mut Vec<u8>,
 ) -> JoinHandle<()> {
-    let watched = Arc::clone(state);
+    let shared = Arc::clone(shared);
     thread::spawn(move || {
         let mut buffer = [0; 1 << 13];
         while let Ok(length @ 1..) = from.read(&mut buffer) {
-            watched.change(|state| into(state).extend_from_slice(&buffer[..length]));
+            shared.change(|state| into(state).extend_from_slice(&buffer[..length]));
         }
-        watched.change(|state| state.ended += 1);
+        shared.change(|state| state.ended += 1);
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        command
+    }
+
+    #[test]
+    fn both_outputs_and_the_status_are_kept() {
+        let finished = Process::run(&mut shell("echo out; echo err >&2; exit 3"));
+        assert_eq!(finished, Finished { code: Some(3), stdout: "out\n".into(), stderr: "err\n".into() });
+    }
+
+    #[test]
+    fn a_port_is_parsed_from_the_first_line_while_the_program_runs() {
+        let mut process = Process::start_with_stdin(&mut shell("echo waiting at port 4321; read line; echo $line 1"));
+        assert_eq!(process.port(), 4321);
+        assert!(process.is_running());
+        process.write("5 on\n");
+        process.wait_stdout("the answer", |stdout| stdout.contains("5 on 1").then_some(()));
+        assert_eq!(process.wait().code, Some(0));
+    }
+
+    #[test]
+    fn signals_arrive() {
+        let script = "trap 'echo bye; exit 0' TERM; echo port 1; while :; do read line || sleep 0.01; done";
+        let process = Process::start(&mut shell(script));
+        process.port();
+        process.terminate();
+        assert_eq!(process.wait().stdout, "port 1\nbye\n");
+        let process = Process::start_with_stdin(&mut shell("echo port 1; read line"));
+        process.port();
+        process.kill();
+        assert_eq!(process.wait().code, None);
+    }
+
+    #[test]
+    fn a_program_does_not_outlive_its_owner() {
+        let process = Process::start_with_stdin(&mut shell("echo port 1; read line"));
+        process.port();
+        let pid = Pid::from_child(&process.child);
+        drop(process);
+        assert!(rustix::process::test_kill_process(pid).is_err());
+    }
 }

@@ -11,8 +11,7 @@ pub mod rooms;
 
 use std::collections::BTreeSet;
 
-use bytes::BytesMut;
-use netcore::{Client as _, DecodeError, Framing, Protocol, Time};
+use netcore::{Client as _, Framing, Protocol, Time};
 use nuggets::{
     Cell, Client, ClientMessage, Direction, Grid, Name, Nuggets, ParseGridError, Participant, Position, Repair,
     ServerMessage, check_map,
@@ -20,28 +19,6 @@ use nuggets::{
     protocol::{MAX_DATAGRAM, MAX_NAME, printable},
     visibility::{Field, Sighter, Vision},
 };
-
-// Decodes a stream that arrives in pieces of this size, up to the first invalid message. Less than `most` bytes of an
-// incomplete message are kept.
-fn in_pieces<T>(
-    bytes: &[u8],
-    (pieces, most): (usize, usize),
-    mut decode: impl FnMut(&mut BytesMut) -> Result<Option<T>, DecodeError>,
-) -> (Vec<T>, Option<DecodeError>) {
-    let (mut buffer, mut messages) = (BytesMut::new(), vec![]);
-    for piece in bytes.chunks(pieces) {
-        buffer.extend_from_slice(piece);
-        loop {
-            match decode(&mut buffer) {
-                Ok(Some(message)) => messages.push(message),
-                Ok(None) => break,
-                Err(why) => return (messages, Some(why)),
-            }
-        }
-        assert!(buffer.len() < most, "{} bytes are buffered", buffer.len());
-    }
-    (messages, None)
-}
 
 /// Client messages on datagrams: encoding reverses decoding, and errors are printable.
 pub fn client_message(datagram: &[u8]) {

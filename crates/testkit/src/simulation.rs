@@ -27,18 +27,21 @@ use std::{
 
 use journal_core::{Head, JournalEnd, Scribe, Writing};
 use netcore::{
-    Client, Hosted, Recorded, Room, Time,
+    Client, Engine, Hosted, Recorded, Room, Time,
     probe::{self, Probe},
 };
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
-pub use self::report::{Options, Report};
 use self::{mix::Mix, scribes::Scribes};
+pub use self::{
+    oracle::expected_deliveries,
+    report::{Options, Report},
+};
 use crate::{
     disk::{Crash, Latency, SimulatedDisk},
     machine::Pace,
-    net::{Conditions, Net, Played, StreamConditions, Traffic},
+    net::{Conditions, Net, StreamConditions, Traffic},
 };
 
 const MILLISECOND: Duration = Duration::from_millis(1);
@@ -53,24 +56,16 @@ const HALF: Duration = Duration::from_secs(5);
 /// The directory of all journals.
 const GAMES: &str = "/arcade/games";
 
-/// The network of a game.
-pub type NetOf<G> = Net<<G as Game>::Engine, <G as Game>::Client>;
-
-/// A game: its players and its invariants.
-pub trait Game: Sized {
-    /// The server.
-    type Engine: Played + Recorded;
-    /// Its clients.
-    type Client: Client<Error: Debug>;
-
+/// A game with servers `E` and clients `C`: its players and its invariants.
+pub trait Game<E: Engine, C>: Sized {
     /// Creates the game and the server of a match.
-    fn begin(seed: u64) -> (Self, Self::Engine);
+    fn begin(seed: u64) -> (Self, E);
 
     /// Connects the first clients.
-    fn enter(&mut self, net: &mut NetOf<Self>);
+    fn enter(&mut self, net: &mut Net<E, C>);
 
     /// After each step: checks the invariants, and connects, disconnects and reconnects clients.
-    fn step(&mut self, net: &mut NetOf<Self>);
+    fn step(&mut self, net: &mut Net<E, C>);
 
     /// When it needs a step even if nothing happens.
     fn wake(&self) -> Option<Time> {
@@ -78,17 +73,24 @@ pub trait Game: Sized {
     }
 
     /// The server was resumed. `forked` means that messages were delivered that the server lost in a power cut.
-    fn resumed(&mut self, net: &mut NetOf<Self>, forked: bool);
+    fn resumed(&mut self, net: &mut Net<E, C>, forked: bool);
 
     /// Whether this client of the server has been told the present state, as far as it is told. While nothing fails, that is
     /// so every few seconds.
-    fn is_current(&self, net: &NetOf<Self>, client: &Self::Client) -> bool;
+    fn is_current(&self, net: &Net<E, C>, client: &C) -> bool;
 }
 
 /// Simulates matches. Panics if anything is wrong.
-pub fn simulate<G: Game>(seed: u64, options: Options) -> Report {
+pub fn simulate<E, C, G>(seed: u64, options: Options) -> Report
+where
+    E: Recorded,
+    Hosted<E>: Send + Sync + 'static,
+    C: Client,
+    C::Error: Debug,
+    G: Game<E, C>,
+{
     let probed = Probed::begin(options);
-    let mut simulation = Simulation::<G>::new(seed, options);
+    let mut simulation = Simulation::<E, C, G>::new(seed, options);
     simulation.run();
     let mut report = std::mem::take(&mut simulation.report);
     report.simulated = simulation.scribes.now().since(Time::ZERO);
@@ -123,9 +125,9 @@ enum Next {
 }
 
 /// A room with its clients and its journal.
-struct Match<G: Game> {
+struct Match<E: Engine, C, G> {
     game: G,
-    net: NetOf<G>,
+    net: Net<E, C>,
     journal: PathBuf,
     end: JournalEnd,
     // The match has ended, and its journal is being closed.
@@ -135,8 +137,8 @@ struct Match<G: Game> {
     ever_forked: bool,
 }
 
-struct Simulation<G: Game> {
-    matches: Vec<Match<G>>,
+struct Simulation<E: Engine, C, G> {
+    matches: Vec<Match<E, C, G>>,
     scribes: Scribes,
     disk: SimulatedDisk,
     writing: Writing,
@@ -153,7 +155,14 @@ struct Simulation<G: Game> {
     dishonest: bool,
 }
 
-impl<G: Game> Simulation<G> {
+impl<E, C, G> Simulation<E, C, G>
+where
+    E: Recorded,
+    Hosted<E>: Send + Sync + 'static,
+    C: Client,
+    C::Error: Debug,
+    G: Game<E, C>,
+{
     fn new(seed: u64, Options { duration, planted }: Options) -> Self {
         let mut rng = Pcg64::seed_from_u64(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
         let mix = Mix::draw(&mut rng, planted);
@@ -184,7 +193,7 @@ impl<G: Game> Simulation<G> {
         simulation
     }
 
-    fn begin(seed: u64, mix: &Mix, writing: &Writing) -> Match<G> {
+    fn begin(seed: u64, mix: &Mix, writing: &Writing) -> Match<E, C, G> {
         let (game, engine) = G::begin(seed);
         // The file must have the same length in each run.
         let mut head = Head::new(&engine, "0.0.0", vec![], 0);
@@ -260,7 +269,7 @@ impl<G: Game> Simulation<G> {
 
     // Advances to the next event, of a room or of the scribe, unless that is after `until`.
     fn step(&mut self, until: Time) {
-        let due = |each: &mut Match<G>| each.net.next_due().into_iter().chain(each.game.wake()).min();
+        let due = |each: &mut Match<E, C, G>| each.net.next_due().into_iter().chain(each.game.wake()).min();
         let dues: Vec<Option<Time>> = self.matches.iter_mut().map(due).collect();
         let rooms = dues.iter().enumerate().filter_map(|(index, due)| Some((due.as_ref()?, Some(index))));
         let scribes = self.scribes.next_due();
@@ -318,9 +327,8 @@ impl<G: Game> Simulation<G> {
             }
             let now = self.now();
             for (index, each) in self.matches.iter().enumerate().filter(|_| now >= from) {
-                let others = each.net.connected().filter(|(address, _)| !current.contains(&(index, *address)));
-                let told: Vec<_> = others.filter(|(_, client)| each.game.is_current(&each.net, client)).collect();
-                current.extend(told.into_iter().map(|(address, _)| (index, address)));
+                let told = each.net.connected().filter(|(_, client)| each.game.is_current(&each.net, client));
+                current.extend(told.map(|(address, _)| (index, address)));
             }
         }
         for (index, each) in self.matches.iter().enumerate() {
@@ -336,12 +344,14 @@ impl<G: Game> Simulation<G> {
                 self.report.count("clients told the state at the end");
             }
         }
-        let spools = self.disk.memory_files();
-        let (spooled, most) =
-            (spools.iter().map(|(_, length)| length).sum::<usize>(), MAX_SPOOLED * self.matches.len());
+        let (spooled, most) = (self.disk.memory_used(), MAX_SPOOLED * self.matches.len());
         // That of a journal that is lost has what was told.
         let lost = self.matches.iter().any(|each| !each.net.is_up() || !each.end.is_open());
-        assert!(spooled <= most || lost, "the spools have {spooled} bytes although the disk works: {spools:?}");
+        assert!(
+            spooled <= most || lost,
+            "the spools have {spooled} bytes although the disk works: {:?}",
+            self.disk.memory_files()
+        );
         self.report.count("matches served to the end");
         self.dishonest = lied;
         self.crash(Crash::Kill);
@@ -351,7 +361,7 @@ impl<G: Game> Simulation<G> {
     }
 
     // What the network did to a match that is over for the simulation.
-    fn count_traffic(&mut self, each: &Match<G>) {
+    fn count_traffic(&mut self, each: &Match<E, C, G>) {
         let Traffic { truncated, socket_errors, resets, half_closed, corked, doubled, lost, .. } = each.net.traffic();
         for (what, more) in [
             ("datagrams truncated", truncated),

@@ -7,10 +7,8 @@ mod robots;
 
 use std::{fmt::Debug, net::SocketAddr, time::Duration};
 
-use netcore::{Client, GameEvent, Role, Time};
-use testkit::net::{Net, Played, StreamConditions};
-
-use crate::address;
+use netcore::{Engine, GameEvent, Hosted, Role, Time};
+use testkit::net::{Net, StreamConditions};
 
 /// How a client is connected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,8 +28,18 @@ impl By {
     }
 }
 
+/// The address of the client with this number.
+fn address(number: u8) -> SocketAddr {
+    SocketAddr::from(([10, 0, 0, number], 5_000))
+}
+
 /// Connects a client.
-fn add<E: Played, C: Client<Error: Debug>>(net: &mut Net<E, C>, number: u8, by: By, role: Role, client: C) {
+fn add<E, C>(net: &mut Net<E, C>, number: u8, by: By, role: Role, client: C)
+where
+    E: Engine,
+    Hosted<E>: Send + Sync + 'static,
+    C: netcore::Client<Error: Debug>,
+{
     match by {
         By::Datagrams => {
             assert_eq!(role, Role::Player, "nobody is a watcher over datagrams");
@@ -44,7 +52,12 @@ fn add<E: Played, C: Client<Error: Debug>>(net: &mut Net<E, C>, number: u8, by: 
 
 /// Runs the network step by step, for at most an hour, and calls `look` after each step. Ends when the room has an
 /// outcome or `look` returns `true`.
-fn run<E: Played, C: Client<Error: Debug>>(net: &mut Net<E, C>, mut look: impl FnMut(&mut Net<E, C>) -> bool) {
+fn run<E, C>(net: &mut Net<E, C>, mut look: impl FnMut(&mut Net<E, C>) -> bool)
+where
+    E: Engine,
+    Hosted<E>: Send + Sync + 'static,
+    C: netcore::Client<Error: Debug>,
+{
     let until = net.now().plus(Duration::from_secs(3_600));
     while net.outcome().is_none() && !look(net) {
         assert!(net.step(until), "the game never ends");
@@ -52,13 +65,23 @@ fn run<E: Played, C: Client<Error: Debug>>(net: &mut Net<E, C>, mut look: impl F
 }
 
 /// Lets everybody join before conditions become rough.
-fn sit_down<E: Played, C: Client<Error: Debug>>(net: &mut Net<E, C>, seed: u64) {
+fn sit_down<E, C>(net: &mut Net<E, C>, seed: u64)
+where
+    E: Engine,
+    Hosted<E>: Send + Sync + 'static,
+    C: netcore::Client<Error: Debug>,
+{
     net.run_until(net.now().plus(Duration::from_millis(20)));
     net.set_stream_conditions(rough(seed));
 }
 
 /// Checks that every joining and leaving is reported with the address of the peer.
-fn check_events<E: Played, C: Client<Error: Debug>>(net: &Net<E, C>) {
+fn check_events<E, C>(net: &Net<E, C>)
+where
+    E: Engine,
+    Hosted<E>: Send + Sync + 'static,
+    C: netcore::Client<Error: Debug>,
+{
     let mut joined = 0;
     for (event, address) in net.recorder().events() {
         if let GameEvent::Joined { .. } | GameEvent::Left { .. } = event {

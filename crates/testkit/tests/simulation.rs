@@ -1,6 +1,7 @@
 //! Whole matches whose server is killed and resumed from its journal many times.
 
 mod blackjack;
+mod cuts;
 mod mastermind;
 mod nuggets;
 mod planted;
@@ -10,6 +11,7 @@ mod seats;
 
 use std::{
     env,
+    net::SocketAddr,
     num::NonZero,
     sync::{
         Mutex, PoisonError,
@@ -29,14 +31,19 @@ use self::{blackjack::Blackjack, mastermind::Mastermind, nuggets::Nuggets, robot
 /// Duration of each match.
 const DURATION: Duration = Duration::from_secs(30);
 
+/// The address of the client with this number.
+fn address(number: u8) -> SocketAddr {
+    SocketAddr::from(([10, 0, 0, number], 5_000))
+}
+
 type Simulate = fn(u64, Options) -> Report;
 
 /// Each game with its name.
 const GAMES: [(&str, Simulate); 4] = [
-    ("nuggets", simulate::<Nuggets>),
-    ("robots", simulate::<Robots>),
-    ("blackjack", simulate::<Blackjack>),
-    ("mastermind", simulate::<Mastermind>),
+    ("nuggets", |seed, options| simulate::<_, _, Nuggets>(seed, options)),
+    ("robots", |seed, options| simulate::<_, _, Robots>(seed, options)),
+    ("blackjack", |seed, options| simulate::<_, _, Blackjack>(seed, options)),
+    ("mastermind", |seed, options| simulate::<_, _, Mastermind>(seed, options)),
 ];
 
 /// The seeds of each game that always run.

@@ -9,18 +9,11 @@ mod corpus;
 mod explorer;
 /// Whole games over every kind of link.
 mod games;
-/// A blackjack client played by a policy.
-mod guest;
 /// A host with scripted transports.
 mod host;
+/// Nuggets over a network that loses, duplicates and reorders datagrams.
+mod lossy;
 /// Rooms are recorded so that a replay decides the same, whatever is sent in whatever pieces.
 mod recording;
-/// A robots client played by a bot.
-mod robot;
 /// Servers that are killed and resumed from their journals.
 mod simulation;
-
-/// The address of the client with this number.
-fn address(number: u8) -> std::net::SocketAddr {
-    ([10, 0, 0, number], 5_000).into()
-}

@@ -1,49 +1,139 @@
-//! A journalled room on a simulated disk.
+//! A journalled room on a simulated disk, without threads.
 
-use std::{path::Path, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
-use journal_core::{Head, SyncPolicy};
-use netcore::Link;
-use testkit::{adder::Adder, disk::SimulatedDisk, recording::Recording};
+use bytes::BytesMut;
+use journal_core::{
+    Arrival, Entry, Head, Journal, JournalEnd, JournalHold, Journalled, Parts, Resumable, ResumeError, Scribe,
+    SyncPolicy, Writing,
+};
+use netcore::{Hold as _, Hosted, Input, Link, Outbox, PeerId, Role, Room, Time};
+use testkit::disk::SimulatedDisk;
 
-pub(crate) type Bench = Recording<Adder>;
+use crate::adder::Adder;
 
+pub(crate) const ANN: PeerId = PeerId(0);
 pub(crate) const MAX: u64 = 1 << 20;
-/// The directory of all journals.
-pub(crate) const GAMES: &str = "/games";
-/// Half a microsecond is rounded up.
-const PAUSE: Duration = Duration::from_nanos(1_000_500);
+
+/// A journalled room without threads.
+pub(crate) struct Bench {
+    pub(crate) disk: SimulatedDisk,
+    pub(crate) journal: PathBuf,
+    pub(crate) scribe: Scribe,
+    pub(crate) room: Journalled<Adder>,
+    pub(crate) hold: JournalHold,
+    pub(crate) end: JournalEnd,
+    pub(crate) now: Time,
+    pub(crate) out: Outbox,
+}
+
+pub(crate) fn writing(disk: &SimulatedDisk, sync: SyncPolicy, max: u64) -> Writing {
+    Writing { disk: Arc::new(disk.clone()), scribe: Scribe::by_hand(), sync, max }
+}
 
 pub(crate) fn head() -> Head {
     Head::new(&Adder::new(7), "1.2.3", vec![], 99)
 }
 
-/// A room on a disk.
-pub(crate) fn on(disk: SimulatedDisk, sync: SyncPolicy, max: u64) -> Bench {
-    let mut bench = Recording::begin(disk, Path::new(GAMES), Adder::new(7), head(), (sync, max));
-    bench.pause = PAUSE;
-    bench
+/// The entries of a journal.
+pub(crate) fn entries(disk: &SimulatedDisk, journal: &Path) -> Vec<Entry> {
+    let mut reader = Journal::open_on(disk, journal).unwrap().reader().unwrap();
+    std::iter::from_fn(|| reader.next().unwrap()).collect()
 }
 
-/// A room whose outputs wait for the disk: there is no memory for a spool. Ann has connected.
-pub(crate) fn begun(sync: SyncPolicy) -> Bench {
-    let disk = SimulatedDisk::new();
-    disk.set_memory(false);
-    let mut bench = on(disk, sync, MAX);
-    connect(&mut bench, Link::Stream);
-    bench
+/// The arrivals of a journal.
+pub(crate) fn arrivals(disk: &SimulatedDisk, journal: &Path) -> Vec<Arrival> {
+    let all = entries(disk, journal).into_iter();
+    all.filter_map(|entry| if let Entry::Arrival(arrival) = entry { Some(arrival) } else { None }).collect()
 }
 
-/// Ann connects.
-pub(crate) fn connect(bench: &mut Bench, link: Link) {
-    bench.connect(0, link, "10.0.0.1:5");
-}
+impl Bench {
+    /// A room whose outputs wait for the disk: there is no memory for a spool.
+    pub(crate) fn new(sync: SyncPolicy) -> Self {
+        let disk = SimulatedDisk::new();
+        disk.set_memory(false);
+        Self::on(disk, sync, MAX)
+    }
 
-/// The content of the first file of the journal.
-pub(crate) fn content(bench: &Bench) -> Vec<u8> {
-    bench.disk.written(&bench.journal)
-}
+    /// A room on a disk.
+    pub(crate) fn on(disk: SimulatedDisk, sync: SyncPolicy, max: u64) -> Self {
+        let writing = writing(&disk, sync, max);
+        let (journal, parts) = writing.create(Path::new("/games"), Hosted::new(Adder::new(7)), head()).unwrap();
+        Self::of(disk, journal, writing.scribe, parts)
+    }
 
-pub(crate) fn total(bench: &Bench) -> u64 {
-    bench.room.room().engine().sum
+    pub(crate) fn of(disk: SimulatedDisk, journal: PathBuf, scribe: Scribe, (room, hold, end): Parts<Adder>) -> Self {
+        Self { disk, journal, scribe, room, hold, end, now: Time::ZERO, out: Outbox::new() }
+    }
+
+    /// Resumes the match after its server was killed.
+    pub(crate) fn resume(
+        disk: &SimulatedDisk,
+        journal: &Path,
+        sync: SyncPolicy,
+        max: u64,
+    ) -> Result<Self, ResumeError> {
+        let resumable = Resumable::<Adder>::open(disk, journal)?;
+        let (now, writing) = (resumable.time, writing(disk, sync, max));
+        let parts = resumable.resume(&writing)?;
+        Ok(Self { now, ..Self::of(disk.clone(), journal.to_owned(), writing.scribe, parts) })
+    }
+
+    /// Ann connects over a stream.
+    pub(crate) fn connect(&mut self) {
+        self.connect_as(ANN, Link::Stream);
+    }
+
+    pub(crate) fn connect_as(&mut self, peer: PeerId, link: Link) {
+        self.input(Input::Connected { peer, role: Role::Player, link, address: "10.0.0.1:5".into() });
+    }
+
+    pub(crate) fn say(&mut self, bytes: &[u8]) {
+        let mut bytes = BytesMut::from(bytes);
+        while !bytes.is_empty() {
+            self.receive(ANN, &mut bytes);
+        }
+    }
+
+    pub(crate) fn receive(&mut self, peer: PeerId, bytes: &mut BytesMut) {
+        self.now = Time::from_nanos(self.now.as_nanos() + 1_000_500);
+        self.room.receive(self.now, peer, bytes, &mut self.out);
+    }
+
+    pub(crate) fn input(&mut self, input: Input<'_, &[u8]>) {
+        self.now = Time::from_nanos(self.now.as_nanos() + 1_000_500);
+        self.room.input(self.now, input, &mut self.out);
+    }
+
+    /// Does all pending writes and syncs.
+    pub(crate) fn settle(&mut self) {
+        self.hold.flush();
+        while self.scribe.write() || self.scribe.keep() {}
+    }
+
+    /// Whether all outputs so far may be sent.
+    pub(crate) fn may_leave(&self) -> bool {
+        let mark = self.hold.mark();
+        self.hold.reached() >= mark
+    }
+
+    /// The content of the first file of the journal.
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        self.disk.written(&self.journal)
+    }
+
+    pub(crate) fn entries(&self) -> Vec<Entry> {
+        entries(&self.disk, &self.journal)
+    }
+
+    pub(crate) fn arrivals(&self) -> Vec<Arrival> {
+        arrivals(&self.disk, &self.journal)
+    }
+
+    pub(crate) fn sum(&self) -> u64 {
+        self.room.room().engine().sum
+    }
 }

@@ -1,24 +1,25 @@
 //! Old journals that are removed.
 
 use std::{
+    io,
     path::{Path, PathBuf},
+    sync::Arc,
     time::{Duration, SystemTime},
 };
 
 use journal_core::{Disk as _, Found, Journal, Retention, SyncPolicy, Worth, find, prune, surplus};
-use netcore::Link;
+use netcore::Hosted;
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
-use testkit::{
+use testkit::disk::{Crash, SimulatedDisk};
+
+use crate::{
     adder::Adder,
-    disk::{Crash, Fault, SimulatedDisk},
-    recording::Recording,
+    bench::{Bench, head, writing},
 };
 
-use crate::bench::{GAMES, MAX, connect, head, on};
-
+const GAMES: &str = "/games";
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-const NOTHING: Retention = Retention { age: None, count: Some(0), size: None };
 
 fn spare(_: &Found) -> Worth {
     Worth::Spare(0)
@@ -30,8 +31,8 @@ fn journals(disk: &SimulatedDisk, count: u32) -> (Vec<PathBuf>, SystemTime) {
         disk.set_time(day * DAY);
         let mut head = head();
         head.begun = u64::from(day) * DAY.as_secs();
-        let how = (SyncPolicy::Interval, MAX);
-        Recording::begin(disk.clone(), Path::new(GAMES), Adder::new(7), head, how).journal
+        let writing = writing(disk, SyncPolicy::Interval, 1 << 20);
+        writing.create(Path::new(GAMES), Hosted::new(Adder::new(7)), head).unwrap().0
     };
     let paths = (1..=count).map(begin).collect();
     (paths, SystemTime::UNIX_EPOCH + (count + 1) * DAY)
@@ -49,7 +50,7 @@ fn each_limit_removes_what_was_written_first() {
         (Retention { age: Some(2 * DAY + Duration::from_secs(24 * 60 * 60 - 1)), ..Retention::default() }, 3),
         (Retention { count: Some(4), ..Retention::default() }, 1),
         (Retention { count: Some(4), age: Some(2 * DAY), ..Retention::default() }, 3),
-        (NOTHING, 5),
+        (Retention { count: Some(0), ..Retention::default() }, 5),
     ];
     for (retention, expected) in limits {
         let disk = SimulatedDisk::new();
@@ -96,13 +97,14 @@ fn what_is_needed_stays_and_what_is_worth_least_goes_first() {
 
 #[test]
 fn a_journal_goes_with_all_of_its_files_and_one_in_use_stays() {
-    let mut bench = on(SimulatedDisk::new(), SyncPolicy::Interval, 64 << 10);
-    connect(&mut bench, Link::Stream);
+    let nothing = Retention { count: Some(0), ..Retention::default() };
+    let mut bench = Bench::on(SimulatedDisk::new(), SyncPolicy::Interval, 64 << 10);
+    bench.connect();
     while bench.disk.files().len() < 5 {
-        bench.say(0, &[b'a'; 100]);
+        bench.say(&[b'a'; 100]);
         bench.settle();
     }
-    bench.say(0, b"only in memory");
+    bench.say(b"only in memory");
     let name = bench.journal.clone();
     let segments = bench.disk.list(Path::new(GAMES)).unwrap();
     assert!(segments.len() > 2, "{segments:?}");
@@ -113,7 +115,7 @@ fn a_journal_goes_with_all_of_its_files_and_one_in_use_stays() {
     assert_eq!(found[0].end, Some(opened.end() - tail));
     // A server is writing it.
     let other = bench.disk.other_process();
-    let pruned = prune(&other, Path::new(GAMES), &NOTHING, SystemTime::UNIX_EPOCH, spare).unwrap();
+    let pruned = prune(&other, Path::new(GAMES), &nothing, SystemTime::UNIX_EPOCH, spare).unwrap();
     assert_eq!((pruned.in_use, pruned.removed.len()), (vec![name.clone()], 0));
     bench.disk.crash(Crash::Kill, &mut Pcg64::seed_from_u64(1));
     // What a server that was killed just then has left, and files that are none of its own.
@@ -121,18 +123,73 @@ fn a_journal_goes_with_all_of_its_files_and_one_in_use_stays() {
     disk.put(format!("{}.new", name.with_extension("9.journal").display()), vec![1, 2]);
     disk.put("/games/notes.txt", vec![1]);
     disk.put("/games/other.journal", b"no journal".to_vec());
-    let pruned = prune(&disk, Path::new(GAMES), &NOTHING, SystemTime::UNIX_EPOCH, spare).unwrap();
+    let pruned = prune(&disk, Path::new(GAMES), &nothing, SystemTime::UNIX_EPOCH, spare).unwrap();
     assert_eq!(pruned.removed.len(), 1, "{pruned:?}");
     assert_eq!(disk.files(), ["/games/notes.txt", "/games/other.journal"].map(PathBuf::from), "its spool is gone too");
 }
 
+/// A disk on which one file cannot be removed.
+#[derive(Debug)]
+struct Stubborn(SimulatedDisk, PathBuf);
+
 #[test]
-fn one_that_cannot_be_removed_does_not_keep_the_next() {
+fn one_that_cannot_be_removed_does_not_keep_the_others() {
     let disk = SimulatedDisk::new();
     let (paths, now) = journals(&disk, 3);
-    disk.set_fault(Some(Fault::FailingNames(1)));
-    let pruned = prune(&disk, Path::new(GAMES), &NOTHING, now, spare).unwrap();
-    assert_eq!(pruned.removed.len(), 1);
-    assert_eq!(pruned.failed.into_iter().map(|(path, _)| path).collect::<Vec<_>>(), paths[1..]);
-    assert_eq!(left(&disk), paths[1..]);
+    let stubborn = Stubborn(disk.clone(), paths[1].clone());
+    let retention = Retention { count: Some(0), ..Retention::default() };
+    let pruned = prune(&stubborn, Path::new(GAMES), &retention, now, spare).unwrap();
+    assert_eq!(pruned.removed.len(), 2);
+    assert_eq!(pruned.failed.iter().map(|(path, _)| path).collect::<Vec<_>>(), [&paths[1]]);
+    assert_eq!(left(&disk), paths[1..2]);
+}
+
+impl journal_core::Disk for Stubborn {
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        if path == self.1 { Err(io::ErrorKind::PermissionDenied.into()) } else { self.0.remove(path) }
+    }
+
+    fn create(&self, path: &Path) -> io::Result<Arc<dyn journal_core::DiskFile>> {
+        self.0.create(path)
+    }
+
+    fn open(&self, path: &Path, write: bool) -> io::Result<Arc<dyn journal_core::DiskFile>> {
+        self.0.open(path, write)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.0.rename(from, to)
+    }
+
+    fn create_directory(&self, path: &Path) -> io::Result<()> {
+        self.0.create_directory(path)
+    }
+
+    fn sync_directory(&self, path: &Path) -> io::Result<()> {
+        self.0.sync_directory(path)
+    }
+
+    fn list(&self, directory: &Path) -> io::Result<Vec<PathBuf>> {
+        self.0.list(directory)
+    }
+
+    fn is_file(&self, path: &Path) -> bool {
+        self.0.is_file(path)
+    }
+
+    fn is_directory(&self, path: &Path) -> bool {
+        self.0.is_directory(path)
+    }
+
+    fn memory(&self) -> Option<PathBuf> {
+        self.0.memory()
+    }
+
+    fn wait_for_lock(&self, attempt: u32) -> bool {
+        self.0.wait_for_lock(attempt)
+    }
+
+    fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
+        self.0.canonical(path)
+    }
 }

@@ -1,17 +1,14 @@
-//! Journals in several files, and in memory.
+//! Journals in several files.
 
 use std::path::{Path, PathBuf};
 
-use journal_core::{Disk as _, Journal, Replay, SyncPolicy};
-use netcore::{Hold as _, Link, Outbox};
+use journal_core::{Disk as _, Entry, Journal, Note, Replay, State, SyncPolicy};
+use netcore::{Hold as _, Outbox};
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
-use testkit::{
-    adder::Adder,
-    disk::{Crash, Fault, SimulatedDisk},
-};
+use testkit::disk::{Crash, Fault, SimulatedDisk};
 
-use crate::bench::{Bench, connect, content, on, total};
+use crate::{adder::Adder, bench::Bench};
 
 /// Segments of 16 KiB.
 const MAX: u64 = 64 << 10;
@@ -33,7 +30,7 @@ fn path_of(bench: &Bench, number: usize) -> PathBuf {
 fn play(bench: &mut Bench, files: usize) {
     for _ in 0..10_000 {
         for _ in 0..100 {
-            bench.say(0, b"a");
+            bench.say(b"a");
         }
         bench.settle();
         if newest(bench) >= files {
@@ -44,21 +41,50 @@ fn play(bench: &mut Bench, files: usize) {
 }
 
 fn begin(sync: SyncPolicy) -> Bench {
-    let mut bench = on(SimulatedDisk::new(), sync, MAX);
-    connect(&mut bench, Link::Stream);
+    let mut bench = Bench::on(SimulatedDisk::new(), sync, MAX);
+    bench.connect();
     bench.settle();
     bench
 }
 
 /// Replays what is kept, and returns the sum.
-fn replay(bench: &Bench) -> u64 {
-    let mut reader = Journal::open_on(&bench.disk, &bench.journal).unwrap().reader().unwrap();
+fn replay(disk: &SimulatedDisk, journal: &Path) -> (u64, State) {
+    let mut reader = Journal::open_on(disk, journal).unwrap().reader().unwrap();
     let mut replay = Replay::<Adder>::start(reader.head()).unwrap();
     let mut out = Outbox::new();
     while let Some(entry) = reader.next().unwrap() {
-        replay.follow(&entry, &mut out).unwrap();
+        match entry {
+            Entry::Arrival(arrival) => drop(replay.apply(&arrival, &mut out).unwrap()),
+            Entry::Note(Note::Mark(mark)) => replay.check(&mark).unwrap(),
+            Entry::Note(_) => {}
+        }
     }
-    replay.room().engine().sum
+    (replay.room().engine().sum, reader.state())
+}
+
+#[test]
+fn a_long_journal_is_a_chain_of_segments_that_is_replayed_and_resumed_as_one() {
+    for sync in [SyncPolicy::Interval, SyncPolicy::Always] {
+        let mut bench = begin(sync);
+        play(&mut bench, 3);
+        let names = segments(&bench.disk);
+        assert_eq!(names.len(), 3, "{names:?}");
+        assert!(names.contains(&bench.journal) && names.contains(&path_of(&bench, 3)));
+        assert_eq!(replay(&bench.disk, &bench.journal), (bench.sum(), State::Open));
+        assert_eq!(journal_of_last(&bench), bench.sum(), "by the name of a segment");
+        let sum = bench.sum();
+        bench.disk.crash(Crash::Kill, &mut Pcg64::seed_from_u64(1));
+        let mut again = Bench::resume(&bench.disk, &bench.journal, sync, MAX).unwrap();
+        assert_eq!(again.sum(), sum);
+        play(&mut again, 5);
+        again.end.close();
+        again.settle();
+        assert_eq!(replay(&again.disk, &again.journal), (again.sum(), State::Closed));
+    }
+}
+
+fn journal_of_last(bench: &Bench) -> u64 {
+    replay(&bench.disk, &path_of(bench, newest(bench))).0
 }
 
 #[test]
@@ -70,23 +96,79 @@ fn only_so_much_is_kept_and_the_match_goes_on() {
     assert!(files <= 5 && kept as u64 <= MAX + (MAX / 4), "{files} files with {kept} bytes");
     assert!(!names.contains(&bench.journal), "the oldest is gone");
     assert!(bench.end.is_open(), "nothing is cut");
-    assert_eq!(replay(&bench), total(&bench), "from a later beginning");
-    let sum = total(&bench);
+    assert_eq!(replay(&bench.disk, &bench.journal).0, bench.sum(), "from a later beginning");
+    let sum = bench.sum();
     bench.disk.crash(Crash::PowerCut, &mut Pcg64::seed_from_u64(3));
-    assert_eq!(total(&Bench::resume(bench.disk.clone(), &bench.journal, (SyncPolicy::Interval, MAX)).unwrap()), sum);
+    assert_eq!(Bench::resume(&bench.disk, &bench.journal, SyncPolicy::Interval, MAX).unwrap().sum(), sum);
     assert_eq!(bench.disk.list(Path::new("/games")).unwrap().len(), files);
+}
+
+#[test]
+fn what_left_before_a_kill_is_there_wherever_the_journal_was_being_continued() {
+    // How many operations it takes until the second segment begins; the server dies in each of them.
+    for sync in [SyncPolicy::Interval, SyncPolicy::Always] {
+        let mut survived = 0;
+        for (kind, steps) in [("names", 12), ("syncs", 40), ("writes", 80)] {
+            for step in 0..steps {
+                for how in [Crash::Kill, Crash::PowerCut] {
+                    survived += u32::from(dies(sync, (kind, step), how));
+                }
+            }
+        }
+        assert!(survived > 20, "{sync:?}: {survived}");
+    }
+}
+
+// Returns whether the server died while it continued its journal in another file.
+fn dies(sync: SyncPolicy, (kind, step): (&str, u64), how: Crash) -> bool {
+    let mut bench = begin(sync);
+    while bench.bytes().len() < 14 << 10 {
+        bench.say(&[b'a'; 100]);
+        bench.settle();
+    }
+    bench.disk.set_fault(Some(match kind {
+        "names" => Fault::DeathInNames(step),
+        "syncs" => Fault::DeathInSync(step, step.is_multiple_of(2)),
+        _ => Fault::DeathInWrite(step * 300),
+    }));
+    let mut left = bench.sum();
+    for round in 0..40 {
+        for _ in 0..20 {
+            bench.say(b"bcdefgh");
+        }
+        if bench.may_leave() {
+            left = bench.sum();
+        }
+        bench.hold.flush();
+        let done = if round % 3 == 0 { bench.scribe.keep() } else { bench.scribe.write() };
+        if bench.disk.is_dead() {
+            break;
+        }
+        if done && bench.may_leave() {
+            left = bench.sum();
+        }
+    }
+    let (died, segment) = (bench.disk.is_dead(), segments(&bench.disk).len());
+    let all = bench.sum();
+    bench.disk.crash(how, &mut Pcg64::seed_from_u64(step));
+    let resumed = Bench::resume(&bench.disk, &bench.journal, sync, MAX);
+    let resumed = resumed.unwrap_or_else(|error| panic!("{sync:?} {kind} {step} {how:?}: {error}"));
+    let strict = how == Crash::Kill || sync == SyncPolicy::Always;
+    assert!(!strict || resumed.sum() >= left, "{sync:?} {kind} {step} {how:?}: {} of {left}", resumed.sum());
+    assert!(resumed.sum() <= all);
+    died && segment > 1
 }
 
 #[test]
 fn a_segment_that_cannot_be_written_leaves_the_journal_as_it_was() {
     let mut bench = begin(SyncPolicy::Interval);
-    while content(&bench).len() < 14 << 10 {
-        bench.say(0, &[b'a'; 100]);
+    while bench.bytes().len() < 14 << 10 {
+        bench.say(&[b'a'; 100]);
         bench.settle();
     }
     bench.disk.set_fault(Some(Fault::FailingNames(0)));
     for _ in 0..100 {
-        bench.say(0, &[b'a'; 100]);
+        bench.say(&[b'a'; 100]);
         bench.settle();
         assert!(bench.may_leave());
     }
@@ -94,7 +176,7 @@ fn a_segment_that_cannot_be_written_leaves_the_journal_as_it_was() {
     assert_eq!(segments(&bench.disk), [bench.journal.clone()], "it grows");
     bench.disk.set_fault(None);
     play(&mut bench, 2);
-    assert_eq!(replay(&bench), total(&bench));
+    assert_eq!(replay(&bench.disk, &bench.journal).0, bench.sum());
 }
 
 #[test]
@@ -102,7 +184,7 @@ fn a_journal_whose_end_is_missing_is_rejected_and_one_whose_beginning_is_damaged
     let mut bench = begin(SyncPolicy::Interval);
     play(&mut bench, 3);
     bench.settle();
-    let sum = total(&bench);
+    let sum = bench.sum();
     bench.disk.crash(Crash::Kill, &mut Pcg64::seed_from_u64(1));
     let without = |number: usize| {
         let disk = SimulatedDisk::new();
@@ -111,11 +193,11 @@ fn a_journal_whose_end_is_missing_is_rejected_and_one_whose_beginning_is_damaged
         }
         disk
     };
-    let error = Bench::resume(without(3), &bench.journal, (SyncPolicy::Interval, MAX)).err().unwrap();
+    let error = Bench::resume(&without(3), &bench.journal, SyncPolicy::Interval, MAX).err().unwrap();
     assert!(error.to_string().contains("the segment that continues it is missing"), "{error}");
     let disk = without(1);
     disk.put(&bench.journal, b"nothing of a journal".to_vec());
-    assert_eq!(total(&Bench::resume(disk.clone(), &bench.journal, (SyncPolicy::Interval, MAX)).unwrap()), sum);
+    assert_eq!(Bench::resume(&disk, &bench.journal, SyncPolicy::Interval, MAX).unwrap().sum(), sum);
     assert!(Journal::open_on(&disk, &bench.journal).is_err(), "a reader says that it is damaged");
 }
 
@@ -123,20 +205,33 @@ fn a_journal_whose_end_is_missing_is_rejected_and_one_whose_beginning_is_damaged
 fn a_damaged_record_does_not_become_a_valid_one_of_the_next_segment() {
     let mut bench = begin(SyncPolicy::Interval);
     let file = bench.disk.open(&bench.journal, true).unwrap();
-    while content(&bench).len() < 40 << 10 {
+    while bench.bytes().len() < 40 << 10 {
         for _ in 0..100 {
-            bench.say(0, b"a");
+            bench.say(b"a");
         }
         bench.hold.flush();
         while bench.scribe.write() {}
         // The last byte rots before the journal is continued.
-        let at = content(&bench).len() as u64 - 1;
+        let at = bench.bytes().len() as u64 - 1;
         let mut byte = [0];
         assert_eq!(file.read_at(at, &mut byte).unwrap(), 1);
         file.write_at(at, &[byte[0] ^ 1]).unwrap();
         while bench.scribe.keep() {}
     }
     assert_eq!(segments(&bench.disk), [bench.journal.clone()], "it is not continued in another file");
+}
+
+#[test]
+fn a_cut_journal_is_not_resumed_although_the_replay_would_begin_in_an_earlier_segment() {
+    let mut bench = begin(SyncPolicy::Interval);
+    play(&mut bench, 3);
+    bench.disk.set_fault(Some(Fault::Full(0)));
+    bench.say(b"a");
+    bench.settle();
+    assert!(!bench.end.is_open());
+    bench.disk.crash(Crash::Kill, &mut Pcg64::seed_from_u64(1));
+    let resumed = Bench::resume(&bench.disk, &bench.journal, SyncPolicy::Interval, MAX);
+    assert!(matches!(resumed, Err(journal_core::ResumeError::Cut)));
 }
 
 #[test]
@@ -150,10 +245,10 @@ fn the_name_of_a_segment_survives_a_power_cut_once_its_match_was_resumed() {
         for path in segments(&bench.disk) {
             disk.put(&path, bench.disk.written(&path));
         }
-        let mut again = Bench::resume(disk.clone(), &bench.journal, (SyncPolicy::Always, MAX)).unwrap();
+        let mut again = Bench::resume(&disk, &bench.journal, SyncPolicy::Always, MAX).unwrap();
         disk.set_fault(Some(Fault::DeathInNames(names)));
         while !disk.is_dead() {
-            again.say(0, b"a");
+            again.say(b"a");
             again.settle();
         }
         drop(again);
@@ -161,26 +256,10 @@ fn the_name_of_a_segment_survives_a_power_cut_once_its_match_was_resumed() {
         if !disk.files().contains(&third) || disk.certain().has_had(&third) {
             continue;
         }
-        let resumed = Bench::resume(disk.clone(), &bench.journal, (SyncPolicy::Always, MAX)).unwrap();
+        let resumed = Bench::resume(&disk, &bench.journal, SyncPolicy::Always, MAX).unwrap();
         assert!(disk.certain().has_had(&third));
         drop(resumed);
         return;
     }
     panic!("no server died between a rename and the sync of its directory");
-}
-
-#[test]
-fn a_file_that_was_replaced_by_another_branch_does_not_get_the_records_of_the_spool() {
-    let mut bench = begin(SyncPolicy::Interval);
-    bench.say(0, b"abc");
-    assert!(bench.may_leave(), "the spool has it");
-    bench.disk.crash(Crash::Kill, &mut Pcg64::seed_from_u64(1));
-    assert_eq!(bench.arrivals().len(), 4);
-    // Another continuation of the same length is written over the journal.
-    let mut branch = on(SimulatedDisk::new(), SyncPolicy::Interval, MAX);
-    connect(&mut branch, Link::Message);
-    branch.settle();
-    let old = bench.disk.open(&bench.journal, true).unwrap();
-    old.write_at(0, &content(&branch)).unwrap();
-    assert_eq!(bench.arrivals().len(), 1);
 }

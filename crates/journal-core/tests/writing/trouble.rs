@@ -1,12 +1,12 @@
 //! Disks that are full, fail, or do not respond.
 
-use journal_core::{State, SyncPolicy};
-use netcore::{Hold as _, Link};
+use journal_core::{ResumeError, State, SyncPolicy};
+use netcore::Hold as _;
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
 use testkit::disk::{Crash, Fault, SimulatedDisk};
 
-use crate::bench::{Bench, MAX, begun, connect, on, total};
+use crate::bench::{Bench, MAX, arrivals};
 
 fn state(bench: &Bench) -> State {
     journal_core::Journal::open_on(&bench.disk, &bench.journal).unwrap().reader().unwrap().state()
@@ -14,20 +14,89 @@ fn state(bench: &Bench) -> State {
 
 /// A room whose records are safe in memory at once.
 fn spooled() -> Bench {
-    let mut bench = on(SimulatedDisk::new(), SyncPolicy::Interval, MAX);
-    connect(&mut bench, Link::Stream);
+    let mut bench = Bench::on(SimulatedDisk::new(), SyncPolicy::Interval, MAX);
+    bench.connect();
     bench.settle();
     bench
+}
+
+#[test]
+fn a_full_disk_leaves_a_valid_journal_that_is_marked_as_cut() {
+    let mut bench = Bench::new(SyncPolicy::Interval);
+    bench.connect();
+    bench.settle();
+    // Space for one and a half records.
+    bench.disk.set_fault(Some(Fault::Full(18)));
+    bench.say(b"a");
+    bench.settle();
+    bench.say(b"b");
+    bench.settle();
+    assert!(bench.may_leave() && !bench.end.is_open(), "the match continues");
+    bench.say(b"c");
+    assert!(bench.may_leave());
+    assert_eq!(state(&bench), State::Cut);
+    assert_eq!(bench.arrivals().len(), 2, "no partial record is left");
+    bench.disk.crash(Crash::PowerCut, &mut Pcg64::seed_from_u64(1));
+    let resumed = Bench::resume(&bench.disk, &bench.journal, SyncPolicy::Interval, MAX);
+    assert!(matches!(resumed, Err(ResumeError::Cut)));
+}
+
+#[test]
+fn a_disk_that_fails_to_sync_cuts_the_journal_once_that_is_marked() {
+    for sync in [SyncPolicy::Always, SyncPolicy::Interval] {
+        let mut bench = Bench::new(sync);
+        bench.connect();
+        bench.settle();
+        bench.disk.set_fault(Some(Fault::FailingSyncs(0)));
+        bench.say(b"a");
+        bench.hold.flush();
+        // With the interval, the first sync is that of the other thread.
+        assert!(bench.scribe.write() && (sync == SyncPolicy::Always || bench.scribe.keep()));
+        assert!(sync == SyncPolicy::Always || bench.scribe.write());
+        bench.say(b"b");
+        assert!(bench.disk.has_struck() && !bench.may_leave(), "before the mark is on disk");
+        bench.disk.set_fault(None);
+        bench.settle();
+        assert!(bench.may_leave() && !bench.end.is_open());
+        assert_eq!(state(&bench), State::Cut);
+    }
+}
+
+#[test]
+fn nothing_leaves_before_the_mark_of_a_cut_is_on_disk() {
+    for (sync, memory) in [(SyncPolicy::Always, true), (SyncPolicy::Interval, true), (SyncPolicy::Interval, false)] {
+        let disk = SimulatedDisk::new();
+        disk.set_memory(memory);
+        let mut bench = Bench::on(disk, sync, MAX);
+        bench.connect();
+        bench.settle();
+        let before = bench.arrivals().len();
+        // Neither the record nor the mark can be written.
+        bench.disk.set_fault(Some(Fault::FailingWrites(0)));
+        bench.say(b"a");
+        let covered = bench.may_leave();
+        assert_eq!(covered, sync == SyncPolicy::Interval && memory, "only the spool has it");
+        bench.hold.flush();
+        assert!(bench.scribe.write_step(std::task::Waker::noop()) == journal_core::Step::Done || bench.scribe.write());
+        bench.say(b"b");
+        assert!(!bench.may_leave() && bench.hold.lost().is_none(), "{sync:?}: the journal is neither whole nor cut");
+        // The server is killed then: what has left is there, and nothing else was told.
+        let mut disk = bench.disk.clone();
+        disk.crash(Crash::Kill, &mut Pcg64::seed_from_u64(1));
+        let found = arrivals(&disk, &bench.journal).len();
+        assert_eq!(found, before + usize::from(covered), "{sync:?}");
+        Bench::resume(&disk, &bench.journal, sync, MAX).unwrap();
+    }
 }
 
 #[test]
 fn a_disk_on_which_nothing_can_be_marked_ends_the_room_with_the_reason() {
     let mut bench = spooled();
     bench.disk.set_fault(Some(Fault::FailingWrites(0)));
-    bench.say(0, b"a");
+    bench.say(b"a");
     bench.hold.flush();
     while bench.scribe.write() {
-        bench.say(0, b"b");
+        bench.say(b"b");
         assert!(!bench.may_leave());
     }
     let why = bench.hold.lost().unwrap();
@@ -35,18 +104,18 @@ fn a_disk_on_which_nothing_can_be_marked_ends_the_room_with_the_reason() {
     assert!(!bench.may_leave() && bench.end.finish(std::time::Duration::ZERO));
     // What was sent is in the spool. The disk works again when the server is started again.
     bench.disk.crash(Crash::Kill, &mut Pcg64::seed_from_u64(1));
-    let resumed = Bench::resume(bench.disk.clone(), &bench.journal, (SyncPolicy::Interval, MAX)).unwrap();
-    assert_eq!(total(&resumed), 7 + 97, "the first message was safe, and its answer left");
+    let resumed = Bench::resume(&bench.disk, &bench.journal, SyncPolicy::Interval, MAX).unwrap();
+    assert_eq!(resumed.sum(), 7 + 97, "the first message was safe, and its answer left");
 }
 
 #[test]
 fn a_mark_that_fails_at_first_is_tried_again() {
     let mut bench = spooled();
     bench.disk.set_fault(Some(Fault::FailingWrites(0)));
-    bench.say(0, b"a");
+    bench.say(b"a");
     bench.hold.flush();
     assert!(bench.scribe.write());
-    bench.say(0, b"b");
+    bench.say(b"b");
     assert!(!bench.may_leave());
     bench.disk.set_fault(None);
     assert!(bench.scribe.write());
@@ -57,9 +126,10 @@ fn a_mark_that_fails_at_first_is_tried_again() {
 
 #[test]
 fn a_cut_over_a_partial_record_that_cannot_be_removed_is_no_damage() {
-    let mut bench = begun(SyncPolicy::Interval);
+    let mut bench = Bench::new(SyncPolicy::Interval);
+    bench.connect();
     bench.settle();
-    bench.say(0, b"a");
+    bench.say(b"a");
     bench.hold.flush();
     bench.disk.set_fault(Some(Fault::FailingWrites(5)));
     // The retry finds a disk that writes, and cannot truncate.
@@ -71,19 +141,33 @@ fn a_cut_over_a_partial_record_that_cannot_be_removed_is_no_damage() {
 }
 
 #[test]
+fn outputs_wait_for_a_disk_that_does_not_respond_and_nothing_is_cut() {
+    let mut bench = Bench::new(SyncPolicy::Always);
+    bench.connect();
+    for _ in 0..1_000 {
+        bench.say(b"a");
+    }
+    assert!(!bench.may_leave() && bench.end.is_open());
+    // It responds after all.
+    bench.settle();
+    assert!(bench.may_leave() && bench.end.is_open());
+    assert_eq!(bench.arrivals().len(), 1_001);
+}
+
+#[test]
 fn a_room_is_given_no_more_than_what_may_wait_for_the_disk() {
     let mut bench = spooled();
     // The disk does not respond: nothing is written.
     let mut bytes = 0_u64;
     while !bench.hold.is_full() {
-        bench.say(0, b"a");
+        bench.say(b"a");
         bytes += 1;
         assert!(bytes < 1 << 24, "it is never full");
     }
     assert!(bench.may_leave(), "the spool has all of it");
     bench.settle();
     assert!(!bench.hold.is_full());
-    assert_eq!(total(&bench), 7 + 97 * bytes);
+    assert_eq!(bench.sum(), 7 + 97 * bytes);
     // And a reader finds it.
     assert!(journal_core::Journal::open_on(&bench.disk, &bench.journal).unwrap().head().is_ok());
 }

@@ -11,11 +11,12 @@ use player::{Advisor, Game as Shown};
 use ratatui::{
     buffer::Buffer,
     layout::Rect,
+    text::Line,
     widgets::{Paragraph, Widget},
 };
 use termkit::Palette;
 
-use super::{Description, Game, GameDisplay, Page};
+use super::{Description, Game, GameDisplay};
 use crate::{format::grouped, guest::Guest};
 
 /// Approximate memory of a copy of a dealer besides its tables, and of each table.
@@ -119,7 +120,8 @@ impl Hand {
 #[derive(Debug)]
 pub(crate) struct TableView {
     palette: Palette,
-    page: Page,
+    // The first visible line.
+    top: u16,
     // Created when a hand is first shown, because computing the odds takes a while.
     shown: Option<(Name, Shown)>,
     advisor: Option<Advisor>,
@@ -158,11 +160,12 @@ impl GameDisplay<Server> for Table {
     }
 
     fn view(palette: Palette) -> TableView {
-        TableView { palette, page: Page::default(), shown: None, advisor: None }
+        TableView { palette, top: 0, shown: None, advisor: None }
     }
 
     fn scroll(&self, view: &mut TableView, _: i32, rows: i32) {
-        view.page.scroll(rows);
+        let top = i32::from(view.top).saturating_add(rows.saturating_mul(4)).max(0);
+        view.top = u16::try_from(top).unwrap_or(u16::MAX);
     }
 
     fn draw(&mut self, view: &mut TableView, replay: &Replay<Server>, area: Rect, buffer: &mut Buffer) {
@@ -170,7 +173,11 @@ impl GameDisplay<Server> for Table {
             if self.seat {
                 return Paragraph::new("Nobody has taken this seat yet.").render(area, buffer);
             }
-            return view.page.draw(&replay.room().engine().view().to_string(), area, buffer);
+            let picture = replay.room().engine().view().to_string();
+            let lines: Vec<Line<'_>> = picture.lines().map(Line::from).collect();
+            // The last line stays visible.
+            view.top = view.top.min(u16::try_from(lines.len().saturating_sub(1)).unwrap_or(u16::MAX));
+            return Paragraph::new(lines).scroll((view.top, 0)).render(area, buffer);
         };
         let Some(client) = &hand.client else {
             return Paragraph::new(format!("{} waits for the first round.", hand.name)).render(area, buffer);

@@ -6,13 +6,18 @@ use bytes::Bytes;
 use journal_core::{Peer, Replay};
 use mastermind::{
     Client, ClientMessage, Config, Mode, Name, Server, ServerMessage,
-    view::{Board, Line},
+    view::{Board, Line as Entry},
 };
 use netcore::{Client as _, Engine as _, Link, Time};
-use ratatui::{buffer::Buffer, layout::Rect};
+use ratatui::{
+    buffer::Buffer,
+    layout::Rect,
+    text::Line,
+    widgets::{Paragraph, Widget},
+};
 use termkit::Palette;
 
-use super::{Description, Game, GameDisplay, Page};
+use super::{Description, Game, GameDisplay};
 use crate::guest::Guest;
 
 /// Approximate memory of a copy of a server besides its seats, and of each seat, once for the room and once for the display.
@@ -77,8 +82,15 @@ pub(crate) struct Boards {
     player: Option<(String, Client)>,
 }
 
+/// The state of the display.
+#[derive(Debug)]
+pub(crate) struct BoardsView {
+    // The first visible line.
+    top: u16,
+}
+
 impl GameDisplay<Server> for Boards {
-    type View = Page;
+    type View = BoardsView;
 
     fn new(seat: bool) -> Self {
         Self { seat, player: None }
@@ -109,15 +121,16 @@ impl GameDisplay<Server> for Boards {
         }
     }
 
-    fn view(_: Palette) -> Page {
-        Page::default()
+    fn view(_: Palette) -> BoardsView {
+        BoardsView { top: 0 }
     }
 
-    fn scroll(&self, page: &mut Page, _: i32, rows: i32) {
-        page.scroll(rows);
+    fn scroll(&self, view: &mut BoardsView, _: i32, rows: i32) {
+        let top = i32::from(view.top).saturating_add(rows.saturating_mul(4)).max(0);
+        view.top = u16::try_from(top).unwrap_or(u16::MAX);
     }
 
-    fn draw(&mut self, page: &mut Page, replay: &Replay<Server>, area: Rect, buffer: &mut Buffer) {
+    fn draw(&mut self, view: &mut BoardsView, replay: &Replay<Server>, area: Rect, buffer: &mut Buffer) {
         let mut text = String::new();
         match &self.player {
             Some((name, client)) => {
@@ -143,7 +156,10 @@ impl GameDisplay<Server> for Boards {
                 }
             }
         }
-        page.draw(&text, area, buffer);
+        let lines: Vec<Line<'_>> = text.lines().map(Line::from).collect();
+        // The last line stays visible.
+        view.top = view.top.min(u16::try_from(lines.len().saturating_sub(1)).unwrap_or(u16::MAX));
+        Paragraph::new(lines).scroll((view.top, 0)).render(area, buffer);
     }
 }
 
@@ -156,9 +172,9 @@ fn tell(text: &mut String, name: &str, board: Option<&Board>) {
     let _ = writeln!(text, "{name}, game {}: {}", board.number, board.rules);
     for line in &board.lines {
         let _ = match line {
-            Line::Row { turn, guess, feedback } => writeln!(text, "{turn:>3}  {guess}  {feedback}"),
-            Line::Lifeline { turn, revealed: Some(revealed), .. } => writeln!(text, "{turn:>3}  {revealed}"),
-            Line::Lifeline { turn, lifeline, revealed: None } => writeln!(text, "{turn:>3}  {lifeline}"),
+            Entry::Row { turn, guess, feedback } => writeln!(text, "{turn:>3}  {guess}  {feedback}"),
+            Entry::Lifeline { turn, revealed: Some(revealed), .. } => writeln!(text, "{turn:>3}  {revealed}"),
+            Entry::Lifeline { turn, lifeline, revealed: None } => writeln!(text, "{turn:>3}  {lifeline}"),
         };
     }
     let _ = match &board.over {

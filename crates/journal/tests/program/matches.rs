@@ -6,22 +6,30 @@ use std::{
     time::Duration,
 };
 
-use journal_core::{Head, SyncPolicy, SystemDisk};
-use netcore::{Gone, Input, Leave, Link, Output, PeerId, Recorded, Room as _, To, wire::ShortText};
-use testkit::recording::Recording;
+use bytes::BytesMut;
+use journal_core::{Head, JournalEnd, JournalHold, Journalled, Scribe, SyncPolicy, SystemDisk, Writing};
+use netcore::{
+    Gone, Hold as _, Hosted, Input, Leave, Link, Outbox, Output, PeerId, Recorded, Role, Room, Time, To,
+    wire::ShortText,
+};
 
 /// A match in progress.
-struct Match<E: Recorded> {
-    it: Recording<E, SystemDisk>,
+pub(crate) struct Match<E: Recorded> {
+    room: Journalled<E>,
+    hold: JournalHold,
+    end: JournalEnd,
+    scribe: Scribe,
+    now: Time,
     peers: u64,
+    pub(crate) path: PathBuf,
 }
 
 impl<E: Recorded> Match<E> {
-    fn begin(folder: &Path, engine: E) -> Self {
+    pub(crate) fn begin(folder: &Path, engine: E) -> Self {
         let mut game = Self::begin_with(folder, engine, journal_core::MAX_SIZE);
         let path = folder.join(format!("{}.journal", E::GAME));
-        fs::rename(&game.it.journal, &path).unwrap();
-        game.it.journal = path;
+        fs::rename(&game.path, &path).unwrap();
+        game.path = path;
         game
     }
 
@@ -29,36 +37,61 @@ impl<E: Recorded> Match<E> {
     fn begin_with(folder: &Path, engine: E, max: u64) -> Self {
         let listen: SocketAddr = "10.0.0.1:2000".parse().unwrap();
         let head = Head::new(&engine, "0.1.0", vec![listen], 1_795_329_471);
-        Self { it: Recording::begin(SystemDisk, folder, engine, head, (SyncPolicy::Interval, max)), peers: 0 }
+        let scribe = Scribe::by_hand();
+        let writing = Writing { disk: Arc::new(SystemDisk), scribe: scribe.clone(), sync: SyncPolicy::Interval, max };
+        let (path, (room, hold, end)) = writing.create(folder, Hosted::new(engine), head).unwrap();
+        Self { room, hold, end, scribe, now: Time::ZERO, peers: 0, path }
     }
 
-    fn come(&mut self, link: Link) -> u64 {
+    pub(crate) fn input(&mut self, input: Input<'_, &[u8]>) -> Vec<Output> {
+        let mut out = Outbox::new();
+        self.room.input(self.now, input, &mut out);
+        out.drain().collect()
+    }
+
+    pub(crate) fn come(&mut self, link: Link) -> PeerId {
+        let peer = PeerId(self.peers);
         self.peers += 1;
-        let peer = self.peers - 1;
-        self.it.connect(peer, link, &format!("10.0.0.7:{}", 4000 + peer));
+        let address = format!("10.0.0.7:{}", 4000 + peer.0);
+        self.input(Input::Connected { peer, role: Role::Player, link, address: (&address).into() });
         peer
     }
 
-    fn say(&mut self, peer: u64, bytes: &[u8]) {
-        self.it.say(peer, bytes);
+    pub(crate) fn say(&mut self, peer: PeerId, bytes: &[u8]) -> Vec<Output> {
+        let mut out = Outbox::new();
+        self.room.receive(self.now, peer, &mut BytesMut::from(bytes), &mut out);
+        out.drain().collect()
     }
 
-    fn pass(&mut self, millis: u64) {
-        self.it.pass(Duration::from_millis(millis));
+    pub(crate) fn leave(&mut self, peer: PeerId) {
+        self.input(Input::Disconnected { peer, why: Gone::Broken });
     }
 
-    fn leave(&mut self, peer: u64) {
-        self.it.input(Input::Disconnected { peer: PeerId(peer), why: Gone::Broken });
+    /// Lets time pass, with all deadlines of the room.
+    pub(crate) fn pass(&mut self, millis: u64) -> Vec<Output> {
+        let until = self.now.plus(Duration::from_millis(millis));
+        let mut outputs = vec![];
+        while let Some(due) = self.room.deadline().filter(|&due| due <= until) {
+            self.now = self.now.max(due);
+            outputs.extend(self.input(Input::Elapsed));
+        }
+        self.now = until;
+        outputs
     }
 
     /// Writes the rest; with `close`, closes the journal like a server that ends.
-    fn finish(mut self, close: bool) -> PathBuf {
+    pub(crate) fn finish(mut self, close: bool) -> PathBuf {
         if close {
-            self.it.input(Input::Stop(Leave::Over));
-            self.it.end.close();
+            self.input(Input::Stop(Leave::Over));
+            self.end.close();
         }
-        self.it.settle();
-        self.it.journal
+        self.settle();
+        self.path
+    }
+
+    fn settle(&mut self) {
+        self.hold.flush();
+        while self.scribe.write() || self.scribe.keep() {}
     }
 }
 
@@ -110,7 +143,7 @@ pub(crate) fn long(folder: &Path) -> PathBuf {
     let mut game = Match::begin_with(folder, robots_server(), 64 << 10);
     let ann = game.come(Link::Stream);
     let bob = game.come(Link::Stream);
-    while game.it.journal.exists() {
+    while game.path.exists() {
         game.say(ann, b"\x00\x03Ann");
         game.say(bob, b"\x00\x03Bob");
         for _ in 0..10 {
@@ -120,7 +153,7 @@ pub(crate) fn long(folder: &Path) -> PathBuf {
             }
             game.pass(100);
         }
-        game.it.settle();
+        game.settle();
     }
     game.leave(bob);
     game.finish(true)
@@ -158,21 +191,26 @@ pub(crate) fn blackjack(folder: &Path) -> PathBuf {
     game.say(ann, b"JOIN Ann\0");
     game.pass(700);
     let bob = game.come(Link::Stream);
-    game.it.out.drain().for_each(drop);
-    game.say(bob, b"\0\0\0\x05\x01\x01Bob");
+    let mut told = game.say(bob, b"\0\0\0\x05\x01\x01Bob");
     let mut asked = 0_u32;
-    while game.it.room.outcome().is_none() {
-        let told: Vec<Output> = game.it.out.drain().collect();
-        for output in told {
-            let Output::Send { to: To::Peer(PeerId(peer)), frame } = output else { continue };
+    for _ in 0..2_000 {
+        let mut answers = vec![];
+        for output in told.drain(..) {
+            let Output::Send { to: To::Peer(peer), frame } = output else { continue };
             if peer == ann && frame == "DECISION\0" {
                 asked += 1;
-                game.say(ann, if asked % 3 == 1 { b"HIT\0" } else { b"STAND\0" });
+                answers.push((ann, if asked % 3 == 1 { &b"HIT\0"[..] } else { b"STAND\0" }));
             } else if peer == bob && frame[..] == [0, 0, 0, 1, 5] {
-                game.say(bob, b"\0\0\0\x01\x07");
+                answers.push((bob, &b"\0\0\0\x01\x07"[..]));
             }
         }
-        game.pass(100);
+        for (peer, answer) in answers {
+            told.extend(game.say(peer, answer));
+        }
+        told.extend(game.pass(100));
+        if game.room.outcome().is_some() {
+            break;
+        }
     }
     game.finish(true)
 }

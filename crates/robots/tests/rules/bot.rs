@@ -20,7 +20,7 @@ pub(crate) fn bot(seed: u32, level: Level) -> Brain {
 fn wanderer(seed: u32, number: u32, bombs: bool) -> Brain {
     let mut dice = MinStd::new(seed * 1_000 + number);
     Box::new(move |_| {
-        let bomb = bombs && dice.draw() / 64 % 4 == 0;
+        let bomb = bombs && (dice.draw() / 64).is_multiple_of(4);
         Some(if bomb { Action::PlaceBomb } else { Action::Move(Direction::ALL[dice.draw() as usize / 64 % 4]) })
     })
 }
@@ -61,7 +61,6 @@ fn games(brains: impl Fn(u32) -> Vec<Brain>) -> (u32, u32) {
         first += scores[0];
         others += scores[1..].iter().sum::<u32>();
     }
-    println!("destroyed in {GAMES} games: {first}, the others {others}");
     (first, others)
 }
 

@@ -135,12 +135,14 @@ fn peer(engine: &Value, role: &str, seated: bool) -> usize {
     peers.iter().position(|peer| peer[1]["role"] == role && peer[1]["player"].is_null() != seated).unwrap()
 }
 
+/// Where a state is changed, how, and what is said of it.
+type Damage = (&'static str, fn(&mut Value), &'static str);
+
 #[test]
 fn what_no_game_can_be_in_is_refused() {
     let (config, state) = busy(3);
     assert_eq!(restore(&config, state.clone()).map(|_| ()), Ok(()));
-    // Where the state is changed, how, and what is said of it.
-    let of_game: [(&str, fn(&mut Value), &str); 17] = [
+    let of_game: [Damage; 17] = [
         ("/turn", |turn| *turn = json!(60), "turn 60 is over"),
         ("/turn", |turn| *turn = json!(12), ""),
         ("/robots", |robots| drop(list(robots).pop()), "2 robots for 3 players"),
@@ -159,7 +161,7 @@ fn what_no_game_can_be_in_is_refused() {
         ("/bombs", |bombs| bombs[0] = bombs[1].clone(), "in the order"),
         ("/bombs", |bombs| list(bombs).reverse(), "in the order"),
     ];
-    let of_playing: [(&str, fn(&mut Value), &str); 9] = [
+    let of_playing: [Damage; 9] = [
         ("/actions", |all| drop(list(all).pop()), "2 actions"),
         ("/actions", |all| list(all).push(json!(null)), "4 actions"),
         ("/history", |all| drop(list(all).pop()), "history"),
@@ -170,7 +172,7 @@ fn what_no_game_can_be_in_is_refused() {
         ("/history/0", |start| *start = json!([2, 0, 0, 0, 0]), "history"),
         ("/history", |all| *all = json!([]), "history"),
     ];
-    let of_engine: [(&str, fn(&mut Value), &str); 10] = [
+    let of_engine: [Damage; 10] = [
         ("/phase", |phase| *phase = json!("Lobby"), "3 players of 3"),
         ("/players", |players| drop(list(players).pop()), "2 players of 3"),
         ("/players", |players| list(players).extend_from_within(..1), "4 players of 3"),

@@ -228,9 +228,82 @@ impl Drop for SimulatedTimer {
 
 #[cfg(test)]
 mod tests {
-    use std::{future::poll_fn, task::Poll};
+    use std::{
+        cell::{Cell, RefCell},
+        future::poll_fn,
+        rc::Rc,
+    };
 
-    use super::super::Machine;
+    use super::{super::Machine, *};
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    // A task that sets a timer to one second, and notes what the clock shows when it expires.
+    fn sleeper(machine: &mut Machine) -> Rc<Cell<Option<Time>>> {
+        let (clock, woken) = (machine.clock(), Rc::new(Cell::new(None)));
+        let note = Rc::clone(&woken);
+        machine.spawn("sleeper", async move {
+            let mut timer = clock.timer().unwrap();
+            timer.set(Some(Time::ZERO.plus(SECOND))).unwrap();
+            poll_fn(|context| timer.poll_expired(context)).await.unwrap();
+            note.set(Some(clock.now()));
+        });
+        machine.run();
+        woken
+    }
+
+    #[test]
+    fn a_timer_expires_when_the_clock_shows_its_time() {
+        for (jump, after) in [(None, 1_000), (Some(Time::from_millis(900)), 600), (Some(Time::ZERO), 1_500)] {
+            let mut machine = Machine::new(1);
+            let woken = sleeper(&mut machine);
+            machine.advance(Time::from_millis(500));
+            assert!(!machine.run());
+            if let Some(shown) = jump {
+                machine.clock().set(shown);
+            }
+            let due = machine.next_due().unwrap();
+            let late = due.since(Time::from_millis(after));
+            assert!(due >= Time::from_millis(after) && late < Duration::from_millis(1), "{jump:?}: {due:?}");
+            machine.advance(due);
+            machine.run();
+            assert!(woken.get().is_some_and(|at| at >= Time::ZERO.plus(SECOND)));
+            assert_eq!(machine.next_due(), None);
+        }
+    }
+
+    #[test]
+    fn looks_cost_time_and_some_of_them_much() {
+        let machine = Machine::new(7);
+        let clock = machine.clock();
+        let times: Vec<Time> = (0..1_000).map(|_| clock.now()).collect();
+        assert!(times.is_sorted_by(|one, two| one < two));
+        assert!(machine.now() < Time::from_millis(1));
+        clock.set_pace(Pace { stall_per_million: 10_000, ..Pace::ROUGH });
+        let times: Vec<Time> = (0..1_000).map(|_| clock.now()).collect();
+        let stalls = times.windows(2).filter(|two| two[1].since(two[0]) >= Duration::from_millis(10)).count();
+        assert!((1..50).contains(&stalls), "{stalls}");
+    }
+
+    #[test]
+    #[should_panic(expected = "the sleeper sleeps although something is ready for it")]
+    fn a_lost_wake_up_is_detected() {
+        let mut machine = Machine::new(1);
+        let (clock, inbox) = (machine.clock(), Rc::new(RefCell::new(vec![1])));
+        let source = Rc::clone(&inbox);
+        // It does not keep the waker.
+        machine.spawn("sleeper", async move {
+            loop {
+                poll_fn(|_| source.borrow_mut().pop().map_or(Poll::Pending, Poll::Ready)).await;
+                clock.now();
+            }
+        });
+        machine.run();
+        machine.check_sleepers();
+        inbox.borrow_mut().push(2);
+        assert!(!machine.run());
+        machine.check_sleepers();
+    }
 
     #[test]
     #[should_panic(expected = "the spinner wakes itself for ever")]

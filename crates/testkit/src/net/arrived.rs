@@ -4,14 +4,14 @@ use bytes::Bytes;
 use netcore::Gone;
 
 /// What arrives at a client.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Arrived {
     Bytes(Bytes),
     End(End),
 }
 
 /// How a client's connection ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum End {
     Closed,
     Broken,

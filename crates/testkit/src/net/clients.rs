@@ -1,13 +1,19 @@
 //! The clients of a simulated network.
 
-use std::{fmt::Debug, net::SocketAddr};
+use std::{fmt::Debug, net::SocketAddr, task::Waker};
 
 use bytes::Bytes;
-use netcore::{Client, Role};
+use netcore::{Client, Engine, Hosted, Role};
 
-use super::{Line, Net, Played, Seat, datagrams::Way};
+use super::{Line, Net, Seat, datagrams::Way, delivery::finish_sending};
 
-impl<E: Played, C: Client<Error: Debug>> Net<E, C> {
+impl<E, C> Net<E, C>
+where
+    E: Engine,
+    Hosted<E>: Send + Sync + 'static,
+    C: Client,
+    C::Error: Debug,
+{
     /// Adds a client at `address` that uses datagrams. Replaces the previous one.
     pub fn add(&mut self, address: SocketAddr, client: C) {
         self.seat(address, client, Line::Datagrams);
@@ -75,6 +81,15 @@ impl<E: Played, C: Client<Error: Debug>> Net<E, C> {
         self.mail.remove(&address).unwrap_or_default()
     }
 
+    /// Makes the room update the peer at `address`. Returns `false` if there is none.
+    pub fn refresh(&mut self, address: SocketAddr) -> bool {
+        let mut world = self.shared.lock();
+        let Some(&place) = world.places.get(&address) else { return false };
+        world.refreshes.push_back(place);
+        world.refresher.take().into_iter().for_each(Waker::wake);
+        true
+    }
+
     /// Resets the connection of the client at `address`; both ends notice it at once.
     pub fn reset(&mut self, address: SocketAddr) {
         let line = self.line(address);
@@ -95,6 +110,13 @@ impl<E: Played, C: Client<Error: Debug>> Net<E, C> {
             Line::Messages(line) => world.lines.set_reading(line, reading),
             Line::Datagrams => panic!("datagrams do not wait for {address} to read them"),
         }
+    }
+
+    /// Closes the connection of the client at `address` in an orderly way.
+    pub fn close(&mut self, address: SocketAddr) {
+        let Some(Seat { line, closed, .. }) = self.clients.get_mut(&address) else { return };
+        *closed = true;
+        finish_sending(&self.shared, *line);
     }
 
     fn seat(&mut self, address: SocketAddr, client: C, line: Line) {

@@ -145,6 +145,8 @@ pub struct Traffic {
     pub socket_errors: u64,
     /// Datagrams that arrived after one that was sent later, between any two ends.
     pub overtaken: u64,
+    /// Datagrams dropped by the limits on strangers and peers.
+    pub refused: u64,
     /// Pieces of streams sent.
     pub pieces: u64,
     /// Times that a writer blocked because the other end did not read.

@@ -101,6 +101,8 @@ impl Post {
                         datagram.truncate(chance.rng.random_range(0..=datagram.len()));
                         chance.traffic.truncated += 1;
                     }
+                    // Counted as refused until the host receives it.
+                    chance.traffic.refused += 1;
                     self.inbox.push_back((chance.now, from, datagram));
                     self.reader.take().into_iter().for_each(Waker::wake);
                 }

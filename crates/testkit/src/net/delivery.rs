@@ -1,14 +1,21 @@
 //! What the clients receive and send.
 
-use std::{fmt::Debug, iter, net::SocketAddr};
+use std::{fmt::Debug, hash::Hash as _, iter, net::SocketAddr};
 
-use netcore::Client;
+use netcore::{Client, Engine, Hosted};
 
-use super::{Line, Net, Played, Seat, arrived::Arrived, datagrams::Way, world::Shared};
+use super::{Line, Net, Seat, arrived::Arrived, datagrams::Way, world::Shared};
 
-impl<E: Played, C: Client<Error: Debug>> Net<E, C> {
+impl<E, C> Net<E, C>
+where
+    E: Engine,
+    Hosted<E>: Send + Sync + 'static,
+    C: Client,
+    C::Error: Debug,
+{
     // Passes to a client what has arrived for it.
     pub(super) fn hand_over(&mut self, address: SocketAddr, what: Arrived) {
+        (self.now(), address, &what).hash(&mut self.trace);
         let now = self.now();
         let Some(seat) = self.clients.get_mut(&address) else {
             if let Arrived::Bytes(bytes) = what {
@@ -55,7 +62,7 @@ impl<E: Played, C: Client<Error: Debug>> Net<E, C> {
 }
 
 // Closes a client's side of its connection.
-fn finish_sending(shared: &Shared, line: Line) {
+pub(super) fn finish_sending(shared: &Shared, line: Line) {
     let world = &mut *shared.lock();
     match line {
         Line::Datagrams => {}

@@ -1,19 +1,20 @@
 //! A simulated network whose server writes a journal, is killed, and is resumed.
 
-use std::{fmt::Debug, time::Duration};
+use std::{fmt::Debug, net::SocketAddr, time::Duration};
 
-use journal_core::{JournalHold, Journalled};
-use netcore::{Client, Leave, Link, Recorded, Time};
+use journal_core::{JournalHold, Journalled, Peer};
+use netcore::{Client, Hosted, Leave, Link, PeerId, Recorded, Time};
 
-use super::{
-    Conditions, Delivered, Net, Restart,
-    ledger::Ledger,
-    shared_room::{Played, SharedRoom},
-    world::Shared,
-};
+use super::{Conditions, Delivered, Net, Restart, ledger::Ledger, shared_room::SharedRoom, world::Shared};
 use crate::{disk::Crash, machine::Machine};
 
-impl<E: Played + Recorded, C: Client<Error: Debug>> Net<E, C> {
+impl<E, C> Net<E, C>
+where
+    E: Recorded,
+    Hosted<E>: Send + Sync + 'static,
+    C: Client,
+    C::Error: Debug,
+{
     /// A network around a room with a new journal.
     pub fn journalled(seed: u64, conditions: Conditions, room: Journalled<E>, hold: JournalHold) -> Self {
         let machine = Machine::new(seed);
@@ -30,6 +31,7 @@ impl<E: Played + Recorded, C: Client<Error: Debug>> Net<E, C> {
         self.machine.kill(self.server);
         let world = &mut *self.shared.lock();
         world.places.clear();
+        world.refreshes.clear();
         if let Some(ledger) = &mut world.ledger {
             ledger.clear();
         }
@@ -49,6 +51,9 @@ impl<E: Played + Recorded, C: Client<Error: Debug>> Net<E, C> {
         let Restart { room, hold, at, next_peer, peers, farewells } = again;
         self.machine.clock().set(at);
         self.behind = self.now();
+        let address = |peer: &Peer| peer.address.parse().unwrap_or_else(|_| panic!("{peer:?} is nowhere"));
+        let peers: Vec<(PeerId, Link, SocketAddr)> =
+            peers.iter().map(|peer| (peer.peer, peer.link, address(peer))).collect();
         if let Some(ledger) = &mut self.shared.lock().ledger {
             let datagrams = peers.iter().filter(|(_, link, _)| *link == Link::Datagram);
             ledger.resume(next_peer, datagrams.map(|&(peer, _, address)| (address, peer)));
@@ -96,6 +101,12 @@ impl<E: Played + Recorded, C: Client<Error: Debug>> Net<E, C> {
         if let Some(ledger) = &mut self.shared.lock().ledger {
             ledger.digests.insert(digest);
         }
+    }
+
+    /// Lets the server work if its journal has woken it.
+    pub fn poke(&mut self) {
+        while self.machine.run() {}
+        self.collect();
     }
 
     /// Whether the server still runs: it has not ended, or waits for its journal only.

@@ -3,8 +3,8 @@
 use std::net::SocketAddr;
 
 use bytes::Bytes;
-use journal_core::{JournalHold, Journalled};
-use netcore::{Link, PeerId, Recorded, Time};
+use journal_core::{JournalHold, Journalled, Peer};
+use netcore::{PeerId, Recorded, Time};
 
 /// What a killed server is resumed from; see [`journal_core::Resumable`].
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub struct Restart<E: Recorded> {
     /// The number of the next peer.
     pub next_peer: PeerId,
     /// The peers at that time.
-    pub peers: Vec<(PeerId, Link, SocketAddr)>,
+    pub peers: Vec<Peer>,
     /// Peers that receive their last messages again.
     pub farewells: Vec<(SocketAddr, Vec<Bytes>)>,
 }

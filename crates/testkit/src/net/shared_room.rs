@@ -8,28 +8,29 @@ use std::{
 
 use journal_core::Journalled;
 use netcore::{
-    Admission, Engine, Hosted, Input, Outbox, Outcome, PeerId, Progress, Protocol, Recorded, Room, Split, Status, Time,
+    Admission, Engine, Hosted, Input, Outbox, Outcome, PeerId, Progress, Recorded, Room, Split, Status, Time,
 };
 
 use super::world::Shared;
-
-/// An engine that the host and the test can share.
-pub trait Played: Engine<Protocol: Protocol<Decoder: Send + Sync + 'static>> + Send + Sync + 'static {}
-
-impl<E: Engine<Protocol: Protocol<Decoder: Send + Sync + 'static>> + Send + Sync + 'static> Played for E {}
 
 /// A room that gives access to its engine.
 pub(super) trait RoomWithEngine<E>: Room + Send + Sync {
     fn engine(&self) -> &E;
 }
 
-impl<E: Played> RoomWithEngine<E> for Hosted<E> {
+impl<E: Engine> RoomWithEngine<E> for Hosted<E>
+where
+    Self: Send + Sync + 'static,
+{
     fn engine(&self) -> &E {
         self.engine()
     }
 }
 
-impl<E: Played + Recorded> RoomWithEngine<E> for Journalled<E> {
+impl<E: Recorded> RoomWithEngine<E> for Journalled<E>
+where
+    Hosted<E>: Send + Sync + 'static,
+{
     fn engine(&self) -> &E {
         self.room().engine()
     }

@@ -8,10 +8,13 @@ use std::{
 };
 
 use bytes::Bytes;
-use netcore::{Link, Time};
+use netcore::{Admission, Link, Time};
 use netshell::{Answer, ConnectionEvent, ConnectionId, Delivery, Transport};
 
 use super::{ledger, world::Shared};
+
+/// The index of the datagram transport in the host.
+pub(super) const DATAGRAMS: usize = 0;
 
 /// Passes everything through to a transport and records the address of each connection.
 #[derive(Debug)]
@@ -52,6 +55,12 @@ impl<T> Drop for Tap<T> {
 
 impl<T: Transport> Transport for Tap<T> {
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let mut world = self.shared.lock();
+        if world.refreshes.iter().any(|&(index, _)| index == self.index) {
+            return Poll::Ready(Ok(()));
+        }
+        world.refresher = Some(context.waker().clone());
+        drop(world);
         self.transport.poll_ready(context)
     }
 
@@ -61,20 +70,37 @@ impl<T: Transport> Transport for Tap<T> {
 
     fn next(&mut self, now: Time) -> io::Result<Option<ConnectionEvent<'_>>> {
         let Self { transport, index, shared, addresses } = self;
+        let mut world = shared.lock();
+        if let Some(place) = world.refreshes.iter().position(|&(at, _)| at == *index)
+            && let Some((_, id)) = world.refreshes.remove(place)
+        {
+            return Ok(Some(ConnectionEvent::Refreshed { id }));
+        }
+        drop(world);
         let event = transport.next(now)?;
-        if let Some(ConnectionEvent::Opened { id, address, .. }) = event {
-            addresses.insert(id, address);
-            let world = &mut *shared.lock();
-            world.open += 1;
-            world.places.insert(address, (*index, id));
-            if let Some(ledger) = &mut world.ledger {
-                ledger.open((*index, id));
+        match event {
+            Some(ConnectionEvent::Opened { id, address, .. }) => {
+                addresses.insert(id, address);
+                let world = &mut *shared.lock();
+                world.open += 1;
+                world.places.insert(address, (*index, id));
+                if let Some(ledger) = &mut world.ledger {
+                    ledger.open((*index, id));
+                }
             }
+            // A datagram that reaches the host was not refused.
+            Some(ConnectionEvent::Bytes { .. }) if *index == DATAGRAMS => shared.lock().chance.traffic.refused -= 1,
+            _ => {}
         }
         Ok(event)
     }
 
     fn answer(&mut self, now: Time, answer: Answer) {
+        match answer {
+            Answer::Stranger(_, Some(Admission::Ignored)) => self.shared.lock().chance.traffic.refused -= 1,
+            Answer::Paused(..) if self.index == DATAGRAMS => self.shared.lock().chance.traffic.refused += 1,
+            _ => {}
+        }
         self.transport.answer(now, answer);
     }
 

@@ -1,9 +1,10 @@
 //! The state of the simulated network, shared by all ends.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, VecDeque},
     net::SocketAddr,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::Waker,
 };
 
 use netcore::Time;
@@ -34,6 +35,9 @@ pub(super) struct World {
     pub(super) places: BTreeMap<SocketAddr, (usize, ConnectionId)>,
     // The number of open connections of all transports.
     pub(super) open: usize,
+    // Connections whose clients want to be told everything again, and who waits for them.
+    pub(super) refreshes: VecDeque<(usize, ConnectionId)>,
+    pub(super) refresher: Option<Waker>,
     // What has arrived at clients, in order.
     arrived: Vec<(SocketAddr, Arrived)>,
     // The next arrival, as far as it was known when the server began to work.
@@ -93,6 +97,8 @@ impl Shared {
             lines: Lines::default(),
             places: BTreeMap::new(),
             open: 0,
+            refreshes: VecDeque::new(),
+            refresher: None,
             arrived: vec![],
             due: None,
             ledger: None,

@@ -12,8 +12,6 @@ use blackjack::{
 use bytes::BytesMut;
 use netcore::{Client as _, DecodeError, Framing, Protocol, Time};
 
-use super::in_pieces;
-
 /// The most bytes buffered of an incomplete message: all but the last, including the length of a binary one.
 const MOST_KEPT: usize = MAX_MESSAGE as usize + 4;
 /// Sizes of the pieces in which a stream arrives, besides all at once.
@@ -25,7 +23,7 @@ pub fn player_message(bytes: &[u8]) {
         let mut decoder = PlayerDecoder::default();
         move |buffer: &mut BytesMut| Blackjack::take(&mut decoder, buffer)
     };
-    let (slowly, error) = in_pieces(bytes, (1, MOST_KEPT), decoder());
+    let (slowly, error) = in_pieces(bytes, 1, decoder());
     let mut read = 0;
     for request in &slowly {
         let written = request.message.to_bytes(request.dialect);
@@ -34,7 +32,7 @@ pub fn player_message(bytes: &[u8]) {
         assert_eq!(Some(request.dialect), Dialect::of_first_byte(bytes[0]));
     }
     for pieces in PIECES.into_iter().chain([bytes.len().max(1)]) {
-        let (found, why) = in_pieces(bytes, (pieces, MOST_KEPT), decoder());
+        let (found, why) = in_pieces(bytes, pieces, decoder());
         assert_eq!((found, why.map(kind)), (slowly.clone(), error.clone().map(kind)), "in pieces of {pieces}");
     }
     // A message in one frame decodes to the same message; a text message may lack its NUL there.
@@ -61,9 +59,9 @@ pub fn dealer_message(bytes: &[u8]) {
             let mut decoder = DealerDecoder::new(dialect);
             move |buffer: &mut BytesMut| decoder.decode(buffer)
         };
-        let (messages, error) = in_pieces(bytes, (bytes.len().max(1), MOST_KEPT), decoder());
+        let (messages, error) = in_pieces(bytes, bytes.len().max(1), decoder());
         for pieces in PIECES {
-            let (found, why) = in_pieces(bytes, (pieces, MOST_KEPT), decoder());
+            let (found, why) = in_pieces(bytes, pieces, decoder());
             assert_eq!((&found, why.map(kind)), (&messages, error.clone().map(kind)), "in pieces of {pieces}");
         }
         let mut read = 0;
@@ -150,6 +148,27 @@ fn hear(messages: &[DealerMessage]) {
         let learned: u64 = table.visited().map(|(_, entry)| entry.visits()).sum();
         assert!(learned <= decided);
     }
+}
+
+// Decodes a stream that arrives in pieces of this size, up to the first invalid message.
+fn in_pieces<T>(
+    bytes: &[u8],
+    pieces: usize,
+    mut decode: impl FnMut(&mut BytesMut) -> Result<Option<T>, DecodeError>,
+) -> (Vec<T>, Option<DecodeError>) {
+    let (mut buffer, mut messages) = (BytesMut::new(), vec![]);
+    for piece in bytes.chunks(pieces) {
+        buffer.extend_from_slice(piece);
+        loop {
+            match decode(&mut buffer) {
+                Ok(Some(message)) => messages.push(message),
+                Ok(None) => break,
+                Err(why) => return (messages, Some(why)),
+            }
+        }
+        assert!(buffer.len() < MOST_KEPT, "{} bytes are buffered", buffer.len());
+    }
+    (messages, None)
 }
 
 // Makes errors comparable that are found earlier or later, depending on how much of a message has arrived.

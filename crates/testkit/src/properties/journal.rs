@@ -3,7 +3,7 @@
 use std::{path::Path, sync::Arc};
 
 use crc32fast::Hasher;
-use journal_core::{Excerpt, Head, Reader, Replay, Resumable, Scribe, SyncPolicy, Writing};
+use journal_core::{Entry, Excerpt, Head, Reader, Replay, Resumable, Scribe, SyncPolicy, Writing};
 use netcore::{Gone, Input, Leave, Link, Outbox, Recorded, Role, Room};
 
 use super::assert_printable;
@@ -113,7 +113,9 @@ fn replay<E: Recorded>(head: &Head, bytes: &[u8]) {
     };
     let mut out = Outbox::new();
     while let Ok(Some(entry)) = reader.next() {
-        if replay.follow(&entry, &mut out).is_err() {
+        if let Entry::Arrival(arrival) = entry
+            && replay.apply(&arrival, &mut out).is_err()
+        {
             return;
         }
         out.drain().for_each(drop);

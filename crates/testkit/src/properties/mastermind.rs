@@ -1,5 +1,6 @@
 //! Properties of the parsers of mastermind.
 
+use bytes::BytesMut;
 use mastermind::{
     Client, ClientMessage, Code, Day, Mastermind, Origin, Puzzle, Record, Rules, ServerMessage,
     code::{MAX_COLOURS, MAX_LENGTH, MIN_LENGTH},
@@ -9,8 +10,6 @@ use mastermind::{
     view::Line,
 };
 use netcore::{Client as _, Framing, Link, Protocol, Time};
-
-use super::in_pieces;
 
 /// Lines typed by a player.
 pub fn line(bytes: &[u8]) {
@@ -47,8 +46,18 @@ pub fn client_message(bytes: &[u8]) {
     assert_eq!(whole.is_err(), bytes.len() > MAX_MESSAGE);
     // The same lines, all at once and byte by byte.
     let read = |piece: usize| {
-        let mut decoder = Decoder;
-        in_pieces(bytes, (piece, usize::MAX), |buffer| Mastermind::take(&mut decoder, buffer)).0
+        let (mut decoder, mut buffer, mut all) = (Decoder, BytesMut::new(), vec![]);
+        for piece in bytes.chunks(piece) {
+            buffer.extend_from_slice(piece);
+            loop {
+                match Mastermind::take(&mut decoder, &mut buffer) {
+                    Ok(Some(line)) => all.push(line),
+                    Ok(None) => break,
+                    Err(_) => return all,
+                }
+            }
+        }
+        all
     };
     assert_eq!(read(1), read(bytes.len().max(1)));
 }

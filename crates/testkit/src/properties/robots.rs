@@ -12,8 +12,6 @@ use robots::{
     protocol::{MAX_DATAGRAM, MAX_PICTURE_ITEMS, MAX_SERVER_ITEMS, Robots, ServerDecoder, encode},
 };
 
-use super::in_pieces;
-
 /// Client messages as a server decodes them.
 pub fn client_message(bytes: &[u8]) {
     datagram::<ClientMessage>(bytes, 0);
@@ -32,8 +30,7 @@ pub fn client_message(bytes: &[u8]) {
         }
         is_run
     });
-    let runs = in_pieces(bytes, (bytes.len().max(1), usize::MAX), |buffer| Robots::take(&mut (), buffer));
-    assert_eq!(runs.0, read);
+    assert_eq!(at_once(bytes, |buffer| Robots::take(&mut (), buffer)).0, read);
 }
 
 /// Server messages as a client decodes them, and the state of the client.
@@ -141,8 +138,34 @@ fn stream<T: PartialEq + Debug>(
     bytes: &[u8],
     decode: impl FnMut(&mut BytesMut) -> Result<Option<T>, DecodeError> + Clone,
 ) -> Vec<T> {
-    let slowly = in_pieces(bytes, (1, usize::MAX), decode.clone());
-    let at_once = in_pieces(bytes, (bytes.len().max(1), usize::MAX), decode);
-    assert_eq!(slowly, at_once);
-    at_once.0
+    let (mut slowly, mut buffer, mut singles) = (decode.clone(), BytesMut::new(), vec![]);
+    let mut error = None;
+    for byte in bytes {
+        buffer.extend_from_slice(&[*byte]);
+        match slowly(&mut buffer) {
+            Ok(message) => singles.extend(message),
+            Err(why) => {
+                error = Some(why);
+                break;
+            }
+        }
+    }
+    let (messages, wrong) = at_once(bytes, decode);
+    assert_eq!((&singles, error), (&messages, wrong));
+    messages
+}
+
+// The messages of a stream, and the error after them.
+fn at_once<T>(
+    bytes: &[u8],
+    mut decode: impl FnMut(&mut BytesMut) -> Result<Option<T>, DecodeError>,
+) -> (Vec<T>, Option<DecodeError>) {
+    let (mut buffer, mut messages) = (BytesMut::from(bytes), vec![]);
+    loop {
+        match decode(&mut buffer) {
+            Ok(Some(message)) => messages.push(message),
+            Ok(None) => return (messages, None),
+            Err(why) => return (messages, Some(why)),
+        }
+    }
 }

@@ -3,12 +3,12 @@
 use std::{mem, path::Path, sync::Arc, time::Duration};
 
 use bytes::BytesMut;
-use journal_core::{Head, MAX_SIZE, Reader, Replay, SyncPolicy, encode_state};
+use journal_core::{Entry, Head, Journalled, MAX_SIZE, Reader, Replay, Scribe, SyncPolicy, Writing, encode_state};
 use netcore::{
-    Gone, Hosted, Input, Link, Outbox, Output, PeerId, Progress, Recorded, Role, Room, Split, wire::ShortText,
+    Gone, Hosted, Input, Link, Outbox, Output, PeerId, Progress, Recorded, Role, Room, Split, Time, wire::ShortText,
 };
 
-use crate::{disk::SimulatedDisk, recording::Recording};
+use crate::disk::SimulatedDisk;
 
 /// Peers that are connected at the same time.
 const PEERS: usize = 4;
@@ -67,37 +67,42 @@ struct Guest {
 }
 
 struct Play<E: Recorded> {
-    recording: Recording<E>,
+    room: Journalled<E>,
     guests: [Option<Guest>; PEERS],
     next_peer: u64,
+    now: Time,
 }
 
 fn play<E: Recorded>(engine: E, script: &[u8])
 where
     Hosted<E>: Clone,
 {
-    let (disk, head) = (SimulatedDisk::new(), Head::new(&engine, "property", vec![], 0));
-    let recording = Recording::begin(disk, Path::new("/games"), engine, head, (SyncPolicy::Interval, MAX_SIZE));
-    let mut play = Play { recording, guests: [const { None }; PEERS], next_peer: 0 };
+    let disk = SimulatedDisk::new();
+    let scribe = Scribe::by_hand();
+    let (sync, max) = (SyncPolicy::Interval, MAX_SIZE);
+    let writing = Writing { disk: Arc::new(disk.clone()), scribe: scribe.clone(), sync, max };
+    let head = Head::new(&engine, "property", vec![], 0);
+    let begun = writing.create(Path::new("/games"), Hosted::new(engine), head);
+    let (journal, (room, _hold, end)) = begun.expect("memory can be written");
+    let mut play = Play { room, guests: [const { None }; PEERS], next_peer: 0, now: Time::ZERO };
     let mut rest = script;
     while let Some((&step, more)) = rest.split_first() {
         rest = play.step(step, more);
     }
-    play.recording.close();
-    let written = play.recording.disk.written(&play.recording.journal);
+    end.close();
+    while scribe.write() || scribe.keep() {}
+    let written = disk.written(&journal);
     let mut reader = Reader::new(&written[..], written.len() as u64).expect("a journal");
     let mut replay = Replay::<E>::start(reader.head()).expect("a match that was played");
     let mut out = Outbox::new();
     while let Some(entry) = reader.next().expect("a journal") {
-        replay.follow(&entry, &mut out).unwrap_or_else(|why| panic!("{why}: {entry:?}"));
-        out.drain().for_each(drop);
+        if let Entry::Arrival(arrival) = entry {
+            replay.apply(&arrival, &mut out).unwrap_or_else(|why| panic!("{why}: {arrival:?}"));
+            out.drain().for_each(drop);
+        }
     }
-    assert_eq!(replay.room().digest(), play.recording.room.digest(), "the replay ends in another state");
-    assert_eq!(
-        encode_state(replay.room()),
-        encode_state(play.recording.room.room()),
-        "the replay ends in another state"
-    );
+    assert_eq!(replay.room().digest(), play.room.digest(), "the replay ends in another state");
+    assert_eq!(encode_state(replay.room()), encode_state(play.room.room()), "the replay ends in another state");
 }
 
 impl<E: Recorded> Play<E>
@@ -130,10 +135,10 @@ where
                 return rest;
             }
             (5, _) => {
-                self.recording.now = self.recording.now.plus(Duration::from_millis(u64::from(step)));
-                match self.recording.room.deadline() {
-                    Some(due) if step & 0x20 != 0 || due <= self.recording.now => {
-                        self.recording.now = self.recording.now.max(due);
+                self.now = self.now.plus(Duration::from_millis(u64::from(step)));
+                match self.room.deadline() {
+                    Some(due) if step & 0x20 != 0 || due <= self.now => {
+                        self.now = self.now.max(due);
                         self.input_alone(&Input::Elapsed);
                     }
                     _ => {}
@@ -160,13 +165,9 @@ where
         let (peer, mut unread) = (*peer, mem::take(unread));
         unread.extend_from_slice(sent);
         loop {
-            let before = self.recording.room.room().clone();
-            let split = self.recording.room.split(peer, &unread);
-            assert_eq!(
-                encode_state(self.recording.room.room()),
-                encode_state(&before),
-                "to split a message off is no input"
-            );
+            let before = self.room.room().clone();
+            let split = self.room.split(peer, &unread);
+            assert_eq!(encode_state(self.room.room()), encode_state(&before), "to split a message off is no input");
             let progress = match split {
                 Split::Incomplete => break,
                 Split::Ignored => Progress::Ignored,
@@ -192,21 +193,21 @@ where
     }
 
     fn input_alone(&mut self, input: &Input<'_, &[u8]>) {
-        let copy = self.recording.room.room().clone();
+        let copy = self.room.room().clone();
         self.input(input, copy);
     }
 
     // Passes an input to the room, and to a copy that has seen nothing of what lies behind it.
     fn input(&mut self, input: &Input<'_, &[u8]>, mut copy: Hosted<E>) -> Progress {
-        let (state, trace) = (encode_state(self.recording.room.room()), self.recording.room.room().trace());
+        let (state, trace) = (encode_state(self.room.room()), self.room.room().trace());
         let (mut out, mut copied) = (Outbox::new(), Outbox::new());
-        let progress = self.recording.room.input(self.recording.now, input.borrowed(), &mut out);
-        let after = encode_state(self.recording.room.room());
-        if out.is_empty() && self.recording.room.room().trace() == trace {
+        let progress = self.room.input(self.now, input.borrowed(), &mut out);
+        let after = encode_state(self.room.room());
+        if out.is_empty() && self.room.room().trace() == trace {
             assert!(after == state, "the state has changed without a trace by {input:?}");
         }
         assert_eq!(
-            copy.input(self.recording.now, input.borrowed(), &mut copied),
+            copy.input(self.now, input.borrowed(), &mut copied),
             progress,
             "what lies behind matters: {input:?}"
         );

@@ -1,9 +1,9 @@
 //! Crashes and restarts of the simulated process.
 
-use std::{io, path::Path, time::Duration};
+use std::{fmt::Debug, io, net::SocketAddr, path::Path, time::Duration};
 
 use journal_core::{Parts, Resumable, ResumeError, SyncPolicy};
-use netcore::{Room, probe};
+use netcore::{Client, Engine, Hosted, Recorded, Room, probe};
 use rand::RngExt;
 
 use super::{
@@ -19,7 +19,14 @@ use crate::{
 /// A peer that was closed this shortly before a crash receives its last messages again.
 const FAREWELL: Duration = SECOND;
 
-impl<G: Game> Simulation<G> {
+impl<E, C, G> Simulation<E, C, G>
+where
+    E: Recorded,
+    Hosted<E>: Send + Sync + 'static,
+    C: Client,
+    C::Error: Debug,
+    G: Game<E, C>,
+{
     // Stopped by a signal, and started again.
     pub(super) fn suspend(&mut self) -> Next {
         self.report.count("stopped to be resumed");
@@ -83,7 +90,7 @@ impl<G: Game> Simulation<G> {
     }
 
     // Ends the process and checks what it left. Returns the matches that can be resumed, in order, and forgets the others.
-    pub(super) fn crash(&mut self, how: Crash) -> Vec<Resumable<G::Engine>> {
+    pub(super) fn crash(&mut self, how: Crash) -> Vec<Resumable<E>> {
         self.report.count(match how {
             Crash::Kill => "killed",
             Crash::PowerCut => "power cut",
@@ -103,7 +110,7 @@ impl<G: Game> Simulation<G> {
         self.disk.crash(how, &mut self.rng);
         if struck {
             for each in &self.matches {
-                let rejected = examine(each, &certain, &self.disk);
+                let rejected = examine::<E, C, G>(each, &certain, &self.disk);
                 self.report.count(if rejected {
                     "dishonest disks found out"
                 } else {
@@ -133,15 +140,15 @@ impl<G: Game> Simulation<G> {
     // `None` if the journal cannot be resumed.
     fn check(
         &mut self,
-        each: &mut Match<G>,
+        each: &mut Match<E, C, G>,
         how: Crash,
         before: &Written,
         forgetful: bool,
-    ) -> Option<Resumable<G::Engine>> {
+    ) -> Option<Resumable<E>> {
         let (disk, journal) = (&self.disk, &each.journal);
         if forgetful && is_damaged_and_cut(disk, journal) {
             // Data of a failed sync was lost, and the journal had been given up because of that.
-            let resumed = Resumable::<G::Engine>::open(disk, journal);
+            let resumed = Resumable::<E>::open(disk, journal);
             assert!(resumed.is_err(), "a damaged journal is resumed");
             self.report.count("journals cut");
             return None;
@@ -152,7 +159,7 @@ impl<G: Game> Simulation<G> {
         self.report.add_to("frames compared", survived.frames);
         self.report.add_to("snapshots", survived.snapshots);
         self.report.add_to("segments", survived.segments);
-        let resumable = Resumable::<G::Engine>::open(disk, journal);
+        let resumable = Resumable::<E>::open(disk, journal);
         if survived.cut {
             self.report.count("journals cut");
             assert!(matches!(resumable, Err(ResumeError::Cut)), "a journal that was cut is resumed");
@@ -183,12 +190,16 @@ impl<G: Game> Simulation<G> {
     }
 
     // Restarts the server. Returns `false` if it is killed meanwhile.
-    fn restart(&mut self, ready: Vec<Resumable<G::Engine>>) -> bool {
+    fn restart(&mut self, ready: Vec<Resumable<E>>) -> bool {
         start_over(&mut self.scribes, &mut self.writing, &self.disk);
         for (each, resumable) in self.matches.iter_mut().zip(ready) {
-            let (at, next_peer, peers) = (resumable.time, resumable.next_peer, resumable.returning());
-            let farewells = resumable.last_words();
-            let parts: io::Result<Parts<G::Engine>> = resumable.resume(&self.writing);
+            let (at, next_peer, peers) = (resumable.time, resumable.next_peer, resumable.peers.clone());
+            let farewells = resumable.farewells.iter().map(|farewell| {
+                let address: SocketAddr = farewell.peer.address.parse().expect("an address of the simulated network");
+                (address, farewell.frames.clone())
+            });
+            let farewells = farewells.collect();
+            let parts: io::Result<Parts<E>> = resumable.resume(&self.writing);
             if self.disk.is_dead() {
                 return false;
             }
@@ -204,10 +215,16 @@ impl<G: Game> Simulation<G> {
 
 // Checks what a disk that loses and changes data has left of a journal: it is refused, or leads to a state that the match
 // had, and has all that is certain. Returns whether it is refused.
-fn examine<G: Game>(each: &Match<G>, certain: &SimulatedDisk, disk: &SimulatedDisk) -> bool {
+fn examine<E, C, G>(each: &Match<E, C, G>, certain: &SimulatedDisk, disk: &SimulatedDisk) -> bool
+where
+    E: Recorded + Engine,
+    Hosted<E>: Send + Sync + 'static,
+    C: Client,
+    C::Error: Debug,
+{
     let journal: &Path = &each.journal;
     let left = arrivals_left(disk, journal);
-    let resumable = Resumable::<G::Engine>::open(disk, journal);
+    let resumable = Resumable::<E>::open(disk, journal);
     let Ok(resumable) = resumable else { return true };
     let had = each.net.had(resumable.room().digest());
     assert!(had, "a disk that lies leads to a state that the match never had");

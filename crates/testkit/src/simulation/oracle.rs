@@ -8,7 +8,7 @@ use netcore::{Client, Gone, Hosted, Input, Link, Outbox, Output, PeerId, Recorde
 
 use crate::{
     disk::{Crash, SimulatedDisk},
-    net::{Delivered, Net, Played, bytes_of},
+    net::{Delivered, Net, bytes_of},
 };
 
 /// The result of replaying a journal after a crash.
@@ -66,35 +66,16 @@ fn with_oldest(disk: &SimulatedDisk, journal: &Path, first: u32) -> SimulatedDis
     })
 }
 
-/// The arrivals of a journal, up to its end or to what cannot be read.
-struct Found {
-    arrivals: Vec<Entry>,
-    error: Option<ReadError>,
-    state: State,
-}
-
-impl Found {
-    fn read(mut reader: Reader<Source>) -> Self {
-        let mut arrivals = vec![];
-        let error = loop {
-            match reader.next() {
-                Ok(Some(entry)) => arrivals.extend(matches!(entry, Entry::Arrival(_)).then_some(entry)),
-                Ok(None) => break None,
-                Err(error) => break Some(error),
-            }
-        };
-        Self { arrivals, error, state: reader.state() }
-    }
-
-    // It was given up because of a failed sync, so earlier bytes may be missing.
-    fn is_damaged_and_cut(&self) -> bool {
-        self.state == State::Cut && matches!(self.error, Some(ReadError::Damaged { .. }))
-    }
-
-    fn expect(self) -> Vec<Entry> {
-        match &self.error {
-            Some(error) if !self.is_damaged_and_cut() => panic!("the journal: {error}"),
-            _ => self.arrivals,
+// The arrivals in a journal. If it was given up because of a failed sync, earlier bytes may be missing.
+fn arrivals(mut reader: Reader<Source>) -> Vec<Entry> {
+    let mut arrivals = vec![];
+    loop {
+        match reader.next() {
+            Ok(Some(entry @ Entry::Arrival(_))) => arrivals.push(entry),
+            Ok(Some(Entry::Note(_))) => {}
+            Ok(None) => return arrivals,
+            Err(ReadError::Damaged { .. }) if reader.state() == State::Cut => return arrivals,
+            Err(error) => panic!("the journal: {error}"),
         }
     }
 }
@@ -103,14 +84,27 @@ impl Found {
 pub(super) fn arrivals_left(disk: &SimulatedDisk, journal: &Path) -> Option<Vec<Entry>> {
     let read = |disk: &SimulatedDisk| Journal::open_on(disk, journal).and_then(|journal| journal.reader()).ok();
     let first = read(disk)?.segment();
-    let reader = read(&with_oldest(disk, journal, first)).filter(|reader| reader.segment() == 1)?;
-    let found = Found::read(reader);
-    found.error.is_none().then_some(found.arrivals)
+    let mut reader = read(&with_oldest(disk, journal, first))?;
+    if reader.segment() > 1 {
+        return None;
+    }
+    let mut arrivals = vec![];
+    while let Some(entry) = reader.next().ok()? {
+        arrivals.extend(matches!(entry, Entry::Arrival(_)).then_some(entry));
+    }
+    Some(arrivals)
 }
 
 /// Whether a journal that was given up is damaged before its end.
 pub(super) fn is_damaged_and_cut(disk: &SimulatedDisk, journal: &Path) -> bool {
-    Found::read(open(disk, journal)).is_damaged_and_cut()
+    let mut reader = open(disk, journal);
+    loop {
+        match reader.next() {
+            Ok(Some(_)) => {}
+            Ok(None) => return false,
+            Err(error) => return reader.state() == State::Cut && matches!(error, ReadError::Damaged { .. }),
+        }
+    }
 }
 
 /// The arrivals in a journal before a crash: those that were written, and those that survive a power cut for certain.
@@ -128,13 +122,13 @@ impl Written {
         let living = disk.other_process();
         let last = Journal::open_on(&living, journal).and_then(|journal| journal.last());
         let cut = last.is_ok_and(|last| last.state() == State::Cut);
-        let certain = Found::read(open_whole(&disk.certain(), journal)).expect();
-        Self { all: Found::read(open_whole(&living, journal)).expect(), certain, cut }
+        let certain = arrivals(open_whole(&disk.certain(), journal));
+        Self { all: arrivals(open_whole(&living, journal)), certain, cut }
     }
 
     /// Checks that nothing is lost that is certain, and nothing is there that was not written.
     pub(super) fn compare(&self, how: Crash, disk: &SimulatedDisk, journal: &Path) {
-        let left = Found::read(open_whole(disk, journal)).expect();
+        let left = arrivals(open_whole(disk, journal));
         let (all, certain) = (&self.all, &self.certain);
         assert!(left.starts_with(certain), "{} arrivals were synced, {} are left", certain.len(), left.len());
         let is_part = all.starts_with(&left) || (self.cut && left.starts_with(all));
@@ -171,12 +165,13 @@ fn replay<E: Recorded>(
 
 /// Replays a journal from its beginning, and checks that the match had every state and that what was delivered to each
 /// peer is a prefix of what the replay sends.
-pub(super) fn check_delivered<E: Played + Recorded, C: Client<Error: Debug>>(
-    net: &Net<E, C>,
-    disk: &SimulatedDisk,
-    journal: &Path,
-    strict: bool,
-) -> Survived {
+pub(super) fn check_delivered<E, C>(net: &Net<E, C>, disk: &SimulatedDisk, journal: &Path, strict: bool) -> Survived
+where
+    E: Recorded,
+    Hosted<E>: Send + Sync + 'static,
+    C: Client,
+    C::Error: Debug,
+{
     let reader = open_whole(disk, journal);
     let (replay, expected, (snapshots, segments), state) = replay::<E>(reader, |room, arrival| {
         assert!(net.had(room.digest()), "the match never had the state after {arrival:?}");
@@ -231,6 +226,13 @@ pub(super) fn check_delivered<E: Played + Recorded, C: Client<Error: Debug>>(
     }
     survived.expected = expected.delivered;
     survived
+}
+
+/// Everything that a match sends to each peer until its journal ends, according to a replay. Panics if the journal is
+/// damaged or cannot be replayed.
+pub fn expected_deliveries<E: Recorded>(journal: &Journal) -> Delivered {
+    let reader = journal.reader().unwrap_or_else(|error| panic!("the journal: {error}"));
+    replay::<E>(reader, |_, _| {}).1.delivered
 }
 
 impl Survived {

@@ -1,9 +1,9 @@
 //! Other processes that look at the journals of a running server, copy them, or try to resume them.
 
-use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
+use std::{collections::BTreeMap, fmt::Debug, path::PathBuf, sync::Arc};
 
 use journal_core::{Journal, Resumable, ResumeError, Scribe, Writing};
-use netcore::Room as _;
+use netcore::{Client, Hosted, Recorded, Room};
 
 use super::{Game, Simulation, oracle::check_delivered};
 use crate::disk::SimulatedDisk;
@@ -21,7 +21,14 @@ fn expect_unchanged(disk: &SimulatedDisk, before: &Files, who: &str) {
     }
 }
 
-impl<G: Game> Simulation<G> {
+impl<E, C, G> Simulation<E, C, G>
+where
+    E: Recorded,
+    Hosted<E>: Send + Sync + 'static,
+    C: Client,
+    C::Error: Debug,
+    G: Game<E, C>,
+{
     // A second server is started by mistake.
     pub(super) fn intrude(&mut self) {
         if self.dishonest {
@@ -29,7 +36,7 @@ impl<G: Game> Simulation<G> {
         }
         let (other, before) = (self.disk.other_process(), self.disk.snapshot());
         for each in &self.matches {
-            let resumed = Resumable::<G::Engine>::open(&other, &each.journal);
+            let resumed = Resumable::<E>::open(&other, &each.journal);
             let refused = matches!(resumed, Err(ResumeError::InUse | ResumeError::Cut));
             assert!(refused, "a second server resumes a journal that is in use: {:?}", resumed.err());
         }
@@ -63,9 +70,9 @@ impl<G: Game> Simulation<G> {
             return;
         }
         let (other, before) = (self.disk.other_process(), self.disk.snapshot());
-        for (path, content) in before.iter().filter(|(path, _)| path.starts_with(super::GAMES)) {
+        for path in before.keys().filter(|path| path.starts_with(super::GAMES)) {
             let name = path.file_name().unwrap_or_default();
-            self.disk.put(PathBuf::from(COPIES).join(name), content.clone());
+            self.disk.copy(path, PathBuf::from(COPIES).join(name));
         }
         for each in &self.matches {
             let copy = PathBuf::from(COPIES).join(each.journal.file_name().unwrap_or_default());
@@ -76,7 +83,7 @@ impl<G: Game> Simulation<G> {
             });
             shown.unwrap_or_else(|error| panic!("a copy of a journal: {error}"));
             expect_unchanged(&self.disk, &before, "who reads a copy");
-            match Resumable::<G::Engine>::open(&other, &copy) {
+            match Resumable::<E>::open(&other, &copy) {
                 Ok(resumable) => {
                     assert!(
                         each.net.had(resumable.room().digest()),

@@ -2,33 +2,101 @@
 
 use std::time::Duration;
 
-use blackjack::{Config, Dialect, Score, Seed, Server, Table};
-use netcore::{Client as _, Framing, Gone, Outcome, Role};
+use blackjack::{
+    Client, Config, Dialect, Name, Policy, Score, Seed, Server, StateSpace, Table,
+    client::{Anomaly, ClientError, Meaning},
+    learn::Choice,
+};
+use bytes::{Bytes, BytesMut};
+use netcore::{Client as _, Framing, Gone, Outcome, Role, Time};
 use testkit::{
-    net::{Conditions, Net, Played},
+    net::{Conditions, Net},
     seeds::for_each_seed,
 };
 
-use super::{By, add, check_events, run, sit_down};
-use crate::{address, guest::Guest};
+use super::{By, add, address, check_events, run, sit_down};
 
 const ROUNDS: u32 = 20;
-/// Players over each link and in each dialect.
-const PLAYERS: [(By, Dialect); 4] = [
-    (By::Stream, Dialect::Text),
-    (By::Stream, Dialect::Binary),
-    (By::Messages, Dialect::Text),
-    (By::Messages, Dialect::Binary),
-];
 
-/// Connects the player with this number.
-fn add_player<E: Played>(net: &mut Net<E, Guest>, number: u8, (by, dialect): (By, Dialect)) {
-    add(net, number, by, Role::Player, player(number, by, dialect));
+/// A player or a watcher.
+#[derive(Debug)]
+enum Guest {
+    // `told_again` is whether it is told rounds again, which come without the questions that were answered.
+    Player { client: Box<Client>, policy: Box<Policy>, score: Score, told_again: bool },
+    // The pictures received so far.
+    Watcher { buffer: BytesMut, pictures: Vec<String>, gone: Option<Gone> },
+}
+
+impl netcore::Client for Guest {
+    type Action = Choice;
+    type Error = ClientError;
+
+    fn receive(&mut self, now: Time, bytes: &[u8]) -> Result<(), ClientError> {
+        match self {
+            Self::Player { client, policy, score, told_again } => {
+                client.receive(now, bytes)?;
+                while let Some(event) = client.poll_event() {
+                    let again = matches!(event.anomaly, Some(Anomaly::Unasked | Anomaly::EarlyResult)) && *told_again;
+                    assert!(again || event.anomaly.is_none(), "{event:?}");
+                    *told_again &= event.meaning != Meaning::Asked;
+                    match event.meaning {
+                        Meaning::Asked => {
+                            let state = client.state().expect("a decision was requested");
+                            client.act(now, Choice::sure(policy.action(state)));
+                        }
+                        Meaning::Ended { verdict, .. } => score.add(verdict),
+                        _ => {}
+                    }
+                }
+            }
+            Self::Watcher { buffer, pictures, .. } => {
+                buffer.extend_from_slice(bytes);
+                while let Some(end) = buffer.iter().position(|&byte| byte == 0) {
+                    let picture = buffer.split_to(end + 1);
+                    pictures.push(String::from_utf8(picture[..end].to_vec()).unwrap());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn act(&mut self, now: Time, choice: Choice) {
+        if let Self::Player { client, .. } = self {
+            client.act(now, choice);
+        }
+    }
+
+    fn take_outgoing(&mut self) -> Option<Bytes> {
+        match self {
+            Self::Player { client, .. } => client.take_outgoing(),
+            Self::Watcher { .. } => None,
+        }
+    }
+
+    fn disconnected(&mut self, now: Time, why: Gone) {
+        match self {
+            Self::Player { client, .. } => client.disconnected(now, why),
+            Self::Watcher { gone, .. } => *gone = Some(why),
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        match self {
+            Self::Player { client, .. } => client.is_over(),
+            Self::Watcher { gone, .. } => gone.is_some(),
+        }
+    }
 }
 
 fn player(number: u8, by: By, dialect: Dialect) -> Guest {
+    let name = Name::new(format!("P{number}").as_bytes()).unwrap();
     let framing = if by == By::Stream { Framing::Stream } else { Framing::Whole };
-    Guest::player(number, framing, dialect)
+    let client = Box::new(Client::new(name, dialect, framing, StateSpace::Coarse));
+    Guest::Player { client, policy: Box::new(Policy::mimic()), score: Score::default(), told_again: false }
+}
+
+fn watcher() -> Guest {
+    Guest::Watcher { buffer: BytesMut::new(), pictures: vec![], gone: None }
 }
 
 fn config(seed: u64, players: usize) -> Config {
@@ -39,57 +107,90 @@ fn table(seed: u64, players: usize) -> Net<Table, Guest> {
     Net::new(Table::new(config(seed, players), 1).unwrap(), seed, Conditions::CALM)
 }
 
-/// Plays the first rounds.
-fn play_three_rounds(net: &mut Net<Table, Guest>) {
-    run(net, |net| net.engine().game().is_some_and(|game| game.played() >= 3));
-}
-
-fn rounds(score: Score) -> u32 {
-    u32::try_from(score.wins + score.pushes + score.losses + score.busts).unwrap()
-}
-
-/// The match has ended, and everybody who is not `lost` knows it.
-fn check_end<E: Played>(net: &mut Net<E, Guest>, lost: &[u8]) {
+/// The table has ended, and everybody who is not `lost` knows the result.
+fn check_end(net: &mut Net<Table, Guest>, lost: &[u8]) {
     assert_eq!(net.outcome(), Some(Outcome::Finished));
     net.settle();
     assert!(net.is_closed());
-    for (at, guest) in net.clients().filter(|(at, _)| !lost.iter().any(|&number| address(number) == *at)) {
-        match guest.client() {
-            Some(client) => assert!(client.has_heard_quit(), "{at}"),
-            None => assert_eq!(guest.gone, Some(Gone::Left), "{at}"),
+    let truth = net.engine().view();
+    assert_eq!(truth.played, ROUNDS);
+    for (at, guest) in net.clients() {
+        if lost.iter().any(|&number| address(number) == at) {
+            continue;
+        }
+        match guest {
+            Guest::Player { client, score, .. } => {
+                assert!(client.has_heard_quit(), "{at}");
+                let seat = truth.seats.iter().flatten().find(|seat| seat.name == *client.name()).unwrap();
+                assert_eq!((*score, seat.forfeits), (seat.score, 0), "{at}");
+            }
+            Guest::Watcher { buffer, pictures, gone } => {
+                assert_eq!((&buffer[..], *gone), (&b""[..], Some(Gone::Left)), "{at}");
+                assert_eq!(pictures.last(), Some(&truth.to_string()), "{at}");
+            }
         }
     }
+    assert_eq!(net.summaries().len(), 1);
     check_events(net);
 }
 
 #[test]
-fn over_rough_links_a_table_is_shared_and_who_is_disconnected_affects_nobody_else() {
+fn over_each_link_and_in_each_dialect_a_table_is_played_to_its_end() {
+    for by in [By::Stream, By::Messages] {
+        for dialect in [Dialect::Text, Dialect::Binary] {
+            for_each_seed(5, |seed| {
+                let mut net = table(seed, 3);
+                for number in 1..=3 {
+                    add(&mut net, number, by, Role::Player, player(number, by, dialect));
+                }
+                add(&mut net, 9, by, Role::Watcher, watcher());
+                run(&mut net, |_| false);
+                check_end(&mut net, &[]);
+            });
+        }
+    }
+}
+
+#[test]
+fn over_rough_links_players_in_both_dialects_and_watchers_share_a_table() {
     for_each_seed(40, |seed| {
         let mut net = table(seed, 4);
-        for (number, by) in (1..).zip(PLAYERS) {
-            add_player(&mut net, number, by);
+        for (number, by, dialect) in [
+            (1, By::Stream, Dialect::Text),
+            (2, By::Stream, Dialect::Binary),
+            (3, By::Messages, Dialect::Text),
+            (4, By::Messages, Dialect::Binary),
+        ] {
+            add(&mut net, number, by, Role::Player, player(number, by, dialect));
         }
         for (number, by) in [(7, By::Stream), (8, By::Messages), (9, By::Stream)] {
-            add(&mut net, number, by, Role::Watcher, Guest::watcher());
+            add(&mut net, number, by, Role::Watcher, watcher());
         }
         sit_down(&mut net, seed);
-        play_three_rounds(&mut net);
-        // A client looks on when the table is full. A watcher is reset, and in some games a player.
-        add(&mut net, 10, By::Stream, Role::Watcher, Guest::watcher());
-        let lost: Vec<u8> = [9].into_iter().chain(u8::try_from(seed % 5).ok().filter(|&player| player > 0)).collect();
-        lost.iter().for_each(|&number| net.reset(address(number)));
+        // A client joins when the table is full, and is reset together with a watcher.
+        run(&mut net, |net| net.engine().game().is_some_and(|game| game.played() >= 3));
+        add(&mut net, 10, By::Stream, Role::Watcher, watcher());
+        net.reset(address(9));
         run(&mut net, |_| false);
-        check_end(&mut net, &lost);
-        let truth = net.engine().view();
-        assert_eq!((truth.played, net.summaries().len()), (ROUNDS, 1));
-        for (at, guest) in net.clients().filter(|(at, _)| !lost.iter().any(|&number| address(number) == *at)) {
-            let Some(client) = guest.client() else {
-                assert_eq!(guest.pictures().last(), Some(&truth.to_string()), "{at}");
-                continue;
-            };
-            let seat = truth.seats.iter().flatten().find(|seat| seat.name == *client.name()).unwrap();
-            assert_eq!((guest.score, seat.forfeits), (seat.score, 0), "{at}");
+        check_end(&mut net, &[9]);
+    });
+}
+
+#[test]
+fn a_player_who_is_disconnected_affects_nobody_else() {
+    for_each_seed(20, |seed| {
+        let mut net = table(seed, 3);
+        for (number, by, dialect) in
+            [(1, By::Stream, Dialect::Text), (2, By::Stream, Dialect::Binary), (3, By::Messages, Dialect::Text)]
+        {
+            add(&mut net, number, by, Role::Player, player(number, by, dialect));
         }
+        add(&mut net, 9, By::Messages, Role::Watcher, watcher());
+        sit_down(&mut net, seed);
+        run(&mut net, |net| net.engine().game().is_some_and(|game| game.played() >= 3));
+        net.reset(address(u8::try_from(1 + seed % 3).unwrap()));
+        run(&mut net, |_| false);
+        check_end(&mut net, &[u8::try_from(1 + seed % 3).unwrap()]);
     });
 }
 
@@ -98,23 +199,34 @@ fn at_a_dealer_of_many_tables_everybody_gets_a_seat_and_a_farewell() {
     for_each_seed(10, |seed| {
         let config = Config { tables: 3, ..config(seed, 2) };
         let mut net = Net::new(Server::new(config).unwrap(), seed, Conditions::CALM);
-        for (number, by) in (1..=6).zip(PLAYERS.into_iter().cycle()) {
-            add_player(&mut net, number, by);
+        for number in 1..=6 {
+            let (by, dialect) = match number % 3 {
+                0 => (By::Messages, Dialect::Text),
+                1 => (By::Stream, Dialect::Text),
+                _ => (By::Stream, Dialect::Binary),
+            };
+            add(&mut net, number, by, Role::Player, player(number, by, dialect));
         }
-        add(&mut net, 9, By::Stream, Role::Watcher, Guest::watcher());
+        add(&mut net, 9, By::Stream, Role::Watcher, watcher());
         sit_down(&mut net, seed);
         run(&mut net, |_| false);
-        check_end(&mut net, &[]);
-        assert_eq!((net.engine().rounds(), net.summaries().len()), (3 * u64::from(ROUNDS), 3));
+        assert_eq!(net.outcome(), Some(Outcome::Finished));
+        net.settle();
+        assert_eq!(net.engine().rounds(), 3 * u64::from(ROUNDS));
         for (at, guest) in net.clients() {
-            if guest.client().is_some() {
-                assert_eq!(rounds(guest.score), ROUNDS, "{at}");
-            } else {
-                let pictures = guest.pictures();
-                assert!(pictures.iter().all(|picture| picture.starts_with("LOBBY ")), "{at}");
-                assert_eq!(pictures.last(), Some(&net.engine().view().to_string()));
+            match guest {
+                Guest::Player { client, score, .. } => {
+                    assert!(client.has_heard_quit(), "{at}");
+                    assert_eq!(score.wins + score.pushes + score.losses + score.busts, u64::from(ROUNDS), "{at}");
+                }
+                Guest::Watcher { pictures, gone, .. } => {
+                    assert!(gone.is_some() && pictures.iter().all(|picture| picture.starts_with("LOBBY ")), "{at}");
+                    assert_eq!(pictures.last(), Some(&net.engine().view().to_string()));
+                }
             }
         }
+        assert_eq!(net.summaries().len(), 3);
+        check_events(&net);
     });
 }
 
@@ -123,26 +235,32 @@ fn a_player_who_reconnects_plays_on() {
     for_each_seed(10, |seed| {
         let mut net = table(seed, 2);
         for number in 1..=2 {
-            add_player(&mut net, number, (By::Messages, Dialect::Text));
+            add(&mut net, number, By::Messages, Role::Player, player(number, By::Messages, Dialect::Text));
         }
-        add(&mut net, 9, By::Messages, Role::Watcher, Guest::watcher());
+        add(&mut net, 9, By::Messages, Role::Watcher, watcher());
         sit_down(&mut net, seed);
-        play_three_rounds(&mut net);
-        net.reconnect(address(9), Guest::watcher());
+        run(&mut net, |net| net.engine().game().is_some_and(|game| game.played() >= 3));
+        net.reconnect(address(9), watcher());
         // It has joined already, so it only needs a refresh.
         let mut again = player(1, By::Messages, Dialect::Text);
-        again.told_again = true;
         assert_eq!(again.take_outgoing().as_deref(), Some(&b"JOIN P1\0"[..]));
+        if let Guest::Player { told_again, .. } = &mut again {
+            *told_again = true;
+        }
         net.reconnect(address(1), again);
         run(&mut net, |_| false);
-        check_end(&mut net, &[]);
+        assert_eq!(net.outcome(), Some(Outcome::Finished));
+        net.settle();
         let truth = net.engine().view();
         assert!(truth.seats.iter().flatten().all(|seat| seat.forfeits == 0), "{truth}");
         for (at, guest) in net.clients() {
-            if guest.client().is_some() {
-                assert!((ROUNDS - 5..=ROUNDS).contains(&rounds(guest.score)), "{at}: {:?}", guest.score);
-            } else {
-                assert_eq!(guest.pictures().last(), Some(&truth.to_string()));
+            match guest {
+                Guest::Player { client, score, .. } => {
+                    assert!(client.has_heard_quit(), "{at}");
+                    let rounds = score.wins + score.pushes + score.losses + score.busts;
+                    assert!((u64::from(ROUNDS) - 5..=u64::from(ROUNDS)).contains(&rounds), "{at}: {rounds}");
+                }
+                Guest::Watcher { pictures, .. } => assert_eq!(pictures.last(), Some(&truth.to_string())),
             }
         }
     });

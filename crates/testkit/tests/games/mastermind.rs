@@ -9,11 +9,8 @@ use testkit::{
     seeds::for_each_seed,
 };
 
-use super::{By, START, add, check_events, run, sit_down};
-use crate::{
-    address,
-    breaker::{Breaker, Told},
-};
+use super::{By, START, add, address, check_events, run, sit_down};
+use crate::breaker::{Breaker, Told};
 
 const PAUSE: Duration = Duration::from_millis(80);
 
@@ -53,17 +50,19 @@ fn check_end(net: &mut Net<Server, Breaker>) {
 }
 
 #[test]
-fn over_each_link_the_puzzle_of_the_day_is_played_to_its_end() {
-    for by in [By::Stream, By::Messages] {
-        for_each_seed(3, |seed| {
-            let mut net = Net::new(Server::new(config(Mode::Daily, seed)).unwrap(), seed, Conditions::CALM);
-            for number in 1..=3 {
-                add(&mut net, number, by, Role::Player, breaker(number, by, START));
-            }
-            add(&mut net, 9, by, Role::Watcher, watcher(by));
-            play(&mut net, 3);
-            check_end(&mut net);
-        });
+fn in_each_mode_and_over_each_link_games_are_played_to_their_end() {
+    for mode in [Mode::Solo, Mode::Race(3), Mode::Daily] {
+        for by in [By::Stream, By::Messages] {
+            for_each_seed(3, |seed| {
+                let mut net = Net::new(Server::new(config(mode, seed)).unwrap(), seed, Conditions::CALM);
+                for number in 1..=3 {
+                    add(&mut net, number, by, Role::Player, breaker(number, by, START));
+                }
+                add(&mut net, 9, by, Role::Watcher, watcher(by));
+                play(&mut net, 3);
+                check_end(&mut net);
+            });
+        }
     }
 }
 
@@ -78,9 +77,7 @@ fn over_rough_links_everybody_is_told_the_same_whenever_they_come() {
         sit_down(&mut net, seed);
         play(&mut net, 2);
         add(&mut net, 9, By::Messages, Role::Watcher, watcher(By::Messages));
-        play(&mut net, 4);
-        // A page that is loaded again is told everything again.
-        net.reconnect(address(9), watcher(By::Messages));
+        assert!(net.refresh(address(2)));
         play(&mut net, 6);
         check_end(&mut net);
     });

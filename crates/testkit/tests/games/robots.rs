@@ -1,69 +1,192 @@
 //! Robots: bots play one game, watchers observe it.
 
-use netcore::{Engine, GameEvent, Outcome, Role};
-use robots::{Game, ServerMessage, server::Server};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    net::SocketAddr,
+    time::Duration,
+};
+
+use bytes::Bytes;
+use netcore::{Client as _, Engine, GameEvent, Gone, Outcome, Role, Time, wire::ShortText};
+use robots::{
+    Bot, Client, Config, InputMessage, Malformed, Parameters, Player, PlayerId, Position, ServerMessage, server::Server,
+};
 use testkit::{
     net::{Conditions, Net, StreamConditions},
     seeds::for_each_seed,
 };
 
-use super::{By, add, check_events, rough, run, sit_down};
-use crate::{
-    address,
-    robot::{PLAYERS, Robot, check_known, server},
-};
+use super::{By, add, address, check_events, rough, run, sit_down};
 
 const TURNS: u16 = 40;
+const PLAYERS: u8 = 3;
 
-fn net(seed: u64) -> Net<Server, Robot> {
-    Net::new(server(TURNS, u32::try_from(seed).unwrap()), seed, Conditions::CALM)
+/// What a client knows after a turn: the turn, positions of robots, blocks, number of bombs, scores.
+type Picture = (u16, Vec<Position>, BTreeSet<Position>, usize, Vec<u32>);
+
+/// A client and its player.
+#[derive(Debug)]
+struct Robot {
+    client: Client,
+    bot: Option<Bot>,
+    // All messages in order.
+    heard: Vec<ServerMessage>,
+    pictures: Vec<Picture>,
+    gone: Option<Gone>,
 }
 
-/// Connects a player or a client that looks on.
-fn come(net: &mut Net<Server, Robot>, number: u8, by: By) {
-    let plays = number <= PLAYERS;
-    let role = if number < 20 && !plays { Role::Watcher } else { Role::Player };
-    let mut robot = Robot::new(number, plays);
-    robot.once = true;
-    add(net, number, by, role, robot);
+impl Robot {
+    fn players(&self) -> &BTreeMap<PlayerId, Player> {
+        self.client.players()
+    }
+
+    fn is_ended(&self) -> bool {
+        self.heard.iter().any(|message| matches!(message, ServerMessage::GameEnded { .. }))
+    }
 }
 
-/// Plays one game. Whoever was told of the turn that the server is at knows the truth.
-fn play(net: &mut Net<Server, Robot>, mut look: impl FnMut(&mut Net<Server, Robot>, u16)) {
-    let mut compared = 0;
-    run(net, |net| {
-        if let Some(truth) = net.engine().game() {
-            let known = net.clients().filter_map(|(at, robot)| Some((at, robot.client.game()?)));
-            for (at, known) in known.filter(|(_, known)| known.turn() == truth.turn()) {
-                check_known(known, truth, &at.to_string());
-                compared += 1;
+impl netcore::Client for Robot {
+    type Action = InputMessage;
+    type Error = Malformed;
+
+    fn receive(&mut self, now: Time, bytes: &[u8]) -> Result<(), Malformed> {
+        self.client.feed(bytes);
+        while let Some(event) = self.client.poll_event()? {
+            let (is_turn, due) = (matches!(event.message, ServerMessage::Turn { .. }), event.is_picture_due());
+            self.heard.push(event.message);
+            if is_turn && let Some(game) = self.client.game() {
+                self.pictures.push((
+                    game.turn(),
+                    game.positions().values().copied().collect(),
+                    game.board().blocks().collect(),
+                    game.bombs().len(),
+                    game.scores().values().copied().collect(),
+                ));
+            }
+            let ended = self.is_ended();
+            if let Some(bot) = self.bot.as_mut().filter(|_| due && !ended)
+                && let Some(input) = bot.next_input(&self.client)
+            {
+                self.client.act(now, input);
             }
         }
-        let turn = net.engine().game().map_or(0, Game::turn);
-        look(net, turn);
-        net.recorder().events().iter().any(|(event, _)| matches!(event, GameEvent::Ended { .. }))
-    });
-    assert!(compared > usize::from(TURNS), "{compared}");
+        Ok(())
+    }
+
+    fn act(&mut self, now: Time, action: InputMessage) {
+        self.client.act(now, action);
+    }
+
+    fn take_outgoing(&mut self) -> Option<Bytes> {
+        self.client.take_outgoing()
+    }
+
+    fn deadline(&self, now: Time) -> Option<Time> {
+        self.client.deadline(now)
+    }
+
+    fn elapsed(&mut self, now: Time) {
+        self.client.elapsed(now);
+    }
+
+    fn disconnected(&mut self, now: Time, why: Gone) {
+        self.gone = Some(why);
+        self.client.disconnected(now, why);
+    }
+
+    fn is_over(&self) -> bool {
+        self.client.is_over()
+    }
 }
 
-/// The game has ended and the room is stopped: everybody who is not `lost` was told all of it.
-fn check_end(net: &mut Net<Server, Robot>, lost: &[u8]) {
+fn robot(number: u8, bot: bool) -> Robot {
+    let name = ShortText::try_from(format!("R{number}").as_str()).unwrap();
+    let bot = bot.then(|| Bot::new(number.into()));
+    Robot { client: Client::new(name, None), bot, heard: vec![], pictures: vec![], gone: None }
+}
+
+fn net(seed: u64) -> Net<Server, Robot> {
+    let parameters = Parameters {
+        server_name: ShortText::try_from("here").unwrap(),
+        players_count: PLAYERS,
+        size_x: 9,
+        size_y: 7,
+        game_length: TURNS,
+        explosion_radius: 3,
+        bomb_timer: 4,
+    };
+    let config = Config {
+        parameters,
+        turn_duration: Duration::from_millis(100),
+        initial_blocks: 8,
+        seed: u32::try_from(seed).unwrap(),
+        max_history: 1 << 20,
+    };
+    Net::new(Server::new(config).unwrap(), seed, Conditions::CALM)
+}
+
+/// Plays one game. Returns the state of the engine after each turn.
+fn play(net: &mut Net<Server, Robot>, mut look: impl FnMut(&mut Net<Server, Robot>)) -> Vec<Picture> {
+    let mut truth: Vec<Picture> = vec![];
+    run(net, |net| {
+        if let Some(game) = net.engine().game()
+            && truth.last().is_none_or(|&(turn, ..)| turn < game.turn())
+        {
+            truth.push((
+                game.turn(),
+                game.robots().iter().map(|robot| robot.position).collect(),
+                game.board().blocks().collect(),
+                game.bombs().len(),
+                game.robots().iter().map(|robot| robot.score).collect(),
+            ));
+        }
+        look(net);
+        net.recorder().events().iter().any(|(event, _)| matches!(event, GameEvent::Ended { .. }))
+    });
+    truth
+}
+
+/// The game has ended and the room is stopped: everybody who is not `lost` saw all of it.
+fn check_end(net: &mut Net<Server, Robot>, truth: &[Picture], lost: &[u8]) {
     // The last messages take some time.
-    let until = net.now().plus(std::time::Duration::from_secs(600));
+    let until = net.now().plus(Duration::from_secs(600));
     let is_lost = |at| lost.iter().any(|&number| address(number) == at);
     while !net.clients().all(|(at, robot)| is_lost(at) || robot.is_ended()) && net.step(until) {}
     net.stop();
     net.settle();
     assert_eq!(net.engine().outcome(), Some(Outcome::Stopped));
     assert!(net.is_closed() && net.peers() == 0);
-    let told: Vec<_> = net.clients().filter(|&(at, _)| !is_lost(at)).collect();
-    for (at, robot) in &told {
-        assert!(robot.is_ended() && robot.gone.is_some(), "{at} was told of the end, and is closed");
-        let turns = robot.game.iter().filter(|message| matches!(message, ServerMessage::Turn { .. })).count();
-        assert_eq!(turns, usize::from(TURNS) + 1, "{at}");
-        assert_eq!(robot.game, told[0].1.game, "{at}");
+    let heard = |robot: &Robot| {
+        // Everybody joins at another time, so the lobbies differ.
+        let from = robot.heard.iter().position(|message| matches!(message, ServerMessage::GameStarted { .. })).unwrap();
+        robot.heard[from..].to_vec()
+    };
+    let seen: Vec<_> = net.clients().filter(|&(at, _)| !is_lost(at)).collect();
+    for (at, robot) in &seen {
+        assert!(matches!(robot.heard[0], ServerMessage::Hello(_)), "{at}: {:?}", robot.heard[0]);
+        assert!(robot.is_ended() && robot.is_over(), "{at} was told of the end, and is closed");
+        assert_eq!(heard(robot), heard(seen[0].1), "{at}");
+        assert_eq!(robot.pictures.len(), usize::from(TURNS) + 1, "{at}");
+        for picture in truth {
+            assert_eq!(&robot.pictures[usize::from(picture.0)], picture, "{at}");
+        }
     }
     check_events(net);
+}
+
+#[test]
+fn over_each_link_a_game_is_played_to_its_end() {
+    for by in [By::Stream, By::Messages] {
+        for_each_seed(5, |seed| {
+            let mut net = net(seed);
+            for number in 1..=PLAYERS {
+                add(&mut net, number, by, Role::Player, robot(number, true));
+            }
+            add(&mut net, 9, by, Role::Watcher, robot(9, false));
+            let truth = play(&mut net, |_| {});
+            check_end(&mut net, &truth, &[]);
+        });
+    }
 }
 
 #[test]
@@ -71,39 +194,83 @@ fn over_rough_links_everybody_sees_the_same_game_whenever_they_join() {
     for_each_seed(40, |seed| {
         let mut net = net(seed);
         for (number, by) in [(1, By::Stream), (2, By::Messages), (3, By::Stream)] {
-            come(&mut net, number, by);
+            add(&mut net, number, by, Role::Player, robot(number, true));
         }
-        for (number, by) in [(7, By::Stream), (8, By::Messages), (20, By::Stream)] {
-            come(&mut net, number, by);
-        }
+        add(&mut net, 7, By::Stream, Role::Watcher, robot(7, false));
+        add(&mut net, 8, By::Messages, Role::Watcher, robot(8, false));
+        add(&mut net, 20, By::Stream, Role::Player, robot(20, false));
         sit_down(&mut net, seed);
-        let mut late = vec![(5, By::Stream, 10), (6, By::Messages, 11), (25, By::Stream, 12)];
-        play(&mut net, |net, now| {
-            late.retain(|&(turn, by, number)| {
-                if now >= turn {
-                    come(net, number, by);
+        let mut late = vec![(5, By::Stream, 10), (6, By::Messages, 11), (25, By::Stream, 30)];
+        let truth = play(&mut net, |net| {
+            let Some(turn) = net.engine().game().map(robots::Game::turn) else { return };
+            late.retain(|&(at, by, number)| {
+                if turn >= at {
+                    add(net, number, by, Role::Watcher, robot(number, false));
                 }
-                if now >= turn && number == 10 {
-                    // A player, an observer and a watcher are reset during the game.
-                    [3, 20, 8].into_iter().for_each(|number| net.reset(address(number)));
+                if turn >= at && number == 10 {
+                    // A player and a watcher are reset during the game.
+                    net.reset(address(3));
+                    net.reset(address(20));
+                    net.reset(address(8));
                 }
-                now < turn
+                turn < at
             });
         });
-        check_end(&mut net, &[3, 20, 8]);
+        check_end(&mut net, &truth, &[3, 20, 8]);
     });
+}
+
+#[test]
+fn connections_that_break_anywhere_are_reopened_and_affect_nobody_else() {
+    let mut resets = 0;
+    for_each_seed(40, |seed| {
+        let mut net = net(seed);
+        for number in 1..=PLAYERS {
+            add(&mut net, number, By::Stream, Role::Player, robot(number, true));
+        }
+        for number in [20, 21] {
+            add(&mut net, number, By::Stream, Role::Watcher, robot(number, false));
+        }
+        add(&mut net, 22, By::Messages, Role::Watcher, robot(22, false));
+        sit_down(&mut net, seed);
+        net.set_stream_conditions(StreamConditions { reset_permille: 2, ..rough(seed) });
+        let mut lost = vec![];
+        let mut newest = 30;
+        let truth = play(&mut net, |net| {
+            let broken = |robot: &Robot| robot.gone == Some(Gone::Broken);
+            let news = net.clients().filter(|(_, robot)| broken(robot)).map(|(at, _)| at);
+            let news: Vec<SocketAddr> = news.filter(|at| !lost.contains(at)).collect();
+            for at in news {
+                lost.push(at);
+                // Its robot stands still; the new connection is an observer.
+                add(net, newest, By::Stream, Role::Watcher, robot(newest, false));
+                newest += 1;
+            }
+        });
+        resets += net.traffic().resets;
+        net.set_stream_conditions(StreamConditions::CALM);
+        // Some are reset on their last pieces.
+        net.settle();
+        let is_broken = |number: &u8| net.client(address(*number)).gone == Some(Gone::Broken);
+        let lost: Vec<u8> = (1..=PLAYERS).chain(20..=22).chain(30..newest).filter(is_broken).collect();
+        check_end(&mut net, &truth, &lost);
+    });
+    assert!(resets > 40);
 }
 
 #[test]
 fn a_client_that_does_not_read_for_a_while_misses_nothing() {
     for_each_seed(10, |seed| {
         let mut net = net(seed);
-        (1..=PLAYERS).for_each(|number| come(&mut net, number, By::Stream));
-        come(&mut net, 8, By::Stream);
-        come(&mut net, 9, By::Messages);
+        for number in 1..=PLAYERS {
+            add(&mut net, number, By::Stream, Role::Player, robot(number, true));
+        }
+        add(&mut net, 8, By::Stream, Role::Watcher, robot(8, false));
+        add(&mut net, 9, By::Messages, Role::Watcher, robot(9, false));
         sit_down(&mut net, seed);
         net.set_stream_conditions(StreamConditions { window: 200, ..rough(seed) });
-        play(&mut net, |net, turn| {
+        let truth = play(&mut net, |net| {
+            let turn = net.engine().game().map_or(0, robots::Game::turn);
             for number in [8, 9] {
                 net.set_reading(address(number), !(5..=25).contains(&turn));
             }
@@ -111,8 +278,8 @@ fn a_client_that_does_not_read_for_a_while_misses_nothing() {
         for number in [8, 9] {
             net.set_reading(address(number), true);
         }
-        check_end(&mut net, &[]);
+        check_end(&mut net, &truth, &[]);
         assert!(net.traffic().blocked > 0, "the window was full");
-        assert_eq!(net.client(address(8)).client.players().len(), 0, "the next lobby is empty");
+        assert_eq!(net.client(address(8)).players().len(), 0, "the next lobby is empty");
     });
 }

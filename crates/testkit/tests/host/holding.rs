@@ -84,6 +84,23 @@ fn a_peer_that_disconnects_meanwhile_costs_the_others_nothing() {
 }
 
 #[test]
+fn a_peer_that_connects_meanwhile_receives_no_earlier_broadcasts() {
+    let (mut host, script, gate, _) = host();
+    script.say(1, "all");
+    script.open(3, "10.0.0.3:5000");
+    script.say(2, "all");
+    work(&mut host);
+    gate.reach(5);
+    work(&mut host);
+    let told = script.frames();
+    assert_eq!(
+        told,
+        frames([(1, "all 0"), (2, "all 0"), (3, "hello 2"), (1, "all 1"), (2, "all 1"), (3, "all 1")]),
+        "as without a hold"
+    );
+}
+
+#[test]
 fn a_host_with_too_many_held_outputs_stops_reading_and_continues_later() {
     let (mut host, script, gate, _) = host();
     for _ in 0..100 {

@@ -53,13 +53,35 @@ fn a_peer_is_charged_for_what_its_inputs_record_and_is_paused() {
     assert_eq!(script.lock().kept.pop().unwrap().1, "x");
     let (_, until) = script.lock().paused.pop().unwrap();
     assert!(until > Time::ZERO && until <= at(20), "{until:?}");
-    // A second later it may record again, and others were never paused.
-    assert!(flood(&mut host, &script, 1, at(1_000)) > 0);
-    script.lock().paused.clear();
-    script.open(2, BOB);
-    script.say(2, "x");
+    // A second later it may record what is allowed in a second.
+    let second = usize::try_from(RECORDED_RATE.per_second / RECORDS).unwrap();
+    let heard = flood(&mut host, &script, 1, at(1_000));
+    assert!(heard.abs_diff(second) <= 1, "{heard} inputs");
+}
+
+#[test]
+fn neighbours_and_others_are_heard_while_a_peer_is_paused() {
+    let (mut host, script) = host(RECORDS);
+    for (id, address) in [(1, EVE), (2, ANN), (3, BOB)] {
+        script.open(id, address);
+    }
     work(&mut host);
+    flood(&mut host, &script, 1, Time::ZERO);
+    script.lock().paused.clear();
+    script.told();
+    script.say(2, "ann");
+    script.say(3, "bob");
+    work(&mut host);
+    assert_eq!(script.frames(), super::frames([(2, "ann"), (3, "bob")]));
     assert_eq!(script.lock().paused, []);
+    // A neighbour that does not record little is paused too, others are not.
+    for _ in 0..10 {
+        script.say(2, "ann");
+        script.say(3, "bob");
+    }
+    work(&mut host);
+    let paused = std::mem::take(&mut script.lock().paused);
+    assert!(!paused.is_empty() && paused.iter().all(|&(id, _)| id == 2), "{paused:?}");
 }
 
 #[test]
@@ -105,4 +127,16 @@ fn what_nobody_caused_is_charged_to_nobody() {
     script.open(2, EVE);
     work(&mut host);
     assert_eq!(host.peers(), 2, "only the first of the two was charged, with the whole burst");
+}
+
+#[test]
+fn who_records_nothing_is_never_paused() {
+    let (mut host, script) = host(0);
+    script.open(1, EVE);
+    work(&mut host);
+    for _ in 0..10_000 {
+        script.say(1, "x");
+    }
+    work(&mut host);
+    assert_eq!((script.waiting(), script.lock().paused.len()), (0, 0));
 }

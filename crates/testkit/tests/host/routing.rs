@@ -1,6 +1,6 @@
 //! Peer numbers and the routing of outputs.
 
-use netcore::{DecodeError, Gone, Leave, Link, Outcome, PeerId, Role};
+use netcore::{DecodeError, Gone, Leave, Link, Outcome, PeerId, Role, Time};
 use netshell::{ConnectionId, Host};
 use testkit::net::{EventRecorder, RecordedEvent};
 
@@ -13,6 +13,46 @@ fn host() -> (Host, [Script; 3], EventRecorder) {
     let (scripts, recorder) = ([(); 3].map(|()| Script::default()), EventRecorder::default());
     let host = Host::new(Parrot::default()).with_observer(recorder.clone());
     (scripts.iter().fold(host, |host, script| host.with_transport(script.clone())), scripts, recorder)
+}
+
+#[test]
+fn peer_numbers_are_unique_across_transports() {
+    let (host, [left, right, _], recorder) = host();
+    let mut host = host.with_first_peer(PeerId(40));
+    for round in 0..5 {
+        left.open(round, ANN);
+        right.open(round, ANN);
+        work(&mut host);
+        // Some disconnect, some break, some are closed.
+        match round {
+            0 => left.go(round, Gone::Broken),
+            1 => left.say(round, "bye"),
+            _ => right.go(round, Gone::Lagging),
+        }
+        work(&mut host);
+    }
+    let numbers: Vec<u64> = recorder
+        .observed()
+        .into_iter()
+        .filter_map(|(_, observed)| match observed {
+            RecordedEvent::Connected { peer, .. } => Some(peer.0),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(numbers, (40..50).collect::<Vec<_>>());
+    assert_eq!(host.peers(), 5);
+}
+
+#[test]
+fn a_clock_that_goes_back_is_not_followed() {
+    let (mut host, [left, right, _], recorder) = host();
+    left.open(1, ANN);
+    assert!(host.work(|| Time::from_millis(1_000)).unwrap());
+    right.open(1, BOB);
+    assert!(host.work(|| Time::from_millis(400)).unwrap());
+    host.stop(Time::ZERO, Leave::Over);
+    let times: Vec<Time> = recorder.observed().into_iter().map(|(now, _)| now).collect();
+    assert!(times.len() >= 2 && times.iter().all(|&now| now == Time::from_millis(1_000)), "{times:?}");
 }
 
 #[test]

@@ -2,42 +2,119 @@
 
 use std::{net::SocketAddr, time::Duration};
 
-use blackjack::{Config, Dialect, PlayerMessage, Score, Seed, Server};
-use netcore::{Framing, Role, Time};
+use blackjack::{
+    Client, Config, Dialect, Name, PlayerMessage, Policy, Score, Seed, Server, StateSpace,
+    client::{ClientError, Meaning},
+    learn::Choice,
+};
+use bytes::Bytes;
+use netcore::{Framing, Gone, Role, Time};
 use testkit::{
     net::{Net, StreamConditions},
     simulation::Game,
 };
 
-use super::seats::Seats;
-use crate::guest::{Guest, name};
-
 const PLAYERS: u8 = 3;
-/// The seat of the watcher.
+/// The number of the watcher.
 const WATCHER: u8 = PLAYERS;
-/// The seat of a client that sends more than it was asked for.
+/// The number of a client that sends more than it was asked for.
 const HOSTILE: u8 = PLAYERS + 1;
 /// Time until a client reconnects.
 const AWAY: Duration = Duration::from_millis(200);
 /// Longer than all clock changes.
 const NEVER: Duration = Duration::from_secs(1_000 * 86_400);
 
-/// Each seat has its own host, and another port for each connection.
-fn address(seat: u8, number: u8) -> SocketAddr {
-    SocketAddr::from(([10, 0, 0, seat], 1_000 + u16::from(number)))
+/// A player or a watcher.
+#[derive(Debug)]
+pub(super) struct Guest {
+    // `None` for a watcher.
+    player: Option<(Box<Client>, Box<Policy>)>,
+    score: Score,
+    gone: bool,
+    // How many bytes it received.
+    heard: usize,
+    // What it says before all else.
+    first: Option<Bytes>,
+}
+
+impl Guest {
+    fn new(number: u8, score: Score) -> Self {
+        let player = (number < PLAYERS).then(|| {
+            let dialect = if number.is_multiple_of(2) { Dialect::Text } else { Dialect::Binary };
+            let client = Client::new(name(number), dialect, Framing::Stream, StateSpace::Coarse);
+            (Box::new(client), Box::new(Policy::mimic()))
+        });
+        // It does not wait until it is asked.
+        let first = (number == HOSTILE).then(|| {
+            let messages = [PlayerMessage::Join(name(number)), PlayerMessage::Hit];
+            messages.map(|message| message.to_bytes(Dialect::Binary)).concat().into()
+        });
+        Self { player, score, gone: false, heard: 0, first }
+    }
+}
+
+impl netcore::Client for Guest {
+    type Action = Choice;
+    type Error = ClientError;
+
+    fn receive(&mut self, now: Time, bytes: &[u8]) -> Result<(), ClientError> {
+        self.heard += bytes.len();
+        let Some((client, policy)) = &mut self.player else { return Ok(()) };
+        client.receive(now, bytes)?;
+        while let Some(event) = client.poll_event() {
+            assert_eq!(event.anomaly, None);
+            match event.meaning {
+                Meaning::Asked => {
+                    let state = client.state().expect("a decision was requested");
+                    client.act(now, Choice::sure(policy.action(state)));
+                }
+                Meaning::Ended { verdict, .. } => self.score.add(verdict),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn act(&mut self, now: Time, choice: Choice) {
+        if let Some((client, _)) = &mut self.player {
+            client.act(now, choice);
+        }
+    }
+
+    fn take_outgoing(&mut self) -> Option<Bytes> {
+        self.first.take().or_else(|| self.player.as_mut().and_then(|(client, _)| client.take_outgoing()))
+    }
+
+    fn disconnected(&mut self, now: Time, why: Gone) {
+        self.gone = true;
+        if let Some((client, _)) = &mut self.player {
+            client.disconnected(now, why);
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.player.as_ref().map_or(self.gone, |(client, _)| client.is_over())
+    }
+}
+
+fn name(number: u8) -> Name {
+    Name::new(format!("P{number}").as_bytes()).unwrap()
+}
+
+/// Each has its own host, and another port for each connection.
+fn address(number: u8, time: u16) -> SocketAddr {
+    SocketAddr::from(([10, 0, 0, number], 1_000 + time))
 }
 
 /// The invariants of a dealer.
 pub(super) struct Blackjack {
-    seats: Seats,
+    // The number of connections of each guest, and when it reconnects.
+    guests: Vec<(u16, Option<Time>)>,
     // Messages were delivered that the dealer lost.
     forked: bool,
 }
 
-impl Game for Blackjack {
-    type Engine = Server;
-    type Client = Guest;
-
+impl Game<Server, Guest> for Blackjack {
     fn begin(seed: u64) -> (Self, Server) {
         let rounds = if seed.is_multiple_of(4) { 30 } else { 100_000 };
         let config = Config {
@@ -46,34 +123,47 @@ impl Game for Blackjack {
             timeout: NEVER,
             ..Config::new(rounds, Seed::from_number(seed))
         };
-        (Self { seats: Seats::new(HOSTILE + 1, AWAY), forked: false }, Server::new(config).unwrap())
+        (Self { guests: vec![], forked: false }, Server::new(config).unwrap())
     }
 
     fn enter(&mut self, net: &mut Net<Server, Guest>) {
         // A random reset would cost a hand, and the seat.
         net.set_stream_conditions(StreamConditions { reset_permille: 0, stall_percent: 0, ..StreamConditions::ROUGH });
-        for (number, seat) in self.seats.numbers().zip(0..) {
-            enter(net, seat, number, Score::default());
+        for number in 0..=HOSTILE {
+            self.guests.push((0, None));
+            Self::come(net, number, 0, Score::default());
         }
     }
 
     fn step(&mut self, net: &mut Net<Server, Guest>) {
         self.check(net);
-        for back in self.seats.reconnecting(net.now(), |seat, number| net.client(address(seat, number)).gone.is_some())
-        {
-            let before = address(back.seat, back.before);
-            let score = net.client(before).score;
-            net.remove(before);
-            enter(net, back.seat, back.number, score);
+        let now = net.now();
+        for number in 0..=HOSTILE {
+            let (times, back_at) = self.guests[usize::from(number)];
+            let guest = net.client(address(number, times));
+            if !guest.gone {
+                continue;
+            }
+            match back_at {
+                None => self.guests[usize::from(number)].1 = Some(now.plus(AWAY)),
+                Some(at) if at <= now => {
+                    let score = guest.score;
+                    net.remove(address(number, times));
+                    let times = (times + 1) % 50_000;
+                    self.guests[usize::from(number)] = (times, None);
+                    Self::come(net, number, times, score);
+                }
+                Some(_) => {}
+            }
         }
     }
 
     fn wake(&self) -> Option<Time> {
-        self.seats.times().min()
+        self.guests.iter().filter_map(|&(_, back_at)| back_at).min()
     }
 
     fn is_current(&self, net: &Net<Server, Guest>, guest: &Guest) -> bool {
-        let Some(client) = guest.client() else { return !guest.heard.is_empty() };
+        let Some((client, _)) = &guest.player else { return guest.heard > 0 };
         let engine = net.engine();
         let seats = engine.tables().flat_map(|table| table.view().seats);
         match seats.flatten().find(|seat| seat.name == *client.name()) {
@@ -88,41 +178,26 @@ impl Game for Blackjack {
     }
 }
 
-fn enter(net: &mut Net<Server, Guest>, seat: u8, number: u8, score: Score) {
-    let mut guest = match seat {
-        WATCHER => Guest::watcher(),
-        HOSTILE => {
-            // It does not wait until it is asked.
-            let messages = [PlayerMessage::Join(name(seat)), PlayerMessage::Hit];
-            Guest::saying(messages.map(|message| message.to_bytes(Dialect::Binary)).concat().into())
-        }
-        _ => {
-            let dialect = if seat.is_multiple_of(2) { Dialect::Text } else { Dialect::Binary };
-            Guest::player(seat, Framing::Stream, dialect)
-        }
-    };
-    guest.score = score;
-    let role = if seat == WATCHER { Role::Watcher } else { Role::Player };
-    net.add_stream(address(seat, number), role, guest);
-}
-
 impl Blackjack {
+    fn come(net: &mut Net<Server, Guest>, number: u8, times: u16, score: Score) {
+        let role = if number == WATCHER { Role::Watcher } else { Role::Player };
+        net.add_stream(address(number, times), role, Guest::new(number, score));
+    }
+
     // Checks that results delivered to a player are known to the dealer.
     fn check(&self, net: &Net<Server, Guest>) {
         let engine = net.engine();
         let Some(table) = engine.tables().next().filter(|_| !self.forked) else { return };
         for seat in table.view().seats.into_iter().flatten() {
-            let Some((player, number)) = (0..PLAYERS).zip(self.seats.numbers()).find(|&(at, _)| name(at) == seat.name)
-            else {
-                continue;
-            };
-            let (told, truth) = (net.client(address(player, number)).score, seat.score);
+            let Some(number) = (0..PLAYERS).find(|&number| name(number) == seat.name) else { continue };
+            let (times, _) = self.guests[usize::from(number)];
+            let (told, truth) = (net.client(address(number, times)).score, seat.score);
             let fits = told.wins <= truth.wins
                 && told.pushes <= truth.pushes
                 && told.losses <= truth.losses
                 && told.busts <= truth.busts;
-            assert!(fits, "player {player} was told {told:?}, and the dealer knows {truth:?}");
-            assert_eq!(seat.forfeits, 0, "player {player} lost a hand because the server was away");
+            assert!(fits, "player {number} was told {told:?}, and the dealer knows {truth:?}");
+            assert_eq!(seat.forfeits, 0, "player {number} lost a hand because the server was away");
         }
     }
 }

@@ -6,11 +6,8 @@ use mastermind::{Config, Mode, Server, view::Board};
 use netcore::{Client as _, Link, Role, Time};
 use testkit::{net::Net, simulation::Game};
 
-use super::seats::Seats;
-use crate::{
-    address,
-    breaker::{Breaker, Told},
-};
+use super::{address, seats::Seats};
+use crate::breaker::{Breaker, Told};
 
 /// Time between two messages of a player.
 const PAUSE: Duration = Duration::from_millis(150);
@@ -31,10 +28,7 @@ pub(super) struct Mastermind {
     stale: Vec<u8>,
 }
 
-impl Game for Mastermind {
-    type Engine = Server;
-    type Client = Breaker;
-
+impl Game<Server, Breaker> for Mastermind {
     fn begin(seed: u64) -> (Self, Server) {
         let mode = if seed.is_multiple_of(3) { Mode::Race(3) } else { Mode::Solo };
         let nonsense_at = seed.is_multiple_of(4).then_some(Time::ZERO.plus(NONSENSE));
@@ -53,7 +47,7 @@ impl Game for Mastermind {
         for number in self.seats.numbers().filter(|number| !self.stale.contains(number)) {
             self.told.check(&net.client(address(number)).client, &format!("client {number}"));
         }
-        for back in self.seats.reconnecting(now, |_, number| net.client(address(number)).gone) {
+        for back in self.seats.reconnecting(now, |number| net.client(address(number)).gone) {
             net.remove(address(back.before));
             self.stale.retain(|&stale| stale != back.number);
             enter(net, back.seat, back.number);

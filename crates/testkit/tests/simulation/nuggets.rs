@@ -3,16 +3,11 @@
 use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
 
 use netcore::{Link, Role, Time};
-use nuggets::{
-    Cell, Client, Config, Grid, Letter, Name, Participant, Rules, Server,
-    grid::ROCK,
-    view::SELF,
-    visibility::{Field, Sighter, Vision},
-};
+use nuggets::{Config, Grid, Letter, Name, Participant, Rules, Server};
 use testkit::{net::Net, simulation::Game};
 
-use super::seats::Seats;
-use crate::{address, explorer::Player};
+use super::address;
+pub(super) use crate::explorer::Player;
 
 const MAP: &str = "
 +--------------+      +----------+      +---------+
@@ -60,8 +55,9 @@ pub(super) struct Nuggets {
     rematch: bool,
     again_at: Option<Time>,
     games: u32,
-    // The watcher over a stream.
-    watcher: Seats,
+    // The number of the watcher over a stream, and when it reconnects.
+    watcher: u8,
+    back_at: Option<Time>,
     nonsense_at: Option<Time>,
     // When a client sends more keys than anybody can press.
     flood_at: Option<Time>,
@@ -74,10 +70,7 @@ pub(super) struct Nuggets {
     forked: bool,
 }
 
-impl Game for Nuggets {
-    type Engine = Server;
-    type Client = Player;
-
+impl Game<Server, Player> for Nuggets {
     fn begin(seed: u64) -> (Self, Server) {
         let (grid, _) = Grid::parse(MAP.trim_start().as_bytes()).unwrap();
         let steal_percent = if seed.is_multiple_of(3) { 50 } else { 0 };
@@ -95,7 +88,8 @@ impl Game for Nuggets {
             rematch,
             again_at: None,
             games: 0,
-            watcher: Seats::from(100, 1, AWAY),
+            watcher: 100,
+            back_at: None,
             nonsense_at: seed.is_multiple_of(4).then_some(Time::ZERO.plus(NONSENSE.0)),
             flood_at: (seed % 8 == 5).then_some(Time::ZERO.plus(FLOOD.0)),
             quitter_at: Time::ZERO.plus(AWAY),
@@ -108,7 +102,11 @@ impl Game for Nuggets {
 
     fn enter(&mut self, net: &mut Net<Server, Player>) {
         self.come(net);
-        watch(net, self.watcher.number(0));
+        net.add_stream(
+            address(self.watcher),
+            Role::Watcher,
+            Player::new(Link::Stream, Participant::Spectator, Time::ZERO, PAUSE),
+        );
     }
 
     fn step(&mut self, net: &mut Net<Server, Player>) {
@@ -140,15 +138,29 @@ impl Game for Nuggets {
                 _ => {}
             }
         }
-        for back in self.watcher.reconnecting(now, |_, number| net.client(address(number)).gone) {
-            net.remove(address(back.before));
-            watch(net, back.number);
+        if net.client(address(self.watcher)).gone {
+            match self.back_at {
+                None => self.back_at = Some(now.plus(AWAY)),
+                Some(at) if at <= now => {
+                    self.back_at = None;
+                    net.remove(address(self.watcher));
+                    self.watcher = self.watcher.checked_add(1).unwrap_or(100);
+                    let watcher = Player::new(Link::Stream, Participant::Spectator, now, PAUSE);
+                    net.add_stream(address(self.watcher), Role::Watcher, watcher);
+                }
+                Some(_) => {}
+            }
         }
     }
 
     fn wake(&self) -> Option<Time> {
-        let others = [self.nonsense_at, self.again_at, self.flood_at, Some(self.quitter_at)];
-        self.watcher.times().chain(others.into_iter().flatten()).min()
+        self.back_at
+            .into_iter()
+            .chain(self.nonsense_at)
+            .chain(self.again_at)
+            .chain(self.flood_at)
+            .chain([self.quitter_at])
+            .min()
     }
 
     fn resumed(&mut self, _: &mut Net<Server, Player>, forked: bool) {
@@ -168,32 +180,11 @@ impl Game for Nuggets {
             Some(player) => {
                 let position = player.cell.map(|cell| game.grid().position(cell));
                 (client.purse(), client.remaining(), client.position()) == (player.purse, game.remaining(), position)
-                    && shows_what_is_seen(game, player, client)
             }
             // It plays in a past that the server has lost.
             None => self.forked,
         }
     }
-}
-
-// Whether the display of a client is what the rule of visibility says.
-fn shows_what_is_seen(game: &nuggets::game::Game, player: &nuggets::game::Player, client: &Client) -> bool {
-    let (grid, own) = (game.grid(), player.cell);
-    let sight = own.map(|own| Sighter::default().sight(Field::from(&**grid), own, Vision::default()));
-    client.display().len() == grid.text().len()
-        && (0..grid.rows()).flat_map(|row| grid.row_range(row)).all(|index| {
-            let (cell, shown) = (Cell(u16::try_from(index).unwrap()), client.display()[index]);
-            match &sight {
-                _ if own == Some(cell) => shown == SELF,
-                Some(sight) if !sight.contains(cell) => shown == ROCK || shown == grid.at(cell),
-                _ => shown == game.content(cell),
-            }
-        })
-}
-
-fn watch(net: &mut Net<Server, Player>, number: u8) {
-    let watcher = Player::new(Link::Stream, Participant::Spectator, net.now(), PAUSE);
-    net.add_stream(address(number), Role::Watcher, watcher);
 }
 
 impl Nuggets {

@@ -23,12 +23,7 @@ pub(super) struct Reconnect {
 impl Seats {
     /// Seats whose clients reconnect after `away`; the clients are numbered from 1.
     pub(super) fn new(count: u8, away: Duration) -> Self {
-        Self::from(1, count, away)
-    }
-
-    /// Seats whose clients are numbered from `first`.
-    pub(super) fn from(first: u8, count: u8, away: Duration) -> Self {
-        Self { away, clients: (first..).take(count.into()).map(|number| (number, None)).collect(), next: first + count }
+        Self { away, clients: (1..=count).map(|number| (number, None)).collect(), next: count + 1 }
     }
 
     /// The numbers of the clients, in the order of their seats.
@@ -42,17 +37,19 @@ impl Seats {
     }
 
     /// Notes which clients have lost their connection, and gives those that reconnect now.
-    pub(super) fn reconnecting(&mut self, now: Time, is_gone: impl Fn(u8, u8) -> bool) -> Vec<Reconnect> {
+    pub(super) fn reconnecting(&mut self, now: Time, is_gone: impl Fn(u8) -> bool) -> Vec<Reconnect> {
         let mut reconnecting = vec![];
-        for (index, seat) in (0..self.clients.len()).zip(0..) {
-            let (before, back_at) = self.clients[index];
+        for seat in 0..self.clients.len() {
+            let (before, back_at) = self.clients[seat];
+            if !is_gone(before) {
+                continue;
+            }
             match back_at {
-                _ if !is_gone(seat, before) => {}
-                None => self.clients[index].1 = Some(now.plus(self.away)),
+                None => self.clients[seat].1 = Some(now.plus(self.away)),
                 Some(at) if at <= now => {
                     let number = self.free_number();
-                    self.clients[index] = (number, None);
-                    reconnecting.push(Reconnect { seat, before, number });
+                    self.clients[seat] = (number, None);
+                    reconnecting.push(Reconnect { seat: u8::try_from(seat).unwrap(), before, number });
                 }
                 Some(_) => {}
             }

@@ -108,7 +108,9 @@ fn hints_find_all(rules: Rules) {
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
     thread::scope(|scope| {
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        workers.into_iter().for_each(|worker| tally.add(&worker.join().unwrap()));
+        for worker in workers {
+            tally.add(&worker.join().unwrap());
+        }
     });
     let (turns, hints) = (tally.turns(), tally.guesses);
     println!("{rules}: {tally}, {turns:?}, {hints} hints, {threads} threads, {:.0?}", start.elapsed());

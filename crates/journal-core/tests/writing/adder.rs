@@ -1,4 +1,4 @@
-//! A minimal engine, for tests that are about its journal.
+//! A minimal engine.
 
 use netcore::{
     Admission, DecodeError, Engine, Fingerprint, Framing, Input, Leave, Outbox, Outcome, Phase, Protocol, Recorded,
@@ -9,24 +9,20 @@ use serde::{Deserialize, Serialize};
 /// Sums up the bytes that it receives, one per message, and sends everybody the sum. `!` is malformed, `q` closes its
 /// sender, `x` panics, and each second is counted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Adder {
-    /// The sum so far.
-    pub sum: u64,
+pub(crate) struct Adder {
+    pub(crate) sum: u64,
     start: u64,
     seconds: u64,
     over: Option<Outcome>,
 }
 
 impl Adder {
-    /// An engine whose sum begins here.
-    pub const fn new(start: u64) -> Self {
+    pub(crate) const fn new(start: u64) -> Self {
         Self { sum: start, start, seconds: 0, over: None }
     }
 }
 
-/// The protocol of an [`Adder`].
-#[derive(Debug)]
-pub struct OneByte;
+pub(crate) struct OneByte;
 
 impl Protocol for OneByte {
     type Request = u8;

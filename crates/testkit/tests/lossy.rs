@@ -1,0 +1,383 @@
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    net::SocketAddr,
+    sync::Arc,
+    time::Duration,
+};
+
+use netcore::{Client as _, Engine, Outcome, Time};
+use netshell::HOST_RATE;
+use nuggets::{
+    Client, Command, Config, Direction, End, Grid, Name, Participant,
+    game::{Game, Player, PlayerId},
+    grid::ROCK,
+    server::Server,
+    view::SELF,
+    visibility::{Field, Sighter, Vision},
+};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
+use testkit::{
+    hostile::{MALFORMED, Malformed},
+    net::{Conditions, Net, Traffic},
+    seeds::for_each_seed,
+};
+
+const MAIN: &[u8] = include_bytes!("../../../maps/main.txt");
+const PLAYERS: u8 = 6;
+const GOLD: u32 = 250;
+
+fn address(host: u8) -> SocketAddr {
+    SocketAddr::from(([10, 0, 0, host], 5_000))
+}
+
+fn part(host: u8) -> Participant {
+    if host == 0 {
+        Participant::Spectator
+    } else {
+        Participant::Player(Name::new(format!("P{host}").as_bytes()).unwrap())
+    }
+}
+
+fn net(seed: u64, conditions: Conditions) -> Net<Server, Client> {
+    let (grid, _) = Grid::parse(MAIN).unwrap();
+    let server = Server::new(Arc::new(grid), Config { seed: seed.into(), ..Config::default() }).unwrap();
+    Net::new(server, seed, conditions)
+}
+
+fn player(game: &Game, host: u8) -> Option<(PlayerId, &Player)> {
+    let name = format!("P{host}");
+    (0..).map(PlayerId).zip(game.players()).find(|(_, player)| player.name.as_str() == name)
+}
+
+/// Invariants under all network conditions.
+fn check_invariants(game: &Game) {
+    let purses: u32 = game.players().iter().map(|player| player.purse).sum();
+    let piled: u32 = game.piles().values().sum();
+    assert_eq!(piled, game.remaining());
+    assert_eq!(purses + piled, GOLD, "gold neither comes nor goes");
+    assert!(game.piles().values().all(|&nuggets| nuggets > 0));
+    let names: BTreeSet<&str> = game.players().iter().map(|player| player.name.as_str()).collect();
+    assert_eq!(names.len(), game.players().len(), "nobody has two seats");
+    let mut taken = BTreeSet::new();
+    for cell in game.active().filter_map(|(_, player)| player.cell) {
+        assert!(taken.insert(cell), "two players stand at {cell:?}");
+        assert!(!game.piles().contains_key(&cell), "a player stands on a pile at {cell:?}");
+    }
+}
+
+/// Compares the display of a client with the visibility rule.
+fn check_picture(game: &Game, viewer: Option<&Player>, client: &Client) {
+    let grid = game.grid();
+    let own = viewer.and_then(|player| player.cell);
+    let sight = own.map(|own| Sighter::default().sight(Field::from(&**grid), own, Vision::default()));
+    assert_eq!(client.display().len(), grid.text().len());
+    for row in 0..grid.rows() {
+        for index in grid.row_range(row) {
+            let cell = nuggets::Cell(u16::try_from(index).unwrap());
+            let shown = client.display()[index];
+            let at = grid.position(cell);
+            if own == Some(cell) {
+                assert_eq!(shown, SELF, "{at}");
+            } else if sight.as_ref().is_none_or(|sight| sight.contains(cell)) {
+                assert_eq!(char::from(shown), char::from(game.content(cell)), "{at} is in sight");
+            } else {
+                assert!(
+                    shown == ROCK || shown == grid.at(cell),
+                    "{at} is out of sight and shows {}",
+                    char::from(shown)
+                );
+            }
+        }
+    }
+}
+
+/// Players that type at random.
+struct Players {
+    net: Net<Server, Client>,
+    rng: Pcg64,
+}
+
+impl Players {
+    fn new(seed: u64) -> Self {
+        Self { net: net(seed, Conditions::STORM), rng: Pcg64::seed_from_u64(seed) }
+    }
+
+    /// Lets everybody join, one after the other.
+    fn sit_down(&mut self) {
+        for host in 0..=PLAYERS {
+            self.net.add(address(host), Client::new(part(host), self.net.now()));
+            self.pass(Duration::from_millis(300));
+        }
+        // A client repeats its PLAY after fifteen seconds; three losses in a row are improbable enough.
+        let patience = self.net.now().plus(Duration::from_secs(50));
+        while self.net.now() < patience && !self.net.clients().all(|(_, client)| client.is_joined()) {
+            self.pass(Duration::from_millis(100));
+            for host in 0..=PLAYERS {
+                if self.net.client(address(host)).end() == Some(&End::NoAnswer) {
+                    self.net.add(address(host), Client::new(part(host), self.net.now()));
+                }
+            }
+        }
+    }
+
+    /// Everybody types random keys.
+    fn type_keys(&mut self, keys: u32) {
+        for _ in 0..keys {
+            let host = self.rng.random_range(1..=PLAYERS);
+            let typed = b"hjklyubnhjklyubnhjklyubnHJKLYUBN?";
+            let key = typed[self.rng.random_range(0..typed.len())];
+            let now = self.net.now();
+            self.net.client_mut(address(host)).act(now, Command::Key(key));
+            let pause = self.rng.random_range(5..50);
+            self.pass(Duration::from_millis(pause));
+        }
+    }
+
+    fn pass(&mut self, time: Duration) {
+        let until = self.net.now().plus(time);
+        loop {
+            let before = self.net.engine().digest();
+            let more = self.net.step(until);
+            if self.net.engine().digest() != before {
+                check_invariants(self.net.engine().game());
+            }
+            if !more {
+                break;
+            }
+        }
+    }
+
+    /// Ends the bad conditions: everything in flight arrives.
+    fn calm_down(&mut self) {
+        self.net.set_conditions(Conditions::CALM);
+        self.net.settle();
+    }
+
+    fn is_over(&self) -> bool {
+        self.net.engine().outcome().is_some()
+    }
+}
+
+#[test]
+fn over_a_bad_network_everybody_joins_plays_and_ends_up_with_the_right_display() {
+    for_each_seed(30, |seed| {
+        let mut table = Players::new(seed);
+        table.sit_down();
+        for (address, client) in table.net.clients() {
+            assert!(client.is_joined(), "{address}: {client:?}");
+        }
+        assert_eq!(table.net.engine().game().players().len(), usize::from(PLAYERS));
+        table.type_keys(400);
+        let Traffic { lost, doubled, overtaken, refused, .. } = table.net.traffic();
+        assert!(lost > 100 && doubled > 50 && overtaken > 100 && refused == 0, "{:?}", table.net.traffic());
+
+        table.calm_down();
+        if table.is_over() {
+            return assert!(table.net.summaries()[0].starts_with("GAME OVER:\n"));
+        }
+        for host in 1..=PLAYERS {
+            let way = {
+                let engine = table.net.engine();
+                let game = engine.game();
+                let cell = player(game, host).and_then(|(_, player)| player.cell).unwrap();
+                Direction::ALL.into_iter().find(|&way| game.grid().step(cell, way).is_some()).unwrap()
+            };
+            let now = table.net.now();
+            table.net.client_mut(address(host)).act(now, Command::Key(way.key()));
+            table.net.settle();
+            if table.is_over() {
+                return;
+            }
+        }
+        let engine = table.net.engine();
+        let game = engine.game();
+        for host in 0..=PLAYERS {
+            let client = table.net.client(address(host));
+            let own = player(game, host).map(|(_, player)| player);
+            check_picture(game, own, client);
+            if let Some(own) = own {
+                // A client that has waited for its welcome for a while plays with what has arrived.
+                if client.size().is_some() {
+                    assert_eq!(client.position(), own.cell.map(|cell| game.grid().position(cell)));
+                }
+                assert!(client.letter().is_none_or(|letter| letter == own.letter));
+            }
+        }
+
+        drop(engine);
+
+        // A refresh changes nothing in the display, and corrects the gold, of which messages may have been lost.
+        let before: Vec<Vec<u8>> = table.net.clients().map(|(_, client)| client.display().to_vec()).collect();
+        for host in 0..=PLAYERS {
+            assert!(table.net.refresh(address(host)));
+        }
+        table.net.settle();
+        for ((_, client), before) in table.net.clients().zip(before) {
+            assert_eq!(client.display(), before);
+            assert_eq!(client.size(), Some((21, 79)));
+            assert_eq!(client.remaining(), table.net.engine().game().remaining());
+        }
+        for host in 1..=PLAYERS {
+            let engine = table.net.engine();
+            let (_, own) = player(engine.game(), host).unwrap();
+            let client = table.net.client(address(host));
+            assert_eq!((client.purse(), client.letter()), (own.purse, Some(own.letter)));
+        }
+    });
+}
+
+#[test]
+fn over_a_bad_network_a_player_who_left_stays_away() {
+    for_each_seed(20, |seed| {
+        let mut table = Players::new(seed);
+        table.sit_down();
+        table.type_keys(60);
+        for host in 0..=PLAYERS {
+            let now = table.net.now();
+            table.net.client_mut(address(host)).act(now, Command::Leave);
+            table.pass(Duration::from_millis(50));
+        }
+        table.pass(Duration::from_secs(5));
+        table.calm_down();
+        let engine = table.net.engine();
+        let game = engine.game();
+        check_invariants(game);
+        assert_eq!(game.players().len(), usize::from(PLAYERS), "no letter is given twice");
+        for host in 1..=PLAYERS {
+            let (_, own) = player(game, host).unwrap();
+            match table.net.client(address(host)).end() {
+                Some(End::Quit(_)) => assert_eq!(own.cell, None, "the server said goodbye to P{host}"),
+                Some(End::NoGoodbye) => {}
+                end => panic!("P{host} wanted to leave, and {end:?}"),
+            }
+        }
+        drop(engine);
+        // A PLAY that was delayed for long does not let a player return.
+        for host in 1..=PLAYERS {
+            table.net.send(address(host), format!("PLAY P{host}"));
+        }
+        table.net.settle();
+        let engine = table.net.engine();
+        assert_eq!(engine.game().players().len(), usize::from(PLAYERS));
+        check_invariants(engine.game());
+    });
+}
+
+#[test]
+fn over_a_bad_network_a_game_ends() {
+    for_each_seed(10, |seed| {
+        let (grid, _) = Grid::parse("..........\n".repeat(6).as_bytes()).unwrap();
+        let server = Server::new(Arc::new(grid), Config { seed: seed.into(), ..Config::default() }).unwrap();
+        let mut table = Players { net: Net::new(server, seed, Conditions::STORM), rng: Pcg64::seed_from_u64(seed) };
+        table.sit_down();
+        for _ in 0..100 {
+            if table.is_over() {
+                break;
+            }
+            table.type_keys(50);
+        }
+        assert_eq!(table.net.engine().outcome(), Some(Outcome::Finished));
+        let summaries = table.net.summaries();
+        let [summary] = &summaries[..] else { panic!("{summaries:?}") };
+        let rows: Vec<&str> = summary.strip_prefix("GAME OVER:\n").unwrap().lines().collect();
+        let purses: u32 = rows.iter().map(|row| row[2..12].trim().parse::<u32>().unwrap()).sum();
+        assert_eq!((rows.len(), purses), (table.net.engine().game().players().len(), GOLD));
+        // All that received the result received the same one.
+        table.calm_down();
+        for (_, client) in table.net.clients() {
+            if let Some(End::Quit(text)) = client.end() {
+                assert_eq!(text, summary);
+            }
+        }
+    });
+}
+
+#[test]
+fn the_same_seed_gives_the_same_run() {
+    let run = |seed| {
+        let mut table = Players::new(seed);
+        table.sit_down();
+        table.type_keys(100);
+        let displays: Vec<Vec<u8>> = table.net.clients().map(|(_, client)| client.display().to_vec()).collect();
+        (table.net.traffic(), table.net.trace(), displays)
+    };
+    assert_eq!(run(5), run(5));
+    assert_ne!(run(5).0, run(6).0);
+}
+
+#[test]
+fn malformed_datagrams_move_nobody() {
+    let mut table = Players::new(1);
+    table.net.set_conditions(Conditions::CALM);
+    table.sit_down();
+    let before = table.net.engine().game().digest();
+    for Malformed { name, bytes } in MALFORMED {
+        for from in [address(0), address(1), address(99)] {
+            let displays: BTreeMap<SocketAddr, u64> =
+                table.net.clients().map(|(address, client)| (address, client.displays())).collect();
+            table.net.send(from, *bytes);
+            table.net.settle();
+            assert_eq!(table.net.engine().game().digest(), before, "{name}");
+            for (address, client) in table.net.clients() {
+                assert!(client.end().is_none(), "{name} from {from} ended {address}");
+                assert_eq!(client.displays(), displays[&address], "{name} from {from} drew for {address}");
+            }
+            for answer in table.net.take_mail(from) {
+                assert!(answer.starts_with(b"ERROR "), "{name}: {answer:?}");
+            }
+        }
+        // More datagrams of strangers follow than a host may send at once, so time has to pass.
+        table.pass(Duration::from_secs(1));
+    }
+}
+
+#[test]
+fn an_address_is_a_peer_from_its_first_message_to_its_last() {
+    let mut net = net(1, Conditions::CALM);
+    let (stranger, watcher) = (address(1), address(2));
+    for (message, answers) in [("KEY h", 0), ("KEY Q", 0), ("hello", 1)] {
+        net.send(stranger, message);
+        net.settle();
+        assert_eq!((net.take_mail(stranger).len(), net.peers()), (answers, 0), "{message}");
+    }
+    net.send(watcher, "SPECTATE");
+    net.settle();
+    assert_eq!((net.take_mail(watcher).len(), net.peers()), (3, 1));
+    net.send(stranger, "PLAY  ");
+    net.settle();
+    assert_eq!((net.take_mail(stranger).len(), net.peers()), (1, 1), "refused, told so and forgotten");
+    net.send(watcher, "KEY Q");
+    net.send(watcher, "KEY Q");
+    net.settle();
+    assert_eq!(net.take_mail(watcher), [&b"QUIT Thanks for watching!"[..]]);
+    assert_eq!(net.peers(), 0);
+}
+
+#[test]
+fn a_flood_of_strangers_from_one_host_is_limited() {
+    let mut net = net(1, Conditions::CALM);
+    let ann = address(1);
+    net.add(ann, Client::new(part(1), Time::ZERO));
+    net.settle();
+    let start = net.now();
+    let mut answers = 0;
+    for millisecond in 0..2_000 {
+        for port in 0..10 {
+            net.send(SocketAddr::from(([10, 0, 0, 9], 6_000 + port)), "PLAY ");
+        }
+        net.run_until(start.plus(Duration::from_millis(millisecond)));
+        answers +=
+            (0..10).map(|port| net.take_mail(SocketAddr::from(([10, 0, 0, 9], 6_000 + port))).len()).sum::<usize>();
+    }
+    let most = (HOST_RATE.burst + 2 * HOST_RATE.per_second) as usize;
+    assert!((most - 1..=most).contains(&answers), "{answers} answers, {most} are allowed");
+    assert!(net.traffic().refused > 19_000);
+    let now = net.now();
+    let displays = net.client(ann).displays();
+    for key in [b'h', b'l'] {
+        net.client_mut(ann).act(now, Command::Key(key));
+    }
+    net.settle();
+    assert!(net.client(ann).displays() > displays, "the player does not notice");
+}
