@@ -99,7 +99,9 @@ fn games(seed: u64, kills: u32) {
                 break;
             }
             if is_turn {
-                players.iter_mut().for_each(|player| player.act(action(&mut dice)));
+                for player in &mut players {
+                    player.act(action(&mut dice));
+                }
             }
             // To join again within a game means nothing, but it is long: so the journal grows up to where it holds states.
             if is_turn || is_end {

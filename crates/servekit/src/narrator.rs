@@ -45,7 +45,6 @@ struct Pace {
 impl Pace {
     /// How many rounds a second a game plays, and how long its rest takes; none while it is too early to tell, or was told just now.
     #[expect(clippy::cast_precision_loss, reason = "a rate for people to read")]
-    #[expect(clippy::option_option, reason = "an absent line and an absent field are two things")]
     fn admit(&mut self, now: Time, game: u32, done: u64, whole: u64) -> Option<(f64, Option<Duration>)> {
         let (begun, before) = *self.begun.entry(game).or_insert((now, done));
         if done >= whole || now.since(begun.max(self.told)) < PROGRESS {

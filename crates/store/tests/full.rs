@@ -1,7 +1,6 @@
 //! Files that cannot grow for a while, for real: by a limit on their size, which needs a process of its own. So this program runs itself.
 //! The tests of results in the hub fill a whole disk.
 #![cfg(target_os = "linux")]
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod support;
 

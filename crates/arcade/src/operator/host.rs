@@ -61,14 +61,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
     let writing = Writing::start(SyncPolicy::Interval, MAX_SIZE)?;
     let bans = Arc::new(Bans::open(args.data.join("bans"))?);
     let threads = Threads::start()?;
-    let store = {
-        let _context = threads.rest().enter();
-        match &args.database {
-            Some(address) => Store::server(address)?,
-            None => Store::file(&args.data.join(RESULTS))?,
-        }
-    };
-    let (results, queue) = Results::new(store, journals.clone());
+    let (results, queue) = Results::new(store(args, &threads)?, journals.clone());
     let metrics = Metrics::new();
     let settings =
         Settings { sockets_per_host: args.sockets_per_host, rooms_per_host: args.rooms_per_host, open_files };
@@ -150,6 +143,14 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
     threads.shut_down();
     ended?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn store(args: &Args, threads: &Threads) -> anyhow::Result<Store> {
+    let _context = threads.rest().enter();
+    Ok(match &args.database {
+        Some(address) => Store::server(address)?,
+        None => Store::file(&args.data.join(RESULTS))?,
+    })
 }
 
 fn local_addresses(listeners: &[std::net::TcpListener]) -> io::Result<Vec<SocketAddr>> {
