@@ -40,6 +40,15 @@ export function renew(place, ...children) {
 }
 
 /**
+ * @param {CSSStyleDeclaration} to
+ * @param {CSSStyleDeclaration} from
+ */
+function copyStyle(to, from) {
+  for (const name of [...to]) if (!from.getPropertyValue(name)) to.removeProperty(name);
+  for (const name of from) to.setProperty(name, from.getPropertyValue(name));
+}
+
+/**
  * Makes a node like another one. Gives false if it has to be replaced.
  * @param {Node} node
  * @param {Node} other
@@ -50,7 +59,12 @@ function become(node, other) {
   if (node.tagName !== other.tagName || node.getAttribute('data-key') !== key) return false;
   if (key === null && (listening.has(node) || listening.has(other))) return false;
   for (const { name } of [...node.attributes]) if (!other.hasAttribute(name)) node.removeAttribute(name);
-  for (const { name, value } of other.attributes) if (node.getAttribute(name) !== value) node.setAttribute(name, value);
+  for (const { name, value } of other.attributes) {
+    if (node.getAttribute(name) === value) continue;
+    // Styles are not set as text, which the policy of the hub forbids.
+    if (name === 'style' && node instanceof HTMLElement && other instanceof HTMLElement) copyStyle(node.style, other.style);
+    else node.setAttribute(name, value);
+  }
   renew(node, ...other.childNodes);
   return true;
 }
