@@ -41,7 +41,11 @@ async fn a_page_is_told_what_it_looks_at_and_that_it_is_connected() {
     timeout(Duration::from_secs(25), serve).await.expect_err("the page is there");
     let heard = heard.into_inner();
     assert_eq!((&heard[0]["ids"], &heard[0]["total"]), (&json!([]), &json!(0)));
-    assert_eq!(heard[1..], [json!({}), json!({})]);
+    assert!((12..=25).contains(&heard[1..].len()) && heard[1..].iter().all(is_beat), "{heard:?}");
+}
+
+fn is_beat(message: &Value) -> bool {
+    *message == json!({})
 }
 
 #[tokio::test(start_paused = true)]
@@ -53,7 +57,8 @@ async fn what_a_page_says_wrongly_is_answered_with_what_would_be_right() {
     let serve = Page::new(&lists, none).serve(page(&heard), says(&said), || true);
     timeout(Duration::from_secs(5), serve).await.expect_err("the page is there");
     let heard = heard.into_inner();
-    let errors: Vec<&str> = heard.iter().map(|answer| answer["error"].as_str().unwrap()).collect();
+    let errors: Vec<&str> =
+        heard.iter().filter(|answer| !is_beat(answer)).map(|answer| answer["error"].as_str().unwrap()).collect();
     assert!(errors[0].starts_with("unknown field `lok`, expected `look` or `pictures`"), "{errors:?}");
     assert!(errors[1].contains("expected one of `nuggets`"), "{errors:?}");
     assert_eq!(errors[2], "13 pictures are too many; a page is sent those of 12 rooms");
@@ -113,7 +118,7 @@ async fn pictures_are_sent_once_then_what_changes_and_at_most_four_times_a_secon
         () = serve => panic!("the page is there"),
         () = play => {}
     }
-    let heard = heard.into_inner();
+    let heard: Vec<Value> = heard.into_inner().into_iter().filter(|told| !is_beat(told)).collect();
     assert_eq!(heard[0], json!({ "pictures": { "nuggets-1": { "whole": { "a": 1 } } } }));
     let rest = &heard[heard.len() - 3..];
     // One that was missed is told whole; the next is a change; and then there is none any more.
