@@ -17,7 +17,7 @@ Examples:
       tests the dealer that waits there for one player
 
 Without a placeholder the command gets the arguments that its course gives to \
-such programs. docs/conformance.md lists placeholders and scenarios.
+such programs. docs/conformance.md lists placeholders and rules.
 
 Exit status: 0 if no required rule is broken, 1 if one is or when something \
 fails, 2 when the usage is wrong.";

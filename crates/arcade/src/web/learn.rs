@@ -120,8 +120,11 @@ async fn run(mut socket: WebSocket, study: &Study) {
     let mut last = Instant::now();
     let mut news = true;
     loop {
-        if news && !tell(&mut socket, &report).await {
-            return;
+        if news {
+            if !tell(&mut socket, &report).await {
+                return;
+            }
+            beats.spoke();
         }
         tokio::select! {
             message = socket.recv() => {

@@ -135,10 +135,11 @@ impl<'a, P: Fn(&str) -> Option<watch::Receiver<Arc<Shot>>>> Page<'a, P> {
                     }
                 }
             };
-            if let Some(out) = out
-                && !send(&mut sink, Message::Text(out)).await
-            {
-                return;
+            if let Some(out) = out {
+                if !send(&mut sink, Message::Text(out)).await {
+                    return;
+                }
+                beats.spoke();
             }
         }
     }

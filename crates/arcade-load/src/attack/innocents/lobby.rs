@@ -40,7 +40,7 @@ async fn follow(seat: &Seat, lobby: &mut Browser, room: &str) -> Result<(), Stri
         let since = Instant::now();
         let is_told = told(seat, lobby, room, true).await;
         let took = since.elapsed();
-        // In any case, since the hub keeps a seat that is not left for a minute.
+        // In any case, since the hub keeps a seat that nobody has left for good.
         page::leave(browser).await;
         if !is_told? {
             return Ok(());
