@@ -94,6 +94,6 @@ pub enum ConfigError {
     #[error("{0} rounds: a table plays 1 to {MAX_ROUNDS}")]
     Rounds(u32),
     /// The time between two accounts.
-    #[error("accounts without a pause between them have no end")]
+    #[error("the pause between two accounts must be longer than zero")]
     Accounts,
 }

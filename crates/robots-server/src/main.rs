@@ -58,8 +58,8 @@ fn warn_of_long_history(config: &Config) {
         warn!(
             expected_mib = expected >> 20,
             most_mib = most >> 20,
-            "a game with these numbers is longer than what is kept of it for newcomers; once it is, they cannot look on; \
-             fewer turns or players make it shorter"
+            "the messages of such a game are longer than the history kept for newcomers; once the history is full, newcomers \
+             are refused; fewer turns or players keep it shorter"
         );
     }
 }

@@ -119,7 +119,7 @@ pub fn host<E: Recorded + Send + 'static>(
     if let Some((_, end)) = &end {
         end.close();
         if !end.finish(PATIENCE) {
-            warn!("the disk does not take the end of the journal");
+            warn!("the last records of the journal could not be written to the disk in time");
         }
     }
     stdout.finish();

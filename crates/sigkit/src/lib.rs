@@ -12,7 +12,7 @@
 //! let mut requests = sigkit::Requests::default();
 //! let start = Instant::now();
 //! assert!(!requests.insist(start), "the first one is a request");
-//! assert!(!requests.insist(start + Duration::from_millis(1)), "the same request, sent to the process and to its group");
+//! assert!(!requests.insist(start + Duration::from_millis(1)), "one request, which `timeout` sends to the process and to its group");
 //! assert!(requests.insist(start + Duration::from_secs(1)), "the user does not want to wait");
 //! ```
 

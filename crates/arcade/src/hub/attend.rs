@@ -64,7 +64,7 @@ pub(crate) async fn attend(rooms: Weak<Rooms>, room: Arc<Room>) {
                 Err(error) => Some(error.to_string()),
             };
             if let Some(why) = company.came(Instant::now(), refused, !was_empty) {
-                warn!(room = room.file().id, "bots cannot come, which is tried again while people wait: {why}");
+                warn!(room = room.file().id, "bots cannot join; the hub tries again while people wait: {why}");
             }
         }
         let rules = Rules { permanent: room.file().permanent, empty_for: rooms.empty_for() };

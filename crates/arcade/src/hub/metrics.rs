@@ -117,7 +117,7 @@ metrics! {
     requests: Family<OfRequest, Counter>, "arcade_http_requests", "Answers, by method, route and status";
     answers: Histogram = Histogram::new(ANSWERS), "arcade_http_answer" in Seconds, "Time to answer a request";
     refused: Family<OfRefusal, Counter>, "arcade_refused",
-        "What was refused, because a host had its share or the hub had no more, by what it was";
+        "Refusals by kind, because an address had its share or the hub was at its limit";
     memory: Gauge, "process_resident_memory" in Bytes, "Resident memory";
     processor: Counter<f64, AtomicU64>, "process_cpu" in Seconds, "Time on processors";
     files: Gauge, "process_open_fds", "Open files and sockets";

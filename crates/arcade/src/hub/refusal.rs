@@ -57,7 +57,7 @@ impl Kind {
             Self::Origin => "pages of other sites may not do this",
             Self::Banned => "the host of this hub has banned your address",
             Self::Claims => "your address has taken enough names today; come back tomorrow",
-            _ => "there is not enough of it just now; try again in a moment",
+            _ => "the hub is at its limit, or your address has its share; try again in a moment",
         }
     }
 }

@@ -141,7 +141,7 @@ fn add_journal(
         }
         return Ok(());
     }
-    anyhow::bail!("cannot copy '{}': it is continued in other files too fast", journal.display());
+    anyhow::bail!("cannot copy '{}': it was continued in new files during each attempt", journal.display());
 }
 
 fn copy(tar: &mut Builder<NewFile>, path: &Path, name: &Path) -> std::io::Result<u64> {

@@ -46,7 +46,7 @@ pub enum Anomaly {
     #[error("a round began before the last one was over; its hand is dropped")]
     Dropped,
     /// A card for which nobody has asked.
-    #[error("a card came that was not asked for; the round goes on as one that was begun before")]
+    #[error("a card came that was not asked for; the round was probably begun before the connection was lost")]
     Unasked,
     /// A result though no round is on.
     #[error("a result came though no round was on; it is not counted")]

@@ -16,7 +16,7 @@ pub struct Trimmed;
 
 impl Naming for Trimmed {
     const MAX: usize = MAX_NAME;
-    const SHAPE: &'static str = "a text that is no name";
+    const SHAPE: &'static str = "a text that is not a name";
 
     fn name(typed: &[u8]) -> Option<String> {
         let typed = typed.trim_ascii();

@@ -86,7 +86,7 @@ fn states_that_no_room_can_be_in_are_refused() {
         ("peers/2/0", json!(1), "a peer that is there twice"),
         ("seats/0/peer", json!(3), "a seat whose player is not there"),
         ("seats/0/number", json!(2), "a seat whose player is not there"),
-        ("seats/0/name", json!(" Ann"), "a text that is no name"),
+        ("seats/0/name", json!(" Ann"), "a text that is not a name"),
         ("seats/0/ready", json!(true), "a player who waits for no game"),
         ("seats/0/played/number", json!(2), "a game that has not begun"),
         ("seats/0/played/length", json!(9), "not possible"),

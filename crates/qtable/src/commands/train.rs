@@ -140,7 +140,7 @@ fn say_how_to_go_on(args: &TrainArgs, plan: &Plan, left: u64) {
     // A standard error that nobody reads is no reason to fail.
     let _ = writeln!(
         io::stderr(),
-        "stopped before the last {left} rounds; to go on as if nothing had been:\n  {qtable} train --rounds {left} \
+        "stopped with {left} rounds left; to continue, run:\n  {qtable} train --rounds {left} \
          --explore {explore}{epsilon} --threads {threads} --seed {seed} -o {name}"
     );
 }

@@ -136,7 +136,7 @@ impl fmt::Display for Malformed {
                 }
                 Ok(())
             }
-            DecodeError::NotUtf8 { .. } => write!(f, "the text is not UTF-8, which it should be"),
+            DecodeError::NotUtf8 { .. } => write!(f, "the text is not valid UTF-8"),
             DecodeError::TooMany { count, max, .. } => {
                 write!(f, "a list of {count} items; at most {max} are taken")
             }
@@ -195,14 +195,14 @@ mod tests {
         );
         let second = [HELLO, &[1, 0, 2, b'a', 0xff, 0]].concat();
         let place = "byte 18 of the stream (byte 4 of message 2, an AcceptedPlayer)";
-        assert_eq!(said(&second), format!("{place}: the text is not UTF-8, which it should be"));
+        assert_eq!(said(&second), format!("{place}: the text is not valid UTF-8"));
         let event = [3, 0, 7, 0, 0, 0, 2, 3, 0, 1, 0, 1, 4];
         let right = "right would be 0 (BombPlaced), 1 (BombExploded), 2 (PlayerMoved) or 3 (BlockPlaced)";
         let place = "byte 26 of the stream (byte 12 of message 2, a Turn)";
         assert_eq!(said(&[HELLO, &event].concat()), format!("{place}: 4 is no tag of Event; {right}"));
         let entry = [2, 0, 0, 0, 2, 7, 1, b'a', 1, b'b', 8, 1, b'c', 2, b'd', 0xff];
         let place = "byte 29 of the stream (byte 15 of message 2, a GameStarted)";
-        assert_eq!(said(&[HELLO, &entry].concat()), format!("{place}: the text is not UTF-8, which it should be"));
+        assert_eq!(said(&[HELLO, &entry].concat()), format!("{place}: the text is not valid UTF-8"));
         let place = "byte 1 of the stream (byte 1 of message 1, a GameStarted)";
         assert_eq!(said(&[2, 0, 0, 1, 1]), format!("{place}: a list of 257 items; at most 256 are taken"));
         let many = "a list of 4294967295 items; at most 1048576 are taken";

@@ -74,7 +74,7 @@ impl Table {
     fn call_off(&mut self, out: &mut Outbox) {
         let Some(game) = self.game.as_mut().filter(|game| game.round().is_some()) else { return };
         let (table, timeout) = (self.number, self.config.timeout);
-        let text = format!("table {table}: its round is called off, and its seats are held for {timeout:?}");
+        let text = format!("table {table}: the round is cancelled, and its seats are held for {timeout:?}");
         note(out, Severity::Info, None, text);
         game.call_off();
         for number in 0..self.seats.len() {
