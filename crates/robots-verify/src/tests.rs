@@ -8,7 +8,8 @@ use crate::format::Kind;
 
 /// Bytes from two digits each, with spaces between.
 fn bytes(hex: &str) -> Vec<u8> {
-    hex.split_whitespace().map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect()
+    let digits: String = hex.split_whitespace().collect();
+    (0..digits.len()).step_by(2).map(|at| u8::from_str_radix(&digits[at..at + 2], 16).unwrap()).collect()
 }
 
 /// The kind of that name.
