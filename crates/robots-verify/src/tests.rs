@@ -6,7 +6,7 @@ mod golden;
 
 use crate::format::Kind;
 
-/// Bytes from two digits each, with spaces between.
+/// Bytes from two digits each; spaces do not matter.
 fn bytes(hex: &str) -> Vec<u8> {
     let digits: String = hex.split_whitespace().collect();
     (0..digits.len()).step_by(2).map(|at| u8::from_str_radix(&digits[at..at + 2], 16).unwrap()).collect()
