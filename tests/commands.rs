@@ -25,15 +25,12 @@ const ELSEWHERE: &str = "cargo run --manifest-path ";
 /// Prefixes of other commands in shell blocks that are not run here: those that `.ci/run` runs, those that need the network
 /// or root, and commands of the shell.
 const OTHERS: &[&str] = &[
-    "#SBATCH",
     "cargo +nightly fuzz ",
     "cargo fuzz ",
     "cargo install ",
     "cargo test --workspace",
     "cd ",
-    "exec qtable ",
     "git ",
-    "journalctl ",
     "packaging/",
     "sudo ",
     "tar ",
@@ -67,9 +64,10 @@ impl Code {
 
     /// The commands that are to be run: all of the shell's but known ones, and each `cargo run` elsewhere.
     fn commands(&self) -> impl Iterator<Item = &str> {
-        let shell = self.shell.iter().filter(|line| {
-            !line.is_empty() && !line.starts_with("#!") && !OTHERS.iter().any(|other| line.starts_with(other))
-        });
+        let shell = self
+            .shell
+            .iter()
+            .filter(|line| !line.is_empty() && !OTHERS.iter().any(|other| line.starts_with(other)));
         // The tests of its crate run an example.
         let other = self.other.iter().filter(|code| code.starts_with("cargo run ") && !code.contains(" --example "));
         // What says how a command goes on without naming a program.
