@@ -26,9 +26,6 @@ pub enum Wire {
 
 impl Wire {
     /// Binds a UDP socket to `own` and connects it to the server. Must be called within a runtime.
-    ///
-    /// # Errors
-    /// When the system refuses.
     pub fn datagrams(own: SocketAddr, server: SocketAddr) -> io::Result<Self> {
         let socket = std::net::UdpSocket::bind(own)?;
         socket.connect(server)?;
@@ -38,9 +35,6 @@ impl Wire {
 
     /// Binds a TCP socket to `own`, tells `bound` its address, and connects it to the server. So the caller knows the address before
     /// the server does.
-    ///
-    /// # Errors
-    /// When the server cannot be reached.
     pub async fn stream(own: SocketAddr, server: SocketAddr, bound: impl FnOnce(SocketAddr)) -> io::Result<Self> {
         let socket = if server.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
         socket.bind(own)?;
@@ -51,9 +45,6 @@ impl Wire {
     }
 
     /// The client's own address.
-    ///
-    /// # Errors
-    /// When the system does not tell.
     pub fn address(&self) -> io::Result<SocketAddr> {
         match self {
             Self::Datagrams(socket, _) => socket.local_addr(),
@@ -152,9 +143,6 @@ impl Wire {
     }
 
     /// Waits until everything is sent.
-    ///
-    /// # Errors
-    /// When the connection is gone.
     pub(crate) async fn flushed(&mut self) -> io::Result<()> {
         loop {
             self.flush()?;

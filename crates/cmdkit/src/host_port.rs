@@ -28,9 +28,6 @@ pub struct HostPort {
 
 impl HostPort {
     /// The addresses of the host without duplicates, in the order in which to try them.
-    ///
-    /// # Errors
-    /// When the host cannot be resolved.
     pub fn resolve(&self) -> anyhow::Result<Vec<SocketAddr>> {
         resolve(&self.host, self.port)
     }
@@ -52,9 +49,7 @@ impl FromStr for HostPort {
 }
 
 /// Parses a [`HostPort`].
-///
-/// # Errors
-/// A message that says what would be valid.
+/// The error says what would be valid.
 pub fn host_port(typed: &str) -> Result<HostPort, String> {
     let (host, port) = typed.rsplit_once(':').ok_or_else(|| format!("the port is missing; {RIGHT}"))?;
     let bare = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).filter(|inside| is_ipv6(inside));
@@ -107,9 +102,6 @@ fn is_number(text: &str) -> bool {
 }
 
 /// The socket addresses of `host` with this port, without duplicates, in the order in which to try them.
-///
-/// # Errors
-/// When the host cannot be resolved.
 pub fn resolve(host: &str, port: u16) -> anyhow::Result<Vec<SocketAddr>> {
     let found = (host, port).to_socket_addrs().with_context(|| format!("cannot find the host '{host}'"))?;
     let mut addresses: Vec<SocketAddr> = vec![];

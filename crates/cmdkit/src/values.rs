@@ -83,9 +83,6 @@ pub(crate) fn digits(typed: &str) -> Option<String> {
 }
 
 /// Parses a number of bytes, as in `64M`: a whole number, optionally with a suffix K, M, G or T for powers of 1,024.
-///
-/// # Errors
-/// A message that says what would be valid.
 pub fn byte_count(typed: &str) -> Result<u64, String> {
     let (digits, power) = match typed.trim_end_matches(['k', 'K', 'm', 'M', 'g', 'G', 't', 'T']) {
         digits if digits.len() + 1 == typed.len() => {
@@ -101,9 +98,6 @@ pub fn byte_count(typed: &str) -> Result<u64, String> {
 }
 
 /// Parses an IP address, optionally in brackets as before a port.
-///
-/// # Errors
-/// A message that says what would be valid.
 pub fn ip_address(typed: &str) -> Result<IpAddr, String> {
     let bare = typed.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).filter(|inside| inside.contains(':'));
     bare.unwrap_or(typed).parse().map_err(|_| "give an IP address without a port, as in 127.0.0.1 or ::1".to_owned())

@@ -167,9 +167,6 @@ pub(crate) enum Plan {
 
 impl Plan {
     /// Reads the plan off the arguments.
-    ///
-    /// # Errors
-    /// [`UsageError`] when no game can have the rules that are wanted, or options do not go together.
     pub(crate) fn of(args: Args) -> Result<Self, UsageError> {
         let Args { panel, length, repeats, colours, seed, hint: hints, daily, duel, command } = args;
         match command {

@@ -82,9 +82,6 @@ impl Book {
     }
 
     /// The statistics so far; empty if there is no file.
-    ///
-    /// # Errors
-    /// [`BookError`] when the file cannot be read or understood.
     pub(crate) fn read(&self) -> Result<Record, BookError> {
         let path = self.folder()?.join(FILE);
         match read(&path).map_err(|error| BookError::File { path: path.clone(), error })? {
@@ -94,17 +91,13 @@ impl Book {
     }
 
     /// Records at the first answer that a puzzle is begun.
-    ///
-    /// # Errors
-    /// [`BookError`] when the file cannot be read or written. It is then as it was.
+    /// An error leaves the file as it was.
     pub(crate) fn begin(&self, puzzle: Puzzle) -> Result<Added, BookError> {
         self.change(|record| record.begin(puzzle))
     }
 
     /// Adds a game that is over, if it is the first one of its puzzle.
-    ///
-    /// # Errors
-    /// [`BookError`] when the file cannot be read or written. It is then as it was.
+    /// An error leaves the file as it was.
     pub(crate) fn add(&self, round: &Round) -> Result<Added, BookError> {
         self.change(|record| {
             let first = match round.attempt() {

@@ -41,9 +41,6 @@ const OUTPUT: &str = "standard output";
 const DAY: u64 = 86_400;
 
 /// Runs the program.
-///
-/// # Errors
-/// When the terminal, a file or the system refuses, or when a long search is interrupted.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let book = Book::of_user();
     match Plan::of(args)? {

@@ -44,9 +44,6 @@ impl Round {
     }
 
     /// A game whose code somebody has set. Its lifelines draw from `seed`.
-    ///
-    /// # Errors
-    /// [`CodeError`] if the rules do not allow the code.
     pub(crate) fn with_code(rules: Rules, style: Style, code: Code, seed: u64) -> Result<Self, CodeError> {
         Ok(Self::new(Game::with_code(rules, style, code)?, Pcg64::seed_from_u64(seed), None))
     }
@@ -94,9 +91,6 @@ impl Round {
     }
 
     /// Does what the player wants.
-    ///
-    /// # Errors
-    /// [`ActionError`] when it is against the rules; then nothing has changed.
     pub(crate) fn apply(&mut self, action: Action) -> Result<Vec<Event>, ActionError> {
         self.game.apply(action, &mut self.rng)
     }

@@ -82,9 +82,6 @@ pub(crate) enum Task {
 }
 
 /// Runs the task and prints the result.
-///
-/// # Errors
-/// When the work is interrupted, or the output cannot be written to.
 pub(crate) fn run(task: &Task) -> anyhow::Result<()> {
     let text = match *task {
         Task::All { rules, how, threads, seed } => all(rules, how, threads, seed)?,

@@ -22,9 +22,6 @@ use crate::{
 
 /// Plays games until the player wants no more or the input ends. They are counted in the book, if there is one. `person` says
 /// whether a person plays at a terminal, and not a program through a pipe.
-///
-/// # Errors
-/// When the output cannot be written to.
 pub(crate) fn play(settings: Settings, book: Option<&Book>, person: bool) -> io::Result<()> {
     let mut talk = Talk::new(person);
     let played = match settings.setter {

@@ -75,9 +75,7 @@ pub struct Code {
 
 impl Code {
     /// The code of these pegs, first to last.
-    ///
-    /// # Errors
-    /// The number of pegs when it is not [`MIN_LENGTH`] to [`MAX_LENGTH`].
+    /// There are [`MIN_LENGTH`] to [`MAX_LENGTH`].
     pub fn new(pegs: &[Peg]) -> Result<Self, ParseCodeError> {
         if !(MIN_LENGTH..=MAX_LENGTH).contains(&pegs.len()) {
             return Err(ParseCodeError::Length { length: pegs.len() });

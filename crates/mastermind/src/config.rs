@@ -119,9 +119,6 @@ pub struct Rules {
 
 impl Rules {
     /// Codes of `length` pegs in `colours` colours, in which a colour may occur more than once if `repeats`.
-    ///
-    /// # Errors
-    /// [`ConfigError`] says which bound is broken.
     pub const fn new(length: usize, colours: usize, repeats: bool) -> Result<Self, ConfigError> {
         if length < MIN_LENGTH || length > MAX_LENGTH {
             return Err(ConfigError::Length { length });

@@ -130,9 +130,6 @@ impl Game {
     }
 
     /// A game with a code that somebody has set.
-    ///
-    /// # Errors
-    /// [`CodeError`] if the rules do not allow it.
     pub fn with_code(rules: Rules, style: Style, code: Code) -> Result<Self, CodeError> {
         if rules.allows_secret(code) { Ok(Self::start(rules, style, code)) } else { Err(CodeError { code, rules }) }
     }
@@ -157,9 +154,7 @@ impl Game {
     }
 
     /// Applies an action of the player.
-    ///
-    /// # Errors
-    /// [`ActionError`] when the rules do not allow it; the game is then unchanged.
+    /// An error leaves the game unchanged.
     pub fn apply<R: Rng + ?Sized>(&mut self, action: Action, rng: &mut R) -> Result<Vec<Event>, ActionError> {
         if self.outcome().is_some() {
             return Err(ActionError::Over);

@@ -88,9 +88,6 @@ pub struct Server {
 
 impl Server {
     /// A server without players.
-    ///
-    /// # Errors
-    /// [`ConfigError`] if no game can be played with this configuration.
     pub fn new(config: Config) -> Result<Self, ConfigError> {
         let rules = config.check()?;
         Ok(Self {

@@ -53,17 +53,11 @@ mod unix {
 
     impl Signals {
         /// Listens for the signals that end a program.
-        ///
-        /// # Errors
-        /// When the system refuses a handler.
         pub fn listen() -> io::Result<Self> {
             Self::with_stops(None)
         }
 
         /// Listens for the signals that end, stop or resize a screen. Must be called before any thread is started.
-        ///
-        /// # Errors
-        /// When the system refuses a handler or a thread.
         pub fn for_screen() -> io::Result<Self> {
             // A queue of one: pending signals of the same kind are one.
             let (sender, stops) = mpsc::channel(1);
@@ -125,18 +119,12 @@ mod elsewhere {
 
     impl Signals {
         /// Listens for the signals that end a program.
-        ///
-        /// # Errors
-        /// None here.
         #[expect(clippy::unnecessary_wraps, reason = "as where something can fail")]
         pub fn listen() -> io::Result<Self> {
             Ok(Self)
         }
 
         /// As [`Signals::listen`]: there are no other signals here.
-        ///
-        /// # Errors
-        /// None here.
         pub fn for_screen() -> io::Result<Self> {
             Self::listen()
         }

@@ -80,9 +80,7 @@ impl Stage {
     ///
     /// Must be called on a runtime and before any other thread is started: SIGTSTP would stop the program through a thread that
     /// does not block it, without restoring the terminal.
-    ///
-    /// # Errors
-    /// When the terminal or a handler cannot be set up; the terminal is then restored.
+    /// An error leaves the terminal restored.
     pub fn enter(drawn: bool, source: Source) -> io::Result<Self> {
         let signals = if drawn { Signals::for_screen()? } else { Signals::listen()? };
         let mode = match source {

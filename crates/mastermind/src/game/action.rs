@@ -29,9 +29,6 @@ pub enum ParseActionError {
 
 impl Action {
     /// Parses what a player has typed: the digits of a guess, or `lifeline#1` or `lifeline#2` in small or capital letters.
-    ///
-    /// # Errors
-    /// [`ParseActionError`] says what would be valid.
     pub fn parse(text: &str) -> Result<Self, ParseActionError> {
         const WORD: &str = "lifeline#";
         if let Some((word, number)) = text.split_at_checked(WORD.len())

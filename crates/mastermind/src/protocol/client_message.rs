@@ -44,9 +44,6 @@ pub enum ClientMessage {
 
 impl ClientMessage {
     /// Reads a message without the end of its line. The first word may be in small letters.
-    ///
-    /// # Errors
-    /// [`DecodeError`] says what would be a message.
     pub fn parse(text: &[u8]) -> Result<Self, DecodeError> {
         let at = text.iter().position(|&byte| byte == b' ').unwrap_or(text.len());
         let (word, rest) = (&text[..at], text.get(at + 1..));

@@ -201,9 +201,6 @@ const NOT_TOLD: DecodeError = invalid("no message of a server", 0);
 
 impl ServerMessage<'static> {
     /// Reads a message without the end of its line.
-    ///
-    /// # Errors
-    /// [`DecodeError`] if no server of this protocol says that.
     pub fn parse(text: &[u8]) -> Result<Self, DecodeError> {
         if text.len() > MAX_TOLD {
             return Err(DecodeError::TooLong { length: text.len(), max: MAX_TOLD });

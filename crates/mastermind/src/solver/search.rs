@@ -109,9 +109,6 @@ impl Search {
     }
 
     /// Searches. `watch` is told of the progress now and then, and may stop the search.
-    ///
-    /// # Errors
-    /// [`Stopped`] when `watch` breaks.
     pub fn run(&mut self, mut watch: impl FnMut(Progress) -> ControlFlow<()>) -> Result<Found, Stopped> {
         let watch: &mut Watch<'_> = &mut watch;
         let codes = self.space.rules.all();
