@@ -3,7 +3,10 @@
 use std::{cell::RefCell, collections::VecDeque, io, net::SocketAddr};
 
 use bytes::{Buf, Bytes, BytesMut};
-use tokio::net::{TcpSocket, TcpStream, UdpSocket};
+use tokio::{
+    io::Interest,
+    net::{TcpSocket, TcpStream, UdpSocket},
+};
 
 /// Bytes that wait for a server that does not read. A client with more has lost its server.
 pub const MAX_UNSENT: usize = 64 << 10;
@@ -54,21 +57,10 @@ impl Wire {
 
     /// Waits until [`Wire::receive`] or [`Wire::flush`] has something to do. Cancellation safe.
     pub(crate) async fn ready(&self) -> io::Result<()> {
+        let interest = |waits: bool| if waits { Interest::READABLE | Interest::WRITABLE } else { Interest::READABLE };
         match self {
-            Self::Datagrams(socket, unsent) if unsent.is_empty() => socket.readable().await,
-            Self::Datagrams(socket, _) => {
-                tokio::select! {
-                    ready = socket.readable() => ready,
-                    ready = socket.writable() => ready,
-                }
-            }
-            Self::Stream(stream, unsent) if unsent.is_empty() => stream.readable().await,
-            Self::Stream(stream, _) => {
-                tokio::select! {
-                    ready = stream.readable() => ready,
-                    ready = stream.writable() => ready,
-                }
-            }
+            Self::Datagrams(socket, unsent) => socket.ready(interest(!unsent.is_empty())).await.map(drop),
+            Self::Stream(stream, unsent) => stream.ready(interest(!unsent.is_empty())).await.map(drop),
         }
     }
 

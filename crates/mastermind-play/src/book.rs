@@ -43,7 +43,6 @@ pub(crate) struct Book {
 /// The statistics after a game was begun or added.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Added {
-    /// The statistics now.
     pub(crate) record: Record,
     /// Whether it is the first game of its puzzle; others are not counted.
     pub(crate) first: bool,
@@ -60,17 +59,13 @@ pub(crate) enum BookError {
     /// A file or directory cannot be read or written.
     #[error("no statistics: {path}: {error}", path = path.display())]
     File {
-        /// Which one.
         path: PathBuf,
-        /// The error of the system.
         error: io::Error,
     },
     /// The file is damaged. It has not been changed.
     #[error("{path} is damaged: {why}; it is left as it is until the next game, and then put aside", path = path.display())]
     Damaged {
-        /// Which one.
         path: PathBuf,
-        /// What is wrong with it.
         why: String,
     },
 }

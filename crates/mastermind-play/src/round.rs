@@ -38,7 +38,6 @@ impl Round {
         Self::new(Game::new(rules, style, &mut rng), rng, Some(Origin::Seed(seed)))
     }
 
-    /// The puzzle of a day.
     pub(crate) fn of_day(rules: Rules, style: Style, day: Day) -> Self {
         Self::new(Game::of_day(rules, style, day), Pcg64::seed_from_u64(day.0.into()), Some(Origin::Day(day)))
     }
@@ -52,7 +51,6 @@ impl Round {
         Self { game, rng, origin, attempt: Attempt::Unknown, hint: None }
     }
 
-    /// The game.
     pub(crate) const fn game(&self) -> &Game {
         &self.game
     }
@@ -70,7 +68,6 @@ impl Round {
         self.origin.map(|origin| Puzzle { rules: self.game.rules(), origin })
     }
 
-    /// Which game at its puzzle this is.
     pub(crate) const fn attempt(&self) -> Attempt {
         self.attempt
     }
@@ -90,7 +87,6 @@ impl Round {
         mastermind::share(&self.game, Some(self.day()?), self.attempt == Attempt::Again)
     }
 
-    /// Does what the player wants.
     pub(crate) fn apply(&mut self, action: Action) -> Result<Vec<Event>, ActionError> {
         self.game.apply(action, &mut self.rng)
     }

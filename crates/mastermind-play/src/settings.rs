@@ -11,9 +11,7 @@ use crate::round::Round;
 /// Rules, as far as the command line gives them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Wanted {
-    /// Pegs in a code.
     pub(crate) length: Option<usize>,
-    /// Whether a colour may occur twice in a code.
     pub(crate) repeats: Option<bool>,
     /// The number of colours; all eight if none is given.
     pub(crate) colours: Option<usize>,

@@ -63,9 +63,7 @@ impl FromStr for How {
 pub(crate) enum Task {
     /// Play every code.
     All {
-        /// The game.
         rules: Rules,
-        /// How guesses are chosen.
         how: How,
         /// Threads, unless a search proves its result.
         threads: usize,
@@ -73,12 +71,7 @@ pub(crate) enum Task {
         seed: Option<u64>,
     },
     /// Play one code and say why each guess is made.
-    One {
-        /// The game.
-        rules: Rules,
-        /// The code.
-        code: Code,
-    },
+    One { rules: Rules, code: Code },
 }
 
 /// Runs the task and prints the result.

@@ -2,14 +2,14 @@
 
 mod action;
 
-use alloc::vec::Vec;
+use alloc::{string::String, vec::Vec};
 use rand::{Rng, RngExt};
 use thiserror::Error;
 
 pub use action::{Action, ActionError, ParseActionError};
 
 use crate::{
-    code::{Code, HintCode},
+    code::Code,
     config::Rules,
     feedback::Feedback,
     knowledge::Knowledge,
@@ -108,7 +108,6 @@ pub struct Game {
     /// Turns gone.
     gone: usize,
     revealed: Option<Revealed>,
-    hint_code: HintCode,
     hints: usize,
     won: bool,
 }
@@ -147,7 +146,6 @@ impl Game {
             history: Vec::new(),
             gone: 0,
             revealed: None,
-            hint_code: HintCode::unknown(rules.length()),
             hints: 0,
             won: false,
         }
@@ -195,7 +193,7 @@ impl Game {
         let cost = lifeline.cost(self.style);
         match self.availability(lifeline) {
             Availability::Available => {}
-            Availability::Used => return Err(ActionError::LifelineUsed { lifeline }),
+            Availability::Used => return Err(ActionError::LifelineUsed(lifeline)),
             Availability::Blocked => {
                 return Err(ActionError::LifelineBlocked { lifeline, cost, left: TURNS - self.gone });
             }
@@ -206,10 +204,7 @@ impl Game {
         };
         let revealed = match lifeline {
             Lifeline::Colour => Revealed::Colour(peg),
-            Lifeline::Place => {
-                self.hint_code.uncover(place, peg);
-                Revealed::Place { place, peg }
-            }
+            Lifeline::Place => Revealed::Place { place, peg },
         };
         self.revealed = Some(revealed);
         self.gone += cost;
@@ -291,15 +286,26 @@ impl Game {
         &self.history
     }
 
-    /// The part of the code that the second lifeline has revealed.
-    pub const fn hint_code(&self) -> &HintCode {
-        &self.hint_code
+    /// The code with stars for all but the peg that the second lifeline has revealed: `*5**`.
+    pub fn hint_code(&self) -> String {
+        let shown = |at| match self.revealed {
+            Some(Revealed::Place { place, peg }) if place == at => peg.digit(),
+            _ => '*',
+        };
+        (0..self.rules.length()).map(shown).collect()
     }
 
     /// What is known at this point, to make a hint of. From here on the game counts as one with [hints](Self::hints).
     pub fn ask_hint(&mut self) -> Knowledge {
         self.hints += 1;
-        self.knowledge()
+        let mut knowledge = Knowledge::new(self.rules);
+        for entry in &self.history {
+            match *entry {
+                Entry::Guess { guess, feedback } => knowledge.answered(guess, feedback),
+                Entry::Lifeline { revealed, cost } => knowledge.revealed(revealed, cost),
+            }
+        }
+        knowledge
     }
 
     /// Restores how often a hint was asked for.
@@ -310,17 +316,5 @@ impl Game {
     /// How often a hint was asked for.
     pub const fn hints(&self) -> usize {
         self.hints
-    }
-
-    /// What the answers and lifelines so far have told.
-    fn knowledge(&self) -> Knowledge {
-        let mut knowledge = Knowledge::new(self.rules);
-        for entry in &self.history {
-            match *entry {
-                Entry::Guess { guess, feedback } => knowledge.answered(guess, feedback),
-                Entry::Lifeline { revealed, cost } => knowledge.revealed(revealed, cost),
-            }
-        }
-        knowledge
     }
 }

@@ -52,7 +52,7 @@ pub mod solver;
 pub mod view;
 
 pub use client::Client;
-pub use code::{Code, HintCode, ParseCodeError, Peg};
+pub use code::{Code, ParseCodeError, Peg};
 pub use config::{Config, ConfigError, Mode, Rules};
 pub use feedback::Feedback;
 pub use game::Game;

@@ -104,11 +104,6 @@ impl Server {
         })
     }
 
-    /// How it is set up.
-    pub const fn config(&self) -> &Config {
-        &self.config
-    }
-
     /// Who sits where, and what anybody may see of their games, in the order of the seats.
     pub fn boards(&self) -> impl Iterator<Item = (&Name, Option<Board>)> {
         self.seats.iter().map(|(&number, seat)| (&seat.name, self.board(number, Sight::Answers)))

@@ -18,9 +18,8 @@
 //! Source: ECMA-48, and the control sequences of xterm and rxvt.
 
 use crate::{
-    event::Event,
+    event::{Event, Gesture, Mouse},
     keys::{Key, Pad},
-    mouse::{Gesture, Mouse},
 };
 
 const ESC: u8 = 0x1b;

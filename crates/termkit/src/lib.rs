@@ -37,7 +37,6 @@ mod grid;
 #[cfg(feature = "tokio")]
 mod inputs;
 mod keys;
-mod mouse;
 mod overlay;
 mod palette;
 mod printable;
@@ -53,10 +52,9 @@ pub mod stops;
 mod wrap;
 
 pub use camera::Camera;
-pub use event::Event;
+pub use event::{Event, Gesture, Mouse};
 pub use grid::GridView;
 pub use keys::{Key, Pad};
-pub use mouse::{Gesture, Mouse};
 pub use overlay::{Overlay, TooSmall};
 pub use palette::{Depth, Palette};
 pub use printable::printable;

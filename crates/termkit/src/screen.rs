@@ -110,7 +110,7 @@ impl Screen {
     /// Takes control of the terminal again after the shell had it.
     pub fn resume(&mut self) -> io::Result<()> {
         // Shells change the modes of the terminal, so ours are set again.
-        lend();
+        release(false);
         take_over(self.keyboard)?;
         self.forget()
     }
@@ -118,7 +118,7 @@ impl Screen {
     /// Restores the terminal and stops the program, as Ctrl-Z does, until the shell continues it. Without job control the program
     /// does not stop.
     pub fn suspend(&mut self) -> io::Result<()> {
-        lend();
+        release(false);
         #[cfg(unix)]
         crate::stops::stop()?;
         self.resume()
@@ -148,11 +148,7 @@ fn give_back() {
     release(true);
 }
 
-// Gives the terminal back until the program continues. Input that is not read yet is read then.
-fn lend() {
-    release(false);
-}
-
+// Without `discard_input` the program reads what it has not read yet when it continues.
 fn release(discard_input: bool) {
     if HELD.swap(false, Ordering::SeqCst) {
         // Errors are ignored: if the terminal has hung up, there is nothing to restore.

@@ -17,7 +17,6 @@ pub(crate) enum Command {
     Suspend,
 }
 
-/// What `typed` means.
 pub(crate) const fn command(typed: Key) -> Command {
     Command::Press(match typed {
         Key::Pad { key: Pad::Left, .. } => Press::Left,

@@ -19,7 +19,6 @@ pub(crate) enum Tone {
 pub(crate) struct Message(Vec<(String, Tone)>);
 
 impl Message {
-    /// A message of these pieces.
     pub(crate) fn new(pieces: impl IntoIterator<Item = (String, Tone)>) -> Self {
         Self(pieces.into_iter().collect())
     }
@@ -102,7 +101,6 @@ impl Log {
         rows
     }
 
-    /// Forgets all messages.
     pub(crate) fn clear(&mut self) {
         self.messages.clear();
     }

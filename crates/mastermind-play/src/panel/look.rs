@@ -26,7 +26,6 @@ pub(super) enum Role {
     Unused,
     /// What is beyond the length of the code.
     Beyond,
-    /// A message.
     Message,
     /// The number of red pegs.
     Red,
@@ -76,17 +75,14 @@ const PEGS: [(Shade, Shade); 8] = [
 ];
 
 impl Look {
-    /// Styles of this depth.
     pub(super) const fn new(depth: Depth) -> Self {
         Self { depth }
     }
 
-    /// Whether there are colours.
     pub(super) fn is_coloured(self) -> bool {
         self.depth != Depth::None
     }
 
-    /// The style of what has this role.
     pub(super) fn style(self, role: Role) -> Style {
         let (background, foreground) = colours(role);
         let [background, foreground] = [background, foreground].map(|(full, own)| match self.depth {

@@ -16,7 +16,6 @@ pub(super) enum Press {
     First,
     /// To the last position.
     Last,
-    /// Enter, also of the number pad.
     Enter,
     Escape,
     Back,

@@ -176,7 +176,6 @@ impl Table {
         rows.collect()
     }
 
-    /// Handles a key.
     pub(super) fn press(&mut self, key: Press) -> Asked {
         // Any key closes an overlay and does nothing else.
         if self.overlaid.take().is_some() {
@@ -196,7 +195,6 @@ impl Table {
         Asked::Nothing
     }
 
-    /// Handles the mouse.
     pub(super) fn point(&mut self, target: Target, gesture: Gesture) -> Asked {
         if self.overlaid.take().is_some() {
             return Asked::Nothing;

@@ -11,7 +11,7 @@ use mastermind::{
 use ratatui::{
     buffer::Buffer,
     layout::{Position, Rect, Size},
-    style::{Color, Style},
+    style::Color,
     text::Line,
     widgets::{Block, Widget},
 };
@@ -104,10 +104,10 @@ impl<'a> View<'a> {
 
     /// What the mouse points at in a window of this size.
     pub(super) fn target(&self, window: Size, mouse: Mouse) -> Option<Target> {
-        let area = Rect::from((Position::ORIGIN, window));
-        if is_small(area) {
+        if is_small(window) {
             return None;
         }
+        let area = Rect::from((Position::ORIGIN, window));
         if self.table.overlaid.is_some() {
             return Some(Target::Cover);
         }
@@ -136,18 +136,14 @@ impl<'a> View<'a> {
         }
     }
 
-    fn style(&self, role: Role) -> Style {
-        self.look.style(role)
-    }
-
     fn put(&self, buffer: &mut Buffer, x: u16, y: u16, text: &str, role: Role) -> u16 {
-        buffer.set_stringn(x, y, text, usize::from(buffer.area.right().saturating_sub(x)), self.style(role)).0
+        buffer.set_stringn(x, y, text, usize::from(buffer.area.right().saturating_sub(x)), self.look.style(role)).0
     }
 
     fn frame(&self, buffer: &mut Buffer, area: Rect, title: &str) {
-        let mut block = Block::bordered().border_style(self.style(Role::Quiet));
+        let mut block = Block::bordered().border_style(self.look.style(Role::Quiet));
         if !title.is_empty() {
-            block = block.title_top(Line::styled(format!(" {title} "), self.style(Role::Plain)).centered());
+            block = block.title_top(Line::styled(format!(" {title} "), self.look.style(Role::Plain)).centered());
         }
         block.render(area, buffer);
     }
@@ -278,7 +274,7 @@ impl<'a> View<'a> {
             // The background of a place without a peg is a single cell, so that it does not look like one.
             let area = Rect::new(left, at.y, size.width, size.height).intersection(buffer.area);
             if role != Role::Beyond {
-                buffer.set_style(area, self.style(role));
+                buffer.set_style(area, self.look.style(role));
             }
             let (x, y) = (left + size.width / 2, at.y + size.height / 2);
             self.put(buffer, x, y, text.encode_utf8(&mut [0; 4]), role);
@@ -324,11 +320,11 @@ impl<'a> View<'a> {
 impl Widget for &View<'_> {
     fn render(self, area: Rect, buffer: &mut Buffer) {
         let area = area.intersection(buffer.area);
-        if is_small(area) {
+        if is_small(area.as_size()) {
             TooSmall::new(SIZE, area.as_size()).render(area, buffer);
             return;
         }
-        buffer.set_style(area, self.style(Role::Plain));
+        buffer.set_style(area, self.look.style(Role::Plain));
         match self.table.state {
             State::Menu(selected) => self.menu(buffer, area, selected),
             _ => self.panels(buffer, area),
@@ -336,7 +332,7 @@ impl Widget for &View<'_> {
         if let Some(overlaid) = self.table.overlaid {
             self.overlay(buffer, area, overlaid);
             // The box has the terminal's own colours, which need not be dark.
-            let plain = self.style(Role::Plain);
+            let plain = self.look.style(Role::Plain);
             for cell in buffer.content.iter_mut().filter(|cell| cell.bg == Color::Reset) {
                 cell.set_style(plain);
             }
@@ -374,6 +370,7 @@ impl Cell {
     }
 }
 
-const fn is_small(area: Rect) -> bool {
-    area.width < SIZE.width || area.height < SIZE.height
+/// Whether a window is too small to show the game.
+pub(super) const fn is_small(window: Size) -> bool {
+    window.width < SIZE.width || window.height < SIZE.height
 }

@@ -31,7 +31,6 @@ impl Bar {
         self.draw(|seconds| searched(progress, seconds));
     }
 
-    /// Erases the line.
     pub(super) fn clear(&self) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }

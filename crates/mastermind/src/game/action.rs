@@ -68,11 +68,8 @@ pub enum ActionError {
         colours: usize,
     },
     /// One lifeline has been used, and there is one use in a game.
-    #[error("{lifeline} cannot be used: the one use of a lifeline in this game is spent")]
-    LifelineUsed {
-        /// The lifeline asked for.
-        lifeline: Lifeline,
-    },
+    #[error("{0} cannot be used: the one use of a lifeline in this game is spent")]
+    LifelineUsed(Lifeline),
     /// The lifeline would leave no turn for a guess.
     #[error(
         "{lifeline} cannot be used now: it takes {cost} turns and {left} are left, so none would remain for a guess"

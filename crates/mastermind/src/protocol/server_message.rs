@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     name::Name,
-    words::{answer, frame, invalid, words, yes_or_no},
+    words::{answer, frame, invalid, yes_or_no},
 };
 use crate::{
     code::{Code, MAX_COLOURS, MAX_LENGTH, Peg},
@@ -73,6 +73,17 @@ impl Advice {
     }
 }
 
+/// The turn that is the receiver's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Turn {
+    /// Its number.
+    pub turn: usize,
+    /// Whether each lifeline would be granted.
+    pub lifelines: [Availability; 2],
+    /// Hints so far.
+    pub hints: usize,
+}
+
 /// A message to a player or a watcher.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ServerMessage<'a> {
@@ -104,14 +115,7 @@ pub enum ServerMessage<'a> {
         line: Line,
     },
     /// The client's next turn, whether each lifeline would be granted, and how many hints it had: `TURN 5 used used 0`.
-    Turn {
-        /// The turn.
-        turn: usize,
-        /// The two lifelines.
-        lifelines: [Availability; 2],
-        /// Hints so far.
-        hints: usize,
-    },
+    Turn(Turn),
     /// A hint: `HINT 5 180 13346 3.19 24.1 36 no` has the turn, the codes that are possible, the guess, the bits that it tells, the
     /// codes that remain on average and at worst, and whether it may be the code.
     Hint(Advice),
@@ -176,7 +180,7 @@ impl fmt::Display for ServerMessage<'_> {
                     Some(Revealed::Place { place, peg }) => write!(f, "{} {peg}", place + 1),
                 }
             }
-            Self::Turn { turn, lifelines: [colour, place], hints } => {
+            Self::Turn(Turn { turn, lifelines: [colour, place], hints }) => {
                 write!(f, "TURN {turn} {} {} {hints}", availability(*colour), availability(*place))
             }
             Self::Hint(Advice { turn, remaining, guess, bits, expected, worst, may_win }) => {
@@ -214,7 +218,7 @@ impl ServerMessage<'static> {
 
 fn parse(text: &str) -> Option<ServerMessage<'static>> {
     let (word, rest) = text.split_once(' ')?;
-    Some(match (word, &words(rest)[..]) {
+    Some(match (word, &rest.split(' ').collect::<Vec<_>>()[..]) {
         ("ROOM", [mode, length, colours, repeats, rest @ ..]) => {
             let rules = Rules::new(number(length)?, number(colours)?, yes_or_no(repeats.as_bytes())?).ok()?;
             let (mode, date) = match (*mode, rest) {
@@ -261,7 +265,7 @@ fn parse(text: &str) -> Option<ServerMessage<'static>> {
         }
         ("TURN", [turn, colour, place, hints]) => {
             let lifelines = [known_availability(colour)?, known_availability(place)?];
-            ServerMessage::Turn { turn: turn_number(turn)?, lifelines, hints: number(hints)? }
+            ServerMessage::Turn(Turn { turn: turn_number(turn)?, lifelines, hints: number(hints)? })
         }
         ("HINT", [turn, remaining, guess, bits, expected, worst, may_win]) => ServerMessage::Hint(Advice {
             turn: turn_number(turn)?,
@@ -309,9 +313,7 @@ fn fixed(text: &str, decimals: usize) -> Option<u32> {
 }
 
 fn one_peg(text: &str) -> Option<Peg> {
-    let mut characters = text.chars();
-    let peg = Peg::from_digit(characters.next()?)?;
-    if characters.next().is_none() { Some(peg) } else { None }
+    text.parse().ok().and_then(Peg::from_digit)
 }
 
 fn known_availability(text: &str) -> Option<Availability> {

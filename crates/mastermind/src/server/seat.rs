@@ -45,7 +45,7 @@ impl Seat {
         print.add_count(game.history().len());
         for entry in game.history() {
             match entry {
-                Entry::Guess { guess, .. } => print.add(guess.digits().into()),
+                Entry::Guess { guess, .. } => print.add(guess.digits.into()),
                 Entry::Lifeline { revealed, .. } => print.add_count(revealed.lifeline().number()),
             }
         }

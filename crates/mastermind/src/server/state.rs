@@ -226,7 +226,7 @@ impl Server {
         let most = if race { self.capacity().into() } else { 1 };
         let mut running = 0;
         for (number, contest) in contests {
-            if number == 0 || number > self.games || contest.racers().len() > most || contest.is_over() {
+            if number == 0 || number > self.games || contest.racers.len() > most || contest.is_over() {
                 return Err("a game that cannot be running".into());
             }
             for seat in contest.running() {

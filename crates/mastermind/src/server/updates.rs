@@ -7,9 +7,8 @@ use netcore::{Framing, Outbox, PeerId};
 use super::{Server, seat::Played};
 use crate::{
     config::Mode,
-    game::Availability,
     lifeline::Lifeline,
-    protocol::{RoomRules, ServerMessage},
+    protocol::{RoomRules, ServerMessage, Turn},
     view::{Board, Ending, Sight},
 };
 
@@ -88,9 +87,9 @@ impl Server {
     pub(super) fn send_turn(&self, number: u8, out: &mut Outbox) {
         let Some(seat) = self.seats.get(&number) else { return };
         let Some(Played { game, .. }) = seat.played.as_ref().filter(|played| played.how.is_none()) else { return };
-        let lifelines: [Availability; 2] = Lifeline::ALL.map(|lifeline| game.availability(lifeline));
-        let turn = ServerMessage::Turn { turn: game.turn(), lifelines, hints: game.hints() };
-        self.send(seat.peer, &turn, out);
+        let lifelines = Lifeline::ALL.map(|lifeline| game.availability(lifeline));
+        let turn = Turn { turn: game.turn(), lifelines, hints: game.hints() };
+        self.send(seat.peer, &ServerMessage::Turn(turn), out);
         self.send_advice(number, out);
     }
 
@@ -103,17 +102,10 @@ impl Server {
         }
     }
 
-    pub(super) fn room_message(&self) -> ServerMessage<'static> {
-        ServerMessage::Room(RoomRules {
-            mode: self.config.mode,
-            rules: self.rules,
-            date: self.today.map(|(day, _)| day.to_string()),
-        })
-    }
-
     // Tells a peer everything that it may know.
     pub(super) fn welcome(&self, peer: PeerId, out: &mut Outbox) {
-        self.send(peer, &self.room_message(), out);
+        let date = self.today.map(|(day, _)| day.to_string());
+        self.send(peer, &ServerMessage::Room(RoomRules { mode: self.config.mode, rules: self.rules, date }), out);
         let own = self.peers.get(&peer).and_then(|peer| peer.seat);
         if let Some(seat) = own {
             self.send(peer, &ServerMessage::Ok(seat), out);
