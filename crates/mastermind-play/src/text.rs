@@ -190,7 +190,7 @@ fn history(talk: &mut Talk, game: &Game) -> Said<()> {
     talk.say("")?;
     for entry in game.history() {
         match entry {
-            Entry::Guess { guess, feedback } => {
+            Entry::Guess(guess, feedback) => {
                 talk.say(&format!("{turn:>4}  {guess}  red {}  white {}", feedback.red, feedback.white))?;
                 turn += 1;
             }
@@ -248,7 +248,7 @@ fn no_guess(game: &Game, typed: &str) -> String {
 /// What has happened, in lines.
 fn told(event: Event) -> Vec<String> {
     match event {
-        Event::Answered { feedback, .. } => {
+        Event::Answered(_, feedback) => {
             vec![format!("Red: {}", feedback.red), format!("White: {}", feedback.white)]
         }
         Event::Revealed(revealed) => voice::revealed(revealed, Style::Text).to_vec(),

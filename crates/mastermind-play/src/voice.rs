@@ -15,11 +15,11 @@ use crate::{
 /// The messages at the end of a game, without the number of turns.
 pub(crate) fn ending(outcome: Outcome) -> [String; 2] {
     match outcome {
-        Outcome::Won { .. } => [
+        Outcome::Won(_) => [
             "So you found it. Congratulations, human: my circuits call it luck,".into(),
             "and my circuits would like a second opinion. Enjoy it while it lasts.".into(),
         ],
-        Outcome::Lost { code } => [
+        Outcome::Lost(code) => [
             "Ten turns, and still nothing. Do not take it to heart, flesh was never made for this.".into(),
             format!("Code: {code}. It was in front of you all the time."),
         ],
@@ -114,7 +114,7 @@ pub(crate) const DUEL: &str = "A duel: each sets a code for the other, and who n
 /// How a duel has ended, by how the first and the second player did.
 pub(crate) fn verdict(outcomes: [Option<Outcome>; 2]) -> [String; 2] {
     let [one, two] = outcomes.map(|outcome| match outcome {
-        Some(Outcome::Won { turns }) => Some(turns),
+        Some(Outcome::Won(turns)) => Some(turns),
         _ => None,
     });
     let needed = |turns: Option<usize>| turns.map_or("did not find it".into(), |turns| format!("needed {turns}"));

@@ -118,7 +118,7 @@ impl Client {
                     self.forget_turn();
                 }
             }
-            ServerMessage::Line { seat, line } => {
+            ServerMessage::Line(seat, line) => {
                 let fits = |board: &Board| match line {
                     Line::Row { guess, .. } => guess.len() == board.rules.length(),
                     Line::Lifeline { .. } => true,
@@ -127,7 +127,7 @@ impl Client {
                     put(&mut board.lines, line);
                 }
             }
-            ServerMessage::Over { seat, over } => {
+            ServerMessage::Over(seat, over) => {
                 if let Some(board) = self.board_at(seat) {
                     board.over = Some(over);
                 }

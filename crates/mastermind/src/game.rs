@@ -25,12 +25,7 @@ pub const TURNS: usize = 10;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
     /// The guess is answered.
-    Answered {
-        /// The guess.
-        guess: Code,
-        /// Its feedback.
-        feedback: Feedback,
-    },
+    Answered(Code, Feedback),
     /// A lifeline has revealed something.
     Revealed(Revealed),
     /// From now on this lifeline, which is still unused, would leave no turn for a guess.
@@ -42,28 +37,17 @@ pub enum Event {
 /// How a game has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// The code was found.
-    Won {
-        /// Turns that it took, including those of a lifeline.
-        turns: usize,
-    },
-    /// All turns are gone.
-    Lost {
-        /// The code.
-        code: Code,
-    },
+    /// The code was found in so many turns, including those of a lifeline.
+    Won(usize),
+    /// All turns are gone, and this was the code.
+    Lost(Code),
 }
 
 /// Something that took turns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Entry {
     /// A guess and its answer, one turn.
-    Guess {
-        /// The guess.
-        guess: Code,
-        /// Its feedback.
-        feedback: Feedback,
-    },
+    Guess(Code, Feedback),
     /// What a lifeline revealed, and the turns that it took.
     Lifeline {
         /// What it revealed.
@@ -94,9 +78,9 @@ pub enum Availability {
 /// let rules = Rules::new(4, 8, false)?;
 /// let mut game = Game::with_code(rules, Style::Text, "8536".parse()?)?;
 /// let events = game.apply(Action::parse("8563")?, &mut rng)?;
-/// assert!(matches!(events[..], [Event::Answered { feedback, .. }] if feedback.red == 2 && feedback.white == 2));
+/// assert!(matches!(events[..], [Event::Answered(_, feedback)] if feedback.red == 2 && feedback.white == 2));
 /// game.apply(Action::parse("8536")?, &mut rng)?;
-/// assert_eq!(game.outcome(), Some(Outcome::Won { turns: 2 }));
+/// assert_eq!(game.outcome(), Some(Outcome::Won(2)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -114,13 +98,8 @@ pub struct Game {
 
 /// A code that the rules of a game do not allow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("{code} cannot be the code of a game with {rules}")]
-pub struct CodeError {
-    /// The code.
-    pub code: Code,
-    /// The rules.
-    pub rules: Rules,
-}
+#[error("{0} cannot be the code of a game with {1}")]
+pub struct CodeError(Code, Rules);
 
 impl Game {
     /// A game with a random code.
@@ -130,7 +109,7 @@ impl Game {
 
     /// A game with a code that somebody has set.
     pub fn with_code(rules: Rules, style: Style, code: Code) -> Result<Self, CodeError> {
-        if rules.allows_secret(code) { Ok(Self::start(rules, style, code)) } else { Err(CodeError { code, rules }) }
+        if rules.allows_secret(code) { Ok(Self::start(rules, style, code)) } else { Err(CodeError(code, rules)) }
     }
 
     /// The puzzle of a day.
@@ -173,10 +152,10 @@ impl Game {
         }
         let before = Lifeline::ALL.map(|lifeline| self.availability(lifeline));
         let feedback = Feedback::of(guess, self.code);
-        self.history.push(Entry::Guess { guess, feedback });
+        self.history.push(Entry::Guess(guess, feedback));
         self.gone += 1;
         self.won = feedback.is_win(expected);
-        let mut events = alloc::vec![Event::Answered { guess, feedback }];
+        let mut events = alloc::vec![Event::Answered(guess, feedback)];
         if let Some(outcome) = self.outcome() {
             events.push(Event::Ended(outcome));
             return Ok(events);
@@ -226,9 +205,9 @@ impl Game {
     /// How the game has ended, if it has.
     pub fn outcome(&self) -> Option<Outcome> {
         if self.won {
-            Some(Outcome::Won { turns: self.gone })
+            Some(Outcome::Won(self.gone))
         } else if self.gone >= TURNS {
-            Some(Outcome::Lost { code: self.code })
+            Some(Outcome::Lost(self.code))
         } else {
             None
         }
@@ -241,7 +220,7 @@ impl Game {
         let mut lines = Vec::with_capacity(self.history.len());
         for entry in &self.history {
             match *entry {
-                Entry::Guess { guess, feedback } => {
+                Entry::Guess(guess, feedback) => {
                     lines.push(Line::Row { turn, guess: Shown::of(guess, shows), feedback });
                     turn += 1;
                 }
@@ -301,7 +280,7 @@ impl Game {
         let mut knowledge = Knowledge::new(self.rules);
         for entry in &self.history {
             match *entry {
-                Entry::Guess { guess, feedback } => knowledge.answered(guess, feedback),
+                Entry::Guess(guess, feedback) => knowledge.answered(guess, feedback),
                 Entry::Lifeline { revealed, cost } => knowledge.revealed(revealed, cost),
             }
         }

@@ -16,7 +16,7 @@
 //!     let hint = Hint::of(&knowledge).ok_or("some code is always possible")?;
 //!     game.apply(Action::Guess(hint.guess), &mut rng)?;
 //! }
-//! assert!(matches!(game.outcome(), Some(Outcome::Won { turns }) if turns <= 6));
+//! assert!(matches!(game.outcome(), Some(Outcome::Won(turns)) if turns <= 6));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

@@ -95,14 +95,14 @@ impl Record {
             return true;
         }
         match outcome {
-            Outcome::Won { turns } => {
+            Outcome::Won(turns) => {
                 if let Some(won) = turns.checked_sub(1).and_then(|index| self.won.get_mut(index)) {
                     *won = won.saturating_add(1);
                 }
                 self.streak = self.streak.saturating_add(1);
                 self.best_streak = self.best_streak.max(self.streak);
             }
-            Outcome::Lost { .. } => {
+            Outcome::Lost(_) => {
                 self.lost = self.lost.saturating_add(1);
                 self.streak = 0;
             }

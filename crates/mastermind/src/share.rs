@@ -22,8 +22,8 @@ use crate::{
 /// ```
 pub fn share(game: &Game, day: Option<Day>, again: bool) -> Option<String> {
     let result = match game.outcome()? {
-        Outcome::Won { turns } => Some(turns),
-        Outcome::Lost { .. } => None,
+        Outcome::Won(turns) => Some(turns),
+        Outcome::Lost(_) => None,
     };
     let mut text = String::from("Mastermind");
     // Writing to a string does not fail.
@@ -48,7 +48,7 @@ pub fn share(game: &Game, day: Option<Day>, again: bool) -> Option<String> {
     for entry in game.history() {
         text.push('\n');
         match entry {
-            Entry::Guess { feedback, .. } => {
+            Entry::Guess(_, feedback) => {
                 let rest = game.rules().length() - feedback.shared();
                 for (mark, count) in [('●', feedback.red.into()), ('○', feedback.white.into()), ('·', rest)] {
                     text.extend(core::iter::repeat_n(mark, count));

@@ -168,7 +168,7 @@ impl Table {
         let history = self.round.as_ref().map(|round| round.game().history()).unwrap_or_default();
         let rows = history.iter().flat_map(|entry| {
             let rows = match entry {
-                Entry::Guess { .. } => 1,
+                Entry::Guess(..) => 1,
                 Entry::Lifeline { cost, .. } => *cost,
             };
             std::iter::repeat_n(*entry, rows)

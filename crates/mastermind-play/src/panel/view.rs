@@ -209,14 +209,14 @@ impl<'a> View<'a> {
             let cell = |position: usize| match entry {
                 _ if position >= length => Cell::Beyond,
                 _ if setting_up => Peg::new((row + position) % length).map_or(Cell::Unused, Cell::Peg),
-                Some(Entry::Guess { guess, .. }) => guess.peg(position).map_or(Cell::Unused, Cell::Peg),
+                Some(Entry::Guess(guess, _)) => guess.peg(position).map_or(Cell::Unused, Cell::Peg),
                 Some(Entry::Lifeline { .. }) => Cell::Letter { beyond: false },
                 None => Cell::Unused,
             };
             let cells: Vec<Cell> = (0..MAX_LENGTH).map(cell).collect();
             let turn = u16::try_from(row).unwrap_or(0);
             self.cells(buffer, panels, panels.history_row(turn), &cells);
-            if let Some(Entry::Guess { feedback, .. }) = entry {
+            if let Some(Entry::Guess(_, feedback)) = entry {
                 // Below the tenth guess it overwrites the frame.
                 let Position { x, y } = panels.answer(turn);
                 self.feedback(buffer, x, y, *feedback);

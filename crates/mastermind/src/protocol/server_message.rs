@@ -108,12 +108,7 @@ pub enum ServerMessage<'a> {
     },
     /// `ROW 1 3 1234 2 1` has seat, turn, guess, red and white; `LIFELINE 1 4 2 3 5` seat, turn, which, place and colour. Stars
     /// stand for what the receiver may not see.
-    Line {
-        /// The seat.
-        seat: u8,
-        /// What took the turn.
-        line: Line,
-    },
+    Line(u8, Line),
     /// The client's next turn, whether each lifeline would be granted, and how many hints it had: `TURN 5 used used 0`.
     Turn(Turn),
     /// A hint: `HINT 5 180 13346 3.19 24.1 36 no` has the turn, the codes that are possible, the guess, the bits that it tells, the
@@ -122,12 +117,7 @@ pub enum ServerMessage<'a> {
     /// All codes that are possible, if they are few: `POSSIBLE 1234 5678`.
     Possible(Vec<Code>),
     /// The game at a seat is over: `OVER 1 won 5 0 8536` has the seat, how, turns, hints and the code.
-    Over {
-        /// The seat.
-        seat: u8,
-        /// The end.
-        over: Over,
-    },
+    Over(u8, Over),
     /// What was asked for is refused, in words for the user: `NO ...`.
     No(Cow<'a, str>),
     /// The connection ends, in words for the user: `BYE ...`.
@@ -169,10 +159,10 @@ impl fmt::Display for ServerMessage<'_> {
             Self::Game { seat, number, rules } => {
                 write!(f, "GAME {seat} {number} {} {}", rules.length(), answer(rules.repeats()))
             }
-            Self::Line { seat, line: Line::Row { turn, guess, feedback: Feedback { red, white } } } => {
+            Self::Line(seat, Line::Row { turn, guess, feedback: Feedback { red, white } }) => {
                 write!(f, "ROW {seat} {turn} {guess} {red} {white}")
             }
-            Self::Line { seat, line: Line::Lifeline { turn, lifeline, revealed } } => {
+            Self::Line(seat, Line::Lifeline { turn, lifeline, revealed }) => {
                 write!(f, "LIFELINE {seat} {turn} {} ", lifeline.number())?;
                 match revealed {
                     None => f.write_str("* *"),
@@ -192,7 +182,7 @@ impl fmt::Display for ServerMessage<'_> {
                 f.write_str("POSSIBLE")?;
                 codes.iter().try_for_each(|code| write!(f, " {code}"))
             }
-            Self::Over { seat, over: Over { how, turns, hints, code } } => {
+            Self::Over(seat, Over { how, turns, hints, code }) => {
                 write!(f, "OVER {seat} {} {turns} {hints} {code}", how.word())
             }
             Self::No(text) => write!(f, "NO {text}"),
@@ -247,7 +237,7 @@ fn parse(text: &str) -> Option<ServerMessage<'static>> {
                 return None;
             }
             let line = Line::Row { turn: turn_number(turn)?, guess, feedback };
-            ServerMessage::Line { seat: number(seat)?, line }
+            ServerMessage::Line(number(seat)?, line)
         }
         ("LIFELINE", [seat, turn, which, place, peg]) => {
             let lifeline = Lifeline::from_number(number(which)?)?;
@@ -261,7 +251,7 @@ fn parse(text: &str) -> Option<ServerMessage<'static>> {
                 (Lifeline::Colour, ..) => return None,
             };
             let line = Line::Lifeline { turn: turn_number(turn)?, lifeline, revealed };
-            ServerMessage::Line { seat: number(seat)?, line }
+            ServerMessage::Line(number(seat)?, line)
         }
         ("TURN", [turn, colour, place, hints]) => {
             let lifelines = [known_availability(colour)?, known_availability(place)?];
@@ -283,7 +273,7 @@ fn parse(text: &str) -> Option<ServerMessage<'static>> {
             let how = Ending::ALL.into_iter().find(|known| known.word() == *how)?;
             let turns = number::<usize>(turns).filter(|turns| *turns <= TURNS)?;
             let over = Over { how, turns, hints: number(hints)?, code: code.parse().ok()? };
-            ServerMessage::Over { seat: number(seat)?, over }
+            ServerMessage::Over(number(seat)?, over)
         }
         ("NO", _) => ServerMessage::No(Cow::Owned(rest.into())),
         ("BYE", _) => ServerMessage::Bye(Cow::Owned(rest.into())),

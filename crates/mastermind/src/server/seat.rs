@@ -45,7 +45,7 @@ impl Seat {
         print.add_count(game.history().len());
         for entry in game.history() {
             match entry {
-                Entry::Guess { guess, .. } => print.add(guess.digits.into()),
+                Entry::Guess(guess, _) => print.add(guess.digits.into()),
                 Entry::Lifeline { revealed, .. } => print.add_count(revealed.lifeline().number()),
             }
         }
@@ -100,15 +100,15 @@ impl Played {
     // How the game is over by its turns.
     pub(super) fn outcome(&self) -> Option<Ending> {
         self.game.outcome().map(|outcome| match outcome {
-            Outcome::Won { .. } => Ending::Won,
-            Outcome::Lost { .. } => Ending::Lost,
+            Outcome::Won(_) => Ending::Won,
+            Outcome::Lost(_) => Ending::Lost,
         })
     }
 
     // What the player did, in order.
     pub(super) fn actions(&self) -> impl Iterator<Item = Action> + '_ {
         self.game.history().iter().map(|entry| match entry {
-            Entry::Guess { guess, .. } => Action::Guess(*guess),
+            Entry::Guess(guess, _) => Action::Guess(*guess),
             Entry::Lifeline { revealed, .. } => Action::Lifeline(revealed.lifeline()),
         })
     }

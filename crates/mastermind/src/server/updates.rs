@@ -65,12 +65,12 @@ impl Server {
     // Tells what took the last turn at a seat.
     pub(super) fn send_last_line(&self, seat: u8, out: &mut Outbox) {
         let line = |sight| self.board(seat, sight)?.lines.last().copied();
-        self.send_each(|sight| Some(ServerMessage::Line { seat, line: line(sight)? }), Some(seat), out);
+        self.send_each(|sight| Some(ServerMessage::Line(seat, line(sight)?)), Some(seat), out);
     }
 
     pub(super) fn send_over(&self, seat: u8, out: &mut Outbox) {
         let over = |sight| self.board(seat, sight)?.over;
-        self.send_each(|sight| Some(ServerMessage::Over { seat, over: over(sight)? }), Some(seat), out);
+        self.send_each(|sight| Some(ServerMessage::Over(seat, over(sight)?)), Some(seat), out);
     }
 
     // Tells everybody all lines of a game, and how it is over.
@@ -78,7 +78,7 @@ impl Server {
         let count = self.board(seat, Sight::Answers).map_or(0, |board| board.lines.len());
         for at in 0..count {
             let line = |sight| self.board(seat, sight)?.lines.get(at).copied();
-            self.send_each(|sight| Some(ServerMessage::Line { seat, line: line(sight)? }), Some(seat), out);
+            self.send_each(|sight| Some(ServerMessage::Line(seat, line(sight)?)), Some(seat), out);
         }
         self.send_over(seat, out);
     }
@@ -115,10 +115,10 @@ impl Server {
             let Some(board) = self.board(seat, self.sight(peer, seat)) else { continue };
             self.send(peer, &ServerMessage::Game { seat, number: board.number, rules: board.rules }, out);
             for line in board.lines {
-                self.send(peer, &ServerMessage::Line { seat, line }, out);
+                self.send(peer, &ServerMessage::Line(seat, line), out);
             }
             if let Some(over) = board.over {
-                self.send(peer, &ServerMessage::Over { seat, over }, out);
+                self.send(peer, &ServerMessage::Over(seat, over), out);
             }
         }
         if matches!(self.config.mode, Mode::Race(_)) && self.contests.is_empty() {

@@ -163,12 +163,12 @@ fn shared() -> Value {
         for _ in 0..hints {
             game.ask_hint();
         }
-        let won = matches!(game.outcome(), Some(Outcome::Won { .. }));
+        let won = matches!(game.outcome(), Some(Outcome::Won(_)));
         let how = if won { Ending::Won } else { Ending::Lost };
         let Board { number, rules, lines, over } = game.view(3, Some(how), Sight::All);
         let mut messages = vec![ServerMessage::Game { seat: 1, number, rules }];
-        messages.extend(lines.into_iter().map(|line| ServerMessage::Line { seat: 1, line }));
-        messages.extend(over.map(|over| ServerMessage::Over { seat: 1, over }));
+        messages.extend(lines.into_iter().map(|line| ServerMessage::Line(1, line)));
+        messages.extend(over.map(|over| ServerMessage::Over(1, over)));
         let mut told = vec!["OK 1".to_owned(), "SEAT 1 Ann".to_owned()];
         told.extend(messages.iter().map(|message| String::from_utf8(message.to_frame(Framing::Whole).into()).unwrap()));
         all.push(json!({

@@ -11,11 +11,11 @@ use super::{code, rng, rules};
 
 fn told(event: Event) -> String {
     match event {
-        Event::Answered { feedback, .. } => feedback.to_string(),
+        Event::Answered(_, feedback) => feedback.to_string(),
         Event::Revealed(revealed) => revealed.to_string(),
         Event::OutOfReach(lifeline) => format!("{lifeline} is out of reach"),
-        Event::Ended(Outcome::Won { turns }) => format!("won in {turns}"),
-        Event::Ended(Outcome::Lost { code }) => format!("lost, it was {code}"),
+        Event::Ended(Outcome::Won(turns)) => format!("won in {turns}"),
+        Event::Ended(Outcome::Lost(code)) => format!("lost, it was {code}"),
     }
 }
 
@@ -66,7 +66,7 @@ fn ten_wrong_guesses_lose() {
     let played = transcript(&mut game, 1, &["5678"; 10]);
     assert!(played.ends_with("10 5678: 0 red, 0 white; lost, it was 1234\n"), "{played}");
     assert_eq!(played.matches("lost").count(), 1);
-    assert_eq!(game.outcome(), Some(Outcome::Lost { code: code("1234") }));
+    assert_eq!(game.outcome(), Some(Outcome::Lost(code("1234"))));
 }
 
 #[test]

@@ -116,7 +116,7 @@ impl Table {
         self.reset_editor();
         for event in events {
             match event {
-                Event::Answered { guess, feedback } => self.log.add(Message::new([
+                Event::Answered(guess, feedback) => self.log.add(Message::new([
                     (format!("RED: {}", feedback.red), Tone::Red),
                     (format!("  WHITE: {}", feedback.white), Tone::White),
                     (format!("  for {guess} in row {row}"), Tone::Message),
@@ -133,7 +133,7 @@ impl Table {
     fn finish(&mut self, outcome: Outcome) -> Asked {
         self.state = State::Over;
         self.log.add_all(voice::ending(outcome));
-        if let Outcome::Won { turns } = outcome {
+        if let Outcome::Won(turns) = outcome {
             let unit = if turns == 1 { "turn" } else { "turns" };
             self.log.add(format!("It took you {turns} {unit} of ten."));
         }

@@ -220,7 +220,7 @@ fn a_win_counts_the_rows_of_lifelines_and_may_come_last() {
         assert_eq!(asked(&mut table, "7423\n"), Asked::Count);
         assert!(says(&table, &format!("It took you {rows} turns of ten.")), "{:#?}", log(&table));
         assert_eq!(table.rows().len(), rows);
-        assert!(matches!(table.rows()[rows - 1], Entry::Guess { .. }));
+        assert!(matches!(table.rows()[rows - 1], Entry::Guess(..)));
     }
 }
 

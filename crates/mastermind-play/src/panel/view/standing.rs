@@ -33,8 +33,8 @@ impl View<'_> {
         };
         let row = match game.outcome() {
             None => format!("row {}/{TURNS}", game.turn()),
-            Some(Outcome::Won { turns }) => format!("won in {turns}/{TURNS}"),
-            Some(Outcome::Lost { .. }) => "lost".into(),
+            Some(Outcome::Won(turns)) => format!("won in {turns}/{TURNS}"),
+            Some(Outcome::Lost(_)) => "lost".into(),
         };
         let row = format!(" {row}{hints} ");
         let known = format!(" code {} ", game.hint_code());
