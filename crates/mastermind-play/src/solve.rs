@@ -95,7 +95,9 @@ fn all(rules: Rules, how: How, threads: usize, seed: Option<u64>) -> anyhow::Res
     };
     bar.clear();
     let (tally, remark) = done?;
-    Ok(report(rules, how, &tally, &remark, begun))
+    let turns: Vec<(usize, u64)> = (1..).zip(tally.turns().iter().copied()).collect();
+    let (bars, seconds) = (histogram(&turns, BAR), begun.elapsed().as_secs_f64());
+    Ok(format!("{tally}\n{bars}{rules}; {how}; {remark}\n{seconds:.3} s\n"))
 }
 
 /// Plays all codes with several threads.
@@ -155,12 +157,6 @@ fn limited(limits: &Limits) -> String {
     format!(
         "guesses limited to {improved} improved from at most {tried} possible codes and judged by at most {judged}{search}"
     )
-}
-
-fn report(rules: Rules, how: How, tally: &Tally, remark: &str, begun: Instant) -> String {
-    let turns: Vec<(usize, u64)> = (1..).zip(tally.turns().iter().copied()).collect();
-    let bars = histogram(&turns, BAR);
-    format!("{tally}\n{bars}{rules}; {how}; {remark}\n{:.3} s\n", begun.elapsed().as_secs_f64())
 }
 
 /// Plays one code by hints.

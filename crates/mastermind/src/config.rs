@@ -22,16 +22,6 @@ pub enum Mode {
     Daily,
 }
 
-impl Mode {
-    pub(crate) const fn word(self) -> &'static str {
-        match self {
-            Self::Solo => "solo",
-            Self::Race(_) => "race",
-            Self::Daily => "daily",
-        }
-    }
-}
-
 /// The day with which a daily room begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FirstDay {

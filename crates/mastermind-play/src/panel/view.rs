@@ -39,11 +39,6 @@ pub(super) struct View<'a> {
     quiet: bool,
 }
 
-/// Positions, as columns of a window are counted.
-fn positions() -> impl Iterator<Item = (u16, usize)> {
-    (0..).zip(0..MAX_LENGTH)
-}
-
 /// A question of the set-up, and its choices, each as a name and whether the cursor is at it.
 struct Question {
     lines: &'static [&'static str],
@@ -173,7 +168,7 @@ impl<'a> View<'a> {
             State::Pick(_) => (1, 0),
             _ => (0, 0),
         };
-        for (number, position) in positions() {
+        for (number, position) in (0..).zip(0..MAX_LENGTH) {
             let role = match position {
                 _ if position >= active => Role::Beyond,
                 _ if position == cursor => Role::Cursor,

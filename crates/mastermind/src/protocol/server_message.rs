@@ -144,8 +144,12 @@ impl fmt::Display for ServerMessage<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Room(RoomRules { mode, rules, date }) => {
-                let repeats = answer(rules.repeats());
-                write!(f, "ROOM {} {} {} {repeats}", mode.word(), rules.length(), rules.colours())?;
+                let word = match mode {
+                    Mode::Solo => "solo",
+                    Mode::Race(_) => "race",
+                    Mode::Daily => "daily",
+                };
+                write!(f, "ROOM {word} {} {} {}", rules.length(), rules.colours(), answer(rules.repeats()))?;
                 match (mode, date) {
                     (Mode::Race(players), _) => write!(f, " {players}"),
                     (_, Some(date)) => write!(f, " {date}"),

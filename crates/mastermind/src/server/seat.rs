@@ -104,12 +104,4 @@ impl Played {
             Outcome::Lost(_) => Ending::Lost,
         })
     }
-
-    // What the player did, in order.
-    pub(super) fn actions(&self) -> impl Iterator<Item = Action> + '_ {
-        self.game.history().iter().map(|entry| match entry {
-            Entry::Guess(guess, _) => Action::Guess(*guess),
-            Entry::Lifeline { revealed, .. } => Action::Lifeline(revealed.lifeline()),
-        })
-    }
 }

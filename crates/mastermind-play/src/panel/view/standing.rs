@@ -55,10 +55,9 @@ impl View<'_> {
             }
             return;
         }
-        let status = |lifeline: Lifeline| (lifeline.number(), voice::status(game, lifeline));
         let [long, short] = [true, false].map(|long| {
             let lifelines = Lifeline::ALL.map(|lifeline| {
-                let (number, status) = status(lifeline);
+                let (number, status) = (lifeline.number(), voice::status(game, lifeline));
                 let cost = voice::cost(lifeline, Style::Panel);
                 if long { format!("#{number} {status}, {cost}") } else { format!("#{number} {status}") }
             });
