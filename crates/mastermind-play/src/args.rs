@@ -149,7 +149,6 @@ pub(crate) struct Play {
     pub(crate) seed: Option<u64>,
     pub(crate) daily: bool,
     pub(crate) duel: bool,
-    /// Hints on each turn.
     pub(crate) hints: bool,
 }
 

@@ -23,7 +23,6 @@ use crate::round::{Attempt, Round};
 const FOLDER: &str = "arcade";
 const FILE: &str = "mastermind-record";
 
-/// The most damaged files that are kept.
 const MOST_DAMAGED: usize = 1_000;
 
 /// How often the lock is tried before the attempt is given up, after two seconds. A write takes some milliseconds.
@@ -71,7 +70,6 @@ pub(crate) enum BookError {
 }
 
 impl Book {
-    /// The file of the current user.
     pub(crate) fn of_user() -> Self {
         Self { folder: data_directory(|name| env::var_os(name)).map(|directory| directory.join(FOLDER)), tries: TRIES }
     }

@@ -72,7 +72,6 @@ impl Round {
         self.attempt
     }
 
-    /// Records whether this is the first game at the puzzle.
     pub(crate) const fn set_attempt(&mut self, first: bool) {
         self.attempt = if first { Attempt::First } else { Attempt::Again };
     }

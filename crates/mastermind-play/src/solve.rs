@@ -74,7 +74,6 @@ pub(crate) enum Task {
     One { rules: Rules, code: Code },
 }
 
-/// Runs the task and prints the result.
 pub(crate) fn run(task: &Task) -> anyhow::Result<()> {
     let text = match *task {
         Task::All { rules, how, threads, seed } => all(rules, how, threads, seed)?,
@@ -118,7 +117,6 @@ fn play(
     Ok((tally, remark))
 }
 
-/// Searches for the least total.
 fn search(rules: Rules, seed: Option<u64>, stop: &AtomicBool, bar: &Bar) -> anyhow::Result<(Tally, String)> {
     let mut search = Search::exhaustive(rules);
     if let Some(seed) = seed {

@@ -87,7 +87,6 @@ pub(crate) fn out_of_reach(lifeline: Lifeline, style: Style) -> String {
     format!("Too late for {lifeline}: it would leave you no {} for a guess.", unit(style))
 }
 
-/// The message for a refused action.
 pub(crate) fn refused(error: ActionError, style: Style) -> String {
     match error {
         ActionError::LifelineBlocked { lifeline, cost, left } => format!(
@@ -108,7 +107,6 @@ pub(crate) fn hints(hints: usize) -> Option<String> {
     }
 }
 
-/// What begins a duel.
 pub(crate) const DUEL: &str = "A duel: each sets a code for the other, and who needs fewer turns wins.";
 
 /// How a duel has ended, by how the first and the second player did.
@@ -147,7 +145,6 @@ pub(crate) fn again(day: Option<Day>) -> &'static str {
     }
 }
 
-/// The message for a game that was played through a pipe.
 pub(crate) const PIPED: &str = "Played through a pipe: this game is not counted.";
 
 /// The messages about the statistics at the end of a game.
@@ -161,7 +158,6 @@ pub(crate) fn added(added: &Added) -> Vec<String> {
     lines
 }
 
-/// The message for a game that could not be added.
 pub(crate) fn not_added(error: &BookError) -> String {
     format!("This game is not counted: {error}.")
 }

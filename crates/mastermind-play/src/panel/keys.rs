@@ -9,9 +9,7 @@ use super::state::Press;
 pub(crate) enum Command {
     /// It is for the game.
     Press(Press),
-    /// Leave the program.
     Leave,
-    /// Draw everything again.
     Redraw,
     /// Stop until the shell continues the program.
     Suspend,

@@ -35,7 +35,6 @@ const AGAIN: &str = "ENTER plays again, ESC goes back to the menu, Q leaves.";
 pub(crate) struct Table {
     pub(super) settings: Settings,
     pub(super) state: State,
-    /// The game, once there is one.
     pub(super) round: Option<Round>,
     // The symbols of the guess: the index of a colour, or the number of colours for the ninth symbol.
     symbols: [usize; MAX_LENGTH],
@@ -58,7 +57,6 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// The menu.
     pub(crate) fn new(settings: Settings) -> Self {
         Self {
             settings,
@@ -85,7 +83,6 @@ impl Table {
         }
     }
 
-    /// Sets the statistics of past games.
     pub(super) fn statistics(&mut self, read: Result<Record, BookError>) {
         match read {
             Ok(record) => self.record = Some(record),

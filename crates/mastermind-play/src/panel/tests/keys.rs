@@ -9,7 +9,6 @@ use super::{
     Setter, after, asking, drawn, duel, key, last, left, log, press, screen, table, with,
 };
 
-/// Every key.
 fn keys() -> impl Iterator<Item = Press> {
     "<>^v[]\n!b0123456789hs?q.".chars().map(key)
 }

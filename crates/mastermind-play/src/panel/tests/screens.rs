@@ -292,7 +292,6 @@ fn target(table: &Table, window: (u16, u16), column: u16, row: u16, gesture: Ges
     View::new(table, Depth::None).target(Size::from(window), Mouse { gesture, column, row })
 }
 
-/// Points at a place of the screen.
 fn point(table: &mut Table, window: (u16, u16), column: u16, row: u16, gesture: Gesture) -> Asked {
     target(table, window, column, row, gesture).map_or(Asked::Nothing, |target| table.point(target, gesture))
 }
