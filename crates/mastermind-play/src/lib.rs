@@ -3,7 +3,6 @@
 //! [`mastermind`] has the rules; this crate adds the world around them: the command line ([`Args`]), the text game, the panel game
 //! (`panel::Table` is its state, `panel::View` its picture), the codebreaker that plays all codes, and the file of statistics.
 
-mod advice;
 mod args;
 mod book;
 mod interrupt;

@@ -23,7 +23,7 @@ use rand::SeedableRng;
 use rand_pcg::Pcg64;
 
 use self::progress::Bar;
-use crate::{BAR, advice::advice};
+use crate::{BAR, voice::advice};
 
 /// The most guesses of a game in which all of them are judged at each turn. Six pegs in eight colours have 262,144.
 const ALL_JUDGED: u64 = 300_000;

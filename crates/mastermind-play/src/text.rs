@@ -12,7 +12,6 @@ use mastermind::{
 
 use self::lines::{Said, Stop, Talk, quoted};
 use crate::{
-    advice::advice,
     book::Book,
     interrupt,
     round::Round,
@@ -177,7 +176,7 @@ fn game(talk: &mut Talk, mut round: Round, hints: bool, book: Option<&Book>) -> 
 
 /// Shows what the codebreaker would guess. The game then counts as one with hints.
 fn hint(talk: &mut Talk, round: &mut Round) -> Said<()> {
-    let advice = round.hint().map(|hint| advice(&hint)).unwrap_or_default();
+    let advice = round.hint().map(|hint| voice::advice(&hint)).unwrap_or_default();
     Ok(talk.say_all(advice.iter().map(|line| format!("Hint  : {line}")))?)
 }
 

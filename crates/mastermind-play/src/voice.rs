@@ -5,11 +5,12 @@ use std::cmp::Ordering;
 use mastermind::{
     Day, Game, Lifeline, Record, Revealed, Rules, Style,
     game::{ActionError, Availability, Entry, Outcome},
+    solver::Hint,
 };
 
 use crate::{
     BAR,
-    book::{Added, BookError},
+    book::Added,
 };
 
 /// The messages at the end of a game, without the number of turns.
@@ -158,7 +159,7 @@ pub(crate) fn added(added: &Added) -> Vec<String> {
     lines
 }
 
-pub(crate) fn not_added(error: &BookError) -> String {
+pub(crate) fn not_added(error: &anyhow::Error) -> String {
     format!("This game is not counted: {error}.")
 }
 
@@ -177,4 +178,28 @@ pub(crate) fn summary(record: &Record) -> String {
 /// Past games as a picture.
 pub(crate) fn statistics(record: &Record) -> String {
     format!("{}\nTurns taken in games without hints:\n{}", summary(record), record.bars(BAR))
+}
+
+/// A hint in words, a sentence or two in each line: how many codes are possible, which if they are few, and what the
+/// codebreaker would guess and why.
+pub(crate) fn advice(hint: &Hint) -> Vec<String> {
+    let Hint { remaining, possible, guess, may_win, bits, expected, worst, sampled, tried } = hint;
+    if *remaining == 1 {
+        return vec![format!("Only {guess} is possible.")];
+    }
+    let mut lines = vec![format!("{remaining} codes are possible.")];
+    if !possible.is_empty() {
+        let codes: Vec<String> = possible.iter().map(ToString::to_string).collect();
+        lines.push(format!("They are {}.", codes.join(" ")));
+    }
+    let itself = if *may_win { ", and it may be the code" } else { ", though it cannot be the code" };
+    lines.push(format!(
+        "I would guess {guess}: the answer tells {bits:.2} bits, {expected:.1} codes remain on average, {worst} at worst{itself}."
+    ));
+    match sampled {
+        Some(codes) => lines.push(format!("({tried} guesses compared against a sample of {codes} possible codes)")),
+        None if *tried > 1 => lines.push(format!("({tried} guesses compared against every possible code)")),
+        None => {}
+    }
+    lines
 }

@@ -69,20 +69,6 @@ pub enum Availability {
 }
 
 /// One game. The code is not shown before it is over.
-///
-/// ```
-/// use mastermind::{Rules, Style, game::{Action, Event, Game, Outcome}};
-/// use rand::SeedableRng;
-///
-/// let mut rng = rand_pcg::Pcg64::seed_from_u64(1);
-/// let rules = Rules::new(4, 8, false)?;
-/// let mut game = Game::with_code(rules, Style::Text, "8536".parse()?)?;
-/// let events = game.apply(Action::parse("8563")?, &mut rng)?;
-/// assert!(matches!(events[..], [Event::Answered(_, feedback)] if feedback.red == 2 && feedback.white == 2));
-/// game.apply(Action::parse("8536")?, &mut rng)?;
-/// assert_eq!(game.outcome(), Some(Outcome::Won(2)));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Debug, Clone)]
 pub struct Game {
     rules: Rules,

@@ -15,7 +15,7 @@ use super::{
     state::{Asked, Duel, Menu, Overlaid, Press, State, Symbol, Target},
 };
 use crate::{
-    book::{Added, BookError},
+    book::Added,
     round::Round,
     settings::{Setter, Settings},
     voice,
@@ -83,7 +83,7 @@ impl Table {
         }
     }
 
-    pub(super) fn statistics(&mut self, read: Result<Record, BookError>) {
+    pub(super) fn statistics(&mut self, read: anyhow::Result<Record>) {
         match read {
             Ok(record) => self.record = Some(record),
             Err(error) => self.trouble = Some(error.to_string()),
@@ -91,7 +91,7 @@ impl Table {
     }
 
     /// Sets the result of recording that a puzzle was begun.
-    pub(super) fn begun(&mut self, begun: Result<Added, BookError>) {
+    pub(super) fn begun(&mut self, begun: anyhow::Result<Added>) {
         // After an error this is tried again at the end, and the error is shown then.
         let (Ok(begun), Some(round)) = (begun, &mut self.round) else { return };
         round.set_attempt(begun.first);
@@ -103,7 +103,7 @@ impl Table {
     }
 
     /// Sets the result of counting a game.
-    pub(super) fn counted(&mut self, added: Result<Added, BookError>) {
+    pub(super) fn counted(&mut self, added: anyhow::Result<Added>) {
         let Some(round) = &mut self.round else { return };
         if let Ok(added) = &added {
             round.set_attempt(added.first);

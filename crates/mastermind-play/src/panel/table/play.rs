@@ -12,7 +12,7 @@ use super::{
     },
     AGAIN, BETWEEN, OVER, Table,
 };
-use crate::{advice::advice, round::Round, voice};
+use crate::{round::Round, voice};
 
 impl Table {
     pub(super) fn turn_symbol(&mut self, next: bool) {
@@ -168,7 +168,7 @@ impl Table {
             _ => return self.log.add("No hint before there is a code to be found."),
         }
         let hint = self.round.as_mut().and_then(Round::hint);
-        for line in hint.iter().flat_map(advice) {
+        for line in hint.iter().flat_map(voice::advice) {
             self.log.add(Message::new([(format!("Hint: {line}"), Tone::White)]));
         }
     }
