@@ -247,9 +247,7 @@ fn no_guess(game: &Game, typed: &str) -> String {
 /// What has happened, in lines.
 fn told(event: Event) -> Vec<String> {
     match event {
-        Event::Answered(_, feedback) => {
-            vec![format!("Red: {}", feedback.red), format!("White: {}", feedback.white)]
-        }
+        Event::Answered(_, feedback) => vec![format!("Red: {}", feedback.red), format!("White: {}", feedback.white)],
         Event::Revealed(revealed) => voice::revealed(revealed, Style::Text).to_vec(),
         Event::OutOfReach(lifeline) => vec![voice::out_of_reach(lifeline, Style::Text)],
         Event::Ended(outcome) => voice::ending(outcome).to_vec(),

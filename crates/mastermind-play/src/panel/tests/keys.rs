@@ -1,12 +1,8 @@
 use mastermind::Lifeline;
-use termkit::Depth;
 
 use super::{
-    super::{
-        state::{Asked, Menu, Overlaid, Press, State},
-        table::Table,
-    },
-    Setter, after, asking, drawn, duel, key, last, left, log, press, screen, table, with,
+    super::state::{Menu, Overlaid, State},
+    *,
 };
 
 fn keys() -> impl Iterator<Item = Press> {

@@ -1,10 +1,6 @@
 use anyhow::anyhow;
-use mastermind::{Day, Record};
 
-use super::{
-    super::state::{Asked, State},
-    Setter, after, asked, daily, duel, last, left, log, play, press, says, screen, table, with,
-};
+use super::{super::state::State, *};
 
 #[test]
 fn the_puzzle_of_the_day_is_shared_without_its_digits() {

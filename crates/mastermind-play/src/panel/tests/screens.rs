@@ -1,20 +1,13 @@
 use mastermind::{Peg, game::Entry};
-use ratatui::{
-    buffer::Buffer,
-    layout::{Rect, Size},
-    style::Color,
-    widgets::Widget,
-};
-use termkit::{Depth, Gesture, Mouse};
+use ratatui::{layout::Size, style::Color};
+use termkit::{Gesture, Mouse};
 
 use super::{
     super::{
         look::{Look, Role},
-        state::{Asked, State, Target},
-        table::Table,
-        view::View,
+        state::{State, Target},
     },
-    after, asked, asking, drawn, last, left, log, press, says, screen, table,
+    *,
 };
 
 fn background(role: Role) -> Option<Color> {
@@ -375,7 +368,7 @@ fn all_depths_show_the_same_digits() {
         |depth| drawn(&table, depth, 90, 26).content.iter().map(|cell| cell.symbol().to_owned()).collect::<String>();
     assert_eq!(text(Depth::None), text(Depth::Sixteen));
     assert_eq!(text(Depth::None), text(Depth::True));
-    let all = |depth, holds: fn(&ratatui::buffer::Cell) -> bool| drawn(&table, depth, 90, 26).content.iter().all(holds);
+    let all = |depth, holds: fn(&Cell) -> bool| drawn(&table, depth, 90, 26).content.iter().all(holds);
     assert!(all(Depth::None, |cell| (cell.fg, cell.bg) == (Color::Reset, Color::Reset)), "no colour without colour");
     assert!(all(Depth::True, |cell| cell.bg != Color::Reset));
 }
