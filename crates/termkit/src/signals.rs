@@ -84,7 +84,7 @@ mod unix {
                 () = any(self.hang_up.as_mut_slice()) => Signal::HangUp,
                 _ = self.resized.recv() => Signal::Resized,
                 _ = self.continued.recv() => Signal::Continued,
-                () = stopped(&mut self.stops) => Signal::Stop,
+                Some(()) = async { self.stops.as_mut()?.recv().await } => Signal::Stop,
             }
         }
     }
@@ -94,16 +94,6 @@ mod unix {
         let mut came =
             |context: &mut Context<'_>| streams.iter_mut().any(|stream| stream.poll_recv(context).is_ready());
         future::poll_fn(|context| if came(context) { Poll::Ready(()) } else { Poll::Pending }).await;
-    }
-
-    async fn stopped(stops: &mut Option<mpsc::Receiver<()>>) {
-        let told = match stops {
-            Some(stops) => stops.recv().await,
-            None => None,
-        };
-        if told.is_none() {
-            future::pending::<()>().await;
-        }
     }
 }
 

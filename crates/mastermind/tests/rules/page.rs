@@ -137,15 +137,9 @@ fn shared() -> Value {
     let guess = |text: &str| Action::Guess(code(text));
     // 2026-01-13.
     let day = Some(Day(20_466));
+    let of_day = vec![guess("1234"), Action::Lifeline(Lifeline::Place), guess("3451")];
     let games = [
-        (
-            rules(4, 8, true),
-            "3451",
-            vec![guess("1234"), Action::Lifeline(Lifeline::Place), guess("3451")],
-            1,
-            day,
-            true,
-        ),
+        (rules(4, 8, true), "3451", of_day, 1, day, true),
         (rules(5, 8, false), "12345", vec![guess("12345")], 0, None, false),
         (rules(8, 8, true), "11223344", vec![Action::Lifeline(Lifeline::Colour); 1], 0, None, false),
         (rules(4, 8, true), "8888", vec![guess("1111"); 10], 2, day, false),
