@@ -228,7 +228,7 @@ impl Server {
             return self.refuse(peer, &why.to_string(), out);
         }
         let how = played.outcome();
-        self.send_last_line(seat, out);
+        self.send_lines(seat, 1, out);
         match how {
             Some(how) => self.finish(seat, how, out),
             None => self.send_turn(seat, out),
@@ -311,7 +311,8 @@ impl Server {
         if matches!(self.config.mode, Mode::Race(_)) {
             // The code is no longer secret, so everybody is sent the boards without stars.
             for seat in players() {
-                self.send_board(seat, out);
+                self.send_lines(seat, usize::MAX, out);
+                self.send_over(seat, out);
             }
         }
     }

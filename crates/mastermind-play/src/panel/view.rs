@@ -4,7 +4,7 @@ mod menu;
 mod standing;
 
 use mastermind::{
-    Feedback, Lifeline, Peg,
+    Lifeline, Peg,
     code::{MAX_LENGTH, MIN_LENGTH},
     game::{Entry, TURNS},
 };
@@ -214,14 +214,10 @@ impl<'a> View<'a> {
             if let Some(Entry::Guess(_, feedback)) = entry {
                 // Below the tenth guess it overwrites the frame.
                 let Position { x, y } = panels.answer(turn);
-                self.feedback(buffer, x, y, *feedback);
+                let end = self.put(buffer, x, y, &format!("RED {}", feedback.red), Role::Red);
+                self.put(buffer, end, y, &format!("  WHITE {}", feedback.white), Role::Plain);
             }
         }
-    }
-
-    fn feedback(&self, buffer: &mut Buffer, x: u16, y: u16, feedback: Feedback) {
-        let end = self.put(buffer, x, y, &format!("RED {}", feedback.red), Role::Red);
-        self.put(buffer, end, y, &format!("  WHITE {}", feedback.white), Role::Plain);
     }
 
     fn messages(&self, buffer: &mut Buffer, panels: Panels) {

@@ -62,25 +62,18 @@ impl Server {
         Some(game.view(*number, *how, sight))
     }
 
-    // Tells what took the last turn at a seat.
-    pub(super) fn send_last_line(&self, seat: u8, out: &mut Outbox) {
-        let line = |sight| self.board(seat, sight)?.lines.last().copied();
-        self.send_each(|sight| Some(ServerMessage::Line(seat, line(sight)?)), Some(seat), out);
-    }
-
     pub(super) fn send_over(&self, seat: u8, out: &mut Outbox) {
         let over = |sight| self.board(seat, sight)?.over;
         self.send_each(|sight| Some(ServerMessage::Over(seat, over(sight)?)), Some(seat), out);
     }
 
-    // Tells everybody all lines of a game, and how it is over.
-    pub(super) fn send_board(&self, seat: u8, out: &mut Outbox) {
+    // Tells everybody the last lines of a game, so many or all.
+    pub(super) fn send_lines(&self, seat: u8, last: usize, out: &mut Outbox) {
         let count = self.board(seat, Sight::Answers).map_or(0, |board| board.lines.len());
-        for at in 0..count {
+        for at in count.saturating_sub(last)..count {
             let line = |sight| self.board(seat, sight)?.lines.get(at).copied();
             self.send_each(|sight| Some(ServerMessage::Line(seat, line(sight)?)), Some(seat), out);
         }
-        self.send_over(seat, out);
     }
 
     // Tells a player its next turn, and the hint for it if it has one.
