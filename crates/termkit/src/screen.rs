@@ -87,8 +87,7 @@ impl Screen {
         let size = current_size();
         if size != self.size {
             self.size = size;
-            self.terminal.backend_mut().clear()?;
-            self.terminal.resize(Rect::from((ratatui::layout::Position::ORIGIN, size)))?;
+            self.forget()?;
         }
         self.terminal.draw(render)?;
         Ok(())
