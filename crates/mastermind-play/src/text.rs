@@ -193,7 +193,7 @@ fn history(talk: &mut Talk, game: &Game) -> Said<()> {
                 talk.say(&format!("{turn:>4}  {guess}  red {}  white {}", feedback.red, feedback.white))?;
                 turn += 1;
             }
-            Entry::Lifeline { revealed, cost } => {
+            Entry::Lifeline(revealed, cost) => {
                 talk.say(&format!("{turn:>4}  {}: {revealed}", revealed.lifeline()))?;
                 turn += cost;
             }

@@ -74,7 +74,7 @@ const fn unit(style: Style) -> &'static str {
 
 /// Whether a lifeline would be granted. There is one use in a game, so using one closes the other.
 pub(crate) fn status(game: &Game, lifeline: Lifeline) -> &'static str {
-    let used = |entry: &Entry| matches!(entry, Entry::Lifeline { revealed, .. } if revealed.lifeline() == lifeline);
+    let used = |entry: &Entry| matches!(entry, Entry::Lifeline(revealed, _) if revealed.lifeline() == lifeline);
     match game.availability(lifeline) {
         Availability::Available => "AVAILABLE",
         Availability::Blocked => "TOO LATE",

@@ -49,12 +49,7 @@ pub enum Entry {
     /// A guess and its answer, one turn.
     Guess(Code, Feedback),
     /// What a lifeline revealed, and the turns that it took.
-    Lifeline {
-        /// What it revealed.
-        revealed: Revealed,
-        /// Turns that it took.
-        cost: usize,
-    },
+    Lifeline(Revealed, usize),
 }
 
 /// Whether a lifeline would be granted.
@@ -173,7 +168,7 @@ impl Game {
         };
         self.revealed = Some(revealed);
         self.gone += cost;
-        self.history.push(Entry::Lifeline { revealed, cost });
+        self.history.push(Entry::Lifeline(revealed, cost));
         Ok(alloc::vec![Event::Revealed(revealed)])
     }
 
@@ -210,7 +205,7 @@ impl Game {
                     lines.push(Line::Row { turn, guess: Shown::of(guess, shows), feedback });
                     turn += 1;
                 }
-                Entry::Lifeline { revealed, cost } => {
+                Entry::Lifeline(revealed, cost) => {
                     let lifeline = revealed.lifeline();
                     lines.push(Line::Lifeline { turn, lifeline, revealed: shows.then_some(revealed) });
                     turn += cost;
@@ -267,7 +262,7 @@ impl Game {
         for entry in &self.history {
             match *entry {
                 Entry::Guess(guess, feedback) => knowledge.answered(guess, feedback),
-                Entry::Lifeline { revealed, cost } => knowledge.revealed(revealed, cost),
+                Entry::Lifeline(revealed, cost) => knowledge.revealed(revealed, cost),
             }
         }
         knowledge

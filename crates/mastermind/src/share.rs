@@ -50,7 +50,7 @@ pub fn share(game: &Game, day: Option<Day>, again: bool) -> Option<String> {
                     text.extend(core::iter::repeat_n(mark, count));
                 }
             }
-            Entry::Lifeline { revealed, cost } => {
+            Entry::Lifeline(revealed, cost) => {
                 let turns = if *cost == 1 { "turn" } else { "turns" };
                 let _ = write!(text, "{} ({cost} {turns})", revealed.lifeline());
             }

@@ -166,7 +166,7 @@ impl Table {
         let rows = history.iter().flat_map(|entry| {
             let rows = match entry {
                 Entry::Guess(..) => 1,
-                Entry::Lifeline { cost, .. } => *cost,
+                Entry::Lifeline(_, cost) => *cost,
             };
             std::iter::repeat_n(*entry, rows)
         });

@@ -205,7 +205,7 @@ impl<'a> View<'a> {
                 _ if position >= length => Cell::Beyond,
                 _ if setting_up => Peg::new((row + position) % length).map_or(Cell::Unused, Cell::Peg),
                 Some(Entry::Guess(guess, _)) => guess.peg(position).map_or(Cell::Unused, Cell::Peg),
-                Some(Entry::Lifeline { .. }) => Cell::Letter { beyond: false },
+                Some(Entry::Lifeline(..)) => Cell::Letter { beyond: false },
                 None => Cell::Unused,
             };
             let cells: Vec<Cell> = (0..MAX_LENGTH).map(cell).collect();

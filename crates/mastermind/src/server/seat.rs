@@ -46,7 +46,7 @@ impl Seat {
         for entry in game.history() {
             match entry {
                 Entry::Guess(guess, _) => print.add(guess.digits.into()),
-                Entry::Lifeline { revealed, .. } => print.add_count(revealed.lifeline().number()),
+                Entry::Lifeline(revealed, _) => print.add_count(revealed.lifeline().number()),
             }
         }
     }

@@ -126,8 +126,8 @@ impl PlayedState {
         let rules = played.game.rules();
         let action = |entry: &Entry| match entry {
             Entry::Guess(guess, _) => ActionState::Guess(*guess),
-            Entry::Lifeline { revealed: Revealed::Colour(_), .. } => ActionState::Lifeline(1),
-            Entry::Lifeline { revealed: Revealed::Place { .. }, .. } => ActionState::Lifeline(2),
+            Entry::Lifeline(Revealed::Colour(_), _) => ActionState::Lifeline(1),
+            Entry::Lifeline(Revealed::Place { .. }, _) => ActionState::Lifeline(2),
         };
         Self {
             number: played.number,

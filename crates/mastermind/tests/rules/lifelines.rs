@@ -72,7 +72,7 @@ fn what_is_told_is_true() {
             let [Event::Revealed(revealed)] = events[..] else {
                 panic!("{events:?}");
             };
-            assert_eq!(game.history(), [Entry::Lifeline { revealed, cost: lifeline.cost(Style::Text) }]);
+            assert_eq!(game.history(), [Entry::Lifeline(revealed, lifeline.cost(Style::Text))]);
             match revealed {
                 Revealed::Colour(peg) => {
                     assert_eq!(lifeline, Lifeline::Colour);
