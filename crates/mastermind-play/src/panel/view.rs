@@ -21,7 +21,7 @@ use super::{
     keys::HELP,
     layout::{MenuPlaces, Panels, SIZE},
     log::Tone,
-    look::{Look, Role},
+    look::{Role, style},
     state::{LIFELINE, Menu, Overlaid, State, Symbol, Target},
     table::Table,
 };
@@ -35,7 +35,7 @@ const SUBMIT: &str = " ENTER ";
 #[derive(Debug, Clone, Copy)]
 pub(super) struct View<'a> {
     table: &'a Table,
-    look: Look,
+    depth: Depth,
     quiet: bool,
 }
 
@@ -88,7 +88,7 @@ impl Question {
 impl<'a> View<'a> {
     /// A picture in so many colours.
     pub(super) const fn new(table: &'a Table, depth: Depth) -> Self {
-        Self { table, look: Look::new(depth), quiet: false }
+        Self { table, depth, quiet: false }
     }
 
     /// The same while keys are ignored, so that none is offered after a game.
@@ -132,13 +132,13 @@ impl<'a> View<'a> {
     }
 
     fn put(&self, buffer: &mut Buffer, x: u16, y: u16, text: &str, role: Role) -> u16 {
-        buffer.set_stringn(x, y, text, usize::from(buffer.area.right().saturating_sub(x)), self.look.style(role)).0
+        buffer.set_stringn(x, y, text, usize::from(buffer.area.right().saturating_sub(x)), style(self.depth, role)).0
     }
 
     fn frame(&self, buffer: &mut Buffer, area: Rect, title: &str) {
-        let mut block = Block::bordered().border_style(self.look.style(Role::Quiet));
+        let mut block = Block::bordered().border_style(style(self.depth, Role::Quiet));
         if !title.is_empty() {
-            block = block.title_top(Line::styled(format!(" {title} "), self.look.style(Role::Plain)).centered());
+            block = block.title_top(Line::styled(format!(" {title} "), style(self.depth, Role::Plain)).centered());
         }
         block.render(area, buffer);
     }
@@ -265,16 +265,16 @@ impl<'a> View<'a> {
             // The background of a place without a peg is a single cell, so that it does not look like one.
             let area = Rect::new(left, at.y, size.width, size.height).intersection(buffer.area);
             if role != Role::Beyond {
-                buffer.set_style(area, self.look.style(role));
+                buffer.set_style(area, style(self.depth, role));
             }
             let (x, y) = (left + size.width / 2, at.y + size.height / 2);
             self.put(buffer, x, y, text.encode_utf8(&mut [0; 4]), role);
         }
-        if !self.look.is_coloured() {
+        if self.depth == Depth::None {
             return;
         }
         let is_dark = |position: Option<usize>| {
-            position.and_then(|position| cells.get(position)).is_some_and(|cell| cell.is_dark(self.look))
+            position.and_then(|position| cells.get(position)).is_some_and(|cell| cell.is_dark(self.depth))
         };
         for (column, gap) in (at.x - 1..).step_by(usize::from(pitch)).zip(0..=cells.len()) {
             let sides = match (is_dark(gap.checked_sub(1)), is_dark(Some(gap))) {
@@ -315,7 +315,7 @@ impl Widget for &View<'_> {
             TooSmall::new(SIZE, area.as_size()).render(area, buffer);
             return;
         }
-        buffer.set_style(area, self.look.style(Role::Plain));
+        buffer.set_style(area, style(self.depth, Role::Plain));
         match self.table.state {
             State::Menu(selected) => self.menu(buffer, area, selected),
             _ => self.panels(buffer, area),
@@ -323,7 +323,7 @@ impl Widget for &View<'_> {
         if let Some(overlaid) = self.table.overlaid {
             self.overlay(buffer, area, overlaid);
             // The box has the terminal's own colours, which need not be dark.
-            let plain = self.look.style(Role::Plain);
+            let plain = style(self.depth, Role::Plain);
             for cell in buffer.content.iter_mut().filter(|cell| cell.bg == Color::Reset) {
                 cell.set_style(plain);
             }
@@ -356,8 +356,8 @@ impl Cell {
     }
 
     /// Whether it is a peg that has the colour of what is around it.
-    fn is_dark(self, look: Look) -> bool {
-        matches!(self, Self::Peg(peg) if look.style(Role::Peg(peg)).bg == look.style(Role::Plain).bg)
+    fn is_dark(self, depth: Depth) -> bool {
+        matches!(self, Self::Peg(peg) if style(depth, Role::Peg(peg)).bg == style(depth, Role::Plain).bg)
     }
 }
 

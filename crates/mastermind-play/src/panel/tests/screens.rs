@@ -4,14 +4,14 @@ use termkit::{Gesture, Mouse};
 
 use super::{
     super::{
-        look::{Look, Role},
+        look::{Role, style},
         state::{State, Target},
     },
     *,
 };
 
 fn background(role: Role) -> Option<Color> {
-    Look::new(Depth::True).style(role).bg
+    style(Depth::True, role).bg
 }
 
 fn red_peg() -> Option<Color> {
