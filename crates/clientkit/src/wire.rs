@@ -3,7 +3,10 @@
 use std::{cell::RefCell, collections::VecDeque, io, net::SocketAddr};
 
 use bytes::{Buf, Bytes, BytesMut};
-use tokio::net::{TcpSocket, TcpStream, UdpSocket};
+use tokio::{
+    io::Interest,
+    net::{TcpSocket, TcpStream, UdpSocket},
+};
 
 /// Bytes that wait for a server that does not read. A client with more has lost its server.
 pub const MAX_UNSENT: usize = 64 << 10;
@@ -26,9 +29,6 @@ pub enum Wire {
 
 impl Wire {
     /// Binds a UDP socket to `own` and connects it to the server. Must be called within a runtime.
-    ///
-    /// # Errors
-    /// When the system refuses.
     pub fn datagrams(own: SocketAddr, server: SocketAddr) -> io::Result<Self> {
         let socket = std::net::UdpSocket::bind(own)?;
         socket.connect(server)?;
@@ -38,9 +38,6 @@ impl Wire {
 
     /// Binds a TCP socket to `own`, tells `bound` its address, and connects it to the server. So the caller knows the address before
     /// the server does.
-    ///
-    /// # Errors
-    /// When the server cannot be reached.
     pub async fn stream(own: SocketAddr, server: SocketAddr, bound: impl FnOnce(SocketAddr)) -> io::Result<Self> {
         let socket = if server.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
         socket.bind(own)?;
@@ -51,9 +48,6 @@ impl Wire {
     }
 
     /// The client's own address.
-    ///
-    /// # Errors
-    /// When the system does not tell.
     pub fn address(&self) -> io::Result<SocketAddr> {
         match self {
             Self::Datagrams(socket, _) => socket.local_addr(),
@@ -63,21 +57,10 @@ impl Wire {
 
     /// Waits until [`Wire::receive`] or [`Wire::flush`] has something to do. Cancellation safe.
     pub(crate) async fn ready(&self) -> io::Result<()> {
+        let interest = |waits: bool| if waits { Interest::READABLE | Interest::WRITABLE } else { Interest::READABLE };
         match self {
-            Self::Datagrams(socket, unsent) if unsent.is_empty() => socket.readable().await,
-            Self::Datagrams(socket, _) => {
-                tokio::select! {
-                    ready = socket.readable() => ready,
-                    ready = socket.writable() => ready,
-                }
-            }
-            Self::Stream(stream, unsent) if unsent.is_empty() => stream.readable().await,
-            Self::Stream(stream, _) => {
-                tokio::select! {
-                    ready = stream.readable() => ready,
-                    ready = stream.writable() => ready,
-                }
-            }
+            Self::Datagrams(socket, unsent) => socket.ready(interest(!unsent.is_empty())).await.map(drop),
+            Self::Stream(stream, unsent) => stream.ready(interest(!unsent.is_empty())).await.map(drop),
         }
     }
 
@@ -152,9 +135,6 @@ impl Wire {
     }
 
     /// Waits until everything is sent.
-    ///
-    /// # Errors
-    /// When the connection is gone.
     pub(crate) async fn flushed(&mut self) -> io::Result<()> {
         loop {
             self.flush()?;

@@ -21,9 +21,7 @@ impl Autosave {
     }
 
     /// Calls `save` if enough more is `done`. Returns whether it was called.
-    ///
-    /// # Errors
-    /// A message to be shown; the computation should continue.
+    /// The error is to be shown, and the computation should continue.
     pub fn meanwhile(&mut self, done: u64, save: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<bool> {
         if done.saturating_sub(self.tried) < self.every {
             return Ok(false);
@@ -35,9 +33,7 @@ impl Autosave {
     }
 
     /// Calls `save` at the end, unless everything that is `done` is already saved. Returns whether it was called.
-    ///
-    /// # Errors
-    /// A message about what is lost.
+    /// The error says what is lost.
     pub fn finish(&mut self, done: u64, save: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<bool> {
         if self.saved == Some(done) {
             return Ok(false);

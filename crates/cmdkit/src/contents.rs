@@ -10,9 +10,6 @@ use crate::{file_name, read_file, replace_file};
 /// `the table`.
 ///
 /// `parse` is given at most `most + 1` bytes, so it can tell that a file is too large.
-///
-/// # Errors
-/// When the file cannot be read or `parse` refuses its content.
 pub fn load_file<T, E>(
     what: &str,
     path: &Path,
@@ -31,9 +28,7 @@ where
 }
 
 /// Writes a file as [`replace_file`] does. `what` names the content in errors, as in `the table`.
-///
-/// # Errors
-/// When the content cannot be written; the file is then unchanged.
+/// An error leaves the file unchanged.
 pub fn save_file(what: &str, path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     // The error is formatted, not wrapped: a broken pipe would otherwise end the program with success.
     replace_file(path, bytes).map_err(|error| anyhow::anyhow!("cannot write {what} to {}: {error}", file_name(path)))

@@ -12,9 +12,6 @@ pub fn file_name(path: &Path) -> String {
 }
 
 /// Reads a file, but at most `most + 1` bytes: one byte more than `most` tells the caller that the file is too large.
-///
-/// # Errors
-/// When the file does not exist or cannot be read.
 pub fn read_file(path: &Path, most: usize) -> io::Result<Vec<u8>> {
     let mut bytes = vec![];
     let most = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);

@@ -8,6 +8,8 @@ use std::{
 
 use anyhow::Context;
 
+use crate::values::are_digits;
+
 const RIGHT: &str = "give host:port, as in localhost:2022, 127.0.0.1:2022 or [::1]:2022";
 
 /// A host and a port: `name:port`, `1.2.3.4:port`, `[::1]:port` or `::1:port`. The last colon separates them.
@@ -28,9 +30,6 @@ pub struct HostPort {
 
 impl HostPort {
     /// The addresses of the host without duplicates, in the order in which to try them.
-    ///
-    /// # Errors
-    /// When the host cannot be resolved.
     pub fn resolve(&self) -> anyhow::Result<Vec<SocketAddr>> {
         resolve(&self.host, self.port)
     }
@@ -52,9 +51,7 @@ impl FromStr for HostPort {
 }
 
 /// Parses a [`HostPort`].
-///
-/// # Errors
-/// A message that says what would be valid.
+/// The error says what would be valid.
 pub fn host_port(typed: &str) -> Result<HostPort, String> {
     let (host, port) = typed.rsplit_once(':').ok_or_else(|| format!("the port is missing; {RIGHT}"))?;
     let bare = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).filter(|inside| is_ipv6(inside));
@@ -66,12 +63,11 @@ pub fn host_port(typed: &str) -> Result<HostPort, String> {
     if bare.trim().is_empty() {
         return Err(format!("the host is missing; {RIGHT}"));
     }
-    let digits = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
     match port.parse() {
-        Ok(port) if digits && port > 0 => Ok(HostPort { host: bare.to_owned(), port }),
+        Ok(number) if are_digits(port) && number > 0 => Ok(HostPort { host: bare.to_owned(), port: number }),
         _ if port.is_empty() => Err(format!("the port is missing; {RIGHT}")),
         // Most likely the two in the other order.
-        _ if is_number(host) => Err(format!("'{port}' is no port from 1 to 65535: the host comes first; {RIGHT}")),
+        _ if are_digits(host) => Err(format!("'{port}' is no port from 1 to 65535: the host comes first; {RIGHT}")),
         _ => Err(format!("'{port}' is no port from 1 to 65535; {RIGHT}")),
     }
 }
@@ -84,7 +80,7 @@ pub fn host_port(typed: &str) -> Result<HostPort, String> {
 /// ```
 pub fn host_port_or(port: u16) -> impl Fn(&str) -> Result<HostPort, String> + Clone {
     move |typed| {
-        if is_number(typed) {
+        if are_digits(typed) {
             return Err(format!("'{typed}' is a port, and the host is missing; {RIGHT}"));
         }
         let inside = typed.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
@@ -102,14 +98,7 @@ pub fn host_port_or(port: u16) -> impl Fn(&str) -> Result<HostPort, String> + Cl
     }
 }
 
-fn is_number(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
-}
-
 /// The socket addresses of `host` with this port, without duplicates, in the order in which to try them.
-///
-/// # Errors
-/// When the host cannot be resolved.
 pub fn resolve(host: &str, port: u16) -> anyhow::Result<Vec<SocketAddr>> {
     let found = (host, port).to_socket_addrs().with_context(|| format!("cannot find the host '{host}'"))?;
     let mut addresses: Vec<SocketAddr> = vec![];

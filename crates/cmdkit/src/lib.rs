@@ -1,18 +1,9 @@
 //! The conventions that all programs share at the command line.
 //!
-//! - [`run`] parses the arguments, prints completions or the manual page, reports an error in one line on standard error, and returns the exit
-//!   code: 0 for success, 1 for a failure at run time, 2 (or the traditional code of the program) for wrong usage.
-//! - [`whole_number`], [`count`], [`ip_address`] and [`host_port`] parse the values of options; their errors say what would be valid.
-//!   [`resolve`] finds the addresses of a host.
-//! - [`read_file`] reads within a bound, and [`file_name`] formats names for messages. With the feature `saving`,
-//!   `replace_file` writes atomically.
-//! - [`command_of`] is the command that starts another program of this project.
-//! - [`Queue`] writes to a stream that nobody may be reading, and [`print_stderr`] writes to standard error after the log lines.
-//! - [`stop_flag`] cancels long computations, [`Autosave`] saves them at intervals, and [`Progress`] shows how far they are.
-//! - [`has_colour`] says whether text on a standard stream has colour. With the feature `saving`, `load_file` and `save_file`
-//!   read and write a file as a whole.
-//! - [`LogArgs`] are the options `--log` and `--log-format`; logs go to standard error. [`ScreenLogArgs`] are those of a program
-//!   that draws on the terminal, which can log to a file.
+//! [`run`] parses the arguments, prints completions or the manual page, reports an error in one line on standard error, and
+//! returns the exit code: 0 for success, 1 for a failure at run time, 2 (or the traditional code of the program) for wrong usage.
+//! The rest is for the values of options, logs, names in messages, files, and the progress of long work. With the feature
+//! `saving`, files are replaced atomically.
 
 mod autosave;
 mod colour;

@@ -37,9 +37,7 @@ pub struct LogArgs {
 
 impl LogArgs {
     /// Starts logging to standard error. Without `--log` the filter is `RUST_LOG`, without that `default`.
-    ///
-    /// # Errors
-    /// [`UsageError`] when the filter is invalid.
+    /// [`UsageError`] tells that the filter is invalid.
     pub fn start(&self, default: &str) -> anyhow::Result<()> {
         self.init(default, BoxMakeWriter::new(Queued::start()), has_colour(&io::stderr()))
     }
@@ -75,10 +73,7 @@ pub struct ScreenLogArgs {
 impl ScreenLogArgs {
     /// Starts logging to the file if one is given, and otherwise to standard error. If the program draws a screen (`draws`) on the
     /// terminal that standard error is, nothing is logged. Without `--log` the filter is `RUST_LOG`, without that `default`.
-    ///
-    /// # Errors
-    /// [`UsageError`] when the filter is invalid, or asks for a log that would go over the screen; another error when the file
-    /// cannot be written.
+    /// [`UsageError`] tells that the filter is invalid, or asks for a log that would go over the screen.
     pub fn start(&self, default: &str, draws: bool) -> anyhow::Result<()> {
         let writer = match &self.log_file {
             Some(path) => {

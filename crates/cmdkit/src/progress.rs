@@ -106,8 +106,10 @@ impl Progress {
         if !self.terminal {
             return self.write(&(line + "\n"));
         }
+        // A longer line would wrap and leave a row behind each time that it is redrawn.
+        let columns = terminal_size_of(io::stderr()).map_or(0, |(Width(columns), _)| columns);
         let lines: Vec<&str> =
-            line.lines().map(|line| if line.contains('\x1b') { line } else { fit_stderr(line) }).collect();
+            line.lines().map(|line| if line.contains('\x1b') { line } else { cut(line, columns) }).collect();
         let drawn = format!("\r{}{}\x1b[J", self.to_first_row(), lines.join("\x1b[K\r\n"));
         self.rows = lines.len().max(1);
         self.write(&drawn);
@@ -176,12 +178,6 @@ fn size(found: Option<(Width, Height)>) -> (u16, u16) {
         Some((Width(columns), Height(rows))) if columns > 0 && rows > 0 => (columns, rows),
         _ => (USUAL, USUAL_ROWS),
     }
-}
-
-/// The front of `line` that fits the width of the terminal that standard error is. A longer line would wrap and leave a row
-/// behind each time that it is redrawn.
-fn fit_stderr(line: &str) -> &str {
-    cut(line, terminal_size_of(io::stderr()).map_or(0, |(Width(columns), _)| columns))
 }
 
 // The last column stays free: some terminals wrap once it is filled, others lose it to the erase sequence at the end.

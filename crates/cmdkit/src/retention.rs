@@ -12,9 +12,6 @@ const RETENTION: &str = "give an age in hours, days or weeks, a number of journa
 
 /// Parses limits on journals that are kept, as in `30d,100,10G`: an age with h, d or w, a number, and a size with K, M, G or T.
 /// Each may be missing, but not all.
-///
-/// # Errors
-/// A message that says what would be valid.
 pub fn retention(typed: &str) -> Result<Retention, String> {
     let mut retention = Retention::default();
     for part in typed.split(',') {

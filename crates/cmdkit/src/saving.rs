@@ -30,9 +30,7 @@ const MAX_LINKS: usize = 40;
 ///
 /// A symbolic link stays, and its target is replaced or created. A device or a pipe is written to directly. The permissions of
 /// an existing file are kept; a read-only file is not replaced.
-///
-/// # Errors
-/// When the content cannot be written; the file is then unchanged.
+/// An error leaves the file unchanged.
 pub fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let (path, permissions, directory) = match target(path)? {
         Target::Device(path) => {
@@ -70,9 +68,7 @@ pub struct NewFile {
 
 impl NewFile {
     /// Starts the file.
-    ///
-    /// # Errors
-    /// [`ErrorKind::AlreadyExists`] when there is something at `path`; another error when no file can be created there.
+    /// [`ErrorKind::AlreadyExists`] tells that there is something at `path`.
     pub fn create(path: &Path) -> io::Result<Self> {
         if path.symlink_metadata().is_ok() {
             return Err(ErrorKind::AlreadyExists.into());
@@ -82,9 +78,7 @@ impl NewFile {
     }
 
     /// Syncs the file and gives it its name.
-    ///
-    /// # Errors
-    /// [`ErrorKind::AlreadyExists`] when something is at the path meanwhile; another error when the file cannot be written.
+    /// [`ErrorKind::AlreadyExists`] tells that something is at the path meanwhile.
     pub fn finish(self) -> io::Result<()> {
         let file = self.file.into_inner().map_err(io::IntoInnerError::into_error)?;
         file.as_file().sync_all()?;
@@ -108,9 +102,7 @@ impl Write for NewFile {
 
 /// Checks whether [`replace_file`] could start, and changes nothing. To be called before a long computation whose result is to
 /// be saved.
-///
-/// # Errors
-/// The errors of [`replace_file`]: no such directory, no permission, a read-only file.
+/// Errors are those of [`replace_file`]: no such directory, no permission, a read-only file.
 pub fn check_replaceable(path: &Path) -> io::Result<()> {
     match target(path)? {
         Target::Device(path) => OpenOptions::new().write(true).open(path).map(drop),

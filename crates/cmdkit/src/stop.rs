@@ -11,9 +11,6 @@ use crate::EXIT_FAILURE;
 
 /// A flag that is set when a signal of [`sigkit::ending`] asks the program to end. A second request (see
 /// [`sigkit::Requests`]) ends the program at once with [`EXIT_FAILURE`].
-///
-/// # Errors
-/// When the system refuses a handler or a thread.
 pub fn stop_flag() -> io::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     end_if_insisted()?;

@@ -147,11 +147,8 @@ pub(crate) struct Play {
     pub(crate) rules: Rules,
     /// Where the codes come from, if that is given.
     pub(crate) seed: Option<u64>,
-    /// The puzzle of the day.
     pub(crate) daily: bool,
-    /// Two people.
     pub(crate) duel: bool,
-    /// Hints on each turn.
     pub(crate) hints: bool,
 }
 
@@ -159,17 +156,11 @@ pub(crate) struct Play {
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Plan {
     Play(Play),
-    /// The codebreaker.
     Solve(Task),
-    /// Past games.
     Statistics,
 }
 
 impl Plan {
-    /// Reads the plan off the arguments.
-    ///
-    /// # Errors
-    /// [`UsageError`] when no game can have the rules that are wanted, or options do not go together.
     pub(crate) fn of(args: Args) -> Result<Self, UsageError> {
         let Args { panel, length, repeats, colours, seed, hint: hints, daily, duel, command } = args;
         match command {

@@ -13,9 +13,9 @@ use std::{
     time::Duration,
 };
 
+use anyhow::{Context, anyhow};
 use cmdkit::{read_file, replace_file};
 use mastermind::{Puzzle, Record, record::MAX_RECORD};
-use thiserror::Error;
 
 use crate::round::{Attempt, Round};
 
@@ -23,7 +23,6 @@ use crate::round::{Attempt, Round};
 const FOLDER: &str = "arcade";
 const FILE: &str = "mastermind-record";
 
-/// The most damaged files that are kept.
 const MOST_DAMAGED: usize = 1_000;
 
 /// How often the lock is tried before the attempt is given up, after two seconds. A write takes some milliseconds.
@@ -43,7 +42,6 @@ pub(crate) struct Book {
 /// The statistics after a game was begun or added.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Added {
-    /// The statistics now.
     pub(crate) record: Record,
     /// Whether it is the first game of its puzzle; others are not counted.
     pub(crate) first: bool,
@@ -51,61 +49,29 @@ pub(crate) struct Added {
     pub(crate) notice: Option<String>,
 }
 
-/// Why the statistics cannot be read or written.
-#[derive(Debug, Error)]
-pub(crate) enum BookError {
-    /// The system names no directory for them.
-    #[error("no statistics: set XDG_DATA_HOME to a directory with an absolute name, or HOME")]
-    NoPlace,
-    /// A file or directory cannot be read or written.
-    #[error("no statistics: {path}: {error}", path = path.display())]
-    File {
-        /// Which one.
-        path: PathBuf,
-        /// The error of the system.
-        error: io::Error,
-    },
-    /// The file is damaged. It has not been changed.
-    #[error("{path} is damaged: {why}; it is left as it is until the next game, and then put aside", path = path.display())]
-    Damaged {
-        /// Which one.
-        path: PathBuf,
-        /// What is wrong with it.
-        why: String,
-    },
-}
-
 impl Book {
-    /// The file of the current user.
     pub(crate) fn of_user() -> Self {
         Self { folder: data_directory(|name| env::var_os(name)).map(|directory| directory.join(FOLDER)), tries: TRIES }
     }
 
     /// The statistics so far; empty if there is no file.
-    ///
-    /// # Errors
-    /// [`BookError`] when the file cannot be read or understood.
-    pub(crate) fn read(&self) -> Result<Record, BookError> {
+    pub(crate) fn read(&self) -> anyhow::Result<Record> {
         let path = self.folder()?.join(FILE);
-        match read(&path).map_err(|error| BookError::File { path: path.clone(), error })? {
-            Ok(record) => Ok(record),
-            Err(why) => Err(BookError::Damaged { path, why }),
-        }
+        read(&path).map_err(about(&path))?.map_err(|why| {
+            let path = path.display();
+            anyhow!("{path} is damaged: {why}; it is left as it is until the next game, and then put aside")
+        })
     }
 
     /// Records at the first answer that a puzzle is begun.
-    ///
-    /// # Errors
-    /// [`BookError`] when the file cannot be read or written. It is then as it was.
-    pub(crate) fn begin(&self, puzzle: Puzzle) -> Result<Added, BookError> {
+    /// An error leaves the file as it was.
+    pub(crate) fn begin(&self, puzzle: Puzzle) -> anyhow::Result<Added> {
         self.change(|record| record.begin(puzzle))
     }
 
     /// Adds a game that is over, if it is the first one of its puzzle.
-    ///
-    /// # Errors
-    /// [`BookError`] when the file cannot be read or written. It is then as it was.
-    pub(crate) fn add(&self, round: &Round) -> Result<Added, BookError> {
+    /// An error leaves the file as it was.
+    pub(crate) fn add(&self, round: &Round) -> anyhow::Result<Added> {
         self.change(|record| {
             let first = match round.attempt() {
                 Attempt::Unknown => round.puzzle().is_none_or(|puzzle| record.begin(puzzle)),
@@ -117,21 +83,17 @@ impl Book {
     }
 
     /// Applies `change` to the statistics. It returns whether there is something to write.
-    fn change(&self, change: impl FnOnce(&mut Record) -> bool) -> Result<Added, BookError> {
+    fn change(&self, change: impl FnOnce(&mut Record) -> bool) -> anyhow::Result<Added> {
         let folder = self.folder()?;
         let path = folder.join(FILE);
-        let said = |path: &Path| {
-            let path = path.to_owned();
-            move |error| BookError::File { path, error }
-        };
-        fs::create_dir_all(folder).map_err(said(folder))?;
+        fs::create_dir_all(folder).map_err(about(folder))?;
         let lock = folder.join(format!("{FILE}.lock"));
         // Held until the handle is dropped.
-        let _lock = lock_file(&lock, self.tries).map_err(said(&lock))?;
-        let (mut record, notice) = match read(&path).map_err(said(&path))? {
+        let _lock = lock_file(&lock, self.tries).map_err(about(&lock))?;
+        let (mut record, notice) = match read(&path).map_err(about(&path))? {
             Ok(record) => (record, None),
             Err(why) => {
-                let aside = put_aside(&path).map_err(said(&path))?;
+                let aside = put_aside(&path).map_err(about(&path))?;
                 let notice = format!(
                     "The statistics were damaged ({why}); they are kept as {} and begin anew.",
                     aside.display()
@@ -141,14 +103,20 @@ impl Book {
         };
         let first = change(&mut record);
         if first {
-            replace_file(&path, record.to_string().as_bytes()).map_err(said(&path))?;
+            replace_file(&path, record.to_string().as_bytes()).map_err(about(&path))?;
         }
         Ok(Added { record, first, notice })
     }
 
-    fn folder(&self) -> Result<&Path, BookError> {
-        self.folder.as_deref().ok_or(BookError::NoPlace)
+    fn folder(&self) -> anyhow::Result<&Path> {
+        let folder = self.folder.as_deref();
+        folder.context("no statistics: set XDG_DATA_HOME to a directory with an absolute name, or HOME")
     }
+}
+
+/// Says which file or directory the system's error is about.
+fn about(path: &Path) -> impl FnOnce(io::Error) -> anyhow::Error {
+    move |error| anyhow!("no statistics: {}: {error}", path.display())
 }
 
 /// The data directory of the user, by these settings of the environment.
@@ -312,7 +280,7 @@ mod tests {
         {
             fs::write(&file, damaged).unwrap();
             let error = book.read().unwrap_err();
-            assert!(matches!(error, BookError::Damaged { .. }), "{error}");
+            assert!(error.to_string().contains("mastermind-record is damaged: "), "{error}");
             assert_eq!(fs::read(&file).unwrap(), *damaged, "reading changes nothing");
             let added = book.add(&won_game()).unwrap();
             let aside = file.with_file_name(format!("{FILE}.damaged-{}", number + 1));
@@ -332,7 +300,7 @@ mod tests {
         let (book, file) = book(&directory);
         fs::create_dir_all(&file).unwrap();
         let error = book.add(&won_game()).unwrap_err();
-        assert!(matches!(&error, BookError::File { path, .. } if *path == file), "{error}");
+        assert!(error.to_string().starts_with(&format!("no statistics: {}: ", file.display())), "{error}");
         #[cfg(target_os = "linux")]
         {
             use rustix::fs::{CWD, FileType, Mode, mknodat};

@@ -66,9 +66,6 @@ mod unix {
 
     /// Makes SIGQUIT and the signals of [`sigkit::ending`] end the program as the end of its input does, whatever it waits
     /// for, and SIGTSTP stop it with a terminal that shows what is typed. To be called before any other thread is started.
-    ///
-    /// # Errors
-    /// When the system refuses, or there can be no thread.
     pub(crate) fn end_quietly() -> io::Result<()> {
         termkit::stops::listen(|| {
             stop();

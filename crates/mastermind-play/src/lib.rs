@@ -3,7 +3,6 @@
 //! [`mastermind`] has the rules; this crate adds the world around them: the command line ([`Args`]), the text game, the panel game
 //! (`panel::Table` is its state, `panel::View` its picture), the codebreaker that plays all codes, and the file of statistics.
 
-mod advice;
 mod args;
 mod book;
 mod interrupt;
@@ -41,9 +40,6 @@ const OUTPUT: &str = "standard output";
 const DAY: u64 = 86_400;
 
 /// Runs the program.
-///
-/// # Errors
-/// When the terminal, a file or the system refuses, or when a long search is interrupted.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let book = Book::of_user();
     match Plan::of(args)? {

@@ -21,10 +21,9 @@ use tokio::runtime;
 
 use self::{
     keys::{Command, command},
-    layout::SIZE,
     state::Asked,
     table::Table,
-    view::View,
+    view::{View, is_small},
 };
 use crate::{book::Book, round::Round, settings::Settings, today};
 
@@ -81,9 +80,11 @@ impl Player<'_> {
         // Midnight may have passed while it waited.
         self.keep_date();
         let was_over = self.table.is_over();
+        // Keys do nothing while the window is too small to show the game.
+        let fits = !is_small(self.window);
         let asked = match event {
             StageEvent::Key(typed) => match command(typed) {
-                Command::Press(key) if self.fits() => self.table.press(key),
+                Command::Press(key) if fits => self.table.press(key),
                 Command::Press(_) => Asked::Nothing,
                 Command::Leave => Asked::Leave,
                 Command::Redraw => {
@@ -95,7 +96,7 @@ impl Player<'_> {
                     Asked::Nothing
                 }
             },
-            StageEvent::Mouse(mouse) if self.fits() => {
+            StageEvent::Mouse(mouse) if fits => {
                 let target = View::new(&self.table, self.depth).target(self.window, mouse);
                 target.map_or(Asked::Nothing, |target| self.table.point(target, mouse.gesture))
             }
@@ -131,10 +132,5 @@ impl Player<'_> {
         if let Ok(day) = today(SystemTime::now()) {
             self.table.turn_page(day);
         }
-    }
-
-    /// Whether the game is shown: keys do nothing while the window is too small.
-    fn fits(&self) -> bool {
-        self.window.width >= SIZE.width && self.window.height >= SIZE.height
     }
 }

@@ -38,15 +38,11 @@ impl Round {
         Self::new(Game::new(rules, style, &mut rng), rng, Some(Origin::Seed(seed)))
     }
 
-    /// The puzzle of a day.
     pub(crate) fn of_day(rules: Rules, style: Style, day: Day) -> Self {
         Self::new(Game::of_day(rules, style, day), Pcg64::seed_from_u64(day.0.into()), Some(Origin::Day(day)))
     }
 
     /// A game whose code somebody has set. Its lifelines draw from `seed`.
-    ///
-    /// # Errors
-    /// [`CodeError`] if the rules do not allow the code.
     pub(crate) fn with_code(rules: Rules, style: Style, code: Code, seed: u64) -> Result<Self, CodeError> {
         Ok(Self::new(Game::with_code(rules, style, code)?, Pcg64::seed_from_u64(seed), None))
     }
@@ -55,7 +51,6 @@ impl Round {
         Self { game, rng, origin, attempt: Attempt::Unknown, hint: None }
     }
 
-    /// The game.
     pub(crate) const fn game(&self) -> &Game {
         &self.game
     }
@@ -73,12 +68,10 @@ impl Round {
         self.origin.map(|origin| Puzzle { rules: self.game.rules(), origin })
     }
 
-    /// Which game at its puzzle this is.
     pub(crate) const fn attempt(&self) -> Attempt {
         self.attempt
     }
 
-    /// Records whether this is the first game at the puzzle.
     pub(crate) const fn set_attempt(&mut self, first: bool) {
         self.attempt = if first { Attempt::First } else { Attempt::Again };
     }
@@ -93,10 +86,6 @@ impl Round {
         mastermind::share(&self.game, Some(self.day()?), self.attempt == Attempt::Again)
     }
 
-    /// Does what the player wants.
-    ///
-    /// # Errors
-    /// [`ActionError`] when it is against the rules; then nothing has changed.
     pub(crate) fn apply(&mut self, action: Action) -> Result<Vec<Event>, ActionError> {
         self.game.apply(action, &mut self.rng)
     }

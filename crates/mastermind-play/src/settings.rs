@@ -11,9 +11,7 @@ use crate::round::Round;
 /// Rules, as far as the command line gives them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Wanted {
-    /// Pegs in a code.
     pub(crate) length: Option<usize>,
-    /// Whether a colour may occur twice in a code.
     pub(crate) repeats: Option<bool>,
     /// The number of colours; all eight if none is given.
     pub(crate) colours: Option<usize>,
@@ -21,18 +19,12 @@ pub(crate) struct Wanted {
 
 impl Wanted {
     /// The rules with these answers to what is not given.
-    ///
-    /// # Errors
-    /// [`ConfigError`] when no game can have these rules.
     pub(crate) fn rules(self, length: usize, repeats: bool) -> Result<Rules, ConfigError> {
         let length = self.length.unwrap_or(length);
         Rules::new(length, self.colours.unwrap_or(MAX_COLOURS), self.repeats.unwrap_or(repeats))
     }
 
     /// The rules if nothing is asked: the shortest code and repeats where nothing else is given.
-    ///
-    /// # Errors
-    /// [`ConfigError`] when no game can have what is given.
     pub(crate) fn without_asking(self) -> Result<Rules, ConfigError> {
         self.rules(MIN_LENGTH, true)
     }
@@ -73,9 +65,6 @@ impl Settings {
     }
 
     /// The next game whose code somebody has set.
-    ///
-    /// # Errors
-    /// [`CodeError`] if the rules do not allow the code.
     pub(crate) fn deal_code(&mut self, rules: Rules, style: Style, code: Code) -> Result<Round, CodeError> {
         let round = Round::with_code(rules, style, code, self.seed)?;
         self.next_seed();

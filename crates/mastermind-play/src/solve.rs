@@ -23,7 +23,7 @@ use rand::SeedableRng;
 use rand_pcg::Pcg64;
 
 use self::progress::Bar;
-use crate::{BAR, advice::advice};
+use crate::{BAR, voice::advice};
 
 /// The most guesses of a game in which all of them are judged at each turn. Six pegs in eight colours have 262,144.
 const ALL_JUDGED: u64 = 300_000;
@@ -63,9 +63,7 @@ impl FromStr for How {
 pub(crate) enum Task {
     /// Play every code.
     All {
-        /// The game.
         rules: Rules,
-        /// How guesses are chosen.
         how: How,
         /// Threads, unless a search proves its result.
         threads: usize,
@@ -73,18 +71,9 @@ pub(crate) enum Task {
         seed: Option<u64>,
     },
     /// Play one code and say why each guess is made.
-    One {
-        /// The game.
-        rules: Rules,
-        /// The code.
-        code: Code,
-    },
+    One { rules: Rules, code: Code },
 }
 
-/// Runs the task and prints the result.
-///
-/// # Errors
-/// When the work is interrupted, or the output cannot be written to.
 pub(crate) fn run(task: &Task) -> anyhow::Result<()> {
     let text = match *task {
         Task::All { rules, how, threads, seed } => all(rules, how, threads, seed)?,
@@ -105,7 +94,9 @@ fn all(rules: Rules, how: How, threads: usize, seed: Option<u64>) -> anyhow::Res
     };
     bar.clear();
     let (tally, remark) = done?;
-    Ok(report(rules, how, &tally, &remark, begun))
+    let turns: Vec<(usize, u64)> = (1..).zip(tally.turns().iter().copied()).collect();
+    let (bars, seconds) = (histogram(&turns, BAR), begun.elapsed().as_secs_f64());
+    Ok(format!("{tally}\n{bars}{rules}; {how}; {remark}\n{seconds:.3} s\n"))
 }
 
 /// Plays all codes with several threads.
@@ -126,7 +117,6 @@ fn play(
     Ok((tally, remark))
 }
 
-/// Searches for the least total.
 fn search(rules: Rules, seed: Option<u64>, stop: &AtomicBool, bar: &Bar) -> anyhow::Result<(Tally, String)> {
     let mut search = Search::exhaustive(rules);
     if let Some(seed) = seed {
@@ -165,12 +155,6 @@ fn limited(limits: &Limits) -> String {
     format!(
         "guesses limited to {improved} improved from at most {tried} possible codes and judged by at most {judged}{search}"
     )
-}
-
-fn report(rules: Rules, how: How, tally: &Tally, remark: &str, begun: Instant) -> String {
-    let turns: Vec<(usize, u64)> = (1..).zip(tally.turns().iter().copied()).collect();
-    let bars = histogram(&turns, BAR);
-    format!("{tally}\n{bars}{rules}; {how}; {remark}\n{:.3} s\n", begun.elapsed().as_secs_f64())
 }
 
 /// Plays one code by hints.

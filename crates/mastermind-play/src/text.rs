@@ -12,7 +12,6 @@ use mastermind::{
 
 use self::lines::{Said, Stop, Talk, quoted};
 use crate::{
-    advice::advice,
     book::Book,
     interrupt,
     round::Round,
@@ -22,9 +21,6 @@ use crate::{
 
 /// Plays games until the player wants no more or the input ends. They are counted in the book, if there is one. `person` says
 /// whether a person plays at a terminal, and not a program through a pipe.
-///
-/// # Errors
-/// When the output cannot be written to.
 pub(crate) fn play(settings: Settings, book: Option<&Book>, person: bool) -> io::Result<()> {
     let mut talk = Talk::new(person);
     let played = match settings.setter {
@@ -180,7 +176,7 @@ fn game(talk: &mut Talk, mut round: Round, hints: bool, book: Option<&Book>) -> 
 
 /// Shows what the codebreaker would guess. The game then counts as one with hints.
 fn hint(talk: &mut Talk, round: &mut Round) -> Said<()> {
-    let advice = round.hint().map(|hint| advice(&hint)).unwrap_or_default();
+    let advice = round.hint().map(|hint| voice::advice(&hint)).unwrap_or_default();
     Ok(talk.say_all(advice.iter().map(|line| format!("Hint  : {line}")))?)
 }
 
@@ -193,11 +189,11 @@ fn history(talk: &mut Talk, game: &Game) -> Said<()> {
     talk.say("")?;
     for entry in game.history() {
         match entry {
-            Entry::Guess { guess, feedback } => {
+            Entry::Guess(guess, feedback) => {
                 talk.say(&format!("{turn:>4}  {guess}  red {}  white {}", feedback.red, feedback.white))?;
                 turn += 1;
             }
-            Entry::Lifeline { revealed, cost } => {
+            Entry::Lifeline(revealed, cost) => {
                 talk.say(&format!("{turn:>4}  {}: {revealed}", revealed.lifeline()))?;
                 turn += cost;
             }
@@ -251,9 +247,7 @@ fn no_guess(game: &Game, typed: &str) -> String {
 /// What has happened, in lines.
 fn told(event: Event) -> Vec<String> {
     match event {
-        Event::Answered { feedback, .. } => {
-            vec![format!("Red: {}", feedback.red), format!("White: {}", feedback.white)]
-        }
+        Event::Answered(_, feedback) => vec![format!("Red: {}", feedback.red), format!("White: {}", feedback.white)],
         Event::Revealed(revealed) => voice::revealed(revealed, Style::Text).to_vec(),
         Event::OutOfReach(lifeline) => vec![voice::out_of_reach(lifeline, Style::Text)],
         Event::Ended(outcome) => voice::ending(outcome).to_vec(),

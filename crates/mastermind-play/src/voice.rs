@@ -5,21 +5,22 @@ use std::cmp::Ordering;
 use mastermind::{
     Day, Game, Lifeline, Record, Revealed, Rules, Style,
     game::{ActionError, Availability, Entry, Outcome},
+    solver::Hint,
 };
 
 use crate::{
     BAR,
-    book::{Added, BookError},
+    book::Added,
 };
 
 /// The messages at the end of a game, without the number of turns.
 pub(crate) fn ending(outcome: Outcome) -> [String; 2] {
     match outcome {
-        Outcome::Won { .. } => [
+        Outcome::Won(_) => [
             "So you found it. Congratulations, human: my circuits call it luck,".into(),
             "and my circuits would like a second opinion. Enjoy it while it lasts.".into(),
         ],
-        Outcome::Lost { code } => [
+        Outcome::Lost(code) => [
             "Ten turns, and still nothing. Do not take it to heart, flesh was never made for this.".into(),
             format!("Code: {code}. It was in front of you all the time."),
         ],
@@ -73,7 +74,7 @@ const fn unit(style: Style) -> &'static str {
 
 /// Whether a lifeline would be granted. There is one use in a game, so using one closes the other.
 pub(crate) fn status(game: &Game, lifeline: Lifeline) -> &'static str {
-    let used = |entry: &Entry| matches!(entry, Entry::Lifeline { revealed, .. } if revealed.lifeline() == lifeline);
+    let used = |entry: &Entry| matches!(entry, Entry::Lifeline(revealed, _) if revealed.lifeline() == lifeline);
     match game.availability(lifeline) {
         Availability::Available => "AVAILABLE",
         Availability::Blocked => "TOO LATE",
@@ -87,7 +88,6 @@ pub(crate) fn out_of_reach(lifeline: Lifeline, style: Style) -> String {
     format!("Too late for {lifeline}: it would leave you no {} for a guess.", unit(style))
 }
 
-/// The message for a refused action.
 pub(crate) fn refused(error: ActionError, style: Style) -> String {
     match error {
         ActionError::LifelineBlocked { lifeline, cost, left } => format!(
@@ -108,13 +108,12 @@ pub(crate) fn hints(hints: usize) -> Option<String> {
     }
 }
 
-/// What begins a duel.
 pub(crate) const DUEL: &str = "A duel: each sets a code for the other, and who needs fewer turns wins.";
 
 /// How a duel has ended, by how the first and the second player did.
 pub(crate) fn verdict(outcomes: [Option<Outcome>; 2]) -> [String; 2] {
     let [one, two] = outcomes.map(|outcome| match outcome {
-        Some(Outcome::Won { turns }) => Some(turns),
+        Some(Outcome::Won(turns)) => Some(turns),
         _ => None,
     });
     let needed = |turns: Option<usize>| turns.map_or("did not find it".into(), |turns| format!("needed {turns}"));
@@ -147,7 +146,6 @@ pub(crate) fn again(day: Option<Day>) -> &'static str {
     }
 }
 
-/// The message for a game that was played through a pipe.
 pub(crate) const PIPED: &str = "Played through a pipe: this game is not counted.";
 
 /// The messages about the statistics at the end of a game.
@@ -161,8 +159,7 @@ pub(crate) fn added(added: &Added) -> Vec<String> {
     lines
 }
 
-/// The message for a game that could not be added.
-pub(crate) fn not_added(error: &BookError) -> String {
+pub(crate) fn not_added(error: &anyhow::Error) -> String {
     format!("This game is not counted: {error}.")
 }
 
@@ -181,4 +178,28 @@ pub(crate) fn summary(record: &Record) -> String {
 /// Past games as a picture.
 pub(crate) fn statistics(record: &Record) -> String {
     format!("{}\nTurns taken in games without hints:\n{}", summary(record), record.bars(BAR))
+}
+
+/// A hint in words, a sentence or two in each line: how many codes are possible, which if they are few, and what the
+/// codebreaker would guess and why.
+pub(crate) fn advice(hint: &Hint) -> Vec<String> {
+    let Hint { remaining, possible, guess, may_win, bits, expected, worst, sampled, tried } = hint;
+    if *remaining == 1 {
+        return vec![format!("Only {guess} is possible.")];
+    }
+    let mut lines = vec![format!("{remaining} codes are possible.")];
+    if !possible.is_empty() {
+        let codes: Vec<String> = possible.iter().map(ToString::to_string).collect();
+        lines.push(format!("They are {}.", codes.join(" ")));
+    }
+    let itself = if *may_win { ", and it may be the code" } else { ", though it cannot be the code" };
+    lines.push(format!(
+        "I would guess {guess}: the answer tells {bits:.2} bits, {expected:.1} codes remain on average, {worst} at worst{itself}."
+    ));
+    match sampled {
+        Some(codes) => lines.push(format!("({tried} guesses compared against a sample of {codes} possible codes)")),
+        None if *tried > 1 => lines.push(format!("({tried} guesses compared against every possible code)")),
+        None => {}
+    }
+    lines
 }

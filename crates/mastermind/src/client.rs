@@ -6,8 +6,7 @@ use netcore::{DecodeError, Framing, Gone, Link, Time, framing::LineDecoder};
 
 use crate::{
     code::Code,
-    game::Availability,
-    protocol::{Advice, ClientMessage, MAX_TOLD, Name, RoomRules, ServerMessage},
+    protocol::{Advice, ClientMessage, MAX_TOLD, Name, ServerMessage, Turn},
     view::{Board, Line},
 };
 
@@ -20,32 +19,19 @@ pub struct Place {
     pub board: Option<Board>,
 }
 
-/// The turn that is the client's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Turn {
-    /// Its number.
-    pub turn: usize,
-    /// Whether each lifeline would be granted.
-    pub lifelines: [Availability; 2],
-    /// Hints so far.
-    pub hints: usize,
-}
-
-/// What a client knows. All that there is to show is kept as state, so nothing has to be polled after each message.
+/// What a client knows. It is kept as state, so nothing has to be polled after each message.
 #[derive(Debug, Clone)]
 pub struct Client {
     framing: Framing,
     incoming: BytesMut,
     lines: LineDecoder,
     unreadable: Option<DecodeError>,
-    room: Option<RoomRules>,
     seat: Option<u8>,
     places: BTreeMap<u8, Place>,
     missing: Option<u8>,
     turn: Option<Turn>,
     advice: Option<Advice>,
     possible: Vec<Code>,
-    refused: Option<String>,
     farewell: Option<String>,
     outgoing: VecDeque<ClientMessage>,
     over: bool,
@@ -60,23 +46,16 @@ impl Client {
             // One more for a carriage return.
             lines: LineDecoder::new(MAX_TOLD + 1),
             unreadable: None,
-            room: None,
             seat: None,
             places: BTreeMap::new(),
             missing: None,
             turn: None,
             advice: None,
             possible: Vec::new(),
-            refused: None,
             farewell: None,
             outgoing: name.into_iter().map(ClientMessage::Play).collect(),
             over: false,
         }
-    }
-
-    /// What is played in the room.
-    pub const fn room(&self) -> Option<&RoomRules> {
-        self.room.as_ref()
     }
 
     /// The client's seat.
@@ -109,11 +88,6 @@ impl Client {
         self.advice.as_ref().map(|advice| (advice, &self.possible[..]))
     }
 
-    /// Why the last wish was refused.
-    pub fn refused(&self) -> Option<&str> {
-        self.refused.as_deref()
-    }
-
     /// The last words of the server.
     pub fn farewell(&self) -> Option<&str> {
         self.farewell.as_deref()
@@ -122,8 +96,8 @@ impl Client {
     fn handle(&mut self, message: ServerMessage<'static>) {
         match message {
             // The complete state follows.
-            ServerMessage::Room(room) => {
-                (self.room, self.seat, self.missing) = (Some(room), None, None);
+            ServerMessage::Room(_) => {
+                (self.seat, self.missing) = (None, None);
                 self.places.clear();
                 self.forget_turn();
             }
@@ -144,7 +118,7 @@ impl Client {
                     self.forget_turn();
                 }
             }
-            ServerMessage::Line { seat, line } => {
+            ServerMessage::Line(seat, line) => {
                 let fits = |board: &Board| match line {
                     Line::Row { guess, .. } => guess.len() == board.rules.length(),
                     Line::Lifeline { .. } => true,
@@ -153,7 +127,7 @@ impl Client {
                     put(&mut board.lines, line);
                 }
             }
-            ServerMessage::Over { seat, over } => {
+            ServerMessage::Over(seat, over) => {
                 if let Some(board) = self.board_at(seat) {
                     board.over = Some(over);
                 }
@@ -161,13 +135,14 @@ impl Client {
                     self.forget_turn();
                 }
             }
-            ServerMessage::Turn { turn, lifelines, hints } => {
+            ServerMessage::Turn(turn) => {
                 self.forget_turn();
-                self.turn = Some(Turn { turn, lifelines, hints });
+                self.turn = Some(turn);
             }
             ServerMessage::Hint(advice) => (self.advice, self.possible) = (Some(advice), Vec::new()),
             ServerMessage::Possible(codes) => self.possible = codes,
-            ServerMessage::No(text) => self.refused = Some(text.into_owned()),
+            // A refusal changes nothing.
+            ServerMessage::No(_) => {}
             ServerMessage::Bye(text) => {
                 self.farewell = Some(text.into_owned());
                 self.over = true;
@@ -176,7 +151,7 @@ impl Client {
     }
 
     fn forget_turn(&mut self) {
-        (self.turn, self.advice, self.refused) = (None, None, None);
+        (self.turn, self.advice) = (None, None);
         self.possible.clear();
     }
 

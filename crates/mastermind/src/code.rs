@@ -65,22 +65,20 @@ impl fmt::Display for Peg {
 /// assert_eq!(code.to_string(), "8536");
 /// # Ok::<(), mastermind::ParseCodeError>(())
 /// ```
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Code {
     /// One hexadecimal digit for each peg, which is the digit that it is written as; the last peg is the lowest, and
     /// places that the code does not have are 0.
-    digits: u32,
+    pub(crate) digits: u32,
 }
 
 impl Code {
     /// The code of these pegs, first to last.
-    ///
-    /// # Errors
-    /// The number of pegs when it is not [`MIN_LENGTH`] to [`MAX_LENGTH`].
+    /// There are [`MIN_LENGTH`] to [`MAX_LENGTH`].
     pub fn new(pegs: &[Peg]) -> Result<Self, ParseCodeError> {
         if !(MIN_LENGTH..=MAX_LENGTH).contains(&pegs.len()) {
-            return Err(ParseCodeError::Length { length: pegs.len() });
+            return Err(ParseCodeError::Length(pegs.len()));
         }
         Ok(Self::of(pegs.iter().copied()))
     }
@@ -88,11 +86,6 @@ impl Code {
     /// The code of at most [`MAX_LENGTH`] pegs. Halves of codes have fewer than [`MIN_LENGTH`].
     pub(crate) fn of(pegs: impl IntoIterator<Item = Peg>) -> Self {
         Self { digits: pegs.into_iter().fold(0, |digits, peg| digits << 4 | u32::from(peg.0 + 1)) }
-    }
-
-    /// The code's pegs as one hexadecimal number.
-    pub(crate) const fn digits(self) -> u32 {
-        self.digits
     }
 
     /// Number of pegs.
@@ -148,18 +141,6 @@ impl TryFrom<String> for Code {
     }
 }
 
-impl PartialOrd for Code {
-    fn partial_cmp(&self, other: &Self) -> Option<core::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Code {
-    fn cmp(&self, other: &Self) -> core::cmp::Ordering {
-        self.digits.cmp(&other.digits)
-    }
-}
-
 impl fmt::Display for Code {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:x}", self.digits)
@@ -176,11 +157,8 @@ impl fmt::Debug for Code {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ParseCodeError {
     /// Not as many pegs as a code can have.
-    #[error("{length} pegs are no code: {MIN_LENGTH} to {MAX_LENGTH} are")]
-    Length {
-        /// The number of pegs.
-        length: usize,
-    },
+    #[error("{0} pegs are no code: {MIN_LENGTH} to {MAX_LENGTH} are")]
+    Length(usize),
     /// A character that is no colour.
     #[error("{found:?} at place {place} is no colour: colours are the digits 1 to 8")]
     Colour {
@@ -200,38 +178,10 @@ impl FromStr for Code {
         for (place, found) in text.chars().enumerate() {
             // Further characters are only counted.
             if place == MAX_LENGTH {
-                return Err(ParseCodeError::Length { length: text.chars().count() });
+                return Err(ParseCodeError::Length(text.chars().count()));
             }
             pegs.push(Peg::from_digit(found).ok_or(ParseCodeError::Colour { found, place: place + 1 })?);
         }
         Self::new(&pegs)
-    }
-}
-
-/// A partly known code: the peg that the second lifeline has revealed, and `*` for the others.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HintCode(Vec<Option<Peg>>);
-
-impl HintCode {
-    /// Nothing is known of a code of this length.
-    pub(crate) fn unknown(length: usize) -> Self {
-        Self(alloc::vec![None; length])
-    }
-
-    pub(crate) fn uncover(&mut self, place: usize, peg: Peg) {
-        if let Some(hint) = self.0.get_mut(place) {
-            *hint = Some(peg);
-        }
-    }
-
-    /// The known pegs, place by place.
-    pub fn pegs(&self) -> &[Option<Peg>] {
-        &self.0
-    }
-}
-
-impl fmt::Display for HintCode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.iter().map(|hint| hint.map_or('*', Peg::digit)).collect::<String>())
     }
 }

@@ -22,16 +22,6 @@ pub enum Mode {
     Daily,
 }
 
-impl Mode {
-    pub(crate) const fn word(self) -> &'static str {
-        match self {
-            Self::Solo => "solo",
-            Self::Race(_) => "race",
-            Self::Daily => "daily",
-        }
-    }
-}
-
 /// The day with which a daily room begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FirstDay {
@@ -62,17 +52,11 @@ pub struct Config {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum ConfigError {
     /// Too few or too many pegs.
-    #[error("a code of {length} pegs is not possible: {MIN_LENGTH} to {MAX_LENGTH} are")]
-    Length {
-        /// The number of pegs.
-        length: usize,
-    },
+    #[error("a code of {0} pegs is not possible: {MIN_LENGTH} to {MAX_LENGTH} are")]
+    Length(usize),
     /// Too few or too many colours.
-    #[error("{colours} colours are not possible: {MIN_COLOURS} to {MAX_COLOURS} are")]
-    Colours {
-        /// The number of colours.
-        colours: usize,
-    },
+    #[error("{0} colours are not possible: {MIN_COLOURS} to {MAX_COLOURS} are")]
+    Colours(usize),
     /// More pegs than colours, and none may repeat.
     #[error("{length} pegs of {colours} colours have to repeat one: allow it, or take at most {colours} pegs")]
     TooFewColours {
@@ -119,15 +103,12 @@ pub struct Rules {
 
 impl Rules {
     /// Codes of `length` pegs in `colours` colours, in which a colour may occur more than once if `repeats`.
-    ///
-    /// # Errors
-    /// [`ConfigError`] says which bound is broken.
     pub const fn new(length: usize, colours: usize, repeats: bool) -> Result<Self, ConfigError> {
         if length < MIN_LENGTH || length > MAX_LENGTH {
-            return Err(ConfigError::Length { length });
+            return Err(ConfigError::Length(length));
         }
         if colours < MIN_COLOURS || colours > MAX_COLOURS {
-            return Err(ConfigError::Colours { colours });
+            return Err(ConfigError::Colours(colours));
         }
         if !repeats && colours < length {
             return Err(ConfigError::TooFewColours { length, colours });
@@ -191,11 +172,6 @@ impl Rules {
         let mut pegs = Vec::with_capacity(self.length);
         self.extend_all(self.length, &mut pegs, &mut all);
         all
-    }
-
-    /// All guesses, in numeric order.
-    pub(crate) fn all_guesses(self) -> Vec<Code> {
-        Self { repeats: true, ..self }.all()
     }
 
     /// Adds every code that begins with `pegs` and has `length` pegs.

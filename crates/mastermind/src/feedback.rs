@@ -32,7 +32,7 @@ impl Feedback {
     /// ```
     pub fn of(guess: Code, code: Code) -> Self {
         // A digit of the difference is 0 where the pegs agree, and where neither code has a peg.
-        let difference = guess.digits() ^ code.digits();
+        let difference = guess.digits ^ code.digits;
         let different = (difference | difference >> 1 | difference >> 2 | difference >> 3) & ONES;
         let nowhere = MAX_LENGTH - guess.len().max(code.len());
         let red = 8 - different.count_ones() as usize - nowhere;

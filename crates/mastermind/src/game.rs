@@ -2,14 +2,14 @@
 
 mod action;
 
-use alloc::vec::Vec;
+use alloc::{string::String, vec::Vec};
 use rand::{Rng, RngExt};
 use thiserror::Error;
 
 pub use action::{Action, ActionError, ParseActionError};
 
 use crate::{
-    code::{Code, HintCode},
+    code::Code,
     config::Rules,
     feedback::Feedback,
     knowledge::Knowledge,
@@ -25,12 +25,7 @@ pub const TURNS: usize = 10;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
     /// The guess is answered.
-    Answered {
-        /// The guess.
-        guess: Code,
-        /// Its feedback.
-        feedback: Feedback,
-    },
+    Answered(Code, Feedback),
     /// A lifeline has revealed something.
     Revealed(Revealed),
     /// From now on this lifeline, which is still unused, would leave no turn for a guess.
@@ -42,35 +37,19 @@ pub enum Event {
 /// How a game has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// The code was found.
-    Won {
-        /// Turns that it took, including those of a lifeline.
-        turns: usize,
-    },
-    /// All turns are gone.
-    Lost {
-        /// The code.
-        code: Code,
-    },
+    /// The code was found in so many turns, including those of a lifeline.
+    Won(usize),
+    /// All turns are gone, and this was the code.
+    Lost(Code),
 }
 
 /// Something that took turns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Entry {
     /// A guess and its answer, one turn.
-    Guess {
-        /// The guess.
-        guess: Code,
-        /// Its feedback.
-        feedback: Feedback,
-    },
+    Guess(Code, Feedback),
     /// What a lifeline revealed, and the turns that it took.
-    Lifeline {
-        /// What it revealed.
-        revealed: Revealed,
-        /// Turns that it took.
-        cost: usize,
-    },
+    Lifeline(Revealed, usize),
 }
 
 /// Whether a lifeline would be granted.
@@ -85,20 +64,6 @@ pub enum Availability {
 }
 
 /// One game. The code is not shown before it is over.
-///
-/// ```
-/// use mastermind::{Rules, Style, game::{Action, Event, Game, Outcome}};
-/// use rand::SeedableRng;
-///
-/// let mut rng = rand_pcg::Pcg64::seed_from_u64(1);
-/// let rules = Rules::new(4, 8, false)?;
-/// let mut game = Game::with_code(rules, Style::Text, "8536".parse()?)?;
-/// let events = game.apply(Action::parse("8563")?, &mut rng)?;
-/// assert!(matches!(events[..], [Event::Answered { feedback, .. }] if feedback.red == 2 && feedback.white == 2));
-/// game.apply(Action::parse("8536")?, &mut rng)?;
-/// assert_eq!(game.outcome(), Some(Outcome::Won { turns: 2 }));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Debug, Clone)]
 pub struct Game {
     rules: Rules,
@@ -108,20 +73,14 @@ pub struct Game {
     /// Turns gone.
     gone: usize,
     revealed: Option<Revealed>,
-    hint_code: HintCode,
     hints: usize,
     won: bool,
 }
 
 /// A code that the rules of a game do not allow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("{code} cannot be the code of a game with {rules}")]
-pub struct CodeError {
-    /// The code.
-    pub code: Code,
-    /// The rules.
-    pub rules: Rules,
-}
+#[error("{0} cannot be the code of a game with {1}")]
+pub struct CodeError(Code, Rules);
 
 impl Game {
     /// A game with a random code.
@@ -130,11 +89,8 @@ impl Game {
     }
 
     /// A game with a code that somebody has set.
-    ///
-    /// # Errors
-    /// [`CodeError`] if the rules do not allow it.
     pub fn with_code(rules: Rules, style: Style, code: Code) -> Result<Self, CodeError> {
-        if rules.allows_secret(code) { Ok(Self::start(rules, style, code)) } else { Err(CodeError { code, rules }) }
+        if rules.allows_secret(code) { Ok(Self::start(rules, style, code)) } else { Err(CodeError(code, rules)) }
     }
 
     /// The puzzle of a day.
@@ -150,16 +106,13 @@ impl Game {
             history: Vec::new(),
             gone: 0,
             revealed: None,
-            hint_code: HintCode::unknown(rules.length()),
             hints: 0,
             won: false,
         }
     }
 
     /// Applies an action of the player.
-    ///
-    /// # Errors
-    /// [`ActionError`] when the rules do not allow it; the game is then unchanged.
+    /// An error leaves the game unchanged.
     pub fn apply<R: Rng + ?Sized>(&mut self, action: Action, rng: &mut R) -> Result<Vec<Event>, ActionError> {
         if self.outcome().is_some() {
             return Err(ActionError::Over);
@@ -180,10 +133,10 @@ impl Game {
         }
         let before = Lifeline::ALL.map(|lifeline| self.availability(lifeline));
         let feedback = Feedback::of(guess, self.code);
-        self.history.push(Entry::Guess { guess, feedback });
+        self.history.push(Entry::Guess(guess, feedback));
         self.gone += 1;
         self.won = feedback.is_win(expected);
-        let mut events = alloc::vec![Event::Answered { guess, feedback }];
+        let mut events = alloc::vec![Event::Answered(guess, feedback)];
         if let Some(outcome) = self.outcome() {
             events.push(Event::Ended(outcome));
             return Ok(events);
@@ -200,7 +153,7 @@ impl Game {
         let cost = lifeline.cost(self.style);
         match self.availability(lifeline) {
             Availability::Available => {}
-            Availability::Used => return Err(ActionError::LifelineUsed { lifeline }),
+            Availability::Used => return Err(ActionError::LifelineUsed(lifeline)),
             Availability::Blocked => {
                 return Err(ActionError::LifelineBlocked { lifeline, cost, left: TURNS - self.gone });
             }
@@ -211,14 +164,11 @@ impl Game {
         };
         let revealed = match lifeline {
             Lifeline::Colour => Revealed::Colour(peg),
-            Lifeline::Place => {
-                self.hint_code.uncover(place, peg);
-                Revealed::Place { place, peg }
-            }
+            Lifeline::Place => Revealed::Place { place, peg },
         };
         self.revealed = Some(revealed);
         self.gone += cost;
-        self.history.push(Entry::Lifeline { revealed, cost });
+        self.history.push(Entry::Lifeline(revealed, cost));
         Ok(alloc::vec![Event::Revealed(revealed)])
     }
 
@@ -236,9 +186,9 @@ impl Game {
     /// How the game has ended, if it has.
     pub fn outcome(&self) -> Option<Outcome> {
         if self.won {
-            Some(Outcome::Won { turns: self.gone })
+            Some(Outcome::Won(self.gone))
         } else if self.gone >= TURNS {
-            Some(Outcome::Lost { code: self.code })
+            Some(Outcome::Lost(self.code))
         } else {
             None
         }
@@ -251,11 +201,11 @@ impl Game {
         let mut lines = Vec::with_capacity(self.history.len());
         for entry in &self.history {
             match *entry {
-                Entry::Guess { guess, feedback } => {
+                Entry::Guess(guess, feedback) => {
                     lines.push(Line::Row { turn, guess: Shown::of(guess, shows), feedback });
                     turn += 1;
                 }
-                Entry::Lifeline { revealed, cost } => {
+                Entry::Lifeline(revealed, cost) => {
                     let lifeline = revealed.lifeline();
                     lines.push(Line::Lifeline { turn, lifeline, revealed: shows.then_some(revealed) });
                     turn += cost;
@@ -296,15 +246,26 @@ impl Game {
         &self.history
     }
 
-    /// The part of the code that the second lifeline has revealed.
-    pub const fn hint_code(&self) -> &HintCode {
-        &self.hint_code
+    /// The code with stars for all but the peg that the second lifeline has revealed: `*5**`.
+    pub fn hint_code(&self) -> String {
+        let shown = |at| match self.revealed {
+            Some(Revealed::Place { place, peg }) if place == at => peg.digit(),
+            _ => '*',
+        };
+        (0..self.rules.length()).map(shown).collect()
     }
 
     /// What is known at this point, to make a hint of. From here on the game counts as one with [hints](Self::hints).
     pub fn ask_hint(&mut self) -> Knowledge {
         self.hints += 1;
-        self.knowledge()
+        let mut knowledge = Knowledge::new(self.rules);
+        for entry in &self.history {
+            match *entry {
+                Entry::Guess(guess, feedback) => knowledge.answered(guess, feedback),
+                Entry::Lifeline(revealed, cost) => knowledge.revealed(revealed, cost),
+            }
+        }
+        knowledge
     }
 
     /// Restores how often a hint was asked for.
@@ -315,17 +276,5 @@ impl Game {
     /// How often a hint was asked for.
     pub const fn hints(&self) -> usize {
         self.hints
-    }
-
-    /// What the answers and lifelines so far have told.
-    fn knowledge(&self) -> Knowledge {
-        let mut knowledge = Knowledge::new(self.rules);
-        for entry in &self.history {
-            match *entry {
-                Entry::Guess { guess, feedback } => knowledge.answered(guess, feedback),
-                Entry::Lifeline { revealed, cost } => knowledge.revealed(revealed, cost),
-            }
-        }
-        knowledge
     }
 }

@@ -16,7 +16,7 @@
 //!     let hint = Hint::of(&knowledge).ok_or("some code is always possible")?;
 //!     game.apply(Action::Guess(hint.guess), &mut rng)?;
 //! }
-//! assert!(matches!(game.outcome(), Some(Outcome::Won { turns }) if turns <= 6));
+//! assert!(matches!(game.outcome(), Some(Outcome::Won(turns)) if turns <= 6));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -52,7 +52,7 @@ pub mod solver;
 pub mod view;
 
 pub use client::Client;
-pub use code::{Code, HintCode, ParseCodeError, Peg};
+pub use code::{Code, ParseCodeError, Peg};
 pub use config::{Config, ConfigError, Mode, Rules};
 pub use feedback::Feedback;
 pub use game::Game;

@@ -51,16 +51,11 @@ impl fmt::Display for Lifeline {
 }
 
 /// The two ways in which the game is played; they differ in what a lifeline costs.
-///
-/// | lifeline | text | panel |
-/// |----------|------|-------|
-/// | first    | 2 turns | 1 turn |
-/// | second   | 3 turns | 2 turns |
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Style {
-    /// Line by line: a lifeline costs its penalty and the turn in which it is asked for.
+    /// Line by line: a lifeline costs its penalty and the turn in which it is asked for, the first 2 turns, the second 3.
     Text,
-    /// On panels: a lifeline fills rows of the history.
+    /// On panels: a lifeline fills rows of the history, the first 1, the second 2.
     Panel,
 }
 

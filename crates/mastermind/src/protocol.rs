@@ -1,17 +1,7 @@
 //! What goes over the wire: text, one message in a line or a frame.
 //!
-//! | from the player | |
-//! |-----------------|-|
-//! | `PLAY <name>` | takes a seat |
-//! | `GUESS <digits>` | guesses the code |
-//! | `LIFELINE 1`, `LIFELINE 2` | asks for a lifeline |
-//! | `HINT` | asks what the codebreaker would guess |
-//! | `NEW`, `NEW <length> yes`, `NEW <length> no` | asks for another game |
-//! | `RESIGN` | gives the game up |
-//! | `QUIT` | leaves |
-//!
-//! The messages of a server are those of [`ServerMessage`]. Over a stream each message ends with a line feed; over a link that
-//! keeps messages apart nothing follows it. `docs/protocols/mastermind.md` describes both sides to the byte.
+//! Players say what [`ClientMessage`] has, servers what [`ServerMessage`] has. Over a stream each message ends with a line feed;
+//! over a link that keeps messages apart nothing follows it. `docs/protocols/mastermind.md` describes both sides to the byte.
 
 mod client_message;
 mod name;
@@ -23,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 pub use client_message::{ClientMessage, MAX_MESSAGE};
 pub use name::{MAX_NAME, Name};
-pub use server_message::{Advice, MAX_TOLD, RoomRules, ServerMessage};
+pub use server_message::{Advice, MAX_TOLD, RoomRules, ServerMessage, Turn};
 
 /// The protocol of players, for rooms.
 ///

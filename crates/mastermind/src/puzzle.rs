@@ -32,21 +32,6 @@ pub struct Day(pub u32);
 const ERA: u64 = 146_097;
 
 impl Day {
-    /// Year, month and day of the month in the Gregorian calendar, the last two counted from 1.
-    pub const fn date(self) -> (u64, u64, u64) {
-        // Years begin in March here, so that the leap day is the last of its year. 1 March of the year 0 is day 0.
-        let days = self.0 as u64 + 719_468;
-        let day_of_era = days % ERA;
-        let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-        let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-        // Months from March on last 153 days in fives.
-        let month_from_march = (5 * day_of_year + 2) / 153;
-        let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-        let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-        let year = days / ERA * 400 + year_of_era + (month <= 2) as u64;
-        (year, month, day)
-    }
-
     /// The code of the day for these rules. Each set of rules has a code of its own.
     pub fn puzzle(self, rules: Rules) -> Code {
         // The rules are part of the seed. Without them, a longer code would begin with the shorter one.
@@ -56,9 +41,18 @@ impl Day {
 }
 
 impl fmt::Display for Day {
-    /// `2026-01-13`.
+    /// `2026-01-13`, in the Gregorian calendar.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (year, month, day) = self.date();
+        // Years begin in March here, so that the leap day is the last of its year. 1 March of the year 0 is day 0.
+        let days = u64::from(self.0) + 719_468;
+        let day_of_era = days % ERA;
+        let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+        let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+        // Months from March on last 153 days in fives.
+        let month_from_march = (5 * day_of_year + 2) / 153;
+        let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+        let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+        let year = days / ERA * 400 + year_of_era + u64::from(month <= 2);
         write!(f, "{year:04}-{month:02}-{day:02}")
     }
 }

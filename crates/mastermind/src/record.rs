@@ -95,14 +95,14 @@ impl Record {
             return true;
         }
         match outcome {
-            Outcome::Won { turns } => {
+            Outcome::Won(turns) => {
                 if let Some(won) = turns.checked_sub(1).and_then(|index| self.won.get_mut(index)) {
                     *won = won.saturating_add(1);
                 }
                 self.streak = self.streak.saturating_add(1);
                 self.best_streak = self.best_streak.max(self.streak);
             }
-            Outcome::Lost { .. } => {
+            Outcome::Lost(_) => {
                 self.lost = self.lost.saturating_add(1);
                 self.streak = 0;
             }
@@ -205,11 +205,8 @@ fn puzzle(text: &str, most: u64) -> Option<(Rules, u64)> {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ParseRecordError {
     /// Longer than any record.
-    #[error("{length} bytes are too long for a record: at most {MAX_RECORD} are read")]
-    TooLong {
-        /// Bytes in the text.
-        length: usize,
-    },
+    #[error("{0} bytes are too long for a record: at most {MAX_RECORD} are read")]
+    TooLong(usize),
     /// Not the first line of a record that can be read.
     #[error("line 1 is not {HEAD:?}")]
     Head,
@@ -222,11 +219,8 @@ pub enum ParseRecordError {
         expected: &'static str,
     },
     /// A line after the last one of a record.
-    #[error("line {line} is one too many")]
-    TooMany {
-        /// The line, counted from 1.
-        line: usize,
-    },
+    #[error("line {0} is one too many")]
+    TooMany(usize),
     /// The best streak is shorter than the one that goes on, or longer than there are games won.
     #[error("a streak of {streak} with a best one of {best} and {won} games won is not possible")]
     Streak {
@@ -244,7 +238,7 @@ impl FromStr for Record {
 
     fn from_str(text: &str) -> Result<Self, ParseRecordError> {
         if text.len() > MAX_RECORD {
-            return Err(ParseRecordError::TooLong { length: text.len() });
+            return Err(ParseRecordError::TooLong(text.len()));
         }
         let mut lines = text.lines().zip(1..).peekable();
         if lines.next().is_none_or(|(head, _)| head != HEAD) {
@@ -270,7 +264,7 @@ impl FromStr for Record {
             }
         }
         if let Some((_, line)) = lines.next() {
-            return Err(ParseRecordError::TooMany { line });
+            return Err(ParseRecordError::TooMany(line));
         }
         let (streak, best) = (record.streak, record.best_streak);
         let won = record.won.iter().fold(0u64, |sum, won| sum.saturating_add(*won));

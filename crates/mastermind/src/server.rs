@@ -88,9 +88,6 @@ pub struct Server {
 
 impl Server {
     /// A server without players.
-    ///
-    /// # Errors
-    /// [`ConfigError`] if no game can be played with this configuration.
     pub fn new(config: Config) -> Result<Self, ConfigError> {
         let rules = config.check()?;
         Ok(Self {
@@ -105,11 +102,6 @@ impl Server {
             outcome: None,
             digest: Digest::default(),
         })
-    }
-
-    /// How it is set up.
-    pub const fn config(&self) -> &Config {
-        &self.config
     }
 
     /// Who sits where, and what anybody may see of their games, in the order of the seats.
@@ -236,7 +228,7 @@ impl Server {
             return self.refuse(peer, &why.to_string(), out);
         }
         let how = played.outcome();
-        self.send_last_line(seat, out);
+        self.send_lines(seat, 1, out);
         match how {
             Some(how) => self.finish(seat, how, out),
             None => self.send_turn(seat, out),
@@ -319,7 +311,8 @@ impl Server {
         if matches!(self.config.mode, Mode::Race(_)) {
             // The code is no longer secret, so everybody is sent the boards without stars.
             for seat in players() {
-                self.send_board(seat, out);
+                self.send_lines(seat, usize::MAX, out);
+                self.send_over(seat, out);
             }
         }
     }

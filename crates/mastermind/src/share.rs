@@ -1,6 +1,6 @@
 //! A result to paste: how the game went, without the colour of any peg.
 
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use core::fmt::Write;
 
 use crate::{
@@ -21,20 +21,16 @@ use crate::{
 /// ●●●●
 /// ```
 pub fn share(game: &Game, day: Option<Day>, again: bool) -> Option<String> {
-    let result = match game.outcome()? {
-        Outcome::Won { turns } => Some(turns),
-        Outcome::Lost { .. } => None,
+    let turns = match game.outcome()? {
+        Outcome::Won(turns) => turns.to_string(),
+        Outcome::Lost(_) => "X".into(),
     };
     let mut text = String::from("Mastermind");
     // Writing to a string does not fail.
     if let Some(day) = day {
         let _ = write!(text, " {day}");
     }
-    let _ = write!(text, ", {}: ", game.rules());
-    let _ = match result {
-        Some(turns) => write!(text, "{turns}/{TURNS}"),
-        None => write!(text, "X/{TURNS}"),
-    };
+    let _ = write!(text, ", {}: {turns}/{TURNS}", game.rules());
     match game.hints() {
         0 => {}
         1 => text.push_str(", with a hint"),
@@ -48,13 +44,13 @@ pub fn share(game: &Game, day: Option<Day>, again: bool) -> Option<String> {
     for entry in game.history() {
         text.push('\n');
         match entry {
-            Entry::Guess { feedback, .. } => {
+            Entry::Guess(_, feedback) => {
                 let rest = game.rules().length() - feedback.shared();
                 for (mark, count) in [('●', feedback.red.into()), ('○', feedback.white.into()), ('·', rest)] {
                     text.extend(core::iter::repeat_n(mark, count));
                 }
             }
-            Entry::Lifeline { revealed, cost } => {
+            Entry::Lifeline(revealed, cost) => {
                 let turns = if *cost == 1 { "turn" } else { "turns" };
                 let _ = write!(text, "{} ({cost} {turns})", revealed.lifeline());
             }

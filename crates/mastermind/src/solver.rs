@@ -1,11 +1,5 @@
 //! The codebreaker.
 //!
-//! | what | for |
-//! |------|-----|
-//! | [`Hint`] | the next guess at any point of any game, fast enough for a person who waits |
-//! | [`Codebreaker`] | playing all codes of a game by one of four [strategies](Strategy) that look one step ahead; large games [limit](Limits) the guesses that are judged |
-//! | [`Search`] | the least total of turns over all codes |
-//!
 //! The codebreaker imports the rules of the game; the rules import nothing of it. What it starts from is a
 //! [`Knowledge`](crate::Knowledge).
 //!

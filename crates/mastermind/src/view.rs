@@ -44,14 +44,6 @@ impl Shown {
             Self::Hidden(length) => length,
         }
     }
-
-    /// The code, if it is shown.
-    pub const fn code(self) -> Option<Code> {
-        match self {
-            Self::Code(code) => Some(code),
-            Self::Hidden(_) => None,
-        }
-    }
 }
 
 impl fmt::Display for Shown {

@@ -18,9 +18,8 @@
 //! Source: ECMA-48, and the control sequences of xterm and rxvt.
 
 use crate::{
-    event::Event,
+    event::{Event, Gesture, Mouse},
     keys::{Key, Pad},
-    mouse::{Gesture, Mouse},
 };
 
 const ESC: u8 = 0x1b;
@@ -121,40 +120,33 @@ impl Decoder {
     }
 }
 
-// Modifiers as xterm encodes them: the last parameter is 1 plus the sum of 1 for Shift, 2 for Alt, 4 for Ctrl and 8 for Meta.
-struct Modifiers {
-    shift: bool,
-    alt: bool,
+// Whether Shift is held. Xterm's parameter is 1 plus the sum of 1 for Shift, 2 for Alt, 4 for Ctrl and 8 for Meta; with Alt or
+// Meta there is no key.
+fn shift_of(parameter: u8) -> Option<bool> {
+    let bits = parameter.saturating_sub(1);
+    (bits & (2 | 8) == 0).then_some(bits & 1 != 0)
 }
 
-impl Modifiers {
-    const fn from_parameter(parameter: u8) -> Self {
-        let bits = parameter.saturating_sub(1);
-        Self { shift: bits & 1 != 0, alt: bits & (2 | 8) != 0 }
-    }
-
-    fn pad(&self, key: Pad) -> Option<Key> {
-        (!self.alt).then_some(Key::Pad { key, shift: self.shift })
-    }
+fn on_pad(key: Pad, shift: Option<bool>) -> Option<Key> {
+    Some(Key::Pad { key, shift: shift? })
 }
 
 // ESC [ parameters end
 fn control(parameters: &[u8], end: u8) -> Option<Key> {
     let mut numbers = parameters.split(|&byte| byte == b';').map(number);
     let (first, second) = (numbers.next().flatten(), numbers.next().flatten());
-    let modifiers = Modifiers::from_parameter(second.unwrap_or(1));
-    let shifted = Modifiers { shift: true, alt: false };
+    let shift = shift_of(second.unwrap_or(1));
     match end {
-        b'A'..=b'D' | b'F' | b'H' => modifiers.pad(cursor(end)?),
+        b'A'..=b'D' | b'F' | b'H' => on_pad(cursor(end)?, shift),
         // rxvt's arrows with Shift.
-        b'a'..=b'd' => shifted.pad(cursor(end.to_ascii_uppercase())?),
+        b'a'..=b'd' => on_pad(cursor(end.to_ascii_uppercase())?, Some(true)),
         b'~' | b'$' => {
-            let modifiers = if end == b'$' { shifted } else { modifiers };
+            let shift = if end == b'$' { Some(true) } else { shift };
             match first? {
-                1 | 7 => modifiers.pad(Pad::Home),
-                4 | 8 => modifiers.pad(Pad::End),
-                5 => modifiers.pad(Pad::PageUp),
-                6 => modifiers.pad(Pad::PageDown),
+                1 | 7 => on_pad(Pad::Home, shift),
+                4 | 8 => on_pad(Pad::End, shift),
+                5 => on_pad(Pad::PageUp, shift),
+                6 => on_pad(Pad::PageDown, shift),
                 code @ 11..=15 => Some(Key::Function(code - 10)),
                 _ => None,
             }
@@ -193,13 +185,13 @@ fn gesture(button: u16, column: u16, row: u16) -> Option<Event> {
 // ESC O end
 fn single(parameters: &[u8], end: u8) -> Option<Key> {
     let modifier = parameters.rsplit(|&byte| byte == b';').next().and_then(number);
-    let modifiers = Modifiers::from_parameter(modifier.unwrap_or(1));
+    let shift = shift_of(modifier.unwrap_or(1));
     match end {
-        b'A'..=b'D' | b'F' | b'H' => modifiers.pad(cursor(end)?),
+        b'A'..=b'D' | b'F' | b'H' => on_pad(cursor(end)?, shift),
         b'P'..=b'S' => Some(Key::Function(end - b'P' + 1)),
         b'M' => Some(Key::Byte(b'\n')),
         digit @ b'p'..=b'y' => match Pad::on_number_pad(digit - b'p') {
-            Some(key) => modifiers.pad(key),
+            Some(key) => on_pad(key, shift),
             None => Some(Key::Byte(digit - b'p' + b'0')),
         },
         _ => None,

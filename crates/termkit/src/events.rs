@@ -10,9 +10,7 @@ use crate::event::Event;
 /// Starts a thread that passes all events to `sink`, until `sink` returns `false` or the terminal hangs up.
 ///
 /// For a channel of tokio the sink is `move |event| sender.blocking_send(event).is_ok()`.
-///
-/// # Errors
-/// When standard input is not a terminal or no thread can be started.
+/// It is an error if standard input is not a terminal.
 pub fn listen(mut sink: impl FnMut(Event) -> bool + Send + 'static) -> io::Result<JoinHandle<()>> {
     if !io::stdin().is_terminal() {
         return Err(io::Error::new(io::ErrorKind::Unsupported, "standard input is not a terminal"));

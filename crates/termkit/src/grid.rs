@@ -50,12 +50,6 @@ impl<F: Fn(u16, u16) -> [(u8, Style); W], const W: usize> Widget for &GridView<F
     }
 }
 
-impl<F: Fn(u16, u16) -> [(u8, Style); W], const W: usize> Widget for GridView<F, W> {
-    fn render(self, area: Rect, buffer: &mut Buffer) {
-        Widget::render(&self, area, buffer);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -40,9 +40,6 @@ pub(crate) struct Inputs {
 
 impl Inputs {
     /// Keys and other events of the terminal, which must be in raw mode.
-    ///
-    /// # Errors
-    /// When standard input is not a terminal or no thread can be started.
     pub(crate) fn terminal() -> io::Result<Self> {
         let (sender, inputs) = mpsc::channel(WAITING);
         events::listen(move |event| sender.blocking_send(Input::Event(event)).is_ok())?;
@@ -50,9 +47,6 @@ impl Inputs {
     }
 
     /// The bytes of standard input.
-    ///
-    /// # Errors
-    /// When no thread can be started.
     pub(crate) fn pipe() -> io::Result<Self> {
         let (sender, inputs) = mpsc::channel(WAITING);
         thread::Builder::new().name("standard input".into()).spawn(move || {

@@ -1,15 +1,7 @@
 //! The parts that the terminal programs share.
 //!
-//! - [`Screen`] takes control of the terminal and restores it on every way out, panics included.
-//! - [`events::listen`] delivers key presses ([`Key`]), mouse events ([`Mouse`]), resizes and the hang-up of the terminal through
-//!   any kind of channel.
-//! - `stops::listen` reports the signal that stops a program, so that the terminal is restored before it stops.
-//! - With the feature `tokio`, `Stage` combines all of these for an async program, at up to sixty frames per second.
-//! - [`GridView`] draws the part of a grid of characters that a [`Camera`] shows around a focus.
-//! - [`Ranking`] shows the result of a game; [`StatusLine`], [`Overlay`] and [`TooSmall`] are the other widgets.
-//! - [`printable`] escapes what a name or another text from a peer must not do on a terminal.
-//! - [`Palette`] decides about colours: it obeys `NO_COLOR`, and modifiers carry the same information. [`Depth`] is the number
-//!   of colours of a terminal.
+//! [`Screen`] takes control of the terminal, and [`events::listen`] delivers what it tells. With the feature `tokio`, `Stage`
+//! combines both and the signals for an async program, at up to sixty frames per second.
 //!
 //! Widgets are drawn by reference and have no state, so a test can draw them into a buffer and compare lines:
 //!
@@ -37,7 +29,6 @@ mod grid;
 #[cfg(feature = "tokio")]
 mod inputs;
 mod keys;
-mod mouse;
 mod overlay;
 mod palette;
 mod printable;
@@ -53,10 +44,9 @@ pub mod stops;
 mod wrap;
 
 pub use camera::Camera;
-pub use event::Event;
+pub use event::{Event, Gesture, Mouse};
 pub use grid::GridView;
 pub use keys::{Key, Pad};
-pub use mouse::{Gesture, Mouse};
 pub use overlay::{Overlay, TooSmall};
 pub use palette::{Depth, Palette};
 pub use printable::printable;

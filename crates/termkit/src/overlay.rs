@@ -122,29 +122,27 @@ fn wrapped_lines(text: &str, width: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use ratatui::buffer::Cell;
+
     use super::*;
 
     const KEYS: &[(&str, &str)] = &[("h", "left"), ("H", "run left"), ("", "Any key goes on.")];
 
-    fn lines(buffer: &Buffer) -> Vec<String> {
-        let row = |cells: &[ratatui::buffer::Cell]| cells.iter().map(ratatui::buffer::Cell::symbol).collect::<String>();
-        buffer.content.chunks(usize::from(buffer.area.width.max(1))).map(row).collect()
-    }
-
-    fn drawn(widget: impl Fn(Rect, &mut Buffer), width: u16, height: u16) -> Vec<String> {
+    fn drawn(widget: impl Widget, width: u16, height: u16) -> Vec<String> {
         let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
         for cell in &mut buffer.content {
             cell.set_char('~');
         }
-        widget(buffer.area, &mut buffer);
-        lines(&buffer)
+        widget.render(buffer.area, &mut buffer);
+        let row = |cells: &[Cell]| cells.iter().map(Cell::symbol).collect::<String>();
+        buffer.content.chunks(usize::from(width.max(1))).map(row).collect()
     }
 
     #[test]
     fn an_overlay_stands_in_the_middle() {
         let overlay = Overlay::new("Keys", KEYS);
         assert_eq!(
-            drawn(|area, buffer| overlay.render(area, buffer), 24, 7),
+            drawn(&overlay, 24, 7),
             [
                 "~~~~~~~~~~~~~~~~~~~~~~~~",
                 "~~┌ Keys ────────────┐~~",
@@ -160,14 +158,11 @@ mod tests {
     #[test]
     fn an_overlay_without_room_for_its_frame_is_wrapped_and_cut() {
         let overlay = Overlay::new("Keys", KEYS);
-        assert_eq!(
-            drawn(|area, buffer| overlay.render(area, buffer), 11, 3),
-            ["h  left    ", "Any key    ", "goes on.   "]
-        );
+        assert_eq!(drawn(&overlay, 11, 3), ["h  left    ", "Any key    ", "goes on.   "]);
         let long = [("h j k", "left, down, up; or the arrows"), ("", ""), ("Q", "leave"), ("", "Any key goes on.")];
         let overlay = Overlay::new("Keys", &long);
         assert_eq!(
-            drawn(|area, buffer| overlay.render(area, buffer), 24, 4),
+            drawn(&overlay, 24, 4),
             [
                 "h j k  left, down, up;  ",
                 "       or the arrows    ",
@@ -176,11 +171,11 @@ mod tests {
             ]
         );
         assert_eq!(
-            drawn(|area, buffer| overlay.render(area, buffer), 18, 4),
+            drawn(&overlay, 18, 4),
             ["h j k  left, down,", "up; or the arrows ", "Q  leave          ", "Any key goes on.  "]
         );
         for (width, height) in [(0, 0), (1, 1), (80, 1), (1, 80)] {
-            drawn(|area, buffer| overlay.render(area, buffer), width, height);
+            drawn(&overlay, width, height);
         }
     }
 
@@ -188,7 +183,7 @@ mod tests {
     fn a_window_that_is_too_small_hears_both_sizes() {
         let said = |width, height| {
             let message = TooSmall::new(Size::new(16, 4), Size::new(width, height));
-            let rows = drawn(|area, buffer| message.render(area, buffer), width, height);
+            let rows = drawn(&message, width, height);
             rows.iter().map(|row| row.trim_end()).collect::<Vec<_>>().join("/")
         };
         assert_eq!(

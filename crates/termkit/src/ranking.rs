@@ -109,20 +109,16 @@ impl Widget for &Ranking<'_> {
         // Long lines at the bottom are cut at blanks rather than at the edge.
         let room = usize::from(area.width.saturating_sub(FRAME.width)).max(1);
         let wrapped: Vec<&str> = self.footer.iter().flat_map(|line| wrap(line, room)).collect();
-        Ranking { footer: &wrapped, ..*self }.draw(area, buffer);
-    }
-}
-
-impl Ranking<'_> {
-    fn draw(&self, area: Rect, buffer: &mut Buffer) {
-        let wanted = self.size();
+        let ranking = Ranking { footer: &wrapped, ..*self };
+        let wanted = ranking.size();
         let (width, height) = (wanted.width.min(area.width), wanted.height.min(area.height));
         let place = area.centered(Constraint::Length(width), Constraint::Length(height));
         Clear.render(place, buffer);
         // The frame gives way before what it holds.
-        let least = narrow(self.columns().total() - self.columns().name.saturating_sub(SHORTEST_NAME));
+        let columns = ranking.columns();
+        let least = narrow(columns.total() - columns.name.saturating_sub(SHORTEST_NAME));
         let framed = width >= least.saturating_add(FRAME.width)
-            && usize::from(height) >= usize::from(FRAME.height) + self.footer_height() + self.ranks.len().min(1);
+            && usize::from(height) >= usize::from(FRAME.height) + ranking.footer_height() + ranking.ranks.len().min(1);
         let inner = if framed {
             let block = Block::bordered().title(format!(" {} ", self.title));
             let inner = block.inner(place);
@@ -131,7 +127,7 @@ impl Ranking<'_> {
         } else {
             place
         };
-        Paragraph::new(self.lines(usize::from(inner.width), usize::from(inner.height))).render(inner, buffer);
+        Paragraph::new(ranking.lines(usize::from(inner.width), usize::from(inner.height))).render(inner, buffer);
     }
 }
 

@@ -59,9 +59,7 @@ pub struct Screen {
 
 impl Screen {
     /// Takes control of the terminal, which standard output must be.
-    ///
-    /// # Errors
-    /// When the terminal cannot be set up; it is then restored.
+    /// An error leaves it restored.
     pub fn enter(keyboard: Keyboard) -> io::Result<Self> {
         static HOOK: Once = Once::new();
         HOOK.call_once(|| {
@@ -84,33 +82,24 @@ impl Screen {
     }
 
     /// Draws one frame at the current size of the window.
-    ///
-    /// # Errors
-    /// When the terminal cannot be written to, most likely because it has hung up.
+    /// An error means most likely that the terminal has hung up.
     pub fn draw(&mut self, render: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
         let size = current_size();
         if size != self.size {
             self.size = size;
-            self.terminal.backend_mut().clear()?;
-            self.terminal.resize(Rect::from((ratatui::layout::Position::ORIGIN, size)))?;
+            self.forget()?;
         }
         self.terminal.draw(render)?;
         Ok(())
     }
 
     /// Makes the next [`Screen::draw`] redraw everything, because another program wrote on the terminal.
-    ///
-    /// # Errors
-    /// When the terminal cannot be written to.
     pub fn forget(&mut self) -> io::Result<()> {
         self.terminal.backend_mut().clear()?;
         self.terminal.resize(Rect::from((ratatui::layout::Position::ORIGIN, self.size)))
     }
 
     /// Rings the terminal's bell.
-    ///
-    /// # Errors
-    /// When the terminal cannot be written to.
     pub fn ring(&mut self) -> io::Result<()> {
         let output = self.terminal.backend_mut();
         Write::write_all(output, b"\x07")?;
@@ -118,23 +107,17 @@ impl Screen {
     }
 
     /// Takes control of the terminal again after the shell had it.
-    ///
-    /// # Errors
-    /// When the terminal cannot be set up.
     pub fn resume(&mut self) -> io::Result<()> {
         // Shells change the modes of the terminal, so ours are set again.
-        lend();
+        release(false);
         take_over(self.keyboard)?;
         self.forget()
     }
 
     /// Restores the terminal and stops the program, as Ctrl-Z does, until the shell continues it. Without job control the program
     /// does not stop.
-    ///
-    /// # Errors
-    /// When control of the terminal cannot be regained.
     pub fn suspend(&mut self) -> io::Result<()> {
-        lend();
+        release(false);
         #[cfg(unix)]
         crate::stops::stop()?;
         self.resume()
@@ -164,11 +147,7 @@ fn give_back() {
     release(true);
 }
 
-// Gives the terminal back until the program continues. Input that is not read yet is read then.
-fn lend() {
-    release(false);
-}
-
+// Without `discard_input` the program reads what it has not read yet when it continues.
 fn release(discard_input: bool) {
     if HELD.swap(false, Ordering::SeqCst) {
         // Errors are ignored: if the terminal has hung up, there is nothing to restore.

@@ -53,17 +53,11 @@ mod unix {
 
     impl Signals {
         /// Listens for the signals that end a program.
-        ///
-        /// # Errors
-        /// When the system refuses a handler.
         pub fn listen() -> io::Result<Self> {
             Self::with_stops(None)
         }
 
         /// Listens for the signals that end, stop or resize a screen. Must be called before any thread is started.
-        ///
-        /// # Errors
-        /// When the system refuses a handler or a thread.
         pub fn for_screen() -> io::Result<Self> {
             // A queue of one: pending signals of the same kind are one.
             let (sender, stops) = mpsc::channel(1);
@@ -90,7 +84,7 @@ mod unix {
                 () = any(self.hang_up.as_mut_slice()) => Signal::HangUp,
                 _ = self.resized.recv() => Signal::Resized,
                 _ = self.continued.recv() => Signal::Continued,
-                () = stopped(&mut self.stops) => Signal::Stop,
+                Some(()) = async { self.stops.as_mut()?.recv().await } => Signal::Stop,
             }
         }
     }
@@ -100,16 +94,6 @@ mod unix {
         let mut came =
             |context: &mut Context<'_>| streams.iter_mut().any(|stream| stream.poll_recv(context).is_ready());
         future::poll_fn(|context| if came(context) { Poll::Ready(()) } else { Poll::Pending }).await;
-    }
-
-    async fn stopped(stops: &mut Option<mpsc::Receiver<()>>) {
-        let told = match stops {
-            Some(stops) => stops.recv().await,
-            None => None,
-        };
-        if told.is_none() {
-            future::pending::<()>().await;
-        }
     }
 }
 
@@ -125,18 +109,12 @@ mod elsewhere {
 
     impl Signals {
         /// Listens for the signals that end a program.
-        ///
-        /// # Errors
-        /// None here.
         #[expect(clippy::unnecessary_wraps, reason = "as where something can fail")]
         pub fn listen() -> io::Result<Self> {
             Ok(Self)
         }
 
         /// As [`Signals::listen`]: there are no other signals here.
-        ///
-        /// # Errors
-        /// None here.
         pub fn for_screen() -> io::Result<Self> {
             Self::listen()
         }

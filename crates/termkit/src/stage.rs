@@ -1,7 +1,6 @@
 //! Screen, keys and signals of a program on tokio, combined into one stream of events.
 
 use std::{
-    future,
     io::{self, ErrorKind},
     time::Duration,
 };
@@ -80,9 +79,7 @@ impl Stage {
     ///
     /// Must be called on a runtime and before any other thread is started: SIGTSTP would stop the program through a thread that
     /// does not block it, without restoring the terminal.
-    ///
-    /// # Errors
-    /// When the terminal or a handler cannot be set up; the terminal is then restored.
+    /// An error leaves the terminal restored.
     pub fn enter(drawn: bool, source: Source) -> io::Result<Self> {
         let signals = if drawn { Signals::for_screen()? } else { Signals::listen()? };
         let mode = match source {
@@ -152,12 +149,11 @@ impl Stage {
             if let Some(error) = self.trouble.take() {
                 return StageEvent::Gone(error);
             }
-            let frame = (self.changed && self.screen.is_some()).then_some(self.next_frame);
             let event = select! {
                 input = self.inputs.next(ready) => self.input(input),
                 signal = self.signals.next() => self.signal(signal),
-                () = until(frame) => Some(StageEvent::Frame),
-                () = until(self.quiet) => {
+                () = sleep_until(self.next_frame), if self.changed && self.screen.is_some() => Some(StageEvent::Frame),
+                () = sleep_until(self.quiet.unwrap_or(self.next_frame)), if self.quiet.is_some() => {
                     self.quiet = None;
                     self.changed = true;
                     None
@@ -209,13 +205,5 @@ impl Stage {
         self.screen = None;
         self.inputs = Inputs::none();
         self.trouble = Some(error);
-    }
-}
-
-// Never resolves without a moment.
-async fn until(moment: Option<Instant>) {
-    match moment {
-        Some(moment) => sleep_until(moment).await,
-        None => future::pending().await,
     }
 }

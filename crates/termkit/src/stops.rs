@@ -13,9 +13,6 @@ use nix::sys::signal::{SigSet, SigmaskHow, Signal, raise};
 /// Blocks SIGTSTP and calls `sink` for each one that arrives, until `sink` returns `false`.
 ///
 /// Must be called before any other thread is started: the signal would stop the program through a thread that does not block it.
-///
-/// # Errors
-/// When the system refuses the mask or a thread.
 pub fn listen(mut sink: impl FnMut() -> bool + Send + 'static) -> io::Result<()> {
     let stop = SigSet::from(Signal::SIGTSTP);
     stop.thread_block()?;
@@ -24,9 +21,6 @@ pub fn listen(mut sink: impl FnMut() -> bool + Send + 'static) -> io::Result<()>
 }
 
 /// Stops the program until it is continued. Without job control nothing happens.
-///
-/// # Errors
-/// When the system refuses.
 pub fn stop() -> io::Result<()> {
     let before = SigSet::from(Signal::SIGTSTP).thread_swap_mask(SigmaskHow::SIG_UNBLOCK)?;
     let raised = raise(Signal::SIGTSTP);

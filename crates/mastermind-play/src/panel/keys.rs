@@ -9,15 +9,12 @@ use super::state::Press;
 pub(crate) enum Command {
     /// It is for the game.
     Press(Press),
-    /// Leave the program.
     Leave,
-    /// Draw everything again.
     Redraw,
     /// Stop until the shell continues the program.
     Suspend,
 }
 
-/// What `typed` means.
 pub(crate) const fn command(typed: Key) -> Command {
     Command::Press(match typed {
         Key::Pad { key: Pad::Left, .. } => Press::Left,

@@ -19,7 +19,6 @@ pub(crate) enum Tone {
 pub(crate) struct Message(Vec<(String, Tone)>);
 
 impl Message {
-    /// A message of these pieces.
     pub(crate) fn new(pieces: impl IntoIterator<Item = (String, Tone)>) -> Self {
         Self(pieces.into_iter().collect())
     }
@@ -86,14 +85,11 @@ impl Log {
     /// The last rows, as many as `height`, of the messages wrapped to `width` columns.
     pub(crate) fn rows(&self, width: usize, height: usize) -> Vec<Vec<(char, Tone)>> {
         let rows = self.messages.iter().rev().flat_map(|(message, times)| {
-            let mut rows = match times {
-                1 => message.rows(width),
-                times => {
-                    let mut message = message.clone();
-                    message.0.push((format!(" ({times} times)"), Tone::White));
-                    message.rows(width)
-                }
-            };
+            let mut message = message.clone();
+            if *times > 1 {
+                message.0.push((format!(" ({times} times)"), Tone::White));
+            }
+            let mut rows = message.rows(width);
             rows.reverse();
             rows
         });
@@ -102,7 +98,6 @@ impl Log {
         rows
     }
 
-    /// Forgets all messages.
     pub(crate) fn clear(&mut self) {
         self.messages.clear();
     }

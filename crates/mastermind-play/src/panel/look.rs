@@ -26,7 +26,6 @@ pub(super) enum Role {
     Unused,
     /// What is beyond the length of the code.
     Beyond,
-    /// A message.
     Message,
     /// The number of red pegs.
     Red,
@@ -36,12 +35,6 @@ pub(super) enum Role {
     Chosen,
     /// The choice to play that the cursor is at.
     ChosenPlay,
-}
-
-/// Makes styles.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Look {
-    depth: Depth,
 }
 
 /// A colour in 24 bits, and the nearest of the terminal's own.
@@ -75,27 +68,15 @@ const PEGS: [(Shade, Shade); 8] = [
     (ORANGE_PEG, BLACK),
 ];
 
-impl Look {
-    /// Styles of this depth.
-    pub(super) const fn new(depth: Depth) -> Self {
-        Self { depth }
-    }
-
-    /// Whether there are colours.
-    pub(super) fn is_coloured(self) -> bool {
-        self.depth != Depth::None
-    }
-
-    /// The style of what has this role.
-    pub(super) fn style(self, role: Role) -> Style {
-        let (background, foreground) = colours(role);
-        let [background, foreground] = [background, foreground].map(|(full, own)| match self.depth {
-            Depth::None => None,
-            Depth::Sixteen => Some(own),
-            Depth::Indexed | Depth::True => Some(self.depth.nearest(full)),
-        });
-        Style { bg: background, fg: foreground, ..Style::new() }.add_modifier(modifier(role, self.depth))
-    }
+/// The style of what has this role.
+pub(super) fn style(depth: Depth, role: Role) -> Style {
+    let (background, foreground) = colours(role);
+    let [background, foreground] = [background, foreground].map(|(full, own)| match depth {
+        Depth::None => None,
+        Depth::Sixteen => Some(own),
+        Depth::Indexed | Depth::True => Some(depth.nearest(full)),
+    });
+    Style { bg: background, fg: foreground, ..Style::new() }.add_modifier(modifier(role, depth))
 }
 
 /// Background and text.
@@ -205,7 +186,7 @@ mod tests {
         let is_read = |role: &Role| !matches!(role, Role::Unused | Role::Beyond | Role::LetterBeyond);
         for (depth, xterm) in [(Depth::True, false), (Depth::Sixteen, false), (Depth::Sixteen, true)] {
             for role in roles().filter(is_read) {
-                let style = Look::new(depth).style(role);
+                let style = style(depth, role);
                 let contrast = contrast(style.fg.unwrap(), style.bg.unwrap(), xterm);
                 assert!(contrast >= 4.5, "{role:?} in {depth:?}: {contrast:.2}");
             }
@@ -216,14 +197,14 @@ mod tests {
     fn colours_differ_and_are_absent_without_colour() {
         for depth in [Depth::True, Depth::Indexed, Depth::Sixteen] {
             let backgrounds: Vec<_> =
-                (0..8).filter_map(Peg::new).map(|peg| Look::new(depth).style(Role::Peg(peg)).bg).collect();
+                (0..8).filter_map(Peg::new).map(|peg| style(depth, Role::Peg(peg)).bg).collect();
             for (index, background) in backgrounds.iter().enumerate() {
                 assert!(!backgrounds[..index].contains(background), "{depth:?} {index}");
             }
         }
-        let look = Look::new(Depth::None);
-        assert!(roles().all(|role| look.style(role).fg.is_none() && look.style(role).bg.is_none()));
-        assert!(look.style(Role::Chosen).add_modifier.contains(Modifier::REVERSED));
-        assert!(look.style(Role::Cursor).add_modifier.contains(Modifier::REVERSED));
+        let mono = |role| style(Depth::None, role);
+        assert!(roles().all(|role| mono(role).fg.is_none() && mono(role).bg.is_none()));
+        assert!(mono(Role::Chosen).add_modifier.contains(Modifier::REVERSED));
+        assert!(mono(Role::Cursor).add_modifier.contains(Modifier::REVERSED));
     }
 }

@@ -12,11 +12,8 @@ pub(super) enum Press {
     Right,
     Up,
     Down,
-    /// To the first position.
     First,
-    /// To the last position.
     Last,
-    /// Enter, also of the number pad.
     Enter,
     Escape,
     Back,
@@ -47,7 +44,6 @@ impl Press {
 /// Something on the screen that the mouse can point at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Target {
-    /// A choice of the menu.
     Menu(Menu),
     /// A choice of the set-up, by its number.
     Choice(usize),
@@ -83,13 +79,10 @@ pub(super) enum State {
     },
     /// Setting a code for the other, in a duel.
     Set,
-    /// Editing a guess.
     Edit,
-    /// Choosing a lifeline.
     Pick(Lifeline),
     /// The first game of a duel is over.
     Between,
-    /// The game is over.
     Over,
 }
 
@@ -105,7 +98,6 @@ pub(super) enum Overlaid {
 #[must_use]
 pub(super) enum Asked {
     Nothing,
-    /// End.
     Leave,
     /// Record that the puzzle has been begun, and pass the result to [`Table::begun`](super::table::Table::begun).
     Begin,

@@ -15,7 +15,7 @@ use super::{
     state::{Asked, Duel, Menu, Overlaid, Press, State, Symbol, Target},
 };
 use crate::{
-    book::{Added, BookError},
+    book::Added,
     round::Round,
     settings::{Setter, Settings},
     voice,
@@ -35,7 +35,6 @@ const AGAIN: &str = "ENTER plays again, ESC goes back to the menu, Q leaves.";
 pub(crate) struct Table {
     pub(super) settings: Settings,
     pub(super) state: State,
-    /// The game, once there is one.
     pub(super) round: Option<Round>,
     // The symbols of the guess: the index of a colour, or the number of colours for the ninth symbol.
     symbols: [usize; MAX_LENGTH],
@@ -58,7 +57,6 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// The menu.
     pub(crate) fn new(settings: Settings) -> Self {
         Self {
             settings,
@@ -85,8 +83,7 @@ impl Table {
         }
     }
 
-    /// Sets the statistics of past games.
-    pub(super) fn statistics(&mut self, read: Result<Record, BookError>) {
+    pub(super) fn statistics(&mut self, read: anyhow::Result<Record>) {
         match read {
             Ok(record) => self.record = Some(record),
             Err(error) => self.trouble = Some(error.to_string()),
@@ -94,7 +91,7 @@ impl Table {
     }
 
     /// Sets the result of recording that a puzzle was begun.
-    pub(super) fn begun(&mut self, begun: Result<Added, BookError>) {
+    pub(super) fn begun(&mut self, begun: anyhow::Result<Added>) {
         // After an error this is tried again at the end, and the error is shown then.
         let (Ok(begun), Some(round)) = (begun, &mut self.round) else { return };
         round.set_attempt(begun.first);
@@ -106,7 +103,7 @@ impl Table {
     }
 
     /// Sets the result of counting a game.
-    pub(super) fn counted(&mut self, added: Result<Added, BookError>) {
+    pub(super) fn counted(&mut self, added: anyhow::Result<Added>) {
         let Some(round) = &mut self.round else { return };
         if let Ok(added) = &added {
             round.set_attempt(added.first);
@@ -168,15 +165,14 @@ impl Table {
         let history = self.round.as_ref().map(|round| round.game().history()).unwrap_or_default();
         let rows = history.iter().flat_map(|entry| {
             let rows = match entry {
-                Entry::Guess { .. } => 1,
-                Entry::Lifeline { cost, .. } => *cost,
+                Entry::Guess(..) => 1,
+                Entry::Lifeline(_, cost) => *cost,
             };
             std::iter::repeat_n(*entry, rows)
         });
         rows.collect()
     }
 
-    /// Handles a key.
     pub(super) fn press(&mut self, key: Press) -> Asked {
         // Any key closes an overlay and does nothing else.
         if self.overlaid.take().is_some() {
@@ -196,7 +192,6 @@ impl Table {
         Asked::Nothing
     }
 
-    /// Handles the mouse.
     pub(super) fn point(&mut self, target: Target, gesture: Gesture) -> Asked {
         if self.overlaid.take().is_some() {
             return Asked::Nothing;

@@ -4,14 +4,14 @@ mod menu;
 mod standing;
 
 use mastermind::{
-    Feedback, Lifeline, Peg,
+    Lifeline, Peg,
     code::{MAX_LENGTH, MIN_LENGTH},
     game::{Entry, TURNS},
 };
 use ratatui::{
     buffer::Buffer,
     layout::{Position, Rect, Size},
-    style::{Color, Style},
+    style::Color,
     text::Line,
     widgets::{Block, Widget},
 };
@@ -21,7 +21,7 @@ use super::{
     keys::HELP,
     layout::{MenuPlaces, Panels, SIZE},
     log::Tone,
-    look::{Look, Role},
+    look::{Role, style},
     state::{LIFELINE, Menu, Overlaid, State, Symbol, Target},
     table::Table,
 };
@@ -35,13 +35,8 @@ const SUBMIT: &str = " ENTER ";
 #[derive(Debug, Clone, Copy)]
 pub(super) struct View<'a> {
     table: &'a Table,
-    look: Look,
+    depth: Depth,
     quiet: bool,
-}
-
-/// Positions, as columns of a window are counted.
-fn positions() -> impl Iterator<Item = (u16, usize)> {
-    (0..).zip(0..MAX_LENGTH)
 }
 
 /// A question of the set-up, and its choices, each as a name and whether the cursor is at it.
@@ -93,7 +88,7 @@ impl Question {
 impl<'a> View<'a> {
     /// A picture in so many colours.
     pub(super) const fn new(table: &'a Table, depth: Depth) -> Self {
-        Self { table, look: Look::new(depth), quiet: false }
+        Self { table, depth, quiet: false }
     }
 
     /// The same while keys are ignored, so that none is offered after a game.
@@ -104,10 +99,10 @@ impl<'a> View<'a> {
 
     /// What the mouse points at in a window of this size.
     pub(super) fn target(&self, window: Size, mouse: Mouse) -> Option<Target> {
-        let area = Rect::from((Position::ORIGIN, window));
-        if is_small(area) {
+        if is_small(window) {
             return None;
         }
+        let area = Rect::from((Position::ORIGIN, window));
         if self.table.overlaid.is_some() {
             return Some(Target::Cover);
         }
@@ -136,18 +131,14 @@ impl<'a> View<'a> {
         }
     }
 
-    fn style(&self, role: Role) -> Style {
-        self.look.style(role)
-    }
-
     fn put(&self, buffer: &mut Buffer, x: u16, y: u16, text: &str, role: Role) -> u16 {
-        buffer.set_stringn(x, y, text, usize::from(buffer.area.right().saturating_sub(x)), self.style(role)).0
+        buffer.set_stringn(x, y, text, usize::from(buffer.area.right().saturating_sub(x)), style(self.depth, role)).0
     }
 
     fn frame(&self, buffer: &mut Buffer, area: Rect, title: &str) {
-        let mut block = Block::bordered().border_style(self.style(Role::Quiet));
+        let mut block = Block::bordered().border_style(style(self.depth, Role::Quiet));
         if !title.is_empty() {
-            block = block.title_top(Line::styled(format!(" {title} "), self.style(Role::Plain)).centered());
+            block = block.title_top(Line::styled(format!(" {title} "), style(self.depth, Role::Plain)).centered());
         }
         block.render(area, buffer);
     }
@@ -177,7 +168,7 @@ impl<'a> View<'a> {
             State::Pick(_) => (1, 0),
             _ => (0, 0),
         };
-        for (number, position) in positions() {
+        for (number, position) in (0..).zip(0..MAX_LENGTH) {
             let role = match position {
                 _ if position >= active => Role::Beyond,
                 _ if position == cursor => Role::Cursor,
@@ -213,24 +204,20 @@ impl<'a> View<'a> {
             let cell = |position: usize| match entry {
                 _ if position >= length => Cell::Beyond,
                 _ if setting_up => Peg::new((row + position) % length).map_or(Cell::Unused, Cell::Peg),
-                Some(Entry::Guess { guess, .. }) => guess.peg(position).map_or(Cell::Unused, Cell::Peg),
-                Some(Entry::Lifeline { .. }) => Cell::Letter { beyond: false },
+                Some(Entry::Guess(guess, _)) => guess.peg(position).map_or(Cell::Unused, Cell::Peg),
+                Some(Entry::Lifeline(..)) => Cell::Letter { beyond: false },
                 None => Cell::Unused,
             };
             let cells: Vec<Cell> = (0..MAX_LENGTH).map(cell).collect();
             let turn = u16::try_from(row).unwrap_or(0);
             self.cells(buffer, panels, panels.history_row(turn), &cells);
-            if let Some(Entry::Guess { feedback, .. }) = entry {
+            if let Some(Entry::Guess(_, feedback)) = entry {
                 // Below the tenth guess it overwrites the frame.
                 let Position { x, y } = panels.answer(turn);
-                self.feedback(buffer, x, y, *feedback);
+                let end = self.put(buffer, x, y, &format!("RED {}", feedback.red), Role::Red);
+                self.put(buffer, end, y, &format!("  WHITE {}", feedback.white), Role::Plain);
             }
         }
-    }
-
-    fn feedback(&self, buffer: &mut Buffer, x: u16, y: u16, feedback: Feedback) {
-        let end = self.put(buffer, x, y, &format!("RED {}", feedback.red), Role::Red);
-        self.put(buffer, end, y, &format!("  WHITE {}", feedback.white), Role::Plain);
     }
 
     fn messages(&self, buffer: &mut Buffer, panels: Panels) {
@@ -278,16 +265,16 @@ impl<'a> View<'a> {
             // The background of a place without a peg is a single cell, so that it does not look like one.
             let area = Rect::new(left, at.y, size.width, size.height).intersection(buffer.area);
             if role != Role::Beyond {
-                buffer.set_style(area, self.style(role));
+                buffer.set_style(area, style(self.depth, role));
             }
             let (x, y) = (left + size.width / 2, at.y + size.height / 2);
             self.put(buffer, x, y, text.encode_utf8(&mut [0; 4]), role);
         }
-        if !self.look.is_coloured() {
+        if self.depth == Depth::None {
             return;
         }
         let is_dark = |position: Option<usize>| {
-            position.and_then(|position| cells.get(position)).is_some_and(|cell| cell.is_dark(self.look))
+            position.and_then(|position| cells.get(position)).is_some_and(|cell| cell.is_dark(self.depth))
         };
         for (column, gap) in (at.x - 1..).step_by(usize::from(pitch)).zip(0..=cells.len()) {
             let sides = match (is_dark(gap.checked_sub(1)), is_dark(Some(gap))) {
@@ -324,11 +311,11 @@ impl<'a> View<'a> {
 impl Widget for &View<'_> {
     fn render(self, area: Rect, buffer: &mut Buffer) {
         let area = area.intersection(buffer.area);
-        if is_small(area) {
+        if is_small(area.as_size()) {
             TooSmall::new(SIZE, area.as_size()).render(area, buffer);
             return;
         }
-        buffer.set_style(area, self.style(Role::Plain));
+        buffer.set_style(area, style(self.depth, Role::Plain));
         match self.table.state {
             State::Menu(selected) => self.menu(buffer, area, selected),
             _ => self.panels(buffer, area),
@@ -336,7 +323,7 @@ impl Widget for &View<'_> {
         if let Some(overlaid) = self.table.overlaid {
             self.overlay(buffer, area, overlaid);
             // The box has the terminal's own colours, which need not be dark.
-            let plain = self.style(Role::Plain);
+            let plain = style(self.depth, Role::Plain);
             for cell in buffer.content.iter_mut().filter(|cell| cell.bg == Color::Reset) {
                 cell.set_style(plain);
             }
@@ -369,11 +356,12 @@ impl Cell {
     }
 
     /// Whether it is a peg that has the colour of what is around it.
-    fn is_dark(self, look: Look) -> bool {
-        matches!(self, Self::Peg(peg) if look.style(Role::Peg(peg)).bg == look.style(Role::Plain).bg)
+    fn is_dark(self, depth: Depth) -> bool {
+        matches!(self, Self::Peg(peg) if style(depth, Role::Peg(peg)).bg == style(depth, Role::Plain).bg)
     }
 }
 
-const fn is_small(area: Rect) -> bool {
-    area.width < SIZE.width || area.height < SIZE.height
+/// Whether a window is too small to show the game.
+pub(super) const fn is_small(window: Size) -> bool {
+    window.width < SIZE.width || window.height < SIZE.height
 }

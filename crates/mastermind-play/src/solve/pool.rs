@@ -19,9 +19,7 @@ use super::progress::Bar;
 const DIVIDED: usize = 500;
 
 /// Plays all `codes` with so many worker threads.
-///
-/// # Errors
-/// [`Stopped`] when `stop` is set before the end, or a thread panics.
+/// [`Stopped`] also when a thread panics.
 pub(super) fn run(
     breaker: &Codebreaker,
     threads: usize,

@@ -21,17 +21,14 @@ impl Bar {
         Self(Mutex::new(Progress::new().quiet_for(QUIET)))
     }
 
-    /// So many of all codes have been found.
     pub(super) fn found(&self, codes_found: u64, codes: u64) {
         self.draw(|seconds| found(codes_found, codes, seconds));
     }
 
-    /// The search has come so far.
     pub(super) fn searched(&self, progress: &solver::Progress) {
         self.draw(|seconds| searched(progress, seconds));
     }
 
-    /// Erases the line.
     pub(super) fn clear(&self) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }

@@ -29,9 +29,6 @@ pub enum ParseActionError {
 
 impl Action {
     /// Parses what a player has typed: the digits of a guess, or `lifeline#1` or `lifeline#2` in small or capital letters.
-    ///
-    /// # Errors
-    /// [`ParseActionError`] says what would be valid.
     pub fn parse(text: &str) -> Result<Self, ParseActionError> {
         const WORD: &str = "lifeline#";
         if let Some((word, number)) = text.split_at_checked(WORD.len())
@@ -71,11 +68,8 @@ pub enum ActionError {
         colours: usize,
     },
     /// One lifeline has been used, and there is one use in a game.
-    #[error("{lifeline} cannot be used: the one use of a lifeline in this game is spent")]
-    LifelineUsed {
-        /// The lifeline asked for.
-        lifeline: Lifeline,
-    },
+    #[error("{0} cannot be used: the one use of a lifeline in this game is spent")]
+    LifelineUsed(Lifeline),
     /// The lifeline would leave no turn for a guess.
     #[error(
         "{lifeline} cannot be used now: it takes {cost} turns and {left} are left, so none would remain for a guess"

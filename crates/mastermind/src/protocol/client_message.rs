@@ -26,27 +26,24 @@ const EXTRA: &str = "nothing may follow this word";
 /// A message of a player.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClientMessage {
-    /// Takes a seat.
+    /// `PLAY <name>` takes a seat.
     Play(Name),
-    /// Guesses the code.
+    /// `GUESS <digits>` guesses the code.
     Guess(Code),
-    /// Asks for a lifeline.
+    /// `LIFELINE 1` and `LIFELINE 2` ask for a lifeline.
     Lifeline(Lifeline),
-    /// Asks what the codebreaker would guess.
+    /// `HINT` asks what the codebreaker would guess.
     Hint,
-    /// Asks for another game: with other rules, if a length and repeats are given.
+    /// `NEW` asks for another game; `NEW <length> yes` and `NEW <length> no` for one with that length and these repeats.
     New(Option<(usize, bool)>),
-    /// Gives the game up.
+    /// `RESIGN` gives the game up.
     Resign,
-    /// Leaves.
+    /// `QUIT` leaves.
     Quit,
 }
 
 impl ClientMessage {
     /// Reads a message without the end of its line. The first word may be in small letters.
-    ///
-    /// # Errors
-    /// [`DecodeError`] says what would be a message.
     pub fn parse(text: &[u8]) -> Result<Self, DecodeError> {
         let at = text.iter().position(|&byte| byte == b' ').unwrap_or(text.len());
         let (word, rest) = (&text[..at], text.get(at + 1..));
@@ -59,7 +56,7 @@ impl ClientMessage {
                 match code {
                     Some(Ok(code)) => Ok(Self::Guess(code)),
                     Some(Err(ParseCodeError::Colour { place, .. })) => Err(invalid(NO_GUESS, at + place)),
-                    Some(Err(ParseCodeError::Length { .. })) | None => Err(invalid(NO_GUESS, behind)),
+                    Some(Err(ParseCodeError::Length(_))) | None => Err(invalid(NO_GUESS, behind)),
                 }
             }
             b"LIFELINE" => match rest {

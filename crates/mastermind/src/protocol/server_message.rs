@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     name::Name,
-    words::{answer, frame, invalid, words, yes_or_no},
+    words::{answer, frame, invalid, yes_or_no},
 };
 use crate::{
     code::{Code, MAX_COLOURS, MAX_LENGTH, Peg},
@@ -73,6 +73,17 @@ impl Advice {
     }
 }
 
+/// The turn that is the receiver's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Turn {
+    /// Its number.
+    pub turn: usize,
+    /// Whether each lifeline would be granted.
+    pub lifelines: [Availability; 2],
+    /// Hints so far.
+    pub hints: usize,
+}
+
 /// A message to a player or a watcher.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ServerMessage<'a> {
@@ -97,33 +108,16 @@ pub enum ServerMessage<'a> {
     },
     /// `ROW 1 3 1234 2 1` has seat, turn, guess, red and white; `LIFELINE 1 4 2 3 5` seat, turn, which, place and colour. Stars
     /// stand for what the receiver may not see.
-    Line {
-        /// The seat.
-        seat: u8,
-        /// What took the turn.
-        line: Line,
-    },
+    Line(u8, Line),
     /// The client's next turn, whether each lifeline would be granted, and how many hints it had: `TURN 5 used used 0`.
-    Turn {
-        /// The turn.
-        turn: usize,
-        /// The two lifelines.
-        lifelines: [Availability; 2],
-        /// Hints so far.
-        hints: usize,
-    },
+    Turn(Turn),
     /// A hint: `HINT 5 180 13346 3.19 24.1 36 no` has the turn, the codes that are possible, the guess, the bits that it tells, the
     /// codes that remain on average and at worst, and whether it may be the code.
     Hint(Advice),
     /// All codes that are possible, if they are few: `POSSIBLE 1234 5678`.
     Possible(Vec<Code>),
     /// The game at a seat is over: `OVER 1 won 5 0 8536` has the seat, how, turns, hints and the code.
-    Over {
-        /// The seat.
-        seat: u8,
-        /// The end.
-        over: Over,
-    },
+    Over(u8, Over),
     /// What was asked for is refused, in words for the user: `NO ...`.
     No(Cow<'a, str>),
     /// The connection ends, in words for the user: `BYE ...`.
@@ -150,8 +144,12 @@ impl fmt::Display for ServerMessage<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Room(RoomRules { mode, rules, date }) => {
-                let repeats = answer(rules.repeats());
-                write!(f, "ROOM {} {} {} {repeats}", mode.word(), rules.length(), rules.colours())?;
+                let word = match mode {
+                    Mode::Solo => "solo",
+                    Mode::Race(_) => "race",
+                    Mode::Daily => "daily",
+                };
+                write!(f, "ROOM {word} {} {} {}", rules.length(), rules.colours(), answer(rules.repeats()))?;
                 match (mode, date) {
                     (Mode::Race(players), _) => write!(f, " {players}"),
                     (_, Some(date)) => write!(f, " {date}"),
@@ -165,10 +163,10 @@ impl fmt::Display for ServerMessage<'_> {
             Self::Game { seat, number, rules } => {
                 write!(f, "GAME {seat} {number} {} {}", rules.length(), answer(rules.repeats()))
             }
-            Self::Line { seat, line: Line::Row { turn, guess, feedback: Feedback { red, white } } } => {
+            Self::Line(seat, Line::Row { turn, guess, feedback: Feedback { red, white } }) => {
                 write!(f, "ROW {seat} {turn} {guess} {red} {white}")
             }
-            Self::Line { seat, line: Line::Lifeline { turn, lifeline, revealed } } => {
+            Self::Line(seat, Line::Lifeline { turn, lifeline, revealed }) => {
                 write!(f, "LIFELINE {seat} {turn} {} ", lifeline.number())?;
                 match revealed {
                     None => f.write_str("* *"),
@@ -176,7 +174,7 @@ impl fmt::Display for ServerMessage<'_> {
                     Some(Revealed::Place { place, peg }) => write!(f, "{} {peg}", place + 1),
                 }
             }
-            Self::Turn { turn, lifelines: [colour, place], hints } => {
+            Self::Turn(Turn { turn, lifelines: [colour, place], hints }) => {
                 write!(f, "TURN {turn} {} {} {hints}", availability(*colour), availability(*place))
             }
             Self::Hint(Advice { turn, remaining, guess, bits, expected, worst, may_win }) => {
@@ -188,7 +186,7 @@ impl fmt::Display for ServerMessage<'_> {
                 f.write_str("POSSIBLE")?;
                 codes.iter().try_for_each(|code| write!(f, " {code}"))
             }
-            Self::Over { seat, over: Over { how, turns, hints, code } } => {
+            Self::Over(seat, Over { how, turns, hints, code }) => {
                 write!(f, "OVER {seat} {} {turns} {hints} {code}", how.word())
             }
             Self::No(text) => write!(f, "NO {text}"),
@@ -201,9 +199,6 @@ const NOT_TOLD: DecodeError = invalid("no message of a server", 0);
 
 impl ServerMessage<'static> {
     /// Reads a message without the end of its line.
-    ///
-    /// # Errors
-    /// [`DecodeError`] if no server of this protocol says that.
     pub fn parse(text: &[u8]) -> Result<Self, DecodeError> {
         if text.len() > MAX_TOLD {
             return Err(DecodeError::TooLong { length: text.len(), max: MAX_TOLD });
@@ -217,7 +212,7 @@ impl ServerMessage<'static> {
 
 fn parse(text: &str) -> Option<ServerMessage<'static>> {
     let (word, rest) = text.split_once(' ')?;
-    Some(match (word, &words(rest)[..]) {
+    Some(match (word, &rest.split(' ').collect::<Vec<_>>()[..]) {
         ("ROOM", [mode, length, colours, repeats, rest @ ..]) => {
             let rules = Rules::new(number(length)?, number(colours)?, yes_or_no(repeats.as_bytes())?).ok()?;
             let (mode, date) = match (*mode, rest) {
@@ -246,7 +241,7 @@ fn parse(text: &str) -> Option<ServerMessage<'static>> {
                 return None;
             }
             let line = Line::Row { turn: turn_number(turn)?, guess, feedback };
-            ServerMessage::Line { seat: number(seat)?, line }
+            ServerMessage::Line(number(seat)?, line)
         }
         ("LIFELINE", [seat, turn, which, place, peg]) => {
             let lifeline = Lifeline::from_number(number(which)?)?;
@@ -260,11 +255,11 @@ fn parse(text: &str) -> Option<ServerMessage<'static>> {
                 (Lifeline::Colour, ..) => return None,
             };
             let line = Line::Lifeline { turn: turn_number(turn)?, lifeline, revealed };
-            ServerMessage::Line { seat: number(seat)?, line }
+            ServerMessage::Line(number(seat)?, line)
         }
         ("TURN", [turn, colour, place, hints]) => {
             let lifelines = [known_availability(colour)?, known_availability(place)?];
-            ServerMessage::Turn { turn: turn_number(turn)?, lifelines, hints: number(hints)? }
+            ServerMessage::Turn(Turn { turn: turn_number(turn)?, lifelines, hints: number(hints)? })
         }
         ("HINT", [turn, remaining, guess, bits, expected, worst, may_win]) => ServerMessage::Hint(Advice {
             turn: turn_number(turn)?,
@@ -282,7 +277,7 @@ fn parse(text: &str) -> Option<ServerMessage<'static>> {
             let how = Ending::ALL.into_iter().find(|known| known.word() == *how)?;
             let turns = number::<usize>(turns).filter(|turns| *turns <= TURNS)?;
             let over = Over { how, turns, hints: number(hints)?, code: code.parse().ok()? };
-            ServerMessage::Over { seat: number(seat)?, over }
+            ServerMessage::Over(number(seat)?, over)
         }
         ("NO", _) => ServerMessage::No(Cow::Owned(rest.into())),
         ("BYE", _) => ServerMessage::Bye(Cow::Owned(rest.into())),
@@ -312,9 +307,7 @@ fn fixed(text: &str, decimals: usize) -> Option<u32> {
 }
 
 fn one_peg(text: &str) -> Option<Peg> {
-    let mut characters = text.chars();
-    let peg = Peg::from_digit(characters.next()?)?;
-    if characters.next().is_none() { Some(peg) } else { None }
+    text.parse().ok().and_then(Peg::from_digit)
 }
 
 fn known_availability(text: &str) -> Option<Availability> {

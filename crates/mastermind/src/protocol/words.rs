@@ -1,6 +1,6 @@
 //! The words that messages of both sides are made of.
 
-use alloc::{string::ToString, vec::Vec};
+use alloc::string::ToString;
 use bytes::Bytes;
 use netcore::{DecodeError, Framing};
 
@@ -27,9 +27,4 @@ pub(super) fn frame(message: &impl ToString, framing: Framing) -> Bytes {
         bytes.push(b'\n');
     }
     bytes.into()
-}
-
-// The words of a line, split at single blanks.
-pub(super) fn words(text: &str) -> Vec<&str> {
-    text.split(' ').collect()
 }

@@ -14,14 +14,14 @@ const _: () = assert!(TURNS == 10, "one less than the score of a code that was n
 /// Those for whom a game has begun: one, or all of a race.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Contest {
-    started: Time,
-    racers: Vec<Racer>,
+    pub(super) started: Time,
+    pub(super) racers: Vec<Racer>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Racer {
-    pub(super) seat: u8,
-    pub(super) name: Name,
+    seat: u8,
+    name: Name,
     result: Option<Finish>,
 }
 
@@ -54,14 +54,6 @@ impl Contest {
 
     pub(super) fn enter(&mut self, seat: u8, name: Name) {
         self.racers.push(Racer { seat, name, result: None });
-    }
-
-    pub(super) const fn started(&self) -> Time {
-        self.started
-    }
-
-    pub(super) fn racers(&self) -> &[Racer] {
-        &self.racers
     }
 
     // The seats that are still playing.

@@ -45,8 +45,8 @@ impl Seat {
         print.add_count(game.history().len());
         for entry in game.history() {
             match entry {
-                Entry::Guess { guess, .. } => print.add(guess.digits().into()),
-                Entry::Lifeline { revealed, .. } => print.add_count(revealed.lifeline().number()),
+                Entry::Guess(guess, _) => print.add(guess.digits.into()),
+                Entry::Lifeline(revealed, _) => print.add_count(revealed.lifeline().number()),
             }
         }
     }
@@ -100,16 +100,8 @@ impl Played {
     // How the game is over by its turns.
     pub(super) fn outcome(&self) -> Option<Ending> {
         self.game.outcome().map(|outcome| match outcome {
-            Outcome::Won { .. } => Ending::Won,
-            Outcome::Lost { .. } => Ending::Lost,
-        })
-    }
-
-    // What the player did, in order.
-    pub(super) fn actions(&self) -> impl Iterator<Item = Action> + '_ {
-        self.game.history().iter().map(|entry| match entry {
-            Entry::Guess { guess, .. } => Action::Guess(*guess),
-            Entry::Lifeline { revealed, .. } => Action::Lifeline(revealed.lifeline()),
+            Outcome::Won(_) => Ending::Won,
+            Outcome::Lost(_) => Ending::Lost,
         })
     }
 }

@@ -14,8 +14,8 @@ use super::{
 use crate::{
     code::{Code, MAX_COLOURS},
     config::{Config, Mode, Rules},
-    game::{Action, TURNS},
-    lifeline::Lifeline,
+    game::{Action, Entry, TURNS},
+    lifeline::{Lifeline, Revealed},
     protocol::{Advice, Name},
     puzzle::Day,
     solver::LISTED,
@@ -124,10 +124,10 @@ impl Recorded for Server {
 impl PlayedState {
     fn of(played: &Played) -> Self {
         let rules = played.game.rules();
-        let action = |action| match action {
-            Action::Guess(code) => ActionState::Guess(code),
-            Action::Lifeline(Lifeline::Colour) => ActionState::Lifeline(1),
-            Action::Lifeline(Lifeline::Place) => ActionState::Lifeline(2),
+        let action = |entry: &Entry| match entry {
+            Entry::Guess(guess, _) => ActionState::Guess(*guess),
+            Entry::Lifeline(Revealed::Colour(_), _) => ActionState::Lifeline(1),
+            Entry::Lifeline(Revealed::Place { .. }, _) => ActionState::Lifeline(2),
         };
         Self {
             number: played.number,
@@ -135,7 +135,7 @@ impl PlayedState {
             length: u8::try_from(rules.length()).unwrap_or(u8::MAX),
             repeats: rules.repeats(),
             day: played.day.map(|day| day.0),
-            actions: played.actions().map(action).collect(),
+            actions: played.game.history().iter().map(action).collect(),
             hints: u32::try_from(played.game.hints()).unwrap_or(u32::MAX),
             how: played.how,
             advice: played.advice.clone(),
@@ -226,7 +226,7 @@ impl Server {
         let most = if race { self.capacity().into() } else { 1 };
         let mut running = 0;
         for (number, contest) in contests {
-            if number == 0 || number > self.games || contest.racers().len() > most || contest.is_over() {
+            if number == 0 || number > self.games || contest.racers.len() > most || contest.is_over() {
                 return Err("a game that cannot be running".into());
             }
             for seat in contest.running() {

@@ -25,7 +25,7 @@ impl Server {
             self.dismiss(peer, &text, Departure::Dismissed(format!("said nothing for {minutes} minutes")), out);
         }
         if matches!(self.config.mode, Mode::Race(_)) {
-            let late = self.contests.values().filter(|race| now.since(race.started()) >= self.config.limit);
+            let late = self.contests.values().filter(|race| now.since(race.started) >= self.config.limit);
             for seat in late.flat_map(Contest::running).collect::<Vec<_>>() {
                 self.finish(seat, Ending::Late, out);
             }
@@ -35,7 +35,7 @@ impl Server {
     pub(super) fn due(&self) -> Option<Time> {
         let idle = self.seats.values().map(|seat| seat.last.plus(IDLE));
         let race = matches!(self.config.mode, Mode::Race(_));
-        let late = self.contests.values().filter(|_| race).map(|contest| contest.started().plus(self.config.limit));
+        let late = self.contests.values().filter(|_| race).map(|contest| contest.started.plus(self.config.limit));
         idle.chain(late).chain(self.today.map(|(_, ends)| ends)).min()
     }
 }

@@ -7,9 +7,8 @@ use netcore::{Framing, Outbox, PeerId};
 use super::{Server, seat::Played};
 use crate::{
     config::Mode,
-    game::Availability,
     lifeline::Lifeline,
-    protocol::{RoomRules, ServerMessage},
+    protocol::{RoomRules, ServerMessage, Turn},
     view::{Board, Ending, Sight},
 };
 
@@ -63,34 +62,27 @@ impl Server {
         Some(game.view(*number, *how, sight))
     }
 
-    // Tells what took the last turn at a seat.
-    pub(super) fn send_last_line(&self, seat: u8, out: &mut Outbox) {
-        let line = |sight| self.board(seat, sight)?.lines.last().copied();
-        self.send_each(|sight| Some(ServerMessage::Line { seat, line: line(sight)? }), Some(seat), out);
-    }
-
     pub(super) fn send_over(&self, seat: u8, out: &mut Outbox) {
         let over = |sight| self.board(seat, sight)?.over;
-        self.send_each(|sight| Some(ServerMessage::Over { seat, over: over(sight)? }), Some(seat), out);
+        self.send_each(|sight| Some(ServerMessage::Over(seat, over(sight)?)), Some(seat), out);
     }
 
-    // Tells everybody all lines of a game, and how it is over.
-    pub(super) fn send_board(&self, seat: u8, out: &mut Outbox) {
+    // Tells everybody the last lines of a game, so many or all.
+    pub(super) fn send_lines(&self, seat: u8, last: usize, out: &mut Outbox) {
         let count = self.board(seat, Sight::Answers).map_or(0, |board| board.lines.len());
-        for at in 0..count {
+        for at in count.saturating_sub(last)..count {
             let line = |sight| self.board(seat, sight)?.lines.get(at).copied();
-            self.send_each(|sight| Some(ServerMessage::Line { seat, line: line(sight)? }), Some(seat), out);
+            self.send_each(|sight| Some(ServerMessage::Line(seat, line(sight)?)), Some(seat), out);
         }
-        self.send_over(seat, out);
     }
 
     // Tells a player its next turn, and the hint for it if it has one.
     pub(super) fn send_turn(&self, number: u8, out: &mut Outbox) {
         let Some(seat) = self.seats.get(&number) else { return };
         let Some(Played { game, .. }) = seat.played.as_ref().filter(|played| played.how.is_none()) else { return };
-        let lifelines: [Availability; 2] = Lifeline::ALL.map(|lifeline| game.availability(lifeline));
-        let turn = ServerMessage::Turn { turn: game.turn(), lifelines, hints: game.hints() };
-        self.send(seat.peer, &turn, out);
+        let lifelines = Lifeline::ALL.map(|lifeline| game.availability(lifeline));
+        let turn = Turn { turn: game.turn(), lifelines, hints: game.hints() };
+        self.send(seat.peer, &ServerMessage::Turn(turn), out);
         self.send_advice(number, out);
     }
 
@@ -103,17 +95,10 @@ impl Server {
         }
     }
 
-    pub(super) fn room_message(&self) -> ServerMessage<'static> {
-        ServerMessage::Room(RoomRules {
-            mode: self.config.mode,
-            rules: self.rules,
-            date: self.today.map(|(day, _)| day.to_string()),
-        })
-    }
-
     // Tells a peer everything that it may know.
     pub(super) fn welcome(&self, peer: PeerId, out: &mut Outbox) {
-        self.send(peer, &self.room_message(), out);
+        let date = self.today.map(|(day, _)| day.to_string());
+        self.send(peer, &ServerMessage::Room(RoomRules { mode: self.config.mode, rules: self.rules, date }), out);
         let own = self.peers.get(&peer).and_then(|peer| peer.seat);
         if let Some(seat) = own {
             self.send(peer, &ServerMessage::Ok(seat), out);
@@ -123,10 +108,10 @@ impl Server {
             let Some(board) = self.board(seat, self.sight(peer, seat)) else { continue };
             self.send(peer, &ServerMessage::Game { seat, number: board.number, rules: board.rules }, out);
             for line in board.lines {
-                self.send(peer, &ServerMessage::Line { seat, line }, out);
+                self.send(peer, &ServerMessage::Line(seat, line), out);
             }
             if let Some(over) = board.over {
-                self.send(peer, &ServerMessage::Over { seat, over }, out);
+                self.send(peer, &ServerMessage::Over(seat, over), out);
             }
         }
         if matches!(self.config.mode, Mode::Race(_)) && self.contests.is_empty() {

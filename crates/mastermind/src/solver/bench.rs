@@ -17,9 +17,10 @@ pub(crate) type Judged = (i64, bool, Code);
 /// Judges guesses by what they tell about some codes.
 pub(crate) struct Bench {
     rules: Rules,
-    criterion: Criterion,
+    pub(crate) criterion: Criterion,
     slices: Slices,
-    judged: usize,
+    /// How many guesses were judged so far.
+    pub(crate) judged: usize,
 }
 
 impl Bench {
@@ -33,19 +34,9 @@ impl Bench {
         self.slices.refill(codes);
     }
 
-    /// What it is worth that a guess may itself be the code.
-    pub(crate) const fn member_bonus(&self) -> i64 {
-        self.criterion.member_bonus()
-    }
-
     /// What a guess comes to that all codes answer differently and that is none of them.
     pub(crate) fn ideal(&self) -> i64 {
-        self.criterion.ideal(self.slices.codes())
-    }
-
-    /// How many guesses were judged so far.
-    pub(crate) const fn judged(&self) -> usize {
-        self.judged
+        self.criterion.ideal(self.slices.codes)
     }
 
     /// The `count` best of these guesses, each once, the best first.
@@ -58,7 +49,7 @@ impl Bench {
     pub(crate) fn best_probed(&mut self, guesses: impl Iterator<Item = (Code, Probe)>, count: usize) -> Vec<Judged> {
         let bonus = self.criterion.member_bonus();
         let mut best: Vec<Judged> = Vec::with_capacity(count + 1);
-        self.slices.judge(guesses, self.criterion.judge(self.slices.codes()), |guess, score| {
+        self.slices.judge(guesses, self.criterion.judge(self.slices.codes), |guess, score| {
             let (value, outside) = score.key(bonus);
             let judged = (value, outside, guess);
             if best.len() < count || best.last().is_some_and(|last| judged < *last) {

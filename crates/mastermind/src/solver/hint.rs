@@ -127,7 +127,7 @@ fn opening(rules: Rules, codes: &[Code]) -> (Code, usize) {
     let mut bench = Bench::new(rules, Strategy::Entropy);
     bench.refill(codes);
     let best = bench.best(&openings(rules), 1);
-    (best.first().map_or(codes[0], |(_, _, guess)| *guess), bench.judged())
+    (best.first().map_or(codes[0], |(_, _, guess)| *guess), bench.judged)
 }
 
 /// A good guess at these codes, and how many were tried one step ahead.
@@ -139,7 +139,7 @@ fn good_guess<R: Rng + ?Sized>(rules: Rules, codes: &[Code], scarce: bool, rng: 
     bench.refill(codes);
     let starts = bench.best(&some_guesses(rules, codes, rng), count);
     let improved = improve_all(&mut bench, starts);
-    let tried = bench.judged();
+    let tried = bench.judged;
     let best = two_ahead(&mut bench, codes, scarce, improved).into_iter().min();
     (best.map_or(codes[0], |(_, _, guess)| guess), tried)
 }
@@ -176,7 +176,7 @@ fn two_ahead(bench: &mut Bench, codes: &[Code], scarce: bool, mut guesses: Vec<J
     if guesses.len() < 2 {
         return guesses;
     }
-    let bonus = bench.member_bonus();
+    let bonus = bench.criterion.member_bonus();
     for judged in &mut guesses {
         let (mut sum, mut largest) = (0, 0);
         for (answer, part) in split(codes, judged.2) {

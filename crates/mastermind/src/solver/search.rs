@@ -77,12 +77,6 @@ impl Search {
         Self::new(Space::new(rules), None)
     }
 
-    /// A search that tries only the `width` most promising guesses on all but small sets. It proves nothing.
-    #[cfg(test)]
-    fn narrow(rules: Rules, width: usize) -> Self {
-        Self::new(Space::new(rules), Some(width))
-    }
-
     /// The same search with its colours in another order. This must not change the total that an exhaustive search finds.
     #[must_use]
     pub fn relabelled<R: Rng + ?Sized>(self, rng: &mut R) -> Self {
@@ -109,9 +103,6 @@ impl Search {
     }
 
     /// Searches. `watch` is told of the progress now and then, and may stop the search.
-    ///
-    /// # Errors
-    /// [`Stopped`] when `watch` breaks.
     pub fn run(&mut self, mut watch: impl FnMut(Progress) -> ControlFlow<()>) -> Result<Found, Stopped> {
         let watch: &mut Watch<'_> = &mut watch;
         let codes = self.space.rules.all();
@@ -379,7 +370,7 @@ mod tests {
     #[test]
     fn a_narrow_search_beats_the_strategies() {
         let rules = Rules::new(4, 6, true).unwrap();
-        let found = Search::narrow(rules, 5).run(|_| ControlFlow::Continue(())).unwrap();
+        let found = Search::new(Space::new(rules), Some(5)).run(|_| ControlFlow::Continue(())).unwrap();
         assert!((5625..5668).contains(&found.tally.total()) && !found.proven, "{found:?}");
     }
 }

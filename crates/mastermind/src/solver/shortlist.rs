@@ -158,7 +158,7 @@ mod tests {
         assert_eq!(picked, sample(&codes, 4096));
         assert!(picked.len() == 4096 && picked.windows(2).all(|pair| pair[0] < pair[1]));
         // At the same distance all would end alike.
-        let mut ends: Vec<u32> = picked.iter().map(|code| code.digits() & 0xff).collect();
+        let mut ends: Vec<u32> = picked.iter().map(|code| code.digits & 0xff).collect();
         ends.sort_unstable();
         ends.dedup();
         assert_eq!(ends.len(), 64);

@@ -51,7 +51,8 @@ pub(crate) type Counts = [u32; CLASSES];
 #[derive(Debug, Clone)]
 pub(crate) struct Slices {
     length: usize,
-    codes: usize,
+    /// How many codes there are.
+    pub(crate) codes: usize,
     arch: pulp::Arch,
     /// Blocks of `16 * length` words.
     words: Vec<u64>,
@@ -106,11 +107,6 @@ impl Slices {
 
     const fn stride(&self) -> usize {
         2 * MAX_COLOURS * self.length
-    }
-
-    /// How many codes there are.
-    pub(crate) const fn codes(&self) -> usize {
-        self.codes
     }
 
     /// Which codes have a colour, 64 to a word.

@@ -37,7 +37,7 @@ impl Space {
 
     /// The game with its colours renamed; only the order in which guesses are tried depends on it.
     pub(crate) fn with_names(rules: Rules, names: [u8; MAX_COLOURS]) -> Self {
-        let mut guesses = rules.all_guesses();
+        let mut guesses = rules.rows(rules.length());
         guesses.sort_by_key(|guess| renamed(*guess, names));
         let colours = guesses.iter().map(|guess| guess.colours()).collect();
         let guesses = guesses.into_iter().map(|guess| (guess, Probe::of(guess))).collect();

@@ -21,21 +21,16 @@ pub enum Strategy {
 impl Strategy {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Minimax, Self::Expected, Self::Entropy, Self::Parts];
-
-    /// How the strategy is called.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Minimax => "minimax",
-            Self::Expected => "expected",
-            Self::Entropy => "entropy",
-            Self::Parts => "parts",
-        }
-    }
 }
 
 impl fmt::Display for Strategy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        f.write_str(match self {
+            Self::Minimax => "minimax",
+            Self::Expected => "expected",
+            Self::Entropy => "entropy",
+            Self::Parts => "parts",
+        })
     }
 }
 

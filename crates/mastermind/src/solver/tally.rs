@@ -47,18 +47,14 @@ impl Tally {
     pub fn turns(&self) -> &[u64] {
         &self.turns
     }
-
-    /// Turns that a code takes on average, in ten-thousandths, rounded.
-    pub fn average(&self) -> u64 {
-        let codes = self.codes().max(1);
-        (self.total() * 10_000 + codes / 2) / codes
-    }
 }
 
 impl fmt::Display for Tally {
     /// `total 5625 / 1296 = 4.3403, longest 6`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let average = self.average();
+        // In ten-thousandths, rounded.
+        let codes = self.codes().max(1);
+        let average = (self.total() * 10_000 + codes / 2) / codes;
         let (whole, rest) = (average / 10_000, average % 10_000);
         write!(f, "total {} / {} = {whole}.{rest:04}, longest {}", self.total(), self.codes(), self.longest())
     }

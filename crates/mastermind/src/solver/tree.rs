@@ -97,9 +97,6 @@ impl Codebreaker {
 
     /// Finds every code of a job, and counts the turns. After each chosen guess, `watch` is told how many codes have been found
     /// since its last call, and may stop the work.
-    ///
-    /// # Errors
-    /// [`Stopped`] when `watch` breaks.
     pub fn run(&self, job: Job, mut watch: impl FnMut(u64) -> ControlFlow<()>) -> Result<Tally, Stopped> {
         let mut bench = self.bench();
         let mut tally = Tally::default();

@@ -11,9 +11,9 @@ fn codes_are_digits_and_nothing_else() {
         assert_eq!(code(text).len(), text.len());
     }
     for (text, error) in [
-        ("", ParseCodeError::Length { length: 0 }),
-        ("123", ParseCodeError::Length { length: 3 }),
-        ("123456781", ParseCodeError::Length { length: 9 }),
+        ("", ParseCodeError::Length(0)),
+        ("123", ParseCodeError::Length(3)),
+        ("123456781", ParseCodeError::Length(9)),
         ("1290", ParseCodeError::Colour { found: '9', place: 3 }),
         ("0123", ParseCodeError::Colour { found: '0', place: 1 }),
         ("12 4", ParseCodeError::Colour { found: ' ', place: 3 }),
@@ -22,16 +22,16 @@ fn codes_are_digits_and_nothing_else() {
     ] {
         assert_eq!(text.parse::<Code>(), Err(error), "{text:?}");
     }
-    assert_eq!("1".repeat(5000).parse::<Code>(), Err(ParseCodeError::Length { length: 5000 }));
+    assert_eq!("1".repeat(5000).parse::<Code>(), Err(ParseCodeError::Length(5000)));
 }
 
 #[test]
 fn rules_have_bounds() {
     for (length, colours, repeats, error) in [
-        (3, 8, true, ConfigError::Length { length: 3 }),
-        (9, 8, true, ConfigError::Length { length: 9 }),
-        (4, 1, true, ConfigError::Colours { colours: 1 }),
-        (4, 9, true, ConfigError::Colours { colours: 9 }),
+        (3, 8, true, ConfigError::Length(3)),
+        (9, 8, true, ConfigError::Length(9)),
+        (4, 1, true, ConfigError::Colours(1)),
+        (4, 9, true, ConfigError::Colours(9)),
         (7, 6, false, ConfigError::TooFewColours { length: 7, colours: 6 }),
     ] {
         assert_eq!(Rules::new(length, colours, repeats), Err(error));

@@ -137,15 +137,9 @@ fn shared() -> Value {
     let guess = |text: &str| Action::Guess(code(text));
     // 2026-01-13.
     let day = Some(Day(20_466));
+    let of_day = vec![guess("1234"), Action::Lifeline(Lifeline::Place), guess("3451")];
     let games = [
-        (
-            rules(4, 8, true),
-            "3451",
-            vec![guess("1234"), Action::Lifeline(Lifeline::Place), guess("3451")],
-            1,
-            day,
-            true,
-        ),
+        (rules(4, 8, true), "3451", of_day, 1, day, true),
         (rules(5, 8, false), "12345", vec![guess("12345")], 0, None, false),
         (rules(8, 8, true), "11223344", vec![Action::Lifeline(Lifeline::Colour); 1], 0, None, false),
         (rules(4, 8, true), "8888", vec![guess("1111"); 10], 2, day, false),
@@ -163,12 +157,12 @@ fn shared() -> Value {
         for _ in 0..hints {
             game.ask_hint();
         }
-        let won = matches!(game.outcome(), Some(Outcome::Won { .. }));
+        let won = matches!(game.outcome(), Some(Outcome::Won(_)));
         let how = if won { Ending::Won } else { Ending::Lost };
         let Board { number, rules, lines, over } = game.view(3, Some(how), Sight::All);
         let mut messages = vec![ServerMessage::Game { seat: 1, number, rules }];
-        messages.extend(lines.into_iter().map(|line| ServerMessage::Line { seat: 1, line }));
-        messages.extend(over.map(|over| ServerMessage::Over { seat: 1, over }));
+        messages.extend(lines.into_iter().map(|line| ServerMessage::Line(1, line)));
+        messages.extend(over.map(|over| ServerMessage::Over(1, over)));
         let mut told = vec!["OK 1".to_owned(), "SEAT 1 Ann".to_owned()];
         told.extend(messages.iter().map(|message| String::from_utf8(message.to_frame(Framing::Whole).into()).unwrap()));
         all.push(json!({

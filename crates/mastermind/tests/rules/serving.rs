@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mastermind::{
-    Config, Day, Mode, Rules,
+    Config, Mode,
     config::FirstDay,
     server::{IDLE, SEATS, SEATS_OF_HOST},
 };
@@ -147,13 +147,4 @@ fn hints_are_for_short_codes_and_not_too_many_at_once() {
         room.say("p0", text);
     }
     assert_eq!(room.heard("p0").last().unwrap(), "NO there are hints for up to 6 pegs only");
-}
-
-#[test]
-fn the_day_has_the_puzzle_that_a_terminal_has() {
-    let mut room = Room::new(daily());
-    room.say("Ann", "PLAY Ann");
-    let code = Day(20_466).puzzle(Rules::new(4, 8, true).unwrap());
-    room.say("Ann", &format!("GUESS {code}"));
-    assert_eq!(room.heard("Ann").last().unwrap(), &format!("OVER 1 won 1 0 {code}"));
 }

@@ -12,7 +12,7 @@ use super::{
     },
     AGAIN, BETWEEN, OVER, Table,
 };
-use crate::{advice::advice, round::Round, voice};
+use crate::{round::Round, voice};
 
 impl Table {
     pub(super) fn turn_symbol(&mut self, next: bool) {
@@ -116,7 +116,7 @@ impl Table {
         self.reset_editor();
         for event in events {
             match event {
-                Event::Answered { guess, feedback } => self.log.add(Message::new([
+                Event::Answered(guess, feedback) => self.log.add(Message::new([
                     (format!("RED: {}", feedback.red), Tone::Red),
                     (format!("  WHITE: {}", feedback.white), Tone::White),
                     (format!("  for {guess} in row {row}"), Tone::Message),
@@ -133,7 +133,7 @@ impl Table {
     fn finish(&mut self, outcome: Outcome) -> Asked {
         self.state = State::Over;
         self.log.add_all(voice::ending(outcome));
-        if let Outcome::Won { turns } = outcome {
+        if let Outcome::Won(turns) = outcome {
             let unit = if turns == 1 { "turn" } else { "turns" };
             self.log.add(format!("It took you {turns} {unit} of ten."));
         }
@@ -168,7 +168,7 @@ impl Table {
             _ => return self.log.add("No hint before there is a code to be found."),
         }
         let hint = self.round.as_mut().and_then(Round::hint);
-        for line in hint.iter().flat_map(advice) {
+        for line in hint.iter().flat_map(voice::advice) {
             self.log.add(Message::new([(format!("Hint: {line}"), Tone::White)]));
         }
     }

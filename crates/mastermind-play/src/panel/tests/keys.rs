@@ -1,15 +1,10 @@
 use mastermind::Lifeline;
-use termkit::Depth;
 
 use super::{
-    super::{
-        state::{Asked, Menu, Overlaid, Press, State},
-        table::Table,
-    },
-    Setter, after, asking, drawn, duel, key, last, left, log, press, screen, table, with,
+    super::state::{Menu, Overlaid, State},
+    *,
 };
 
-/// Every key.
 fn keys() -> impl Iterator<Item = Press> {
     "<>^v[]\n!b0123456789hs?q.".chars().map(key)
 }

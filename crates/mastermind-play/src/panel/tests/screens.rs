@@ -1,24 +1,17 @@
 use mastermind::{Peg, game::Entry};
-use ratatui::{
-    buffer::Buffer,
-    layout::{Rect, Size},
-    style::Color,
-    widgets::Widget,
-};
-use termkit::{Depth, Gesture, Mouse};
+use ratatui::{layout::Size, style::Color};
+use termkit::{Gesture, Mouse};
 
 use super::{
     super::{
-        look::{Look, Role},
-        state::{Asked, State, Target},
-        table::Table,
-        view::View,
+        look::{Role, style},
+        state::{State, Target},
     },
-    after, asked, asking, drawn, last, left, log, press, says, screen, table,
+    *,
 };
 
 fn background(role: Role) -> Option<Color> {
-    Look::new(Depth::True).style(role).bg
+    style(Depth::True, role).bg
 }
 
 fn red_peg() -> Option<Color> {
@@ -220,7 +213,7 @@ fn a_win_counts_the_rows_of_lifelines_and_may_come_last() {
         assert_eq!(asked(&mut table, "7423\n"), Asked::Count);
         assert!(says(&table, &format!("It took you {rows} turns of ten.")), "{:#?}", log(&table));
         assert_eq!(table.rows().len(), rows);
-        assert!(matches!(table.rows()[rows - 1], Entry::Guess { .. }));
+        assert!(matches!(table.rows()[rows - 1], Entry::Guess(..)));
     }
 }
 
@@ -292,7 +285,6 @@ fn target(table: &Table, window: (u16, u16), column: u16, row: u16, gesture: Ges
     View::new(table, Depth::None).target(Size::from(window), Mouse { gesture, column, row })
 }
 
-/// Points at a place of the screen.
 fn point(table: &mut Table, window: (u16, u16), column: u16, row: u16, gesture: Gesture) -> Asked {
     target(table, window, column, row, gesture).map_or(Asked::Nothing, |target| table.point(target, gesture))
 }
@@ -376,7 +368,7 @@ fn all_depths_show_the_same_digits() {
         |depth| drawn(&table, depth, 90, 26).content.iter().map(|cell| cell.symbol().to_owned()).collect::<String>();
     assert_eq!(text(Depth::None), text(Depth::Sixteen));
     assert_eq!(text(Depth::None), text(Depth::True));
-    let all = |depth, holds: fn(&ratatui::buffer::Cell) -> bool| drawn(&table, depth, 90, 26).content.iter().all(holds);
+    let all = |depth, holds: fn(&Cell) -> bool| drawn(&table, depth, 90, 26).content.iter().all(holds);
     assert!(all(Depth::None, |cell| (cell.fg, cell.bg) == (Color::Reset, Color::Reset)), "no colour without colour");
     assert!(all(Depth::True, |cell| cell.bg != Color::Reset));
 }

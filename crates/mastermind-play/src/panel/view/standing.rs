@@ -33,8 +33,8 @@ impl View<'_> {
         };
         let row = match game.outcome() {
             None => format!("row {}/{TURNS}", game.turn()),
-            Some(Outcome::Won { turns }) => format!("won in {turns}/{TURNS}"),
-            Some(Outcome::Lost { .. }) => "lost".into(),
+            Some(Outcome::Won(turns)) => format!("won in {turns}/{TURNS}"),
+            Some(Outcome::Lost(_)) => "lost".into(),
         };
         let row = format!(" {row}{hints} ");
         let known = format!(" code {} ", game.hint_code());
@@ -55,10 +55,9 @@ impl View<'_> {
             }
             return;
         }
-        let status = |lifeline: Lifeline| (lifeline.number(), voice::status(game, lifeline));
         let [long, short] = [true, false].map(|long| {
             let lifelines = Lifeline::ALL.map(|lifeline| {
-                let (number, status) = status(lifeline);
+                let (number, status) = (lifeline.number(), voice::status(game, lifeline));
                 let cost = voice::cost(lifeline, Style::Panel);
                 if long { format!("#{number} {status}, {cost}") } else { format!("#{number} {status}") }
             });
