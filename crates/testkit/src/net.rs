@@ -51,7 +51,7 @@ pub use self::{
     lines::MAX_QUEUE,
     recorder::{EventRecorder, RecordedEvent},
     restart::Restart,
-    shared_room::EngineRef,
+    shared_room::{EngineRef, Hostable},
 };
 use self::{
     listener::SimulatedListener,
@@ -112,13 +112,7 @@ pub struct Net<E: Engine, C> {
     steps: (Time, usize),
 }
 
-impl<E, C> Net<E, C>
-where
-    E: Engine,
-    Hosted<E>: Send + Sync + 'static,
-    C: Client,
-    C::Error: Debug,
-{
+impl<E: Hostable, C: Client<Error: Debug>> Net<E, C> {
     /// A network around `engine`, at time zero. `conditions` apply to datagrams; streams and messages are
     /// [calm](StreamConditions::CALM).
     pub fn new(engine: E, seed: u64, conditions: Conditions) -> Self {

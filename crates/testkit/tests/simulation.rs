@@ -40,10 +40,10 @@ type Simulate = fn(u64, Options) -> Report;
 
 /// Each game with its name.
 const GAMES: [(&str, Simulate); 4] = [
-    ("nuggets", |seed, options| simulate::<_, _, Nuggets>(seed, options)),
-    ("robots", |seed, options| simulate::<_, _, Robots>(seed, options)),
-    ("blackjack", |seed, options| simulate::<_, _, Blackjack>(seed, options)),
-    ("mastermind", |seed, options| simulate::<_, _, Mastermind>(seed, options)),
+    ("nuggets", simulate::<Nuggets>),
+    ("robots", simulate::<Robots>),
+    ("blackjack", simulate::<Blackjack>),
+    ("mastermind", simulate::<Mastermind>),
 ];
 
 /// The seeds of each game that always run.

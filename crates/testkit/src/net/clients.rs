@@ -3,17 +3,11 @@
 use std::{fmt::Debug, net::SocketAddr, task::Waker};
 
 use bytes::Bytes;
-use netcore::{Client, Engine, Hosted, Role};
+use netcore::{Client, Role};
 
-use super::{Line, Net, Seat, datagrams::Way, delivery::finish_sending};
+use super::{Hostable, Line, Net, Seat, datagrams::Way, delivery::finish_sending};
 
-impl<E, C> Net<E, C>
-where
-    E: Engine,
-    Hosted<E>: Send + Sync + 'static,
-    C: Client,
-    C::Error: Debug,
-{
+impl<E: Hostable, C: Client<Error: Debug>> Net<E, C> {
     /// Adds a client at `address` that uses datagrams. Replaces the previous one.
     pub fn add(&mut self, address: SocketAddr, client: C) {
         self.seat(address, client, Line::Datagrams);

@@ -3,18 +3,12 @@
 use std::{fmt::Debug, net::SocketAddr, time::Duration};
 
 use journal_core::{JournalHold, Journalled, Peer};
-use netcore::{Client, Hosted, Leave, Link, PeerId, Recorded, Time};
+use netcore::{Client, Leave, Link, PeerId, Recorded, Time};
 
-use super::{Conditions, Delivered, Net, Restart, ledger::Ledger, shared_room::SharedRoom, world::Shared};
+use super::{Conditions, Delivered, Hostable, Net, Restart, ledger::Ledger, shared_room::SharedRoom, world::Shared};
 use crate::{disk::Crash, machine::Machine};
 
-impl<E, C> Net<E, C>
-where
-    E: Recorded,
-    Hosted<E>: Send + Sync + 'static,
-    C: Client,
-    C::Error: Debug,
-{
+impl<E: Recorded + Hostable, C: Client<Error: Debug>> Net<E, C> {
     /// A network around a room with a new journal.
     pub fn journalled(seed: u64, conditions: Conditions, room: Journalled<E>, hold: JournalHold) -> Self {
         let machine = Machine::new(seed);

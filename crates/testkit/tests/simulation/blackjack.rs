@@ -114,7 +114,10 @@ pub(super) struct Blackjack {
     forked: bool,
 }
 
-impl Game<Server, Guest> for Blackjack {
+impl Game for Blackjack {
+    type Server = Server;
+    type Client = Guest;
+
     fn begin(seed: u64) -> (Self, Server) {
         let rounds = if seed.is_multiple_of(4) { 30 } else { 100_000 };
         let config = Config {

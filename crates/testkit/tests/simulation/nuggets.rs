@@ -70,7 +70,10 @@ pub(super) struct Nuggets {
     forked: bool,
 }
 
-impl Game<Server, Player> for Nuggets {
+impl Game for Nuggets {
+    type Server = Server;
+    type Client = Player;
+
     fn begin(seed: u64) -> (Self, Server) {
         let (grid, _) = Grid::parse(MAP.trim_start().as_bytes()).unwrap();
         let steal_percent = if seed.is_multiple_of(3) { 50 } else { 0 };

@@ -128,7 +128,10 @@ pub(super) struct Robots {
     games: Vec<Vec<ServerMessage>>,
 }
 
-impl Game<Server, Robot> for Robots {
+impl Game for Robots {
+    type Server = Server;
+    type Client = Robot;
+
     fn begin(seed: u64) -> (Self, Server) {
         let parameters = Parameters {
             server_name: ShortText::try_from("here").unwrap(),
