@@ -1,11 +1,11 @@
 //! Whole matches whose server is killed and resumed from its journal many times.
 
 mod blackjack;
-mod cuts;
 mod mastermind;
 mod nuggets;
 mod planted;
 mod repeating;
+mod replays;
 mod robots;
 mod seats;
 
