@@ -58,9 +58,6 @@ pub(crate) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Option<(T, usize)> {
 }
 
 /// Decodes a value that must use all of `bytes`.
-///
-/// # Errors
-/// A description of the error.
 pub(crate) fn decode_all<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
     match serde::decode_from_slice(bytes, CONFIG) {
         Ok((value, length)) if length == bytes.len() => Ok(value),

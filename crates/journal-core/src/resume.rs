@@ -113,9 +113,6 @@ struct Segments {
 
 impl<E: Recorded> Resumable<E> {
     /// Locks and reads the journal at `path`, or the newest one of the game if that is a directory.
-    ///
-    /// # Errors
-    /// [`ResumeError`] when there is none, a server is writing it, or it cannot be resumed.
     pub fn open(disk: &dyn Disk, path: &Path) -> Result<Self, ResumeError> {
         let journal = find::<E>(disk, path)?;
         let claimed = segment::claim(disk, &journal)?.ok_or(ResumeError::InUse)?;
@@ -184,9 +181,6 @@ impl<E: Recorded> Resumable<E> {
 
     /// Resumes the match and continues its journal, after the last complete record. The caller must report next what
     /// became of the [`peers`](Self::peers).
-    ///
-    /// # Errors
-    /// When the journal cannot be continued.
     pub fn resume(self, writing: &Writing) -> io::Result<Parts<E>> {
         let Segments { last, whole, tail, older } = self.segments;
         let Segment { path, file, place, status, length, positions } = last;

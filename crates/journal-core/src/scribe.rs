@@ -118,17 +118,11 @@ impl fmt::Debug for Scribe {
 
 impl Scribe {
     /// Starts the threads, which run until the last clone is dropped.
-    ///
-    /// # Errors
-    /// When a thread cannot be started.
     pub fn start() -> io::Result<Self> {
         Self::start_with_clock(SystemClock(Instant::now()))
     }
 
     /// Starts the threads with another clock.
-    ///
-    /// # Errors
-    /// When a thread cannot be started.
     pub fn start_with_clock(clock: impl Clock + 'static) -> io::Result<Self> {
         let scribe = Self::with_clock(clock);
         let writer = Arc::clone(&scribe.shared);

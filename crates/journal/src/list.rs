@@ -23,9 +23,6 @@ const SHOWN: usize = 4;
 const REMEMBERED: usize = 1_000;
 
 /// Runs `journal list`.
-///
-/// # Errors
-/// When the directory cannot be read.
 pub(crate) fn run(args: &ListArgs) -> anyhow::Result<ExitCode> {
     let directory = &args.directory;
     let found = journal_core::list(directory).with_context(|| {

@@ -81,9 +81,6 @@ struct Moment<E: Game> {
 
 impl<E: Game> Playback<E> {
     /// Opens the match in a file, seen by a spectator or from a seat.
-    ///
-    /// # Errors
-    /// When it cannot be read or replayed, or nobody ever had that seat.
     pub(crate) fn open(path: &Path, seat: Option<&str>) -> anyhow::Result<Self> {
         let opened = open(path)?;
         let end = length(opened.reader.clone());

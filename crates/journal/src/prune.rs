@@ -18,9 +18,6 @@ use crate::{
 };
 
 /// Runs `journal prune`.
-///
-/// # Errors
-/// When the directory cannot be read, or a journal cannot be removed.
 pub(crate) fn run(args: &PruneArgs) -> anyhow::Result<ExitCode> {
     let directory = &args.directory;
     let Some(retention) = &args.keep else {

@@ -22,9 +22,6 @@ use crate::{
 };
 
 /// Runs `journal show`.
-///
-/// # Errors
-/// When the file is not a journal.
 pub(crate) fn run(args: &ShowArgs) -> anyhow::Result<ExitCode> {
     let head = head_of(&args.file)?;
     let mut out = io::stdout().lock();

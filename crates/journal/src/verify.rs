@@ -51,9 +51,6 @@ pub(crate) struct Verdict {
 }
 
 /// Runs `journal verify`.
-///
-/// # Errors
-/// When the journal cannot be read, or its replay diverges.
 pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<ExitCode> {
     let head = head_of(&args.file)?;
     for_game!(head, E => verify::<E>(&args.file), Err(unknown(&head).context(file_name(&args.file))))
@@ -99,9 +96,6 @@ fn verify<E: Game>(path: &Path) -> anyhow::Result<ExitCode> {
 }
 
 /// Replays the rest of a journal, up to the arrival number `until` and the notes after it.
-///
-/// # Errors
-/// When a record is damaged.
 pub(crate) fn replayed<E: Game>(
     reader: &mut Reader<impl Read>,
     mut replay: Replay<E>,

@@ -87,9 +87,6 @@ pub fn bind_udp(addresses: &[IpAddr], port: u16) -> Result<Vec<UdpSocket>, BindE
 
 /// Opens non-blocking TCP listeners on `addresses`, as [`bind_udp`] opens sockets. The port of a server that was just
 /// stopped can be reused at once.
-///
-/// # Errors
-/// [`BindError`] for the first address that cannot be bound.
 pub fn bind_tcp(addresses: &[IpAddr], port: u16) -> Result<Vec<TcpListener>, BindError> {
     let sockets = bind(addresses, port, |address, dual_stack| {
         let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;

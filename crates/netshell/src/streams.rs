@@ -91,9 +91,6 @@ impl Tcp {
     ///
     /// `rate` limits the bytes per second read from one connection. `budget` is [`Limits`](crate::Limits) of its own, or a
     /// [`ConnectionBudget`] that others use too.
-    ///
-    /// # Errors
-    /// When a listener cannot be registered.
     pub fn new(listeners: Vec<net::TcpListener>, rate: Rate, budget: impl Into<ConnectionBudget>) -> io::Result<Self> {
         let listeners: Vec<_> = listeners.into_iter().map(TcpListener::from_std).collect::<io::Result<_>>()?;
         Ok(Self::over(listeners, rate, budget))

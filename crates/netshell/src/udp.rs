@@ -79,9 +79,6 @@ enum State {
 
 impl Udp {
     /// A transport over `sockets`, which must be non-blocking. Must be called within a tokio runtime.
-    ///
-    /// # Errors
-    /// When a socket cannot be registered.
     pub fn new(sockets: Vec<net::UdpSocket>) -> io::Result<Self> {
         Ok(Self::over(sockets.into_iter().map(UdpSocket::from_std).collect::<io::Result<_>>()?))
     }

@@ -202,10 +202,7 @@ impl<S: ByteStream> Connection<S> {
         }
     }
 
-    /// Writes the newest broadcast message if nothing is queued before it.
-    ///
-    /// # Errors
-    /// The reason to drop the connection.
+    /// Writes the newest broadcast message if nothing is queued before it. An error is a reason to drop the connection.
     pub(super) fn broadcast(&mut self, now: Time, shared: &Broadcasts, frame: &Bytes) -> Result<(), Gone> {
         if self.queue.is_next(shared) {
             let written = match self.stream.try_write(&[IoSlice::new(frame)]) {
@@ -245,10 +242,8 @@ impl<S: ByteStream> Connection<S> {
         }
     }
 
-    /// Writes as much of the queue as the stream accepts, and registers for more.
-    ///
-    /// # Errors
-    /// The reason to drop the connection.
+    /// Writes as much of the queue as the stream accepts, and registers for more. An error is a reason to drop the
+    /// connection.
     pub(super) fn write(&mut self, now: Time, shared: &Broadcasts) -> Result<(), Gone> {
         let Self { stream, queue, source, .. } = self;
         if queue.is_empty(shared) {
