@@ -137,8 +137,7 @@ fn a_signal_suspends_the_tables_of_a_dealer_with_a_journal() {
     assert!(ann.until_asked().starts_with("RESULT "));
     dealer.process.terminate();
     let port = dealer.port;
-    let finished = dealer.process.wait();
-    assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+    let finished = dealer.process.wait().ended(0);
     assert!(!finished.stdout.contains("seats"), "{}", finished.stdout);
     assert!(finished.stderr.contains("goes on with the match"), "{}", finished.stderr);
     assert_eq!(ann.rest(), b"", "she is not told that it is over");
@@ -147,7 +146,6 @@ fn a_signal_suspends_the_tables_of_a_dealer_with_a_journal() {
     assert_eq!(again.port, port);
     let told = again.text("Ann").stand_to_the_end();
     assert_eq!(told.iter().filter(|text| text.starts_with("RESULT ")).count(), 4, "{told:?}");
-    let finished = again.process.wait();
-    assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+    let finished = again.process.wait().ended(0);
     assert!(finished.stdout.contains("\"name\":\"Ann\",\"rounds\":5,"), "{}", finished.stdout);
 }

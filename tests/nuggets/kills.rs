@@ -153,8 +153,7 @@ fn game(seed: u64, kills: u32) -> u32 {
         drop(ending);
         (bots.into_iter().map(|bot| bot.join().unwrap()).collect::<Vec<Told>>(), stdout, others, killed)
     });
-    let others = others.wait();
-    assert_eq!(others.code, Some(0), "{}", others.stderr);
+    let others = others.wait().ended(0);
     check(&told, &stdout, &others.stdout);
     killed
 }

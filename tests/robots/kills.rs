@@ -153,9 +153,7 @@ fn a_signal_suspends_the_games_of_a_server_with_a_journal() {
     ann.join("Ann");
     let told: Vec<ServerMessage> = std::iter::repeat_with(|| ann.next()).take(3).collect();
     let port = server.port;
-    server.process.terminate();
-    let finished = server.process.wait();
-    assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+    let finished = server.process.stop();
     assert!(!finished.stdout.contains("was stopped"), "{}", finished.stdout);
     assert!(finished.stderr.contains("goes on with the match"), "{}", finished.stderr);
     assert_eq!(ann.rest(), []);

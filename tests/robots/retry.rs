@@ -27,8 +27,7 @@ fn who_retries_finds_a_server_that_comes_and_comes_again() {
         gui.send(client.port(), &[1]);
         connection.hear("02");
     }
-    client.terminate();
-    assert_eq!(client.wait().code, Some(0));
+    client.stop();
 }
 
 #[test]
@@ -60,9 +59,7 @@ fn a_client_that_is_back_says_what_it_became() {
     connection.say(&[HELLO, &players, TURN_0].concat());
     let became = "back as player 0 in the game of s: turn 0 of 3";
     client.wait_stderr(became, |stderr| stderr.contains(became).then_some(()));
-    client.terminate();
-    let finished = client.wait();
-    assert_eq!(finished.code, Some(0));
+    let finished = client.stop();
     assert_eq!(finished.stderr.matches("the connection is lost and made again: the server at ").count(), 4);
     assert_eq!(finished.stderr.matches(" back ").count(), 4, "{}", finished.stderr);
 }
@@ -112,8 +109,7 @@ fn bots_and_watchers_play_on_when_a_server_was_killed_and_another_one_has_its_po
     assert_eq!((&*picture.server_name, &names[..]), ("two", &["bot1".to_owned(), "bot2".to_owned()][..]));
     for client in [watcher, bots] {
         client.wait_stderr("that it is back", |stderr| stderr.contains(" back ").then_some(()));
-        client.terminate();
-        assert_eq!(client.wait().code, Some(0));
+        client.stop();
     }
     drop(server);
 }

@@ -29,6 +29,15 @@ pub struct Finished {
     pub stderr: String,
 }
 
+impl Finished {
+    /// Checks the exit status.
+    #[track_caller]
+    pub fn ended(self, code: i32) -> Self {
+        assert_eq!(self.code, Some(code), "{}{}", self.stdout, self.stderr);
+        self
+    }
+}
+
 /// A running program, killed when dropped.
 pub struct Process {
     child: Child,
@@ -182,6 +191,13 @@ impl Process {
     /// Sends SIGTERM, as `kill` does.
     pub fn terminate(&self) {
         self.signal(Signal::TERM);
+    }
+
+    /// Sends SIGTERM, which has to end it with status 0.
+    #[track_caller]
+    pub fn stop(self) -> Finished {
+        self.terminate();
+        self.wait().ended(0)
     }
 
     /// Sends SIGINT, as Ctrl-C does.
