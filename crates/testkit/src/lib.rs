@@ -51,6 +51,8 @@ pub mod stream;
 mod temp_dir;
 #[cfg(unix)]
 pub mod terminal;
+#[cfg(unix)]
+mod watched;
 
 use std::time::Duration;
 
