@@ -15,5 +15,7 @@ mod host;
 mod lossy;
 /// Rooms are recorded so that a replay decides the same, whatever is sent in whatever pieces.
 mod recording;
+/// A robots client played by a bot.
+mod robot;
 /// Servers that are killed and resumed from their journals.
 mod simulation;
