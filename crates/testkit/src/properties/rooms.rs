@@ -5,9 +5,10 @@ use std::{mem, path::Path, sync::Arc, time::Duration};
 use bytes::BytesMut;
 use journal_core::{Entry, Head, Journalled, MAX_SIZE, Reader, Replay, Scribe, SyncPolicy, Writing, encode_state};
 use netcore::{
-    Gone, Hosted, Input, Link, Outbox, Output, PeerId, Progress, Recorded, Role, Room, Split, Time, wire::ShortText,
+    Gone, Hosted, Input, Link, Outbox, Output, PeerId, Progress, Recorded, Role, Room, Split, Time,
 };
 
+use super::robots::parameters;
 use crate::disk::SimulatedDisk;
 
 /// Peers that are connected at the same time.
@@ -33,17 +34,9 @@ pub fn room(script: &[u8]) {
         }
         1 => play(blackjack::Server::new(dealer()).expect("rules"), script),
         2 => {
-            let parameters = robots::Parameters {
-                server_name: ShortText::try_from("here").expect("a short text"),
-                players_count: 2,
-                size_x: 5,
-                size_y: 4,
-                game_length: 9,
-                explosion_radius: 2,
-                bomb_timer: 2,
-            };
+            let (parameters, turn_duration) = (parameters(), second);
             let config =
-                robots::Config { parameters, turn_duration: second, initial_blocks: 2, seed: 1, max_history: 100_000 };
+                robots::Config { parameters, turn_duration, initial_blocks: 2, seed: 1, max_history: 100_000 };
             play(robots::Server::new(config).expect("rules"), script);
         }
         _ => {
