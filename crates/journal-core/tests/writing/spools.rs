@@ -115,20 +115,6 @@ fn a_spool_stays_small_while_the_server_adds_records_during_each_write() {
 }
 
 #[test]
-fn a_journal_in_use_is_not_resumed_and_readers_do_not_hinder_it() {
-    let bench = playing();
-    let other = bench.disk.other_process();
-    let refused = Bench::resume(&other, &bench.journal, SyncPolicy::Interval, MAX);
-    assert!(matches!(refused, Err(journal_core::ResumeError::InUse)));
-    let reading = journal_core::Journal::open_on(&other, &bench.journal).unwrap();
-    assert!(reading.is_in_use());
-    let mut disk = bench.disk.clone();
-    drop(bench);
-    kill(&mut disk);
-    Bench::resume(&disk, reading.path(), SyncPolicy::Interval, MAX).unwrap();
-}
-
-#[test]
 fn a_spool_that_was_filled_while_the_disk_did_not_respond_is_emptied_when_it_has_written() {
     let mut bench = playing();
     while bench.disk.memory_used() < 600 << 10 {

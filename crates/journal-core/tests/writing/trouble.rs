@@ -1,6 +1,6 @@
 //! Disks that are full, fail, or do not respond.
 
-use journal_core::{ResumeError, State, SyncPolicy};
+use journal_core::{State, SyncPolicy};
 use netcore::Hold as _;
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
@@ -18,27 +18,6 @@ fn spooled() -> Bench {
     bench.connect();
     bench.settle();
     bench
-}
-
-#[test]
-fn a_full_disk_leaves_a_valid_journal_that_is_marked_as_cut() {
-    let mut bench = Bench::new(SyncPolicy::Interval);
-    bench.connect();
-    bench.settle();
-    // Space for one and a half records.
-    bench.disk.set_fault(Some(Fault::Full(18)));
-    bench.say(b"a");
-    bench.settle();
-    bench.say(b"b");
-    bench.settle();
-    assert!(bench.may_leave() && !bench.end.is_open(), "the match continues");
-    bench.say(b"c");
-    assert!(bench.may_leave());
-    assert_eq!(state(&bench), State::Cut);
-    assert_eq!(bench.arrivals().len(), 2, "no partial record is left");
-    bench.disk.crash(Crash::PowerCut, &mut Pcg64::seed_from_u64(1));
-    let resumed = Bench::resume(&bench.disk, &bench.journal, SyncPolicy::Interval, MAX);
-    assert!(matches!(resumed, Err(ResumeError::Cut)));
 }
 
 #[test]
