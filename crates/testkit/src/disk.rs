@@ -137,9 +137,7 @@ impl SimulatedDisk {
 
     /// The number of bytes in memory that outlives the process.
     pub fn memory_used(&self) -> usize {
-        let state = self.lock();
-        let in_memory = state.names.iter().filter(|(path, _)| path.starts_with(MEMORY));
-        in_memory.filter_map(|(_, inode)| state.files.get(inode)).map(|content| content.written.len()).sum()
+        self.memory_files().iter().map(|(_, length)| length).sum()
     }
 
     /// The files in memory that outlives the process, and their lengths.
@@ -173,6 +171,11 @@ impl SimulatedDisk {
     /// Sets whether there is memory that outlives a process.
     pub fn set_memory(&self, memory: bool) {
         self.lock().has_no_memory = !memory;
+    }
+
+    /// Sets a file that nobody may remove.
+    pub fn set_stubborn(&self, path: &Path) {
+        self.lock().stubborn = Some(path.to_owned());
     }
 
     /// Sets the time of writes from now on.

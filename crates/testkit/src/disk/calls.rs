@@ -105,6 +105,9 @@ impl Disk for SimulatedDisk {
         if !state.names.contains_key(path) {
             return Err(io::ErrorKind::NotFound.into());
         }
+        if state.stubborn.as_deref() == Some(path) {
+            return Err(io::ErrorKind::PermissionDenied.into());
+        }
         state.may_change_names(path)?;
         state.name(path, None);
         Ok(())

@@ -42,6 +42,8 @@ pub(super) struct State {
     pub(super) struck: bool,
     pub(super) lies: bool,
     pub(super) has_no_memory: bool,
+    // A file that cannot be removed.
+    pub(super) stubborn: Option<PathBuf>,
     // The process that works on the disk now, and those that were killed or died in an operation.
     pub(super) current: u64,
     pub(super) dead: BTreeSet<u64>,
