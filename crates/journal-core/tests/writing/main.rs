@@ -81,9 +81,7 @@ fn arrivals_are_read_in_order_with_whole_microseconds() {
 
 #[test]
 fn inputs_without_effect_are_not_recorded() {
-    let mut bench = Bench::new(SyncPolicy::Interval);
-    bench.connect();
-    bench.settle();
+    let mut bench = Bench::new(SyncPolicy::Interval).joined();
     let before = bench.bytes().len();
     bench.receive(ANN, &mut BytesMut::new());
     bench.receive(PeerId(5), &mut BytesMut::from(&b"z"[..]));
@@ -109,9 +107,7 @@ fn of_a_malformed_message_only_the_error_is_recorded() {
 
 #[test]
 fn a_malformed_message_that_was_recorded_with_its_bytes_is_replayed() {
-    let mut bench = Bench::new(SyncPolicy::Interval);
-    bench.connect();
-    bench.settle();
+    let mut bench = Bench::new(SyncPolicy::Interval).joined();
     let head = reader(&bench.bytes()).head().clone();
     let mut excerpt = Excerpt::new(&head);
     let mut all = arrivals(&bench.bytes());
@@ -182,15 +178,21 @@ fn an_incomplete_last_record_is_removed_and_nothing_else_is_lost() {
             }
             Err(ResumeError::Read(ReadError::Empty | ReadError::Damaged { .. })) => {
                 // The head was on disk before anything arrived.
-                assert!(arrivals_begin(&bytes) > length as u64, "{length}");
+                assert!(reader(&bytes).offset() > length as u64, "{length}");
             }
             Err(error) => panic!("{length}: {error}"),
         }
     }
 }
 
-fn arrivals_begin(bytes: &[u8]) -> u64 {
-    reader(bytes).offset()
+/// The offsets of the records, and that of the end.
+fn places(bytes: &[u8]) -> Vec<usize> {
+    let mut reader = reader(bytes);
+    let mut places = vec![usize::try_from(reader.offset()).unwrap()];
+    while reader.next().unwrap().is_some() {
+        places.push(usize::try_from(reader.offset()).unwrap());
+    }
+    places
 }
 
 #[test]
@@ -200,19 +202,15 @@ fn a_damaged_record_is_rejected_with_its_offset_if_it_was_on_disk() {
     bench.end.close();
     while bench.scribe.write() {}
     let bytes = bench.bytes();
-    let mut reader = reader(&bytes);
-    assert_eq!(reader.state(), State::Closed);
-    let mut places = vec![];
-    while let Some(_entry) = {
-        places.push(reader.offset());
-        reader.next().unwrap()
-    } {}
-    for (index, &place) in places[..places.len() - 1].iter().enumerate() {
-        for at in place..places[index + 1] {
+    assert_eq!(reader(&bytes).state(), State::Closed);
+    for record in places(&bytes).windows(2) {
+        for at in record[0]..record[1] {
             let mut damaged = bytes.clone();
-            damaged[usize::try_from(at).unwrap()] ^= 0x41;
+            damaged[at] ^= 0x41;
             match resume(&damaged) {
-                Err(ResumeError::Read(ReadError::Damaged { offset, .. })) => assert_eq!(offset, place, "byte {at}"),
+                Err(ResumeError::Read(ReadError::Damaged { offset, .. })) => {
+                    assert_eq!(offset, record[0] as u64, "byte {at}");
+                }
                 other => panic!("byte {at}: {other:?}"),
             }
         }
@@ -226,13 +224,7 @@ fn missing_duplicated_and_swapped_records_are_detected() {
     bench.end.close();
     while bench.scribe.write() {}
     let bytes = bench.bytes();
-    let mut reader = reader(&bytes);
-    let mut places = vec![];
-    while let Some(_entry) = {
-        places.push(usize::try_from(reader.offset()).unwrap());
-        reader.next().unwrap()
-    } {}
-    let [a, b, c] = places[1..4] else { panic!("records") };
+    let [a, b, c] = places(&bytes)[1..4] else { panic!("records") };
     let (one, two) = (bytes[a..b].to_vec(), bytes[b..c].to_vec());
     let edited = |middle: &[&[u8]]| [&bytes[..a], &middle.concat(), &bytes[c..]].concat();
     for (what, bytes) in
@@ -401,9 +393,7 @@ fn the_size_of_each_record_is_reported() {
 
 #[test]
 fn a_short_message_has_a_short_record() {
-    let mut bench = Bench::new(SyncPolicy::Interval);
-    bench.connect();
-    bench.settle();
+    let mut bench = Bench::new(SyncPolicy::Interval).joined();
     let before = bench.bytes().len();
     bench.now = bench.now.plus(std::time::Duration::from_secs(8));
     bench.say(b"a");

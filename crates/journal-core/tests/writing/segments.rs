@@ -41,10 +41,7 @@ fn play(bench: &mut Bench, files: usize) {
 }
 
 fn begin(sync: SyncPolicy) -> Bench {
-    let mut bench = Bench::on(SimulatedDisk::new(), sync, MAX);
-    bench.connect();
-    bench.settle();
-    bench
+    Bench::on(SimulatedDisk::new(), sync, MAX).joined()
 }
 
 /// Replays what is kept, and returns the sum.

@@ -16,9 +16,7 @@ fn kill(disk: &mut SimulatedDisk) {
 
 /// Ann has connected and sent `abc`. Only the connection is in the file.
 fn playing() -> Bench {
-    let mut bench = Bench::on(SimulatedDisk::new(), SyncPolicy::Interval, MAX);
-    bench.connect();
-    bench.settle();
+    let mut bench = Bench::on(SimulatedDisk::new(), SyncPolicy::Interval, MAX).joined();
     bench.say(b"abc");
     assert!(bench.may_leave(), "the spool has it");
     bench
