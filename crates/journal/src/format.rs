@@ -1,6 +1,9 @@
 //! Formats times, numbers and names.
 
-use std::time::{Duration, UNIX_EPOCH};
+use std::{
+    path::Path,
+    time::{Duration, UNIX_EPOCH},
+};
 
 use journal_core::State;
 use netcore::{Outcome, Time};
@@ -83,6 +86,11 @@ pub(crate) fn plain(name: &str) -> String {
         }
     }
     shown
+}
+
+/// The name of a file in its directory.
+pub(crate) fn name(path: &Path) -> String {
+    path.file_name().map_or_else(String::new, |name| plain(&name.to_string_lossy()))
 }
 
 /// Whether a journal is complete.

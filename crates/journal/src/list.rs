@@ -13,7 +13,7 @@ use netcore::{Input, Link, Time};
 
 use crate::{
     args::ListArgs,
-    format::{clock, date, grouped, plain, size},
+    format::{clock, date, grouped, name, plain, size},
     games::{Game, for_game},
     source::open,
 };
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &ListArgs) -> anyhow::Result<ExitCode> {
 
 /// The lines about a journal. Damage is mentioned.
 pub(crate) fn line(path: &Path) -> String {
-    let name = path.file_name().map_or_else(String::new, |name| plain(&name.to_string_lossy()));
+    let name = name(path);
     match about(path) {
         Ok(about) => format!("{name}\n    {about}"),
         Err(error) => format!("{name}\n    {}", plain(&format!("{:#}", root(&error)))),

@@ -3,7 +3,6 @@
 use std::{
     collections::BTreeSet,
     io::{self, Write},
-    path::Path,
     process::ExitCode,
     time::{Duration, SystemTime},
 };
@@ -14,7 +13,7 @@ use journal_core::{Found, Pruned, Surplus, SystemDisk, Worth};
 
 use crate::{
     args::PruneArgs,
-    format::{count, plain, size},
+    format::{count, name, size},
 };
 
 /// Runs `journal prune`.
@@ -69,10 +68,6 @@ fn worth(journal: &Found, games: &mut BTreeSet<String>) -> Worth {
         // Nobody knows what is in it.
         Err(_) => Worth::Apart,
     }
-}
-
-fn name(path: &Path) -> String {
-    path.file_name().map_or_else(String::new, |name| plain(&name.to_string_lossy()))
 }
 
 fn ago(age: Duration) -> String {

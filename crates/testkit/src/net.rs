@@ -116,15 +116,10 @@ impl<E: Hostable, C: Client<Error: Debug>> Net<E, C> {
     /// A network around `engine`, at time zero. `conditions` apply to datagrams; streams and messages are
     /// [calm](StreamConditions::CALM).
     pub fn new(engine: E, seed: u64, conditions: Conditions) -> Self {
-        Self::with_host(engine, seed, conditions, |host| host)
-    }
-
-    /// Like [`Net::new`], with a host that `build` modifies.
-    pub fn with_host(engine: E, seed: u64, conditions: Conditions, build: impl FnOnce(Host) -> Host) -> Self {
         let machine = Machine::new(seed);
         let shared = Shared::new(seed, machine.clock(), conditions);
         let room = SharedRoom::new(Hosted::new(engine), shared.clone());
-        Self::around(machine, shared, room, build)
+        Self::around(machine, shared, room, |host| host)
     }
 
     // A network around a room.

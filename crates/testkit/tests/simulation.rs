@@ -10,7 +10,6 @@ mod robots;
 mod seats;
 
 use std::{
-    env,
     net::SocketAddr,
     num::NonZero,
     sync::{
@@ -22,7 +21,7 @@ use std::{
 };
 
 use testkit::{
-    seeds::{ONE, for_each_seed},
+    seeds::{ONE, for_each_seed, number},
     simulation::{Options, Report, simulate},
 };
 
@@ -149,11 +148,6 @@ fn the_same_seed_gives_the_same_run() {
 /// Environment variables: how many seconds [`simulate_for_long`] runs, and its first seed.
 const SECONDS: &str = "SIMULATE_SECONDS";
 const SEED: &str = "SIMULATE_SEED";
-
-fn number(variable: &str) -> Option<u64> {
-    let text = env::var(variable).ok()?;
-    Some(text.parse().unwrap_or_else(|_| panic!("{variable} is {text:?}, expected a number")))
-}
 
 // The command that plays a match again.
 fn command(game: &str, seed: u64) -> String {

@@ -1,7 +1,7 @@
 //! The calls of a simulated disk, as programs make them.
 
 use std::{
-    fmt, io,
+    io,
     path::{Path, PathBuf},
     sync::Arc,
     time::{Duration, UNIX_EPOCH},
@@ -34,17 +34,12 @@ impl Drop for Rest {
 }
 
 /// An open file.
+#[derive(Debug)]
 pub(super) struct SimulatedFile {
     pub(super) disk: SimulatedDisk,
     pub(super) inode: u64,
     pub(super) opening: u64,
     pub(super) in_memory: bool,
-}
-
-impl fmt::Debug for SimulatedFile {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SimulatedFile").field("inode", &self.inode).finish_non_exhaustive()
-    }
 }
 
 impl SimulatedDisk {

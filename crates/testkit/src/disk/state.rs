@@ -19,7 +19,7 @@ use super::{
 pub(super) const DIRECTORY: u64 = 0;
 
 /// All of a disk that its processes share.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct State {
     pub(super) files: BTreeMap<u64, Content>,
     // Of files and of directories.
@@ -57,6 +57,7 @@ pub(super) struct State {
 }
 
 /// A name before and after a change.
+#[derive(Debug)]
 pub(super) struct NameChange {
     pub(super) path: PathBuf,
     pub(super) before: Option<u64>,
