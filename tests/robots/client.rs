@@ -341,7 +341,7 @@ fn a_picture_that_does_not_fit_a_datagram_is_left_out_and_logged() {
 }
 
 /// The client with the GUI in a terminal of its own, and its connection to a fake server.
-fn in_terminal(arguments: &[&str]) -> (Terminal, Connection) {
+pub(super) fn in_terminal(arguments: &[&str]) -> (Terminal, Connection) {
     let (server, command) = (Fake::new(), program("robots-client"));
     let address = server.address().to_string();
     let all = [&["-s", &address, "--gui", "-n", "Ann"], arguments].concat();

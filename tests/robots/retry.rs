@@ -1,11 +1,14 @@
-use std::{net::TcpListener, process::Command};
+use std::{
+    net::{SocketAddr, TcpListener},
+    process::Command,
+};
 
 use robots::DrawMessage;
 use testkit::{process::Process, terminal::Terminal};
 
 use super::{
     Server,
-    client::{Connection, Fake, Gui, HELLO, JOIN, LOBBY, STARTED, TURN_0, command, hex, with_gui},
+    client::{Connection, Fake, Gui, HELLO, JOIN, LOBBY, STARTED, TURN_0, command, hex, in_terminal, with_gui},
 };
 use crate::programs::program;
 
@@ -115,16 +118,12 @@ fn bots_and_watchers_play_on_when_a_server_was_killed_and_another_one_has_its_po
 }
 
 /// The client with the GUI in a terminal of its own, which has seen a game of a server that is gone.
-fn lost_in_terminal() -> (Terminal, std::net::SocketAddr) {
-    let (server, command) = (Fake::new(), program("robots-client"));
-    let address = server.address();
-    let there = address.to_string();
-    let arguments = ["-s", &there, "--gui", "-n", "Ann", "--retry"];
-    let terminal = Terminal::start(command.get_program().to_str().unwrap(), &arguments, 80, 24);
-    let mut connection = server.accept();
+fn lost_in_terminal() -> (Terminal, SocketAddr) {
+    let (mut terminal, mut connection) = in_terminal(&["--retry"]);
+    let address = connection.0.local_addr().unwrap();
     connection.say(&[HELLO, STARTED, TURN_0].concat());
     terminal.wait_for("Turn 0 of 3");
-    drop((connection, server));
+    drop(connection);
     terminal.wait_for("No connection to the server; trying again");
     (terminal, address)
 }
