@@ -170,7 +170,7 @@ impl Game for Nuggets {
         self.forked |= forked;
     }
 
-    fn is_current(&self, net: &Net<Server, Player>, Player { client, link, .. }: &Player) -> bool {
+    fn is_current(&self, net: &Net<Server, Player>, Player { client, mind: (link, _), .. }: &Player) -> bool {
         let engine = net.engine();
         let game = engine.game();
         // A datagram may have been lost before, and the next is sent when something changes.
