@@ -72,27 +72,6 @@ fn a_file_that_was_replaced_by_another_branch_does_not_get_the_records_of_the_sp
 }
 
 #[test]
-fn a_server_is_killed_while_it_writes_what_the_spool_has() {
-    let bench = playing();
-    let whole = {
-        let mut bench = playing();
-        bench.settle();
-        bench.bytes()
-    };
-    // Any number of bytes of the last write may be in the file.
-    for length in bench.bytes().len()..=whole.len() {
-        let mut bench = playing();
-        let mut disk = bench.disk.clone();
-        disk.set_fault(Some(testkit::disk::Fault::DeathInWrite((length - bench.bytes().len()) as u64)));
-        bench.hold.flush();
-        assert!(bench.scribe.write());
-        kill(&mut disk);
-        let resumed = Bench::resume(&disk, &bench.journal, SyncPolicy::Interval, MAX).unwrap();
-        assert_eq!(resumed.sum(), 7 + 97 + 98 + 99, "{length}");
-    }
-}
-
-#[test]
 fn a_spool_stays_small_while_the_server_adds_records_during_each_write() {
     let mut bench = playing();
     for round in 0..200 {
