@@ -171,12 +171,8 @@ fn check(told: &[Told], stdout: &str, others: &str) {
         let (purse, name) = rows[told.name()];
         assert_eq!(name, format!("bot {bot}"));
         // The last datagrams of a game may be lost.
-        assert!(
-            told.purse == purse || told.quit.is_none() && told.purse < purse,
-            "{} was told {}: {over}",
-            name,
-            told.purse
-        );
+        let fits = told.purse == purse || told.quit.is_none() && told.purse < purse;
+        assert!(fits, "{name} was told {}: {over}", told.purse);
     }
     assert_eq!(others, format!("{over}\n"));
     // A server that was killed after the end may have been too late to write it down, or to end.

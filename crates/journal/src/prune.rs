@@ -38,13 +38,8 @@ pub(crate) fn run(args: &PruneArgs) -> anyhow::Result<ExitCode> {
         (removed, in_use, failed)
     };
     for journal in &journals {
-        writeln!(
-            out,
-            "{}\n    {}, last written {} ago",
-            name(&journal.path),
-            size(journal.size),
-            ago(journal.age(now))
-        )?;
+        let (name, size, ago) = (name(&journal.path), size(journal.size), ago(journal.age(now)));
+        writeln!(out, "{name}\n    {size}, last written {ago} ago")?;
     }
     for path in &in_use {
         writeln!(out, "{}\n    skipped: a server is writing it", name(path))?;
@@ -86,9 +81,7 @@ mod tests {
     #[test]
     fn an_age_is_told_in_the_largest_unit() {
         let hour = Duration::from_hours(1);
-        assert_eq!(
-            [0, 1, 23, 24, 71].map(|hours| ago(hours * hour)),
-            ["less than an hour", "1 hour", "23 hours", "1 day", "2 days"]
-        );
+        let told = [0, 1, 23, 24, 71].map(|hours| ago(hours * hour));
+        assert_eq!(told, ["less than an hour", "1 hour", "23 hours", "1 day", "2 days"]);
     }
 }

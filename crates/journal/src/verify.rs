@@ -76,14 +76,9 @@ fn verify<E: Game>(path: &Path) -> anyhow::Result<ExitCode> {
     let played = verdict.time.since(start.1);
     let mut out = io::stdout().lock();
     writeln!(out, "{name}: the replay has the same state after every arrival.")?;
-    writeln!(
-        out,
-        "{}, {} played, replayed in {} s{}.",
-        count(verdict.arrivals - start.0, "arrival"),
-        clock(Time::ZERO.plus(played)),
-        seconds(taken),
-        faster(played, taken)
-    )?;
+    let arrivals = count(verdict.arrivals - start.0, "arrival");
+    let (length, seconds, faster) = (clock(Time::ZERO.plus(played)), seconds(taken), faster(played, taken));
+    writeln!(out, "{arrivals}, {length} played, replayed in {seconds} s{faster}.")?;
     let torn = opened.reader.torn();
     if torn > 0 {
         writeln!(out, "The last {} belong to an incomplete record, which had no effect yet.", count(torn, "byte"))?;

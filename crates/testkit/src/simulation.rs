@@ -330,22 +330,16 @@ impl<G: Game> Simulation<G> {
                 continue;
             }
             for (address, _) in each.net.connected().filter(|&(at, _)| each.net.since(at) < from.plus(HALF)) {
-                assert!(
-                    current.contains(&(index, address)),
-                    "{address} is not told the state although nothing fails, until {:?}",
-                    self.now(),
-                );
+                let (now, is_told) = (self.now(), current.contains(&(index, address)));
+                assert!(is_told, "{address} is not told the state although nothing fails, until {now:?}");
                 self.report.count("clients told the state at the end");
             }
         }
         let (spooled, most) = (self.disk.memory_used(), MAX_SPOOLED * self.matches.len());
         // That of a journal that is lost has what was told.
         let lost = self.matches.iter().any(|each| !each.net.is_up() || !each.end.is_open());
-        assert!(
-            spooled <= most || lost,
-            "the spools have {spooled} bytes although the disk works: {:?}",
-            self.disk.memory_files()
-        );
+        let files = self.disk.memory_files();
+        assert!(spooled <= most || lost, "the spools have {spooled} bytes although the disk works: {files:?}");
         self.report.count("matches served to the end");
         self.dishonest = lied;
         self.crash(Crash::Kill);

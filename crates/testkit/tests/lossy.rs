@@ -81,11 +81,8 @@ fn check_picture(game: &Game, viewer: Option<&Player>, client: &Client) {
             } else if sight.as_ref().is_none_or(|sight| sight.contains(cell)) {
                 assert_eq!(char::from(shown), char::from(game.content(cell)), "{at} is in sight");
             } else {
-                assert!(
-                    shown == ROCK || shown == grid.at(cell),
-                    "{at} is out of sight and shows {}",
-                    char::from(shown)
-                );
+                let fits = shown == ROCK || shown == grid.at(cell);
+                assert!(fits, "{at} is out of sight and shows {}", char::from(shown));
             }
         }
     }

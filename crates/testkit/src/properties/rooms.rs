@@ -199,11 +199,8 @@ where
         if out.is_empty() && self.room.room().trace() == trace {
             assert!(after == state, "the state has changed without a trace by {input:?}");
         }
-        assert_eq!(
-            copy.input(self.now, input.borrowed(), &mut copied),
-            progress,
-            "what lies behind matters: {input:?}"
-        );
+        let again = copy.input(self.now, input.borrowed(), &mut copied);
+        assert_eq!(again, progress, "what lies behind matters: {input:?}");
         assert_eq!(copied.outputs().len(), out.outputs().len(), "what lies behind matters: {input:?}");
         assert_eq!(encode_state(&copy), after, "what lies behind matters: {input:?}");
         for output in out.drain() {

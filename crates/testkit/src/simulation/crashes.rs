@@ -168,10 +168,8 @@ impl<G: Game> Simulation<G> {
             let farewell = resumable.farewells.iter().find(|farewell| farewell.peer.peer == peer.peer);
             if resumable.time.since(peer.closed) <= FAREWELL {
                 let frames = farewell.map(|farewell| &farewell.frames[..]);
-                assert!(
-                    frames.is_some_and(|frames| frames.ends_with(&peer.missing) || peer.missing.ends_with(frames)),
-                    "{peer:?} receives no farewell"
-                );
+                let fits = |frames: &[_]| frames.ends_with(&peer.missing) || peer.missing.ends_with(frames);
+                assert!(frames.is_some_and(fits), "{peer:?} receives no farewell");
             } else {
                 self.report.count("last words too old to be repeated");
             }

@@ -78,10 +78,8 @@ impl<G: Game> Simulation<G> {
             expect_unchanged(&self.disk, &before, "who reads a copy");
             match Resumable::<G::Server>::open(&other, &copy) {
                 Ok(resumable) => {
-                    assert!(
-                        each.net.had(resumable.room().digest()),
-                        "a copy leads to a state that the match never had"
-                    );
+                    let had = each.net.had(resumable.room().digest());
+                    assert!(had, "a copy leads to a state that the match never had");
                     let (disk, scribe) = (Arc::new(other.clone()), Scribe::by_hand());
                     let writing = Writing { disk, scribe: scribe.clone(), ..self.writing };
                     let _running = resumable.resume(&writing).expect("the disk is sound");
