@@ -78,7 +78,7 @@ pub struct Reader<R> {
     offset: u64,
     // The end of the records, as far as it is known.
     end: u64,
-    sum: u32,
+    pub(crate) sum: u32,
     micros: u64,
     slots: BTreeMap<u32, PeerId>,
     body: Vec<u8>,
@@ -241,10 +241,6 @@ impl<R: Read> Reader<R> {
     /// Whether this slot belongs to this peer.
     pub(crate) fn is_slot_of(&self, slot: u32, peer: PeerId) -> bool {
         self.slots.get(&slot) == Some(&peer)
-    }
-
-    pub(crate) const fn sum(&self) -> u32 {
-        self.sum
     }
 
     /// The next record; `None` at the end.

@@ -172,7 +172,7 @@ impl<E: Recorded> Resumable<E> {
             farewells: farewells.into_list(),
             torn: reader.torn().max(torn),
             end: reader.offset(),
-            sum: reader.sum(),
+            sum: reader.sum,
             replay,
             journal,
             segments: Segments { last, whole, tail, older },

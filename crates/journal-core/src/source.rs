@@ -257,7 +257,7 @@ fn complete(segment: &Segment, spooled: &[(Spooled, bool)]) -> Result<Source, Re
         Err(ReadError::Io(error)) => return Err(error.into()),
         Err(_) => return Ok(whole),
     }
-    let (mut end, mut sum) = (segment.positions.position(reader.offset()), reader.sum());
+    let (mut end, mut sum) = (segment.positions.position(reader.offset()), reader.sum);
     let mut tail = vec![];
     for (spooled, last) in spooled.iter().filter(|(spooled, _)| spooled.id == reader.head().id) {
         let Some((before, bodies)) = spooled.bodies_from(end) else { continue };

@@ -47,7 +47,7 @@ fn record<E: Game>(
     let options = TerminalOptions { viewport: Viewport::Fixed(area) };
     let mut terminal = Terminal::with_options(CrosstermBackend::new(tape.clone()), options)?;
     tape.take();
-    let start = playback.start().time;
+    let start = playback.start.time;
     let (_, (times, over)) = SPEEDS.get(speed).copied().unwrap_or(SPEEDS[2]);
     let shown_at = |time: Time| time.since(start) * over / times;
     let mut screen = ReplayScreen::new(playback, Palette::from_environment(), speed);

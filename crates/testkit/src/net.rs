@@ -105,7 +105,7 @@ pub struct Net<E: Engine, C> {
     mail: BTreeMap<SocketAddr, Vec<Bytes>>,
     trace: DefaultHasher,
     // Until when the server's clock is behind a time that it has shown.
-    behind: Time,
+    pub(crate) behind: Time,
     // Decides when the server is checked for lost wake-ups.
     checks: Pcg64,
     // The time of the last step, and the steps at that time.

@@ -94,7 +94,7 @@ pub fn simulate<G: Game>(seed: u64, options: Options) -> Report {
     let mut simulation = Simulation::<G>::new(seed, options);
     simulation.run();
     let mut report = std::mem::take(&mut simulation.report);
-    report.simulated = simulation.scribes.now().since(Time::ZERO);
+    report.simulated = simulation.scribes.machine.now().since(Time::ZERO);
     report.add_to("calls that hung", simulation.disk.hangs());
     probed.0.passed().into_iter().for_each(|(path, times)| report.add_to(path, times));
     report
@@ -223,7 +223,7 @@ impl<G: Game> Simulation<G> {
 
     // The time of the machine.
     fn now(&self) -> Time {
-        self.scribes.now()
+        self.scribes.machine.now()
     }
 
     // A random time within this duration.
@@ -266,7 +266,7 @@ impl<G: Game> Simulation<G> {
         let due = |each: &mut Match<G>| each.net.next_due().into_iter().chain(each.game.wake()).min();
         let dues: Vec<Option<Time>> = self.matches.iter_mut().map(due).collect();
         let rooms = dues.iter().enumerate().filter_map(|(index, due)| Some((due.as_ref()?, Some(index))));
-        let scribes = self.scribes.next_due();
+        let scribes = self.scribes.machine.next_due();
         let next = rooms.chain(scribes.as_ref().map(|due| (due, None))).min_by_key(|&(due, _)| due);
         let (now, next) = match next {
             Some((&due, next)) if due <= until => (due, next),
@@ -276,10 +276,13 @@ impl<G: Game> Simulation<G> {
         for (each, _) in self.matches.iter_mut().zip(&dues).filter(|(_, due)| due.is_none_or(|due| due > now)) {
             each.net.advance(now);
         }
-        self.scribes.advance(now);
+        self.scribes.machine.advance(now);
         self.report.count("steps");
         self.scribes.check();
-        let Some(index) = next else { return self.scribes.step() };
+        let Some(index) = next else {
+            self.scribes.machine.run();
+            return;
+        };
         let each = &mut self.matches[index];
         if self.disk.is_hanging() || self.faulty {
             // So much may wait for the disk that nothing more is read.
@@ -307,7 +310,7 @@ impl<G: Game> Simulation<G> {
             }
         }
         // Clocks that were set back show the time again, and clients return.
-        let behind = self.matches.iter().map(|each| each.net.behind_until()).max().unwrap_or(Time::ZERO);
+        let behind = self.matches.iter().map(|each| each.net.behind).max().unwrap_or(Time::ZERO);
         let mut from = self.now().max(behind).plus(3 * SECOND);
         let mut current = BTreeSet::new();
         while self.now() < from.plus(CALM) {

@@ -56,7 +56,7 @@ pub(super) enum Serviced {
 pub(super) struct Connection<S> {
     stream: S,
     source: Source,
-    address: SocketAddr,
+    pub(super) address: SocketAddr,
     _permit: ConnectionPermit,
     state: State,
     // Input that was not taken yet: an unfinished message, or messages that wait for the next turn. An empty buffer
@@ -94,11 +94,6 @@ impl<S: ByteStream> Connection<S> {
             paused: false,
             paused_until: Time::ZERO,
         }
-    }
-
-    /// The address of the peer.
-    pub(super) const fn address(&self) -> SocketAddr {
-        self.address
     }
 
     /// Puts the connection on the ready list.

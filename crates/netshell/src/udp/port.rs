@@ -30,7 +30,7 @@ impl<S: DatagramSocket> Port<S> {
 
     /// Ready when there may be a datagram to receive, or space to send the backlog.
     pub(super) fn poll_ready(&self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        if self.receiver.resume().is_none()
+        if self.receiver.resume.is_none()
             && let Poll::Ready(ready) = self.socket.poll_readable(context)
         {
             return Poll::Ready(ready);
@@ -46,7 +46,7 @@ impl<S: DatagramSocket> Port<S> {
 
     /// When receiving resumes after an error of the system; `None` if there was none.
     pub(super) fn resume(&self) -> Option<Time> {
-        self.receiver.resume()
+        self.receiver.resume
     }
 
     /// Whether the backlog is empty.

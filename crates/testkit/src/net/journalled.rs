@@ -80,11 +80,6 @@ impl<E: Recorded + Hostable, C: Client<Error: Debug>> Net<E, C> {
         clock.set(to);
     }
 
-    /// Until when the server's clock is behind a time that it has shown.
-    pub(crate) fn behind_until(&self) -> Time {
-        self.behind
-    }
-
     /// The server cannot read what has arrived so far, because too much waits for its disk.
     pub(crate) fn excuse(&mut self) {
         self.behind = self.behind.max(self.now());
