@@ -99,16 +99,6 @@ impl Mortal {
         }
     }
 
-    /// Waits until the standard output of the current process contains what `find` looks for.
-    pub(crate) fn wait_stdout<T>(&self, what: &str, find: impl FnMut(&str) -> Option<T>) -> T {
-        self.process().wait_stdout(what, find)
-    }
-
-    /// Waits until the log of the current process contains what `find` looks for.
-    pub(crate) fn wait_stderr<T>(&self, what: &str, find: impl FnMut(&str) -> Option<T>) -> T {
-        self.process().wait_stderr(what, find)
-    }
-
     /// Whether it runs.
     pub(crate) fn is_running(&self) -> bool {
         self.process.as_ref().is_some_and(Process::is_running)
@@ -128,7 +118,8 @@ impl Mortal {
         self.wait()
     }
 
-    fn process(&self) -> &Process {
+    /// The current process.
+    pub(crate) fn process(&self) -> &Process {
         self.process.as_ref().expect("it was started")
     }
 }
@@ -140,44 +131,24 @@ fn is_over(stderr: &str) -> bool {
 
 /// The state that the bots of a match share with the thread that kills their server.
 #[derive(Default)]
-pub(crate) struct Lives(Watched<State>);
+pub(crate) struct Lives(pub(crate) Watched<State>);
 
 #[derive(Default)]
-struct State {
+pub(crate) struct State {
     /// Messages received by all bots together.
-    messages: u64,
+    pub(crate) messages: u64,
     /// Bots that have joined.
-    joined: usize,
+    pub(crate) joined: usize,
     /// Whether all bots have joined, so that the game may begin.
-    begun: bool,
+    pub(crate) begun: bool,
     /// Bots that have finished.
     done: usize,
     /// Number of restarts of the server.
-    again: u64,
-    ended: bool,
+    pub(crate) again: u64,
+    pub(crate) ended: bool,
 }
 
 impl Lives {
-    /// Counts a message that a bot received.
-    pub(crate) fn message(&self) {
-        self.0.change(|state| state.messages += 1);
-    }
-
-    /// Counts a bot that joined.
-    pub(crate) fn join(&self) {
-        self.0.change(|state| state.joined += 1);
-    }
-
-    /// Lets the bots begin.
-    pub(crate) fn begin(&self) {
-        self.0.change(|state| state.begun = true);
-    }
-
-    /// Whether the bots may begin.
-    pub(crate) fn has_begun(&self) -> bool {
-        self.0.lock().begun
-    }
-
     /// Returns a guard that counts the bot as finished when it is dropped.
     pub(crate) fn bot(&self) -> Bot<'_> {
         Bot(self)
@@ -187,16 +158,6 @@ impl Lives {
     pub(crate) fn silence(&self) -> bool {
         self.0.change(|_| ());
         !self.0.lock().ended
-    }
-
-    /// Counts a restart.
-    pub(crate) fn next(&self) {
-        self.0.change(|state| state.again += 1);
-    }
-
-    /// Reports that the server is not restarted any more.
-    pub(crate) fn end(&self) {
-        self.0.change(|state| state.ended = true);
     }
 
     /// Returns a guard that reports the end when it is dropped, also by a panic, so that no bot waits for ever.
@@ -244,7 +205,7 @@ pub(crate) struct Ending<'a>(&'a Lives);
 
 impl Drop for Ending<'_> {
     fn drop(&mut self) {
-        self.0.end();
+        self.0.0.change(|state| state.ended = true);
     }
 }
 

@@ -43,7 +43,7 @@ fn play(dealer: SocketAddr, (name, dialect): (&str, Dialect), seed: u64, lives: 
                 let _ = client.stream.write_all(&message.to_bytes(dialect));
             }
             let Some(message) = client.read() else { break };
-            lives.message();
+            lives.0.change(|state| state.messages += 1);
             match message {
                 DealerMessage::Decision => {
                     say = Some(if dice.random_range(0..3) == 0 { PlayerMessage::Hit } else { PlayerMessage::Stand });
@@ -76,12 +76,12 @@ fn tables(seed: u64, kills: u32) -> u32 {
             if !lives.wait(messages, PLAYERS) || !dealer.kill() {
                 break;
             }
-            lives.next();
+            lives.0.change(|state| state.again += 1);
         }
         // Whoever is still there then was not told of the end.
         let killed = dealer.kills;
         let stdout = dealer.wait();
-        lives.end();
+        lives.0.change(|state| state.ended = true);
         (bots.into_iter().map(|bot| bot.join().unwrap()).collect::<Vec<Score>>(), stdout, killed)
     });
     let (told, stdout, killed) = told;

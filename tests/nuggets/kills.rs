@@ -102,16 +102,16 @@ fn play(server: SocketAddr, name: &str, lives: &Lives) -> Told {
         for datagram in first.into_iter().chain(peer.pending()) {
             told.take(&datagram);
             client.receive(now(), &datagram).unwrap();
-            lives.message();
+            lives.0.change(|state| state.messages += 1);
         }
         client.elapsed(now());
         let moved = client.displays() != pressed;
         if !joined && client.is_joined() {
             joined = true;
-            lives.join();
+            lives.0.change(|state| state.joined += 1);
         }
         if (moved || silent)
-            && lives.has_begun()
+            && lives.0.lock().begun
             && let Some(key) = explorer.next_key(&client)
         {
             pressed = client.displays();
@@ -139,8 +139,9 @@ fn game(seed: u64, kills: u32) -> u32 {
         }
         let others = ["--bots", OTHERS, "127.0.0.1", &server.port.to_string(), "walker"];
         let others = Process::start(program("nuggets-client").args(others));
-        server.wait_stderr("that the others play", |log| log.contains(&format!("walker{OTHERS}")).then_some(()));
-        lives.begin();
+        let last = format!("walker{OTHERS}");
+        server.process().wait_stderr("that the others play", |log| log.contains(&last).then_some(()));
+        lives.0.change(|state| state.begun = true);
         while server.kills < kills {
             let messages = server.below(MESSAGES);
             if !lives.wait(messages, BOTS) || !server.kill() {

@@ -114,7 +114,8 @@ fn games(seed: u64, kills: u32) {
         assert!(server.kill(), "robots go on for ever");
         watcher.rest().into_iter().for_each(|message| told.take(message));
     }
-    server.wait_stdout("the end of two games", |stdout| (stdout.matches("is over").count() >= 2).then_some(()));
+    let process = server.process();
+    process.wait_stdout("the end of two games", |stdout| (stdout.matches("is over").count() >= 2).then_some(()));
     // The host was shown how many games there were. A server that had forgotten one would have counted less.
     let stdout = server.stop();
     let number = |line: &str| line.strip_prefix("Game ")?.split(' ').next()?.parse::<usize>().ok();
