@@ -159,7 +159,7 @@ impl<E: Recorded> Resumable<E> {
         if let Some(outcome) = over.or(replay.room().outcome())
             && (reader.state() == State::Closed || farewells.is_empty())
         {
-            return Err(ResumeError::Over(name(outcome)));
+            return Err(ResumeError::Over(outcome.words()));
         }
         let (last, whole, tail) = opened.into_last().ok_or(ReadError::NotAJournal)?;
         // The incomplete record before those of the spool.
@@ -249,14 +249,6 @@ impl<E: Recorded> Resumable<E> {
 
 fn address(peer: &Peer) -> SocketAddr {
     peer.address.parse().unwrap_or(NOWHERE)
-}
-
-fn name(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::Finished => "it was played to its end",
-        Outcome::Deserted => "everybody has left",
-        Outcome::Stopped => "it was stopped",
-    }
 }
 
 /// From where a match is replayed, and what the notes after that say.

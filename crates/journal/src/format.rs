@@ -6,7 +6,7 @@ use std::{
 };
 
 use journal_core::State;
-use netcore::{Outcome, Time};
+use netcore::Time;
 
 /// The last second of a date with four digits.
 const LAST_DATE: u64 = 253_402_300_799;
@@ -100,15 +100,6 @@ pub(crate) const fn state(state: State, in_use: bool) -> &'static str {
         (State::Open | State::Continued, false) => "open: its server was killed; --resume continues it",
         (State::Closed, _) => "closed",
         (State::Cut, _) => "cut: the match continued, and the rest is not recorded",
-    }
-}
-
-/// Why a room ended.
-pub(crate) const fn outcome(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::Finished => "it was played to its end",
-        Outcome::Deserted => "everybody has left",
-        Outcome::Stopped => "it was stopped",
     }
 }
 

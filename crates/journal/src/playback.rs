@@ -257,7 +257,7 @@ impl<E: Game> Moment<E> {
             Note::Snapshot(_) => return,
             Note::Resumed { at } => format!("the server was resumed, {}", format::date(*at)),
             Note::Suspended { at } => format!("the server was suspended, {}", format::date(*at)),
-            Note::Over(outcome) => format!("the match is over: {}", format::outcome(*outcome)),
+            Note::Over(outcome) => format!("the match is over: {}", outcome.words()),
             Note::Broken => "that made the server panic".into(),
         };
         let action = Action::happened(time, &text);
