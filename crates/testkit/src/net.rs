@@ -9,7 +9,6 @@
 //! is a [`Machine`] with one task, which is polled when a simulated socket or timer has woken it.
 
 mod arrived;
-mod chance;
 mod clients;
 mod conditions;
 mod datagrams;
@@ -20,7 +19,6 @@ mod lines;
 mod listener;
 mod messages;
 mod recorder;
-mod restart;
 mod shared_room;
 mod socket;
 mod stop;
@@ -47,10 +45,10 @@ use crate::machine::{Machine, Pace, TaskId};
 
 pub use self::{
     conditions::{Conditions, SocketFaults, StreamConditions, Traffic},
+    journalled::Restart,
     ledger::Delivered,
     lines::MAX_QUEUE,
     recorder::{EventRecorder, RecordedEvent},
-    restart::Restart,
     shared_room::{EngineRef, Hostable},
 };
 use self::{
@@ -59,7 +57,6 @@ use self::{
     shared_room::SharedRoom,
     socket::SimulatedSocket,
     stop::Stop,
-    streams::ListenerId,
     tap::{DATAGRAMS, Tap},
     world::Shared,
 };
@@ -152,8 +149,8 @@ impl<E: Hostable, C: Client<Error: Debug>> Net<E, C> {
     // A host with all transports.
     fn build_host(shared: &Shared, room: SharedRoom<E>, recorder: &EventRecorder) -> Host {
         let limits = Limits { connections: usize::MAX };
-        let streams = |id, role| {
-            let listener = SimulatedListener::new(shared.clone(), id);
+        let streams = |role| {
+            let listener = SimulatedListener::new(shared.clone(), role);
             Streams::over(vec![listener], READ_RATE, limits).with_role(role)
         };
         Host::new(room)
@@ -162,8 +159,8 @@ impl<E: Hostable, C: Client<Error: Debug>> Net<E, C> {
                 DATAGRAMS,
                 shared.clone(),
             ))
-            .with_transport(Tap::new(streams(ListenerId::Players, Role::Player), 1, shared.clone()))
-            .with_transport(Tap::new(streams(ListenerId::Watchers, Role::Watcher), 2, shared.clone()))
+            .with_transport(Tap::new(streams(Role::Player), 1, shared.clone()))
+            .with_transport(Tap::new(streams(Role::Watcher), 2, shared.clone()))
             .with_transport(Tap::new(Messages::new(shared.clone()), 3, shared.clone()))
             .with_observer(recorder.clone())
     }

@@ -16,7 +16,7 @@ impl<E: Hostable, C: Client<Error: Debug>> Net<E, C> {
     /// Adds a client that connects by a stream; watchers use a listener of their own.
     pub fn add_stream(&mut self, address: SocketAddr, role: Role, client: C) {
         let world = &mut *self.shared.lock();
-        let (wire, since) = (world.wires.connect(&mut world.chance, address, role.into()), world.chance.now);
+        let (wire, since) = (world.wires.connect(&mut world.chance, address, role), world.chance.now);
         self.clients.insert(address, Seat { client, line: Line::Stream(wire), closed: false, since });
     }
 
@@ -89,7 +89,7 @@ impl<E: Hostable, C: Client<Error: Debug>> Net<E, C> {
         let line = self.line(address);
         let world = &mut *self.shared.lock();
         match line {
-            Line::Stream(wire) => world.wires.reset(&mut world.chance, wire),
+            Line::Stream(wire) => world.wires.wire(wire).reset(&mut world.chance),
             Line::Messages(line) => world.lines.reset(&mut world.chance, line),
             Line::Datagrams => panic!("{address} has no connection that could break"),
         }
@@ -100,8 +100,8 @@ impl<E: Hostable, C: Client<Error: Debug>> Net<E, C> {
         let line = self.line(address);
         let mut world = self.shared.lock();
         match line {
-            Line::Stream(wire) => world.wires.set_reading(wire, reading),
-            Line::Messages(line) => world.lines.set_reading(line, reading),
+            Line::Stream(wire) => world.wires.wire(wire).reading = reading,
+            Line::Messages(line) => world.lines.all[line].reading = reading,
             Line::Datagrams => panic!("datagrams do not wait for {address} to read them"),
         }
     }
