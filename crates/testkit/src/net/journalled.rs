@@ -3,7 +3,7 @@
 use std::{fmt::Debug, net::SocketAddr, time::Duration};
 
 use bytes::Bytes;
-use journal_core::{JournalHold, Journalled, Peer};
+use journal_core::{JournalHold, Journalled};
 use netcore::{Client, Leave, Link, PeerId, Recorded, Time};
 
 use super::{Conditions, Delivered, Hostable, Net, shared_room::SharedRoom, world::Shared};
@@ -21,7 +21,7 @@ pub struct Restart<E: Recorded> {
     /// The number of the next peer.
     pub next_peer: PeerId,
     /// The peers at that time.
-    pub peers: Vec<Peer>,
+    pub peers: Vec<(PeerId, Link, SocketAddr)>,
     /// Peers that receive their last messages again.
     pub farewells: Vec<(SocketAddr, Vec<Bytes>)>,
 }
@@ -60,9 +60,6 @@ impl<E: Recorded + Hostable, C: Client<Error: Debug>> Net<E, C> {
         let Restart { room, hold, at, next_peer, peers, farewells } = again;
         self.machine.clock().set(at);
         self.behind = self.now();
-        let address = |peer: &Peer| peer.address.parse().unwrap_or_else(|_| panic!("{peer:?} is nowhere"));
-        let peers: Vec<(PeerId, Link, SocketAddr)> =
-            peers.iter().map(|peer| (peer.peer, peer.link, address(peer))).collect();
         let datagrams = peers.iter().filter(|(_, link, _)| *link == Link::Datagram);
         self.shared.lock().ledger.resume(next_peer, datagrams.map(|&(peer, _, address)| (address, peer)));
         self.room = SharedRoom::new(room, self.shared.clone());

@@ -1,6 +1,6 @@
 //! Crashes and restarts of the simulated process.
 
-use std::{io, net::SocketAddr, path::Path, time::Duration};
+use std::{io, path::Path, time::Duration};
 
 use journal_core::{Parts, Resumable, ResumeError, SyncPolicy};
 use netcore::{Room, probe};
@@ -184,12 +184,8 @@ impl<G: Game> Simulation<G> {
     fn restart(&mut self, ready: Vec<Resumable<G::Server>>) -> bool {
         start_over(&mut self.scribes, &mut self.writing, &self.disk);
         for (each, resumable) in self.matches.iter_mut().zip(ready) {
-            let (at, next_peer, peers) = (resumable.time, resumable.next_peer, resumable.peers.clone());
-            let farewells = resumable.farewells.iter().map(|farewell| {
-                let address: SocketAddr = farewell.peer.address.parse().expect("an address of the simulated network");
-                (address, farewell.frames.clone())
-            });
-            let farewells = farewells.collect();
+            let (at, next_peer) = (resumable.time, resumable.next_peer);
+            let (peers, farewells) = (resumable.returning(), resumable.last_words());
             let parts: io::Result<Parts<G::Server>> = resumable.resume(&self.writing);
             if self.disk.is_dead() {
                 return false;
