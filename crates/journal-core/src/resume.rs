@@ -157,7 +157,7 @@ impl<E: Recorded> Resumable<E> {
         }
         // If the last messages may not have been sent, the match is not over for those who wait for them.
         if let Some(outcome) = over.or(replay.room().outcome())
-            && (reader.state() == State::Closed || farewells.is_empty())
+            && (reader.state() == State::Closed || farewells.list.is_empty())
         {
             return Err(ResumeError::Over(outcome.words()));
         }
@@ -169,7 +169,7 @@ impl<E: Recorded> Resumable<E> {
             time: reader.time().max(replay.time()),
             next_peer: replay.next_peer(),
             peers: replay.peers().cloned().collect(),
-            farewells: farewells.into_list(),
+            farewells: farewells.list.into_iter().map(|(_, farewell)| farewell).collect(),
             torn: reader.torn().max(torn),
             end: reader.offset(),
             sum: reader.sum,
@@ -323,14 +323,6 @@ impl Farewells {
             }
         }
         Ok(())
-    }
-
-    fn is_empty(&self) -> bool {
-        self.list.is_empty()
-    }
-
-    fn into_list(self) -> Vec<LastFrames> {
-        self.list.into_iter().map(|(_, farewell)| farewell).collect()
     }
 }
 
