@@ -214,22 +214,6 @@ fn messages_that_arrived_during_a_stall_are_processed_before_deadlines() {
 }
 
 #[test]
-fn many_come_and_go_at_once() {
-    let server = Running::tcp();
-    let mut ann = server.peer();
-    let crowd: Vec<TcpStream> = (0..200).map(|_| TcpStream::connect(server.address).unwrap()).collect();
-    for _ in &crowd {
-        server.await_event(" by Stream from ");
-    }
-    drop(crowd);
-    for _ in 0..200 {
-        server.await_event(" gone: ");
-    }
-    ann.say(&["alone again"]);
-    assert_eq!(ann.read(), "alone again");
-}
-
-#[test]
 fn at_the_end_everybody_is_notified_and_the_summary_is_printed() {
     let server = Running::tcp();
     let (mut ann, mut bob) = (server.peer(), server.peer());
