@@ -288,7 +288,7 @@ fn of_a_long_match_the_end_is_kept_and_resumed() {
         panic!("one journal in files of {lengths:?} bytes")
     };
     assert!(!journal.exists(), "its beginning is not kept");
-    let verified = Process::run(program("journal").arg("verify").arg(journal)).ended(0);
+    Process::run(program("journal").arg("verify").arg(journal)).ended(0);
     let again = resume(&games(&place));
     assert_eq!(run_to_both_ends(&ann), "QUIT GAME OVER:\nA        250 Ann");
     assert_eq!(again.process.wait().code, Some(0));

@@ -8,7 +8,7 @@ use std::{
 use netcore::{Client as _, Engine, Outcome};
 use nuggets::{
     Client, Command, Config, Direction, End, Grid, Name, Participant,
-    game::{Game, Player, PlayerId},
+    game::{Game, Player},
     grid::ROCK,
     server::Server,
     view::SELF,
@@ -44,9 +44,9 @@ fn net(seed: u64, conditions: Conditions) -> Net<Server, Client> {
     Net::new(server, seed, conditions)
 }
 
-fn player(game: &Game, host: u8) -> Option<(PlayerId, &Player)> {
+fn player(game: &Game, host: u8) -> Option<&Player> {
     let name = format!("P{host}");
-    (0..).map(PlayerId).zip(game.players()).find(|(_, player)| player.name.as_str() == name)
+    game.players().iter().find(|player| player.name.as_str() == name)
 }
 
 /// Invariants under all network conditions.
@@ -176,7 +176,7 @@ fn over_a_bad_network_everybody_joins_plays_and_ends_up_with_the_right_display()
             let way = {
                 let engine = table.net.engine();
                 let game = engine.game();
-                let cell = player(game, host).and_then(|(_, player)| player.cell).unwrap();
+                let cell = player(game, host).and_then(|player| player.cell).unwrap();
                 Direction::ALL.into_iter().find(|&way| game.grid().step(cell, way).is_some()).unwrap()
             };
             let now = table.net.now();
@@ -190,7 +190,7 @@ fn over_a_bad_network_everybody_joins_plays_and_ends_up_with_the_right_display()
         let game = engine.game();
         for host in 0..=PLAYERS {
             let client = table.net.client(address(host));
-            let own = player(game, host).map(|(_, player)| player);
+            let own = player(game, host);
             check_picture(game, own, client);
             if let Some(own) = own {
                 // A client that has waited for its welcome for a while plays with what has arrived.
@@ -216,47 +216,10 @@ fn over_a_bad_network_everybody_joins_plays_and_ends_up_with_the_right_display()
         }
         for host in 1..=PLAYERS {
             let engine = table.net.engine();
-            let (_, own) = player(engine.game(), host).unwrap();
+            let own = player(engine.game(), host).unwrap();
             let client = table.net.client(address(host));
             assert_eq!((client.purse(), client.letter()), (own.purse, Some(own.letter)));
         }
-    });
-}
-
-#[test]
-fn over_a_bad_network_a_player_who_left_stays_away() {
-    for_each_seed(20, |seed| {
-        let mut table = Players::new(seed);
-        table.sit_down();
-        table.type_keys(60);
-        for host in 0..=PLAYERS {
-            let now = table.net.now();
-            table.net.client_mut(address(host)).act(now, Command::Leave);
-            table.pass(Duration::from_millis(50));
-        }
-        table.pass(Duration::from_secs(5));
-        table.calm_down();
-        let engine = table.net.engine();
-        let game = engine.game();
-        check_invariants(game);
-        assert_eq!(game.players().len(), usize::from(PLAYERS), "no letter is given twice");
-        for host in 1..=PLAYERS {
-            let (_, own) = player(game, host).unwrap();
-            match table.net.client(address(host)).end() {
-                Some(End::Quit(_)) => assert_eq!(own.cell, None, "the server said goodbye to P{host}"),
-                Some(End::NoGoodbye) => {}
-                end => panic!("P{host} wanted to leave, and {end:?}"),
-            }
-        }
-        drop(engine);
-        // A PLAY that was delayed for long does not let a player return.
-        for host in 1..=PLAYERS {
-            table.net.send(address(host), format!("PLAY P{host}"));
-        }
-        table.net.settle();
-        let engine = table.net.engine();
-        assert_eq!(engine.game().players().len(), usize::from(PLAYERS));
-        check_invariants(engine.game());
     });
 }
 

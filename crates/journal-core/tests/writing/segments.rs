@@ -85,22 +85,6 @@ fn journal_of_last(bench: &Bench) -> u64 {
 }
 
 #[test]
-fn only_so_much_is_kept_and_the_match_goes_on() {
-    let mut bench = begin(SyncPolicy::Interval);
-    play(&mut bench, 12);
-    let (names, files) = (segments(&bench.disk), segments(&bench.disk).len());
-    let kept: usize = names.iter().map(|path| bench.disk.written(path).len()).sum();
-    assert!(files <= 5 && kept as u64 <= MAX + (MAX / 4), "{files} files with {kept} bytes");
-    assert!(!names.contains(&bench.journal), "the oldest is gone");
-    assert!(bench.end.is_open(), "nothing is cut");
-    assert_eq!(replay(&bench.disk, &bench.journal).0, bench.sum(), "from a later beginning");
-    let sum = bench.sum();
-    bench.disk.crash(Crash::PowerCut, &mut Pcg64::seed_from_u64(3));
-    assert_eq!(Bench::resume(&bench.disk, &bench.journal, SyncPolicy::Interval, MAX).unwrap().sum(), sum);
-    assert_eq!(bench.disk.list(Path::new("/games")).unwrap().len(), files);
-}
-
-#[test]
 fn a_segment_that_cannot_be_written_leaves_the_journal_as_it_was() {
     let mut bench = begin(SyncPolicy::Interval);
     while bench.bytes().len() < 14 << 10 {
