@@ -200,9 +200,7 @@ fn over_a_bad_network_everybody_joins_plays_and_ends_up_with_the_right_display()
                 assert!(client.letter().is_none_or(|letter| letter == own.letter));
             }
         }
-
         drop(engine);
-
         // A refresh changes nothing in the display, and corrects the gold, of which messages may have been lost.
         let before: Vec<Vec<u8>> = table.net.clients().map(|(_, client)| client.display().to_vec()).collect();
         for host in 0..=PLAYERS {
