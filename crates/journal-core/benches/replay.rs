@@ -10,7 +10,7 @@
 use std::{
     fs,
     io::Cursor,
-    path::Path,
+    path::{Path, PathBuf},
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -74,20 +74,10 @@ fn start<E: Recorded>(game: &str, directory: &Path, bytes: &[u8]) {
     let floor = begun.elapsed();
     let writing = Writing::start(SyncPolicy::Interval, journal_core::MAX_SIZE).expect("threads");
     let begun = Instant::now();
-    let rooms: Vec<_> = paths
-        .iter()
-        .map(|path| {
-            let resumable = Resumable::<E>::open(&SystemDisk, path).expect("whole");
-            resumable.resume(&writing).expect("writable")
-        })
-        .collect();
-    let took = begun.elapsed();
-    println!(
-        "  {game:<8} {:>6.3} s; reading the same {} kB takes {:.3} s",
-        took.as_secs_f64(),
-        read >> 10,
-        floor.as_secs_f64()
-    );
+    let open = |path: &PathBuf| Resumable::<E>::open(&SystemDisk, path).expect("whole");
+    let rooms: Vec<_> = paths.iter().map(|path| open(path).resume(&writing).expect("writable")).collect();
+    let (took, floor) = (begun.elapsed().as_secs_f64(), floor.as_secs_f64());
+    println!("  {game:<8} {took:>6.3} s; reading the same {} kB takes {floor:.3} s", read >> 10);
     for (_, _, end) in &rooms {
         end.close();
     }

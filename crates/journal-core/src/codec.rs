@@ -150,11 +150,8 @@ mod tests {
         let head = Head::test(vec!["[::1]:9".parse().unwrap()], vec![]);
         let v6 = vec![(1_u32, localhost, 9_u16)];
         let nothing: Option<u64> = None;
-        same(
-            config,
-            &head,
-            &(9_u64, text("chess"), 7_u32, text("1.2.3"), 1_763_793_471_u64, v6, nothing, Vec::<u8>::new()),
-        );
+        let (chess, version, setup) = (text("chess"), text("1.2.3"), Vec::<u8>::new());
+        same(config, &head, &(9_u64, chess, 7_u32, version, 1_763_793_471_u64, v6, nothing, setup));
     }
 
     #[test]

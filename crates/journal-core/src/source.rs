@@ -208,12 +208,8 @@ impl Journal {
     pub fn reader_from(&self, index: usize) -> Result<Reader<Source>, ReadError> {
         let mut sources = self.segments.iter().skip(index);
         let (first, _) = sources.next().ok_or(ReadError::NotAJournal)?;
-        let following = sources.filter_map(|(source, segment)| Some((source.clone(), segment.place.position?)));
-        Reader::chain(
-            first.clone(),
-            first.length(),
-            following.map(|(source, at)| (source.clone(), source.length(), at)),
-        )
+        let following = sources.filter_map(|(source, at)| Some((source.clone(), source.length(), at.place.position?)));
+        Reader::chain(first.clone(), first.length(), following)
     }
 
     /// The description of the match.

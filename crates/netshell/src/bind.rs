@@ -42,12 +42,8 @@ impl fmt::Display for BindError {
         match source.kind() {
             io::ErrorKind::AddrInUse => {
                 let with = option.map_or_else(String::new, |option| format!(" with {option}"));
-                write!(
-                    f,
-                    "port {} is in use at {}; choose another{with}, or 0 for any free one",
-                    address.port(),
-                    address.ip()
-                )
+                let (port, ip) = (address.port(), address.ip());
+                write!(f, "port {port} is in use at {ip}; choose another{with}, or 0 for any free one")
             }
             io::ErrorKind::AddrNotAvailable => write!(f, "this machine has no address {}", address.ip()),
             io::ErrorKind::PermissionDenied => {

@@ -153,12 +153,9 @@ impl<E: Hostable, C: Client<Error: Debug>> Net<E, C> {
             let listener = SimulatedListener::new(shared.clone(), role);
             Streams::over(vec![listener], READ_RATE, limits).with_role(role)
         };
+        let ports = Ports::over(vec![SimulatedSocket::new(shared.clone())]);
         Host::new(room)
-            .with_transport(Tap::new(
-                Ports::over(vec![SimulatedSocket::new(shared.clone())]),
-                DATAGRAMS,
-                shared.clone(),
-            ))
+            .with_transport(Tap::new(ports, DATAGRAMS, shared.clone()))
             .with_transport(Tap::new(streams(Role::Player), 1, shared.clone()))
             .with_transport(Tap::new(streams(Role::Watcher), 2, shared.clone()))
             .with_transport(Tap::new(Messages::new(shared.clone()), 3, shared.clone()))

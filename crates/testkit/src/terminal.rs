@@ -167,11 +167,8 @@ impl Terminal {
         });
         let status = self.child.wait().expect("an own child can be waited for");
         ended.change(|ended| *ended = true);
-        assert!(
-            !watchdog.join().expect("the watchdog does not panic"),
-            "the program did not end; the screen is\n{}",
-            self.look(vt100::Screen::contents)
-        );
+        let is_late = watchdog.join().expect("the watchdog does not panic");
+        assert!(!is_late, "the program did not end; the screen is\n{}", self.look(vt100::Screen::contents));
         status.exit_code()
     }
 }

@@ -37,11 +37,8 @@ fn onlooker(by: By) -> Player {
 fn net(seed: u64) -> Net<Server, Player> {
     let (grid, _) = Grid::parse(MAP.trim_start().as_bytes()).unwrap();
     let rules = Rules::default();
-    Net::new(
-        Server::new(Arc::new(grid), Config { seed: seed.into(), rules, ..Config::default() }).unwrap(),
-        seed,
-        Conditions::CALM,
-    )
+    let server = Server::new(Arc::new(grid), Config { seed: seed.into(), rules, ..Config::default() });
+    Net::new(server.unwrap(), seed, Conditions::CALM)
 }
 
 /// The game has ended and everybody knows it, except for those who are `lost`.
