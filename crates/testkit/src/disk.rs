@@ -27,7 +27,7 @@ use self::{
 };
 use crate::draw::draw;
 
-pub use self::faults::{Fault, Latency, Work};
+pub use self::faults::{Fault, Latency};
 
 /// How a server crashes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -141,9 +141,9 @@ impl SimulatedDisk {
         in_memory.filter_map(|(path, inode)| Some((path.clone(), state.files.get(inode)?.written.len()))).collect()
     }
 
-    /// Counts of the operations so far, without those in memory.
-    pub fn work(&self) -> Work {
-        self.lock().work
+    /// How many syncs there were, without those in memory.
+    pub fn syncs(&self) -> u64 {
+        self.lock().syncs
     }
 
     /// Sets or removes the fault.

@@ -131,12 +131,12 @@ fn outputs_wait_until_their_input_is_written_or_synced() {
         let mut bench = Bench::new(sync);
         bench.connect();
         assert!(!bench.may_leave());
-        let before = bench.disk.work().syncs;
+        let before = bench.disk.syncs();
         bench.hold.flush();
         bench.say(b"ab");
         assert!(bench.scribe.write());
         assert!(bench.may_leave(), "later records are written with it");
-        assert_eq!(bench.disk.work().syncs - before, syncs, "one for all of it");
+        assert_eq!(bench.disk.syncs() - before, syncs, "one for all of it");
     }
 }
 

@@ -195,8 +195,6 @@ impl DiskFile for SimulatedFile {
             return Ok(());
         }
         let (length, done) = state.allowed(bytes.len(), (at + bytes.len()).saturating_sub(present));
-        state.work.writes += 1;
-        state.work.bytes += length as u64;
         if let Some(at) = state.misplaced(at) {
             self.content(&mut state)?.change(at, &bytes[..length]);
         } else {
@@ -242,7 +240,7 @@ impl DiskFile for SimulatedFile {
         if let Some(Fault::FailingSyncs(left) | Fault::DeathInSync(left, _)) = &mut state.fault {
             *left -= 1;
         }
-        state.work.syncs += 1;
+        state.syncs += 1;
         if !state.lies {
             self.content(&mut state)?.settle();
         }

@@ -12,7 +12,7 @@ use rand_pcg::Pcg64;
 
 use super::{
     content::Content,
-    faults::{Fault, Latency, MEMORY, Work},
+    faults::{Fault, Latency, MEMORY},
 };
 
 /// What the name of a directory has in place of the number of a file.
@@ -47,7 +47,7 @@ pub(super) struct State {
     // The process that works on the disk now, and those that were killed or died in an operation.
     pub(super) current: u64,
     pub(super) dead: BTreeSet<u64>,
-    pub(super) work: Work,
+    pub(super) syncs: u64,
     pub(super) latency: Option<(Latency, Pcg64)>,
     // How long the next call takes that takes any time.
     pub(super) hang: Option<Duration>,
