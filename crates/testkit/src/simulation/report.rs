@@ -40,7 +40,8 @@ impl Report {
 
     /// Panics and names what never happened, if there is anything.
     pub fn expect(&self, all: &[&str]) {
-        let missing: Vec<_> = all.iter().filter(|&what| self.counts.get(what).is_none_or(|&count| count == 0)).collect();
+        let never = |what: &&&str| self.counts.get(**what).is_none_or(|&count| count == 0);
+        let missing: Vec<_> = all.iter().filter(never).collect();
         assert!(missing.is_empty(), "this never happened: {missing:?}\n{self}");
     }
 }
