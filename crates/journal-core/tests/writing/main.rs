@@ -15,7 +15,7 @@ use journal_core::{
     Arrival, Divergence, Entry, Excerpt, Head, HeadError, Note, ReadError, Reader, Replay, Resumable, ResumeError,
     State, SyncPolicy,
 };
-use netcore::{Gone, Hold as _, Input, Leave, Link, Outbox, PeerId, Room, Time};
+use netcore::{Gone, Hold as _, Input, Link, Outbox, PeerId, Room, Time};
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
 use testkit::disk::{Crash, SimulatedDisk};
@@ -141,23 +141,6 @@ fn outputs_wait_until_their_input_is_written_or_synced() {
 }
 
 #[test]
-fn a_match_is_resumed_with_its_state_and_its_peers() {
-    let bench = played();
-    let resumable = resume(&bench.bytes()).unwrap();
-    assert_eq!(resumable.room().digest(), bench.room.digest());
-    assert_eq!((resumable.next_peer.0, resumable.torn), (1, 0));
-    assert_eq!(resumable.peers.iter().map(|peer| (peer.peer, peer.link)).collect::<Vec<_>>(), [(ANN, Link::Stream)]);
-    let disk = on_disk(&bench.bytes());
-    let mut again = Bench::resume(&disk, Path::new(JOURNAL), SyncPolicy::Interval, MAX).unwrap();
-    again.input(Input::Disconnected { peer: ANN, why: Gone::Interrupted });
-    again.settle();
-    assert!(again.entries().iter().any(|entry| matches!(entry, Entry::Note(Note::Resumed { .. }))));
-    assert_eq!(again.arrivals().len(), 6);
-    let twice = resume(&again.bytes()).unwrap();
-    assert_eq!((twice.room().digest(), twice.peers.len(), twice.next_peer.0), (again.room.digest(), 0, 1));
-}
-
-#[test]
 fn an_incomplete_last_record_is_removed_and_nothing_else_is_lost() {
     // Written, but not yet known to be on disk.
     let mut bench = Bench::new(SyncPolicy::Interval);
@@ -265,22 +248,6 @@ fn after_a_panic_the_journal_ends_with_the_input_that_caused_it() {
     let last = bench.arrivals().pop().unwrap();
     assert_eq!(last.input, Input::Message { peer: ANN, message: "x".into() });
     assert!(matches!(resume(&bench.bytes()), Err(ResumeError::Broken)));
-}
-
-#[test]
-fn a_suspended_server_is_resumed_from_before_the_stop() {
-    let mut bench = played();
-    bench.input(Input::Stop(Leave::Resumable));
-    bench.end.close();
-    while bench.scribe.write() {}
-    let bytes = bench.bytes();
-    assert!(matches!(entries(&bytes).last(), Some(Entry::Note(Note::Suspended { .. }))));
-    let resumable = resume(&bytes).unwrap();
-    assert_eq!((resumable.room().outcome(), resumable.peers.len()), (None, 1));
-    let mut over = played();
-    over.input(Input::Stop(Leave::Over));
-    over.settle();
-    assert!(matches!(resume(&over.bytes()), Err(ResumeError::Over("it was stopped"))));
 }
 
 #[test]
