@@ -128,10 +128,11 @@ impl Scribe {
     /// Starts the threads with another clock.
     pub fn start_with_clock(clock: impl Clock + 'static) -> io::Result<Self> {
         let scribe = Self::with_clock(clock);
-        let writer = Arc::clone(&scribe.shared);
-        thread::Builder::new().name("journal-write".into()).spawn(move || writer.run(Shared::write_step, &writer.to_write))?;
-        let keeper = Arc::clone(&scribe.shared);
-        thread::Builder::new().name("journal-sync".into()).spawn(move || keeper.run(Shared::keep_step, &keeper.to_keep))?;
+        let (writer, keeper) = (Arc::clone(&scribe.shared), Arc::clone(&scribe.shared));
+        let write = move || writer.run(Shared::write_step, &writer.to_write);
+        let keep = move || keeper.run(Shared::keep_step, &keeper.to_keep);
+        thread::Builder::new().name("journal-write".into()).spawn(write)?;
+        thread::Builder::new().name("journal-sync".into()).spawn(keep)?;
         Ok(scribe)
     }
 
