@@ -92,7 +92,7 @@ fn begin<E: Recorded>(engine: E) -> (Match<E>, SimulatedDisk) {
 }
 
 /// The journal of a suspended server.
-fn finish<E: Recorded>(mut game: Match<E>, disk: &SimulatedDisk) -> Vec<u8> {
+fn finish<E: Recorded>(game: &mut Match<E>, disk: &SimulatedDisk) -> Vec<u8> {
     game.end.close();
     game.settle();
     // A match that is continued in another file would be measured in part.
@@ -123,7 +123,7 @@ fn play_nuggets(arrivals: usize) -> Vec<u8> {
             break;
         }
     }
-    finish(game, &disk)
+    finish(&mut game, &disk)
 }
 
 fn play_robots(arrivals: usize) -> Vec<u8> {
@@ -160,5 +160,5 @@ fn play_robots(arrivals: usize) -> Vec<u8> {
             game.settle();
         }
     }
-    finish(game, &disk)
+    finish(&mut game, &disk)
 }

@@ -23,7 +23,7 @@ fn begin<E: Recorded>(engine: E) -> (Match<E>, SimulatedDisk) {
 }
 
 /// The size of the longest record of messages for which `counts` holds, and their number.
-fn longest<E: Recorded>(mut game: Match<E>, disk: &SimulatedDisk, counts: impl Fn(&[u8]) -> bool) -> (u64, usize) {
+fn longest<E: Recorded>(game: &mut Match<E>, disk: &SimulatedDisk, counts: impl Fn(&[u8]) -> bool) -> (u64, usize) {
     game.end.close();
     game.settle();
     let bytes = disk.written(&game.path);
@@ -59,7 +59,7 @@ fn a_nuggets_key_takes_at_most_16_bytes() {
         game.say(PeerId(dice.random_range(0..26)), &[b'K', b'E', b'Y', b' ', key]);
         game.settle();
     }
-    let (longest, count) = longest(game, &disk, |bytes| bytes.starts_with(b"KEY "));
+    let (longest, count) = longest(&mut game, &disk, |bytes| bytes.starts_with(b"KEY "));
     // A key against a wall, or an action that was chosen already, changes nothing and is not recorded.
     assert!((MANY / 2..MANY).contains(&count), "{count}");
     assert!(longest <= AT_MOST, "{longest} bytes");
@@ -93,7 +93,7 @@ fn a_robots_action_takes_at_most_16_bytes() {
         game.say(PeerId(dice.random_range(1_000..1_004)), actions[dice.random_range(0..3_usize)]);
         game.settle();
     }
-    let (longest, count) = longest(game, &disk, |bytes| bytes[0] != 0);
+    let (longest, count) = longest(&mut game, &disk, |bytes| bytes[0] != 0);
     // A key against a wall, or an action that was chosen already, changes nothing and is not recorded.
     assert!((MANY / 2..MANY).contains(&count), "{count}");
     assert!(longest <= AT_MOST, "{longest} bytes");

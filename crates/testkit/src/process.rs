@@ -31,6 +31,7 @@ pub struct Finished {
 
 impl Finished {
     /// Checks the exit status.
+    #[expect(clippy::return_self_not_must_use, reason = "most tests only want it checked")]
     #[track_caller]
     pub fn ended(self, code: i32) -> Self {
         assert_eq!(self.code, Some(code), "{}{}", self.stdout, self.stderr);
