@@ -21,35 +21,16 @@ fn untested(kind: &str, arguments: &[&str]) -> Vec<String> {
     untested.into_iter().map(|(rule, _)| rule.to_owned()).collect()
 }
 
-/// All rules passed.
-const NONE: &[&str] = &[];
-
 #[test]
-fn our_dealer_passes() {
-    assert_eq!(untested("dealer", &["{port}", "{rounds}", "--players", "{players}", "--delay-ms", "0"]), NONE);
-}
-
-#[test]
-fn our_player_passes() {
-    assert_eq!(untested("player", &["{name}", "{host}", "{port}", "--best"]), NONE);
-}
-
-#[test]
-fn our_nuggets_server_passes() {
-    assert_eq!(untested("nuggets-server", &[]), NONE);
-}
-
-#[test]
-fn our_nuggets_client_passes() {
-    assert_eq!(untested("nuggets-client", &[]), NONE);
-}
-
-#[test]
-fn our_robots_server_passes() {
-    assert_eq!(untested("robots-server", &[]), NONE);
-}
-
-#[test]
-fn our_robots_client_passes() {
-    assert_eq!(untested("robots-client", &[]), NONE);
+fn our_programs_pass_and_leave_no_rule_untested() {
+    for (kind, arguments) in [
+        ("dealer", &["{port}", "{rounds}", "--players", "{players}", "--delay-ms", "0"][..]),
+        ("player", &["{name}", "{host}", "{port}", "--best"]),
+        ("nuggets-server", &[]),
+        ("nuggets-client", &[]),
+        ("robots-server", &[]),
+        ("robots-client", &[]),
+    ] {
+        assert_eq!(untested(kind, arguments), [""; 0], "{kind}");
+    }
 }

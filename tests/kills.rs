@@ -2,14 +2,12 @@
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
-    sync::{Condvar, Mutex, MutexGuard, PoisonError},
     thread,
-    time::Instant,
 };
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
-use testkit::{PATIENCE, TempDir, process::Process, seeds::for_each_seed};
+use testkit::{TempDir, process::Process, seeds::for_each_seed, terminal::Watched};
 
 use crate::programs::program;
 
@@ -101,16 +99,6 @@ impl Mortal {
         }
     }
 
-    /// Waits until the standard output of the current process contains what `find` looks for.
-    pub(crate) fn wait_stdout<T>(&self, what: &str, find: impl FnMut(&str) -> Option<T>) -> T {
-        self.process().wait_stdout(what, find)
-    }
-
-    /// Waits until the log of the current process contains what `find` looks for.
-    pub(crate) fn wait_stderr<T>(&self, what: &str, find: impl FnMut(&str) -> Option<T>) -> T {
-        self.process().wait_stderr(what, find)
-    }
-
     /// Whether it runs.
     pub(crate) fn is_running(&self) -> bool {
         self.process.as_ref().is_some_and(Process::is_running)
@@ -130,7 +118,8 @@ impl Mortal {
         self.wait()
     }
 
-    fn process(&self) -> &Process {
+    /// The current process.
+    pub(crate) fn process(&self) -> &Process {
         self.process.as_ref().expect("it was started")
     }
 }
@@ -142,47 +131,24 @@ fn is_over(stderr: &str) -> bool {
 
 /// The state that the bots of a match share with the thread that kills their server.
 #[derive(Default)]
-pub(crate) struct Lives {
-    state: Mutex<State>,
-    changed: Condvar,
-}
+pub(crate) struct Lives(pub(crate) Watched<State>);
 
 #[derive(Default)]
-struct State {
+pub(crate) struct State {
     /// Messages received by all bots together.
-    messages: u64,
+    pub(crate) messages: u64,
     /// Bots that have joined.
-    joined: usize,
+    pub(crate) joined: usize,
     /// Whether all bots have joined, so that the game may begin.
-    begun: bool,
+    pub(crate) begun: bool,
     /// Bots that have finished.
     done: usize,
     /// Number of restarts of the server.
-    again: u64,
-    ended: bool,
+    pub(crate) again: u64,
+    pub(crate) ended: bool,
 }
 
 impl Lives {
-    /// Counts a message that a bot received.
-    pub(crate) fn message(&self) {
-        self.change(|state| state.messages += 1);
-    }
-
-    /// Counts a bot that joined.
-    pub(crate) fn join(&self) {
-        self.change(|state| state.joined += 1);
-    }
-
-    /// Lets the bots begin.
-    pub(crate) fn begin(&self) {
-        self.change(|state| state.begun = true);
-    }
-
-    /// Whether the bots may begin.
-    pub(crate) fn has_begun(&self) -> bool {
-        self.lock().begun
-    }
-
     /// Returns a guard that counts the bot as finished when it is dropped.
     pub(crate) fn bot(&self) -> Bot<'_> {
         Bot(self)
@@ -190,18 +156,8 @@ impl Lives {
 
     /// Reports that a bot receives nothing at the moment. Returns whether the server will be restarted.
     pub(crate) fn silence(&self) -> bool {
-        self.changed.notify_all();
-        !self.lock().ended
-    }
-
-    /// Counts a restart.
-    pub(crate) fn next(&self) {
-        self.change(|state| state.again += 1);
-    }
-
-    /// Reports that the server is not restarted any more.
-    pub(crate) fn end(&self) {
-        self.change(|state| state.ended = true);
+        self.0.change(|_| ());
+        !self.0.lock().ended
     }
 
     /// Returns a guard that reports the end when it is dropped, also by a panic, so that no bot waits for ever.
@@ -217,7 +173,7 @@ impl Lives {
     /// Waits for this many messages; `false` if all `bots` finish first, or if `is_over`, which is evaluated after each
     /// event.
     pub(crate) fn wait_unless(&self, messages: u64, bots: usize, is_over: impl Fn() -> bool) -> bool {
-        let target = self.lock().messages + messages;
+        let target = self.0.lock().messages + messages;
         self.wait_for("a message", |state| {
             (state.messages >= target).then_some(true).or_else(|| (state.done >= bots || is_over()).then_some(false))
         })
@@ -225,7 +181,7 @@ impl Lives {
 
     /// Waits for this many messages, or until all `bots` have joined. Returns whether they have.
     pub(crate) fn wait_joined(&self, messages: u64, bots: usize) -> bool {
-        let target = self.lock().messages + messages;
+        let target = self.0.lock().messages + messages;
         self.wait_for("a bot", |state| {
             (state.joined >= bots).then_some(true).or_else(|| (state.messages >= target).then_some(false))
         })
@@ -239,26 +195,8 @@ impl Lives {
         })
     }
 
-    fn wait_for<T>(&self, what: &str, mut find: impl FnMut(&State) -> Option<T>) -> T {
-        let until = Instant::now() + PATIENCE;
-        let mut state = self.lock();
-        loop {
-            if let Some(found) = find(&state) {
-                return found;
-            }
-            let left = until.saturating_duration_since(Instant::now());
-            assert!(!left.is_zero(), "{what} never comes");
-            state = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
-        }
-    }
-
-    fn change(&self, change: impl FnOnce(&mut State)) {
-        change(&mut self.lock());
-        self.changed.notify_all();
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn wait_for<T>(&self, what: &str, find: impl FnMut(&State) -> Option<T>) -> T {
+        self.0.find(find).unwrap_or_else(|| panic!("{what} never comes"))
     }
 }
 
@@ -267,7 +205,7 @@ pub(crate) struct Ending<'a>(&'a Lives);
 
 impl Drop for Ending<'_> {
     fn drop(&mut self) {
-        self.0.end();
+        self.0.0.change(|state| state.ended = true);
     }
 }
 
@@ -276,7 +214,7 @@ pub(crate) struct Bot<'a>(&'a Lives);
 
 impl Drop for Bot<'_> {
     fn drop(&mut self) {
-        self.0.change(|state| state.done += 1);
+        self.0.0.change(|state| state.done += 1);
     }
 }
 

@@ -4,8 +4,6 @@
 mod arguments;
 /// The client against the real server.
 mod client;
-/// Copies of journals, read and resumed while the server goes on.
-mod copies;
 /// Floods from strangers and from players, and their effect on others.
 mod floods;
 /// Whole games, rematches, the final output, peers that do not read, and the largest map.

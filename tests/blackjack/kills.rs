@@ -43,7 +43,7 @@ fn play(dealer: SocketAddr, (name, dialect): (&str, Dialect), seed: u64, lives: 
                 let _ = client.stream.write_all(&message.to_bytes(dialect));
             }
             let Some(message) = client.read() else { break };
-            lives.message();
+            lives.0.change(|state| state.messages += 1);
             match message {
                 DealerMessage::Decision => {
                     say = Some(if dice.random_range(0..3) == 0 { PlayerMessage::Hit } else { PlayerMessage::Stand });
@@ -76,12 +76,12 @@ fn tables(seed: u64, kills: u32) -> u32 {
             if !lives.wait(messages, PLAYERS) || !dealer.kill() {
                 break;
             }
-            lives.next();
+            lives.0.change(|state| state.again += 1);
         }
         // Whoever is still there then was not told of the end.
         let killed = dealer.kills;
         let stdout = dealer.wait();
-        lives.end();
+        lives.0.change(|state| state.ended = true);
         (bots.into_iter().map(|bot| bot.join().unwrap()).collect::<Vec<Score>>(), stdout, killed)
     });
     let (told, stdout, killed) = told;
@@ -137,8 +137,7 @@ fn a_signal_suspends_the_tables_of_a_dealer_with_a_journal() {
     assert!(ann.until_asked().starts_with("RESULT "));
     dealer.process.terminate();
     let port = dealer.port;
-    let finished = dealer.process.wait();
-    assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+    let finished = dealer.process.wait().ended(0);
     assert!(!finished.stdout.contains("seats"), "{}", finished.stdout);
     assert!(finished.stderr.contains("goes on with the match"), "{}", finished.stderr);
     assert_eq!(ann.rest(), b"", "she is not told that it is over");
@@ -147,7 +146,6 @@ fn a_signal_suspends_the_tables_of_a_dealer_with_a_journal() {
     assert_eq!(again.port, port);
     let told = again.text("Ann").stand_to_the_end();
     assert_eq!(told.iter().filter(|text| text.starts_with("RESULT ")).count(), 4, "{told:?}");
-    let finished = again.process.wait();
-    assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+    let finished = again.process.wait().ended(0);
     assert!(finished.stdout.contains("\"name\":\"Ann\",\"rounds\":5,"), "{}", finished.stdout);
 }

@@ -37,8 +37,7 @@ fn a_person_plays_by_lines() {
     let dealer = Dealer::start("4 --delay-ms 0 --seed 17 --quiet");
     let mut person = Process::start_with_stdin(&mut dealer.player(&["--human"]));
     person.write("advice\nwhat?\nADVICE\nstand\ns\nS\n STAND \n");
-    let finished = person.wait_for_end();
-    assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+    let finished = person.wait_for_end().ended(0);
     for said in [
         "Round 1: the dealer shows ",
         "hit, stand, advice or quit? You have ",
@@ -62,13 +61,11 @@ fn whoever_leaves_in_the_middle_of_a_hand_counts_it_as_the_dealer_does() {
         let dealer = Dealer::start("1000 --delay-ms 0 --seed 17");
         let mut person = Process::start_with_stdin(&mut dealer.player(&["--human", "--binary"]));
         person.write(lines);
-        let finished = person.wait();
-        assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+        let finished = person.wait().ended(0);
         assert!(finished.stdout.contains("You left in the middle of a hand, so it is lost."), "{}", finished.stdout);
         let own = finished.stdout.lines().last().unwrap();
         assert!(own.starts_with("Ann: 2 rounds, ") && own.contains("1 lost (1 forfeited)"), "{own}");
-        let dealer = dealer.process.wait();
-        assert_eq!(dealer.code, Some(1));
+        let dealer = dealer.process.wait().ended(1);
         let row: Vec<&str> = dealer.stdout.lines().last().unwrap().split_whitespace().collect();
         // Rounds and forfeits.
         assert_eq!((row[3], row[8]), ("2", "1"), "{}", dealer.stdout);
@@ -98,8 +95,7 @@ fn a_dealer_that_does_not_wait_for_people_is_named() {
         ),
     ] {
         let script: &'static [u8] = script.into_bytes().leak();
-        let (finished, _) = Fake::saying(script).run(&["--human"]);
-        assert_eq!(finished.code, Some(1), "{}", finished.stdout);
+        let (finished, _) = Fake::saying(script).run(&["--human"], 1);
         assert!(finished.stderr.contains(said), "{said} is not in\n{}", finished.stderr);
         assert!(finished.stderr.contains("made for programs; with --best one plays for you"), "{}", finished.stderr);
         assert!(finished.stdout.contains(counted), "{counted} is not in\n{}", finished.stdout);
@@ -115,18 +111,15 @@ fn a_dealer_that_drops_whoever_answers_late_is_named() {
     });
     let mut person = Process::start_with_stdin(&mut player(fake.port, &["--human"]));
     person.write("stand\n");
-    let finished = person.wait_for_end();
-    assert_eq!(finished.code, Some(1), "{}", finished.stdout);
+    let finished = person.wait_for_end().ended(1);
     assert!(finished.stderr.contains("the dealer said goodbye without a result for your hand"), "{}", finished.stderr);
 }
 
 #[test]
 fn a_dealer_without_a_seat_says_goodbye_and_the_player_why() {
-    let (finished, _) = Fake::saying(b"QUIT\0").run(&["--human"]);
-    assert_eq!(finished.code, Some(0));
+    let (finished, _) = Fake::saying(b"QUIT\0").run(&["--human"], 0);
     assert!(finished.stdout.contains("it has no seat for you."), "{}", finished.stdout);
-    let (finished, _) = Fake::saying(b"QUIT\0").run(&["--best"]);
-    assert_eq!(finished.code, Some(0));
+    let (finished, _) = Fake::saying(b"QUIT\0").run(&["--best"], 0);
     assert!(finished.stderr.contains("it has no seat left"), "{}", finished.stderr);
 }
 
@@ -248,8 +241,7 @@ fn practice_needs_no_dealer_and_shows_its_hand() {
 fn practice_by_lines() {
     let mut person = Process::start_with_stdin(program("player").args(["Ann", "--practice", "--seed", "17"]));
     person.write("stand\nquit\n");
-    let finished = person.wait_for_end();
-    assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+    let finished = person.wait_for_end().ended(0);
     for said in
         ["The dealer has ", ": King of Hearts, Five of Hearts, ", "Ann: 1 rounds, 1 won, 0 pushed, 0 lost, 0 bust"]
     {

@@ -54,8 +54,9 @@ impl Fake {
         })
     }
 
-    pub(super) fn run(self, arguments: &[&str]) -> (Finished, String) {
-        let finished = Process::run(&mut player(self.port, arguments));
+    /// What a player says that ends with this status, and what it said to the dealer.
+    pub(super) fn run(self, arguments: &[&str], code: i32) -> (Finished, String) {
+        let finished = Process::run(&mut player(self.port, arguments)).ended(code);
         (finished, self.heard.join().unwrap().escape_ascii().to_string())
     }
 }
@@ -77,13 +78,10 @@ fn what_no_dealer_says_ends_it_with_1_and_the_place() {
         (&[b'A'; 5000], "a message of "),
     ] {
         for arguments in [BEST, &["--human"], &["--train", "--table", &table]] {
-            let (finished, _) = Fake::saying(script).run(arguments);
-            assert_eq!(finished.code, Some(1), "{script:?}");
+            let (finished, _) = Fake::saying(script).run(arguments, 1);
             assert!(finished.stderr.contains(said), "{said} is not in\n{}", finished.stderr);
-            assert_eq!(
-                finished.stderr.matches("byte 5: no card").count(),
-                usize::from(said.ends_with("byte 5: no card"))
-            );
+            let told = finished.stderr.matches("byte 5: no card").count();
+            assert_eq!(told, usize::from(said.ends_with("byte 5: no card")));
             assert!(!finished.stderr.contains("panicked"), "{}", finished.stderr);
         }
     }
@@ -91,12 +89,11 @@ fn what_no_dealer_says_ends_it_with_1_and_the_place() {
 
 #[test]
 fn strange_dealers_are_reported_and_survived() {
-    let (finished, _) = Fake::saying(b"BEGIN\0CARD Ten of Clubs\0CARD Ten of Clubs\0RESULT WIN\0QUIT\0").run(BEST);
-    assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+    let (finished, _) = Fake::saying(b"BEGIN\0CARD Ten of Clubs\0CARD Ten of Clubs\0RESULT WIN\0QUIT\0").run(BEST, 0);
     assert!(finished.stderr.contains("the Ten of Clubs came twice in one round"), "{}", finished.stderr);
     assert!(finished.stderr.contains("a result came before the hand was played"), "{}", finished.stderr);
-    let (finished, heard) = Fake::saying(b"RESULT WIN\0RESULT WIN\0BEGIN\0QUIT\0").run(BEST);
-    assert_eq!((finished.code, heard.as_str()), (Some(0), "JOIN Ann\\x00"), "{}", finished.stderr);
+    let (finished, heard) = Fake::saying(b"RESULT WIN\0RESULT WIN\0BEGIN\0QUIT\0").run(BEST, 0);
+    assert_eq!(heard, "JOIN Ann\\x00", "{}", finished.stderr);
     assert!(finished.stderr.contains("a result came though no round was on"), "{}", finished.stderr);
     assert!(finished.stdout.starts_with("Ann: 0 rounds, 0 won"), "{}", finished.stdout);
 }
@@ -107,8 +104,7 @@ fn a_dealer_that_cannot_be_reached_is_named() {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         listener.local_addr().unwrap().port()
     };
-    let finished = Process::run(&mut player(port, &["--best", "--log", "error"]));
-    assert_eq!(finished.code, Some(1));
+    let finished = Process::run(&mut player(port, &["--best", "--log", "error"])).ended(1);
     assert_eq!(
         finished.stderr,
         format!(
@@ -116,8 +112,7 @@ fn a_dealer_that_cannot_be_reached_is_named() {
              over, unless it runs with --forever\n"
         )
     );
-    let finished = Process::run(program("player").args(["Ann", "no..host", "80", "--best", "--log", "error"]));
-    assert_eq!(finished.code, Some(1));
+    let finished = Process::run(program("player").args(["Ann", "no..host", "80", "--best", "--log", "error"])).ended(1);
     assert!(finished.stderr.starts_with("player: cannot find the host 'no..host'"), "{}", finished.stderr);
     assert_eq!(finished.stderr.lines().count(), 1);
 }
@@ -176,8 +171,8 @@ fn training_writes_a_table_and_goes_on_from_it() {
     for (arguments, seed) in [(&["--train", "--explore", "epsilon"][..], 1), (&["--train", "--binary"], 2)] {
         let dealer = Dealer::start(&format!("2000 --delay-ms 0 --seed {seed} --quiet"));
         let mut command = dealer.player(arguments);
-        let finished = Process::run(command.args(["--seed", "3", "--save-every", "500"]).current_dir(directory.path()));
-        assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+        command.args(["--seed", "3", "--save-every", "500"]).current_dir(directory.path());
+        let finished = Process::run(&mut command).ended(0);
         assert_eq!(finished.stderr.matches("saved to 'qtable'").count(), 4, "{}", finished.stderr);
         let table = QTable::from_file(&fs::read(&path).unwrap()).unwrap();
         assert!(rounds(&table) >= before + 2_000);
@@ -243,8 +238,7 @@ fn a_table_that_cannot_be_saved_at_the_end_is_an_error_whatever_the_dealer_did()
                 stream.write_all(b"QUIT\0").unwrap();
             }
         });
-        let (finished, _) = fake.run(&["--train", "--table", &name]);
-        assert_eq!(finished.code, Some(1), "{}", finished.stderr);
+        let (finished, _) = fake.run(&["--train", "--table", &name], 1);
         assert!(finished.stdout.starts_with("Ann: 0 rounds"), "{}", finished.stdout);
         let gone = if vanishes { "the dealer is gone without QUIT, after 0 rounds; " } else { "" };
         let said = format!(

@@ -98,8 +98,7 @@ fn a_dealer_whom_all_have_left_says_so_with_status_1() {
     let mut ann = dealer.text("Ann");
     ann.until_asked();
     drop(ann);
-    let finished = dealer.process.wait();
-    assert_eq!(finished.code, Some(1));
+    let finished = dealer.process.wait().ended(1);
     assert!(finished.stderr.ends_with("dealer: all players left before their last round\n"), "{}", finished.stderr);
     assert!(finished.stdout.contains("Table 1\n"), "{}", finished.stdout);
 }

@@ -12,13 +12,11 @@ fn the_best_tables_earn_over_the_wire_what_they_are_worth() {
         [(&["--best", "--binary"][..], StateSpace::Soft), (&["--best", "--state", "coarse"], StateSpace::Coarse)]
     {
         let dealer = Dealer::start(&format!("{ROUNDS} --delay-ms 0 --seed 1 --quiet"));
-        let played = Process::run(&mut dealer.player(arguments));
-        assert_eq!(played.code, Some(0), "{}", played.stderr);
+        let played = Process::run(&mut dealer.player(arguments)).ended(0);
         assert!(played.stdout.starts_with(&format!("Ann: {ROUNDS} rounds, ")), "{}", played.stdout);
         let (_, reward) = played.stdout.split_once("mean reward ").unwrap();
         let mean = reward.split_whitespace().next().unwrap();
-        let finished = dealer.process.wait();
-        assert_eq!(finished.code, Some(0));
+        let finished = dealer.process.wait().ended(0);
         assert!(finished.stdout.contains(mean), "both count the same: {}{}", played.stdout, finished.stdout);
         // Three standard errors; what is printed is rounded to four digits.
         let bound = 3.0 * 0.95 / f64::from(ROUNDS).sqrt() + 5e-5;

@@ -25,8 +25,9 @@ fn the_client_in_python_plays_a_game() {
     // The hall has six rows, so one of these steps leads into a wall. An empty line is no key, and `?` is no key of the game.
     let keys = ["k", "k", "k", "k", "k", "k", "", "?", "Q"];
     let typed = folder.file("keys", format!("{}\n", keys.join("\n")));
-    let finished = Process::run(Command::new("sh").args(["-c", "exec python3 \"$0\" < \"$1\"", &program, &typed]));
-    assert_eq!(finished.code, Some(0), "{}{}", finished.stdout, finished.stderr);
+    let mut command = Command::new("sh");
+    command.args(["-c", "exec python3 \"$0\" < \"$1\"", &program, &typed]);
+    let finished = Process::run(&mut command).ended(0);
     assert_eq!(finished.stdout.matches("key: ").count(), keys.len(), "{}", finished.stdout);
     assert!(finished.stdout.contains("ERROR "), "the server says what it does not understand: {}", finished.stdout);
     assert!(finished.stdout.contains('|') && finished.stdout.contains('@'), "{}", finished.stdout);

@@ -29,10 +29,8 @@ fn keys_from_a_pipe_play_a_game_to_its_end() {
 fn several_bots_share_the_gold_of_our_own_map() {
     let map = crate::programs::workspace().join("maps/brawl.txt");
     let server = Server::start(&[map.to_str().unwrap(), "5"]);
-    let bots = client(&server, &["--bots", "5", "--delay-ms", "0", "robbie"]).wait_for_end();
-    assert_eq!(bots.code, Some(0), "{}", bots.stderr);
-    let finished = server.process.wait();
-    assert_eq!(finished.code, Some(0));
+    let bots = client(&server, &["--bots", "5", "--delay-ms", "0", "robbie"]).wait_for_end().ended(0);
+    let finished = server.process.wait().ended(0);
     // The last words are the same for all, and are printed once.
     let table = bots.stdout.strip_prefix("GAME OVER:\n").unwrap_or_else(|| panic!("{}", bots.stdout));
     let purses: u32 = table.lines().map(|row| row[2..12].trim().parse::<u32>().unwrap()).sum();

@@ -21,8 +21,7 @@ fn with_rematch_the_next_game_is_at_the_same_port() {
     assert!(server.process.is_running());
     server.process.terminate();
     let port = server.port;
-    let finished = server.process.wait();
-    assert_eq!(finished.code, Some(0));
+    let finished = server.process.wait().ended(0);
     let games = [over("first"), over("second"), over("third")].join("\n");
     assert_eq!(finished.stdout, format!("Ready to play, waiting at port {port}\n{games}\n"));
 }

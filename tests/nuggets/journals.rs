@@ -99,8 +99,7 @@ fn a_signal_suspends_a_match_with_a_journal() {
         ann.expect("DISPLAY\n");
         let Journalled { place, server } = journalled;
         stop(&server.process);
-        let finished = server.process.wait();
-        assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+        let finished = server.process.wait().ended(0);
         assert!(!finished.stdout.contains("GAME OVER"), "{}", finished.stdout);
         let path = only_file(&games(&place));
         let advice = format!("--resume '{}' goes on with the match", path.display());
@@ -141,8 +140,7 @@ fn what_is_no_journal_of_this_game_is_refused() {
     let mut other = program("robots-server");
     let other = Process::start(other.args(arguments.split(' ')).arg(&directory));
     other.port();
-    other.terminate();
-    assert_eq!(other.wait().code, Some(0));
+    other.stop();
     assert!(refused(&directory).contains("there is no journal of nuggets in it"));
     let said = refused(&only_file(&directory));
     assert!(said.contains("it is a journal of robots, not of nuggets; resume it with the server of robots"), "{said}");
@@ -290,8 +288,7 @@ fn of_a_long_match_the_end_is_kept_and_resumed() {
         panic!("one journal in files of {lengths:?} bytes")
     };
     assert!(!journal.exists(), "its beginning is not kept");
-    let verified = Process::run(program("journal").arg("verify").arg(journal));
-    assert_eq!(verified.code, Some(0), "{}", verified.stderr);
+    Process::run(program("journal").arg("verify").arg(journal)).ended(0);
     let again = resume(&games(&place));
     assert_eq!(run_to_both_ends(&ann), "QUIT GAME OVER:\nA        250 Ann");
     assert_eq!(again.process.wait().code, Some(0));
@@ -314,8 +311,7 @@ fn when_the_disk_is_full_the_journal_is_cut_and_the_match_goes_on() {
     let warning = "the journal cannot be written to";
     server.process.wait_stderr("that the journal is given up", |log| log.contains(warning).then_some(()));
     assert_eq!(run_to_both_ends(&ann), "QUIT GAME OVER:\nA        250 Ann");
-    let finished = server.process.wait();
-    assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+    let finished = server.process.wait().ended(0);
     let warnings: Vec<&str> = finished.stderr.lines().filter(|line| line.contains(warning)).collect();
     assert!(warnings.len() == 1 && warnings[0].contains("WARN"), "{}", finished.stderr);
     let said = refused(&only_file(&games(&place)));

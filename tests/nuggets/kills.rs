@@ -102,16 +102,16 @@ fn play(server: SocketAddr, name: &str, lives: &Lives) -> Told {
         for datagram in first.into_iter().chain(peer.pending()) {
             told.take(&datagram);
             client.receive(now(), &datagram).unwrap();
-            lives.message();
+            lives.0.change(|state| state.messages += 1);
         }
         client.elapsed(now());
         let moved = client.displays() != pressed;
         if !joined && client.is_joined() {
             joined = true;
-            lives.join();
+            lives.0.change(|state| state.joined += 1);
         }
         if (moved || silent)
-            && lives.has_begun()
+            && lives.0.lock().begun
             && let Some(key) = explorer.next_key(&client)
         {
             pressed = client.displays();
@@ -139,8 +139,9 @@ fn game(seed: u64, kills: u32) -> u32 {
         }
         let others = ["--bots", OTHERS, "127.0.0.1", &server.port.to_string(), "walker"];
         let others = Process::start(program("nuggets-client").args(others));
-        server.wait_stderr("that the others play", |log| log.contains(&format!("walker{OTHERS}")).then_some(()));
-        lives.begin();
+        let last = format!("walker{OTHERS}");
+        server.process().wait_stderr("that the others play", |log| log.contains(&last).then_some(()));
+        lives.0.change(|state| state.begun = true);
         while server.kills < kills {
             let messages = server.below(MESSAGES);
             if !lives.wait(messages, BOTS) || !server.kill() {
@@ -153,8 +154,7 @@ fn game(seed: u64, kills: u32) -> u32 {
         drop(ending);
         (bots.into_iter().map(|bot| bot.join().unwrap()).collect::<Vec<Told>>(), stdout, others, killed)
     });
-    let others = others.wait();
-    assert_eq!(others.code, Some(0), "{}", others.stderr);
+    let others = others.wait().ended(0);
     check(&told, &stdout, &others.stdout);
     killed
 }
@@ -172,12 +172,8 @@ fn check(told: &[Told], stdout: &str, others: &str) {
         let (purse, name) = rows[told.name()];
         assert_eq!(name, format!("bot {bot}"));
         // The last datagrams of a game may be lost.
-        assert!(
-            told.purse == purse || told.quit.is_none() && told.purse < purse,
-            "{} was told {}: {over}",
-            name,
-            told.purse
-        );
+        let fits = told.purse == purse || told.quit.is_none() && told.purse < purse;
+        assert!(fits, "{name} was told {}: {over}", told.purse);
     }
     assert_eq!(others, format!("{over}\n"));
     // A server that was killed after the end may have been too late to write it down, or to end.

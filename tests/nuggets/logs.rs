@@ -28,9 +28,7 @@ fn nothing_that_a_peer_sends_reaches_a_terminal_raw() {
             }
         }
         ann.ask("KEY ?", "ERROR unknown keystroke");
-        server.process.terminate();
-        let finished = server.process.wait();
-        assert_eq!(finished.code, Some(0));
+        let finished = server.process.stop();
         for line in finished.stderr.lines().filter(|_| format == "json") {
             let event: Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{line}: {error}"));
             for field in ["timestamp", "level", "fields"] {
@@ -72,7 +70,6 @@ fn a_standard_error_that_takes_nothing_stops_nobody() {
     peer.play("Ann");
     peer.send("KEY Q");
     peer.expect("QUIT ");
-    process.terminate();
-    assert_eq!(process.wait().code, Some(0));
+    process.stop();
     assert_eq!(start("no-such-map").wait().code, Some(1));
 }

@@ -35,15 +35,12 @@ impl Twins {
         sender.send(message);
         self.pretend.send(sender.address(), message.to_vec());
         self.pretend.settle();
+        let text = |bytes: &[u8]| bytes.escape_ascii().to_string();
         for (name, peer) in &self.peers {
             let address: SocketAddr = peer.address();
             for expected in self.pretend.take_mail(address) {
-                assert_eq!(
-                    peer.receive().escape_ascii().to_string(),
-                    expected.escape_ascii().to_string(),
-                    "to {name} after {} from {from}",
-                    message[..message.len().min(40)].escape_ascii()
-                );
+                let after = text(&message[..message.len().min(40)]);
+                assert_eq!(text(&peer.receive()), text(&expected), "to {name} after {after} from {from}");
             }
         }
     }

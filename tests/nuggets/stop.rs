@@ -38,8 +38,7 @@ fn signals_stop_it_in_order() {
         let left = bob.pending();
         assert!(left.iter().all(|message| !message.starts_with(b"QUIT ")), "nothing more is sent to a quitter");
         let port = server.port;
-        let finished = server.process.wait();
-        assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+        let finished = server.process.wait().ended(0);
         assert_eq!(finished.stdout, format!("Ready to play, waiting at port {port}\n"));
         assert!(!finished.stderr.contains("panicked"), "{}", finished.stderr);
     }
@@ -72,8 +71,7 @@ fn a_port_is_free_again_when_its_server_is_gone() {
     // Whoever binds any free port at that moment may be given this one; that does not happen again and again.
     let again = (0..10).any(|_| {
         let first = Server::start(&[]);
-        first.process.terminate();
-        assert_eq!(first.process.wait().code, Some(0));
+        first.process.stop();
         start_at(first.port).is_some_and(|process| process.port() == first.port)
     });
     assert!(again);

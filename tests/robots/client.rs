@@ -158,8 +158,7 @@ fn start(gui: &Gui, arguments: &[&str]) -> (Process, u16, Connection) {
 
 /// What a client says that has to give up.
 fn failure(client: Process) -> String {
-    let finished = client.wait();
-    assert_eq!(finished.code, Some(1), "{}", finished.stderr);
+    let finished = client.wait().ended(1);
     let last = finished.stderr.lines().last().unwrap_or_default();
     last.strip_prefix("robots-client: ").unwrap_or_else(|| panic!("{}", finished.stderr)).to_owned()
 }
@@ -276,8 +275,7 @@ fn a_server_is_found_by_name_and_over_ipv6() {
         let mut connection = Fake(listener).accept();
         connection.say(HELLO);
         connection.hear(JOIN);
-        client.terminate();
-        assert_eq!(client.wait().code, Some(0));
+        client.stop();
     }
 }
 
@@ -321,8 +319,7 @@ fn a_flood_of_inputs_and_a_server_that_does_not_read_hold_up_no_picture() {
         }
         over.store(true, Ordering::Relaxed);
     });
-    client.terminate();
-    assert_eq!(client.wait().code, Some(0));
+    client.stop();
     let heard = connection.hear_all();
     assert!(heard.starts_with("01020303010203030102"), "{}", &heard[..20.min(heard.len())]);
 }
@@ -344,7 +341,7 @@ fn a_picture_that_does_not_fit_a_datagram_is_left_out_and_logged() {
 }
 
 /// The client with the GUI in a terminal of its own, and its connection to a fake server.
-fn in_terminal(arguments: &[&str]) -> (Terminal, Connection) {
+pub(super) fn in_terminal(arguments: &[&str]) -> (Terminal, Connection) {
     let (server, command) = (Fake::new(), program("robots-client"));
     let address = server.address().to_string();
     let all = [&["-s", &address, "--gui", "-n", "Ann"], arguments].concat();
@@ -421,8 +418,7 @@ fn a_terminal_is_given_back_before_it_is_said_why() {
     terminal.wait_for("You look on and do not join.");
     terminal.signal(Signal::TERM);
     assert_eq!(terminal.end(), 0);
-    let finished = Process::run(&mut command(&connection.0.local_addr().unwrap(), &["--gui"]));
-    assert_eq!(finished.code, Some(1));
+    let finished = Process::run(&mut command(&connection.0.local_addr().unwrap(), &["--gui"])).ended(1);
     assert!(finished.stderr.contains("standard output is not a terminal"), "{}", finished.stderr);
 }
 
@@ -437,13 +433,11 @@ fn bots_play_games_on_the_real_server_and_leave() {
         assert_eq!(gui.game().turn, turn);
     }
     for bot in [ann, bob] {
-        let finished = bot.wait();
-        assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+        let finished = bot.wait().ended(0);
         assert!(finished.stderr.contains("the game is over destroyed="), "{}", finished.stderr);
     }
     // Two of them play, then the other two.
-    let finished = Process::run(&mut command(&address, &["--headless", "4", "--games", "1"]));
-    assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+    let finished = Process::run(&mut command(&address, &["--headless", "4", "--games", "1"])).ended(0);
     server.process.terminate();
     let finished = server.process.wait();
     assert!(finished.stderr.contains("name=bot4"), "{}", finished.stderr);

@@ -114,7 +114,8 @@ fn games(seed: u64, kills: u32) {
         assert!(server.kill(), "robots go on for ever");
         watcher.rest().into_iter().for_each(|message| told.take(message));
     }
-    server.wait_stdout("the end of two games", |stdout| (stdout.matches("is over").count() >= 2).then_some(()));
+    let process = server.process();
+    process.wait_stdout("the end of two games", |stdout| (stdout.matches("is over").count() >= 2).then_some(()));
     // The host was shown how many games there were. A server that had forgotten one would have counted less.
     let stdout = server.stop();
     let number = |line: &str| line.strip_prefix("Game ")?.split(' ').next()?.parse::<usize>().ok();
@@ -153,9 +154,7 @@ fn a_signal_suspends_the_games_of_a_server_with_a_journal() {
     ann.join("Ann");
     let told: Vec<ServerMessage> = std::iter::repeat_with(|| ann.next()).take(3).collect();
     let port = server.port;
-    server.process.terminate();
-    let finished = server.process.wait();
-    assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+    let finished = server.process.stop();
     assert!(!finished.stdout.contains("was stopped"), "{}", finished.stdout);
     assert!(finished.stderr.contains("goes on with the match"), "{}", finished.stderr);
     assert_eq!(ann.rest(), []);

@@ -1,11 +1,14 @@
-use std::{net::TcpListener, process::Command};
+use std::{
+    net::{SocketAddr, TcpListener},
+    process::Command,
+};
 
 use robots::DrawMessage;
 use testkit::{process::Process, terminal::Terminal};
 
 use super::{
     Server,
-    client::{Connection, Fake, Gui, HELLO, JOIN, LOBBY, STARTED, TURN_0, command, hex, with_gui},
+    client::{Connection, Fake, Gui, HELLO, JOIN, LOBBY, STARTED, TURN_0, command, hex, in_terminal, with_gui},
 };
 use crate::programs::program;
 
@@ -27,8 +30,7 @@ fn who_retries_finds_a_server_that_comes_and_comes_again() {
         gui.send(client.port(), &[1]);
         connection.hear("02");
     }
-    client.terminate();
-    assert_eq!(client.wait().code, Some(0));
+    client.stop();
 }
 
 #[test]
@@ -60,9 +62,7 @@ fn a_client_that_is_back_says_what_it_became() {
     connection.say(&[HELLO, &players, TURN_0].concat());
     let became = "back as player 0 in the game of s: turn 0 of 3";
     client.wait_stderr(became, |stderr| stderr.contains(became).then_some(()));
-    client.terminate();
-    let finished = client.wait();
-    assert_eq!(finished.code, Some(0));
+    let finished = client.stop();
     assert_eq!(finished.stderr.matches("the connection is lost and made again: the server at ").count(), 4);
     assert_eq!(finished.stderr.matches(" back ").count(), 4, "{}", finished.stderr);
 }
@@ -112,23 +112,18 @@ fn bots_and_watchers_play_on_when_a_server_was_killed_and_another_one_has_its_po
     assert_eq!((&*picture.server_name, &names[..]), ("two", &["bot1".to_owned(), "bot2".to_owned()][..]));
     for client in [watcher, bots] {
         client.wait_stderr("that it is back", |stderr| stderr.contains(" back ").then_some(()));
-        client.terminate();
-        assert_eq!(client.wait().code, Some(0));
+        client.stop();
     }
     drop(server);
 }
 
 /// The client with the GUI in a terminal of its own, which has seen a game of a server that is gone.
-fn lost_in_terminal() -> (Terminal, std::net::SocketAddr) {
-    let (server, command) = (Fake::new(), program("robots-client"));
-    let address = server.address();
-    let there = address.to_string();
-    let arguments = ["-s", &there, "--gui", "-n", "Ann", "--retry"];
-    let terminal = Terminal::start(command.get_program().to_str().unwrap(), &arguments, 80, 24);
-    let mut connection = server.accept();
+fn lost_in_terminal() -> (Terminal, SocketAddr) {
+    let (mut terminal, mut connection) = in_terminal(&["--retry"]);
+    let address = connection.0.local_addr().unwrap();
     connection.say(&[HELLO, STARTED, TURN_0].concat());
     terminal.wait_for("Turn 0 of 3");
-    drop((connection, server));
+    drop(connection);
     terminal.wait_for("No connection to the server; trying again");
     (terminal, address)
 }

@@ -15,12 +15,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use bytes::BytesMut;
-use journal_core::{Entry, Reader, Replay, Resumable, Scribe, SyncPolicy, SystemDisk, Writing};
-use netcore::{Hosted, Input, Link, Outbox, PeerId, Recorded, Role, Room, Time};
+use journal_core::{Entry, Reader, Replay, Resumable, SyncPolicy, SystemDisk, Writing};
+use netcore::{Link, Outbox, PeerId, Recorded, Room as _, Time};
 use nuggets::Grid;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
+use testkit::{by_hand::Match, disk::SimulatedDisk};
 
 const MAP: &[u8] = include_bytes!("../../../maps/main.txt");
 /// Journals that are resumed.
@@ -74,106 +74,63 @@ fn start<E: Recorded>(game: &str, directory: &Path, bytes: &[u8]) {
     let floor = begun.elapsed();
     let writing = Writing::start(SyncPolicy::Interval, journal_core::MAX_SIZE).expect("threads");
     let begun = Instant::now();
-    let rooms: Vec<_> = paths
-        .iter()
-        .map(|path| {
-            let resumable = Resumable::<E>::open(&SystemDisk, path).expect("whole");
-            resumable.resume(&writing).expect("writable")
-        })
-        .collect();
-    let took = begun.elapsed();
-    println!(
-        "  {game:<8} {:>6.3} s; reading the same {} kB takes {:.3} s",
-        took.as_secs_f64(),
-        read >> 10,
-        floor.as_secs_f64()
-    );
+    let open = |path: &PathBuf| Resumable::<E>::open(&SystemDisk, path).expect("whole");
+    let rooms: Vec<_> = paths.iter().map(|path| open(path).resume(&writing).expect("writable")).collect();
+    let (took, floor) = (begun.elapsed().as_secs_f64(), floor.as_secs_f64());
+    println!("  {game:<8} {took:>6.3} s; reading the same {} kB takes {floor:.3} s", read >> 10);
     for (_, _, end) in &rooms {
         end.close();
     }
     assert!(rooms.iter().all(|(_, _, end)| end.finish(Duration::from_secs(60))), "closed");
 }
 
-/// Records a match like a server, in memory.
-struct Match<E: Recorded> {
-    room: journal_core::Journalled<E>,
-    scribe: Scribe,
-    hold: journal_core::JournalHold,
-    end: journal_core::JournalEnd,
-    out: Outbox,
-    arrivals: usize,
-    path: PathBuf,
-    _directory: tempfile::TempDir,
+/// A match in memory.
+fn begin<E: Recorded>(engine: E) -> (Match<E>, SimulatedDisk) {
+    let disk = SimulatedDisk::new();
+    disk.set_memory(false);
+    (Match::begin(Arc::new(disk.clone()), Path::new("/games"), engine, journal_core::MAX_SIZE), disk)
 }
 
-impl<E: Recorded> Match<E> {
-    fn new(engine: E) -> Self {
-        let (sync, max) = (SyncPolicy::Interval, journal_core::MAX_SIZE);
-        let writing = Writing { disk: Arc::new(SystemDisk), scribe: Scribe::by_hand(), sync, max };
-        let directory = tempfile::tempdir().expect("a directory");
-        let head = journal_core::Head::new(&engine, "bench", vec![], 0);
-        let (path, (room, hold, end)) = writing.create(directory.path(), Hosted::new(engine), head).expect("begun");
-        Self { room, scribe: writing.scribe, hold, end, out: Outbox::new(), arrivals: 0, path, _directory: directory }
-    }
-
-    fn input(&mut self, millis: u64, input: Input<'_, &[u8]>) {
-        self.room.input(Time::from_millis(millis), input, &mut self.out);
-        self.out.drain().for_each(drop);
-        self.arrivals += 1;
-        if self.arrivals.is_multiple_of(64) {
-            netcore::Hold::flush(&mut self.hold);
-            while self.scribe.write() || self.scribe.keep() {}
-        }
-    }
-
-    fn bytes(&mut self, millis: u64, peer: u64, message: &[u8]) {
-        let message = BytesMut::from(message);
-        self.input(millis, Input::Message { peer: PeerId(peer), message: &message });
-    }
-
-    fn connect(&mut self, peer: u64, link: Link) {
-        let address = format!("10.0.0.{peer}:5000");
-        self.input(0, Input::Connected { peer: PeerId(peer), role: Role::Player, link, address: (&address).into() });
-    }
-
-    // The journal of a suspended server.
-    fn finish(self) -> Vec<u8> {
-        self.end.close();
-        while self.scribe.write() || self.scribe.keep() {}
-        // A match that is continued in another file would be measured in part.
-        let files = fs::read_dir(self.path.parent().expect("a directory")).expect("read").count();
-        assert_eq!(files, 1, "the match is continued in another file");
-        fs::read(&self.path).expect("a file")
-    }
+/// The journal of a suspended server.
+fn finish<E: Recorded>(game: &mut Match<E>, disk: &SimulatedDisk) -> Vec<u8> {
+    game.end.close();
+    game.settle();
+    // A match that is continued in another file would be measured in part.
+    assert_eq!(disk.files(), [game.path.clone()], "the match is continued in another file");
+    disk.written(&game.path)
 }
 
 fn play_nuggets(arrivals: usize) -> Vec<u8> {
     const PLAYERS: u64 = 8;
     let grid = Arc::new(Grid::parse(MAP).expect("our map").0);
     let config = nuggets::Config { seed: 17, ..Default::default() };
-    let mut game = Match::new(nuggets::Server::new(grid, config).expect("a game"));
-    for peer in 0..PLAYERS {
-        game.connect(peer, Link::Datagram);
-        game.bytes(0, peer, format!("PLAY player{peer}").as_bytes());
+    let (mut game, disk) = begin(nuggets::Server::new(grid, config).expect("a game"));
+    for _ in 0..PLAYERS {
+        let peer = game.come(Link::Datagram);
+        game.say(peer, format!("PLAY player{}", peer.0).as_bytes());
     }
     let mut dice = Pcg64::seed_from_u64(1);
-    let mut millis = 0;
-    while game.arrivals < arrivals && game.room.outcome().is_none() {
+    for round in 2..arrivals as u64 / PLAYERS {
         for peer in 0..PLAYERS {
             let key = b"hjklyubnHJKLYUBN"[dice.random_range(0..16)];
-            game.bytes(millis + peer * 60, peer, &[b'K', b'E', b'Y', b' ', key]);
+            game.now = Time::from_millis(round * 500 + peer * 60);
+            game.say(PeerId(peer), &[b'K', b'E', b'Y', b' ', key]);
         }
-        millis += 500;
+        if round.is_multiple_of(64) {
+            game.settle();
+        }
+        if game.room.outcome().is_some() {
+            break;
+        }
     }
-    game.finish()
+    finish(&mut game, &disk)
 }
 
 fn play_robots(arrivals: usize) -> Vec<u8> {
-    const PLAYERS: u8 = 4;
     let config = robots::Config {
         parameters: robots::Parameters {
             server_name: "bench".try_into().expect("short"),
-            players_count: PLAYERS,
+            players_count: 4,
             size_x: 20,
             size_y: 20,
             game_length: 1_000,
@@ -185,25 +142,23 @@ fn play_robots(arrivals: usize) -> Vec<u8> {
         seed: 17,
         max_history: robots::MAX_HISTORY,
     };
-    let mut game = Match::new(robots::Server::new(config).expect("a game"));
-    for peer in 0..PLAYERS {
-        game.connect(peer.into(), Link::Stream);
-    }
+    let (mut game, disk) = begin(robots::Server::new(config).expect("a game"));
+    let players = [(); 4].map(|()| game.come(Link::Stream));
     let mut dice = Pcg64::seed_from_u64(1);
-    let mut millis = 0;
-    while game.arrivals < arrivals {
-        for peer in 0..PLAYERS {
+    // With each turn, a deadline arrives too.
+    for round in 1..=arrivals / (players.len() + 1) {
+        for &peer in &players {
             let message: &[u8] = if game.room.room().engine().game().is_none() {
                 b"\0\x03bot"
             } else {
                 [&[1u8][..], &[2], &[3, 0], &[3, 1], &[3, 2], &[3, 3]][dice.random_range(0..6)]
             };
-            game.bytes(millis, peer.into(), message);
+            game.say(peer, message);
         }
-        while game.room.deadline().is_some_and(|due| due <= Time::from_millis(millis)) && game.arrivals < arrivals {
-            game.input(millis, Input::Elapsed);
+        game.pass(Duration::from_millis(100));
+        if round.is_multiple_of(64) {
+            game.settle();
         }
-        millis += 100;
     }
-    game.finish()
+    finish(&mut game, &disk)
 }

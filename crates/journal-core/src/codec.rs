@@ -58,9 +58,6 @@ pub(crate) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Option<(T, usize)> {
 }
 
 /// Decodes a value that must use all of `bytes`.
-///
-/// # Errors
-/// A description of the error.
 pub(crate) fn decode_all<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
     match serde::decode_from_slice(bytes, CONFIG) {
         Ok((value, length)) if length == bytes.len() => Ok(value),
@@ -153,11 +150,8 @@ mod tests {
         let head = Head::test(vec!["[::1]:9".parse().unwrap()], vec![]);
         let v6 = vec![(1_u32, localhost, 9_u16)];
         let nothing: Option<u64> = None;
-        same(
-            config,
-            &head,
-            &(9_u64, text("chess"), 7_u32, text("1.2.3"), 1_763_793_471_u64, v6, nothing, Vec::<u8>::new()),
-        );
+        let (chess, version, setup) = (text("chess"), text("1.2.3"), Vec::<u8>::new());
+        same(config, &head, &(9_u64, chess, 7_u32, version, 1_763_793_471_u64, v6, nothing, setup));
     }
 
     #[test]

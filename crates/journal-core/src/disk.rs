@@ -32,15 +32,9 @@ pub trait Disk: Debug + Send + Sync {
     fn open(&self, path: &Path, write: bool) -> io::Result<SharedFile>;
 
     /// Gives a file another name in the same directory. At no time it has neither name.
-    ///
-    /// # Errors
-    /// When that is not possible.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
 
     /// Removes a file.
-    ///
-    /// # Errors
-    /// When that is not possible.
     fn remove(&self, path: &Path) -> io::Result<()>;
 
     /// Creates a directory that only its owner can read. Its name survives a power cut after
@@ -57,9 +51,6 @@ pub trait Disk: Debug + Send + Sync {
     fn sync_directory(&self, path: &Path) -> io::Result<()>;
 
     /// The files in a directory, in the order of their names.
-    ///
-    /// # Errors
-    /// When it cannot be read.
     fn list(&self, directory: &Path) -> io::Result<Vec<PathBuf>>;
 
     /// Whether there is a file with this name.
@@ -81,18 +72,12 @@ pub trait Disk: Debug + Send + Sync {
     }
 
     /// The path without links and relative parts, to find the file again from another directory.
-    ///
-    /// # Errors
-    /// When there is no such file.
     fn canonical(&self, path: &Path) -> io::Result<PathBuf>;
 }
 
 /// A file, or a simulation of one. Locks are held until the last handle of this opening is dropped.
 pub trait DiskFile: Debug + Send + Sync {
     /// Reads at most `bytes.len()` bytes from `offset` on. Returns their number, 0 at the end of the file.
-    ///
-    /// # Errors
-    /// When they could not be read.
     fn read_at(&self, offset: u64, bytes: &mut [u8]) -> io::Result<usize>;
 
     /// Writes `bytes` at `offset`, which is at most the current length. Readers see them at once, but a power cut may
@@ -103,9 +88,6 @@ pub trait DiskFile: Debug + Send + Sync {
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()>;
 
     /// Truncates the file to `length`.
-    ///
-    /// # Errors
-    /// When that is not possible.
     fn truncate(&self, length: u64) -> io::Result<()>;
 
     /// Returns when everything written before the call survives a power cut.
@@ -115,21 +97,12 @@ pub trait DiskFile: Debug + Send + Sync {
     fn sync(&self) -> io::Result<()>;
 
     /// Facts about the file.
-    ///
-    /// # Errors
-    /// When the system does not tell them.
     fn about(&self) -> io::Result<About>;
 
     /// Takes the lock that others must not hold. Returns `false` if another opening holds it, shared or not.
-    ///
-    /// # Errors
-    /// When files cannot be locked there.
     fn try_lock(&self) -> io::Result<bool>;
 
     /// Whether another opening holds the lock.
-    ///
-    /// # Errors
-    /// When files cannot be locked there.
     fn is_locked(&self) -> io::Result<bool>;
 }
 
@@ -154,9 +127,6 @@ pub struct Identity {
 }
 
 /// Creates a directory, with all directories above it that are missing. They survive a power cut.
-///
-/// # Errors
-/// When one of them cannot be created or synced.
 pub(crate) fn create_directories(disk: &dyn Disk, path: &Path) -> io::Result<()> {
     if path.as_os_str().is_empty() || disk.is_directory(path) {
         return Ok(());
@@ -181,9 +151,6 @@ pub(crate) fn create_directories(disk: &dyn Disk, path: &Path) -> io::Result<()>
 
 /// Writes the bytes from `from` to `to` again, so that the next sync includes them. After a failed sync, the system may
 /// show data that is not on disk and will never be written back otherwise.
-///
-/// # Errors
-/// When they could not be read or written.
 pub(crate) fn rewrite(file: &dyn DiskFile, from: u64, to: u64) -> io::Result<()> {
     /// Bytes at a time.
     const PIECE: usize = 64 << 10;
@@ -199,10 +166,7 @@ pub(crate) fn rewrite(file: &dyn DiskFile, from: u64, to: u64) -> io::Result<()>
     Ok(())
 }
 
-/// Reads exactly `bytes.len()` bytes.
-///
-/// # Errors
-/// [`UnexpectedEof`](io::ErrorKind::UnexpectedEof) if the file is shorter.
+/// Reads exactly `bytes.len()` bytes; [`UnexpectedEof`](io::ErrorKind::UnexpectedEof) if the file is shorter.
 pub(crate) fn read_exact_at(file: &dyn DiskFile, mut offset: u64, mut bytes: &mut [u8]) -> io::Result<()> {
     while !bytes.is_empty() {
         let count = file.read_at(offset, bytes)?;

@@ -39,17 +39,11 @@ pub type Parts<E> = (Journalled<E>, JournalHold, JournalEnd);
 
 impl Writing {
     /// Starts the threads that write journals on the disk of this machine.
-    ///
-    /// # Errors
-    /// When a thread cannot be started.
     pub fn start(sync: SyncPolicy, max: u64) -> io::Result<Self> {
         Ok(Self { disk: Arc::new(SystemDisk), scribe: Scribe::start()?, sync, max })
     }
 
     /// Creates the journal of a new room in a directory, which is created if needed. Returns its name.
-    ///
-    /// # Errors
-    /// When it cannot be created or written.
     pub fn create<E: Recorded>(
         &self,
         directory: &Path,

@@ -55,18 +55,12 @@ pub use system_disk::SystemDisk;
 
 /// The journals in a directory, in the order of their names. A journal has the name of its first segment, even if only
 /// later ones are left.
-///
-/// # Errors
-/// When the directory cannot be read.
 pub fn list(directory: &std::path::Path) -> std::io::Result<Vec<std::path::PathBuf>> {
     segment::list(&SystemDisk, directory)
 }
 
 /// The files of the journal with this name, the newest first. While a server writes it, only the newest one grows, so whoever
 /// copies them in this order copies all that it had when the copy of the newest began.
-///
-/// # Errors
-/// When their directory cannot be read.
 pub fn files(journal: &std::path::Path) -> std::io::Result<Vec<std::path::PathBuf>> {
     segment::files_of(&SystemDisk, journal).map(|mut files| {
         files.reverse();

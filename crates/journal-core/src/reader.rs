@@ -78,7 +78,7 @@ pub struct Reader<R> {
     offset: u64,
     // The end of the records, as far as it is known.
     end: u64,
-    sum: u32,
+    pub(crate) sum: u32,
     micros: u64,
     slots: BTreeMap<u32, PeerId>,
     body: Vec<u8>,
@@ -103,9 +103,6 @@ enum Raw {
 
 impl<R: Read> Reader<R> {
     /// Reads the front of a journal of `length` bytes.
-    ///
-    /// # Errors
-    /// [`ReadError`] when it is not a journal.
     pub fn new(mut source: R, length: u64) -> Result<Self, ReadError> {
         let mut front = vec![];
         source.by_ref().take(RECORDS).read_to_end(&mut front)?;
@@ -144,9 +141,6 @@ impl<R: Read> Reader<R> {
 
     /// Reads the segments of a journal: the first that is left, of `length` bytes, and those after it, each with its length
     /// and the position of its first record.
-    ///
-    /// # Errors
-    /// [`ReadError`] when the first is not a journal.
     pub(crate) fn chain(
         first: R,
         length: u64,
@@ -249,14 +243,7 @@ impl<R: Read> Reader<R> {
         self.slots.get(&slot) == Some(&peer)
     }
 
-    pub(crate) const fn sum(&self) -> u32 {
-        self.sum
-    }
-
     /// The next record; `None` at the end.
-    ///
-    /// # Errors
-    /// [`ReadError`] when it cannot be read.
     #[allow(clippy::should_implement_trait, reason = "an iterator of results would hide that nothing follows an error")]
     pub fn next(&mut self) -> Result<Option<Entry>, ReadError> {
         let mut offset = self.offset;
@@ -382,9 +369,6 @@ impl<R: Read> Reader<R> {
 impl<R: Read + io::Seek> Reader<R> {
     /// Moves to the first record that `snapshot` does not include. It must belong to this journal, and not to a segment
     /// before the present one.
-    ///
-    /// # Errors
-    /// When the source cannot seek.
     pub fn go_to(&mut self, snapshot: &Snapshot) -> Result<(), ReadError> {
         while self.following.front().is_some_and(|next| next.position <= snapshot.offset) {
             self.offset = self.end;

@@ -30,9 +30,6 @@ pub struct Replay<E: Recorded> {
 
 impl<E: Recorded> Replay<E> {
     /// Starts at the beginning of the match.
-    ///
-    /// # Errors
-    /// [`HeadError`] when it is of another game or version.
     pub fn start(head: &Head) -> Result<Self, HeadError> {
         if let Some(base) = &head.base {
             return Self::restore(head, base);
@@ -103,9 +100,6 @@ impl<E: Recorded> Replay<E> {
     }
 
     /// Compares the room with a mark of the match.
-    ///
-    /// # Errors
-    /// [`Divergence`] when they differ.
     pub fn check(&self, mark: &Mark) -> Result<(), Divergence> {
         let diverges = |what| Err(Divergence { arrival: self.arrivals, what });
         if mark.arrivals != self.arrivals {

@@ -113,9 +113,6 @@ struct Segments {
 
 impl<E: Recorded> Resumable<E> {
     /// Locks and reads the journal at `path`, or the newest one of the game if that is a directory.
-    ///
-    /// # Errors
-    /// [`ResumeError`] when there is none, a server is writing it, or it cannot be resumed.
     pub fn open(disk: &dyn Disk, path: &Path) -> Result<Self, ResumeError> {
         let journal = find::<E>(disk, path)?;
         let claimed = segment::claim(disk, &journal)?.ok_or(ResumeError::InUse)?;
@@ -160,9 +157,9 @@ impl<E: Recorded> Resumable<E> {
         }
         // If the last messages may not have been sent, the match is not over for those who wait for them.
         if let Some(outcome) = over.or(replay.room().outcome())
-            && (reader.state() == State::Closed || farewells.is_empty())
+            && (reader.state() == State::Closed || farewells.list.is_empty())
         {
-            return Err(ResumeError::Over(name(outcome)));
+            return Err(ResumeError::Over(outcome.words()));
         }
         let (last, whole, tail) = opened.into_last().ok_or(ReadError::NotAJournal)?;
         // The incomplete record before those of the spool.
@@ -172,10 +169,10 @@ impl<E: Recorded> Resumable<E> {
             time: reader.time().max(replay.time()),
             next_peer: replay.next_peer(),
             peers: replay.peers().cloned().collect(),
-            farewells: farewells.into_list(),
+            farewells: farewells.list.into_iter().map(|(_, farewell)| farewell).collect(),
             torn: reader.torn().max(torn),
             end: reader.offset(),
-            sum: reader.sum(),
+            sum: reader.sum,
             replay,
             journal,
             segments: Segments { last, whole, tail, older },
@@ -184,9 +181,6 @@ impl<E: Recorded> Resumable<E> {
 
     /// Resumes the match and continues its journal, after the last complete record. The caller must report next what
     /// became of the [`peers`](Self::peers).
-    ///
-    /// # Errors
-    /// When the journal cannot be continued.
     pub fn resume(self, writing: &Writing) -> io::Result<Parts<E>> {
         let Segments { last, whole, tail, older } = self.segments;
         let Segment { path, file, place, status, length, positions } = last;
@@ -255,14 +249,6 @@ impl<E: Recorded> Resumable<E> {
 
 fn address(peer: &Peer) -> SocketAddr {
     peer.address.parse().unwrap_or(NOWHERE)
-}
-
-fn name(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::Finished => "it was played to its end",
-        Outcome::Deserted => "everybody has left",
-        Outcome::Stopped => "it was stopped",
-    }
 }
 
 /// From where a match is replayed, and what the notes after that say.
@@ -337,14 +323,6 @@ impl Farewells {
             }
         }
         Ok(())
-    }
-
-    fn is_empty(&self) -> bool {
-        self.list.is_empty()
-    }
-
-    fn into_list(self) -> Vec<LastFrames> {
-        self.list.into_iter().map(|(_, farewell)| farewell).collect()
     }
 }
 

@@ -114,9 +114,6 @@ impl Found {
 }
 
 /// The journals in a directory, in the order of their names. Reads little more than the directory.
-///
-/// # Errors
-/// When the directory cannot be read.
 pub fn find(disk: &dyn Disk, directory: &Path) -> io::Result<Vec<Found>> {
     let mut files = BTreeMap::<PathBuf, BTreeMap<u32, (PathBuf, About)>>::new();
     let mut unfinished = BTreeMap::<PathBuf, Vec<PathBuf>>::new();
@@ -161,9 +158,6 @@ pub fn find(disk: &dyn Disk, directory: &Path) -> io::Result<Vec<Found>> {
 
 /// Finds out which journals of a directory are too many or too old. `worth` is asked about each that no server is writing,
 /// starting with the one that was written last. Files that are not journals are left alone.
-///
-/// # Errors
-/// When the directory cannot be read.
 pub fn surplus(
     disk: &dyn Disk,
     directory: &Path,
@@ -213,9 +207,6 @@ pub fn surplus(
 
 /// Removes the journals of a directory that are too many or too old, as [`surplus`] finds them: all of their files, and what
 /// their servers have left in memory. One that cannot be removed does not keep the others.
-///
-/// # Errors
-/// When the directory cannot be read.
 pub fn prune(
     disk: &dyn Disk,
     directory: &Path,

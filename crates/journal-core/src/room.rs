@@ -188,7 +188,7 @@ impl<E: Recorded> Journalled<E> {
         self.sink.spool();
         self.scribe.queue(&self.sink);
         error!(
-            journal = self.sink.name(),
+            journal = self.sink.name.as_str(),
             arrival = self.arrivals,
             "the server panicked; the journal ends with the input that caused it"
         );

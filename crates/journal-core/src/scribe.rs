@@ -32,6 +32,9 @@ const RETRY: Duration = Duration::from_secs(1);
 
 type Job = Box<dyn FnOnce() + Send>;
 
+/// Takes a step of a thread; with `true` everything is due.
+type Take = for<'a> fn(&'a Shared, MutexGuard<'a, Queues>, bool) -> (Step, MutexGuard<'a, Queues>);
+
 /// The time for a [`Scribe`] and for dates in journals.
 pub trait Clock: Send + Sync {
     /// The time since any moment, which does not go back.
@@ -118,23 +121,18 @@ impl fmt::Debug for Scribe {
 
 impl Scribe {
     /// Starts the threads, which run until the last clone is dropped.
-    ///
-    /// # Errors
-    /// When a thread cannot be started.
     pub fn start() -> io::Result<Self> {
         Self::start_with_clock(SystemClock(Instant::now()))
     }
 
     /// Starts the threads with another clock.
-    ///
-    /// # Errors
-    /// When a thread cannot be started.
     pub fn start_with_clock(clock: impl Clock + 'static) -> io::Result<Self> {
         let scribe = Self::with_clock(clock);
-        let writer = Arc::clone(&scribe.shared);
-        thread::Builder::new().name("journal-write".into()).spawn(move || writer.write_forever())?;
-        let keeper = Arc::clone(&scribe.shared);
-        thread::Builder::new().name("journal-sync".into()).spawn(move || keeper.keep_forever())?;
+        let (writer, keeper) = (Arc::clone(&scribe.shared), Arc::clone(&scribe.shared));
+        let write = move || writer.run(Shared::write_step, &writer.to_write);
+        let keep = move || keeper.run(Shared::keep_step, &keeper.to_keep);
+        thread::Builder::new().name("journal-write".into()).spawn(write)?;
+        thread::Builder::new().name("journal-sync".into()).spawn(keep)?;
         Ok(scribe)
     }
 
@@ -283,27 +281,16 @@ impl Shared {
         }
     }
 
-    fn write_forever(&self) {
+    // Takes the steps of a thread until nobody queues anything any more.
+    fn run(&self, take: Take, new: &Condvar) {
         let mut queues = self.queues();
         loop {
             let ended = queues.ended;
-            let (step, unlocked) = self.write_step(queues, ended);
+            let (step, unlocked) = take(self, queues, ended);
             if ended && step == Step::Idle {
                 return;
             }
-            queues = self.wait(step, unlocked, &self.to_write);
-        }
-    }
-
-    fn keep_forever(&self) {
-        let mut queues = self.queues();
-        loop {
-            let ended = queues.ended;
-            let (step, unlocked) = self.keep_step(queues, ended);
-            if ended && step == Step::Idle {
-                return;
-            }
-            queues = self.wait(step, unlocked, &self.to_keep);
+            queues = self.wait(step, unlocked, new);
         }
     }
 

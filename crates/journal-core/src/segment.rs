@@ -69,9 +69,6 @@ impl Positions {
 
 impl Segment {
     /// Reads the front of a file.
-    ///
-    /// # Errors
-    /// [`ReadError`] when it is not a journal.
     pub(crate) fn read(path: PathBuf, file: SharedFile) -> Result<Self, ReadError> {
         let length = file.about()?.length;
         let mut front = vec![0; usize::try_from(length.min(RECORDS)).unwrap_or_default()];
@@ -92,9 +89,6 @@ impl Segment {
 }
 
 /// Parses the front of a file.
-///
-/// # Errors
-/// [`ReadError`] when it is not that of a journal.
 pub(crate) fn parse_front(front: &[u8]) -> Result<(Place, Status), ReadError> {
     layout::parse_front(front).map_err(|error| match error {
         // A journal whose front was not written completely.
@@ -158,9 +152,6 @@ pub(crate) fn journal_of(disk: &dyn Disk, path: &Path) -> Result<PathBuf, ReadEr
 }
 
 /// The segments of the journal with this name that are there, oldest first: without gaps up to the last.
-///
-/// # Errors
-/// [`ReadError`] when there is none, or one of them cannot be read.
 pub(crate) fn segments(disk: &dyn Disk, journal: &Path, write: bool) -> Result<Vec<Segment>, ReadError> {
     let mut found: Vec<Segment> = vec![];
     for path in files_of(disk, journal)?.into_iter().rev() {
@@ -203,9 +194,6 @@ pub(crate) fn exists(disk: &dyn Disk, journal: &Path) -> bool {
 }
 
 /// The files whose names are those of segments of a journal, in the order of their numbers.
-///
-/// # Errors
-/// When the directory cannot be read.
 pub(crate) fn files_of(disk: &dyn Disk, journal: &Path) -> io::Result<Vec<PathBuf>> {
     // The directory may have thousands of other files.
     if disk.is_file(journal) {
@@ -230,9 +218,6 @@ pub(crate) fn files_of(disk: &dyn Disk, journal: &Path) -> io::Result<Vec<PathBu
 
 /// The journals in a directory, in the order of their names. A journal has the name of its first segment, even if only
 /// later ones are left.
-///
-/// # Errors
-/// When the directory cannot be read.
 pub(crate) fn list(disk: &dyn Disk, directory: &Path) -> io::Result<Vec<PathBuf>> {
     let mut found = vec![];
     for path in disk.list(directory)? {
@@ -249,9 +234,6 @@ pub(crate) fn list(disk: &dyn Disk, directory: &Path) -> io::Result<Vec<PathBuf>
 
 /// Creates the file of a journal that starts at `begun`, and the directory if needed. The file is locked while it is
 /// open. Both survive a power cut.
-///
-/// # Errors
-/// When the directory or the file cannot be created.
 pub(crate) fn create(disk: &dyn Disk, directory: &Path, game: &str, begun: u64) -> io::Result<(PathBuf, SharedFile)> {
     create_directories(disk, directory)?;
     // Seconds of UTC, in an order that sorts: 2026-11-22T06-37-51Z.
@@ -288,9 +270,6 @@ pub(crate) fn create(disk: &dyn Disk, directory: &Path, game: &str, begun: u64) 
 
 /// Locks a journal, to continue it. Returns its segments, of which the last one is locked while it is open; `None` if a
 /// server is writing it.
-///
-/// # Errors
-/// [`ReadError`] when it cannot be opened.
 pub(crate) fn claim(disk: &dyn Disk, journal: &Path) -> Result<Option<Vec<Segment>>, ReadError> {
     for attempt in 0.. {
         let mut found = segments(disk, journal, true)?;

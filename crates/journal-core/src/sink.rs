@@ -68,7 +68,7 @@ pub(crate) struct Sink {
     disk: Arc<dyn Disk>,
     journal: PathBuf,
     // For messages.
-    name: String,
+    pub(crate) name: String,
     head: Head,
     sync: SyncPolicy,
     max: u64,
@@ -193,11 +193,6 @@ impl Sink {
     /// Whether it accepts records.
     pub(crate) fn is_open(&self) -> bool {
         matches!(self.inner().phase, Phase::Open)
-    }
-
-    /// Its name for messages.
-    pub(crate) fn name(&self) -> &str {
-        &self.name
     }
 
     /// Adds a record. It is not written before [`Sink::queue`].

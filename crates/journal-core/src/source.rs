@@ -110,18 +110,12 @@ pub struct Journal {
 }
 
 /// Opens the journal with this name for reading. It may be given by the name of any of its segments.
-///
-/// # Errors
-/// When it cannot be opened, or is not a journal.
 pub fn open(path: &Path) -> Result<Journal, ReadError> {
     Journal::open_on(&SystemDisk, path)
 }
 
 impl Journal {
     /// Like [`open`], on another disk.
-    ///
-    /// # Errors
-    /// When it cannot be opened, or is not a journal.
     pub fn open_on(disk: &dyn Disk, path: &Path) -> Result<Self, ReadError> {
         let journal = segment::journal_of(disk, path)?;
         for _ in 0..ATTEMPTS {
@@ -179,17 +173,11 @@ impl Journal {
     }
 
     /// Its records, from the first that is left.
-    ///
-    /// # Errors
-    /// [`ReadError`] when its first segment cannot be read.
     pub fn reader(&self) -> Result<Reader<Source>, ReadError> {
         self.reader_from(0)
     }
 
     /// The records of its last segment.
-    ///
-    /// # Errors
-    /// [`ReadError`] when it cannot be read.
     pub fn last(&self) -> Result<Reader<Source>, ReadError> {
         self.reader_from(self.segments.len().saturating_sub(1))
     }
@@ -205,9 +193,6 @@ impl Journal {
     }
 
     /// The index of the last segment that begins before `time`, or of the first that is left.
-    ///
-    /// # Errors
-    /// [`ReadError`] when a segment cannot be read.
     pub fn segment_before(&self, time: Time) -> Result<usize, ReadError> {
         for index in (1..self.segments.len()).rev() {
             let reader = self.reader_from(index)?;
@@ -220,24 +205,14 @@ impl Journal {
 
     /// The records from the segment with this index on; 0 is the first that is left. Its head has the state that it begins
     /// with, unless it is that of the beginning of the match.
-    ///
-    /// # Errors
-    /// [`ReadError`] when that segment cannot be read, or there is none.
     pub fn reader_from(&self, index: usize) -> Result<Reader<Source>, ReadError> {
         let mut sources = self.segments.iter().skip(index);
         let (first, _) = sources.next().ok_or(ReadError::NotAJournal)?;
-        let following = sources.filter_map(|(source, segment)| Some((source.clone(), segment.place.position?)));
-        Reader::chain(
-            first.clone(),
-            first.length(),
-            following.map(|(source, at)| (source.clone(), source.length(), at)),
-        )
+        let following = sources.filter_map(|(source, at)| Some((source.clone(), source.length(), at.place.position?)));
+        Reader::chain(first.clone(), first.length(), following)
     }
 
     /// The description of the match.
-    ///
-    /// # Errors
-    /// [`ReadError`] when it cannot be read.
     pub fn head(&self) -> Result<Head, ReadError> {
         Ok(self.last()?.head().clone())
     }
@@ -278,7 +253,7 @@ fn complete(segment: &Segment, spooled: &[(Spooled, bool)]) -> Result<Source, Re
         Err(ReadError::Io(error)) => return Err(error.into()),
         Err(_) => return Ok(whole),
     }
-    let (mut end, mut sum) = (segment.positions.position(reader.offset()), reader.sum());
+    let (mut end, mut sum) = (segment.positions.position(reader.offset()), reader.sum);
     let mut tail = vec![];
     for (spooled, last) in spooled.iter().filter(|(spooled, _)| spooled.id == reader.head().id) {
         let Some((before, bodies)) = spooled.bodies_from(end) else { continue };

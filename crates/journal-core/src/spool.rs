@@ -241,9 +241,6 @@ fn next<'a>(rest: &mut &'a [u8], sum: &mut u32) -> Option<(&'a [u8], u64)> {
 }
 
 /// Reads the spool of the file with this identity, if there is one. It may be that of a server that runs.
-///
-/// # Errors
-/// When it cannot be read.
 pub(crate) fn read(disk: &dyn Disk, identity: Identity) -> io::Result<Vec<Spooled>> {
     let Some(directory) = disk.memory() else { return Ok(vec![]) };
     let mut found = vec![];

@@ -75,7 +75,8 @@ pub(crate) struct Names {
     guests: BTreeMap<PeerId, Arc<Guest>>,
     // The sender before the arrival is processed.
     sender: Option<(Who, Link)>,
-    game: u32,
+    /// The number of the latest game.
+    pub(crate) game: u32,
 }
 
 impl Names {
@@ -84,11 +85,6 @@ impl Names {
         let engine = replay.room().engine();
         let guest = |peer: &Peer| Some((peer.peer, Arc::new(engine.guest(peer)?)));
         Self { guests: replay.peers().filter_map(guest).collect(), sender: None, game: 0 }
-    }
-
-    /// The number of the latest game.
-    pub(crate) const fn game(&self) -> u32 {
-        self.game
     }
 
     /// The seat of a peer.

@@ -25,9 +25,6 @@ const FRAME: Duration = Duration::from_millis(50);
 const BEGIN: &str = "\x1b[?25l\x1b[2J\x1b[H";
 
 /// Writes a recording of a match.
-///
-/// # Errors
-/// When the match cannot be replayed, or the recording cannot be written.
 pub(crate) fn write<E: Game>(args: &ExportArgs) -> anyhow::Result<()> {
     let playback = Playback::<E>::open(&args.file, args.seat.seat.as_deref())?;
     let mut out = Output::create(args.output.as_deref())?;
@@ -50,7 +47,7 @@ fn record<E: Game>(
     let options = TerminalOptions { viewport: Viewport::Fixed(area) };
     let mut terminal = Terminal::with_options(CrosstermBackend::new(tape.clone()), options)?;
     tape.take();
-    let start = playback.start().time;
+    let start = playback.start.time;
     let (_, (times, over)) = SPEEDS.get(speed).copied().unwrap_or(SPEEDS[2]);
     let shown_at = |time: Time| time.since(start) * over / times;
     let mut screen = ReplayScreen::new(playback, Palette::from_environment(), speed);

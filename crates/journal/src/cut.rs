@@ -24,9 +24,6 @@ use crate::{
 };
 
 /// Runs `journal cut`.
-///
-/// # Errors
-/// When there is no such arrival, the result does not end like the original, or it cannot be written.
 pub(crate) fn run(args: &CutArgs) -> anyhow::Result<ExitCode> {
     let head = head_of(&args.file)?;
     for_game!(head, E => cut::<E>(args), Err(unknown(&head).context(file_name(&args.file))))

@@ -1,9 +1,12 @@
 //! Formats times, numbers and names.
 
-use std::time::{Duration, UNIX_EPOCH};
+use std::{
+    path::Path,
+    time::{Duration, UNIX_EPOCH},
+};
 
 use journal_core::State;
-use netcore::{Outcome, Time};
+use netcore::Time;
 
 /// The last second of a date with four digits.
 const LAST_DATE: u64 = 253_402_300_799;
@@ -85,6 +88,11 @@ pub(crate) fn plain(name: &str) -> String {
     shown
 }
 
+/// The name of a file in its directory.
+pub(crate) fn name(path: &Path) -> String {
+    path.file_name().map_or_else(String::new, |name| plain(&name.to_string_lossy()))
+}
+
 /// Whether a journal is complete.
 pub(crate) const fn state(state: State, in_use: bool) -> &'static str {
     match (state, in_use) {
@@ -92,15 +100,6 @@ pub(crate) const fn state(state: State, in_use: bool) -> &'static str {
         (State::Open | State::Continued, false) => "open: its server was killed; --resume continues it",
         (State::Closed, _) => "closed",
         (State::Cut, _) => "cut: the match continued, and the rest is not recorded",
-    }
-}
-
-/// Why a room ended.
-pub(crate) const fn outcome(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::Finished => "it was played to its end",
-        Outcome::Deserted => "everybody has left",
-        Outcome::Stopped => "it was stopped",
     }
 }
 

@@ -3,8 +3,8 @@
 use bytes::Bytes;
 use journal_core::{Arrival, Entry, Excerpt, Head, Note, Replay};
 use netcore::{
-    DecodeError, Engine, Framing, Hosted, Input, Link, Outbox, Outcome, PeerId, Phase, Protocol, Recorded, Role, Room,
-    StateError, Status, Time,
+    DecodeError, Engine, Framing, Input, Link, Outbox, Outcome, PeerId, Phase, Protocol, Recorded, Role, StateError,
+    Status, Time,
 };
 use ratatui::{buffer::Buffer, layout::Rect};
 use termkit::Palette;
@@ -129,13 +129,9 @@ impl GameDisplay<Glass> for Blind {
 
 /// A journal of one peer that sends `a`, `b` and `last`. If `broke` is set, `last` made the server panic.
 pub(crate) fn journal(last: &'static str, broke: bool) -> Vec<u8> {
-    let mut room = Hosted::new(Glass::default());
-    let mut excerpt = Excerpt::new(&Head::new(room.engine(), "0.1.0", vec![], 0));
-    let mut out = Outbox::new();
-    let (peer, address) = (PeerId(0), "10.0.0.7:1");
-    let (role, link) = (Role::Player, Link::Message);
-    room.input(Time::ZERO, Input::Connected { peer, role, link, address: address.into() }, &mut out);
-    let input = Input::Connected { peer, role, link, address: address.into() };
+    let mut excerpt = Excerpt::new(&Head::new(&Glass::default(), "0.1.0", vec![], 0));
+    let (peer, role, link) = (PeerId(0), Role::Player, Link::Message);
+    let input = Input::Connected { peer, role, link, address: "10.0.0.7:1".into() };
     excerpt.push(&Entry::Arrival(Arrival { time: Time::ZERO, input, check: 0 }));
     for (at, said) in (1..).zip(["a", "b", last]) {
         let time = Time::from_millis(at * 1_000);

@@ -45,9 +45,6 @@ use cmdkit::UsageError;
 use crate::args::Command;
 
 /// Runs the program.
-///
-/// # Errors
-/// When a journal cannot be read or replayed, or an output cannot be written.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     match args.command {
         Some(Command::List(args)) => list::run(&args),

@@ -13,7 +13,7 @@ use netcore::{Input, Link, Time};
 
 use crate::{
     args::ListArgs,
-    format::{clock, date, grouped, plain, size},
+    format::{clock, date, grouped, name, plain, size},
     games::{Game, for_game},
     source::open,
 };
@@ -23,9 +23,6 @@ const SHOWN: usize = 4;
 const REMEMBERED: usize = 1_000;
 
 /// Runs `journal list`.
-///
-/// # Errors
-/// When the directory cannot be read.
 pub(crate) fn run(args: &ListArgs) -> anyhow::Result<ExitCode> {
     let directory = &args.directory;
     let found = journal_core::list(directory).with_context(|| {
@@ -45,7 +42,7 @@ pub(crate) fn run(args: &ListArgs) -> anyhow::Result<ExitCode> {
 
 /// The lines about a journal. Damage is mentioned.
 pub(crate) fn line(path: &Path) -> String {
-    let name = path.file_name().map_or_else(String::new, |name| plain(&name.to_string_lossy()));
+    let name = name(path);
     match about(path) {
         Ok(about) => format!("{name}\n    {about}"),
         Err(error) => format!("{name}\n    {}", plain(&format!("{:#}", root(&error)))),

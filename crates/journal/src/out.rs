@@ -17,9 +17,6 @@ pub(crate) enum Output {
 
 impl Output {
     /// A new file, or standard output.
-    ///
-    /// # Errors
-    /// When the file exists or cannot be created.
     pub(crate) fn create(path: Option<&Path>) -> anyhow::Result<Self> {
         Ok(match path {
             Some(path) => {
@@ -30,9 +27,6 @@ impl Output {
     }
 
     /// Completes the output; a file gets its name.
-    ///
-    /// # Errors
-    /// When it could not be written.
     pub(crate) fn finish(self) -> anyhow::Result<()> {
         match self {
             Self::File(file, path) => file.finish().map_err(|error| cannot_write(&path, error)),

@@ -14,9 +14,6 @@ thread_local! {
 /// Calls `act`. If it panics, returns the message and the location instead of printing them.
 ///
 /// State that `act` has changed must not be used after a panic.
-///
-/// # Errors
-/// The message of the panic.
 pub(crate) fn caught<T>(act: impl FnOnce() -> T) -> Result<T, String> {
     static HOOK: Once = Once::new();
     HOOK.call_once(install);

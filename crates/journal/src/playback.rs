@@ -56,8 +56,9 @@ pub(crate) struct End {
 /// A replay of a match, with its display.
 #[derive(Debug)]
 pub(crate) struct Playback<E: Game> {
-    start: End,
-    end: End,
+    /// The start: not at zero if it is a part of a longer match.
+    pub(crate) start: End,
+    pub(crate) end: End,
     seat: Option<String>,
     now: Moment<E>,
     kept: BTreeMap<u64, Moment<E>>,
@@ -81,9 +82,6 @@ struct Moment<E: Game> {
 
 impl<E: Game> Playback<E> {
     /// Opens the match in a file, seen by a spectator or from a seat.
-    ///
-    /// # Errors
-    /// When it cannot be read or replayed, or nobody ever had that seat.
     pub(crate) fn open(path: &Path, seat: Option<&str>) -> anyhow::Result<Self> {
         let opened = open(path)?;
         let end = length(opened.reader.clone());
@@ -116,16 +114,6 @@ impl<E: Game> Playback<E> {
         self.now.reader.head()
     }
 
-    /// The start: not at zero if it is a part of a longer match.
-    pub(crate) const fn start(&self) -> End {
-        self.start
-    }
-
-    /// The end.
-    pub(crate) const fn end(&self) -> End {
-        self.end
-    }
-
     /// The number of arrivals so far.
     pub(crate) const fn arrivals(&self) -> u64 {
         self.now.replay.arrivals()
@@ -148,7 +136,7 @@ impl<E: Game> Playback<E> {
 
     /// The number of the latest game.
     pub(crate) const fn game(&self) -> u32 {
-        self.now.names.game()
+        self.now.names.game
     }
 
     /// Why the replay cannot continue.
@@ -179,7 +167,7 @@ impl<E: Game> Playback<E> {
             Goal::Time(time) => moment.replay.time() <= time,
             Goal::Turn { game, turn } => {
                 let at = moment.replay.room().engine().turn();
-                moment.names.game() < game || moment.names.game() == game && at.is_some_and(|at| at <= turn)
+                moment.names.game < game || moment.names.game == game && at.is_some_and(|at| at <= turn)
             }
             Goal::Step | Goal::End => true,
         };
@@ -269,7 +257,7 @@ impl<E: Game> Moment<E> {
             Note::Snapshot(_) => return,
             Note::Resumed { at } => format!("the server was resumed, {}", format::date(*at)),
             Note::Suspended { at } => format!("the server was suspended, {}", format::date(*at)),
-            Note::Over(outcome) => format!("the match is over: {}", format::outcome(*outcome)),
+            Note::Over(outcome) => format!("the match is over: {}", outcome.words()),
             Note::Broken => "that made the server panic".into(),
         };
         let action = Action::happened(time, &text);

@@ -3,7 +3,6 @@
 use std::{
     collections::BTreeSet,
     io::{self, Write},
-    path::Path,
     process::ExitCode,
     time::{Duration, SystemTime},
 };
@@ -14,13 +13,10 @@ use journal_core::{Found, Pruned, Surplus, SystemDisk, Worth};
 
 use crate::{
     args::PruneArgs,
-    format::{count, plain, size},
+    format::{count, name, size},
 };
 
 /// Runs `journal prune`.
-///
-/// # Errors
-/// When the directory cannot be read, or a journal cannot be removed.
 pub(crate) fn run(args: &PruneArgs) -> anyhow::Result<ExitCode> {
     let directory = &args.directory;
     let Some(retention) = &args.keep else {
@@ -42,13 +38,8 @@ pub(crate) fn run(args: &PruneArgs) -> anyhow::Result<ExitCode> {
         (removed, in_use, failed)
     };
     for journal in &journals {
-        writeln!(
-            out,
-            "{}\n    {}, last written {} ago",
-            name(&journal.path),
-            size(journal.size),
-            ago(journal.age(now))
-        )?;
+        let (name, size, ago) = (name(&journal.path), size(journal.size), ago(journal.age(now)));
+        writeln!(out, "{name}\n    {size}, last written {ago} ago")?;
     }
     for path in &in_use {
         writeln!(out, "{}\n    skipped: a server is writing it", name(path))?;
@@ -74,10 +65,6 @@ fn worth(journal: &Found, games: &mut BTreeSet<String>) -> Worth {
     }
 }
 
-fn name(path: &Path) -> String {
-    path.file_name().map_or_else(String::new, |name| plain(&name.to_string_lossy()))
-}
-
 fn ago(age: Duration) -> String {
     let hours = age.as_secs() / 3_600;
     match (hours / 24, hours) {
@@ -94,9 +81,7 @@ mod tests {
     #[test]
     fn an_age_is_told_in_the_largest_unit() {
         let hour = Duration::from_hours(1);
-        assert_eq!(
-            [0, 1, 23, 24, 71].map(|hours| ago(hours * hour)),
-            ["less than an hour", "1 hour", "23 hours", "1 day", "2 days"]
-        );
+        let told = [0, 1, 23, 24, 71].map(|hours| ago(hours * hour));
+        assert_eq!(told, ["less than an hour", "1 hour", "23 hours", "1 day", "2 days"]);
     }
 }

@@ -71,7 +71,7 @@ pub(crate) struct ReplayScreen<E: Game> {
 impl<E: Game> ReplayScreen<E> {
     /// The start of a match, played at one of the speeds.
     pub(crate) fn new(playback: Playback<E>, palette: Palette, speed: usize) -> Self {
-        let clock = playback.start().time;
+        let clock = playback.start.time;
         Self {
             playback,
             view: E::Display::view(palette),
@@ -94,7 +94,7 @@ impl<E: Game> ReplayScreen<E> {
 
     /// Shows the time of the last arrival, after the caller has moved the replay.
     pub(crate) fn settle(&mut self) {
-        self.clock = self.playback.time().max(self.playback.start().time);
+        self.clock = self.playback.time().max(self.playback.start.time);
     }
 
     /// Whether anything changes by itself.
@@ -126,7 +126,7 @@ impl<E: Game> ReplayScreen<E> {
         }
         if self.playback.next_time().is_none() {
             self.playing = false;
-            self.clock = self.clock.min(self.playback.end().time).max(self.playback.time());
+            self.clock = self.clock.min(self.playback.end.time).max(self.playback.time());
             return true;
         }
         self.playback.arrivals() != arrivals || self.clock.as_nanos() / 1_000_000_000 != before
@@ -148,7 +148,7 @@ impl<E: Game> ReplayScreen<E> {
             self.goal = None;
             self.clock = match goal {
                 Goal::Time(time) => {
-                    time.clamp(self.playback.time(), self.playback.end().time.max(self.playback.time()))
+                    time.clamp(self.playback.time(), self.playback.end.time.max(self.playback.time()))
                 }
                 _ => self.playback.time(),
             };
@@ -179,12 +179,12 @@ impl<E: Game> ReplayScreen<E> {
         let (game, arrivals) = (self.playback.game(), self.playback.arrivals());
         self.go_to(match self.playback.turn() {
             Some(turn @ 1..) => Goal::Turn { game, turn: turn - 1 },
-            _ => Goal::Arrivals(arrivals.saturating_sub(1).max(self.playback.start().arrivals)),
+            _ => Goal::Arrivals(arrivals.saturating_sub(1).max(self.playback.start.arrivals)),
         });
     }
 
     fn leap(&mut self, forward: bool) {
-        let start = self.playback.start().time;
+        let start = self.playback.start.time;
         let time =
             if forward { self.clock.plus(LEAP) } else { start.plus(self.clock.since(start).saturating_sub(LEAP)) };
         self.go_to(Goal::Time(time));

@@ -14,7 +14,7 @@ use netcore::{GameEvent, Outbox, Output, Standing, Time};
 use crate::{
     actions::Names,
     args::ShowArgs,
-    format::{clock, count, date, outcome, plain, size, state},
+    format::{clock, count, date, plain, size, state},
     games::{Game, for_game},
     panics,
     source::{Opened, head_of, open},
@@ -22,9 +22,6 @@ use crate::{
 };
 
 /// Runs `journal show`.
-///
-/// # Errors
-/// When the file is not a journal.
 pub(crate) fn run(args: &ShowArgs) -> anyhow::Result<ExitCode> {
     let head = head_of(&args.file)?;
     let mut out = io::stdout().lock();
@@ -185,7 +182,7 @@ fn note_in_words(note: &Note) -> Option<String> {
         Note::Mark(_) | Note::Snapshot(_) => return None,
         Note::Resumed { at } => format!("the server was resumed, {}", date(*at)),
         Note::Suspended { at } => format!("the server was stopped and can be resumed, {}", date(*at)),
-        Note::Over(how) => format!("the match is over: {}", outcome(*how)),
+        Note::Over(how) => format!("the match is over: {}", how.words()),
         Note::Broken => "that made the server panic".into(),
     })
 }

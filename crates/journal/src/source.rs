@@ -18,9 +18,6 @@ pub(crate) struct Opened {
 }
 
 /// Opens a journal.
-///
-/// # Errors
-/// When it cannot be read or is not a journal.
 pub(crate) fn open(path: &Path) -> anyhow::Result<Opened> {
     if path.is_dir() {
         return Err(anyhow!(

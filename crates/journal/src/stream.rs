@@ -16,9 +16,6 @@ use crate::{
 };
 
 /// Runs `journal export`.
-///
-/// # Errors
-/// When the journal cannot be read or replayed, or the output cannot be written.
 pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<ExitCode> {
     let head = head_of(&args.file)?;
     match args.format {

@@ -11,9 +11,6 @@ use cmdkit::file_name;
 use crate::{actions::Action, games::Game, playback::Playback};
 
 /// Prints all actions of a match.
-///
-/// # Errors
-/// When the match cannot be replayed to its end.
 pub(crate) fn print<E: Game>(path: &Path, mut playback: Playback<E>) -> anyhow::Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
     let mut wrote = Ok(());

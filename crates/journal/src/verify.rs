@@ -51,9 +51,6 @@ pub(crate) struct Verdict {
 }
 
 /// Runs `journal verify`.
-///
-/// # Errors
-/// When the journal cannot be read, or its replay diverges.
 pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<ExitCode> {
     let head = head_of(&args.file)?;
     for_game!(head, E => verify::<E>(&args.file), Err(unknown(&head).context(file_name(&args.file))))
@@ -79,14 +76,9 @@ fn verify<E: Game>(path: &Path) -> anyhow::Result<ExitCode> {
     let played = verdict.time.since(start.1);
     let mut out = io::stdout().lock();
     writeln!(out, "{name}: the replay has the same state after every arrival.")?;
-    writeln!(
-        out,
-        "{}, {} played, replayed in {} s{}.",
-        count(verdict.arrivals - start.0, "arrival"),
-        clock(Time::ZERO.plus(played)),
-        seconds(taken),
-        faster(played, taken)
-    )?;
+    let arrivals = count(verdict.arrivals - start.0, "arrival");
+    let (length, seconds, faster) = (clock(Time::ZERO.plus(played)), seconds(taken), faster(played, taken));
+    writeln!(out, "{arrivals}, {length} played, replayed in {seconds} s{faster}.")?;
     let torn = opened.reader.torn();
     if torn > 0 {
         writeln!(out, "The last {} belong to an incomplete record, which had no effect yet.", count(torn, "byte"))?;
@@ -99,9 +91,6 @@ fn verify<E: Game>(path: &Path) -> anyhow::Result<ExitCode> {
 }
 
 /// Replays the rest of a journal, up to the arrival number `until` and the notes after it.
-///
-/// # Errors
-/// When a record is damaged.
 pub(crate) fn replayed<E: Game>(
     reader: &mut Reader<impl Read>,
     mut replay: Replay<E>,

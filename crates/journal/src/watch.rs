@@ -32,9 +32,6 @@ const LONGEST: Duration = Duration::from_millis(250);
 const TICK: Duration = Duration::from_millis(16);
 
 /// Runs `journal replay`.
-///
-/// # Errors
-/// When the journal cannot be read or replayed, or the terminal cannot be used.
 pub(crate) fn run(args: &ReplayArgs) -> anyhow::Result<ExitCode> {
     let head = head_of(&args.file)?;
     for_game!(head, E => replay::<E>(args), Err(unknown(&head).context(file_name(&args.file))))

@@ -78,6 +78,17 @@ pub enum Outcome {
     Stopped,
 }
 
+impl Outcome {
+    /// The reason as a sentence.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Finished => "it was played to its end",
+            Self::Deserted => "everybody has left",
+            Self::Stopped => "it was stopped",
+        }
+    }
+}
+
 /// A game server without sockets: a deterministic state machine.
 ///
 /// The same configuration, seed and sequence of timed inputs give the same outputs on every machine. [`Engine::input`]

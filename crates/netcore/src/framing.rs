@@ -49,9 +49,6 @@ impl<const END: u8> EndDecoder<END> {
     }
 
     /// The frame, without its end, that is all of `bytes`.
-    ///
-    /// # Errors
-    /// [`DecodeError`] when they are not exactly one frame.
     pub fn whole<'a>(&self, bytes: &'a [u8]) -> Result<&'a [u8], DecodeError> {
         let length = self.length(bytes)?.ok_or(DecodeError::Incomplete)?;
         match bytes.len() - length {
@@ -107,9 +104,6 @@ impl LengthDecoder {
     }
 
     /// The frame, without its prefix, that is all of `bytes`.
-    ///
-    /// # Errors
-    /// [`DecodeError`] when they are not exactly one frame.
     pub fn whole<'a>(&self, bytes: &'a [u8]) -> Result<&'a [u8], DecodeError> {
         let length = self.length(bytes)?.ok_or(DecodeError::Incomplete)?;
         match bytes.len() - length {

@@ -121,9 +121,6 @@ impl<E: Recorded> Hosted<E> {
     }
 
     /// Restores the room that had this state; see [`Recorded::restore`].
-    ///
-    /// # Errors
-    /// [`StateError`] when a room with this setup cannot have that state.
     pub fn restore(setup: E::Setup, state: HostedState<E::State, DecoderOf<E>>) -> Result<Self, StateError> {
         Ok(Self { engine: E::restore(setup, state.engine)?, lines: state.lines.into_iter().collect(), changes: 0 })
     }

@@ -77,9 +77,6 @@ impl<D> MessageStream<D> {
 
 impl<D: MessageDecoder> MessageStream<D> {
     /// The next message; `None` when more bytes are needed.
-    ///
-    /// # Errors
-    /// [`DecodeError`] when the bytes are no message. The stream cannot be decoded any further after that.
     pub fn next_message(&mut self) -> Result<Option<D::Message>, DecodeError> {
         let before = self.buffer.len();
         let decoded = self.decoder.decode(&mut self.buffer);

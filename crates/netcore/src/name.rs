@@ -48,9 +48,6 @@ pub struct NotAName(pub &'static str);
 
 impl<N: Naming> Name<N> {
     /// The name that somebody gets who typed these bytes.
-    ///
-    /// # Errors
-    /// [`NotAName`] when the game does not take them for a name.
     pub fn new(typed: &[u8]) -> Result<Self, NotAName> {
         N::name(typed).map(|name| Self(name, PhantomData)).ok_or(NotAName(N::SHAPE))
     }

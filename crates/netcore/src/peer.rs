@@ -14,7 +14,7 @@ impl fmt::Display for PeerId {
 }
 
 /// What a peer may do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Role {
     /// Speaks the game's protocol and may take a seat.
     Player,

@@ -33,9 +33,6 @@ pub trait Recorded: Engine<Protocol: Protocol<Decoder: Serialize + DeserializeOw
     fn setup(&self) -> Self::Setup;
 
     /// A new engine that has processed no input.
-    ///
-    /// # Errors
-    /// [`StateError`] when the setup is not valid.
     fn from_setup(setup: Self::Setup) -> Result<Self, StateError>;
 
     /// The current state. Cheap enough to call in the middle of a game: large parts are shared, not copied.

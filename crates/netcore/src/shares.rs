@@ -122,17 +122,11 @@ impl Shares {
     }
 
     /// Takes one for a host.
-    ///
-    /// # Errors
-    /// [`Full`] when none is left, or the host has its share.
     pub fn take(&mut self, host: HostId) -> Result<(), Full> {
         self.take_many(host, 1)
     }
 
     /// Takes `count` for a host, all or none. At once they are at most half of all, too.
-    ///
-    /// # Errors
-    /// [`Full`] when fewer are left, or the host would have more than its share.
     pub fn take_many(&mut self, host: HostId, count: usize) -> Result<(), Full> {
         let free = self.most.saturating_sub(self.taken);
         if free < count.max(1) {
@@ -153,9 +147,6 @@ impl Shares {
     }
 
     /// Takes one for many hosts together, as for a connection of a reverse proxy: they have no share.
-    ///
-    /// # Errors
-    /// [`Full`] when none is left.
     pub const fn take_unshared(&mut self) -> Result<(), Full> {
         if self.taken >= self.most {
             return Err(Full::All(self.most));

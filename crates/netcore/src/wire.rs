@@ -310,9 +310,6 @@ pub fn read_message<T: Decode>(bytes: &[u8], max: usize, max_items: u32) -> Resu
 }
 
 /// Takes one message off the front of the `buffer` of a stream. `None` means that more bytes are needed.
-///
-/// # Errors
-/// As [`read_message`].
 pub fn take_message<T: Decode>(buffer: &mut BytesMut, max: usize, max_items: u32) -> Result<Option<T>, DecodeError> {
     let Some((message, length)) = read_message(buffer, max, max_items)? else { return Ok(None) };
     buffer.advance(length);

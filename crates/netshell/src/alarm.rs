@@ -30,9 +30,6 @@ enum Alarm {
 
 impl SystemTimer {
     /// A timer that is not set. Must be called within a tokio runtime.
-    ///
-    /// # Errors
-    /// When the system has no timers left.
     pub(crate) fn new(clock: Clock, precision: Precision) -> io::Result<Self> {
         let alarm = match precision {
             #[cfg(target_os = "linux")]

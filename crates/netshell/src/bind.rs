@@ -42,12 +42,8 @@ impl fmt::Display for BindError {
         match source.kind() {
             io::ErrorKind::AddrInUse => {
                 let with = option.map_or_else(String::new, |option| format!(" with {option}"));
-                write!(
-                    f,
-                    "port {} is in use at {}; choose another{with}, or 0 for any free one",
-                    address.port(),
-                    address.ip()
-                )
+                let (port, ip) = (address.port(), address.ip());
+                write!(f, "port {port} is in use at {ip}; choose another{with}, or 0 for any free one")
             }
             io::ErrorKind::AddrNotAvailable => write!(f, "this machine has no address {}", address.ip()),
             io::ErrorKind::PermissionDenied => {
@@ -87,9 +83,6 @@ pub fn bind_udp(addresses: &[IpAddr], port: u16) -> Result<Vec<UdpSocket>, BindE
 
 /// Opens non-blocking TCP listeners on `addresses`, as [`bind_udp`] opens sockets. The port of a server that was just
 /// stopped can be reused at once.
-///
-/// # Errors
-/// [`BindError`] for the first address that cannot be bound.
 pub fn bind_tcp(addresses: &[IpAddr], port: u16) -> Result<Vec<TcpListener>, BindError> {
     let sockets = bind(addresses, port, |address, dual_stack| {
         let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;

@@ -29,15 +29,9 @@ pub trait TimeSource {
 /// A timer for one moment at a time.
 pub trait Timer {
     /// Sets the timer to `at`, or disarms it. A previous setting is discarded, even if it has already expired.
-    ///
-    /// # Errors
-    /// When the system call fails.
     fn set(&mut self, at: Option<Time>) -> io::Result<()>;
 
     /// Ready once the timer has expired, once for each setting; otherwise the task is woken when it expires.
-    ///
-    /// # Errors
-    /// When the timer cannot be read.
     fn poll_expired(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>>;
 }
 

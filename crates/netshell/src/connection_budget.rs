@@ -56,18 +56,12 @@ impl From<Limits> for ConnectionBudget {
 
 impl ConnectionBudget {
     /// Counts a new connection from a host until the permit is dropped.
-    ///
-    /// # Errors
-    /// [`Full`] when none is left, or the host has its share.
     pub fn open(&self, host: HostId) -> Result<ConnectionPermit, Full> {
         self.shares().take(host)?;
         Ok(ConnectionPermit { budget: self.clone(), host: Some(host) })
     }
 
     /// Counts a connection that carries the requests of many hosts, as one of a trusted reverse proxy does. It has no share.
-    ///
-    /// # Errors
-    /// [`Full`] when none is left.
     pub fn open_unshared(&self) -> Result<ConnectionPermit, Full> {
         self.shares().take_unshared()?;
         Ok(ConnectionPermit { budget: self.clone(), host: None })

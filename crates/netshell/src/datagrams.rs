@@ -60,7 +60,7 @@ pub(crate) struct Datagrams<R> {
     known: BTreeMap<ConnectionId, Known<R>>,
     next_id: u64,
     strangers: StrangerLimits,
-    fair: FairQueue,
+    pub(crate) fair: FairQueue,
 }
 
 /// Whether a reply to this address can reach exactly one socket. Other source addresses are forged.
@@ -115,11 +115,6 @@ impl<R: Copy + Eq + Hash> Datagrams<R> {
         Fate::Waits
     }
 
-    /// Whether any datagram waits for its turn.
-    pub(crate) fn is_waiting(&self) -> bool {
-        !self.fair.is_empty()
-    }
-
     /// The next waiting datagram and its connection.
     pub(crate) fn next_waiting(&mut self) -> Option<(ConnectionId, BytesMut)> {
         loop {
@@ -132,11 +127,6 @@ impl<R: Copy + Eq + Hash> Datagrams<R> {
             }
             return Some((id, datagram));
         }
-    }
-
-    /// Charges a connection for the time that its datagram took.
-    pub(crate) fn charge(&mut self, now: Time, id: ConnectionId, work: std::time::Duration) {
-        self.fair.charge(now, id, work);
     }
 
     /// Refuses the datagrams of a connection until this time.
@@ -241,7 +231,7 @@ mod tests {
     #[test]
     fn waiting_datagrams_stay_in_order_and_within_their_bounds() {
         let (mut datagrams, ids) = datagrams(&[1]);
-        datagrams.charge(Time::ZERO, ids[0], Duration::from_millis(30));
+        datagrams.fair.charge(Time::ZERO, ids[0], Duration::from_millis(30));
         let number = |number: usize| u16::try_from(number).unwrap().to_be_bytes();
         for count in 0..2 * MAX_WAITING {
             let arrival = datagrams.arrive(Time::ZERO, 1, &number(count));

@@ -173,9 +173,6 @@ impl Host {
     }
 
     /// Ready when [`Host::work`] may have something to do; otherwise the task is woken when that changes.
-    ///
-    /// # Errors
-    /// When a transport fails.
     pub fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         if let Some(held) = &mut self.held
             && held.poll_reached(context).is_ready()

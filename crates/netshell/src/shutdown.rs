@@ -3,9 +3,6 @@
 use std::io;
 
 /// Waits for one of the signals in [`sigkit::ending`], or for Ctrl-C on systems without signals.
-///
-/// # Errors
-/// When the process cannot listen for signals.
 #[cfg(unix)]
 pub fn shutdown() -> io::Result<impl Future<Output = ()>> {
     use std::{future::poll_fn, task::Poll};
@@ -25,9 +22,6 @@ pub fn shutdown() -> io::Result<impl Future<Output = ()>> {
 }
 
 /// Waits for Ctrl-C.
-///
-/// # Errors
-/// None on this system.
 #[cfg(not(unix))]
 pub fn shutdown() -> io::Result<impl Future<Output = ()>> {
     Ok(async {

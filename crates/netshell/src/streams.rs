@@ -91,9 +91,6 @@ impl Tcp {
     ///
     /// `rate` limits the bytes per second read from one connection. `budget` is [`Limits`](crate::Limits) of its own, or a
     /// [`ConnectionBudget`] that others use too.
-    ///
-    /// # Errors
-    /// When a listener cannot be registered.
     pub fn new(listeners: Vec<net::TcpListener>, rate: Rate, budget: impl Into<ConnectionBudget>) -> io::Result<Self> {
         let listeners: Vec<_> = listeners.into_iter().map(TcpListener::from_std).collect::<io::Result<_>>()?;
         Ok(Self::over(listeners, rate, budget))
@@ -187,9 +184,9 @@ impl<L: Listen> Streams<L> {
     // Writes the queue of a connection and reads a chunk from it. Returns whether there are bytes in the buffer.
     fn service(&mut self, id: ConnectionId, now: Time) -> bool {
         let Some(connection) = self.connections.get_mut(&id) else { return false };
-        let before = connection.queue().own_cost();
+        let before = connection.queue().own_cost;
         let serviced = connection.service(now, &self.shared, &mut self.buffer);
-        self.own_cost = self.own_cost + connection.queue().own_cost() - before;
+        self.own_cost = self.own_cost + connection.queue().own_cost - before;
         match serviced {
             Serviced::Bytes => return true,
             Serviced::Waits => {}
@@ -205,14 +202,14 @@ impl<L: Listen> Streams<L> {
     fn remove(&mut self, id: ConnectionId) {
         if let Some(connection) = self.connections.remove(&id) {
             self.fair.close(id);
-            self.own_cost -= connection.queue().own_cost();
+            self.own_cost -= connection.queue().own_cost;
         }
     }
 
     fn lose(&mut self, now: Time, id: ConnectionId, why: Gone) {
         let Some(connection) = self.connections.get_mut(&id) else { return };
         connection.abort(&self.shared);
-        let (known, address) = (connection.is_known(), canonical(connection.address()));
+        let (known, address) = (connection.is_known(), canonical(connection.address));
         self.remove(id);
         if !known {
             return;
@@ -261,9 +258,9 @@ impl<L: Listen> Streams<L> {
     // Writes the queue of a connection.
     fn write_to(&mut self, now: Time, id: ConnectionId) {
         let Some(connection) = self.connections.get_mut(&id) else { return };
-        let before = connection.queue().own_cost();
+        let before = connection.queue().own_cost;
         let written = connection.write(now, &self.shared);
-        self.own_cost = self.own_cost + connection.queue().own_cost() - before;
+        self.own_cost = self.own_cost + connection.queue().own_cost - before;
         if let Err(why) = written {
             self.lose(now, id, why);
         }
@@ -277,7 +274,7 @@ impl<L: Listen> Streams<L> {
         }
         self.unwritten = unwritten;
         while self.own_cost > MAX_OWN_TOTAL {
-            let most = self.connections.iter().max_by_key(|(_, connection)| connection.queue().own_cost());
+            let most = self.connections.iter().max_by_key(|(_, connection)| connection.queue().own_cost);
             let Some((&id, _)) = most else { return };
             self.lose(now, id, Gone::Lagging);
         }

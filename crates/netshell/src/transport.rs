@@ -133,9 +133,6 @@ pub enum Delivery<'a> {
 /// event has a ticket, [`answer`](Self::answer).
 pub trait Transport {
     /// Ready when [`Transport::next`] has something to do; otherwise the task is woken when that changes.
-    ///
-    /// # Errors
-    /// When the transport itself fails.
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>>;
 
     /// When to call [`Transport::next`] even if nothing is ready.

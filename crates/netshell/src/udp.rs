@@ -79,9 +79,6 @@ enum State {
 
 impl Udp {
     /// A transport over `sockets`, which must be non-blocking. Must be called within a tokio runtime.
-    ///
-    /// # Errors
-    /// When a socket cannot be registered.
     pub fn new(sockets: Vec<net::UdpSocket>) -> io::Result<Self> {
         Ok(Self::over(sockets.into_iter().map(UdpSocket::from_std).collect::<io::Result<_>>()?))
     }
@@ -149,8 +146,8 @@ impl<S: DatagramSocket> Ports<S> {
 
     // Sets the next time to poll the ports.
     fn set_wake(&mut self, now: Time) {
-        let retry = self.all.iter().any(|port| !port.is_drained()).then(|| now.plus(RETRY));
-        let resume = self.all.iter().filter_map(Port::resume).min();
+        let retry = self.all.iter().any(|port| !port.backlog.is_empty()).then(|| now.plus(RETRY));
+        let resume = self.all.iter().filter_map(|port| port.receiver.resume).min();
         let resume = resume.filter(|_| !probe::has(Planted::SocketNotReadAgain));
         self.wake = retry.into_iter().chain(resume).chain(self.wake).min();
     }
@@ -166,7 +163,7 @@ enum Received {
 
 impl<S: DatagramSocket> Transport for Ports<S> {
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        if self.state != State::Receive || self.datagrams.is_waiting() {
+        if self.state != State::Receive || !self.datagrams.fair.is_empty() {
             return Poll::Ready(Ok(()));
         }
         let ready = self.all.iter().map(|port| port.poll_ready(context)).find(Poll::is_ready);
@@ -240,7 +237,7 @@ impl<S: DatagramSocket> Transport for Ports<S> {
 
     fn answer(&mut self, now: Time, answer: Answer) {
         match answer {
-            Answer::Processed(ticket, _) => self.datagrams.charge(now, ticket.id(), now.since(self.handed)),
+            Answer::Processed(ticket, _) => self.datagrams.fair.charge(now, ticket.id(), now.since(self.handed)),
             Answer::Paused(ticket, until) => self.pause(now, ticket.id(), until),
             Answer::Stranger(_, admission) => self.admit(now, admission),
         }
@@ -267,7 +264,7 @@ impl<S: DatagramSocket> Transport for Ports<S> {
         for port in &mut self.all {
             port.drain(now);
         }
-        if self.all.iter().all(Port::is_drained) {
+        if self.all.iter().all(|port| port.backlog.is_empty()) {
             return Poll::Ready(());
         }
         // The system reports space only when half of its buffer is free, so the caller also retries periodically.
@@ -296,7 +293,7 @@ impl<S: DatagramSocket> Ports<S> {
     }
 
     fn pause(&mut self, now: Time, id: ConnectionId, until: Time) {
-        self.datagrams.charge(now, id, now.since(self.handed));
+        self.datagrams.fair.charge(now, id, now.since(self.handed));
         self.datagrams.pause(id, until);
         if let Some(((_, address), _)) = self.datagrams.place(id) {
             self.refuse(now, address);

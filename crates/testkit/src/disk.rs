@@ -11,7 +11,7 @@ mod tests;
 
 use std::{
     collections::BTreeMap,
-    fmt, io,
+    io,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
@@ -27,7 +27,7 @@ use self::{
 };
 use crate::draw::draw;
 
-pub use self::faults::{Fault, Latency, Work};
+pub use self::faults::{Fault, Latency};
 
 /// How a server crashes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,16 +39,10 @@ pub enum Crash {
 }
 
 /// A disk. Clones share it and belong to the same process.
-#[derive(Clone, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct SimulatedDisk {
     state: Arc<Mutex<State>>,
     process: u64,
-}
-
-impl fmt::Debug for SimulatedDisk {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SimulatedDisk").field("files", &self.lock().names).finish_non_exhaustive()
-    }
 }
 
 impl SimulatedDisk {
@@ -137,9 +131,7 @@ impl SimulatedDisk {
 
     /// The number of bytes in memory that outlives the process.
     pub fn memory_used(&self) -> usize {
-        let state = self.lock();
-        let in_memory = state.names.iter().filter(|(path, _)| path.starts_with(MEMORY));
-        in_memory.filter_map(|(_, inode)| state.files.get(inode)).map(|content| content.written.len()).sum()
+        self.memory_files().iter().map(|(_, length)| length).sum()
     }
 
     /// The files in memory that outlives the process, and their lengths.
@@ -149,9 +141,9 @@ impl SimulatedDisk {
         in_memory.filter_map(|(path, inode)| Some((path.clone(), state.files.get(inode)?.written.len()))).collect()
     }
 
-    /// Counts of the operations so far, without those in memory.
-    pub fn work(&self) -> Work {
-        self.lock().work
+    /// How many syncs there were, without those in memory.
+    pub fn syncs(&self) -> u64 {
+        self.lock().syncs
     }
 
     /// Sets or removes the fault.
@@ -173,6 +165,11 @@ impl SimulatedDisk {
     /// Sets whether there is memory that outlives a process.
     pub fn set_memory(&self, memory: bool) {
         self.lock().has_no_memory = !memory;
+    }
+
+    /// Sets a file that nobody may remove.
+    pub fn set_stubborn(&self, path: &Path) {
+        self.lock().stubborn = Some(path.to_owned());
     }
 
     /// Sets the time of writes from now on.

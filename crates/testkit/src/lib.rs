@@ -4,6 +4,7 @@
 //!   over datagrams, streams and messages. A seed decides what is lost, duplicated, split, delayed or reset.
 //! - [`machine`]: a simulated machine with virtual time, whose tasks are polled only when they are woken.
 //! - [`disk`]: a simulated disk that tears, loses and reorders unsynced writes, fills up, fails and lies.
+//! - [`by_hand`]: matches with a journal, whose inputs and times a test chooses.
 //! - [`simulation`]: whole matches with a journal, whose server is killed and resumed, from one seed.
 //! - [`seeds`]: runs a test over many seeds and reports the one that failed, so that it can be repeated.
 //! - [`process`]: real programs. Every wait has a deadline, and no process is left behind.
@@ -34,6 +35,7 @@
 //! ```
 #![allow(clippy::missing_panics_doc, reason = "helpers panic to fail their test")]
 
+pub mod by_hand;
 pub mod disk;
 mod draw;
 pub mod hostile;
@@ -51,6 +53,8 @@ pub mod stream;
 mod temp_dir;
 #[cfg(unix)]
 pub mod terminal;
+#[cfg(unix)]
+mod watched;
 
 use std::time::Duration;
 

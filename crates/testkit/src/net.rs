@@ -9,7 +9,6 @@
 //! is a [`Machine`] with one task, which is polled when a simulated socket or timer has woken it.
 
 mod arrived;
-mod chance;
 mod clients;
 mod conditions;
 mod datagrams;
@@ -20,7 +19,6 @@ mod lines;
 mod listener;
 mod messages;
 mod recorder;
-mod restart;
 mod shared_room;
 mod socket;
 mod stop;
@@ -47,11 +45,11 @@ use crate::machine::{Machine, Pace, TaskId};
 
 pub use self::{
     conditions::{Conditions, SocketFaults, StreamConditions, Traffic},
+    journalled::Restart,
     ledger::Delivered,
     lines::MAX_QUEUE,
     recorder::{EventRecorder, RecordedEvent},
-    restart::Restart,
-    shared_room::EngineRef,
+    shared_room::{EngineRef, Hostable},
 };
 use self::{
     listener::SimulatedListener,
@@ -59,7 +57,6 @@ use self::{
     shared_room::SharedRoom,
     socket::SimulatedSocket,
     stop::Stop,
-    streams::ListenerId,
     tap::{DATAGRAMS, Tap},
     world::Shared,
 };
@@ -105,32 +102,21 @@ pub struct Net<E: Engine, C> {
     mail: BTreeMap<SocketAddr, Vec<Bytes>>,
     trace: DefaultHasher,
     // Until when the server's clock is behind a time that it has shown.
-    behind: Time,
+    pub(crate) behind: Time,
     // Decides when the server is checked for lost wake-ups.
     checks: Pcg64,
     // The time of the last step, and the steps at that time.
     steps: (Time, usize),
 }
 
-impl<E, C> Net<E, C>
-where
-    E: Engine,
-    Hosted<E>: Send + Sync + 'static,
-    C: Client,
-    C::Error: Debug,
-{
+impl<E: Hostable, C: Client<Error: Debug>> Net<E, C> {
     /// A network around `engine`, at time zero. `conditions` apply to datagrams; streams and messages are
     /// [calm](StreamConditions::CALM).
     pub fn new(engine: E, seed: u64, conditions: Conditions) -> Self {
-        Self::with_host(engine, seed, conditions, |host| host)
-    }
-
-    /// Like [`Net::new`], with a host that `build` modifies.
-    pub fn with_host(engine: E, seed: u64, conditions: Conditions, build: impl FnOnce(Host) -> Host) -> Self {
         let machine = Machine::new(seed);
         let shared = Shared::new(seed, machine.clock(), conditions);
         let room = SharedRoom::new(Hosted::new(engine), shared.clone());
-        Self::around(machine, shared, room, build)
+        Self::around(machine, shared, room, |host| host)
     }
 
     // A network around a room.
@@ -163,18 +149,15 @@ where
     // A host with all transports.
     fn build_host(shared: &Shared, room: SharedRoom<E>, recorder: &EventRecorder) -> Host {
         let limits = Limits { connections: usize::MAX };
-        let streams = |id, role| {
-            let listener = SimulatedListener::new(shared.clone(), id);
+        let streams = |role| {
+            let listener = SimulatedListener::new(shared.clone(), role);
             Streams::over(vec![listener], READ_RATE, limits).with_role(role)
         };
+        let ports = Ports::over(vec![SimulatedSocket::new(shared.clone())]);
         Host::new(room)
-            .with_transport(Tap::new(
-                Ports::over(vec![SimulatedSocket::new(shared.clone())]),
-                DATAGRAMS,
-                shared.clone(),
-            ))
-            .with_transport(Tap::new(streams(ListenerId::Players, Role::Player), 1, shared.clone()))
-            .with_transport(Tap::new(streams(ListenerId::Watchers, Role::Watcher), 2, shared.clone()))
+            .with_transport(Tap::new(ports, DATAGRAMS, shared.clone()))
+            .with_transport(Tap::new(streams(Role::Player), 1, shared.clone()))
+            .with_transport(Tap::new(streams(Role::Watcher), 2, shared.clone()))
             .with_transport(Tap::new(Messages::new(shared.clone()), 3, shared.clone()))
             .with_observer(recorder.clone())
     }

@@ -120,19 +120,12 @@ impl Peer {
 
     /// The next datagram that begins with `front`, as text; earlier ones are discarded.
     pub fn expect(&self, front: &str) -> String {
-        let (mut before, last) = self.receive_through(front);
-        before.clear();
-        last
-    }
-
-    /// The next datagram that begins with `front`, and all that came before it, as text.
-    pub fn receive_through(&self, front: &str) -> (Vec<String>, String) {
         let until = Instant::now() + PATIENCE;
         let mut before = vec![];
         while let Some(datagram) = self.receive_by(until) {
             let datagram = text(&datagram);
             if datagram.starts_with(front) {
-                return (before, datagram);
+                return datagram;
             }
             before.push(datagram);
         }

@@ -4,14 +4,14 @@ use std::{
     fmt,
     io::{Read, Write},
     process::{Child, ChildStdin, Command, Stdio},
-    sync::{Arc, Condvar, Mutex, MutexGuard},
+    sync::Arc,
     thread::{self, JoinHandle},
     time::Instant,
 };
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
-use crate::PATIENCE;
+use crate::{PATIENCE, watched::Watched};
 
 /// Whether SIGHUP ends programs that are started here. It does not under `nohup`.
 pub fn hang_up_counts() -> bool {
@@ -29,18 +29,22 @@ pub struct Finished {
     pub stderr: String,
 }
 
+impl Finished {
+    /// Checks the exit status.
+    #[expect(clippy::return_self_not_must_use, reason = "most tests only want it checked")]
+    #[track_caller]
+    pub fn ended(self, code: i32) -> Self {
+        assert_eq!(self.code, Some(code), "{}{}", self.stdout, self.stderr);
+        self
+    }
+}
+
 /// A running program, killed when dropped.
 pub struct Process {
     child: Child,
     stdin: Option<ChildStdin>,
-    shared: Arc<Shared>,
+    shared: Arc<Watched<State>>,
     threads: Vec<JoinHandle<()>>,
-}
-
-#[derive(Default)]
-struct Shared {
-    state: Mutex<State>,
-    changed: Condvar,
 }
 
 #[derive(Default)]
@@ -55,39 +59,6 @@ struct State {
 impl State {
     fn text(&self, pick: fn(&Self) -> &Vec<u8>) -> String {
         String::from_utf8_lossy(pick(self)).into_owned()
-    }
-}
-
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        // A test that panicked with the lock held has failed already; the state is plain bytes.
-        self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
-    }
-
-    fn change(&self, change: impl FnOnce(&mut State)) {
-        change(&mut self.lock());
-        self.changed.notify_all();
-    }
-
-    // Waits until `find` returns something, up to the deadline. The error describes the last state.
-    fn wait<T>(&self, mut find: impl FnMut(&State) -> Option<T>) -> Result<T, String> {
-        let until = Instant::now() + PATIENCE;
-        let mut state = self.lock();
-        loop {
-            if let Some(found) = find(&state) {
-                return Ok(found);
-            }
-            let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() || state.ended == 3 {
-                let ended = if state.ended == 3 { "it has ended" } else { "it still runs" };
-                return Err(format!(
-                    "{ended}\n--- stdout ---\n{}\n--- stderr ---\n{}",
-                    state.text(|state| &state.stdout),
-                    state.text(|state| &state.stderr)
-                ));
-            }
-            state = self.changed.wait_timeout(state, left).unwrap_or_else(std::sync::PoisonError::into_inner).0;
-        }
     }
 }
 
@@ -111,7 +82,7 @@ impl Process {
         // The settings of the developer's terminal must not influence the test.
         command.env_remove("RUST_LOG").env_remove("NO_COLOR").stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap_or_else(|error| panic!("cannot start {command:?}: {error}"));
-        let shared = Arc::new(Shared::default());
+        let shared = Watched::new(State::default());
         let stdout = child.stdout.take().expect("standard output is a pipe");
         let stderr = child.stderr.take().expect("standard error is a pipe");
         let pid = Pid::from_child(&child);
@@ -134,14 +105,26 @@ impl Process {
 
     /// Waits until `find` returns something for the standard output so far; `what` names it in the panic message.
     pub fn wait_stdout<T>(&self, what: &str, mut find: impl FnMut(&str) -> Option<T>) -> T {
-        let found = self.shared.wait(|state| find(&state.text(|state| &state.stdout)));
+        let found = self.find(|state| find(&state.text(|state| &state.stdout)));
         found.unwrap_or_else(|seen| panic!("no {what} on standard output; {seen}"))
     }
 
     /// Waits until `find` returns something for the standard error so far; `what` names it in the panic message.
     pub fn wait_stderr<T>(&self, what: &str, mut find: impl FnMut(&str) -> Option<T>) -> T {
-        let found = self.shared.wait(|state| find(&state.text(|state| &state.stderr)));
+        let found = self.find(|state| find(&state.text(|state| &state.stderr)));
         found.unwrap_or_else(|seen| panic!("no {what} on standard error; {seen}"))
+    }
+
+    // Waits until `find` returns something. The error describes the last state.
+    fn find<T>(&self, mut find: impl FnMut(&State) -> Option<T>) -> Result<T, String> {
+        let ended = |state: &State| state.ended == 3;
+        let found = self.shared.find(|state| find(state).map(Some).or_else(|| ended(state).then_some(None)));
+        found.flatten().ok_or_else(|| {
+            let state = self.shared.lock();
+            let ended = if ended(&state) { "it has ended" } else { "it still runs" };
+            let (stdout, stderr) = (state.text(|state| &state.stdout), state.text(|state| &state.stderr));
+            format!("{ended}\n--- stdout ---\n{stdout}\n--- stderr ---\n{stderr}")
+        })
     }
 
     /// The port that a server announces: the first number in the first line of its standard output.
@@ -182,6 +165,13 @@ impl Process {
     /// Sends SIGTERM, as `kill` does.
     pub fn terminate(&self) {
         self.signal(Signal::TERM);
+    }
+
+    /// Sends SIGTERM, which has to end it with status 0.
+    #[track_caller]
+    pub fn stop(self) -> Finished {
+        self.terminate();
+        self.wait().ended(0)
     }
 
     /// Sends SIGINT, as Ctrl-C does.
@@ -242,7 +232,7 @@ impl Process {
 
     /// Waits for it to end while its standard input stays open.
     pub fn wait_for_end(mut self) -> Finished {
-        let waited = self.shared.wait(|state| {
+        let waited = self.find(|state| {
             (state.ended == 3).then(|| (state.text(|state| &state.stdout), state.text(|state| &state.stderr)))
         });
         let (stdout, stderr) = waited.unwrap_or_else(|seen| panic!("the program did not end; {seen}"));
@@ -277,7 +267,7 @@ impl Drop for Process {
 
 fn reader(
     mut from: impl Read + Send + 'static,
-    shared: &Arc<Shared>,
+    shared: &Arc<Watched<State>>,
     into: fn(&mut State) -> &mut Vec<u8>,
 ) -> JoinHandle<()> {
     let shared = Arc::clone(shared);

@@ -18,7 +18,8 @@ pub fn for_each_seed(count: u64, mut test: impl FnMut(u64)) {
     }
 }
 
-fn number(variable: &str) -> Option<u64> {
+/// The number in an environment variable, if it is set.
+pub fn number(variable: &str) -> Option<u64> {
     let text = env::var(variable).ok()?;
     Some(text.parse().unwrap_or_else(|_| panic!("{variable} is {text:?}, expected a number")))
 }

@@ -27,7 +27,7 @@ use std::{
 
 use journal_core::{Head, JournalEnd, Scribe, Writing};
 use netcore::{
-    Client, Engine, Hosted, Recorded, Room, Time,
+    Client, Hosted, Recorded, Room, Time,
     probe::{self, Probe},
 };
 use rand::{RngExt, SeedableRng};
@@ -41,7 +41,7 @@ pub use self::{
 use crate::{
     disk::{Crash, Latency, SimulatedDisk},
     machine::Pace,
-    net::{Conditions, Net, StreamConditions, Traffic},
+    net::{Conditions, Hostable, Net, StreamConditions, Traffic},
 };
 
 const MILLISECOND: Duration = Duration::from_millis(1);
@@ -56,16 +56,21 @@ const HALF: Duration = Duration::from_secs(5);
 /// The directory of all journals.
 const GAMES: &str = "/arcade/games";
 
-/// A game with servers `E` and clients `C`: its players and its invariants.
-pub trait Game<E: Engine, C>: Sized {
+/// A game: its players and its invariants.
+pub trait Game: Sized {
+    /// The servers of its matches.
+    type Server: Recorded + Hostable;
+    /// Their clients.
+    type Client: Client<Error: Debug>;
+
     /// Creates the game and the server of a match.
-    fn begin(seed: u64) -> (Self, E);
+    fn begin(seed: u64) -> (Self, Self::Server);
 
     /// Connects the first clients.
-    fn enter(&mut self, net: &mut Net<E, C>);
+    fn enter(&mut self, net: &mut NetOf<Self>);
 
     /// After each step: checks the invariants, and connects, disconnects and reconnects clients.
-    fn step(&mut self, net: &mut Net<E, C>);
+    fn step(&mut self, net: &mut NetOf<Self>);
 
     /// When it needs a step even if nothing happens.
     fn wake(&self) -> Option<Time> {
@@ -73,27 +78,23 @@ pub trait Game<E: Engine, C>: Sized {
     }
 
     /// The server was resumed. `forked` means that messages were delivered that the server lost in a power cut.
-    fn resumed(&mut self, net: &mut Net<E, C>, forked: bool);
+    fn resumed(&mut self, net: &mut NetOf<Self>, forked: bool);
 
     /// Whether this client of the server has been told the present state, as far as it is told. While nothing fails, that is
     /// so every few seconds.
-    fn is_current(&self, net: &Net<E, C>, client: &C) -> bool;
+    fn is_current(&self, net: &NetOf<Self>, client: &Self::Client) -> bool;
 }
 
+/// The network of a game.
+pub type NetOf<G> = Net<<G as Game>::Server, <G as Game>::Client>;
+
 /// Simulates matches. Panics if anything is wrong.
-pub fn simulate<E, C, G>(seed: u64, options: Options) -> Report
-where
-    E: Recorded,
-    Hosted<E>: Send + Sync + 'static,
-    C: Client,
-    C::Error: Debug,
-    G: Game<E, C>,
-{
+pub fn simulate<G: Game>(seed: u64, options: Options) -> Report {
     let probed = Probed::begin(options);
-    let mut simulation = Simulation::<E, C, G>::new(seed, options);
+    let mut simulation = Simulation::<G>::new(seed, options);
     simulation.run();
     let mut report = std::mem::take(&mut simulation.report);
-    report.simulated = simulation.scribes.now().since(Time::ZERO);
+    report.simulated = simulation.scribes.machine.now().since(Time::ZERO);
     report.add_to("calls that hung", simulation.disk.hangs());
     probed.0.passed().into_iter().for_each(|(path, times)| report.add_to(path, times));
     report
@@ -125,9 +126,9 @@ enum Next {
 }
 
 /// A room with its clients and its journal.
-struct Match<E: Engine, C, G> {
+struct Match<G: Game> {
     game: G,
-    net: Net<E, C>,
+    net: NetOf<G>,
     journal: PathBuf,
     end: JournalEnd,
     // The match has ended, and its journal is being closed.
@@ -137,8 +138,8 @@ struct Match<E: Engine, C, G> {
     ever_forked: bool,
 }
 
-struct Simulation<E: Engine, C, G> {
-    matches: Vec<Match<E, C, G>>,
+struct Simulation<G: Game> {
+    matches: Vec<Match<G>>,
     scribes: Scribes,
     disk: SimulatedDisk,
     writing: Writing,
@@ -155,14 +156,7 @@ struct Simulation<E: Engine, C, G> {
     dishonest: bool,
 }
 
-impl<E, C, G> Simulation<E, C, G>
-where
-    E: Recorded,
-    Hosted<E>: Send + Sync + 'static,
-    C: Client,
-    C::Error: Debug,
-    G: Game<E, C>,
-{
+impl<G: Game> Simulation<G> {
     fn new(seed: u64, Options { duration, planted }: Options) -> Self {
         let mut rng = Pcg64::seed_from_u64(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
         let mix = Mix::draw(&mut rng, planted);
@@ -193,7 +187,7 @@ where
         simulation
     }
 
-    fn begin(seed: u64, mix: &Mix, writing: &Writing) -> Match<E, C, G> {
+    fn begin(seed: u64, mix: &Mix, writing: &Writing) -> Match<G> {
         let (game, engine) = G::begin(seed);
         // The file must have the same length in each run.
         let mut head = Head::new(&engine, "0.0.0", vec![], 0);
@@ -229,7 +223,7 @@ where
 
     // The time of the machine.
     fn now(&self) -> Time {
-        self.scribes.now()
+        self.scribes.machine.now()
     }
 
     // A random time within this duration.
@@ -269,10 +263,10 @@ where
 
     // Advances to the next event, of a room or of the scribe, unless that is after `until`.
     fn step(&mut self, until: Time) {
-        let due = |each: &mut Match<E, C, G>| each.net.next_due().into_iter().chain(each.game.wake()).min();
+        let due = |each: &mut Match<G>| each.net.next_due().into_iter().chain(each.game.wake()).min();
         let dues: Vec<Option<Time>> = self.matches.iter_mut().map(due).collect();
         let rooms = dues.iter().enumerate().filter_map(|(index, due)| Some((due.as_ref()?, Some(index))));
-        let scribes = self.scribes.next_due();
+        let scribes = self.scribes.machine.next_due();
         let next = rooms.chain(scribes.as_ref().map(|due| (due, None))).min_by_key(|&(due, _)| due);
         let (now, next) = match next {
             Some((&due, next)) if due <= until => (due, next),
@@ -282,10 +276,13 @@ where
         for (each, _) in self.matches.iter_mut().zip(&dues).filter(|(_, due)| due.is_none_or(|due| due > now)) {
             each.net.advance(now);
         }
-        self.scribes.advance(now);
+        self.scribes.machine.advance(now);
         self.report.count("steps");
         self.scribes.check();
-        let Some(index) = next else { return self.scribes.step() };
+        let Some(index) = next else {
+            self.scribes.machine.run();
+            return;
+        };
         let each = &mut self.matches[index];
         if self.disk.is_hanging() || self.faulty {
             // So much may wait for the disk that nothing more is read.
@@ -313,7 +310,7 @@ where
             }
         }
         // Clocks that were set back show the time again, and clients return.
-        let behind = self.matches.iter().map(|each| each.net.behind_until()).max().unwrap_or(Time::ZERO);
+        let behind = self.matches.iter().map(|each| each.net.behind).max().unwrap_or(Time::ZERO);
         let mut from = self.now().max(behind).plus(3 * SECOND);
         let mut current = BTreeSet::new();
         while self.now() < from.plus(CALM) {
@@ -336,22 +333,16 @@ where
                 continue;
             }
             for (address, _) in each.net.connected().filter(|&(at, _)| each.net.since(at) < from.plus(HALF)) {
-                assert!(
-                    current.contains(&(index, address)),
-                    "{address} is not told the state although nothing fails, until {:?}",
-                    self.now(),
-                );
+                let (now, is_told) = (self.now(), current.contains(&(index, address)));
+                assert!(is_told, "{address} is not told the state although nothing fails, until {now:?}");
                 self.report.count("clients told the state at the end");
             }
         }
         let (spooled, most) = (self.disk.memory_used(), MAX_SPOOLED * self.matches.len());
         // That of a journal that is lost has what was told.
         let lost = self.matches.iter().any(|each| !each.net.is_up() || !each.end.is_open());
-        assert!(
-            spooled <= most || lost,
-            "the spools have {spooled} bytes although the disk works: {:?}",
-            self.disk.memory_files()
-        );
+        let files = self.disk.memory_files();
+        assert!(spooled <= most || lost, "the spools have {spooled} bytes although the disk works: {files:?}");
         self.report.count("matches served to the end");
         self.dishonest = lied;
         self.crash(Crash::Kill);
@@ -361,7 +352,7 @@ where
     }
 
     // What the network did to a match that is over for the simulation.
-    fn count_traffic(&mut self, each: &Match<E, C, G>) {
+    fn count_traffic(&mut self, each: &Match<G>) {
         let Traffic { truncated, socket_errors, resets, half_closed, corked, doubled, lost, .. } = each.net.traffic();
         for (what, more) in [
             ("datagrams truncated", truncated),

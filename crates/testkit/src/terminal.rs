@@ -2,50 +2,14 @@
 
 use std::{
     io::{Read, Write},
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     thread,
-    time::Instant,
 };
 
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::PATIENCE;
-
-/// A value that one thread changes and another waits for.
-pub struct Watched<T> {
-    value: Mutex<T>,
-    changed: Condvar,
-}
-
-impl<T> Watched<T> {
-    /// Creates it with an initial value.
-    pub fn new(value: T) -> Arc<Self> {
-        Arc::new(Self { value: Mutex::new(value), changed: Condvar::new() })
-    }
-
-    /// The current value.
-    pub fn lock(&self) -> MutexGuard<'_, T> {
-        self.value.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Changes the value and wakes the waiting thread.
-    pub fn change(&self, change: impl FnOnce(&mut T)) {
-        change(&mut self.lock());
-        self.changed.notify_all();
-    }
-
-    /// Waits until `wanted` holds. `describe` formats the value for the panic message.
-    pub fn wait(&self, wanted: impl Fn(&T) -> bool, describe: impl Fn(&T) -> String) {
-        let deadline = Instant::now() + PATIENCE;
-        let mut value = self.lock();
-        while !wanted(&value) {
-            let left = deadline.saturating_duration_since(Instant::now());
-            assert!(!left.is_zero(), "waited too long; the value is\n{}", describe(&value));
-            value = self.changed.wait_timeout(value, left).unwrap_or_else(PoisonError::into_inner).0;
-        }
-    }
-}
+pub use crate::watched::Watched;
 
 fn size(columns: u16, rows: u16) -> PtySize {
     PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 }
@@ -195,24 +159,16 @@ impl Terminal {
         let ended = Watched::new(false);
         let watch = Arc::clone(&ended);
         let watchdog = thread::spawn(move || {
-            let (value, deadline) = (watch.lock(), PATIENCE);
-            let (value, timeout) = watch
-                .changed
-                .wait_timeout_while(value, deadline, |ended| !*ended)
-                .unwrap_or_else(PoisonError::into_inner);
-            drop(value);
-            if timeout.timed_out() {
+            let is_late = watch.find(|ended| ended.then_some(())).is_none();
+            if is_late {
                 let _ = killer.kill();
             }
-            timeout.timed_out()
+            is_late
         });
         let status = self.child.wait().expect("an own child can be waited for");
         ended.change(|ended| *ended = true);
-        assert!(
-            !watchdog.join().expect("the watchdog does not panic"),
-            "the program did not end; the screen is\n{}",
-            self.look(vt100::Screen::contents)
-        );
+        let is_late = watchdog.join().expect("the watchdog does not panic");
+        assert!(!is_late, "the program did not end; the screen is\n{}", self.look(vt100::Screen::contents));
         status.exit_code()
     }
 }

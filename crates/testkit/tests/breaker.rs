@@ -2,45 +2,44 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use bytes::Bytes;
 use mastermind::{
     Client, ClientMessage, Code, Feedback, Lifeline, Name, Rules,
     view::{Board, Line, Shown},
 };
-use netcore::{DecodeError, Gone, Link, Time};
+use netcore::{Link, Time};
 
-/// Guesses a code that may still be the one, asks for a lifeline and a hint now and then, and plays on; without a name it looks on.
+use crate::bot::{Bot, Mind};
+
+/// Guesses a code that may still be the one, asks for a lifeline and a hint now and then, and plays on.
 #[derive(Debug)]
-pub(crate) struct Breaker {
-    pub(crate) client: Client,
-    plays: bool,
-    pause: Duration,
-    next: Time,
+pub(crate) struct Codebreaker {
     // Where it begins to look for a code.
     number: usize,
     codes: Vec<Code>,
-    /// Its connection has ended.
-    pub(crate) gone: bool,
 }
+
+/// A codebreaker; without a name it looks on.
+pub(crate) type Breaker = Bot<Client, Codebreaker>;
 
 impl Breaker {
     /// Joins at `now` and says something after each `pause`; `number` makes it different from others.
     pub(crate) fn new(link: Link, name: Option<&str>, number: usize, now: Time, pause: Duration) -> Self {
         let codes = Rules::new(4, 8, false).expect("these rules are possible").all();
-        let plays = name.is_some();
         let client = Client::new(link, name.and_then(|name| Name::new(name.as_bytes()).ok()));
-        Self { client, plays, pause, next: now.plus(pause), number, codes, gone: false }
+        Self::over(client, name.is_some(), Codebreaker { number, codes }, now, pause)
     }
+}
 
-    fn think(&self) -> Option<ClientMessage> {
-        let board = self.client.board()?;
+impl Mind<Client> for Codebreaker {
+    fn think(&mut self, client: &Client) -> Option<ClientMessage> {
+        let board = client.board()?;
         if board.over.is_some() {
             return Some(ClientMessage::New(None));
         }
-        let turn = self.client.turn()?;
+        let turn = client.turn()?;
         match (self.number + turn.turn) % 7 {
             3 if turn.turn == 3 => return Some(ClientMessage::Lifeline(Lifeline::Place)),
-            5 if self.client.advice().is_none() => return Some(ClientMessage::Hint),
+            5 if client.advice().is_none() => return Some(ClientMessage::Hint),
             _ => {}
         }
         let fits = |code: &&Code| {
@@ -52,43 +51,6 @@ impl Breaker {
         let from = self.number * 97 % self.codes.len();
         let mut codes = self.codes[from..].iter().chain(&self.codes[..from]);
         codes.find(fits).map(|code| ClientMessage::Guess(*code))
-    }
-}
-
-impl netcore::Client for Breaker {
-    type Action = ClientMessage;
-    type Error = DecodeError;
-
-    fn receive(&mut self, now: Time, bytes: &[u8]) -> Result<(), DecodeError> {
-        self.client.receive(now, bytes)
-    }
-
-    fn act(&mut self, now: Time, action: ClientMessage) {
-        self.client.act(now, action);
-    }
-
-    fn take_outgoing(&mut self) -> Option<Bytes> {
-        self.client.take_outgoing()
-    }
-
-    fn deadline(&self, _: Time) -> Option<Time> {
-        (self.plays && !self.is_over()).then_some(self.next)
-    }
-
-    fn elapsed(&mut self, now: Time) {
-        self.next = now.plus(self.pause);
-        if let Some(message) = self.think() {
-            self.client.act(now, message);
-        }
-    }
-
-    fn disconnected(&mut self, now: Time, why: Gone) {
-        self.gone = true;
-        self.client.disconnected(now, why);
-    }
-
-    fn is_over(&self) -> bool {
-        self.client.is_over()
     }
 }
 

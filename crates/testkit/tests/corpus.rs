@@ -26,83 +26,28 @@ fn for_each_file(target: &str, property: fn(&[u8])) {
 }
 
 #[test]
-fn client_message() {
-    for_each_file("client_message", properties::client_message);
-}
-
-#[test]
-fn server_message() {
-    for_each_file("server_message", properties::server_message);
-}
-
-#[test]
-fn robots_client_message() {
-    for_each_file("robots_client_message", properties::robots::client_message);
-}
-
-#[test]
-fn robots_server_message() {
-    for_each_file("robots_server_message", properties::robots::server_message);
-}
-
-#[test]
-fn robots_draw_message() {
-    for_each_file("robots_draw_message", properties::robots::draw_message);
-}
-
-#[test]
-fn robots_input_message() {
-    for_each_file("robots_input_message", properties::robots::input_message);
-}
-
-#[test]
-fn blackjack_player_message() {
-    for_each_file("blackjack_player_message", properties::blackjack::player_message);
-}
-
-#[test]
-fn blackjack_dealer_message() {
-    for_each_file("blackjack_dealer_message", properties::blackjack::dealer_message);
-}
-
-#[test]
-fn blackjack_table() {
-    for_each_file("blackjack_table", properties::blackjack::table);
-}
-
-#[test]
-fn mastermind_line() {
-    for_each_file("mastermind_line", properties::mastermind::line);
-}
-
-#[test]
-fn mastermind_client_message() {
-    for_each_file("mastermind_client_message", properties::mastermind::client_message);
-}
-
-#[test]
-fn mastermind_server_message() {
-    for_each_file("mastermind_server_message", properties::mastermind::server_message);
-}
-
-#[test]
-fn mastermind_record() {
-    for_each_file("mastermind_record", properties::mastermind::record);
-}
-
-#[test]
-fn journal() {
-    for_each_file("journal", properties::journal::journal);
-}
-
-#[test]
-fn room() {
-    for_each_file("room", properties::rooms::room);
-}
-
-#[test]
-fn map() {
-    for_each_file("map", properties::map);
+fn each_target_is_run_with_its_corpus() {
+    let targets: [(&str, fn(&[u8])); 16] = [
+        ("client_message", properties::client_message),
+        ("server_message", properties::server_message),
+        ("robots_client_message", properties::robots::client_message),
+        ("robots_server_message", properties::robots::server_message),
+        ("robots_draw_message", properties::robots::draw_message),
+        ("robots_input_message", properties::robots::input_message),
+        ("blackjack_player_message", properties::blackjack::player_message),
+        ("blackjack_dealer_message", properties::blackjack::dealer_message),
+        ("blackjack_table", properties::blackjack::table),
+        ("mastermind_line", properties::mastermind::line),
+        ("mastermind_client_message", properties::mastermind::client_message),
+        ("mastermind_server_message", properties::mastermind::server_message),
+        ("mastermind_record", properties::mastermind::record),
+        ("journal", properties::journal::journal),
+        ("room", properties::rooms::room),
+        ("map", properties::map),
+    ];
+    for (target, property) in targets {
+        for_each_file(target, property);
+    }
 }
 
 #[test]

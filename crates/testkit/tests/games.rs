@@ -7,8 +7,8 @@ mod robots;
 
 use std::{fmt::Debug, net::SocketAddr, time::Duration};
 
-use netcore::{Engine, GameEvent, Hosted, Role, Time};
-use testkit::net::{Net, StreamConditions};
+use netcore::{Client, GameEvent, Role, Time};
+use testkit::net::{Hostable, Net, StreamConditions};
 
 /// How a client is connected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,12 +34,7 @@ fn address(number: u8) -> SocketAddr {
 }
 
 /// Connects a client.
-fn add<E, C>(net: &mut Net<E, C>, number: u8, by: By, role: Role, client: C)
-where
-    E: Engine,
-    Hosted<E>: Send + Sync + 'static,
-    C: netcore::Client<Error: Debug>,
-{
+fn add<E: Hostable, C: Client<Error: Debug>>(net: &mut Net<E, C>, number: u8, by: By, role: Role, client: C) {
     match by {
         By::Datagrams => {
             assert_eq!(role, Role::Player, "nobody is a watcher over datagrams");
@@ -52,12 +47,7 @@ where
 
 /// Runs the network step by step, for at most an hour, and calls `look` after each step. Ends when the room has an
 /// outcome or `look` returns `true`.
-fn run<E, C>(net: &mut Net<E, C>, mut look: impl FnMut(&mut Net<E, C>) -> bool)
-where
-    E: Engine,
-    Hosted<E>: Send + Sync + 'static,
-    C: netcore::Client<Error: Debug>,
-{
+fn run<E: Hostable, C: Client<Error: Debug>>(net: &mut Net<E, C>, mut look: impl FnMut(&mut Net<E, C>) -> bool) {
     let until = net.now().plus(Duration::from_secs(3_600));
     while net.outcome().is_none() && !look(net) {
         assert!(net.step(until), "the game never ends");
@@ -65,23 +55,13 @@ where
 }
 
 /// Lets everybody join before conditions become rough.
-fn sit_down<E, C>(net: &mut Net<E, C>, seed: u64)
-where
-    E: Engine,
-    Hosted<E>: Send + Sync + 'static,
-    C: netcore::Client<Error: Debug>,
-{
+fn sit_down<E: Hostable, C: Client<Error: Debug>>(net: &mut Net<E, C>, seed: u64) {
     net.run_until(net.now().plus(Duration::from_millis(20)));
     net.set_stream_conditions(rough(seed));
 }
 
 /// Checks that every joining and leaving is reported with the address of the peer.
-fn check_events<E, C>(net: &Net<E, C>)
-where
-    E: Engine,
-    Hosted<E>: Send + Sync + 'static,
-    C: netcore::Client<Error: Debug>,
-{
+fn check_events<E: Hostable, C: Client<Error: Debug>>(net: &Net<E, C>) {
     let mut joined = 0;
     for (event, address) in net.recorder().events() {
         if let GameEvent::Joined { .. } | GameEvent::Left { .. } = event {

@@ -1,16 +1,15 @@
 //! Whole matches whose server is killed and resumed from its journal many times.
 
 mod blackjack;
-mod cuts;
 mod mastermind;
 mod nuggets;
 mod planted;
 mod repeating;
+mod replays;
 mod robots;
 mod seats;
 
 use std::{
-    env,
     net::SocketAddr,
     num::NonZero,
     sync::{
@@ -22,7 +21,7 @@ use std::{
 };
 
 use testkit::{
-    seeds::{ONE, for_each_seed},
+    seeds::{ONE, for_each_seed, number},
     simulation::{Options, Report, simulate},
 };
 
@@ -40,10 +39,10 @@ type Simulate = fn(u64, Options) -> Report;
 
 /// Each game with its name.
 const GAMES: [(&str, Simulate); 4] = [
-    ("nuggets", |seed, options| simulate::<_, _, Nuggets>(seed, options)),
-    ("robots", |seed, options| simulate::<_, _, Robots>(seed, options)),
-    ("blackjack", |seed, options| simulate::<_, _, Blackjack>(seed, options)),
-    ("mastermind", |seed, options| simulate::<_, _, Mastermind>(seed, options)),
+    ("nuggets", simulate::<Nuggets>),
+    ("robots", simulate::<Robots>),
+    ("blackjack", simulate::<Blackjack>),
+    ("mastermind", simulate::<Mastermind>),
 ];
 
 /// The seeds of each game that always run.
@@ -149,11 +148,6 @@ fn the_same_seed_gives_the_same_run() {
 /// Environment variables: how many seconds [`simulate_for_long`] runs, and its first seed.
 const SECONDS: &str = "SIMULATE_SECONDS";
 const SEED: &str = "SIMULATE_SEED";
-
-fn number(variable: &str) -> Option<u64> {
-    let text = env::var(variable).ok()?;
-    Some(text.parse().unwrap_or_else(|_| panic!("{variable} is {text:?}, expected a number")))
-}
 
 // The command that plays a match again.
 fn command(game: &str, seed: u64) -> String {

@@ -1,8 +1,8 @@
 //! A minimal engine.
 
 use netcore::{
-    Admission, DecodeError, Engine, Fingerprint, Framing, Input, Leave, Outbox, Outcome, Phase, Protocol, Recorded,
-    StateError, Status, Time,
+    Admission, DecodeError, Engine, Fingerprint, Framing, Input, Outbox, Outcome, Phase, Protocol, Recorded, StateError,
+    Status, Time,
 };
 use serde::{Deserialize, Serialize};
 
@@ -13,12 +13,11 @@ pub(crate) struct Adder {
     pub(crate) sum: u64,
     start: u64,
     seconds: u64,
-    over: Option<Outcome>,
 }
 
 impl Adder {
     pub(crate) const fn new(start: u64) -> Self {
-        Self { sum: start, start, seconds: 0, over: None }
+        Self { sum: start, start, seconds: 0 }
     }
 }
 
@@ -60,7 +59,6 @@ impl Engine for Adder {
             Input::Message { message: b'-', .. } => return,
             Input::Message { message, .. } => self.sum += u64::from(message),
             Input::Elapsed => self.seconds += 1,
-            Input::Stop(Leave::Over | Leave::Resumable) => self.over = Some(Outcome::Stopped),
             _ => {}
         }
         out.send_everyone(self.sum.to_string().into());
@@ -71,14 +69,13 @@ impl Engine for Adder {
     }
 
     fn outcome(&self) -> Option<Outcome> {
-        self.over
+        None
     }
 
     fn digest(&self) -> u64 {
         let mut fingerprint = Fingerprint::new();
         fingerprint.add(self.sum);
         fingerprint.add(self.seconds);
-        fingerprint.add(u64::from(self.over.is_some()));
         fingerprint.value()
     }
 

@@ -82,6 +82,13 @@ impl Bench {
         Ok(Self { now, ..Self::of(disk.clone(), journal.to_owned(), writing.scribe, parts) })
     }
 
+    /// Ann has connected, and that is written.
+    pub(crate) fn joined(mut self) -> Self {
+        self.connect();
+        self.settle();
+        self
+    }
+
     /// Ann connects over a stream.
     pub(crate) fn connect(&mut self) {
         self.connect_as(ANN, Link::Stream);

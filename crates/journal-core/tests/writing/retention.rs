@@ -1,9 +1,7 @@
 //! Old journals that are removed.
 
 use std::{
-    io,
     path::{Path, PathBuf},
-    sync::Arc,
     time::{Duration, SystemTime},
 };
 
@@ -128,68 +126,14 @@ fn a_journal_goes_with_all_of_its_files_and_one_in_use_stays() {
     assert_eq!(disk.files(), ["/games/notes.txt", "/games/other.journal"].map(PathBuf::from), "its spool is gone too");
 }
 
-/// A disk on which one file cannot be removed.
-#[derive(Debug)]
-struct Stubborn(SimulatedDisk, PathBuf);
-
 #[test]
 fn one_that_cannot_be_removed_does_not_keep_the_others() {
     let disk = SimulatedDisk::new();
     let (paths, now) = journals(&disk, 3);
-    let stubborn = Stubborn(disk.clone(), paths[1].clone());
+    disk.set_stubborn(&paths[1]);
     let retention = Retention { count: Some(0), ..Retention::default() };
-    let pruned = prune(&stubborn, Path::new(GAMES), &retention, now, spare).unwrap();
+    let pruned = prune(&disk, Path::new(GAMES), &retention, now, spare).unwrap();
     assert_eq!(pruned.removed.len(), 2);
     assert_eq!(pruned.failed.iter().map(|(path, _)| path).collect::<Vec<_>>(), [&paths[1]]);
     assert_eq!(left(&disk), paths[1..2]);
-}
-
-impl journal_core::Disk for Stubborn {
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        if path == self.1 { Err(io::ErrorKind::PermissionDenied.into()) } else { self.0.remove(path) }
-    }
-
-    fn create(&self, path: &Path) -> io::Result<Arc<dyn journal_core::DiskFile>> {
-        self.0.create(path)
-    }
-
-    fn open(&self, path: &Path, write: bool) -> io::Result<Arc<dyn journal_core::DiskFile>> {
-        self.0.open(path, write)
-    }
-
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.0.rename(from, to)
-    }
-
-    fn create_directory(&self, path: &Path) -> io::Result<()> {
-        self.0.create_directory(path)
-    }
-
-    fn sync_directory(&self, path: &Path) -> io::Result<()> {
-        self.0.sync_directory(path)
-    }
-
-    fn list(&self, directory: &Path) -> io::Result<Vec<PathBuf>> {
-        self.0.list(directory)
-    }
-
-    fn is_file(&self, path: &Path) -> bool {
-        self.0.is_file(path)
-    }
-
-    fn is_directory(&self, path: &Path) -> bool {
-        self.0.is_directory(path)
-    }
-
-    fn memory(&self) -> Option<PathBuf> {
-        self.0.memory()
-    }
-
-    fn wait_for_lock(&self, attempt: u32) -> bool {
-        self.0.wait_for_lock(attempt)
-    }
-
-    fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
-        self.0.canonical(path)
-    }
 }

@@ -1,6 +1,6 @@
 //! Disks that are full, fail, or do not respond.
 
-use journal_core::{ResumeError, State, SyncPolicy};
+use journal_core::{State, SyncPolicy};
 use netcore::Hold as _;
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
@@ -14,39 +14,13 @@ fn state(bench: &Bench) -> State {
 
 /// A room whose records are safe in memory at once.
 fn spooled() -> Bench {
-    let mut bench = Bench::on(SimulatedDisk::new(), SyncPolicy::Interval, MAX);
-    bench.connect();
-    bench.settle();
-    bench
-}
-
-#[test]
-fn a_full_disk_leaves_a_valid_journal_that_is_marked_as_cut() {
-    let mut bench = Bench::new(SyncPolicy::Interval);
-    bench.connect();
-    bench.settle();
-    // Space for one and a half records.
-    bench.disk.set_fault(Some(Fault::Full(18)));
-    bench.say(b"a");
-    bench.settle();
-    bench.say(b"b");
-    bench.settle();
-    assert!(bench.may_leave() && !bench.end.is_open(), "the match continues");
-    bench.say(b"c");
-    assert!(bench.may_leave());
-    assert_eq!(state(&bench), State::Cut);
-    assert_eq!(bench.arrivals().len(), 2, "no partial record is left");
-    bench.disk.crash(Crash::PowerCut, &mut Pcg64::seed_from_u64(1));
-    let resumed = Bench::resume(&bench.disk, &bench.journal, SyncPolicy::Interval, MAX);
-    assert!(matches!(resumed, Err(ResumeError::Cut)));
+    Bench::on(SimulatedDisk::new(), SyncPolicy::Interval, MAX).joined()
 }
 
 #[test]
 fn a_disk_that_fails_to_sync_cuts_the_journal_once_that_is_marked() {
     for sync in [SyncPolicy::Always, SyncPolicy::Interval] {
-        let mut bench = Bench::new(sync);
-        bench.connect();
-        bench.settle();
+        let mut bench = Bench::new(sync).joined();
         bench.disk.set_fault(Some(Fault::FailingSyncs(0)));
         bench.say(b"a");
         bench.hold.flush();
@@ -67,9 +41,7 @@ fn nothing_leaves_before_the_mark_of_a_cut_is_on_disk() {
     for (sync, memory) in [(SyncPolicy::Always, true), (SyncPolicy::Interval, true), (SyncPolicy::Interval, false)] {
         let disk = SimulatedDisk::new();
         disk.set_memory(memory);
-        let mut bench = Bench::on(disk, sync, MAX);
-        bench.connect();
-        bench.settle();
+        let mut bench = Bench::on(disk, sync, MAX).joined();
         let before = bench.arrivals().len();
         // Neither the record nor the mark can be written.
         bench.disk.set_fault(Some(Fault::FailingWrites(0)));
@@ -126,9 +98,7 @@ fn a_mark_that_fails_at_first_is_tried_again() {
 
 #[test]
 fn a_cut_over_a_partial_record_that_cannot_be_removed_is_no_damage() {
-    let mut bench = Bench::new(SyncPolicy::Interval);
-    bench.connect();
-    bench.settle();
+    let mut bench = Bench::new(SyncPolicy::Interval).joined();
     bench.say(b"a");
     bench.hold.flush();
     bench.disk.set_fault(Some(Fault::FailingWrites(5)));

@@ -52,7 +52,7 @@ impl<E: Game> ReplayScreen<E> {
         if let Some(typed) = &self.typed {
             let most = match E::STEP {
                 Step::Turn => String::new(),
-                Step::Arrival => format!(" up to {}", grouped(self.playback.end().arrivals)),
+                Step::Arrival => format!(" up to {}", grouped(self.playback.end.arrivals)),
             };
             let text = format!("Go to {}{most}, or mm:ss: {typed}_", E::STEP.one());
             return StatusLine::new(&text).right("Enter go, Esc cancel").render(area, buffer);
@@ -78,8 +78,8 @@ impl<E: Game> ReplayScreen<E> {
 
     // Whether it is playing, the speed, and the position.
     fn bar(&self, area: Rect, buffer: &mut Buffer) {
-        let start = self.playback.start().time;
-        let (now, end) = (self.clock.max(start), self.playback.end().time.max(self.clock));
+        let start = self.playback.start.time;
+        let (now, end) = (self.clock.max(start), self.playback.end.time.max(self.clock));
         let sign = match (self.goal.is_some(), self.playing, self.playback.next_time().is_none()) {
             (true, ..) => ">>",
             (false, _, true) => "[]",
@@ -91,7 +91,7 @@ impl<E: Game> ReplayScreen<E> {
             (game @ 2.., Some(turn)) => format!(" game {game} turn {turn}  ? keys"),
             (_, Some(turn)) => format!(" turn {turn}  ? keys"),
             (_, None) => {
-                let (now, end) = (grouped(self.playback.arrivals()), grouped(self.playback.end().arrivals));
+                let (now, end) = (grouped(self.playback.arrivals()), grouped(self.playback.end.arrivals));
                 format!(" arrival {now} of {end}  ? keys")
             }
         };

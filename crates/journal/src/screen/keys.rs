@@ -58,7 +58,7 @@ impl<E: Game> ReplayScreen<E> {
             Key::Byte(b'g') => self.typed = Some(String::new()),
             Key::Byte(b'?') | Key::Function(1) => self.help = true,
             Key::Byte(b'\t') => self.playback.scene().0.follow_next(&mut self.view),
-            Key::Pad { key: Pad::Home, .. } => self.go_to(Goal::Arrivals(self.playback.start().arrivals)),
+            Key::Pad { key: Pad::Home, .. } => self.go_to(Goal::Arrivals(self.playback.start.arrivals)),
             Key::Pad { key: Pad::End, .. } => self.go_to(Goal::End),
             Key::Pad { key: Pad::PageUp, .. } => self.leap(false),
             Key::Pad { key: Pad::PageDown, .. } => self.leap(true),
@@ -76,7 +76,7 @@ impl<E: Game> ReplayScreen<E> {
         self.playing = !self.playing;
         // At the end it can only start again.
         if self.playing && self.goal.is_none() && self.playback.next_time().is_none() {
-            self.go_to(Goal::Arrivals(self.playback.start().arrivals));
+            self.go_to(Goal::Arrivals(self.playback.start.arrivals));
         }
     }
 

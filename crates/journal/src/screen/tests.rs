@@ -168,7 +168,7 @@ fn wherever_it_was_wound_to_the_picture_is_the_same() {
     let mut there = opened::<nuggets::Server>(&path, None);
     let mut back = opened::<nuggets::Server>(&path, None);
     goes(&mut back, Goal::End);
-    let end = back.playback().end().arrivals;
+    let end = back.playback().end.arrivals;
     for arrivals in [end, end - 1, 700, 300, 257, 256, 255, 40, 1, 0] {
         goes(&mut back, Goal::Arrivals(arrivals));
         there = opened(&path, None);

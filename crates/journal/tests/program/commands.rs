@@ -51,7 +51,6 @@ fn a_list_continues_after_a_damaged_journal() {
     damaged[middle] ^= 1;
     folder.file("wrong.journal", &damaged);
     let list = told(&["list", path(folder.path())]);
-    println!("{list}");
     let about = |name: &str| {
         let mut lines = list.lines().skip_while(|line| *line != name);
         lines.nth(1).unwrap_or_default().trim().to_owned()
@@ -73,7 +72,6 @@ fn a_list_continues_after_a_damaged_journal() {
 fn show_prints_players_and_results_and_no_secrets() {
     let folder = TempDir::new();
     let robots = told(&["show", path(&matches::robots(folder.path()))]);
-    println!("{robots}");
     for line in [
         "game      robots, rules 1",
         "begun     2026-11-22 06:37:51 UTC by version 0.1.0",
@@ -89,13 +87,11 @@ fn show_prints_players_and_results_and_no_secrets() {
     }
     let file = matches::blackjack(folder.path());
     let (blackjack, secrets) = (told(&["show", path(&file)]), told(&["show", path(&file), "--secrets"]));
-    println!("{blackjack}");
     assert!(blackjack.contains("Ann joined as table 1, seat 1 from 10.0.0.7:4000"));
     assert!(blackjack.contains("  1. ") && blackjack.contains("match is over: it was played to its end"));
     assert!(secrets.contains("seed      [77,0,0,") && !blackjack.contains("77,0"));
     let file = matches::mastermind(folder.path());
     let (mastermind, secrets) = (told(&["show", path(&file)]), told(&["show", path(&file), "--secrets"]));
-    println!("{mastermind}");
     for line in [
         "played    each on their own",
         "codes     4 pegs, with repeats",
@@ -106,7 +102,6 @@ fn show_prints_players_and_results_and_no_secrets() {
     assert!(mastermind.contains("Bob left: quit") && mastermind.contains("game 2 ended"));
     assert!(secrets.contains("seed      77") && !mastermind.contains("77"));
     let nuggets = told(&["show", path(&matches::nuggets(folder.path(), 5, true))]);
-    println!("{nuggets}");
     assert!(nuggets.contains("map       26 columns, 5 rows") && nuggets.contains("Bob_[2J joined as B"));
     assert!(nuggets.contains("Ann left: quit") && !nuggets.contains('\x1b'));
 }
@@ -121,7 +116,6 @@ fn a_replay_that_does_not_diverge_reports_its_speed() {
         matches::mastermind(folder.path()),
     ] {
         let verdict = told(&["verify", path(&file)]);
-        println!("{verdict}");
         assert!(verdict.contains("the same state after every arrival"));
         // The others are too short for a reliable factor on a busy machine.
         assert!(verdict.contains("times as fast") || !file.ends_with("nuggets.journal"), "{verdict}");
@@ -142,12 +136,8 @@ fn divergence_and_damage_are_reported_with_their_position() {
     // A cut at that arrival shows the same, and a later one is impossible.
     let cut = folder.path().join("cut.journal");
     let said = told(&["cut", &other, "--at", &at.to_string(), "--game", "-o", path(&cut)]);
-    assert!(
-        said.contains(&format!(
-            "Like the whole journal, this one is not reproduced: the replay diverges from the match at arrival {at}"
-        )),
-        "{said}"
-    );
+    let expected = "Like the whole journal, this one is not reproduced: the replay diverges from the match at arrival";
+    assert!(said.contains(&format!("{expected} {at}")), "{said}");
     assert!(refused(&["verify", path(&cut)]).contains("diverges from the match"));
     let late = refused(&["cut", &other, "--at", &(at + 1).to_string(), "-o", path(&folder.path().join("no"))]);
     assert!(late.contains(&format!("cut it there with --at {at}")), "{late}");
@@ -179,17 +169,14 @@ fn divergence_and_damage_are_reported_with_their_position() {
 fn a_piped_replay_prints_lines() {
     let folder = TempDir::new();
     let text = told(&["replay", path(&matches::nuggets(folder.path(), 12, true))]);
-    println!("{text}");
     assert!(text.lines().any(|line| line == "0:02 Ann: l" || line == "0:02 Ann: h" || line.starts_with("0:02 Ann: ")));
     assert!(text.contains("0:01 Bob_[2J joined as B") && text.contains(" Ann sent a malformed message"));
     let text = told(&["replay", "--text", path(&matches::robots(folder.path()))]);
     assert!(text.lines().any(|line| line == "0:00 turn 1: Ann placed a bomb"), "{text}");
     assert!(text.lines().any(|line| line == "0:01 turn 3: Bob placed a block"), "{text}");
     let text = told(&["replay", "--text", path(&matches::blackjack(folder.path()))]);
-    println!("{text}");
     assert!(text.contains(" Ann: HIT") && text.contains(" Bob: STAND"), "{text}");
     let text = told(&["replay", "--text", path(&matches::mastermind(folder.path()))]);
-    println!("{text}");
     assert!(text.contains(" Ann: GUESS 1122") && text.contains(" Bob: GUESS 7788"), "{text}");
     assert!(text.contains(" Ann: LIFELINE 1") && text.contains(" Bob: NEW"), "{text}");
     let error = refused(&["replay", path(&folder.path().join("robots.journal")), "--seat", "Zoe"]);
@@ -201,7 +188,6 @@ fn an_export_as_lines_has_each_arrival_with_its_words_and_bytes() {
     let folder = TempDir::new();
     let file = matches::nuggets(folder.path(), 3, true);
     let lines = told(&["export", path(&file), "--format", "jsonl"]);
-    println!("{lines}");
     let lines: Vec<serde_json::Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!((&lines[0]["kind"], &lines[0]["game"]), (&"match".into(), &"nuggets".into()));
     assert_eq!(lines[1]["kind"], "connected");
@@ -256,7 +242,6 @@ fn a_cut_shows_the_same_from_the_beginning_or_from_its_game() {
     let [whole, game] = ["whole.journal", "game.journal"].map(|name| folder.path().join(name));
     let said = told(&["cut", path(&file), "--at", &at, "-o", path(&whole)]);
     let said_of_game = told(&["cut", path(&file), "--at", &at, "--game", "-o", path(&game)]);
-    println!("{said}{said_of_game}");
     let digest = |said: &str| said.split("digest as the match, ").nth(1).unwrap()[..16].to_owned();
     assert_eq!(digest(&said), digest(&said_of_game));
     assert!(said_of_game.contains("It begins with the state before game 2 began") && said.contains("addresses"));
@@ -398,7 +383,6 @@ fn prune_removes_the_oldest_and_says_what() {
     held.lock().unwrap();
     assert!(opened.is_in_use());
     let would = told(&["prune", path(folder.path()), "--keep", "1d", "--dry-run"]);
-    println!("{would}");
     assert_eq!(count(), 6);
     assert!(would.contains("skipped: a server is writing it"), "{would}");
     assert!(would.ends_with(": would be removed\n") && would.contains("\n2 journals, "), "{would}");

@@ -30,7 +30,9 @@ fn path(path: &Path) -> &str {
 // Standard output of a command that succeeds.
 fn told(arguments: &[&str]) -> String {
     let Finished { code, stdout, stderr } = journal(arguments);
-    assert_eq!((code, stderr.as_str()), (Some(0), ""), "{arguments:?} {stdout}");
+    // Shown only when the test fails.
+    eprintln!("{arguments:?}\n{stdout}");
+    assert_eq!((code, stderr.as_str()), (Some(0), ""));
     stdout
 }
 

@@ -1,98 +1,34 @@
 use std::{
     fs,
-    net::SocketAddr,
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
 };
 
-use bytes::BytesMut;
-use journal_core::{Head, JournalEnd, JournalHold, Journalled, Scribe, SyncPolicy, SystemDisk, Writing};
-use netcore::{
-    Gone, Hold as _, Hosted, Input, Leave, Link, Outbox, Output, PeerId, Recorded, Role, Room, Time, To,
-    wire::ShortText,
-};
+use journal_core::SystemDisk;
+use netcore::{Input, Leave, Link, Output, Recorded, Room as _, To, wire::ShortText};
+use testkit::by_hand::Match;
 
-/// A match in progress.
-pub(crate) struct Match<E: Recorded> {
-    room: Journalled<E>,
-    hold: JournalHold,
-    end: JournalEnd,
-    scribe: Scribe,
-    now: Time,
-    peers: u64,
-    pub(crate) path: PathBuf,
+fn begin<E: Recorded>(folder: &Path, engine: E) -> Match<E> {
+    let mut game = Match::begin(Arc::new(SystemDisk), folder, engine, journal_core::MAX_SIZE);
+    let path = folder.join(format!("{}.journal", E::GAME));
+    fs::rename(&game.path, &path).unwrap();
+    game.path = path;
+    game
 }
 
-impl<E: Recorded> Match<E> {
-    pub(crate) fn begin(folder: &Path, engine: E) -> Self {
-        let mut game = Self::begin_with(folder, engine, journal_core::MAX_SIZE);
-        let path = folder.join(format!("{}.journal", E::GAME));
-        fs::rename(&game.path, &path).unwrap();
-        game.path = path;
-        game
-    }
+fn pass<E: Recorded>(game: &mut Match<E>, millis: u64) -> Vec<Output> {
+    game.pass(Duration::from_millis(millis))
+}
 
-    // Of which so much is kept.
-    fn begin_with(folder: &Path, engine: E, max: u64) -> Self {
-        let listen: SocketAddr = "10.0.0.1:2000".parse().unwrap();
-        let head = Head::new(&engine, "0.1.0", vec![listen], 1_795_329_471);
-        let scribe = Scribe::by_hand();
-        let writing = Writing { disk: Arc::new(SystemDisk), scribe: scribe.clone(), sync: SyncPolicy::Interval, max };
-        let (path, (room, hold, end)) = writing.create(folder, Hosted::new(engine), head).unwrap();
-        Self { room, hold, end, scribe, now: Time::ZERO, peers: 0, path }
+/// Writes the rest; with `close`, closes the journal like a server that ends.
+fn finish<E: Recorded>(mut game: Match<E>, close: bool) -> PathBuf {
+    if close {
+        game.input(Input::Stop(Leave::Over));
+        game.end.close();
     }
-
-    pub(crate) fn input(&mut self, input: Input<'_, &[u8]>) -> Vec<Output> {
-        let mut out = Outbox::new();
-        self.room.input(self.now, input, &mut out);
-        out.drain().collect()
-    }
-
-    pub(crate) fn come(&mut self, link: Link) -> PeerId {
-        let peer = PeerId(self.peers);
-        self.peers += 1;
-        let address = format!("10.0.0.7:{}", 4000 + peer.0);
-        self.input(Input::Connected { peer, role: Role::Player, link, address: (&address).into() });
-        peer
-    }
-
-    pub(crate) fn say(&mut self, peer: PeerId, bytes: &[u8]) -> Vec<Output> {
-        let mut out = Outbox::new();
-        self.room.receive(self.now, peer, &mut BytesMut::from(bytes), &mut out);
-        out.drain().collect()
-    }
-
-    pub(crate) fn leave(&mut self, peer: PeerId) {
-        self.input(Input::Disconnected { peer, why: Gone::Broken });
-    }
-
-    /// Lets time pass, with all deadlines of the room.
-    pub(crate) fn pass(&mut self, millis: u64) -> Vec<Output> {
-        let until = self.now.plus(Duration::from_millis(millis));
-        let mut outputs = vec![];
-        while let Some(due) = self.room.deadline().filter(|&due| due <= until) {
-            self.now = self.now.max(due);
-            outputs.extend(self.input(Input::Elapsed));
-        }
-        self.now = until;
-        outputs
-    }
-
-    /// Writes the rest; with `close`, closes the journal like a server that ends.
-    pub(crate) fn finish(mut self, close: bool) -> PathBuf {
-        if close {
-            self.input(Input::Stop(Leave::Over));
-            self.end.close();
-        }
-        self.settle();
-        self.path
-    }
-
-    fn settle(&mut self) {
-        self.hold.flush();
-        while self.scribe.write() || self.scribe.keep() {}
-    }
+    game.settle();
+    game.path
 }
 
 /// Ann and Bob walk through a map of two rooms, Ann leaves, and Cid watches.
@@ -102,24 +38,24 @@ pub(crate) fn nuggets(folder: &Path, steps: u32, close: bool) -> PathBuf {
     let (grid, _) = nuggets::Grid::parse(MAP).unwrap();
     let rules = nuggets::Rules { gold: 100_000, ..Default::default() };
     let config = nuggets::Config { seed: 7, rematch: true, rules, ..Default::default() };
-    let mut game = Match::begin(folder, nuggets::Server::new(Arc::new(grid), config).unwrap());
+    let mut game = begin(folder, nuggets::Server::new(Arc::new(grid), config).unwrap());
     let ann = game.come(Link::Datagram);
     game.say(ann, b"PLAY Ann");
-    game.pass(1_500);
+    pass(&mut game, 1_500);
     let bob = game.come(Link::Message);
     game.say(bob, b"PLAY Bob\x1b[2J");
     let cid = game.come(Link::Datagram);
     game.say(cid, b"SPECTATE");
     for step in 0..steps {
-        game.pass(400);
+        pass(&mut game, 400);
         let key = b"hljkyubn"[step.wrapping_mul(2_654_435_761) as usize >> 7 & 7];
         game.say(if step % 3 == 0 { bob } else { ann }, &[b'K', b'E', b'Y', b' ', key]);
     }
     game.say(ann, b"KEY");
-    game.pass(1_000);
+    pass(&mut game, 1_000);
     game.say(ann, b"KEY Q");
-    game.pass(250);
-    game.finish(close)
+    pass(&mut game, 250);
+    finish(game, close)
 }
 
 fn robots_server() -> robots::Server {
@@ -140,7 +76,7 @@ fn robots_server() -> robots::Server {
 
 /// Games of robots, until the first of several files of the journal is not kept any more.
 pub(crate) fn long(folder: &Path) -> PathBuf {
-    let mut game = Match::begin_with(folder, robots_server(), 64 << 10);
+    let mut game = Match::begin(Arc::new(SystemDisk), folder, robots_server(), 64 << 10);
     let ann = game.come(Link::Stream);
     let bob = game.come(Link::Stream);
     while game.path.exists() {
@@ -149,47 +85,47 @@ pub(crate) fn long(folder: &Path) -> PathBuf {
         for _ in 0..10 {
             for _ in 0..20 {
                 game.say(ann, b"\x03\x01");
-                game.pass(20);
+                pass(&mut game, 20);
             }
-            game.pass(100);
+            pass(&mut game, 100);
         }
         game.settle();
     }
     game.leave(bob);
-    game.finish(true)
+    finish(game, true)
 }
 
 /// Two games of ten turns; Bob does nothing in the second.
 pub(crate) fn robots(folder: &Path) -> PathBuf {
-    let mut game = Match::begin(folder, robots_server());
+    let mut game = begin(folder, robots_server());
     let ann = game.come(Link::Stream);
     let bob = game.come(Link::Stream);
     for played in 0..2 {
         game.say(ann, b"\x00\x03Ann");
-        game.pass(200);
+        pass(&mut game, 200);
         game.say(bob, b"\x00\x03Bob");
         for turn in 0..10_u8 {
             game.say(ann, if turn % 4 == 0 { b"\x01" } else { b"\x03\x01" });
             if played == 0 {
                 game.say(bob, if turn % 5 == 2 { b"\x02" } else { b"\x03\x02" });
             }
-            game.pass(500);
+            pass(&mut game, 500);
         }
-        game.pass(2_000);
+        pass(&mut game, 2_000);
     }
     game.leave(bob);
-    game.pass(100);
-    game.finish(true)
+    pass(&mut game, 100);
+    finish(game, true)
 }
 
 /// A table for two, three rounds. Ann hits sometimes, Bob never does. Bob uses the binary dialect.
 pub(crate) fn blackjack(folder: &Path) -> PathBuf {
     let mut config = blackjack::Config::new(3, blackjack::Seed::from_number(77));
     config.players = 2;
-    let mut game = Match::begin(folder, blackjack::Server::new(config).unwrap());
+    let mut game = begin(folder, blackjack::Server::new(config).unwrap());
     let ann = game.come(Link::Stream);
     game.say(ann, b"JOIN Ann\0");
-    game.pass(700);
+    pass(&mut game, 700);
     let bob = game.come(Link::Stream);
     let mut told = game.say(bob, b"\0\0\0\x05\x01\x01Bob");
     let mut asked = 0_u32;
@@ -207,30 +143,30 @@ pub(crate) fn blackjack(folder: &Path) -> PathBuf {
         for (peer, answer) in answers {
             told.extend(game.say(peer, answer));
         }
-        told.extend(game.pass(100));
+        told.extend(pass(&mut game, 100));
         if game.room.outcome().is_some() {
             break;
         }
     }
-    game.finish(true)
+    finish(game, true)
 }
 
 /// Two players, each on their own: Ann takes a lifeline, makes a mistake and gives up; Bob gives up, plays again and leaves.
 pub(crate) fn mastermind(folder: &Path) -> PathBuf {
     let config = mastermind::Config::new(4, true, 77);
-    let mut game = Match::begin(folder, mastermind::Server::new(config).unwrap());
+    let mut game = begin(folder, mastermind::Server::new(config).unwrap());
     let (ann, bob) = (game.come(Link::Stream), game.come(Link::Message));
     game.say(ann, b"PLAY Ann\n");
-    game.pass(500);
+    pass(&mut game, 500);
     game.say(bob, b"PLAY Bob");
     for text in ["GUESS 1122", "LIFELINE 1", "GUES 1", "GUESS 3344", "RESIGN"] {
-        game.pass(1_000);
+        pass(&mut game, 1_000);
         game.say(ann, format!("{text}\n").as_bytes());
     }
     for text in ["GUESS 5566", "RESIGN", "NEW", "guess 7788", "QUIT"] {
-        game.pass(1_000);
+        pass(&mut game, 1_000);
         game.say(bob, text.as_bytes());
     }
-    game.pass(500);
-    game.finish(true)
+    pass(&mut game, 500);
+    finish(game, true)
 }

@@ -35,10 +35,8 @@ fn the_examples_of_the_help_work() {
     fs::rename(nuggets, folder.path().join("match.journal")).unwrap();
     fs::rename(matches::blackjack(folder.path()), folder.path().join("dealer.journal")).unwrap();
     let mut run = 0;
-    for help in [&["--help"][..]].into_iter().chain(COMMANDS.iter().map(|_| &["--help"][..])).enumerate() {
-        let arguments = if help.0 == 0 { vec!["--help"] } else { vec![COMMANDS[help.0 - 1], "--help"] };
-        let text = told(&arguments);
-        for line in text.lines().filter_map(|line| line.strip_prefix("  journal ")) {
+    for help in [vec!["--help"]].into_iter().chain(COMMANDS.map(|command| vec![command, "--help"])) {
+        for line in told(&help).lines().filter_map(|line| line.strip_prefix("  journal ")) {
             let words: Vec<&str> = line.split(" | ").next().unwrap().split(' ').collect();
             let mut command = Command::new(env!("CARGO_BIN_EXE_journal"));
             let finished = Process::run(command.args(&words).current_dir(folder.path()));

@@ -35,7 +35,7 @@ struct Budget {
 /// What one peer records, and on which host it is.
 #[derive(Debug)]
 pub(super) struct Account {
-    host: HostId,
+    pub(super) host: HostId,
     light: TokenBucket,
 }
 
@@ -65,11 +65,6 @@ impl Account {
     /// The account of a peer that has recorded nothing.
     pub(super) fn new(now: Time, host: HostId) -> Self {
         Self { host, light: TokenBucket::new(LIGHT, now) }
-    }
-
-    /// The host of the peer.
-    pub(super) const fn host(&self) -> HostId {
-        self.host
     }
 }
 

@@ -66,10 +66,7 @@ impl HeldOutputs {
         }
     }
 
-    /// Checks how the hold is doing.
-    ///
-    /// # Errors
-    /// When it will reach no further mark.
+    /// Checks how the hold is doing. It is an error if it will reach no further mark.
     pub(super) fn check(&mut self, now: Time) -> io::Result<()> {
         let Some(&(mark, ..)) = self.outputs.front() else { return Ok(()) };
         if mark > self.hold.reached()

@@ -43,7 +43,7 @@ impl Host {
     pub(super) fn remove(&mut self, now: Time, removal: &Removal) {
         let is_meant = |peer: PeerId, route: &Route| match removal {
             Removal::Peer(meant, _) => peer == *meant,
-            Removal::Host(host, _) => route.account.host() == *host,
+            Removal::Host(host, _) => route.account.host == *host,
         };
         let (Removal::Peer(_, why) | Removal::Host(_, why)) = removal;
         let meant = self.peers.iter().filter(|&(&peer, route)| is_meant(peer, route));

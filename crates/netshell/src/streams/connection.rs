@@ -56,7 +56,7 @@ pub(super) enum Serviced {
 pub(super) struct Connection<S> {
     stream: S,
     source: Source,
-    address: SocketAddr,
+    pub(super) address: SocketAddr,
     _permit: ConnectionPermit,
     state: State,
     // Input that was not taken yet: an unfinished message, or messages that wait for the next turn. An empty buffer
@@ -94,11 +94,6 @@ impl<S: ByteStream> Connection<S> {
             paused: false,
             paused_until: Time::ZERO,
         }
-    }
-
-    /// The address of the peer.
-    pub(super) const fn address(&self) -> SocketAddr {
-        self.address
     }
 
     /// Puts the connection on the ready list.
@@ -202,10 +197,7 @@ impl<S: ByteStream> Connection<S> {
         }
     }
 
-    /// Writes the newest broadcast message if nothing is queued before it.
-    ///
-    /// # Errors
-    /// The reason to drop the connection.
+    /// Writes the newest broadcast message if nothing is queued before it. An error is a reason to drop the connection.
     pub(super) fn broadcast(&mut self, now: Time, shared: &Broadcasts, frame: &Bytes) -> Result<(), Gone> {
         if self.queue.is_next(shared) {
             let written = match self.stream.try_write(&[IoSlice::new(frame)]) {
@@ -245,10 +237,8 @@ impl<S: ByteStream> Connection<S> {
         }
     }
 
-    /// Writes as much of the queue as the stream accepts, and registers for more.
-    ///
-    /// # Errors
-    /// The reason to drop the connection.
+    /// Writes as much of the queue as the stream accepts, and registers for more. An error is a reason to drop the
+    /// connection.
     pub(super) fn write(&mut self, now: Time, shared: &Broadcasts) -> Result<(), Gone> {
         let Self { stream, queue, source, .. } = self;
         if queue.is_empty(shared) {

@@ -104,13 +104,13 @@ struct Own {
 #[derive(Debug, Clone)]
 pub(crate) struct Queue {
     // The next broadcast message, and how many of its bytes have been written.
-    place: u64,
+    pub(crate) place: u64,
     taken: usize,
     // Once it is closed: the first broadcast message that is not sent to it.
     end: Option<u64>,
     own: VecDeque<Own>,
     // Cost of the messages in `own`, without histories.
-    own_cost: usize,
+    pub(crate) own_cost: usize,
     // Remaining bytes of histories.
     history: usize,
     // The lag allowed; above `MAX_LAG` only while it catches up.
@@ -156,19 +156,9 @@ impl Queue {
         shared.at(place).filter(|_| self.end.is_none_or(|end| place < end))
     }
 
-    /// The position of the first broadcast message that is not written yet.
-    pub(crate) const fn place(&self) -> u64 {
-        self.place
-    }
-
     /// Whether it is being sent a history or has not caught up since, so that [`Queue::lags`] depends on the time.
     pub(crate) const fn catches_up(&self) -> bool {
         self.allowance > MAX_LAG as u64
-    }
-
-    /// Cost of the queued messages to this connection alone.
-    pub(crate) const fn own_cost(&self) -> usize {
-        self.own_cost
     }
 
     /// Queues a message to this connection.

@@ -11,14 +11,7 @@ use std::{
 
 /// Sources that have woken, each once, in the order of waking.
 #[derive(Debug)]
-pub(crate) struct ReadyList<K> {
-    shared: Arc<ReadySources<K>>,
-}
-
-#[derive(Debug)]
-struct ReadySources<K> {
-    woken: Mutex<Woken<K>>,
-}
+pub(crate) struct ReadyList<K>(Arc<Mutex<Woken<K>>>);
 
 #[derive(Debug)]
 struct Woken<K> {
@@ -28,21 +21,17 @@ struct Woken<K> {
 
 /// A source of wake-ups, identified by its key.
 #[derive(Debug)]
-pub(crate) struct Source {
-    waker: Waker,
-}
+pub(crate) struct Source(Waker);
 
 #[derive(Debug)]
 struct Inner<K> {
     key: K,
     queued: AtomicBool,
-    shared: Arc<ReadySources<K>>,
+    list: Arc<Mutex<Woken<K>>>,
 }
 
-impl<K> ReadySources<K> {
-    fn woken(&self) -> MutexGuard<'_, Woken<K>> {
-        self.woken.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+fn lock<K>(list: &Mutex<Woken<K>>) -> MutexGuard<'_, Woken<K>> {
+    list.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl<K: Send + Sync + 'static> Wake for Inner<K> {
@@ -50,8 +39,8 @@ impl<K: Send + Sync + 'static> Wake for Inner<K> {
         if self.queued.swap(true, Ordering::AcqRel) {
             return;
         }
-        let shared = Arc::clone(&self.shared);
-        let mut woken = shared.woken();
+        let list = Arc::clone(&self.list);
+        let mut woken = lock(&list);
         woken.sources.push_back(self);
         let task = woken.task.take();
         drop(woken);
@@ -64,20 +53,20 @@ impl<K: Send + Sync + 'static> Wake for Inner<K> {
 impl<K: Copy + Send + Sync + 'static> ReadyList<K> {
     /// An empty list.
     pub(crate) fn new() -> Self {
-        Self { shared: Arc::new(ReadySources { woken: Mutex::new(Woken { sources: VecDeque::new(), task: None }) }) }
+        Self(Arc::new(Mutex::new(Woken { sources: VecDeque::new(), task: None })))
     }
 
     /// A source that is on the list from the start, so that it is polled once.
     pub(crate) fn source(&self, key: K) -> Source {
-        let inner = Inner { key, queued: AtomicBool::new(false), shared: Arc::clone(&self.shared) };
-        let source = Source { waker: Arc::new(inner).into() };
+        let inner = Inner { key, queued: AtomicBool::new(false), list: Arc::clone(&self.0) };
+        let source = Source(Arc::new(inner).into());
         source.wake();
         source
     }
 
     /// Takes the first source off the list. Until the next [`ReadyList::poll`] no task is woken: the one that asks is awake.
     pub(crate) fn next(&self) -> Option<K> {
-        let mut woken = self.shared.woken();
+        let mut woken = lock(&self.0);
         woken.task = None;
         let inner = woken.sources.pop_front()?;
         drop(woken);
@@ -88,7 +77,7 @@ impl<K: Copy + Send + Sync + 'static> ReadyList<K> {
 
     /// Ready when the list is not empty; otherwise the next source to wake will wake the task.
     pub(crate) fn poll(&self, context: &Context<'_>) -> Poll<()> {
-        let mut woken = self.shared.woken();
+        let mut woken = lock(&self.0);
         if !woken.sources.is_empty() {
             return Poll::Ready(());
         }
@@ -100,12 +89,12 @@ impl<K: Copy + Send + Sync + 'static> ReadyList<K> {
 impl Source {
     /// Puts the source on the list.
     pub(crate) fn wake(&self) {
-        self.waker.wake_by_ref();
+        self.0.wake_by_ref();
     }
 
     /// A task context that puts the source on the list when woken.
     pub(crate) fn context(&self) -> Context<'_> {
-        Context::from_waker(&self.waker)
+        Context::from_waker(&self.0)
     }
 }
 

@@ -18,58 +18,64 @@ use crate::{Answer, Delivery, Transport};
 
 const FAST: Rate = Rate { per_second: 1 << 30, burst: 1 << 30 };
 
-/// What a simulated peer sends, and whether it accepts anything.
-#[derive(Debug, Clone)]
-struct Peer {
-    sends: Arc<Mutex<Vec<u8>>>,
-    takes: bool,
+/// A peer that sends this, and accepts everything or nothing.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Fake {
+    pub(super) sends: Arc<Mutex<BytesMut>>,
+    pub(super) takes: bool,
+    pub(super) has_left: bool,
+    pub(super) written: Vec<u8>,
+    pub(super) finished: bool,
 }
 
-impl ByteStream for Peer {
+impl ByteStream for Fake {
     fn try_read(&mut self, buffer: &mut BytesMut, most: usize) -> io::Result<usize> {
         let mut sends = self.sends.lock().unwrap();
         let count = sends.len().min(most);
-        if count == 0 {
+        if count == 0 && !self.has_left {
             return Err(io::ErrorKind::WouldBlock.into());
         }
-        buffer.extend_from_slice(&sends[..count]);
-        sends.drain(..count);
+        buffer.extend_from_slice(&sends.split_to(count));
         Ok(count)
     }
 
     fn try_write(&mut self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
-        if self.takes {
-            Ok(slices.iter().map(|slice| slice.len()).sum())
-        } else {
-            Err(io::ErrorKind::WouldBlock.into())
+        if !self.takes {
+            return Err(io::ErrorKind::WouldBlock.into());
         }
+        let before = self.written.len();
+        self.written.extend(slices.iter().flat_map(|slice| slice.iter()));
+        Ok(self.written.len() - before)
     }
 
     fn poll_readable(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        if self.sends.lock().unwrap().is_empty() { Poll::Pending } else { Poll::Ready(Ok(())) }
+        let waits = self.sends.lock().unwrap().is_empty() && !self.has_left;
+        if waits { Poll::Pending } else { Poll::Ready(Ok(())) }
     }
 
     fn poll_writable(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Pending
     }
 
-    fn finish(&mut self) {}
+    fn finish(&mut self) {
+        self.finished = true;
+    }
 }
 
 /// Accepts these peers, the last one first.
-struct FakeListener(Vec<Peer>);
+struct FakeListener(Vec<Fake>);
 
 impl Listen for FakeListener {
-    type Stream = Peer;
+    type Stream = Fake;
 
-    fn poll_accept(&mut self, _: &mut Context<'_>) -> Poll<io::Result<(Peer, SocketAddr)>> {
+    fn poll_accept(&mut self, _: &mut Context<'_>) -> Poll<io::Result<(Fake, SocketAddr)>> {
         let address = SocketAddr::from(([10, 0, 0, 1], 7));
         self.0.pop().map_or(Poll::Pending, |peer| Poll::Ready(Ok((peer, address))))
     }
 }
 
 /// A transport that has accepted these peers and done all work.
-fn streams(mut peers: Vec<Peer>) -> (Streams<FakeListener>, Vec<ConnectionId>) {
+fn streams(mut peers: Vec<Fake>) -> (Streams<FakeListener>, Vec<ConnectionId>) {
     peers.reverse();
     let mut streams = Streams::over(vec![FakeListener(peers)], FAST, crate::Limits { connections: usize::MAX });
     let mut ids = vec![];
@@ -85,13 +91,9 @@ fn streams(mut peers: Vec<Peer>) -> (Streams<FakeListener>, Vec<ConnectionId>) {
     (streams, ids)
 }
 
-fn peer(sends: &[u8], takes: bool) -> Peer {
-    Peer { sends: Arc::new(Mutex::new(sends.to_vec())), takes }
-}
-
 #[test]
 fn the_queues_of_all_connections_together_are_bounded() {
-    let (mut streams, ids) = streams(vec![peer(b"", false); 200]);
+    let (mut streams, ids) = streams(vec![Fake::default(); 200]);
     // Each stays below the bound of one connection.
     let frame = Bytes::from(vec![7; MAX_OWN - 10 * OVERHEAD]);
     let mut lost = 0;
@@ -110,16 +112,16 @@ fn the_queues_of_all_connections_together_are_bounded() {
 
 #[test]
 fn a_busy_connection_waits_for_the_others() {
-    let (eve, ann) = (peer(b"", true), peer(b"", true));
+    let (eve, ann) = (Fake::default(), Fake::default());
     let (mut streams, ids) = streams(vec![eve.clone(), ann.clone()]);
     let [eve_id, ann_id] = ids[..] else { panic!("two connections") };
     let (mut now, mut order) = (Time::ZERO, vec![]);
     for round in 0..100 {
         // Eve always has a message that takes a millisecond; Ann sends one now and then.
-        eve.sends.lock().unwrap().push(b'e');
+        eve.sends.lock().unwrap().extend_from_slice(b"e");
         streams.wake(eve_id);
         if round % 10 == 9 {
-            ann.sends.lock().unwrap().push(b'a');
+            ann.sends.lock().unwrap().extend_from_slice(b"a");
             streams.wake(ann_id);
         }
         while let Some(event) = streams.next(now).unwrap() {
@@ -140,12 +142,12 @@ fn a_busy_connection_waits_for_the_others() {
 
 #[test]
 fn a_paused_connection_keeps_its_messages_and_is_not_read() {
-    let (eve, ann) = (peer(b"", true), peer(b"", true));
+    let (eve, ann) = (Fake::default(), Fake::default());
     let (mut streams, ids) = streams(vec![eve.clone(), ann.clone()]);
     let [eve_id, ann_id] = ids[..] else { panic!("two connections") };
     let until = Time::from_millis(170);
     let (mut now, mut paused) = (Time::ZERO, 0);
-    let say = |streams: &Streams<FakeListener>, peer: &Peer, id, messages: &[u8]| {
+    let say = |streams: &Streams<FakeListener>, peer: &Fake, id, messages: &[u8]| {
         peer.sends.lock().unwrap().extend_from_slice(messages);
         streams.wake(id);
     };

@@ -131,9 +131,9 @@ impl<L: Listen> Streams<L> {
 
     fn send(&mut self, to: ConnectionId, frame: Bytes) {
         let Some(connection) = self.connections.get_mut(&to) else { return };
-        let before = connection.queue().own_cost();
+        let before = connection.queue().own_cost;
         connection.send(&self.shared, frame);
-        self.own_cost += connection.queue().own_cost() - before;
+        self.own_cost += connection.queue().own_cost - before;
         if self.unwritten.last() != Some(&to) {
             self.unwritten.push(to);
         }
@@ -150,7 +150,7 @@ impl<L: Listen> Streams<L> {
             if let Err(why) = connection.broadcast(now, &self.shared, frame) {
                 lost.push((id, why));
             } else if !connection.queue().is_empty(&self.shared) {
-                needed = needed.min(connection.queue().place());
+                needed = needed.min(connection.queue().place);
             }
         }
         self.shared.forget(needed);
@@ -169,7 +169,7 @@ impl<L: Listen> Streams<L> {
     fn close(&mut self, now: Time, id: ConnectionId) {
         if let Some(connection) = self.connections.get_mut(&id) {
             if let Some(held_back) = self.ended_log.admit(now) {
-                debug!(%id, address = %canonical(connection.address()), held_back, "closed");
+                debug!(%id, address = %canonical(connection.address), held_back, "closed");
             }
             connection.close(now, &self.shared);
             self.watch_time(now);

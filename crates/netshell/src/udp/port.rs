@@ -19,8 +19,8 @@ use super::{
 #[derive(Debug)]
 pub(super) struct Port<S> {
     socket: S,
-    backlog: Backlog,
-    receiver: Receiver,
+    pub(super) backlog: Backlog,
+    pub(super) receiver: Receiver,
 }
 
 impl<S: DatagramSocket> Port<S> {
@@ -30,7 +30,7 @@ impl<S: DatagramSocket> Port<S> {
 
     /// Ready when there may be a datagram to receive, or space to send the backlog.
     pub(super) fn poll_ready(&self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        if self.receiver.resume().is_none()
+        if self.receiver.resume.is_none()
             && let Poll::Ready(ready) = self.socket.poll_readable(context)
         {
             return Poll::Ready(ready);
@@ -42,16 +42,6 @@ impl<S: DatagramSocket> Port<S> {
     /// of its buffer is free.
     pub(super) fn poll_room(&self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         if self.backlog.is_empty() { Poll::Pending } else { self.socket.poll_writable(context) }
-    }
-
-    /// When receiving resumes after an error of the system; `None` if there was none.
-    pub(super) fn resume(&self) -> Option<Time> {
-        self.receiver.resume()
-    }
-
-    /// Whether the backlog is empty.
-    pub(super) fn is_drained(&self) -> bool {
-        self.backlog.is_empty()
     }
 
     /// Receives one datagram into the buffer, which has space for the largest; `None` when there is none.

@@ -14,7 +14,8 @@ const BACK_OFF: Duration = Duration::from_millis(100);
 /// Receives from one socket, with a back-off after errors.
 #[derive(Debug)]
 pub(crate) struct Receiver {
-    resume: Option<Time>,
+    /// The end of the back-off, if there is one.
+    pub(crate) resume: Option<Time>,
     log: LogLimit,
 }
 
@@ -22,11 +23,6 @@ impl Receiver {
     /// A receiver without errors.
     pub(crate) fn new(now: Time) -> Self {
         Self { resume: None, log: LogLimit::new(now) }
-    }
-
-    /// The end of the back-off, if there is one.
-    pub(crate) fn resume(&self) -> Option<Time> {
-        self.resume
     }
 
     /// Receives one datagram with `receive`. `None` when there is none, and during the back-off after an error of the
@@ -89,11 +85,11 @@ mod tests {
             assert_eq!(take(&mut receiver, 0, &[Ok(7)]).unwrap(), Some(7));
             assert_eq!(take(&mut receiver, 10, &[Err(trouble)]).unwrap(), None, "{trouble}");
             // No busy loop: the socket is not read until then.
-            assert_eq!(receiver.resume(), Some(at(110)));
+            assert_eq!(receiver.resume, Some(at(110)));
             assert_eq!(take(&mut receiver, 109, &[]).unwrap(), None);
             assert_eq!(take(&mut receiver, 110, &[Err(trouble)]).unwrap(), None);
             assert_eq!(take(&mut receiver, 210, &[Ok(8)]).unwrap(), Some(8));
-            assert_eq!(receiver.resume(), None);
+            assert_eq!(receiver.resume, None);
         }
     }
 
@@ -103,7 +99,7 @@ mod tests {
         let answers = [Err(Errno::CONNREFUSED), Err(Errno::INTR), Err(Errno::CONNRESET), Ok(7)];
         assert_eq!(take(&mut receiver, 0, &answers).unwrap(), Some(7));
         assert_eq!(take(&mut receiver, 0, &[Err(Errno::CONNREFUSED), Err(Errno::AGAIN)]).unwrap(), None);
-        assert_eq!(receiver.resume(), None);
+        assert_eq!(receiver.resume, None);
     }
 
     #[test]

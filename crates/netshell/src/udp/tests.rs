@@ -68,14 +68,14 @@ fn work_until_key(flooded: usize, eve: Option<Duration>, bob: Duration) -> Optio
     let known = eve.map(|caused| ((flooded, address(1)), caused));
     for (remote, caused) in known.into_iter().chain([((other, address(2)), bob)]) {
         let id = ports.datagrams.admit(NOW, remote, remote.1, Admission::Admitted).unwrap();
-        ports.datagrams.charge(NOW, id, caused);
+        ports.datagrams.fair.charge(NOW, id, caused);
     }
     sockets[flooded].0.flood.set(Some(address(1)));
     sockets[other].0.inbox.borrow_mut().push_back((address(2), b"key"));
     (0..1_000).find(|_| match ports.next(NOW).unwrap() {
         Some(ConnectionEvent::Bytes { ticket, bytes }) => {
             let key = bytes[..] == b"key"[..];
-            ports.datagrams.charge(NOW, ticket.id(), Duration::from_micros(30));
+            ports.datagrams.fair.charge(NOW, ticket.id(), Duration::from_micros(30));
             key
         }
         Some(ConnectionEvent::Stranger { ticket, .. }) => {

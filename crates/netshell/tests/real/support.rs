@@ -13,11 +13,10 @@ use std::{
 
 use bytes::Bytes;
 use netcore::{
-    Admission, DecodeError, Engine, Framing, GameEvent, Gone, HistoryWriter, Hosted, Input, Leave, Link, Outbox,
-    Outcome, PeerId, Phase, Protocol, Status, Time, framing::NulDecoder,
+    Admission, DecodeError, Engine, Framing, GameEvent, Gone, HistoryWriter, Hosted, Input, Link, Outbox, Outcome,
+    PeerId, Phase, Protocol, Status, Time, framing::NulDecoder,
 };
 use netshell::{Clock, Host, Observer, Transport, serve};
-use tokio::sync::oneshot;
 
 /// How long anything may take.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
@@ -131,11 +130,6 @@ impl Engine for Parrot {
                 self.say(b"tock", out);
                 return;
             }
-            Input::Stop(_) => {
-                out.send_everyone(self.frame(b"stopped"));
-                self.outcome = Some(Outcome::Stopped);
-                return;
-            }
             Input::Disconnected { peer, why } => {
                 if *why == Gone::Left {
                     out.send(*peer, self.frame(b"goodbye"));
@@ -143,7 +137,7 @@ impl Engine for Parrot {
                 out.close(*peer);
                 format!("{peer} gone: {why:?}")
             }
-            Input::Refresh { .. } => return,
+            Input::Refresh { .. } | Input::Stop(_) => return,
         };
         let _ = self.events.send(event);
     }
@@ -182,7 +176,6 @@ pub(crate) struct Running {
     pub(crate) address: SocketAddr,
     pub(crate) go_on: Sender<()>,
     events: Receiver<String>,
-    stop: Option<oneshot::Sender<Leave>>,
     thread: JoinHandle<(Outcome, Vec<String>)>,
 }
 
@@ -197,24 +190,17 @@ impl Running {
         let said = HistoryWriter::new();
         let (tick, rush, outcome) = (None, false, None);
         let parrot = Parrot { events: sender, go_on: Mutex::new(going_on), link, said, tick, rush, outcome };
-        let (stop, stopped) = oneshot::channel();
         let thread = thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(async {
                 let summaries = Summaries::default();
-                let shutdown = async {
-                    match stopped.await {
-                        Ok(leave) => leave,
-                        Err(_) => pending().await,
-                    }
-                };
                 let host = Host::new(Hosted::new(parrot)).with_transport(transport()).with_observer(summaries.clone());
-                let outcome = serve(host, Clock::start(), shutdown).await.unwrap();
+                let outcome = serve(host, Clock::start(), pending()).await.unwrap();
                 let summaries = summaries.0.lock().unwrap().clone();
                 (outcome, summaries)
             })
         });
-        Self { address, go_on, events, stop: Some(stop), thread }
+        Self { address, go_on, events, thread }
     }
 
     /// The next event that contains this text.
@@ -225,11 +211,6 @@ impl Running {
                 return event;
             }
         }
-    }
-
-    /// Tells the server to shut down.
-    pub(crate) fn stop(&mut self) {
-        self.stop.take().unwrap().send(Leave::Over).unwrap();
     }
 
     /// Its outcome, what it printed on standard output, and the events that nobody waited for.

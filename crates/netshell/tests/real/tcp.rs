@@ -118,11 +118,8 @@ fn a_peer_that_does_not_read_is_dropped_and_delays_nobody() {
     assert!(sent > MAX_LAG >> 20);
     let mut rest = vec![];
     let end = (&bob.stream).read_to_end(&mut rest).map_err(|error| error.kind());
-    assert_eq!(
-        end,
-        Err(ErrorKind::ConnectionReset),
-        "the system keeps nothing for Bob, who can detect that something is missing"
-    );
+    // The system keeps nothing for Bob, who can detect that something is missing.
+    assert_eq!(end, Err(ErrorKind::ConnectionReset));
     assert!(rest.len() < sent << 20);
     ann.say(&["alone"]);
     assert_eq!(ann.read(), "alone");
@@ -214,22 +211,6 @@ fn messages_that_arrived_during_a_stall_are_processed_before_deadlines() {
         assert_eq!((ann.read(), ann.read()), (late, "tock".to_owned()));
         assert_eq!((bob.read().len(), bob.read().len()), (9, 4));
     }
-}
-
-#[test]
-fn many_come_and_go_at_once() {
-    let server = Running::tcp();
-    let mut ann = server.peer();
-    let crowd: Vec<TcpStream> = (0..200).map(|_| TcpStream::connect(server.address).unwrap()).collect();
-    for _ in &crowd {
-        server.await_event(" by Stream from ");
-    }
-    drop(crowd);
-    for _ in 0..200 {
-        server.await_event(" gone: ");
-    }
-    ann.say(&["alone again"]);
-    assert_eq!(ann.read(), "alone again");
 }
 
 #[test]

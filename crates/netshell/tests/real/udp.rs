@@ -61,17 +61,14 @@ fn peers_are_admitted_distinguished_and_closed() {
 
 #[test]
 fn a_flood_does_not_delay_deadlines() {
-    let mut server = start();
+    let server = start();
     let (ann, bob) = (client(&server), client(&server));
     assert_eq!(ask(&ann, b"hello"), "welcome");
     assert_eq!(ask(&ann, b"tick"), "tock");
-    let flood = std::thread::spawn({
-        let bob = bob.try_clone().unwrap();
-        move || {
-            // Datagrams of a stranger, as fast as possible.
-            for _ in 0..200_000 {
-                let _ = bob.send(b"flood");
-            }
+    let flood = std::thread::spawn(move || {
+        // Datagrams of a stranger, as fast as possible.
+        for _ in 0..200_000 {
+            let _ = bob.send(b"flood");
         }
     });
     for _ in 0..5 {
@@ -85,19 +82,6 @@ fn a_flood_does_not_delay_deadlines() {
         assert!(heard);
     }
     flood.join().unwrap();
-    server.stop();
-    server.join();
-}
-
-#[test]
-fn shutdown_reaches_the_engine_and_all_peers() {
-    let mut server = start();
-    let ann = client(&server);
-    assert_eq!(ask(&ann, b"hello"), "welcome");
-    server.stop();
-    assert_eq!(hear(&ann), "stopped");
-    let (outcome, summaries, _) = server.join();
-    assert_eq!((outcome, summaries), (Outcome::Stopped, vec![]));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The calls of a simulated disk, as programs make them.
 
 use std::{
-    fmt, io,
+    io,
     path::{Path, PathBuf},
     sync::Arc,
     time::{Duration, UNIX_EPOCH},
@@ -34,17 +34,12 @@ impl Drop for Rest {
 }
 
 /// An open file.
+#[derive(Debug)]
 pub(super) struct SimulatedFile {
     pub(super) disk: SimulatedDisk,
     pub(super) inode: u64,
     pub(super) opening: u64,
     pub(super) in_memory: bool,
-}
-
-impl fmt::Debug for SimulatedFile {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SimulatedFile").field("inode", &self.inode).finish_non_exhaustive()
-    }
 }
 
 impl SimulatedDisk {
@@ -104,6 +99,9 @@ impl Disk for SimulatedDisk {
         let mut state = self.living()?;
         if !state.names.contains_key(path) {
             return Err(io::ErrorKind::NotFound.into());
+        }
+        if state.stubborn.as_deref() == Some(path) {
+            return Err(io::ErrorKind::PermissionDenied.into());
         }
         state.may_change_names(path)?;
         state.name(path, None);
@@ -197,8 +195,6 @@ impl DiskFile for SimulatedFile {
             return Ok(());
         }
         let (length, done) = state.allowed(bytes.len(), (at + bytes.len()).saturating_sub(present));
-        state.work.writes += 1;
-        state.work.bytes += length as u64;
         if let Some(at) = state.misplaced(at) {
             self.content(&mut state)?.change(at, &bytes[..length]);
         } else {
@@ -244,7 +240,7 @@ impl DiskFile for SimulatedFile {
         if let Some(Fault::FailingSyncs(left) | Fault::DeathInSync(left, _)) = &mut state.fault {
             *left -= 1;
         }
-        state.work.syncs += 1;
+        state.syncs += 1;
         if !state.lies {
             self.content(&mut state)?.settle();
         }

@@ -1,4 +1,4 @@
-//! What a simulated disk does wrong, how long it takes, and how much it did.
+//! What a simulated disk does wrong, and how long it takes.
 
 use std::{ops::RangeInclusive, time::Duration};
 
@@ -60,15 +60,4 @@ impl Latency {
         slow_per_10_000: 40,
         slow: Duration::from_millis(100)..=Duration::from_secs(3),
     };
-}
-
-/// Counts of operations.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Work {
-    /// Number of writes.
-    pub writes: u64,
-    /// Bytes written.
-    pub bytes: u64,
-    /// Successful syncs.
-    pub syncs: u64,
 }

@@ -12,14 +12,14 @@ use rand_pcg::Pcg64;
 
 use super::{
     content::Content,
-    faults::{Fault, Latency, MEMORY, Work},
+    faults::{Fault, Latency, MEMORY},
 };
 
 /// What the name of a directory has in place of the number of a file.
 pub(super) const DIRECTORY: u64 = 0;
 
 /// All of a disk that its processes share.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct State {
     pub(super) files: BTreeMap<u64, Content>,
     // Of files and of directories.
@@ -42,10 +42,12 @@ pub(super) struct State {
     pub(super) struck: bool,
     pub(super) lies: bool,
     pub(super) has_no_memory: bool,
+    // A file that cannot be removed.
+    pub(super) stubborn: Option<PathBuf>,
     // The process that works on the disk now, and those that were killed or died in an operation.
     pub(super) current: u64,
     pub(super) dead: BTreeSet<u64>,
-    pub(super) work: Work,
+    pub(super) syncs: u64,
     pub(super) latency: Option<(Latency, Pcg64)>,
     // How long the next call takes that takes any time.
     pub(super) hang: Option<Duration>,
@@ -55,6 +57,7 @@ pub(super) struct State {
 }
 
 /// A name before and after a change.
+#[derive(Debug)]
 pub(super) struct NameChange {
     pub(super) path: PathBuf,
     pub(super) before: Option<u64>,

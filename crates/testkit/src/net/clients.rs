@@ -3,17 +3,11 @@
 use std::{fmt::Debug, net::SocketAddr, task::Waker};
 
 use bytes::Bytes;
-use netcore::{Client, Engine, Hosted, Role};
+use netcore::{Client, Role};
 
-use super::{Line, Net, Seat, datagrams::Way, delivery::finish_sending};
+use super::{Hostable, Line, Net, Seat, datagrams::Way, delivery::finish_sending};
 
-impl<E, C> Net<E, C>
-where
-    E: Engine,
-    Hosted<E>: Send + Sync + 'static,
-    C: Client,
-    C::Error: Debug,
-{
+impl<E: Hostable, C: Client<Error: Debug>> Net<E, C> {
     /// Adds a client at `address` that uses datagrams. Replaces the previous one.
     pub fn add(&mut self, address: SocketAddr, client: C) {
         self.seat(address, client, Line::Datagrams);
@@ -22,7 +16,7 @@ where
     /// Adds a client that connects by a stream; watchers use a listener of their own.
     pub fn add_stream(&mut self, address: SocketAddr, role: Role, client: C) {
         let world = &mut *self.shared.lock();
-        let (wire, since) = (world.wires.connect(&mut world.chance, address, role.into()), world.chance.now);
+        let (wire, since) = (world.wires.connect(&mut world.chance, address, role), world.chance.now);
         self.clients.insert(address, Seat { client, line: Line::Stream(wire), closed: false, since });
     }
 
@@ -95,7 +89,7 @@ where
         let line = self.line(address);
         let world = &mut *self.shared.lock();
         match line {
-            Line::Stream(wire) => world.wires.reset(&mut world.chance, wire),
+            Line::Stream(wire) => world.wires.wire(wire).reset(&mut world.chance),
             Line::Messages(line) => world.lines.reset(&mut world.chance, line),
             Line::Datagrams => panic!("{address} has no connection that could break"),
         }
@@ -106,8 +100,8 @@ where
         let line = self.line(address);
         let mut world = self.shared.lock();
         match line {
-            Line::Stream(wire) => world.wires.set_reading(wire, reading),
-            Line::Messages(line) => world.lines.set_reading(line, reading),
+            Line::Stream(wire) => world.wires.wire(wire).reading = reading,
+            Line::Messages(line) => world.lines.all[line].reading = reading,
             Line::Datagrams => panic!("datagrams do not wait for {address} to read them"),
         }
     }

@@ -1,7 +1,8 @@
-//! Network conditions.
+//! Network conditions, and what they lead to.
 
 use std::{ops::RangeInclusive, time::Duration};
 
+use netcore::Time;
 use rand::RngExt;
 use rand_pcg::Pcg64;
 
@@ -159,4 +160,14 @@ pub struct Traffic {
     pub corked: u64,
     /// Messages sent.
     pub messages: u64,
+}
+
+/// The time, and the random decisions.
+#[derive(Debug)]
+pub(super) struct Chance {
+    pub(super) now: Time,
+    pub(super) rng: Pcg64,
+    pub(super) conditions: Conditions,
+    pub(super) rough: StreamConditions,
+    pub(super) traffic: Traffic,
 }

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use netcore::Time;
 use rand::RngExt;
 
-use super::{arrived::Arrived, chance::Chance};
+use super::{arrived::Arrived, conditions::Chance};
 use crate::draw::draw;
 
 /// The largest UDP payload over IPv4, in bytes.

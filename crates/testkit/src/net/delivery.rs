@@ -2,17 +2,11 @@
 
 use std::{fmt::Debug, hash::Hash as _, iter, net::SocketAddr};
 
-use netcore::{Client, Engine, Hosted};
+use netcore::Client;
 
-use super::{Line, Net, Seat, arrived::Arrived, datagrams::Way, world::Shared};
+use super::{Hostable, Line, Net, Seat, arrived::Arrived, datagrams::Way, world::Shared};
 
-impl<E, C> Net<E, C>
-where
-    E: Engine,
-    Hosted<E>: Send + Sync + 'static,
-    C: Client,
-    C::Error: Debug,
-{
+impl<E: Hostable, C: Client<Error: Debug>> Net<E, C> {
     // Passes to a client what has arrived for it.
     pub(super) fn hand_over(&mut self, address: SocketAddr, what: Arrived) {
         (self.now(), address, &what).hash(&mut self.trace);

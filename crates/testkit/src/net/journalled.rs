@@ -2,24 +2,35 @@
 
 use std::{fmt::Debug, net::SocketAddr, time::Duration};
 
-use journal_core::{JournalHold, Journalled, Peer};
-use netcore::{Client, Hosted, Leave, Link, PeerId, Recorded, Time};
+use bytes::Bytes;
+use journal_core::{JournalHold, Journalled};
+use netcore::{Client, Leave, Link, PeerId, Recorded, Time};
 
-use super::{Conditions, Delivered, Net, Restart, ledger::Ledger, shared_room::SharedRoom, world::Shared};
+use super::{Conditions, Delivered, Hostable, Net, shared_room::SharedRoom, world::Shared};
 use crate::{disk::Crash, machine::Machine};
 
-impl<E, C> Net<E, C>
-where
-    E: Recorded,
-    Hosted<E>: Send + Sync + 'static,
-    C: Client,
-    C::Error: Debug,
-{
+/// What a killed server is resumed from; see [`journal_core::Resumable`].
+#[derive(Debug)]
+pub struct Restart<E: Recorded> {
+    /// The resumed room.
+    pub room: Journalled<E>,
+    /// Holds outputs back until the journal is written.
+    pub hold: JournalHold,
+    /// The time of the last arrival.
+    pub at: Time,
+    /// The number of the next peer.
+    pub next_peer: PeerId,
+    /// The peers at that time.
+    pub peers: Vec<(PeerId, Link, SocketAddr)>,
+    /// Peers that receive their last messages again.
+    pub farewells: Vec<(SocketAddr, Vec<Bytes>)>,
+}
+
+impl<E: Recorded + Hostable, C: Client<Error: Debug>> Net<E, C> {
     /// A network around a room with a new journal.
     pub fn journalled(seed: u64, conditions: Conditions, room: Journalled<E>, hold: JournalHold) -> Self {
         let machine = Machine::new(seed);
         let shared = Shared::new(seed, machine.clock(), conditions);
-        shared.lock().ledger = Some(Ledger::default());
         let room = SharedRoom::new(room, shared.clone());
         Self::around(machine, shared, room, |host| host.with_hold(hold))
     }
@@ -32,9 +43,7 @@ where
         let world = &mut *self.shared.lock();
         world.places.clear();
         world.refreshes.clear();
-        if let Some(ledger) = &mut world.ledger {
-            ledger.clear();
-        }
+        world.ledger.clear();
         if how == Crash::PowerCut {
             world.wires.break_all(&mut world.chance);
         }
@@ -51,20 +60,13 @@ where
         let Restart { room, hold, at, next_peer, peers, farewells } = again;
         self.machine.clock().set(at);
         self.behind = self.now();
-        let address = |peer: &Peer| peer.address.parse().unwrap_or_else(|_| panic!("{peer:?} is nowhere"));
-        let peers: Vec<(PeerId, Link, SocketAddr)> =
-            peers.iter().map(|peer| (peer.peer, peer.link, address(peer))).collect();
-        if let Some(ledger) = &mut self.shared.lock().ledger {
-            let datagrams = peers.iter().filter(|(_, link, _)| *link == Link::Datagram);
-            ledger.resume(next_peer, datagrams.map(|&(peer, _, address)| (address, peer)));
-        }
+        let datagrams = peers.iter().filter(|(_, link, _)| *link == Link::Datagram);
+        self.shared.lock().ledger.resume(next_peer, datagrams.map(|&(peer, _, address)| (address, peer)));
         self.room = SharedRoom::new(room, self.shared.clone());
         let host = Self::build_host(&self.shared, self.room.clone(), &self.recorder);
         let mut host = host.with_hold(hold).with_first_peer(next_peer);
         host.resume(at, peers);
-        if let Some(ledger) = &mut self.shared.lock().ledger {
-            ledger.resumed();
-        }
+        self.shared.lock().ledger.resumed();
         for (address, frames) in farewells {
             host.repeat_farewell(at, address, frames);
         }
@@ -86,11 +88,6 @@ where
         clock.set(to);
     }
 
-    /// Until when the server's clock is behind a time that it has shown.
-    pub(crate) fn behind_until(&self) -> Time {
-        self.behind
-    }
-
     /// The server cannot read what has arrived so far, because too much waits for its disk.
     pub(crate) fn excuse(&mut self) {
         self.behind = self.behind.max(self.now());
@@ -98,9 +95,7 @@ where
 
     /// Notes a state that the room has without having got any input.
     pub(crate) fn note_state(&mut self, digest: u64) {
-        if let Some(ledger) = &mut self.shared.lock().ledger {
-            ledger.digests.insert(digest);
-        }
+        self.shared.lock().ledger.digests.insert(digest);
     }
 
     /// Lets the server work if its journal has woken it.
@@ -116,19 +111,17 @@ where
 
     /// Everything that was sent to each peer so far, in all runs of the server.
     pub fn delivered(&self) -> Delivered {
-        self.shared.lock().ledger.as_ref().map(|ledger| ledger.delivered.clone()).unwrap_or_default()
+        self.shared.lock().ledger.delivered.clone()
     }
 
     /// Sets what a replay of the resumed journal sends to each peer. A peer that receives anything more has lost
     /// nothing, so it counts as delivered then, including what was still in flight.
     pub fn set_expected(&mut self, expected: Delivered) {
-        if let Some(ledger) = &mut self.shared.lock().ledger {
-            ledger.set_expected(expected);
-        }
+        self.shared.lock().ledger.set_expected(expected);
     }
 
     /// Whether the room had this digest at some time.
     pub fn had(&self, digest: u64) -> bool {
-        self.shared.lock().ledger.as_ref().is_some_and(|ledger| ledger.digests.contains(&digest))
+        self.shared.lock().ledger.digests.contains(&digest)
     }
 }

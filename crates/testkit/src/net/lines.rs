@@ -7,7 +7,7 @@ use netcore::{Gone, Role, Time};
 
 use super::{
     arrived::{Arrived, End},
-    chance::Chance,
+    conditions::Chance,
 };
 
 /// Bytes that may be queued for one client, not counting histories.
@@ -44,7 +44,7 @@ pub(super) struct Line {
     pub(super) closed: bool,
 }
 
-/// One direction of a connection.
+/// What is on its way in one direction of a connection. Nothing overtakes what was sent before.
 #[derive(Debug)]
 pub(super) struct Lane<T> {
     flight: VecDeque<(Time, T)>,
@@ -72,17 +72,17 @@ impl<T> Default for Lane<T> {
 }
 
 impl<T> Lane<T> {
-    fn push(&mut self, chance: &mut Chance, what: T) {
+    pub(super) fn push(&mut self, chance: &mut Chance, what: T) {
         let delay = chance.rough.draw_delay(&mut chance.rng);
         self.latest = self.latest.max(chance.now.plus(delay));
         self.flight.push_back((self.latest, what));
     }
 
-    fn next_due(&self) -> Option<Time> {
+    pub(super) fn next_due(&self) -> Option<Time> {
         self.flight.front().map(|&(due, _)| due)
     }
 
-    fn arrive(&mut self, now: Time) -> Option<T> {
+    pub(super) fn arrive(&mut self, now: Time) -> Option<T> {
         self.next_due().filter(|&due| due <= now)?;
         self.flight.pop_front().map(|(_, what)| what)
     }
@@ -168,10 +168,6 @@ impl Lines {
         line.reading = true;
         line.away = true;
         line.up.push(chance, Up::Refreshed);
-    }
-
-    pub(super) fn set_reading(&mut self, line: usize, reading: bool) {
-        self.all[line].reading = reading;
     }
 
     pub(super) fn next_due(&self, now: Time) -> Option<Time> {

@@ -7,11 +7,12 @@ use std::{
 };
 
 use bytes::BytesMut;
+use netcore::Role;
 use netshell::{ByteStream, Listen};
 
 use super::{
     arrived::End,
-    streams::{ListenerId, Segments},
+    streams::Segments,
     world::Shared,
 };
 
@@ -19,11 +20,11 @@ use super::{
 #[derive(Debug)]
 pub(super) struct SimulatedListener {
     shared: Shared,
-    listener: ListenerId,
+    listener: Role,
 }
 
 impl SimulatedListener {
-    pub(super) fn new(shared: Shared, listener: ListenerId) -> Self {
+    pub(super) fn new(shared: Shared, listener: Role) -> Self {
         shared.lock().wires.listen(listener);
         Self { shared, listener }
     }

@@ -8,40 +8,14 @@ use netshell::Observer;
 /// A call of an [`Observer`] method.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RecordedEvent {
-    /// A peer connected.
-    Connected {
-        /// Its number.
-        peer: PeerId,
-        /// Its role.
-        role: Role,
-        /// Its address.
-        address: String,
-    },
-    /// An event of the game.
-    Event {
-        /// The event.
-        event: GameEvent,
-        /// The address of the peer concerned.
-        address: Option<String>,
-    },
-    /// A peer sent bytes that are not a message.
-    Malformed {
-        /// Its number.
-        peer: PeerId,
-        /// Its address.
-        address: String,
-        /// The error.
-        why: DecodeError,
-    },
-    /// The connection of a peer ended.
-    Gone {
-        /// Its number.
-        peer: PeerId,
-        /// Its address.
-        address: String,
-        /// The reason.
-        why: Gone,
-    },
+    /// A peer connected from an address.
+    Connected(PeerId, Role, String),
+    /// An event of the game, and the address of the peer concerned.
+    Event(GameEvent, Option<String>),
+    /// A peer at an address sent bytes that are not a message.
+    Malformed(PeerId, String, DecodeError),
+    /// The connection of a peer at an address ended.
+    Gone(PeerId, String, Gone),
 }
 
 /// An observer that records everything. Clones share the record.
@@ -57,7 +31,7 @@ impl EventRecorder {
     /// The events of the game, oldest first, each with the address of the peer concerned.
     pub fn events(&self) -> Vec<(GameEvent, Option<String>)> {
         let event = |(_, observed): &(Time, RecordedEvent)| match observed {
-            RecordedEvent::Event { event, address } => Some((event.clone(), address.clone())),
+            RecordedEvent::Event(event, address) => Some((event.clone(), address.clone())),
             _ => None,
         };
         self.lock().iter().filter_map(event).collect()
@@ -65,11 +39,8 @@ impl EventRecorder {
 
     /// What the room printed on standard output, oldest first.
     pub fn summaries(&self) -> Vec<String> {
-        let summary = |(_, observed): &(Time, RecordedEvent)| match observed {
-            RecordedEvent::Event { event: GameEvent::Summary(text), .. } => Some(text.clone()),
-            _ => None,
-        };
-        self.lock().iter().filter_map(summary).collect()
+        let summary = |(event, _)| if let GameEvent::Summary(text) = event { Some(text) } else { None };
+        self.events().into_iter().filter_map(summary).collect()
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<(Time, RecordedEvent)>> {
@@ -83,18 +54,18 @@ impl EventRecorder {
 
 impl Observer for EventRecorder {
     fn connected(&mut self, now: Time, peer: PeerId, role: Role, address: &str) {
-        self.note(now, RecordedEvent::Connected { peer, role, address: address.into() });
+        self.note(now, RecordedEvent::Connected(peer, role, address.into()));
     }
 
     fn event(&mut self, now: Time, event: &GameEvent, address: Option<&str>) {
-        self.note(now, RecordedEvent::Event { event: event.clone(), address: address.map(Into::into) });
+        self.note(now, RecordedEvent::Event(event.clone(), address.map(Into::into)));
     }
 
     fn malformed(&mut self, now: Time, peer: PeerId, address: &str, why: &DecodeError) {
-        self.note(now, RecordedEvent::Malformed { peer, address: address.into(), why: why.clone() });
+        self.note(now, RecordedEvent::Malformed(peer, address.into(), why.clone()));
     }
 
     fn gone(&mut self, now: Time, peer: PeerId, address: &str, why: Gone) {
-        self.note(now, RecordedEvent::Gone { peer, address: address.into(), why });
+        self.note(now, RecordedEvent::Gone(peer, address.into(), why));
     }
 }

@@ -8,29 +8,28 @@ use std::{
 
 use journal_core::Journalled;
 use netcore::{
-    Admission, Engine, Hosted, Input, Outbox, Outcome, PeerId, Progress, Recorded, Room, Split, Status, Time,
+    Admission, Engine, Hosted, Input, Outbox, Outcome, PeerId, Progress, Protocol, Recorded, Room, Split, Status, Time,
 };
 
 use super::world::Shared;
+
+/// An engine whose room may be handed to other threads.
+pub trait Hostable: Engine<Protocol: Protocol<Decoder: Send + Sync + 'static>> + Send + Sync + 'static {}
+
+impl<E: Engine<Protocol: Protocol<Decoder: Send + Sync + 'static>> + Send + Sync + 'static> Hostable for E {}
 
 /// A room that gives access to its engine.
 pub(super) trait RoomWithEngine<E>: Room + Send + Sync {
     fn engine(&self) -> &E;
 }
 
-impl<E: Engine> RoomWithEngine<E> for Hosted<E>
-where
-    Self: Send + Sync + 'static,
-{
+impl<E: Hostable> RoomWithEngine<E> for Hosted<E> {
     fn engine(&self) -> &E {
         self.engine()
     }
 }
 
-impl<E: Recorded> RoomWithEngine<E> for Journalled<E>
-where
-    Hosted<E>: Send + Sync + 'static,
-{
+impl<E: Recorded + Hostable> RoomWithEngine<E> for Journalled<E> {
     fn engine(&self) -> &E {
         self.room().engine()
     }
@@ -97,9 +96,7 @@ impl<E: Engine> Room for SharedRoom<E> {
         self.latest = now;
         let mut room = self.room.write().unwrap_or_else(PoisonError::into_inner);
         let progress = room.input(now, input, out);
-        if let Some(ledger) = &mut self.shared.lock().ledger {
-            ledger.digests.insert(room.digest());
-        }
+        self.shared.lock().ledger.digests.insert(room.digest());
         progress
     }
 

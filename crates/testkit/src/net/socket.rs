@@ -48,9 +48,8 @@ impl DatagramSocket for SimulatedSocket {
     }
 
     fn try_receive(&self, buffer: &mut BytesMut) -> io::Result<SocketAddr> {
-        let mut world = self.0.lock();
+        let world = &mut *self.0.lock();
         world.land();
-        let world = &mut *world;
         if world.post.inbox.is_empty() {
             return Err(io::ErrorKind::WouldBlock.into());
         }

@@ -16,32 +16,17 @@ pub(super) use self::pipe::Segments;
 use self::pipe::{Landed, Pipe};
 use super::{
     arrived::{Arrived, End},
-    chance::Chance,
+    conditions::Chance,
 };
 use crate::draw::draw;
-
-/// A listener of the server: one for players, one for watchers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum ListenerId {
-    Players,
-    Watchers,
-}
-
-impl From<Role> for ListenerId {
-    fn from(role: Role) -> Self {
-        match role {
-            Role::Player => Self::Players,
-            Role::Watcher => Self::Watchers,
-        }
-    }
-}
 
 /// All connections so far, and those not accepted yet.
 #[derive(Debug, Default)]
 pub(super) struct Wires {
     all: Vec<Wire>,
-    coming: BTreeMap<(Time, usize), ListenerId>,
-    listeners: BTreeMap<ListenerId, Listener>,
+    coming: BTreeMap<(Time, usize), Role>,
+    // One for players, one for watchers.
+    listeners: BTreeMap<Role, Listener>,
     // Connections that may have something in flight.
     lively: Vec<usize>,
 }
@@ -164,6 +149,7 @@ impl Wire {
         self.reset(chance);
     }
 
+    /// Resets the connection; both ends notice.
     pub(super) fn reset(&mut self, chance: &mut Chance) {
         chance.traffic.resets += 1;
         self.break_off();
@@ -186,7 +172,7 @@ impl Wires {
     }
 
     /// Connects a client to a listener.
-    pub(super) fn connect(&mut self, chance: &mut Chance, address: SocketAddr, listener: ListenerId) -> usize {
+    pub(super) fn connect(&mut self, chance: &mut Chance, address: SocketAddr, listener: Role) -> usize {
         let delay = draw(&mut chance.rng, &chance.rough.delay);
         let wire = self.all.len();
         self.all.push(Wire::new(address));
@@ -221,26 +207,16 @@ impl Wires {
         }
     }
 
-    /// Resets the connection; both ends notice.
-    pub(super) fn reset(&mut self, chance: &mut Chance, wire: usize) {
-        self.wire(wire).reset(chance);
-    }
-
-    /// Sets whether a client reads what arrives.
-    pub(super) fn set_reading(&mut self, wire: usize, reading: bool) {
-        self.wire(wire).reading = reading;
-    }
-
-    pub(super) fn accept(&mut self, listener: ListenerId) -> Option<(usize, SocketAddr)> {
+    pub(super) fn accept(&mut self, listener: Role) -> Option<(usize, SocketAddr)> {
         let wire = self.listeners.entry(listener).or_default().backlog.pop_front()?;
         Some((wire, self.all[wire].address))
     }
 
-    pub(super) fn await_connection(&mut self, listener: ListenerId, context: &Context<'_>) {
+    pub(super) fn await_connection(&mut self, listener: Role, context: &Context<'_>) {
         self.listeners.entry(listener).or_default().waker = Some(context.waker().clone());
     }
 
-    pub(super) fn listen(&mut self, listener: ListenerId) {
+    pub(super) fn listen(&mut self, listener: Role) {
         self.listeners.entry(listener).or_default().closed = false;
     }
 
@@ -255,7 +231,7 @@ impl Wires {
         }
     }
 
-    pub(super) fn stop_listening(&mut self, chance: &mut Chance, listener: ListenerId) {
+    pub(super) fn stop_listening(&mut self, chance: &mut Chance, listener: Role) {
         let listener = self.listeners.entry(listener).or_default();
         listener.closed = true;
         for wire in std::mem::take(&mut listener.backlog) {

@@ -30,11 +30,9 @@ impl<T> Tap<T> {
         Self { transport, index, shared, addresses: BTreeMap::new() }
     }
 
-    // Records what is sent to a peer, if there is a ledger.
-    fn record(&self, id: ConnectionId, frame: impl FnOnce() -> Bytes) {
-        if let Some(ledger) = &mut self.shared.lock().ledger {
-            ledger.deliver((self.index, id), frame());
-        }
+    // Records what is sent to a peer.
+    fn record(&self, id: ConnectionId, frame: Bytes) {
+        self.shared.lock().ledger.deliver((self.index, id), frame);
     }
 
     fn forget(&mut self, id: ConnectionId) {
@@ -84,9 +82,7 @@ impl<T: Transport> Transport for Tap<T> {
                 let world = &mut *shared.lock();
                 world.open += 1;
                 world.places.insert(address, (*index, id));
-                if let Some(ledger) = &mut world.ledger {
-                    ledger.open((*index, id));
-                }
+                world.ledger.open((*index, id));
             }
             // A datagram that reaches the host was not refused.
             Some(ConnectionEvent::Bytes { .. }) if *index == DATAGRAMS => shared.lock().chance.traffic.refused -= 1,
@@ -110,17 +106,15 @@ impl<T: Transport> Transport for Tap<T> {
         let world = &mut *self.shared.lock();
         world.open += 1;
         world.places.insert(address, (self.index, id));
-        if let Some(ledger) = &mut world.ledger {
-            ledger.adopt((self.index, id), address);
-        }
+        world.ledger.adopt((self.index, id), address);
         Some(id)
     }
 
     fn deliver(&mut self, now: Time, delivery: Delivery<'_>) {
         match &delivery {
-            Delivery::Frame(to, frame) => self.record(*to, || frame.clone()),
-            Delivery::Everyone(frame) => self.addresses.keys().for_each(|&id| self.record(id, || Bytes::clone(frame))),
-            Delivery::History(to, log) => self.record(*to, || ledger::bytes_of(log)),
+            Delivery::Frame(to, frame) => self.record(*to, frame.clone()),
+            Delivery::Everyone(frame) => self.addresses.keys().for_each(|&id| self.record(id, Bytes::clone(frame))),
+            Delivery::History(to, log) => self.record(*to, ledger::bytes_of(log)),
             Delivery::Close(id) => self.forget(*id),
         }
         self.transport.deliver(now, delivery);

@@ -16,8 +16,7 @@ use crate::machine::SimulatedClock;
 
 use super::{
     arrived::Arrived,
-    chance::Chance,
-    conditions::{Conditions, StreamConditions, Traffic},
+    conditions::{Chance, Conditions, StreamConditions, Traffic},
     datagrams::Post,
     ledger::Ledger,
     lines::Lines,
@@ -42,8 +41,8 @@ pub(super) struct World {
     arrived: Vec<(SocketAddr, Arrived)>,
     // The next arrival, as far as it was known when the server began to work.
     due: Option<Time>,
-    // What the server sent, if it is recorded.
-    pub(super) ledger: Option<Ledger>,
+    // What the server sent.
+    pub(super) ledger: Ledger,
 }
 
 impl World {
@@ -101,7 +100,7 @@ impl Shared {
             refresher: None,
             arrived: vec![],
             due: None,
-            ledger: None,
+            ledger: Ledger::default(),
         };
         Self { world: Arc::new(Mutex::new(world)), clock }
     }

@@ -41,16 +41,7 @@ pub fn server_message(bytes: &[u8]) {
         let mut decoder = ServerDecoder::default();
         move |buffer: &mut BytesMut| decoder.decode(buffer)
     });
-    let text = |text| ShortText::try_from(text).expect("a short text");
-    let parameters = Parameters {
-        server_name: text("here"),
-        players_count: 2,
-        size_x: 5,
-        size_y: 4,
-        game_length: 9,
-        explosion_radius: 65_535,
-        bomb_timer: 2,
-    };
+    let parameters = Parameters { explosion_radius: 65_535, ..parameters() };
     for greeted in [false, true] {
         let (mut client, mut bot) = (Client::new(text("a"), None), Bot::new(1));
         if greeted {
@@ -74,6 +65,23 @@ pub fn server_message(bytes: &[u8]) {
     }
 }
 
+fn text(text: &str) -> ShortText {
+    ShortText::try_from(text).expect("a short text")
+}
+
+/// Those of a small game.
+pub(super) fn parameters() -> Parameters {
+    Parameters {
+        server_name: text("here"),
+        players_count: 2,
+        size_x: 5,
+        size_y: 4,
+        game_length: 9,
+        explosion_radius: 2,
+        bomb_timer: 2,
+    }
+}
+
 // Sends a client one message; `true` if a picture is due.
 fn told(client: &mut Client, message: &ServerMessage) -> bool {
     let mut bytes = BytesMut::new();
@@ -87,7 +95,6 @@ fn told(client: &mut Client, message: &ServerMessage) -> bool {
 // The same bytes at once, without rendering: the client ends up in the same state as one that is rendered after each
 // step.
 fn unseen(bytes: &[u8]) {
-    let text = |text| ShortText::try_from(text).expect("a short text");
     let (mut whole, mut stepwise) = (Client::new(text("a"), None), Client::new(text("a"), None));
     let received = whole.receive(Time::ZERO, bytes);
     stepwise.feed(bytes);

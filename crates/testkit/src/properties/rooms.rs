@@ -3,12 +3,11 @@
 use std::{mem, path::Path, sync::Arc, time::Duration};
 
 use bytes::BytesMut;
-use journal_core::{Entry, Head, Journalled, MAX_SIZE, Reader, Replay, Scribe, SyncPolicy, Writing, encode_state};
-use netcore::{
-    Gone, Hosted, Input, Link, Outbox, Output, PeerId, Progress, Recorded, Role, Room, Split, Time, wire::ShortText,
-};
+use journal_core::{Entry, MAX_SIZE, Reader, Replay, encode_state};
+use netcore::{Gone, Hosted, Input, Link, Outbox, Output, PeerId, Progress, Recorded, Role, Room, Split};
 
-use crate::disk::SimulatedDisk;
+use super::robots::parameters;
+use crate::{by_hand::Match, disk::SimulatedDisk};
 
 /// Peers that are connected at the same time.
 const PEERS: usize = 4;
@@ -33,17 +32,9 @@ pub fn room(script: &[u8]) {
         }
         1 => play(blackjack::Server::new(dealer()).expect("rules"), script),
         2 => {
-            let parameters = robots::Parameters {
-                server_name: ShortText::try_from("here").expect("a short text"),
-                players_count: 2,
-                size_x: 5,
-                size_y: 4,
-                game_length: 9,
-                explosion_radius: 2,
-                bomb_timer: 2,
-            };
+            let (parameters, turn_duration) = (parameters(), second);
             let config =
-                robots::Config { parameters, turn_duration: second, initial_blocks: 2, seed: 1, max_history: 100_000 };
+                robots::Config { parameters, turn_duration, initial_blocks: 2, seed: 1, max_history: 100_000 };
             play(robots::Server::new(config).expect("rules"), script);
         }
         _ => {
@@ -67,10 +58,9 @@ struct Guest {
 }
 
 struct Play<E: Recorded> {
-    room: Journalled<E>,
+    game: Match<E>,
     guests: [Option<Guest>; PEERS],
     next_peer: u64,
-    now: Time,
 }
 
 fn play<E: Recorded>(engine: E, script: &[u8])
@@ -78,20 +68,15 @@ where
     Hosted<E>: Clone,
 {
     let disk = SimulatedDisk::new();
-    let scribe = Scribe::by_hand();
-    let (sync, max) = (SyncPolicy::Interval, MAX_SIZE);
-    let writing = Writing { disk: Arc::new(disk.clone()), scribe: scribe.clone(), sync, max };
-    let head = Head::new(&engine, "property", vec![], 0);
-    let begun = writing.create(Path::new("/games"), Hosted::new(engine), head);
-    let (journal, (room, _hold, end)) = begun.expect("memory can be written");
-    let mut play = Play { room, guests: [const { None }; PEERS], next_peer: 0, now: Time::ZERO };
+    let game = Match::begin(Arc::new(disk.clone()), Path::new("/games"), engine, MAX_SIZE);
+    let mut play = Play { game, guests: [const { None }; PEERS], next_peer: 0 };
     let mut rest = script;
     while let Some((&step, more)) = rest.split_first() {
         rest = play.step(step, more);
     }
-    end.close();
-    while scribe.write() || scribe.keep() {}
-    let written = disk.written(&journal);
+    play.game.end.close();
+    play.game.settle();
+    let written = disk.written(&play.game.path);
     let mut reader = Reader::new(&written[..], written.len() as u64).expect("a journal");
     let mut replay = Replay::<E>::start(reader.head()).expect("a match that was played");
     let mut out = Outbox::new();
@@ -101,8 +86,8 @@ where
             out.drain().for_each(drop);
         }
     }
-    assert_eq!(replay.room().digest(), play.room.digest(), "the replay ends in another state");
-    assert_eq!(encode_state(replay.room()), encode_state(play.room.room()), "the replay ends in another state");
+    assert_eq!(replay.room().digest(), play.game.room.digest(), "the replay ends in another state");
+    assert_eq!(encode_state(replay.room()), encode_state(play.game.room.room()), "the replay ends in another state");
 }
 
 impl<E: Recorded> Play<E>
@@ -135,10 +120,10 @@ where
                 return rest;
             }
             (5, _) => {
-                self.now = self.now.plus(Duration::from_millis(u64::from(step)));
-                match self.room.deadline() {
-                    Some(due) if step & 0x20 != 0 || due <= self.now => {
-                        self.now = self.now.max(due);
+                self.game.now = self.game.now.plus(Duration::from_millis(u64::from(step)));
+                match self.game.room.deadline() {
+                    Some(due) if step & 0x20 != 0 || due <= self.game.now => {
+                        self.game.now = self.game.now.max(due);
                         self.input_alone(&Input::Elapsed);
                     }
                     _ => {}
@@ -165,9 +150,9 @@ where
         let (peer, mut unread) = (*peer, mem::take(unread));
         unread.extend_from_slice(sent);
         loop {
-            let before = self.room.room().clone();
-            let split = self.room.split(peer, &unread);
-            assert_eq!(encode_state(self.room.room()), encode_state(&before), "to split a message off is no input");
+            let before = self.game.room.room().clone();
+            let split = self.game.room.split(peer, &unread);
+            assert_eq!(encode_state(self.game.room.room()), encode_state(&before), "to split a message off is no input");
             let progress = match split {
                 Split::Incomplete => break,
                 Split::Ignored => Progress::Ignored,
@@ -193,24 +178,21 @@ where
     }
 
     fn input_alone(&mut self, input: &Input<'_, &[u8]>) {
-        let copy = self.room.room().clone();
+        let copy = self.game.room.room().clone();
         self.input(input, copy);
     }
 
     // Passes an input to the room, and to a copy that has seen nothing of what lies behind it.
     fn input(&mut self, input: &Input<'_, &[u8]>, mut copy: Hosted<E>) -> Progress {
-        let (state, trace) = (encode_state(self.room.room()), self.room.room().trace());
+        let (state, trace) = (encode_state(self.game.room.room()), self.game.room.room().trace());
         let (mut out, mut copied) = (Outbox::new(), Outbox::new());
-        let progress = self.room.input(self.now, input.borrowed(), &mut out);
-        let after = encode_state(self.room.room());
-        if out.is_empty() && self.room.room().trace() == trace {
+        let progress = self.game.room.input(self.game.now, input.borrowed(), &mut out);
+        let after = encode_state(self.game.room.room());
+        if out.is_empty() && self.game.room.room().trace() == trace {
             assert!(after == state, "the state has changed without a trace by {input:?}");
         }
-        assert_eq!(
-            copy.input(self.now, input.borrowed(), &mut copied),
-            progress,
-            "what lies behind matters: {input:?}"
-        );
+        let again = copy.input(self.game.now, input.borrowed(), &mut copied);
+        assert_eq!(again, progress, "what lies behind matters: {input:?}");
         assert_eq!(copied.outputs().len(), out.outputs().len(), "what lies behind matters: {input:?}");
         assert_eq!(encode_state(&copy), after, "what lies behind matters: {input:?}");
         for output in out.drain() {

@@ -1,9 +1,9 @@
 //! Crashes and restarts of the simulated process.
 
-use std::{fmt::Debug, io, net::SocketAddr, path::Path, time::Duration};
+use std::{io, path::Path, time::Duration};
 
 use journal_core::{Parts, Resumable, ResumeError, SyncPolicy};
-use netcore::{Client, Engine, Hosted, Recorded, Room, probe};
+use netcore::{Room, probe};
 use rand::RngExt;
 
 use super::{
@@ -19,14 +19,7 @@ use crate::{
 /// A peer that was closed this shortly before a crash receives its last messages again.
 const FAREWELL: Duration = SECOND;
 
-impl<E, C, G> Simulation<E, C, G>
-where
-    E: Recorded,
-    Hosted<E>: Send + Sync + 'static,
-    C: Client,
-    C::Error: Debug,
-    G: Game<E, C>,
-{
+impl<G: Game> Simulation<G> {
     // Stopped by a signal, and started again.
     pub(super) fn suspend(&mut self) -> Next {
         self.report.count("stopped to be resumed");
@@ -90,7 +83,7 @@ where
     }
 
     // Ends the process and checks what it left. Returns the matches that can be resumed, in order, and forgets the others.
-    pub(super) fn crash(&mut self, how: Crash) -> Vec<Resumable<E>> {
+    pub(super) fn crash(&mut self, how: Crash) -> Vec<Resumable<G::Server>> {
         self.report.count(match how {
             Crash::Kill => "killed",
             Crash::PowerCut => "power cut",
@@ -110,7 +103,7 @@ where
         self.disk.crash(how, &mut self.rng);
         if struck {
             for each in &self.matches {
-                let rejected = examine::<E, C, G>(each, &certain, &self.disk);
+                let rejected = examine(each, &certain, &self.disk);
                 self.report.count(if rejected {
                     "dishonest disks found out"
                 } else {
@@ -140,15 +133,15 @@ where
     // `None` if the journal cannot be resumed.
     fn check(
         &mut self,
-        each: &mut Match<E, C, G>,
+        each: &mut Match<G>,
         how: Crash,
         before: &Written,
         forgetful: bool,
-    ) -> Option<Resumable<E>> {
+    ) -> Option<Resumable<G::Server>> {
         let (disk, journal) = (&self.disk, &each.journal);
         if forgetful && is_damaged_and_cut(disk, journal) {
             // Data of a failed sync was lost, and the journal had been given up because of that.
-            let resumed = Resumable::<E>::open(disk, journal);
+            let resumed = Resumable::<G::Server>::open(disk, journal);
             assert!(resumed.is_err(), "a damaged journal is resumed");
             self.report.count("journals cut");
             return None;
@@ -159,7 +152,7 @@ where
         self.report.add_to("frames compared", survived.frames);
         self.report.add_to("snapshots", survived.snapshots);
         self.report.add_to("segments", survived.segments);
-        let resumable = Resumable::<E>::open(disk, journal);
+        let resumable = Resumable::<G::Server>::open(disk, journal);
         if survived.cut {
             self.report.count("journals cut");
             assert!(matches!(resumable, Err(ResumeError::Cut)), "a journal that was cut is resumed");
@@ -175,10 +168,8 @@ where
             let farewell = resumable.farewells.iter().find(|farewell| farewell.peer.peer == peer.peer);
             if resumable.time.since(peer.closed) <= FAREWELL {
                 let frames = farewell.map(|farewell| &farewell.frames[..]);
-                assert!(
-                    frames.is_some_and(|frames| frames.ends_with(&peer.missing) || peer.missing.ends_with(frames)),
-                    "{peer:?} receives no farewell"
-                );
+                let fits = |frames: &[_]| frames.ends_with(&peer.missing) || peer.missing.ends_with(frames);
+                assert!(frames.is_some_and(fits), "{peer:?} receives no farewell");
             } else {
                 self.report.count("last words too old to be repeated");
             }
@@ -190,16 +181,12 @@ where
     }
 
     // Restarts the server. Returns `false` if it is killed meanwhile.
-    fn restart(&mut self, ready: Vec<Resumable<E>>) -> bool {
+    fn restart(&mut self, ready: Vec<Resumable<G::Server>>) -> bool {
         start_over(&mut self.scribes, &mut self.writing, &self.disk);
         for (each, resumable) in self.matches.iter_mut().zip(ready) {
-            let (at, next_peer, peers) = (resumable.time, resumable.next_peer, resumable.peers.clone());
-            let farewells = resumable.farewells.iter().map(|farewell| {
-                let address: SocketAddr = farewell.peer.address.parse().expect("an address of the simulated network");
-                (address, farewell.frames.clone())
-            });
-            let farewells = farewells.collect();
-            let parts: io::Result<Parts<E>> = resumable.resume(&self.writing);
+            let (at, next_peer) = (resumable.time, resumable.next_peer);
+            let (peers, farewells) = (resumable.returning(), resumable.last_words());
+            let parts: io::Result<Parts<G::Server>> = resumable.resume(&self.writing);
             if self.disk.is_dead() {
                 return false;
             }
@@ -215,16 +202,10 @@ where
 
 // Checks what a disk that loses and changes data has left of a journal: it is refused, or leads to a state that the match
 // had, and has all that is certain. Returns whether it is refused.
-fn examine<E, C, G>(each: &Match<E, C, G>, certain: &SimulatedDisk, disk: &SimulatedDisk) -> bool
-where
-    E: Recorded + Engine,
-    Hosted<E>: Send + Sync + 'static,
-    C: Client,
-    C::Error: Debug,
-{
+fn examine<G: Game>(each: &Match<G>, certain: &SimulatedDisk, disk: &SimulatedDisk) -> bool {
     let journal: &Path = &each.journal;
     let left = arrivals_left(disk, journal);
-    let resumable = Resumable::<E>::open(disk, journal);
+    let resumable = Resumable::<G::Server>::open(disk, journal);
     let Ok(resumable) = resumable else { return true };
     let had = each.net.had(resumable.room().digest());
     assert!(had, "a disk that lies leads to a state that the match never had");

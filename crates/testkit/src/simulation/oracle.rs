@@ -8,7 +8,7 @@ use netcore::{Client, Gone, Hosted, Input, Link, Outbox, Output, PeerId, Recorde
 
 use crate::{
     disk::{Crash, SimulatedDisk},
-    net::{Delivered, Net, bytes_of},
+    net::{Delivered, Hostable, Net, bytes_of},
 };
 
 /// The result of replaying a journal after a crash.
@@ -167,10 +167,8 @@ fn replay<E: Recorded>(
 /// peer is a prefix of what the replay sends.
 pub(super) fn check_delivered<E, C>(net: &Net<E, C>, disk: &SimulatedDisk, journal: &Path, strict: bool) -> Survived
 where
-    E: Recorded,
-    Hosted<E>: Send + Sync + 'static,
-    C: Client,
-    C::Error: Debug,
+    E: Recorded + Hostable,
+    C: Client<Error: Debug>,
 {
     let reader = open_whole(disk, journal);
     let (replay, expected, (snapshots, segments), state) = replay::<E>(reader, |room, arrival| {

@@ -1,9 +1,9 @@
 //! Other processes that look at the journals of a running server, copy them, or try to resume them.
 
-use std::{collections::BTreeMap, fmt::Debug, path::PathBuf, sync::Arc};
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use journal_core::{Journal, Resumable, ResumeError, Scribe, Writing};
-use netcore::{Client, Hosted, Recorded, Room};
+use netcore::Room;
 
 use super::{Game, Simulation, oracle::check_delivered};
 use crate::disk::SimulatedDisk;
@@ -21,14 +21,7 @@ fn expect_unchanged(disk: &SimulatedDisk, before: &Files, who: &str) {
     }
 }
 
-impl<E, C, G> Simulation<E, C, G>
-where
-    E: Recorded,
-    Hosted<E>: Send + Sync + 'static,
-    C: Client,
-    C::Error: Debug,
-    G: Game<E, C>,
-{
+impl<G: Game> Simulation<G> {
     // A second server is started by mistake.
     pub(super) fn intrude(&mut self) {
         if self.dishonest {
@@ -36,7 +29,7 @@ where
         }
         let (other, before) = (self.disk.other_process(), self.disk.snapshot());
         for each in &self.matches {
-            let resumed = Resumable::<E>::open(&other, &each.journal);
+            let resumed = Resumable::<G::Server>::open(&other, &each.journal);
             let refused = matches!(resumed, Err(ResumeError::InUse | ResumeError::Cut));
             assert!(refused, "a second server resumes a journal that is in use: {:?}", resumed.err());
         }
@@ -83,12 +76,10 @@ where
             });
             shown.unwrap_or_else(|error| panic!("a copy of a journal: {error}"));
             expect_unchanged(&self.disk, &before, "who reads a copy");
-            match Resumable::<E>::open(&other, &copy) {
+            match Resumable::<G::Server>::open(&other, &copy) {
                 Ok(resumable) => {
-                    assert!(
-                        each.net.had(resumable.room().digest()),
-                        "a copy leads to a state that the match never had"
-                    );
+                    let had = each.net.had(resumable.room().digest());
+                    assert!(had, "a copy leads to a state that the match never had");
                     let (disk, scribe) = (Arc::new(other.clone()), Scribe::by_hand());
                     let writing = Writing { disk, scribe: scribe.clone(), ..self.writing };
                     let _running = resumable.resume(&writing).expect("the disk is sound");

@@ -32,11 +32,6 @@ impl Report {
         *self.counts.entry(what).or_default() += more;
     }
 
-    /// A number, by its name.
-    pub fn of(&self, what: &str) -> u64 {
-        self.counts.get(what).copied().unwrap_or_default()
-    }
-
     /// Adds the numbers of another report.
     pub fn add(&mut self, other: &Self) {
         other.counts.iter().for_each(|(what, &more)| self.add_to(what, more));
@@ -45,7 +40,8 @@ impl Report {
 
     /// Panics and names what never happened, if there is anything.
     pub fn expect(&self, all: &[&str]) {
-        let missing: Vec<_> = all.iter().filter(|what| self.of(what) == 0).collect();
+        let never = |what: &&&str| self.counts.get(**what).is_none_or(|&count| count == 0);
+        let missing: Vec<_> = all.iter().filter(never).collect();
         assert!(missing.is_empty(), "this never happened: {missing:?}\n{self}");
     }
 }

@@ -14,7 +14,7 @@ const CHECKS: u32 = 16;
 
 /// The machine with the threads of one scribe at a time.
 pub(super) struct Scribes {
-    machine: Machine,
+    pub(super) machine: Machine,
     threads: Vec<TaskId>,
     steps: u32,
 }
@@ -52,22 +52,6 @@ impl Scribes {
     /// Ends the threads wherever they are. Their process must be dead, so that nothing that they still do has an effect.
     pub(super) fn kill(&mut self) {
         self.threads.drain(..).for_each(|thread| self.machine.kill(thread));
-    }
-
-    pub(super) fn now(&self) -> Time {
-        self.machine.now()
-    }
-
-    pub(super) fn next_due(&self) -> Option<Time> {
-        self.machine.next_due()
-    }
-
-    pub(super) fn advance(&mut self, to: Time) {
-        self.machine.advance(to);
-    }
-
-    pub(super) fn step(&mut self) {
-        self.machine.run();
     }
 
     /// Now and then: checks for lost wake-ups.

@@ -1,21 +1,13 @@
 //! The faults of a simulation, one after the other.
 
-use std::{fmt::Debug, path::PathBuf};
+use std::path::PathBuf;
 
-use netcore::{Client, Hosted, Recorded};
 use rand::RngExt;
 
 use super::{DAY, GAMES, Game, HANG, Next, SECOND, Simulation};
 use crate::disk::Fault;
 
-impl<E, C, G> Simulation<E, C, G>
-where
-    E: Recorded,
-    Hosted<E>: Send + Sync + 'static,
-    C: Client,
-    C::Error: Debug,
-    G: Game<E, C>,
-{
+impl<G: Game> Simulation<G> {
     pub(super) fn inject_trouble(&mut self) -> Next {
         let index = self.rng.random_range(0..self.matches.len());
         let spoils = self.mix.bad_disk || self.mix.dishonest;

@@ -2,101 +2,27 @@
 
 use std::time::Duration;
 
-use blackjack::{
-    Client, Config, Dialect, Name, Policy, Score, Seed, Server, StateSpace, Table,
-    client::{Anomaly, ClientError, Meaning},
-    learn::Choice,
-};
-use bytes::{Bytes, BytesMut};
-use netcore::{Client as _, Framing, Gone, Outcome, Role, Time};
+use blackjack::{Config, Dialect, Name, Score, Seed, Server, Table};
+use netcore::{Client as _, Framing, Gone, Outcome, Role};
 use testkit::{
     net::{Conditions, Net},
     seeds::for_each_seed,
 };
 
 use super::{By, add, address, check_events, run, sit_down};
+use crate::guest::Guest;
 
 const ROUNDS: u32 = 20;
 
-/// A player or a watcher.
-#[derive(Debug)]
-enum Guest {
-    // `told_again` is whether it is told rounds again, which come without the questions that were answered.
-    Player { client: Box<Client>, policy: Box<Policy>, score: Score, told_again: bool },
-    // The pictures received so far.
-    Watcher { buffer: BytesMut, pictures: Vec<String>, gone: Option<Gone> },
-}
-
-impl netcore::Client for Guest {
-    type Action = Choice;
-    type Error = ClientError;
-
-    fn receive(&mut self, now: Time, bytes: &[u8]) -> Result<(), ClientError> {
-        match self {
-            Self::Player { client, policy, score, told_again } => {
-                client.receive(now, bytes)?;
-                while let Some(event) = client.poll_event() {
-                    let again = matches!(event.anomaly, Some(Anomaly::Unasked | Anomaly::EarlyResult)) && *told_again;
-                    assert!(again || event.anomaly.is_none(), "{event:?}");
-                    *told_again &= event.meaning != Meaning::Asked;
-                    match event.meaning {
-                        Meaning::Asked => {
-                            let state = client.state().expect("a decision was requested");
-                            client.act(now, Choice::sure(policy.action(state)));
-                        }
-                        Meaning::Ended { verdict, .. } => score.add(verdict),
-                        _ => {}
-                    }
-                }
-            }
-            Self::Watcher { buffer, pictures, .. } => {
-                buffer.extend_from_slice(bytes);
-                while let Some(end) = buffer.iter().position(|&byte| byte == 0) {
-                    let picture = buffer.split_to(end + 1);
-                    pictures.push(String::from_utf8(picture[..end].to_vec()).unwrap());
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn act(&mut self, now: Time, choice: Choice) {
-        if let Self::Player { client, .. } = self {
-            client.act(now, choice);
-        }
-    }
-
-    fn take_outgoing(&mut self) -> Option<Bytes> {
-        match self {
-            Self::Player { client, .. } => client.take_outgoing(),
-            Self::Watcher { .. } => None,
-        }
-    }
-
-    fn disconnected(&mut self, now: Time, why: Gone) {
-        match self {
-            Self::Player { client, .. } => client.disconnected(now, why),
-            Self::Watcher { gone, .. } => *gone = Some(why),
-        }
-    }
-
-    fn is_over(&self) -> bool {
-        match self {
-            Self::Player { client, .. } => client.is_over(),
-            Self::Watcher { gone, .. } => gone.is_some(),
-        }
-    }
-}
-
 fn player(number: u8, by: By, dialect: Dialect) -> Guest {
-    let name = Name::new(format!("P{number}").as_bytes()).unwrap();
     let framing = if by == By::Stream { Framing::Stream } else { Framing::Whole };
-    let client = Box::new(Client::new(name, dialect, framing, StateSpace::Coarse));
-    Guest::Player { client, policy: Box::new(Policy::mimic()), score: Score::default(), told_again: false }
+    Guest::player(Name::new(format!("P{number}").as_bytes()).unwrap(), dialect, framing)
 }
 
-fn watcher() -> Guest {
-    Guest::Watcher { buffer: BytesMut::new(), pictures: vec![], gone: None }
+/// How many rounds a player was told of.
+fn rounds(guest: &Guest) -> u64 {
+    let Score { wins, pushes, losses, busts } = guest.score;
+    wins + pushes + losses + busts
 }
 
 fn config(seed: u64, players: usize) -> Config {
@@ -118,16 +44,13 @@ fn check_end(net: &mut Net<Table, Guest>, lost: &[u8]) {
         if lost.iter().any(|&number| address(number) == at) {
             continue;
         }
-        match guest {
-            Guest::Player { client, score, .. } => {
-                assert!(client.has_heard_quit(), "{at}");
-                let seat = truth.seats.iter().flatten().find(|seat| seat.name == *client.name()).unwrap();
-                assert_eq!((*score, seat.forfeits), (seat.score, 0), "{at}");
-            }
-            Guest::Watcher { buffer, pictures, gone } => {
-                assert_eq!((&buffer[..], *gone), (&b""[..], Some(Gone::Left)), "{at}");
-                assert_eq!(pictures.last(), Some(&truth.to_string()), "{at}");
-            }
+        if let Some((client, _)) = &guest.player {
+            assert!(client.has_heard_quit(), "{at}");
+            let seat = truth.seats.iter().flatten().find(|seat| seat.name == *client.name()).unwrap();
+            assert_eq!((guest.score, seat.forfeits), (seat.score, 0), "{at}");
+        } else {
+            assert!(guest.heard.ends_with(b"\0") && guest.gone == Some(Gone::Left), "{at}");
+            assert_eq!(guest.pictures().last(), Some(&&*truth.to_string()), "{at}");
         }
     }
     assert_eq!(net.summaries().len(), 1);
@@ -143,7 +66,7 @@ fn over_each_link_and_in_each_dialect_a_table_is_played_to_its_end() {
                 for number in 1..=3 {
                     add(&mut net, number, by, Role::Player, player(number, by, dialect));
                 }
-                add(&mut net, 9, by, Role::Watcher, watcher());
+                add(&mut net, 9, by, Role::Watcher, Guest::default());
                 run(&mut net, |_| false);
                 check_end(&mut net, &[]);
             });
@@ -164,12 +87,12 @@ fn over_rough_links_players_in_both_dialects_and_watchers_share_a_table() {
             add(&mut net, number, by, Role::Player, player(number, by, dialect));
         }
         for (number, by) in [(7, By::Stream), (8, By::Messages), (9, By::Stream)] {
-            add(&mut net, number, by, Role::Watcher, watcher());
+            add(&mut net, number, by, Role::Watcher, Guest::default());
         }
         sit_down(&mut net, seed);
         // A client joins when the table is full, and is reset together with a watcher.
         run(&mut net, |net| net.engine().game().is_some_and(|game| game.played() >= 3));
-        add(&mut net, 10, By::Stream, Role::Watcher, watcher());
+        add(&mut net, 10, By::Stream, Role::Watcher, Guest::default());
         net.reset(address(9));
         run(&mut net, |_| false);
         check_end(&mut net, &[9]);
@@ -185,7 +108,7 @@ fn a_player_who_is_disconnected_affects_nobody_else() {
         {
             add(&mut net, number, by, Role::Player, player(number, by, dialect));
         }
-        add(&mut net, 9, By::Messages, Role::Watcher, watcher());
+        add(&mut net, 9, By::Messages, Role::Watcher, Guest::default());
         sit_down(&mut net, seed);
         run(&mut net, |net| net.engine().game().is_some_and(|game| game.played() >= 3));
         net.reset(address(u8::try_from(1 + seed % 3).unwrap()));
@@ -207,22 +130,20 @@ fn at_a_dealer_of_many_tables_everybody_gets_a_seat_and_a_farewell() {
             };
             add(&mut net, number, by, Role::Player, player(number, by, dialect));
         }
-        add(&mut net, 9, By::Stream, Role::Watcher, watcher());
+        add(&mut net, 9, By::Stream, Role::Watcher, Guest::default());
         sit_down(&mut net, seed);
         run(&mut net, |_| false);
         assert_eq!(net.outcome(), Some(Outcome::Finished));
         net.settle();
         assert_eq!(net.engine().rounds(), 3 * u64::from(ROUNDS));
         for (at, guest) in net.clients() {
-            match guest {
-                Guest::Player { client, score, .. } => {
-                    assert!(client.has_heard_quit(), "{at}");
-                    assert_eq!(score.wins + score.pushes + score.losses + score.busts, u64::from(ROUNDS), "{at}");
-                }
-                Guest::Watcher { pictures, gone, .. } => {
-                    assert!(gone.is_some() && pictures.iter().all(|picture| picture.starts_with("LOBBY ")), "{at}");
-                    assert_eq!(pictures.last(), Some(&net.engine().view().to_string()));
-                }
+            if let Some((client, _)) = &guest.player {
+                assert!(client.has_heard_quit(), "{at}");
+                assert_eq!(rounds(guest), u64::from(ROUNDS), "{at}");
+            } else {
+                let pictures = guest.pictures();
+                assert!(guest.gone.is_some() && pictures.iter().all(|picture| picture.starts_with("LOBBY ")), "{at}");
+                assert_eq!(pictures.last(), Some(&&*net.engine().view().to_string()));
             }
         }
         assert_eq!(net.summaries().len(), 3);
@@ -237,16 +158,14 @@ fn a_player_who_reconnects_plays_on() {
         for number in 1..=2 {
             add(&mut net, number, By::Messages, Role::Player, player(number, By::Messages, Dialect::Text));
         }
-        add(&mut net, 9, By::Messages, Role::Watcher, watcher());
+        add(&mut net, 9, By::Messages, Role::Watcher, Guest::default());
         sit_down(&mut net, seed);
         run(&mut net, |net| net.engine().game().is_some_and(|game| game.played() >= 3));
-        net.reconnect(address(9), watcher());
+        net.reconnect(address(9), Guest::default());
         // It has joined already, so it only needs a refresh.
         let mut again = player(1, By::Messages, Dialect::Text);
         assert_eq!(again.take_outgoing().as_deref(), Some(&b"JOIN P1\0"[..]));
-        if let Guest::Player { told_again, .. } = &mut again {
-            *told_again = true;
-        }
+        again.told_again = true;
         net.reconnect(address(1), again);
         run(&mut net, |_| false);
         assert_eq!(net.outcome(), Some(Outcome::Finished));
@@ -254,13 +173,12 @@ fn a_player_who_reconnects_plays_on() {
         let truth = net.engine().view();
         assert!(truth.seats.iter().flatten().all(|seat| seat.forfeits == 0), "{truth}");
         for (at, guest) in net.clients() {
-            match guest {
-                Guest::Player { client, score, .. } => {
-                    assert!(client.has_heard_quit(), "{at}");
-                    let rounds = score.wins + score.pushes + score.losses + score.busts;
-                    assert!((u64::from(ROUNDS) - 5..=u64::from(ROUNDS)).contains(&rounds), "{at}: {rounds}");
-                }
-                Guest::Watcher { pictures, .. } => assert_eq!(pictures.last(), Some(&truth.to_string())),
+            if let Some((client, _)) = &guest.player {
+                assert!(client.has_heard_quit(), "{at}");
+                let rounds = rounds(guest);
+                assert!((u64::from(ROUNDS) - 5..=u64::from(ROUNDS)).contains(&rounds), "{at}: {rounds}");
+            } else {
+                assert_eq!(guest.pictures().last(), Some(&&*truth.to_string()));
             }
         }
     });

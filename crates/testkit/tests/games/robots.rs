@@ -1,22 +1,16 @@
 //! Robots: bots play one game, watchers observe it.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    net::SocketAddr,
-    time::Duration,
-};
+use std::{collections::BTreeSet, net::SocketAddr, time::Duration};
 
-use bytes::Bytes;
-use netcore::{Client as _, Engine, GameEvent, Gone, Outcome, Role, Time, wire::ShortText};
-use robots::{
-    Bot, Client, Config, InputMessage, Malformed, Parameters, Player, PlayerId, Position, ServerMessage, server::Server,
-};
+use netcore::{Client as _, Engine, GameEvent, Gone, Outcome, Role};
+use robots::{Client, Position, ServerMessage, server::Server};
 use testkit::{
     net::{Conditions, Net, StreamConditions},
     seeds::for_each_seed,
 };
 
 use super::{By, add, address, check_events, rough, run, sit_down};
+use crate::robot::{Ear, server};
 
 const TURNS: u16 = 40;
 const PLAYERS: u8 = 3;
@@ -24,105 +18,41 @@ const PLAYERS: u8 = 3;
 /// What a client knows after a turn: the turn, positions of robots, blocks, number of bombs, scores.
 type Picture = (u16, Vec<Position>, BTreeSet<Position>, usize, Vec<u32>);
 
-/// A client and its player.
-#[derive(Debug)]
-struct Robot {
-    client: Client,
-    bot: Option<Bot>,
+/// What a client was told.
+#[derive(Debug, Default)]
+struct Heard {
     // All messages in order.
-    heard: Vec<ServerMessage>,
+    messages: Vec<ServerMessage>,
     pictures: Vec<Picture>,
-    gone: Option<Gone>,
 }
 
-impl Robot {
-    fn players(&self) -> &BTreeMap<PlayerId, Player> {
-        self.client.players()
-    }
-
+impl Heard {
     fn is_ended(&self) -> bool {
-        self.heard.iter().any(|message| matches!(message, ServerMessage::GameEnded { .. }))
+        self.messages.iter().any(|message| matches!(message, ServerMessage::GameEnded { .. }))
     }
 }
 
-impl netcore::Client for Robot {
-    type Action = InputMessage;
-    type Error = Malformed;
-
-    fn receive(&mut self, now: Time, bytes: &[u8]) -> Result<(), Malformed> {
-        self.client.feed(bytes);
-        while let Some(event) = self.client.poll_event()? {
-            let (is_turn, due) = (matches!(event.message, ServerMessage::Turn { .. }), event.is_picture_due());
-            self.heard.push(event.message);
-            if is_turn && let Some(game) = self.client.game() {
-                self.pictures.push((
-                    game.turn(),
-                    game.positions().values().copied().collect(),
-                    game.board().blocks().collect(),
-                    game.bombs().len(),
-                    game.scores().values().copied().collect(),
-                ));
-            }
-            let ended = self.is_ended();
-            if let Some(bot) = self.bot.as_mut().filter(|_| due && !ended)
-                && let Some(input) = bot.next_input(&self.client)
-            {
-                self.client.act(now, input);
-            }
+impl Ear for Heard {
+    fn hear(&mut self, message: ServerMessage, client: &Client) -> bool {
+        let is_turn = matches!(message, ServerMessage::Turn { .. });
+        self.messages.push(message);
+        if is_turn && let Some(game) = client.game() {
+            self.pictures.push((
+                game.turn(),
+                game.positions().values().copied().collect(),
+                game.board().blocks().collect(),
+                game.bombs().len(),
+                game.scores().values().copied().collect(),
+            ));
         }
-        Ok(())
-    }
-
-    fn act(&mut self, now: Time, action: InputMessage) {
-        self.client.act(now, action);
-    }
-
-    fn take_outgoing(&mut self) -> Option<Bytes> {
-        self.client.take_outgoing()
-    }
-
-    fn deadline(&self, now: Time) -> Option<Time> {
-        self.client.deadline(now)
-    }
-
-    fn elapsed(&mut self, now: Time) {
-        self.client.elapsed(now);
-    }
-
-    fn disconnected(&mut self, now: Time, why: Gone) {
-        self.gone = Some(why);
-        self.client.disconnected(now, why);
-    }
-
-    fn is_over(&self) -> bool {
-        self.client.is_over()
+        !self.is_ended()
     }
 }
 
-fn robot(number: u8, bot: bool) -> Robot {
-    let name = ShortText::try_from(format!("R{number}").as_str()).unwrap();
-    let bot = bot.then(|| Bot::new(number.into()));
-    Robot { client: Client::new(name, None), bot, heard: vec![], pictures: vec![], gone: None }
-}
+type Robot = crate::robot::Robot<Heard>;
 
 fn net(seed: u64) -> Net<Server, Robot> {
-    let parameters = Parameters {
-        server_name: ShortText::try_from("here").unwrap(),
-        players_count: PLAYERS,
-        size_x: 9,
-        size_y: 7,
-        game_length: TURNS,
-        explosion_radius: 3,
-        bomb_timer: 4,
-    };
-    let config = Config {
-        parameters,
-        turn_duration: Duration::from_millis(100),
-        initial_blocks: 8,
-        seed: u32::try_from(seed).unwrap(),
-        max_history: 1 << 20,
-    };
-    Net::new(Server::new(config).unwrap(), seed, Conditions::CALM)
+    Net::new(server(PLAYERS, TURNS, u32::try_from(seed).unwrap()), seed, Conditions::CALM)
 }
 
 /// Plays one game. Returns the state of the engine after each turn.
@@ -151,24 +81,26 @@ fn check_end(net: &mut Net<Server, Robot>, truth: &[Picture], lost: &[u8]) {
     // The last messages take some time.
     let until = net.now().plus(Duration::from_secs(600));
     let is_lost = |at| lost.iter().any(|&number| address(number) == at);
-    while !net.clients().all(|(at, robot)| is_lost(at) || robot.is_ended()) && net.step(until) {}
+    while !net.clients().all(|(at, robot)| is_lost(at) || robot.ear.is_ended()) && net.step(until) {}
     net.stop();
     net.settle();
     assert_eq!(net.engine().outcome(), Some(Outcome::Stopped));
     assert!(net.is_closed() && net.peers() == 0);
     let heard = |robot: &Robot| {
         // Everybody joins at another time, so the lobbies differ.
-        let from = robot.heard.iter().position(|message| matches!(message, ServerMessage::GameStarted { .. })).unwrap();
-        robot.heard[from..].to_vec()
+        let heard = &robot.ear.messages;
+        let from = heard.iter().position(|message| matches!(message, ServerMessage::GameStarted { .. })).unwrap();
+        heard[from..].to_vec()
     };
     let seen: Vec<_> = net.clients().filter(|&(at, _)| !is_lost(at)).collect();
     for (at, robot) in &seen {
-        assert!(matches!(robot.heard[0], ServerMessage::Hello(_)), "{at}: {:?}", robot.heard[0]);
-        assert!(robot.is_ended() && robot.is_over(), "{at} was told of the end, and is closed");
+        let first = &robot.ear.messages[0];
+        assert!(matches!(first, ServerMessage::Hello(_)), "{at}: {first:?}");
+        assert!(robot.ear.is_ended() && robot.is_over(), "{at} was told of the end, and is closed");
         assert_eq!(heard(robot), heard(seen[0].1), "{at}");
-        assert_eq!(robot.pictures.len(), usize::from(TURNS) + 1, "{at}");
+        assert_eq!(robot.ear.pictures.len(), usize::from(TURNS) + 1, "{at}");
         for picture in truth {
-            assert_eq!(&robot.pictures[usize::from(picture.0)], picture, "{at}");
+            assert_eq!(&robot.ear.pictures[usize::from(picture.0)], picture, "{at}");
         }
     }
     check_events(net);
@@ -180,9 +112,9 @@ fn over_each_link_a_game_is_played_to_its_end() {
         for_each_seed(5, |seed| {
             let mut net = net(seed);
             for number in 1..=PLAYERS {
-                add(&mut net, number, by, Role::Player, robot(number, true));
+                add(&mut net, number, by, Role::Player, Robot::new(number, true));
             }
-            add(&mut net, 9, by, Role::Watcher, robot(9, false));
+            add(&mut net, 9, by, Role::Watcher, Robot::new(9, false));
             let truth = play(&mut net, |_| {});
             check_end(&mut net, &truth, &[]);
         });
@@ -194,18 +126,18 @@ fn over_rough_links_everybody_sees_the_same_game_whenever_they_join() {
     for_each_seed(40, |seed| {
         let mut net = net(seed);
         for (number, by) in [(1, By::Stream), (2, By::Messages), (3, By::Stream)] {
-            add(&mut net, number, by, Role::Player, robot(number, true));
+            add(&mut net, number, by, Role::Player, Robot::new(number, true));
         }
-        add(&mut net, 7, By::Stream, Role::Watcher, robot(7, false));
-        add(&mut net, 8, By::Messages, Role::Watcher, robot(8, false));
-        add(&mut net, 20, By::Stream, Role::Player, robot(20, false));
+        add(&mut net, 7, By::Stream, Role::Watcher, Robot::new(7, false));
+        add(&mut net, 8, By::Messages, Role::Watcher, Robot::new(8, false));
+        add(&mut net, 20, By::Stream, Role::Player, Robot::new(20, false));
         sit_down(&mut net, seed);
         let mut late = vec![(5, By::Stream, 10), (6, By::Messages, 11), (25, By::Stream, 30)];
         let truth = play(&mut net, |net| {
             let Some(turn) = net.engine().game().map(robots::Game::turn) else { return };
             late.retain(|&(at, by, number)| {
                 if turn >= at {
-                    add(net, number, by, Role::Watcher, robot(number, false));
+                    add(net, number, by, Role::Watcher, Robot::new(number, false));
                 }
                 if turn >= at && number == 10 {
                     // A player and a watcher are reset during the game.
@@ -226,12 +158,12 @@ fn connections_that_break_anywhere_are_reopened_and_affect_nobody_else() {
     for_each_seed(40, |seed| {
         let mut net = net(seed);
         for number in 1..=PLAYERS {
-            add(&mut net, number, By::Stream, Role::Player, robot(number, true));
+            add(&mut net, number, By::Stream, Role::Player, Robot::new(number, true));
         }
         for number in [20, 21] {
-            add(&mut net, number, By::Stream, Role::Watcher, robot(number, false));
+            add(&mut net, number, By::Stream, Role::Watcher, Robot::new(number, false));
         }
-        add(&mut net, 22, By::Messages, Role::Watcher, robot(22, false));
+        add(&mut net, 22, By::Messages, Role::Watcher, Robot::new(22, false));
         sit_down(&mut net, seed);
         net.set_stream_conditions(StreamConditions { reset_permille: 2, ..rough(seed) });
         let mut lost = vec![];
@@ -243,7 +175,7 @@ fn connections_that_break_anywhere_are_reopened_and_affect_nobody_else() {
             for at in news {
                 lost.push(at);
                 // Its robot stands still; the new connection is an observer.
-                add(net, newest, By::Stream, Role::Watcher, robot(newest, false));
+                add(net, newest, By::Stream, Role::Watcher, Robot::new(newest, false));
                 newest += 1;
             }
         });
@@ -263,10 +195,10 @@ fn a_client_that_does_not_read_for_a_while_misses_nothing() {
     for_each_seed(10, |seed| {
         let mut net = net(seed);
         for number in 1..=PLAYERS {
-            add(&mut net, number, By::Stream, Role::Player, robot(number, true));
+            add(&mut net, number, By::Stream, Role::Player, Robot::new(number, true));
         }
-        add(&mut net, 8, By::Stream, Role::Watcher, robot(8, false));
-        add(&mut net, 9, By::Messages, Role::Watcher, robot(9, false));
+        add(&mut net, 8, By::Stream, Role::Watcher, Robot::new(8, false));
+        add(&mut net, 9, By::Messages, Role::Watcher, Robot::new(9, false));
         sit_down(&mut net, seed);
         net.set_stream_conditions(StreamConditions { window: 200, ..rough(seed) });
         let truth = play(&mut net, |net| {
@@ -280,6 +212,6 @@ fn a_client_that_does_not_read_for_a_while_misses_nothing() {
         }
         check_end(&mut net, &truth, &[]);
         assert!(net.traffic().blocked > 0, "the window was full");
-        assert_eq!(net.client(address(8)).players().len(), 0, "the next lobby is empty");
+        assert_eq!(net.client(address(8)).client.players().len(), 0, "the next lobby is empty");
     });
 }

@@ -73,11 +73,8 @@ fn a_peer_that_disconnects_meanwhile_costs_the_others_nothing() {
         let to_bob: Vec<&str> = told.iter().filter(|(id, _)| *id == 2).map(|(_, frame)| &**frame).collect();
         assert_eq!(to_bob, ["echo", "all 0", "all 1", "gone 0"], "{why:?}");
         let to_ann = told.iter().filter(|(id, _)| *id == 1).count();
-        assert_eq!(
-            to_ann,
-            if why == Gone::Left { 4 } else { 0 },
-            "a peer that only stopped sending still reads: {why:?}"
-        );
+        let expected = if why == Gone::Left { 4 } else { 0 };
+        assert_eq!(to_ann, expected, "a peer that only stopped sending still reads: {why:?}");
         let [(_, address)] = &recorder.events()[..] else { panic!("{:?}", recorder.events()) };
         assert_eq!(address.as_deref(), Some(ANN), "{why:?}");
     }
@@ -92,12 +89,8 @@ fn a_peer_that_connects_meanwhile_receives_no_earlier_broadcasts() {
     work(&mut host);
     gate.reach(5);
     work(&mut host);
-    let told = script.frames();
-    assert_eq!(
-        told,
-        frames([(1, "all 0"), (2, "all 0"), (3, "hello 2"), (1, "all 1"), (2, "all 1"), (3, "all 1")]),
-        "as without a hold"
-    );
+    let told = [(1, "all 0"), (2, "all 0"), (3, "hello 2"), (1, "all 1"), (2, "all 1"), (3, "all 1")];
+    assert_eq!(script.frames(), frames(told), "as without a hold");
 }
 
 #[test]

@@ -31,14 +31,8 @@ fn peer_numbers_are_unique_across_transports() {
         }
         work(&mut host);
     }
-    let numbers: Vec<u64> = recorder
-        .observed()
-        .into_iter()
-        .filter_map(|(_, observed)| match observed {
-            RecordedEvent::Connected { peer, .. } => Some(peer.0),
-            _ => None,
-        })
-        .collect();
+    let number = |(_, observed)| if let RecordedEvent::Connected(peer, ..) = observed { Some(peer.0) } else { None };
+    let numbers: Vec<u64> = recorder.observed().into_iter().filter_map(number).collect();
     assert_eq!(numbers, (40..50).collect::<Vec<_>>());
     assert_eq!(host.peers(), 5);
 }
@@ -119,7 +113,7 @@ fn the_observer_learns_the_address_of_the_peer_concerned() {
     let about = |wanted: u64, address: &str| {
         let (peer, address) = (PeerId(wanted), address.to_owned());
         let events = observed.iter().filter_map(|observed| match observed {
-            RecordedEvent::Event { event, address } => Some((format!("{event:?}"), address.as_deref())),
+            RecordedEvent::Event(event, address) => Some((format!("{event:?}"), address.as_deref())),
             _ => None,
         });
         let own: Vec<_> = events.filter(|(event, _)| event.contains(&format!("PeerId({wanted})"))).collect();
@@ -127,16 +121,13 @@ fn the_observer_learns_the_address_of_the_peer_concerned() {
         assert!(own.iter().all(|(_, told)| *told == Some(&*address)), "{own:?}");
         let why = DecodeError::Incomplete;
         for expected in [
-            RecordedEvent::Connected { peer, role: Role::Player, address: address.clone() },
-            RecordedEvent::Malformed { peer, address: address.clone(), why },
+            RecordedEvent::Connected(peer, Role::Player, address.clone()),
+            RecordedEvent::Malformed(peer, address.clone(), why),
         ] {
             assert!(observed.contains(&expected), "{expected:?} in {observed:?}");
         }
-        assert!(
-            observed
-                .iter()
-                .any(|o| matches!(o, RecordedEvent::Gone { peer: p, address: a, .. } if *p == peer && *a == address))
-        );
+        let is_gone = |it: &RecordedEvent| matches!(it, RecordedEvent::Gone(p, a, _) if *p == peer && *a == address);
+        assert!(observed.iter().any(is_gone));
     };
     about(0, ANN);
     about(1, BOB);

@@ -2,17 +2,14 @@
 
 use std::{net::SocketAddr, time::Duration};
 
-use blackjack::{
-    Client, Config, Dialect, Name, PlayerMessage, Policy, Score, Seed, Server, StateSpace,
-    client::{ClientError, Meaning},
-    learn::Choice,
-};
-use bytes::Bytes;
-use netcore::{Framing, Gone, Role, Time};
+use blackjack::{Config, Dialect, Name, PlayerMessage, Score, Seed, Server};
+use netcore::{Framing, Role, Time};
 use testkit::{
     net::{Net, StreamConditions},
     simulation::Game,
 };
+
+pub(super) use crate::guest::Guest;
 
 const PLAYERS: u8 = 3;
 /// The number of the watcher.
@@ -24,76 +21,17 @@ const AWAY: Duration = Duration::from_millis(200);
 /// Longer than all clock changes.
 const NEVER: Duration = Duration::from_secs(1_000 * 86_400);
 
-/// A player or a watcher.
-#[derive(Debug)]
-pub(super) struct Guest {
-    // `None` for a watcher.
-    player: Option<(Box<Client>, Box<Policy>)>,
-    score: Score,
-    gone: bool,
-    // How many bytes it received.
-    heard: usize,
-    // What it says before all else.
-    first: Option<Bytes>,
-}
-
-impl Guest {
-    fn new(number: u8, score: Score) -> Self {
-        let player = (number < PLAYERS).then(|| {
-            let dialect = if number.is_multiple_of(2) { Dialect::Text } else { Dialect::Binary };
-            let client = Client::new(name(number), dialect, Framing::Stream, StateSpace::Coarse);
-            (Box::new(client), Box::new(Policy::mimic()))
-        });
-        // It does not wait until it is asked.
-        let first = (number == HOSTILE).then(|| {
+fn guest(number: u8, score: Score) -> Guest {
+    let dialect = if number.is_multiple_of(2) { Dialect::Text } else { Dialect::Binary };
+    match number {
+        WATCHER => Guest::default(),
+        HOSTILE => {
+            // It does not wait until it is asked.
             let messages = [PlayerMessage::Join(name(number)), PlayerMessage::Hit];
-            messages.map(|message| message.to_bytes(Dialect::Binary)).concat().into()
-        });
-        Self { player, score, gone: false, heard: 0, first }
-    }
-}
-
-impl netcore::Client for Guest {
-    type Action = Choice;
-    type Error = ClientError;
-
-    fn receive(&mut self, now: Time, bytes: &[u8]) -> Result<(), ClientError> {
-        self.heard += bytes.len();
-        let Some((client, policy)) = &mut self.player else { return Ok(()) };
-        client.receive(now, bytes)?;
-        while let Some(event) = client.poll_event() {
-            assert_eq!(event.anomaly, None);
-            match event.meaning {
-                Meaning::Asked => {
-                    let state = client.state().expect("a decision was requested");
-                    client.act(now, Choice::sure(policy.action(state)));
-                }
-                Meaning::Ended { verdict, .. } => self.score.add(verdict),
-                _ => {}
-            }
+            let first = messages.map(|message| message.to_bytes(Dialect::Binary)).concat();
+            Guest { first: Some(first.into()), ..Guest::default() }
         }
-        Ok(())
-    }
-
-    fn act(&mut self, now: Time, choice: Choice) {
-        if let Some((client, _)) = &mut self.player {
-            client.act(now, choice);
-        }
-    }
-
-    fn take_outgoing(&mut self) -> Option<Bytes> {
-        self.first.take().or_else(|| self.player.as_mut().and_then(|(client, _)| client.take_outgoing()))
-    }
-
-    fn disconnected(&mut self, now: Time, why: Gone) {
-        self.gone = true;
-        if let Some((client, _)) = &mut self.player {
-            client.disconnected(now, why);
-        }
-    }
-
-    fn is_over(&self) -> bool {
-        self.player.as_ref().map_or(self.gone, |(client, _)| client.is_over())
+        _ => Guest { score, ..Guest::player(name(number), dialect, Framing::Stream) },
     }
 }
 
@@ -114,7 +52,10 @@ pub(super) struct Blackjack {
     forked: bool,
 }
 
-impl Game<Server, Guest> for Blackjack {
+impl Game for Blackjack {
+    type Server = Server;
+    type Client = Guest;
+
     fn begin(seed: u64) -> (Self, Server) {
         let rounds = if seed.is_multiple_of(4) { 30 } else { 100_000 };
         let config = Config {
@@ -141,7 +82,7 @@ impl Game<Server, Guest> for Blackjack {
         for number in 0..=HOSTILE {
             let (times, back_at) = self.guests[usize::from(number)];
             let guest = net.client(address(number, times));
-            if !guest.gone {
+            if guest.gone.is_none() {
                 continue;
             }
             match back_at {
@@ -163,7 +104,7 @@ impl Game<Server, Guest> for Blackjack {
     }
 
     fn is_current(&self, net: &Net<Server, Guest>, guest: &Guest) -> bool {
-        let Some((client, _)) = &guest.player else { return guest.heard > 0 };
+        let Some((client, _)) = &guest.player else { return !guest.heard.is_empty() };
         let engine = net.engine();
         let seats = engine.tables().flat_map(|table| table.view().seats);
         match seats.flatten().find(|seat| seat.name == *client.name()) {
@@ -181,7 +122,7 @@ impl Game<Server, Guest> for Blackjack {
 impl Blackjack {
     fn come(net: &mut Net<Server, Guest>, number: u8, times: u16, score: Score) {
         let role = if number == WATCHER { Role::Watcher } else { Role::Player };
-        net.add_stream(address(number, times), role, Guest::new(number, score));
+        net.add_stream(address(number, times), role, guest(number, score));
     }
 
     // Checks that results delivered to a player are known to the dealer.

@@ -28,7 +28,10 @@ pub(super) struct Mastermind {
     stale: Vec<u8>,
 }
 
-impl Game<Server, Breaker> for Mastermind {
+impl Game for Mastermind {
+    type Server = Server;
+    type Client = Breaker;
+
     fn begin(seed: u64) -> (Self, Server) {
         let mode = if seed.is_multiple_of(3) { Mode::Race(3) } else { Mode::Solo };
         let nonsense_at = seed.is_multiple_of(4).then_some(Time::ZERO.plus(NONSENSE));

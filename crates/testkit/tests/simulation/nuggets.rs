@@ -42,6 +42,7 @@ const QUITTER_EVERY: Duration = Duration::from_millis(350);
 const NONSENSE: (Duration, usize) = (Duration::from_millis(200), 6_000);
 
 /// The invariants of a game.
+#[derive(Default)]
 pub(super) struct Nuggets {
     rules: Rules,
     letters: BTreeMap<SocketAddr, Letter>,
@@ -70,7 +71,10 @@ pub(super) struct Nuggets {
     forked: bool,
 }
 
-impl Game<Server, Player> for Nuggets {
+impl Game for Nuggets {
+    type Server = Server;
+    type Client = Player;
+
     fn begin(seed: u64) -> (Self, Server) {
         let (grid, _) = Grid::parse(MAP.trim_start().as_bytes()).unwrap();
         let steal_percent = if seed.is_multiple_of(3) { 50 } else { 0 };
@@ -79,34 +83,16 @@ impl Game<Server, Player> for Nuggets {
         let rematch = seed % 3 != 1;
         let server =
             Server::new(Arc::new(grid), Config { seed: seed.into(), rules, rematch, ..Config::default() }).unwrap();
-        let game = Self {
-            rules,
-            letters: BTreeMap::new(),
-            told: BTreeMap::new(),
-            came: BTreeMap::new(),
-            stale: BTreeMap::new(),
-            rematch,
-            again_at: None,
-            games: 0,
-            watcher: 100,
-            back_at: None,
-            nonsense_at: seed.is_multiple_of(4).then_some(Time::ZERO.plus(NONSENSE.0)),
-            flood_at: (seed % 8 == 5).then_some(Time::ZERO.plus(FLOOD.0)),
-            quitter_at: Time::ZERO.plus(AWAY),
-            quitter_said: 0,
-            changed: (0, Time::ZERO),
-            forked: false,
-        };
-        (game, server)
+        let nonsense_at = seed.is_multiple_of(4).then_some(Time::ZERO.plus(NONSENSE.0));
+        let flood_at = (seed % 8 == 5).then_some(Time::ZERO.plus(FLOOD.0));
+        let quitter_at = Time::ZERO.plus(AWAY);
+        (Self { rules, rematch, watcher: 100, nonsense_at, flood_at, quitter_at, ..Self::default() }, server)
     }
 
     fn enter(&mut self, net: &mut Net<Server, Player>) {
         self.come(net);
-        net.add_stream(
-            address(self.watcher),
-            Role::Watcher,
-            Player::new(Link::Stream, Participant::Spectator, Time::ZERO, PAUSE),
-        );
+        let watcher = Player::new(Link::Stream, Participant::Spectator, Time::ZERO, PAUSE);
+        net.add_stream(address(self.watcher), Role::Watcher, watcher);
     }
 
     fn step(&mut self, net: &mut Net<Server, Player>) {
@@ -154,20 +140,15 @@ impl Game<Server, Player> for Nuggets {
     }
 
     fn wake(&self) -> Option<Time> {
-        self.back_at
-            .into_iter()
-            .chain(self.nonsense_at)
-            .chain(self.again_at)
-            .chain(self.flood_at)
-            .chain([self.quitter_at])
-            .min()
+        let times = [self.back_at, self.nonsense_at, self.again_at, self.flood_at, Some(self.quitter_at)];
+        times.into_iter().flatten().min()
     }
 
     fn resumed(&mut self, _: &mut Net<Server, Player>, forked: bool) {
         self.forked |= forked;
     }
 
-    fn is_current(&self, net: &Net<Server, Player>, Player { client, link, .. }: &Player) -> bool {
+    fn is_current(&self, net: &Net<Server, Player>, Player { client, mind: (link, _), .. }: &Player) -> bool {
         let engine = net.engine();
         let game = engine.game();
         // A datagram may have been lost before, and the next is sent when something changes.

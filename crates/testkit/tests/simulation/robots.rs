@@ -3,15 +3,13 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use bytes::{Bytes, BytesMut};
-use netcore::{Gone, Role, Time, wire::ShortText};
-use robots::{
-    Bot, Client, ClientMessage, Config, InputMessage, Malformed, Parameters, Position, ServerMessage, protocol::encode,
-    server::Server,
-};
+use bytes::BytesMut;
+use netcore::{Role, Time, wire::ShortText};
+use robots::{Client, ClientMessage, Position, ServerMessage, protocol::encode, server::Server};
 use testkit::{net::Net, simulation::Game};
 
 use super::{address, seats::Seats};
+use crate::robot::{Ear, server};
 
 const TURNS: u16 = 60;
 const PLAYERS: u8 = 3;
@@ -22,102 +20,50 @@ const EAGER: (Duration, usize) = (Duration::from_millis(250), 40);
 /// Number of clients: players and watchers.
 const SEATS: u8 = 5;
 
-/// A client and its player.
-#[derive(Debug)]
-pub(super) struct Robot {
-    client: Client,
-    bot: Option<Bot>,
+/// What a client was told.
+#[derive(Debug, Default)]
+pub(super) struct Heard {
     // Messages of the newest game.
     game: Vec<ServerMessage>,
     // Number of messages since the last check.
     news: usize,
     said_hello: bool,
     turn: Option<u16>,
-    gone: bool,
     // It connected to an earlier run of the server.
     stale: bool,
 }
 
-impl Robot {
-    fn new(number: u8, bot: bool) -> Self {
-        let name = ShortText::try_from(format!("R{number}").as_str()).unwrap();
-        let bot = bot.then(|| Bot::new(number.into()));
-        let client = Client::new(name, None);
-        Self { client, bot, game: vec![], news: 0, said_hello: false, turn: None, gone: false, stale: false }
-    }
-
-    fn hear(&mut self, message: &ServerMessage) {
+impl Ear for Heard {
+    fn hear(&mut self, message: ServerMessage, _: &Client) -> bool {
+        if matches!(self.game.last(), Some(ServerMessage::GameEnded { .. })) {
+            (self.game, self.news) = (vec![], 0);
+        }
         match message {
             ServerMessage::Hello(_) => {
                 assert!(!self.said_hello, "two hellos");
                 self.said_hello = true;
             }
-            ServerMessage::GameStarted { .. } => {
-                assert!(self.game.is_empty(), "a game starts during another");
-                self.game.push(message.clone());
-            }
+            ServerMessage::GameStarted { .. } => assert!(self.game.is_empty(), "a game starts during another"),
             ServerMessage::Turn { turn, .. } => {
                 assert!(!self.game.is_empty(), "a turn without a game");
-                assert_eq!(*turn, self.turn.map_or(0, |before| before + 1), "a turn out of order");
-                self.turn = Some(*turn);
-                self.game.push(message.clone());
+                assert_eq!(turn, self.turn.map_or(0, |before| before + 1), "a turn out of order");
+                self.turn = Some(turn);
             }
             ServerMessage::GameEnded { .. } => {
                 assert_eq!(self.turn, Some(TURNS), "a game ends too early");
-                self.game.push(message.clone());
                 self.turn = None;
             }
             ServerMessage::AcceptedPlayer { .. } => assert!(self.turn.is_none(), "somebody joins a running game"),
         }
         assert!(self.said_hello, "{message:?} comes before the hello");
-    }
-}
-
-impl netcore::Client for Robot {
-    type Action = InputMessage;
-    type Error = Malformed;
-
-    fn receive(&mut self, now: Time, bytes: &[u8]) -> Result<(), Malformed> {
-        self.client.feed(bytes);
-        while let Some(event) = self.client.poll_event()? {
-            if matches!(self.game.last(), Some(ServerMessage::GameEnded { .. })) {
-                (self.game, self.news) = (vec![], 0);
-            }
-            self.hear(&event.message);
-            if let Some(bot) = self.bot.as_mut().filter(|_| event.is_picture_due())
-                && let Some(input) = bot.next_input(&self.client)
-            {
-                self.client.act(now, input);
-            }
+        if !matches!(message, ServerMessage::Hello(_) | ServerMessage::AcceptedPlayer { .. }) {
+            self.game.push(message);
         }
-        Ok(())
-    }
-
-    fn act(&mut self, now: Time, action: InputMessage) {
-        self.client.act(now, action);
-    }
-
-    fn take_outgoing(&mut self) -> Option<Bytes> {
-        self.client.take_outgoing()
-    }
-
-    fn deadline(&self, now: Time) -> Option<Time> {
-        self.client.deadline(now)
-    }
-
-    fn elapsed(&mut self, now: Time) {
-        self.client.elapsed(now);
-    }
-
-    fn disconnected(&mut self, now: Time, why: Gone) {
-        self.gone = true;
-        self.client.disconnected(now, why);
-    }
-
-    fn is_over(&self) -> bool {
-        self.client.is_over()
+        true
     }
 }
+
+pub(super) type Robot = crate::robot::Robot<Heard>;
 
 /// The invariants of a robots server.
 pub(super) struct Robots {
@@ -128,26 +74,14 @@ pub(super) struct Robots {
     games: Vec<Vec<ServerMessage>>,
 }
 
-impl Game<Server, Robot> for Robots {
+impl Game for Robots {
+    type Server = Server;
+    type Client = Robot;
+
     fn begin(seed: u64) -> (Self, Server) {
-        let parameters = Parameters {
-            server_name: ShortText::try_from("here").unwrap(),
-            players_count: PLAYERS,
-            size_x: 9,
-            size_y: 7,
-            game_length: TURNS,
-            explosion_radius: 3,
-            bomb_timer: 4,
-        };
-        let config = Config {
-            parameters,
-            turn_duration: Duration::from_millis(100),
-            initial_blocks: 8,
-            seed: u32::try_from(seed & 0x3FFF_FFFF).unwrap() + 1,
-            max_history: 1 << 20,
-        };
+        let server = server(PLAYERS, TURNS, u32::try_from(seed & 0x3FFF_FFFF).unwrap() + 1);
         let eager_at = seed.is_multiple_of(3).then_some(Time::ZERO.plus(EAGER.0));
-        (Self { seats: Seats::new(SEATS, AWAY), eager_at, games: vec![] }, Server::new(config).unwrap())
+        (Self { seats: Seats::new(SEATS, AWAY), eager_at, games: vec![] }, server)
     }
 
     fn enter(&mut self, net: &mut Net<Server, Robot>) {
@@ -159,7 +93,7 @@ impl Game<Server, Robot> for Robots {
     fn step(&mut self, net: &mut Net<Server, Robot>) {
         self.check(net);
         let now = net.now();
-        for back in self.seats.reconnecting(now, |number| net.client(address(number)).gone) {
+        for back in self.seats.reconnecting(now, |number| net.client(address(number)).gone.is_some()) {
             net.remove(address(back.before));
             enter(net, back.seat, back.number);
         }
@@ -196,7 +130,7 @@ impl Game<Server, Robot> for Robots {
             self.games.clear();
         }
         for number in self.seats.numbers() {
-            net.client_mut(address(number)).stale |= forked;
+            net.client_mut(address(number)).ear.stale |= forked;
         }
     }
 }
@@ -204,7 +138,7 @@ impl Game<Server, Robot> for Robots {
 impl Robots {
     fn check(&mut self, net: &mut Net<Server, Robot>) {
         for number in self.seats.numbers().collect::<Vec<_>>() {
-            let robot = net.client_mut(address(number));
+            let robot = &mut net.client_mut(address(number)).ear;
             if robot.stale || robot.news == robot.game.len() {
                 continue;
             }
@@ -228,7 +162,7 @@ impl Robots {
                 assert_eq!(truth.board().blocks().collect::<BTreeSet<_>>(), blocks, "robot {number}");
                 assert_eq!(truth.bombs().len(), game.bombs().len(), "robot {number}");
             }
-            net.client_mut(address(number)).game = told;
+            net.client_mut(address(number)).ear.game = told;
         }
     }
 

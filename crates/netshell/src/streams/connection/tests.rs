@@ -1,56 +1,22 @@
 //! Tests of a connection over a fake stream.
 
-use super::*;
-use crate::{ConnectionBudget, Limits, streams::ready::ReadyList};
-use std::task::Context;
+use std::sync::{Arc, Mutex};
 
-/// A peer that sends without end or nothing, and accepts everything or nothing.
-#[derive(Debug, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
-struct Fake {
-    sends: bool,
-    takes: bool,
-    has_left: bool,
-    read: usize,
-    written: Vec<u8>,
-    finished: bool,
+use super::*;
+use crate::{
+    ConnectionBudget, Limits,
+    streams::{ready::ReadyList, tests::Fake},
+};
+
+const MANY: usize = 4 << 20;
+
+fn sender() -> Fake {
+    Fake { sends: Arc::new(Mutex::new(BytesMut::zeroed(MANY))), ..Fake::default() }
 }
 
-impl ByteStream for Fake {
-    fn try_read(&mut self, buffer: &mut BytesMut, most: usize) -> io::Result<usize> {
-        if self.has_left {
-            return Ok(0);
-        }
-        if !self.sends {
-            return Err(io::ErrorKind::WouldBlock.into());
-        }
-        buffer.extend_from_slice(&vec![7; most]);
-        self.read += most;
-        Ok(most)
-    }
-
-    fn try_write(&mut self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
-        if !self.takes {
-            return Err(io::ErrorKind::WouldBlock.into());
-        }
-        let before = self.written.len();
-        for slice in slices {
-            self.written.extend_from_slice(slice);
-        }
-        Ok(self.written.len() - before)
-    }
-
-    fn poll_readable(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        if self.sends || self.has_left { Poll::Ready(Ok(())) } else { Poll::Pending }
-    }
-
-    fn poll_writable(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Pending
-    }
-
-    fn finish(&mut self) {
-        self.finished = true;
-    }
+// What was read of it.
+fn read(connection: &Connection<Fake>) -> usize {
+    MANY - connection.stream.sends.lock().unwrap().len()
 }
 
 fn connection(stream: Fake, rate: Rate) -> Connection<Fake> {
@@ -79,14 +45,13 @@ fn read_for(connection: &mut Connection<Fake>, millis: u64) -> usize {
             assert!(!connection.processed(&Progress::Decoded, &mut buffer, true));
         }
     }
-    connection.stream.read
+    read(connection)
 }
 
 #[test]
 fn at_most_the_rate_and_a_chunk_are_read() {
-    let sends = || Fake { sends: true, ..Fake::default() };
     for (per_second, burst) in [(10_000, 20_000), (1 << 20, 8 << 10), (0, 8 << 10)] {
-        let read = read_for(&mut connection(sends(), Rate { per_second, burst }), 3_000);
+        let read = read_for(&mut connection(sender(), Rate { per_second, burst }), 3_000);
         let most = burst as usize + 3 * per_second as usize + CHUNK;
         assert!(read <= most, "{read} of {most} bytes");
         assert!(read + 2 * CHUNK >= most, "and no less: {read} of {most} bytes");
@@ -96,7 +61,7 @@ fn at_most_the_rate_and_a_chunk_are_read() {
 #[test]
 fn after_its_turn_a_connection_continues_where_it_stopped() {
     let (shared, mut buffer) = (Broadcasts::default(), BytesMut::new());
-    let mut connection = connection(Fake { sends: true, ..Fake::default() }, FAST);
+    let mut connection = connection(sender(), FAST);
     assert_eq!(connection.service(at(0), &shared, &mut buffer), Serviced::Bytes);
     let _ = buffer.split_to(10);
     assert!(connection.processed(&Progress::Decoded, &mut buffer, false), "more at once");
@@ -104,7 +69,7 @@ fn after_its_turn_a_connection_continues_where_it_stopped() {
     assert!(!connection.processed(&Progress::Decoded, &mut buffer, true), "the others first");
     assert!(buffer.is_empty());
     assert_eq!(connection.service(at(1), &shared, &mut buffer), Serviced::Bytes);
-    assert_eq!((buffer.len(), connection.stream.read), (CHUNK - 20, CHUNK));
+    assert_eq!((buffer.len(), read(&connection)), (CHUNK - 20, CHUNK));
     assert!(!connection.processed(&Progress::Incomplete, &mut buffer, false));
     assert_eq!(connection.service(at(2), &shared, &mut buffer), Serviced::Bytes);
     assert_eq!(buffer.len(), 2 * CHUNK - 20, "an unfinished message comes before what follows it");
@@ -146,11 +111,11 @@ fn a_half_closed_connection_is_still_sent_to_until_it_is_closed() {
 #[test]
 fn nothing_is_read_after_a_malformed_message() {
     let (shared, mut buffer) = (Broadcasts::default(), BytesMut::new());
-    let mut connection = connection(Fake { sends: true, ..Fake::default() }, FAST);
+    let mut connection = connection(sender(), FAST);
     assert_eq!(connection.service(at(0), &shared, &mut buffer), Serviced::Bytes);
     let wrong = netcore::DecodeError::Incomplete;
     assert!(!connection.processed(&Progress::Malformed(wrong), &mut buffer, false));
     assert!(!connection.is_open() && connection.is_known());
     assert_eq!(connection.service(at(1), &shared, &mut buffer), Serviced::Waits);
-    assert_eq!(connection.stream.read, CHUNK);
+    assert_eq!(read(&connection), CHUNK);
 }

@@ -69,7 +69,7 @@ proptest! {
                 queue.write(&shared, Time::ZERO, taker(&mut rooms[who], &mut taken[who])).unwrap();
                 prop_assert_eq!(&sent[who][..taken[who].len()], &taken[who][..]);
             }
-            shared.forget(queues[0].place().min(queues[1].place()));
+            shared.forget(queues[0].place.min(queues[1].place));
         }
         for (who, queue) in queues.iter_mut().enumerate() {
             let mut endless = std::iter::repeat(7_777);
@@ -173,7 +173,7 @@ fn a_connection_that_reads_faster_than_the_broadcast_is_kept_after_its_history()
         let mut room = [64_000].into_iter();
         queue.write(&shared, at(step), taker(&mut room, &mut taken)).unwrap();
         assert!(!queue.lags(&shared, at(step)), "dropped at step {step}");
-        furthest = furthest.max(shared.cost_from(queue.place()));
+        furthest = furthest.max(shared.cost_from(queue.place));
         if queue.is_empty(&shared) {
             break;
         }

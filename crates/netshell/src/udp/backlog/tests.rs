@@ -206,15 +206,10 @@ fn empty_datagrams_count_and_the_whole_backlog_is_bounded() {
     }
     assert_eq!(system.backlog.len(), MAX_LANE / ENTRY);
     system.send((2_000, 2_000), ANN, "a");
-    let fits = MAX_BACKLOG / ENTRY;
+    let (fits, ip) = (MAX_BACKLOG / ENTRY, address(ANN).ip());
     for port in 0..u16::MAX {
         let (backlog, take) = system.parts();
-        backlog.send(
-            at(2_000),
-            ((ANN.parse::<SocketAddr>().unwrap().ip(), port).into(), at(2_000)),
-            Bytes::new(),
-            take,
-        );
+        backlog.send(at(2_000), ((ip, port).into(), at(2_000)), Bytes::new(), take);
     }
     system.check();
     assert_eq!(system.backlog.len(), fits - 1);

@@ -1,23 +1,18 @@
 //! One direction of a stream.
 
-use std::{
-    collections::VecDeque,
-    task::{Context, Waker},
-};
+use std::task::{Context, Waker};
 
 use bytes::{Buf, Bytes, BytesMut};
 use netcore::Time;
 use rand::RngExt;
 
-use crate::net::{arrived::End, chance::Chance};
+use crate::net::{arrived::End, conditions::Chance, lines::Lane};
 
 /// Bytes from one end to the other: split into pieces that stay in order, and bounded by a window.
 #[derive(Debug, Default)]
 pub(in crate::net) struct Pipe {
-    flight: VecDeque<(Time, Piece)>,
+    flight: Lane<Piece>,
     flying: usize,
-    // Arrival time of the last piece; none overtakes it.
-    latest: Time,
     // Bytes that have arrived and are not read.
     arrived: BytesMut,
     // Since when.
@@ -78,12 +73,12 @@ impl Pipe {
             let piece = rest.split_to(length);
             chance.traffic.pieces += 1;
             if chance.rng.random_range(0..1_000) < chance.rough.reset_permille {
-                self.dispatch(chance, Piece::Break);
+                self.flight.push(chance, Piece::Break);
                 self.finished = true;
                 break;
             }
             self.flying += length;
-            self.dispatch(chance, Piece::Bytes(piece));
+            self.flight.push(chance, Piece::Bytes(piece));
         }
         taken
     }
@@ -92,7 +87,7 @@ impl Pipe {
     pub(in crate::net) fn finish(&mut self, chance: &mut Chance, end: End) {
         if !self.finished {
             self.finished = true;
-            self.dispatch(chance, Piece::End(end));
+            self.flight.push(chance, Piece::End(end));
         }
     }
 
@@ -109,20 +104,13 @@ impl Pipe {
         self.wake_writer();
     }
 
-    fn dispatch(&mut self, chance: &mut Chance, piece: Piece) {
-        let delay = chance.rough.draw_delay(&mut chance.rng);
-        self.latest = self.latest.max(chance.now.plus(delay));
-        self.flight.push_back((self.latest, piece));
-    }
-
     pub(in crate::net) fn next_due(&self) -> Option<Time> {
-        self.flight.front().map(|&(due, _)| due)
+        self.flight.next_due()
     }
 
     /// Processes the next piece if it is due.
     pub(in crate::net) fn arrive(&mut self, now: Time) -> Option<Landed> {
-        self.next_due().filter(|&due| due <= now)?;
-        let (_, piece) = self.flight.pop_front()?;
+        let piece = self.flight.arrive(now)?;
         self.wake_reader();
         Some(match piece {
             Piece::Bytes(bytes) => {
@@ -170,7 +158,7 @@ impl Pipe {
 
     /// Whether anything is in flight.
     pub(in crate::net) fn is_flying(&self) -> bool {
-        !self.flight.is_empty()
+        self.flight.next_due().is_some()
     }
 
     pub(in crate::net) fn await_bytes(&mut self, context: &Context<'_>) {

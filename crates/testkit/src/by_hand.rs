@@ -1,0 +1,87 @@
+//! Matches with a journal, whose inputs and times a test chooses.
+
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use bytes::BytesMut;
+use journal_core::{Disk, Head, JournalEnd, JournalHold, Journalled, Scribe, SyncPolicy, Writing};
+use netcore::{Gone, Hold as _, Hosted, Input, Link, Outbox, Output, PeerId, Recorded, Role, Room, Time};
+
+/// A match in progress. Its journal is written when it [settles](Match::settle).
+#[derive(Debug)]
+pub struct Match<E: Recorded> {
+    /// The room.
+    pub room: Journalled<E>,
+    /// The handle that closes the journal.
+    pub end: JournalEnd,
+    /// Where the journal is.
+    pub path: PathBuf,
+    /// The time of the next input.
+    pub now: Time,
+    hold: JournalHold,
+    scribe: Scribe,
+    peers: u64,
+}
+
+impl<E: Recorded> Match<E> {
+    /// A match whose journal is in this directory, and of which so much is kept.
+    pub fn begin(disk: Arc<dyn Disk>, directory: &Path, engine: E, max: u64) -> Self {
+        let listen = SocketAddr::from(([10, 0, 0, 1], 2_000));
+        let head = Head::new(&engine, "0.1.0", vec![listen], 1_795_329_471);
+        let scribe = Scribe::by_hand();
+        let writing = Writing { disk, scribe: scribe.clone(), sync: SyncPolicy::Interval, max };
+        let created = writing.create(directory, Hosted::new(engine), head);
+        let (path, (room, hold, end)) = created.expect("the journal can be created");
+        Self { room, end, path, now: Time::ZERO, hold, scribe, peers: 0 }
+    }
+
+    /// Passes an input to the room.
+    pub fn input(&mut self, input: Input<'_, &[u8]>) -> Vec<Output> {
+        let mut out = Outbox::new();
+        self.room.input(self.now, input, &mut out);
+        out.drain().collect()
+    }
+
+    /// Connects a player.
+    pub fn come(&mut self, link: Link) -> PeerId {
+        let peer = PeerId(self.peers);
+        self.peers += 1;
+        let address = format!("10.0.0.7:{}", 4_000 + peer.0);
+        self.input(Input::Connected { peer, role: Role::Player, link, address: (&address).into() });
+        peer
+    }
+
+    /// A peer sends a message.
+    pub fn say(&mut self, peer: PeerId, bytes: &[u8]) -> Vec<Output> {
+        let mut out = Outbox::new();
+        self.room.receive(self.now, peer, &mut BytesMut::from(bytes), &mut out);
+        out.drain().collect()
+    }
+
+    /// The connection of a peer breaks.
+    pub fn leave(&mut self, peer: PeerId) {
+        self.input(Input::Disconnected { peer, why: Gone::Broken });
+    }
+
+    /// Lets time pass, with all deadlines of the room.
+    pub fn pass(&mut self, time: Duration) -> Vec<Output> {
+        let until = self.now.plus(time);
+        let mut outputs = vec![];
+        while let Some(due) = self.room.deadline().filter(|&due| due <= until) {
+            self.now = self.now.max(due);
+            outputs.extend(self.input(Input::Elapsed));
+        }
+        self.now = until;
+        outputs
+    }
+
+    /// Writes the journal.
+    pub fn settle(&mut self) {
+        self.hold.flush();
+        while self.scribe.write() || self.scribe.keep() {}
+    }
+}

@@ -1,0 +1,54 @@
+//! Values that threads wait for.
+
+use std::{
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    time::Instant,
+};
+
+use crate::PATIENCE;
+
+/// A value that one thread changes and another waits for.
+#[derive(Default)]
+pub struct Watched<T> {
+    value: Mutex<T>,
+    changed: Condvar,
+}
+
+impl<T> Watched<T> {
+    /// Creates it with an initial value.
+    pub fn new(value: T) -> Arc<Self> {
+        Arc::new(Self { value: Mutex::new(value), changed: Condvar::new() })
+    }
+
+    /// The current value.
+    pub fn lock(&self) -> MutexGuard<'_, T> {
+        // A test that panicked with the lock held has failed already.
+        self.value.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes the value and wakes the waiting thread.
+    pub fn change(&self, change: impl FnOnce(&mut T)) {
+        change(&mut self.lock());
+        self.changed.notify_all();
+    }
+
+    /// Waits until `find` returns something for the value; `None` if it does not within [`PATIENCE`].
+    pub fn find<U>(&self, mut find: impl FnMut(&T) -> Option<U>) -> Option<U> {
+        let deadline = Instant::now() + PATIENCE;
+        let mut value = self.lock();
+        loop {
+            let found = find(&value);
+            let left = deadline.saturating_duration_since(Instant::now());
+            if found.is_some() || left.is_zero() {
+                return found;
+            }
+            value = self.changed.wait_timeout(value, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// Waits until `wanted` holds. `describe` formats the value for the panic message.
+    pub fn wait(&self, wanted: impl Fn(&T) -> bool, describe: impl Fn(&T) -> String) {
+        let found = self.find(|value| wanted(value).then_some(()));
+        assert!(found.is_some(), "waited too long; the value is\n{}", describe(&self.lock()));
+    }
+}
