@@ -63,7 +63,6 @@ enum Kind {
 }
 
 impl Args {
-    /// The tester for the kind of program.
     pub(crate) const fn tester(&self) -> &'static Tester {
         match self.kind {
             Kind::Dealer => &dealer::TESTER,
@@ -75,7 +74,6 @@ impl Args {
         }
     }
 
-    /// How the program under test is reached.
     pub(crate) fn launcher(&self, tester: &Tester) -> anyhow::Result<Box<dyn Launcher>> {
         let Some(at) = &self.at else {
             let program = Program::new(self.command.clone(), tester.usual, tester.known, tester.needed);

@@ -285,7 +285,6 @@ pub(crate) fn free_tcp_port() -> anyhow::Result<u16> {
     free_port(|port| TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map(drop))
 }
 
-/// A UDP port that is free now, and that this process has not handed out recently.
 pub(crate) fn free_udp_port() -> anyhow::Result<u16> {
     free_port(|port| UdpSocket::bind((Ipv4Addr::LOCALHOST, port)).map(drop))
 }

@@ -81,7 +81,6 @@ crimes! {
     Flood => "welcome-spectator",
 }
 
-/// A server that commits a crime.
 struct CrookedServer {
     crime: Crime,
     server: Server,

@@ -102,7 +102,6 @@ impl AfterGame {
         self.next.as_ref().is_some_and(|next| next.client().is_joined())
     }
 
-    /// The next game.
     pub(crate) fn into_session(self) -> Option<Session> {
         self.next
     }

@@ -67,7 +67,6 @@ impl Demo {
         Ok(Self { address, player, _tasks: tasks, _stop: stop })
     }
 
-    /// Where the server is.
     pub(crate) const fn address(&self) -> SocketAddr {
         self.address
     }

@@ -18,13 +18,10 @@ use crate::{
 
 /// The bots that are to play.
 pub(crate) struct Troop<'a> {
-    /// Where.
     pub(crate) addresses: &'a [SocketAddr],
     /// What the user calls that place.
     pub(crate) place: HostPort,
-    /// The name of each.
     pub(crate) names: &'a [Name],
-    /// How they play.
     pub(crate) style: Style,
     /// Whether they stay for the next game of a server that has one.
     pub(crate) rematch: bool,

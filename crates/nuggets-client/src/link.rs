@@ -26,7 +26,6 @@ pub(crate) enum Received {
     Datagram(usize),
     /// The system says that nobody listens there.
     Refused,
-    /// Nothing yet.
     Nothing,
 }
 
@@ -118,7 +117,6 @@ impl Link {
         listened
     }
 
-    /// Waits for a datagram.
     pub(crate) async fn receive(&self, buffer: &mut [u8]) -> Received {
         sort(self.socket.recv(buffer).await)
     }

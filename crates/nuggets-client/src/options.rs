@@ -11,7 +11,6 @@ use crate::bot::Style;
 pub(crate) struct Options {
     /// As what it takes part.
     pub(crate) part: Participant,
-    /// Where.
     pub(crate) addresses: Vec<SocketAddr>,
     /// How the bot plays, if one does.
     pub(crate) bot: Option<Style>,
@@ -19,6 +18,5 @@ pub(crate) struct Options {
     pub(crate) rematch: bool,
     /// Where, in words.
     pub(crate) place: String,
-    /// Whether the terminal's bell rings.
     pub(crate) bell: bool,
 }

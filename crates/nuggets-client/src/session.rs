@@ -50,7 +50,6 @@ impl Session {
         session
     }
 
-    /// What the client knows.
     pub(crate) const fn client(&self) -> &Client {
         &self.client
     }
@@ -81,7 +80,6 @@ impl Session {
         }
     }
 
-    /// Sends a key.
     pub(crate) fn key(&mut self, key: u8) {
         self.client.act(self.now(), Command::Key(key));
         self.flush();

@@ -129,20 +129,15 @@ fn level() -> impl TypedValueParser<Value = Level> {
 pub(crate) struct Plan {
     /// The address of the server; none for a server in this program.
     pub(crate) server: Option<HostPort>,
-    /// Whether to reconnect.
     pub(crate) retry: bool,
-    /// Where the game is shown.
     pub(crate) screen: Screen,
-    /// Who takes part.
     pub(crate) role: Role,
-    /// How well bots play.
     pub(crate) level: Level,
 }
 
 /// Where a game is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Screen {
-    /// Nowhere.
     None,
     /// By a GUI, another program.
     Gui {
@@ -153,7 +148,6 @@ pub(crate) enum Screen {
         /// The addresses at which it is listened to; none is all.
         bind: Vec<IpAddr>,
     },
-    /// In this terminal.
     Terminal,
 }
 
@@ -162,9 +156,7 @@ pub(crate) enum Screen {
 pub(crate) enum Role {
     /// Its user plays.
     Player(ShortText),
-    /// It looks on.
     Observer,
-    /// It plays by itself.
     Bots {
         /// Who plays, each over a connection of its own.
         names: Vec<ShortText>,

@@ -16,7 +16,6 @@ const MAX_KNOWN: usize = 1_024;
 /// Winners who are named.
 const MAX_WINNERS: usize = 3;
 
-/// One player's place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Place {
     /// Counted from 1; the same for all who were destroyed as often.
@@ -134,7 +133,6 @@ impl GameResult {
         self.title() + &self.ranks().into_iter().map(row).collect::<String>()
     }
 
-    /// Whether it is at least `time` old.
     pub(crate) fn is_older_than(&self, time: Duration, now: Time) -> bool {
         now.since(self.since) >= time
     }

@@ -192,7 +192,6 @@ impl View {
         }
     }
 
-    /// The newest picture.
     pub(crate) const fn newest(&self) -> Option<&DrawMessage> {
         self.newest.as_ref()
     }
@@ -243,17 +242,14 @@ impl View {
         }
     }
 
-    /// Shows the keys, or what was shown before.
     pub(crate) const fn toggle_help(&mut self) {
         self.help = !self.help;
     }
 
-    /// Shows what will explode in the next turn, or shows it no longer.
     pub(crate) const fn toggle_danger(&mut self) {
         self.danger = !self.danger;
     }
 
-    /// Shows the final board without its table, or with it.
     pub(crate) const fn toggle_table(&mut self) {
         self.showing = match self.showing {
             Showing::Newest => Showing::Newest,

@@ -20,13 +20,11 @@ pub(crate) struct Report {
     pub(crate) notes: Vec<Note>,
     /// The number of further ones that were not kept.
     pub(crate) notes_left_out: usize,
-    /// What is wrong, if anything.
     pub(crate) fault: Option<Fault>,
     /// The bytes around the first wrong one.
     pub(crate) around: Option<Around>,
 }
 
-/// A line of a report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Line {
     Field(Field),
@@ -37,7 +35,6 @@ pub(crate) enum Line {
     },
 }
 
-/// A field of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Field {
     /// Where it begins, in bytes from the start of the message.
@@ -54,7 +51,6 @@ pub(crate) struct Field {
 pub(crate) enum Label {
     /// The tag of the message.
     Message,
-    /// A field of that name.
     Field(&'static str),
     /// An item of the list of that name, from 1.
     Item(&'static str, u32),

@@ -29,7 +29,6 @@ const TURN: Duration = Duration::from_millis(1);
 /// Rounds in which a shuffled deck has never yet dealt the same three cards each time.
 const SUSPICIOUS: usize = 4;
 
-/// The players of the tester at one table.
 pub(super) struct Table {
     pub(super) seats: Vec<Seat>,
     pub(super) seen: Seen,

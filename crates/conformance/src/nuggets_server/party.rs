@@ -36,7 +36,6 @@ pub(super) enum Kind {
     Error,
 }
 
-/// What a client is to the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     Stranger,
@@ -85,7 +84,6 @@ pub(super) struct Deed<'a> {
     pub(super) effect: Effect,
 }
 
-/// The clients of one game.
 pub(super) struct Party<'a> {
     pub(super) judge: &'a mut Judge,
     options: &'a Options,
@@ -156,7 +154,6 @@ impl<'a> Party<'a> {
         self.world.as_mut().ok_or_else(|| anyhow::anyhow!("the map is not known yet").into())
     }
 
-    /// The letter of a player.
     pub(super) fn letter(&self, number: usize) -> Played<Letter> {
         match self.client(number)?.role {
             Role::Player(letter) => Ok(letter),

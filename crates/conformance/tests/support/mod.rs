@@ -81,7 +81,6 @@ impl<C: Copy + Send + 'static> Launcher for Crooked<'_, C> {
         self.placeholders.contains(&name)
     }
 
-    /// Runs the program in a thread of its own.
     fn start(&self, values: Values<'_>) -> anyhow::Result<Box<dyn Run>> {
         let (print, lines) = mpsc::channel();
         let (keyboard, keys) = mpsc::channel();
@@ -150,7 +149,6 @@ pub(crate) fn value<T: FromStr>(values: Values<'_>, name: &str) -> Option<T> {
     values.iter().find(|(other, _)| *other == name)?.1.parse().ok()
 }
 
-/// Checks that all rules were observed and kept.
 pub(crate) fn assert_all_pass(report: &Report) {
     for (rule, verdict) in &report.verdicts {
         assert!(matches!(verdict, Verdict::Passed(_)), "{}: {verdict:?}\n{report}", rule.id);

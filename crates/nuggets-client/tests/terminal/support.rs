@@ -8,7 +8,6 @@ use std::{
 
 use testkit::{PATIENCE, terminal::Watched};
 
-/// The program under test.
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_nuggets-client");
 
 /// What a fake server heard, and from where.
@@ -98,7 +97,6 @@ impl Mortal {
         Some(Self(socket))
     }
 
-    /// The port.
     pub(crate) fn port(&self) -> u16 {
         self.0.local_addr().unwrap().port()
     }

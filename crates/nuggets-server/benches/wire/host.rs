@@ -73,12 +73,10 @@ impl Host {
         host
     }
 
-    /// The size of a DISPLAY.
     pub(crate) fn display_bytes(&self) -> usize {
         self.frames[0].len()
     }
 
-    /// See [`Measured::peak_memory_mb`].
     pub(crate) fn peak_memory_mb(&self) -> f64 {
         self.process.peak_memory_mb()
     }

@@ -7,7 +7,6 @@ use netcore::wire::{Encode, Writer};
 use robots::{Bomb, DrawMessage, GamePicture, Parameters, Player, PlayerId, Position};
 use testkit::terminal::Terminal;
 
-/// The program under test.
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_robots-gui");
 
 /// A client without a server, and the GUI that it has.
@@ -37,12 +36,10 @@ impl Client {
         (Self { socket, gui }, terminal)
     }
 
-    /// Sends a datagram to the GUI.
     pub(crate) fn send(&self, datagram: &[u8]) {
         self.socket.send_to(datagram, self.gui).unwrap();
     }
 
-    /// Sends a picture to the GUI.
     pub(crate) fn show(&self, picture: &DrawMessage) {
         self.send(&encoded(picture));
     }

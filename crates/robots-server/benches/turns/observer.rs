@@ -49,7 +49,6 @@ pub(crate) struct Arrivals {
 }
 
 impl Arrivals {
-    /// How many there were.
     pub(crate) fn count(&self) -> f64 {
         u32::try_from(self.times.len()).expect("not that many").into()
     }

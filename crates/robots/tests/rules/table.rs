@@ -40,7 +40,6 @@ pub(crate) fn config() -> Config {
     }
 }
 
-/// The configuration, changed.
 pub(crate) fn with(mut config: Config, change: impl FnOnce(&mut Config)) -> Config {
     change(&mut config);
     config

@@ -20,7 +20,6 @@ use crate::{
     },
 };
 
-/// The options of a server.
 #[derive(Clone, Debug)]
 pub(super) struct Setup {
     pub(super) bomb_timer: u16,
@@ -72,7 +71,6 @@ impl Context<'_> {
         (self.options.patience / 20).clamp(Duration::from_millis(40), Duration::from_millis(250))
     }
 
-    /// Starts a server.
     pub(super) fn host(&self, setup: &Setup) -> Played<Host> {
         let port = free_tcp_port()?;
         let run = self.host_at(setup, &port.to_string())?;
@@ -136,7 +134,6 @@ pub(super) struct Host {
 }
 
 impl Host {
-    /// Its address over IPv6.
     pub(super) fn address_v6(&self) -> SocketAddr {
         SocketAddr::from((Ipv6Addr::LOCALHOST, self.address.port()))
     }
@@ -162,7 +159,6 @@ pub(super) struct Guest {
 }
 
 impl Guest {
-    /// Waits for a message.
     pub(super) fn next(&mut self, by: Instant) -> Got {
         loop {
             let bytes = self.connection.buffer.split();
