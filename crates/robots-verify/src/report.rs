@@ -3,7 +3,7 @@
 use crate::format::Enum;
 
 /// What is known of one message.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Report {
     /// Its number, from 1.
     pub(crate) number: u64,
@@ -143,18 +143,7 @@ pub(crate) struct Around {
 
 impl Report {
     /// The report of a message before its first byte.
-    pub(crate) const fn new(number: u64, at: u64) -> Self {
-        Self {
-            number,
-            at,
-            length: 0,
-            name: None,
-            lines: vec![],
-            lines_left_out: 0,
-            notes: vec![],
-            notes_left_out: 0,
-            fault: None,
-            around: None,
-        }
+    pub(crate) fn new(number: u64, at: u64) -> Self {
+        Self { number, at, ..Self::default() }
     }
 }

@@ -36,14 +36,16 @@ pub(super) enum Kind {
     Error,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Role {
+    #[default]
     Stranger,
     Spectator,
     Player(Letter),
 }
 
 /// One client and what it was told.
+#[derive(Default)]
 pub(super) struct Client {
     pub(super) role: Role,
     /// What came since the last thing that somebody did.
@@ -128,17 +130,7 @@ impl<'a> Party<'a> {
     /// Opens a client that the server does not know yet.
     pub(super) fn stranger(&mut self) -> Played<usize> {
         let number = self.wire.open()?;
-        self.clients.push(Client {
-            role: Role::Stranger,
-            log: Vec::new(),
-            display: Vec::new(),
-            letter: None,
-            size: None,
-            purse: 0,
-            left: None,
-            quit: None,
-            leaving: false,
-        });
+        self.clients.push(Client::default());
         Ok(number)
     }
 
