@@ -170,7 +170,8 @@ impl LastWords {
     }
 }
 
-fn print(text: &str) -> io::Result<()> {
+/// Prints the last words of a server.
+pub(crate) fn print(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "{text}")?;
     out.flush()

@@ -113,9 +113,7 @@ fn refused(place: &str) -> String {
 fn report_end(place: &str, parting: &Parting) -> anyhow::Result<ExitCode> {
     match &parting.end {
         End::Quit(text) => {
-            let mut out = io::stdout().lock();
-            writeln!(out, "{text}")?;
-            out.flush()?;
+            headless::print(text)?;
             Ok(ExitCode::SUCCESS)
         }
         // The user did not want to go on, and got just that.

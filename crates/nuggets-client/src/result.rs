@@ -41,9 +41,7 @@ impl Verdict {
         let ranks = scores.map_or_else(Vec::new, |scores| ranks(&scores, client));
         Self { title: title.to_owned(), ranks, text, ..Self::default() }
     }
-}
 
-impl Verdict {
     /// The ranks of a game that is over, to be shown during the next one.
     pub(crate) fn of_last(client: &Client) -> Option<Self> {
         let ranks = ranks(&client.scores()?, client);

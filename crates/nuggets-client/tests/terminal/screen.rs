@@ -3,16 +3,8 @@
 use rustix::process::Signal;
 use testkit::terminal::Terminal;
 
-use crate::support::{PROGRAM, Server, welcome};
+use crate::support::{MAP, PROGRAM, Server, leave, welcome};
 
-const MAP: &str = "\
-+------------------+
-|@..........*....B.|
-|..................|
-|..................|
-|................C.|
-+------------------+
-";
 const STATUS: &str = "Player A has 0 nuggets (250 nuggets unclaimed).";
 const HINT: &str = "? keys  Q leave";
 
@@ -36,11 +28,6 @@ fn play(server: &Server, columns: u16, rows: u16) -> Terminal {
     let terminal = Terminal::start(PROGRAM, &["127.0.0.1", &server.port(), "Ann"], columns, rows);
     terminal.wait_for("+--");
     terminal
-}
-
-fn leave(mut terminal: Terminal) {
-    terminal.press(b"Q");
-    assert_eq!(terminal.end(), 0);
 }
 
 #[test]

@@ -39,10 +39,6 @@ impl Audience {
         stream.set_nonblocking(true).expect("a socket");
         self.newcomers.as_ref().expect("not dropped").send(stream).expect("the thread runs");
     }
-
-    pub(crate) fn leave(self) {
-        drop(self);
-    }
 }
 
 impl Drop for Audience {
