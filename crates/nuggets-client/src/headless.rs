@@ -108,7 +108,8 @@ pub(crate) async fn run(troop: Troop<'_>) -> anyhow::Result<ExitCode> {
             bots.spawn(play(addresses.to_vec(), outcome.name, style, stopped.clone()));
         }
     }
-    words.print_all()?;
+    // What not all bots have heard.
+    words.waiting.iter().try_for_each(|(text, _)| print(text))?;
     if let Some(error) = broken {
         return Err(error);
     }
@@ -162,11 +163,6 @@ impl LastWords {
             print(&text)?;
         }
         Ok(())
-    }
-
-    /// Prints what not all bots have heard.
-    fn print_all(&mut self) -> io::Result<()> {
-        self.waiting.drain(..).try_for_each(|(text, _)| print(&text))
     }
 }
 

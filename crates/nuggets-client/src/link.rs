@@ -61,8 +61,7 @@ impl Link {
             match connect(self.addresses[next]) {
                 Ok(socket) => {
                     debug!(from = %self.addresses[self.current], to = %self.addresses[next], "trying another address");
-                    (self.current, self.socket) = (next, socket);
-                    self.unsent.clear();
+                    (self.current, self.socket, self.unsent) = (next, socket, Unsent::default());
                     return true;
                 }
                 Err(error) => debug!(address = %self.addresses[next], %error, "no way to this address"),

@@ -48,10 +48,6 @@ impl Unsent {
         self.datagrams.is_empty()
     }
 
-    pub(crate) fn clear(&mut self) {
-        *self = Self::default();
-    }
-
     fn has_room(&self, bytes: usize) -> bool {
         self.datagrams.len() < MAX_UNSENT && self.bytes + bytes <= MAX_UNSENT_BYTES
     }

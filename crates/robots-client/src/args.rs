@@ -195,7 +195,7 @@ impl Plan {
             }
             None if args.bot => Role::Bots { names: vec![base()], games: args.games },
             None if args.observe => Role::Observer,
-            None => Role::Player(player_name.clone().unwrap_or_else(login_name)),
+            None => Role::Player(player_name.clone().unwrap_or_else(|| text(login(env::var_os).as_deref().unwrap_or(PERSON)))),
         };
         let level = args.level.unwrap_or_default();
         Ok(Self { server: server_address.clone(), retry: args.retry, screen, role, level })
@@ -228,10 +228,6 @@ fn numbered(base: &str, number: u16) -> ShortText {
     let number = number.to_string();
     let kept = front(base, usize::from(u8::MAX) - number.len());
     text(&format!("{kept}{number}"))
-}
-
-fn login_name() -> ShortText {
-    text(&login(env::var_os).unwrap_or_else(|| PERSON.to_owned()))
 }
 
 // The login name from the environment, or else from the password database, since the environment may be empty in a service

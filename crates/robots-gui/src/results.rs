@@ -1,9 +1,6 @@
 //! How games ended: the ranks of the last one, and who won how many.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    time::Duration,
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 use netcore::Time;
 use robots::{GamePicture, Player, PlayerId};
@@ -131,10 +128,6 @@ impl GameResult {
             format!("\n{mark} {rank:>3}. {score}  {name}")
         };
         self.title() + &self.ranks().into_iter().map(row).collect::<String>()
-    }
-
-    pub(crate) fn is_older_than(&self, time: Duration, now: Time) -> bool {
-        now.since(self.since) >= time
     }
 }
 

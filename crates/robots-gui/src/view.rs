@@ -163,7 +163,7 @@ impl View {
                 self.own = self.told(&game.players, self.own);
                 self.story.game(self.now, self.own, unfinished.as_ref(), game);
                 let next_game = !is_last(game);
-                if next_game && self.last.as_ref().is_some_and(|last| last.is_older_than(RESULT, self.now)) {
+                if next_game && self.last.as_ref().is_some_and(|last| self.now.since(last.since) >= RESULT) {
                     self.showing = Showing::Newest;
                 }
                 !next_game && !told && {
@@ -244,10 +244,6 @@ impl View {
 
     pub(crate) const fn toggle_help(&mut self) {
         self.help = !self.help;
-    }
-
-    pub(crate) const fn toggle_danger(&mut self) {
-        self.danger = !self.danger;
     }
 
     pub(crate) const fn toggle_table(&mut self) {

@@ -277,7 +277,7 @@ impl Window {
             Action::ToggleHelp => self.view.toggle_help(),
             Action::Scroll(direction) => self.view.scroll(direction),
             Action::FollowNext => self.view.follow_next(),
-            Action::ToggleDanger => self.view.toggle_danger(),
+            Action::ToggleDanger => self.view.danger = !self.view.danger,
             Action::ToggleTable => self.view.toggle_table(),
             Action::Again | Action::Proceed => self.proceed(action == Action::Again),
             Action::Redraw => self.stage.forget(),

@@ -209,7 +209,7 @@ impl Client {
         if player.name != self.name {
             return;
         }
-        if self.address.is_some() && parsed(&player.address) == self.address {
+        if self.address.is_some() && player.address.parse().ok().map(canonical) == self.address {
             self.own = Some(Own::Certain(id));
         } else if by_name && !matches!(self.own, Some(Own::Certain(_))) {
             self.own = Some(Own::Guessed(id));
@@ -259,8 +259,4 @@ impl netcore::Client for Client {
 // The form in which addresses are compared. Servers may write an IPv4 address as an IPv6 one.
 fn canonical(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
-}
-
-fn parsed(address: &str) -> Option<SocketAddr> {
-    address.parse().ok().map(canonical)
 }

@@ -142,10 +142,6 @@ impl<'a> Party<'a> {
         self.world.as_ref().ok_or_else(|| anyhow::anyhow!("the map is not known yet").into())
     }
 
-    fn world_mut(&mut self) -> Played<&mut World> {
-        self.world.as_mut().ok_or_else(|| anyhow::anyhow!("the map is not known yet").into())
-    }
-
     pub(super) fn letter(&self, number: usize) -> Played<Letter> {
         match self.client(number)?.role {
             Role::Player(letter) => Ok(letter),

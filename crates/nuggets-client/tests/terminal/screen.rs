@@ -13,14 +13,10 @@ fn status(text: &str) -> String {
     if text.len() + 2 + HINT.len() <= 80 { format!("{text:0$}{HINT}", 80 - HINT.len()) } else { text.to_owned() }
 }
 
-// The map in the middle of a window of 80 columns.
-fn centred(map: &str) -> Vec<String> {
-    map.lines().map(|line| format!("{:30}{line}", "")).collect()
-}
-
-// Waits until the first lines of a window of 80 columns are this status and this part of a map.
+// Waits until the first lines of a window of 80 columns are this status and this part of a map, which is in the middle.
 fn wait_for_game(terminal: &Terminal, text: &str, map: &str) {
-    let lines: Vec<String> = [status(text)].into_iter().chain(centred(map)).collect();
+    let map = map.lines().map(|line| format!("{:30}{line}", ""));
+    let lines: Vec<String> = [status(text)].into_iter().chain(map).collect();
     terminal.wait_for_lines(&lines.iter().map(String::as_str).collect::<Vec<_>>());
 }
 

@@ -1,7 +1,7 @@
 //! Scenarios before a game.
 
 use std::{
-    net::{Ipv4Addr, Ipv6Addr, TcpListener},
+    net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener},
     time::{Duration, Instant},
 };
 
@@ -217,7 +217,7 @@ pub(super) fn over_ipv6(context: &Context<'_>, judge: &mut Judge) -> Played {
     }
     let mut table = Table::open(context, judge, small(context))?;
     let first = table.connect("a client over IPv4")?;
-    let address = table.host.address_v6();
+    let address = SocketAddr::from((Ipv6Addr::LOCALHOST, table.host.address.port()));
     let connection = crate::net::Connection::open(address, Instant::now() + Duration::from_millis(100));
     table.judge.require(&IPV6, connection.is_ok(), || {
         format!("the server accepts connections to {}, and none to {address}", table.host.address)

@@ -1,7 +1,7 @@
 //! The options of a server, the server started with them, and the connections of the tester.
 
 use std::{
-    net::{Ipv4Addr, Ipv6Addr, SocketAddr},
+    net::{Ipv4Addr, SocketAddr},
     time::{Duration, Instant},
 };
 
@@ -131,12 +131,6 @@ pub(super) struct Host {
     pub(super) run: Box<dyn Run>,
     pub(super) address: SocketAddr,
     pub(super) parameters: Parameters,
-}
-
-impl Host {
-    pub(super) fn address_v6(&self) -> SocketAddr {
-        SocketAddr::from((Ipv6Addr::LOCALHOST, self.address.port()))
-    }
 }
 
 /// What came from the server.
