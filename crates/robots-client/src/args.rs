@@ -195,7 +195,10 @@ impl Plan {
             }
             None if args.bot => Role::Bots { names: vec![base()], games: args.games },
             None if args.observe => Role::Observer,
-            None => Role::Player(player_name.clone().unwrap_or_else(|| text(login(env::var_os).as_deref().unwrap_or(PERSON)))),
+            None => {
+                let login_name = || text(login(env::var_os).as_deref().unwrap_or(PERSON));
+                Role::Player(player_name.clone().unwrap_or_else(login_name))
+            }
         };
         let level = args.level.unwrap_or_default();
         Ok(Self { server: server_address.clone(), retry: args.retry, screen, role, level })
