@@ -96,9 +96,6 @@ pub trait Launcher {
     fn takes(&self, name: &str) -> bool;
 
     /// Starts it.
-    ///
-    /// # Errors
-    /// When it does not start.
     fn start(&self, values: Values<'_>) -> anyhow::Result<Box<dyn Run>>;
 }
 

@@ -12,7 +12,6 @@ use crate::{link::Link, options::Options, result::Verdict, session::Session};
 const PAUSE: Duration = Duration::from_secs(6);
 const SECOND: Duration = Duration::from_secs(1);
 
-/// What happens after a game.
 pub(crate) struct AfterGame {
     options: Options,
     next: Option<Session>,

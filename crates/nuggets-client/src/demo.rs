@@ -12,7 +12,6 @@ use tracing::warn;
 
 use crate::{bot::Style, headless};
 
-/// What the player is called.
 const PLAYER: &[u8] = b"you";
 /// How long everybody may look around before the game begins.
 const COUNTDOWN: Duration = Duration::from_secs(3);

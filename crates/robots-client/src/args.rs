@@ -167,9 +167,6 @@ pub(crate) enum Role {
 
 impl Plan {
     /// Reads the plan off the arguments.
-    ///
-    /// # Errors
-    /// [`UsageError`] when they do not fit each other.
     pub(crate) fn of(args: &Args) -> Result<Self, UsageError> {
         let Args { gui_address, server_address, player_name, port, bind, .. } = args;
         if let Some(word) = args.words.first() {

@@ -33,7 +33,6 @@ pub(crate) enum Action {
 pub(crate) enum Shown {
     /// A picture, or that there is none yet.
     Game,
-    /// The result of a game.
     Result,
     Help,
     /// That the window is too small for anything else.

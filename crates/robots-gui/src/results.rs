@@ -10,7 +10,6 @@ use crate::looks::{called, label_text};
 
 /// Players whose wins are remembered, most of them of earlier games.
 const MAX_KNOWN: usize = 1_024;
-/// Winners who are named.
 const MAX_WINNERS: usize = 3;
 
 #[derive(Debug, Clone, PartialEq, Eq)]

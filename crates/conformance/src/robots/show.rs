@@ -6,7 +6,6 @@ use robots::{Event, Position, ServerMessage};
 
 /// The longest text of a message, in characters.
 const LONGEST: usize = 300;
-/// The most bytes that are shown.
 const MOST_BYTES: usize = 32;
 
 fn clipped(text: String) -> String {

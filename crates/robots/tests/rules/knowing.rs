@@ -56,7 +56,6 @@ fn boom(number: u32, robots: &[u8], blocks: &[Position]) -> Event {
     }
 }
 
-/// A client that was greeted.
 fn greeted(change: impl Fn(&mut Parameters)) -> Client {
     let mut client = Client::new(text("Ann"), "10.0.0.1:7".parse().ok());
     assert!(deliver(&mut client, &hello(change)));

@@ -28,7 +28,6 @@ const INPUTS: [(&[u8], &[u8], &str); 6] = [
     (&[2, 3], &[3, 3], "Move Left"),
 ];
 
-/// Datagrams that are no inputs.
 const NO_INPUTS: [&[u8]; 8] = [&[], &[3], &[0xff], &[2], &[2, 4], &[0, 0], &[2, 1, 1], &[1, 10, 0]];
 
 /// What no server sends, and what is wrong with it.
