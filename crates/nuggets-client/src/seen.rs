@@ -53,18 +53,21 @@ impl Seen {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use netcore::{Client as _, Time};
     use nuggets::{Grid, Name, Participant, view::SELF};
 
-    fn client(part: Participant, rows: &[&str]) -> Client {
+    /// A client that was let in and is shown these rows, the longest of which is as wide as the map.
+    pub(crate) fn client(part: Participant, rows: &[&str]) -> Client {
         let mut client = Client::new(part, Time::ZERO);
-        let grid = format!("GRID {} {}", rows.len(), rows[0].len());
+        let width = rows.iter().map(|row| row.len()).max().unwrap();
+        let grid = format!("GRID {} {width}", rows.len());
         for datagram in ["OK A", &grid, "GOLD 0 0 250"] {
             client.receive(Time::ZERO, datagram.as_bytes()).unwrap();
         }
-        show(&mut client, rows);
+        let rows: Vec<String> = rows.iter().map(|row| format!("{row:width$}")).collect();
+        show(&mut client, &rows.iter().map(String::as_str).collect::<Vec<_>>());
         client
     }
 
@@ -72,7 +75,7 @@ mod tests {
         client.receive(Time::ZERO, format!("DISPLAY\n{}\n", rows.join("\n")).as_bytes()).unwrap();
     }
 
-    fn player() -> Participant {
+    pub(crate) fn player() -> Participant {
         Participant::Player(Name::new(b"Ann").unwrap())
     }
 

@@ -1,6 +1,6 @@
 use super::*;
+use crate::seen::tests::{client, player as ann};
 use netcore::Client as _;
-use nuggets::Name;
 use ratatui::{Terminal, backend::TestBackend};
 
 const MAP: [&str; 6] = [
@@ -12,19 +12,8 @@ const MAP: [&str; 6] = [
     "+------------------+",
 ];
 
-fn client(part: Participant, rows: &[&str]) -> Client {
-    let width = rows.iter().map(|row| row.len()).max().unwrap();
-    let text = rows.iter().map(|row| format!("{row:width$}\n")).collect::<Vec<_>>().concat();
-    let mut client = Client::new(part, Time::ZERO);
-    let grid = format!("GRID {} {width}", rows.len());
-    for datagram in ["OK A", &grid, "GOLD 0 0 250", &format!("DISPLAY\n{text}")] {
-        client.receive(Time::ZERO, datagram.as_bytes()).unwrap();
-    }
-    client
-}
-
 fn player() -> Client {
-    client(Participant::Player(Name::new(b"Ann").unwrap()), &MAP)
+    client(ann(), &MAP)
 }
 
 fn terminal(view: &mut View, client: &Client, width: u16, height: u16) -> Terminal<TestBackend> {
@@ -154,8 +143,7 @@ fn kinds_of_cells_differ_with_and_without_colour() {
 
 #[test]
 fn what_is_remembered_is_dim() {
-    let passage =
-        client(Participant::Player(Name::new(b"Ann").unwrap()), &["+--+    ", "|..|    ", "|..##@# ", "+--+    "]);
+    let passage = client(ann(), &["+--+    ", "|..|    ", "|..##@# ", "+--+    "]);
     let terminal = terminal(&mut view(), &passage, 10, 5);
     let dim = |x: u16, y: u16| terminal.backend().buffer()[(x, y)].modifier.contains(Modifier::DIM);
     assert!(dim(1, 2) && dim(0, 1) && dim(3, 3));
