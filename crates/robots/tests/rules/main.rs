@@ -9,6 +9,7 @@
 mod table;
 
 mod bot;
+mod build;
 mod driving;
 mod effort;
 mod ending;
