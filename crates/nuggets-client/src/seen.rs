@@ -13,7 +13,7 @@ use nuggets::{
 /// known. What is unknown lets no sight through. So a cell whose only line of sight passes a gap that the player never
 /// saw may be taken for a remembered one; never the other way round.
 #[derive(Debug, Clone, Default)]
-pub struct Seen {
+pub(crate) struct Seen {
     // The DISPLAY that this is about.
     displays: u64,
     // The map as far as it is known, below gold and players.
@@ -25,7 +25,7 @@ pub struct Seen {
 
 impl Seen {
     /// Takes in the client's last DISPLAY.
-    pub fn update(&mut self, client: &Client) {
+    pub(crate) fn update(&mut self, client: &Client) {
         let text = client.display();
         if self.displays == client.displays() && self.map.len() == text.len() {
             return;
@@ -46,7 +46,7 @@ impl Seen {
     }
 
     /// Whether what the last DISPLAY shows as `shown` at `cell` is in sight now.
-    pub fn is_visible(&self, cell: Cell, shown: u8) -> bool {
+    pub(crate) fn is_visible(&self, cell: Cell, shown: u8) -> bool {
         // Gold and players are shown only where they are seen.
         matches!(shown, b'*' | b'@' | b'A'..=b'Z') || self.sight.as_ref().is_none_or(|sight| sight.contains(cell))
     }

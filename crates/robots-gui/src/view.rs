@@ -242,10 +242,6 @@ impl View {
         }
     }
 
-    pub(crate) const fn toggle_help(&mut self) {
-        self.help = !self.help;
-    }
-
     pub(crate) const fn toggle_table(&mut self) {
         self.showing = match self.showing {
             Showing::Newest => Showing::Newest,

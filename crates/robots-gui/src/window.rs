@@ -270,7 +270,7 @@ impl Window {
                 }
             }
             Action::Leave => return Some(End::Left),
-            Action::ToggleHelp => self.view.toggle_help(),
+            Action::ToggleHelp => self.view.help = !self.view.help,
             Action::Scroll(direction) => self.view.scroll(direction),
             Action::FollowNext => self.view.follow_next(),
             Action::ToggleDanger => self.view.danger = !self.view.danger,

@@ -76,7 +76,7 @@ fn a_large_window_has_the_map_in_its_middle() {
 
 #[test]
 fn the_keys_are_hinted_at_where_there_is_room() {
-    let (client, mut view) = (player(), view().with_hint());
+    let (client, mut view) = (player(), view().taking_part("here".to_owned()));
     assert_eq!(
         screen(&mut view, &client, 80, 24)[0],
         "Player A has 0 nuggets (250 nuggets unclaimed).                  ? keys  Q leave"
@@ -100,10 +100,10 @@ fn a_result_stands_over_the_board_or_beside_it() {
     assert!(shown.iter().any(|line| line.contains("|..................####")), "beside it: {shown:#?}");
     assert_eq!(view.context(&client).shown, Shown::Result);
     assert!(screen(&mut view, &client, 34, 8).iter().any(|line| line.contains("200 ★")));
-    view.toggle_result();
+    view.board = !view.board;
     assert_eq!(screen(&mut view, &client, 34, 8)[1..7], MAP);
     // A window that is too small for the map still shows how one did.
-    view.toggle_result();
+    view.board = !view.board;
     let tiny = screen(&mut view, &client, 34, 3);
     assert!(tiny[0].ends_with("> 2. A Ann   50") && tiny[2].ends_with("Q leave"), "{tiny:?}");
 }

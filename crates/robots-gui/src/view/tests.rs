@@ -281,12 +281,12 @@ fn trouble_with_the_client_is_told_on_every_screen() {
 #[test]
 fn the_help_covers_the_game_and_goes_away() {
     let mut view = showing(small(), id(0));
-    view.toggle_help();
+    view.help = !view.help;
     let shown = screen(&mut view, 80, 24);
     assert!(shown.iter().any(|row| row.contains("┌ Robots ─")), "{shown:#?}");
     assert!(shown.iter().any(|row| row.contains("Space J Z    put down a bomb")), "{shown:#?}");
     assert!(shown.iter().any(|row| row.contains("The game goes on meanwhile. Any key goes back.")), "{shown:#?}");
     assert_eq!(view.shown(), Shown::Help);
-    view.toggle_help();
+    view.help = !view.help;
     assert!(!screen(&mut view, 80, 24).concat().contains("put down"));
 }
