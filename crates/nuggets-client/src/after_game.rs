@@ -91,12 +91,10 @@ impl AfterGame {
         }
     }
 
-    /// Whether the next game is asked for.
     pub(crate) const fn is_joining(&self) -> bool {
         self.next.is_some()
     }
 
-    /// Whether the next game has let the client in.
     pub(crate) fn has_joined(&self) -> bool {
         self.next.as_ref().is_some_and(|next| next.client().is_joined())
     }

@@ -220,7 +220,6 @@ impl Plan {
 }
 
 impl Args {
-    /// The addresses of the server.
     pub(crate) fn server(&self) -> anyhow::Result<Vec<SocketAddr>> {
         // The parser asks for both where a server is needed.
         cmdkit::resolve(self.host.as_deref().unwrap_or_default(), self.port.unwrap_or_default())

@@ -70,7 +70,6 @@ impl Demo {
         self.address
     }
 
-    /// As what the player takes part.
     pub(crate) fn player(&self) -> Participant {
         Participant::Player(self.player.clone())
     }

@@ -16,17 +16,6 @@ use crate::{
     session::Session,
 };
 
-/// The bots that are to play.
-pub(crate) struct Troop<'a> {
-    pub(crate) addresses: &'a [SocketAddr],
-    /// What the user calls that place.
-    pub(crate) place: HostPort,
-    pub(crate) names: &'a [Name],
-    pub(crate) style: Style,
-    /// Whether they stay for the next game of a server that has one.
-    pub(crate) rematch: bool,
-}
-
 /// How one bot's part in one game ended.
 pub(crate) struct Outcome {
     name: Name,
@@ -40,15 +29,20 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    /// Whether the game was played to its end.
     pub(crate) fn is_complete(&self) -> bool {
         self.end.is_game_over() && !self.leaving
     }
 }
 
-/// Lets the bots play until it is over for all. Prints the server's last words once, when they are the last of all bots.
-pub(crate) async fn run(troop: Troop<'_>) -> anyhow::Result<ExitCode> {
-    let Troop { addresses, place, names, style, rematch } = troop;
+/// Lets the bots play until it is over for all; with `rematch` they stay for the next game of a server that has one. Prints
+/// the server's last words once, when they are the last of all bots.
+pub(crate) async fn run(
+    addresses: &[SocketAddr],
+    place: HostPort,
+    names: &[Name],
+    style: Style,
+    rematch: bool,
+) -> anyhow::Result<ExitCode> {
     let mut signals = Signals::listen()?;
     let mut requests = Requests::default();
     let (stop, stopped) = watch::channel(false);

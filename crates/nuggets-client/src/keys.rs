@@ -103,7 +103,6 @@ const fn direction(key: Pad) -> Direction {
     }
 }
 
-/// The keys and signs that the help shows.
 pub(crate) fn help(Context { steered, has_last, .. }: Context) -> Vec<(&'static str, &'static str)> {
     let mut rows = vec![];
     match steered {

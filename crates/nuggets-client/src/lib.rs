@@ -52,7 +52,6 @@ pub use view::{Picture, View};
 use crate::{
     args::Plan,
     demo::Demo,
-    headless::Troop,
     options::Options,
     play::{Parting, Player},
 };
@@ -70,8 +69,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     runtime.block_on(async {
         match plan {
             Plan::Headless { names, style } => {
-                let addresses = &args.server()?;
-                headless::run(Troop { addresses, place: args.host_port(), names: &names, style, rematch }).await
+                headless::run(&args.server()?, args.host_port(), &names, style, rematch).await
             }
             Plan::Interactive { part, bot } => {
                 let addresses = args.server()?;

@@ -9,7 +9,6 @@ use crate::bot::Style;
 /// What the command line says about a [`Player`](crate::play::Player).
 #[derive(Debug, Clone)]
 pub(crate) struct Options {
-    /// As what it takes part.
     pub(crate) part: Participant,
     pub(crate) addresses: Vec<SocketAddr>,
     /// How the bot plays, if one does.
