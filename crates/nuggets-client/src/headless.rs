@@ -38,7 +38,7 @@ impl Outcome {
 /// the server's last words once, when they are the last of all bots.
 pub(crate) async fn run(
     addresses: &[SocketAddr],
-    place: HostPort,
+    place: &HostPort,
     names: &[Name],
     style: Style,
     rematch: bool,
@@ -50,7 +50,7 @@ pub(crate) async fn run(
     for name in names {
         bots.spawn(play(addresses.to_vec(), name.clone(), style, stopped.clone()));
     }
-    let _ = writeln!(io::stderr(), "{}", announcement(names.len(), &place, style.level));
+    let _ = writeln!(io::stderr(), "{}", announcement(names.len(), place, style.level));
     let mut words = LastWords { bots: names.len(), waiting: VecDeque::new() };
     let (mut failures, mut refused, mut gone, mut complete) = (0_usize, 0_usize, 0_usize, false);
     let mut broken = None;
@@ -109,7 +109,7 @@ pub(crate) async fn run(
     }
     let bots = names.len();
     if refused > 0 {
-        let HostPort { host, port } = &place;
+        let HostPort { host, port } = place;
         let _ = writeln!(io::stderr(), "nuggets-client: {}", crate::refused(&format!("{host} port {port}")));
     }
     for (count, what) in [(failures, "got no answer from the server"), (gone, "lost the server: its port is closed")] {

@@ -69,7 +69,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     runtime.block_on(async {
         match plan {
             Plan::Headless { names, style } => {
-                headless::run(&args.server()?, args.host_port(), &names, style, rematch).await
+                headless::run(&args.server()?, &args.host_port(), &names, style, rematch).await
             }
             Plan::Interactive { part, bot } => {
                 let addresses = args.server()?;
