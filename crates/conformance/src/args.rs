@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use clap::{Parser, ValueEnum};
-use cmdkit::{HostPort, UsageError, host_port, whole_number};
-use conformance::{
-    Launcher, Options, Program, Remote, Tester, dealer, nuggets_client, nuggets_server, player, robots_client,
-    robots_server,
+use clap::{
+    Parser,
+    builder::{PossibleValuesParser, TypedValueParser},
 };
+use cmdkit::{HostPort, UsageError, host_port, whole_number};
+use conformance::{Launcher, Options, Program, Remote, TESTERS, Tester, dealer};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -28,8 +28,8 @@ fails, 2 when the usage is wrong.";
           override_usage = "conformance KIND [OPTIONS] -- COMMAND...\n       conformance KIND --at HOST:PORT [OPTIONS]")]
 pub(crate) struct Args {
     /// What the program under test is
-    #[arg(value_name = "KIND")]
-    kind: Kind,
+    #[arg(value_name = "KIND", value_parser = kind())]
+    pub(crate) tester: &'static Tester,
 
     /// The command that starts the program under test
     #[arg(value_name = "COMMAND", last = true, required_unless_present = "at", conflicts_with = "at")]
@@ -52,31 +52,14 @@ pub(crate) struct Args {
     pub(crate) json: bool,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Kind {
-    Dealer,
-    Player,
-    NuggetsServer,
-    NuggetsClient,
-    RobotsServer,
-    RobotsClient,
+fn kind() -> impl TypedValueParser<Value = &'static Tester> {
+    PossibleValuesParser::new(TESTERS.map(|tester| tester.kind))
+        .map(|typed| TESTERS.into_iter().find(|tester| tester.kind == typed).unwrap_or(&dealer::TESTER))
 }
 
 impl Args {
-    /// The tester for the kind of program.
-    pub(crate) const fn tester(&self) -> &'static Tester {
-        match self.kind {
-            Kind::Dealer => &dealer::TESTER,
-            Kind::Player => &player::TESTER,
-            Kind::NuggetsServer => &nuggets_server::TESTER,
-            Kind::NuggetsClient => &nuggets_client::TESTER,
-            Kind::RobotsServer => &robots_server::TESTER,
-            Kind::RobotsClient => &robots_client::TESTER,
-        }
-    }
-
-    /// How the program under test is reached.
-    pub(crate) fn launcher(&self, tester: &Tester) -> anyhow::Result<Box<dyn Launcher>> {
+    pub(crate) fn launcher(&self) -> anyhow::Result<Box<dyn Launcher>> {
+        let tester = self.tester;
         let Some(at) = &self.at else {
             let program = Program::new(self.command.clone(), tester.usual, tester.known, tester.needed);
             return Ok(Box::new(program.map_err(|error| UsageError(error.to_string()))?));

@@ -44,7 +44,6 @@ struct Subject<'a> {
 }
 
 impl Subject<'_> {
-    /// Starts the dealer.
     fn start(&self, rounds: u32, players: usize) -> anyhow::Result<(SocketAddr, Box<dyn Run>)> {
         let port = free_tcp_port()?;
         let address = self.launcher.address().unwrap_or_else(|| ([127, 0, 0, 1], port).into());

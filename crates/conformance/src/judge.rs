@@ -25,7 +25,6 @@ impl<E: Into<anyhow::Error>> From<E> for Halt {
     }
 }
 
-/// What a scenario returns.
 pub(crate) type Played<T = ()> = Result<T, Halt>;
 
 #[derive(Default)]
@@ -98,7 +97,6 @@ impl Judge {
         });
     }
 
-    /// Whether a rule was broken so far.
     pub(crate) fn has_failed(&self, rule: &Rule) -> bool {
         self.notes.get(rule.id).is_some_and(|notes| notes.broken > 0)
     }
@@ -108,7 +106,6 @@ impl Judge {
         !self.rules.iter().any(|rule| rule.required && self.has_failed(rule))
     }
 
-    /// What was found.
     pub(crate) fn report(self) -> Report {
         let verdict = |rule: &&'static Rule| {
             let verdict = match self.notes.get(rule.id) {

@@ -1,7 +1,6 @@
 //! Starts the program under test.
 
 use std::{
-    fmt,
     io::{self, BufRead as _, BufReader, Read, Write as _},
     net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket},
     ops::Range,
@@ -32,15 +31,6 @@ pub type Values<'a> = &'a [(&'static str, String)];
 pub struct Exit {
     /// The exit status, unless a signal ended it.
     pub code: Option<i32>,
-}
-
-impl fmt::Display for Exit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.code {
-            Some(code) => write!(f, "status {code}"),
-            None => f.write_str("a signal"),
-        }
-    }
 }
 
 impl Exit {
@@ -80,8 +70,9 @@ impl dyn Run + '_ {
     /// How the program has ended, if it has, for the end of a message: `; it ended with status 1: '...'`.
     pub fn obituary(&mut self) -> String {
         let Some(exit) = self.exit(Instant::now()) else { return String::new() };
+        let how = exit.code.map_or_else(|| "a signal".to_owned(), |code| format!("status {code}"));
         let complaint = self.complaint().map_or(String::new(), |line| format!(": '{line}'"));
-        format!("; it ended with {exit}{complaint}")
+        format!("; it ended with {how}{complaint}")
     }
 }
 
@@ -96,9 +87,6 @@ pub trait Launcher {
     fn takes(&self, name: &str) -> bool;
 
     /// Starts it.
-    ///
-    /// # Errors
-    /// When it does not start.
     fn start(&self, values: Values<'_>) -> anyhow::Result<Box<dyn Run>>;
 }
 
@@ -285,7 +273,6 @@ pub(crate) fn free_tcp_port() -> anyhow::Result<u16> {
     free_port(|port| TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map(drop))
 }
 
-/// A UDP port that is free now, and that this process has not handed out recently.
 pub(crate) fn free_udp_port() -> anyhow::Result<u16> {
     free_port(|port| UdpSocket::bind((Ipv4Addr::LOCALHOST, port)).map(drop))
 }

@@ -4,15 +4,6 @@
 //! It tells a judge of each observation; the [`Report`] then says which rules passed, which failed and where, and which were not
 //! observed.
 //!
-//! | module | tests | over |
-//! |---|---|---|
-//! | [`dealer`] | dealers of blackjack | TCP |
-//! | [`player`] | players of blackjack | TCP |
-//! | [`nuggets_server`] | servers of nuggets | UDP |
-//! | [`nuggets_client`] | clients of nuggets | UDP |
-//! | [`robots_server`] | servers of robots | TCP |
-//! | [`robots_client`] | clients of robots | TCP and UDP |
-//!
 //! A program under test is started anew for each scenario by a [`Launcher`]: [`Program`] is a command, [`Remote`] is a server that runs
 //! already and allows only the scenarios that one run of it permits. A tester never blocks longer than the patience it is given, whatever
 //! the program under test does.
@@ -34,3 +25,13 @@ pub use crate::{
     robots::{client as robots_client, server as robots_server},
     tester::{Options, Tester},
 };
+
+/// One for each kind of program.
+pub static TESTERS: [&Tester; 6] = [
+    &dealer::TESTER,
+    &player::TESTER,
+    &nuggets_server::TESTER,
+    &nuggets_client::TESTER,
+    &robots_server::TESTER,
+    &robots_client::TESTER,
+];

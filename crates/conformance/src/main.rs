@@ -18,9 +18,8 @@ fn main() -> ExitCode {
 }
 
 fn program(args: &Args) -> anyhow::Result<ExitCode> {
-    let tester = args.tester();
-    let launcher = args.launcher(tester)?;
-    let report = (tester.test)(&*launcher, &args.options())?;
+    let launcher = args.launcher()?;
+    let report = (args.tester.test)(&*launcher, &args.options())?;
     let text = if args.json { format!("{}\n", report.to_json()) } else { report.to_string() };
     io::stdout().write_all(text.as_bytes())?;
     Ok(if report.passed() { ExitCode::SUCCESS } else { ExitCode::from(EXIT_FAILURE) })

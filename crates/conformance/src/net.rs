@@ -127,7 +127,6 @@ impl Connection {
         let _ = self.stream.shutdown(Shutdown::Write);
     }
 
-    /// The address of this end.
     pub(crate) fn local_addr(&self) -> io::Result<SocketAddr> {
         self.stream.local_addr()
     }

@@ -140,7 +140,6 @@ fn quits(judge: &mut Judge, options: &Options, mut croupier: Croupier, mut run: 
     Ok(())
 }
 
-/// The bytes of a message as dealers send it.
 fn text(message: DealerMessage) -> bytes::Bytes {
     message.to_bytes(Dialect::Text)
 }

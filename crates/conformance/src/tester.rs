@@ -24,6 +24,7 @@ impl Options {
 }
 
 /// Tests one kind of program.
+#[derive(Debug)]
 pub struct Tester {
     /// What it tests, such as `dealer`.
     pub kind: &'static str,

@@ -1,20 +1,12 @@
 //! What docs/conformance.md says about the kinds of programs.
 
-use conformance::{Tester, dealer, nuggets_client, nuggets_server, player, robots_client, robots_server};
+use conformance::TESTERS;
 
 const PAGE: &str = include_str!("../../../docs/conformance.md");
 
 #[test]
 fn the_page_says_of_every_kind_its_placeholders_and_how_many_rules_it_has() {
-    let testers: [&Tester; 6] = [
-        &dealer::TESTER,
-        &player::TESTER,
-        &nuggets_server::TESTER,
-        &nuggets_client::TESTER,
-        &robots_server::TESTER,
-        &robots_client::TESTER,
-    ];
-    for tester in testers {
+    for tester in TESTERS {
         let front = format!("| `{}` | ", tester.kind);
         let rows: Vec<&str> = PAGE.lines().filter(|line| line.starts_with(&front)).collect();
         let [row] = rows[..] else { panic!("one row for {}: {rows:?}", tester.kind) };

@@ -9,10 +9,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use conformance::{Report, Values, nuggets_client::TESTER};
+use conformance::{Values, nuggets_client::TESTER};
 use nuggets::ServerMessage;
 
-use support::{Console, assert_all_pass, crimes, find_out, tried, value};
+use support::{Console, assert_all_pass, crimes, find_out, tried, tried_with, value};
 
 crimes! {
     None,
@@ -118,24 +118,20 @@ fn play(crime: Crime, values: Values<'_>, console: &Console) -> i32 {
     1
 }
 
-fn tested(crime: Crime, milliseconds: u64) -> Report {
-    tried(&TESTER, (play, TESTER.known), crime, milliseconds)
-}
-
 #[test]
 fn a_correct_client_passes_every_rule_as_a_player_and_as_a_spectator() {
     for placeholders in [TESTER.known, &["host", "port"]] {
-        assert_all_pass(&tried(&TESTER, (play, placeholders), Crime::None, 20_000));
+        assert_all_pass(&tried_with(&TESTER, placeholders, play, Crime::None, 20_000));
     }
 }
 
 #[test]
 fn every_rule_finds_a_client_that_breaks_it() {
-    find_out(&TESTER, CRIMES, 10, |crime| tested(crime, 700));
+    find_out(&TESTER, CRIMES, 10, |crime| tried(&TESTER, play, crime, 700));
 }
 
 #[test]
 fn a_client_that_needs_a_terminal_is_told_so() {
-    let report = tested(Crime::NeedsTerminal, 700);
+    let report = tried(&TESTER, play, Crime::NeedsTerminal, 700);
     assert!(report.to_string().contains("if it needs a terminal"), "{report}");
 }

@@ -12,7 +12,6 @@ use crate::{link::Link, options::Options, result::Verdict, session::Session};
 const PAUSE: Duration = Duration::from_secs(6);
 const SECOND: Duration = Duration::from_secs(1);
 
-/// What happens after a game.
 pub(crate) struct AfterGame {
     options: Options,
     next: Option<Session>,
@@ -92,17 +91,14 @@ impl AfterGame {
         }
     }
 
-    /// Whether the next game is asked for.
     pub(crate) const fn is_joining(&self) -> bool {
         self.next.is_some()
     }
 
-    /// Whether the next game has let the client in.
     pub(crate) fn has_joined(&self) -> bool {
         self.next.as_ref().is_some_and(|next| next.client().is_joined())
     }
 
-    /// The next game.
     pub(crate) fn into_session(self) -> Option<Session> {
         self.next
     }

@@ -67,59 +67,59 @@ says no goodbye, 2 for wrong usage.";
 pub struct Args {
     /// Name or address of the server
     #[arg(value_parser = parse_host, required_unless_present = "demo", conflicts_with = "demo")]
-    pub host: Option<String>,
+    pub(crate) host: Option<String>,
 
     /// UDP port of the server
     #[arg(value_parser = parse_port, required_unless_present = "demo", allow_negative_numbers = true)]
-    pub port: Option<u16>,
+    pub(crate) port: Option<u16>,
 
     /// Your name; without one you look on
     #[arg(value_parser = OsStringValueParser::new().try_map(|typed| parse_name(typed.as_encoded_bytes())))]
-    pub name: Option<Name>,
+    pub(crate) name: Option<Name>,
 
     /// Host a game in this program, with bots, and play it: needs no server
     #[arg(long, conflicts_with_all = ["bot", "headless"])]
-    pub demo: bool,
+    pub(crate) demo: bool,
 
     /// Join the next game automatically, if the server has --rematch; only on a screen, or with --headless or --bots
     #[arg(long)]
-    pub rematch: bool,
+    pub(crate) rematch: bool,
 
     /// Ring the terminal's bell when you find gold and when the game is over
     #[arg(long)]
-    pub bell: bool,
+    pub(crate) bell: bool,
 
     /// Play by itself, to be looked at: at level hard, which leaves little gold to others (named 'bot' without a NAME)
     #[arg(long, help_heading = "Bots")]
-    pub bot: bool,
+    pub(crate) bot: bool,
 
     /// Play by itself and draw nothing
     #[arg(long, help_heading = "Bots")]
-    pub headless: bool,
+    pub(crate) headless: bool,
 
     /// Play as so many bots that draw nothing: NAME1, NAME2, ...; with --demo, how many opponents there are
     #[arg(long, value_name = "COUNT", help_heading = "Bots",
         value_parser = whole_number(1..=MAX_BOTS, 5), allow_negative_numbers = true)]
-    pub bots: Option<u16>,
+    pub(crate) bots: Option<u16>,
 
     /// How well bots play, and how fast [default: normal for --bots and --demo, else hard]
     #[arg(long, value_name = "LEVEL", help_heading = "Bots")]
-    pub level: Option<LevelArg>,
+    pub(crate) level: Option<LevelArg>,
 
     /// The least time between two keys of a bot [default: that of --level; for one bot without it 80 on a screen, 20
     /// without]
     #[arg(long, value_name = "MS", help_heading = "Bots",
         value_parser = whole_number(0..=MAX_DELAY_MS, 80), allow_negative_numbers = true)]
-    pub delay_ms: Option<u64>,
+    pub(crate) delay_ms: Option<u64>,
 
     /// What is logged, and where.
     #[command(flatten)]
-    pub logs: ScreenLogArgs,
+    pub(crate) logs: ScreenLogArgs,
 }
 
 /// A [`Level`] as it is typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum LevelArg {
+pub(crate) enum LevelArg {
     /// Slow, does not run, makes mistakes
     Easy,
     /// A person wins half of the games against one of them, about a quarter against three
@@ -170,36 +170,18 @@ fn parse_name(typed: &[u8]) -> Result<Name, &'static str> {
 
 /// What the command line asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Plan {
+pub(crate) enum Plan {
     /// One client that is steered by the keyboard or by a bot.
-    Interactive {
-        /// As what it takes part.
-        part: Participant,
-        /// How the bot plays, if one does.
-        bot: Option<Style>,
-    },
+    Interactive { part: Participant, bot: Option<Style> },
     /// Bots without a screen.
-    Headless {
-        /// Their names.
-        names: Vec<Name>,
-        /// How they play.
-        style: Style,
-    },
+    Headless { names: Vec<Name>, style: Style },
     /// A server in this program, bots, and a player.
-    Demo {
-        /// The bots' names.
-        names: Vec<Name>,
-        /// How they play.
-        style: Style,
-    },
+    Demo { names: Vec<Name>, style: Style },
 }
 
 impl Plan {
-    /// Reads the plan off the arguments.
-    ///
-    /// # Errors
-    /// [`UsageError`] when the arguments do not go together, or when the bots' names would be no names.
-    pub fn of(args: &Args) -> Result<Self, UsageError> {
+    /// Reads the plan off the arguments. They may not go together, or the bots' names may be no names.
+    pub(crate) fn of(args: &Args) -> Result<Self, UsageError> {
         let is_called = |wanted: &[u8]| args.name.as_ref().is_some_and(|name| name.as_str().as_bytes() == wanted);
         let headless = args.headless || args.bots.is_some() || is_called(BOT_IN_BACKGROUND);
         let bot = headless || args.bot || args.demo || is_called(BOT);
@@ -238,7 +220,6 @@ impl Plan {
 }
 
 impl Args {
-    /// The addresses of the server.
     pub(crate) fn server(&self) -> anyhow::Result<Vec<SocketAddr>> {
         // The parser asks for both where a server is needed.
         cmdkit::resolve(self.host.as_deref().unwrap_or_default(), self.port.unwrap_or_default())

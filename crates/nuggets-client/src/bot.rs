@@ -8,11 +8,10 @@ use rand::{TryRng, rngs::SysRng};
 
 /// How a bot plays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Style {
-    /// How well.
-    pub level: Level,
+pub(crate) struct Style {
+    pub(crate) level: Level,
     /// The least time between two keys; without one that of the level.
-    pub delay: Option<Duration>,
+    pub(crate) delay: Option<Duration>,
 }
 
 impl Style {

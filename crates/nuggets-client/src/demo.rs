@@ -12,7 +12,6 @@ use tracing::warn;
 
 use crate::{bot::Style, headless};
 
-/// What the player is called.
 const PLAYER: &[u8] = b"you";
 /// How long everybody may look around before the game begins.
 const COUNTDOWN: Duration = Duration::from_secs(3);
@@ -67,12 +66,10 @@ impl Demo {
         Ok(Self { address, player, _tasks: tasks, _stop: stop })
     }
 
-    /// Where the server is.
     pub(crate) const fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// As what the player takes part.
     pub(crate) fn player(&self) -> Participant {
         Participant::Player(self.player.clone())
     }

@@ -16,20 +16,6 @@ use crate::{
     session::Session,
 };
 
-/// The bots that are to play.
-pub(crate) struct Troop<'a> {
-    /// Where.
-    pub(crate) addresses: &'a [SocketAddr],
-    /// What the user calls that place.
-    pub(crate) place: HostPort,
-    /// The name of each.
-    pub(crate) names: &'a [Name],
-    /// How they play.
-    pub(crate) style: Style,
-    /// Whether they stay for the next game of a server that has one.
-    pub(crate) rematch: bool,
-}
-
 /// How one bot's part in one game ended.
 pub(crate) struct Outcome {
     name: Name,
@@ -43,15 +29,20 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    /// Whether the game was played to its end.
     pub(crate) fn is_complete(&self) -> bool {
         self.end.is_game_over() && !self.leaving
     }
 }
 
-/// Lets the bots play until it is over for all. Prints the server's last words once, when they are the last of all bots.
-pub(crate) async fn run(troop: Troop<'_>) -> anyhow::Result<ExitCode> {
-    let Troop { addresses, place, names, style, rematch } = troop;
+/// Lets the bots play until it is over for all; with `rematch` they stay for the next game of a server that has one. Prints
+/// the server's last words once, when they are the last of all bots.
+pub(crate) async fn run(
+    addresses: &[SocketAddr],
+    place: &HostPort,
+    names: &[Name],
+    style: Style,
+    rematch: bool,
+) -> anyhow::Result<ExitCode> {
     let mut signals = Signals::listen()?;
     let mut requests = Requests::default();
     let (stop, stopped) = watch::channel(false);
@@ -59,7 +50,7 @@ pub(crate) async fn run(troop: Troop<'_>) -> anyhow::Result<ExitCode> {
     for name in names {
         bots.spawn(play(addresses.to_vec(), name.clone(), style, stopped.clone()));
     }
-    let _ = writeln!(io::stderr(), "{}", announcement(names.len(), &place, style.level));
+    let _ = writeln!(io::stderr(), "{}", announcement(names.len(), place, style.level));
     let mut words = LastWords { bots: names.len(), waiting: VecDeque::new() };
     let (mut failures, mut refused, mut gone, mut complete) = (0_usize, 0_usize, 0_usize, false);
     let mut broken = None;
@@ -111,13 +102,14 @@ pub(crate) async fn run(troop: Troop<'_>) -> anyhow::Result<ExitCode> {
             bots.spawn(play(addresses.to_vec(), outcome.name, style, stopped.clone()));
         }
     }
-    words.print_all()?;
+    // What not all bots have heard.
+    words.waiting.iter().try_for_each(|(text, _)| print(text))?;
     if let Some(error) = broken {
         return Err(error);
     }
     let bots = names.len();
     if refused > 0 {
-        let HostPort { host, port } = &place;
+        let HostPort { host, port } = place;
         let _ = writeln!(io::stderr(), "nuggets-client: {}", crate::refused(&format!("{host} port {port}")));
     }
     for (count, what) in [(failures, "got no answer from the server"), (gone, "lost the server: its port is closed")] {
@@ -166,14 +158,10 @@ impl LastWords {
         }
         Ok(())
     }
-
-    /// Prints what not all bots have heard.
-    fn print_all(&mut self) -> io::Result<()> {
-        self.waiting.drain(..).try_for_each(|(text, _)| print(&text))
-    }
 }
 
-fn print(text: &str) -> io::Result<()> {
+/// Prints the last words of a server.
+pub(crate) fn print(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "{text}")?;
     out.flush()

@@ -5,10 +5,8 @@ use termkit::{Key, Pad};
 
 /// What is to be done about a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Action {
-    /// Tell the server.
+pub(crate) enum Action {
     Send(u8),
-    /// Leave the game.
     Leave,
     /// Leave at once if the server's goodbye is already waited for, else leave the game.
     Interrupt,
@@ -22,22 +20,17 @@ pub enum Action {
     Again,
     /// Show another part of the map.
     Scroll(Direction),
-    /// Draw everything again.
     Redraw,
     /// Stop until the shell goes on with the program.
     Suspend,
-    /// Nothing.
     Ignore,
 }
 
 /// What the screen shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shown {
-    /// The map.
+pub(crate) enum Shown {
     Game,
-    /// The keys.
     Help,
-    /// The result of a game.
     Result,
     /// The result of the game before.
     LastResult,
@@ -47,10 +40,8 @@ pub enum Shown {
 
 /// Who steers the player.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Steered {
-    /// The user.
+pub(crate) enum Steered {
     ByHand,
-    /// A bot.
     ByBot,
     /// Nobody: a spectator has no player.
     Not,
@@ -58,20 +49,18 @@ pub enum Steered {
 
 /// The circumstances in which a key is typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Context {
-    /// What the screen shows.
-    pub shown: Shown,
-    /// Who steers.
-    pub steered: Steered,
+pub(crate) struct Context {
+    pub(crate) shown: Shown,
+    pub(crate) steered: Steered,
     /// Whether the result of a game before can be shown.
-    pub has_last: bool,
+    pub(crate) has_last: bool,
 }
 
 /// What `typed` means in this context.
 ///
 /// Leaving, drawing again and the help work always. Nobody can steer what is not shown, so a key that is typed at the
 /// help, at the last result or at a window that is too small is not sent.
-pub fn action(typed: Key, context: Context) -> Action {
+pub(crate) fn action(typed: Key, context: Context) -> Action {
     match typed {
         Key::Interrupt => Action::Interrupt,
         Key::EndOfInput | Key::Byte(b'Q') => Action::Leave,
@@ -114,8 +103,7 @@ const fn direction(key: Pad) -> Direction {
     }
 }
 
-/// The keys and signs that the help shows.
-pub fn help(Context { steered, has_last, .. }: Context) -> Vec<(&'static str, &'static str)> {
+pub(crate) fn help(Context { steered, has_last, .. }: Context) -> Vec<(&'static str, &'static str)> {
     let mut rows = vec![];
     match steered {
         Steered::ByHand => rows.extend([

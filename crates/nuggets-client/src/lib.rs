@@ -1,8 +1,7 @@
 //! The nuggets client, as a library so that its screens can be drawn by others.
 //!
 //! [`nuggets::Client`] folds what the server says into what is known; this crate adds the world around it: the command
-//! line ([`Args`], [`Plan`]), what a key means ([`keys`]), the picture ([`View`]) and, not public, the socket, the
-//! terminal and the bots.
+//! line ([`Args`]), the picture ([`View`]) and, not public, what a key means, the socket, the terminal and the bots.
 //!
 //! ```
 //! use netcore::{Client as _, Time};
@@ -28,7 +27,7 @@ mod args;
 mod bot;
 mod demo;
 mod headless;
-pub mod keys;
+mod keys;
 mod link;
 mod options;
 mod play;
@@ -47,15 +46,12 @@ use anyhow::bail;
 use nuggets::{End, client::GIVE_UP, client::GOODBYE};
 use tokio::runtime;
 
-pub use args::{Args, LevelArg, Plan};
-pub use bot::Style;
-pub use result::Verdict;
-pub use seen::Seen;
+pub use args::Args;
 pub use view::{Picture, View};
 
 use crate::{
+    args::Plan,
     demo::Demo,
-    headless::Troop,
     options::Options,
     play::{Parting, Player},
 };
@@ -73,8 +69,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     runtime.block_on(async {
         match plan {
             Plan::Headless { names, style } => {
-                let addresses = &args.server()?;
-                headless::run(Troop { addresses, place: args.host_port(), names: &names, style, rematch }).await
+                headless::run(&args.server()?, &args.host_port(), &names, style, rematch).await
             }
             Plan::Interactive { part, bot } => {
                 let addresses = args.server()?;
@@ -113,9 +108,7 @@ fn refused(place: &str) -> String {
 fn report_end(place: &str, parting: &Parting) -> anyhow::Result<ExitCode> {
     match &parting.end {
         End::Quit(text) => {
-            let mut out = io::stdout().lock();
-            writeln!(out, "{text}")?;
-            out.flush()?;
+            headless::print(text)?;
             Ok(ExitCode::SUCCESS)
         }
         // The user did not want to go on, and got just that.

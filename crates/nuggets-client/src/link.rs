@@ -26,7 +26,6 @@ pub(crate) enum Received {
     Datagram(usize),
     /// The system says that nobody listens there.
     Refused,
-    /// Nothing yet.
     Nothing,
 }
 
@@ -62,8 +61,7 @@ impl Link {
             match connect(self.addresses[next]) {
                 Ok(socket) => {
                     debug!(from = %self.addresses[self.current], to = %self.addresses[next], "trying another address");
-                    (self.current, self.socket) = (next, socket);
-                    self.unsent.clear();
+                    (self.current, self.socket, self.unsent) = (next, socket, Unsent::default());
                     return true;
                 }
                 Err(error) => debug!(address = %self.addresses[next], %error, "no way to this address"),
@@ -118,7 +116,6 @@ impl Link {
         listened
     }
 
-    /// Waits for a datagram.
     pub(crate) async fn receive(&self, buffer: &mut [u8]) -> Received {
         sort(self.socket.recv(buffer).await)
     }

@@ -9,9 +9,7 @@ use crate::bot::Style;
 /// What the command line says about a [`Player`](crate::play::Player).
 #[derive(Debug, Clone)]
 pub(crate) struct Options {
-    /// As what it takes part.
     pub(crate) part: Participant,
-    /// Where.
     pub(crate) addresses: Vec<SocketAddr>,
     /// How the bot plays, if one does.
     pub(crate) bot: Option<Style>,
@@ -19,6 +17,5 @@ pub(crate) struct Options {
     pub(crate) rematch: bool,
     /// Where, in words.
     pub(crate) place: String,
-    /// Whether the terminal's bell rings.
     pub(crate) bell: bool,
 }

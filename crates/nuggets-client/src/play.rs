@@ -71,7 +71,7 @@ impl Player {
         let player = bot.map(Style::bot).transpose()?;
         let stage = Stage::enter(drawn, source)?;
         Ok(Self {
-            view: View::new(Palette::from_environment(), bot.is_some()).with_hint().with_place(options.place.clone()),
+            view: View::new(Palette::from_environment(), bot.is_some()).taking_part(options.place.clone()),
             session: Session::start(part.clone(), link),
             stage,
             bot: player,
@@ -225,9 +225,9 @@ impl Player {
             Action::Send(key) => self.session.key(key),
             Action::Leave => self.leave(),
             Action::Interrupt => self.interrupt(),
-            Action::ToggleHelp => self.view.toggle_help(),
-            Action::ToggleResult => self.view.toggle_result(),
-            Action::ToggleLast => self.view.toggle_last(),
+            Action::ToggleHelp => self.view.help = !self.view.help,
+            Action::ToggleResult => self.view.board = !self.view.board,
+            Action::ToggleLast => self.view.shows_last = !self.view.shows_last,
             Action::Again => {
                 if let Some(over) = &mut self.over {
                     over.join();

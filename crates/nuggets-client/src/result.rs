@@ -16,19 +16,19 @@ const MAX_COLUMNS: usize = 240;
 
 /// The result of a game, shown over its last board or beside it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Verdict {
+pub(crate) struct Verdict {
     title: String,
     ranks: Vec<Rank>,
     text: Vec<String>,
     /// Lines at the bottom about what can be done now.
-    pub keys: Vec<String>,
+    pub(crate) keys: Vec<String>,
     /// The keys while the board is shown without the result, in the last line of the window.
-    pub bar: String,
+    pub(crate) bar: String,
 }
 
 impl Verdict {
     /// The result that `client` was told, in its own row marked if it has played; without one, that its server is gone.
-    pub fn of(client: &Client) -> Self {
+    pub(crate) fn of(client: &Client) -> Self {
         let scores = client.scores();
         let (title, text) = match (client.end(), &scores) {
             (Some(end), Some(_)) if end.is_game_over() => ("Game over", vec![]),
@@ -41,9 +41,7 @@ impl Verdict {
         let ranks = scores.map_or_else(Vec::new, |scores| ranks(&scores, client));
         Self { title: title.to_owned(), ranks, text, ..Self::default() }
     }
-}
 
-impl Verdict {
     /// The ranks of a game that is over, to be shown during the next one.
     pub(crate) fn of_last(client: &Client) -> Option<Self> {
         let ranks = ranks(&client.scores()?, client);

@@ -13,7 +13,7 @@ use nuggets::{
 /// known. What is unknown lets no sight through. So a cell whose only line of sight passes a gap that the player never
 /// saw may be taken for a remembered one; never the other way round.
 #[derive(Debug, Clone, Default)]
-pub struct Seen {
+pub(crate) struct Seen {
     // The DISPLAY that this is about.
     displays: u64,
     // The map as far as it is known, below gold and players.
@@ -25,7 +25,7 @@ pub struct Seen {
 
 impl Seen {
     /// Takes in the client's last DISPLAY.
-    pub fn update(&mut self, client: &Client) {
+    pub(crate) fn update(&mut self, client: &Client) {
         let text = client.display();
         if self.displays == client.displays() && self.map.len() == text.len() {
             return;
@@ -46,25 +46,28 @@ impl Seen {
     }
 
     /// Whether what the last DISPLAY shows as `shown` at `cell` is in sight now.
-    pub fn is_visible(&self, cell: Cell, shown: u8) -> bool {
+    pub(crate) fn is_visible(&self, cell: Cell, shown: u8) -> bool {
         // Gold and players are shown only where they are seen.
         matches!(shown, b'*' | b'@' | b'A'..=b'Z') || self.sight.as_ref().is_none_or(|sight| sight.contains(cell))
     }
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use netcore::{Client as _, Time};
     use nuggets::{Grid, Name, Participant, view::SELF};
 
-    fn client(part: Participant, rows: &[&str]) -> Client {
+    /// A client that was let in and is shown these rows, the longest of which is as wide as the map.
+    pub(crate) fn client(part: Participant, rows: &[&str]) -> Client {
         let mut client = Client::new(part, Time::ZERO);
-        let grid = format!("GRID {} {}", rows.len(), rows[0].len());
+        let width = rows.iter().map(|row| row.len()).max().unwrap();
+        let grid = format!("GRID {} {width}", rows.len());
         for datagram in ["OK A", &grid, "GOLD 0 0 250"] {
             client.receive(Time::ZERO, datagram.as_bytes()).unwrap();
         }
-        show(&mut client, rows);
+        let rows: Vec<String> = rows.iter().map(|row| format!("{row:width$}")).collect();
+        show(&mut client, &rows.iter().map(String::as_str).collect::<Vec<_>>());
         client
     }
 
@@ -72,7 +75,7 @@ mod tests {
         client.receive(Time::ZERO, format!("DISPLAY\n{}\n", rows.join("\n")).as_bytes()).unwrap();
     }
 
-    fn player() -> Participant {
+    pub(crate) fn player() -> Participant {
         Participant::Player(Name::new(b"Ann").unwrap())
     }
 

@@ -1,13 +1,11 @@
 //! One client on the wire: its state, its socket and its clock.
 
-use std::{future, time::Duration};
+use std::time::Duration;
 
 use netcore::{Client as _, Gone, Time};
+use netshell::Clock;
 use nuggets::{Client, ClientMessage, Command, End, Participant, ServerMessage, protocol::printable};
-use tokio::{
-    select,
-    time::{Instant, sleep, sleep_until},
-};
+use tokio::{select, time::sleep};
 use tracing::{debug, info, warn};
 
 use crate::link::{BUFFER, Link, Received};
@@ -26,7 +24,7 @@ const TROUBLE: Duration = Duration::from_millis(20);
 pub(crate) struct Session {
     client: Client,
     link: Link,
-    started: Instant,
+    clock: Clock,
     buffer: Box<[u8]>,
     // How often the first message went to the address that is tried now, and how many addresses refused it.
     tries: u32,
@@ -40,7 +38,7 @@ impl Session {
         let mut session = Self {
             client: Client::new(part, Time::ZERO),
             link,
-            started: Instant::now(),
+            clock: Clock::start(),
             buffer: vec![0; BUFFER].into_boxed_slice(),
             tries: 0,
             refusals: 0,
@@ -50,7 +48,6 @@ impl Session {
         session
     }
 
-    /// What the client knows.
     pub(crate) const fn client(&self) -> &Client {
         &self.client
     }
@@ -67,21 +64,15 @@ impl Session {
 
     /// The moment, counted from the start of the session.
     pub(crate) fn now(&self) -> Time {
-        Time::ZERO.plus(self.started.elapsed())
+        self.clock.now()
     }
 
     /// Waits until `moment`; for ever without one.
     pub(crate) fn until(&self, moment: Option<Time>) -> impl Future<Output = ()> + use<> {
-        let wake = moment.map(|moment| self.started + Duration::from_nanos(moment.as_nanos()));
-        async move {
-            match wake {
-                Some(wake) => sleep_until(wake).await,
-                None => future::pending().await,
-            }
-        }
+        let clock = self.clock;
+        async move { clock.until(moment).await }
     }
 
-    /// Sends a key.
     pub(crate) fn key(&mut self, key: u8) {
         self.client.act(self.now(), Command::Key(key));
         self.flush();

@@ -44,14 +44,8 @@ impl Unsent {
         self.remove(0);
     }
 
-    /// Whether nothing waits.
     pub(crate) fn is_empty(&self) -> bool {
         self.datagrams.is_empty()
-    }
-
-    /// Forgets all.
-    pub(crate) fn clear(&mut self) {
-        *self = Self::default();
     }
 
     fn has_room(&self, bytes: usize) -> bool {

@@ -40,15 +40,15 @@ pub struct View {
     palette: Palette,
     camera: Camera,
     seen: Seen,
-    help: bool,
+    pub(crate) help: bool,
     hint: bool,
     bot: bool,
     verdict: Option<Verdict>,
     // Whether the last board is looked at without the result.
-    board: bool,
+    pub(crate) board: bool,
     // The result of the game before.
     last: Option<Verdict>,
-    shows_last: bool,
+    pub(crate) shows_last: bool,
     window: Size,
     // Where the server is, in words.
     place: String,
@@ -82,18 +82,11 @@ impl View {
         Self { hint: self.hint, place: self.place.clone(), last, ..Self::new(self.palette, self.bot) }
     }
 
-    /// The view with a hint in its status line at the keys that show all keys and that leave.
+    /// The view of somebody who takes part: the status line hints at the keys that show all keys and that leave, and names
+    /// the place of the server until it answers.
     #[must_use]
-    pub const fn with_hint(mut self) -> Self {
-        self.hint = true;
-        self
-    }
-
-    /// The view with the place of the server, which its status line names until the server answers.
-    #[must_use]
-    pub fn with_place(mut self, place: String) -> Self {
-        self.place = place;
-        self
+    pub(crate) fn taking_part(self, place: String) -> Self {
+        Self { hint: true, place, ..self }
     }
 
     /// Follows what `client` knows now, for a window of this size. To be called before [`View::picture`].
@@ -104,27 +97,12 @@ impl View {
         self.camera.follow(grid(client), map_window(window), focus);
     }
 
-    /// Shows the keys, or the game again.
-    pub const fn toggle_help(&mut self) {
-        self.help = !self.help;
-    }
-
     /// Shows a result over the board, or none.
-    pub fn set_verdict(&mut self, verdict: Option<Verdict>) {
+    pub(crate) fn set_verdict(&mut self, verdict: Option<Verdict>) {
         self.board &= verdict.is_some();
         self.help &= verdict.is_none();
         self.shows_last &= verdict.is_none();
         self.verdict = verdict;
-    }
-
-    /// Shows the board without the result, or with it again.
-    pub const fn toggle_result(&mut self) {
-        self.board = !self.board;
-    }
-
-    /// Shows the result of the game before, or the game again.
-    pub(crate) const fn toggle_last(&mut self) {
-        self.shows_last = !self.shows_last;
     }
 
     /// Moves the part of the map that is shown.
@@ -134,7 +112,7 @@ impl View {
     }
 
     /// In which context a key is typed now.
-    pub fn context(&self, client: &Client) -> Context {
+    pub(crate) fn context(&self, client: &Client) -> Context {
         let shown = match self.missing(client) {
             _ if self.verdict.is_some() => Shown::Result,
             Some(_) => Shown::TooSmall,

@@ -66,7 +66,6 @@ fn check_map(path: Option<&Path>) -> anyhow::Result<ExitCode> {
     Ok(if report.breaches.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(EXIT_FAILURE) })
 }
 
-/// What is hosted.
 struct Announcement {
     map: String,
     seed: u128,

@@ -129,20 +129,15 @@ fn level() -> impl TypedValueParser<Value = Level> {
 pub(crate) struct Plan {
     /// The address of the server; none for a server in this program.
     pub(crate) server: Option<HostPort>,
-    /// Whether to reconnect.
     pub(crate) retry: bool,
-    /// Where the game is shown.
     pub(crate) screen: Screen,
-    /// Who takes part.
     pub(crate) role: Role,
-    /// How well bots play.
     pub(crate) level: Level,
 }
 
 /// Where a game is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Screen {
-    /// Nowhere.
     None,
     /// By a GUI, another program.
     Gui {
@@ -153,7 +148,6 @@ pub(crate) enum Screen {
         /// The addresses at which it is listened to; none is all.
         bind: Vec<IpAddr>,
     },
-    /// In this terminal.
     Terminal,
 }
 
@@ -162,9 +156,7 @@ pub(crate) enum Screen {
 pub(crate) enum Role {
     /// Its user plays.
     Player(ShortText),
-    /// It looks on.
     Observer,
-    /// It plays by itself.
     Bots {
         /// Who plays, each over a connection of its own.
         names: Vec<ShortText>,
@@ -175,9 +167,6 @@ pub(crate) enum Role {
 
 impl Plan {
     /// Reads the plan off the arguments.
-    ///
-    /// # Errors
-    /// [`UsageError`] when they do not fit each other.
     pub(crate) fn of(args: &Args) -> Result<Self, UsageError> {
         let Args { gui_address, server_address, player_name, port, bind, .. } = args;
         if let Some(word) = args.words.first() {
@@ -203,7 +192,10 @@ impl Plan {
             }
             None if args.bot => Role::Bots { names: vec![base()], games: args.games },
             None if args.observe => Role::Observer,
-            None => Role::Player(player_name.clone().unwrap_or_else(login_name)),
+            None => {
+                let login_name = || text(login(env::var_os).as_deref().unwrap_or(PERSON));
+                Role::Player(player_name.clone().unwrap_or_else(login_name))
+            }
         };
         let level = args.level.unwrap_or_default();
         Ok(Self { server: server_address.clone(), retry: args.retry, screen, role, level })
@@ -236,10 +228,6 @@ fn numbered(base: &str, number: u16) -> ShortText {
     let number = number.to_string();
     let kept = front(base, usize::from(u8::MAX) - number.len());
     text(&format!("{kept}{number}"))
-}
-
-fn login_name() -> ShortText {
-    text(&login(env::var_os).unwrap_or_else(|| PERSON.to_owned()))
 }
 
 // The login name from the environment, or else from the password database, since the environment may be empty in a service

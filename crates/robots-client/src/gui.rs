@@ -163,7 +163,6 @@ impl Gui {
         self.frame = frame;
     }
 
-    /// Logs that a picture is left out.
     pub(crate) fn leave_out(&mut self, why: robots::PictureTooLarge) {
         if let Some(held_back) = self.too_large.admit(self.clock.now()) {
             warn!(%why, held_back, "a picture is left out");

@@ -24,7 +24,6 @@ impl GameLog {
         Self { clock, limit: LogLimit::new(clock.now()), players: BTreeMap::new() }
     }
 
-    /// Logs what a message has changed.
     pub(crate) fn narrate(&mut self, ClientEvent { message, is_ignored }: &ClientEvent) {
         if *is_ignored || matches!(message, ServerMessage::Turn { .. }) {
             return;

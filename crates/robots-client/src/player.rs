@@ -29,7 +29,6 @@ const SETTLED: Duration = Duration::from_millis(200);
 /// The source of a robot's actions.
 #[derive(Debug)]
 pub(crate) enum Steering {
-    /// The user of the GUI.
     Gui,
     /// A bot, for this many complete games; without a number it plays on.
     Bot { bot: Bot, games: Option<u32> },
@@ -54,11 +53,8 @@ pub(crate) struct Player {
 /// Why a connection is over.
 #[derive(Debug)]
 enum End {
-    /// All games are played.
     Played,
-    /// The connection is lost.
     Lost(anyhow::Error),
-    /// The server has sent a malformed message.
     Malformed(anyhow::Error),
 }
 

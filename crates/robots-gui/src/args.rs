@@ -62,12 +62,6 @@ fn follow(typed: &str) -> Result<Follow, TextTooLong> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
-
-    #[test]
-    fn the_definition_is_consistent() {
-        Args::command().debug_assert();
-    }
 
     #[test]
     fn without_arguments_there_are_the_usual_ports() {

@@ -29,9 +29,7 @@ pub struct Contact {
     pub(crate) turn_duration: Option<Duration>,
     /// Whether nobody listens at the client's address.
     pub(crate) refused: bool,
-    /// Whether the client has a server.
     pub(crate) server: Server,
-    /// Whether keys are ignored just now.
     pub(crate) keys_ignored: bool,
     /// The number of datagrams that were no pictures.
     pub(crate) unreadable: u64,

@@ -6,9 +6,7 @@ use termkit::{Key, Pad};
 /// What is to be done about a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Action {
-    /// Tell the client.
     Send(InputMessage),
-    /// Leave.
     Leave,
     /// Show the keys, or what was shown before.
     ToggleHelp,
@@ -24,11 +22,9 @@ pub(crate) enum Action {
     Again,
     /// Go on from the result of a game without joining the next one.
     Proceed,
-    /// Draw everything again.
     Redraw,
     /// Stop until the shell continues the program.
     Suspend,
-    /// Nothing.
     Ignore,
 }
 
@@ -37,9 +33,7 @@ pub(crate) enum Action {
 pub(crate) enum Shown {
     /// A picture, or that there is none yet.
     Game,
-    /// The result of a game.
     Result,
-    /// The keys.
     Help,
     /// That the window is too small for anything else.
     TooSmall,

@@ -39,7 +39,6 @@ pub(crate) fn style(palette: Palette, id: PlayerId, in_view: bool) -> Style {
     palette.style(COLOURS[usize::from(id.0) % COLOURS.len()], Modifier::BOLD | own)
 }
 
-/// [`label`] as text.
 pub(crate) fn label_text(id: PlayerId) -> String {
     let (letter, number) = label(id);
     [Some(letter), number].into_iter().flatten().map(char::from).collect()

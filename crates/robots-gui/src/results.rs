@@ -1,9 +1,6 @@
 //! How games ended: the ranks of the last one, and who won how many.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    time::Duration,
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 use netcore::Time;
 use robots::{GamePicture, Player, PlayerId};
@@ -13,10 +10,8 @@ use crate::looks::{called, label_text};
 
 /// Players whose wins are remembered, most of them of earlier games.
 const MAX_KNOWN: usize = 1_024;
-/// Winners who are named.
 const MAX_WINNERS: usize = 3;
 
-/// One player's place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Place {
     /// Counted from 1; the same for all who were destroyed as often.
@@ -132,11 +127,6 @@ impl GameResult {
             format!("\n{mark} {rank:>3}. {score}  {name}")
         };
         self.title() + &self.ranks().into_iter().map(row).collect::<String>()
-    }
-
-    /// Whether it is at least `time` old.
-    pub(crate) fn is_older_than(&self, time: Duration, now: Time) -> bool {
-        now.since(self.since) >= time
     }
 }
 

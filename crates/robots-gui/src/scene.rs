@@ -10,7 +10,6 @@ use termkit::Palette;
 
 use crate::looks::{label, style};
 
-/// What is on a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "any of them can be on a field")]
 struct Field {

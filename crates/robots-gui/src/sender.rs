@@ -50,7 +50,6 @@ impl Sender {
         Err(trouble)
     }
 
-    /// Sends a key.
     pub(crate) fn send(&mut self, message: InputMessage) {
         // An address that has refused is not tried again until all others were.
         if self.is_refused() {

@@ -163,7 +163,7 @@ impl View {
                 self.own = self.told(&game.players, self.own);
                 self.story.game(self.now, self.own, unfinished.as_ref(), game);
                 let next_game = !is_last(game);
-                if next_game && self.last.as_ref().is_some_and(|last| last.is_older_than(RESULT, self.now)) {
+                if next_game && self.last.as_ref().is_some_and(|last| self.now.since(last.since) >= RESULT) {
                     self.showing = Showing::Newest;
                 }
                 !next_game && !told && {
@@ -192,7 +192,6 @@ impl View {
         }
     }
 
-    /// The newest picture.
     pub(crate) const fn newest(&self) -> Option<&DrawMessage> {
         self.newest.as_ref()
     }
@@ -243,17 +242,6 @@ impl View {
         }
     }
 
-    /// Shows the keys, or what was shown before.
-    pub(crate) const fn toggle_help(&mut self) {
-        self.help = !self.help;
-    }
-
-    /// Shows what will explode in the next turn, or shows it no longer.
-    pub(crate) const fn toggle_danger(&mut self) {
-        self.danger = !self.danger;
-    }
-
-    /// Shows the final board without its table, or with it.
     pub(crate) const fn toggle_table(&mut self) {
         self.showing = match self.showing {
             Showing::Newest => Showing::Newest,

@@ -9,6 +9,7 @@ use std::{
 
 use anyhow::{Context, ensure};
 use netcore::{Time, wire::read_datagram};
+use netshell::Clock;
 use robots::{DrawMessage, InputMessage, PlayerId, protocol::MAX_PICTURE_ITEMS};
 use termkit::{Palette, Source, Stage, StageEvent};
 use tokio::{
@@ -83,7 +84,7 @@ pub struct Window {
     told: Option<watch::Receiver<Option<PlayerId>>>,
     server: Option<watch::Receiver<Server>>,
     pulse: Pulse,
-    started: Instant,
+    clock: Clock,
     // Until when nothing is received, after an error.
     rest: Instant,
     buffer: Box<[u8]>,
@@ -115,7 +116,6 @@ impl Window {
             Follow::Nobody | Follow::Id(_) | Follow::Name(_) => None,
         };
         let source = if io::stdin().is_terminal() { Source::Terminal } else { Source::Nothing };
-        let now = Instant::now();
         Ok(Self {
             view: View::new(Palette::from_environment(), follow).taking_part(UserRole::Remote),
             contact: Contact { client: name, port, ..Contact::default() },
@@ -124,8 +124,8 @@ impl Window {
             told,
             server: None,
             pulse: Pulse::new(Time::ZERO),
-            started: now,
-            rest: now,
+            clock: Clock::start(),
+            rest: Instant::now(),
             buffer: vec![0; BUFFER].into_boxed_slice(),
             // This comes last, since it takes control of the terminal.
             stage: Stage::enter(true, source).context("cannot take the terminal over")?,
@@ -156,7 +156,7 @@ impl Window {
                 sleep_until(rest).await;
                 readable(&self.sockets).await;
             };
-            let tick = sleep(if self.view.is_moving(self.now()) { BLINK } else { TICK });
+            let tick = sleep(if self.view.is_moving(self.clock.now()) { BLINK } else { TICK });
             select! {
                 event = self.stage.next(true) => {
                     if let Some(why) = self.happen(event) {
@@ -180,23 +180,19 @@ impl Window {
         if self.contact.server == Server::Gone {
             // The last pictures may wait in the socket.
             self.receive();
-            if self.view.server_gone(self.now()) {
+            if self.view.server_gone(self.clock.now()) {
                 self.stage.ignore_keys(QUIET);
             }
         }
         self.stage.change();
     }
 
-    fn now(&self) -> Time {
-        Time::ZERO.plus(self.started.elapsed())
-    }
-
     fn draw(&mut self) {
-        self.contact.silence = self.pulse.silence(self.now());
+        self.contact.silence = self.pulse.silence(self.clock.now());
         self.contact.refused = self.sender.is_refused();
         self.contact.turn_duration = self.pulse.turn_duration();
         self.contact.keys_ignored = self.stage.ignores_keys();
-        let now = self.now();
+        let now = self.clock.now();
         let (view, contact) = (&mut self.view, &self.contact);
         self.stage.draw(|frame| {
             view.prepare(now, frame.area().as_size());
@@ -231,7 +227,7 @@ impl Window {
                     DrawMessage::Game(game) => Some(game.turn),
                     DrawMessage::Lobby { .. } => None,
                 };
-                let now = self.now();
+                let now = self.clock.now();
                 self.pulse.heard(now, turn);
                 self.sender.heard();
                 if self.view.show(now, picture) {
@@ -274,10 +270,10 @@ impl Window {
                 }
             }
             Action::Leave => return Some(End::Left),
-            Action::ToggleHelp => self.view.toggle_help(),
+            Action::ToggleHelp => self.view.help = !self.view.help,
             Action::Scroll(direction) => self.view.scroll(direction),
             Action::FollowNext => self.view.follow_next(),
-            Action::ToggleDanger => self.view.toggle_danger(),
+            Action::ToggleDanger => self.view.danger = !self.view.danger,
             Action::ToggleTable => self.view.toggle_table(),
             Action::Again | Action::Proceed => self.proceed(action == Action::Again),
             Action::Redraw => self.stage.forget(),

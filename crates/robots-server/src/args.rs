@@ -98,7 +98,8 @@ impl Args {
     /// # Errors
     /// [`UsageError`] if no game can be played with it.
     pub(crate) fn config(&self) -> anyhow::Result<Config> {
-        let server_name = self.server_name.clone().unwrap_or_else(machine_name);
+        let this_machine = || ShortText::try_from(&*node_name()).unwrap_or_default();
+        let server_name = self.server_name.clone().unwrap_or_else(this_machine);
         let config = Config {
             parameters: Parameters {
                 server_name,
@@ -121,10 +122,6 @@ impl Args {
         config.check().map_err(|error| UsageError(error.to_string()))?;
         Ok(config)
     }
-}
-
-fn machine_name() -> ShortText {
-    ShortText::try_from(&*node_name()).unwrap_or_default()
 }
 
 #[cfg(unix)]

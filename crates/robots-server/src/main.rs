@@ -12,7 +12,6 @@ use tracing::{info, warn};
 
 use crate::args::Args;
 
-/// The default port.
 const PORT: u16 = 2022;
 
 /// The course's check starts the programs without arguments and wants 1.
@@ -64,7 +63,6 @@ fn warn_of_long_history(config: &Config) {
     }
 }
 
-/// The announcement of this configuration.
 struct Announcement(Config);
 
 impl Announce for Announcement {

@@ -57,7 +57,6 @@ pub(crate) struct Explainer {
 }
 
 impl Explainer {
-    /// An explainer of messages of this kind.
     pub(crate) fn new(kind: Kind) -> Self {
         let mut explainer = Self {
             kind,

@@ -23,7 +23,6 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// All kinds.
     pub(crate) const ALL: [Self; 4] = [Self::Client, Self::Server, Self::Display, Self::Input];
 
     /// The word for it on the command line.
@@ -102,7 +101,6 @@ pub(crate) struct FieldShape {
     pub(crate) shape: Shape,
 }
 
-/// An enumeration.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Enum {
     pub(crate) name: &'static str,
@@ -110,7 +108,6 @@ pub(crate) struct Enum {
     pub(crate) variants: &'static [Variant],
 }
 
-/// A variant of an enumeration.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Variant {
     pub(crate) name: &'static str,
@@ -167,13 +164,11 @@ const SCORES: Shape = Shape::Map(&[field("score", Shape::U32)]);
 const POSITIONS: Shape = Shape::List(&Shape::Position);
 const MOVE: &[FieldShape] = &[field("direction", Shape::Enum(&DIRECTION))];
 
-/// Where a robot goes.
 const DIRECTION: Enum = Enum {
     name: "Direction",
     variants: &[variant("Up", &[]), variant("Right", &[]), variant("Down", &[]), variant("Left", &[])],
 };
 
-/// From a client to a server.
 const CLIENT_MESSAGE: Enum = Enum {
     name: "ClientMessage",
     variants: &[
@@ -184,13 +179,11 @@ const CLIENT_MESSAGE: Enum = Enum {
     ],
 };
 
-/// From a GUI to its client.
 const INPUT_MESSAGE: Enum = Enum {
     name: "InputMessage",
     variants: &[variant("PlaceBomb", &[]), variant("PlaceBlock", &[]), variant("Move", MOVE)],
 };
 
-/// From a server to a client.
 const SERVER_MESSAGE: Enum = Enum {
     name: "ServerMessage",
     variants: &[
@@ -216,7 +209,6 @@ const SERVER_MESSAGE: Enum = Enum {
     ],
 };
 
-/// What happened in a turn.
 const EVENT: Enum = Enum {
     name: "Event",
     variants: &[
@@ -234,7 +226,6 @@ const EVENT: Enum = Enum {
     ],
 };
 
-/// From a client to its GUI.
 const DRAW_MESSAGE: Enum = Enum {
     name: "DrawMessage",
     variants: &[

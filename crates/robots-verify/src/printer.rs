@@ -44,7 +44,6 @@ pub(crate) struct Printer {
 pub(crate) struct Written(oneshot::Receiver<io::Result<()>>);
 
 impl Printer {
-    /// Starts the thread.
     pub(crate) fn start(json: bool) -> (Self, Written) {
         let (texts, mut waiting) = mpsc::channel::<String>(WAITING);
         let (tell, written) = oneshot::channel();
@@ -76,9 +75,6 @@ impl Printer {
     }
 
     /// Writes a line that is no report: the `words` behind the source, or its fields with these.
-    ///
-    /// # Errors
-    /// As [`Printer::report`].
     pub(crate) async fn say(&self, source: &Source, words: &str, fields: &[(&str, Json)]) -> io::Result<()> {
         let text = if self.json {
             let mut line = source.fields.clone();
@@ -102,9 +98,6 @@ impl Printer {
 
 impl Written {
     /// Waits, but not for ever, until all is written; every [`Printer`] must be gone.
-    ///
-    /// # Errors
-    /// Why something could not be written.
     pub(crate) async fn finish(self) -> io::Result<()> {
         match timeout(PATIENCE, self.0).await {
             Ok(Ok(result)) => result,

@@ -3,7 +3,7 @@
 use crate::format::Enum;
 
 /// What is known of one message.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Report {
     /// Its number, from 1.
     pub(crate) number: u64,
@@ -20,13 +20,11 @@ pub(crate) struct Report {
     pub(crate) notes: Vec<Note>,
     /// The number of further ones that were not kept.
     pub(crate) notes_left_out: usize,
-    /// What is wrong, if anything.
     pub(crate) fault: Option<Fault>,
     /// The bytes around the first wrong one.
     pub(crate) around: Option<Around>,
 }
 
-/// A line of a report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Line {
     Field(Field),
@@ -37,7 +35,6 @@ pub(crate) enum Line {
     },
 }
 
-/// A field of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Field {
     /// Where it begins, in bytes from the start of the message.
@@ -54,7 +51,6 @@ pub(crate) struct Field {
 pub(crate) enum Label {
     /// The tag of the message.
     Message,
-    /// A field of that name.
     Field(&'static str),
     /// An item of the list of that name, from 1.
     Item(&'static str, u32),
@@ -147,18 +143,7 @@ pub(crate) struct Around {
 
 impl Report {
     /// The report of a message before its first byte.
-    pub(crate) const fn new(number: u64, at: u64) -> Self {
-        Self {
-            number,
-            at,
-            length: 0,
-            name: None,
-            lines: vec![],
-            lines_left_out: 0,
-            notes: vec![],
-            notes_left_out: 0,
-            fault: None,
-            around: None,
-        }
+    pub(crate) fn new(number: u64, at: u64) -> Self {
+        Self { number, at, ..Self::default() }
     }
 }

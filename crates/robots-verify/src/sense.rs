@@ -130,9 +130,7 @@ impl Sense {
             self.left_out += 1;
         }
     }
-}
 
-impl Sense {
     fn number(&mut self, at: usize, name: &'static str, number: u32) {
         let kept = match name {
             "players_count" => &mut self.players_count,

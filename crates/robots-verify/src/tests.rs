@@ -12,7 +12,6 @@ fn bytes(hex: &str) -> Vec<u8> {
     (0..digits.len()).step_by(2).map(|at| u8::from_str_radix(&digits[at..at + 2], 16).unwrap()).collect()
 }
 
-/// The kind of that name.
 fn kind(name: &str) -> Kind {
     Kind::ALL.into_iter().find(|kind| kind.name() == name).unwrap_or_else(|| panic!("{name:?} is no kind"))
 }

@@ -4,7 +4,6 @@ use crate::report::{Around, Fault, Field, Label, Line, Report, Value};
 
 /// Columns of a line.
 const WIDTH: usize = 80;
-/// Bytes in a row.
 const ROW: usize = 8;
 /// Bytes of a field that are shown.
 const MAX_SHOWN_BYTES: usize = 32;

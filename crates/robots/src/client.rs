@@ -40,7 +40,7 @@ pub const MAX_OUTGOING: usize = 64;
 /// assert_eq!(client.take_outgoing().as_deref(), Some(&b"\x00\x03Ann"[..]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Client {
     name: ShortText,
     address: Option<SocketAddr>,
@@ -83,18 +83,7 @@ impl Client {
     /// A client before the first message. `address` is its own end of the connection, which identifies it among the
     /// players; without it only the name does.
     pub fn new(name: ShortText, address: Option<SocketAddr>) -> Self {
-        Self {
-            name,
-            address: address.map(canonical),
-            parameters: None,
-            players: BTreeMap::new(),
-            game: None,
-            joined: false,
-            own: None,
-            incoming: Incoming::default(),
-            outgoing: VecDeque::new(),
-            over: false,
-        }
+        Self { name, address: address.map(canonical), ..Self::default() }
     }
 
     /// The parameters from the server's Hello; `None` before it.
@@ -220,7 +209,7 @@ impl Client {
         if player.name != self.name {
             return;
         }
-        if self.address.is_some() && parsed(&player.address) == self.address {
+        if self.address.is_some() && player.address.parse().ok().map(canonical) == self.address {
             self.own = Some(Own::Certain(id));
         } else if by_name && !matches!(self.own, Some(Own::Certain(_))) {
             self.own = Some(Own::Guessed(id));
@@ -270,8 +259,4 @@ impl netcore::Client for Client {
 // The form in which addresses are compared. Servers may write an IPv4 address as an IPv6 one.
 fn canonical(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
-}
-
-fn parsed(address: &str) -> Option<SocketAddr> {
-    address.parse().ok().map(canonical)
 }

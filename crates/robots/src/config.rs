@@ -62,9 +62,6 @@ const BOMB_EXPLODED: u64 = 13 + 4 * 4;
 
 impl Config {
     /// Checks that games can be played with this configuration.
-    ///
-    /// # Errors
-    /// [`ConfigError`] says what is wrong.
     pub const fn check(&self) -> Result<(), ConfigError> {
         let Parameters { size_x, size_y, players_count, bomb_timer, .. } = self.parameters;
         if size_x == 0 || size_y == 0 {

@@ -192,7 +192,6 @@ impl Game {
         self.turn
     }
 
-    /// Turns after turn 0.
     pub(crate) const fn length(&self) -> u16 {
         self.length
     }

@@ -101,7 +101,6 @@ impl GameView {
         self.explosion_radius
     }
 
-    /// Turns from the placing of a bomb to its explosion.
     pub(crate) const fn bomb_timer(&self) -> u16 {
         self.bomb_timer
     }

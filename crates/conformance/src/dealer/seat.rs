@@ -58,7 +58,6 @@ impl std::fmt::Display for Heard {
     }
 }
 
-/// A player of the tester.
 pub(super) struct Seat {
     pub(super) connection: Connection,
     pub(super) style: Style,

@@ -29,7 +29,6 @@ const TURN: Duration = Duration::from_millis(1);
 /// Rounds in which a shuffled deck has never yet dealt the same three cards each time.
 const SUSPICIOUS: usize = 4;
 
-/// The players of the tester at one table.
 pub(super) struct Table {
     pub(super) seats: Vec<Seat>,
     pub(super) seen: Seen,
@@ -110,9 +109,7 @@ impl Table {
                 Heard::Message(DealerMessage::Quit) | Heard::Closed if round > 0 => {
                     return judge.broken(&ROUNDS, || format!("seat {number}: {heard} after round {round} of {rounds}"));
                 }
-                _ => {
-                    return judge.broken(&ROUND_BEGINS, || format!("{place}: {heard}, and not BEGIN"));
-                }
+                _ => return judge.broken(&ROUND_BEGINS, || format!("{place}: {heard}, and not BEGIN")),
             };
             for what in ["the first CARD", "the second CARD"] {
                 match seat.listen(judge, self.options.deadline())? {
@@ -120,16 +117,12 @@ impl Table {
                         seat.hand.push(card);
                         dealt.push(card);
                     }
-                    heard => {
-                        return judge.broken(&DEAL, || format!("{place}: {heard} instead of {what}"));
-                    }
+                    heard => return judge.broken(&DEAL, || format!("{place}: {heard} instead of {what}")),
                 }
             }
             match seat.listen(judge, self.options.deadline())? {
                 Heard::Message(DealerMessage::Upcard(card)) => upcards.push(card),
-                heard => {
-                    return judge.broken(&DEAL, || format!("{place}: {heard} instead of DEALER"));
-                }
+                heard => return judge.broken(&DEAL, || format!("{place}: {heard} instead of DEALER")),
             }
             judge.check(&DEAL, true, String::new);
         }
@@ -187,9 +180,7 @@ impl Table {
                         return Ok(Some(index));
                     }
                     Heard::Nothing if Instant::now() < by => {}
-                    heard => {
-                        return judge.broken(&DEAL, || format!("{}: {heard} instead of DECISION", seat.at(round)));
-                    }
+                    heard => return judge.broken(&DEAL, || format!("{}: {heard} instead of DECISION", seat.at(round))),
                 }
             }
         }

@@ -47,7 +47,6 @@ pub(super) struct Host<'a> {
 }
 
 impl<'a> Host<'a> {
-    /// Starts the client.
     pub(super) fn new(judge: &'a mut Judge, launcher: &dyn Launcher, options: &'a Options) -> Played<Self> {
         let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
         let port = socket.local_addr()?.port();
@@ -57,7 +56,6 @@ impl<'a> Host<'a> {
         Ok(Self { judge, run, options, socket, client: None, named, spare: 0, settled: false })
     }
 
-    /// Sends a message to the client.
     pub(super) fn send(&self, message: &[u8]) {
         if let Some(client) = self.client {
             // A client that is gone is found when it does not answer.
@@ -73,7 +71,6 @@ impl<'a> Host<'a> {
         Ok(())
     }
 
-    /// The next message of the client.
     pub(super) fn next(&mut self, by: Instant) -> Option<Vec<u8>> {
         let mut buffer = vec![0; MAX_DATAGRAM + 1];
         let mut ended = false;

@@ -25,7 +25,6 @@ pub(super) const MAP: &str = "\
            +-------+            
 ";
 
-/// The map in a file, for as long as it is held.
 pub(super) struct MapFile {
     pub(super) grid: Grid,
     file: NamedTempFile,

@@ -36,15 +36,16 @@ pub(super) enum Kind {
     Error,
 }
 
-/// What a client is to the server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Role {
+    #[default]
     Stranger,
     Spectator,
     Player(Letter),
 }
 
 /// One client and what it was told.
+#[derive(Default)]
 pub(super) struct Client {
     pub(super) role: Role,
     /// What came since the last thing that somebody did.
@@ -85,7 +86,6 @@ pub(super) struct Deed<'a> {
     pub(super) effect: Effect,
 }
 
-/// The clients of one game.
 pub(super) struct Party<'a> {
     pub(super) judge: &'a mut Judge,
     options: &'a Options,
@@ -130,17 +130,7 @@ impl<'a> Party<'a> {
     /// Opens a client that the server does not know yet.
     pub(super) fn stranger(&mut self) -> Played<usize> {
         let number = self.wire.open()?;
-        self.clients.push(Client {
-            role: Role::Stranger,
-            log: Vec::new(),
-            display: Vec::new(),
-            letter: None,
-            size: None,
-            purse: 0,
-            left: None,
-            quit: None,
-            leaving: false,
-        });
+        self.clients.push(Client::default());
         Ok(number)
     }
 
@@ -152,11 +142,6 @@ impl<'a> Party<'a> {
         self.world.as_ref().ok_or_else(|| anyhow::anyhow!("the map is not known yet").into())
     }
 
-    fn world_mut(&mut self) -> Played<&mut World> {
-        self.world.as_mut().ok_or_else(|| anyhow::anyhow!("the map is not known yet").into())
-    }
-
-    /// The letter of a player.
     pub(super) fn letter(&self, number: usize) -> Played<Letter> {
         match self.client(number)?.role {
             Role::Player(letter) => Ok(letter),

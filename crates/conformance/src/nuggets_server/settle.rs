@@ -58,7 +58,6 @@ impl Party<'_> {
         self.lacking(&rules::LEAVE, || format!("{who} sent KEY Q and got no QUIT"))
     }
 
-    /// Leaves as a player.
     pub(super) fn leave(&mut self, number: usize) -> Played {
         let letter = self.letter(number)?;
         self.quit(number)?;

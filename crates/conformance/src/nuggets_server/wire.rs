@@ -19,7 +19,6 @@ const BREATH: Duration = Duration::from_millis(50);
 /// How many datagrams wait at most. A server that sends more without a pause loses some, as on any network.
 const WAITING: usize = 4096;
 
-/// The message that says that a key was typed.
 pub(super) fn key_message(key: u8) -> [u8; 5] {
     [b'K', b'E', b'Y', b' ', key]
 }
@@ -80,7 +79,6 @@ impl Wire {
         }
     }
 
-    /// Closes the port of a client.
     pub(super) fn close(&mut self, client: usize) {
         let Some(end) = self.ends.get_mut(client) else { return };
         end.over.store(true, Ordering::Relaxed);

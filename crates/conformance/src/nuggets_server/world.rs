@@ -41,14 +41,12 @@ impl World {
         Self { grid, piles, walkers: BTreeMap::new(), sighter: Sighter::default() }
     }
 
-    /// Puts a player on the map.
     pub(super) fn place(&mut self, letter: Letter, cell: Cell) {
         let known = vec![false; self.grid.text().len()];
         self.walkers.insert(letter, Walker { cell, known, sight: Sight::default() });
         self.look(letter);
     }
 
-    /// Takes a player off the map.
     pub(super) fn remove(&mut self, letter: Letter) {
         self.walkers.remove(&letter);
     }
@@ -82,7 +80,6 @@ impl World {
         effect
     }
 
-    /// What a key would do.
     pub(super) fn forecast(&self, letter: Letter, key: u8) -> (Self, Effect) {
         let mut world = self.clone();
         let effect = world.apply(letter, key);

@@ -102,7 +102,6 @@ impl Croupier {
         }
     }
 
-    /// Sends bytes, whatever they are.
     pub(super) fn raw(&mut self, bytes: &[u8]) {
         let waiting = self.waiting.split();
         for part in [&*waiting, bytes] {
@@ -131,7 +130,6 @@ impl Croupier {
         Card::new(self.last + 1).unwrap()
     }
 
-    /// Deals a card to the player.
     pub(super) fn card(&mut self) {
         let card = self.draw();
         self.hand.push(card);
@@ -160,7 +158,6 @@ impl Croupier {
         Ok(())
     }
 
-    /// Takes the answer to a question.
     pub(super) fn answer(&mut self, judge: &mut Judge) -> Played<Action> {
         let round = self.round;
         let heard = self.hear();
@@ -191,7 +188,6 @@ impl Croupier {
         Ok(())
     }
 
-    /// Plays whole rounds.
     pub(super) fn rounds(&mut self, judge: &mut Judge, rounds: usize) -> Played {
         for _ in 0..rounds {
             self.deal(judge)?;

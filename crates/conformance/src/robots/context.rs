@@ -9,7 +9,6 @@ use crate::{
     tester::Options,
 };
 
-/// What all scenarios need.
 pub(super) struct Context<'a> {
     pub(super) launcher: &'a dyn Launcher,
     pub(super) options: &'a Options,
@@ -31,7 +30,6 @@ impl<'a> Context<'a> {
         Self { launcher, options, who, exit_one, hopeless: Cell::new(false) }
     }
 
-    /// Starts the program.
     pub(super) fn start(&self, values: Values<'_>) -> Played<Box<dyn Run>> {
         if self.hopeless.get() {
             return Err(Halt::Broken);
@@ -53,7 +51,6 @@ impl<'a> Context<'a> {
     }
 }
 
-/// An exit status as text.
 pub(super) fn status(code: Option<i32>) -> String {
     code.map_or_else(|| "a signal".to_owned(), |code| format!("exit status {code}"))
 }

@@ -6,7 +6,6 @@ use robots::{Event, Position, ServerMessage};
 
 /// The longest text of a message, in characters.
 const LONGEST: usize = 300;
-/// The most bytes that are shown.
 const MOST_BYTES: usize = 32;
 
 fn clipped(text: String) -> String {
@@ -27,7 +26,6 @@ pub(super) fn fields<'a>(positions: impl IntoIterator<Item = &'a Position>) -> S
     clipped(format!("[{}]", fields.join(", ")))
 }
 
-/// One event.
 pub(super) fn event(event: &Event) -> String {
     match event {
         Event::BombPlaced { id, position } => format!("BombPlaced {{ id: {}, position: {} }}", id.0, field(*position)),
@@ -51,7 +49,6 @@ pub(super) fn events<'a>(list: impl IntoIterator<Item = &'a Event>) -> String {
     clipped(format!("[{}]", list.join(", ")))
 }
 
-/// A message of a server.
 pub(super) fn message(message: &ServerMessage) -> String {
     match message {
         ServerMessage::Turn { turn, events: list } => format!("Turn {{ turn: {turn}, events: {} }}", events(list)),
@@ -67,12 +64,10 @@ pub(super) fn scores_of(scores: &std::collections::BTreeMap<robots::PlayerId, u3
     format!("{plain:?}")
 }
 
-/// Any value.
 pub(super) fn value(value: &impl Debug) -> String {
     clipped(format!("{value:?}"))
 }
 
-/// Bytes in hexadecimal.
 pub(super) fn bytes(bytes: &[u8]) -> String {
     let mut text = String::from("[");
     for (index, byte) in bytes.iter().take(MOST_BYTES).enumerate() {

@@ -6,7 +6,7 @@ mod server;
 #[path = "../support/mod.rs"]
 mod support;
 
-use conformance::{Report, robots_server::TESTER};
+use conformance::robots_server::TESTER;
 
 use server::serve;
 use support::{assert_all_pass, crimes, find_out, tried};
@@ -70,16 +70,12 @@ crimes! {
 
 use Crime as C;
 
-fn tested(crime: Crime, milliseconds: u64) -> Report {
-    tried(&TESTER, (serve, TESTER.known), crime, milliseconds)
-}
-
 #[test]
 fn a_right_server_passes_all_rules() {
-    assert_all_pass(&tested(C::None, 2000));
+    assert_all_pass(&tried(&TESTER, serve, C::None, 2000));
 }
 
 #[test]
 fn whoever_breaks_a_rule_is_found_out() {
-    find_out(&TESTER, CRIMES, CRIMES.len(), |crime| tested(crime, 1000));
+    find_out(&TESTER, CRIMES, CRIMES.len(), |crime| tried(&TESTER, serve, crime, 1000));
 }

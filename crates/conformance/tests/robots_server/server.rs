@@ -1,14 +1,24 @@
-//! A server of robots, written from the protocol, that can be told to break one rule.
+//! A server of robots that can be told to break one rule.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     io::{ErrorKind, Read as _, Write as _},
-    net::{Ipv4Addr, Ipv6Addr, TcpListener, TcpStream},
+    net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream},
     thread,
     time::{Duration, Instant},
 };
 
+use bytes::{Buf as _, BytesMut};
 use conformance::Values;
+use netcore::{
+    DecodeError,
+    wire::{ShortText, read_message},
+};
+use robots::{
+    Action, Blast, Board, BombId, ClientMessage, Direction, Event, MinStd, Parameters, Player, PlayerId, Position,
+    ServerMessage,
+    protocol::{MAX_CLIENT_MESSAGE, encode},
+};
 
 use crate::{
     Crime::{self, self as C},
@@ -33,19 +43,23 @@ pub(crate) fn serve(crime: Crime, values: Values<'_>, console: &Console) -> i32 
     let Ok(listener) = listener else { return if crime == C::AnyPort { 0 } else { failure } };
     listener.set_nonblocking(true).unwrap();
     let number = |name| value::<u16>(values, name).unwrap();
+    let duration = Duration::from_millis(value(values, "turn").unwrap());
+    let seed = value(values, "seed").unwrap();
     let mut server = Server {
         crime,
-        timer: number("bomb-timer"),
-        count: value(values, "players").unwrap(),
-        duration: Duration::from_millis(value(values, "turn").unwrap()),
-        radius: number("radius"),
+        parameters: Parameters {
+            server_name: value(values, "name").unwrap(),
+            players_count: value(values, "players").unwrap(),
+            size_x: number("x"),
+            size_y: number("y"),
+            game_length: number("length"),
+            explosion_radius: number("radius"),
+            bomb_timer: number("bomb-timer"),
+        },
+        duration: if crime == C::ShortTurns { duration / 5 } else { duration },
         initial: number("blocks"),
-        length: number("length"),
-        name: value(values, "name").unwrap(),
-        x: number("x"),
-        y: number("y"),
-        seed: value(values, "seed").unwrap(),
-        state: value(values, "seed").unwrap(),
+        seed,
+        draws: MinStd::new(seed),
         peers: vec![],
         players: vec![],
         log: vec![],
@@ -66,62 +80,50 @@ pub(crate) fn serve(crime: Crime, values: Values<'_>, console: &Console) -> i32 
 
 struct Peer {
     stream: TcpStream,
-    input: Vec<u8>,
-    output: Vec<u8>,
+    input: BytesMut,
+    output: BytesMut,
     seat: Option<usize>,
     gone: bool,
-    remembered: Option<[u8; 2]>,
+    remembered: Option<Action>,
 }
-
-type Field = (u16, u16);
 
 struct Game {
     turn: u16,
     due: Instant,
-    robots: Vec<Field>,
+    board: Board,
+    robots: Vec<Position>,
     scores: Vec<u32>,
-    blocks: BTreeSet<Field>,
     // Id, field and the turn of the explosion.
-    bombs: Vec<(u32, Field, u32)>,
+    bombs: Vec<(BombId, Position, u32)>,
     next_bomb: u32,
-    actions: Vec<Option<[u8; 2]>>,
+    actions: Vec<Option<Action>>,
     left: BTreeSet<usize>,
 }
 
 struct Server {
     crime: Crime,
-    timer: u16,
-    count: u8,
+    parameters: Parameters,
     duration: Duration,
-    radius: u16,
     initial: u16,
-    length: u16,
-    name: String,
-    x: u16,
-    y: u16,
     seed: u32,
-    state: u32,
+    draws: MinStd,
     peers: Vec<Peer>,
-    players: Vec<(u8, Vec<u8>)>,
-    log: Vec<Vec<u8>>,
+    players: Vec<(PlayerId, Player)>,
+    log: Vec<BytesMut>,
     game: Option<Game>,
     next_id: u8,
     dead: bool,
     ending: Option<Instant>,
 }
 
-fn text(text: &[u8]) -> Vec<u8> {
-    let mut bytes = vec![u8::try_from(text.len()).unwrap()];
-    bytes.extend_from_slice(text);
+fn encoded(message: &ServerMessage) -> BytesMut {
+    let mut bytes = BytesMut::new();
+    encode(message, &mut bytes);
     bytes
 }
 
-fn field((x, y): Field) -> Vec<u8> {
-    [x.to_be_bytes(), y.to_be_bytes()].concat()
-}
-
-fn count(count: usize) -> [u8; 4] {
-    u32::try_from(count).unwrap().to_be_bytes()
+fn text(text: &str) -> ShortText {
+    text.parse().unwrap()
 }
 
 impl Server {
@@ -130,17 +132,17 @@ impl Server {
     }
 
     fn draw(&mut self, bound: u16) -> u16 {
-        self.state = u32::try_from(u64::from(self.state) * 48_271 % 2_147_483_647).unwrap();
-        u16::try_from(self.state % u32::from(bound)).unwrap()
+        u16::try_from(self.draws.draw() % u32::from(bound)).unwrap()
     }
 
-    fn draw_field(&mut self) -> Field {
+    fn draw_field(&mut self) -> Position {
+        let Parameters { size_x, size_y, .. } = self.parameters;
         if self.is(C::YBeforeX) {
-            let y = self.draw(self.y);
-            return (self.draw(self.x), y);
+            let y = self.draw(size_y);
+            return Position { x: self.draw(size_x), y };
         }
-        let x = self.draw(self.x);
-        (x, self.draw(self.y))
+        let x = self.draw(size_x);
+        Position { x, y: self.draw(size_y) }
     }
 
     fn accept(&mut self, stream: TcpStream) {
@@ -149,34 +151,31 @@ impl Server {
         }
         stream.set_nonblocking(!self.is(C::Blocks)).unwrap();
         stream.set_nodelay(true).unwrap();
-        let mut output = vec![0];
-        output.extend(text(self.name.as_bytes()));
-        output.push(self.count);
-        let timer = self.timer + u16::from(self.is(C::HelloTimer));
-        for number in [self.x, self.y, self.length, self.radius, timer] {
-            output.extend(number.to_be_bytes());
-        }
+        let mut parameters = self.parameters.clone();
+        parameters.bomb_timer += u16::from(self.is(C::HelloTimer));
+        let mut output = encoded(&ServerMessage::Hello(parameters));
         match self.crime {
             C::Silent => output.clear(),
-            C::Garbage => output.push(77),
-            C::LateGetsLast if self.game.is_some() => output.extend(self.log.last().unwrap()),
+            C::Garbage => output.extend_from_slice(&[77]),
+            C::LateGetsLast if self.game.is_some() => output.extend_from_slice(self.log.last().unwrap()),
             C::NoNews if self.game.is_none() => {}
-            _ => output.extend(self.log.concat()),
+            _ => output.extend_from_slice(&self.log.concat()),
         }
-        self.peers.push(Peer { stream, input: vec![], output, seat: None, gone: false, remembered: None });
+        self.peers.push(Peer { stream, input: BytesMut::new(), output, seat: None, gone: false, remembered: None });
     }
 
-    fn tell(&mut self, bytes: &[u8]) {
-        let alone = self.is(C::TellsOneOnly) && bytes.starts_with(&[3]);
-        for (index, peer) in self.peers.iter_mut().enumerate() {
-            if alone && index > 0 {
-                peer.output.extend_from_slice(&bytes[..3]);
-                peer.output.extend(count(0));
-            } else {
-                peer.output.extend_from_slice(bytes);
+    fn tell(&mut self, message: &ServerMessage) {
+        let bytes = encoded(message);
+        let others = match message {
+            &ServerMessage::Turn { turn, .. } if self.is(C::TellsOneOnly) => {
+                encoded(&ServerMessage::Turn { turn, events: vec![] })
             }
+            _ => bytes.clone(),
+        };
+        for (index, peer) in self.peers.iter_mut().enumerate() {
+            peer.output.extend_from_slice(if index == 0 { &bytes } else { &others });
         }
-        self.log.push(bytes.to_vec());
+        self.log.push(bytes);
     }
 
     fn step(&mut self) {
@@ -198,7 +197,7 @@ impl Server {
         for peer in &mut self.peers {
             while !peer.output.is_empty() && !peer.gone {
                 match peer.stream.write(&peer.output) {
-                    Ok(written) => drop(peer.output.drain(..written)),
+                    Ok(written) => peer.output.advance(written),
                     Err(error) if error.kind() == ErrorKind::WouldBlock => break,
                     Err(_) => peer.gone = true,
                 }
@@ -242,45 +241,40 @@ impl Server {
 
     fn parse(&mut self, index: usize) {
         loop {
-            let input = &self.peers[index].input;
-            let (length, bad) = match **input {
-                [] => return,
-                [0, length, ..] => (2 + usize::from(length), false),
-                [1 | 2, ..] => (1, false),
-                [3, way, ..] => (2, way > 3),
-                [0 | 3] => (2, false),
-                _ => (1, true),
-            };
-            if bad || (input.first() == Some(&0) && input.len() >= length && str::from_utf8(&input[2..length]).is_err())
-            {
-                match self.crime {
-                    C::BadKills => self.dead = true,
-                    C::IgnoresBad if bad => self.peers[index].input.clear(),
-                    C::AnyName if !bad => self.join(index, b"?"),
-                    _ => self.peers[index].gone = true,
+            let input = &mut self.peers[index].input;
+            match read_message::<ClientMessage>(input, MAX_CLIENT_MESSAGE, 0) {
+                Ok(Some((message, length))) => {
+                    input.advance(length);
+                    if self.crime == C::OneOfRead {
+                        input.clear();
+                    }
+                    match message {
+                        ClientMessage::Join { name } => self.join(index, name),
+                        ClientMessage::Action(action) => self.act(index, action),
+                    }
                 }
-                self.peers[index].input.clear();
-                return;
-            }
-            if input.len() < length {
-                if self.is(C::WholeReads) {
-                    self.peers[index].input.clear();
+                Ok(None) => {
+                    if self.crime == C::WholeReads {
+                        input.clear();
+                    }
+                    return;
                 }
-                return;
-            }
-            let message: Vec<_> = self.peers[index].input.drain(..length).collect();
-            if self.is(C::OneOfRead) {
-                self.peers[index].input.clear();
-            }
-            if message[0] == 0 {
-                self.join(index, &message[2..]);
-            } else {
-                self.act(index, [message[0], message.get(1).copied().unwrap_or(0)]);
+                Err(wrong) => {
+                    input.clear();
+                    let bad_name = matches!(wrong, DecodeError::NotUtf8 { .. });
+                    match self.crime {
+                        C::BadKills => self.dead = true,
+                        C::IgnoresBad if !bad_name => {}
+                        C::AnyName if bad_name => self.join(index, text("?")),
+                        _ => self.peers[index].gone = true,
+                    }
+                    return;
+                }
             }
         }
     }
 
-    fn act(&mut self, index: usize, action: [u8; 2]) {
+    fn act(&mut self, index: usize, action: Action) {
         let (crime, peer) = (self.crime, &mut self.peers[index]);
         let Some(game) = &mut self.game else {
             peer.remembered = Some(action);
@@ -291,9 +285,11 @@ impl Server {
             None if crime == C::ObserverPlays => 0,
             None => return,
         };
-        let from = game.robots[seat];
-        let (x, y) = (self.x, self.y);
-        let possible = action[0] != 3 || target(from, action[1], x, y).is_some_and(|to| !game.blocks.contains(&to));
+        let board = &game.board;
+        let possible = match action {
+            Action::Move(way) => board.step(game.robots[seat], way).is_some_and(|to| !board.is_block(to)),
+            Action::PlaceBomb | Action::PlaceBlock => true,
+        };
         match crime {
             C::FirstCounts if game.actions[seat].is_some() => {}
             C::PossibleCounts if !possible => {}
@@ -302,7 +298,7 @@ impl Server {
         }
     }
 
-    fn join(&mut self, index: usize, name: &[u8]) {
+    fn join(&mut self, index: usize, name: ShortText) {
         let peer = &mut self.peers[index];
         if let Some(game) = &mut self.game {
             if let (C::JoinDisplaces, Some(seat)) = (self.crime, peer.seat) {
@@ -315,45 +311,41 @@ impl Server {
         }
         peer.seat = Some(self.players.len());
         let address = peer.stream.peer_addr().unwrap();
-        let address = std::net::SocketAddr::new(address.ip().to_canonical(), address.port());
+        let address = SocketAddr::new(address.ip().to_canonical(), address.port());
         let address = match self.crime {
             C::AddressWithoutPort => address.ip().to_string(),
             C::AddressOfOther => "127.0.0.1:1".to_owned(),
             _ => address.to_string(),
         };
-        let id = self.next_id + u8::from(self.is(C::IdsFromOne));
+        let id = PlayerId(self.next_id + u8::from(self.is(C::IdsFromOne)));
         self.next_id += 1;
-        let player = [text(name), text(address.as_bytes())].concat();
+        let player = Player { name, address: text(&address) };
         self.players.push((id, player.clone()));
-        self.tell(&[vec![1, id], player].concat());
-        if self.players.len() == usize::from(self.count) {
+        self.tell(&ServerMessage::AcceptedPlayer { id, player });
+        if self.players.len() == usize::from(self.parameters.players_count) {
             self.start();
         }
     }
 
     fn start(&mut self) {
         self.log.clear();
-        let players = if self.is(C::StartsEmpty) { vec![] } else { self.players.clone() };
-        let mut bytes = vec![2];
-        bytes.extend(count(players.len()));
-        for (id, player) in players {
-            bytes.push(id);
-            bytes.extend(player);
-        }
-        self.tell(&bytes);
-        let (mut events, mut robots, mut blocks) = (vec![], vec![], BTreeSet::new());
-        for id in 0..self.count {
+        let players =
+            if self.is(C::StartsEmpty) { BTreeMap::new() } else { self.players.iter().cloned().collect() };
+        self.tell(&ServerMessage::GameStarted { players });
+        let mut board = Board::new(self.parameters.size_x, self.parameters.size_y);
+        let (mut events, mut robots) = (vec![], vec![]);
+        for id in (0..self.parameters.players_count).map(PlayerId) {
             let position = self.draw_field();
             robots.push(position);
-            events.push([vec![2, id], field(position)].concat());
+            events.push(Event::PlayerMoved { id, position });
         }
         for _ in 0..self.initial {
             let position = self.draw_field();
-            if blocks.insert(position) || self.is(C::BlockTwiceAtStart) {
-                events.push([vec![3], field(position)].concat());
+            if board.put_block(position) || self.is(C::BlockTwiceAtStart) {
+                events.push(Event::BlockPlaced { position });
             }
         }
-        if self.is(C::BlockTwiceAtStart) && !blocks.is_empty() {
+        if self.is(C::BlockTwiceAtStart) && board.blocks().next().is_some() {
             events.push(events.last().unwrap().clone());
         }
         let mut actions = vec![None; robots.len()];
@@ -365,96 +357,66 @@ impl Server {
             }
         }
         let scores = vec![0; robots.len()];
-        let due = Instant::now() + if self.is(C::ShortTurns) { self.duration / 5 } else { self.duration };
+        let due = Instant::now() + self.duration;
         let bombs = vec![];
         self.game =
-            Some(Game { turn: 0, due, robots, scores, blocks, bombs, next_bomb: 0, actions, left: BTreeSet::new() });
-        self.tell_turn(0, &events);
-    }
-
-    fn tell_turn(&mut self, turn: u16, events: &[Vec<u8>]) {
-        let mut bytes = vec![3];
-        bytes.extend(turn.to_be_bytes());
-        bytes.extend(count(events.len()));
-        bytes.extend(events.concat());
-        self.tell(&bytes);
-    }
-
-    fn blast(&self, game: &Game, center: Field) -> (BTreeSet<Field>, BTreeSet<Field>) {
-        let (mut covered, mut blocks) = (BTreeSet::from([center]), BTreeSet::new());
-        if game.blocks.contains(&center) {
-            blocks.insert(center);
-            return (covered, blocks);
-        }
-        let radius = self.radius.saturating_add(u16::from(self.is(C::LongBlast)));
-        for way in 0..4 {
-            let mut at = center;
-            for _ in 0..radius {
-                let Some(to) = target(at, way, self.x, self.y) else { break };
-                at = to;
-                covered.insert(at);
-                if game.blocks.contains(&at) {
-                    blocks.insert(at);
-                    break;
-                }
-            }
-        }
-        (covered, blocks)
+            Some(Game { turn: 0, due, board, robots, scores, bombs, next_bomb: 0, actions, left: BTreeSet::new() });
+        self.tell(&ServerMessage::Turn { turn: 0, events });
     }
 
     fn turn(&mut self) {
         let mut game = self.game.take().unwrap();
         game.turn += 1;
-        game.due += if self.is(C::ShortTurns) { self.duration / 5 } else { self.duration };
+        game.due += self.duration;
         let (mut explosions, mut events) = (vec![], vec![]);
-        let (mut hits, mut gone) = (vec![0; game.robots.len()], BTreeSet::new());
+        let (mut hits, mut gone) = (vec![0; game.robots.len()], vec![]);
         let turn = u32::from(game.turn);
         let due: Vec<_> = game.bombs.iter().copied().filter(|bomb| bomb.2 == turn).collect();
         game.bombs.retain(|bomb| bomb.2 != turn);
+        let radius = self.parameters.explosion_radius.saturating_add(u16::from(self.is(C::LongBlast)));
         for (id, center, _) in due {
-            let (covered, blocks) = self.blast(&game, center);
-            let mut event = vec![1];
-            event.extend(id.to_be_bytes());
-            let robots: Vec<_> = (0..game.robots.len()).filter(|&seat| covered.contains(&game.robots[seat])).collect();
-            event.extend(count(robots.len()));
-            for seat in robots {
-                hits[seat] += 1;
-                event.push(u8::try_from(seat).unwrap());
-            }
-            event.extend(count(blocks.len()));
-            for &block in &blocks {
-                event.extend(field(block));
-                if self.is(C::OneAfterTheOther) {
-                    game.blocks.remove(&block);
+            let blast = Blast::new(&game.board, center, radius);
+            let mut robots_destroyed = vec![];
+            for ((id, &robot), hits) in PlayerId::all().zip(&game.robots).zip(&mut hits) {
+                if blast.contains(robot) {
+                    *hits += 1;
+                    robots_destroyed.push(id);
                 }
             }
-            gone.extend(blocks);
-            explosions.push(event);
+            let blocks_destroyed: Vec<_> = blast.blocks().collect();
+            if self.is(C::OneAfterTheOther) {
+                for &block in &blocks_destroyed {
+                    game.board.remove_block(block);
+                }
+            }
+            gone.extend_from_slice(&blocks_destroyed);
+            explosions.push(Event::BombExploded { id, robots_destroyed, blocks_destroyed });
         }
-        game.blocks.retain(|block| !gone.contains(block));
-        for (seat, &hits) in hits.iter().enumerate() {
-            let id = u8::try_from(seat).unwrap();
+        for block in gone {
+            game.board.remove_block(block);
+        }
+        for ((seat, id), hits) in PlayerId::all().enumerate().zip(hits) {
             if hits > 0 {
                 game.scores[seat] += if self.is(C::CountsHits) { hits } else { 1 };
                 game.robots[seat] = self.draw_field();
                 if !self.is(C::NoRebirth) {
-                    events.push([vec![2, id], field(game.robots[seat])].concat());
+                    events.push(Event::PlayerMoved { id, position: game.robots[seat] });
                 }
                 game.actions[seat] = None;
                 continue;
             }
             let action = if self.is(C::PlaysAgain) { game.actions[seat] } else { game.actions[seat].take() };
             let walks = self.is(C::LeaverWalks) && game.left.contains(&seat);
-            let action = if walks { Some([1, 0]) } else { action };
+            let action = if walks { Some(Action::PlaceBomb) } else { action };
             if let Some(action) = action {
-                events.extend(self.play(&mut game, seat, action));
+                events.extend(self.play(&mut game, id, action));
             }
         }
-        let told = game.turn + u16::from(self.is(C::SkipsTurn));
-        let over = game.turn >= self.length;
+        let turn = game.turn + u16::from(self.is(C::SkipsTurn));
+        let over = game.turn >= self.parameters.game_length;
         self.game = Some(game);
         let order = if self.is(C::ExplosionsLast) { [events, explosions] } else { [explosions, events] };
-        self.tell_turn(told, &order.concat());
+        self.tell(&ServerMessage::Turn { turn, events: order.concat() });
         if over && self.is(C::LateEnd) {
             self.ending = Some(Instant::now() + self.duration);
         } else if over {
@@ -462,35 +424,39 @@ impl Server {
         }
     }
 
-    fn play(&self, game: &mut Game, seat: usize, action: [u8; 2]) -> Option<Vec<u8>> {
-        let id = u8::try_from(seat).unwrap();
+    fn play(&self, game: &mut Game, id: PlayerId, action: Action) -> Option<Event> {
+        let seat = usize::from(id.0);
         let from = game.robots[seat];
         match action {
-            [1, _] => {
-                if self.is(C::NoBombOnBlock) && game.blocks.contains(&from) {
+            Action::PlaceBomb => {
+                if self.is(C::NoBombOnBlock) && game.board.is_block(from) {
                     return None;
                 }
-                let bomb = game.next_bomb;
+                let bomb = BombId(game.next_bomb);
                 game.next_bomb += u32::from(!self.is(C::SameBombId));
-                let explodes = u32::from(game.turn) + u32::from(self.timer) + u32::from(self.is(C::SlowBombs));
-                game.bombs.push((bomb, from, explodes));
-                Some([vec![0], bomb.to_be_bytes().to_vec(), field(from)].concat())
+                let timer = u32::from(self.parameters.bomb_timer) + u32::from(self.is(C::SlowBombs));
+                game.bombs.push((bomb, from, u32::from(game.turn) + timer));
+                Some(Event::BombPlaced { id: bomb, position: from })
             }
-            [2, _] => {
-                let new = game.blocks.insert(from) || self.is(C::BlockTwice);
-                (new && !self.is(C::NoBlocks)).then(|| [vec![3], field(from)].concat())
+            Action::PlaceBlock => {
+                let new = game.board.put_block(from) || self.is(C::BlockTwice);
+                (new && !self.is(C::NoBlocks)).then_some(Event::BlockPlaced { position: from })
             }
-            [_, way] => {
-                let way = if self.is(C::UpIsDown) && way % 2 == 0 { 2 - way } else { way };
-                let to = match target(from, way, self.x, self.y) {
+            Action::Move(way) => {
+                let way = match way {
+                    Direction::Up if self.is(C::UpIsDown) => Direction::Down,
+                    Direction::Down if self.is(C::UpIsDown) => Direction::Up,
+                    way => way,
+                };
+                let position = match game.board.step(from, way) {
                     None if self.is(C::NoEdge) => from,
                     to => to?,
                 };
-                if game.blocks.contains(&to) && !self.is(C::WalksIntoBlocks) {
+                if game.board.is_block(position) && !self.is(C::WalksIntoBlocks) {
                     return None;
                 }
-                game.robots[seat] = to;
-                Some([vec![2, id], field(to)].concat())
+                game.robots[seat] = position;
+                Some(Event::PlayerMoved { id, position })
             }
         }
     }
@@ -498,14 +464,8 @@ impl Server {
     fn end(&mut self) {
         let game = self.game.take().unwrap();
         let zeros = !self.is(C::NoZeros);
-        let scores: Vec<_> = (0_u8..).zip(&game.scores).filter(|(_, score)| zeros || **score > 0).collect();
-        let mut bytes = vec![4];
-        bytes.extend(count(scores.len()));
-        for (id, score) in scores {
-            bytes.push(id);
-            bytes.extend(score.to_be_bytes());
-        }
-        self.tell(&bytes);
+        let scores = PlayerId::all().zip(game.scores).filter(|(_, score)| zeros || *score > 0).collect();
+        self.tell(&ServerMessage::GameEnded { scores });
         self.log.clear();
         self.players.clear();
         for peer in &mut self.peers {
@@ -515,17 +475,7 @@ impl Server {
             self.next_id = 0;
         }
         if self.is(C::Resets) {
-            self.state = self.seed;
+            self.draws = MinStd::new(self.seed);
         }
     }
-}
-
-fn target((x, y): Field, way: u8, size_x: u16, size_y: u16) -> Option<Field> {
-    let (x, y) = match way {
-        0 => (x, y + 1),
-        1 => (x + 1, y),
-        2 => (x, y.checked_sub(1)?),
-        _ => (x.checked_sub(1)?, y),
-    };
-    (x < size_x && y < size_y).then_some((x, y))
 }

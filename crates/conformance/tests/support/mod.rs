@@ -81,7 +81,6 @@ impl<C: Copy + Send + 'static> Launcher for Crooked<'_, C> {
         self.placeholders.contains(&name)
     }
 
-    /// Runs the program in a thread of its own.
     fn start(&self, values: Values<'_>) -> anyhow::Result<Box<dyn Run>> {
         let (print, lines) = mpsc::channel();
         let (keyboard, keys) = mpsc::channel();
@@ -100,15 +99,21 @@ impl<C: Copy + Send + 'static> Launcher for Crooked<'_, C> {
     }
 }
 
-/// Tests a program whose command has these placeholders and that commits a crime.
-pub(crate) fn tried<C: Copy + Send + 'static>(
+/// Tests a program that commits a crime and whose command has all placeholders.
+pub(crate) fn tried<C: Copy + Send + 'static>(tester: &Tester, program: Program<C>, crime: C, millis: u64) -> Report {
+    tried_with(tester, tester.known, program, crime, millis)
+}
+
+/// As [`tried`], with these placeholders.
+pub(crate) fn tried_with<C: Copy + Send + 'static>(
     tester: &Tester,
-    (program, placeholders): (Program<C>, &[&str]),
+    placeholders: &[&str],
+    program: Program<C>,
     crime: C,
-    milliseconds: u64,
+    millis: u64,
 ) -> Report {
     let crooked = Crooked { crime, program, placeholders, starts: AtomicU32::new(0) };
-    (tester.test)(&crooked, &Options { patience: Duration::from_millis(milliseconds), players: 1 }).unwrap()
+    (tester.test)(&crooked, &Options { patience: Duration::from_millis(millis), players: 1 }).unwrap()
 }
 
 impl Run for Running {
@@ -150,7 +155,6 @@ pub(crate) fn value<T: FromStr>(values: Values<'_>, name: &str) -> Option<T> {
     values.iter().find(|(other, _)| *other == name)?.1.parse().ok()
 }
 
-/// Checks that all rules were observed and kept.
 pub(crate) fn assert_all_pass(report: &Report) {
     for (rule, verdict) in &report.verdicts {
         assert!(matches!(verdict, Verdict::Passed(_)), "{}: {verdict:?}\n{report}", rule.id);

@@ -1,6 +1,6 @@
 use super::*;
+use crate::seen::tests::{client, player as ann};
 use netcore::Client as _;
-use nuggets::Name;
 use ratatui::{Terminal, backend::TestBackend};
 
 const MAP: [&str; 6] = [
@@ -12,19 +12,8 @@ const MAP: [&str; 6] = [
     "+------------------+",
 ];
 
-fn client(part: Participant, rows: &[&str]) -> Client {
-    let width = rows.iter().map(|row| row.len()).max().unwrap();
-    let text = rows.iter().map(|row| format!("{row:width$}\n")).collect::<Vec<_>>().concat();
-    let mut client = Client::new(part, Time::ZERO);
-    let grid = format!("GRID {} {width}", rows.len());
-    for datagram in ["OK A", &grid, "GOLD 0 0 250", &format!("DISPLAY\n{text}")] {
-        client.receive(Time::ZERO, datagram.as_bytes()).unwrap();
-    }
-    client
-}
-
 fn player() -> Client {
-    client(Participant::Player(Name::new(b"Ann").unwrap()), &MAP)
+    client(ann(), &MAP)
 }
 
 fn terminal(view: &mut View, client: &Client, width: u16, height: u16) -> Terminal<TestBackend> {
@@ -87,7 +76,7 @@ fn a_large_window_has_the_map_in_its_middle() {
 
 #[test]
 fn the_keys_are_hinted_at_where_there_is_room() {
-    let (client, mut view) = (player(), view().with_hint());
+    let (client, mut view) = (player(), view().taking_part("here".to_owned()));
     assert_eq!(
         screen(&mut view, &client, 80, 24)[0],
         "Player A has 0 nuggets (250 nuggets unclaimed).                  ? keys  Q leave"
@@ -111,10 +100,10 @@ fn a_result_stands_over_the_board_or_beside_it() {
     assert!(shown.iter().any(|line| line.contains("|..................####")), "beside it: {shown:#?}");
     assert_eq!(view.context(&client).shown, Shown::Result);
     assert!(screen(&mut view, &client, 34, 8).iter().any(|line| line.contains("200 ★")));
-    view.toggle_result();
+    view.board = !view.board;
     assert_eq!(screen(&mut view, &client, 34, 8)[1..7], MAP);
     // A window that is too small for the map still shows how one did.
-    view.toggle_result();
+    view.board = !view.board;
     let tiny = screen(&mut view, &client, 34, 3);
     assert!(tiny[0].ends_with("> 2. A Ann   50") && tiny[2].ends_with("Q leave"), "{tiny:?}");
 }
@@ -154,8 +143,7 @@ fn kinds_of_cells_differ_with_and_without_colour() {
 
 #[test]
 fn what_is_remembered_is_dim() {
-    let passage =
-        client(Participant::Player(Name::new(b"Ann").unwrap()), &["+--+    ", "|..|    ", "|..##@# ", "+--+    "]);
+    let passage = client(ann(), &["+--+    ", "|..|    ", "|..##@# ", "+--+    "]);
     let terminal = terminal(&mut view(), &passage, 10, 5);
     let dim = |x: u16, y: u16| terminal.backend().buffer()[(x, y)].modifier.contains(Modifier::DIM);
     assert!(dim(1, 2) && dim(0, 1) && dim(3, 3));

@@ -1,37 +1,24 @@
 //! The program without a terminal: keys from a pipe, the last words to a pipe, wrong usage.
 
-use std::{
-    io::Write,
-    process::{Command, Output, Stdio},
-    sync::mpsc,
-};
+use std::{process::Command, sync::mpsc};
 
-use testkit::process::{Process, hang_up_counts};
+use testkit::process::{Finished, Process, hang_up_counts};
 
 use crate::support::{Mortal, PROGRAM, Server, welcome};
 
 const MAP: &str = "+---+\n|@.*|\n+---+\n";
 
-fn run(arguments: &[&str], typed: &[u8]) -> Output {
-    let mut command = Command::new(PROGRAM);
-    command.args(arguments).env_remove("RUST_LOG");
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    // A program that refuses its arguments does not read.
-    let _ = child.stdin.take().unwrap().write_all(typed);
-    child.wait_with_output().unwrap()
-}
-
-fn text(bytes: &[u8]) -> &str {
-    std::str::from_utf8(bytes).unwrap()
+fn run(arguments: &[&str], typed: &[u8]) -> Finished {
+    let mut process = Process::start_with_stdin(Command::new(PROGRAM).args(arguments));
+    process.write(typed);
+    process.wait()
 }
 
 #[test]
 fn the_bytes_of_a_pipe_are_keys_and_only_the_last_words_are_printed() {
     let server = Server::with_map(MAP);
-    let output = run(&["127.0.0.1", &server.port(), "Ann"], b"hh?\n\xc3Q");
-    assert_eq!(text(&output.stdout), "Thanks for playing!\n");
-    assert_eq!(text(&output.stderr), "");
-    assert!(output.status.success());
+    let finished = run(&["127.0.0.1", &server.port(), "Ann"], b"hh?\n\xc3Q");
+    assert_eq!((finished.code, &*finished.stdout, &*finished.stderr), (Some(0), "Thanks for playing!\n", ""));
     server.wait_for(&["PLAY Ann", "KEY h", "KEY h", "KEY ?", "KEY \\n", "KEY Q"]);
 }
 
@@ -102,11 +89,11 @@ fn bots_without_a_screen_play_and_the_table_is_printed_once_behind_what_they_say
 #[test]
 fn bots_at_a_closed_port_say_so_once() {
     let closed = std::net::UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string();
-    let output = run(&["--bots", "9", "127.0.0.1", &closed], b"");
-    let lines: Vec<&str> = text(&output.stderr).lines().collect();
+    let finished = run(&["--bots", "9", "127.0.0.1", &closed], b"");
+    let lines: Vec<&str> = finished.stderr.lines().collect();
     let said = format!("nuggets-client: nobody listens at 127.0.0.1 port {closed}; is that the server's port?");
     assert_eq!(lines[1..], [said]);
-    assert_eq!((lines.len(), output.status.code()), (2, Some(1)));
+    assert_eq!((lines.len(), finished.code), (2, Some(1)));
 }
 
 #[test]
@@ -118,9 +105,9 @@ fn bots_that_want_a_rematch_play_one_game_after_the_other() {
         _ if receiver.try_recv().is_ok() => vec![b"QUIT GAME OVER:\nA        250 zed".to_vec()],
         _ => vec![b"QUIT Closing time.".to_vec()],
     });
-    let output = run(&["--headless", "--rematch", "127.0.0.1", &server.port(), "zed"], b"");
-    assert_eq!(text(&output.stdout), "GAME OVER:\nA        250 zed\n".repeat(2) + "Closing time.\n", "each game once");
-    assert!(output.status.success(), "{}", text(&output.stderr));
+    let finished = run(&["--headless", "--rematch", "127.0.0.1", &server.port(), "zed"], b"");
+    assert_eq!(finished.stdout, "GAME OVER:\nA        250 zed\n".repeat(2) + "Closing time.\n", "each game once");
+    assert_eq!(finished.code, Some(0), "{}", finished.stderr);
     server.wait_for(&["PLAY zed", "KEY L", "PLAY zed", "KEY L", "PLAY zed", "KEY L"]);
 }
 
@@ -168,19 +155,16 @@ fn wrong_usage_names_what_is_wrong_and_exits_with_2() {
         (&["--demo", "localhost", "5000"], "--demo"),
     ];
     for (arguments, said) in cases {
-        let output = run(arguments, b"");
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
-        assert!(text(&output.stderr).contains(said), "{arguments:?}: {}", text(&output.stderr));
-        assert_eq!(text(&output.stdout), "");
+        let finished = run(arguments, b"");
+        assert_eq!((finished.code, &*finished.stdout), (Some(2), ""), "{arguments:?}");
+        assert!(finished.stderr.contains(said), "{arguments:?}: {}", finished.stderr);
     }
 }
 
 #[test]
 fn no_line_of_the_help_is_cut_or_broken_off_early() {
     for columns in ["60", "80"] {
-        let mut command = Command::new(PROGRAM);
-        let output = command.arg("--help").env("COLUMNS", columns).output().unwrap();
-        let help = text(&output.stdout);
+        let help = Process::run(Command::new(PROGRAM).arg("--help").env("COLUMNS", columns)).stdout;
         let width: usize = columns.parse().unwrap();
         assert!(help.lines().all(|line| line.chars().count() <= width), "{help}");
         // A paragraph goes on until the next word does not fit.

@@ -2,16 +2,8 @@
 
 use testkit::terminal::Terminal;
 
-use crate::support::{Mortal, PROGRAM, Server};
+use crate::support::{MAP, Mortal, PROGRAM, Server, leave};
 
-const MAP: &str = "\
-+------------------+
-|@..........*....B.|
-|..................|
-|..................|
-|................C.|
-+------------------+
-";
 const OVER: &[u8] = b"QUIT GAME OVER:\nA         50 Ann\nB        150 Bob\nC         50 Cleo";
 const KEYS: &str = "Enter next game   Tab board   Q leave";
 
@@ -86,35 +78,32 @@ fn the_last_result_can_be_shown_in_the_next_game() {
     terminal.wait(|screen| !screen.contents().contains("the result of the last game"));
     terminal.press(b"k");
     server.wait_for(&["PLAY Ann", "PLAY Ann", "KEY k"]);
-    terminal.press(b"Q");
-    assert_eq!(terminal.end(), 0);
+    leave(terminal);
 }
 
 #[test]
 fn the_bell_rings_only_if_asked_for() {
     for (arguments, rings) in [(&["Ann"][..], 0), (&["Ann", "--bell"], 2)] {
         let server = Server::with_map(MAP);
-        let mut terminal = Terminal::start(PROGRAM, &[&["127.0.0.1", &server.port()], arguments].concat(), 80, 24);
+        let terminal = Terminal::start(PROGRAM, &[&["127.0.0.1", &server.port()], arguments].concat(), 80, 24);
         terminal.wait_for("|@...");
         server.say(b"GOLD 7 57 193");
         terminal.wait_for("57 nuggets");
         server.say(OVER);
         terminal.wait_for(KEYS);
         assert_eq!(terminal.bells(), rings, "{arguments:?}: at gold and at the end");
-        terminal.press(b"Q");
-        assert_eq!(terminal.end(), 0);
+        leave(terminal);
     }
 }
 
 #[test]
 fn with_rematch_the_next_game_is_joined_by_itself() {
     let server = Server::with_map(MAP);
-    let mut terminal = over(&server, &["Ann", "--rematch"], 80, 24);
+    let terminal = over(&server, &["Ann", "--rematch"], 80, 24);
     terminal.wait_for("The next game is joined in ");
     server.wait_for(&["PLAY Ann", "PLAY Ann"]);
     terminal.wait(|screen| !screen.contents().contains("Bob"));
-    terminal.press(b"Q");
-    assert_eq!(terminal.end(), 0);
+    leave(terminal);
 }
 
 #[test]

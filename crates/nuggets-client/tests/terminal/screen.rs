@@ -3,16 +3,8 @@
 use rustix::process::Signal;
 use testkit::terminal::Terminal;
 
-use crate::support::{PROGRAM, Server, welcome};
+use crate::support::{MAP, PROGRAM, Server, leave, welcome};
 
-const MAP: &str = "\
-+------------------+
-|@..........*....B.|
-|..................|
-|..................|
-|................C.|
-+------------------+
-";
 const STATUS: &str = "Player A has 0 nuggets (250 nuggets unclaimed).";
 const HINT: &str = "? keys  Q leave";
 
@@ -21,14 +13,10 @@ fn status(text: &str) -> String {
     if text.len() + 2 + HINT.len() <= 80 { format!("{text:0$}{HINT}", 80 - HINT.len()) } else { text.to_owned() }
 }
 
-// The map in the middle of a window of 80 columns.
-fn centred(map: &str) -> Vec<String> {
-    map.lines().map(|line| format!("{:30}{line}", "")).collect()
-}
-
-// Waits until the first lines of a window of 80 columns are this status and this part of a map.
+// Waits until the first lines of a window of 80 columns are this status and this part of a map, which is in the middle.
 fn wait_for_game(terminal: &Terminal, text: &str, map: &str) {
-    let lines: Vec<String> = [status(text)].into_iter().chain(centred(map)).collect();
+    let map = map.lines().map(|line| format!("{:30}{line}", ""));
+    let lines: Vec<String> = [status(text)].into_iter().chain(map).collect();
     terminal.wait_for_lines(&lines.iter().map(String::as_str).collect::<Vec<_>>());
 }
 
@@ -36,11 +24,6 @@ fn play(server: &Server, columns: u16, rows: u16) -> Terminal {
     let terminal = Terminal::start(PROGRAM, &["127.0.0.1", &server.port(), "Ann"], columns, rows);
     terminal.wait_for("+--");
     terminal
-}
-
-fn leave(mut terminal: Terminal) {
-    terminal.press(b"Q");
-    assert_eq!(terminal.end(), 0);
 }
 
 #[test]

@@ -6,10 +6,21 @@ use std::{
     thread,
 };
 
-use testkit::{PATIENCE, terminal::Watched};
+use testkit::{
+    PATIENCE,
+    terminal::{Terminal, Watched},
+};
 
-/// The program under test.
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_nuggets-client");
+/// A hall with three players and a pile.
+pub(crate) const MAP: &str = "\
++------------------+
+|@..........*....B.|
+|..................|
+|..................|
+|................C.|
++------------------+
+";
 
 /// What a fake server heard, and from where.
 type Heard = Vec<(SocketAddr, Vec<u8>)>;
@@ -98,7 +109,6 @@ impl Mortal {
         Some(Self(socket))
     }
 
-    /// The port.
     pub(crate) fn port(&self) -> u16 {
         self.0.local_addr().unwrap().port()
     }
@@ -122,6 +132,11 @@ impl Mortal {
         assert_eq!(&buffer[..count], message);
         from
     }
+}
+
+pub(crate) fn leave(mut terminal: Terminal) {
+    terminal.press(b"Q");
+    assert_eq!(terminal.end(), 0);
 }
 
 /// What a client hears when it is let in.

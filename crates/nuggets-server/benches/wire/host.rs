@@ -32,12 +32,17 @@ impl Host {
     /// The floor, sending datagrams of `bytes` bytes.
     pub(crate) fn floor(bytes: usize) -> Self {
         let itself = std::env::current_exe().expect("this program has a path");
-        let process = Measured::start(Command::new(itself).args(["--floor", &bytes.to_string()]));
-        let clients = sockets(process.port);
-        for client in &clients {
+        let host = Self::of(Command::new(itself).args(["--floor", &bytes.to_string()]), None);
+        for client in &host.clients {
             client.send(b"PLAY floor").expect("sent");
         }
-        Self { process, clients, grid: None, frames: vec![vec![]; CLIENTS], buffer: vec![0; 1 << 16], dice: 1 }
+        host
+    }
+
+    fn of(command: &mut Command, grid: Option<Grid>) -> Self {
+        let process = Measured::start(command);
+        let clients = sockets(process.port);
+        Self { process, clients, grid, frames: vec![vec![]; CLIENTS], buffer: vec![0; 1 << 16], dice: 1 }
     }
 
     /// The server under test on `map`, its table full and everybody known to be real; with a journal in `directory`, if there is
@@ -49,18 +54,9 @@ impl Host {
         if let Some(directory) = directory {
             command.arg("--journal").arg(directory);
         }
-        let process = Measured::start(&mut command);
         let text = std::fs::read(map).expect("the map is there");
         let grid = Grid::parse(&text).expect("a map of the repository").0;
-        let clients = sockets(process.port);
-        let mut host = Self {
-            process,
-            clients,
-            grid: Some(grid),
-            frames: vec![vec![]; CLIENTS],
-            buffer: vec![0; 1 << 16],
-            dice: 1,
-        };
+        let mut host = Self::of(&mut command, Some(grid));
         for index in 0..CLIENTS {
             let hello: &[u8] = if index < PLAYERS { b"PLAY bench" } else { b"SPECTATE" };
             host.clients[index].send(hello).expect("sent");
@@ -73,12 +69,10 @@ impl Host {
         host
     }
 
-    /// The size of a DISPLAY.
     pub(crate) fn display_bytes(&self) -> usize {
         self.frames[0].len()
     }
 
-    /// See [`Measured::peak_memory_mb`].
     pub(crate) fn peak_memory_mb(&self) -> f64 {
         self.process.peak_memory_mb()
     }

@@ -17,7 +17,7 @@ mod table;
 use std::path::Path;
 
 use host::Host;
-use table::{Row, print};
+use table::{Cost, print};
 
 /// Players at the table; a spectator looks on.
 const PLAYERS: usize = 26;
@@ -54,10 +54,10 @@ fn compare(map: &str, names: [&str; 2], mut server: Host, mut floor: Host, moves
     // themselves are warmed up by a few.
     floor.measure(50);
     server.measure(50);
-    let rows: Vec<Row> = (0..ROUNDS)
+    let rows: Vec<[Cost; 2]> = (0..ROUNDS)
         .map(|_| {
             let floor = floor.measure(each);
-            Row { ours: server.measure(each), floor }
+            [server.measure(each), floor]
         })
         .collect();
     print(map, names, &rows);

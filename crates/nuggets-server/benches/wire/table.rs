@@ -17,17 +17,9 @@ impl Cost {
     }
 }
 
-/// One round.
-#[derive(Debug, Clone)]
-pub(crate) struct Row {
-    /// The server under test.
-    pub(crate) ours: Cost,
-    /// The floor, just before.
-    pub(crate) floor: Cost,
-}
-
-/// Prints the median over all rounds of each figure and of the ratios, and the range of the ratios.
-pub(crate) fn print(map: &str, [ours, floor]: [&str; 2], rows: &[Row]) {
+/// Prints the median over all rounds of each figure and of the ratios, and the range of the ratios. A row has what the
+/// server under test cost, and the floor just before.
+pub(crate) fn print(map: &str, [ours, floor]: [&str; 2], rows: &[[Cost; 2]]) {
     println!("{map:<14} {ours:>12} {floor:>12} {:>7}   rounds", "ratio");
     let percentile = |percent| move |cost: &Cost| cost.at(percent);
     line("CPU a move", rows, |cost| cost.cpu);
@@ -36,10 +28,10 @@ pub(crate) fn print(map: &str, [ours, floor]: [&str; 2], rows: &[Row]) {
     line("max", rows, percentile(100));
 }
 
-fn line(name: &str, rows: &[Row], figure: impl Fn(&Cost) -> Duration) {
+fn line(name: &str, rows: &[[Cost; 2]], figure: impl Fn(&Cost) -> Duration) {
     let micros = |cost: &Cost| figure(cost).as_secs_f64() * 1e6;
-    let mut ours: Vec<f64> = rows.iter().map(|row| micros(&row.ours)).collect();
-    let mut floor: Vec<f64> = rows.iter().map(|row| micros(&row.floor)).collect();
+    let mut ours: Vec<f64> = rows.iter().map(|[ours, _]| micros(ours)).collect();
+    let mut floor: Vec<f64> = rows.iter().map(|[_, floor]| micros(floor)).collect();
     let mut ratios: Vec<f64> = ours.iter().zip(&floor).map(|(ours, floor)| ours / floor).collect();
     for figures in [&mut ours, &mut floor, &mut ratios] {
         figures.sort_by(f64::total_cmp);

@@ -1,5 +1,5 @@
 use super::*;
-use clap::{CommandFactory, error::ErrorKind};
+use clap::error::ErrorKind;
 
 fn parse(line: &str) -> Result<Args, clap::Error> {
     Args::try_parse_from(std::iter::once("robots-client").chain(line.split_whitespace()))
@@ -15,11 +15,6 @@ fn there(text: &str) -> HostPort {
 
 fn names(names: &[&str]) -> Vec<ShortText> {
     names.iter().map(|&name| text(name)).collect()
-}
-
-#[test]
-fn the_definition_is_consistent() {
-    Args::command().debug_assert();
 }
 
 #[test]

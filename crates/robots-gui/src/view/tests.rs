@@ -265,11 +265,8 @@ fn trouble_with_the_client_is_told_on_every_screen() {
         let shown = said(&mut waiting, &silent, 12);
         assert!(shown.contains("Press Space: a waiting client shows its lobby then. Otherwise start"), "{shown}");
         assert!(shown.contains("`robots-client -s SERVER -d localhost:2024`."), "{shown}");
-        {
-            let view = &mut game;
-            let shown = said(view, &silent, height);
-            assert!(shown.contains("No picture for 7 s: is the client running at localhost:2023?"), "{shown}");
-        }
+        let shown = said(&mut game, &silent, height);
+        assert!(shown.contains("No picture for 7 s: is the client running at localhost:2023?"), "{shown}");
         assert!(said(&mut lobby, &silent, height).contains("No picture for 7 s; in the lobby one comes when"));
         for view in [&mut waiting, &mut game, &mut lobby] {
             let shown = said(view, &refused, height);
@@ -284,12 +281,12 @@ fn trouble_with_the_client_is_told_on_every_screen() {
 #[test]
 fn the_help_covers_the_game_and_goes_away() {
     let mut view = showing(small(), id(0));
-    view.toggle_help();
+    view.help = !view.help;
     let shown = screen(&mut view, 80, 24);
     assert!(shown.iter().any(|row| row.contains("┌ Robots ─")), "{shown:#?}");
     assert!(shown.iter().any(|row| row.contains("Space J Z    put down a bomb")), "{shown:#?}");
     assert!(shown.iter().any(|row| row.contains("The game goes on meanwhile. Any key goes back.")), "{shown:#?}");
     assert_eq!(view.shown(), Shown::Help);
-    view.toggle_help();
+    view.help = !view.help;
     assert!(!screen(&mut view, 80, 24).concat().contains("put down"));
 }

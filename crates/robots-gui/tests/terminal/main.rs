@@ -7,3 +7,6 @@ mod arguments;
 // In a terminal: what is on the screen after which pictures, and what is sent after which keys.
 mod screen;
 mod support;
+#[allow(dead_code, reason = "not all of it is used here")]
+#[path = "../../src/testing.rs"]
+mod testing;

@@ -4,10 +4,11 @@ use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 
 use bytes::BytesMut;
 use netcore::wire::{Encode, Writer};
-use robots::{Bomb, DrawMessage, GamePicture, Parameters, Player, PlayerId, Position};
+use robots::{DrawMessage, GamePicture, Parameters, PlayerId};
 use testkit::terminal::Terminal;
 
-/// The program under test.
+use crate::testing::{self, at, bomb, parameters, player};
+
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_robots-gui");
 
 /// A client without a server, and the GUI that it has.
@@ -37,12 +38,10 @@ impl Client {
         (Self { socket, gui }, terminal)
     }
 
-    /// Sends a datagram to the GUI.
     pub(crate) fn send(&self, datagram: &[u8]) {
         self.socket.send_to(datagram, self.gui).unwrap();
     }
 
-    /// Sends a picture to the GUI.
     pub(crate) fn show(&self, picture: &DrawMessage) {
         self.send(&encoded(picture));
     }
@@ -69,39 +68,22 @@ pub(crate) fn encoded(picture: &DrawMessage) -> Vec<u8> {
     datagram.to_vec()
 }
 
-fn players(names: &[&str]) -> impl Iterator<Item = (PlayerId, Player)> {
-    let player =
-        |name: &&str| Player { name: (*name).try_into().unwrap(), address: "127.0.0.1:4000".try_into().unwrap() };
-    (0..).map(PlayerId).zip(names.iter().map(player).collect::<Vec<_>>())
-}
-
 /// A lobby for two with these players.
 pub(crate) fn lobby(names: &[&str]) -> DrawMessage {
-    let parameters = Parameters {
-        server_name: "here".try_into().unwrap(),
-        players_count: 2,
-        size_x: 4,
-        size_y: 3,
-        game_length: 20,
-        explosion_radius: 1,
-        bomb_timer: 5,
-    };
-    DrawMessage::Lobby { parameters, players: players(names).collect() }
+    let parameters = Parameters { size_x: 4, size_y: 3, game_length: 20, explosion_radius: 1, ..parameters() };
+    let players = (0..).map(PlayerId).zip(names.iter().map(|name| player(name))).collect();
+    DrawMessage::Lobby { parameters, players }
 }
 
 /// A turn of a game of Ann and Bob in which Ann stands in column `turn % 4` of the lowest row.
 pub(crate) fn game(turn: u16) -> DrawMessage {
     DrawMessage::Game(GamePicture {
-        server_name: "here".try_into().unwrap(),
-        size_x: 4,
-        size_y: 3,
         game_length: 20,
         turn,
-        players: players(&["Ann", "Bob"]).collect(),
-        player_positions: [(PlayerId(0), Position::new(turn % 4, 0)), (PlayerId(1), Position::new(3, 2))].into(),
-        blocks: vec![Position::new(0, 1)],
-        bombs: vec![Bomb { position: Position::new(1, 2), timer: 7 }],
-        explosions: vec![Position::new(2, 1)],
+        blocks: vec![at(0, 1)],
+        bombs: vec![bomb(1, 2, 7)],
+        explosions: vec![at(2, 1)],
         scores: [(PlayerId(0), 3), (PlayerId(1), 1)].into(),
+        ..testing::game(4, 3, &[("Ann", turn % 4, 0), ("Bob", 3, 2)])
     })
 }

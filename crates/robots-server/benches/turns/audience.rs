@@ -21,7 +21,6 @@ pub(crate) struct Audience {
 }
 
 impl Audience {
-    /// Nobody yet.
     pub(crate) fn empty() -> Self {
         let (newcomers, queue) = channel();
         Self { newcomers: Some(newcomers), thread: Some(thread::spawn(move || read(&queue))) }
@@ -36,15 +35,9 @@ impl Audience {
         audience
     }
 
-    /// One more.
     pub(crate) fn add(&self, stream: TcpStream) {
         stream.set_nonblocking(true).expect("a socket");
         self.newcomers.as_ref().expect("not dropped").send(stream).expect("the thread runs");
-    }
-
-    /// All of them leave.
-    pub(crate) fn leave(self) {
-        drop(self);
     }
 }
 

@@ -160,7 +160,7 @@ impl Crowd {
         let last = last.watch(turns, act);
         let first = watching.join().expect("the first sees what the last does");
         let cpu = process.cpu().saturating_sub(before);
-        audience.leave();
+        drop(audience);
         Run { first, last, cpu, peak_memory_mb: process.peak_memory_mb() }
     }
 }

@@ -49,7 +49,6 @@ pub(crate) struct Arrivals {
 }
 
 impl Arrivals {
-    /// How many there were.
     pub(crate) fn count(&self) -> f64 {
         u32::try_from(self.times.len()).expect("not that many").into()
     }
@@ -89,7 +88,6 @@ impl Observer {
         self.watch_more(turns + 1, act)
     }
 
-    /// Watches so many more turns.
     pub(crate) fn watch_more(&mut self, turns: usize, mut act: impl FnMut(usize)) -> Arrivals {
         let mut arrivals = Arrivals { times: vec![], frames: vec![] };
         let mut bytes = vec![0; 1 << 16];

@@ -95,25 +95,12 @@ fn verdict(report: &Report) -> Result<(), DecodeError> {
 }
 
 /// Names of types and of fields that only one of the two has.
-const WRAPPERS: &[&str] = &[
-    "Action",
-    "Bomb",
-    "BombId",
-    "GamePicture",
-    "Parameters",
-    "Player",
-    "PlayerId",
-    "Position",
-    "ShortText",
-    "direction",
-    "parameters",
-    "player",
-    "position",
-    "score",
-    "timer",
-    "x",
-    "y",
-];
+const WRAPPERS: &str = "Action Bomb BombId GamePicture Parameters Player PlayerId Position ShortText direction \
+                        parameters player position score timer x y";
+
+fn is_wrapper(word: &str) -> bool {
+    WRAPPERS.split(' ').any(|wrapper| wrapper == word)
+}
 
 /// The words, numbers and texts in what a derived `Debug` writes, in order.
 pub(super) fn words_of_debug(debug: &str) -> Vec<String> {
@@ -138,7 +125,7 @@ pub(super) fn words_of_debug(debug: &str) -> Vec<String> {
         }
     }
     words.extend(Some(word).filter(|word| !word.is_empty()));
-    words.retain(|word| !WRAPPERS.contains(&word.as_str()));
+    words.retain(|word| !is_wrapper(word));
     words
 }
 
@@ -160,7 +147,7 @@ fn words_of_report(report: &Report) -> Vec<String> {
             Value::Items(_) | Value::Entries(_) => {}
         }
     }
-    words.retain(|word| !WRAPPERS.contains(&word.as_str()));
+    words.retain(|word| !is_wrapper(word));
     words
 }
 

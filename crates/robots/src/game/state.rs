@@ -18,7 +18,6 @@ pub(crate) struct State {
 }
 
 impl Game {
-    /// Its state.
     pub(crate) fn state(&self) -> State {
         State {
             turn: self.turn,
@@ -72,7 +71,6 @@ impl Game {
         Ok(game)
     }
 
-    /// Recomputes the digest.
     pub(crate) fn recount(&mut self) {
         let mut digest = Digest::default();
         let Self { length, explosion_radius, bomb_timer, .. } = *self;

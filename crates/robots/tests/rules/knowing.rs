@@ -1,30 +1,15 @@
 //! What a client makes of what it is told: pictures, timers, scores, its own robot, and nonsense.
 
 use robots::{
-    Action, Bomb, BombId, Client, ClientMessage, Direction, DrawMessage, Event, GamePicture, Parameters, Player,
-    PlayerId, Position, ServerMessage, protocol::MAX_DATAGRAM,
+    Action, Bomb, Client, ClientMessage, Direction, DrawMessage, GamePicture, Parameters, PlayerId, ServerMessage,
+    protocol::MAX_DATAGRAM,
 };
 
 use crate::{
+    build::{accepted, at, block, bomb, boom, id, moved, player, turn},
     streams::bytes,
     table::{config, deliver, text, told},
 };
-
-fn at(x: u16, y: u16) -> Position {
-    Position::new(x, y)
-}
-
-fn id(number: u8) -> PlayerId {
-    PlayerId(number)
-}
-
-fn player(name: &str, address: &str) -> Player {
-    Player { name: text(name), address: text(address) }
-}
-
-fn accepted(number: u8, name: &str, address: &str) -> ServerMessage {
-    ServerMessage::AcceptedPlayer { id: id(number), player: player(name, address) }
-}
 
 fn hello(change: impl Fn(&mut Parameters)) -> ServerMessage {
     let mut parameters = config().parameters;
@@ -32,31 +17,6 @@ fn hello(change: impl Fn(&mut Parameters)) -> ServerMessage {
     ServerMessage::Hello(parameters)
 }
 
-fn turn(turn: u16, events: &[Event]) -> ServerMessage {
-    ServerMessage::Turn { turn, events: events.to_vec() }
-}
-
-fn moved(number: u8, x: u16, y: u16) -> Event {
-    Event::PlayerMoved { id: id(number), position: at(x, y) }
-}
-
-fn bomb(number: u32, x: u16, y: u16) -> Event {
-    Event::BombPlaced { id: BombId(number), position: at(x, y) }
-}
-
-fn block(x: u16, y: u16) -> Event {
-    Event::BlockPlaced { position: at(x, y) }
-}
-
-fn boom(number: u32, robots: &[u8], blocks: &[Position]) -> Event {
-    Event::BombExploded {
-        id: BombId(number),
-        robots_destroyed: robots.iter().copied().map(PlayerId).collect(),
-        blocks_destroyed: blocks.to_vec(),
-    }
-}
-
-/// A client that was greeted.
 fn greeted(change: impl Fn(&mut Parameters)) -> Client {
     let mut client = Client::new(text("Ann"), "10.0.0.1:7".parse().ok());
     assert!(deliver(&mut client, &hello(change)));

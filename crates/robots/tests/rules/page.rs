@@ -15,7 +15,11 @@ use robots::{
 };
 use serde_json::{Value, json};
 
-use crate::{streams::bytes, table::text};
+use crate::{
+    build::{at, block, bomb, boom, moved, turn},
+    streams::bytes,
+    table::text,
+};
 
 /// More items than any list here has.
 const ITEMS: u32 = 1_000;
@@ -47,25 +51,15 @@ const fn parameters(server_name: ShortText) -> Parameters {
 }
 
 fn server() -> Value {
-    let at = Position::new;
-    let events = vec![
-        Event::BombPlaced { id: BombId(258), position: at(1, 0) },
-        Event::BombExploded {
-            id: BombId(7),
-            robots_destroyed: vec![PlayerId(0), PlayerId(255)],
-            blocks_destroyed: vec![at(0, 1), at(65_535, 2)],
-        },
-        Event::PlayerMoved { id: PlayerId(3), position: at(6, 4) },
-        Event::BlockPlaced { position: at(2, 2) },
-    ];
+    let events = [bomb(258, 1, 0), boom(7, &[0, 255], &[at(0, 1), at(65_535, 2)]), moved(3, 6, 4), block(2, 2)];
     let valid = [
         ServerMessage::Hello(parameters(text("Zażółć"))),
         ServerMessage::Hello(Parameters { size_x: 65_535, game_length: 0, ..parameters(text("")) }),
         ServerMessage::AcceptedPlayer { id: PlayerId(254), player: player("") },
         ServerMessage::GameStarted { players: [(PlayerId(0), player("Ann")), (PlayerId(9), player("ó"))].into() },
         ServerMessage::GameStarted { players: BTreeMap::new() },
-        ServerMessage::Turn { turn: 0, events: vec![] },
-        ServerMessage::Turn { turn: 300, events },
+        turn(0, &[]),
+        turn(300, &events),
         ServerMessage::GameEnded { scores: [(PlayerId(0), 3), (PlayerId(1), 70_000)].into() },
     ];
     let mut invalid = vec![

@@ -40,7 +40,6 @@ pub(crate) fn config() -> Config {
     }
 }
 
-/// The configuration, changed.
 pub(crate) fn with(mut config: Config, change: impl FnOnce(&mut Config)) -> Config {
     change(&mut config);
     config
@@ -255,9 +254,7 @@ impl Table {
                         assert!(buffer.is_empty(), "a segment holds whole messages");
                     }
                 }
-                Output::Close { peer } => {
-                    said.extend(self.ends.remove(&peer).map(|end| Said::Closed(end.name)));
-                }
+                Output::Close { peer } => said.extend(self.ends.remove(&peer).map(|end| Said::Closed(end.name))),
                 Output::Event(event) => self.events.push(event),
             }
         }

@@ -4,15 +4,14 @@ use std::fmt::Debug;
 
 use netcore::wire::{Decode, Encode, read_datagram};
 use robots::{
-    Action, Bomb, BombId, ClientMessage, Direction, DrawMessage, Event, GamePicture, InputMessage, Parameters, Player,
-    PlayerId, Position, ServerMessage,
+    Action, Bomb, ClientMessage, Direction, DrawMessage, GamePicture, InputMessage, Parameters, ServerMessage,
 };
 
-use crate::{streams::bytes as encoded, table::text};
-
-fn player(name: &str, address: &str) -> Player {
-    Player { name: text(name), address: text(address) }
-}
+use crate::{
+    build::{accepted, at, block, bomb, boom, id, moved, player, turn},
+    streams::bytes as encoded,
+    table::text,
+};
 
 #[track_caller]
 fn check<T: Encode + Decode + PartialEq + Debug>(message: &T, hex: &str) {
@@ -57,40 +56,32 @@ fn hello() {
 
 #[test]
 fn accepted_player() {
-    let message = ServerMessage::AcceptedPlayer { id: PlayerId(0), player: player("Ela", "127.0.0.1:4000") };
+    let message = accepted(0, "Ela", "127.0.0.1:4000");
     check(&message, "01 00 03 45 6c 61 0e 31 32 37 2e 30 2e 30 2e 31 3a 34 30 30 30");
 }
 
 #[test]
 fn game_started() {
-    let players = [(PlayerId(1), player("ó", "[::1]:9"))].into();
+    let players = [(id(1), player("ó", "[::1]:9"))].into();
     check(&ServerMessage::GameStarted { players }, "02 00 00 00 01 01 02 c3 b3 07 5b 3a 3a 31 5d 3a 39");
 }
 
 #[test]
 fn turns() {
-    let moved = |id, x, y| Event::PlayerMoved { id: PlayerId(id), position: Position::new(x, y) };
-    let bomb = Event::BombPlaced { id: BombId(5), position: Position::new(5, 7) };
     check(
-        &ServerMessage::Turn { turn: 44, events: vec![moved(3, 2, 4), moved(4, 3, 5), bomb] },
+        &turn(44, &[moved(3, 2, 4), moved(4, 3, 5), bomb(5, 5, 7)]),
         "03 00 2c 00 00 00 03 02 03 00 02 00 04 02 04 00 03 00 05 00 00 00 00 05 00 05 00 07",
     );
-    let exploded = Event::BombExploded {
-        id: BombId(258),
-        robots_destroyed: vec![PlayerId(0), PlayerId(2)],
-        blocks_destroyed: vec![Position::new(1, 0)],
-    };
-    let block = Event::BlockPlaced { position: Position::new(6, 6) };
     check(
-        &ServerMessage::Turn { turn: 2, events: vec![exploded, block] },
+        &turn(2, &[boom(258, &[0, 2], &[at(1, 0)]), block(6, 6)]),
         "03 00 02 00 00 00 02 01 00 00 01 02 00 00 00 02 00 02 00 00 00 01 00 01 00 00 03 00 06 00 06",
     );
-    check(&ServerMessage::Turn { turn: 65_535, events: vec![] }, "03 ff ff 00 00 00 00");
+    check(&turn(65_535, &[]), "03 ff ff 00 00 00 00");
 }
 
 #[test]
 fn game_ended() {
-    let scores = [(PlayerId(0), 3), (PlayerId(1), 0)].into();
+    let scores = [(id(0), 3), (id(1), 0)].into();
     check(&ServerMessage::GameEnded { scores }, "04 00 00 00 02 00 00 00 00 03 01 00 00 00 00");
 }
 
@@ -115,12 +106,12 @@ fn pictures() {
         size_y: 3,
         game_length: 4,
         turn: 1,
-        players: [(PlayerId(0), player("a", "b"))].into(),
-        player_positions: [(PlayerId(0), Position::new(1, 2))].into(),
-        blocks: vec![Position::new(0, 0)],
-        bombs: vec![Bomb { position: Position::new(1, 1), timer: 6 }],
+        players: [(id(0), player("a", "b"))].into(),
+        player_positions: [(id(0), at(1, 2))].into(),
+        blocks: vec![at(0, 0)],
+        bombs: vec![Bomb { position: at(1, 1), timer: 6 }],
         explosions: vec![],
-        scores: [(PlayerId(0), 0)].into(),
+        scores: [(id(0), 0)].into(),
     };
     check(
         &DrawMessage::Game(picture),
@@ -132,6 +123,6 @@ fn pictures() {
 #[test]
 fn a_map_is_read_in_any_order() {
     let bytes = [4, 0, 0, 0, 2, 9, 0, 0, 0, 1, 3, 0, 0, 0, 2];
-    let scores = [(PlayerId(3), 2), (PlayerId(9), 1)].into();
+    let scores = [(id(3), 2), (id(9), 1)].into();
     assert_eq!(read_datagram::<ServerMessage>(&bytes, 9), Ok(ServerMessage::GameEnded { scores }));
 }

@@ -186,7 +186,9 @@ impl Party<'_> {
         let (at, free) = (world.grid.position(cell), world.board().get(cell.index()) == Some(&ROOM));
         self.judge
             .require(&rules::PLACE, free, || format!("player {letter} was put at {at}, which is no empty room spot"))?;
-        self.world_mut()?.place(letter, cell);
+        if let Some(world) = &mut self.world {
+            world.place(letter, cell);
+        }
         self.settle(&Deed { text: &text, rule: &rules::BOARD, mover: None, effect: Effect::default() })?;
         Ok(number)
     }

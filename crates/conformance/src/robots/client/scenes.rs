@@ -28,7 +28,6 @@ const INPUTS: [(&[u8], &[u8], &str); 6] = [
     (&[2, 3], &[3, 3], "Move Left"),
 ];
 
-/// Datagrams that are no inputs.
 const NO_INPUTS: [&[u8]; 8] = [&[], &[3], &[0xff], &[2], &[2, 4], &[0, 0], &[2, 1, 1], &[1, 10, 0]];
 
 /// What no server sends, and what is wrong with it.
@@ -106,7 +105,6 @@ pub(super) fn elsewhere(stage: &mut Stage<'_>) -> Played {
     stage.passes_on(&[3, 2], &ANY_ADDRESS, "the input Move Down from another port than that of the GUI")
 }
 
-/// An input over IPv6.
 pub(super) fn over_ipv6(stage: &mut Stage<'_>) -> Played {
     if UdpSocket::bind((Ipv6Addr::LOCALHOST, 0)).is_err() {
         // This system has no IPv6.
@@ -263,7 +261,6 @@ pub(super) fn map_order(stage: &mut Stage<'_>) -> Played {
     stage.tell_all(turns(&setup, 71), &MAP_ORDER)
 }
 
-/// The server sends what is no message.
 pub(super) fn malformed(context: &Context<'_>, judge: &mut Judge, bytes: &[u8], why: &str) -> Played {
     let mut stage = Stage::open(context, judge)?;
     stage.tell(&ServerMessage::Hello(parameters(1, (4, 3), 5, 1, 2)?), &LOBBY)?;
@@ -271,7 +268,6 @@ pub(super) fn malformed(context: &Context<'_>, judge: &mut Judge, bytes: &[u8], 
     context.ends(stage.judge, &MALFORMED, &mut *stage.run, why)
 }
 
-/// The server closes the connection.
 pub(super) fn closed(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut stage = Stage::open(context, judge)?;
     stage.tell(&ServerMessage::Hello(parameters(1, (4, 3), 5, 1, 2)?), &LOBBY)?;
@@ -293,14 +289,12 @@ fn ends(
     context.ends(judge, rule, &mut *run, why)
 }
 
-/// No server listens.
 pub(super) fn unreachable(context: &Context<'_>, judge: &mut Judge) -> Played {
     let port = crate::launch::free_udp_port()?.to_string();
     let why = "although nobody listens at the address of the server";
     ends(context, judge, (&port, nobody()?), &UNREACHABLE, why)
 }
 
-/// The port for the GUI is taken.
 pub(super) fn taken_port(context: &Context<'_>, judge: &mut Judge) -> Played {
     let server = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     // On both families, since whoever listens on both is refused for either.

@@ -33,7 +33,6 @@ const AGAIN: Duration = Duration::from_millis(250);
 /// The name of the player in all scenarios.
 const NAME: &str = "Żółć!";
 
-/// Starts a client.
 pub(super) fn start(context: &Context<'_>, gui: &UdpSocket, port: &str, server: SocketAddr) -> Played<Box<dyn Run>> {
     let gui = gui.local_addr()?.to_string();
     let (name, port, server) = (NAME.to_owned(), port.to_owned(), server.to_string());
@@ -45,7 +44,6 @@ pub(super) fn nobody() -> Played<SocketAddr> {
     Ok(SocketAddr::from((Ipv4Addr::LOCALHOST, free_tcp_port()?)))
 }
 
-/// A client, its server and its GUI.
 pub(super) struct Stage<'a> {
     pub(super) context: &'a Context<'a>,
     pub(super) judge: &'a mut Judge,
@@ -203,7 +201,6 @@ impl<'a> Stage<'a> {
         differ(scores, a == b, format!("the scores {}", show::scores_of(a)), show::scores_of(b))
     }
 
-    /// The GUI sends a datagram.
     pub(super) fn input(&mut self, bytes: &[u8]) {
         // A client that has ended is found when one waits for it.
         let _ = self.gui.send_to(bytes, (Ipv4Addr::LOCALHOST, self.port));
@@ -332,7 +329,6 @@ fn frame(picture: &GamePicture) -> GamePicture {
     frame
 }
 
-/// The bytes of a message.
 pub(super) fn encoded(message: &impl Encode) -> BytesMut {
     let mut bytes = BytesMut::new();
     encode(message, &mut bytes);

@@ -152,7 +152,6 @@ pub(super) fn leaving(context: &Context<'_>, judge: &mut Judge) -> Played {
     table.ended()
 }
 
-/// A second game follows the first.
 pub(super) fn twice(context: &Context<'_>, judge: &mut Judge) -> Played {
     let setup = Setup { players: 2, bomb_timer: 1, length: 6, seed: 4321, blocks: 9, ..small(context) };
     let mut table = Table::open(context, judge, setup)?;

@@ -1,7 +1,7 @@
 //! Scenarios before a game.
 
 use std::{
-    net::{Ipv4Addr, Ipv6Addr, TcpListener},
+    net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener},
     time::{Duration, Instant},
 };
 
@@ -61,7 +61,6 @@ pub(super) fn gathering(context: &Context<'_>, judge: &mut Judge) -> Played {
     table.finish(&LOBBY_ACTIONS)
 }
 
-/// A player joins twice.
 pub(super) fn second_join(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut table = Table::open(context, judge, Setup { players: 3, ..small(context) })?;
     let ann = table.connect("Ann")?;
@@ -211,7 +210,6 @@ pub(super) fn many(context: &Context<'_>, judge: &mut Judge) -> Played {
     Ok(())
 }
 
-/// A client that connects over IPv6.
 pub(super) fn over_ipv6(context: &Context<'_>, judge: &mut Judge) -> Played {
     if TcpListener::bind((Ipv6Addr::LOCALHOST, 0)).is_err() {
         // This system has no IPv6.
@@ -219,7 +217,7 @@ pub(super) fn over_ipv6(context: &Context<'_>, judge: &mut Judge) -> Played {
     }
     let mut table = Table::open(context, judge, small(context))?;
     let first = table.connect("a client over IPv4")?;
-    let address = table.host.address_v6();
+    let address = SocketAddr::from((Ipv6Addr::LOCALHOST, table.host.address.port()));
     let connection = crate::net::Connection::open(address, Instant::now() + Duration::from_millis(100));
     table.judge.require(&IPV6, connection.is_ok(), || {
         format!("the server accepts connections to {}, and none to {address}", table.host.address)
@@ -239,7 +237,6 @@ pub(super) fn no_port(context: &Context<'_>, judge: &mut Judge) -> Played {
     context.ends(judge, &WRONG_ARGUMENTS, &mut *run, "with '-p port'")
 }
 
-/// A port on which somebody else listens.
 pub(super) fn taken_port(context: &Context<'_>, judge: &mut Judge) -> Played {
     // Whoever listens on both families is refused for either.
     let taken =

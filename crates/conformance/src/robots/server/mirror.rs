@@ -20,7 +20,6 @@ use crate::{
     robots::{draws::Draws, show},
 };
 
-/// A game.
 pub(super) struct Mirror {
     pub(super) board: Board,
     pub(super) robots: Vec<Robot>,

@@ -23,7 +23,6 @@ impl Pending {
     }
 }
 
-/// A player's robot.
 pub(super) struct Robot {
     pub(super) position: Position,
     /// In how many turns it was destroyed.

@@ -1,7 +1,7 @@
 //! The options of a server, the server started with them, and the connections of the tester.
 
 use std::{
-    net::{Ipv4Addr, Ipv6Addr, SocketAddr},
+    net::{Ipv4Addr, SocketAddr},
     time::{Duration, Instant},
 };
 
@@ -20,7 +20,6 @@ use crate::{
     },
 };
 
-/// The options of a server.
 #[derive(Clone, Debug)]
 pub(super) struct Setup {
     pub(super) bomb_timer: u16,
@@ -72,7 +71,6 @@ impl Context<'_> {
         (self.options.patience / 20).clamp(Duration::from_millis(40), Duration::from_millis(250))
     }
 
-    /// Starts a server.
     pub(super) fn host(&self, setup: &Setup) -> Played<Host> {
         let port = free_tcp_port()?;
         let run = self.host_at(setup, &port.to_string())?;
@@ -135,13 +133,6 @@ pub(super) struct Host {
     pub(super) parameters: Parameters,
 }
 
-impl Host {
-    /// Its address over IPv6.
-    pub(super) fn address_v6(&self) -> SocketAddr {
-        SocketAddr::from((Ipv6Addr::LOCALHOST, self.address.port()))
-    }
-}
-
 /// What came from the server.
 pub(super) enum Got {
     Message(ServerMessage),
@@ -162,7 +153,6 @@ pub(super) struct Guest {
 }
 
 impl Guest {
-    /// Waits for a message.
     pub(super) fn next(&mut self, by: Instant) -> Got {
         loop {
             let bytes = self.connection.buffer.split();

@@ -18,7 +18,6 @@ use crate::{
     robots::{context::Context, draws::Draws, show},
 };
 
-/// A server, its guests and its game.
 pub(super) struct Table<'a> {
     pub(super) context: &'a Context<'a>,
     pub(super) judge: &'a mut Judge,
@@ -51,7 +50,6 @@ fn canonical(message: &ServerMessage) -> ServerMessage {
 }
 
 impl<'a> Table<'a> {
-    /// Starts a server.
     pub(super) fn open(context: &'a Context<'a>, judge: &'a mut Judge, setup: Setup) -> Played<Self> {
         let host = context.host(&setup)?;
         let (draws, blocks) = (Some(Draws(setup.seed)), Some(setup.blocks));
@@ -314,7 +312,6 @@ impl<'a> Table<'a> {
         Ok(())
     }
 
-    /// Somebody closes its connection.
     pub(super) fn leave(&mut self, index: usize) {
         drop(self.guests.remove(index));
     }
