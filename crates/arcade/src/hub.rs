@@ -118,9 +118,7 @@ pub(crate) struct Parts {
 
 impl Hub {
     /// A hub without rooms in `directory`, and the rooms that were open there before.
-    ///
-    /// # Errors
-    /// When the secret can be neither read nor made, or the rooms cannot be read.
+    /// Fails when the secret can be neither read nor made, or the rooms cannot be read.
     pub(crate) fn new(directory: &Path, parts: Parts) -> anyhow::Result<(Arc<Self>, Vec<RoomFile>)> {
         let Parts { place, ports, results, metrics, resources, handles, empty_rooms } = parts;
         let secret = Secret::open(directory)?;
@@ -199,10 +197,7 @@ impl Hub {
         &self.replays
     }
 
-    /// Opens a room for a host, or for the hub itself.
-    ///
-    /// # Errors
-    /// When there are too many, or the room cannot be opened.
+    /// Opens a room for a host, or for the hub itself. Fails when there are too many, or the room cannot be opened.
     pub(crate) fn open(
         self: &Arc<Self>,
         options: &Options,
@@ -321,9 +316,7 @@ impl Hub {
     }
 
     /// A room of a game with a free seat for somebody at `host`: of those in the lobby or open to newcomers the one with the most people, else a new one.
-    ///
-    /// # Errors
-    /// When a new room is needed and cannot be opened.
+    /// Fails when a new room is needed and cannot be opened.
     pub(crate) fn play(self: &Arc<Self>, game: Game, host: HostId) -> Result<Arc<Room>, OpenError> {
         let open = self.rooms.all().into_iter().filter(|room| {
             let info = room.info.borrow();

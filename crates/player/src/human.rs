@@ -49,9 +49,7 @@ pub(crate) enum Place {
 
 /// Plays until the person leaves, the terminal is gone or, without a screen, the dealer takes leave. `think` is how long the
 /// dealer waits for an answer. Gives what was played, and what went wrong if anything did.
-///
-/// # Errors
-/// When the terminal or the system refuses.
+/// Fails when the terminal or the system refuses.
 pub(crate) fn play(
     place: Place,
     game: Game,

@@ -122,9 +122,7 @@ impl Picture {
     }
 
     /// A picture with its title on it, and lines of smaller text below.
-    ///
-    /// # Errors
-    /// When the width of the title cannot be computed.
+    /// Fails when the width of the title cannot be computed.
     pub(crate) fn headed(
         (width, height): (u16, u16),
         title: &str,
@@ -198,10 +196,7 @@ impl Picture {
         format!("{}</svg>\n", self.svg)
     }
 
-    /// The picture as PNG.
-    ///
-    /// # Errors
-    /// When it cannot be rendered; a picture of a reasonable size can be.
+    /// The picture as PNG. Fails when it cannot be rendered; a picture of a reasonable size can be.
     pub(crate) fn to_png(&self) -> anyhow::Result<Vec<u8>> {
         png::write(self)
     }

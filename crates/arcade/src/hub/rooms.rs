@@ -134,10 +134,7 @@ impl Rooms {
         }
     }
 
-    /// Seats one more bot in a room.
-    ///
-    /// # Errors
-    /// When there is no seat for it, or there are too many bots.
+    /// Seats one more bot in a room. Fails when there is no seat for it, or there are too many bots.
     pub(crate) fn seat_bot(&self, room: &Room, level: Level) -> anyhow::Result<()> {
         if self.is_draining() {
             bail!("the hub is about to end");

@@ -18,8 +18,7 @@ pub(crate) struct Threads {
 }
 
 impl Threads {
-    /// # Errors
-    /// When the system has no threads.
+    /// Starts both; fails when the system has no threads.
     pub(crate) fn start() -> io::Result<Self> {
         // Together as many as there are processors: with more, threads wake and interrupt one another, which took a tenth of the hub's time.
         let workers = thread::available_parallelism().map_or(1, NonZero::get).div_ceil(2);

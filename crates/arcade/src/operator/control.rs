@@ -73,9 +73,7 @@ pub(crate) fn path(data: &Path) -> PathBuf {
 }
 
 /// Listens for commands. The caller has locked the data directory, so a socket that is there is left from before.
-///
-/// # Errors
-/// When the socket cannot be made, for example because its path is too long.
+/// Fails when the socket cannot be made, for example because its path is too long.
 pub(crate) fn listen(data: &Path) -> anyhow::Result<UnixListener> {
     listen_after(data, |_| {})
 }

@@ -41,10 +41,7 @@ use crate::{
     web::{self, connections::Server},
 };
 
-/// Hosts until the process is asked to end.
-///
-/// # Errors
-/// When the data directory cannot be used, or the page cannot listen.
+/// Hosts until the process is asked to end. Fails when the data directory cannot be used, or the page cannot listen.
 pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
     let open_files = raise_open_files();
     let journals = args.data.join("journals");

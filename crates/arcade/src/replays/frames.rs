@@ -42,9 +42,7 @@ pub(crate) enum Frame {
 }
 
 /// The frames of a stretch of a match, seen by a watcher or from a seat.
-///
-/// # Errors
-/// When the match cannot be replayed, or nobody had that seat.
+/// Fails when the match cannot be replayed, or nobody had that seat.
 pub(super) fn frames<E: Marked>(track: &Track, seat: Option<&str>, from: u64, to: u64) -> Result<Frames, ReplayError> {
     let mut collector = Collector { frames: vec![], bytes: 0, is_binary: is_binary(E::GAME) };
     let stretch = Stretch { from: from.min(track.length()), to: to.min(track.length()) };

@@ -84,10 +84,7 @@ struct Draft<E: Marked> {
 }
 
 impl Track {
-    /// Reads a match from its journal.
-    ///
-    /// # Errors
-    /// When the journal cannot be read, or the match is not in it.
+    /// Reads a match from its journal. Fails when the journal cannot be read, or the match is not in it.
     pub(super) fn read<E: Marked>(wanted: &Wanted) -> Result<Self, ReplayError> {
         let damaged = |error: &dyn std::fmt::Display| ReplayError::Damaged(error.to_string());
         let journal = journal_core::open(&wanted.path).map_err(|error| match error {

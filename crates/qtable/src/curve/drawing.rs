@@ -22,10 +22,7 @@ const BOTTOM: f32 = 540.0;
 /// The least distance between two names at the right.
 const NAMES: f32 = 42.0;
 
-/// Draws them.
-///
-/// # Errors
-/// When the width of the title cannot be computed.
+/// Draws them. Fails when the width of the title cannot be computed.
 pub(crate) fn picture(curves: &Curves, title: Option<&str>) -> anyhow::Result<Picture> {
     let runs = curves.series.first().map_or(0, |series| series.runs.len());
     let each = if runs == 1 { "one run each".to_owned() } else { format!("{runs} runs each, and their mean") };
