@@ -27,7 +27,7 @@ use crate::{
     worker::Worker,
 };
 
-pub(crate) use self::options::Options;
+pub(crate) use self::{options::Options, report::list};
 
 /// The limit on open files of the hub that is attacked.
 const OPEN_FILES: u32 = 4_096;
@@ -48,11 +48,6 @@ pub(crate) struct Verdict {
     pub(crate) broken: Vec<String>,
 }
 
-/// The list of attacks.
-pub(crate) fn list() -> String {
-    report::list()
-}
-
 /// Starts a hub, lets innocents play alone and then beside the attacks, and reports what they saw.
 pub(crate) async fn measure(program: Option<&Path>, options: &Options) -> anyhow::Result<Verdict> {
     let chosen = attacks::named(&options.only);
@@ -61,7 +56,7 @@ pub(crate) async fn measure(program: Option<&Path>, options: &Options) -> anyhow
         None => u64::from(SysRng.try_next_u32().context("no random number")?),
     };
     let data = tempfile::tempdir()?;
-    let hub = Hub::start_with_limits(program, data.path(), OPEN_FILES)?;
+    let hub = Hub::start_with(program, data.path(), &[], Some(OPEN_FILES))?;
     let target = Target::open(&hub)?;
     let time = Duration::from_secs_f64(60.0 * options.minutes);
     let attacked = Attacked::default();

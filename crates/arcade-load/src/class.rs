@@ -29,7 +29,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub(crate) async fn measure(program: Option<&Path>, args: &Class) -> anyhow::Result<String> {
     let data = tempfile::tempdir()?;
     // With the limits that every host has.
-    let hub = Hub::start_with(program, data.path(), &[])?;
+    let hub = Hub::start_with(program, data.path(), &[], None)?;
     let address = hub.address();
     let mut pupils = JoinSet::new();
     for pupil in 0..args.pupils {

@@ -11,7 +11,7 @@ use crate::{
     floor::{self, Floor},
     hub::{Hub, Load, Room},
     lateness::Distribution,
-    pages::{Pages, SETTLE, Told},
+    pages::{Pages, SETTLE},
     robots::{self, Players, ROBOTS},
 };
 
@@ -52,7 +52,7 @@ pub(crate) async fn measure(program: Option<&Path>, args: &Rooms) -> anyhow::Res
         args.turns
     )?;
     writeln!(report, "{displays} displays of nuggets arrived.")?;
-    if let Some((Told { rate }, with_pages)) = told {
+    if let Some((rate, with_pages)) = told {
         writeln!(
             report,
             "{} pages were told {:.1} kB a second each, and the hub kept {with_pages:.2} processors busy meanwhile.",
@@ -67,7 +67,7 @@ fn open(hub: &Hub, count: u32, options: &serde_json::Value) -> anyhow::Result<Ve
     (0..count).map(|_| hub.open(options)).collect()
 }
 
-type Played = (Distribution, u64, f64, Option<(Told, f64)>);
+type Played = (Distribution, u64, f64, Option<(f64, f64)>);
 
 async fn play(hub: &Hub, robots: &[Room], nuggets: Vec<Room>, args: &Rooms) -> anyhow::Result<Played> {
     let ids: Vec<String> = robots.iter().zip(&nuggets).flat_map(|(one, other)| [&one.id, &other.id]).cloned().collect();
@@ -84,10 +84,11 @@ async fn play(hub: &Hub, robots: &[Room], nuggets: Vec<Room>, args: &Rooms) -> a
         sleep(SETTLE).await;
         let load = Load::start(hub)?;
         sleep(Duration::from_millis(robots::TURN) * u32::from(args.turns) / 4).await;
-        told = Some((load.processors(hub)?, pages.close()?));
+        let with_pages = load.processors(hub)?;
+        told = Some((pages.close()?, with_pages));
         Some(alone)
     };
     let late = players.lateness()?;
     let processors = processors.map_or_else(|| load.processors(hub), Ok)?;
-    Ok((late, explorers.stop()?, processors, told.map(|(processors, told)| (told, processors))))
+    Ok((late, explorers.stop()?, processors, told))
 }

@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use tokio::sync::oneshot;
+use tokio::{sync::oneshot, time::sleep};
 
 use super::{
     meter::{Attacked, Meter, Recorder},
@@ -72,6 +72,14 @@ struct Seat {
     from: Ipv4Addr,
     hub: SocketAddr,
     recorder: Recorder,
+}
+
+impl Seat {
+    // It is without a seat, and looks for another one.
+    async fn lost(&self, why: String) {
+        self.recorder.lost(why);
+        sleep(RETRY).await;
+    }
 }
 
 /// All of them, on a thread of their own: they come to the hub and play until they are stopped. Then they tell what each of them saw, in
