@@ -9,7 +9,7 @@ use std::{
 use testkit::PATIENCE;
 use tungstenite::Error;
 
-use crate::support::{Hub, native};
+use crate::support::{Hub, native, wait_until};
 
 /// Open files of a hub.
 const FILES: u32 = 512;
@@ -21,8 +21,7 @@ const PER_HOST: usize = CONNECTIONS / 2 - 1;
 #[test]
 fn too_many_connections_of_one_host_are_refused_and_matches_go_on() {
     let hub = Hub::with_files(FILES, &[]);
-    let id = hub.room("nuggets")["id"].as_str().unwrap().to_owned();
-    let mut browser = hub.socket(&format!("/rooms/{id}/socket"), None).unwrap();
+    let (mut browser, _) = hub.enter(&hub.room("nuggets"));
     browser.say("PLAY Ann");
     browser.until("OK A");
     browser.until("DISPLAY");
@@ -46,10 +45,7 @@ fn too_many_connections_of_one_host_are_refused_and_matches_go_on() {
     last.read_to_string(&mut page).unwrap();
     assert!(page.starts_with("HTTP/1.1 200"), "{page}");
     // Its end is seen here a moment before its place is free.
-    let until = Instant::now() + PATIENCE;
-    while !hub.get("/healthz").0.starts_with("HTTP/1.1 200") {
-        assert!(Instant::now() < until, "no place is free");
-    }
+    wait_until("no place is free", || hub.get("/healthz").0.starts_with("HTTP/1.1 200"));
     let (finished, _) = hub.end();
     assert_eq!(finished.code, Some(0));
 }

@@ -22,7 +22,7 @@ const LOOK: Duration = Duration::from_millis(100);
 /// How long the hub may take nothing.
 const STALL: Duration = Duration::from_secs(10);
 
-// Plays over a socket until either ends; why, unless the client is over. `token` is set once the hub tells the token of the seat.
+// Plays over a socket until it ends; why, unless the client is over. `token` is set once the hub tells that of the seat.
 async fn play<C, W, P>(
     browser: &mut Browser,
     is_binary: bool,
