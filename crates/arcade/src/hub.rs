@@ -86,7 +86,8 @@ impl From<anyhow::Error> for OpenError {
 pub(crate) struct Hub {
     /// The rooms that are open.
     pub(crate) rooms: Arc<Rooms>,
-    data: PathBuf,
+    /// The directory of everything that is kept.
+    pub(crate) data: PathBuf,
     place: Place,
     ports: Ports,
     results: Arc<Results>,
@@ -158,11 +159,6 @@ impl Hub {
         &self.resources
     }
 
-    /// The directory of everything that is kept.
-    pub(crate) const fn data(&self) -> &PathBuf {
-        &self.data
-    }
-
     /// The page listens at this address.
     pub(crate) fn listens(&self, address: Address) {
         // It is told once.
@@ -177,12 +173,6 @@ impl Hub {
     /// The hosts that may not enter.
     pub(crate) fn bans(&self) -> &Bans {
         &self.place.bans
-    }
-
-    /// The directory of the journals.
-    #[cfg(test)]
-    pub(crate) const fn journals(&self) -> &PathBuf {
-        &self.place.journals
     }
 
     pub(crate) const fn results(&self) -> &Arc<Results> {

@@ -59,8 +59,8 @@ impl Replays {
     ) -> Result<Timeline, ReplayError> {
         let track = self.replay(found, turn, |_, track| Ok(track)).await?;
         let seat = |(seat, name): &(String, String)| SeatView { seat: seat.clone(), name: name.clone() };
-        let seats = if is_sealed(&track, today) { &[] } else { track.seats() };
-        Ok(Timeline { length: track.length(), seats: seats.iter().map(seat).collect(), marks: track.marks().to_vec() })
+        let seats = if is_sealed(&track, today) { &[] } else { &track.seats[..] };
+        Ok(Timeline { length: track.length(), seats: seats.iter().map(seat).collect(), marks: track.marks.clone() })
     }
 
     /// What a watcher, or the player at a seat, was sent from one moment to another, in milliseconds since the match began. Whoever
@@ -129,7 +129,7 @@ impl Replays {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.retain(|(known, _)| known != id);
         kept.push_back((id.to_owned(), track));
-        while kept.iter().map(|(_, track)| track.bytes()).sum::<usize>() > MAX_KEPT_BYTES {
+        while kept.iter().map(|(_, track)| track.bytes).sum::<usize>() > MAX_KEPT_BYTES {
             kept.pop_front();
         }
     }

@@ -312,11 +312,6 @@ impl Connection {
         self.execute(text, &[]).await.map(drop)
     }
 
-    /// Ends a transaction with all that was done in it.
-    pub(crate) async fn commit(&mut self) -> Result<(), StoreError> {
-        self.execute("COMMIT", &[]).await.map(drop)
-    }
-
     /// Brings the tables up to date.
     pub(crate) async fn migrate(&mut self, migrator: &Migrator, newest: i64) -> Result<(), StoreError> {
         let limit = self.begin_statement();

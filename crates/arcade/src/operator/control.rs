@@ -185,7 +185,7 @@ async fn execute(hub: &Arc<Hub>, request: Request) -> anyhow::Result<Value> {
             json!(hub.rooms.running())
         }
         Request::Backup { file } => {
-            let data = hub.data().clone();
+            let data = hub.data.clone();
             let copy = hub.results().copy(&data).await?;
             let database = copy.is_some();
             let account = tokio::task::spawn_blocking(move || back_up(&data, copy.as_deref(), &file)).await??;

@@ -39,9 +39,11 @@ pub(crate) struct Track {
     pub(super) day: Option<u32>,
     pub(super) begins: u64,
     ends: u64,
-    seats: Vec<(String, String)>,
-    marks: Vec<Mark>,
-    bytes: usize,
+    /// Seats and names, in the order of joining.
+    pub(super) seats: Vec<(String, String)>,
+    pub(super) marks: Vec<Mark>,
+    /// The memory that it takes.
+    pub(super) bytes: usize,
 }
 
 /// A replay after so many arrivals. A copy of it goes on at once; restoring a state would compute again all that is seen on the
@@ -155,20 +157,6 @@ impl Track {
     /// Milliseconds from the beginning to the end.
     pub(super) const fn length(&self) -> u64 {
         self.ends.saturating_sub(self.begins).div_ceil(1_000)
-    }
-
-    /// Seats and names, in the order of joining.
-    pub(super) fn seats(&self) -> &[(String, String)] {
-        &self.seats
-    }
-
-    pub(super) fn marks(&self) -> &[Mark] {
-        &self.marks
-    }
-
-    /// The memory that it takes.
-    pub(super) const fn bytes(&self) -> usize {
-        self.bytes
     }
 
     /// Milliseconds since the beginning at a time of the room, which is in nanoseconds.

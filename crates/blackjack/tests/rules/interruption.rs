@@ -5,11 +5,7 @@ use std::time::Duration;
 use blackjack::{Config, DealerMessage};
 use netcore::{Departure, Engine, GameEvent, Gone, Outcome, Phase, Role};
 
-use crate::room::{Room, config};
-
-fn two(rounds: u32) -> Config {
-    Config { players: 2, ..config(rounds) }
-}
+use crate::room::{Room, config, two};
 
 // How games of two begin, without pauses or with them.
 const TWO: &str = "

@@ -77,6 +77,11 @@ pub(crate) fn config(rounds: u32) -> Config {
     Config { delay: Duration::ZERO, ..Config::new(rounds, Seed::from_number(1)) }
 }
 
+/// The same for two players.
+pub(crate) fn two(rounds: u32) -> Config {
+    Config { players: 2, ..config(rounds) }
+}
+
 impl Room {
     pub(crate) fn new(config: Config) -> Self {
         Self::of(Server::new(config).expect("tests set servers up that can be"))

@@ -2,14 +2,10 @@
 
 use std::time::Duration;
 
-use blackjack::{Config, DealerMessage, Dialect, Name, PlayerMessage};
+use blackjack::{DealerMessage, Dialect, Name, PlayerMessage};
 use netcore::{Engine, Gone, Outcome};
 
-use crate::room::{Room, config};
-
-fn two(rounds: u32) -> Config {
-    Config { players: 2, ..config(rounds) }
-}
+use crate::room::{Room, config, two};
 
 // Ann is asked, Bob waits for his turn.
 fn seated() -> Room {
