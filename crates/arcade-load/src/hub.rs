@@ -91,7 +91,6 @@ impl Hub {
         (Ipv4Addr::LOCALHOST, self.port).into()
     }
 
-    /// Opens a room.
     pub(crate) fn open(&self, options: &Value) -> anyhow::Result<Room> {
         let url = format!("http://{}/api/rooms", self.address());
         let [_, _, high, low] = self.opened.fetch_add(1, Ordering::Relaxed).to_be_bytes();

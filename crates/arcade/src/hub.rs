@@ -81,7 +81,6 @@ impl From<anyhow::Error> for OpenError {
     }
 }
 
-/// The hub.
 #[derive(Debug)]
 pub(crate) struct Hub {
     /// The rooms that are open.

@@ -85,7 +85,6 @@ impl Learner {
 }
 
 impl Pilot {
-    /// The space of its states.
     pub(crate) fn space(&self) -> StateSpace {
         match self {
             Self::Table(policy) => policy.space(),

@@ -33,9 +33,7 @@ pub(crate) type Point = (f32, f32);
 /// How a line is drawn.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pen {
-    /// Its colour.
     pub(crate) colour: Rgb,
-    /// Its width.
     pub(crate) width: f32,
     /// From 0, invisible, to 1.
     pub(crate) opacity: f32,

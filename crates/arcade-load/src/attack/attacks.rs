@@ -72,7 +72,6 @@ macro_rules! attack {
     };
 }
 
-/// All of them.
 pub(crate) const ALL: [Attack; 25] = [
     attack!("droppers", 5, sockets::PENDING => sockets::drop_seat,
         "takes seats of nuggets in browsers and drops the sockets"),

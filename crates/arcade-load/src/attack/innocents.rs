@@ -48,7 +48,6 @@ pub(crate) struct Innocent {
     pub(crate) plays: bool,
 }
 
-/// All of them.
 pub(crate) const ALL: [Innocent; 8] = [
     Innocent { name: "NuggetsUdp", waits: Waits::Key, plays: true },
     Innocent { name: "NuggetsPage", waits: Waits::Key, plays: true },

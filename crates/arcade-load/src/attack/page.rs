@@ -54,7 +54,6 @@ pub(crate) async fn socket(
     }
 }
 
-/// Enters a room.
 pub(crate) async fn enter(from: Ipv4Addr, hub: SocketAddr, room: &str, entry: &Entry) -> Result<Browser, String> {
     let Entry { watch, seat, key } = entry;
     if seat.is_none() && key.is_none() {

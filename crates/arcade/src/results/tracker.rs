@@ -72,7 +72,6 @@ struct Seated {
 pub(crate) enum News {
     /// A match with this id has begun.
     Begun(String),
-    /// A match is over.
     Over(Box<NewMatch>),
     /// A match is over whose beginning was not seen. It counts as begun at the first event.
     OverWithoutBeginning(Box<NewMatch>),

@@ -35,7 +35,6 @@ async fn ask(socket: &UdpSocket, message: &str) -> String {
     }
 }
 
-/// Joins and quits.
 pub(super) async fn join_and_quit(attacker: Rc<Attacker>) -> Act {
     let socket = socket(&attacker).await?;
     attacker.count(ask(&socket, &format!("PLAY {}", attacker.name())).await);
