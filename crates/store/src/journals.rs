@@ -110,7 +110,7 @@ impl Store {
         let mut writer = self.writer.lease().await?;
         let text = "INSERT INTO seats (room, address, name, kind, noted) VALUES ($1, $2, $3, $4, $5) \
                     ON CONFLICT (room, address, name) DO UPDATE SET kind = excluded.kind, noted = excluded.noted";
-        let values = [room.into(), address.into(), name.into(), kind.number().into(), now().into()];
+        let values = [room.into(), address.into(), name.into(), kind.number().into(), unix_now().into()];
         writer.execute(text, &values).await?;
         let text = "DELETE FROM seats WHERE room = $1 AND noted <= \
                     (SELECT noted FROM seats WHERE room = $1 ORDER BY noted DESC LIMIT 1 OFFSET $2)";
@@ -131,7 +131,8 @@ impl Store {
     }
 }
 
-fn now() -> u64 {
+/// Milliseconds since the Unix epoch.
+pub fn unix_now() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }

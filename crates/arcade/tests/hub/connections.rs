@@ -6,7 +6,7 @@ use std::{
     time::Instant,
 };
 
-use testkit::PATIENCE;
+use testkit::{PATIENCE, stream::connect};
 use tungstenite::Error;
 
 use crate::support::{Hub, native, wait_until};
@@ -56,8 +56,7 @@ fn native_clients_and_browsers_share_the_connections_of_the_process() {
     let room = native(&hub.room("robots"));
     let mut natives = vec![];
     loop {
-        let mut client = TcpStream::connect(room).unwrap();
-        client.set_read_timeout(Some(PATIENCE)).unwrap();
+        let mut client = connect(room);
         // The room greets whoever is let in.
         match client.read(&mut [0]) {
             Ok(1) => natives.push(client),

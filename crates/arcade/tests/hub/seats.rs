@@ -13,7 +13,7 @@ use std::{
 
 use netcore::HostId;
 use serde_json::{Value, json};
-use testkit::PATIENCE;
+use testkit::stream::connect;
 use tungstenite::{Error, Message};
 
 use crate::support::{Browser, Hub, native};
@@ -119,8 +119,7 @@ fn others_see_pseudonyms_of_addresses() {
         browser.join(name);
         browsers.push(browser);
     }
-    let mut stream = std::net::TcpStream::connect(native(&room)).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut stream = connect(native(&room));
     stream.write_all(b"\0\x03Dan").unwrap();
     let mut players = accepted(&mut watcher, 4);
     players.sort();

@@ -17,6 +17,7 @@ use serde_json::Value;
 use testkit::{
     PATIENCE, TempDir,
     process::{Finished, Process},
+    stream::connect,
 };
 use tungstenite::{ClientRequestBuilder, Error, HandshakeError, Message, WebSocket, client};
 
@@ -89,11 +90,7 @@ impl Hub {
 
     /// The answer to a request that is given in full.
     pub(crate) fn raw(&self, request: &str) -> String {
-        let mut stream = self.connect();
-        stream.write_all(request.as_bytes()).unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        answer
+        raw(self.address, request)
     }
 
     /// Waits until the rooms are as `found` wants them.
@@ -118,9 +115,7 @@ impl Hub {
     }
 
     pub(crate) fn connect(&self) -> TcpStream {
-        let stream = TcpStream::connect(self.address).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        stream
+        connect(self.address)
     }
 
     pub(crate) fn rooms(&self) -> Vec<Value> {
@@ -183,6 +178,15 @@ impl Hub {
             Err(error @ HandshakeError::Interrupted(_)) => panic!("{error}"),
         }
     }
+}
+
+/// The answer to a request that is given in full.
+pub(crate) fn raw(server: SocketAddr, request: &str) -> String {
+    let mut stream = connect(server);
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
 }
 
 /// Where native clients reach a room.
