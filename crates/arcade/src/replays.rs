@@ -20,7 +20,7 @@ use tracing::warn;
 
 pub(crate) use self::{frames::Frames, timeline::ReplayError};
 use self::{
-    timeline::{SeatView, Timeline, Wanted},
+    timeline::{Timeline, Wanted},
     track::Track,
 };
 use crate::games::{Game, Kind, with_kind};
@@ -58,9 +58,8 @@ impl Replays {
         turn: impl Send + 'static,
     ) -> Result<Timeline, ReplayError> {
         let track = self.replay(found, turn, |_, track| Ok(track)).await?;
-        let seat = |(seat, name): &(String, String)| SeatView { seat: seat.clone(), name: name.clone() };
-        let seats = if is_sealed(&track, today) { &[] } else { &track.seats[..] };
-        Ok(Timeline { length: track.length(), seats: seats.iter().map(seat).collect(), marks: track.marks.clone() })
+        let seats = if is_sealed(&track, today) { vec![] } else { track.seats.clone() };
+        Ok(Timeline { length: track.length(), seats, marks: track.marks.clone() })
     }
 
     /// What a watcher, or the player at a seat, was sent from one moment to another, in milliseconds since the match began. Whoever

@@ -122,15 +122,9 @@ impl From<f64> for Value<'_> {
     }
 }
 
-impl<'a> From<&'a str> for Value<'a> {
-    fn from(text: &'a str) -> Self {
-        Self::Text(text)
-    }
-}
-
-impl<'a> From<&'a String> for Value<'a> {
-    fn from(text: &'a String) -> Self {
-        Self::Text(text)
+impl<'a, T: AsRef<str> + ?Sized> From<&'a T> for Value<'a> {
+    fn from(text: &'a T) -> Self {
+        Self::Text(text.as_ref())
     }
 }
 

@@ -48,7 +48,7 @@ pub(super) fn frames<E: Marked>(track: &Track, seat: Option<&str>, from: u64, to
     let stretch = Stretch { from: from.min(track.length()), to: to.min(track.length()) };
     let until = match seat {
         None => watch::<E>(track, &stretch, &mut collector)?,
-        Some(seat) if track.seats.iter().any(|(known, _)| known == seat) => {
+        Some(seat) if track.seats.iter().any(|known| known.seat == seat) => {
             sit::<E>(track, seat, &stretch, &mut collector)?
         }
         Some(seat) => return Err(ReplayError::NoSeat(seat.escape_debug().to_string())),

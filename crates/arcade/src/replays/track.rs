@@ -6,7 +6,7 @@ use bytes::Bytes;
 use journal_core::{Arrival, Entry, Note, ReadError, Replay};
 use netcore::{GameEvent, Input, Occupant, Outbox, Output, PeerId, Time, To};
 
-use super::timeline::{Mark, ReplayError, Wanted};
+use super::timeline::{Mark, ReplayError, SeatView, Wanted};
 use crate::games::{Lasts, Marked};
 
 /// Arrivals between two states. Doubles when there are too many states.
@@ -39,8 +39,8 @@ pub(crate) struct Track {
     pub(super) day: Option<u32>,
     pub(super) begins: u64,
     ends: u64,
-    /// Seats and names, in the order of joining.
-    pub(super) seats: Vec<(String, String)>,
+    /// In the order of joining.
+    pub(super) seats: Vec<SeatView>,
     pub(super) marks: Vec<Mark>,
     /// The memory that it takes.
     pub(super) bytes: usize,
@@ -190,14 +190,14 @@ impl<E: Marked> Draft<E> {
                         self.mark("left", format!("{name} leaves"));
                     } else {
                         self.track.sittings.retain(|sitting| sitting.peer != peer);
-                        self.track.seats.retain(|(known, _)| *known != seat);
+                        self.track.seats.retain(|known| known.seat != seat);
                     }
                 }
                 Output::Event(GameEvent::Started { game, .. }) => begins = game == self.number,
                 Output::Event(GameEvent::Ended { game, standings, .. }) if game == self.number && self.begun => {
                     over = true;
                     let played = |seat: &str| standings.iter().any(|standing| standing.seat == seat);
-                    self.track.seats.retain(|(seat, _)| played(seat));
+                    self.track.seats.retain(|known| played(&known.seat));
                 }
                 _ => {}
             }
@@ -230,11 +230,11 @@ impl<E: Marked> Draft<E> {
         if self.begun {
             self.mark("joined", format!("{name} joins"));
         }
-        match self.track.seats.iter_mut().find(|(known, _)| *known == seat) {
+        match self.track.seats.iter_mut().find(|known| known.seat == seat) {
             // Before the match the seat of a game before is free again.
-            Some((_, known)) if !self.begun => *known = name,
+            Some(known) if !self.begun => known.name = name,
             Some(_) => {}
-            None => self.track.seats.push((seat.clone(), name)),
+            None => self.track.seats.push(SeatView { seat: seat.clone(), name }),
         }
         self.track.sittings.push(Sitting { since, seat, peer });
     }
