@@ -177,6 +177,6 @@ fn a_dealer_whom_all_players_have_left_says_so() {
             (room.server().outcome(), room.server().outcome()),
             (Some(Outcome::Deserted), Some(Outcome::Deserted))
         );
-        assert_eq!(room.log().last().unwrap(), "table 1 was not played to its end");
+        assert_eq!(room.log.last().unwrap(), "table 1 was not played to its end");
     }
 }
