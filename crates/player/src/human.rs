@@ -289,7 +289,8 @@ impl Person {
         let playing = self.view.is_some() && matches!(self.state, State::Playing);
         let clock = self.clock.next_change(now).filter(|_| playing);
         let waits = playing && self.game.round() == 0;
-        let waiting = waits.then(|| now + TICK - sub_second(now.saturating_duration_since(self.joined)));
+        let part = now.saturating_duration_since(self.joined).subsec_nanos();
+        let waiting = waits.then(|| now + TICK - Duration::from_nanos(part.into()));
         [hold, clock, waiting].into_iter().flatten().min()
     }
 
@@ -348,8 +349,4 @@ async fn until(moment: Option<Instant>) {
         Some(moment) => sleep_until(moment).await,
         None => future::pending().await,
     }
-}
-
-fn sub_second(time: Duration) -> Duration {
-    Duration::from_nanos(time.subsec_nanos().into())
 }

@@ -108,7 +108,7 @@ impl Source {
         };
         let mut tracker = Tracker::new(source);
         if is_late {
-            tracker.begin_at(moment(&replay, zero));
+            tracker.earliest = Some(moment(&replay, zero));
         }
         for Occupant { peer, name, seat } in replay.room().engine().roster() {
             if !name.is_empty() && !seat.is_empty() {
