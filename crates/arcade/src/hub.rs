@@ -55,30 +55,16 @@ use crate::{
 };
 
 /// Why a room cannot be opened.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub(crate) enum OpenError {
     /// The hub or the host has enough rooms.
+    #[error("{0}")]
     TooMany(Refusal),
-    /// The hub is about to end.
+    #[error("the hub is about to end")]
     Draining,
     /// The options do not go together, or the system refuses.
-    Impossible(anyhow::Error),
-}
-
-impl OpenError {
-    pub(crate) fn into_error(self) -> anyhow::Error {
-        match self {
-            Self::Impossible(error) => error,
-            Self::TooMany(refusal) => anyhow::Error::msg(refusal.to_string()),
-            Self::Draining => anyhow::Error::msg("the hub is about to end"),
-        }
-    }
-}
-
-impl From<anyhow::Error> for OpenError {
-    fn from(error: anyhow::Error) -> Self {
-        Self::Impossible(error)
-    }
+    #[error(transparent)]
+    Impossible(#[from] anyhow::Error),
 }
 
 #[derive(Debug)]
@@ -236,7 +222,7 @@ impl Hub {
             let there =
                 self.rooms.all().iter().map(|room| room.file()).any(|room| room.permanent && same(&room.options));
             if !there {
-                self.open(&options, None, true).map_err(OpenError::into_error)?;
+                self.open(&options, None, true)?;
             }
         }
         Ok(())
@@ -261,7 +247,7 @@ impl Hub {
         info!(room = file.id, port = file.port, "a room is open");
         self.rooms.insert(file.id, Arc::clone(&room));
         // Whatever runtime this is called on: its bots and what attends to it are not part of the room.
-        let _context = self.handles.rest().enter();
+        let _context = self.handles.rest.enter();
         room.bots.start();
         room.news.tell();
         tokio::spawn(attend(Arc::downgrade(&self.rooms), Arc::clone(&room)));
@@ -301,7 +287,7 @@ impl Hub {
             error!(room = id, "the room cannot begin anew: {error:#}");
             self.rooms.forget(room);
         }
-        self.rooms.notify_replaced();
+        self.rooms.replaced.notify_waiters();
     }
 
     /// A room of a game with a free seat for somebody at `host`: of those in the lobby or open to newcomers the one with the most people, else a new one.

@@ -141,10 +141,10 @@ impl Metrics {
             let counter = self.refused.get_or_create_owned(&[("what", what)]);
             counter.inc_by(count.saturating_sub(counter.get()));
         }
-        let process = process::now();
-        self.memory.set(process.memory);
-        self.files.set(process.files);
-        self.processor.inc_by((process.processor - self.processor.get()).max(0.0));
+        let (memory, processor, files) = process::now();
+        self.memory.set(memory);
+        self.files.set(files);
+        self.processor.inc_by((processor - self.processor.get()).max(0.0));
         let mut text = String::new();
         // Writing into a text does not fail.
         let _ = encode(&mut text, &registry);
@@ -194,16 +194,9 @@ impl Metrics {
 
 /// The process, as far as the system tells.
 mod process {
-    /// Numbers of this process; zero where they are unknown.
-    #[derive(Debug, Default)]
-    pub(super) struct Process {
-        pub(super) memory: i64,
-        pub(super) processor: f64,
-        pub(super) files: i64,
-    }
-
+    /// Bytes of its memory, seconds on processors and open files; zero where they are unknown.
     #[cfg(target_os = "linux")]
-    pub(super) fn now() -> Process {
+    pub(super) fn now() -> (i64, f64, i64) {
         use std::fs;
 
         let pages =
@@ -213,11 +206,11 @@ mod process {
         #[expect(clippy::cast_precision_loss, reason = "seconds, with more digits than anybody looks at")]
         let processor = time.tv_sec as f64 + time.tv_nsec as f64 / 1e9;
         let files = fs::read_dir("/proc/self/fd").map_or(0, |files| i64::try_from(files.count()).unwrap_or(i64::MAX));
-        Process { memory: pages.unwrap_or(0).saturating_mul(page), processor, files }
+        (pages.unwrap_or(0).saturating_mul(page), processor, files)
     }
 
     #[cfg(not(target_os = "linux"))]
-    pub(super) fn now() -> Process {
-        Process::default()
+    pub(super) fn now() -> (i64, f64, i64) {
+        (0, 0.0, 0)
     }
 }

@@ -143,10 +143,8 @@ async fn execute(hub: &Arc<Hub>, request: Request) -> anyhow::Result<Value> {
         Request::Status => hub.status(),
         Request::Rooms => serde_json::to_value(hub.snapshot())?,
         Request::Open { options, permanent } => {
-            match tokio::task::block_in_place(|| hub.open(&options, None, permanent)) {
-                Ok(room) => serde_json::to_value(&*room.info.borrow())?,
-                Err(refusal) => return Err(refusal.into_error()),
-            }
+            let room = tokio::task::block_in_place(|| hub.open(&options, None, permanent))?;
+            serde_json::to_value(&*room.info.borrow())?
         }
         Request::Close { room, reason } => {
             let room = find(hub, &room)?;

@@ -86,7 +86,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
         empty_rooms: Duration::from_secs(args.empty_rooms),
     };
     let (hub, before) = Hub::new(&args.data, parts)?;
-    let ended = threads.rest().block_on(async {
+    let ended = threads.rest.block_on(async {
         let mut stop = Box::pin(shutdown().context("cannot listen for signals")?);
         if !before.is_empty() {
             let rooms = before.len();
@@ -143,7 +143,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 fn store(args: &Args, threads: &Threads) -> anyhow::Result<Store> {
-    let _context = threads.rest().enter();
+    let _context = threads.rest.enter();
     Ok(match &args.database {
         Some(address) => Store::server(address)?,
         None => Store::file(&args.data.join(RESULTS))?,
