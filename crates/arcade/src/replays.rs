@@ -116,12 +116,8 @@ impl Replays {
     }
 
     fn kept(&self, id: &str) -> Option<Arc<Track>> {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = kept.iter().position(|(known, _)| known == id)?;
-        let found = kept.remove(at)?;
-        let track = Arc::clone(&found.1);
-        kept.push_back(found);
-        Some(track)
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.iter().find(|(known, _)| known == id).map(|(_, track)| Arc::clone(track))
     }
 
     fn keep(&self, id: &str, track: Arc<Track>) {
