@@ -40,16 +40,9 @@ const LOOK: Duration = Duration::from_secs(1);
 /// How long results may take that are not stored yet when the innocents have stopped.
 const RESULTS: Duration = Duration::from_secs(30);
 
-/// The report, and what is wrong.
-#[derive(Debug)]
-pub(crate) struct Verdict {
-    pub(crate) report: String,
-    /// A line for each bound that is broken.
-    pub(crate) broken: Vec<String>,
-}
-
-/// Starts a hub, lets innocents play alone and then beside the attacks, and reports what they saw.
-pub(crate) async fn measure(program: Option<&Path>, options: &Options) -> anyhow::Result<Verdict> {
+/// Starts a hub, and lets innocents play alone and then beside the attacks. Returns the report of what they saw, and a line for each
+/// bound that is broken.
+pub(crate) async fn measure(program: Option<&Path>, options: &Options) -> anyhow::Result<(String, Vec<String>)> {
     let chosen = attacks::named(&options.only);
     let seed = match options.seed {
         Some(seed) => seed,
@@ -73,7 +66,7 @@ pub(crate) async fn measure(program: Option<&Path>, options: &Options) -> anyhow
     let attacks = running.into_iter().map(stop).collect::<anyhow::Result<_>>()?;
     let stored = results(&hub, &meters).await?;
     let measured = Measured { seed, hosts: options.hosts, alone, attacked: during, meters, stored, attacks };
-    Ok(Verdict { report: report::text(&measured)?, broken: report::broken(&measured) })
+    Ok((report::text(&measured)?, report::broken(&measured)))
 }
 
 // Looks at the hub now and then for this time.

@@ -8,7 +8,7 @@ use tokio::time::sleep;
 use crate::{
     args::Rooms,
     explorers::{self, PLAYERS},
-    floor::{self, Floor},
+    floor,
     hub::{Hub, Load, Room},
     lateness::Distribution,
     pages::{Pages, SETTLE},
@@ -27,20 +27,14 @@ pub(crate) async fn measure(program: Option<&Path>, args: &Rooms) -> anyhow::Res
     writeln!(report, "\n| turns of robots | p50 | p99 | longest |\n| --- | --- | --- | --- |")?;
     let mut bare = String::new();
     if args.floor {
-        let Floor { late, processors } = floor::measure(half, args.count - half, args.turns).await?;
+        let (late, processors) = floor::measure(half, args.count - half, args.turns).await?;
         writeln!(report, "| bare loops: {} turns late by | {} |", late.len(), late.cells())?;
         bare = format!(" Bare loops for the same messages kept {processors:.2} busy.");
     }
     let data = tempfile::tempdir()?;
     let hub = Hub::start(program, data.path())?;
     let empty = hub.memory()?;
-    let robots = open(
-        &hub,
-        half,
-        &json!({
-            "game": "robots", "players": ROBOTS, "columns": 16, "rows": 12, "turns": args.turns, "turn_duration": robots::TURN,
-        }),
-    )?;
+    let robots = open(&hub, half, &robots::options(ROBOTS, args.turns))?;
     let nuggets = open(&hub, args.count - half, &json!({ "game": "nuggets" }))?;
     let (late, displays, processors, told) = play(&hub, &robots, nuggets, args).await?;
     writeln!(report, "| the hub: {} turns late by | {} |\n", late.len(), late.cells())?;

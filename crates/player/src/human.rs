@@ -173,7 +173,7 @@ impl Person {
                 read = link.read(&mut chunk), if reads => self.inbox.take(read, chunk.split().freeze()),
                 event = stage.next(asked) => self.happen(event)?,
                 connected = connected(state) => self.joined(connected),
-                () = until(wake) => self.awake(),
+                () = sleep_until(wake.unwrap_or_else(Instant::now)), if wake.is_some() => self.awake(),
             }
         }
     }
@@ -340,13 +340,5 @@ async fn connected(state: &mut State) -> io::Result<TcpStream> {
     match state {
         State::Joining(_, connecting) => connecting.await,
         State::Playing | State::Over(_) => future::pending().await,
-    }
-}
-
-// For ever without a moment.
-async fn until(moment: Option<Instant>) {
-    match moment {
-        Some(moment) => sleep_until(moment).await,
-        None => future::pending().await,
     }
 }

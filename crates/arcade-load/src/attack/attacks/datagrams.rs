@@ -52,7 +52,7 @@ pub(super) async fn ask_for_seat(attacker: Rc<Attacker>) -> Act {
 
 /// Sends what is no message.
 pub(super) async fn send_malformed(attacker: Rc<Attacker>) {
-    let mut pace = attacker.pace();
+    let mut pace = attacker.pace(1);
     loop {
         let socket = match socket(&attacker).await {
             Ok(socket) => socket,
