@@ -27,7 +27,7 @@ use crate::{
     worker::Worker,
 };
 
-pub(crate) use self::options::Options;
+pub(crate) use self::{options::Options, report::list};
 
 /// The limit on open files of the hub that is attacked.
 const OPEN_FILES: u32 = 4_096;
@@ -40,28 +40,16 @@ const LOOK: Duration = Duration::from_secs(1);
 /// How long results may take that are not stored yet when the innocents have stopped.
 const RESULTS: Duration = Duration::from_secs(30);
 
-/// The report, and what is wrong.
-#[derive(Debug)]
-pub(crate) struct Verdict {
-    pub(crate) report: String,
-    /// A line for each bound that is broken.
-    pub(crate) broken: Vec<String>,
-}
-
-/// The list of attacks.
-pub(crate) fn list() -> String {
-    report::list()
-}
-
-/// Starts a hub, lets innocents play alone and then beside the attacks, and reports what they saw.
-pub(crate) async fn measure(program: Option<&Path>, options: &Options) -> anyhow::Result<Verdict> {
+/// Starts a hub, and lets innocents play alone and then beside the attacks. Returns the report of what they saw, and a line for each
+/// bound that is broken.
+pub(crate) async fn measure(program: Option<&Path>, options: &Options) -> anyhow::Result<(String, Vec<String>)> {
     let chosen = attacks::named(&options.only);
     let seed = match options.seed {
         Some(seed) => seed,
         None => u64::from(SysRng.try_next_u32().context("no random number")?),
     };
     let data = tempfile::tempdir()?;
-    let hub = Hub::start_with_limits(program, data.path(), OPEN_FILES)?;
+    let hub = Hub::start_with(program, data.path(), &[], Some(OPEN_FILES))?;
     let target = Target::open(&hub)?;
     let time = Duration::from_secs_f64(60.0 * options.minutes);
     let attacked = Attacked::default();
@@ -78,7 +66,7 @@ pub(crate) async fn measure(program: Option<&Path>, options: &Options) -> anyhow
     let attacks = running.into_iter().map(stop).collect::<anyhow::Result<_>>()?;
     let stored = results(&hub, &meters).await?;
     let measured = Measured { seed, hosts: options.hosts, alone, attacked: during, meters, stored, attacks };
-    Ok(Verdict { report: report::text(&measured)?, broken: report::broken(&measured) })
+    Ok((report::text(&measured)?, report::broken(&measured)))
 }
 
 // Looks at the hub now and then for this time.

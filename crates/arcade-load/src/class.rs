@@ -1,7 +1,6 @@
 //! A class behind one address: each pupil opens the page and sits down in a game.
 
 use std::{
-    fmt::Write as _,
     net::SocketAddr,
     path::Path,
     time::{Duration, Instant},
@@ -29,7 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub(crate) async fn measure(program: Option<&Path>, args: &Class) -> anyhow::Result<String> {
     let data = tempfile::tempdir()?;
     // With the limits that every host has.
-    let hub = Hub::start_with(program, data.path(), &[])?;
+    let hub = Hub::start_with(program, data.path(), &[], None)?;
     let address = hub.address();
     let mut pupils = JoinSet::new();
     for pupil in 0..args.pupils {
@@ -43,17 +42,13 @@ pub(crate) async fn measure(program: Option<&Path>, args: &Class) -> anyhow::Res
         times.push(took);
         sockets.push(held);
     }
-    let times = Distribution::new(times);
-    let mut report = String::new();
-    writeln!(
-        report,
-        "{} pupils behind one address, each with the page and its files, the lobby and a seat:",
-        args.pupils
-    )?;
-    writeln!(report, "\n| | p50 | p99 | longest |\n| --- | --- | --- | --- |")?;
-    writeln!(report, "| from the address to the first picture of a game | {} |", times.cells())?;
-    drop(sockets);
-    Ok(report)
+    Ok(format!(
+        "{} pupils behind one address, each with the page and its files, the lobby and a seat:\n\n\
+         | | p50 | p99 | longest |\n| --- | --- | --- | --- |\n\
+         | from the address to the first picture of a game | {} |\n",
+        args.pupils,
+        Distribution::new(times).cells()
+    ))
 }
 
 type Socket = tokio_tungstenite::WebSocketStream<TcpStream>;

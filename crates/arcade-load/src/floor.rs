@@ -32,17 +32,9 @@ const WALLS: u64 = 4;
 /// How often the loop of nuggets looks whether it is to end.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// What was measured.
-#[derive(Debug)]
-pub(crate) struct Floor {
-    /// How late turns were.
-    pub(crate) late: Distribution,
-    /// Processors that the two loops kept busy.
-    pub(crate) processors: f64,
-}
-
-/// Plays so many matches of robots with as many turns, beside so many rooms of nuggets.
-pub(crate) async fn measure(matches: u32, explored: u32, turns: u16) -> anyhow::Result<Floor> {
+/// Plays so many matches of robots with as many turns, beside so many rooms of nuggets. Returns how late turns were, and the processors
+/// that the two loops kept busy.
+pub(crate) async fn measure(matches: u32, explored: u32, turns: u16) -> anyhow::Result<(Distribution, f64)> {
     let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
     let rooms = vec![Room { id: "floor".into(), address: socket.local_addr()? }; explored as usize];
     let stop = Arc::new(AtomicBool::new(false));
@@ -63,7 +55,7 @@ pub(crate) async fn measure(matches: u32, explored: u32, turns: u16) -> anyhow::
     let (_connections, serving) = server.join().map_err(|_| panicked())??;
     let busy = serving + displays.join().map_err(|_| panicked())??;
     explorers.stop()?;
-    Ok(Floor { late, processors: busy.as_secs_f64() / took.as_secs_f64() })
+    Ok((late, busy.as_secs_f64() / took.as_secs_f64()))
 }
 
 // The loop of robots. Matches begin evenly spread over the duration of a turn, as those of a hub do. Returns its processor time, and the

@@ -50,31 +50,23 @@ impl Hub {
     /// Starts a hub over `data` and waits until it is open.
     pub(crate) fn start(program: Option<&Path>, data: &Path) -> anyhow::Result<Self> {
         // Rooms are opened in the name of many hosts, because one host does not have all of them.
-        Self::start_with(program, data, &["--proxy", "127.0.0.1"])
+        Self::start_with(program, data, &["--proxy", "127.0.0.1"], None)
     }
 
-    /// The same with these options.
-    pub(crate) fn start_with(program: Option<&Path>, data: &Path, options: &[&str]) -> anyhow::Result<Self> {
+    /// The same with these options, and with at most so many open files.
+    pub(crate) fn start_with(
+        program: Option<&Path>,
+        data: &Path,
+        options: &[&str],
+        open_files: Option<u32>,
+    ) -> anyhow::Result<Self> {
         let program = program.map_or_else(beside, |program| Ok(program.to_owned()))?;
-        let mut command = Command::new(&program);
-        command.args(options);
-        Self::open_with(&program, command, data)
-    }
-
-    /// As [`Hub::start`], with the limits for hosts that it has by default, and with at most so many open files.
-    pub(crate) fn start_with_limits(program: Option<&Path>, data: &Path, open_files: u32) -> anyhow::Result<Self> {
-        let program = program.map_or_else(beside, |program| Ok(program.to_owned()))?;
-        // A hub raises the limit as far as it can, so both limits are set, and before it runs.
-        let mut command = Command::new("sh");
-        command
-            .args(["-c", "ulimit -n \"$1\" && shift && exec \"$@\"", "sh"])
-            .arg(open_files.to_string())
-            .arg(&program);
-        Self::open_with(&program, command, data)
-    }
-
-    fn open_with(program: &Path, mut command: Command, data: &Path) -> anyhow::Result<Self> {
-        command.args(["--port", "0", "--no-default-rooms", "--log", "error"]);
+        let mut command = Command::new(if open_files.is_some() { Path::new("sh") } else { program.as_path() });
+        if let Some(files) = open_files {
+            // A hub raises the limit as far as it can, so both limits are set, and before it runs.
+            command.args(["-c", "ulimit -n \"$1\" && shift && exec \"$@\"", "sh", &files.to_string()]).arg(&program);
+        }
+        command.args(options).args(["--port", "0", "--no-default-rooms", "--log", "error"]);
         command.arg("--data").arg(data).stdin(Stdio::null()).stdout(Stdio::piped());
         let mut child = command.spawn().with_context(|| {
             format!(
@@ -99,7 +91,6 @@ impl Hub {
         (Ipv4Addr::LOCALHOST, self.port).into()
     }
 
-    /// Opens a room.
     pub(crate) fn open(&self, options: &Value) -> anyhow::Result<Room> {
         let url = format!("http://{}/api/rooms", self.address());
         let [_, _, high, low] = self.opened.fetch_add(1, Ordering::Relaxed).to_be_bytes();

@@ -28,10 +28,7 @@ use anyhow::Context as _;
 use cmdkit::{EXIT_FAILURE, EXIT_USAGE, Usage};
 use netshell::raise_open_files;
 
-use crate::{
-    args::{Args, Measure},
-    attack::Verdict,
-};
+use crate::args::{Args, Measure};
 
 fn main() -> ExitCode {
     cmdkit::run(Usage { code: EXIT_USAGE, example: "rooms --rooms 100 --turns 100" }, |args| program(&args))
@@ -49,10 +46,7 @@ fn program(args: &Args) -> anyhow::Result<ExitCode> {
             Measure::Restart(restart) => (restart::measure(args.hub(), restart).await?, vec![]),
             Measure::Class(class) => (class::measure(args.hub(), class).await?, vec![]),
             Measure::Attack(attack) if attack.list => (attack::list(), vec![]),
-            Measure::Attack(attack) => {
-                let Verdict { report, broken } = attack::measure(args.hub(), attack).await?;
-                (report, broken)
-            }
+            Measure::Attack(attack) => attack::measure(args.hub(), attack).await?,
         })
     })?;
     write!(io::stdout().lock(), "{report}").context("cannot write the figures")?;

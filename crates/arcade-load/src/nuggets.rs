@@ -47,12 +47,6 @@ impl Player {
         Err(anyhow::anyhow!("no answer")).with_context(|| format!("no seat at {server}"))
     }
 
-    /// Presses a key.
-    pub(crate) async fn key(&mut self) -> anyhow::Result<()> {
-        self.socket.send(&key(&mut self.chance)).await?;
-        Ok(())
-    }
-
     /// Presses a key each `pause`, and counts the displays that arrived meanwhile. Never ends by itself.
     ///
     /// The displays are read when the next key is due, and not when they arrive: thousands of players share a processor with
@@ -83,7 +77,7 @@ impl Player {
     /// sent again if an answer is lost.
     pub(crate) async fn keys(&mut self, count: u32) -> anyhow::Result<()> {
         for _ in 1..count {
-            self.key().await?;
+            self.socket.send(&key(&mut self.chance)).await?;
         }
         let mut buffer = [0; BUFFER];
         for _ in 0..ATTEMPTS {

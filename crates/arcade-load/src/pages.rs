@@ -33,13 +33,6 @@ pub(crate) struct Pages {
     worker: Worker<()>,
 }
 
-/// What pages were told.
-#[derive(Debug)]
-pub(crate) struct Told {
-    /// Bytes a second and page, without the first view of each.
-    pub(crate) rate: f64,
-}
-
 impl Pages {
     /// Opens so many pages, which look at the first rooms and at the pictures of some of them.
     pub(crate) fn open(hub: SocketAddr, count: u32, rooms: Vec<String>) -> anyhow::Result<Self> {
@@ -70,14 +63,13 @@ impl Pages {
         Ok(Self { bytes, since: Instant::now(), count, worker })
     }
 
-    /// Closes them.
-    pub(crate) fn close(self) -> anyhow::Result<Told> {
+    /// Closes them. Returns what each was told after its first view, in bytes a second.
+    pub(crate) fn close(self) -> anyhow::Result<f64> {
         let seconds = self.since.elapsed().as_secs_f64();
-        let bytes = self.bytes.load(Ordering::Relaxed);
-        self.worker.stop()?;
         #[expect(clippy::cast_precision_loss, reason = "far from the limits of a float")]
-        let rate = bytes as f64 / seconds / f64::from(self.count.max(1));
-        Ok(Told { rate })
+        let bytes = self.bytes.load(Ordering::Relaxed) as f64;
+        self.worker.stop()?;
+        Ok(bytes / seconds / f64::from(self.count.max(1)))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Starting a hub that was killed.
 
-use std::{fmt::Write as _, path::Path, time::Instant};
+use std::{path::Path, time::Instant};
 
 use anyhow::{Context as _, bail};
 use serde_json::json;
@@ -17,7 +17,6 @@ const ROOMS: usize = 8;
 
 /// Opens rooms of nuggets, plays in them, kills the hub and reports how long it takes until another one has all of them open again.
 pub(crate) async fn measure(program: Option<&Path>, args: &Restart) -> anyhow::Result<String> {
-    let mut report = String::new();
     let data = tempfile::tempdir()?;
     let mut hub = Hub::start(program, data.path())?;
     let rooms = (0..args.rooms).map(|_| hub.open(&json!({ "game": "nuggets" }))).collect::<anyhow::Result<Vec<_>>>()?;
@@ -40,13 +39,11 @@ pub(crate) async fn measure(program: Option<&Path>, args: &Restart) -> anyhow::R
     if back != rooms.len() {
         bail!("only {back} of {} rooms are back", rooms.len());
     }
-    writeln!(
-        report,
-        "A hub with {back} rooms, each with a journal of {} arrivals, was killed. Another one had all of them open after {:.2} s.",
+    Ok(format!(
+        "A hub with {back} rooms, each with a journal of {} arrivals, was killed. Another one had all of them open after {:.2} s.\n",
         args.arrivals,
         open.as_secs_f64()
-    )?;
-    Ok(report)
+    ))
 }
 
 async fn play(room: std::net::SocketAddr, arrivals: u32) -> anyhow::Result<()> {

@@ -14,6 +14,7 @@ use netcore::wire::ShortText;
 use rand::{RngExt as _, SeedableRng as _};
 use rand_pcg::Pcg64;
 use robots::{Action, ClientMessage, Direction, Incoming, ServerMessage, protocol::encode};
+use serde_json::{Value, json};
 use socket2::{Domain, Socket, Type};
 
 use crate::{
@@ -56,6 +57,13 @@ impl Players {
         let turn = Duration::from_millis(TURN);
         Ok(Distribution::new(self.finish()?.iter().flat_map(|arrivals| arrivals.lateness(turn)).collect()))
     }
+}
+
+/// The options of a room for a match of so many players and turns.
+pub(crate) fn options(players: u32, turns: u16) -> Value {
+    json!({
+        "game": "robots", "players": players, "columns": 16, "rows": 12, "turns": turns, "turn_duration": TURN,
+    })
 }
 
 fn play(servers: &[SocketAddr], pause: Duration) -> anyhow::Result<Vec<Arrivals>> {

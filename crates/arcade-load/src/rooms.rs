@@ -8,10 +8,10 @@ use tokio::time::sleep;
 use crate::{
     args::Rooms,
     explorers::{self, PLAYERS},
-    floor::{self, Floor},
+    floor,
     hub::{Hub, Load, Room},
     lateness::Distribution,
-    pages::{Pages, SETTLE, Told},
+    pages::{Pages, SETTLE},
     robots::{self, Players, ROBOTS},
 };
 
@@ -27,20 +27,14 @@ pub(crate) async fn measure(program: Option<&Path>, args: &Rooms) -> anyhow::Res
     writeln!(report, "\n| turns of robots | p50 | p99 | longest |\n| --- | --- | --- | --- |")?;
     let mut bare = String::new();
     if args.floor {
-        let Floor { late, processors } = floor::measure(half, args.count - half, args.turns).await?;
+        let (late, processors) = floor::measure(half, args.count - half, args.turns).await?;
         writeln!(report, "| bare loops: {} turns late by | {} |", late.len(), late.cells())?;
         bare = format!(" Bare loops for the same messages kept {processors:.2} busy.");
     }
     let data = tempfile::tempdir()?;
     let hub = Hub::start(program, data.path())?;
     let empty = hub.memory()?;
-    let robots = open(
-        &hub,
-        half,
-        &json!({
-            "game": "robots", "players": ROBOTS, "columns": 16, "rows": 12, "turns": args.turns, "turn_duration": robots::TURN,
-        }),
-    )?;
+    let robots = open(&hub, half, &robots::options(ROBOTS, args.turns))?;
     let nuggets = open(&hub, args.count - half, &json!({ "game": "nuggets" }))?;
     let (late, displays, processors, told) = play(&hub, &robots, nuggets, args).await?;
     writeln!(report, "| the hub: {} turns late by | {} |\n", late.len(), late.cells())?;
@@ -52,7 +46,7 @@ pub(crate) async fn measure(program: Option<&Path>, args: &Rooms) -> anyhow::Res
         args.turns
     )?;
     writeln!(report, "{displays} displays of nuggets arrived.")?;
-    if let Some((Told { rate }, with_pages)) = told {
+    if let Some((rate, with_pages)) = told {
         writeln!(
             report,
             "{} pages were told {:.1} kB a second each, and the hub kept {with_pages:.2} processors busy meanwhile.",
@@ -67,7 +61,7 @@ fn open(hub: &Hub, count: u32, options: &serde_json::Value) -> anyhow::Result<Ve
     (0..count).map(|_| hub.open(options)).collect()
 }
 
-type Played = (Distribution, u64, f64, Option<(Told, f64)>);
+type Played = (Distribution, u64, f64, Option<(f64, f64)>);
 
 async fn play(hub: &Hub, robots: &[Room], nuggets: Vec<Room>, args: &Rooms) -> anyhow::Result<Played> {
     let ids: Vec<String> = robots.iter().zip(&nuggets).flat_map(|(one, other)| [&one.id, &other.id]).cloned().collect();
@@ -84,10 +78,11 @@ async fn play(hub: &Hub, robots: &[Room], nuggets: Vec<Room>, args: &Rooms) -> a
         sleep(SETTLE).await;
         let load = Load::start(hub)?;
         sleep(Duration::from_millis(robots::TURN) * u32::from(args.turns) / 4).await;
-        told = Some((load.processors(hub)?, pages.close()?));
+        let with_pages = load.processors(hub)?;
+        told = Some((pages.close()?, with_pages));
         Some(alone)
     };
     let late = players.lateness()?;
     let processors = processors.map_or_else(|| load.processors(hub), Ok)?;
-    Ok((late, explorers.stop()?, processors, told.map(|(processors, told)| (told, processors))))
+    Ok((late, explorers.stop()?, processors, told))
 }

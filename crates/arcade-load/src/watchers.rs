@@ -9,7 +9,6 @@ use std::{
 
 use anyhow::{Context as _, bail};
 use futures_util::StreamExt as _;
-use serde_json::json;
 use tokio::{net::TcpStream, task::LocalSet};
 use tokio_tungstenite::{WebSocketStream, client_async, tungstenite::Message};
 
@@ -30,9 +29,7 @@ pub(crate) async fn measure(program: Option<&Path>, args: &Watchers) -> anyhow::
     let mut report = String::new();
     let data = tempfile::tempdir()?;
     let hub = Hub::start(program, data.path())?;
-    let room = hub.open(&json!({
-        "game": "robots", "players": ROBOTS, "columns": 16, "rows": 12, "turns": args.turns, "turn_duration": robots::TURN,
-    }))?;
+    let room = hub.open(&robots::options(ROBOTS, args.turns))?;
     let (last, processors) = LocalSet::new().run_until(watch(&hub, &room, args, &mut report)).await?;
     writeln!(report, "{} browsers watch a match of {} turns, ten a second:", args.watchers, args.turns)?;
     writeln!(report, "\n| | p50 | p99 | longest |\n| --- | --- | --- | --- |")?;

@@ -55,38 +55,24 @@ use crate::{
 };
 
 /// Why a room cannot be opened.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub(crate) enum OpenError {
     /// The hub or the host has enough rooms.
+    #[error("{0}")]
     TooMany(Refusal),
-    /// The hub is about to end.
+    #[error("the hub is about to end")]
     Draining,
     /// The options do not go together, or the system refuses.
-    Impossible(anyhow::Error),
+    #[error(transparent)]
+    Impossible(#[from] anyhow::Error),
 }
 
-impl OpenError {
-    pub(crate) fn into_error(self) -> anyhow::Error {
-        match self {
-            Self::Impossible(error) => error,
-            Self::TooMany(refusal) => anyhow::Error::msg(refusal.to_string()),
-            Self::Draining => anyhow::Error::msg("the hub is about to end"),
-        }
-    }
-}
-
-impl From<anyhow::Error> for OpenError {
-    fn from(error: anyhow::Error) -> Self {
-        Self::Impossible(error)
-    }
-}
-
-/// The hub.
 #[derive(Debug)]
 pub(crate) struct Hub {
     /// The rooms that are open.
     pub(crate) rooms: Arc<Rooms>,
-    data: PathBuf,
+    /// The directory of everything that is kept.
+    pub(crate) data: PathBuf,
     place: Place,
     ports: Ports,
     results: Arc<Results>,
@@ -118,9 +104,7 @@ pub(crate) struct Parts {
 
 impl Hub {
     /// A hub without rooms in `directory`, and the rooms that were open there before.
-    ///
-    /// # Errors
-    /// When the secret can be neither read nor made, or the rooms cannot be read.
+    /// Fails when the secret can be neither read nor made, or the rooms cannot be read.
     pub(crate) fn new(directory: &Path, parts: Parts) -> anyhow::Result<(Arc<Self>, Vec<RoomFile>)> {
         let Parts { place, ports, results, metrics, resources, handles, empty_rooms } = parts;
         let secret = Secret::open(directory)?;
@@ -160,11 +144,6 @@ impl Hub {
         &self.resources
     }
 
-    /// The directory of everything that is kept.
-    pub(crate) const fn data(&self) -> &PathBuf {
-        &self.data
-    }
-
     /// The page listens at this address.
     pub(crate) fn listens(&self, address: Address) {
         // It is told once.
@@ -181,12 +160,6 @@ impl Hub {
         &self.place.bans
     }
 
-    /// The directory of the journals.
-    #[cfg(test)]
-    pub(crate) const fn journals(&self) -> &PathBuf {
-        &self.place.journals
-    }
-
     pub(crate) const fn results(&self) -> &Arc<Results> {
         &self.results
     }
@@ -199,10 +172,7 @@ impl Hub {
         &self.replays
     }
 
-    /// Opens a room for a host, or for the hub itself.
-    ///
-    /// # Errors
-    /// When there are too many, or the room cannot be opened.
+    /// Opens a room for a host, or for the hub itself. Fails when there are too many, or the room cannot be opened.
     pub(crate) fn open(
         self: &Arc<Self>,
         options: &Options,
@@ -252,7 +222,7 @@ impl Hub {
             let there =
                 self.rooms.all().iter().map(|room| room.file()).any(|room| room.permanent && same(&room.options));
             if !there {
-                self.open(&options, None, true).map_err(OpenError::into_error)?;
+                self.open(&options, None, true)?;
             }
         }
         Ok(())
@@ -277,7 +247,7 @@ impl Hub {
         info!(room = file.id, port = file.port, "a room is open");
         self.rooms.insert(file.id, Arc::clone(&room));
         // Whatever runtime this is called on: its bots and what attends to it are not part of the room.
-        let _context = self.handles.rest().enter();
+        let _context = self.handles.rest.enter();
         room.bots.start();
         room.news.tell();
         tokio::spawn(attend(Arc::downgrade(&self.rooms), Arc::clone(&room)));
@@ -317,13 +287,11 @@ impl Hub {
             error!(room = id, "the room cannot begin anew: {error:#}");
             self.rooms.forget(room);
         }
-        self.rooms.notify_replaced();
+        self.rooms.replaced.notify_waiters();
     }
 
     /// A room of a game with a free seat for somebody at `host`: of those in the lobby or open to newcomers the one with the most people, else a new one.
-    ///
-    /// # Errors
-    /// When a new room is needed and cannot be opened.
+    /// Fails when a new room is needed and cannot be opened.
     pub(crate) fn play(self: &Arc<Self>, game: Game, host: HostId) -> Result<Arc<Room>, OpenError> {
         let open = self.rooms.all().into_iter().filter(|room| {
             let info = room.info.borrow();

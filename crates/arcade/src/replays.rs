@@ -20,7 +20,7 @@ use tracing::warn;
 
 pub(crate) use self::{frames::Frames, timeline::ReplayError};
 use self::{
-    timeline::{SeatView, Timeline, Wanted},
+    timeline::{Timeline, Wanted},
     track::Track,
 };
 use crate::games::{Game, Kind, with_kind};
@@ -58,9 +58,8 @@ impl Replays {
         turn: impl Send + 'static,
     ) -> Result<Timeline, ReplayError> {
         let track = self.replay(found, turn, |_, track| Ok(track)).await?;
-        let seat = |(seat, name): &(String, String)| SeatView { seat: seat.clone(), name: name.clone() };
-        let seats = if is_sealed(&track, today) { &[] } else { track.seats() };
-        Ok(Timeline { length: track.length(), seats: seats.iter().map(seat).collect(), marks: track.marks().to_vec() })
+        let seats = if is_sealed(&track, today) { vec![] } else { track.seats.clone() };
+        Ok(Timeline { length: track.length(), seats, marks: track.marks.clone() })
     }
 
     /// What a watcher, or the player at a seat, was sent from one moment to another, in milliseconds since the match began. Whoever
@@ -117,19 +116,15 @@ impl Replays {
     }
 
     fn kept(&self, id: &str) -> Option<Arc<Track>> {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = kept.iter().position(|(known, _)| known == id)?;
-        let found = kept.remove(at)?;
-        let track = Arc::clone(&found.1);
-        kept.push_back(found);
-        Some(track)
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.iter().find(|(known, _)| known == id).map(|(_, track)| Arc::clone(track))
     }
 
     fn keep(&self, id: &str, track: Arc<Track>) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.retain(|(known, _)| known != id);
         kept.push_back((id.to_owned(), track));
-        while kept.iter().map(|(_, track)| track.bytes()).sum::<usize>() > MAX_KEPT_BYTES {
+        while kept.iter().map(|(_, track)| track.bytes).sum::<usize>() > MAX_KEPT_BYTES {
             kept.pop_front();
         }
     }

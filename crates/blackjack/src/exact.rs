@@ -19,7 +19,7 @@ mod hands;
 
 use alloc::{boxed::Box, vec, vec::Vec};
 
-use hands::{BUST, Deal, Hands, VALUES, index_of};
+use hands::{BUST, Deal, Hands, VALUES, card_value, index_of};
 
 use crate::{
     game::Action,
@@ -296,11 +296,6 @@ const fn certainly(action: Action) -> f64 {
         Action::Hit => 1.0,
         Action::Stand => 0.0,
     }
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "there are ten values")]
-const fn card_value(index: usize) -> u8 {
-    index as u8 + MIN_UPCARD
 }
 
 const _: () = assert!(VALUES == UPCARDS && BUST == -1.0);

@@ -69,7 +69,7 @@ impl Points {
 pub(crate) const MAX_HAND: usize = 22;
 
 /// Cards in the order in which they came, and their points.
-#[derive(Clone, Copy, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<Card>", into = "Vec<Card>")]
 pub struct Hand {
     cards: [Card; MAX_HAND],
@@ -80,7 +80,7 @@ pub struct Hand {
 impl Hand {
     /// A hand without cards.
     pub const fn new() -> Self {
-        // Places from `count` on are not used.
+        // Places from `count` on are not used, and are alike in all hands.
         let Some(filler) = Card::new(1) else { unreachable!() };
         Self { cards: [filler; MAX_HAND], count: 0, points: Points::EMPTY }
     }
@@ -143,14 +143,6 @@ impl Default for Hand {
         Self::new()
     }
 }
-
-impl PartialEq for Hand {
-    fn eq(&self, other: &Self) -> bool {
-        self.cards() == other.cards()
-    }
-}
-
-impl Eq for Hand {}
 
 impl core::fmt::Debug for Hand {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {

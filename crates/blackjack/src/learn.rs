@@ -170,7 +170,7 @@ fn is_confident(Entry { hit, stand }: &Entry) -> bool {
 }
 
 /// The decisions of a round, which are learned from once its result is known.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Episode {
     decisions: [Option<(State, Action)>; MAX_HAND],
     count: usize,
@@ -178,18 +178,7 @@ pub struct Episode {
     from: usize,
 }
 
-impl Default for Episode {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl Episode {
-    /// No decisions.
-    pub const fn new() -> Self {
-        Self { decisions: [None; MAX_HAND], count: 0, from: 0 }
-    }
-
     /// Takes in the next decision. More than a hand can take are left out.
     #[inline]
     pub(crate) fn record(&mut self, state: State, choice: Choice) {

@@ -110,10 +110,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// The set-up of the dealer.
-    ///
-    /// # Errors
-    /// When the system gives no entropy for the cards.
+    /// The set-up of the dealer. Fails when the system gives no entropy for the cards.
     pub(crate) fn config(&self) -> anyhow::Result<Config> {
         let seed = if let Some(number) = self.seed {
             Seed::from_number(number)

@@ -169,9 +169,7 @@ pub(crate) enum Plan {
 
 impl Args {
     /// Reads the plan off the arguments, and the table off its file.
-    ///
-    /// # Errors
-    /// When the table is damaged, is not there though it was named, or has other states than were asked for.
+    /// Fails when the table is damaged, is not there though it was named, or has other states than were asked for.
     pub(crate) fn plan(&self) -> anyhow::Result<Plan> {
         if self.seed.is_some() && !self.train && !self.practice {
             let wrong = "--seed is for --train and --practice; otherwise nothing here is random";
@@ -200,10 +198,7 @@ impl Args {
         (self.think > 0 && !self.practice).then(|| Duration::from_secs(self.think))
     }
 
-    /// The cards of a practice table.
-    ///
-    /// # Errors
-    /// When the system gives no entropy.
+    /// The cards of a practice table. Fails when the system gives no entropy.
     pub(crate) fn cards(&self) -> anyhow::Result<Seed> {
         if let Some(number) = self.seed {
             return Ok(Seed::from_number(number));

@@ -85,7 +85,6 @@ impl Learner {
 }
 
 impl Pilot {
-    /// The space of its states.
     pub(crate) fn space(&self) -> StateSpace {
         match self {
             Self::Table(policy) => policy.space(),
@@ -93,10 +92,7 @@ impl Pilot {
         }
     }
 
-    /// Saves what was learned at the end, unless that is done.
-    ///
-    /// # Errors
-    /// When it cannot be saved.
+    /// Saves what was learned at the end, unless that is done. Fails when it cannot be saved.
     pub(crate) fn finish(&mut self, score: Score) -> anyhow::Result<()> {
         let Self::Learner(learner) = self else { return Ok(()) };
         if learner.saves.finish(score.rounds(), || tables::save(&learner.path, &learner.table))? {
@@ -123,10 +119,7 @@ impl Pilot {
 }
 
 /// Plays until the dealer takes leave or a signal comes. Gives the score, and what went wrong if anything did. `rounds` is how
-/// many the dealer deals, if the person knows.
-///
-/// # Errors
-/// When the system does not let the program listen for signals.
+/// many the dealer deals, if the person knows. Fails when the system does not let the program listen for signals.
 pub(crate) fn play(
     stream: &TcpStream,
     mut session: Session,

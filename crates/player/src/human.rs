@@ -49,9 +49,7 @@ pub(crate) enum Place {
 
 /// Plays until the person leaves, the terminal is gone or, without a screen, the dealer takes leave. `think` is how long the
 /// dealer waits for an answer. Gives what was played, and what went wrong if anything did.
-///
-/// # Errors
-/// When the terminal or the system refuses.
+/// Fails when the terminal or the system refuses.
 pub(crate) fn play(
     place: Place,
     game: Game,
@@ -175,7 +173,7 @@ impl Person {
                 read = link.read(&mut chunk), if reads => self.inbox.take(read, chunk.split().freeze()),
                 event = stage.next(asked) => self.happen(event)?,
                 connected = connected(state) => self.joined(connected),
-                () = until(wake) => self.awake(),
+                () = sleep_until(wake.unwrap_or_else(Instant::now)), if wake.is_some() => self.awake(),
             }
         }
     }
@@ -291,7 +289,8 @@ impl Person {
         let playing = self.view.is_some() && matches!(self.state, State::Playing);
         let clock = self.clock.next_change(now).filter(|_| playing);
         let waits = playing && self.game.round() == 0;
-        let waiting = waits.then(|| now + TICK - sub_second(now.saturating_duration_since(self.joined)));
+        let part = now.saturating_duration_since(self.joined).subsec_nanos();
+        let waiting = waits.then(|| now + TICK - Duration::from_nanos(part.into()));
         [hold, clock, waiting].into_iter().flatten().min()
     }
 
@@ -342,16 +341,4 @@ async fn connected(state: &mut State) -> io::Result<TcpStream> {
         State::Joining(_, connecting) => connecting.await,
         State::Playing | State::Over(_) => future::pending().await,
     }
-}
-
-// For ever without a moment.
-async fn until(moment: Option<Instant>) {
-    match moment {
-        Some(moment) => sleep_until(moment).await,
-        None => future::pending().await,
-    }
-}
-
-fn sub_second(time: Duration) -> Duration {
-    Duration::from_nanos(time.subsec_nanos().into())
 }

@@ -26,10 +26,7 @@ pub(crate) enum Link {
 }
 
 impl Link {
-    /// A connection. To be called on a runtime.
-    ///
-    /// # Errors
-    /// When the system refuses.
+    /// A connection. To be called on a runtime. Fails when the system refuses.
     pub(crate) fn wire(stream: net::TcpStream) -> io::Result<Self> {
         stream.set_nonblocking(true)?;
         Ok(Self::Wire(TcpStream::from_std(stream)?))
@@ -84,10 +81,7 @@ pub(crate) struct Practice {
 }
 
 impl Practice {
-    /// A table with the cards of this seed.
-    ///
-    /// # Errors
-    /// When the rules refuse a table for one, which they do not.
+    /// A table with the cards of this seed. Fails when the rules refuse a table for one, which they do not.
     pub(crate) fn new(seed: Seed) -> Result<Self, ConfigError> {
         let config = Config { delay: Duration::ZERO, ..Config::new(MAX_ROUNDS, seed) };
         let mut practice =

@@ -29,9 +29,7 @@ impl Session {
     }
 
     /// Takes in bytes. [`poll_event`](Self::poll_event) gives their meaning, also of valid messages in front of an error.
-    ///
-    /// # Errors
-    /// When the bytes are no message, or one that makes no sense there.
+    /// Fails when the bytes are no message, or one that makes no sense there.
     pub(crate) fn receive(&mut self, bytes: &[u8]) -> Result<(), ClientError> {
         // This client never looks at the time.
         self.client.receive(Time::ZERO, bytes)
@@ -43,10 +41,7 @@ impl Session {
         Some(self.note(event))
     }
 
-    /// Takes in a message, however it came.
-    ///
-    /// # Errors
-    /// When it makes no sense there.
+    /// Takes in a message, however it came. Fails when it makes no sense there.
     pub(crate) fn apply(&mut self, message: blackjack::DealerMessage) -> Result<Meaning, OutOfPlace> {
         let event = self.client.apply(message)?;
         Ok(self.note(event))

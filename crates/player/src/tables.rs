@@ -10,9 +10,7 @@ use cmdkit::{UsageError, file_name, load_file, replace_file};
 pub(crate) const USUAL: &str = "qtable";
 
 /// Reads a table; none if there is no such file.
-///
-/// # Errors
-/// When the file cannot be read, is no table, or has other states than are `wanted`.
+/// Fails when the file cannot be read, is no table, or has other states than are `wanted`.
 pub(crate) fn load(path: &Path, wanted: Option<StateSpace>) -> anyhow::Result<Option<QTable>> {
     let Some(table) = load_file("the table", path, MAX_FILE, QTable::from_file)? else { return Ok(None) };
     match wanted {
@@ -24,10 +22,7 @@ pub(crate) fn load(path: &Path, wanted: Option<StateSpace>) -> anyhow::Result<Op
     }
 }
 
-/// Writes a table, whole or not at all.
-///
-/// # Errors
-/// When there is no room or no permission; the old file is as it was.
+/// Writes a table, whole or not at all. Fails when there is no room or no permission; the old file is as it was.
 pub(crate) fn save(path: &Path, table: &QTable) -> anyhow::Result<()> {
     // The error is formatted, not wrapped: a broken pipe would otherwise end the program with success.
     replace_file(path, &table.to_file()).map_err(|error| anyhow!("cannot save the table {}: {error}", file_name(path)))

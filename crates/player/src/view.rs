@@ -55,7 +55,8 @@ const KEYS: &[(&str, &str)] = &[
 #[derive(Debug, Clone)]
 pub struct View {
     palette: Palette,
-    help: bool,
+    /// Whether the keys are shown.
+    pub(crate) help: bool,
 }
 
 /// Until when a result is shown and nothing that has come behind it is looked at.
@@ -115,16 +116,6 @@ impl View {
     /// A view in these colours.
     pub const fn new(palette: Palette) -> Self {
         Self { palette, help: false }
-    }
-
-    /// Shows the keys, or the game again.
-    pub(crate) const fn toggle_help(&mut self) {
-        self.help = !self.help;
-    }
-
-    /// Whether the keys are shown.
-    pub(crate) const fn shows_help(&self) -> bool {
-        self.help
     }
 
     /// Whether a window of this size shows the game.

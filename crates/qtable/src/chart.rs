@@ -25,7 +25,6 @@ pub(crate) struct Chart {
 /// One cell of a chart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Cell {
-    /// Its state.
     pub(crate) state: State,
     /// What the policy does.
     pub(crate) action: Action,

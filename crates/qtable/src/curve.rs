@@ -20,6 +20,12 @@ pub(crate) const FIRST: u64 = 1_000;
 /// The title, unless another one is asked for.
 const TITLE: &str = "How many rounds it takes to learn 21";
 
+/// The power of ten that is this number.
+#[expect(clippy::cast_precision_loss, reason = "a place in a plot")]
+fn power(rounds: u64) -> f64 {
+    (rounds.max(1) as f64).log10()
+}
+
 /// Runs of the same way to explore.
 #[derive(Debug, Clone)]
 pub(crate) struct Series {

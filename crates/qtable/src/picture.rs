@@ -33,9 +33,7 @@ pub(crate) type Point = (f32, f32);
 /// How a line is drawn.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pen {
-    /// Its colour.
     pub(crate) colour: Rgb,
-    /// Its width.
     pub(crate) width: f32,
     /// From 0, invisible, to 1.
     pub(crate) opacity: f32,
@@ -122,9 +120,7 @@ impl Picture {
     }
 
     /// A picture with its title on it, and lines of smaller text below.
-    ///
-    /// # Errors
-    /// When the width of the title cannot be computed.
+    /// Fails when the width of the title cannot be computed.
     pub(crate) fn headed(
         (width, height): (u16, u16),
         title: &str,
@@ -198,10 +194,7 @@ impl Picture {
         format!("{}</svg>\n", self.svg)
     }
 
-    /// The picture as PNG.
-    ///
-    /// # Errors
-    /// When it cannot be rendered; a picture of a reasonable size can be.
+    /// The picture as PNG. Fails when it cannot be rendered; a picture of a reasonable size can be.
     pub(crate) fn to_png(&self) -> anyhow::Result<Vec<u8>> {
         png::write(self)
     }

@@ -5,10 +5,7 @@ use std::{io::ErrorKind, path::Path};
 use blackjack::{Action, QTable, qtable::MAX_FILE};
 use cmdkit::{file_name, load_file, save_file};
 
-/// Reads a table.
-///
-/// # Errors
-/// When the file does not exist, cannot be read or is damaged; the message names the line.
+/// Reads a table. Fails when the file does not exist, cannot be read or is damaged; the message names the line.
 pub(crate) fn load(path: &Path) -> anyhow::Result<QTable> {
     match load_file("the table", path, MAX_FILE, QTable::from_file)? {
         Some(table) => Ok(table),
@@ -17,9 +14,7 @@ pub(crate) fn load(path: &Path) -> anyhow::Result<QTable> {
 }
 
 /// Reads the table that training continues; `None` if there is no such file.
-///
-/// # Errors
-/// As [`load`] for a file that exists, and when it is not a regular file, which could not be replaced.
+/// Fails as [`load`] for a file that exists, and when it is not a regular file, which could not be replaced.
 pub(crate) fn load_if_there(path: &Path) -> anyhow::Result<Option<QTable>> {
     match path.metadata() {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
@@ -30,10 +25,7 @@ pub(crate) fn load_if_there(path: &Path) -> anyhow::Result<Option<QTable>> {
     }
 }
 
-/// Writes a table, all of it or nothing.
-///
-/// # Errors
-/// When it cannot be written; the file is then unchanged.
+/// Writes a table, all of it or nothing. Fails when it cannot be written; the file is then unchanged.
 pub(crate) fn save(path: &Path, table: &QTable) -> anyhow::Result<()> {
     save_file("the table", path, &table.to_file())
 }

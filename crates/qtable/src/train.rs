@@ -40,9 +40,7 @@ impl Plan {
     }
 
     /// Plays so many rounds as one stretch.
-    ///
-    /// # Errors
-    /// When a count gets larger than a table can hold; the table is then unchanged.
+    /// Fails when a count gets larger than a table can hold; the table is then unchanged.
     pub(crate) fn play(&self, table: &mut QTable, rounds: u64) -> anyhow::Result<Score> {
         let threads = u64::from(self.threads);
         let share = |worker: u32| rounds / threads + u64::from(u64::from(worker) < rounds % threads);

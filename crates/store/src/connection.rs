@@ -122,15 +122,9 @@ impl From<f64> for Value<'_> {
     }
 }
 
-impl<'a> From<&'a str> for Value<'a> {
-    fn from(text: &'a str) -> Self {
-        Self::Text(text)
-    }
-}
-
-impl<'a> From<&'a String> for Value<'a> {
-    fn from(text: &'a String) -> Self {
-        Self::Text(text)
+impl<'a, T: AsRef<str> + ?Sized> From<&'a T> for Value<'a> {
+    fn from(text: &'a T) -> Self {
+        Self::Text(text.as_ref())
     }
 }
 
@@ -310,11 +304,6 @@ impl Connection {
             Driver::Postgres(_) => "BEGIN ISOLATION LEVEL SERIALIZABLE",
         };
         self.execute(text, &[]).await.map(drop)
-    }
-
-    /// Ends a transaction with all that was done in it.
-    pub(crate) async fn commit(&mut self) -> Result<(), StoreError> {
-        self.execute("COMMIT", &[]).await.map(drop)
     }
 
     /// Brings the tables up to date.

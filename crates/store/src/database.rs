@@ -29,7 +29,8 @@ pub(crate) const MIGRATIONS: [(i64, &str, &str); 4] = [
 /// The database of results. Clones share their connections.
 ///
 /// One connection writes and others read, so whoever writes waits for no reader. Each statement has a time limit. A connection on
-/// which anything fails is closed, and the next statement has another one.
+/// which anything fails is closed, and the next statement has another one. Each question and each note fails when the database does
+/// not answer, or does not take it; it can be asked or noted again.
 #[derive(Debug, Clone)]
 pub struct Store {
     pub(crate) writer: Arc<Lane>,

@@ -34,9 +34,6 @@ pub struct Known {
 
 impl Store {
     /// Notes which room a journal is of.
-    ///
-    /// # Errors
-    /// When the database does not take it.
     pub async fn note_journal(&self, file: &str, room: &str, title: &str) -> Result<(), StoreError> {
         let text = "INSERT INTO journals (file, room, title, examined) VALUES ($1, $2, $3, 0) \
                     ON CONFLICT (file) DO UPDATE SET room = excluded.room, title = excluded.title";
@@ -44,9 +41,6 @@ impl Store {
     }
 
     /// Notes that all results of a journal up to this position are stored.
-    ///
-    /// # Errors
-    /// When the database does not take it.
     pub async fn note_examined(&self, file: &str, position: u64, known: Known) -> Result<(), StoreError> {
         let text = "INSERT INTO journals (file, room, title, examined, known, zero) VALUES ($1, '', '', $2, $3, $4) \
                     ON CONFLICT (file) DO UPDATE SET examined = excluded.examined, known = excluded.known, zero = excluded.zero";
@@ -55,27 +49,18 @@ impl Store {
     }
 
     /// Notes how much of a journal is known.
-    ///
-    /// # Errors
-    /// When the database does not take it.
     pub async fn note_known(&self, file: &str, known: Known) -> Result<(), StoreError> {
         let text = "UPDATE journals SET known = $2, zero = $3 WHERE file = $1";
         self.execute(text, &[file.into(), known.until.into(), known.zero.into()]).await.map(drop)
     }
 
     /// How much of a journal is known; nothing of one that was never noted.
-    ///
-    /// # Errors
-    /// When the database does not answer.
     pub async fn known(&self, file: &str) -> Result<Known, StoreError> {
         let row = self.row("SELECT known, zero FROM journals WHERE file = $1", &[file.into()]).await?;
         row.map_or(Ok(Known::default()), |row| Ok(Known { until: row.number(0)?, zero: row.number(1)? }))
     }
 
     /// The journals of matches that people have played.
-    ///
-    /// # Errors
-    /// When the database does not answer.
     pub async fn journals_with_people(&self) -> Result<HashSet<String>, StoreError> {
         let mut files = HashSet::new();
         let mut last = String::new();
@@ -93,9 +78,6 @@ impl Store {
     }
 
     /// All journals that are known, by the names of their files.
-    ///
-    /// # Errors
-    /// When the database does not answer.
     pub async fn journals(&self) -> Result<HashMap<String, JournalNote>, StoreError> {
         let mut journals = HashMap::new();
         let mut last = String::new();
@@ -112,9 +94,6 @@ impl Store {
     }
 
     /// Forgets a journal that was removed, and the seats of its room if that has no other. Its matches stay.
-    ///
-    /// # Errors
-    /// When the database does not take it.
     pub async fn forget_journal(&self, file: &str, room: &str) -> Result<(), StoreError> {
         self.execute("DELETE FROM journals WHERE file = $1", &[file.into()]).await?;
         let text = "DELETE FROM seats WHERE room = $1 AND NOT EXISTS (SELECT 1 FROM journals WHERE room = $1)";
@@ -123,9 +102,6 @@ impl Store {
 
     /// Notes that whoever has the seat at this address may use this name, or is a bot of this name. Of a room only the newest
     /// [`MAX_SEATS`] are kept: each bot and each browser comes from an address of its own.
-    ///
-    /// # Errors
-    /// When the database does not take it.
     pub async fn note_seat(&self, room: &str, address: &str, name: &str, kind: Kind) -> Result<(), StoreError> {
         twice!(self.writer, self.try_note_seat(room, address, name, kind))
     }
@@ -134,7 +110,7 @@ impl Store {
         let mut writer = self.writer.lease().await?;
         let text = "INSERT INTO seats (room, address, name, kind, noted) VALUES ($1, $2, $3, $4, $5) \
                     ON CONFLICT (room, address, name) DO UPDATE SET kind = excluded.kind, noted = excluded.noted";
-        let values = [room.into(), address.into(), name.into(), kind.number().into(), now().into()];
+        let values = [room.into(), address.into(), name.into(), kind.number().into(), unix_now().into()];
         writer.execute(text, &values).await?;
         let text = "DELETE FROM seats WHERE room = $1 AND noted <= \
                     (SELECT noted FROM seats WHERE room = $1 ORDER BY noted DESC LIMIT 1 OFFSET $2)";
@@ -147,9 +123,6 @@ impl Store {
     }
 
     /// The kinds that are known of the seats of a room, by their addresses and names.
-    ///
-    /// # Errors
-    /// When the database does not answer.
     pub async fn seats(&self, room: &str) -> Result<HashMap<(String, String), Kind>, StoreError> {
         let rows = self.rows("SELECT address, name, kind FROM seats WHERE room = $1", &[room.into()]).await?;
         let seat =
@@ -158,7 +131,8 @@ impl Store {
     }
 }
 
-fn now() -> u64 {
+/// Milliseconds since the Unix epoch.
+pub fn unix_now() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }

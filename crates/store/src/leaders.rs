@@ -44,9 +44,6 @@ pub enum Order {
 
 impl Store {
     /// The best players of a game.
-    ///
-    /// # Errors
-    /// When the database does not answer.
     pub async fn leaders(&self, game: &str, order: Order, limit: u32) -> Result<Vec<Leader>, StoreError> {
         let text = match order {
             Order::Rating => {
@@ -73,9 +70,6 @@ impl Store {
     }
 
     /// The kinds in which a name has played, best known first: proven, unproven, bot.
-    ///
-    /// # Errors
-    /// When the database does not answer.
     pub async fn kinds(&self, name: &str) -> Result<Vec<Kind>, StoreError> {
         // Best known first. One look for each, since somebody may have played any number of matches.
         let mut kinds = vec![];
@@ -89,9 +83,6 @@ impl Store {
     }
 
     /// What is known of a player, game by game.
-    ///
-    /// # Errors
-    /// When the database does not answer.
     pub async fn scores(&self, name: &str, kind: Kind) -> Result<Vec<(String, Score)>, StoreError> {
         let text = "SELECT name, kind, rating, matches, wins, score, game FROM ratings \
                     WHERE name = $1 AND kind = $2 ORDER BY game";

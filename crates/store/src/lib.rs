@@ -34,7 +34,7 @@ mod tests;
 
 pub use database::{READERS, Store};
 pub use error::{StoreError, Trouble};
-pub use journals::{JournalNote, Known, MAX_SEATS};
+pub use journals::{JournalNote, Known, MAX_SEATS, unix_now};
 pub use leaders::{Leader, Order, Score};
 pub use matches::{MAX_PAGE, Match, MatchPlayer};
 pub use names::{Claim, KEY_HASH_LENGTH, MAX_NAMES};

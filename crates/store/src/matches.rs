@@ -62,9 +62,6 @@ pub(crate) use columns;
 
 impl Store {
     /// The match with this id.
-    ///
-    /// # Errors
-    /// When the database does not answer.
     pub async fn find(&self, id: &str) -> Result<Option<Match>, StoreError> {
         let text = concat!(
             "SELECT ",

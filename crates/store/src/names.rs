@@ -77,9 +77,6 @@ fn looks(name: &str) -> String {
 impl Store {
     /// Claims a name at `now`, in milliseconds since the Unix epoch: it belongs to the key that claims it first, and no other name that
     /// looks the same is given.
-    ///
-    /// # Errors
-    /// When the database does not answer.
     pub async fn claim(&self, name: &str, key_hash: &KeyHash, now: u64) -> Result<Claim, StoreError> {
         // Once more than the limit, when two claims of one key come at the same time, is no harm.
         let names = self.names_of(key_hash).await?;
@@ -112,9 +109,6 @@ impl Store {
 
     /// Gives up names that were claimed before `limit`, in milliseconds since the Unix epoch, and with which no match was joined. Returns
     /// some of them, and none when all are given up.
-    ///
-    /// # Errors
-    /// When the database does not take it.
     pub async fn give_up_names(&self, limit: u64) -> Result<Vec<String>, StoreError> {
         let text = "DELETE FROM names WHERE name IN \
                     (SELECT name FROM names WHERE used = 0 AND claimed < $1 ORDER BY claimed LIMIT $2) RETURNING name";
@@ -142,9 +136,6 @@ impl Store {
     }
 
     /// The names that belong to this key.
-    ///
-    /// # Errors
-    /// When the database does not answer.
     pub async fn names_of(&self, key_hash: &KeyHash) -> Result<Vec<String>, StoreError> {
         // Hashes of random keys are compared, so the time that it takes tells nothing.
         let text = "SELECT name FROM names WHERE key_hash = $1 ORDER BY claimed, name LIMIT $2";

@@ -79,7 +79,7 @@ impl Store {
         if is_new {
             store_players(&mut writer, new).await?;
         }
-        writer.commit().await?;
+        writer.execute("COMMIT", &[]).await?;
         writer.done();
         Ok(is_new)
     }

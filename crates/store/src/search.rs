@@ -104,9 +104,6 @@ const END: (i64, &str) = (i64::MAX, "");
 
 impl Store {
     /// The newest matches that fit, newest first.
-    ///
-    /// # Errors
-    /// When the database does not answer.
     pub async fn matches(&self, filter: &MatchFilter) -> Result<Vec<Match>, StoreError> {
         let limit = i64::from(filter.limit.min(MAX_PAGE));
         let mut before = END;
@@ -145,9 +142,6 @@ impl Store {
 
     /// How often a player was before another, in each game that both played to its end: among the newest [`MAX_MEETINGS`] matches of
     /// whoever of the two has played less.
-    ///
-    /// # Errors
-    /// When the database does not answer.
     pub async fn against(&self, one: (&str, Kind), other: (&str, Kind)) -> Result<Vec<(String, Ties)>, StoreError> {
         let (first, second) = self.rarer((one.0, Some(one.1)), (other.0, Some(other.1))).await?;
         let is_swapped = first != (one.0, Some(one.1));

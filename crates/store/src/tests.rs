@@ -9,7 +9,7 @@ use crate::{
     Entry, Kind, Known, MAX_SEATS, MatchFilter, NewMatch, Order, Store, StoreError, Trouble,
     connection::{Connection, Place, Role},
     database::MIGRATIONS,
-    probe::{Kept, Seen},
+    probe::Seen,
 };
 
 mod faults;
@@ -112,7 +112,6 @@ async fn no_statement_scans_a_table() {
         let all = statements(&store).await;
         let mut connection = store.writer.lease().await.unwrap();
         for Seen { text, values } in all {
-            let values: Vec<_> = values.iter().map(Kept::value).collect();
             let explain = if server.is_some() { "EXPLAIN" } else { "EXPLAIN QUERY PLAN" };
             let rows = connection.plain(format!("{explain} {text}"), &values).await.unwrap();
             let column = if server.is_some() { 0 } else { 3 };
@@ -186,7 +185,6 @@ async fn questions_about_200_000_matches_read_few_rows() {
     let all = [&store.writer, &store.readers, &store.keys].map(|lane| lane.probe.seen()).concat();
     let mut most = 0;
     for Seen { text, values } in all.into_iter().filter(|seen| seen.text.starts_with("SELECT")) {
-        let values: Vec<_> = values.iter().map(Kept::value).collect();
         store.rows(sqlx::AssertSqlSafe(text.clone()), &values).await.unwrap();
         let looked = store.readers.probe.looked();
         assert!(looked <= MOST, "{looked}: {text}");

@@ -72,7 +72,6 @@ macro_rules! attack {
     };
 }
 
-/// All of them.
 pub(crate) const ALL: [Attack; 25] = [
     attack!("droppers", 5, sockets::PENDING => sockets::drop_seat,
         "takes seats of nuggets in browsers and drops the sockets"),
@@ -162,9 +161,9 @@ impl Attacker {
         *self.answers.borrow_mut().entry(answer.into()).or_default() += 1;
     }
 
-    /// When it acts.
-    fn pace(&self) -> Interval {
-        let mut pace = interval(Duration::from_secs(1) / self.per_second.max(1));
+    /// When it acts, so many times at once.
+    fn pace(&self, batch: u32) -> Interval {
+        let mut pace = interval(Duration::from_secs(1) * batch / self.per_second.max(1));
         pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
         pace
     }
@@ -196,7 +195,7 @@ impl Attacker {
     /// Makes requests one after the other at its pace. Each is told its number.
     async fn requests(self: Rc<Self>, act: impl AsyncFn(&Self, &mut Http, usize) -> Act) {
         let mut http = Http::new(self.from, self.target.hub);
-        let mut pace = self.pace();
+        let mut pace = self.pace(1);
         for number in 0.. {
             pace.tick().await;
             self.note(act(&self, &mut http, number).await);
@@ -206,7 +205,7 @@ impl Attacker {
     /// Does this again and again at its pace, at most so many at the same time.
     async fn repeat<F: Future<Output = Act> + 'static>(self: Rc<Self>, most: usize, act: impl Fn(Rc<Self>) -> F) {
         let free = Arc::new(Semaphore::new(most));
-        let mut pace = self.pace();
+        let mut pace = self.pace(1);
         loop {
             pace.tick().await;
             let Ok(permit) = Arc::clone(&free).acquire_owned().await else { return };

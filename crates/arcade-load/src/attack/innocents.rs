@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use tokio::sync::oneshot;
+use tokio::{sync::oneshot, time::sleep};
 
 use super::{
     meter::{Attacked, Meter, Recorder},
@@ -48,7 +48,6 @@ pub(crate) struct Innocent {
     pub(crate) plays: bool,
 }
 
-/// All of them.
 pub(crate) const ALL: [Innocent; 8] = [
     Innocent { name: "NuggetsUdp", waits: Waits::Key, plays: true },
     Innocent { name: "NuggetsPage", waits: Waits::Key, plays: true },
@@ -72,6 +71,14 @@ struct Seat {
     from: Ipv4Addr,
     hub: SocketAddr,
     recorder: Recorder,
+}
+
+impl Seat {
+    // It is without a seat, and looks for another one.
+    async fn lost(&self, why: String) {
+        self.recorder.lost(why);
+        sleep(RETRY).await;
+    }
 }
 
 /// All of them, on a thread of their own: they come to the hub and play until they are stopped. Then they tell what each of them saw, in

@@ -56,7 +56,6 @@ pub(crate) async fn heard_out(stream: &mut TcpStream, at_most: Duration) -> &'st
     timeout(at_most, end).await.unwrap_or("kept")
 }
 
-/// An answer.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,

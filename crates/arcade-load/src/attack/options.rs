@@ -12,7 +12,8 @@ pub(crate) struct Options {
     pub(crate) minutes: f64,
 
     /// Only this attack, may be repeated; `--list` has them
-    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(names()), hide_possible_values = true)]
+    #[arg(long, value_name = "NAME", hide_possible_values = true,
+          value_parser = PossibleValuesParser::new(attacks::ALL.map(|attack| attack.name)))]
     pub(crate) only: Vec<String>,
 
     /// Print the attacks and end
@@ -32,9 +33,4 @@ pub(crate) struct Options {
 fn minutes(typed: &str) -> Result<f64, String> {
     let minutes = typed.parse().ok().filter(|minutes: &f64| *minutes > 0.0 && *minutes <= 1_440.0);
     minutes.ok_or_else(|| "a number of minutes above 0 and up to 1440, as in 60 or 0.5".to_owned())
-}
-
-// The names of all attacks.
-fn names() -> impl Iterator<Item = &'static str> {
-    attacks::ALL.iter().map(|attack| attack.name)
 }

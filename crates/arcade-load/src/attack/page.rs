@@ -54,7 +54,6 @@ pub(crate) async fn socket(
     }
 }
 
-/// Enters a room.
 pub(crate) async fn enter(from: Ipv4Addr, hub: SocketAddr, room: &str, entry: &Entry) -> Result<Browser, String> {
     let Entry { watch, seat, key } = entry;
     if seat.is_none() && key.is_none() {
@@ -62,10 +61,8 @@ pub(crate) async fn enter(from: Ipv4Addr, hub: SocketAddr, room: &str, entry: &E
     }
     let mut browser = socket(from, hub, &format!("/rooms/{room}/socket?enter=true"), None).await?;
     let first = json!({ "seat": seat, "key": key, "watch": watch }).to_string();
-    match browser.send(Message::text(first)).await {
-        Ok(()) => Ok(browser),
-        Err(error) => Err(failure(&error)),
-    }
+    browser.send(Message::text(first)).await.map_err(|error| failure(&error))?;
+    Ok(browser)
 }
 
 /// The token of a seat, if this text of the hub has one.
@@ -87,10 +84,9 @@ pub(crate) async fn lobby(
     origin: Option<&str>,
 ) -> Result<Browser, String> {
     let mut browser = socket(from, hub, LOBBY, origin.map(|origin| ("Origin", origin))).await?;
-    match browser.send(Message::text(json!({ "look": { "text": text } }).to_string())).await {
-        Ok(()) => Ok(browser),
-        Err(error) => Err(failure(&error)),
-    }
+    let look = json!({ "look": { "text": text } }).to_string();
+    browser.send(Message::text(look)).await.map_err(|error| failure(&error))?;
+    Ok(browser)
 }
 
 /// Whether somebody of this name plays in a room, if this text of the lobby tells of the room.

@@ -49,7 +49,7 @@ impl Meter {
 }
 
 /// A line for each attack.
-pub(super) fn list() -> String {
+pub(crate) fn list() -> String {
     let line = |attack: &attacks::Attack| format!("{:<10} {}\n", attack.name, sentence(attack));
     attacks::ALL.iter().map(line).collect()
 }

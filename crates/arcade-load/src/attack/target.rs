@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::{
     hub::{Hub, Room},
-    robots::TURN,
+    robots,
 };
 
 /// Turns of a match of robots: five seconds.
@@ -29,9 +29,7 @@ impl Target {
         Ok(Self {
             hub: hub.address(),
             nuggets: hub.open(&json!({ "game": "nuggets" }))?,
-            robots: hub.open(&json!({
-                "game": "robots", "players": 2, "columns": 16, "rows": 12, "turns": TURNS, "turn_duration": TURN,
-            }))?,
+            robots: hub.open(&robots::options(2, TURNS))?,
             blackjack: hub.open(&json!({ "game": "blackjack", "players": 1, "rounds": ROUNDS }))?,
             mastermind: hub.open(&json!({ "game": "mastermind" }))?,
         })

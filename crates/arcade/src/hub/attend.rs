@@ -67,7 +67,7 @@ pub(crate) async fn attend(rooms: Weak<Rooms>, room: Arc<Room>) {
                 warn!(room = room.file().id, "bots cannot join; the hub tries again while people wait: {why}");
             }
         }
-        let rules = Rules { permanent: room.file().permanent, empty_for: rooms.empty_for() };
+        let rules = Rules { permanent: room.file().permanent, empty_for: rooms.empty_for };
         let alone = was_empty.then(|| now - empty);
         if alone.is_some_and(|alone| alone >= BOTS_STAY) {
             let (rooms, room) = (Arc::clone(&rooms), Arc::clone(&room));
@@ -87,18 +87,15 @@ pub(crate) async fn attend(rooms: Weak<Rooms>, room: Arc<Room>) {
             }
         }
         drop(rooms);
-        let next = was_empty
-            .then(|| {
-                let marks = [BOTS_STAY, rules.empty_for].map(|after| empty + after);
-                marks.into_iter().filter(|mark| *mark > now).min()
-            })
-            .flatten();
+        let marks = [BOTS_STAY, rules.empty_for].map(|after| empty + after);
+        let marks = marks.into_iter().filter(|mark| was_empty && *mark > now);
+        let next = marks.chain(company.due).min();
         tokio::select! {
             changed = info.changed() => if changed.is_err() {
                 return;
             },
             () = room.fill_requested() => company.ask(Instant::now()),
-            () = until(next.into_iter().chain(company.due).min()) => {}
+            () = sleep_until(next.unwrap_or(now)), if next.is_some() => {}
         }
     }
 }
@@ -126,13 +123,6 @@ impl Company {
         self.due = refused.as_ref().filter(|_| somebody_waits).map(|_| now + FILL);
         let told = std::mem::replace(&mut self.told, refused.is_some());
         refused.filter(|_| !told)
-    }
-}
-
-async fn until(mark: Option<Instant>) {
-    match mark {
-        Some(mark) => sleep_until(mark).await,
-        None => std::future::pending().await,
     }
 }
 

@@ -28,33 +28,14 @@ const LATENESS: [f64; 11] = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1,
 /// Upper bounds of the time to answer a request, in seconds.
 const ANSWERS: [f64; 9] = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 30.0];
 
-#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct OfGame {
-    game: &'static str,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct OfPhase {
-    game: &'static str,
-    phase: &'static str,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct OfKind {
-    game: &'static str,
-    kind: &'static str,
-}
+/// Names of labels, and their values.
+type Labels<const COUNT: usize> = [(&'static str, &'static str); COUNT];
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct OfRequest {
     method: &'static str,
     route: String,
     status: u16,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct OfRefusal {
-    what: &'static str,
 }
 
 #[derive(Debug, Clone)]
@@ -98,17 +79,17 @@ macro_rules! metrics {
 }
 
 metrics! {
-    rooms: Family<OfPhase, Gauge>, "arcade_rooms", "Open rooms, by game and phase";
-    players: Family<OfKind, Gauge>, "arcade_players", "Players with a seat: persons and bots";
-    watchers: Family<OfGame, Gauge>, "arcade_watchers", "Connections without a seat";
+    rooms: Family<Labels<2>, Gauge>, "arcade_rooms", "Open rooms, by game and phase";
+    players: Family<Labels<2>, Gauge>, "arcade_players", "Players with a seat: persons and bots";
+    watchers: Family<Labels<1>, Gauge>, "arcade_watchers", "Connections without a seat";
     sockets: Gauge, "arcade_sockets", "Open sockets of browsers";
-    received: Family<OfGame, Counter>, "arcade_messages_received",
+    received: Family<Labels<1>, Counter>, "arcade_messages_received",
         "Messages that rooms took, from browsers and native clients";
-    malformed: Family<OfGame, Counter>, "arcade_messages_malformed", "What arrived and was no message";
-    sent: Family<OfGame, Counter>, "arcade_messages_sent", "Messages that were written to browsers";
-    lateness: Family<OfGame, Histogram, Bounds> = Family::new_with_constructor(Bounds(&LATENESS)),
+    malformed: Family<Labels<1>, Counter>, "arcade_messages_malformed", "What arrived and was no message";
+    sent: Family<Labels<1>, Counter>, "arcade_messages_sent", "Messages that were written to browsers";
+    lateness: Family<Labels<1>, Histogram, Bounds> = Family::new_with_constructor(Bounds(&LATENESS)),
         "arcade_deadline_lateness" in Seconds, "How late rooms noticed a deadline, such as that of a turn";
-    broken: Family<OfGame, Counter>, "arcade_rooms_broken", "Rooms whose engine failed, and that began anew";
+    broken: Family<Labels<1>, Counter>, "arcade_rooms_broken", "Rooms whose engine failed, and that began anew";
     journal_bytes: Gauge, "arcade_journals" in Bytes, "Length of the journals of open rooms";
     journals_cut: Gauge, "arcade_journals_cut", "Open rooms whose journal was given up";
     waiting: Gauge, "arcade_results_waiting", "Results and notes that wait for the database";
@@ -116,7 +97,7 @@ metrics! {
     away: Gauge, "arcade_results_away", "1 while the database of results does not answer";
     requests: Family<OfRequest, Counter>, "arcade_http_requests", "Answers, by method, route and status";
     answers: Histogram = Histogram::new(ANSWERS), "arcade_http_answer" in Seconds, "Time to answer a request";
-    refused: Family<OfRefusal, Counter>, "arcade_refused",
+    refused: Family<Labels<1>, Counter>, "arcade_refused",
         "Refusals by kind, because an address had its share or the hub was at its limit";
     memory: Gauge, "process_resident_memory" in Bytes, "Resident memory";
     processor: Counter<f64, AtomicU64>, "process_cpu" in Seconds, "Time on processors";
@@ -138,7 +119,7 @@ impl Metrics {
 
     /// The numbers of the rooms of a game.
     pub(crate) fn game(&self, game: &'static str) -> Counters {
-        let of = OfGame { game };
+        let of = [("game", game)];
         Counters {
             received: self.received.get_or_create_owned(&of),
             malformed: self.malformed.get_or_create_owned(&of),
@@ -157,13 +138,13 @@ impl Metrics {
         self.away.set(results.error.is_some().into());
         self.sockets.set(i64::try_from(resources.sockets()).unwrap_or(i64::MAX));
         for (what, count) in resources.refusals.all() {
-            let counter = self.refused.get_or_create_owned(&OfRefusal { what });
+            let counter = self.refused.get_or_create_owned(&[("what", what)]);
             counter.inc_by(count.saturating_sub(counter.get()));
         }
-        let process = process::now();
-        self.memory.set(process.memory);
-        self.files.set(process.files);
-        self.processor.inc_by((process.processor - self.processor.get()).max(0.0));
+        let (memory, processor, files) = process::now();
+        self.memory.set(memory);
+        self.files.set(files);
+        self.processor.inc_by((processor - self.processor.get()).max(0.0));
         let mut text = String::new();
         // Writing into a text does not fail.
         let _ = encode(&mut text, &registry);
@@ -185,24 +166,24 @@ impl Metrics {
         for game in Game::ALL {
             let game = game.name();
             for phase in ["lobby", "playing", "over"] {
-                self.rooms.get_or_create(&OfPhase { game, phase }).set(0);
+                self.rooms.get_or_create(&[("game", game), ("phase", phase)]).set(0);
             }
             for kind in ["person", "bot"] {
-                self.players.get_or_create(&OfKind { game, kind }).set(0);
+                self.players.get_or_create(&[("game", game), ("kind", kind)]).set(0);
             }
-            self.watchers.get_or_create(&OfGame { game }).set(0);
+            self.watchers.get_or_create(&[("game", game)]).set(0);
         }
         let (mut bytes, mut cut) = (0, 0);
         for room in rooms.all() {
             let info = room.info.borrow();
             let game = info.game.name();
-            self.rooms.get_or_create(&OfPhase { game, phase: info.phase }).inc();
+            self.rooms.get_or_create(&[("game", game), ("phase", info.phase)]).inc();
             for player in info.players.iter().filter(|player| !player.seat.is_empty()) {
                 let kind = if player.bot { "bot" } else { "person" };
-                self.players.get_or_create(&OfKind { game, kind }).inc();
+                self.players.get_or_create(&[("game", game), ("kind", kind)]).inc();
             }
             let watchers = i64::try_from(info.watchers).unwrap_or(i64::MAX);
-            self.watchers.get_or_create(&OfGame { game }).inc_by(watchers);
+            self.watchers.get_or_create(&[("game", game)]).inc_by(watchers);
             bytes += room.journal.length();
             cut += i64::from(!room.journal.is_open());
         }
@@ -213,16 +194,9 @@ impl Metrics {
 
 /// The process, as far as the system tells.
 mod process {
-    /// Numbers of this process; zero where they are unknown.
-    #[derive(Debug, Default)]
-    pub(super) struct Process {
-        pub(super) memory: i64,
-        pub(super) processor: f64,
-        pub(super) files: i64,
-    }
-
+    /// Bytes of its memory, seconds on processors and open files; zero where they are unknown.
     #[cfg(target_os = "linux")]
-    pub(super) fn now() -> Process {
+    pub(super) fn now() -> (i64, f64, i64) {
         use std::fs;
 
         let pages =
@@ -232,11 +206,11 @@ mod process {
         #[expect(clippy::cast_precision_loss, reason = "seconds, with more digits than anybody looks at")]
         let processor = time.tv_sec as f64 + time.tv_nsec as f64 / 1e9;
         let files = fs::read_dir("/proc/self/fd").map_or(0, |files| i64::try_from(files.count()).unwrap_or(i64::MAX));
-        Process { memory: pages.unwrap_or(0).saturating_mul(page), processor, files }
+        (pages.unwrap_or(0).saturating_mul(page), processor, files)
     }
 
     #[cfg(not(target_os = "linux"))]
-    pub(super) fn now() -> Process {
-        Process::default()
+    pub(super) fn now() -> (i64, f64, i64) {
+        (0, 0.0, 0)
     }
 }

@@ -49,10 +49,6 @@ pub(crate) struct Shot {
 }
 
 impl Shot {
-    fn first() -> Arc<Self> {
-        Arc::default()
-    }
-
     // The next one, if it is another picture.
     fn next(&self, before: &Picture, now: &Picture) -> Option<Self> {
         let mut change = BTreeMap::new();
@@ -126,7 +122,7 @@ impl Pictures {
         }
         self.open.get(id)?;
         state.shares.take(host).ok()?;
-        let (shots, receiver) = watch::channel(Shot::first());
+        let (shots, receiver) = watch::channel(Arc::default());
         state.watched.insert(id.to_owned(), Watched { shots: shots.clone(), host });
         drop(state);
         tokio::spawn(watch(Arc::downgrade(self), id.to_owned(), shots));

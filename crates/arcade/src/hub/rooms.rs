@@ -22,17 +22,18 @@ use crate::room::{Room, bots::MAX_BOTS};
 #[derive(Debug)]
 pub(crate) struct Rooms {
     pub(super) files: RoomFiles,
-    empty_for: Duration,
+    /// How long a room stays that somebody made and in which nobody is.
+    pub(super) empty_for: Duration,
     open: Mutex<BTreeMap<String, Arc<Room>>>,
     // Held from the check of the limits until the new room counts, and while a room is closed or begins anew.
     opening: Mutex<()>,
     draining: AtomicBool,
-    // Told when a room is replaced by one with another journal, and when one is gone.
-    replaced: Notify,
+    /// Told when a room is replaced by one with another journal, and when one is gone.
+    pub(super) replaced: Notify,
 }
 
 impl Rooms {
-    /// No rooms yet. A room that somebody made is closed after it was empty for `empty_for`.
+    /// No rooms yet.
     pub(super) fn new(files: RoomFiles, empty_for: Duration) -> Self {
         Self {
             files,
@@ -72,11 +73,6 @@ impl Rooms {
         self.open().get(id).cloned()
     }
 
-    /// How long a room stays that somebody made and in which nobody is.
-    pub(crate) const fn empty_for(&self) -> Duration {
-        self.empty_for
-    }
-
     /// Closes a room for good, and tells everybody in it why. It does not come back, even if the hub is killed now.
     pub(crate) fn close(&self, room: &Room, why: &str) {
         // It may just be beginning anew.
@@ -94,11 +90,6 @@ impl Rooms {
         let id = room.file().id.clone();
         self.files.remove(&id);
         self.open().remove(&id);
-        self.notify_replaced();
-    }
-
-    /// Tells those who wait for the replacement of a room.
-    pub(super) fn notify_replaced(&self) {
         self.replaced.notify_waiters();
     }
 
@@ -134,10 +125,7 @@ impl Rooms {
         }
     }
 
-    /// Seats one more bot in a room.
-    ///
-    /// # Errors
-    /// When there is no seat for it, or there are too many bots.
+    /// Seats one more bot in a room. Fails when there is no seat for it, or there are too many bots.
     pub(crate) fn seat_bot(&self, room: &Room, level: Level) -> anyhow::Result<()> {
         if self.is_draining() {
             bail!("the hub is about to end");

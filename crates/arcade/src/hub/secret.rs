@@ -32,10 +32,6 @@ impl std::fmt::Debug for Secret {
 }
 
 impl Secret {
-    const fn new(key: [u8; 32]) -> Self {
-        Self(key)
-    }
-
     /// The secret of the hub with this directory, which is made when it is first needed.
     pub(crate) fn open(directory: &Path) -> anyhow::Result<Self> {
         let path = &directory.join(FILE);
@@ -43,7 +39,7 @@ impl Secret {
             Ok(bytes) => {
                 let key =
                     bytes.try_into().ok().with_context(|| format!("'{}' is damaged; remove it", path.display()))?;
-                Ok(Self::new(key))
+                Ok(Self(key))
             }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 let mut key = [0; 32];
@@ -54,7 +50,7 @@ impl Secret {
                     file.finish()
                 });
                 written.with_context(|| format!("cannot write '{}'", path.display()))?;
-                Ok(Self::new(key))
+                Ok(Self(key))
             }
             Err(error) => Err(error).with_context(|| format!("cannot read '{}'", path.display())),
         }
@@ -133,7 +129,7 @@ mod tests {
 
     #[test]
     fn a_token_is_for_one_seat_of_one_journal_in_one_room() {
-        let secret = Secret::new([7; 32]);
+        let secret = Secret([7; 32]);
         let ticket = |seat: &str| Ticket { journal: 9, seat: seat.parse().unwrap() };
         let own = ticket("[fd00::1]:4000");
         let token = secret.token("nuggets-1", own);
@@ -143,7 +139,7 @@ mod tests {
             Some(ticket("10.0.0.1:5"))
         );
         assert_eq!(secret.verify("nuggets-2", &token), None);
-        assert_eq!(Secret::new([8; 32]).verify("nuggets-1", &token), None);
+        assert_eq!(Secret([8; 32]).verify("nuggets-1", &token), None);
         for other in [ticket("[fd00::1]:4001"), Ticket { journal: 10, ..own }] {
             let other = secret.token("nuggets-1", other);
             let forged = format!("{}.{}", token.split_once('.').unwrap().0, other.split_once('.').unwrap().1);

@@ -55,28 +55,21 @@ impl Shares {
         Arc::new(Self { kind, state: Mutex::new(state) })
     }
 
-    /// Takes `amount` for a host.
-    ///
-    /// # Errors
-    /// [`Refusal`] when too little is left, or the host has its share.
+    /// Takes `amount` for a host. Fails with [`Refusal`] when too little is left, or the host has its share.
     pub(crate) fn take(self: &Arc<Self>, host: HostId, amount: usize) -> Result<Share, Refusal> {
         let taken = self.state().given.take_many(host, amount);
         taken.map(|()| self.share(Some(host), amount)).map_err(|full| self.refusal(full))
     }
 
     /// Takes one for many hosts together, as for a connection of a reverse proxy. They have no share.
-    ///
-    /// # Errors
-    /// [`Refusal`] when none is left.
+    /// Fails with [`Refusal`] when none is left.
     pub(crate) fn take_unshared(self: &Arc<Self>) -> Result<Share, Refusal> {
         let taken = self.state().given.take_unshared();
         taken.map(|()| self.share(None, 1)).map_err(|full| self.refusal(full))
     }
 
     /// Takes one for a host, once it is this host's turn.
-    ///
-    /// # Errors
-    /// [`Refusal`] when too many wait, or it takes too long.
+    /// Fails with [`Refusal`] when too many wait, or it takes too long.
     pub(crate) async fn wait(self: &Arc<Self>, host: HostId) -> Result<Share, Refusal> {
         let mut waiter = {
             let mut state = self.state();

@@ -70,7 +70,7 @@ async fn an_engine_that_panics_ends_its_own_match_only_and_its_room_comes_back()
     let (hub, [broken, other]) = hub(&data);
     let [ann, bob, cid] = [&broken, &broken, &other].map(|room| Peer::new(room.address));
     assert_eq!([ann.play("Ann").letter, bob.play("Bob").letter, cid.play("Cid").letter], ['A', 'B', 'A']);
-    let journal = hub.journals().join(broken.file().journal.clone().unwrap());
+    let journal = hub.place.journals.join(broken.file().journal.clone().unwrap());
     let culprit = Peer::new(broken.address);
     culprit.send(format!("PLAY {CULPRIT}"));
     for player in [&ann, &bob, &culprit] {

@@ -14,22 +14,17 @@ use crate::games::Game;
 #[derive(Debug)]
 pub(crate) struct Threads {
     turns: Runtime,
-    rest: Runtime,
+    /// The runtime of everything but rooms with turns.
+    pub(crate) rest: Runtime,
 }
 
 impl Threads {
-    /// # Errors
-    /// When the system has no threads.
+    /// Starts both; fails when the system has no threads.
     pub(crate) fn start() -> io::Result<Self> {
         // Together as many as there are processors: with more, threads wake and interrupt one another, which took a tenth of the hub's time.
         let workers = thread::available_parallelism().map_or(1, NonZero::get).div_ceil(2);
         let runtime = |name| Builder::new_multi_thread().worker_threads(workers).thread_name(name).enable_all().build();
         Ok(Self { turns: runtime("turns")?, rest: runtime("hub")? })
-    }
-
-    /// The runtime of everything but rooms with turns.
-    pub(crate) const fn rest(&self) -> &Runtime {
-        &self.rest
     }
 
     /// Where tasks are started.
@@ -48,7 +43,8 @@ impl Threads {
 #[derive(Debug, Clone)]
 pub(crate) struct Handles {
     turns: Handle,
-    rest: Handle,
+    /// Where everything but rooms with turns runs.
+    pub(super) rest: Handle,
 }
 
 impl Handles {
@@ -61,10 +57,5 @@ impl Handles {
     /// Where rooms of this game run.
     pub(crate) const fn of(&self, game: Game) -> &Handle {
         if game.is_timed() { &self.turns } else { &self.rest }
-    }
-
-    /// Where everything else runs.
-    pub(crate) const fn rest(&self) -> &Handle {
-        &self.rest
     }
 }

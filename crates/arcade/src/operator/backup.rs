@@ -42,9 +42,7 @@ impl Account {
 
 /// Writes a backup of the data directory into a new file. `results` is a copy of the database of results, if that is a file of the
 /// hub; it was made before, and journals are copied last. So the journals of all rooms and of all results are in it.
-///
-/// # Errors
-/// When something is at `file`, or the data cannot be read, or the backup not written.
+/// Fails when something is at `file`, or the data cannot be read, or the backup not written.
 pub(crate) fn back_up(data: &Path, results: Option<&Path>, file: &Path) -> anyhow::Result<Account> {
     let cannot = || format!("cannot write the backup '{}'", file.display());
     let mut account = Account { files: 0, bytes: 0 };

@@ -113,9 +113,7 @@ fn game(typed: &str) -> Result<Game, String> {
 }
 
 /// Runs a command other than `doctor`, and prints what it does.
-///
-/// # Errors
-/// When no hub runs with this data, or it cannot do that.
+/// Fails when no hub runs with this data, or it cannot do that.
 pub(crate) fn run(data: &Path, command: Command) -> anyhow::Result<ExitCode> {
     let mut out = std::io::stdout().lock();
     match command {
@@ -180,10 +178,7 @@ pub(crate) fn run(data: &Path, command: Command) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Asks the running hub.
-///
-/// # Errors
-/// When none runs with this data, or it refuses.
+/// Asks the running hub. Fails when none runs with this data, or it refuses.
 pub(crate) fn ask(data: &Path, request: &Request) -> anyhow::Result<Value> {
     let path = control::path(data);
     let stream = UnixStream::connect(&path).map_err(|error| match error.kind() {

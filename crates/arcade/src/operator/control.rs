@@ -73,9 +73,7 @@ pub(crate) fn path(data: &Path) -> PathBuf {
 }
 
 /// Listens for commands. The caller has locked the data directory, so a socket that is there is left from before.
-///
-/// # Errors
-/// When the socket cannot be made, for example because its path is too long.
+/// Fails when the socket cannot be made, for example because its path is too long.
 pub(crate) fn listen(data: &Path) -> anyhow::Result<UnixListener> {
     listen_after(data, |_| {})
 }
@@ -145,10 +143,8 @@ async fn execute(hub: &Arc<Hub>, request: Request) -> anyhow::Result<Value> {
         Request::Status => hub.status(),
         Request::Rooms => serde_json::to_value(hub.snapshot())?,
         Request::Open { options, permanent } => {
-            match tokio::task::block_in_place(|| hub.open(&options, None, permanent)) {
-                Ok(room) => serde_json::to_value(&*room.info.borrow())?,
-                Err(refusal) => return Err(refusal.into_error()),
-            }
+            let room = tokio::task::block_in_place(|| hub.open(&options, None, permanent))?;
+            serde_json::to_value(&*room.info.borrow())?
         }
         Request::Close { room, reason } => {
             let room = find(hub, &room)?;
@@ -187,7 +183,7 @@ async fn execute(hub: &Arc<Hub>, request: Request) -> anyhow::Result<Value> {
             json!(hub.rooms.running())
         }
         Request::Backup { file } => {
-            let data = hub.data().clone();
+            let data = hub.data.clone();
             let copy = hub.results().copy(&data).await?;
             let database = copy.is_some();
             let account = tokio::task::spawn_blocking(move || back_up(&data, copy.as_deref(), &file)).await??;

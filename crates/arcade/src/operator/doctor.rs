@@ -25,38 +25,30 @@ const FILES_A_ROOM: u64 = 10;
 /// Any day before this program was written, in seconds since the Unix epoch.
 const PAST: u64 = 1_760_000_000;
 
-/// What was found about one thing.
-struct Finding {
-    what: &'static str,
-    /// What to do, if it is not well.
-    verdict: Result<String, String>,
-}
-
 /// Looks at everything, and prints a line for each. The exit code is 1 if something has to be done.
 pub(crate) fn examine(args: &Args) -> anyhow::Result<ExitCode> {
     let running = ask(&args.data, &Request::Status).ok();
     let bind = args.page_addresses();
-    let mut findings = vec![Finding { what: "data", verdict: data(&args.data) }];
-    findings.push(match &running {
-        Some(status) => Finding { what: "page", verdict: reach(status["port"].as_u64(), &bind) },
-        None => Finding { what: "page", verdict: page(args.port, &bind) },
-    });
     let held = running.as_ref().and_then(|status| status["ports"].as_u64()).unwrap_or_default();
-    findings.push(Finding { what: "ports", verdict: ports(args, &args.room_addresses(), held) });
-    findings.push(Finding { what: "files", verdict: files(raise_open_files()) });
-    findings
-        .push(Finding { what: "disk", verdict: space(&existing(&args.data), SPACE, "journals grow with every match") });
-    findings.push(Finding { what: "shm", verdict: shm() });
-    findings.push(Finding { what: "clock", verdict: clock(&args.data) });
+    // What it is about, and how it is, or else what to do.
+    let findings = [
+        ("data", data(&args.data)),
+        ("page", running.map_or_else(|| page(args.port, &bind), |status| reach(status["port"].as_u64(), &bind))),
+        ("ports", ports(args, &args.room_addresses(), held)),
+        ("files", files(raise_open_files())),
+        ("disk", space(&existing(&args.data), SPACE, "journals grow with every match")),
+        ("shm", shm()),
+        ("clock", clock(&args.data)),
+    ];
     let mut out = std::io::stdout().lock();
-    for Finding { what, verdict } in &findings {
+    for (what, verdict) in &findings {
         match verdict {
             Ok(text) => writeln!(out, "ok    {what:<6} {text}")?,
             Err(text) => writeln!(out, "TO DO {what:<6} {text}")?,
         }
     }
     out.flush()?;
-    let well = findings.iter().all(|finding| finding.verdict.is_ok());
+    let well = findings.iter().all(|(_, verdict)| verdict.is_ok());
     Ok(if well { ExitCode::SUCCESS } else { ExitCode::from(EXIT_FAILURE) })
 }
 

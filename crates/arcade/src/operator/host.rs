@@ -41,10 +41,7 @@ use crate::{
     web::{self, connections::Server},
 };
 
-/// Hosts until the process is asked to end.
-///
-/// # Errors
-/// When the data directory cannot be used, or the page cannot listen.
+/// Hosts until the process is asked to end. Fails when the data directory cannot be used, or the page cannot listen.
 pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
     let open_files = raise_open_files();
     let journals = args.data.join("journals");
@@ -89,7 +86,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
         empty_rooms: Duration::from_secs(args.empty_rooms),
     };
     let (hub, before) = Hub::new(&args.data, parts)?;
-    let ended = threads.rest().block_on(async {
+    let ended = threads.rest.block_on(async {
         let mut stop = Box::pin(shutdown().context("cannot listen for signals")?);
         if !before.is_empty() {
             let rooms = before.len();
@@ -146,7 +143,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 fn store(args: &Args, threads: &Threads) -> anyhow::Result<Store> {
-    let _context = threads.rest().enter();
+    let _context = threads.rest.enter();
     Ok(match &args.database {
         Some(address) => Store::server(address)?,
         None => Store::file(&args.data.join(RESULTS))?,

@@ -42,24 +42,19 @@ pub(crate) enum Frame {
 }
 
 /// The frames of a stretch of a match, seen by a watcher or from a seat.
-///
-/// # Errors
-/// When the match cannot be replayed, or nobody had that seat.
+/// Fails when the match cannot be replayed, or nobody had that seat.
 pub(super) fn frames<E: Marked>(track: &Track, seat: Option<&str>, from: u64, to: u64) -> Result<Frames, ReplayError> {
-    let mut collector = Collector { frames: vec![], bytes: 0, is_binary: is_binary(E::GAME) };
+    let is_binary = Game::named(E::GAME).is_some_and(|game| game.frames() == games::Frames::Binary);
+    let mut collector = Collector { frames: vec![], bytes: 0, is_binary };
     let stretch = Stretch { from: from.min(track.length()), to: to.min(track.length()) };
     let until = match seat {
         None => watch::<E>(track, &stretch, &mut collector)?,
-        Some(seat) if track.seats().iter().any(|(known, _)| known == seat) => {
+        Some(seat) if track.seats.iter().any(|known| known.seat == seat) => {
             sit::<E>(track, seat, &stretch, &mut collector)?
         }
         Some(seat) => return Err(ReplayError::NoSeat(seat.escape_debug().to_string())),
     };
     Ok(Frames { frames: collector.frames, until })
-}
-
-fn is_binary(game: &str) -> bool {
-    Game::named(game).is_some_and(|game| game.frames() == games::Frames::Binary)
 }
 
 struct Stretch {

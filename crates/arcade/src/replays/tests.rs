@@ -131,8 +131,8 @@ fn a_replay_shows_at_every_moment_what_was_shown_then() {
     let seen = texts(&played, BOB, told.until);
     assert_eq!(all[all.len() - 100..], seen[seen.len() - 100..]);
     assert!(all.last().unwrap().starts_with("QUIT GAME OVER") || told.until < length);
-    let gold: usize = track.marks().iter().filter(|mark| mark.kind == "gold").count();
-    assert!(gold > 5 && track.marks().is_sorted_by_key(|mark| mark.at));
+    let gold: usize = track.marks.iter().filter(|mark| mark.kind == "gold").count();
+    assert!(gold > 5 && track.marks.is_sorted_by_key(|mark| mark.at));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use journal_core::{Arrival, Entry, Note, ReadError, Replay};
 use netcore::{GameEvent, Input, Occupant, Outbox, Output, PeerId, Time, To};
 
-use super::timeline::{Mark, ReplayError, Wanted};
+use super::timeline::{Mark, ReplayError, SeatView, Wanted};
 use crate::games::{Lasts, Marked};
 
 /// Arrivals between two states. Doubles when there are too many states.
@@ -39,9 +39,11 @@ pub(crate) struct Track {
     pub(super) day: Option<u32>,
     pub(super) begins: u64,
     ends: u64,
-    seats: Vec<(String, String)>,
-    marks: Vec<Mark>,
-    bytes: usize,
+    /// In the order of joining.
+    pub(super) seats: Vec<SeatView>,
+    pub(super) marks: Vec<Mark>,
+    /// The memory that it takes.
+    pub(super) bytes: usize,
 }
 
 /// A replay after so many arrivals. A copy of it goes on at once; restoring a state would compute again all that is seen on the
@@ -84,10 +86,7 @@ struct Draft<E: Marked> {
 }
 
 impl Track {
-    /// Reads a match from its journal.
-    ///
-    /// # Errors
-    /// When the journal cannot be read, or the match is not in it.
+    /// Reads a match from its journal. Fails when the journal cannot be read, or the match is not in it.
     pub(super) fn read<E: Marked>(wanted: &Wanted) -> Result<Self, ReplayError> {
         let damaged = |error: &dyn std::fmt::Display| ReplayError::Damaged(error.to_string());
         let journal = journal_core::open(&wanted.path).map_err(|error| match error {
@@ -160,20 +159,6 @@ impl Track {
         self.ends.saturating_sub(self.begins).div_ceil(1_000)
     }
 
-    /// Seats and names, in the order of joining.
-    pub(super) fn seats(&self) -> &[(String, String)] {
-        &self.seats
-    }
-
-    pub(super) fn marks(&self) -> &[Mark] {
-        &self.marks
-    }
-
-    /// The memory that it takes.
-    pub(super) const fn bytes(&self) -> usize {
-        self.bytes
-    }
-
     /// Milliseconds since the beginning at a time of the room, which is in nanoseconds.
     pub(super) const fn since_begin(&self, nanos: u64) -> u64 {
         (nanos / 1_000).saturating_sub(self.begins) / 1_000
@@ -205,14 +190,14 @@ impl<E: Marked> Draft<E> {
                         self.mark("left", format!("{name} leaves"));
                     } else {
                         self.track.sittings.retain(|sitting| sitting.peer != peer);
-                        self.track.seats.retain(|(known, _)| *known != seat);
+                        self.track.seats.retain(|known| known.seat != seat);
                     }
                 }
                 Output::Event(GameEvent::Started { game, .. }) => begins = game == self.number,
                 Output::Event(GameEvent::Ended { game, standings, .. }) if game == self.number && self.begun => {
                     over = true;
                     let played = |seat: &str| standings.iter().any(|standing| standing.seat == seat);
-                    self.track.seats.retain(|(seat, _)| played(seat));
+                    self.track.seats.retain(|known| played(&known.seat));
                 }
                 _ => {}
             }
@@ -245,11 +230,11 @@ impl<E: Marked> Draft<E> {
         if self.begun {
             self.mark("joined", format!("{name} joins"));
         }
-        match self.track.seats.iter_mut().find(|(known, _)| *known == seat) {
+        match self.track.seats.iter_mut().find(|known| known.seat == seat) {
             // Before the match the seat of a game before is free again.
-            Some((_, known)) if !self.begun => *known = name,
+            Some(known) if !self.begun => known.name = name,
             Some(_) => {}
-            None => self.track.seats.push((seat.clone(), name)),
+            None => self.track.seats.push(SeatView { seat: seat.clone(), name }),
         }
         self.track.sittings.push(Sitting { since, seat, peer });
     }

@@ -1,12 +1,10 @@
 //! Copies of the database for backups.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::{fs, path::Path};
 
 use anyhow::Context as _;
 use store::StoreError;
+use tempfile::TempPath;
 use tracing::{info, warn};
 
 use super::{Results, clock::unix_now};
@@ -19,35 +17,12 @@ impl Results {
     /// Copies the database into a file in this directory, which is removed when the path is dropped. None if the database is a server,
     /// which has its own tools.
     pub(crate) async fn copy(&self, directory: &Path) -> anyhow::Result<Option<TempPath>> {
-        // A name that begins with a dot is not part of a backup.
-        let path = directory.join(format!("{FRONT}{}{BACK}", unix_now()));
+        let path = TempPath::try_from_path(directory.join(format!("{FRONT}{}{BACK}", unix_now())))?;
         match self.store.backup(&path).await {
-            Ok(()) => Ok(Some(TempPath(path))),
+            Ok(()) => Ok(Some(path)),
             Err(StoreError::NotAFile) => Ok(None),
-            Err(error) => {
-                drop(TempPath(path));
-                Err(error).context("the results cannot be copied")
-            }
+            Err(error) => Err(error).context("the results cannot be copied"),
         }
-    }
-}
-
-/// A file that is removed when this is dropped.
-#[derive(Debug)]
-pub(crate) struct TempPath(PathBuf);
-
-impl std::ops::Deref for TempPath {
-    type Target = Path;
-
-    fn deref(&self) -> &Path {
-        &self.0
-    }
-}
-
-impl Drop for TempPath {
-    fn drop(&mut self) {
-        // It may not be there.
-        let _ = fs::remove_file(&self.0);
     }
 }
 

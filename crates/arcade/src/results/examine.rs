@@ -45,9 +45,7 @@ struct Start<E: Recorded> {
 
 impl Source {
     /// Passes each match that is over and may not be stored on to `found`, until that says no.
-    ///
-    /// # Errors
-    /// When the journal cannot be read or replayed to its end. What was found before counts.
+    /// Fails when the journal cannot be read or replayed to its end. What was found before counts.
     pub(crate) fn read(self, found: impl FnMut(NewMatch) -> bool) -> anyhow::Result<Examined> {
         let opened = match journal_core::open(&self.path) {
             // Nothing had arrived yet.
@@ -110,7 +108,7 @@ impl Source {
         };
         let mut tracker = Tracker::new(source);
         if is_late {
-            tracker.begin_at(moment(&replay, zero));
+            tracker.earliest = Some(moment(&replay, zero));
         }
         for Occupant { peer, name, seat } in replay.room().engine().roster() {
             if !name.is_empty() && !seat.is_empty() {

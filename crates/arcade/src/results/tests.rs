@@ -350,8 +350,7 @@ async fn while_the_database_is_away_nothing_waits_and_nothing_is_lost() {
     let note = JournalNote { room: "robots-1".into(), title: "small".into(), examined: 0 };
     let file = path.file_name().unwrap().to_str().unwrap();
     for number in 0..2 * u32::try_from(MAX_WAITING).unwrap() {
-        let Job::Match(new, _) = told::told(number) else { unreachable!() };
-        let new = Box::new(NewMatch { journal: file.to_owned(), ..*new });
+        let new = Box::new(NewMatch { journal: file.to_owned(), ..told::told(number) });
         results.tell(Job::Examine { note: note.clone(), new }, file, &note);
     }
     assert_eq!(results.health().waiting, MAX_WAITING + 1, "one journal was missed");

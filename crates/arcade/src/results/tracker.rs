@@ -50,8 +50,8 @@ impl Moment {
 #[derive(Debug)]
 pub(crate) struct Tracker {
     source: Source,
-    // Stands for the beginning of a match whose beginning is not kept.
-    earliest: Option<Moment>,
+    /// Stands for the beginning of a match that began before, and of which nothing more is known.
+    pub(super) earliest: Option<Moment>,
     // That of the first event.
     first: Option<Moment>,
     // Whether a match may go on that began before the first event.
@@ -72,7 +72,6 @@ struct Seated {
 pub(crate) enum News {
     /// A match with this id has begun.
     Begun(String),
-    /// A match is over.
     Over(Box<NewMatch>),
     /// A match is over whose beginning was not seen. It counts as begun at the first event.
     OverWithoutBeginning(Box<NewMatch>),
@@ -81,11 +80,6 @@ pub(crate) enum News {
 impl Tracker {
     pub(crate) const fn new(source: Source) -> Self {
         Self { source, earliest: None, first: None, goes_on: false, begun: BTreeMap::new(), seats: BTreeMap::new() }
-    }
-
-    /// A match that began before this moment, of which nothing more is known, counts as begun then.
-    pub(crate) const fn begin_at(&mut self, moment: Moment) {
-        self.earliest = Some(moment);
     }
 
     /// Somebody has had this seat since before the first event.

@@ -8,7 +8,6 @@ use std::{
 use serde::Serialize;
 use store::{Kind, Leader, Match, MatchPlayer, Order, Score};
 
-/// A match.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct MatchView {
     pub(crate) id: String,

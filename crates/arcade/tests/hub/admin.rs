@@ -2,8 +2,8 @@
 
 use std::{
     fs,
-    io::{BufReader, Read as _, Write as _},
-    net::{TcpListener, TcpStream},
+    io::{Read as _, Write as _},
+    net::TcpListener,
     os::unix::{fs::PermissionsExt as _, net::UnixStream},
     path::Path,
     process::Command,
@@ -15,6 +15,7 @@ use testkit::{
     PATIENCE, TempDir,
     peer::Peer,
     process::{Finished, Process},
+    stream::connect,
 };
 
 use crate::support::{Hub, native};
@@ -104,13 +105,11 @@ fn whoever_is_removed_or_banned_is_told_and_out() {
 
     // In mastermind a message is a line to a terminal, and a frame to a browser.
     let room = hub.room("mastermind");
-    let port = u16::try_from(room["port"].as_u64().unwrap()).unwrap();
-    let mut browser = hub.socket(&format!("/rooms/{}/socket", room["id"].as_str().unwrap()), None).unwrap();
+    let (mut browser, _) = hub.enter(&room);
     browser.say("PLAY Ann");
     browser.until("OK 1");
-    let mut terminal = BufReader::new(TcpStream::connect(("127.0.0.1", port)).unwrap());
-    terminal.get_ref().set_read_timeout(Some(PATIENCE)).unwrap();
-    terminal.get_mut().write_all(b"PLAY Bob\n").unwrap();
+    let mut terminal = connect(native(&room));
+    terminal.write_all(b"PLAY Bob\n").unwrap();
     browser.until("SEAT 2 Bob");
     for seat in ["1", "2"] {
         done(&hub, &["kick", room["id"].as_str().unwrap(), seat]);

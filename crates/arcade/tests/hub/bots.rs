@@ -57,7 +57,7 @@ fn one_click_is_enough_to_play_robots_alone() {
     let room: Value = serde_json::from_str(&answer.1).unwrap();
     assert!(answer.0.starts_with("HTTP/1.1 200") && room["id"] == hub.room("robots")["id"], "{answer:?}");
     let (mut browser, _) = hub.enter(&room);
-    browser.0.send(tungstenite::Message::binary(b"\x00\x03Ann".to_vec())).unwrap();
+    browser.join("Ann");
     let playing =
         hub.wait("a game", |rooms| find(rooms, &room["id"]).filter(|room| room["phase"] == "playing").cloned());
     assert_eq!(players(&playing).iter().filter(|(_, bot)| *bot).count(), 3, "{playing}");

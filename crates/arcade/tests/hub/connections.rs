@@ -6,10 +6,10 @@ use std::{
     time::Instant,
 };
 
-use testkit::PATIENCE;
+use testkit::{PATIENCE, stream::connect};
 use tungstenite::Error;
 
-use crate::support::{Hub, native};
+use crate::support::{Hub, native, wait_until};
 
 /// Open files of a hub.
 const FILES: u32 = 512;
@@ -21,8 +21,7 @@ const PER_HOST: usize = CONNECTIONS / 2 - 1;
 #[test]
 fn too_many_connections_of_one_host_are_refused_and_matches_go_on() {
     let hub = Hub::with_files(FILES, &[]);
-    let id = hub.room("nuggets")["id"].as_str().unwrap().to_owned();
-    let mut browser = hub.socket(&format!("/rooms/{id}/socket"), None).unwrap();
+    let (mut browser, _) = hub.enter(&hub.room("nuggets"));
     browser.say("PLAY Ann");
     browser.until("OK A");
     browser.until("DISPLAY");
@@ -46,10 +45,7 @@ fn too_many_connections_of_one_host_are_refused_and_matches_go_on() {
     last.read_to_string(&mut page).unwrap();
     assert!(page.starts_with("HTTP/1.1 200"), "{page}");
     // Its end is seen here a moment before its place is free.
-    let until = Instant::now() + PATIENCE;
-    while !hub.get("/healthz").0.starts_with("HTTP/1.1 200") {
-        assert!(Instant::now() < until, "no place is free");
-    }
+    wait_until("no place is free", || hub.get("/healthz").0.starts_with("HTTP/1.1 200"));
     let (finished, _) = hub.end();
     assert_eq!(finished.code, Some(0));
 }
@@ -60,8 +56,7 @@ fn native_clients_and_browsers_share_the_connections_of_the_process() {
     let room = native(&hub.room("robots"));
     let mut natives = vec![];
     loop {
-        let mut client = TcpStream::connect(room).unwrap();
-        client.set_read_timeout(Some(PATIENCE)).unwrap();
+        let mut client = connect(room);
         // The room greets whoever is let in.
         match client.read(&mut [0]) {
             Ok(1) => natives.push(client),

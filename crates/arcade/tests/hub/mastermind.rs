@@ -7,7 +7,7 @@ use std::{
 
 use mastermind::{Code, Feedback, Rules};
 use serde_json::{Value, json};
-use testkit::PATIENCE;
+use testkit::stream::connect;
 
 use crate::support::{Hub, native};
 
@@ -16,9 +16,7 @@ struct Terminal(BufReader<TcpStream>);
 
 impl Terminal {
     fn new(room: &Value) -> Self {
-        let stream = TcpStream::connect(native(room)).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        Self(BufReader::new(stream))
+        Self(BufReader::new(connect(native(room))))
     }
 
     fn say(&mut self, line: &str) {

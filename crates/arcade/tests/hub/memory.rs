@@ -9,12 +9,11 @@ use std::{
 };
 
 use bytes::BytesMut;
-use journal_core::{Head, MAX_SIZE, Scribe, SyncPolicy, SystemDisk, Writing};
-use netcore::{Hold as _, Hosted, Input, Leave, Link, Outbox, PeerId, Role, Room as _, Time};
+use netcore::{Input, Leave, Room as _, Time};
 use serde_json::Value;
 use testkit::{PATIENCE, TempDir};
 
-use crate::support::Hub;
+use crate::support::{Hub, record};
 
 /// Answers that nobody reads. Together they are 640 MiB.
 const ANSWERS: usize = 640;
@@ -28,31 +27,21 @@ const HOSTS: usize = 4;
 const MOST: f64 = 220e6;
 
 /// Records a match of nuggets on a map of 30 kB, which is sent to a watcher after each of 100 moves.
-fn record(journals: &Path) {
+fn record_match(journals: &Path) {
     let wall = format!("+{}+\n", "-".repeat(298));
     let map = format!("{wall}{}{wall}", format!("|{}|\n", ".".repeat(298)).repeat(98));
     let (grid, _) = nuggets::Grid::parse(map.as_bytes()).unwrap();
     let rules = nuggets::Rules { gold: 250, min_piles: 1, max_piles: 1, ..Default::default() };
     let config = nuggets::Config { rules, idle_timeout: None, rematch: false, wait_for: 0, countdown: None, seed: 1 };
-    let server = Hosted::new(nuggets::Server::new(Arc::new(grid), config).unwrap());
-    let scribe = Scribe::by_hand();
-    let writing =
-        Writing { disk: Arc::new(SystemDisk), scribe: scribe.clone(), sync: SyncPolicy::Always, max: MAX_SIZE };
-    let head = Head::new(server.engine(), "test", vec![], 99);
-    let (_, (mut room, mut hold, end)) = writing.create(journals, server, head).unwrap();
-    let (peer, mut out) = (PeerId(1), Outbox::new());
-    let connected = Input::Connected { peer, role: Role::Player, link: Link::Message, address: "10.0.0.1:1".into() };
-    room.input(Time::ZERO, connected, &mut out);
-    room.receive(Time::ZERO, peer, &mut BytesMut::from("PLAY Ann"), &mut out);
-    for step in 1..=100 {
-        let key = if step % 2 == 0 { "KEY h" } else { "KEY l" };
-        room.receive(Time::from_millis(100 * step), peer, &mut BytesMut::from(key), &mut out);
-        drop(out.drain());
-    }
-    room.input(Time::from_millis(10_100), Input::Stop(Leave::Over), &mut out);
-    end.close();
-    hold.flush();
-    while scribe.write() || scribe.keep() {}
+    record(journals, nuggets::Server::new(Arc::new(grid), config).unwrap(), |room, peer, out| {
+        room.receive(Time::ZERO, peer, &mut BytesMut::from("PLAY Ann"), out);
+        for step in 1..=100 {
+            let key = if step % 2 == 0 { "KEY h" } else { "KEY l" };
+            room.receive(Time::from_millis(100 * step), peer, &mut BytesMut::from(key), out);
+            drop(out.drain());
+        }
+        room.input(Time::from_millis(10_100), Input::Stop(Leave::Over), out);
+    });
 }
 
 /// Sends a request that a proxy passes on for this client.
@@ -87,7 +76,7 @@ fn resident(hub: &Hub) -> f64 {
 #[test]
 fn answers_that_nobody_reads_take_bounded_memory_and_others_get_theirs() {
     let data = Arc::new(TempDir::new());
-    record(&data.path().join("journals"));
+    record_match(&data.path().join("journals"));
     let hub = Hub::again(data, &["--no-default-rooms", "--proxy", "127.0.0.1"]);
     let until = Instant::now() + PATIENCE;
     let id = loop {

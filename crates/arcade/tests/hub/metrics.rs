@@ -3,14 +3,10 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
-    io::{Read as _, Write as _},
-    net::TcpStream,
     path::Path,
 };
 
-use testkit::PATIENCE;
-
-use crate::support::Hub;
+use crate::support::{Hub, raw};
 
 /// The samples by their names, with labels, and the names that have help.
 fn scrape(hub: &Hub) -> (BTreeMap<String, f64>, BTreeSet<String>) {
@@ -85,15 +81,10 @@ fn the_numbers_are_not_for_everybody_unless_the_host_wants_it() {
         rest.split_once("/metrics")?.0.parse().ok()
     });
     let ask = |path: &str| {
-        let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
         let head = format!(
             "GET {path} HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: 203.0.113.9\r\nConnection: close\r\n\r\n"
         );
-        stream.write_all(head.as_bytes()).unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        answer
+        raw(([127, 0, 0, 1], port).into(), &head)
     };
     assert!(ask("/metrics").starts_with("HTTP/1.1 200"));
     assert!(ask("/").starts_with("HTTP/1.1 404") && ask("/api/rooms").starts_with("HTTP/1.1 404"));

@@ -1,11 +1,8 @@
 //! By what names the hub may be called, so that no page of another site can pretend to be its own.
 
-use std::time::Instant;
-
-use testkit::PATIENCE;
 use tungstenite::Error;
 
-use crate::support::Hub;
+use crate::support::{Hub, wait_until};
 
 /// What a browser sends whose page was led here by the name of another site.
 const EVIL: [(&str, &str); 2] = [("Host", "evil.example"), ("Origin", "http://evil.example")];
@@ -38,10 +35,8 @@ fn a_page_whose_name_leads_here_opens_no_sockets_and_reads_nothing() {
     assert!(answer.starts_with("HTTP/1.1 421"), "{answer}");
     let both = ask(&hub, "GET", "/metrics", &[("Host", "localhost"), ("Host", "evil.example")]);
     assert!(!both.starts_with("HTTP/1.1 200"), "{both}");
-    let until = Instant::now() + PATIENCE;
-    while !hub.get("/metrics").1.contains("arcade_refused_total{what=\"name\"} 1") {
-        assert!(Instant::now() < until, "refusals are not counted");
-    }
+    let counted = || hub.get("/metrics").1.contains("arcade_refused_total{what=\"name\"} 1");
+    wait_until("refusals are not counted", counted);
 }
 
 #[test]

@@ -21,7 +21,6 @@ impl Description {
         routes
     }
 
-    /// Checks an answer.
     pub(crate) fn check(&self, method: &str, path: &str, status: u16, answer: &Value) {
         let paths = self.0["paths"].as_object().unwrap();
         let (_, methods) = paths

@@ -5,17 +5,15 @@ use std::{
     io::{Read as _, Write as _},
     net::TcpStream,
     sync::Arc,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use bytes::BytesMut;
-use journal_core::{Head, Scribe, SyncPolicy, SystemDisk, Writing};
-use netcore::{Hold as _, Hosted, Input, Link, Outbox, PeerId, Role, Room as _, Time};
+use netcore::{Input, Room as _, Time};
 use serde_json::{Value, json};
-use testkit::{PATIENCE, TempDir, peer::Peer};
-use tungstenite::Message;
+use testkit::{TempDir, peer::Peer};
 
-use crate::support::{Hub, native};
+use crate::support::{Hub, native, record, wait_until};
 
 /// Two players of nuggets, one native and one in a browser, are in their match before and after `restart`.
 fn go_on(restart: impl FnOnce(Hub) -> Hub) -> Hub {
@@ -97,21 +95,16 @@ fn a_match_of_robots_goes_on_where_it_was() {
     let options = json!({"game": "robots", "players": 1, "turns": 200, "turn_duration": 50});
     let made: Value = serde_json::from_str(&hub.request("POST", "/api/rooms", &options.to_string()).1).unwrap();
     let (mut browser, token) = hub.enter(&made);
-    browser.0.send(Message::binary(b"\x00\x03Ann".to_vec())).unwrap();
+    browser.join("Ann");
     // Some turns.
     for _ in 0..10 {
-        while !matches!(browser.0.read().unwrap(), Message::Binary(_)) {}
+        browser.binary();
     }
     let hub = Hub::again(hub.kill(), &[]);
     let mut browser = hub.come_back(&made, &token);
     // Hello, the start of the game, and at least the turns that it has seen.
     for first in [0, 2, 3, 3, 3, 3, 3, 3, 3, 3] {
-        let message = loop {
-            if let Message::Binary(bytes) = browser.0.read().unwrap() {
-                break bytes;
-            }
-        };
-        assert_eq!(message[0], first);
+        assert_eq!(browser.binary()[0], first);
     }
     let room = hub.rooms().into_iter().find(|room| room["id"] == made["id"]).unwrap();
     assert_eq!((&room["phase"], &room["players"][0]["name"]), (&json!("playing"), &json!("Ann")));
@@ -174,27 +167,18 @@ fn left_by_an_earlier_hub(data: &TempDir, matches: u32) -> String {
         seed: 5,
         max_history: robots::MAX_HISTORY,
     };
-    let scribe = Scribe::by_hand();
-    let (sync, max) = (SyncPolicy::Interval, journal_core::MAX_SIZE);
-    let writing = Writing { disk: Arc::new(SystemDisk), scribe: scribe.clone(), sync, max };
-    let hosted = Hosted::new(robots::Server::new(config).unwrap());
-    let head = Head::new(hosted.engine(), "test", vec![], 99);
-    let id = head.id;
-    let (_, (mut room, mut hold, end)) = writing.create(&data.path().join("journals"), hosted, head).unwrap();
-    let (mut out, mut now, peer) = (Outbox::new(), Time::ZERO, PeerId(1));
-    let address = "10.0.0.1:1".into();
-    room.input(now, Input::Connected { peer, role: Role::Player, link: Link::Message, address }, &mut out);
-    for _ in 0..matches {
-        room.receive(now, peer, &mut BytesMut::from(&b"\0\x03Ann"[..]), &mut out);
-        while let Some(due) = room.deadline() {
-            now = due;
-            room.input(now, Input::Elapsed, &mut out);
+    let server = robots::Server::new(config).unwrap();
+    let id = record(&data.path().join("journals"), server, |room, peer, out| {
+        let mut now = Time::ZERO;
+        for _ in 0..matches {
+            room.receive(now, peer, &mut BytesMut::from(&b"\0\x03Ann"[..]), out);
+            while let Some(due) = room.deadline() {
+                now = due;
+                room.input(now, Input::Elapsed, out);
+            }
+            out.drain().for_each(drop);
         }
-        out.drain().for_each(drop);
-    }
-    end.close();
-    hold.flush();
-    while scribe.write() || scribe.keep() {}
+    });
     format!("{id:016x}-{matches}")
 }
 
@@ -206,8 +190,5 @@ fn rooms_answer_before_old_journals_are_examined() {
     assert_eq!(Peer::new(native(&hub.room("nuggets"))).play("Ann").letter, 'A');
     let stored = || hub.get(&format!("/api/matches/{last}")).0.starts_with("HTTP/1.1 200");
     assert!(!stored(), "the old journal was examined before the player was answered");
-    let until = Instant::now() + PATIENCE;
-    while !stored() {
-        assert!(Instant::now() < until, "the old journal is not examined");
-    }
+    wait_until("the old journal is not examined", stored);
 }

@@ -8,7 +8,6 @@ use base64::{
 };
 use serde_json::{Value, json};
 use testkit::PATIENCE;
-use tungstenite::Message;
 
 use crate::{
     openapi::Description,
@@ -29,20 +28,8 @@ fn sit(hub: &Hub, room: &Value, key: Option<&str>) -> Browser {
     hub.enter_as(room, &json!({ "key": key }))
 }
 
-fn join(browser: &mut Browser, name: &str) {
-    let mut join = vec![0, u8::try_from(name.len()).unwrap()];
-    join.extend_from_slice(name.as_bytes());
-    browser.0.send(Message::binary(join)).unwrap();
-}
-
 fn until_kind(browser: &mut Browser, kind: u8) {
-    loop {
-        if let Message::Binary(bytes) = browser.0.read().unwrap()
-            && bytes.first() == Some(&kind)
-        {
-            return;
-        }
-    }
+    while browser.binary().first() != Some(&kind) {}
 }
 
 fn key(number: u8) -> String {
@@ -132,10 +119,10 @@ fn a_match_is_told_in_all_its_forms(options: &[&str]) {
     let room = small_room(&hub, 2);
     // The owner of the name, and somebody who uses it all the same.
     let mut ann = sit(&hub, &room, Some(&key(1)));
-    join(&mut ann, "Ann");
+    ann.join("Ann");
     until_kind(&mut ann, ACCEPTED);
     let mut other = sit(&hub, &room, Some(&key(2)));
-    join(&mut other, "Ann");
+    other.join("Ann");
     until_kind(&mut ann, GAME_ENDED);
     let found = matches(&hub, 1).remove(0);
     let mut proven: Vec<_> = found["players"]
@@ -232,7 +219,7 @@ fn results_are_stored_once_though_the_hub_dies_at_the_end_of_a_match() {
     for count in 1..=4 {
         let mut ann = sit(&hub, &room, None);
         until_kind(&mut ann, HELLO);
-        join(&mut ann, "Ann");
+        ann.join("Ann");
         until_kind(&mut ann, GAME_ENDED);
         // It may or may not have stored the result by now.
         hub = Hub::again(hub.kill(), &["--no-default-rooms"]);
@@ -256,7 +243,7 @@ fn without_its_database_the_hub_plays_on_and_says_so() {
     assert!(hub.get("/healthz").0.starts_with("HTTP/1.1 200"));
     let room = small_room(&hub, 1);
     let mut ann = sit(&hub, &room, Some(&key(1)));
-    join(&mut ann, "Ann");
+    ann.join("Ann");
     until_kind(&mut ann, GAME_ENDED);
     assert_eq!(ask(&hub, "GET", "/api/matches", "").0, 503);
     // With a database again, what was played meanwhile is there.

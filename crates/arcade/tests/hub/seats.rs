@@ -13,7 +13,7 @@ use std::{
 
 use netcore::HostId;
 use serde_json::{Value, json};
-use testkit::PATIENCE;
+use testkit::stream::connect;
 use tungstenite::{Error, Message};
 
 use crate::support::{Browser, Hub, native};
@@ -95,7 +95,7 @@ fn a_token_of_an_earlier_journal_is_expired() {
 fn accepted(browser: &mut Browser, count: usize) -> Vec<(String, String)> {
     let mut players = vec![];
     while players.len() < count {
-        let Message::Binary(bytes) = browser.0.read().unwrap() else { continue };
+        let bytes = browser.binary();
         if bytes[0] == 1 {
             let text = |at: usize| {
                 let end = at + 1 + usize::from(bytes[at]);
@@ -116,13 +116,10 @@ fn others_see_pseudonyms_of_addresses() {
     let mut browsers = vec![];
     for (host, name) in [("192.0.2.7", "Ann"), ("192.0.2.7", "Bob"), ("2001:db8::9", "Eve")] {
         let mut browser = hub.from(host, &room).unwrap();
-        let mut join = vec![0, 3];
-        join.extend(name.as_bytes());
-        browser.0.send(Message::binary(join)).unwrap();
+        browser.join(name);
         browsers.push(browser);
     }
-    let mut stream = std::net::TcpStream::connect(native(&room)).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut stream = connect(native(&room));
     stream.write_all(b"\0\x03Dan").unwrap();
     let mut players = accepted(&mut watcher, 4);
     players.sort();

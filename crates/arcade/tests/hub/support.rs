@@ -1,18 +1,23 @@
-//! A hub as a process, and browsers.
+//! A hub as a process, browsers, and journals of earlier hubs.
 
 use std::{
     io::{Read as _, Write as _},
     net::{SocketAddr, TcpStream},
+    path::Path,
     process::Command,
     sync::Arc,
     thread,
     time::{Duration, Instant},
 };
 
+use bytes::Bytes;
+use journal_core::{Head, Journalled, MAX_SIZE, Scribe, SyncPolicy, SystemDisk, Writing};
+use netcore::{Hold as _, Hosted, Input, Link, Outbox, PeerId, Recorded, Role, Room as _, Time};
 use serde_json::Value;
 use testkit::{
     PATIENCE, TempDir,
     process::{Finished, Process},
+    stream::connect,
 };
 use tungstenite::{ClientRequestBuilder, Error, HandshakeError, Message, WebSocket, client};
 
@@ -30,32 +35,29 @@ impl Hub {
 
     /// With these options.
     pub(crate) fn with(options: &[&str]) -> Self {
-        Self::at(Arc::new(TempDir::new()), "0", options)
+        Self::again(Arc::new(TempDir::new()), options)
     }
 
     /// With at most this many open files.
     pub(crate) fn with_files(files: u32, options: &[&str]) -> Self {
-        let data = Arc::new(TempDir::new());
         let mut command = Command::new("sh");
         command.args(["-c", &format!("ulimit -n {files} && exec \"$0\" \"$@\"")]);
         command.arg(env!("CARGO_BIN_EXE_arcade"));
-        let process = Process::start(command.args(["--port", "0", "--data"]).arg(data.path()).args(options));
-        let address = SocketAddr::from(([127, 0, 0, 1], process.port()));
-        Self { process, address, data }
+        Self::run(command, Arc::new(TempDir::new()), options)
     }
 
     /// On the data of an earlier one.
     pub(crate) fn again(data: Arc<TempDir>, options: &[&str]) -> Self {
-        Self::at(data, "0", options)
-    }
-
-    fn at(data: Arc<TempDir>, port: &str, options: &[&str]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_arcade"));
         // What the allocator keeps for each thread would hide what is held.
         command.env("MALLOC_ARENA_MAX", "1");
-        let process = Process::start(command.args(["--port", port, "--data"]).arg(data.path()).args(options));
-        let port = process.port();
-        Self { process, address: SocketAddr::from(([127, 0, 0, 1], port)), data }
+        Self::run(command, data, options)
+    }
+
+    fn run(mut command: Command, data: Arc<TempDir>, options: &[&str]) -> Self {
+        let process = Process::start(command.args(["--port", "0", "--data"]).arg(data.path()).args(options));
+        let address = SocketAddr::from(([127, 0, 0, 1], process.port()));
+        Self { process, address, data }
     }
 
     /// Kills it as `kill -9` does, and gives its data.
@@ -79,23 +81,16 @@ impl Hub {
     }
 
     pub(crate) fn request(&self, method: &str, path: &str, body: &str) -> (String, String) {
-        let mut stream = self.connect();
         let head = format!("{method} {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n", self.address);
         let kind = format!("Content-Type: application/json\r\nContent-Length: {}\r\n", body.len());
-        write!(stream, "{head}{kind}\r\n{body}").unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
+        let answer = self.raw(&format!("{head}{kind}\r\n{body}"));
         let (head, body) = answer.split_once("\r\n\r\n").unwrap();
         (head.to_owned(), body.to_owned())
     }
 
     /// The answer to a request that is given in full.
     pub(crate) fn raw(&self, request: &str) -> String {
-        let mut stream = self.connect();
-        stream.write_all(request.as_bytes()).unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        answer
+        raw(self.address, request)
     }
 
     /// Waits until the rooms are as `found` wants them.
@@ -120,9 +115,7 @@ impl Hub {
     }
 
     pub(crate) fn connect(&self) -> TcpStream {
-        let stream = TcpStream::connect(self.address).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        stream
+        connect(self.address)
     }
 
     pub(crate) fn rooms(&self) -> Vec<Value> {
@@ -187,9 +180,47 @@ impl Hub {
     }
 }
 
+/// The answer to a request that is given in full.
+pub(crate) fn raw(server: SocketAddr, request: &str) -> String {
+    let mut stream = connect(server);
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
 /// Where native clients reach a room.
 pub(crate) fn native(room: &Value) -> SocketAddr {
     SocketAddr::from(([127, 0, 0, 1], u16::try_from(room["port"].as_u64().unwrap()).unwrap()))
+}
+
+/// Waits until this is so.
+pub(crate) fn wait_until(what: &str, is_so: impl Fn() -> bool) {
+    let until = Instant::now() + PATIENCE;
+    while !is_so() {
+        assert!(Instant::now() < until, "{what}");
+    }
+}
+
+/// Records in a new journal what `play` does in a room with one player. Gives the number of the journal.
+pub(crate) fn record<E: Recorded>(
+    journals: &Path,
+    engine: E,
+    play: impl FnOnce(&mut Journalled<E>, PeerId, &mut Outbox),
+) -> u64 {
+    let (disk, scribe) = (Arc::new(SystemDisk), Scribe::by_hand());
+    let writing = Writing { disk, scribe: scribe.clone(), sync: SyncPolicy::Always, max: MAX_SIZE };
+    let head = Head::new(&engine, "test", vec![], 99);
+    let id = head.id;
+    let (_, (mut room, mut hold, end)) = writing.create(journals, Hosted::new(engine), head).unwrap();
+    let (peer, mut out) = (PeerId(1), Outbox::new());
+    let connected = Input::Connected { peer, role: Role::Player, link: Link::Message, address: "10.0.0.1:1".into() };
+    room.input(Time::ZERO, connected, &mut out);
+    play(&mut room, peer, &mut out);
+    end.close();
+    hold.flush();
+    while scribe.write() || scribe.keep() {}
+    id
 }
 
 /// A socket of a browser.
@@ -199,6 +230,21 @@ pub(crate) struct Browser(pub(crate) WebSocket<TcpStream>);
 impl Browser {
     pub(crate) fn say(&mut self, text: &str) {
         self.0.send(Message::text(text)).unwrap();
+    }
+
+    /// Joins a match of robots.
+    pub(crate) fn join(&mut self, name: &str) {
+        let join = [&[0, u8::try_from(name.len()).unwrap()][..], name.as_bytes()].concat();
+        self.0.send(Message::binary(join)).unwrap();
+    }
+
+    /// The next message that is no text.
+    pub(crate) fn binary(&mut self) -> Bytes {
+        loop {
+            if let Message::Binary(bytes) = self.0.read().unwrap() {
+                return bytes;
+            }
+        }
     }
 
     /// The next text that begins with `front`.

@@ -140,14 +140,14 @@ pub(super) struct Knowledge {
 
 impl Knowledge {
     /// The knowledge of a player who has just joined, with states of this space.
-    pub(super) const fn new(space: StateSpace) -> Self {
+    pub(super) fn new(space: StateSpace) -> Self {
         Self {
             space,
             phase: Phase::Idle,
             hand: Hand::new(),
             upcard: None,
             seen: 0,
-            episode: Episode::new(),
+            episode: Episode::default(),
             resumed: false,
         }
     }

@@ -21,8 +21,9 @@ pub(super) const fn index_of(value: u8) -> usize {
     (value - MIN_UPCARD) as usize
 }
 
+/// The card value at this place.
 #[expect(clippy::cast_possible_truncation, reason = "there are ten values")]
-const fn value_of(index: usize) -> u8 {
+pub(super) const fn card_value(index: usize) -> u8 {
     index as u8 + MIN_UPCARD
 }
 
@@ -191,7 +192,7 @@ fn nodes(deal: &Deal) -> Vec<Node> {
     let mut at = 0;
     while let Some(node) = nodes.get(at).cloned() {
         for card in 0..VALUES {
-            let points = node.points.with(value_of(card));
+            let points = node.points.with(card_value(card));
             if points.is_bust() || node.counts[card] == deal.counts[card] {
                 continue;
             }
@@ -210,7 +211,7 @@ fn nodes(deal: &Deal) -> Vec<Node> {
 }
 
 fn drawings(deal: &Deal, upcard: usize) -> Vec<Drawing> {
-    let start = Points::EMPTY.with(value_of(upcard));
+    let start = Points::EMPTY.with(card_value(upcard));
     let open = |counts, cards| Drawing { counts, cards, then: [Then::Ends(0); VALUES] };
     let mut ways = vec![open([0; VALUES], 0)];
     let mut places = BTreeMap::new();
@@ -218,7 +219,7 @@ fn drawings(deal: &Deal, upcard: usize) -> Vec<Drawing> {
     let mut at = 0;
     while let Some(way) = ways.get(at).cloned() {
         for card in 0..VALUES {
-            let after = points[at].with(value_of(card));
+            let after = points[at].with(card_value(card));
             let mut counts = way.counts;
             counts[card] += 1;
             // What the deck cannot give has no chance later; it ends here so that the list does.

@@ -39,9 +39,7 @@ impl Game {
     }
 
     /// The game that had this state, at the table of this number.
-    ///
-    /// # Errors
-    /// [`StateError`] when no game of this dealer can be in it.
+    /// Fails with [`StateError`] when no game of this dealer can be in it.
     pub(crate) fn restore(config: &Config, number: u32, state: GameState) -> Result<Self, StateError> {
         let GameState { records, deck, drawn, round, revealed } = state;
         if records.len() != config.players {

@@ -264,7 +264,7 @@ mod tests {
         let mut score = Score::default();
         for _ in 0..rounds {
             deck.reset();
-            let mut episode = Episode::new();
+            let mut episode = Episode::default();
             let mut draw = |rng: &mut Pcg64| deck.draw(rng).unwrap();
             let [first, hole, second, upcard] = core::array::from_fn(|_| draw(rng));
             let mut player = Points::EMPTY.with(first).with(second);

@@ -27,10 +27,7 @@ impl Pending {
         self.deadlines.iter().map(|(&peer, &due)| (peer, due)).collect()
     }
 
-    /// Restores the clients from their recorded deadlines.
-    ///
-    /// # Errors
-    /// [`StateError`] when somebody is among them twice.
+    /// Restores the clients from their recorded deadlines. Fails with [`StateError`] when somebody is among them twice.
     pub(crate) fn restore(state: Vec<(PeerId, Time)>) -> Result<Self, StateError> {
         let mut pending = Self::default();
         for (peer, due) in state {

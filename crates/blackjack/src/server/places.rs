@@ -46,9 +46,7 @@ impl Places {
     }
 
     /// Places that these have. Which host may have how many depends on who came when, so that is not asked again.
-    ///
-    /// # Errors
-    /// [`StateError`] when they are too many, or one has two.
+    /// Fails with [`StateError`] when they are too many, or one has two.
     pub(crate) fn restore(total: usize, state: Vec<(PeerId, HostId)>) -> Result<Self, StateError> {
         let mut places = Self::new(total);
         let possible = state.len() <= total && state.into_iter().all(|(peer, host)| places.put(peer, host));

@@ -78,9 +78,7 @@ impl Printer {
     }
 
     /// This printer, which was recorded, for a dealer that is set up so.
-    ///
-    /// # Errors
-    /// [`StateError`] when it would print more or less than others.
+    /// Fails with [`StateError`] when it would print more or less than others.
     pub(super) fn restored(self, config: &Config) -> Result<Self, StateError> {
         let bucket = self.deserted.as_ref();
         if bucket.is_some() != config.forever || bucket.is_some_and(|bucket| !has_rate(bucket)) {

@@ -138,9 +138,7 @@ impl Queue {
     }
 
     /// The queue that had this state.
-    ///
-    /// # Errors
-    /// [`StateError`] when it has a line of nobody, two of one host, or numbers that are not given yet.
+    /// Fails with [`StateError`] when it has a line of nobody, two of one host, or numbers that are not given yet.
     pub(super) fn restore(state: QueueState) -> Result<Self, StateError> {
         let QueueState { lines, served, next } = state;
         let mut queue = Self { next, ..Self::default() };

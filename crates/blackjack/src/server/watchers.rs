@@ -107,10 +107,7 @@ impl Watchers {
         WatchersState { watchers: places.state(), shown: *shown, free_at: *free_at, stale: *stale }
     }
 
-    /// The watchers that had this state.
-    ///
-    /// # Errors
-    /// [`StateError`] when there is no place for so many.
+    /// The watchers that had this state. Fails with [`StateError`] when there is no place for so many.
     pub(crate) fn restore(state: WatchersState) -> Result<Self, StateError> {
         let WatchersState { watchers, shown, free_at, stale } = state;
         Ok(Self { places: Places::restore(MAX_WATCHERS, watchers)?, shown, free_at, stale })

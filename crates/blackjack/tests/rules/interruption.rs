@@ -5,11 +5,7 @@ use std::time::Duration;
 use blackjack::{Config, DealerMessage};
 use netcore::{Departure, Engine, GameEvent, Gone, Outcome, Phase, Role};
 
-use crate::room::{Room, config};
-
-fn two(rounds: u32) -> Config {
-    Config { players: 2, ..config(rounds) }
-}
+use crate::room::{Room, config, two};
 
 // How games of two begin, without pauses or with them.
 const TWO: &str = "
@@ -160,7 +156,7 @@ fn whoever_has_closed_its_sending_half_is_not_waited_for() {
          Bob > JOIN Bob
          Bob < BEGIN, CARD Ace of Hearts, CARD Ten of Clubs, DEALER Jack of Clubs, DECISION",
     );
-    assert!(room.log().contains(&"Ann left table 1, seat 1: closed the connection".to_owned()), "{:?}", room.log());
+    assert!(room.log.contains(&"Ann left table 1, seat 1: closed the connection".to_owned()), "{:?}", room.log);
 }
 
 #[test]
@@ -173,7 +169,7 @@ fn a_dealer_to_whom_nobody_comes_back_is_deserted() {
     assert_eq!(room.row("Ann"), [0; 6]);
     let gone =
         |event: &&GameEvent| matches!(event, GameEvent::Left { why: Departure::Disconnected(Gone::Interrupted), .. });
-    assert_eq!(room.events().iter().filter(gone).count(), 2);
+    assert_eq!(room.events.iter().filter(gone).count(), 2);
 }
 
 #[test]
@@ -184,7 +180,7 @@ fn a_seat_is_held_for_its_host_and_not_only_for_its_name() {
         room.connect_from(host, Role::Player, who);
         room.send(who, b"JOIN Ann\0");
         assert_eq!(room.heard(who), []);
-        assert!(room.log().last().unwrap().starts_with("Ann waits behind "));
+        assert!(room.log.last().unwrap().starts_with("Ann waits behind "));
     }
     room.join("Bob");
     assert_eq!(room.heard("Bob"), []);
@@ -205,9 +201,9 @@ fn of_two_seats_with_one_name_the_first_comer_gets_the_first() {
         room.connect(who);
         room.send(who, b"JOIN Ann\0");
     }
-    let seats: Vec<&str> = room.log().iter().filter_map(|line| line.strip_prefix("Ann sits at ")).collect();
+    let seats: Vec<&str> = room.log.iter().filter_map(|line| line.strip_prefix("Ann sits at ")).collect();
     assert_eq!(seats[4..], ["table 1, seat 1", "table 1, seat 2", "table 2, seat 1", "table 2, seat 2"]);
-    assert_eq!(room.log().last().unwrap(), "Ann waits behind 0");
+    assert_eq!(room.log.last().unwrap(), "Ann waits behind 0");
 }
 
 #[test]
@@ -219,7 +215,7 @@ fn a_dealer_that_is_stopped_while_it_holds_seats_prints_how_it_stands() {
     assert_eq!(room.server().outcome(), Some(Outcome::Stopped));
     assert_eq!(room.row("Ann")[0], 1);
     assert_eq!(
-        room.log()[room.log().len() - 2..],
+        room.log[room.log.len() - 2..],
         ["table 1 was not played to its end", "Ann left table 1, seat 1: did not come back after the server was away"]
     );
 }
@@ -234,7 +230,7 @@ fn those_who_had_no_seat_are_forgotten() {
     room.watch("Wes");
     room.kill();
     room.join_all(&["Bob", "Cyd"]);
-    let log: Vec<&String> = room.log().iter().filter(|line| line.contains(" waits behind ")).collect();
+    let log: Vec<&String> = room.log.iter().filter(|line| line.contains(" waits behind ")).collect();
     assert_eq!(log[log.len() - 2..], ["Bob waits behind 0", "Cyd waits behind 1"]);
     room.join("Ann");
     room.send("Ann", b"STAND\0");

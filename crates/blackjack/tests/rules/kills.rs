@@ -117,7 +117,7 @@ impl Game {
     fn kill(&mut self) {
         let goodbyes: Vec<String> = self
             .room
-            .events()
+            .events
             .iter()
             .filter_map(|event| match event {
                 GameEvent::Left { name, why: Departure::Quit | Departure::GameOver, .. } => Some(name.clone()),
@@ -197,7 +197,7 @@ fn what_counts_is_what_was_told_however_often_the_dealer_is_killed() {
             steps += 1;
             assert!(steps < 20_000, "seed {seed}: it never ends");
         }
-        let printed = game.room.printed().join("\n");
+        let printed = game.room.printed.join("\n");
         for (name, player) in &game.players {
             let row = game.room.row(name);
             let Score { wins, pushes, losses, busts } = player.score;

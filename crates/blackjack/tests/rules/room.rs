@@ -58,16 +58,18 @@ struct Wire {
 
 /// A server, its clock, and everybody who is connected or was.
 pub(crate) struct Room<E: Engine<Protocol = Blackjack> = Server> {
-    hosted: Hosted<E>,
+    pub(crate) hosted: Hosted<E>,
     pub(crate) now: Time,
     wires: BTreeMap<String, Wire>,
     names: BTreeMap<PeerId, String>,
     next_peer: u64,
-    log: Vec<String>,
+    /// The lines of the log so far.
+    pub(crate) log: Vec<String>,
     /// Of each `Progress`: the table, the rounds that are over and those that it has.
     pub(crate) progress: Vec<(u32, u64, u64)>,
-    printed: Vec<String>,
-    events: Vec<GameEvent>,
+    pub(crate) printed: Vec<String>,
+    /// What happened so far, but for what was printed.
+    pub(crate) events: Vec<GameEvent>,
     /// All that went in and came out, if that is wanted.
     pub(crate) record: Option<Vec<Recorded>>,
 }
@@ -75,6 +77,11 @@ pub(crate) struct Room<E: Engine<Protocol = Blackjack> = Server> {
 /// A server of one table for one player that sends at once.
 pub(crate) fn config(rounds: u32) -> Config {
     Config { delay: Duration::ZERO, ..Config::new(rounds, Seed::from_number(1)) }
+}
+
+/// The same for two players.
+pub(crate) fn two(rounds: u32) -> Config {
+    Config { players: 2, ..config(rounds) }
 }
 
 impl Room {
@@ -216,25 +223,6 @@ impl<E: Engine<Protocol = Blackjack>> Room<E> {
         self.hosted.engine()
     }
 
-    pub(crate) fn hosted(&self) -> &Hosted<E> {
-        &self.hosted
-    }
-
-    /// What happened so far, but for what was printed.
-    pub(crate) fn events(&self) -> &[GameEvent] {
-        &self.events
-    }
-
-    /// The lines of the log so far.
-    pub(crate) fn log(&self) -> &[String] {
-        &self.log
-    }
-
-    /// What was printed so far.
-    pub(crate) fn printed(&self) -> &[String] {
-        &self.printed
-    }
-
     /// What was printed last of somebody: rounds, wins, pushes, losses, busts and forfeits.
     #[track_caller]
     pub(crate) fn row(&self, who: &str) -> [u64; 6] {
@@ -303,10 +291,6 @@ impl<E: Engine<Protocol = Blackjack>> Room<E> {
 
     pub(crate) fn stop(&mut self) {
         self.apply(Step::Stop(Leave::Over));
-    }
-
-    pub(crate) fn suspend(&mut self) {
-        self.apply(Step::Stop(Leave::Resumable));
     }
 
     pub(crate) fn refresh(&mut self, who: &str) {

@@ -26,7 +26,7 @@ fn a_host_with_thousands_keeps_nobody_from_the_next_table() {
         assert_eq!(closed, 2_500 - MAX_CLIENTS_OF_HOST, "a host can have half of all places");
         join(&mut room, "192.0.2.1", "Ann");
         assert!(!room.is_closed("Ann"));
-        assert_eq!(room.log().last().unwrap(), "Ann waits behind 0");
+        assert_eq!(room.log.last().unwrap(), "Ann waits behind 0");
         // The table that is played comes to its end.
         for number in 0..players {
             room.send(&format!("m{number}"), b"STAND\0");
@@ -60,7 +60,7 @@ fn how_many_come_before_is_told_by_turns() {
         ("192.0.2.3", "c0", Some(1)),
     ] {
         join(&mut room, host, who);
-        let told = match room.events().last() {
+        let told = match room.events.last() {
             Some(GameEvent::Waiting { before, name, .. }) => Some(*before).filter(|_| name == who),
             _ => None,
         };
@@ -87,26 +87,26 @@ fn joining_and_leaving_over_and_over_fills_no_disk() {
     for json in [false, true] {
         let mut room = Room::new(Config { forever: true, json, ..config(1) });
         (0..1_000).for_each(|number| leave(&mut room, number));
-        assert_eq!(room.printed().len(), 10);
+        assert_eq!(room.printed.len(), 10);
         room.wait(Duration::from_secs(1));
         leave(&mut room, 1_000);
         let told = if json { "\"left_out\":990}" } else { "\n990 tables that were deserted before are left out" };
-        assert!(room.printed()[10].ends_with(told), "{}", room.printed()[10]);
+        assert!(room.printed[10].ends_with(told), "{}", room.printed[10]);
         // A table that is played to its end is always printed.
         leave(&mut room, 1_001);
         join(&mut room, "192.0.2.1", "Ann");
         room.send("Ann", b"STAND\0");
-        assert_eq!(room.printed().len(), 12);
-        assert!(room.printed()[11].contains("Ann"));
+        assert_eq!(room.printed.len(), 12);
+        assert!(room.printed[11].contains("Ann"));
         leave(&mut room, 1_002);
         room.stop();
         let told = if json { "{\"left_out\":1}" } else { "1 table that was deserted before are left out" };
-        assert_eq!(room.printed().last().unwrap(), &told.replace("are", if json { "are" } else { "is" }));
+        assert_eq!(room.printed.last().unwrap(), &told.replace("are", if json { "are" } else { "is" }));
     }
     // As many as were asked for are never left out.
     let mut room = Room::new(Config { tables: 40, ..config(1) });
     (0..40).for_each(|number| leave(&mut room, number));
-    assert_eq!(room.printed().len(), 40);
+    assert_eq!(room.printed.len(), 40);
 }
 
 #[test]
@@ -131,12 +131,12 @@ fn whoever_takes_a_seat_leaves_it_once_and_faults_are_warnings() {
         ("Fay", Departure::GameOver),
     ] {
         let told = |what: &str| -> Vec<&str> {
-            room.log().iter().filter_map(|line| line.strip_prefix(&format!("{who} {what} "))).collect()
+            room.log.iter().filter_map(|line| line.strip_prefix(&format!("{who} {what} "))).collect()
         };
         let seats = told("sits at");
         assert_eq!((seats.len(), told("left")), (1, vec![&*format!("{}: {why}", seats[0])]), "{who}");
     }
-    for event in room.events() {
+    for event in &room.events {
         match event {
             GameEvent::Ended { complete, standings, .. } => {
                 assert!(*complete && standings.len() == 2 && standings[0].rank == 1);
@@ -159,7 +159,7 @@ fn accounts_are_given_to_the_log_as_they_were_asked_for() {
     (0..50).for_each(|_| room.send("Ann", b"STAND\0"));
     room.wait(Duration::from_secs(20));
     let notices: Vec<&str> = room
-        .events()
+        .events
         .iter()
         .filter_map(|event| match event {
             GameEvent::Notice { severity: Severity::Requested, peer: None, text } => Some(text.as_str()),

@@ -60,7 +60,7 @@ fn check_again<E: Engine>(again: &mut Hosted<E>, record: &[Recorded], what: &str
 fn a_dealer_that_is_copied_or_read_again_goes_the_same_way() {
     for seed in 0..60 {
         let (mut drive, mut rng) = game(seed, 0);
-        let mut kept: Vec<(usize, Hosted<Server>)> = vec![(0, written_and_read(drive.room.hosted()))];
+        let mut kept: Vec<(usize, Hosted<Server>)> = vec![(0, written_and_read(&drive.room.hosted))];
         for _ in 0..400 {
             if rng.random_range(0..80) == 0 {
                 drive.interrupt();
@@ -68,7 +68,7 @@ fn a_dealer_that_is_copied_or_read_again_goes_the_same_way() {
                 drive.random();
             }
             if rng.random_range(0..20) == 0 {
-                let hosted = drive.room.hosted();
+                let hosted = &drive.room.hosted;
                 let again = if rng.random() { hosted.clone() } else { written_and_read(hosted) };
                 kept.push((record(&drive).len(), again));
             }
@@ -76,7 +76,7 @@ fn a_dealer_that_is_copied_or_read_again_goes_the_same_way() {
         drive.room.stop();
         for (from, mut again) in kept {
             check_again(&mut again, &record(&drive)[from..], &format!("seed {seed}, from {from}"));
-            assert_eq!(again.deadline(), drive.room.hosted().deadline());
+            assert_eq!(again.deadline(), drive.room.hosted.deadline());
         }
     }
 }
@@ -172,8 +172,8 @@ fn a_damaged_state_is_refused_or_does_no_harm() {
     for seed in 0..14 {
         let steps = 60 + usize::try_from(seed).unwrap() * 17;
         let (mut drive, mut rng) = game(seed, steps);
-        let (setup, digest) = (drive.room.server().setup(), drive.room.hosted().digest());
-        let state = serde_json::to_value(drive.room.hosted().state()).unwrap();
+        let (setup, digest) = (drive.room.server().setup(), drive.room.hosted.digest());
+        let state = serde_json::to_value(drive.room.hosted.state()).unwrap();
         let from = record(&drive).len();
         (0..40).for_each(|_| drop(drive.random()));
         drive.interrupt();
@@ -224,10 +224,10 @@ fn scene() -> Room {
 
 #[test]
 fn what_no_dealer_can_be_in_is_refused() {
-    let played = serde_json::to_value(scene().hosted().state()).unwrap();
+    let played = serde_json::to_value(scene().hosted.state()).unwrap();
     let mut room = scene();
     room.kill();
-    let paused = serde_json::to_value(room.hosted().state()).unwrap();
+    let paused = serde_json::to_value(room.hosted.state()).unwrap();
     let setup = scene().server().setup();
     let restore = |state: Value| Hosted::<Server>::restore(setup, serde_json::from_value(state).ok()?).ok();
     assert!(restore(played.clone()).is_some() && restore(paused.clone()).is_some());

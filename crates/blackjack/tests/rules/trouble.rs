@@ -2,14 +2,10 @@
 
 use std::time::Duration;
 
-use blackjack::{Config, DealerMessage, Dialect, Name, PlayerMessage};
+use blackjack::{DealerMessage, Dialect, Name, PlayerMessage};
 use netcore::{Engine, Gone, Outcome};
 
-use crate::room::{Room, config};
-
-fn two(rounds: u32) -> Config {
-    Config { players: 2, ..config(rounds) }
-}
+use crate::room::{Room, config, two};
 
 // Ann is asked, Bob waits for his turn.
 fn seated() -> Room {
@@ -181,6 +177,6 @@ fn a_dealer_whom_all_players_have_left_says_so() {
             (room.server().outcome(), room.server().outcome()),
             (Some(Outcome::Deserted), Some(Outcome::Deserted))
         );
-        assert_eq!(room.log().last().unwrap(), "table 1 was not played to its end");
+        assert_eq!(room.log.last().unwrap(), "table 1 was not played to its end");
     }
 }

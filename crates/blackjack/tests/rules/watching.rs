@@ -3,11 +3,11 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use blackjack::{Card, Config, DealerMessage, Deck, Seed, Server, Table};
-use netcore::{Engine, Gone, Outcome, Phase, Role};
+use netcore::{Engine, Gone, Leave, Outcome, Phase, Role};
 
 use crate::{
     drive::Drive,
-    room::{Room, config, messages},
+    room::{Room, Step, config, messages},
 };
 
 // The order of the deck in a round of a table, counted from 1, by the same shuffles.
@@ -218,9 +218,9 @@ fn a_game_that_is_gone_on_with_later_tells_nobody() {
     room.watch("Wat");
     room.heard("Ann");
     room.bytes("Wat");
-    room.suspend();
+    room.apply(Step::Stop(Leave::Resumable));
     assert_eq!((room.bytes("Ann"), room.bytes("Bob"), room.bytes("Wat")), (vec![], vec![], vec![]));
-    assert!(["Ann", "Bob", "Wat"].iter().all(|who| !room.is_closed(who)) && room.printed().is_empty());
+    assert!(["Ann", "Bob", "Wat"].iter().all(|who| !room.is_closed(who)) && room.printed.is_empty());
     assert_eq!(room.server().outcome(), Some(Outcome::Stopped));
 }
 
@@ -257,7 +257,7 @@ fn a_table_is_a_room_by_itself() {
     room.send("Ann", b"STAND\0");
     room.send("Bob", b"STAND\0");
     assert_eq!(
-        (status(&room).0, room.server().outcome(), room.printed().len()),
+        (status(&room).0, room.server().outcome(), room.printed.len()),
         (Phase::Over, Some(Outcome::Finished), 1)
     );
     let mut room = Room::of(Table::new(config(5), 1).unwrap());

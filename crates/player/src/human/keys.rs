@@ -53,8 +53,8 @@ impl Person {
             Key::Interrupt | Key::EndOfInput => self.leaving = true,
             Key::Redraw => self.stage.forget(),
             Key::Suspend => self.stage.suspend(),
-            _ if view.shows_help() => view.toggle_help(),
-            Key::Byte(b'?') | Key::Function(1) => view.toggle_help(),
+            _ if view.help => view.help = false,
+            Key::Byte(b'?') | Key::Function(1) => view.help = true,
             Key::Byte(b'q' | b'Q') => self.leaving = true,
             Key::Byte(key) => match &mut self.state {
                 State::Over(_) if key == b'\n' => self.join(),

@@ -67,9 +67,7 @@ pub(crate) struct TrainArgs {
 
 impl TrainArgs {
     /// How the learner decides, and that in words.
-    ///
-    /// # Errors
-    /// [`UsageError`](cmdkit::UsageError) when there is a chance for a learner that has none.
+    /// Fails with [`UsageError`](cmdkit::UsageError) when there is a chance for a learner that has none.
     pub(crate) fn explore(&self) -> anyhow::Result<(Explore, String)> {
         Ok(self.explore.explore(&chance(self.epsilon.as_ref(), &[self.explore])?))
     }

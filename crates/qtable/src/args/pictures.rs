@@ -81,9 +81,7 @@ pub(crate) struct PictureArgs {
 
 impl PictureArgs {
     /// The files that are asked for; those of `--output` can have these formats.
-    ///
-    /// # Errors
-    /// [`UsageError`] when the name of one has no ending that stands for a format.
+    /// Fails with [`UsageError`] when the name of one has no ending that stands for a format.
     pub(crate) fn files(&self, formats: &[(FileFormat, &str)]) -> Result<Vec<(FileFormat, &Path)>, UsageError> {
         let mut files: Vec<(FileFormat, &Path)> = vec![];
         files.extend(self.svg.iter().map(|path| (FileFormat::Svg, path.as_path())));
@@ -179,10 +177,7 @@ pub(crate) struct CurveArgs {
 }
 
 impl CurveArgs {
-    /// The files that are asked for.
-    ///
-    /// # Errors
-    /// As [`PictureArgs::files`].
+    /// The files that are asked for. Fails as [`PictureArgs::files`].
     pub(crate) fn files(&self) -> Result<Vec<(FileFormat, &Path)>, UsageError> {
         let mut files = self.picture.files(&[&PICTURES[..], &[NUMBERS]].concat())?;
         files.extend(self.csv.iter().map(|path| (FileFormat::Csv, path.as_path())));
@@ -190,9 +185,7 @@ impl CurveArgs {
     }
 
     /// The ways to explore, each once, and the chance that goes with one of them.
-    ///
-    /// # Errors
-    /// [`UsageError`] when there is a chance for learners that have none.
+    /// Fails with [`UsageError`] when there is a chance for learners that have none.
     pub(crate) fn ways(&self) -> anyhow::Result<(Vec<Way>, Epsilon)> {
         let all = [Way::Random, Way::Epsilon, Way::UntilConfident];
         let asked: Vec<Way> =

@@ -71,7 +71,6 @@ impl From<Space> for StateSpace {
 /// A chance as it was typed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Epsilon {
-    /// The chance.
     pub(crate) chance: Chance,
     /// What was typed for it.
     pub(crate) typed: String,

@@ -31,10 +31,7 @@ const PANEL: f32 = LABELS + 10.0 * COLUMN;
 const BETWEEN: f32 = 56.0;
 const LEGEND: f32 = 350.0;
 
-/// Draws it.
-///
-/// # Errors
-/// When the width of the title cannot be computed.
+/// Draws it. Fails when the width of the title cannot be computed.
 pub(crate) fn picture(chart: &Chart, title: &str) -> anyhow::Result<Picture> {
     let (hard, soft) = (chart.rows(false), chart.rows(true));
     let right = MARGIN + PANEL + BETWEEN;

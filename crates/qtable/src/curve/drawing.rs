@@ -3,7 +3,7 @@
 //! Each series has a colour of a palette that people who see no red or no green tell apart, a mark of its own, and its name
 //! beside its end, so that no colour says anything alone. Thin lines are single runs, the thick one is their mean.
 
-use super::{Curves, End, Series};
+use super::{Curves, End, FIRST, Series, power};
 use crate::{
     args::Way,
     judge::facts,
@@ -22,10 +22,7 @@ const BOTTOM: f32 = 540.0;
 /// The least distance between two names at the right.
 const NAMES: f32 = 42.0;
 
-/// Draws them.
-///
-/// # Errors
-/// When the width of the title cannot be computed.
+/// Draws them. Fails when the width of the title cannot be computed.
 pub(crate) fn picture(curves: &Curves, title: Option<&str>) -> anyhow::Result<Picture> {
     let runs = curves.series.first().map_or(0, |series| series.runs.len());
     let each = if runs == 1 { "one run each".to_owned() } else { format!("{runs} runs each, and their mean") };
@@ -64,16 +61,15 @@ struct Plot {
 }
 
 impl Plot {
-    #[expect(clippy::cast_precision_loss, reason = "a place on a picture")]
     fn of(curves: &Curves) -> Self {
         let points = || curves.series.iter().flat_map(|series| &series.runs).flat_map(|run| &run.points);
-        let last = points().map(|&(rounds, _)| rounds).max().unwrap_or(super::FIRST).max(10 * super::FIRST);
+        let last = points().map(|&(rounds, _)| rounds).max().unwrap_or(FIRST).max(10 * FIRST);
         let values = || points().map(|&(_, value)| value).chain([curves.optimum, curves.mimic]);
         let (low, high) = (values().fold(0.0, f64::min), values().fold(-1.0, f64::max));
         let step = [0.005, 0.01, 0.02, 0.05].into_iter().find(|step| (high - low) / step <= 9.0).unwrap_or(0.1);
         Self {
-            from: (super::FIRST as f64).log10(),
-            to: (last as f64).log10(),
+            from: power(FIRST),
+            to: power(last),
             // Whole steps, with room at both ends.
             low: ((low / step).floor()) * step,
             high: ((high / step).floor() + 1.0) * step,
@@ -81,9 +77,9 @@ impl Plot {
         }
     }
 
-    #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "a place on a picture")]
+    #[expect(clippy::cast_possible_truncation, reason = "a place on a picture")]
     fn x(&self, rounds: u64) -> f32 {
-        LEFT + ((rounds.max(1) as f64).log10() - self.from) as f32 / (self.to - self.from) as f32 * (RIGHT - LEFT)
+        LEFT + (power(rounds) - self.from) as f32 / (self.to - self.from) as f32 * (RIGHT - LEFT)
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "a place on a picture")]
@@ -107,7 +103,7 @@ fn axes(picture: &mut Picture, plot: &Plot) {
         line(&[(LEFT, y), (RIGHT, y)], GRID, 1.0);
         labels.push(Text::new((LEFT - 12.0, y + 5.5), 16.0, INK, number(value, 2)).end());
     }
-    let mut rounds = super::FIRST;
+    let mut rounds = FIRST;
     while plot.x(rounds) <= RIGHT + 0.5 {
         let x = plot.x(rounds);
         line(&[(x, TOP), (x, BOTTOM)], GRID, 1.0);

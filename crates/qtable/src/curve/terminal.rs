@@ -13,7 +13,7 @@ use ratatui::{
     },
 };
 
-use super::{Curves, End, FIRST, Series, TITLE};
+use super::{Curves, End, FIRST, Series, TITLE, power};
 use crate::{args::Way, judge::facts};
 
 /// Columns left of the plot, for values, and right of it, for names.
@@ -170,12 +170,6 @@ impl<'a> Plot<'a> {
         let part = ((power(rounds) - self.from) / (self.to - self.from)).clamp(0.0, 1.0);
         self.area.x + ((part * f64::from(self.area.width)) as u16).min(self.area.width.saturating_sub(1))
     }
-}
-
-/// The power of ten that is this number.
-#[expect(clippy::cast_precision_loss, reason = "a place in a plot")]
-fn power(rounds: u64) -> f64 {
-    (rounds.max(1) as f64).log10()
 }
 
 /// A number of rounds with a unit, as in `20 k`.

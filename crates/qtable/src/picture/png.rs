@@ -37,10 +37,7 @@ pub(super) fn write(picture: &Picture) -> anyhow::Result<Vec<u8>> {
     pixels.encode_png().map_err(|error| anyhow!("cannot write the PNG: {error}"))
 }
 
-/// The width of a text with letters of this size, as it is rendered.
-///
-/// # Errors
-/// When it cannot be rendered.
+/// The width of a text with letters of this size, as it is rendered. Fails when it cannot be rendered.
 pub(super) fn text_width(text: &str, size: f32, bold: bool) -> anyhow::Result<f32> {
     let mut picture = Picture::new(1, 1, "", "");
     picture.text(Text { bold, ..Text::new((0.0, 0.0), size, INK, text) });

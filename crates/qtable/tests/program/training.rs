@@ -51,11 +51,18 @@ fn what_was_trained_is_told_and_plays_as_well_as_it_should() {
     assert!(said.contains("180 of 180 states"), "{said}");
 }
 
+const ENDLESS: u64 = 1_000_000_000_000;
+
+// Starts a training without end, which is under way then.
+fn under_way(folder: &TempDir, options: &str) -> Process {
+    let process = Process::start(&mut qtable(folder, &format!("train --rounds {ENDLESS} --progress {options}")));
+    process.wait_stderr("a line of progress", |stderr| stderr.contains("exact").then_some(()));
+    process
+}
+
 // Starts a training without end and stops it once it is under way.
 fn stopped(folder: &TempDir, options: &str, stop: fn(&Process)) -> u64 {
-    let endless = 1_000_000_000_000_u64;
-    let process = Process::start(&mut qtable(folder, &format!("train --rounds {endless} --progress {options}")));
-    process.wait_stderr("a line of progress", |stderr| stderr.contains("exact").then_some(()));
+    let process = under_way(folder, options);
     stop(&process);
     let finished = process.wait();
     assert_eq!(finished.code, Some(0), "{}", finished.stderr);
@@ -63,7 +70,7 @@ fn stopped(folder: &TempDir, options: &str, stop: fn(&Process)) -> u64 {
     let left: u64 = left.split(' ').next().unwrap().parse().unwrap();
     assert!(finished.stderr.contains(&format!("train --rounds {left} ")), "{}", finished.stderr);
     assert!(finished.stdout.contains("saved"), "{}", finished.stdout);
-    endless - left
+    ENDLESS - left
 }
 
 #[test]
@@ -76,19 +83,17 @@ fn a_training_that_is_stopped_and_gone_on_with_ends_with_the_same_table() {
         (hang_up, "--seed 7 --threads 1 --explore epsilon -o"),
     ] {
         let [parts, once] = ["parts", "once"].map(|part| format!("{options} {part}"));
-        let rounds = stopped(&folder, &parts, stop);
         // At once, and so that what comes after the stop is the same.
-        works(&folder, &format!("train --rounds {rounds} {once}"));
-        assert_eq!(bytes(&folder, "parts"), bytes(&folder, "once"), "{options}");
-        for name in ["parts", "once"] {
-            fs::remove_file(folder.path().join(name)).unwrap();
-        }
-        let rounds = stopped(&folder, &parts, stop);
-        works(&folder, &format!("train --rounds 200000 {parts}"));
-        works(&folder, &format!("train --rounds {} {once}", rounds + 200_000));
-        assert_eq!(bytes(&folder, "parts"), bytes(&folder, "once"), "{options}");
-        for name in ["parts", "once"] {
-            fs::remove_file(folder.path().join(name)).unwrap();
+        for more in [0, 200_000] {
+            let rounds = stopped(&folder, &parts, stop);
+            if more > 0 {
+                works(&folder, &format!("train --rounds {more} {parts}"));
+            }
+            works(&folder, &format!("train --rounds {} {once}", rounds + more));
+            assert_eq!(bytes(&folder, "parts"), bytes(&folder, "once"), "{options}, {more} more rounds");
+            for name in ["parts", "once"] {
+                fs::remove_file(folder.path().join(name)).unwrap();
+            }
         }
     }
     assert!(names(&folder).is_empty(), "nothing is left beside the tables");
@@ -96,8 +101,7 @@ fn a_training_that_is_stopped_and_gone_on_with_ends_with_the_same_table() {
 
 // Starts a training without end whose next save takes until somebody reads it.
 fn with_slow_save(folder: &TempDir) -> Process {
-    let process = Process::start(&mut qtable(folder, "train --rounds 1000000000000 --progress -o table"));
-    process.wait_stderr("a line of progress", |stderr| stderr.contains("exact").then_some(()));
+    let process = under_way(folder, "-o table");
     fs::remove_file(folder.path().join("table")).unwrap();
     assert!(Command::new("mkfifo").arg(folder.path().join("table")).status().unwrap().success());
     process
@@ -140,9 +144,7 @@ fn who_insists_does_not_wait_for_the_save() {
 #[test]
 fn a_save_that_fails_in_between_is_told_and_tried_again() {
     let folder = TempDir::new();
-    let process =
-        Process::start(&mut qtable(&folder, "train --rounds 1000000000000 --save-every 1 --progress -o table"));
-    process.wait_stderr("a line of progress", |stderr| stderr.contains("exact").then_some(()));
+    let process = under_way(&folder, "--save-every 1 -o table");
     let path = folder.path().join("table");
     // Between the two calls the program may have saved.
     while fs::create_dir(&path).is_err() {
@@ -238,9 +240,7 @@ fn a_kill_while_it_saves_leaves_a_whole_table() {
     let folder = TempDir::new();
     let mut before = 0;
     for seed in 0..5 {
-        let options = format!("train --rounds 1000000000000 --save-every 1 --progress --seed {seed}");
-        let process = Process::start(&mut qtable(&folder, &options));
-        process.wait_stderr("a line of progress", |stderr| stderr.contains("exact").then_some(()));
+        let process = under_way(&folder, &format!("--save-every 1 --seed {seed}"));
         process.kill();
         assert_eq!(process.wait().code, None);
         let counted = decisions(&read(&folder.path().join("qtable")));

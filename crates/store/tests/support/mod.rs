@@ -40,7 +40,6 @@ pub(crate) fn entry(rank: u32, name: &str, score: i64) -> Entry {
     Entry { rank, name: name.into(), kind: Kind::Unproven, seat: rank.to_string(), score, won: rank == 1 }
 }
 
-/// A match.
 pub(crate) fn a_match(number: u32, game: &str, players: Vec<Entry>) -> NewMatch {
     NewMatch {
         id: format!("j1-{number}"),

@@ -35,7 +35,6 @@ async fn ask(socket: &UdpSocket, message: &str) -> String {
     }
 }
 
-/// Joins and quits.
 pub(super) async fn join_and_quit(attacker: Rc<Attacker>) -> Act {
     let socket = socket(&attacker).await?;
     attacker.count(ask(&socket, &format!("PLAY {}", attacker.name())).await);
@@ -53,7 +52,7 @@ pub(super) async fn ask_for_seat(attacker: Rc<Attacker>) -> Act {
 
 /// Sends what is no message.
 pub(super) async fn send_malformed(attacker: Rc<Attacker>) {
-    let mut pace = attacker.pace();
+    let mut pace = attacker.pace(1);
     loop {
         let socket = match socket(&attacker).await {
             Ok(socket) => socket,

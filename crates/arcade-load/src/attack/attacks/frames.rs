@@ -3,7 +3,7 @@
 use std::{rc::Rc, time::Duration};
 
 use futures_util::{SinkExt as _, StreamExt as _};
-use tokio::time::{MissedTickBehavior, interval, sleep};
+use tokio::time::sleep;
 use tokio_tungstenite::tungstenite::{Bytes, Message};
 
 use super::{
@@ -35,8 +35,7 @@ async fn flood(
             }
         };
         let send = async {
-            let mut pauses = interval(Duration::from_secs(1) * batch / attacker.per_second.max(1));
-            pauses.set_missed_tick_behavior(MissedTickBehavior::Delay);
+            let mut pauses = attacker.pace(batch);
             let mut number = 0_u32;
             loop {
                 pauses.tick().await;

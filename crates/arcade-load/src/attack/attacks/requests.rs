@@ -66,7 +66,6 @@ pub(super) async fn ask_for_replay(attacker: Rc<Attacker>) -> Act {
     Ok(())
 }
 
-/// Gets the page.
 pub(super) async fn get_page(attacker: &Attacker, http: &mut Http, number: usize) -> Act {
     let path = ["/", "/rooms/nowhere", "/players", "/learn"][attacker.below(4)];
     get(attacker, http, path, &accepting(number)).await

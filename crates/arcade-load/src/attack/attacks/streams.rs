@@ -21,7 +21,6 @@ fn room(attacker: &Attacker) -> SocketAddr {
     [target.robots.address, target.blackjack.address, target.mastermind.address][attacker.below(3)]
 }
 
-/// Sends garbage.
 pub(super) async fn send_garbage(attacker: Rc<Attacker>) -> Act {
     let mut stream = connect(attacker.from, room(&attacker)).await?;
     let mut garbage = attacker.bytes(attacker.below(MAX_GARBAGE) + 1);

@@ -22,22 +22,14 @@ const LOOK: Duration = Duration::from_millis(100);
 /// How long the hub may take nothing.
 const STALL: Duration = Duration::from_secs(10);
 
-/// What came of a socket.
-enum Came {
-    /// The client is over.
-    Over,
-    /// The socket ended for this reason.
-    Lost(String),
-}
-
-// Plays over a socket until either ends. `token` is set once the hub tells the token of the seat.
+// Plays over a socket until it ends; why, unless the client is over. `token` is set once the hub tells that of the seat.
 async fn play<C, W, P>(
     browser: &mut Browser,
     is_binary: bool,
     client: &mut Watched<C, W>,
     pilot: P,
     token: &mut Option<String>,
-) -> Came
+) -> Result<(), String>
 where
     C: Client<Error: std::fmt::Display>,
     W: Watch<C>,
@@ -57,11 +49,11 @@ where
             match timeout(STALL, browser.send(frame)).await {
                 Ok(Ok(())) => {}
                 Ok(Err(error)) => broken = Some(page::failure(&error)),
-                Err(_) => return Came::Lost("takes nothing".into()),
+                Err(_) => return Err("takes nothing".into()),
             }
         }
         if client.is_over() {
-            return Came::Over;
+            return Ok(());
         }
         let now = clock.now();
         let due = client.deadline(now).into_iter().chain(pilot.due(client)).chain([now.plus(LOOK)]).min();
@@ -77,7 +69,7 @@ where
         if let Some(why) = page::end(message.as_ref()) {
             let over = client.is_over();
             client.disconnected(clock.now(), Gone::Broken);
-            return if over { Came::Over } else { Came::Lost(broken.unwrap_or(why)) };
+            return if over { Ok(()) } else { Err(broken.unwrap_or(why)) };
         }
         let bytes = match message {
             Some(Ok(Message::Text(text))) if page::is_from_hub(&text) => {
@@ -89,7 +81,7 @@ where
             _ => continue,
         };
         if let Err(error) = client.receive(clock.now(), &bytes) {
-            return Came::Lost(format!("malformed: {error}"));
+            return Err(format!("malformed: {error}"));
         }
     }
 }
@@ -124,21 +116,17 @@ pub(super) async fn nuggets(seat: Seat, room: String) {
         let client = nuggets::Client::with_link(Link::Message, Participant::Player(name.clone()), Time::ZERO);
         let mut client = Watched::new(client, Keys::new(seat.recorder.clone()));
         let typist = Typist::new(Level::Hard, Some(KEY_PAUSE), number);
-        let came = play(&mut browser, false, &mut client, typist, &mut token).await;
-        match (came, client.client.end()) {
+        let played = play(&mut browser, false, &mut client, typist, &mut token).await;
+        match (played, client.client.end()) {
             (_, Some(end)) if end.is_game_over() => {
                 seat.recorder.ended();
                 token = None;
             }
-            (Came::Over, end) => {
-                seat.recorder.lost(end.map_or_else(|| "left".into(), |end| format!("{end:?}")));
+            (Ok(()), end) => {
                 token = None;
-                sleep(RETRY).await;
+                seat.lost(end.map_or_else(|| "left".into(), |end| format!("{end:?}"))).await;
             }
-            (Came::Lost(why), _) => {
-                seat.recorder.lost(why);
-                sleep(RETRY).await;
-            }
+            (Err(why), _) => seat.lost(why).await,
         }
     }
 }
@@ -151,7 +139,7 @@ pub(super) async fn robots(seat: Seat, room: String) {
         let mut browser = seat.socket(&room, &mut token).await;
         let (client, pilot) = robots_bot(name.clone(), None, Level::Normal, number);
         let mut client = Watched::new(client, Turns::new(seat.recorder.clone()));
-        if let Came::Lost(why) = play(&mut browser, true, &mut client, pilot, &mut token).await {
+        if let Err(why) = play(&mut browser, true, &mut client, pilot, &mut token).await {
             seat.recorder.lost(why);
         }
         sleep(RETRY).await;

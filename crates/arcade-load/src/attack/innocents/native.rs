@@ -10,7 +10,7 @@ use tokio::time::{sleep, timeout};
 use super::{
     super::net::PATIENCE,
     KEY_PAUSE, RETRY, Seat,
-    watched::{Answers, Guesses, Keys, Steered, Turns, Watch, Watched},
+    watched::{Answers, Keys, Steered, Turns, Watch, Watched},
 };
 
 // Plays until the server ends it; why, unless the client is over.
@@ -37,12 +37,6 @@ impl Seat {
             }
             sleep(RETRY).await;
         }
-    }
-
-    // It is without a seat, and looks for another one.
-    async fn lost(&self, why: String) {
-        self.recorder.lost(why);
-        sleep(RETRY).await;
     }
 }
 
@@ -100,7 +94,7 @@ pub(super) async fn mastermind(seat: Seat, room: SocketAddr) {
     for number in 0.. {
         let mut wire = seat.connection(room).await;
         let (client, pilot) = mastermind_bot(name.clone(), Level::Hard, number);
-        let mut client = Watched::new(client, Guesses::new(seat.recorder.clone()));
+        let mut client = Watched::new(client, Answers::new(seat.recorder.clone()));
         let played = play(&mut wire, &mut client, pilot).await;
         seat.lost(played.err().unwrap_or_else(|| "over".into())).await;
     }

@@ -22,7 +22,9 @@ const LOST: Duration = Duration::from_secs(5);
 /// Looks at the messages of a client.
 pub(super) trait Watch<C> {
     /// This is about to be sent. Returns what is to be sent besides.
-    fn sent(&mut self, message: &Bytes) -> Option<Bytes>;
+    fn sent(&mut self, _: &Bytes) -> Option<Bytes> {
+        None
+    }
 
     /// The client has taken in these bytes.
     fn heard(&mut self, client: &C, bytes: &[u8]);
@@ -148,54 +150,44 @@ impl Watch<nuggets::Client> for Keys {
     }
 }
 
-/// Blackjack: whatever comes next answers a message, since nobody else sits at the table.
+/// Blackjack and mastermind: whatever comes next answers a message, since nobody else sits at the table.
 #[derive(Debug)]
-pub(super) struct Answers(Pending);
+pub(super) struct Answers {
+    pending: Pending,
+    // The last game of mastermind that was over: its games end while the connection stays.
+    over: Option<u32>,
+}
 
 impl Answers {
     pub(super) const fn new(recorder: Recorder) -> Self {
-        Self(Pending { recorder, since: None })
+        Self { pending: Pending { recorder, since: None }, over: None }
     }
 }
 
 impl Watch<blackjack::Client> for Answers {
     fn sent(&mut self, _: &Bytes) -> Option<Bytes> {
-        self.0.ask();
+        self.pending.ask();
         None
     }
 
     fn heard(&mut self, _: &blackjack::Client, _: &[u8]) {
-        self.0.answered();
+        self.pending.answered();
     }
 }
 
-/// Mastermind: as blackjack, and games end while the connection stays.
-#[derive(Debug)]
-pub(super) struct Guesses {
-    answers: Answers,
-    // The last game that was over.
-    over: Option<u32>,
-}
-
-impl Guesses {
-    pub(super) const fn new(recorder: Recorder) -> Self {
-        Self { answers: Answers::new(recorder), over: None }
-    }
-}
-
-impl Watch<mastermind::Client> for Guesses {
+impl Watch<mastermind::Client> for Answers {
     fn sent(&mut self, _: &Bytes) -> Option<Bytes> {
-        self.answers.0.ask();
+        self.pending.ask();
         None
     }
 
     fn heard(&mut self, client: &mastermind::Client, _: &[u8]) {
-        self.answers.0.answered();
+        self.pending.answered();
         if let Some(board) = client.board()
             && board.over.is_some()
             && self.over.replace(board.number) != Some(board.number)
         {
-            self.answers.0.recorder.ended();
+            self.pending.recorder.ended();
         }
     }
 }
@@ -217,10 +209,6 @@ impl Turns {
 }
 
 impl Watch<robots::Client> for Turns {
-    fn sent(&mut self, _: &Bytes) -> Option<Bytes> {
-        None
-    }
-
     fn heard(&mut self, client: &robots::Client, _: &[u8]) {
         let Some(game) = client.game() else {
             if self.last.take().is_some() {

@@ -2,7 +2,6 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
-    fmt::Write as _,
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
@@ -73,36 +72,25 @@ impl Frame {
     /// All of it, as a message.
     pub(crate) fn whole(&self) -> Bytes {
         let whole = self.whole.get_or_init(|| {
-            let mut out = String::from("{");
             // A look is made of numbers and texts, which have JSON.
             let look = serde_json::to_string(&self.look).unwrap_or_default();
-            // Writing to a string cannot fail.
-            let _ = write!(out, r#""look":{look},"total":{},"#, self.total);
-            put_ids(&mut out, &self.rooms);
-            out.push(',');
-            put_rooms(&mut out, &self.rooms);
-            let _ = write!(out, r#","recent":{},"leaders":{}}}"#, self.told.recent, self.told.leaders);
-            out.into()
+            let (ids, rooms, Told { recent, leaders }) = (ids(&self.rooms), rows(&self.rooms), &self.told);
+            let front = format!(r#""look":{look},"total":{},{ids},{rooms}"#, self.total);
+            format!(r#"{{{front},"recent":{recent},"leaders":{leaders}}}"#).into()
         });
         whole.clone()
     }
 }
 
-fn put_rooms(out: &mut String, rooms: &[Arc<Listed>]) {
-    out.push_str(r#""rooms":["#);
-    for (at, room) in rooms.iter().enumerate() {
-        if at > 0 {
-            out.push(',');
-        }
-        out.push_str(&room.json);
-    }
-    out.push(']');
+fn rows(rooms: &[Arc<Listed>]) -> String {
+    let rows: Vec<&str> = rooms.iter().map(|room| room.json.as_str()).collect();
+    format!(r#""rooms":[{}]"#, rows.join(","))
 }
 
-fn put_ids(out: &mut String, rooms: &[Arc<Listed>]) {
+fn ids(rooms: &[Arc<Listed>]) -> String {
     let ids: Vec<&str> = rooms.iter().map(|room| room.id.as_str()).collect();
     // A list of texts has JSON.
-    let _ = write!(out, r#""ids":{}"#, serde_json::to_string(&ids).unwrap_or_default());
+    format!(r#""ids":{}"#, serde_json::to_string(&ids).unwrap_or_default())
 }
 
 /// The list of rooms, and all views of it.
@@ -248,14 +236,10 @@ impl View {
             parts.push(format!(r#""total":{total}"#));
         }
         if !rooms.iter().map(|room| &room.id).eq(before.rooms.iter().map(|room| &room.id)) {
-            let mut ids = String::new();
-            put_ids(&mut ids, &rooms);
-            parts.push(ids);
+            parts.push(ids(&rooms));
         }
         if !changed.is_empty() {
-            let mut out = String::new();
-            put_rooms(&mut out, &changed);
-            parts.push(out);
+            parts.push(rows(&changed));
         }
         if told.recent != before.told.recent {
             parts.push(format!(r#""recent":{}"#, told.recent));

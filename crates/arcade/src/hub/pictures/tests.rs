@@ -13,12 +13,12 @@ fn a_picture_is_told_by_what_has_changed() {
         picture(&json!({ "size": [2, 3], "0": "+-+", "1": "|.|" })),
         picture(&json!({ "size": [2, 3], "1": "|A|" })),
     );
-    let first = Shot::first().next(&empty, &one).unwrap();
+    let first = Shot::default().next(&empty, &one).unwrap();
     assert_eq!((first.number, first.whole.as_str()), (1, r#"{"whole":{"0":"+-+","1":"|.|","size":[2,3]}}"#));
     assert!(first.next(&one, &one).is_none());
     let second = first.next(&one, &two).unwrap();
     assert_eq!((second.number, second.change.as_str()), (2, r#"{"change":{"0":null,"1":"|A|"}}"#));
     assert_eq!(second.whole, r#"{"whole":{"1":"|A|","size":[2,3]}}"#);
     // Also a room of which nothing is to be seen yet has a picture.
-    assert_eq!(Shot::first().next(&empty, &empty).unwrap().whole, r#"{"whole":{}}"#);
+    assert_eq!(Shot::default().next(&empty, &empty).unwrap().whole, r#"{"whole":{}}"#);
 }

@@ -79,7 +79,7 @@ fn a_seat_of_blackjack_is_told_the_results_of_earlier_rounds_and_all_of_the_pres
     let (wanted, messages) =
         play(directory.path(), engine, &["JOIN Ann\0"], |message| message.starts_with("DECISION").then_some("STAND\0"));
     let track = Track::read::<blackjack::Server>(&wanted).unwrap();
-    let seat = track.seats()[0].0.clone();
+    let seat = track.seats[0].seat.clone();
     let mut rounds = std::collections::BTreeSet::new();
     for part in 0..100 {
         let from = track.length() * part / 100;

@@ -17,12 +17,12 @@ use crate::{
     },
 };
 
-pub(super) fn told(number: u32) -> Job {
+pub(super) fn told(number: u32) -> NewMatch {
     let entry = |rank: u32, name: &str| {
         let (name, seat) = (name.to_owned(), rank.to_string());
         store::Entry { rank, name, kind: Kind::Unproven, seat, score: 0, won: rank == 1 }
     };
-    let new = NewMatch {
+    NewMatch {
         id: format!("live-{number}"),
         game: "robots".into(),
         title: "small".into(),
@@ -35,8 +35,12 @@ pub(super) fn told(number: u32) -> Job {
         ended: 8,
         complete: true,
         players: vec![entry(1, "Ann"), entry(2, "Bob")],
-    };
-    Job::Match(Box::new(new), Known::default())
+    }
+}
+
+/// Tells of a match that is over.
+fn tell(results: &Results, new: NewMatch) {
+    results.tell(Job::Match(Box::new(new), Known::default()), "live.journal", &JournalNote::default());
 }
 
 /// A hub with an empty directory of journals that has begun its work.
@@ -50,9 +54,8 @@ async fn started(directory: &Path) -> Arc<Results> {
 
 /// What a room tells of a match in this journal.
 fn ended(journal: &Path, number: u32) -> Box<NewMatch> {
-    let Job::Match(new, _) = told(number) else { unreachable!() };
     let id = format!("{:016x}-{number}", journal_core::open(journal).unwrap().head().unwrap().id);
-    Box::new(NewMatch { id, journal: name_of(journal).unwrap().to_owned(), ..*new })
+    Box::new(NewMatch { id, journal: name_of(journal).unwrap().to_owned(), ..told(number) })
 }
 
 /// Waits until this is so.
@@ -82,8 +85,7 @@ async fn what_is_told_while_nothing_can_be_stored_is_stored_later_without_its_jo
     set(0o444);
     let (results, waiting) = results(directory.path());
     results.start(waiting);
-    let note = JournalNote::default();
-    (1..=80).for_each(|number| results.tell(told(number), "live.journal", &note));
+    (1..=80).for_each(|number| tell(&results, told(number)));
     until("the trouble", async || results.health().error == Some(Trouble::ReadOnly)).await;
     assert_eq!(results.health().waiting, 80);
     set(0o600);
@@ -203,9 +205,7 @@ async fn on_a_full_disk() {
     drop(ballast);
     // There are no journals that have them too.
     for number in 1..=80 {
-        let Job::Match(mut new, known) = told(number) else { unreachable!() };
-        new.title = "x".repeat(20_000);
-        results.tell(Job::Match(new, known), "live.journal", &JournalNote::default());
+        tell(&results, NewMatch { title: "x".repeat(20_000), ..told(number) });
     }
     until("the trouble", async || matches!(results.health().error, Some(Trouble::NoSpace | Trouble::Disk))).await;
     assert!(results.health().stored < 80);
@@ -225,7 +225,7 @@ async fn a_result_that_the_database_refuses_keeps_no_other_waiting() {
     let text = "CREATE TRIGGER t BEFORE INSERT ON matches WHEN NEW.number = 2 BEGIN SELECT RAISE(ABORT, 'no'); END";
     connection.execute(text).await.unwrap();
     results.start(waiting);
-    (1..=3).for_each(|number| results.tell(told(number), "live.journal", &JournalNote::default()));
+    (1..=3).for_each(|number| tell(&results, told(number)));
     until("the others", async || results.health().stored == 2).await;
     let mut numbers = stored(&results).await;
     numbers.sort_unstable();
@@ -247,7 +247,7 @@ async fn a_match_that_is_not_in_its_journal_yet_delays_no_other_and_is_found_whe
     results.tell(Job::Examine { note: note.clone(), new: ended(&path, 2) }, &file, &note);
     let looked = async || results.state().missed.get(&file).is_some_and(|missed| missed.attempts >= 2);
     until("two looks in vain", looked).await;
-    results.tell(told(9), "live.journal", &note);
+    tell(&results, told(9));
     until("the other", async || results.health().stored == 1).await;
     assert!(results.state().missed.contains_key(&file));
     std::fs::remove_dir(journals.join(&file)).unwrap();
@@ -270,7 +270,7 @@ async fn after_too_many_journals_were_missed_all_are_looked_through() {
         // None of those that are known has a result.
         state.missed.clear();
     }
-    results.tell(told(9), "live.journal", &JournalNote::default());
+    tell(&results, told(9));
     until("all results", async || results.health().stored == 3).await;
     until("the end", async || results.state().lost_track.is_none()).await;
 }
@@ -288,7 +288,7 @@ async fn journals_that_cannot_be_listed_are_listed_again() {
     std::fs::remove_file(&journals).unwrap();
     play(&journals, 2);
     results.state().lost_track = Some(Instant::now());
-    results.tell(told(9), "live.journal", &JournalNote::default());
+    tell(&results, told(9));
     until("all results", async || results.health().stored == 3).await;
 }
 
@@ -302,9 +302,9 @@ fn notes_of_seats_leave_places_to_results() {
     let taken = (0..MAX_WAITING).filter(|_| results.jobs.try_send(seat()).is_ok()).count();
     assert_eq!(taken, MAX_WAITING - FOR_RESULTS);
     for number in 0..u32::try_from(FOR_RESULTS).unwrap() {
-        assert!(results.jobs.try_send(told(number)).is_ok());
+        assert!(results.jobs.try_send(Job::Match(Box::new(told(number)), Known::default())).is_ok());
     }
     // The next one is looked for.
-    results.tell(told(7), "live.journal", &JournalNote::default());
+    tell(&results, told(7));
     assert!(results.state().missed["live.journal"].numbers.contains(&7));
 }

@@ -21,7 +21,7 @@ use journal_core::{Entry, Replay};
 use netcore::{Input, Outbox, Output, PeerId, Recorded, Role, To};
 use serde_json::{Value, json};
 use sha2::Sha256;
-use testkit::PATIENCE;
+use testkit::{PATIENCE, stream::connect};
 use tungstenite::{Message, WebSocket, protocol::Role as Side};
 
 use crate::support::{Browser, Hub, native};
@@ -126,8 +126,7 @@ impl Party {
     }
 
     pub(super) fn stream(&mut self) -> usize {
-        let stream = TcpStream::connect(native(&self.room)).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let stream = connect(native(&self.room));
         let (address, mouth) = (stream.local_addr().unwrap().to_string(), Mouth::Stream(stream.try_clone().unwrap()));
         self.listen(address, mouth, |tell| {
             let (mut stream, mut bytes) = (stream, [0; 4_096]);

@@ -28,9 +28,7 @@ impl Round {
 
     /// The round that was dealt from this deck and is that far. It is played again: seats take their cards one after the
     /// other, so it does not matter when in between a hand was forfeited.
-    ///
-    /// # Errors
-    /// [`StateError`] when no round can get there.
+    /// Fails with [`StateError`] when no round can get there.
     pub(in crate::game) fn restore(RoundState(state): &RoundState, deck: Deck) -> Result<Self, StateError> {
         let impossible = || StateError::from("a round that cannot have come so far");
         let present: Vec<bool> = state.iter().map(|place| place.stage != Stage::Absent).collect();

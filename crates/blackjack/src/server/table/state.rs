@@ -46,9 +46,7 @@ impl Table {
     }
 
     /// The table that had this state.
-    ///
-    /// # Errors
-    /// [`StateError`] when no table of a dealer that is set up so can be in it.
+    /// Fails with [`StateError`] when no table of a dealer that is set up so can be in it.
     pub(in crate::server) fn restore(config: Config, state: TableState) -> Result<Self, StateError> {
         let TableState { number, ended, game, places } = state;
         let game = Game::restore(&config, number, game)?;

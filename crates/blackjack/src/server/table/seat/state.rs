@@ -48,9 +48,7 @@ impl Seat {
     }
 
     /// The seat that had this state. `view` is what it may know of the round that is played, if there is one.
-    ///
-    /// # Errors
-    /// [`StateError`] when no seat with this view can be in it.
+    /// Fails with [`StateError`] when no seat with this view can be in it.
     pub(in crate::server::table) fn restore(
         name: Name,
         state: SeatState,
