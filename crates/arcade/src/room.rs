@@ -17,7 +17,7 @@ pub(crate) mod known;
 pub(crate) mod ledger;
 pub(crate) mod mailbox;
 pub(crate) mod mask;
-mod news;
+pub(crate) mod news;
 mod observer;
 pub(crate) mod place;
 mod published;
@@ -48,7 +48,7 @@ use self::{
     file::RoomFile,
     fuse::Broken,
     guard::{Guard, Removals},
-    info::{Info, phase},
+    info::{Info, Player, phase},
     known::Seats,
     mask::Mask,
     news::News,
@@ -149,10 +149,19 @@ impl Room {
         self.known.has_spent(self.mask.host(host))
     }
 
-    /// Removes everybody at a host, who is told why.
-    pub(crate) fn remove_host(&self, host: HostId, why: &str) {
+    /// Removes a player, who is told that the operator has done so.
+    pub(crate) fn remove(&self, player: &Player) {
+        if let Some(seat) = player.address.as_deref().and_then(|address| address.parse().ok()) {
+            self.known.end(seat, mailbox::Ending::Removed);
+        }
+        self.removals.push(Removal::Peer(player.peer, "The host of this hub has removed you.".to_owned()));
+    }
+
+    /// Removes everybody at a host that the operator has banned; they are told so.
+    pub(crate) fn remove_host(&self, host: HostId) {
+        self.known.end_host(self.mask.host(host), mailbox::Ending::Banned);
         for host in [host, self.mask.host(host)] {
-            self.removals.push(Removal::Host(host, why.to_owned()));
+            self.removals.push(Removal::Host(host, "The host of this hub has banned your address.".to_owned()));
         }
     }
 

@@ -211,7 +211,17 @@ impl Browser {
         self.find(|text| !text.starts_with('{'))
     }
 
-    fn find(&mut self, wanted: impl Fn(&str) -> bool) -> String {
+    /// Why the hub closes the socket, after everything else.
+    pub(crate) fn ending(&mut self) -> (u16, String) {
+        loop {
+            if let Message::Close(Some(close)) = self.0.read().unwrap() {
+                return (close.code.into(), close.reason.to_string());
+            }
+        }
+    }
+
+    /// The next text that is wanted.
+    pub(crate) fn find(&mut self, wanted: impl Fn(&str) -> bool) -> String {
         loop {
             // With "{}" the hub has nothing to say.
             if let Message::Text(text) = self.0.read().unwrap()

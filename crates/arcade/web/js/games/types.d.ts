@@ -19,6 +19,8 @@ export type Room = {
   permanent?: boolean;
   match?: string | null;
   options?: Record<string, unknown>;
+  /** Why the room is closed, if it is. */
+  closing?: string | null;
 };
 export type Match = { id: string; game: string; title: string; room: string; started: string; seconds: number; players: Row[]; count?: number };
 export type Leader = { rank: number; name: string; rating: number; matches: number; wins: number; proven?: boolean; bot?: boolean };
@@ -112,6 +114,8 @@ export type Play = {
   open: () => void;
   message: (data: string | ArrayBuffer) => void;
   room: (room: Room) => void;
+  /** The hub says which of the players one is oneself: null while one is not among them, and empty while one waits for a seat. */
+  own?: (seat: string | null) => void;
   stop: () => void;
   /** What is known of a seat. */
   seat?: (seat: string) => Seat;

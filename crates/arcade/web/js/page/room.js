@@ -263,7 +263,7 @@ function enter(main, id, game, start, watching) {
           heardOf = shown?.phase === 'playing' ? shown.match : null;
           return play.message(data);
         }
-        const { seat, kept, room, waiting } = JSON.parse(data);
+        const { seat, kept, room, own: mine, waiting } = JSON.parse(data);
         if (waiting) return announceLink('Many come at once. Waiting for a place.');
         if (seat) visit.remember(key, seat);
         if (kept) away.kept = kept;
@@ -273,6 +273,7 @@ function enter(main, id, game, start, watching) {
           if (!returning) play.open();
         }
         if (room) update(room);
+        if (mine !== undefined) play.own?.(mine);
         return undefined;
       },
       state: async (state) => {
@@ -286,6 +287,7 @@ function enter(main, id, game, start, watching) {
             // A seat that nobody has joined with is not kept, and nothing is lost with it.
             if (state.code === CODES.expired && visit.recall(`own ${id}`) === null) return again();
             await inquire().catch(() => false);
+            if (shown?.closing) return end(`This room is closed: ${shown.closing}.`);
             if (state.code === CODES.closed) return end('The game is over.');
             if (!heardOf) return end('The game has ended, or you were away for too long: your seat was given up.');
             if (shown?.match !== heardOf || shown?.phase === 'over') return end('The game ended while you were away.');

@@ -16,7 +16,7 @@ export function phaseInWords(room) {
   if (isAlone(room)) return taken === 0 ? 'Nobody plays yet' : taken === 1 ? 'One plays' : `${taken} play`;
   switch (phase) {
     case 'lobby':
-      if (taken >= seats) return 'Everybody is here';
+      if (taken >= seats) return room.result ? 'The game is over' : 'Everybody is here';
       return taken === 0 ? 'Waiting for players' : `Waiting for players, ${taken} of ${seats} are there`;
     case 'playing':
       return 'A game is on';

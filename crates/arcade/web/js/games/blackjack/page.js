@@ -38,6 +38,8 @@ export function play({ board, below, controls, more, live, watching, playable, n
   let known = 0;
   /** @type {import('../types.js').Room | null} */
   let room = null;
+  /** One's own seat, by the word of the hub. @type {string | null} */
+  let own = null;
   const felt = element('div', { class: 'felt' });
   board.append(felt);
   const line = element('p', { class: 'status', role: 'status' });
@@ -150,12 +152,8 @@ export function play({ board, below, controls, more, live, watching, playable, n
     return worth.replaceChildren(element('strong', {}, told.action === 'hit' ? 'Hit' : 'Stand'), ...mean('hit', told.hit), ...mean('stand', told.stand));
   };
   const waits = () => (room && room.phase === 'lobby' ? `Waiting for players: ${room.taken} of ${room.seats}.` : 'Waiting for the cards.');
-  /** The names of the others; one of the same name as oneself is left out once. */
-  const others = () => {
-    const names = (room?.players ?? []).map((player) => player.name);
-    const own = names.indexOf(name);
-    return names.filter((_, index) => index !== own);
-  };
+  /** The names of the others. */
+  const others = () => (room?.players ?? []).filter((player) => player.seat !== own).map((player) => player.name);
 
   /** @param {string} text */
   const showView = (text) => {
@@ -223,14 +221,16 @@ export function play({ board, below, controls, more, live, watching, playable, n
     },
     room: (now) => {
       room = now;
-      const own = now.players.find((player) => player.name === name);
-      if (playable && own) seated(own.seat);
+      if (!watching) show();
+    },
+    own: (seat) => {
+      own = seat || null;
+      if (own !== null) seated(own);
       if (!watching) show();
     },
     seat: (seat) => {
-      const mine = playable && room?.players.find((player) => player.name === name)?.seat === seat;
       const bankroll = state.bankroll[state.bankroll.length - 1];
-      return { colour: null, value: mine ? inWords(bankroll) : '' };
+      return { colour: null, value: playable && seat === own ? inWords(bankroll) : '' };
     },
     stop: stopKeys,
   };

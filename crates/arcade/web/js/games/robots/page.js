@@ -39,6 +39,8 @@ export function play({ board, below, controls, more, live, watching, playable, f
   let own = null;
   /** The seat that one may still have: after a reload or a lost connection. */
   let before = kept === null ? null : Number(kept);
+  /** The seat that the hub has called one's own in this match. @type {number | null} */
+  let told = null;
   let joining = false;
   let threatens = false;
   /** The last press, which counts for the coming turn. @type {Action | null} */
@@ -184,7 +186,7 @@ export function play({ board, below, controls, more, live, watching, playable, f
     message: (data) => {
       const message = data instanceof ArrayBuffer ? decode(new Uint8Array(data)) : null;
       if (!message) return;
-      // The server does not say which of the players one is: the first of one's name after one's own Join.
+      // The server does not say which of the players one is. Until the hub does, it is the first of one's name after one's own Join.
       if (message.kind === 'accepted' && joining && own === null && message.player.name === name) {
         own = message.id;
         sit(message.id);
@@ -207,6 +209,7 @@ export function play({ board, below, controls, more, live, watching, playable, f
       const positions = new Map(state.game?.positions);
       fold(state, message);
       if (before !== null && own === null && state.players.get(before)?.name === name) sit(before);
+      settle();
       if (message.kind === 'turn' && state.game) {
         chosen = null;
         since = performance.now();
@@ -222,7 +225,7 @@ export function play({ board, below, controls, more, live, watching, playable, f
       show();
       if (message.kind === 'ended') {
         // The seat is one's own until the result has been told.
-        own = before = null;
+        own = before = told = null;
         joining = false;
         if (waits) sayJoin();
         show();
@@ -232,6 +235,11 @@ export function play({ board, below, controls, more, live, watching, playable, f
       }
     },
     room: () => {},
+    own: (seat) => {
+      told = seat ? Number(seat) : null;
+      settle();
+      show();
+    },
     seat: (seat) => {
       const id = Number(seat);
       const deaths = state.game?.scores.get(id);
@@ -250,6 +258,11 @@ export function play({ board, below, controls, more, live, watching, playable, f
       surface.stop();
     },
   };
+
+  /** Takes the seat that the hub has told, once the server has told of it too. */
+  function settle() {
+    if (playable && told !== null && told !== own && state.players.has(told)) sit(told);
+  }
 
   /** @param {number} id */
   function sit(id) {
