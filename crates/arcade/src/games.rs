@@ -9,6 +9,7 @@ mod mastermind;
 mod nuggets;
 pub(crate) mod picture;
 mod robots;
+pub(crate) mod shown;
 
 use bytes::Bytes;
 use netcore::Framing;
@@ -22,6 +23,7 @@ pub(crate) use self::{
     kind::{Frames, Kind},
     marked::{Lasts, Marked},
     picture::{Painter, Picture},
+    shown::Shown,
 };
 
 /// Evaluates an expression with the [`Kind`] of a game as a type.

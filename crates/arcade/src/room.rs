@@ -25,6 +25,7 @@ pub(crate) mod ready;
 pub(crate) mod transport;
 
 use std::{
+    collections::BTreeSet,
     net::{Ipv4Addr, SocketAddr},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, SystemTime, UNIX_EPOCH},
@@ -56,7 +57,7 @@ use self::{
     place::Place,
     transport::{Gate, WebSockets},
 };
-use crate::games::Game;
+use crate::games::{Game, shown::Show};
 
 /// How long a room whose engine has panicked keeps its port before it begins anew, so that one that fails at once fills neither disk nor
 /// log.
@@ -137,6 +138,12 @@ impl Room {
     /// Somebody in the room wants company: bots come if nobody else does.
     pub(crate) fn ask_for_company(&self) {
         self.fill.notify_one();
+    }
+
+    /// Says in how many seconds bots come, if they do.
+    pub(crate) fn announce_bots(&self, seconds: Option<u64>) {
+        let Some(sender) = self.sender.upgrade() else { return };
+        sender.send_if_modified(|info| std::mem::replace(&mut info.bots_in, seconds) != seconds);
     }
 
     /// Resolves once for each request for company that is pending. Cancellation safe.
@@ -245,6 +252,8 @@ pub(crate) fn open(
         permanent: file.permanent,
         options: options.shown(),
         closing: None,
+        bots_in: None,
+        show: Show::default(),
         people: 0,
     };
     let known = Arc::<Seats>::default();
@@ -262,7 +271,7 @@ pub(crate) fn open(
     let (gate, web) = WebSockets::new(Arc::clone(&place.bans), Arc::clone(&known), place.keep_seats);
     let removals = Arc::<Removals>::default();
     let host = host(Arc::clone(&sender), keeper)
-        .with_observer(Chronicle { info: Arc::clone(&sender), present, known: Arc::clone(&known), ledger })
+        .with_observer(Chronicle { info: Arc::clone(&sender), present, known: Arc::clone(&known), ledger, left: BTreeSet::new() })
         .with_warden(Guard::new(options.game(), Arc::clone(&place.bans), Arc::clone(&removals), mask.clone()))
         .with_transport(web)
         .with_gathering(if options.game().is_timed() { GATHERING } else { Duration::ZERO });

@@ -13,6 +13,7 @@ use super::{
     fields::Field,
     marked::Marked,
     picture::Painter,
+    shown::Shown,
 };
 
 /// How messages look in WebSocket frames.
@@ -29,7 +30,7 @@ pub(crate) enum Frames {
 /// The options of a game's rooms, and with them all that the hub knows of the game. The default is the usual room.
 pub(crate) trait Kind: Clone + Default + Serialize + DeserializeOwned {
     /// What plays it.
-    type Engine: Marked;
+    type Engine: Marked + Shown;
     /// What draws small pictures of its rooms.
     type Painter: Painter + Default + 'static;
 

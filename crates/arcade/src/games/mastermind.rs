@@ -27,6 +27,7 @@ use super::{
     fields::{Field, MAX_EXACT, within},
     kind::{Frames, Kind},
     marked::Marked,
+    shown::Shown,
 };
 
 /// Bytes that are read from one connection; messages are short lines.
@@ -213,3 +214,6 @@ impl Marked for Server {
         bytes.strip_suffix(b"\n").map_or_else(|| bytes.clone(), |line| bytes.slice_ref(line))
     }
 }
+
+// Everybody is told all rows by the wire.
+impl Shown for Server {}

@@ -16,6 +16,7 @@ use super::{
     fields::{Field, within},
     kind::{Frames, Kind},
     marked::Marked,
+    shown::Shown,
 };
 
 /// Robots in a match.
@@ -126,3 +127,6 @@ impl Marked for Server {
         died.map(|(_, (name, _))| ("death", format!("{name} is destroyed"))).collect()
     }
 }
+
+// Everybody counts the explosions that the wire tells.
+impl Shown for Server {}

@@ -1,7 +1,7 @@
 // What a game gives to the page, and what the hub tells of rooms, players and matches.
 
 export type Player = { name: string; seat: string; proven?: boolean; bot?: boolean };
-export type Row = Player & { rank: number; score: number };
+export type Row = Player & { rank: number; score: number; left?: boolean };
 /** A room as the hub tells of it. */
 export type Room = {
   id: string;
@@ -19,6 +19,14 @@ export type Room = {
   permanent?: boolean;
   match?: string | null;
   options?: Record<string, unknown>;
+  /** The scores so far by seat, where the wire does not tell them to everybody. */
+  scores?: Record<string, number>;
+  /** Of each table of blackjack: the dealer's hand of the round that was over last, the hole card first. */
+  dealers?: { table: number, round: number, cards: string[] }[];
+  /** Whether so much of the match is decided that a newcomer can hardly win it. */
+  late?: boolean;
+  /** In how many seconds bots come, as of when that was decided. */
+  bots_in?: number | null;
   /** Why the room is closed, if it is. */
   closing?: string | null;
 };

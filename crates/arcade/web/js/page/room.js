@@ -13,6 +13,7 @@ import { helpPanel } from './help.js';
 import { askName, name as ownName, proveName, provenKey } from './identity.js';
 import { Result } from './result.js';
 import { Seats } from './seats.js';
+import { Waiting, askLate } from './waiting.js';
 import { command, phaseInWords } from './words.js';
 
 /**
@@ -24,9 +25,9 @@ import { command, phaseInWords } from './words.js';
  * Shows a room until the returned function is called.
  * @param {HTMLElement} main
  * @param {string} id
- * @param {boolean} watching
+ * @param {{ watching: boolean, next: boolean }} how `next` plays the next match, and watches until then.
  */
-export function showRoom(main, id, watching) {
+export function showRoom(main, id, { watching, next }) {
   const [game] = id.split('-');
   main.dataset.page = 'room';
   if (!isGame(game)) {
@@ -42,9 +43,14 @@ export function showRoom(main, id, watching) {
       main.replaceChildren(element('h1', {}, GAMES[game].title), element('p', {}, 'Taking a seat.'));
       if (!(await askName())) return left ? undefined : go(`/rooms/${id}?watch`);
       await proveName();
+      // Whoever has a seat comes back to it.
+      const now = visit.recall(`seat ${id} play`) === null ? await ask(`/api/rooms/${id}`).catch(() => null) : null;
+      if (now?.phase === 'playing' && now.late && !left) {
+        if ((await askLate(main, GAMES[game].title)) === 'next') return left ? undefined : go(`/rooms/${id}?watch&next`);
+      }
     }
     const { play } = await loading;
-    if (!left) leave = enter(main, id, game, play, watching);
+    if (!left) leave = enter(main, id, game, play, { watching, next });
   };
   // While the name is asked for.
   const loading = load(GAMES[game].load);
@@ -73,9 +79,9 @@ export function noSuchRoom(main) {
  * @param {string} id
  * @param {string} game
  * @param {Start} start
- * @param {boolean} watching
+ * @param {{ watching: boolean, next: boolean }} how
  */
-function enter(main, id, game, start, watching) {
+function enter(main, id, game, start, { watching, next }) {
   const key = `seat ${id} ${watching ? 'watch' : 'play'}`;
   const board = element('div', { class: 'board' });
   const below = element('div', { class: 'below' });
@@ -89,6 +95,7 @@ function enter(main, id, game, start, watching) {
   const terminal = element('div');
   const result = new Result(game);
   const away = new Away(main, watching);
+  const waits = new Waiting(id, next);
   /** @type {Room | null} */
   let shown = null;
   /** @type {string | null} */
@@ -104,7 +111,7 @@ function enter(main, id, game, start, watching) {
       return result.hide();
     }
     visit.remember(key, null);
-    return go(`/rooms/${id}`);
+    return go(`/rooms/${id}${watching ? '?watch' : ''}`);
   };
   const list = () => {
     if (!shown) return;
@@ -177,7 +184,7 @@ function enter(main, id, game, start, watching) {
     element(
       'div',
       { class: 'table' },
-      element('div', { class: 'play' }, result.panel, ended, away.panel, board, below, controls, more, help.panel),
+      element('div', { class: 'play' }, result.panel, ended, away.panel, waits.panel, board, below, controls, more, help.panel),
       element(
         'aside',
         { class: 'side' },
@@ -197,6 +204,8 @@ function enter(main, id, game, start, watching) {
       terminal.replaceChildren(element('code', { class: 'command', tabindex: '0', 'aria-label': 'Command' }, join), copyButton(() => join));
     }
     shown = room;
+    if (next && room.phase === 'lobby') return go(`/rooms/${id}`);
+    waits.show(room);
     what.textContent = room.title;
     phase.textContent = phaseInWords(room);
     // A player who waits for the next game is not counted as a watcher on their own page.
@@ -205,7 +214,7 @@ function enter(main, id, game, start, watching) {
     watchers.hidden = others === 0;
     watchers.textContent = count(others, 'watcher');
     play.room(room);
-    list();
+    return list();
   };
 
   /** @param {string} text */
@@ -248,7 +257,9 @@ function enter(main, id, game, start, watching) {
   let heardOf;
   /** Whether the hub has let this connection in. */
   let greeted = false;
-  const link = new Link(
+  let left = false;
+  /** @returns {Link} */
+  const connect = () => new Link(
     () => socketAddress(`/rooms/${id}/socket`, { enter: 'true' }),
     {
       first: () => {
@@ -286,7 +297,11 @@ function enter(main, id, game, start, watching) {
             }
             // A seat that nobody has joined with is not kept, and nothing is lost with it.
             if (state.code === CODES.expired && visit.recall(`own ${id}`) === null) return again();
-            await inquire().catch(() => false);
+            // A match of nuggets ends with the connections of it. Whoever looks on is carried to the next one.
+            if ((await inquire().catch(() => watching)) && watching && state.code === CODES.closed && !shown?.closing) {
+              if (!left) link = connect();
+              return undefined;
+            }
             if (shown?.closing) return end(`This room is closed: ${shown.closing}.`);
             if (state.code === CODES.closed) return end('The game is over.');
             if (!heardOf) return end('The game has ended, or you were away for too long: your seat was given up.');
@@ -317,8 +332,11 @@ function enter(main, id, game, start, watching) {
       },
     },
   );
+  let link = connect();
   return () => {
+    left = true;
     link.close();
+    waits.stop();
     help.stop();
     play.stop();
     away.end();

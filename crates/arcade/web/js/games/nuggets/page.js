@@ -51,6 +51,10 @@ export function play({ board, below, more, live, playable, name, send, seated, c
   let state = begin();
   let whole = false;
   let zoom = Math.min(ZOOMS.length - 1, Math.max(0, Number(recall('zoom') ?? 0) || 0));
+  /** Purses by letter, as the hub tells them. @type {Record<string, number>} */
+  let scores = {};
+  /** Whether the match has begun. */
+  let begun = true;
   let spoken = { gold: 0, note: 0 };
   /** The display that is there as text. @type {string[] | null} */
   let written = null;
@@ -186,7 +190,9 @@ export function play({ board, below, more, live, playable, name, send, seated, c
   };
 
   const show = () => {
-    line.textContent = state.over ? (state.table ? 'The game is over.' : state.farewell) : status(state);
+    // The server says in words how long the match still waits.
+    const waits = begun || state.note.text === '' ? '' : `${state.note.text[0].toUpperCase()}${state.note.text.slice(1)}.`;
+    line.textContent = state.over ? (state.table ? 'The game is over.' : state.farewell) : waits || status(state);
     // First the picture: it answers a key.
     surface.show();
     if (written !== state.display) text.textContent = state.display.join('\n');
@@ -225,11 +231,16 @@ export function play({ board, below, more, live, playable, name, send, seated, c
       show();
       if (walk) stride();
     },
-    room: () => {},
-    seat: (letter) => ({
-      colour: colourOf(letter),
-      value: letter === state.letter && state.purse !== null ? count(state.purse, 'nugget') : '',
-    }),
+    room: (now) => {
+      scores = now.scores ?? {};
+      begun = now.phase !== 'lobby';
+      show();
+    },
+    seat: (letter) => {
+      // One's own purse is known first.
+      const purse = letter === state.letter ? state.purse : scores[letter];
+      return { colour: colourOf(letter), value: purse == null ? '' : count(purse, 'nugget') };
+    },
     result: () => (state.table ? ranking(state.table) : null),
     stake: () => (state.over || !state.purse ? null : `You have found ${count(state.purse, 'nugget')}, and you cannot come back to this game.`),
     leave: () => send(key('Q')),

@@ -1,6 +1,6 @@
 // A hub of its own for a test: the real program on a free port of this machine, with a directory of its own.
 
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -62,6 +62,14 @@ export class Hub {
       });
     });
     this.port = await port.finally(() => clearTimeout(late));
+  }
+
+  /**
+   * Runs a command of the operator.
+   * @param {string[]} words
+   */
+  command(...words) {
+    return execFileSync(PROGRAM, [...words, '--data', this.data], { encoding: 'utf8' });
   }
 
   /** @param {NodeJS.Signals} signal */
