@@ -20,7 +20,7 @@ pub(crate) async fn measure(program: Option<&Path>, args: &Restart) -> anyhow::R
     let mut report = String::new();
     let data = tempfile::tempdir()?;
     let mut hub = Hub::start(program, data.path())?;
-    let rooms = (0..args.rooms).map(|_| hub.open(&json!({ "game": "nuggets" }))).collect::<anyhow::Result<Vec<_>>>()?;
+    let rooms = (0..args.rooms).map(|_| hub.open_nuggets()).collect::<anyhow::Result<Vec<_>>>()?;
     LocalSet::new()
         .run_until(async {
             for batch in rooms.chunks(ROOMS) {

@@ -41,7 +41,7 @@ pub(crate) async fn measure(program: Option<&Path>, args: &Rooms) -> anyhow::Res
             "game": "robots", "players": ROBOTS, "columns": 16, "rows": 12, "turns": args.turns, "turn_duration": robots::TURN,
         }),
     )?;
-    let nuggets = open(&hub, args.count - half, &json!({ "game": "nuggets" }))?;
+    let nuggets = (half..args.count).map(|_| hub.open_nuggets()).collect::<anyhow::Result<Vec<_>>>()?;
     let (late, displays, processors, told) = play(&hub, &robots, nuggets, args).await?;
     writeln!(report, "| the hub: {} turns late by | {} |\n", late.len(), late.cells())?;
     // While all clients are still there.

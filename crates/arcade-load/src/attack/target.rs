@@ -28,7 +28,7 @@ impl Target {
     pub(super) fn open(hub: &Hub) -> anyhow::Result<Self> {
         Ok(Self {
             hub: hub.address(),
-            nuggets: hub.open(&json!({ "game": "nuggets" }))?,
+            nuggets: hub.open_nuggets()?,
             robots: hub.open(&json!({
                 "game": "robots", "players": 2, "columns": 16, "rows": 12, "turns": TURNS, "turn_duration": TURN,
             }))?,

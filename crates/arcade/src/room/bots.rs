@@ -305,3 +305,32 @@ async fn invited(info: &mut watch::Receiver<Info>) {
 async fn leaving(left: &mut watch::Receiver<bool>) {
     let _ = left.wait_for(|left| *left).await;
 }
+
+#[cfg(test)]
+mod tests {
+    use netcore::PeerId;
+    use tokio::time::Instant;
+
+    use super::*;
+    use crate::room::info::Player as Seated;
+
+    fn seated(number: u64, bot: bool) -> Seated {
+        let (name, seat) = (format!("player {number}"), number.to_string());
+        Seated { peer: PeerId(number), address: None, name, seat, bot, proven: false }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn bots_take_part_again_when_people_do_and_wait_a_little_for_the_others() {
+        let people = |people, players| Info { people, players, ..Info::usual(Game::Robots) };
+        let (sender, mut info) = watch::channel(people(2, vec![seated(1, true)]));
+        assert!(timeout(100 * OTHERS, invited(&mut info)).await.is_err(), "nobody wants to play");
+        sender.send_replace(people(2, vec![seated(1, true), seated(2, false)]));
+        let start = Instant::now();
+        invited(&mut info).await;
+        assert_eq!(start.elapsed(), OTHERS, "one of two wants to play");
+        sender.send_replace(people(2, vec![seated(2, false), seated(3, false)]));
+        let start = Instant::now();
+        invited(&mut info).await;
+        assert_eq!(start.elapsed(), Duration::ZERO, "both do");
+    }
+}

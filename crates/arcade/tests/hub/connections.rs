@@ -21,7 +21,7 @@ const PER_HOST: usize = CONNECTIONS / 2 - 1;
 #[test]
 fn too_many_connections_of_one_host_are_refused_and_matches_go_on() {
     let hub = Hub::with_files(FILES, &[]);
-    let id = hub.room("nuggets")["id"].as_str().unwrap().to_owned();
+    let id = hub.nuggets()["id"].as_str().unwrap().to_owned();
     let mut browser = hub.socket(&format!("/rooms/{id}/socket"), None).unwrap();
     browser.say("PLAY Ann");
     browser.until("OK A");

@@ -141,6 +141,11 @@ impl Hub {
         serde_json::from_str(&body).unwrap()
     }
 
+    /// Opens a room of nuggets in which a match begins with its first player.
+    pub(crate) fn nuggets(&self) -> Value {
+        self.make(&serde_json::json!({ "game": "nuggets", "countdown": 0 }))
+    }
+
     /// Opens a browser's socket to a room, and gives the token of its seat.
     pub(crate) fn enter(&self, room: &Value) -> (Browser, String) {
         let mut browser = self.socket(&format!("/rooms/{}/socket", room["id"].as_str().unwrap()), None).unwrap();

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { Person } from './support/browser.js';
+import * as native from './support/native.js';
 import { browser, hub } from './support/site.js';
 
 const bound = { timeout: 120_000 };
@@ -58,4 +59,75 @@ test('a room that its host closes says why, and so does the removal of a player'
   hub.command('room', 'close', room.id, '--reason', 'dinner is ready');
   await ann.page.getByText('This room is closed: dinner is ready.').waitFor();
   await Promise.all([ann.leave(), bob.leave()]);
+});
+
+test('blackjack: the verdict and the dealer stay until the player goes on, while the time of the table is in sight', bound, async () => {
+  const room = await hub.open({ game: 'blackjack', players: 1, rounds: 2 });
+  const ann = await Person.come(browser, hub.address, 'Ann');
+  const { page } = ann;
+  await ann.go(`/rooms/${room.id}`);
+  await ann.reads('Hit or stand?');
+  assert.equal(await page.getByRole('region', { name: 'Dealer' }).locator('.card.back').count(), 1);
+  await page.getByRole('button', { name: 'Stand' }).click();
+  await ann.reads(/^(You win|A draw|The dealer wins)\. You have .*\d, the dealer .*\d\.$/);
+  // Nothing of the dealer's hand is hidden now.
+  assert.equal(await page.getByRole('region', { name: 'Dealer' }).locator('.card.back').count(), 0);
+  await page.getByRole('progressbar', { name: 'Time for your answer' }).waitFor();
+  assert.equal(await page.getByRole('button', { name: 'Hit' }).count(), 0);
+  await page.keyboard.press('Enter');
+  await ann.reads('Hit or stand?');
+  await page.keyboard.press('s');
+  await ann.reads('The table is over.');
+  // The score of the result is that of the list of players and of the stored match: rounds won.
+  const result = page.getByRole('region', { name: 'Result' });
+  const score = (await result.locator('.value').textContent()) ?? '';
+  assert.match(score, /^\d rounds? won$/);
+  const { result: told } = await hub.room(room.id);
+  assert.equal(parseInt(score, 10), told?.[0].score);
+  await ann.leave();
+});
+
+test('robots: bots come in some seconds or at a press, and nobody is alone with silence', bound, async () => {
+  const ann = await Person.come(browser, hub.address, 'Ann');
+  const { page } = ann;
+  await ann.go('/');
+  await page.getByRole('button', { name: 'Play now: Robots' }).click();
+  await page.getByText(/If nobody else joins, bots come in \d s\./).waitFor();
+  await page.getByRole('button', { name: 'Start now' }).click();
+  await ann.reads(/^Turn \d+/);
+  await ann.leave();
+});
+
+test('nuggets: whoever is late waits for the next match, and whoever looks on is carried there', bound, async () => {
+  const room = await hub.open({ game: 'nuggets', map: 'brawl' });
+  const bob = native.nuggets(room.port, 'Bob');
+  const eve = await Person.come(browser, hub.address, 'Eve');
+  await eve.go(`/rooms/${room.id}?watch`);
+  const line = eve.page.locator('.players li').filter({ hasText: 'Bob' });
+  await line.getByText(/\d+ nuggets?/).waitFor();
+  while (!(/** @type {{ late?: boolean }} */ (await hub.room(room.id)).late)) await line.page().waitForTimeout(100);
+  const ann = await Person.come(browser, hub.address, 'Ann');
+  await ann.go(`/rooms/${room.id}`);
+  await ann.page.getByRole('button', { name: 'Play the next match' }).click();
+  await ann.page.getByText('You play in the next match.').waitFor();
+  await bob.over;
+  await ann.reads('Player A has 0 nuggets');
+  await eve.page.locator('.players li').filter({ hasText: 'Ann' }).getByText('0 nuggets').waitFor();
+  await Promise.all([ann.leave(), eve.leave()]);
+});
+
+test('nuggets: a countdown is in sight, and who left early is named in the result', bound, async () => {
+  const room = await hub.open({ game: 'nuggets', map: 'brawl', countdown: 3 });
+  const [ann, eve] = await Promise.all(['Ann', 'Eve'].map((name) => Person.come(browser, hub.address, name)));
+  for (const person of [ann, eve]) await person.go(`/rooms/${room.id}`);
+  await ann.reads(/^The game begins in \d s\.$/);
+  await ann.reads('Player');
+  await eve.reads('Player');
+  await eve.page.getByRole('button', { name: 'Leave' }).click();
+  await eve.page.getByRole('heading', { name: 'Play now' }).waitFor();
+  const bob = native.nuggets(room.port, 'Bob');
+  await bob.over;
+  const result = ann.page.getByRole('region', { name: 'Result' });
+  await result.getByRole('listitem').filter({ hasText: 'Eve' }).getByText('left early').waitFor();
+  await Promise.all([ann.leave(), eve.leave()]);
 });

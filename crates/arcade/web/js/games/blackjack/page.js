@@ -168,7 +168,7 @@ export function play({ board, below, controls, more, live, watching, playable, n
     const cards = room?.dealers?.find((dealer) => dealer.table === table)?.cards.map(card) ?? [];
     const [, upcard] = cards;
     const isOurs = upcard && state.upcard && upcard.rank === state.upcard.rank && upcard.suit === state.upcard.suit;
-    return isOurs && cards.every((one) => one !== null) ? cards : null;
+    return isOurs && cards.every((one) => one !== null) ? /** @type {import('./protocol.js').Card[]} */ (cards) : null;
   };
   /** Shows the buttons that have a meaning now, and the time of the table. */
   const showHeld = () => {

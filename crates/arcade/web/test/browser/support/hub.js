@@ -102,7 +102,7 @@ export class Hub {
   }
 
   /**
-   * Opens a room.
+   * Opens a room. A match of nuggets begins with its first player, unless it is to wait.
    * @param {Record<string, string | number>} options
    * @returns {Promise<Room>}
    */
@@ -110,7 +110,7 @@ export class Hub {
     const answer = await fetch(`${this.address}/api/rooms`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(options),
+      body: JSON.stringify(options.game === 'nuggets' ? { countdown: 0, ...options } : options),
     });
     if (answer.status !== 201) throw new Error(await answer.text());
     return answer.json();
