@@ -32,7 +32,7 @@ use std::{
 };
 
 use journal_core::{JournalEnd, JournalWatch};
-use netcore::{HostId, Leave, Time};
+use netcore::{HostId, Leave, Level, Time};
 use netshell::{Clock, Precision, Removal, serve};
 use servekit::Sockets;
 use tokio::{
@@ -99,6 +99,7 @@ pub(crate) struct Room {
     pub(crate) journal: JournalWatch,
     // Somebody wants company, if need be that of bots.
     fill: Notify,
+    level: Mutex<Level>,
     // Changes what is shown of it; gone with the room.
     sender: std::sync::Weak<watch::Sender<Info>>,
     broken: Broken,
@@ -135,9 +136,15 @@ impl Room {
         self.stop(Leave::Over, Fate::Closed);
     }
 
-    /// Somebody in the room wants company: bots come if nobody else does.
-    pub(crate) fn ask_for_company(&self) {
+    /// Somebody in the room wants company: bots that play so well come if nobody else does.
+    pub(crate) fn ask_for_company(&self, level: Level) {
+        *self.level.lock().unwrap_or_else(PoisonError::into_inner) = level;
         self.fill.notify_one();
+    }
+
+    /// How well bots are to play that come because somebody wants company.
+    pub(crate) fn level_of_company(&self) -> Level {
+        *self.level.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Says in how many seconds bots come, if they do.
@@ -305,6 +312,7 @@ pub(crate) fn open(
         known,
         journal: end.watch(),
         fill: Notify::new(),
+        level: Mutex::default(),
         sender: Arc::downgrade(&sender),
         broken: broken.clone(),
         file: Mutex::new(file),

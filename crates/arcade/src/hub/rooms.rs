@@ -165,7 +165,7 @@ impl Rooms {
     pub(crate) fn fill(&self, room: &Room) -> anyhow::Result<()> {
         let missing = missing(&room.info.borrow(), room.bots.count());
         room.announce_bots(None);
-        (0..missing).try_for_each(|_| self.seat_bot(room, Level::Normal))
+        (0..missing).try_for_each(|_| self.seat_bot(room, room.level_of_company()))
     }
 
     /// Has all bots leave a room.

@@ -68,6 +68,9 @@ struct Wish {
     /// Whether bots come if nobody else does.
     #[serde(default)]
     fill: bool,
+    /// How well they play.
+    #[serde(default)]
+    level: Level,
 }
 
 async fn play(
@@ -82,7 +85,7 @@ async fn play(
     match tokio::task::block_in_place(|| hub.play(game, caller.host())) {
         Ok(room) => {
             if wish.fill {
-                room.ask_for_company();
+                room.ask_for_company(wish.level);
             }
             Json(room.info.borrow().clone()).into_response()
         }

@@ -58,7 +58,7 @@ export type Game = {
   line: string;
   /** A score of a result in words. */
   score: (score: number) => string;
-  /** The command that joins a room from a terminal. `bare` is the host without the brackets of an IPv6 address. */
+  /** The command that joins a room from a terminal, which begins with the name of its program. `bare` is the host without the brackets of an IPv6 address. */
   command: (room: { host: string; bare: string; port: number }) => string;
   /** Whether the hub has bots for it. */
   bots: boolean;
@@ -101,6 +101,8 @@ export type Stage = {
   playable: boolean;
   /** Whether it is a replay, after whose end nothing comes. */
   film: boolean;
+  /** Whether nobody has yet played a match of the game here, and help is welcome. */
+  first: boolean;
   /** The player's name. */
   name: string;
   /** The seat that the page had before a reload, if the hub still keeps it. */

@@ -11,8 +11,10 @@ import { isOn, switchSound } from '../lib/sound.js';
 import { Away } from './away.js';
 import { helpPanel } from './help.js';
 import { askName, name as ownName, proveName, provenKey } from './identity.js';
+import { Intro, isFirst, notePlayed } from './intro.js';
 import { Result } from './result.js';
 import { Seats } from './seats.js';
+import { terminalLines } from './terminal.js';
 import { Waiting, askLate } from './waiting.js';
 import { command, phaseInWords } from './words.js';
 
@@ -101,6 +103,8 @@ function enter(main, id, game, start, { watching, next }) {
   /** @type {string | null} */
   let own = null;
   let over = false;
+  /** Whether the page is joining, which is no move. */
+  let opening = false;
   /** Whether the result is put away until the next one, since one has joined the next game. */
   let joined = false;
   const seats = new Seats(id, (seat) => play.seat?.(seat) ?? { colour: null, value: '' });
@@ -120,6 +124,7 @@ function enter(main, id, game, start, { watching, next }) {
     const rows = play.ownResult ? null : (play.result?.() ?? last);
     if (!rows) joined = false;
     if (!rows || joined) return result.hide();
+    if (!watching && rows.some(({ seat }) => seat === own)) notePlayed(game);
     // The hub may know which of the players are bots, or proven.
     const known = rows.map((row) => ({ ...shown?.result?.find(({ seat, name }) => seat === row.seat && name === row.name), ...row }));
     result.show(known, {
@@ -140,11 +145,15 @@ function enter(main, id, game, start, { watching, next }) {
     watching,
     playable: !watching,
     film: false,
+    first: !watching && isFirst(game),
     name: ownName(),
     kept: visit.recall(key) === null ? null : visit.recall(`own ${id}`),
     past: visit.recall(`past ${id}`),
     keep: (past) => visit.remember(`past ${id}`, past),
-    send: (data) => link.send(data),
+    send: (data) => {
+      if (!opening) intro.moved();
+      link.send(data);
+    },
     seated: (seat) => {
       own = seat;
       if (seat === null) visit.remember(`own ${id}`, null);
@@ -153,7 +162,9 @@ function enter(main, id, game, start, { watching, next }) {
     },
     changed: () => list(),
   });
-  const help = helpPanel(game, play.help ?? [], !watching);
+  const help = helpPanel(play.help ?? []);
+  const intro = new Intro(game, play.help ?? []);
+  if (!watching) board.prepend(intro.panel);
   const leaveRoom = async () => {
     const stake = over ? null : (play.stake?.() ?? null);
     if (stake !== null && !(await confirm('Leave this game?', stake, 'Leave'))) return;
@@ -201,7 +212,7 @@ function enter(main, id, game, start, { watching, next }) {
   const update = (room) => {
     if (room.match !== shown?.match || room.port !== shown?.port) {
       const join = command(room);
-      terminal.replaceChildren(element('code', { class: 'command', tabindex: '0', 'aria-label': 'Command' }, join), copyButton(() => join));
+      terminal.replaceChildren(...terminalLines(join, 'Command'));
     }
     shown = room;
     if (next && room.phase === 'lobby') return go(`/rooms/${id}`);
@@ -281,7 +292,9 @@ function enter(main, id, game, start, { watching, next }) {
         if (!greeted) {
           greeted = true;
           back();
+          opening = true;
           if (!returning) play.open();
+          opening = false;
         }
         if (room) update(room);
         if (mine !== undefined) play.own?.(mine);

@@ -35,6 +35,12 @@ export function command({ game, port }) {
 }
 
 /**
+ * The same command for somebody who has the sources and not the programs; null for a program that is not of them.
+ * @param {string} command
+ */
+export const fromSource = (command) => (command.startsWith('nc ') ? null : command.replace(/^\S+/, 'cargo run -p $& --'));
+
+/**
  * Who is first, in words.
  * @param {{ rank: number, name: string }[]} rows
  */

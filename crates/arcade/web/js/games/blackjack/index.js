@@ -9,7 +9,7 @@ export const blackjack = {
   title: 'Blackjack',
   line: 'Hit or stand against the dealer.',
   score: (score) => `${count(score, 'round')} won`,
-  command: ({ bare, port }) => `cargo run -p player -- yourname ${bare} ${port} --human`,
+  command: ({ bare, port }) => `player yourname ${bare} ${port} --human`,
   bots: true,
   isAlone: () => false,
   picture,

@@ -32,7 +32,7 @@ const ENDS = { won: 'found the code', lost: 'did not find it', resigned: 'gave u
  * @param {import('../types.js').Stage} stage
  * @returns {import('../types.js').Play}
  */
-export function play({ board, below, controls, more, live, playable, name, send, seated, changed }) {
+export function play({ board, below, controls, more, live, playable, first, name, send, seated, changed }) {
   const state = begin();
   /** The seat whose board is shown instead of one's own. @type {number | null} */
   let watched = null;
@@ -121,7 +121,7 @@ export function play({ board, below, controls, more, live, playable, name, send,
       const code = shown.over?.code.startsWith('*') === false ? shown.over.code : knownCode(shown);
       const label = shown.over?.code.startsWith('*') === false ? `The code is ${inWords(code)}` : code.includes('*') && /\d/.test(code) ? `The code is like ${code}` : 'The code is hidden';
       known.replaceChildren(element('span', { class: 'soft' }, 'Code'), element('span', { class: 'holes', role: 'img', 'aria-label': label }, ...[...code].map(peg)));
-      renew(rows, ...rowElements(shown, playing ? draft.element() : null));
+      renew(rows, ...rowElements(shown, playing ? draft.element() : null, first && own));
     } else {
       known.replaceChildren();
       rows.replaceChildren();

@@ -5,7 +5,7 @@ import { count, element, listenToKeys, toggle } from '../../lib/dom.js';
 import { isStill, recall, remember } from '../../lib/settings.js';
 import { sound } from '../../lib/sound.js';
 import { Ground, cellAt, colourOf, draw, layout } from './board.js';
-import { begin, fold, ranking, status, way } from './fold.js';
+import { begin, fold, ranking, status, way, wayToGold } from './fold.js';
 import { MOVES, decode, key, play as playMessage } from './protocol.js';
 import { touch } from './touch.js';
 
@@ -47,7 +47,7 @@ const HELP = [
  * @param {import('../types.js').Stage} stage
  * @returns {import('../types.js').Play}
  */
-export function play({ board, below, more, live, playable, name, send, seated, changed }) {
+export function play({ board, below, more, live, playable, first, name, send, seated, changed }) {
   let state = begin();
   let whole = false;
   let zoom = Math.min(ZOOMS.length - 1, Math.max(0, Number(recall('zoom') ?? 0) || 0));
@@ -73,9 +73,16 @@ export function play({ board, below, more, live, playable, name, send, seated, c
     const ratio = context.getTransform().a;
     place = layout(state, width, Math.max(220, innerHeight * HEIGHT), { whole, zoom: ZOOMS[zoom], focus, ratio });
     surface.setHeight(place.height);
-    return draw(context, state, place, { ground, glides, now, goal: walk?.goal ?? null });
+    return draw(context, state, place, { ground, glides, now, goal: walk?.goal ?? null, way: first && playable ? toGold() : null });
   });
   below.append(element('div', { class: 'line' }, line, purse), text);
+
+  /** The first step to the nearest gold in sight, for a newcomer. */
+  const toGold = () => {
+    if (pointed.display !== state.displays) pointed = { display: state.displays, step: state.over ? null : wayToGold(state) };
+    return pointed.step;
+  };
+  let pointed = { display: -1, step: /** @type {string | null} */ (null) };
 
   const stand = () => {
     if (walk) clearInterval(walk.timer);

@@ -33,7 +33,7 @@ const HELP = [
  * @param {import('../types.js').Stage} stage
  * @returns {import('../types.js').Play}
  */
-export function play({ board, below, controls, more, live, watching, playable, film, name, kept, send, seated, changed }) {
+export function play({ board, below, controls, more, live, watching, playable, film, first, name, kept, send, seated, changed }) {
   const state = begin();
   /** @type {number | null} */
   let own = null;
@@ -46,6 +46,8 @@ export function play({ board, below, controls, more, live, watching, playable, f
   /** The last press, which counts for the coming turn. @type {Action | null} */
   let chosen = null;
   let since = 0;
+  /** Where one's robot has come back in the last turn. @type {import('./fold.js').Position | null} */
+  let returned = null;
   /** The last game as it ended, which is shown until the next begins. @type {import('./fold.js').Game | null} */
   let finished = null;
   /** Whether to join as soon as it is possible: until one has once played. */
@@ -68,7 +70,7 @@ export function play({ board, below, controls, more, live, watching, playable, f
     surface.setHeight(Math.round(field * settings.height));
     board.closest('main')?.style.setProperty('--aspect', String(settings.width / settings.height));
     const threatened = threatens ? danger() : null;
-    return draw(context, state.game ?? finished, settings, { width, height: surface.height, own, threatened, glides, now, since, still: isStill(), chosen });
+    return draw(context, state.game ?? finished, settings, { width, height: surface.height, own, threatened, glides, now, since, still: isStill(), chosen, returned });
   });
   below.append(element('div', { class: 'line' }, line), bar, text);
 
@@ -151,6 +153,7 @@ export function play({ board, below, controls, more, live, watching, playable, f
     );
   }
   more.append(blasts);
+  if (first && playable) blasts.click();
 
   const show = () => {
     const { settings, game } = state;
@@ -211,12 +214,13 @@ export function play({ board, below, controls, more, live, watching, playable, f
       if (before !== null && own === null && state.players.get(before)?.name === name) sit(before);
       settle();
       if (message.kind === 'turn' && state.game) {
-        chosen = null;
+        chosen = returned = null;
         since = performance.now();
         glide(positions, state.game);
         if (state.game.blasts.size > 0) sound('bomb');
         if (state.game.destroyed.some(({ player }) => player === own)) {
           live.textContent = 'Your robot was destroyed.';
+          returned = state.game.positions.get(/** @type {number} */ (own)) ?? null;
           sound('death');
         }
         showChoice();
