@@ -129,6 +129,8 @@ export type Play = {
   stop: () => void;
   /** What is known of a seat. */
   seat?: (seat: string) => Seat;
+  /** The seats that are in front now; none while nobody is. */
+  leaders?: () => string[];
   /** The result of the game that is over, from best to worst. */
   result?: () => Row[] | null;
   /** Whether the game shows results itself. */

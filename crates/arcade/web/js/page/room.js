@@ -107,7 +107,7 @@ function enter(main, id, game, start, { watching, next }) {
   let opening = false;
   /** Whether the result is put away until the next one, since one has joined the next game. */
   let joined = false;
-  const seats = new Seats(id, (seat) => play.seat?.(seat) ?? { colour: null, value: '' });
+  const seats = new Seats(id, (seat) => play.seat?.(seat) ?? { colour: null, value: '' }, () => (shown?.phase === 'playing' ? (play.leaders?.() ?? []) : []));
 
   const again = () => {
     if (!over && play.again?.()) {

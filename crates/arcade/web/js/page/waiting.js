@@ -37,7 +37,7 @@ export class Waiting {
   show(room) {
     // Where a countdown follows, bots alone do not begin the match.
     this.button.textContent = room.options?.['countdown'] === undefined ? 'Start now' : 'Bring them now';
-    if (room.bots_in == null || room.phase === 'over') this.stop();
+    if (typeof room.bots_in !== 'number' || room.phase === 'over') this.stop();
     else if (this.due === null) {
       this.due = performance.now() + room.bots_in * 1000;
       this.ticks = setInterval(() => this.tick(), TICK);

@@ -65,7 +65,7 @@ test('robots: two browsers and a native client play all turns', bound, async () 
   for (const person of [ann, eve]) await person.go(`/rooms/${room.id}`);
   const bob = native.robots(room.port, 'Bob');
   await Promise.all([ann.reads(/Turn \d+ of 40/), eve.reads(/Turn \d+ of 40/)]);
-  for (const key of ['ArrowUp', ' ', 'b', 'ArrowLeft']) await ann.page.keyboard.press(key);
+  for (const key of ['ArrowUp', ' ', 'k', 'ArrowLeft']) await ann.page.keyboard.press(key);
   await eve.page.getByRole('button', { name: 'Move left' }).click();
   await eve.page.getByRole('button', { name: /bomb/i }).click();
   for (const { page } of [ann, eve]) {

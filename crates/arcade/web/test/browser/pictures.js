@@ -84,7 +84,7 @@ const SHOTS = [
       await person.page.waitForTimeout(500);
       await person.page.keyboard.press('ArrowUp');
       await person.page.waitForTimeout(500);
-      await person.page.keyboard.press('v');
+      await person.page.keyboard.press('b');
     },
     wait: 100,
   },

@@ -3,6 +3,7 @@
 import { ask, errorText } from '../../lib/api.js';
 import { curve } from '../../lib/curve.js';
 import { count, element, listenToKeys, toggle } from '../../lib/dom.js';
+import { highest } from '../../lib/leaders.js';
 import { isStill, recall } from '../../lib/settings.js';
 import { sound } from '../../lib/sound.js';
 import { byBest, byLearned } from './advice.js';
@@ -272,6 +273,7 @@ export function play({ board, below, controls, more, live, watching, playable, n
       if (own !== null) seated(own);
       if (!watching) show();
     },
+    leaders: () => highest(Object.entries(room?.scores ?? {})),
     seat: (seat) => {
       const won = room?.scores?.[seat];
       return { colour: null, value: won === undefined ? '' : `${count(won, 'round')} won` };

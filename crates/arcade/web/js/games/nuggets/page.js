@@ -1,7 +1,8 @@
 // A nuggets room on the page.
 
 import { Surface, glideAt } from '../../lib/canvas.js';
-import { count, element, listenToKeys, toggle } from '../../lib/dom.js';
+import { count, element, listenToKeys, renew, toggle } from '../../lib/dom.js';
+import { highest } from '../../lib/leaders.js';
 import { isStill, recall, remember } from '../../lib/settings.js';
 import { sound } from '../../lib/sound.js';
 import { Ground, cellAt, colourOf, draw, layout } from './board.js';
@@ -66,10 +67,12 @@ export function play({ board, below, more, live, playable, first, name, send, se
   const line = element('p', { class: 'status', role: 'status' });
   const purse = element('p', { class: 'purse', 'aria-hidden': 'true' });
   const text = element('pre', { class: 'hidden', 'aria-label': 'The map as text', role: 'group' });
+  /** Whom a watcher looks at. */
+  const camera = element('select', { 'aria-label': 'Camera', change: () => surface.change() });
   let place = layout(state, 0, 0, { whole, zoom: 1, focus: null, ratio: 1 });
   const surface = new Surface(board, 'The map, drawn', (context, width, _, now) => {
     const own = glides.get('@');
-    const focus = state.place && own ? glided(own, now) : state.place;
+    const focus = state.place && own ? glided(own, now) : (state.place ?? state.players.get(camera.value) ?? null);
     const ratio = context.getTransform().a;
     place = layout(state, width, Math.max(220, innerHeight * HEIGHT), { whole, zoom: ZOOMS[zoom], focus, ratio });
     surface.setHeight(place.height);
@@ -148,6 +151,7 @@ export function play({ board, below, more, live, playable, first, name, send, se
       },
     });
   }
+  if (!playable) more.append(camera);
   more.append(
     mapToggle,
     element('button', { type: 'button', 'aria-label': 'Farther', click: () => nearer(-1) }, '−'),
@@ -196,7 +200,14 @@ export function play({ board, below, more, live, playable, first, name, send, se
     }
   };
 
+  /** Gives the camera everybody who is in the game. */
+  const showCamera = () => {
+    const letters = [...state.players.keys()].sort();
+    renew(camera, ...['', ...letters].map((letter) => element('option', { value: letter }, letter ? `follow ${letter}` : 'follow nobody')));
+  };
+
   const show = () => {
+    if (!playable) showCamera();
     // The server says in words how long the match still waits.
     const waits = begun || state.note.text === '' ? '' : `${state.note.text[0].toUpperCase()}${state.note.text.slice(1)}.`;
     line.textContent = state.over ? (state.table ? 'The game is over.' : state.farewell) : waits || status(state);
@@ -246,8 +257,9 @@ export function play({ board, below, more, live, playable, first, name, send, se
     seat: (letter) => {
       // One's own purse is known first.
       const purse = letter === state.letter ? state.purse : scores[letter];
-      return { colour: colourOf(letter), value: purse == null ? '' : count(purse, 'nugget') };
+      return { colour: colourOf(letter), value: purse === null || purse === undefined ? '' : count(purse, 'nugget') };
     },
+    leaders: () => highest(Object.entries(scores)),
     result: () => (state.table ? ranking(state.table) : null),
     stake: () => (state.over || !state.purse ? null : `You have found ${count(state.purse, 'nugget')}, and you cannot come back to this game.`),
     leave: () => send(key('Q')),

@@ -2,6 +2,7 @@
 
 import { Surface } from '../../lib/canvas.js';
 import { element, listenToKeys, toggle } from '../../lib/dom.js';
+import { highest } from '../../lib/leaders.js';
 import { isStill } from '../../lib/settings.js';
 import { sound } from '../../lib/sound.js';
 import { colourOf, draw, fieldSize } from './board.js';
@@ -14,17 +15,19 @@ import { decode, join, move, placeBlock, placeBomb } from './protocol.js';
 const KEYS = /** @type {Record<string, Direction>} */ ({
   ArrowUp: 'up', ArrowRight: 'right', ArrowDown: 'down', ArrowLeft: 'left',
   w: 'up', d: 'right', s: 'down', a: 'left',
-  k: 'up', l: 'right', j: 'down', h: 'left',
 });
+/** Other keys, as in the terminal. */
+const BOMB = [' ', 'j', 'z'];
+const BLOCK = ['k', 'x'];
 /** The part of the window that the board may take. */
 const HEIGHT = 0.62;
 
 /** @type {import('../types.js').Help} */
 const HELP = [
   ['← ↑ ↓ →', 'move; also W A S D'],
-  ['Space', 'put down a bomb'],
-  ['b', 'put down a block'],
-  ['v', 'show where the bombs will blast'],
+  ['Space j z', 'put down a bomb'],
+  ['k x', 'put down a block'],
+  ['b', 'show where the bombs will blast'],
   ['tap', 'the buttons below the board; the last press counts for the coming turn'],
   ['?', 'these keys'],
 ];
@@ -102,20 +105,20 @@ export function play({ board, below, controls, more, live, watching, playable, f
     for (const [one, button] of buttons) button.classList.toggle('chosen', one === name);
     surface.change();
   };
-  const blasts = toggle('Blasts (v)', (on) => {
+  const blasts = toggle('Blasts (b)', (on) => {
     threatens = on;
     surface.change();
   });
   const stopKeys = listenToKeys((event) => {
-    if (event.key === 'v') {
+    if (event.key === 'b') {
       blasts.click();
       return true;
     }
     if (!playable) return false;
     const direction = KEYS[event.key];
     if (direction) act({ kind: 'move', direction });
-    else if (event.key === ' ') act({ kind: 'bomb' });
-    else if (event.key === 'b' || event.key === 'x') act({ kind: 'block' });
+    else if (BOMB.includes(event.key)) act({ kind: 'bomb' });
+    else if (BLOCK.includes(event.key)) act({ kind: 'block' });
     else return false;
     return true;
   });
@@ -249,6 +252,8 @@ export function play({ board, below, controls, more, live, watching, playable, f
       const deaths = state.game?.scores.get(id);
       return { colour: colourOf(id), value: deaths === undefined ? '' : deaths === 0 ? 'unhurt' : `✗ ${deaths}` };
     },
+    // The fewest destructions.
+    leaders: () => highest([...(state.game?.scores ?? [])].map(([id, deaths]) => [String(id), -deaths])),
     result: () =>
       state.game || !state.last
         ? null
