@@ -67,7 +67,7 @@ export type Game = {
   /** A small picture of a room. */
   picture: () => Picture;
   /** The page of its rooms. */
-  load: () => Promise<{ play: Start }>;
+  load: () => Promise<{ play: Start, story?: Story }>;
   pages: Page[];
 };
 
@@ -131,6 +131,8 @@ export type Play = {
   seat?: (seat: string) => Seat;
   /** The seats that are in front now; none while nobody is. */
   leaders?: () => string[];
+  /** What the page can tell of the match beyond its journal, in sentences. */
+  tell?: () => Promise<string[]>;
   /** The result of the game that is over, from best to worst. */
   result?: () => Row[] | null;
   /** Whether the game shows results itself. */
@@ -145,6 +147,8 @@ export type Play = {
   help?: Help;
 };
 
+/** What happened in a match, by the marks of its journal: sentences and their moments in milliseconds, the best first. */
+export type Story = (marks: { at: number, kind: string, text: string }[]) => { at: number, text: string }[];
 /** What a game knows of a seat. */
 export type Seat = { colour: string | null; value: string };
 /** Keys or gestures, and what they do. */

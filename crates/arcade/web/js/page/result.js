@@ -16,8 +16,10 @@ export class Result {
     this.heading = element('h2', {});
     this.list = element('ol', { class: 'standings' });
     this.early = element('p', { class: 'soft', hidden: true }, 'Whoever left before the end is ranked by the rules of the game all the same.');
+    /** What happened, by whoever knows. */
+    this.story = element('div');
     this.actions = element('div', { class: 'row' });
-    this.panel = element('section', { class: 'result', 'aria-label': 'Result', hidden: true }, this.heading, this.list, this.early, this.actions);
+    this.panel = element('section', { class: 'result', 'aria-label': 'Result', hidden: true }, this.heading, this.list, this.early, this.story, this.actions);
   }
 
   hide() {

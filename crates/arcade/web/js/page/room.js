@@ -14,6 +14,7 @@ import { askName, name as ownName, proveName, provenKey } from './identity.js';
 import { Intro, isFirst, notePlayed } from './intro.js';
 import { Result } from './result.js';
 import { Seats } from './seats.js';
+import { AfterMatch } from './story.js';
 import { terminalLines } from './terminal.js';
 import { Waiting, askLate } from './waiting.js';
 import { command, phaseInWords } from './words.js';
@@ -51,8 +52,8 @@ export function showRoom(main, id, { watching, next }) {
         if ((await askLate(main, GAMES[game].title)) === 'next') return left ? undefined : go(`/rooms/${id}?watch&next`);
       }
     }
-    const { play } = await loading;
-    if (!left) leave = enter(main, id, game, play, { watching, next });
+    const loaded = await loading;
+    if (!left) leave = enter(main, id, game, loaded, { watching, next });
   };
   // While the name is asked for.
   const loading = load(GAMES[game].load);
@@ -80,10 +81,10 @@ export function noSuchRoom(main) {
  * @param {HTMLElement} main
  * @param {string} id
  * @param {string} game
- * @param {Start} start
+ * @param {{ play: Start, story?: import('../games/types.js').Story }} loaded
  * @param {{ watching: boolean, next: boolean }} how
  */
-function enter(main, id, game, start, { watching, next }) {
+function enter(main, id, game, { play: start, story }, { watching, next }) {
   const key = `seat ${id} ${watching ? 'watch' : 'play'}`;
   const board = element('div', { class: 'board' });
   const below = element('div', { class: 'below' });
@@ -96,6 +97,8 @@ function enter(main, id, game, start, { watching, next }) {
   const ended = element('div', { class: 'ended', hidden: true });
   const terminal = element('div');
   const result = new Result(game);
+  const after = new AfterMatch(game, story);
+  result.story.append(after.panel);
   const away = new Away(main, watching);
   const waits = new Waiting(id, next);
   /** @type {Room | null} */
@@ -133,6 +136,7 @@ function enter(main, id, game, start, { watching, next }) {
       match: shown.match ?? null,
       again: watching ? null : again,
     });
+    void after.show(shown?.match ?? null, rows.find(({ seat }) => seat === own) ?? null, () => play.tell?.() ?? Promise.resolve([]));
   };
   // Of an earlier seat.
   if (visit.recall(key) === null) visit.remember(`past ${id}`, null);

@@ -6,7 +6,7 @@ import { count, element, listenToKeys, toggle } from '../../lib/dom.js';
 import { highest } from '../../lib/leaders.js';
 import { isStill, recall } from '../../lib/settings.js';
 import { sound } from '../../lib/sound.js';
-import { byBest, byLearned } from './advice.js';
+import { byBest, byLearned, costliest } from './advice.js';
 import { handElement, total } from './cards.js';
 import { fold, goOn, past } from './fold.js';
 import { signed } from './learner.js';
@@ -37,6 +37,8 @@ export function play({ board, below, controls, more, live, watching, playable, n
   /** @type {import('./advice.js').Adviser | null} */
   let adviser = null;
   let problem = '';
+  /** What one has decided, for a look back. @type {{ hand: import('./protocol.js').Card[], upcard: import('./protocol.js').Card, action: 'hit' | 'stand' }[]} */
+  const decisions = [];
   /** Cards of the own hand that are shown already. */
   let known = 0;
   /** @type {import('../types.js').Room | null} */
@@ -56,6 +58,7 @@ export function play({ board, below, controls, more, live, watching, playable, n
   /** @param {string} answer */
   const decide = (answer) => {
     if (!state.asked) return;
+    if (state.upcard) decisions.push({ hand: [...state.hand], upcard: state.upcard, action: answer === HIT ? 'hit' : 'stand' });
     state.asked = false;
     pace.answered();
     send(answer);
@@ -272,6 +275,10 @@ export function play({ board, below, controls, more, live, watching, playable, n
       waiting = seat === '';
       if (own !== null) seated(own);
       if (!watching) show();
+    },
+    tell: async () => {
+      best ??= ask('/api/blackjack/table').then(byBest);
+      return costliest(decisions, await best);
     },
     leaders: () => highest(Object.entries(room?.scores ?? {})),
     seat: (seat) => {

@@ -10,6 +10,8 @@ import { begin, fold, ranking, status, way, wayToGold } from './fold.js';
 import { MOVES, decode, key, play as playMessage } from './protocol.js';
 import { touch } from './touch.js';
 
+export { story } from './story.js';
+
 /** Keys of the keyboard that are not letters. */
 const KEYS = /** @type {Record<string, string>} */ ({
   ArrowLeft: 'h',

@@ -9,6 +9,8 @@ import { colourOf, draw, fieldSize } from './board.js';
 import { asText, begin, blast, fold, place, ranking } from './fold.js';
 import { decode, join, move, placeBlock, placeBomb } from './protocol.js';
 
+export { story } from './story.js';
+
 /** @typedef {import('./protocol.js').Direction} Direction */
 /** @typedef {import('./board.js').Action} Action */
 
