@@ -8,23 +8,14 @@ const LONGEST = 5;
 const COLOURS = 8;
 
 /**
+ * What a code answers to a guess.
  * @param {string} guess
  * @param {string} code
  */
 export function answer(guess, code) {
-  const left = new Map();
-  let [red, white] = [0, 0];
-  for (let at = 0; at < code.length; at += 1) {
-    if (guess[at] === code[at]) red += 1;
-    else left.set(code[at], (left.get(code[at]) ?? 0) + 1);
-  }
-  for (let at = 0; at < code.length; at += 1) {
-    const count = guess[at] === code[at] ? 0 : (left.get(guess[at]) ?? 0);
-    if (count === 0) continue;
-    left.set(guess[at], count - 1);
-    white += 1;
-  }
-  return { red, white };
+  const red = [...guess].filter((peg, place) => code[place] === peg).length;
+  const common = [...'12345678'].reduce((sum, peg) => sum + Math.min(code.split(peg).length, guess.split(peg).length) - 1, 0);
+  return { red, white: common - red };
 }
 
 /**
