@@ -24,6 +24,9 @@ import { command, phaseInWords } from './words.js';
  * @typedef {import('../games/types.js').Start} Start
  */
 
+/** How long a watcher has to be let in, in milliseconds, to be carried to the next match. */
+const CARRY = 2000;
+
 /**
  * Shows a room until the returned function is called.
  * @param {HTMLElement} main
@@ -273,82 +276,90 @@ function enter(main, id, game, { play: start, story }, { watching, next }) {
   /** Whether the hub has let this connection in. */
   let greeted = false;
   let left = false;
+  let connected = 0;
   /** @returns {Link} */
-  const connect = () => new Link(
-    () => socketAddress(`/rooms/${id}/socket`, { enter: 'true' }),
-    {
-      first: () => {
-        const seat = watching ? null : visit.recall(key);
-        returning = seat !== null;
-        greeted = false;
-        return JSON.stringify({ seat, key: watching ? null : provenKey(), watch: watching });
-      },
-      message: (data) => {
-        // Messages of the hub are JSON, which no message of a game begins like.
-        if (typeof data !== 'string' || !data.startsWith('{')) {
-          heardOf = shown?.phase === 'playing' ? shown.match : null;
-          return play.message(data);
-        }
-        const { seat, kept, room, own: mine, waiting } = JSON.parse(data);
-        if (waiting) return announceLink('Many come at once. Waiting for a place.');
-        if (seat) visit.remember(key, seat);
-        if (kept) away.kept = kept;
-        if (!greeted) {
-          greeted = true;
-          back();
-          opening = true;
-          if (!returning) play.open();
-          opening = false;
-        }
-        if (room) update(room);
-        if (mine !== undefined) play.own?.(mine);
-        return undefined;
-      },
-      state: async (state) => {
-        switch (state.kind) {
-          case 'ended':
-            announceLink('');
-            away.end();
-            if (state.code !== CODES.closed && state.code !== CODES.expired) {
-              return end(`${state.reason[0].toUpperCase()}${state.reason.slice(1)}.`);
-            }
-            // A seat that nobody has joined with is not kept, and nothing is lost with it.
-            if (state.code === CODES.expired && visit.recall(`own ${id}`) === null) return again();
-            // A match of nuggets ends with the connections of it. Whoever looks on is carried to the next one.
-            if ((await inquire().catch(() => watching)) && watching && state.code === CODES.closed && !shown?.closing) {
-              if (!left) link = connect();
-              return undefined;
-            }
-            if (shown?.closing) return end(`This room is closed: ${shown.closing}.`);
-            if (state.code === CODES.closed) return end('The game is over.');
-            if (!heardOf) return end('The game has ended, or you were away for too long: your seat was given up.');
-            if (shown?.match !== heardOf || shown?.phase === 'over') return end('The game ended while you were away.');
-            return end('You were away for too long, and your seat was given up.');
-          case 'waiting':
-            away.lose(true, seated());
-            if (state.refused && !(await inquire().catch(() => true))) {
-              // The page may have been left during the request.
-              if (link.ended) return undefined;
-              link.close();
+  const connect = () => {
+    connected = performance.now();
+    return new Link(
+      () => socketAddress(`/rooms/${id}/socket`, { enter: 'true' }),
+      {
+        first: () => {
+          const seat = watching ? null : visit.recall(key);
+          returning = seat !== null;
+          greeted = false;
+          return JSON.stringify({ seat, key: watching ? null : provenKey(), watch: watching });
+        },
+        message: (data) => {
+          // Messages of the hub are JSON, which no message of a game begins like.
+          if (typeof data !== 'string' || !data.startsWith('{')) {
+            heardOf = shown?.phase === 'playing' ? shown.match : null;
+            return play.message(data);
+          }
+          const { seat, kept, room, own: mine, waiting } = JSON.parse(data);
+          if (waiting) return announceLink('Many come at once. Waiting for a place.');
+          if (seat) visit.remember(key, seat);
+          if (kept) away.kept = kept;
+          if (!greeted) {
+            greeted = true;
+            back();
+            opening = true;
+            if (!returning) play.open();
+            opening = false;
+          }
+          if (room) update(room);
+          if (mine !== undefined) play.own?.(mine);
+          return undefined;
+        },
+        state: async (state) => {
+          switch (state.kind) {
+            case 'ended':
               announceLink('');
               away.end();
-              if (everOpen) end('This room is closed.');
-              else noSuchRoom(main);
-            }
-            return undefined;
-          case 'quiet':
-            return away.lose(false, seated());
-          case 'heard':
-            return back();
-          case 'open':
-            everOpen = true;
-            return undefined;
-          default:
-            return undefined;
-        }
+              if (state.code !== CODES.closed && state.code !== CODES.expired) {
+                return end(`${state.reason[0].toUpperCase()}${state.reason.slice(1)}.`);
+              }
+              // A seat that nobody has joined with is not kept, and nothing is lost with it.
+              if (state.code === CODES.expired && visit.recall(`own ${id}`) === null) return again();
+              // A match of nuggets ends with the connections of it. Whoever looks on is carried to the next one.
+              if ((await inquire().catch(() => watching)) && watching && state.code === CODES.closed && !shown?.closing) {
+                if (left) return undefined;
+                // A room that lets nobody look on for long is not asked again and again.
+                if (performance.now() - connected > CARRY) {
+                  link = connect();
+                  return undefined;
+                }
+              }
+              if (shown?.closing) return end(`This room is closed: ${shown.closing}.`);
+              if (state.code === CODES.closed) return end('The game is over.');
+              if (!heardOf) return end('The game has ended, or you were away for too long: your seat was given up.');
+              if (shown?.match !== heardOf || shown?.phase === 'over') return end('The game ended while you were away.');
+              return end('You were away for too long, and your seat was given up.');
+            case 'waiting':
+              away.lose(true, seated());
+              if (state.refused && !(await inquire().catch(() => true))) {
+                // The page may have been left during the request.
+                if (link.ended) return undefined;
+                link.close();
+                announceLink('');
+                away.end();
+                if (everOpen) end('This room is closed.');
+                else noSuchRoom(main);
+              }
+              return undefined;
+            case 'quiet':
+              return away.lose(false, seated());
+            case 'heard':
+              return back();
+            case 'open':
+              everOpen = true;
+              return undefined;
+            default:
+              return undefined;
+          }
+        },
       },
-    },
-  );
+    );
+  };
   let link = connect();
   return () => {
     left = true;
