@@ -103,6 +103,21 @@ impl Game {
         with_kind!(self, K => K::NAME)
     }
 
+    /// What people call it.
+    pub(crate) const fn title(self) -> &'static str {
+        with_kind!(self, K => K::TITLE)
+    }
+
+    /// Its colour in pictures: red, green, blue.
+    pub(crate) const fn colour(self) -> [u8; 3] {
+        with_kind!(self, K => K::COLOUR)
+    }
+
+    /// A score of a result in words, as on the page.
+    pub(crate) fn score(self, score: i64) -> String {
+        with_kind!(self, K => K::score(score))
+    }
+
     /// What its leaderboard is ordered by.
     pub(crate) const fn order(self) -> Order {
         with_kind!(self, K => K::ORDER)

@@ -47,6 +47,8 @@ impl Kind for Options {
     type Painter = picture::Felt;
 
     const NAME: &str = "blackjack";
+    const TITLE: &str = "Blackjack";
+    const COLOUR: [u8; 3] = [111, 240, 150];
     const WIRE: Wire = Wire::Tcp(READ_RATE);
     const FRAMES: Frames = Frames::ZeroEndedText;
 
@@ -79,6 +81,10 @@ impl Kind for Options {
     // Names have no spaces.
     fn bot_name(name: &str) -> String {
         format!("Bot-{name}")
+    }
+
+    fn score(score: i64) -> String {
+        if score == 1 { "1 round won".into() } else { format!("{score} rounds won") }
     }
 
     async fn play<'a>(bot: Bot, way: impl Way<'a>, left: impl Future<Output = ()> + Send) -> anyhow::Result<Ended> {

@@ -36,6 +36,10 @@ pub(crate) trait Kind: Clone + Default + Serialize + DeserializeOwned {
 
     /// Its name in addresses, on the page and in journals.
     const NAME: &str;
+    /// What people call it.
+    const TITLE: &str;
+    /// Its colour in pictures: red, green, blue.
+    const COLOUR: [u8; 3];
     /// How native clients reach it.
     const WIRE: Wire;
     /// How its messages look in WebSocket frames.
@@ -84,6 +88,9 @@ pub(crate) trait Kind: Clone + Default + Serialize + DeserializeOwned {
     fn farewell(_why: &str, _framing: Framing) -> Option<Bytes> {
         None
     }
+
+    /// A score of a result in words, as on the page.
+    fn score(score: i64) -> String;
 
     /// Whether this score means a loss, even for a single player.
     fn is_lost(_score: i64) -> bool {

@@ -82,6 +82,8 @@ impl Kind for Options {
     type Painter = picture::Rows;
 
     const NAME: &str = "mastermind";
+    const TITLE: &str = "Mastermind";
+    const COLOUR: [u8; 3] = [201, 168, 255];
     const WIRE: Wire = Wire::Tcp(READ_RATE);
     const FRAMES: Frames = Frames::Text;
     const ORDER: Order = Order::LowestScore;
@@ -156,6 +158,14 @@ impl Kind for Options {
     // Even a single player loses if the code is not found.
     fn is_lost(score: i64) -> bool {
         score >= NOT_FOUND
+    }
+
+    fn score(score: i64) -> String {
+        match score {
+            NOT_FOUND.. => "not found".into(),
+            1 => "1 turn".into(),
+            turns => format!("{turns} turns"),
+        }
     }
 
     async fn play<'a>(bot: Bot, way: impl Way<'a>, left: impl Future<Output = ()> + Send) -> anyhow::Result<Ended> {

@@ -65,6 +65,8 @@ impl Kind for Options {
     type Painter = picture::Cave;
 
     const NAME: &str = "nuggets";
+    const TITLE: &str = "Nuggets";
+    const COLOUR: [u8; 3] = [255, 209, 102];
     const WIRE: Wire = Wire::Udp;
     const FRAMES: Frames = Frames::Text;
     const SPENDS_SEATS: bool = true;
@@ -117,6 +119,10 @@ impl Kind for Options {
 
     fn farewell(why: &str, framing: Framing) -> Option<Bytes> {
         Some(ServerMessage::Quit(why.as_bytes()).to_frame(framing))
+    }
+
+    fn score(score: i64) -> String {
+        if score == 1 { "1 nugget".into() } else { format!("{score} nuggets") }
     }
 
     async fn play<'a>(bot: Bot, way: impl Way<'a>, left: impl Future<Output = ()> + Send) -> anyhow::Result<Ended> {

@@ -52,6 +52,8 @@ impl Kind for Options {
     type Painter = picture::Field;
 
     const NAME: &str = "robots";
+    const TITLE: &str = "Robots";
+    const COLOUR: [u8; 3] = [127, 209, 255];
     const WIRE: Wire = Wire::Tcp(READ_RATE);
     const FRAMES: Frames = Frames::Binary;
     const IS_TIMED: bool = true;
@@ -100,6 +102,14 @@ impl Kind for Options {
 
     fn without_seed(self) -> Self {
         Self { seed: None, ..self }
+    }
+
+    fn score(score: i64) -> String {
+        match score {
+            0 => "never destroyed".into(),
+            1 => "destroyed once".into(),
+            times => format!("destroyed {times} times"),
+        }
     }
 
     async fn play<'a>(bot: Bot, way: impl Way<'a>, left: impl Future<Output = ()> + Send) -> anyhow::Result<Ended> {
