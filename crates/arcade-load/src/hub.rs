@@ -11,7 +11,7 @@ use std::{
 };
 
 use anyhow::{Context as _, bail};
-use serde_json::Value;
+use serde_json::{Value, json};
 use ureq::{Body, http::Response};
 
 /// What the first line of a hub begins with.
@@ -100,6 +100,12 @@ impl Hub {
         let port = room["port"].as_u64().and_then(|port| u16::try_from(port).ok()).context("a room has a port")?;
         let id = room["id"].as_str().context("a room has an id")?.to_owned();
         Ok(Room { id, address: (Ipv4Addr::LOCALHOST, port).into() })
+    }
+
+    /// Opens a room of nuggets in which a match begins with its first player.
+    pub(crate) fn open_nuggets(&self) -> anyhow::Result<Room> {
+        // An older hub knows no countdown.
+        self.open(&json!({ "game": "nuggets", "countdown": 0 })).or_else(|_| self.open(&json!({ "game": "nuggets" })))
     }
 
     /// How many rooms are open.

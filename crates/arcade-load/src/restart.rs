@@ -19,7 +19,7 @@ const ROOMS: usize = 8;
 pub(crate) async fn measure(program: Option<&Path>, args: &Restart) -> anyhow::Result<String> {
     let data = tempfile::tempdir()?;
     let mut hub = Hub::start(program, data.path())?;
-    let rooms = (0..args.rooms).map(|_| hub.open(&json!({ "game": "nuggets" }))).collect::<anyhow::Result<Vec<_>>>()?;
+    let rooms = (0..args.rooms).map(|_| hub.open_nuggets()).collect::<anyhow::Result<Vec<_>>>()?;
     LocalSet::new()
         .run_until(async {
             for batch in rooms.chunks(ROOMS) {

@@ -35,7 +35,7 @@ pub(crate) async fn measure(program: Option<&Path>, args: &Rooms) -> anyhow::Res
     let hub = Hub::start(program, data.path())?;
     let empty = hub.memory()?;
     let robots = open(&hub, half, &robots::options(ROBOTS, args.turns))?;
-    let nuggets = open(&hub, args.count - half, &json!({ "game": "nuggets" }))?;
+    let nuggets = (half..args.count).map(|_| hub.open_nuggets()).collect::<anyhow::Result<Vec<_>>>()?;
     let (late, displays, processors, told) = play(&hub, &robots, nuggets, args).await?;
     writeln!(report, "| the hub: {} turns late by | {} |\n", late.len(), late.cells())?;
     // While all clients are still there.

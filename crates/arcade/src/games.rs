@@ -9,6 +9,7 @@ mod mastermind;
 mod nuggets;
 pub(crate) mod picture;
 mod robots;
+pub(crate) mod shown;
 
 use bytes::Bytes;
 use netcore::Framing;
@@ -22,6 +23,7 @@ pub(crate) use self::{
     kind::{Frames, Kind},
     marked::{Lasts, Marked},
     picture::{Painter, Picture},
+    shown::Shown,
 };
 
 /// Evaluates an expression with the [`Kind`] of a game as a type.
@@ -99,6 +101,21 @@ impl Game {
     /// Its name in addresses, on the page and in journals.
     pub(crate) const fn name(self) -> &'static str {
         with_kind!(self, K => K::NAME)
+    }
+
+    /// What people call it.
+    pub(crate) const fn title(self) -> &'static str {
+        with_kind!(self, K => K::TITLE)
+    }
+
+    /// Its colour in pictures: red, green, blue.
+    pub(crate) const fn colour(self) -> [u8; 3] {
+        with_kind!(self, K => K::COLOUR)
+    }
+
+    /// A score of a result in words, as on the page.
+    pub(crate) fn score(self, score: i64) -> String {
+        with_kind!(self, K => K::score(score))
     }
 
     /// What its leaderboard is ordered by.

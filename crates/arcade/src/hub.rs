@@ -297,7 +297,9 @@ impl Hub {
             let info = room.info.borrow();
             let waits = info.phase == "lobby" || info.options.starts_at_once();
             let seated = u32::try_from(info.players.len()).unwrap_or(u32::MAX).max(info.taken);
-            let is_open = waits && !info.options.is_daily() && info.closing.is_none() && seated < info.seats;
+            let is_late = info.phase == "playing" && info.show.late;
+            let is_open =
+                waits && !is_late && !info.options.is_daily() && info.closing.is_none() && seated < info.seats;
             room.game == game && is_open && !room.refuses(host)
         });
         let people = |room: &Arc<Room>| room.info.borrow().people;

@@ -17,7 +17,7 @@ pub(crate) mod known;
 pub(crate) mod ledger;
 pub(crate) mod mailbox;
 pub(crate) mod mask;
-mod news;
+pub(crate) mod news;
 mod observer;
 pub(crate) mod place;
 mod published;
@@ -25,13 +25,14 @@ pub(crate) mod ready;
 pub(crate) mod transport;
 
 use std::{
+    collections::BTreeSet,
     net::{Ipv4Addr, SocketAddr},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 use journal_core::{JournalEnd, JournalWatch};
-use netcore::{HostId, Leave, Time};
+use netcore::{HostId, Leave, Level, Time};
 use netshell::{Clock, Precision, Removal, serve};
 use servekit::Sockets;
 use tokio::{
@@ -48,7 +49,7 @@ use self::{
     file::RoomFile,
     fuse::Broken,
     guard::{Guard, Removals},
-    info::{Info, phase},
+    info::{Info, Player, phase},
     known::Seats,
     mask::Mask,
     news::News,
@@ -56,7 +57,7 @@ use self::{
     place::Place,
     transport::{Gate, WebSockets},
 };
-use crate::games::Game;
+use crate::games::{Game, shown::Show};
 
 /// How long a room whose engine has panicked keeps its port before it begins anew, so that one that fails at once fills neither disk nor
 /// log.
@@ -98,6 +99,7 @@ pub(crate) struct Room {
     pub(crate) journal: JournalWatch,
     // Somebody wants company, if need be that of bots.
     fill: Notify,
+    level: Mutex<Level>,
     // Changes what is shown of it; gone with the room.
     sender: std::sync::Weak<watch::Sender<Info>>,
     broken: Broken,
@@ -134,9 +136,21 @@ impl Room {
         self.stop(Leave::Over, Fate::Closed);
     }
 
-    /// Somebody in the room wants company: bots come if nobody else does.
-    pub(crate) fn ask_for_company(&self) {
+    /// Somebody in the room wants company: bots that play so well come if nobody else does.
+    pub(crate) fn ask_for_company(&self, level: Level) {
+        *self.level.lock().unwrap_or_else(PoisonError::into_inner) = level;
         self.fill.notify_one();
+    }
+
+    /// How well bots are to play that come because somebody wants company.
+    pub(crate) fn level_of_company(&self) -> Level {
+        *self.level.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Says in how many seconds bots come, if they do.
+    pub(crate) fn announce_bots(&self, seconds: Option<u64>) {
+        let Some(sender) = self.sender.upgrade() else { return };
+        sender.send_if_modified(|info| std::mem::replace(&mut info.bots_in, seconds) != seconds);
     }
 
     /// Resolves once for each request for company that is pending. Cancellation safe.
@@ -149,10 +163,19 @@ impl Room {
         self.known.has_spent(self.mask.host(host))
     }
 
-    /// Removes everybody at a host, who is told why.
-    pub(crate) fn remove_host(&self, host: HostId, why: &str) {
+    /// Removes a player, who is told that the operator has done so.
+    pub(crate) fn remove(&self, player: &Player) {
+        if let Some(seat) = player.address.as_deref().and_then(|address| address.parse().ok()) {
+            self.known.end(seat, mailbox::Ending::Removed);
+        }
+        self.removals.push(Removal::Peer(player.peer, "The host of this hub has removed you.".to_owned()));
+    }
+
+    /// Removes everybody at a host that the operator has banned; they are told so.
+    pub(crate) fn remove_host(&self, host: HostId) {
+        self.known.end_host(self.mask.host(host), mailbox::Ending::Banned);
         for host in [host, self.mask.host(host)] {
-            self.removals.push(Removal::Host(host, why.to_owned()));
+            self.removals.push(Removal::Host(host, "The host of this hub has banned your address.".to_owned()));
         }
     }
 
@@ -236,6 +259,8 @@ pub(crate) fn open(
         permanent: file.permanent,
         options: options.shown(),
         closing: None,
+        bots_in: None,
+        show: Show::default(),
         people: 0,
     };
     let known = Arc::<Seats>::default();
@@ -253,7 +278,7 @@ pub(crate) fn open(
     let (gate, web) = WebSockets::new(Arc::clone(&place.bans), Arc::clone(&known), place.keep_seats);
     let removals = Arc::<Removals>::default();
     let host = host(Arc::clone(&sender), keeper)
-        .with_observer(Chronicle { info: Arc::clone(&sender), present, known: Arc::clone(&known), ledger })
+        .with_observer(Chronicle { info: Arc::clone(&sender), present, known: Arc::clone(&known), ledger, left: BTreeSet::new() })
         .with_warden(Guard::new(options.game(), Arc::clone(&place.bans), Arc::clone(&removals), mask.clone()))
         .with_transport(web)
         .with_gathering(if options.game().is_timed() { GATHERING } else { Duration::ZERO });
@@ -287,6 +312,7 @@ pub(crate) fn open(
         known,
         journal: end.watch(),
         fill: Notify::new(),
+        level: Mutex::default(),
         sender: Arc::downgrade(&sender),
         broken: broken.clone(),
         file: Mutex::new(file),

@@ -17,6 +17,7 @@ mod page;
 mod progress;
 mod pump;
 mod room_api;
+mod share;
 mod socket;
 
 use std::sync::Arc;
@@ -43,7 +44,6 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
     Router::new()
         .route("/", get(shown))
         .route("/rooms/{id}", get(shown))
-        .route("/matches/{id}", get(shown))
         .route("/players", get(shown))
         .route("/mastermind", get(shown))
         .route("/learn", get(shown))
@@ -58,6 +58,7 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
         .merge(address::routes())
         .merge(health::routes())
         .merge(room_api::routes())
+        .merge(share::routes())
         .merge(api::routes())
         .merge(learn::routes())
         .fallback(not_found)

@@ -39,7 +39,7 @@ pub use printer::DESERTED_RATE;
 use printer::Printer;
 use queue::Queue;
 pub use state::ServerState;
-pub use table::Table;
+pub use table::{Table, seat_label};
 use tables::Entry;
 pub use watchers::PICTURE_PAUSE;
 

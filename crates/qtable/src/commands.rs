@@ -16,11 +16,9 @@ use std::{
 };
 
 use cmdkit::{UsageError, file_name, save_file};
+use picture::Picture;
 
-use crate::{
-    args::{Args, Command, FileFormat},
-    picture::Picture,
-};
+use crate::args::{Args, Command, FileFormat};
 
 /// Runs the command that was asked for.
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {

@@ -3,8 +3,8 @@
 //! - `train::Plan` is reproducible training on any number of threads, which can be interrupted and continued.
 //! - `judge::Judge` computes exact values and has the best tables.
 //! - `tables` loads and saves table files.
-//! - `chart` shows what a policy does, in the terminal and as a picture; `curve` shows how a table improves with training. A
-//!   `picture::Picture` is written as SVG, and its PNG is rendered from that SVG.
+//! - `chart` shows what a policy does, in the terminal and as a picture; `curve` shows how a table improves with training. Pictures
+//!   are those of the crate `picture`.
 //!
 //! The game itself is in `blackjack`; this crate adds the clock, files, threads and the terminal. The commands in `commands` use
 //! the modules above and are used by nothing but `run`.
@@ -14,7 +14,6 @@ mod chart;
 mod commands;
 mod curve;
 mod judge;
-mod picture;
 mod progress;
 mod tables;
 mod train;

@@ -28,7 +28,7 @@ impl Target {
     pub(super) fn open(hub: &Hub) -> anyhow::Result<Self> {
         Ok(Self {
             hub: hub.address(),
-            nuggets: hub.open(&json!({ "game": "nuggets" }))?,
+            nuggets: hub.open_nuggets()?,
             robots: hub.open(&robots::options(2, TURNS))?,
             blackjack: hub.open(&json!({ "game": "blackjack", "players": 1, "rounds": ROUNDS }))?,
             mastermind: hub.open(&json!({ "game": "mastermind" }))?,

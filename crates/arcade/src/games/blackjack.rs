@@ -4,7 +4,7 @@ mod picture;
 
 use std::ops::RangeInclusive;
 
-use blackjack::{Config, Dialect, Name, Seed, Server, Table, protocol::DealerDecoder};
+use blackjack::{Config, Dialect, Name, Seed, Server, Table, protocol::DealerDecoder, server::seat_label};
 use bytes::Bytes;
 use clientkit::{Ended, blackjack_bot, run};
 use netcore::Rate;
@@ -18,6 +18,7 @@ use super::{
     fields::{Field, within},
     kind::{Frames, Kind},
     marked::{Lasts, Marked},
+    shown::{Dealer, Show, Shown},
 };
 
 /// Bytes that are read from one connection to a table.
@@ -46,6 +47,8 @@ impl Kind for Options {
     type Painter = picture::Felt;
 
     const NAME: &str = "blackjack";
+    const TITLE: &str = "Blackjack";
+    const COLOUR: [u8; 3] = [111, 240, 150];
     const WIRE: Wire = Wire::Tcp(READ_RATE);
     const FRAMES: Frames = Frames::ZeroEndedText;
 
@@ -78,6 +81,10 @@ impl Kind for Options {
     // Names have no spaces.
     fn bot_name(name: &str) -> String {
         format!("Bot-{name}")
+    }
+
+    fn score(score: i64) -> String {
+        if score == 1 { "1 round won".into() } else { format!("{score} rounds won") }
     }
 
     async fn play<'a>(bot: Bot, way: impl Way<'a>, left: impl Future<Output = ()> + Send) -> anyhow::Result<Ended> {
@@ -123,5 +130,29 @@ impl Marked for Server {
         }
         let decoded = DealerDecoder::new(Dialect::Binary).decode_whole(bytes);
         decoded.map_or_else(|_| bytes.clone(), |message| message.to_bytes(Dialect::Text))
+    }
+}
+
+impl Shown for Server {
+    fn version(&self) -> u64 {
+        let begun = |table: &Table| table.game().map_or(0, |game| 1 + u64::from(game.played()));
+        self.tables().fold(0, |version: u64, table| {
+            version.wrapping_mul(1_000_003).wrapping_add(u64::from(table.number())).wrapping_mul(1_000_003) ^ begun(table)
+        })
+    }
+
+    fn show(&self) -> Show {
+        let mut show = Show::default();
+        for (table, game) in self.tables().filter_map(|table| Some((table, table.game()?))) {
+            for row in game.standings(table.number()).rows {
+                let wins = i64::try_from(row.score.wins).unwrap_or(i64::MAX);
+                show.scores.insert(seat_label(table.number(), row.seat), wins);
+            }
+            if let Some(hand) = game.revealed() {
+                let cards = hand.cards().iter().map(|card| card.name()).collect();
+                show.dealers.push(Dealer { table: table.number(), round: game.played(), cards });
+            }
+        }
+        show
     }
 }

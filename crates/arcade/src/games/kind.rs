@@ -13,6 +13,7 @@ use super::{
     fields::Field,
     marked::Marked,
     picture::Painter,
+    shown::Shown,
 };
 
 /// How messages look in WebSocket frames.
@@ -29,12 +30,16 @@ pub(crate) enum Frames {
 /// The options of a game's rooms, and with them all that the hub knows of the game. The default is the usual room.
 pub(crate) trait Kind: Clone + Default + Serialize + DeserializeOwned {
     /// What plays it.
-    type Engine: Marked;
+    type Engine: Marked + Shown;
     /// What draws small pictures of its rooms.
     type Painter: Painter + Default + 'static;
 
     /// Its name in addresses, on the page and in journals.
     const NAME: &str;
+    /// What people call it.
+    const TITLE: &str;
+    /// Its colour in pictures: red, green, blue.
+    const COLOUR: [u8; 3];
     /// How native clients reach it.
     const WIRE: Wire;
     /// How its messages look in WebSocket frames.
@@ -83,6 +88,9 @@ pub(crate) trait Kind: Clone + Default + Serialize + DeserializeOwned {
     fn farewell(_why: &str, _framing: Framing) -> Option<Bytes> {
         None
     }
+
+    /// A score of a result in words, as on the page.
+    fn score(score: i64) -> String;
 
     /// Whether this score means a loss, even for a single player.
     fn is_lost(_score: i64) -> bool {

@@ -27,6 +27,7 @@ use super::{
     fields::{Field, MAX_EXACT, within},
     kind::{Frames, Kind},
     marked::Marked,
+    shown::Shown,
 };
 
 /// Bytes that are read from one connection; messages are short lines.
@@ -81,6 +82,8 @@ impl Kind for Options {
     type Painter = picture::Rows;
 
     const NAME: &str = "mastermind";
+    const TITLE: &str = "Mastermind";
+    const COLOUR: [u8; 3] = [201, 168, 255];
     const WIRE: Wire = Wire::Tcp(READ_RATE);
     const FRAMES: Frames = Frames::Text;
     const ORDER: Order = Order::LowestScore;
@@ -157,6 +160,14 @@ impl Kind for Options {
         score >= NOT_FOUND
     }
 
+    fn score(score: i64) -> String {
+        match score {
+            NOT_FOUND.. => "not found".into(),
+            1 => "1 turn".into(),
+            turns => format!("{turns} turns"),
+        }
+    }
+
     async fn play<'a>(bot: Bot, way: impl Way<'a>, left: impl Future<Output = ()> + Send) -> anyhow::Result<Ended> {
         let name = Name::new(bot.name.as_bytes()).context("its name is empty")?;
         let (wire, _) = way.await?;
@@ -213,3 +224,6 @@ impl Marked for Server {
         bytes.strip_suffix(b"\n").map_or_else(|| bytes.clone(), |line| bytes.slice_ref(line))
     }
 }
+
+// Everybody is told all rows by the wire.
+impl Shown for Server {}

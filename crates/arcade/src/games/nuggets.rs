@@ -2,7 +2,7 @@
 
 mod picture;
 
-use std::{sync::Arc, time::Duration};
+use std::{ops::RangeInclusive, sync::Arc, time::Duration};
 
 use anyhow::Context as _;
 use bytes::Bytes;
@@ -15,9 +15,10 @@ use servekit::Wire;
 
 use super::{
     bot::{Bot, Way},
-    fields::{Field, MAX_EXACT},
+    fields::{Field, MAX_EXACT, within},
     kind::{Frames, Kind},
     marked::Marked,
+    shown::{Show, Shown},
 };
 
 /// Players that a game is filled to with bots.
@@ -26,6 +27,11 @@ const PARTY: u32 = 4;
 /// How long a player keeps a seat without a key. Over UDP nobody notices that a client is gone, and its seat would keep a room open for
 /// ever.
 const IDLE: Duration = Duration::from_mins(15);
+
+/// Seconds from the first player to the start of a match, so that others begin with it.
+const COUNTDOWN: RangeInclusive<u32> = 0..=60;
+/// A newcomer is late once this part of the gold is found, in percent.
+const LATE: u32 = 20;
 
 /// The maps that rooms can be asked for, by name.
 const MAPS: [(&str, &[u8]); 6] = [
@@ -43,12 +49,14 @@ const MAPS: [(&str, &[u8]); 6] = [
 pub(crate) struct Options {
     /// One of the maps of the hub.
     map: String,
+    countdown: u32,
     seed: Option<u64>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { map: "main".into(), seed: None }
+        // Bots that were asked for come before it is over.
+        Self { map: "main".into(), countdown: 8, seed: None }
     }
 }
 
@@ -57,6 +65,8 @@ impl Kind for Options {
     type Painter = picture::Cave;
 
     const NAME: &str = "nuggets";
+    const TITLE: &str = "Nuggets";
+    const COLOUR: [u8; 3] = [255, 209, 102];
     const WIRE: Wire = Wire::Udp;
     const FRAMES: Frames = Frames::Text;
     const SPENDS_SEATS: bool = true;
@@ -66,7 +76,8 @@ impl Kind for Options {
     }
 
     fn engine(&self) -> anyhow::Result<Server> {
-        let Self { map, seed } = self;
+        let Self { map, countdown, seed } = self;
+        within("countdown", *countdown, &COUNTDOWN)?;
         let names = || MAPS.map(|(name, _)| name).join(", ");
         let (_, text) = MAPS
             .iter()
@@ -80,14 +91,18 @@ impl Kind for Options {
             idle_timeout: Some(IDLE),
             rematch: true,
             wait_for: 0,
-            countdown: None,
+            countdown: (*countdown > 0).then(|| Duration::from_secs((*countdown).into())),
             seed: seed.map_or(u128::from_le_bytes(drawn), u128::from),
         };
         Ok(Server::new(Arc::new(grid), config)?)
     }
 
     fn fields() -> Vec<Field> {
-        vec![Field::choice("map", MAPS.map(|(name, _)| name), "The map that is explored."), Field::seed(MAX_EXACT)]
+        vec![
+            Field::choice("map", MAPS.map(|(name, _)| name), "The map that is explored."),
+            Field::whole("countdown", &COUNTDOWN, "Seconds from the first player to the start of a match."),
+            Field::seed(MAX_EXACT),
+        ]
     }
 
     fn without_seed(self) -> Self {
@@ -104,6 +119,10 @@ impl Kind for Options {
 
     fn farewell(why: &str, framing: Framing) -> Option<Bytes> {
         Some(ServerMessage::Quit(why.as_bytes()).to_frame(framing))
+    }
+
+    fn score(score: i64) -> String {
+        if score == 1 { "1 nugget".into() } else { format!("{score} nuggets") }
     }
 
     async fn play<'a>(bot: Bot, way: impl Way<'a>, left: impl Future<Output = ()> + Send) -> anyhow::Result<Ended> {
@@ -141,6 +160,21 @@ impl Marked for Server {
             }
         }
         changes
+    }
+}
+
+impl Shown for Server {
+    fn version(&self) -> u64 {
+        // Purses grow only by what lies on the map, and somebody who joins has an empty one.
+        let players = self.game().players().iter().map(|_| 1_u64).sum::<u64>();
+        u64::from(self.game().remaining()) * 1_000 + players
+    }
+
+    fn show(&self) -> Show {
+        let purse = |player: &nuggets::game::Player| (player.letter.to_string(), player.purse.into());
+        let (all, left) = (self.game().rules().gold, self.game().remaining());
+        let late = all.saturating_sub(left).saturating_mul(100) >= all.saturating_mul(LATE);
+        Show { scores: self.game().players().iter().map(purse).collect(), late, ..Show::default() }
     }
 }
 

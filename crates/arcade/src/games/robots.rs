@@ -16,6 +16,7 @@ use super::{
     fields::{Field, within},
     kind::{Frames, Kind},
     marked::Marked,
+    shown::Shown,
 };
 
 /// Robots in a match.
@@ -51,6 +52,8 @@ impl Kind for Options {
     type Painter = picture::Field;
 
     const NAME: &str = "robots";
+    const TITLE: &str = "Robots";
+    const COLOUR: [u8; 3] = [127, 209, 255];
     const WIRE: Wire = Wire::Tcp(READ_RATE);
     const FRAMES: Frames = Frames::Binary;
     const IS_TIMED: bool = true;
@@ -101,6 +104,14 @@ impl Kind for Options {
         Self { seed: None, ..self }
     }
 
+    fn score(score: i64) -> String {
+        match score {
+            0 => "never destroyed".into(),
+            1 => "destroyed once".into(),
+            times => format!("destroyed {times} times"),
+        }
+    }
+
     async fn play<'a>(bot: Bot, way: impl Way<'a>, left: impl Future<Output = ()> + Send) -> anyhow::Result<Ended> {
         let name = ShortText::try_from(&*bot.name)?;
         let (wire, own) = way.await?;
@@ -126,3 +137,6 @@ impl Marked for Server {
         died.map(|(_, (name, _))| ("death", format!("{name} is destroyed"))).collect()
     }
 }
+
+// Everybody counts the explosions that the wire tells.
+impl Shown for Server {}

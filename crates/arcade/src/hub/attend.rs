@@ -10,7 +10,7 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use netcore::{Leave, Level};
+use netcore::Leave;
 use tokio::{
     task::spawn_blocking,
     time::{Instant, sleep_until},
@@ -18,12 +18,12 @@ use tokio::{
 use tracing::{info, warn};
 
 use super::rooms::Rooms;
-use crate::room::{Fate, Room, info::Info};
+use crate::room::{Fate, Room};
 
 /// How long bots stay without a person.
 const BOTS_STAY: Duration = Duration::from_secs(15);
 /// How long people who asked for company wait for other people before bots come.
-const FILL: Duration = Duration::from_secs(8);
+const FILL: Duration = Duration::from_secs(5);
 /// A journal that is larger, in bytes, is old enough to begin another one.
 const LARGE: u64 = 64 << 20;
 /// A journal that is older, in seconds, is old enough too.
@@ -53,10 +53,9 @@ pub(crate) async fn attend(rooms: Weak<Rooms>, room: Arc<Room>) {
         }
         let now = Instant::now();
         if company.is_due(now) {
-            let seats = missing(&room.info.borrow(), room.bots.count());
             let seated = {
                 let (rooms, room) = (Arc::clone(&rooms), Arc::clone(&room));
-                spawn_blocking(move || (0..seats).try_for_each(|_| rooms.seat_bot(&room, Level::Normal))).await
+                spawn_blocking(move || rooms.fill(&room)).await
             };
             let refused = match seated {
                 Ok(Ok(())) => None,
@@ -94,7 +93,9 @@ pub(crate) async fn attend(rooms: Weak<Rooms>, room: Arc<Room>) {
             changed = info.changed() => if changed.is_err() {
                 return;
             },
-            () = room.fill_requested() => company.ask(Instant::now()),
+            () = room.fill_requested() => if company.ask(Instant::now()) {
+                room.announce_bots(Some(FILL.as_secs()));
+            },
             () = sleep_until(next.unwrap_or(now)), if next.is_some() => {}
         }
     }
@@ -110,8 +111,11 @@ struct Company {
 }
 
 impl Company {
-    fn ask(&mut self, now: Instant) {
+    // Gives whether it was not asked for before.
+    fn ask(&mut self, now: Instant) -> bool {
+        let is_new = self.due.is_none();
         self.due.get_or_insert(now + FILL);
+        is_new
     }
 
     fn is_due(&self, now: Instant) -> bool {
@@ -160,14 +164,6 @@ fn journal_is_old(room: &Room) -> bool {
 const fn is_old(bytes: u64, seconds: u64) -> bool {
     bytes >= LARGE || (seconds >= OLD && bytes >= LARGE / 256)
 }
-
-// How many bots fill a room in which people wait for company.
-fn missing(info: &Info, bots: usize) -> usize {
-    let people = info.players.iter().filter(|player| !player.bot).count().max(1);
-    let wanted = usize::try_from(info.options.party(info.seats)).unwrap_or(usize::MAX);
-    wanted.saturating_sub(people).saturating_sub(bots)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -177,8 +173,7 @@ mod tests {
         let mut company = Company::default();
         let start = Instant::now();
         assert!(!company.is_due(start + 10 * FILL));
-        company.ask(start);
-        company.ask(start + FILL / 2);
+        assert!(company.ask(start) && !company.ask(start + FILL / 2));
         assert!(!company.is_due(start + FILL / 2) && company.is_due(start + FILL));
         let refused = || Some("there are too many".to_owned());
         assert_eq!(company.came(start + FILL, refused(), true), refused());

@@ -16,7 +16,14 @@ use tokio::sync::Notify;
 use tracing::warn;
 
 use super::files::RoomFiles;
-use crate::room::{Room, bots::MAX_BOTS};
+use crate::room::{Room, bots::MAX_BOTS, info::Info};
+
+// How many bots fill a room in which people wait for company.
+fn missing(info: &Info, bots: usize) -> usize {
+    let people = info.players.iter().filter(|player| !player.bot).count().max(1);
+    let wanted = usize::try_from(info.options.party(info.seats)).unwrap_or(usize::MAX);
+    wanted.saturating_sub(people).saturating_sub(bots)
+}
 
 /// The rooms of a hub.
 #[derive(Debug)]
@@ -137,6 +144,16 @@ impl Rooms {
         room.file().bots.push(seating);
         self.save(room);
         Ok(())
+    }
+
+    /// Fills a room with bots, as far as its game is played by so many.
+    ///
+    /// # Errors
+    /// As [`seat_bot`](Self::seat_bot).
+    pub(crate) fn fill(&self, room: &Room) -> anyhow::Result<()> {
+        let missing = missing(&room.info.borrow(), room.bots.count());
+        room.announce_bots(None);
+        (0..missing).try_for_each(|_| self.seat_bot(room, room.level_of_company()))
     }
 
     /// Has all bots leave a room.

@@ -14,7 +14,6 @@ use std::{
 
 use anyhow::{Context as _, bail};
 use netcore::HostId;
-use netshell::Removal;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::{
@@ -168,7 +167,7 @@ async fn execute(hub: &Arc<Hub>, request: Request) -> anyhow::Result<Value> {
             let changed = tokio::task::block_in_place(|| hub.bans().set(host, true))?;
             info!(host = host_text(host), "a host is banned");
             for room in hub.rooms.all() {
-                room.remove_host(host, "The host of this hub has banned your address.");
+                room.remove_host(host);
             }
             json!(changed)
         }
@@ -218,7 +217,7 @@ fn kick(room: &Room, seat: &str) -> anyhow::Result<Value> {
         }
     };
     info!(room = info.id, name = player.name.escape_debug().to_string(), "a player is removed");
-    room.removals.push(Removal::Peer(player.peer, "The host of this hub has removed you.".to_owned()));
+    room.remove(player);
     Ok(json!({ "name": player.name, "seat": player.seat }))
 }
 

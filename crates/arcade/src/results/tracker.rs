@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use netcore::{GameEvent, Standing, Time};
 use store::{Entry, Kind, Known, NewMatch};
 
-use crate::games::Game;
+use crate::{games::Game, room::info::rank};
 
 /// Seats that are remembered until their game ends.
 const MAX_SEATS: usize = 4_096;
@@ -153,9 +153,7 @@ impl Tracker {
         for standing in standings {
             // In some games a player keeps its seat for the next one.
             let kind = self.seats.get(&standing.seat).map(|seated| seated.kind).unwrap_or_default();
-            // Some games number their players through; equal scores are a tie all the same.
-            let tied = players.last().filter(|before| before.score == standing.score).map(|before| before.rank);
-            let rank = tied.unwrap_or(standing.rank);
+            let rank = rank(players.last().map(|before| (before.rank, before.score)), standing);
             players.push(Entry {
                 rank,
                 won: rank == 1 && !hosted.is_some_and(|game| game.is_lost(standing.score)),

@@ -22,7 +22,7 @@ use super::{
     place::Place,
     published::Published,
 };
-use crate::games::{Kind, Options, with_kind, with_options};
+use crate::games::{Kind, Options, Shown, with_kind, with_options};
 
 /// A host without transports, and the state that it starts from.
 pub(crate) struct Begun {
@@ -72,7 +72,7 @@ pub(crate) fn begin(
     with_options!(options, kind => new(kind.engine()?, place, listen))
 }
 
-fn new<E: Recorded + Send + 'static>(engine: E, place: &Place, listen: &[SocketAddr]) -> anyhow::Result<Begun> {
+fn new<E: Recorded + Shown + Send + 'static>(engine: E, place: &Place, listen: &[SocketAddr]) -> anyhow::Result<Begun> {
     let status = engine.status();
     let begun = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let head = Head::new(&engine, env!("CARGO_PKG_VERSION"), listen.to_vec(), begun);
@@ -88,7 +88,7 @@ fn new<E: Recorded + Send + 'static>(engine: E, place: &Place, listen: &[SocketA
     Ok(Begun { host, broken, journal, id, end, status, before: None })
 }
 
-fn resume<E: Recorded + Send + 'static>(path: &Path, place: &Place) -> anyhow::Result<Begun> {
+fn resume<E: Recorded + Shown + Send + 'static>(path: &Path, place: &Place) -> anyhow::Result<Begun> {
     let resumable = Resumable::<E>::open(&*place.writing.disk, path)?;
     let (path, id) = (resumable.journal.clone(), resumable.head.id);
     let before = Before {

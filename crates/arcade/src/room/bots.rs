@@ -12,7 +12,11 @@ use clientkit::{Ended, Wire};
 use netcore::{Level, Link};
 use rand::{TryRng as _, rngs::SysRng};
 use serde::{Deserialize, Serialize};
-use tokio::{sync::watch, task::AbortHandle, time::sleep};
+use tokio::{
+    sync::watch,
+    task::AbortHandle,
+    time::{sleep, timeout},
+};
 use tracing::{debug, info};
 
 use super::{addresses::Addresses, info::Info, mask::Mask};
@@ -22,6 +26,8 @@ use crate::games::{Bot as Player, Game, Kind, with_kind};
 pub(crate) const MAX_BOTS: usize = 1_000;
 /// How long a bot waits before it takes part in the next game.
 const REST: Duration = Duration::from_secs(1);
+/// How long it waits for other people once somebody wants to play again.
+const OTHERS: Duration = Duration::from_secs(5);
 /// How long a bot that has lost its room waits before it tries again, at first and at most.
 const RETRY: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
 
@@ -168,7 +174,7 @@ impl Bots {
     fn let_in(&self, seating: Seating, wire: Option<Wire>) -> Running {
         let (leave, left) = watch::channel(false);
         let (addresses, mask) = (Arc::clone(&self.addresses), self.mask.clone());
-        let bot = Bot { game: self.game, room: self.room, addresses, mask, seating };
+        let bot = Bot { game: self.game, room: self.room, info: self.info.clone(), addresses, mask, seating };
         let task = tokio::spawn(bot.stay(wire, left)).abort_handle();
         Running { leave, task }
     }
@@ -200,6 +206,7 @@ fn own_address(room: SocketAddr) -> SocketAddr {
 struct Bot {
     game: Game,
     room: SocketAddr,
+    info: watch::Receiver<Info>,
     addresses: Arc<Addresses>,
     mask: Mask,
     seating: Seating,
@@ -207,13 +214,17 @@ struct Bot {
 
 impl Bot {
     // Plays one game after another until it is to leave.
-    async fn stay(self, mut wire: Option<Wire>, mut left: watch::Receiver<bool>) {
+    async fn stay(mut self, mut wire: Option<Wire>, mut left: watch::Receiver<bool>) {
         let mut retry = RETRY.0;
         loop {
             let pause = match self.play(&mut wire, left.clone()).await {
                 Ok(Ended::Stopped) => break,
                 Ok(Ended::Over) => {
                     retry = RETRY.0;
+                    tokio::select! {
+                        () = invited(&mut self.info) => {}
+                        () = leaving(&mut left) => break,
+                    }
                     REST
                 }
                 Ok(Ended::Lost(why)) => {
@@ -281,7 +292,45 @@ fn longer(retry: &mut Duration) -> Duration {
     pause
 }
 
+// Resolves when people want to play again: all who are there, or somebody whom the others have left waiting. The next match is not one
+// of bots, and nobody misses its start who still reads the result.
+async fn invited(info: &mut watch::Receiver<Info>) {
+    let seated = |info: &Info| info.players.iter().filter(|player| !player.bot).count();
+    // A room that is gone has its bots leave.
+    let _ = info.wait_for(|info| seated(info) > 0).await;
+    let _ = timeout(OTHERS, info.wait_for(|info| seated(info) >= info.people)).await;
+}
+
 // Resolves when a bot is to leave, or when its room is gone.
 async fn leaving(left: &mut watch::Receiver<bool>) {
     let _ = left.wait_for(|left| *left).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use netcore::PeerId;
+    use tokio::time::Instant;
+
+    use super::*;
+    use crate::room::info::Player as Seated;
+
+    fn seated(number: u64, bot: bool) -> Seated {
+        let (name, seat) = (format!("player {number}"), number.to_string());
+        Seated { peer: PeerId(number), address: None, name, seat, bot, proven: false }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn bots_take_part_again_when_people_do_and_wait_a_little_for_the_others() {
+        let people = |people, players| Info { people, players, ..Info::usual(Game::Robots) };
+        let (sender, mut info) = watch::channel(people(2, vec![seated(1, true)]));
+        assert!(timeout(100 * OTHERS, invited(&mut info)).await.is_err(), "nobody wants to play");
+        sender.send_replace(people(2, vec![seated(1, true), seated(2, false)]));
+        let start = Instant::now();
+        invited(&mut info).await;
+        assert_eq!(start.elapsed(), OTHERS, "one of two wants to play");
+        sender.send_replace(people(2, vec![seated(2, false), seated(3, false)]));
+        let start = Instant::now();
+        invited(&mut info).await;
+        assert_eq!(start.elapsed(), Duration::ZERO, "both do");
+    }
 }

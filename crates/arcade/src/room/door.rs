@@ -12,7 +12,7 @@ use netcore::{
     TokenBucket,
 };
 
-use super::{addresses::Addresses, forward::forward, known::Seats, mask::Mask};
+use super::{addresses::Addresses, forward::forward, known::Seats, mailbox::Ending, mask::Mask};
 use crate::games::Game;
 
 /// How fast new players of one host join a room. Those who join its next match over the same connection are not new.
@@ -167,7 +167,7 @@ impl<R: Room> Door<R> {
             out.send(peer, farewell);
         }
         if let Some(address) = guest.address {
-            self.keeper.known.refuse(address);
+            self.keeper.known.end(address, Ending::Refused);
         }
         self.room.input(now, Input::Disconnected { peer, why: Gone::Broken }, out);
         out.close(peer);

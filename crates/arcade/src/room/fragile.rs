@@ -3,6 +3,8 @@
 use netcore::{Engine, Input, Occupant, Outbox, Outcome, Recorded, RequestOf, StateError, Status, Time};
 use nuggets::{ClientMessage, server::Server};
 
+use crate::games::shown::{Show, Shown};
+
 /// Whoever has this name makes the engine panic.
 pub(crate) const CULPRIT: &str = "Culprit";
 
@@ -61,5 +63,15 @@ impl Recorded for Fragile {
 
     fn restore(setup: Self::Setup, state: Self::State) -> Result<Self, StateError> {
         Server::restore(setup, state).map(Self)
+    }
+}
+
+impl Shown for Fragile {
+    fn version(&self) -> u64 {
+        self.0.version()
+    }
+
+    fn show(&self) -> Show {
+        self.0.show()
     }
 }

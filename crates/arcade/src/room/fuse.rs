@@ -48,6 +48,11 @@ impl<R: Room> Fuse<R> {
         (Self { room, game, seats, peers: BTreeMap::new(), broken: broken.clone(), failed: false, counters }, broken)
     }
 
+    /// The room, unless it has panicked.
+    pub(crate) fn room(&self) -> Option<&R> {
+        (!self.broken.is_set()).then_some(&self.room)
+    }
+
     fn blow(&mut self, out: &mut Outbox) {
         self.broken.0.store(true, Ordering::Release);
         self.counters.broken();

@@ -1,9 +1,9 @@
 //! What the lobby and the page of a room show of it.
 
-use netcore::{PeerId, Phase};
+use netcore::{PeerId, Phase, Standing};
 use serde::{Deserialize, Serialize};
 
-use crate::games::{Game, Options};
+use crate::games::{Game, Options, shown::Show};
 
 /// What the lobby and the page of a room show of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -30,6 +30,11 @@ pub(crate) struct Info {
     pub(crate) options: Options,
     /// Why it is being closed.
     pub(crate) closing: Option<String>,
+    /// In how many seconds bots come, as of when that was decided.
+    pub(crate) bots_in: Option<u64>,
+    /// How the game goes.
+    #[serde(flatten)]
+    pub(crate) show: Show,
     /// How many are connected, without bots and the hub.
     #[serde(skip)]
     pub(crate) people: usize,
@@ -55,6 +60,8 @@ impl Info {
             permanent: false,
             options,
             closing: None,
+            bots_in: None,
+            show: Show::default(),
             people: 0,
         }
     }
@@ -83,6 +90,15 @@ pub(crate) struct Row {
     pub(crate) name: String,
     pub(crate) seat: String,
     pub(crate) score: i64,
+    /// Whether the player left before the end.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) left: bool,
+}
+
+/// The rank of a player in a result. Some games number their players through; equal scores are a tie all the same. `before` is the rank
+/// and the score of the player before this one.
+pub(crate) fn rank(before: Option<(u32, i64)>, standing: &Standing) -> u32 {
+    before.filter(|&(_, score)| score == standing.score).map_or(standing.rank, |(rank, _)| rank)
 }
 
 /// A phase as pages know it.

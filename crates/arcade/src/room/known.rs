@@ -13,6 +13,8 @@ use std::{
 use netcore::HostId;
 use store::Kind;
 
+use super::mailbox::Ending;
+
 /// The names that whoever has a seat owns, once that is known. It may be kept longer than the seat.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Proof(Arc<OnceLock<Vec<String>>>);
@@ -31,8 +33,8 @@ struct Seat {
     proof: Proof,
     // Whether whoever sits there has joined, and would lose something with the seat.
     joined: bool,
-    // Whether the room has refused it as one too many of its host.
-    refused: bool,
+    // Why the room is going to close it, if that is not the end of its game.
+    ending: Option<Ending>,
 }
 
 /// The seats of a room, by their addresses.
@@ -87,11 +89,23 @@ impl Seats {
         self.seats().get(&address).is_some_and(|seat| seat.joined)
     }
 
-    /// Whoever has this seat may not join, because of others of its host.
-    pub(crate) fn refuse(&self, address: SocketAddr) {
+    /// Notes why the room is going to close this seat.
+    pub(crate) fn end(&self, address: SocketAddr, why: Ending) {
         if let Some(seat) = self.seats().get_mut(&address) {
-            seat.refused = true;
+            seat.ending = Some(why);
         }
+    }
+
+    /// Notes why the room is going to close all seats of this host, as its pseudonyms have it.
+    pub(crate) fn end_host(&self, host: HostId, why: Ending) {
+        for (_, seat) in self.seats().iter_mut().filter(|(address, _)| HostId::from(**address) == host) {
+            seat.ending = Some(why);
+        }
+    }
+
+    /// Why the room closes this seat.
+    pub(crate) fn ending(&self, address: SocketAddr) -> Ending {
+        self.seats().get(&address).and_then(|seat| seat.ending).unwrap_or(Ending::Closed)
     }
 
     /// These hosts, as their pseudonyms have them, have had their share of this match.
@@ -102,11 +116,6 @@ impl Seats {
     /// Whether this host, as its pseudonyms have it, has had its share of this match.
     pub(crate) fn has_spent(&self, host: HostId) -> bool {
         self.spent.lock().unwrap_or_else(PoisonError::into_inner).contains(&host)
-    }
-
-    /// Whether whoever has this seat may not join, because of others of its host.
-    pub(crate) fn is_refused(&self, address: SocketAddr) -> bool {
-        self.seats().get(&address).is_some_and(|seat| seat.refused)
     }
 
     /// What is known of the names at this address, now and later. None if it is not a seat of a browser.

@@ -47,6 +47,10 @@ pub(crate) enum Ending {
     Unclear,
     /// The host of the browser has used up what it may have of the match.
     Refused,
+    /// The operator has removed the player.
+    Removed,
+    /// The operator has banned the host of the browser.
+    Banned,
 }
 
 #[derive(Debug, Default)]

@@ -2,18 +2,27 @@
 //!
 //! Every peer that comes or goes changes what is shown, so it is made into JSON in one place: at most four times a second, once for all
 //! sockets, and not at all while there is none. It is sent only if it differs from what was sent before.
+//!
+//! Which of the players a page is itself is told to that page alone. Names do not tell: there may be namesakes, and one person may play in
+//! two windows.
 
 use std::{
+    net::SocketAddr,
     sync::{Arc, Mutex, PoisonError, Weak},
     time::Duration,
 };
+
+use serde_json::json;
 
 use tokio::{
     sync::watch,
     time::{Instant, sleep_until},
 };
 
-use super::info::Info;
+use super::{
+    info::{Info, Player},
+    known::address_text,
+};
 
 /// The shortest time between two messages.
 const PAUSE: Duration = Duration::from_millis(250);
@@ -35,9 +44,10 @@ impl News {
         Self { info, told: Arc::downgrade(&teller), teller: Mutex::new(Some(teller)) }
     }
 
-    /// What a page is told from now on. Ends when the room is gone.
-    pub(crate) fn look(&self) -> watch::Receiver<Arc<str>> {
-        look(&self.info, &self.told, text)
+    /// What a page is told from now on; `seat` is the address of its seat, if it has one. Ends when the room is gone.
+    pub(crate) fn look(&self, seat: Option<SocketAddr>) -> PageNews {
+        let told = look(&self.info, &self.told, text);
+        PageNews { told, info: self.info.clone(), address: seat.map(address_text), own: None }
     }
 
     /// Begins a task that tells pages.
@@ -46,6 +56,61 @@ impl News {
         if let Some(teller) = teller {
             tokio::spawn(tell(self.info.clone(), teller, text));
         }
+    }
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Own {
+    seat: Option<String>,
+    // Seats of another match mean something else.
+    game: Option<String>,
+}
+
+/// What one page is told of its room.
+#[derive(Debug)]
+pub(crate) struct PageNews {
+    told: watch::Receiver<Arc<str>>,
+    info: watch::Receiver<Info>,
+    // Of its seat, as the list of players has it.
+    address: Option<String>,
+    // The seat that the page was told to be its own, and in which match; none before the first look.
+    own: Option<Own>,
+}
+
+impl PageNews {
+    /// Waits until there is something new. Cancellation safe.
+    ///
+    /// # Errors
+    /// When the room is gone, and nothing follows.
+    pub(crate) async fn changed(&mut self) -> Result<(), watch::error::RecvError> {
+        self.told.changed().await
+    }
+
+    /// The room as all pages are told of it now.
+    pub(crate) fn room(&mut self) -> Arc<str> {
+        Arc::clone(&self.told.borrow_and_update())
+    }
+
+    /// Which seat is the page's own, as JSON, if that or the match has changed since the last call: null while it is not among the
+    /// players, and empty while it waits for a seat. None for a page without a seat, which only looks on.
+    pub(crate) fn own(&mut self) -> Option<String> {
+        let address = self.address.as_deref()?;
+        let is_own = |player: &&Player| player.address.as_deref() == Some(address);
+        let own = {
+            let info = self.info.borrow();
+            let seat = info.players.iter().find(is_own).map(|player| player.seat.clone());
+            Own { seat, game: info.r#match.clone() }
+        };
+        if self.own.as_ref() == Some(&own) {
+            return None;
+        }
+        Some(json!(self.own.insert(own).seat).to_string())
+    }
+
+    /// The room with the reason for which it is closed, if it is. A socket may end before that was told.
+    pub(crate) fn closing(&self) -> Option<String> {
+        let info = self.info.borrow();
+        info.closing.is_some().then(|| text(&info))
     }
 }
 
@@ -76,7 +141,7 @@ fn publish(told: &watch::Sender<Arc<str>>, text: &str) {
 
 // A message of the hub.
 fn text(info: &Info) -> String {
-    serde_json::json!({ "room": info }).to_string()
+    json!({ "room": info }).to_string()
 }
 
 // How close a room is to its end. That is told at once, since the sockets are closed after it.
@@ -119,6 +184,7 @@ async fn tell(
 mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
 
+    use netcore::PeerId;
     use tokio::{
         task::JoinSet,
         time::{sleep, timeout},
@@ -201,6 +267,33 @@ mod tests {
             assert!(look(&seen, &weak, count).borrow().contains(r#""taken":41"#));
         };
         tokio::join!(teller, pages);
+    }
+
+    #[tokio::test]
+    async fn a_page_knows_itself_among_namesakes_and_why_its_room_closes() {
+        let (info, seen) = watch::channel(Info::usual(Game::Robots));
+        let news = News::of(seen);
+        let [one, two] = [1, 2].map(|port| SocketAddr::from(([10, 0, 0, 1], port)));
+        let [mut first, mut second, mut watcher] = [Some(one), Some(two), None].map(|seat| news.look(seat));
+        assert_eq!([&mut first, &mut watcher].map(PageNews::own), [Some("null".into()), None]);
+        let player = |number: u64, seat: &str, address| Player {
+            peer: PeerId(number),
+            address: Some(address_text(address)),
+            name: "Ann".into(),
+            seat: seat.into(),
+            bot: false,
+            proven: false,
+        };
+        info.send_modify(|info| info.players = vec![player(1, "0", one), player(2, "1", two)]);
+        assert_eq!([&mut first, &mut second].map(PageNews::own), [Some("\"0\"".into()), Some("\"1\"".into())]);
+        assert_eq!(first.own(), None, "it knows");
+        info.send_modify(|info| info.r#match = Some("1-2".into()));
+        assert_eq!(first.own().as_deref(), Some("\"0\""), "the same number in another match");
+        info.send_modify(|info| info.players = vec![player(2, "", two)]);
+        assert_eq!([&mut first, &mut second].map(PageNews::own), [Some("null".into()), Some("\"\"".into())]);
+        assert_eq!(second.closing(), None);
+        info.send_modify(|info| info.closing = Some("enough".into()));
+        assert!(second.closing().unwrap().contains("\"closing\":\"enough\""));
     }
 
     #[tokio::test(start_paused = true)]

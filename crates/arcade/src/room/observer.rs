@@ -6,17 +6,20 @@ use std::{
     sync::Arc,
 };
 
-use netcore::{GameEvent, Link, Occupant, PeerId, Role, Time};
+use netcore::{Departure, GameEvent, Link, Occupant, PeerId, Phase, Role, Standing, Time};
 use netshell::Observer;
 use tokio::sync::watch;
 
 use super::{
     addresses::{Addresses, is_own_watcher},
     begin::Before,
-    info::{Info, Player, Row},
+    info::{Info, Player, Row, phase, rank},
     known::{Seats, address_text},
     ledger::Ledger,
 };
+
+/// Seats of one room that are remembered because their players have left.
+const MAX_LEFT: usize = 4_096;
 
 /// Who is connected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,6 +93,8 @@ pub(crate) struct Chronicle {
     pub(crate) present: Present,
     pub(crate) known: Arc<Seats>,
     pub(crate) ledger: Box<dyn Ledger>,
+    /// Seats that players have left whose match goes on.
+    pub(crate) left: BTreeSet<String>,
 }
 
 impl Chronicle {
@@ -144,18 +149,24 @@ impl Observer for Chronicle {
                 let player = Player { peer: *peer, address, name: name.clone(), seat: String::new(), bot, proven };
                 self.change(|info| info.players.push(player));
             }
-            GameEvent::Left { peer, .. } => {
+            GameEvent::Left { peer, seat, why, .. } => {
+                if *why != Departure::GameOver && self.info.borrow().phase == phase(Phase::Playing) {
+                    if self.left.len() >= MAX_LEFT {
+                        self.left.clear();
+                    }
+                    self.left.insert(seat.clone());
+                }
                 self.change(|info| info.players.retain(|player| player.peer != *peer));
             }
             GameEvent::Started { .. } => self.change(|info| info.result = None),
             GameEvent::Ended { standings, .. } => {
-                let row = |row: &netcore::Standing| Row {
-                    rank: row.rank,
-                    name: row.name.clone(),
-                    seat: row.seat.clone(),
-                    score: row.score,
-                };
-                let result: Vec<Row> = standings.iter().map(row).collect();
+                let mut result: Vec<Row> = vec![];
+                for standing in standings {
+                    let rank = rank(result.last().map(|before| (before.rank, before.score)), standing);
+                    let Standing { name, seat, score, .. } = standing.clone();
+                    let left = self.left.remove(&seat);
+                    result.push(Row { rank, name, seat, score, left });
+                }
                 self.change(|info| {
                     // Those who wait have a place in the next game, and others may be in a game of their own.
                     info.players.retain(|player| !result.iter().any(|row| row.seat == player.seat));

@@ -1,31 +1,41 @@
-//! A room that tells the lobby of its status.
+//! A room that tells pages of its status and of its scores.
 
 use std::sync::Arc;
 
-use netcore::{Input, Outbox, Progress, Status, Time};
+use journal_core::Journalled;
+use netcore::{Input, Outbox, Progress, Recorded, Room, Status, Time};
 use tokio::sync::watch;
 
 use super::{
     counters::Counters,
     forward::forward,
+    fuse::Fuse,
     info::{Info, phase},
 };
+use crate::games::Shown;
 
-/// A room that tells the lobby of its status.
-pub(crate) struct Published<R> {
-    room: R,
+/// A room that tells pages of its status and of its scores.
+pub(crate) struct Published<E: Recorded> {
+    room: Fuse<Journalled<E>>,
     info: Arc<watch::Sender<Info>>,
     status: Status,
+    // Of what is shown; none before it was looked at.
+    version: Option<u64>,
     counters: Counters,
 }
 
-impl<R> Published<R> {
-    pub(crate) const fn new(room: R, info: Arc<watch::Sender<Info>>, status: Status, counters: Counters) -> Self {
-        Self { room, info, status, counters }
+impl<E: Recorded> Published<E> {
+    pub(crate) const fn new(
+        room: Fuse<Journalled<E>>,
+        info: Arc<watch::Sender<Info>>,
+        status: Status,
+        counters: Counters,
+    ) -> Self {
+        Self { room, info, status, version: None, counters }
     }
 }
 
-impl<R: netcore::Room> netcore::Room for Published<R> {
+impl<E: Recorded + Shown> Room for Published<E> {
     forward!(split, admits, deadline, outcome, digest);
 
     fn input(&mut self, now: Time, input: Input<'_, &[u8]>, out: &mut Outbox) -> Progress {
@@ -45,6 +55,18 @@ impl<R: netcore::Room> netcore::Room for Published<R> {
                 info.taken = status.taken;
                 info.seats = status.seats;
             });
+        }
+        if let Some(engine) = self.room.room().map(|room| room.room().engine()) {
+            let version = Some(engine.version());
+            if version != self.version {
+                self.version = version;
+                let show = engine.show();
+                self.info.send_if_modified(|info| {
+                    let changed = info.show != show;
+                    info.show = show;
+                    changed
+                });
+            }
         }
         progress
     }

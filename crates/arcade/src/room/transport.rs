@@ -169,7 +169,7 @@ impl WebSockets {
             return self.come_back(newcomer);
         }
         if self.bans.has(newcomer.host) {
-            return self.turn_away(&newcomer, Ending::Closed);
+            return self.turn_away(&newcomer, Ending::Banned);
         }
         // Addresses are random, so no seat has it.
         let is_free = !self.at.contains_key(&newcomer.address);
@@ -196,9 +196,13 @@ impl WebSockets {
     }
 
     fn come_back(&mut self, Newcomer { mailbox, host, address, .. }: Newcomer) -> ConnectionEvent<'static> {
+        if self.bans.has(host) {
+            mailbox.end(Ending::Banned);
+            return ConnectionEvent::Internal;
+        }
         let id = self.at.get(&address).copied();
         let seat = id.and_then(|id| self.seats.get_mut(&id).filter(|seat| !seat.given_up).map(|seat| (id, seat)));
-        let Some((id, seat)) = seat.filter(|_| !self.bans.has(host)) else {
+        let Some((id, seat)) = seat else {
             mailbox.end(Ending::Expired);
             return ConnectionEvent::Internal;
         };
@@ -290,13 +294,13 @@ impl WebSockets {
         } else if seat.mailbox.is_none() {
             self.kept.remove(seat.address.into(), seat.kept_until, id);
         }
-        let refused = self.known.is_refused(seat.address);
+        let ending = self.known.ending(seat.address);
         self.known.close(seat.address);
         if let Some((until, _)) = seat.paused {
             self.paused.remove(&(until, id));
         }
         if let Some(mailbox) = seat.mailbox {
-            mailbox.end(if refused { Ending::Refused } else { Ending::Closed });
+            mailbox.end(ending);
             self.ending.push(mailbox);
         }
     }

@@ -28,7 +28,7 @@ struct Shown {
 }
 
 /// The address that friends can open.
-fn shown(hub: &Hub, peer: SocketAddr, headers: &HeaderMap, path: &str) -> Option<String> {
+pub(super) fn shown(hub: &Hub, peer: SocketAddr, headers: &HeaderMap, path: &str) -> Option<String> {
     let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let secure = hub.resources().callers.is_proxy(peer) && header("x-forwarded-proto") == Some("https");
     Some(hub.address()?.for_friends(header("host"), secure, path))

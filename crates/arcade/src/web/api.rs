@@ -146,7 +146,7 @@ fn views(found: Vec<Match>) -> Vec<MatchView> {
     found.into_iter().map(MatchView::from).collect()
 }
 
-async fn find(hub: &Hub, caller: Caller, id: String) -> Answer<Match> {
+pub(super) async fn find(hub: &Hub, caller: Caller, id: String) -> Answer<Match> {
     let id = text("id", Some(id))?;
     let found = ask(hub, caller, async move |store| Ok(store.find(&id).await?)).await?;
     found.ok_or_else(|| ApiError::missing("there is no such match; it may not be over yet"))

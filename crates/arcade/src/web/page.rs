@@ -43,7 +43,18 @@ impl Page {
 
     /// An answer with the page. `None` if the program was built without it.
     pub(crate) fn answer(&self, request: &HeaderMap) -> Option<Response> {
-        let Made { plain, compressed, .. } = self.made()?;
+        self.answer_with(request, None)
+    }
+
+    /// The same with these elements in its head.
+    pub(crate) fn answer_with(&self, request: &HeaderMap, head: Option<&str>) -> Option<Response> {
+        let Made { mut plain, mut compressed, .. } = self.made()?;
+        if let Some(head) = head {
+            plain = String::from_utf8_lossy(&plain).replacen("</head>", &format!("{head}</head>"), 1).into();
+            if takes_gzip(request) {
+                compressed = gzip(&plain, Compression::fast());
+            }
+        }
         let headers = [
             (header::CONTENT_TYPE, "text/html; charset=utf-8"),
             (header::CACHE_CONTROL, "no-store"),

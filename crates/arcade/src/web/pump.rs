@@ -6,10 +6,7 @@ use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket};
 use bytes::{Bytes, BytesMut};
 use futures_util::{Stream, StreamExt as _, stream::SplitSink};
 use netcore::{Rate, Time, TokenBucket};
-use tokio::{
-    sync::watch,
-    time::{Instant, sleep_until},
-};
+use tokio::time::{Instant, sleep_until};
 
 use super::beats::{Beats, beat, send};
 use crate::{
@@ -17,6 +14,7 @@ use crate::{
     room::{
         counters::Counters,
         mailbox::{Ending, Mailbox, Next, Piece},
+        news::PageNews,
     },
 };
 
@@ -40,6 +38,8 @@ const fn code(ending: Ending) -> (u16, &'static str) {
         Ending::Refused => {
             (4004, "players from your address have had their share of this match; others may still join")
         }
+        Ending::Removed => (4006, "the host of this hub has removed you from this room"),
+        Ending::Banned => (4007, "the host of this hub has banned your address"),
         Ending::Unclear => {
             (4005, "the first message has to say how the socket enters, as in {\"seat\": null, \"key\": null}")
         }
@@ -52,13 +52,13 @@ pub(crate) async fn run(
     mailbox: Arc<Mailbox>,
     frames: Frames,
     hello: String,
-    told: watch::Receiver<Arc<str>>,
+    news: PageNews,
     counters: &Counters,
 ) {
     let (sink, stream) = socket.split();
     tokio::select! {
         () = read(stream, &mailbox, frames) => {}
-        () = write(sink, &mailbox, frames, hello, told, counters) => {}
+        () = write(sink, &mailbox, frames, hello, news, counters) => {}
     }
     mailbox.leave();
 }
@@ -122,7 +122,7 @@ async fn write(
     mailbox: &Mailbox,
     frames: Frames,
     hello: String,
-    mut told: watch::Receiver<Arc<str>>,
+    mut news: PageNews,
     counters: &Counters,
 ) {
     if !send(&mut sink, Message::Text(hello.into())).await {
@@ -155,19 +155,27 @@ async fn write(
                     }
                 }
                 Next::End(ending) => {
+                    if let Some(room) = news.closing() {
+                        send(&mut sink, Message::Text(room.into())).await;
+                    }
                     send(&mut sink, close(ending)).await;
                     return;
                 }
             },
             // Everything queued is written, and nothing follows. The page reconnects, unless the room has closed the mailbox.
             () = std::future::ready(()), if !open => return,
-            changed = told.changed() => {
+            changed = news.changed() => {
                 if changed.is_err() {
                     open = false;
                     continue;
                 }
-                let text = Arc::clone(&told.borrow_and_update());
-                if !send(&mut sink, Message::Text((*text).into())).await {
+                let room = news.room();
+                if !send(&mut sink, Message::Text((*room).into())).await {
+                    return;
+                }
+                if let Some(own) = news.own()
+                    && !send(&mut sink, Message::Text(format!(r#"{{"own":{own}}}"#).into())).await
+                {
                     return;
                 }
             }

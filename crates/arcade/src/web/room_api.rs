@@ -68,6 +68,9 @@ struct Wish {
     /// Whether bots come if nobody else does.
     #[serde(default)]
     fill: bool,
+    /// How well they play.
+    #[serde(default)]
+    level: Level,
 }
 
 async fn play(
@@ -82,7 +85,7 @@ async fn play(
     match tokio::task::block_in_place(|| hub.play(game, caller.host())) {
         Ok(room) => {
             if wish.fill {
-                room.ask_for_company();
+                room.ask_for_company(wish.level);
             }
             Json(room.info.borrow().clone()).into_response()
         }
@@ -96,6 +99,9 @@ async fn play(
 struct Wanted {
     #[serde(default)]
     level: Level,
+    /// Whether as many are wanted as fill the room.
+    #[serde(default)]
+    fill: bool,
 }
 
 async fn add_bot(
@@ -104,11 +110,12 @@ async fn add_bot(
     wanted: Result<Json<Wanted>, JsonRejection>,
 ) -> Response {
     let Some(room) = hub.rooms.get(&id) else { return no_such_room() };
-    let Json(Wanted { level }) = match wanted {
+    let Json(Wanted { level, fill }) = match wanted {
         Ok(wanted) => wanted,
         Err(rejection) => return error(rejection.status(), &rejection.body_text()),
     };
-    match tokio::task::block_in_place(|| hub.rooms.seat_bot(&room, level)) {
+    let seat = || if fill { hub.rooms.fill(&room) } else { hub.rooms.seat_bot(&room, level) };
+    match tokio::task::block_in_place(seat) {
         Ok(()) => StatusCode::NO_CONTENT.into_response(),
         Err(why) => error(StatusCode::CONFLICT, &format!("{why:#}")),
     }

@@ -138,15 +138,15 @@ async fn enter(mut socket: WebSocket, hub: &Hub, id: &str, room: Arc<Room>, call
         }
     };
     let Some(mailbox) = mailbox else { return };
-    let mut told = room.news.look();
-    let mut hello = told.borrow_and_update().to_string();
-    if role == Role::Player {
+    let mut news = room.news.look((role == Role::Player).then_some(seat));
+    let mut hello = news.room().to_string();
+    if let Some(own) = news.own() {
         let token = json!(hub.secret().token(id, Ticket { journal: room.number, seat }));
         let kept = hub.keep_seats().as_secs();
-        hello.replace_range(..1, &format!(r#"{{"seat":{token},"kept":{kept},"#));
+        hello.replace_range(..1, &format!(r#"{{"seat":{token},"kept":{kept},"own":{own},"#));
     }
     let metrics = hub.metrics().game(room.game.name());
-    let pumped = pump::run(socket, mailbox, room.game.frames(), hello, told, &metrics);
+    let pumped = pump::run(socket, mailbox, room.game.frames(), hello, news, &metrics);
     let Some(key) = key.filter(|_| role == Role::Player) else { return pumped.await };
     // The names are looked up while the game goes on.
     tokio::select! {

@@ -78,7 +78,10 @@ fn rooms_are_listed_opened_begun_anew_and_closed() {
         journals.filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().starts_with("nuggets-"));
     assert_eq!(nuggets.count(), 2, "the old journal is kept");
     // A closed room does not come back.
+    let mut browser = hub.socket(&format!("/rooms/{robots}/socket"), None).unwrap();
     done(&hub, &["room", "close", robots, "--reason", "enough"]);
+    assert!(browser.find(|text| text.contains(r#""closing":"enough""#)).starts_with(r#"{"room""#));
+    assert_eq!(browser.ending().0, 1000);
     assert!(fails(&hub, &["room", "close", "robots-99"]).contains("there is no room 'robots-99'"));
     let hub = Hub::again(hub.kill(), &[]);
     assert_eq!(hub.rooms().len(), usual);
@@ -99,6 +102,7 @@ fn whoever_is_removed_or_banned_is_told_and_out() {
     player.expect("QUIT The host of this hub has removed you.");
     done(&hub, &["kick", "nuggets-1", "Bob"]);
     browser.until("QUIT The host of this hub has removed you.");
+    assert_eq!(browser.ending(), (4006, "the host of this hub has removed you from this room".to_owned()));
     hub.wait("an empty room", |rooms| {
         (rooms.iter().find(|now| now["id"] == room["id"])?["players"] == json!([])).then_some(())
     });
@@ -121,9 +125,13 @@ fn whoever_is_removed_or_banned_is_told_and_out() {
 
     let other = Peer::new(address);
     other.play("Cid");
+    let mut browser = hub.socket("/rooms/nuggets-1/socket", None).unwrap();
+    browser.say("PLAY Dan");
+    browser.until("OK");
     assert_eq!(done(&hub, &["ban", "127.0.0.1"]), "127.0.0.1 is banned.\n");
     assert_eq!(done(&hub, &["ban", "127.0.0.1"]), "127.0.0.1 is banned already.\n");
     other.expect("QUIT The host of this hub has banned your address.");
+    assert_eq!(browser.ending(), (4007, "the host of this hub has banned your address".to_owned()));
     assert!(hub.get("/").0.starts_with("HTTP/1.1 403"));
     assert_eq!(done(&hub, &["ban", "--list"]), "127.0.0.1\n");
     // The ban outlives the hub.

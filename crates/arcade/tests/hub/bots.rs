@@ -16,7 +16,7 @@ fn find<'a>(rooms: &'a [Value], id: &Value) -> Option<&'a Value> {
 #[test]
 fn bots_take_seats_play_on_after_a_restart_and_leave_with_the_last_person() {
     let hub = Hub::start();
-    let room = hub.room("nuggets");
+    let room = hub.nuggets();
     let path = format!("/api/rooms/{}/bots", room["id"].as_str().unwrap());
     let (mut browser, token) = hub.enter(&room);
     browser.say("PLAY Ann");
@@ -64,6 +64,36 @@ fn one_click_is_enough_to_play_robots_alone() {
     let (head, body) = hub.request("POST", &format!("/api/rooms/{}/bots", room["id"].as_str().unwrap()), "{}");
     assert!(head.starts_with("HTTP/1.1 409") && body.contains("one seat is for a person"), "{head} {body}");
     assert!(hub.request("POST", "/api/play/chess", "").0.starts_with("HTTP/1.1 404"));
+}
+
+#[test]
+fn whoever_does_not_want_to_wait_has_bots_at_once() {
+    let hub = Hub::start();
+    let room = hub.room("robots");
+    let (mut browser, _) = hub.enter(&room);
+    browser.0.send(tungstenite::Message::binary(b"\x00\x03Ann".to_vec())).unwrap();
+    let (head, body) = hub.request("POST", &format!("/api/rooms/{}/bots", room["id"].as_str().unwrap()), r#"{"fill": true}"#);
+    assert!(head.starts_with("HTTP/1.1 204"), "{head} {body}");
+    hub.wait("a game", |rooms| (find(rooms, &room["id"])?["phase"] == "playing").then_some(()));
+}
+
+#[test]
+fn pages_are_told_scores_and_the_hand_that_the_dealer_had() {
+    let hub = Hub::start();
+    let room = hub.make(&json!({ "game": "blackjack", "players": 1, "rounds": 3 }));
+    let (mut browser, _) = hub.enter(&room);
+    browser.say("JOIN Ann");
+    let upcard = browser.until("DEALER ");
+    browser.until("DECISION");
+    browser.say("STAND");
+    let result = browser.until("RESULT ");
+    let told = |text: &str| serde_json::from_str::<Value>(text).is_ok_and(|news| !news["room"]["dealers"].is_null());
+    let news: Value = serde_json::from_str(&browser.find(told)).unwrap();
+    let dealer = &news["room"]["dealers"][0];
+    assert_eq!((&dealer["table"], &dealer["round"]), (&json!(1), &json!(1)), "{news}");
+    assert_eq!(dealer["cards"][1], upcard["DEALER ".len()..], "the second card is the one that lay face up");
+    let won = i64::from(result == "RESULT WIN");
+    assert_eq!(news["room"]["scores"], json!({ "table 1, seat 1": won }), "{result}");
 }
 
 #[test]

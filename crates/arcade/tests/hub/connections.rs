@@ -21,7 +21,7 @@ const PER_HOST: usize = CONNECTIONS / 2 - 1;
 #[test]
 fn too_many_connections_of_one_host_are_refused_and_matches_go_on() {
     let hub = Hub::with_files(FILES, &[]);
-    let (mut browser, _) = hub.enter(&hub.room("nuggets"));
+    let (mut browser, _) = hub.enter(&hub.nuggets());
     browser.say("PLAY Ann");
     browser.until("OK A");
     browser.until("DISPLAY");

@@ -27,7 +27,7 @@ use tungstenite::{Error, Message};
 #[test]
 fn a_browser_and_a_native_client_play_nuggets_in_the_same_match() {
     let hub = Hub::start();
-    let room = hub.room("nuggets");
+    let room = hub.nuggets();
     let id = room["id"].as_str().unwrap();
     let mut browser = hub.socket(&format!("/rooms/{id}/socket"), Some(&format!("http://{}", hub.address))).unwrap();
     let hello: Value = serde_json::from_str(&browser.until("{")).unwrap();

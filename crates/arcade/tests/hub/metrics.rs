@@ -37,7 +37,7 @@ fn family(sample: &str) -> &str {
 #[test]
 fn every_metric_has_help_and_nobody_is_named() {
     let hub = Hub::start();
-    let id = hub.room("nuggets")["id"].as_str().unwrap().to_owned();
+    let id = hub.nuggets()["id"].as_str().unwrap().to_owned();
     let mut browser = hub.socket(&format!("/rooms/{id}/socket"), None).unwrap();
     browser.say("PLAY Secretname");
     browser.until("DISPLAY");

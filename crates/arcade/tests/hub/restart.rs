@@ -21,7 +21,7 @@ fn go_on(restart: impl FnOnce(Hub) -> Hub) -> Hub {
     let usual = hub.rooms().len();
     let made = hub.request("POST", "/api/rooms", r#"{"game": "robots", "players": 2, "turns": 50}"#);
     assert!(made.0.starts_with("HTTP/1.1 201"), "{made:?}");
-    let room = hub.room("nuggets");
+    let room = hub.nuggets();
     let player = Peer::new(native(&room));
     assert_eq!(player.play("Ann").letter, 'A');
     let (mut browser, token) = hub.enter(&room);
@@ -41,7 +41,7 @@ fn go_on(restart: impl FnOnce(Hub) -> Hub) -> Hub {
     hub.wait("Ann, Bob and Cid", names);
     let before: Vec<(Value, Value)> =
         hub.rooms().iter().map(|room| (room["id"].clone(), room["port"].clone())).collect();
-    assert_eq!(before.len(), usual + 1);
+    assert_eq!(before.len(), usual + 2);
 
     let hub = restart(hub);
     let after: Vec<(Value, Value)> =

@@ -173,6 +173,13 @@ fn a_match_is_told_in_all_its_forms(options: &[&str]) {
     // The lobby has it at first paint and over its socket.
     let page = hub.get("/").1;
     assert!(page.contains(id), "{page}");
+    // Other sites show the result of a link.
+    let (head, page) = hub.get(&format!("/matches/{id}"));
+    assert!(head.starts_with("HTTP/1.1 200") && page.contains(r#"property="og:title" content="Robots: "#), "{head} {page}");
+    assert!(page.contains(&format!("/matches/{id}/picture.png\"")), "{page}");
+    let (head, _) = hub.request("HEAD", &format!("/matches/{id}/picture.png"), "");
+    assert!(head.starts_with("HTTP/1.1 200") && head.contains("content-type: image/png"), "{head}");
+    assert!(!hub.get("/matches/none").1.contains("og:title"));
     let lobby: Value = serde_json::from_str(&hub.live().until("{")).unwrap();
     assert_eq!((&lobby["recent"][0]["id"], lobby["leaders"]["robots"].as_array().unwrap().len()), (&json!(id), 2));
     for (path, status) in [

@@ -27,15 +27,6 @@ fn nuggets(hub: &Hub) -> Value {
     hub.make(&json!({ "game": "nuggets" }))
 }
 
-/// How a socket ended: the code and the reason, after whatever came before.
-fn ending(browser: &mut Browser) -> (u16, String) {
-    loop {
-        if let Message::Close(Some(close)) = browser.0.read().unwrap() {
-            return (close.code.into(), close.reason.to_string());
-        }
-    }
-}
-
 #[test]
 fn secrets_are_not_taken_from_addresses() {
     let hub = Hub::start();
@@ -81,14 +72,14 @@ fn a_token_of_an_earlier_journal_is_expired() {
     let restart = restart.args(["room", "restart", room["id"].as_str().unwrap(), "--data"]).arg(hub.data.path());
     assert_eq!(testkit::process::Process::run(restart).code, Some(0));
     let mut late = hub.come_back(&room, &token);
-    assert_eq!(ending(&mut late).0, 4002);
+    assert_eq!(late.ending().0, 4002);
     // So is one of the same journal whose player has left.
     let (mut browser, token) = hub.enter(&room);
     browser.say("PLAY Bob");
     browser.until("OK");
     browser.say("KEY Q");
-    assert_eq!(ending(&mut browser).0, 1000);
-    assert_eq!(ending(&mut hub.come_back(&room, &token)).0, 4002);
+    assert_eq!(browser.ending().0, 1000);
+    assert_eq!(hub.come_back(&room, &token).ending().0, 4002);
 }
 
 /// The addresses that robots tells of those who join.
@@ -148,11 +139,11 @@ fn a_host_that_joins_and_leaves_uses_half_of_the_letters_and_others_play() {
         eve.say(&format!("PLAY Eve{number}"));
         let answer = eve.next_text();
         if let Some(text) = answer.strip_prefix("QUIT ") {
-            told = Some((number, text.to_owned(), ending(&mut eve)));
+            told = Some((number, text.to_owned(), eve.ending()));
             break;
         }
         eve.say("KEY Q");
-        assert_eq!(ending(&mut eve).0, 1000);
+        assert_eq!(eve.ending().0, 1000);
     }
     let (number, text, (code, reason)) = told.expect("all letters are used up");
     assert_eq!((number, code), (13, 4004), "{text}");
@@ -187,7 +178,7 @@ fn a_class_behind_one_address_joins_one_match_and_play_now_leads_elsewhere_after
     // Two letters are left; those who leave give none back.
     for mut pupil in class.drain(..20) {
         pupil.say("KEY Q");
-        assert_eq!(ending(&mut pupil).0, 1000);
+        assert_eq!(pupil.ending().0, 1000);
     }
     for name in ["Yan", "Zoe"] {
         let mut other = hub.from("192.0.2.7", &room).unwrap();
@@ -228,7 +219,7 @@ fn a_ban_removes_a_seat_that_is_kept_over_a_restart() {
     assert_eq!(testkit::process::Process::run(ban).code, Some(0));
     hub.wait("Ann alone", |rooms| (names(rooms) == ["Ann"]).then_some(()));
     // Whoever has her token comes too late, and Ann comes back.
-    assert_eq!(ending(&mut hub.come_back(&room, &tokens[0])).0, 4002);
+    assert_eq!(hub.come_back(&room, &tokens[0]).ending().0, 4002);
     assert_eq!(hub.come_back(&room, &tokens[1]).until("OK"), "OK B");
 }
 

@@ -134,6 +134,11 @@ impl Hub {
         serde_json::from_str(&body).unwrap()
     }
 
+    /// Opens a room of nuggets in which a match begins with its first player.
+    pub(crate) fn nuggets(&self) -> Value {
+        self.make(&serde_json::json!({ "game": "nuggets", "countdown": 0 }))
+    }
+
     /// Opens a browser's socket to a room, and gives the token of its seat.
     pub(crate) fn enter(&self, room: &Value) -> (Browser, String) {
         let mut browser = self.socket(&format!("/rooms/{}/socket", room["id"].as_str().unwrap()), None).unwrap();
@@ -257,7 +262,17 @@ impl Browser {
         self.find(|text| !text.starts_with('{'))
     }
 
-    fn find(&mut self, wanted: impl Fn(&str) -> bool) -> String {
+    /// Why the hub closes the socket, after everything else.
+    pub(crate) fn ending(&mut self) -> (u16, String) {
+        loop {
+            if let Message::Close(Some(close)) = self.0.read().unwrap() {
+                return (close.code.into(), close.reason.to_string());
+            }
+        }
+    }
+
+    /// The next text that is wanted.
+    pub(crate) fn find(&mut self, wanted: impl Fn(&str) -> bool) -> String {
         loop {
             // With "{}" the hub has nothing to say.
             if let Message::Text(text) = self.0.read().unwrap()

@@ -35,7 +35,7 @@ const players = () => import('./page/players.js');
 /** Pages by their addresses. @type {[RegExp, Show][]} */
 const PAGES = [
   [/^\/$/, (_, query) => showLobby(main, first, query)],
-  [/^\/rooms\/([\w-]+)$/, later(room, ({ showRoom }, [id], query) => showRoom(main, id, query.has('watch')))],
+  [/^\/rooms\/([\w-]+)$/, later(room, ({ showRoom }, [id], query) => showRoom(main, id, { watching: query.has('watch'), next: query.has('next') }))],
   [/^\/matches\/([^/]+)$/, later(replay, ({ showReplay }, [id], query) => showReplay(main, id, query))],
   [/^\/players$/, later(players, ({ showPlayers }) => showPlayers(main))],
   [/^\/players\/([^/]+)$/, later(players, ({ showPlayer }, [name], query) => showPlayer(main, name, query.get('kind')))],

@@ -18,6 +18,7 @@ test('messages of a blackjack player are those that the dealer reads', () => {
   for (const [name, text] of Object.entries(all.player.join)) assert.equal(blackjack.join(name), text);
   assert.equal(blackjack.HIT, all.player.hit);
   assert.equal(blackjack.STAND, all.player.stand);
+  assert.equal(blackjack.SECONDS, all.seconds);
 });
 
 test('pictures of tables are read as the dealer means them', () => {

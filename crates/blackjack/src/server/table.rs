@@ -32,6 +32,7 @@ use core::mem;
 use netcore::{Fingerprint, GameEvent, Occupant, Outbox, Outcome, PeerId, Phase, Severity, Time};
 
 use leaving::left;
+pub use seat::seat_label;
 use seat::{Pace, Seat, label};
 pub(super) use state::TableState;
 

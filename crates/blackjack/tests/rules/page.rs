@@ -5,6 +5,7 @@
 mod vectors;
 
 use blackjack::{
+    config::TIMEOUT,
     Card, DealerMessage, Dialect, Hand, Name, PlayerMessage, Score, StateSpace, Verdict,
     view::{LobbyView, SeatView, Stage, TableView},
 };
@@ -18,6 +19,7 @@ fn the_page_has_the_same_rules() {
         "player": player(),
         "views": views(),
         "hands": hands(),
+        "seconds": TIMEOUT.as_secs(),
         "states": { "coarse": states(StateSpace::Coarse), "soft": states(StateSpace::Soft) },
     });
     vectors::check("blackjack", &all);

@@ -6,12 +6,10 @@
 use std::fmt::Write;
 
 use blackjack::{Action, policy::MIN_UPCARD};
+use picture::{GREY, INK, MARGIN, Pen, Picture, Point, Rgb, Text, WHITE};
 
 use super::{Cell, Chart, letter, soft_name};
-use crate::{
-    picture::{GREY, INK, MARGIN, Pen, Picture, Point, Rgb, Text, WHITE},
-    tables::{upcard_name, word},
-};
+use crate::tables::{upcard_name, word};
 
 const BLACK: Rgb = Rgb(0, 0, 0);
 const ORANGE: Rgb = Rgb(230, 159, 0);

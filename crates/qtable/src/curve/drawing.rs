@@ -3,12 +3,10 @@
 //! Each series has a colour of a palette that people who see no red or no green tell apart, a mark of its own, and its name
 //! beside its end, so that no colour says anything alone. Thin lines are single runs, the thick one is their mean.
 
+use picture::{GREY, INK, Pen, Picture, Point, Rgb, Text, WHITE};
+
 use super::{Curves, End, FIRST, Series, power};
-use crate::{
-    args::Way,
-    judge::facts,
-    picture::{GREY, INK, Pen, Picture, Point, Rgb, Text, WHITE},
-};
+use crate::{args::Way, judge::facts};
 
 const GRID: Rgb = Rgb(226, 226, 226);
 

@@ -84,7 +84,7 @@ fn a_host_that_comes_and_goes_spends_half_of_the_letters_over_any_link() {
     let (address, status) = (seat(99), hall.room.status());
     assert_eq!((status.taken, status.seats), (1, 13));
     let (eve, told) = hall.play(&address, Link::Message);
-    assert!(told == "QUIT" && hall.known.is_refused(address.parse().unwrap()));
+    assert!(told == "QUIT" && hall.known.ending(address.parse().unwrap()) == Ending::Refused);
     assert_eq!(hall.say(eve, "PLAY Eve"), [], "it is not connected any more");
     assert_eq!(hall.play("10.0.0.9:99", Link::Datagram).1, "QUIT");
     // Nothing of this has reached the game.

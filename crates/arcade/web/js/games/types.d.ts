@@ -1,7 +1,7 @@
 // What a game gives to the page, and what the hub tells of rooms, players and matches.
 
 export type Player = { name: string; seat: string; proven?: boolean; bot?: boolean };
-export type Row = Player & { rank: number; score: number };
+export type Row = Player & { rank: number; score: number; left?: boolean };
 /** A room as the hub tells of it. */
 export type Room = {
   id: string;
@@ -19,6 +19,16 @@ export type Room = {
   permanent?: boolean;
   match?: string | null;
   options?: Record<string, unknown>;
+  /** The scores so far by seat, where the wire does not tell them to everybody. */
+  scores?: Record<string, number>;
+  /** Of each table of blackjack: the dealer's hand of the round that was over last, the hole card first. */
+  dealers?: { table: number, round: number, cards: string[] }[];
+  /** Whether so much of the match is decided that a newcomer can hardly win it. */
+  late?: boolean;
+  /** In how many seconds bots come, as of when that was decided. */
+  bots_in?: number | null;
+  /** Why the room is closed, if it is. */
+  closing?: string | null;
 };
 export type Match = { id: string; game: string; title: string; room: string; started: string; seconds: number; players: Row[]; count?: number };
 export type Leader = { rank: number; name: string; rating: number; matches: number; wins: number; proven?: boolean; bot?: boolean };
@@ -48,7 +58,7 @@ export type Game = {
   line: string;
   /** A score of a result in words. */
   score: (score: number) => string;
-  /** The command that joins a room from a terminal. `bare` is the host without the brackets of an IPv6 address. */
+  /** The command that joins a room from a terminal, which begins with the name of its program. `bare` is the host without the brackets of an IPv6 address. */
   command: (room: { host: string; bare: string; port: number }) => string;
   /** Whether the hub has bots for it. */
   bots: boolean;
@@ -57,7 +67,7 @@ export type Game = {
   /** A small picture of a room. */
   picture: () => Picture;
   /** The page of its rooms. */
-  load: () => Promise<{ play: Start }>;
+  load: () => Promise<{ play: Start, story?: Story }>;
   pages: Page[];
 };
 
@@ -91,6 +101,8 @@ export type Stage = {
   playable: boolean;
   /** Whether it is a replay, after whose end nothing comes. */
   film: boolean;
+  /** Whether nobody has yet played a match of the game here, and help is welcome. */
+  first: boolean;
   /** The player's name. */
   name: string;
   /** The seat that the page had before a reload, if the hub still keeps it. */
@@ -112,9 +124,15 @@ export type Play = {
   open: () => void;
   message: (data: string | ArrayBuffer) => void;
   room: (room: Room) => void;
+  /** The hub says which of the players one is oneself: null while one is not among them, and empty while one waits for a seat. */
+  own?: (seat: string | null) => void;
   stop: () => void;
   /** What is known of a seat. */
   seat?: (seat: string) => Seat;
+  /** The seats that are in front now; none while nobody is. */
+  leaders?: () => string[];
+  /** What the page can tell of the match beyond its journal, in sentences. */
+  tell?: () => Promise<string[]>;
   /** The result of the game that is over, from best to worst. */
   result?: () => Row[] | null;
   /** Whether the game shows results itself. */
@@ -129,6 +147,8 @@ export type Play = {
   help?: Help;
 };
 
+/** What happened in a match, by the marks of its journal: sentences and their moments in milliseconds, the best first. */
+export type Story = (marks: { at: number, kind: string, text: string }[]) => { at: number, text: string }[];
 /** What a game knows of a seat. */
 export type Seat = { colour: string | null; value: string };
 /** Keys or gestures, and what they do. */

@@ -1,6 +1,6 @@
-// Short tones, only once they are switched on.
+// Short tones, only once they are switched on; and on phones a short vibration for what happens to oneself.
 
-import { recall, remember } from './settings.js';
+import { isStill, recall, remember } from './settings.js';
 
 /** Frequencies in hertz and lengths in seconds of what happens. */
 const TONES = {
@@ -13,6 +13,9 @@ const TONES = {
   loss: [[300, 0.12], [200, 0.2]],
 };
 /** @typedef {keyof typeof TONES} Tone */
+
+/** Milliseconds of vibration and pause. @type {Partial<Record<Tone, number[]>>} */
+const PULSES = { gold: [15], swap: [15], death: [60, 40, 60], win: [30, 40, 30], loss: [60] };
 
 /** @type {AudioContext | null} */
 let context = null;
@@ -27,6 +30,7 @@ export function switchSound(on) {
 
 /** @param {Tone} tone */
 export function sound(tone) {
+  vibrate(tone);
   if (!isOn() || !('AudioContext' in globalThis)) return;
   context ??= new AudioContext();
   let at = context.currentTime;
@@ -42,4 +46,12 @@ export function sound(tone) {
     oscillator.stop(at + length);
     at += length * 0.8;
   }
+}
+
+/** @param {Tone} tone */
+function vibrate(tone) {
+  const pulses = PULSES[tone];
+  // A browser that nobody has touched yet refuses, and says so in its log.
+  if (!pulses || isStill() || !navigator.userActivation?.hasBeenActive || !matchMedia('(pointer: coarse)').matches) return;
+  navigator.vibrate?.(pulses);
 }

@@ -1,18 +1,14 @@
-// The keys and gestures of a game: shown the first time, and then on demand.
+// The keys and gestures of a game, on demand.
 
 import { element, listenToKeys } from '../lib/dom.js';
-import { recall, remember } from '../lib/settings.js';
 
 /** @typedef {import('../games/types.js').Help} Help */
 
 /**
  * A panel with the keys and gestures, the button that shows it, and an end to listening for the key `?`.
- * @param {string} game
  * @param {Help} help
- * @param {boolean} first Whether it is shown unless it was shown before.
  */
-export function helpPanel(game, help, first) {
-  const seen = `help ${game}`;
+export function helpPanel(help) {
   const list = element('dl', {});
   for (const [keys, meaning] of help) {
     const term = element('dt', {});
@@ -22,14 +18,13 @@ export function helpPanel(game, help, first) {
   const button = element('button', { type: 'button', 'aria-expanded': 'false', 'aria-label': 'Keys and touch' }, '?');
   const panel = element(
     'section',
-    { class: 'help', 'aria-label': 'Keys and touch' },
+    { class: 'help', 'aria-label': 'Keys and touch', hidden: true },
     list,
     element('button', { type: 'button', click: () => show(false) }, 'Got it'),
   );
   const show = (/** @type {boolean} */ on) => {
     panel.hidden = !on;
     button.setAttribute('aria-expanded', String(on));
-    if (!on) remember(seen, 'seen');
   };
   button.addEventListener('click', () => show(panel.hidden));
   // Where it covers the game, it is gone with the first move.
@@ -42,7 +37,6 @@ export function helpPanel(game, help, first) {
     show(panel.hidden);
     return true;
   });
-  show(first && recall(seen) === null);
   const stop = () => {
     stopKeys();
     document.removeEventListener('pointerdown', moved);

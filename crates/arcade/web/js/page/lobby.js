@@ -8,8 +8,10 @@ import { person } from '../lib/person.js';
 import { go } from '../lib/route.js';
 import { Filter } from './filter.js';
 import { askName } from './identity.js';
+import { isFirst } from './intro.js';
 import { matchLine } from './matches.js';
 import { newRoom } from './new-room.js';
+import { terminalLines } from './terminal.js';
 import { Thumbnails } from './thumbnails.js';
 import { command, isAlone, phaseInWords } from './words.js';
 
@@ -105,7 +107,7 @@ function tile(game, problem) {
     if (!(await askName())) return;
     button.disabled = true;
     try {
-      const room = await ask(`/api/play/${game}?fill=true`, {});
+      const room = await ask(`/api/play/${game}?fill=true${isFirst(game) ? '&level=easy' : ''}`, {});
       go(`/rooms/${room.id}`);
     } catch (error) {
       problem.textContent = errorText(error);
@@ -141,8 +143,7 @@ class Card {
         'details',
         {},
         element('summary', {}, 'Join from a terminal'),
-        element('code', { class: 'command', tabindex: '0', 'aria-label': `Command for ${room.id}` }, join),
-        copyButton(() => join),
+        ...terminalLines(join, `Command for ${room.id}`),
       ),
     );
   }

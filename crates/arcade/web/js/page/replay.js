@@ -94,6 +94,7 @@ function play(main, match, timeline, start, seat, at) {
       watching: seat === null,
       playable: false,
       film: true,
+      first: false,
       name: viewer?.name ?? '',
       kept: seat,
       past: null,

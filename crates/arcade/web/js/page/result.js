@@ -15,8 +15,11 @@ export class Result {
     this.shown = '';
     this.heading = element('h2', {});
     this.list = element('ol', { class: 'standings' });
+    this.early = element('p', { class: 'soft', hidden: true }, 'Whoever left before the end is ranked by the rules of the game all the same.');
+    /** What happened, by whoever knows. */
+    this.story = element('div');
     this.actions = element('div', { class: 'row' });
-    this.panel = element('section', { class: 'result', 'aria-label': 'Result', hidden: true }, this.heading, this.list, this.actions);
+    this.panel = element('section', { class: 'result', 'aria-label': 'Result', hidden: true }, this.heading, this.list, this.early, this.story, this.actions);
   }
 
   hide() {
@@ -47,10 +50,12 @@ export class Result {
           element('span', { class: 'rank' }, `${row.rank}.`),
           mark,
           person(row),
+          ...(row.left ? [element('span', { class: 'tag' }, 'left early')] : []),
           element('span', { class: 'value' }, GAMES[this.game].score(row.score)),
         );
       }),
     );
+    this.early.hidden = !rows.some(({ left }) => left);
     const replay = match ? `/matches/${encodeURIComponent(match)}` : null;
     renew(
       this.actions,

@@ -11,8 +11,12 @@ import { isOn, switchSound } from '../lib/sound.js';
 import { Away } from './away.js';
 import { helpPanel } from './help.js';
 import { askName, name as ownName, proveName, provenKey } from './identity.js';
+import { Intro, isFirst, notePlayed } from './intro.js';
 import { Result } from './result.js';
 import { Seats } from './seats.js';
+import { AfterMatch } from './story.js';
+import { terminalLines } from './terminal.js';
+import { Waiting, askLate } from './waiting.js';
 import { command, phaseInWords } from './words.js';
 
 /**
@@ -20,13 +24,16 @@ import { command, phaseInWords } from './words.js';
  * @typedef {import('../games/types.js').Start} Start
  */
 
+/** How long a watcher has to be let in, in milliseconds, to be carried to the next match. */
+const CARRY = 2000;
+
 /**
  * Shows a room until the returned function is called.
  * @param {HTMLElement} main
  * @param {string} id
- * @param {boolean} watching
+ * @param {{ watching: boolean, next: boolean }} how `next` plays the next match, and watches until then.
  */
-export function showRoom(main, id, watching) {
+export function showRoom(main, id, { watching, next }) {
   const [game] = id.split('-');
   main.dataset.page = 'room';
   if (!isGame(game)) {
@@ -42,9 +49,14 @@ export function showRoom(main, id, watching) {
       main.replaceChildren(element('h1', {}, GAMES[game].title), element('p', {}, 'Taking a seat.'));
       if (!(await askName())) return left ? undefined : go(`/rooms/${id}?watch`);
       await proveName();
+      // Whoever has a seat comes back to it.
+      const now = visit.recall(`seat ${id} play`) === null ? await ask(`/api/rooms/${id}`).catch(() => null) : null;
+      if (now?.phase === 'playing' && now.late && !left) {
+        if ((await askLate(main, GAMES[game].title)) === 'next') return left ? undefined : go(`/rooms/${id}?watch&next`);
+      }
     }
-    const { play } = await loading;
-    if (!left) leave = enter(main, id, game, play, watching);
+    const loaded = await loading;
+    if (!left) leave = enter(main, id, game, loaded, { watching, next });
   };
   // While the name is asked for.
   const loading = load(GAMES[game].load);
@@ -72,10 +84,10 @@ export function noSuchRoom(main) {
  * @param {HTMLElement} main
  * @param {string} id
  * @param {string} game
- * @param {Start} start
- * @param {boolean} watching
+ * @param {{ play: Start, story?: import('../games/types.js').Story }} loaded
+ * @param {{ watching: boolean, next: boolean }} how
  */
-function enter(main, id, game, start, watching) {
+function enter(main, id, game, { play: start, story }, { watching, next }) {
   const key = `seat ${id} ${watching ? 'watch' : 'play'}`;
   const board = element('div', { class: 'board' });
   const below = element('div', { class: 'below' });
@@ -88,15 +100,20 @@ function enter(main, id, game, start, watching) {
   const ended = element('div', { class: 'ended', hidden: true });
   const terminal = element('div');
   const result = new Result(game);
+  const after = new AfterMatch(game, story);
+  result.story.append(after.panel);
   const away = new Away(main, watching);
+  const waits = new Waiting(id, next);
   /** @type {Room | null} */
   let shown = null;
   /** @type {string | null} */
   let own = null;
   let over = false;
+  /** Whether the page is joining, which is no move. */
+  let opening = false;
   /** Whether the result is put away until the next one, since one has joined the next game. */
   let joined = false;
-  const seats = new Seats(id, (seat) => play.seat?.(seat) ?? { colour: null, value: '' });
+  const seats = new Seats(id, (seat) => play.seat?.(seat) ?? { colour: null, value: '' }, () => (shown?.phase === 'playing' ? (play.leaders?.() ?? []) : []));
 
   const again = () => {
     if (!over && play.again?.()) {
@@ -104,7 +121,7 @@ function enter(main, id, game, start, watching) {
       return result.hide();
     }
     visit.remember(key, null);
-    return go(`/rooms/${id}`);
+    return go(`/rooms/${id}${watching ? '?watch' : ''}`);
   };
   const list = () => {
     if (!shown) return;
@@ -113,6 +130,7 @@ function enter(main, id, game, start, watching) {
     const rows = play.ownResult ? null : (play.result?.() ?? last);
     if (!rows) joined = false;
     if (!rows || joined) return result.hide();
+    if (!watching && rows.some(({ seat }) => seat === own)) notePlayed(game);
     // The hub may know which of the players are bots, or proven.
     const known = rows.map((row) => ({ ...shown?.result?.find(({ seat, name }) => seat === row.seat && name === row.name), ...row }));
     result.show(known, {
@@ -121,6 +139,7 @@ function enter(main, id, game, start, watching) {
       match: shown.match ?? null,
       again: watching ? null : again,
     });
+    void after.show(shown?.match ?? null, rows.find(({ seat }) => seat === own) ?? null, () => play.tell?.() ?? Promise.resolve([]));
   };
   // Of an earlier seat.
   if (visit.recall(key) === null) visit.remember(`past ${id}`, null);
@@ -133,11 +152,15 @@ function enter(main, id, game, start, watching) {
     watching,
     playable: !watching,
     film: false,
+    first: !watching && isFirst(game),
     name: ownName(),
     kept: visit.recall(key) === null ? null : visit.recall(`own ${id}`),
     past: visit.recall(`past ${id}`),
     keep: (past) => visit.remember(`past ${id}`, past),
-    send: (data) => link.send(data),
+    send: (data) => {
+      if (!opening) intro.moved();
+      link.send(data);
+    },
     seated: (seat) => {
       own = seat;
       if (seat === null) visit.remember(`own ${id}`, null);
@@ -146,7 +169,9 @@ function enter(main, id, game, start, watching) {
     },
     changed: () => list(),
   });
-  const help = helpPanel(game, play.help ?? [], !watching);
+  const help = helpPanel(play.help ?? []);
+  const intro = new Intro(game, play.help ?? []);
+  if (!watching) board.prepend(intro.panel);
   const leaveRoom = async () => {
     const stake = over ? null : (play.stake?.() ?? null);
     if (stake !== null && !(await confirm('Leave this game?', stake, 'Leave'))) return;
@@ -177,7 +202,7 @@ function enter(main, id, game, start, watching) {
     element(
       'div',
       { class: 'table' },
-      element('div', { class: 'play' }, result.panel, ended, away.panel, board, below, controls, more, help.panel),
+      element('div', { class: 'play' }, result.panel, ended, away.panel, waits.panel, board, below, controls, more, help.panel),
       element(
         'aside',
         { class: 'side' },
@@ -194,9 +219,11 @@ function enter(main, id, game, start, watching) {
   const update = (room) => {
     if (room.match !== shown?.match || room.port !== shown?.port) {
       const join = command(room);
-      terminal.replaceChildren(element('code', { class: 'command', tabindex: '0', 'aria-label': 'Command' }, join), copyButton(() => join));
+      terminal.replaceChildren(...terminalLines(join, 'Command'));
     }
     shown = room;
+    if (next && room.phase === 'lobby') return go(`/rooms/${id}`);
+    waits.show(room);
     what.textContent = room.title;
     phase.textContent = phaseInWords(room);
     // A player who waits for the next game is not counted as a watcher on their own page.
@@ -205,7 +232,7 @@ function enter(main, id, game, start, watching) {
     watchers.hidden = others === 0;
     watchers.textContent = count(others, 'watcher');
     play.room(room);
-    list();
+    return list();
   };
 
   /** @param {string} text */
@@ -248,75 +275,96 @@ function enter(main, id, game, start, watching) {
   let heardOf;
   /** Whether the hub has let this connection in. */
   let greeted = false;
-  const link = new Link(
-    () => socketAddress(`/rooms/${id}/socket`, { enter: 'true' }),
-    {
-      first: () => {
-        const seat = watching ? null : visit.recall(key);
-        returning = seat !== null;
-        greeted = false;
-        return JSON.stringify({ seat, key: watching ? null : provenKey(), watch: watching });
-      },
-      message: (data) => {
-        // Messages of the hub are JSON, which no message of a game begins like.
-        if (typeof data !== 'string' || !data.startsWith('{')) {
-          heardOf = shown?.phase === 'playing' ? shown.match : null;
-          return play.message(data);
-        }
-        const { seat, kept, room, waiting } = JSON.parse(data);
-        if (waiting) return announceLink('Many come at once. Waiting for a place.');
-        if (seat) visit.remember(key, seat);
-        if (kept) away.kept = kept;
-        if (!greeted) {
-          greeted = true;
-          back();
-          if (!returning) play.open();
-        }
-        if (room) update(room);
-        return undefined;
-      },
-      state: async (state) => {
-        switch (state.kind) {
-          case 'ended':
-            announceLink('');
-            away.end();
-            if (state.code !== CODES.closed && state.code !== CODES.expired) {
-              return end(`${state.reason[0].toUpperCase()}${state.reason.slice(1)}.`);
-            }
-            // A seat that nobody has joined with is not kept, and nothing is lost with it.
-            if (state.code === CODES.expired && visit.recall(`own ${id}`) === null) return again();
-            await inquire().catch(() => false);
-            if (state.code === CODES.closed) return end('The game is over.');
-            if (!heardOf) return end('The game has ended, or you were away for too long: your seat was given up.');
-            if (shown?.match !== heardOf || shown?.phase === 'over') return end('The game ended while you were away.');
-            return end('You were away for too long, and your seat was given up.');
-          case 'waiting':
-            away.lose(true, seated());
-            if (state.refused && !(await inquire().catch(() => true))) {
-              // The page may have been left during the request.
-              if (link.ended) return undefined;
-              link.close();
+  let left = false;
+  let connected = 0;
+  /** @returns {Link} */
+  const connect = () => {
+    connected = performance.now();
+    return new Link(
+      () => socketAddress(`/rooms/${id}/socket`, { enter: 'true' }),
+      {
+        first: () => {
+          const seat = watching ? null : visit.recall(key);
+          returning = seat !== null;
+          greeted = false;
+          return JSON.stringify({ seat, key: watching ? null : provenKey(), watch: watching });
+        },
+        message: (data) => {
+          // Messages of the hub are JSON, which no message of a game begins like.
+          if (typeof data !== 'string' || !data.startsWith('{')) {
+            heardOf = shown?.phase === 'playing' ? shown.match : null;
+            return play.message(data);
+          }
+          const { seat, kept, room, own: mine, waiting } = JSON.parse(data);
+          if (waiting) return announceLink('Many come at once. Waiting for a place.');
+          if (seat) visit.remember(key, seat);
+          if (kept) away.kept = kept;
+          if (!greeted) {
+            greeted = true;
+            back();
+            opening = true;
+            if (!returning) play.open();
+            opening = false;
+          }
+          if (room) update(room);
+          if (mine !== undefined) play.own?.(mine);
+          return undefined;
+        },
+        state: async (state) => {
+          switch (state.kind) {
+            case 'ended':
               announceLink('');
               away.end();
-              if (everOpen) end('This room is closed.');
-              else noSuchRoom(main);
-            }
-            return undefined;
-          case 'quiet':
-            return away.lose(false, seated());
-          case 'heard':
-            return back();
-          case 'open':
-            everOpen = true;
-            return undefined;
-          default:
-            return undefined;
-        }
+              if (state.code !== CODES.closed && state.code !== CODES.expired) {
+                return end(`${state.reason[0].toUpperCase()}${state.reason.slice(1)}.`);
+              }
+              // A seat that nobody has joined with is not kept, and nothing is lost with it.
+              if (state.code === CODES.expired && visit.recall(`own ${id}`) === null) return again();
+              // A match of nuggets ends with the connections of it. Whoever looks on is carried to the next one.
+              if ((await inquire().catch(() => watching)) && watching && state.code === CODES.closed && !shown?.closing) {
+                if (left) return undefined;
+                // A room that lets nobody look on for long is not asked again and again.
+                if (performance.now() - connected > CARRY) {
+                  link = connect();
+                  return undefined;
+                }
+              }
+              if (shown?.closing) return end(`This room is closed: ${shown.closing}.`);
+              if (state.code === CODES.closed) return end('The game is over.');
+              if (!heardOf) return end('The game has ended, or you were away for too long: your seat was given up.');
+              if (shown?.match !== heardOf || shown?.phase === 'over') return end('The game ended while you were away.');
+              return end('You were away for too long, and your seat was given up.');
+            case 'waiting':
+              away.lose(true, seated());
+              if (state.refused && !(await inquire().catch(() => true))) {
+                // The page may have been left during the request.
+                if (link.ended) return undefined;
+                link.close();
+                announceLink('');
+                away.end();
+                if (everOpen) end('This room is closed.');
+                else noSuchRoom(main);
+              }
+              return undefined;
+            case 'quiet':
+              return away.lose(false, seated());
+            case 'heard':
+              return back();
+            case 'open':
+              everOpen = true;
+              return undefined;
+            default:
+              return undefined;
+          }
+        },
       },
-    },
-  );
+    );
+  };
+  let link = connect();
   return () => {
+    left = true;
     link.close();
+    waits.stop();
     help.stop();
     play.stop();
     away.end();

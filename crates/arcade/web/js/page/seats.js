@@ -16,10 +16,12 @@ export class Seats {
   /**
    * @param {string} id Of the room.
    * @param {(seat: string) => Seat} describe
+   * @param {() => string[]} leaders The seats that are in front.
    */
-  constructor(id, describe) {
+  constructor(id, describe, leaders) {
     this.id = id;
     this.describe = describe;
+    this.leaders = leaders;
     this.list = element('ol', { class: 'players' });
     this.free = element('p', { class: 'soft' });
     this.problem = element('p', { class: 'error', role: 'alert' });
@@ -45,6 +47,7 @@ export class Seats {
    * @param {string | null} own
    */
   show(room, own) {
+    const leaders = new Set(this.leaders());
     renew(
       this.list,
       ...room.players.map((player) => {
@@ -52,7 +55,8 @@ export class Seats {
         const mark = element('span', { class: 'mark' }, shortSeat(player.seat));
         mark.style.setProperty('--mark', colour ?? 'var(--line)');
         const you = player.seat === own ? [element('span', { class: 'you' }, 'you')] : [];
-        return element('li', { class: player.seat === own ? 'own' : '' }, mark, person(player), ...you, element('span', { class: 'value' }, value));
+        const leads = leaders.has(player.seat) ? [element('span', { class: 'tag' }, 'leads')] : [];
+        return element('li', { class: player.seat === own ? 'own' : '' }, mark, person(player), ...you, ...leads, element('span', { class: 'value' }, value));
       }),
     );
     const free = Math.max(0, room.seats - room.taken);

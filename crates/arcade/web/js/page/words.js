@@ -16,7 +16,7 @@ export function phaseInWords(room) {
   if (isAlone(room)) return taken === 0 ? 'Nobody plays yet' : taken === 1 ? 'One plays' : `${taken} play`;
   switch (phase) {
     case 'lobby':
-      if (taken >= seats) return 'Everybody is here';
+      if (taken >= seats) return room.result ? 'The game is over' : 'Everybody is here';
       return taken === 0 ? 'Waiting for players' : `Waiting for players, ${taken} of ${seats} are there`;
     case 'playing':
       return 'A game is on';
@@ -33,6 +33,12 @@ export function command({ game, port }) {
   const host = location.hostname;
   return GAMES[game].command({ host, bare: host.replace(/^\[|\]$/g, ''), port });
 }
+
+/**
+ * The same command for somebody who has the sources and not the programs; null for a program that is not of them.
+ * @param {string} command
+ */
+export const fromSource = (command) => (command.startsWith('nc ') ? null : command.replace(/^\S+/, 'cargo run -p $& --'));
 
 /**
  * Who is first, in words.

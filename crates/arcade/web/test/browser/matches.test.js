@@ -65,7 +65,7 @@ test('robots: two browsers and a native client play all turns', bound, async () 
   for (const person of [ann, eve]) await person.go(`/rooms/${room.id}`);
   const bob = native.robots(room.port, 'Bob');
   await Promise.all([ann.reads(/Turn \d+ of 40/), eve.reads(/Turn \d+ of 40/)]);
-  for (const key of ['ArrowUp', ' ', 'b', 'ArrowLeft']) await ann.page.keyboard.press(key);
+  for (const key of ['ArrowUp', ' ', 'k', 'ArrowLeft']) await ann.page.keyboard.press(key);
   await eve.page.getByRole('button', { name: 'Move left' }).click();
   await eve.page.getByRole('button', { name: /bomb/i }).click();
   for (const { page } of [ann, eve]) {
@@ -86,15 +86,19 @@ test('blackjack: two browsers and a native client play all rounds', bound, async
   const decide = async ({ page }, answer, key) => {
     const result = page.getByRole('region', { name: 'Result' });
     const button = page.getByRole('button', { name: answer });
+    const next = page.getByRole('button', { name: 'Next round' });
     for (;;) {
       await page.waitForFunction(
         ([name]) =>
           document.querySelector('[aria-label=Result]:not([hidden])') !== null ||
-          [...document.querySelectorAll('button')].some((one) => one.textContent?.startsWith(name) && !one.disabled),
+          [...document.querySelectorAll('button')].some(
+            (one) => (one.textContent?.startsWith(name) || one.textContent?.startsWith('Next round')) && !one.disabled && !one.hidden,
+          ),
         [answer],
       );
       if (await result.isVisible()) return;
-      if (key) await page.keyboard.press(key);
+      if (await next.isVisible()) await (key ? page.keyboard.press('Enter') : next.click());
+      else if (key) await page.keyboard.press(key);
       else await button.click();
     }
   };

@@ -100,10 +100,10 @@ for (const seconds of [5, 70, 200]) {
 test('blackjack: after five seconds the hand is still one’s own, and nobody else has the name', bound, async () => {
   const room = await hub.open({ game: 'blackjack', players: 1, rounds: 500 });
   const who = await behind(room.id);
-  await who.page.getByRole('button', { name: 'Stand' }).click();
+  await who.ann.stands();
   await who.ann.reads('Hit or stand?');
   await withoutNetwork(who, 5);
-  await who.page.getByRole('button', { name: 'Stand' }).click();
+  await who.ann.stands();
   await who.ann.reads('Hit or stand?');
   assert.deepEqual((await hub.room(room.id)).players.map(({ name }) => name), ['Ann']);
   await leave(who);

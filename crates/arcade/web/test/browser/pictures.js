@@ -8,6 +8,7 @@ import { Person, launch } from './support/browser.js';
 import { answer } from './support/fixtures.js';
 import { Hub } from './support/hub.js';
 import * as native from './support/native.js';
+import { sheet } from './support/sheet.js';
 
 const PLACE = process.env.PICTURES ?? fileURLToPath(new URL('../../../../../docs/pictures/page/', import.meta.url));
 /** Sizes of the window, and how wide each is on the sheet. */
@@ -16,11 +17,6 @@ const SIZES = [
   { width: 768, height: 1024, shown: 400 },
   { width: 1920, height: 1080, shown: 900 },
 ];
-/** Between pictures on a sheet, and its greatest height. */
-const GAP = 16;
-const TALLEST = 1100;
-/** Of WebP. */
-const QUALITY = 0.72;
 
 const hub = await Hub.start();
 const browser = await launch();
@@ -65,8 +61,6 @@ const SHOTS = [
         await person.page.keyboard.press(`Shift+${key}`);
         await person.page.waitForTimeout(120);
       }
-      const close = person.page.getByRole('button', { name: 'Got it' });
-      if (await close.isVisible()) await close.click();
     },
     wait: 300,
   },
@@ -78,13 +72,10 @@ const SHOTS = [
       await person.go(`/rooms/${room.id}`);
       guests.push(native.robots(room.port, 'Bob'), native.robots(room.port, 'Eve'));
       await person.reads(/Turn/);
-      const close = person.page.getByRole('button', { name: 'Got it' });
-      if (await close.isVisible()) await close.click();
       await person.page.keyboard.press(' ');
       await person.page.waitForTimeout(500);
       await person.page.keyboard.press('ArrowUp');
       await person.page.waitForTimeout(500);
-      await person.page.keyboard.press('v');
     },
     wait: 100,
   },
@@ -97,8 +88,6 @@ const SHOTS = [
       await person.reads('Waiting');
       guests.push(native.blackjack(room.port, 'Bob'), native.blackjack(room.port, 'Eve'));
       await person.page.locator('.card').first().waitFor();
-      const close = person.page.getByRole('button', { name: 'Got it' });
-      if (await close.isVisible()) await close.click();
     },
     wait: 1500,
   },
@@ -110,8 +99,6 @@ const SHOTS = [
       const room = await hub.open({ game: 'mastermind', seed: 7 });
       await person.go(`/rooms/${room.id}`);
       await person.reads('Row 1 of');
-      const close = page.getByRole('button', { name: 'Got it' });
-      if (await close.isVisible()) await close.click();
       for (const guess of ['1122', '1344', '5516']) {
         await page.keyboard.type(guess);
         await page.keyboard.press('Enter');
@@ -170,7 +157,7 @@ for (const { name, path, ready, wait } of SHOTS) {
       await person.page.context().close();
     }
     const file = join(PLACE, `${name}-${colorScheme}.webp`);
-    const bytes = await sheet(pictures);
+    const bytes = await sheet(browser, pictures);
     writeFileSync(file, bytes);
     process.stdout.write(`${file}: ${bytes.length} bytes\n`);
   }
@@ -178,40 +165,3 @@ for (const { name, path, ready, wait } of SHOTS) {
 for (const guest of guests) guest.stop();
 await browser.close();
 await hub.stop();
-
-/**
- * Puts pictures side by side.
- * @param {{ png: string, shown: number }[]} pictures
- */
-async function sheet(pictures) {
-  const page = await browser.newPage();
-  const data = await page.evaluate(
-    async ({ pictures, gap, tallest, quality }) => {
-      const images = await Promise.all(
-        pictures.map(async ({ png, shown }) => {
-          const image = new Image();
-          image.src = `data:image/png;base64,${png}`;
-          await image.decode();
-          return { image, shown, high: Math.min(tallest, (image.height * shown) / image.width) };
-        }),
-      );
-      const canvas = document.createElement('canvas');
-      canvas.width = images.reduce((sum, { shown }) => sum + shown + gap, gap);
-      canvas.height = Math.max(...images.map(({ high }) => high)) + 2 * gap;
-      const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));
-      context.fillStyle = '#777777';
-      context.fillRect(0, 0, canvas.width, canvas.height);
-      context.imageSmoothingQuality = 'high';
-      let left = gap;
-      for (const { image, shown, high } of images) {
-        const part = (high * image.width) / shown;
-        context.drawImage(image, 0, 0, image.width, part, left, gap, shown, high);
-        left += shown + gap;
-      }
-      return canvas.toDataURL('image/webp', quality).split(',')[1];
-    },
-    { pictures, gap: GAP, tallest: TALLEST, quality: QUALITY },
-  );
-  await page.close();
-  return Buffer.from(data, 'base64');
-}

@@ -262,7 +262,12 @@ impl Seat {
     }
 }
 
-/// How a seat of a table is called in the log, both counted from 1.
+/// How a seat of a table is called in the log, from its index.
 pub(super) fn label(table: u32, seat: usize) -> String {
-    format!("table {table}, seat {}", seat + 1)
+    seat_label(table, seat + 1)
+}
+
+/// What [`GameEvent`](netcore::GameEvent)s call a seat of a table, both counted from 1.
+pub fn seat_label(table: u32, seat: usize) -> String {
+    format!("table {table}, seat {seat}")
 }

@@ -55,3 +55,26 @@ export function byLearned(text) {
   };
   return { rounds, adviser };
 }
+
+/**
+ * The decision that cost most on average, in a sentence; none if all were the best ones.
+ * @param {{ hand: Card[], upcard: Card, action: 'hit' | 'stand' }[]} decisions
+ * @param {Adviser} adviser
+ */
+export function costliest(decisions, adviser) {
+  let worst = { cost: 0.005, text: '' };
+  for (const { hand, upcard, action } of decisions) {
+    const told = adviser(hand, upcard);
+    if (!told || told.hit === null || told.stand === null) continue;
+    const cost = action === 'hit' ? told.stand - told.hit : told.hit - told.stand;
+    if (cost <= worst.cost) continue;
+    const { total, soft } = value(hand);
+    const did = action === 'hit' ? 'hit' : 'stood';
+    worst = { cost, text: `Your costliest decision: you ${did} on ${soft ? 'soft ' : ''}${total} against ${inWords(upcard)}, which loses ${cost.toFixed(2)} of a stake on average.` };
+  }
+  if (worst.text) return [worst.text];
+  return decisions.length > 0 ? ['Every decision of yours was the best one.'] : [];
+}
+
+/** @param {Card} upcard */
+const inWords = ({ rank }) => (rank === 1 ? 'an ace' : rank === 8 ? 'an 8' : `a ${Math.min(rank, 10)}`);

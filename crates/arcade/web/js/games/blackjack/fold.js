@@ -101,6 +101,3 @@ export function value(hand) {
   const soft = hard <= 11 && hand.some(({ rank }) => rank === 1);
   return { total: soft ? hard + 10 : hard, soft };
 }
-
-/** Wins less losses in words. @param {number} score */
-export const inWords = (score) => `${score > 0 ? '+' : ''}${score}`;

@@ -1,6 +1,6 @@
 // Blackjack: what the rest of the page knows of it.
 
-import { inWords } from './fold.js';
+import { count } from '../../lib/dom.js';
 import { picture } from './picture.js';
 
 /** @type {import('../types.js').Game} */
@@ -8,8 +8,8 @@ export const blackjack = {
   name: 'blackjack',
   title: 'Blackjack',
   line: 'Hit or stand against the dealer.',
-  score: inWords,
-  command: ({ bare, port }) => `cargo run -p player -- yourname ${bare} ${port} --human`,
+  score: (score) => `${count(score, 'round')} won`,
+  command: ({ bare, port }) => `player yourname ${bare} ${port} --human`,
   bots: true,
   isAlone: () => false,
   picture,

@@ -2,14 +2,16 @@
 
 import { ask, errorText } from '../../lib/api.js';
 import { curve } from '../../lib/curve.js';
-import { element, listenToKeys, toggle } from '../../lib/dom.js';
-import { recall } from '../../lib/settings.js';
+import { count, element, listenToKeys, toggle } from '../../lib/dom.js';
+import { highest } from '../../lib/leaders.js';
+import { isStill, recall } from '../../lib/settings.js';
 import { sound } from '../../lib/sound.js';
-import { byBest, byLearned } from './advice.js';
+import { byBest, byLearned, costliest } from './advice.js';
 import { handElement, total } from './cards.js';
-import { fold, goOn, inWords, past } from './fold.js';
+import { fold, goOn, past } from './fold.js';
 import { signed } from './learner.js';
-import { HIT, STAND, decode, join } from './protocol.js';
+import { Pace } from './pace.js';
+import { HIT, SECONDS, STAND, card, decode, join } from './protocol.js';
 import { parse } from './view.js';
 
 /** The best table never changes. @type {Promise<import('./advice.js').Adviser> | null} */
@@ -21,6 +23,7 @@ const VERDICTS = { win: 'You win', push: 'A draw', loss: 'The dealer wins', bust
 const HELP = [
   ['h', 'hit: another card'],
   ['s', 'stand: no more cards'],
+  ['Enter', 'the next round, once you have seen how this one ended'],
   ['tap', 'the buttons below the table'],
   ['?', 'these keys'],
 ];
@@ -34,24 +37,34 @@ export function play({ board, below, controls, more, live, watching, playable, n
   /** @type {import('./advice.js').Adviser | null} */
   let adviser = null;
   let problem = '';
+  /** What one has decided, for a look back. @type {{ hand: import('./protocol.js').Card[], upcard: import('./protocol.js').Card, action: 'hit' | 'stand' }[]} */
+  const decisions = [];
   /** Cards of the own hand that are shown already. */
   let known = 0;
   /** @type {import('../types.js').Room | null} */
   let room = null;
+  /** One's own seat, by the word of the hub. @type {string | null} */
+  let own = null;
+  /** Whether one waits for a table. */
+  let waiting = false;
   const felt = element('div', { class: 'felt' });
   board.append(felt);
   const line = element('p', { class: 'status', role: 'status' });
   const tally = element('p', { class: 'soft' });
+  const clock = element('progress', { 'aria-label': 'Time for your answer', max: String(SECONDS), hidden: true });
   const worth = element('p', { class: 'worths', role: 'status', hidden: true });
   const bankroll = element('div', { class: 'bankroll' });
-  below.append(element('div', { class: 'line' }, line), worth, tally);
+  below.append(element('div', { class: 'line' }, line), clock, worth, tally);
   /** @param {string} answer */
   const decide = (answer) => {
     if (!state.asked) return;
+    if (state.upcard) decisions.push({ hand: [...state.hand], upcard: state.upcard, action: answer === HIT ? 'hit' : 'stand' });
     state.asked = false;
+    pace.answered();
     send(answer);
     show();
   };
+  const next = element('button', { type: 'button', class: 'primary large', hidden: true, click: () => pace.goOn() }, 'Next round ', element('kbd', {}, 'Enter'));
   const hit = element('button', { type: 'button', class: 'primary large', click: () => decide(HIT) }, 'Hit ', element('kbd', {}, 'h'));
   const stand = element('button', { type: 'button', class: 'primary large', click: () => decide(STAND) }, 'Stand ', element('kbd', {}, 's'));
   const learned = byLearned(recall('learned table'));
@@ -83,23 +96,27 @@ export function play({ board, below, controls, more, live, watching, playable, n
   source.hidden = true;
   source.addEventListener('change', choose);
   if (playable) {
-    controls.append(hit, stand);
+    controls.append(hit, stand, next);
     more.append(advice, source, bankroll);
   }
   const stopKeys = listenToKeys((event) => {
     const answer = event.key === 'h' ? HIT : event.key === 's' ? STAND : null;
-    if (!playable || answer === null) return false;
-    decide(answer);
+    if (!playable) return false;
+    if (event.key === 'Enter' && pace.held) pace.goOn();
+    else if (answer !== null) decide(answer);
+    else return false;
     return true;
   });
 
   const show = () => {
     hit.disabled = stand.disabled = !state.asked;
+    showHeld();
     const { win, push, loss, bust } = state.counts;
-    const said = state.over
-      ? 'The table is over.'
-      : state.verdict
-        ? `${VERDICTS[state.verdict]}.`
+    const dealer = state.verdict ? revealed() : null;
+    const said = state.verdict
+      ? `${VERDICTS[state.verdict]}.${dealer ? ` You have ${total(state.hand)}, the dealer ${total(dealer)}.` : ''}${state.over ? ' The table is over.' : ''}`
+      : state.over
+        ? 'The table is over.'
         : state.asked
           ? 'Hit or stand?'
           : state.hand.length === 0
@@ -119,8 +136,8 @@ export function play({ board, below, controls, more, live, watching, playable, n
       element(
         'section',
         { class: 'dealer', 'aria-label': 'Dealer' },
-        element('h2', {}, 'Dealer'),
-        handElement(state.upcard ? [null, state.upcard] : []),
+        element('h2', {}, 'Dealer ', element('span', { class: 'total' }, dealer ? total(dealer) : '')),
+        handElement(dealer ?? (state.upcard ? [null, state.upcard] : [])),
         element('p', { class: 'house' }, 'The dealer stands on 17 and above'),
       ),
       element(
@@ -149,13 +166,27 @@ export function play({ board, below, controls, more, live, watching, playable, n
     const mean = (/** @type {string} */ name, /** @type {number | null} */ number) => (number === null ? [] : [element('span', {}, `${name} is worth ${signed(number, 3)}`)]);
     return worth.replaceChildren(element('strong', {}, told.action === 'hit' ? 'Hit' : 'Stand'), ...mean('hit', told.hit), ...mean('stand', told.stand));
   };
-  const waits = () => (room && room.phase === 'lobby' ? `Waiting for players: ${room.taken} of ${room.seats}.` : 'Waiting for the cards.');
-  /** The names of the others; one of the same name as oneself is left out once. */
-  const others = () => {
-    const names = (room?.players ?? []).map((player) => player.name);
-    const own = names.indexOf(name);
-    return names.filter((_, index) => index !== own);
+  /** The dealer's whole hand of the round whose verdict is shown: its second card is the one that lay face up. */
+  const revealed = () => {
+    const table = Number(/^table (\d+)/.exec(own ?? '')?.[1]);
+    const cards = room?.dealers?.find((dealer) => dealer.table === table)?.cards.map(card) ?? [];
+    const [, upcard] = cards;
+    const isOurs = upcard && state.upcard && upcard.rank === state.upcard.rank && upcard.suit === state.upcard.suit;
+    return isOurs && cards.every((one) => one !== null) ? /** @type {import('./protocol.js').Card[]} */ (cards) : null;
   };
+  /** Shows the buttons that have a meaning now, and the time of the table. */
+  const showHeld = () => {
+    const { held, left } = pace;
+    const focused = document.activeElement;
+    [next.hidden, hit.hidden, stand.hidden] = [!held || state.over, held, held];
+    if (held && (focused === hit || focused === stand)) next.focus();
+    if (!held && focused === next) hit.focus();
+    clock.hidden = left === null;
+    clock.value = left ?? 0;
+  };
+  const waits = () => (waiting ? 'All seats are taken. You play at the next table.' : room && room.phase === 'lobby' ? `Waiting for players: ${room.taken} of ${room.seats}.` : 'Waiting for the cards.');
+  /** The names of the others. */
+  const others = () => (room?.players ?? []).filter((player) => player.seat !== own).map((player) => player.name);
 
   /** @param {string} text */
   const showView = (text) => {
@@ -167,9 +198,9 @@ export function play({ board, below, controls, more, live, watching, playable, n
         element(
           'section',
           { class: 'dealer', 'aria-label': `Dealer of table ${number}` },
-          element('h2', {}, `Dealer ${revealed ? total(revealed) : ''}`),
+          element('h2', {}, 'Dealer ', element('span', { class: 'total' }, !upcard && revealed ? total(revealed) : '')),
           handElement(upcard ? [null, upcard] : (revealed ?? [])),
-          element('p', { class: 'house' }, `Round ${played} of ${rounds}`),
+          element('p', { class: 'house' }, `Round ${played} of ${rounds}.${upcard && revealed ? ` The round before the dealer had ${total(revealed)}.` : ''}`),
         ),
         element(
           'div',
@@ -190,6 +221,36 @@ export function play({ board, below, controls, more, live, watching, playable, n
     );
   };
 
+  /** @param {import('./protocol.js').BlackjackMessage} message */
+  const take = (message) => {
+    if (message.kind === 'begin') known = 0;
+    const { counted } = state;
+    fold(state, message);
+    // After a lost connection the last result is told again, which may be old.
+    const news = message.kind === 'result' && state.counted !== counted;
+    if (message.kind === 'card') sound('card');
+    if (message.kind === 'result' && news) {
+      keep(past(state));
+      live.textContent = `${VERDICTS[message.verdict]}.`;
+      sound(message.verdict === 'win' ? 'win' : message.verdict === 'push' ? 'card' : 'loss');
+    }
+    if (message.kind === 'decision') {
+      live.textContent = `You have ${total(state.hand)}. Hit or stand?`;
+    }
+    if (news) changed();
+    return news;
+  };
+  const pace = new Pace({
+    take: (message) => {
+      const stays = take(message);
+      // Once the page knows that it stays.
+      queueMicrotask(show);
+      return stays;
+    },
+    tick: () => showHeld(),
+    still: isStill(),
+  });
+
   show();
   return {
     help: HELP,
@@ -203,35 +264,30 @@ export function play({ board, below, controls, more, live, watching, playable, n
         return;
       }
       const message = decode(data);
-      if (!message) return;
-      if (message.kind === 'begin') known = 0;
-      const { counted } = state;
-      fold(state, message);
-      // After a lost connection the last result is told again, which may be old.
-      const news = message.kind === 'result' && state.counted !== counted;
-      if (message.kind === 'card') sound('card');
-      if (message.kind === 'result' && news) {
-        keep(past(state));
-        live.textContent = `${VERDICTS[message.verdict]}.`;
-        sound(message.verdict === 'win' ? 'win' : message.verdict === 'push' ? 'card' : 'loss');
-      }
-      if (message.kind === 'decision') {
-        live.textContent = `You have ${total(state.hand)}. Hit or stand?`;
-      }
-      show();
-      if (news) changed();
+      if (message) pace.put(message);
     },
     room: (now) => {
       room = now;
-      const own = now.players.find((player) => player.name === name);
-      if (playable && own) seated(own.seat);
       if (!watching) show();
     },
-    seat: (seat) => {
-      const mine = playable && room?.players.find((player) => player.name === name)?.seat === seat;
-      const bankroll = state.bankroll[state.bankroll.length - 1];
-      return { colour: null, value: mine ? inWords(bankroll) : '' };
+    own: (seat) => {
+      own = seat || null;
+      waiting = seat === '';
+      if (own !== null) seated(own);
+      if (!watching) show();
     },
-    stop: stopKeys,
+    tell: async () => {
+      best ??= ask('/api/blackjack/table').then(byBest);
+      return costliest(decisions, await best);
+    },
+    leaders: () => highest(Object.entries(room?.scores ?? {})),
+    seat: (seat) => {
+      const won = room?.scores?.[seat];
+      return { colour: null, value: won === undefined ? '' : `${count(won, 'round')} won` };
+    },
+    stop: () => {
+      stopKeys();
+      pace.stop();
+    },
   };
 }

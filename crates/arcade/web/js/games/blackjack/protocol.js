@@ -22,6 +22,8 @@ const RESULTS = /** @type {const} */ ({ WIN: 'win', PUSH: 'push', LOOSE: 'loss',
 
 /** @param {string} name Printable ASCII without blanks. */
 export const join = (name) => `JOIN ${name}`;
+/** Seconds that a table waits for an answer. */
+export const SECONDS = 30;
 export const HIT = 'HIT';
 export const STAND = 'STAND';
 
@@ -58,7 +60,7 @@ export function decode(text) {
  * @param {string} name As in `Ace of Spades`.
  * @returns {Card | null}
  */
-function card(name) {
+export function card(name) {
   const [rankName, of, suitName, ...more] = name.split(' ');
   const rank = RANKS.findIndex((known) => known === rankName) + 1;
   const suit = SUITS.find((known) => known === suitName);

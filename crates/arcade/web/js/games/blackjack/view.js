@@ -1,6 +1,6 @@
 // The pictures of blackjack that watchers are sent: lines of text, one message a frame. See view.rs of the rules.
 
-import { decode } from './protocol.js';
+import { card } from './protocol.js';
 
 /** @typedef {import('./protocol.js').Card} Card */
 /**
@@ -50,12 +50,6 @@ export function parse(text) {
     }
   }
   return tables;
-}
-
-/** @param {string} name */
-function card(name) {
-  const message = decode(`CARD ${name}`);
-  return message?.kind === 'card' ? message.card : null;
 }
 
 /** @param {string} names */

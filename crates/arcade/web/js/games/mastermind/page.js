@@ -6,6 +6,7 @@ import { recall, remember } from '../../lib/settings.js';
 import { sound } from '../../lib/sound.js';
 import { Draft } from './draft.js';
 import { begin, fold, knownCode, ownBoard, price, share } from './fold.js';
+import { mostTelling } from './telling.js';
 import { COLOURS, HINT, QUIT, RESIGN, TURNS, another, decode, guess as guessMessage, lifeline, play as playMessage } from './protocol.js';
 import { NAMES, inWords, lineInWords, peg, rowElements } from './rows.js';
 
@@ -32,7 +33,7 @@ const ENDS = { won: 'found the code', lost: 'did not find it', resigned: 'gave u
  * @param {import('../types.js').Stage} stage
  * @returns {import('../types.js').Play}
  */
-export function play({ board, below, controls, more, live, playable, name, send, seated, changed }) {
+export function play({ board, below, controls, more, live, playable, first, name, send, seated, changed }) {
   const state = begin();
   /** The seat whose board is shown instead of one's own. @type {number | null} */
   let watched = null;
@@ -121,7 +122,7 @@ export function play({ board, below, controls, more, live, playable, name, send,
       const code = shown.over?.code.startsWith('*') === false ? shown.over.code : knownCode(shown);
       const label = shown.over?.code.startsWith('*') === false ? `The code is ${inWords(code)}` : code.includes('*') && /\d/.test(code) ? `The code is like ${code}` : 'The code is hidden';
       known.replaceChildren(element('span', { class: 'soft' }, 'Code'), element('span', { class: 'holes', role: 'img', 'aria-label': label }, ...[...code].map(peg)));
-      renew(rows, ...rowElements(shown, playing ? draft.element() : null));
+      renew(rows, ...rowElements(shown, playing ? draft.element() : null, first && own));
     } else {
       known.replaceChildren();
       rows.replaceChildren();
@@ -221,12 +222,14 @@ export function play({ board, below, controls, more, live, playable, name, send,
         : [element('button', { type: 'button', class: 'primary', click: () => send(another({ length: Number(length.value), repeats: repeats.value === 'yes' })) }, 'New game'), length, repeats];
     const shared = element('pre', { class: 'share', tabindex: '0', 'aria-label': 'Result to paste' }, text);
     const replay = replayOf(own);
+    const telling = mostTelling(own);
     const key = [text, ...next.map((one) => one.textContent), code, replay].join();
     if (end.dataset.shown === key) return undefined;
     end.dataset.shown = key;
     return end.replaceChildren(
       element('h2', {}, head),
       ...(code.startsWith('*') ? [element('p', {}, 'The code is shown when the race is over.')] : []),
+      ...(telling ? [element('p', {}, telling)] : []),
       shared,
       element('div', { class: 'row' }, ...next, ...(replay ? [element('a', { class: 'button', href: replay }, 'Replay')] : []), copyButton(() => text, 'Copy the result'), element('a', { class: 'button', href: '/' }, 'Lobby')),
     );

@@ -33,6 +33,17 @@ export function answerElement({ red, white }, length) {
   );
 }
 
+/** What the marks of an answer mean. */
+const legendElement = () =>
+  element(
+    'p',
+    { class: 'legend' },
+    element('b', { class: 'red' }, 'Red'),
+    ': a peg of this colour is in its place. ',
+    element('b', { class: 'white' }, 'White'),
+    ': a colour is in the code, elsewhere.',
+  );
+
 /** @param {Line} line */
 export function lineInWords(line) {
   if (line.kind === 'row') return `row ${line.turn}: ${inWords(line.guess)}, ${line.red} red, ${line.white} white`;
@@ -46,8 +57,9 @@ export function lineInWords(line) {
  * The rows of a game. The row that is being made is `now`, if the game is running and is the viewer's own.
  * @param {Board} board
  * @param {HTMLElement | null} now
+ * @param {boolean} explains Whether the first answer is explained beside it.
  */
-export function rowElements({ rules: { length }, lines, over }, now) {
+export function rowElements({ rules: { length }, lines, over }, now, explains) {
   /** @type {HTMLElement[]} */
   const rows = [];
   /** @param {string} state @param {string} label @param {...Node} parts */
@@ -59,7 +71,8 @@ export function rowElements({ rules: { length }, lines, over }, now) {
   const holes = (/** @type {string} */ code) => element('span', { class: 'holes' }, ...[...code].map(peg));
   for (const line of lines) {
     if (line.kind === 'row') {
-      row('past', lineInWords(line), holes(line.guess), answerElement(line, length));
+      const legend = explains && line === lines[0] ? [legendElement()] : [];
+      row('past', lineInWords(line), holes(line.guess), answerElement(line, length), ...legend);
     } else {
       const code = line.place === null ? (line.peg ?? '*') : '*'.repeat(length);
       const shown = line.place !== null && line.peg !== null ? [...code].map((star, at) => (at + 1 === line.place ? line.peg : star)).join('') : code;

@@ -1,7 +1,7 @@
 // A map of nuggets by lantern light: what is in sight is warm, what is remembered is cold, what is unknown is dark.
 
 import { COLOURS, glideAt } from '../../lib/canvas.js';
-import { isInSight } from './fold.js';
+import { STEPS, isInSight } from './fold.js';
 
 /** @typedef {import('./fold.js').NuggetsState} NuggetsState */
 
@@ -210,10 +210,11 @@ export class Ground {
  * @param {CanvasRenderingContext2D} context
  * @param {NuggetsState} state
  * @param {Layout} layout
- * @param {{ ground: Ground, glides: Map<string, import('../../lib/canvas.js').Glide>, now: number, goal?: { row: number, column: number } | null }} view
+ * @param {{ ground: Ground, glides: Map<string, import('../../lib/canvas.js').Glide>, now: number, goal?: { row: number, column: number } | null, way?: string | null }} view
+ *   `way` is the key of a step that an arrow points out.
  * @returns {boolean} Whether somebody moves.
  */
-export function draw(context, state, layout, { ground, glides, now, goal }) {
+export function draw(context, state, layout, { ground, glides, now, goal, way }) {
   const { cell, left, top, width, height } = layout;
   const high = cell * ASPECT;
   context.fillStyle = DARK;
@@ -245,6 +246,8 @@ export function draw(context, state, layout, { ground, glides, now, goal }) {
   };
   for (const [letter, place] of state.players) paint(letter, letter, place, false);
   if (state.place) paint('@', state.letter ?? '@', state.place, true);
+  const step = STEPS.find(([key]) => key === way);
+  if (state.place && step) paintArrow(context, (state.place.column + 0.5) * cell - left, (state.place.row + 0.5) * high - top, step, cell);
   return moves;
 }
 
@@ -301,6 +304,32 @@ function paintGold(context, x, y, cell) {
   context.stroke();
   context.fillStyle = '#fff3c4';
   context.fillRect(x - cell * 0.14, y - cell * 0.16, cell * 0.12, cell * 0.12);
+}
+
+/**
+ * An arrow beside oneself.
+ * @param {CanvasRenderingContext2D} context
+ * @param {number} x Of the own place, its centre.
+ * @param {number} y
+ * @param {readonly [string, number, number]} step
+ * @param {number} cell
+ */
+function paintArrow(context, x, y, [, down, right], cell) {
+  const size = Math.max(cell, 8);
+  context.save();
+  context.translate(x + right * size * 1.25, y + down * size * 1.25 * ASPECT);
+  context.rotate(Math.atan2(down, right));
+  context.fillStyle = '#ffcf4d';
+  context.strokeStyle = '#14110c';
+  context.lineWidth = 1.5;
+  context.beginPath();
+  context.moveTo(size * 0.5, 0);
+  context.lineTo(-size * 0.35, -size * 0.4);
+  context.lineTo(-size * 0.35, size * 0.4);
+  context.closePath();
+  context.fill();
+  context.stroke();
+  context.restore();
 }
 
 /**

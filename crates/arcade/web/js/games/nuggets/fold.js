@@ -183,6 +183,21 @@ export function way(state, goal) {
   return path;
 }
 
+/**
+ * The key of the first step to the gold in sight that is nearest by known ways; null if there is none.
+ * @param {NuggetsState} state
+ */
+export function wayToGold(state) {
+  let best = '';
+  for (const [row, text] of state.display.entries()) {
+    for (let column = text.indexOf('*'); column >= 0; column = text.indexOf('*', column + 1)) {
+      const keys = way(state, { row, column });
+      if (keys && (best === '' || keys.length < best.length)) best = keys;
+    }
+  }
+  return best[0] ?? null;
+}
+
 /** Steps: the key, rows down, columns to the right. Straight ones first, so that ways look natural. */
 export const STEPS = /** @type {const} */ ([
   ['h', 0, -1],

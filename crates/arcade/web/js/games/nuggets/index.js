@@ -9,7 +9,7 @@ export const nuggets = {
   title: 'Nuggets',
   line: 'Find the gold in a dark cave before the others do.',
   score: (score) => count(score, 'nugget'),
-  command: ({ bare, port }) => `cargo run -p nuggets-client -- ${bare} ${port} yourname`,
+  command: ({ bare, port }) => `nuggets-client ${bare} ${port} yourname`,
   bots: true,
   isAlone: () => false,
   picture,

@@ -1,13 +1,16 @@
 // A nuggets room on the page.
 
 import { Surface, glideAt } from '../../lib/canvas.js';
-import { count, element, listenToKeys, toggle } from '../../lib/dom.js';
+import { count, element, listenToKeys, renew, toggle } from '../../lib/dom.js';
+import { highest } from '../../lib/leaders.js';
 import { isStill, recall, remember } from '../../lib/settings.js';
 import { sound } from '../../lib/sound.js';
 import { Ground, cellAt, colourOf, draw, layout } from './board.js';
-import { begin, fold, ranking, status, way } from './fold.js';
+import { begin, fold, ranking, status, way, wayToGold } from './fold.js';
 import { MOVES, decode, key, play as playMessage } from './protocol.js';
 import { touch } from './touch.js';
+
+export { story } from './story.js';
 
 /** Keys of the keyboard that are not letters. */
 const KEYS = /** @type {Record<string, string>} */ ({
@@ -47,10 +50,14 @@ const HELP = [
  * @param {import('../types.js').Stage} stage
  * @returns {import('../types.js').Play}
  */
-export function play({ board, below, more, live, playable, name, send, seated, changed }) {
+export function play({ board, below, more, live, playable, first, name, send, seated, changed }) {
   let state = begin();
   let whole = false;
   let zoom = Math.min(ZOOMS.length - 1, Math.max(0, Number(recall('zoom') ?? 0) || 0));
+  /** Purses by letter, as the hub tells them. @type {Record<string, number>} */
+  let scores = {};
+  /** Whether the match has begun. */
+  let begun = true;
   let spoken = { gold: 0, note: 0 };
   /** The display that is there as text. @type {string[] | null} */
   let written = null;
@@ -62,16 +69,25 @@ export function play({ board, below, more, live, playable, name, send, seated, c
   const line = element('p', { class: 'status', role: 'status' });
   const purse = element('p', { class: 'purse', 'aria-hidden': 'true' });
   const text = element('pre', { class: 'hidden', 'aria-label': 'The map as text', role: 'group' });
+  /** Whom a watcher looks at. */
+  const camera = element('select', { 'aria-label': 'Camera', change: () => surface.change() });
   let place = layout(state, 0, 0, { whole, zoom: 1, focus: null, ratio: 1 });
   const surface = new Surface(board, 'The map, drawn', (context, width, _, now) => {
     const own = glides.get('@');
-    const focus = state.place && own ? glided(own, now) : state.place;
+    const focus = state.place && own ? glided(own, now) : (state.place ?? state.players.get(camera.value) ?? null);
     const ratio = context.getTransform().a;
     place = layout(state, width, Math.max(220, innerHeight * HEIGHT), { whole, zoom: ZOOMS[zoom], focus, ratio });
     surface.setHeight(place.height);
-    return draw(context, state, place, { ground, glides, now, goal: walk?.goal ?? null });
+    return draw(context, state, place, { ground, glides, now, goal: walk?.goal ?? null, way: first && playable ? toGold() : null });
   });
   below.append(element('div', { class: 'line' }, line, purse), text);
+
+  /** The first step to the nearest gold in sight, for a newcomer. */
+  const toGold = () => {
+    if (pointed.display !== state.displays) pointed = { display: state.displays, step: state.over ? null : wayToGold(state) };
+    return pointed.step;
+  };
+  let pointed = { display: -1, step: /** @type {string | null} */ (null) };
 
   const stand = () => {
     if (walk) clearInterval(walk.timer);
@@ -137,6 +153,7 @@ export function play({ board, below, more, live, playable, name, send, seated, c
       },
     });
   }
+  if (!playable) more.append(camera);
   more.append(
     mapToggle,
     element('button', { type: 'button', 'aria-label': 'Farther', click: () => nearer(-1) }, '−'),
@@ -185,8 +202,17 @@ export function play({ board, below, more, live, playable, name, send, seated, c
     }
   };
 
+  /** Gives the camera everybody who is in the game. */
+  const showCamera = () => {
+    const letters = [...state.players.keys()].sort();
+    renew(camera, ...['', ...letters].map((letter) => element('option', { value: letter }, letter ? `follow ${letter}` : 'follow nobody')));
+  };
+
   const show = () => {
-    line.textContent = state.over ? (state.table ? 'The game is over.' : state.farewell) : status(state);
+    if (!playable) showCamera();
+    // The server says in words how long the match still waits.
+    const waits = begun || state.note.text === '' ? '' : `${state.note.text[0].toUpperCase()}${state.note.text.slice(1)}.`;
+    line.textContent = state.over ? (state.table ? 'The game is over.' : state.farewell) : waits || status(state);
     // First the picture: it answers a key.
     surface.show();
     if (written !== state.display) text.textContent = state.display.join('\n');
@@ -225,11 +251,17 @@ export function play({ board, below, more, live, playable, name, send, seated, c
       show();
       if (walk) stride();
     },
-    room: () => {},
-    seat: (letter) => ({
-      colour: colourOf(letter),
-      value: letter === state.letter && state.purse !== null ? count(state.purse, 'nugget') : '',
-    }),
+    room: (now) => {
+      scores = now.scores ?? {};
+      begun = now.phase !== 'lobby';
+      show();
+    },
+    seat: (letter) => {
+      // One's own purse is known first.
+      const purse = letter === state.letter ? state.purse : scores[letter];
+      return { colour: colourOf(letter), value: purse === null || purse === undefined ? '' : count(purse, 'nugget') };
+    },
+    leaders: () => highest(Object.entries(scores)),
     result: () => (state.table ? ranking(state.table) : null),
     stake: () => (state.over || !state.purse ? null : `You have found ${count(state.purse, 'nugget')}, and you cannot come back to this game.`),
     leave: () => send(key('Q')),

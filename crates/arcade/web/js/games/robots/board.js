@@ -35,6 +35,7 @@ export const fieldSize = ({ width: columns, height: rows }, width, most) =>
  * @property {number} now
  * @property {number} since When the turn came.
  * @property {boolean} still Whether motion is left out.
+ * @property {Position | null} returned Where the own robot has come back in this turn.
  * @property {Action | null} chosen What the own robot is going to do.
  */
 
@@ -84,7 +85,24 @@ export function draw(context, game, settings, view) {
     context.lineTo(x(position) + field * 0.2, y(position) + field * 0.8);
     context.stroke();
   }
-  return moves || (game.blasts.size > 0 && !view.still && age < FADE);
+  if (view.returned && fade > 0) paintReturn(context, x(view.returned) + field / 2, y(view.returned) + field / 2, field, fade);
+  return moves || ((game.blasts.size > 0 || view.returned !== null) && !view.still && age < FADE);
+}
+
+/**
+ * A ring that closes around the robot that has come back.
+ * @param {CanvasRenderingContext2D} context
+ * @param {number} x Of the centre.
+ * @param {number} y
+ * @param {number} field
+ * @param {number} fade From 1 to 0.
+ */
+function paintReturn(context, x, y, field, fade) {
+  context.strokeStyle = '#ffffff';
+  context.lineWidth = Math.max(2, field * 0.12);
+  context.beginPath();
+  context.arc(x, y, field * (0.7 + 1.6 * fade), 0, 2 * Math.PI);
+  context.stroke();
 }
 
 /**

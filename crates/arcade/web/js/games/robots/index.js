@@ -8,7 +8,7 @@ export const robots = {
   title: 'Robots',
   line: 'Bombs, blocks, and whoever is destroyed least wins.',
   score: (score) => (score === 0 ? 'never destroyed' : score === 1 ? 'destroyed once' : `destroyed ${score} times`),
-  command: ({ host, port }) => `cargo run -p robots-client -- -s ${host}:${port} --gui`,
+  command: ({ host, port }) => `robots-client -s ${host}:${port} --gui`,
   bots: true,
   isAlone: () => false,
   picture,

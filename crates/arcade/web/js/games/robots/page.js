@@ -2,11 +2,14 @@
 
 import { Surface } from '../../lib/canvas.js';
 import { element, listenToKeys, toggle } from '../../lib/dom.js';
+import { highest } from '../../lib/leaders.js';
 import { isStill } from '../../lib/settings.js';
 import { sound } from '../../lib/sound.js';
 import { colourOf, draw, fieldSize } from './board.js';
 import { asText, begin, blast, fold, place, ranking } from './fold.js';
 import { decode, join, move, placeBlock, placeBomb } from './protocol.js';
+
+export { story } from './story.js';
 
 /** @typedef {import('./protocol.js').Direction} Direction */
 /** @typedef {import('./board.js').Action} Action */
@@ -14,17 +17,19 @@ import { decode, join, move, placeBlock, placeBomb } from './protocol.js';
 const KEYS = /** @type {Record<string, Direction>} */ ({
   ArrowUp: 'up', ArrowRight: 'right', ArrowDown: 'down', ArrowLeft: 'left',
   w: 'up', d: 'right', s: 'down', a: 'left',
-  k: 'up', l: 'right', j: 'down', h: 'left',
 });
+/** Other keys, as in the terminal. */
+const BOMB = [' ', 'j', 'z'];
+const BLOCK = ['k', 'x'];
 /** The part of the window that the board may take. */
 const HEIGHT = 0.62;
 
 /** @type {import('../types.js').Help} */
 const HELP = [
   ['← ↑ ↓ →', 'move; also W A S D'],
-  ['Space', 'put down a bomb'],
-  ['b', 'put down a block'],
-  ['v', 'show where the bombs will blast'],
+  ['Space j z', 'put down a bomb'],
+  ['k x', 'put down a block'],
+  ['b', 'show where the bombs will blast'],
   ['tap', 'the buttons below the board; the last press counts for the coming turn'],
   ['?', 'these keys'],
 ];
@@ -33,17 +38,21 @@ const HELP = [
  * @param {import('../types.js').Stage} stage
  * @returns {import('../types.js').Play}
  */
-export function play({ board, below, controls, more, live, watching, playable, film, name, kept, send, seated, changed }) {
+export function play({ board, below, controls, more, live, watching, playable, film, first, name, kept, send, seated, changed }) {
   const state = begin();
   /** @type {number | null} */
   let own = null;
   /** The seat that one may still have: after a reload or a lost connection. */
   let before = kept === null ? null : Number(kept);
+  /** The seat that the hub has called one's own in this match. @type {number | null} */
+  let told = null;
   let joining = false;
   let threatens = false;
   /** The last press, which counts for the coming turn. @type {Action | null} */
   let chosen = null;
   let since = 0;
+  /** Where one's robot has come back in the last turn. @type {import('./fold.js').Position | null} */
+  let returned = null;
   /** The last game as it ended, which is shown until the next begins. @type {import('./fold.js').Game | null} */
   let finished = null;
   /** Whether to join as soon as it is possible: until one has once played. */
@@ -66,7 +75,7 @@ export function play({ board, below, controls, more, live, watching, playable, f
     surface.setHeight(Math.round(field * settings.height));
     board.closest('main')?.style.setProperty('--aspect', String(settings.width / settings.height));
     const threatened = threatens ? danger() : null;
-    return draw(context, state.game ?? finished, settings, { width, height: surface.height, own, threatened, glides, now, since, still: isStill(), chosen });
+    return draw(context, state.game ?? finished, settings, { width, height: surface.height, own, threatened, glides, now, since, still: isStill(), chosen, returned });
   });
   below.append(element('div', { class: 'line' }, line), bar, text);
 
@@ -98,20 +107,20 @@ export function play({ board, below, controls, more, live, watching, playable, f
     for (const [one, button] of buttons) button.classList.toggle('chosen', one === name);
     surface.change();
   };
-  const blasts = toggle('Blasts (v)', (on) => {
+  const blasts = toggle('Blasts (b)', (on) => {
     threatens = on;
     surface.change();
   });
   const stopKeys = listenToKeys((event) => {
-    if (event.key === 'v') {
+    if (event.key === 'b') {
       blasts.click();
       return true;
     }
     if (!playable) return false;
     const direction = KEYS[event.key];
     if (direction) act({ kind: 'move', direction });
-    else if (event.key === ' ') act({ kind: 'bomb' });
-    else if (event.key === 'b' || event.key === 'x') act({ kind: 'block' });
+    else if (BOMB.includes(event.key)) act({ kind: 'bomb' });
+    else if (BLOCK.includes(event.key)) act({ kind: 'block' });
     else return false;
     return true;
   });
@@ -149,6 +158,7 @@ export function play({ board, below, controls, more, live, watching, playable, f
     );
   }
   more.append(blasts);
+  if (first && playable) blasts.click();
 
   const show = () => {
     const { settings, game } = state;
@@ -184,7 +194,7 @@ export function play({ board, below, controls, more, live, watching, playable, f
     message: (data) => {
       const message = data instanceof ArrayBuffer ? decode(new Uint8Array(data)) : null;
       if (!message) return;
-      // The server does not say which of the players one is: the first of one's name after one's own Join.
+      // The server does not say which of the players one is. Until the hub does, it is the first of one's name after one's own Join.
       if (message.kind === 'accepted' && joining && own === null && message.player.name === name) {
         own = message.id;
         sit(message.id);
@@ -207,13 +217,15 @@ export function play({ board, below, controls, more, live, watching, playable, f
       const positions = new Map(state.game?.positions);
       fold(state, message);
       if (before !== null && own === null && state.players.get(before)?.name === name) sit(before);
+      settle();
       if (message.kind === 'turn' && state.game) {
-        chosen = null;
+        chosen = returned = null;
         since = performance.now();
         glide(positions, state.game);
         if (state.game.blasts.size > 0) sound('bomb');
         if (state.game.destroyed.some(({ player }) => player === own)) {
           live.textContent = 'Your robot was destroyed.';
+          returned = state.game.positions.get(/** @type {number} */ (own)) ?? null;
           sound('death');
         }
         showChoice();
@@ -222,7 +234,7 @@ export function play({ board, below, controls, more, live, watching, playable, f
       show();
       if (message.kind === 'ended') {
         // The seat is one's own until the result has been told.
-        own = before = null;
+        own = before = told = null;
         joining = false;
         if (waits) sayJoin();
         show();
@@ -232,11 +244,18 @@ export function play({ board, below, controls, more, live, watching, playable, f
       }
     },
     room: () => {},
+    own: (seat) => {
+      told = seat ? Number(seat) : null;
+      settle();
+      show();
+    },
     seat: (seat) => {
       const id = Number(seat);
       const deaths = state.game?.scores.get(id);
       return { colour: colourOf(id), value: deaths === undefined ? '' : deaths === 0 ? 'unhurt' : `✗ ${deaths}` };
     },
+    // The fewest destructions.
+    leaders: () => highest([...(state.game?.scores ?? [])].map(([id, deaths]) => [String(id), -deaths])),
     result: () =>
       state.game || !state.last
         ? null
@@ -250,6 +269,11 @@ export function play({ board, below, controls, more, live, watching, playable, f
       surface.stop();
     },
   };
+
+  /** Takes the seat that the hub has told, once the server has told of it too. */
+  function settle() {
+    if (playable && told !== null && told !== own && state.players.has(told)) sit(told);
+  }
 
   /** @param {number} id */
   function sit(id) {

@@ -103,6 +103,12 @@ export class Person {
     await this.status.filter({ hasText: text }).waitFor();
   }
 
+  /** Stands at a table of blackjack, and goes on after the verdict. */
+  async stands() {
+    await this.page.getByRole('button', { name: 'Stand' }).click();
+    await this.page.getByRole('button', { name: 'Next round' }).click();
+  }
+
   /** Closes the browser context; fails if the page logged an error. */
   async leave() {
     await this.page.context().close();

@@ -1,6 +1,6 @@
 // A hub of its own for a test: the real program on a free port of this machine, with a directory of its own.
 
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -64,6 +64,14 @@ export class Hub {
     this.port = await port.finally(() => clearTimeout(late));
   }
 
+  /**
+   * Runs a command of the operator.
+   * @param {string[]} words
+   */
+  command(...words) {
+    return execFileSync(PROGRAM, [...words, '--data', this.data], { encoding: 'utf8' });
+  }
+
   /** @param {NodeJS.Signals} signal */
   async end(signal = 'SIGKILL') {
     const { child } = this;
@@ -94,7 +102,7 @@ export class Hub {
   }
 
   /**
-   * Opens a room.
+   * Opens a room. A match of nuggets begins with its first player, unless it is to wait.
    * @param {Record<string, string | number>} options
    * @returns {Promise<Room>}
    */
@@ -102,7 +110,7 @@ export class Hub {
     const answer = await fetch(`${this.address}/api/rooms`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(options),
+      body: JSON.stringify(options.game === 'nuggets' ? { countdown: 0, ...options } : options),
     });
     if (answer.status !== 201) throw new Error(await answer.text());
     return answer.json();

@@ -15,42 +15,44 @@ const FAMILY: &str = "Roboto, 'Helvetica Neue', Arial, 'Liberation Sans', sans-s
 
 /// A colour: red, green, blue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Rgb(pub(crate) u8, pub(crate) u8, pub(crate) u8);
+pub struct Rgb(pub u8, pub u8, pub u8);
 
 /// The background.
-pub(crate) const WHITE: Rgb = Rgb(255, 255, 255);
+pub const WHITE: Rgb = Rgb(255, 255, 255);
 /// The colour of most text.
-pub(crate) const INK: Rgb = Rgb(34, 34, 34);
+pub const INK: Rgb = Rgb(34, 34, 34);
 /// The colour of secondary text.
-pub(crate) const GREY: Rgb = Rgb(85, 85, 85);
+pub const GREY: Rgb = Rgb(85, 85, 85);
 
 /// What is left of a title, and right of it.
-pub(crate) const MARGIN: f32 = 40.0;
+pub const MARGIN: f32 = 40.0;
 
 /// A place in a picture.
-pub(crate) type Point = (f32, f32);
+pub type Point = (f32, f32);
 
 /// How a line is drawn.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Pen {
-    pub(crate) colour: Rgb,
-    pub(crate) width: f32,
+pub struct Pen {
+    /// Its colour.
+    pub colour: Rgb,
+    /// Its width.
+    pub width: f32,
     /// From 0, invisible, to 1.
-    pub(crate) opacity: f32,
+    pub opacity: f32,
     /// Lengths of dashes and gaps in turn; empty for a solid line.
-    pub(crate) dashes: &'static [f32],
+    pub dashes: &'static [f32],
 }
 
 impl Pen {
     /// A solid and opaque line.
-    pub(crate) const fn new(colour: Rgb, width: f32) -> Self {
+    pub const fn new(colour: Rgb, width: f32) -> Self {
         Self { colour, width, opacity: 1.0, dashes: &[] }
     }
 }
 
 /// A text on one line.
 #[derive(Debug)]
-pub(crate) struct Text {
+pub struct Text {
     // Where it is, the base line for `y`.
     at: Point,
     // Which point of it `x` is, as SVG says it; the left end if it says nothing.
@@ -64,38 +66,38 @@ pub(crate) struct Text {
 
 impl Text {
     /// Thin letters whose left end is at `at`.
-    pub(crate) fn new(at: Point, size: f32, colour: Rgb, words: impl Into<String>) -> Self {
+    pub fn new(at: Point, size: f32, colour: Rgb, words: impl Into<String>) -> Self {
         Self { at, anchor: None, size, bold: false, colour, upwards: false, words: words.into() }
     }
 
     /// The same with thick letters.
     #[must_use]
-    pub(crate) fn bold(self) -> Self {
+    pub fn bold(self) -> Self {
         Self { bold: true, ..self }
     }
 
     /// The same with its middle at `at`.
     #[must_use]
-    pub(crate) fn middle(self) -> Self {
+    pub fn middle(self) -> Self {
         Self { anchor: Some("middle"), ..self }
     }
 
     /// The same with its right end at `at`.
     #[must_use]
-    pub(crate) fn end(self) -> Self {
+    pub fn end(self) -> Self {
         Self { anchor: Some("end"), ..self }
     }
 
     /// The same, turned by 90 degrees to be read from below to above.
     #[must_use]
-    pub(crate) fn upwards(self) -> Self {
+    pub fn upwards(self) -> Self {
         Self { upwards: true, ..self }
     }
 }
 
 /// A picture on white.
 #[derive(Debug)]
-pub(crate) struct Picture {
+pub struct Picture {
     width: u16,
     height: u16,
     // The SVG but for its end.
@@ -107,7 +109,7 @@ impl Picture {
     const SCALE: u8 = 2;
 
     /// An empty picture. Screen readers announce the title, and read the description to those who cannot see the picture.
-    pub(crate) fn new(width: u16, height: u16, title: &str, description: &str) -> Self {
+    pub fn new(width: u16, height: u16, title: &str, description: &str) -> Self {
         let (title, description) = (escape(title), escape(description));
         let svg = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
@@ -120,8 +122,10 @@ impl Picture {
     }
 
     /// A picture with its title on it, and lines of smaller text below.
-    /// Fails when the width of the title cannot be computed.
-    pub(crate) fn headed(
+    ///
+    /// # Errors
+    /// When the width of the title cannot be computed.
+    pub fn headed(
         (width, height): (u16, u16),
         title: &str,
         description: &str,
@@ -138,7 +142,7 @@ impl Picture {
     }
 
     /// Draws a rectangle by its left, top, width and height, with rounded corners. The pen draws a line that is centred on its edge.
-    pub(crate) fn rectangle(&mut self, place: [f32; 4], radius: f32, fill: Option<Rgb>, pen: Option<Pen>) {
+    pub fn rectangle(&mut self, place: [f32; 4], radius: f32, fill: Option<Rgb>, pen: Option<Pen>) {
         let [x, y, width, height] = place.map(number);
         let radius = number(radius);
         self.add(format_args!("<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" rx=\"{radius}\""));
@@ -146,26 +150,26 @@ impl Picture {
     }
 
     /// Draws a line from point to point.
-    pub(crate) fn line(&mut self, points: &[Point], pen: Pen) {
+    pub fn line(&mut self, points: &[Point], pen: Pen) {
         self.add(format_args!("<polyline points=\"{}\"", list(points)));
         self.paint(None, Some(pen));
     }
 
     /// Draws the area between some points, with a line around it.
-    pub(crate) fn polygon(&mut self, points: &[Point], fill: Rgb, pen: Pen) {
+    pub fn polygon(&mut self, points: &[Point], fill: Rgb, pen: Pen) {
         self.add(format_args!("<polygon points=\"{}\"", list(points)));
         self.paint(Some(fill), Some(pen));
     }
 
     /// Draws a full circle around a point.
-    pub(crate) fn circle(&mut self, (x, y): Point, radius: f32, fill: Rgb) {
+    pub fn circle(&mut self, (x, y): Point, radius: f32, fill: Rgb) {
         let [x, y, radius] = [x, y, radius].map(number);
         self.add(format_args!("<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\""));
         self.paint(Some(fill), None);
     }
 
     /// Writes a text.
-    pub(crate) fn text(&mut self, text: Text) {
+    pub fn text(&mut self, text: Text) {
         let Text { at: (x, y), anchor, size, bold, colour, upwards, words } = text;
         let [x, y, size] = [x, y, size].map(number);
         let colour = hexadecimal(colour);
@@ -183,19 +187,22 @@ impl Picture {
     }
 
     /// Draws shapes that belong together, with a tooltip. The CSS class is for programs that read the SVG.
-    pub(crate) fn group(&mut self, class: &str, says: &str, draw: impl FnOnce(&mut Self)) {
+    pub fn group(&mut self, class: &str, says: &str, draw: impl FnOnce(&mut Self)) {
         self.add(format_args!("<g class=\"{class}\"><title>{}</title>\n", escape(says)));
         draw(self);
         self.svg += "</g>\n";
     }
 
     /// The picture as SVG.
-    pub(crate) fn to_svg(&self) -> String {
+    pub fn to_svg(&self) -> String {
         format!("{}</svg>\n", self.svg)
     }
 
-    /// The picture as PNG. Fails when it cannot be rendered; a picture of a reasonable size can be.
-    pub(crate) fn to_png(&self) -> anyhow::Result<Vec<u8>> {
+    /// The picture as PNG.
+    ///
+    /// # Errors
+    /// When it cannot be rendered; a picture of a reasonable size can be.
+    pub fn to_png(&self) -> anyhow::Result<Vec<u8>> {
         png::write(self)
     }
 

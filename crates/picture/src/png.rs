@@ -8,11 +8,11 @@ use resvg::{
     usvg::{Node, Options, Tree, fontdb::Database},
 };
 
-use super::{INK, Picture, Text};
+use crate::{INK, Picture, Text};
 
 /// Roboto, as much of it as charts need. See `fonts/README.md`.
 const FONTS: [&[u8]; 2] =
-    [include_bytes!("../../fonts/Roboto-Regular.ttf"), include_bytes!("../../fonts/Roboto-Bold.ttf")];
+    [include_bytes!("../fonts/Roboto-Regular.ttf"), include_bytes!("../fonts/Roboto-Bold.ttf")];
 
 /// The only fonts that text is rendered with.
 static DATABASE: LazyLock<Arc<Database>> = LazyLock::new(|| {
@@ -28,7 +28,7 @@ fn parse(picture: &Picture) -> anyhow::Result<Tree> {
     Tree::from_str(&picture.to_svg(), &options).context("cannot render the picture")
 }
 
-pub(super) fn write(picture: &Picture) -> anyhow::Result<Vec<u8>> {
+pub(crate) fn write(picture: &Picture) -> anyhow::Result<Vec<u8>> {
     let (tree, scale) = (parse(picture)?, u32::from(Picture::SCALE));
     let (width, height) = (u32::from(picture.width) * scale, u32::from(picture.height) * scale);
     let mut pixels = Pixmap::new(width, height).context("cannot render the picture: it is too large")?;
@@ -37,8 +37,11 @@ pub(super) fn write(picture: &Picture) -> anyhow::Result<Vec<u8>> {
     pixels.encode_png().map_err(|error| anyhow!("cannot write the PNG: {error}"))
 }
 
-/// The width of a text with letters of this size, as it is rendered. Fails when it cannot be rendered.
-pub(super) fn text_width(text: &str, size: f32, bold: bool) -> anyhow::Result<f32> {
+/// The width of a text with letters of this size, as it is rendered.
+///
+/// # Errors
+/// When it cannot be rendered.
+pub(crate) fn text_width(text: &str, size: f32, bold: bool) -> anyhow::Result<f32> {
     let mut picture = Picture::new(1, 1, "", "");
     picture.text(Text { bold, ..Text::new((0.0, 0.0), size, INK, text) });
     let tree = parse(&picture)?;
@@ -49,7 +52,7 @@ pub(super) fn text_width(text: &str, size: f32, bold: bool) -> anyhow::Result<f3
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::picture::{Rgb, WHITE};
+    use crate::{Rgb, WHITE};
 
     /// The colours of a picture of 20 x 10 CSS pixels.
     fn rendered(draw: impl FnOnce(&mut Picture)) -> Vec<Rgb> {

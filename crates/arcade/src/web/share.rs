@@ -1,0 +1,203 @@
+//! What other sites show of a link to a match: the result in words, and as a picture (Open Graph).
+
+use std::{fmt::Write as _, net::SocketAddr, sync::Arc, time::Duration};
+
+use axum::{
+    Extension, Router,
+    extract::{ConnectInfo, Path, State},
+    http::{HeaderMap, header},
+    response::{IntoResponse, Response},
+    routing::get,
+};
+use picture::{Picture, Rgb, Text};
+use store::{Match, MatchPlayer};
+use tokio::{task::spawn_blocking, time::timeout};
+
+use super::{address, answer::missing, api, caller::Caller, page::Page};
+use crate::{games::Game, hub::Hub};
+
+/// How long the page of a match waits for the database; without an answer it comes without the result.
+const PATIENCE: Duration = Duration::from_millis(500);
+/// The size of a picture in CSS pixels; it has twice as many pixels. Sites want this shape.
+const SIZE: (u16, u16) = (600, 315);
+/// Players that a picture names.
+const NAMED: usize = 6;
+/// Letters of a name on a picture.
+const LETTERS: usize = 24;
+/// A result does not change.
+const CACHED: &str = "public, max-age=86400";
+
+const GROUND: Rgb = Rgb(22, 19, 15);
+const PALE: Rgb = Rgb(244, 239, 230);
+const SOFT: Rgb = Rgb(190, 180, 165);
+
+/// The routes.
+pub(crate) fn routes() -> Router<Arc<Hub>> {
+    Router::new().route("/matches/{id}", get(shown)).route("/matches/{id}/picture.png", get(drawn))
+}
+
+async fn shown(
+    State(hub): State<Arc<Hub>>,
+    caller: Caller,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    Extension(page): Extension<Arc<Page>>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+) -> Response {
+    let found = timeout(PATIENCE, api::find(&hub, caller, id)).await;
+    let head = found.ok().and_then(Result::ok).map(|found| {
+        let picture = format!("matches/{}/picture.png", found.id);
+        tags(&found, address::shown(&hub, peer, &headers, &picture).as_deref())
+    });
+    page.answer_with(&headers, head.as_deref()).unwrap_or_else(missing)
+}
+
+async fn drawn(State(hub): State<Arc<Hub>>, caller: Caller, Path(id): Path<String>) -> Response {
+    let found = match api::find(&hub, caller, id).await {
+        Ok(found) => found,
+        Err(error) => return error.into_response(),
+    };
+    // Drawing takes a processor for a moment, as a replay does.
+    let turn = match hub.resources().replays.wait(caller.host()).await {
+        Ok(turn) => turn,
+        Err(refusal) => return super::answer::refused(refusal),
+    };
+    let png = spawn_blocking(move || draw(&found).to_png()).await;
+    drop(turn);
+    match png {
+        Ok(Ok(png)) => ([(header::CONTENT_TYPE, "image/png"), (header::CACHE_CONTROL, CACHED)], png).into_response(),
+        Ok(Err(_)) | Err(_) => missing(),
+    }
+}
+
+/// What a game is called, and a score of it in words.
+fn words(game: &str, score: i64) -> (&'static str, String) {
+    Game::named(game).map_or(("A match", score.to_string()), |game| (game.title(), game.score(score)))
+}
+
+/// Who has won, in words.
+fn winners(players: &[MatchPlayer]) -> String {
+    let first: Vec<&str> = players.iter().filter(|player| player.rank == 1).map(|player| &*player.name).collect();
+    match first.as_slice() {
+        [] => "The game is over".into(),
+        [one] => format!("{one} wins"),
+        [others @ .., last] if others.len() < 3 => format!("{} and {last} share the first place", others.join(", ")),
+        all => format!("{} players share the first place", all.len()),
+    }
+}
+
+fn tags(found: &Match, picture: Option<&str>) -> String {
+    let title = format!("{}: {}", words(&found.game, 0).0, winners(&found.players));
+    let rows = found.players.iter().take(NAMED).map(|player| {
+        format!("{}. {}: {}", player.rank, player.name, words(&found.game, player.score).1)
+    });
+    let mut tags = String::new();
+    let mut tag = |property: &str, content: &str| {
+        // Writing to a string cannot fail.
+        let _ = write!(tags, "<meta property=\"{property}\" content=\"{}\" />", escape(content));
+    };
+    tag("og:type", "website");
+    tag("og:site_name", "Arcade");
+    tag("og:title", &title);
+    tag("og:description", &rows.collect::<Vec<_>>().join(", "));
+    if let Some(picture) = picture {
+        tag("og:image", picture);
+        tag("og:image:width", &(2 * SIZE.0).to_string());
+        tag("og:image:height", &(2 * SIZE.1).to_string());
+        tag("og:image:alt", &title);
+        tag("twitter:card", "summary_large_image");
+    }
+    tags
+}
+
+// Text of an attribute. Names are those of strangers.
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+fn draw(found: &Match) -> Picture {
+    let (name, _) = words(&found.game, 0);
+    let colour = Game::named(&found.game).map(Game::colour).map_or(PALE, |[red, green, blue]| Rgb(red, green, blue));
+    let (width, height) = (f32::from(SIZE.0), f32::from(SIZE.1));
+    let title = winners(&found.players);
+    let mut picture = Picture::new(SIZE.0, SIZE.1, &title, "");
+    picture.rectangle([0.0, 0.0, width, height], 0.0, Some(GROUND), None);
+    picture.rectangle([0.0, 0.0, 10.0, height], 0.0, Some(colour), None);
+    picture.text(Text::new((36.0, 46.0), 18.0, colour, name).bold());
+    picture.text(Text::new((width - 28.0, 46.0), 14.0, SOFT, "Arcade").end());
+    picture.text(Text::new((36.0, 84.0), 26.0, PALE, short(&title, 2 * LETTERS - 10)).bold());
+    let mut y = 122.0;
+    for MatchPlayer { rank, name, score, .. } in found.players.iter().take(NAMED) {
+        picture.text(Text::new((36.0, y), 18.0, SOFT, format!("{rank}.")));
+        picture.text(Text::new((66.0, y), 18.0, PALE, short(name, LETTERS)));
+        picture.text(Text::new((width - 28.0, y), 18.0, PALE, words(&found.game, *score).1).end());
+        y += 28.0;
+    }
+    let more = found.players.len().saturating_sub(NAMED);
+    if more > 0 {
+        picture.text(Text::new((66.0, y), 14.0, SOFT, format!("and {more} more")));
+    }
+    picture
+}
+
+// The front of a text, in letters that the typeface has.
+fn short(text: &str, most: usize) -> String {
+    let known = |letter: char| if letter.is_ascii_graphic() || letter == ' ' { letter } else { '?' };
+    let mut short: String = text.chars().take(most).map(known).collect();
+    if text.chars().nth(most).is_some() {
+        short.push('\u{2026}');
+    }
+    short
+}
+
+#[cfg(test)]
+mod tests {
+    use store::Kind;
+
+    use super::*;
+
+    fn ended(names: &[(&str, u32, i64)]) -> Match {
+        let player = |&(name, rank, score): &(&str, u32, i64)| MatchPlayer {
+            rank,
+            name: name.into(),
+            kind: Kind::Unproven,
+            seat: "A".into(),
+            score,
+            rating: None,
+        };
+        Match {
+            id: "nuggets-1.1".into(),
+            game: "nuggets".into(),
+            title: "map main".into(),
+            room: "nuggets-1".into(),
+            journal: "nuggets-1.journal".into(),
+            number: 1,
+            begins: 0,
+            ends: 1,
+            started: 0,
+            ended: 1,
+            complete: true,
+            players: names.iter().map(player).collect(),
+        }
+    }
+
+    #[test]
+    fn a_result_is_told_in_words_and_no_name_becomes_markup() {
+        let two = ended(&[("Ann\"><script>", 1, 200), ("Bob", 2, 50)]);
+        let tags = tags(&two, Some("http://here/matches/nuggets-1.1/picture.png"));
+        assert!(tags.contains(r#"<meta property="og:title" content="Nuggets: Ann&quot;&gt;&lt;script&gt; wins" />"#), "{tags}");
+        assert!(tags.contains("2. Bob: 50 nuggets") && tags.contains(r#"content="http://here/"#), "{tags}");
+        let shared = ended(&[("Ann", 1, 1), ("Bob", 1, 1)]);
+        assert_eq!(winners(&shared.players), "Ann and Bob share the first place");
+    }
+
+    #[test]
+    fn a_picture_has_the_shape_that_sites_want() {
+        let all: Vec<(String, u32, i64)> = (1..=9).map(|rank| (format!("Żółw {rank}").repeat(8), rank, 9)).collect();
+        let all: Vec<_> = all.iter().map(|(name, rank, score)| (&**name, *rank, *score)).collect();
+        let png = draw(&ended(&all)).to_png().unwrap();
+        let number = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().unwrap());
+        assert_eq!((number(16), number(20)), (1200, 630));
+        assert_eq!(short("Żółw", 3), "???\u{2026}");
+    }
+}

@@ -1,0 +1,46 @@
+// Which guess told most: how many codes were possible before and after each row.
+
+/** @typedef {import('./fold.js').Board} Board */
+
+/** Codes longer than this are too many to be looked through on a page. */
+const LONGEST = 5;
+/** Colours of a code. */
+const COLOURS = 8;
+
+/**
+ * What a code answers to a guess.
+ * @param {string} guess
+ * @param {string} code
+ */
+export function answer(guess, code) {
+  const red = [...guess].filter((peg, place) => code[place] === peg).length;
+  const common = [...'12345678'].reduce((sum, peg) => sum + Math.min(code.split(peg).length, guess.split(peg).length) - 1, 0);
+  return { red, white: common - red };
+}
+
+/**
+ * The row that ruled out the largest part of the codes that were possible before it, in a sentence.
+ * @param {Board} board
+ * @returns {string | null} Null if there is no such row, or if there are too many codes.
+ */
+export function mostTelling({ rules: { length, repeats }, lines }) {
+  const rows = lines.filter((line) => line.kind === 'row');
+  // After a lifeline more is known than the rows say.
+  if (length > LONGEST || rows.length < 2 || rows.length < lines.length || rows.some(({ guess }) => guess.startsWith('*'))) return null;
+  let codes = [''];
+  for (let at = 0; at < length; at += 1) {
+    codes = codes.flatMap((front) => Array.from({ length: COLOURS }, (_, colour) => String(colour + 1)).filter((peg) => repeats || !front.includes(peg)).map((peg) => front + peg));
+  }
+  /** @type {{ turn: number, before: number, after: number } | null} */
+  let best = null;
+  for (const { turn, guess, red, white } of rows) {
+    const before = codes.length;
+    codes = codes.filter((code) => {
+      const told = answer(guess, code);
+      return told.red === red && told.white === white;
+    });
+    // The last row tells nothing that was left to find.
+    if (red < length && (best === null || codes.length * best.before < best.after * before)) best = { turn, before, after: codes.length };
+  }
+  return best && `Row ${best.turn} told most: ${best.before} codes were possible before it, ${best.after} after it.`;
+}

@@ -1,0 +1,50 @@
+// What a newcomer has to know, on the board until the first move: what the game is about, and how one moves.
+
+import { GAMES } from '../games/index.js';
+import { element } from '../lib/dom.js';
+import { recall, remember } from '../lib/settings.js';
+
+/** @typedef {import('../games/types.js').Help} Help */
+
+/** Ways to move that are shown; the others are in the help. */
+const SHOWN = 3;
+
+/** Whether nobody has yet played a match of this game to its end here. @param {string} game */
+export const isFirst = (game) => recall(`played ${game}`) === null;
+
+/** A match was played to its end. @param {string} game */
+export const notePlayed = (game) => remember(`played ${game}`, 'yes');
+
+export class Intro {
+  /**
+   * @param {string} game
+   * @param {Help} help
+   */
+  constructor(game, help) {
+    this.seen = `moved ${game}`;
+    const byTouch = matchMedia('(hover: none) and (pointer: coarse)').matches;
+    const isGesture = (/** @type {string} */ keys) => /^(tap|swipe|drag)$/.test(keys);
+    const isKey = (/** @type {string} */ keys) => keys.split(' ').every((key) => key.length === 1 || /^(Space|Enter)$/.test(key));
+    const ways = help.filter(([keys]) => (byTouch ? isGesture(keys) : isKey(keys) && keys !== '?')).slice(0, SHOWN);
+    this.panel = element(
+      'div',
+      { class: 'intro' },
+      element('p', {}, element('strong', {}, GAMES[game].line)),
+      element(
+        'ul',
+        {},
+        ...ways.map(([keys, meaning]) =>
+          element('li', {}, ...(byTouch ? [element('b', {}, keys)] : keys.split(' ').map((key) => element('kbd', {}, key))), ` ${meaning}`),
+        ),
+      ),
+    );
+    this.panel.hidden = recall(this.seen) !== null;
+  }
+
+  /** The player has moved. */
+  moved() {
+    if (this.panel.hidden) return;
+    this.panel.hidden = true;
+    remember(this.seen, 'yes');
+  }
+}

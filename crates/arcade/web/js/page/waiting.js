@@ -1,0 +1,85 @@
+// A room that waits: when bots come, with a button that has them come now; or the next match, for somebody who came late to this one.
+
+import { ask, errorText } from '../lib/api.js';
+import { element } from '../lib/dom.js';
+
+/** @typedef {import('../games/types.js').Room} Room */
+
+/** How often the seconds are shown, in milliseconds. */
+const TICK = 250;
+
+export class Waiting {
+  /**
+   * @param {string} id Of the room.
+   * @param {boolean} next Whether one waits for the next match.
+   */
+  constructor(id, next) {
+    this.next = next;
+    this.text = element('span', { role: 'status' });
+    this.button = element('button', { type: 'button' });
+    this.button.addEventListener('click', async () => {
+      this.button.disabled = true;
+      try {
+        await ask(`/api/rooms/${id}/bots`, { fill: true });
+      } catch (error) {
+        this.text.textContent = errorText(error);
+      }
+      this.button.disabled = false;
+    });
+    this.panel = element('p', { class: 'row waits', hidden: true }, this.text, this.button);
+    /** When bots come, by `performance.now()`. @type {number | null} */
+    this.due = null;
+    /** @type {ReturnType<typeof setInterval> | undefined} */
+    this.ticks = undefined;
+  }
+
+  /** @param {Room} room */
+  show(room) {
+    // Where a countdown follows, bots alone do not begin the match.
+    this.button.textContent = room.options?.['countdown'] === undefined ? 'Start now' : 'Bring them now';
+    if (typeof room.bots_in !== 'number' || room.phase === 'over') this.stop();
+    else if (this.due === null) {
+      this.due = performance.now() + room.bots_in * 1000;
+      this.ticks = setInterval(() => this.tick(), TICK);
+    }
+    this.tick();
+  }
+
+  tick() {
+    const { due } = this;
+    this.button.hidden = due === null;
+    if (due !== null) {
+      const seconds = Math.max(0, Math.ceil((due - performance.now()) / 1000));
+      this.text.textContent = `If nobody else joins, bots come in ${seconds} s.`;
+    } else if (this.next) this.text.textContent = 'You play in the next match. It begins when this one is over.';
+    this.panel.hidden = due === null && !this.next;
+  }
+
+  stop() {
+    clearInterval(this.ticks);
+    this.due = null;
+  }
+}
+
+/**
+ * Asks somebody who comes late to a match what to play.
+ * @param {HTMLElement} main
+ * @param {string} game The title of the game.
+ * @returns {Promise<'now' | 'next'>}
+ */
+export const askLate = (main, game) =>
+  new Promise((resolve) => {
+    const next = element('button', { type: 'button', class: 'primary', click: () => resolve('next') }, 'Play the next match');
+    main.replaceChildren(
+      element('h1', {}, game),
+      element('p', {}, 'This match is so far on that you can hardly win it.'),
+      element(
+        'div',
+        { class: 'row' },
+        next,
+        element('button', { type: 'button', click: () => resolve('now') }, 'Play on in this one'),
+        element('a', { class: 'button', href: '/' }, 'Lobby'),
+      ),
+    );
+    next.focus();
+  });

@@ -1,0 +1,99 @@
+// The first minutes of somebody who has never been here, on a phone, a tablet and a large screen.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { Person } from './support/browser.js';
+import { browser, hub } from './support/site.js';
+import * as native from './support/native.js';
+
+const bound = { timeout: 120_000 };
+
+const SIZES = /** @type {const} */ ([
+  { width: 360, height: 740, touch: true },
+  { width: 820, height: 1180, touch: true },
+  { width: 1920, height: 1080, touch: false },
+]);
+
+/** @param {Person} person Whether everything of these is in sight without scrolling. @param {string} selector */
+const inSight = ({ page }, selector) =>
+  page.locator(selector).evaluateAll((all) => all.filter((one) => one.checkVisibility()).every((one) => {
+    const { top, bottom, left, right } = one.getBoundingClientRect();
+    return top >= 0 && left >= 0 && bottom <= innerHeight && right <= innerWidth;
+  }));
+
+for (const { width, height, touch } of SIZES) {
+  /** @param {string} name */
+  const come = (name) => Person.come(browser, hub.address, name, { viewport: { width, height }, hasTouch: touch, isMobile: touch });
+  const size = `${width} x ${height}`;
+
+  test(`${size}: a newcomer of nuggets is told what to do until the first move, and sees the way to the gold`, bound, async () => {
+    const room = await hub.open({ game: 'nuggets', map: 'brawl' });
+    const ann = await come('');
+    const { page } = ann;
+    await ann.go(`/rooms/${room.id}`);
+    await ann.reads('Player A');
+    const intro = page.locator('.intro');
+    await intro.getByText('Find the gold').waitFor();
+    assert.match((await intro.textContent()) ?? '', touch ? /swipe/ : /a step/);
+    if (touch) await page.getByLabel('The map, drawn').tap();
+    else await page.keyboard.press('ArrowLeft');
+    if (touch) {
+      // A tap on the own place walks nowhere.
+      const box = await page.getByLabel('The map, drawn').boundingBox();
+      assert.ok(box);
+      for (const [x, y] of [[0.25, 0.5], [0.75, 0.5], [0.5, 0.25], [0.5, 0.75]]) {
+        if (await intro.isHidden()) break;
+        await page.touchscreen.tap(box.x + box.width * x, box.y + box.height * y);
+      }
+    }
+    await intro.waitFor({ state: 'hidden' });
+    await page.reload();
+    await ann.reads('Player A');
+    assert.ok(await intro.isHidden(), 'it comes once');
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+    await ann.leave();
+  });
+
+  test(`${size}: the buttons of blackjack and mastermind are in sight, and the first answer is explained`, bound, async () => {
+    const ann = await come('Ann');
+    const { page } = ann;
+    const table = await hub.open({ game: 'blackjack', players: 1, rounds: 5 });
+    await ann.go(`/rooms/${table.id}`);
+    await ann.reads('Hit or stand?');
+    assert.ok(await inSight(ann, '.controls:not(.more) button'), 'Hit and Stand');
+    await page.getByRole('button', { name: 'Stand' }).click();
+    await page.getByRole('button', { name: 'Next round' }).waitFor();
+    assert.ok(await inSight(ann, '.controls:not(.more) button'), 'Next round');
+    const codes = await hub.open({ game: 'mastermind', seed: 7 });
+    await ann.go(`/rooms/${codes.id}`);
+    await ann.reads('Row 1 of 10');
+    assert.ok(await inSight(ann, '.controls:not(.more) button'), 'Guess');
+    for (const digit of '1122') await page.keyboard.press(digit);
+    await page.keyboard.press('Enter');
+    await page.locator('.legend').getByText('a peg of this colour is in its place').waitFor();
+    assert.equal(await page.locator('.legend').count(), 1);
+    await ann.leave();
+  });
+}
+
+test('robots: the first match shows where bombs will blast, and its result what happened', bound, async () => {
+  const room = await hub.open({ game: 'robots', players: 2, turns: 20, turn_duration: 100 });
+  const ann = await Person.come(browser, hub.address, 'Ann');
+  const { page } = ann;
+  await ann.go(`/rooms/${room.id}`);
+  await page.getByRole('button', { name: 'Blasts (b)', pressed: true }).waitFor();
+  const bob = native.robots(room.port, 'Bob');
+  await ann.reads(/^Turn \d+/);
+  await page.keyboard.press(' ');
+  const story = page.getByRole('region', { name: 'Result' }).locator('.story');
+  await story.getByRole('link').first().click();
+  // It leads to the replay at that moment.
+  await page.getByRole('heading', { name: /^Replay: Robots/ }).waitFor();
+  assert.match(page.url(), /\/matches\/[^?]+\?at=\d+/);
+  bob.stop();
+  // The next match is no first one.
+  await ann.go(`/rooms/${room.id}`);
+  await page.getByRole('button', { name: 'Blasts (b)', pressed: false }).waitFor();
+  await ann.leave();
+});

@@ -1,0 +1,133 @@
+// Who one is and why one is out, by the word of the hub: namesakes, a room that its host closes, a player that is removed.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { Person } from './support/browser.js';
+import * as native from './support/native.js';
+import { browser, hub } from './support/site.js';
+
+const bound = { timeout: 120_000 };
+
+/** @param {Person} person */
+const ownLine = ({ page }) => page.locator('.players li.own');
+
+test('robots: namesakes have a seat each, and their own keys', bound, async () => {
+  const room = await hub.open({ game: 'robots', players: 2, turns: 1000, turn_duration: 100 });
+  const [one, two] = await Promise.all([1, 2].map(() => Person.come(browser, hub.address, 'Ann')));
+  await one.go(`/rooms/${room.id}`);
+  await one.reads('You are in.');
+  await two.go(`/rooms/${room.id}`);
+  await Promise.all([one, two].map((person) => person.reads(/^Turn \d+ of 1000\.$/)));
+  const seats = await Promise.all([one, two].map((person) => ownLine(person).locator('.mark').textContent()));
+  assert.equal(new Set(seats).size, 2, `both are told to be ${seats[0]}`);
+  // A bomb lies where the one stands who has put it down.
+  const board = two.page.getByLabel('The board as text');
+  const stood = /You are at (\(.*?\))/.exec((await board.textContent()) ?? '');
+  assert.ok(stood);
+  await two.page.keyboard.press(' ');
+  await board.filter({ hasText: `A bomb at ${stood[1]}` }).waitFor({ state: 'attached' });
+  await Promise.all([one.leave(), two.leave()]);
+});
+
+test('blackjack: two tabs with one name are two players', bound, async () => {
+  const room = await hub.open({ game: 'blackjack', players: 2, rounds: 50 });
+  const [one, two] = await Promise.all([1, 2].map(() => Person.come(browser, hub.address, 'Ann')));
+  for (const person of [one, two]) {
+    await person.go(`/rooms/${room.id}`);
+    await ownLine(person).waitFor();
+  }
+  const seats = await Promise.all([one, two].map((person) => ownLine(person).locator('.mark').textContent()));
+  assert.equal(new Set(seats).size, 2, `both are told to be ${seats[0]}`);
+  for (const { page } of [one, two]) {
+    // Oneself, and the other of the same name.
+    await page.getByRole('group', { name: 'Ann', exact: true }).waitFor();
+    await page.getByRole('group', { name: "Ann's hand" }).waitFor();
+  }
+  await Promise.all([one.leave(), two.leave()]);
+});
+
+test('a room that its host closes says why, and so does the removal of a player', bound, async () => {
+  const room = await hub.open({ game: 'nuggets', map: 'brawl' });
+  const [ann, bob] = await Promise.all(['Ann', 'Bob'].map((name) => Person.come(browser, hub.address, name)));
+  for (const person of [ann, bob]) {
+    await person.go(`/rooms/${room.id}`);
+    await person.reads('Player');
+  }
+  hub.command('kick', room.id, 'Bob');
+  await bob.page.getByText('The host of this hub has removed you from this room.').waitFor();
+  hub.command('room', 'close', room.id, '--reason', 'dinner is ready');
+  await ann.page.getByText('This room is closed: dinner is ready.').waitFor();
+  await Promise.all([ann.leave(), bob.leave()]);
+});
+
+test('blackjack: the verdict and the dealer stay until the player goes on, while the time of the table is in sight', bound, async () => {
+  const room = await hub.open({ game: 'blackjack', players: 1, rounds: 2 });
+  const ann = await Person.come(browser, hub.address, 'Ann');
+  const { page } = ann;
+  await ann.go(`/rooms/${room.id}`);
+  await ann.reads('Hit or stand?');
+  assert.equal(await page.getByRole('region', { name: 'Dealer' }).locator('.card.back').count(), 1);
+  await page.getByRole('button', { name: 'Stand' }).click();
+  await ann.reads(/^(You win|A draw|The dealer wins)\. You have .*\d, the dealer .*\d\.$/);
+  // Nothing of the dealer's hand is hidden now.
+  assert.equal(await page.getByRole('region', { name: 'Dealer' }).locator('.card.back').count(), 0);
+  await page.getByRole('progressbar', { name: 'Time for your answer' }).waitFor();
+  assert.equal(await page.getByRole('button', { name: 'Hit' }).count(), 0);
+  await page.keyboard.press('Enter');
+  await ann.reads('Hit or stand?');
+  await page.keyboard.press('s');
+  await ann.reads('The table is over.');
+  // The score of the result is that of the list of players and of the stored match: rounds won.
+  const result = page.getByRole('region', { name: 'Result' });
+  const score = (await result.locator('.value').textContent()) ?? '';
+  assert.match(score, /^\d rounds? won$/);
+  const { result: told } = await hub.room(room.id);
+  assert.equal(parseInt(score, 10), told?.[0].score);
+  await ann.leave();
+});
+
+test('robots: bots come in some seconds or at a press, and nobody is alone with silence', bound, async () => {
+  const ann = await Person.come(browser, hub.address, 'Ann');
+  const { page } = ann;
+  await ann.go('/');
+  await page.getByRole('button', { name: 'Play now: Robots' }).click();
+  await page.getByText(/If nobody else joins, bots come in \d s\./).waitFor();
+  await page.getByRole('button', { name: 'Start now' }).click();
+  await ann.reads(/^Turn \d+/);
+  await ann.leave();
+});
+
+test('nuggets: whoever is late waits for the next match, and whoever looks on is carried there', bound, async () => {
+  const room = await hub.open({ game: 'nuggets', map: 'brawl' });
+  const bob = native.nuggets(room.port, 'Bob');
+  const eve = await Person.come(browser, hub.address, 'Eve');
+  await eve.go(`/rooms/${room.id}?watch`);
+  const line = eve.page.locator('.players li').filter({ hasText: 'Bob' });
+  await line.getByText(/\d+ nuggets?/).waitFor();
+  while (!(/** @type {{ late?: boolean }} */ (await hub.room(room.id)).late)) await line.page().waitForTimeout(100);
+  const ann = await Person.come(browser, hub.address, 'Ann');
+  await ann.go(`/rooms/${room.id}`);
+  await ann.page.getByRole('button', { name: 'Play the next match' }).click();
+  await ann.page.getByText('You play in the next match.').waitFor();
+  await bob.over;
+  await ann.reads('Player A has 0 nuggets');
+  await eve.page.locator('.players li').filter({ hasText: 'Ann' }).getByText('0 nuggets').waitFor();
+  await Promise.all([ann.leave(), eve.leave()]);
+});
+
+test('nuggets: a countdown is in sight, and who left early is named in the result', bound, async () => {
+  const room = await hub.open({ game: 'nuggets', map: 'brawl', countdown: 3 });
+  const [ann, eve] = await Promise.all(['Ann', 'Eve'].map((name) => Person.come(browser, hub.address, name)));
+  for (const person of [ann, eve]) await person.go(`/rooms/${room.id}`);
+  await ann.reads(/^The game begins in \d s\.$/);
+  await ann.reads('Player');
+  await eve.reads('Player');
+  await eve.page.getByRole('button', { name: 'Leave' }).click();
+  await eve.page.getByRole('heading', { name: 'Play now' }).waitFor();
+  const bob = native.nuggets(room.port, 'Bob');
+  await bob.over;
+  const result = ann.page.getByRole('region', { name: 'Result' });
+  await result.getByRole('listitem').filter({ hasText: 'Eve' }).getByText('left early').waitFor();
+  await Promise.all([ann.leave(), eve.leave()]);
+});
