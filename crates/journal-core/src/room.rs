@@ -273,8 +273,8 @@ pub struct JournalHold {
 }
 
 impl Hold for JournalHold {
-    fn mark(&self) -> u64 {
-        self.sink.mark()
+    fn position(&self) -> u64 {
+        self.sink.held_position()
     }
 
     fn reached(&self) -> u64 {

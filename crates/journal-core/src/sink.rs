@@ -246,9 +246,9 @@ impl Sink {
         inner.spool.as_ref().is_some_and(Spool::is_whole) && matches!(inner.phase, Phase::Open)
     }
 
-    /// The mark after everything that was added, for outputs that follow now. If the journal has failed, it is the mark
+    /// The position after everything that was added, for outputs that follow now. If the journal has failed, it is the position
     /// after its cut: once anybody receives outputs that the journal does not cover, it must not be found open.
-    pub(crate) fn mark(&self) -> u64 {
+    pub(crate) fn held_position(&self) -> u64 {
         let mut inner = self.inner();
         self.spool_all(&mut inner);
         inner.end + u64::from(!matches!(inner.phase, Phase::Open | Phase::Closing))
@@ -260,7 +260,7 @@ impl Sink {
         (inner.end, inner.sum)
     }
 
-    /// The mark up to which everything is safe according to the policy.
+    /// The position up to which everything is safe according to the policy.
     pub(crate) fn reached(&self) -> u64 {
         self.reached.load(Ordering::Acquire)
     }

@@ -80,7 +80,7 @@ fn play(inputs: u8, (sync, memory): (SyncPolicy, bool), max: u64, fault: Option<
         for number in 1..=inputs {
             let message: &[u8] = &[b'a'];
             room.input(Time::from_millis(number.into()), Input::Message { peer: PeerId(0), message }, &mut out);
-            let mark = flush.mark();
+            let mark = flush.position();
             flush.flush();
             sender.send((u64::from(number) + 1, mark)).unwrap();
         }

@@ -5,15 +5,15 @@ use core::task::{Context, Poll};
 
 /// Decides when the outputs of an input may be sent, for instance once a journal is on disk.
 ///
-/// Marks are increasing numbers. The outputs of an input are sent once the mark after that input is reached.
+/// Positions are increasing numbers. The outputs of an input are sent once the position after that input is reached.
 pub trait Hold {
-    /// The mark after everything that the room has processed so far.
-    fn mark(&self) -> u64;
+    /// The position after everything that the room has processed so far.
+    fn position(&self) -> u64;
 
-    /// The mark that has been reached.
+    /// The position that has been reached.
     fn reached(&self) -> u64;
 
-    /// Ready when a mark above `reached` has been reached, or none will be; otherwise the task is woken when that happens.
+    /// Ready when a position above `reached` has been reached, or none will be; otherwise the task is woken when that happens.
     fn poll_reached(&mut self, reached: u64, context: &mut Context<'_>) -> Poll<()>;
 
     /// Called before the host waits: pending writes must start now. Until then they may be delayed, so that everything
@@ -25,7 +25,7 @@ pub trait Hold {
         false
     }
 
-    /// Why no further mark will ever be reached, if that is so. Nothing may be sent any more.
+    /// Why no further position will ever be reached, if that is so. Nothing may be sent any more.
     fn lost(&self) -> Option<String> {
         None
     }

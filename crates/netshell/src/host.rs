@@ -114,7 +114,7 @@ impl Host {
         self
     }
 
-    /// Holds outputs back until `hold` has reached their mark.
+    /// Holds outputs back until `hold` has reached their position.
     #[must_use]
     pub fn with_hold(mut self, hold: impl Hold + Send + 'static) -> Self {
         self.held = Some(HeldOutputs::new(Box::new(hold)));

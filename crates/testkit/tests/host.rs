@@ -219,7 +219,7 @@ impl Gate {
         self.0.lock().unwrap()
     }
 
-    fn mark(&self) -> u64 {
+    fn position(&self) -> u64 {
         self.lock().mark
     }
 
@@ -231,7 +231,7 @@ impl Gate {
 }
 
 impl Hold for Gate {
-    fn mark(&self) -> u64 {
+    fn position(&self) -> u64 {
         self.lock().mark
     }
 
@@ -331,7 +331,7 @@ impl Room for Parrot {
     }
 
     fn digest(&self) -> u64 {
-        self.gate.mark()
+        self.gate.position()
     }
 
     fn status(&self) -> Status {

@@ -240,7 +240,7 @@ mod tests {
             room.input(now, connected, &mut out);
             room.input(now, Input::Disconnected { peer, why: Gone::Left }, &mut out);
             out.drain().for_each(drop);
-            hold.mark();
+            hold.position();
             hold.flush();
             if stop.load(Ordering::Relaxed) {
                 break;

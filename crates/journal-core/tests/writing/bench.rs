@@ -123,7 +123,7 @@ impl Bench {
 
     /// Whether all outputs so far may be sent.
     pub(crate) fn may_leave(&self) -> bool {
-        let mark = self.hold.mark();
+        let mark = self.hold.position();
         self.hold.reached() >= mark
     }
 

@@ -23,7 +23,7 @@ const LOOK: Duration = Duration::from_secs(1);
 /// Cost of a held output in addition to its bytes.
 const ENTRY: usize = 64;
 
-/// Outputs that wait for their mark, oldest first. Each has the number of the first peer that connected after it.
+/// Outputs that wait for their position, oldest first. Each has the number of the first peer that connected after it.
 pub(super) struct HeldOutputs {
     hold: Box<dyn Hold + Send>,
     outputs: VecDeque<(u64, Output, PeerId)>,
@@ -60,16 +60,16 @@ impl HeldOutputs {
     pub(super) fn poll_reached(&mut self, context: &mut Context<'_>) -> Poll<()> {
         self.hold.flush();
         match self.outputs.front() {
-            Some(&(mark, ..)) if self.hold.reached() < mark => self.hold.poll_reached(mark - 1, context),
+            Some(&(position, ..)) if self.hold.reached() < position => self.hold.poll_reached(position - 1, context),
             Some(_) => Poll::Ready(()),
             None => Poll::Pending,
         }
     }
 
-    /// Checks how the hold is doing. It is an error if it will reach no further mark.
+    /// Checks how the hold is doing. It is an error if it will reach no further position.
     pub(super) fn check(&mut self, now: Time) -> io::Result<()> {
-        let Some(&(mark, ..)) = self.outputs.front() else { return Ok(()) };
-        if mark > self.hold.reached()
+        let Some(&(position, ..)) = self.outputs.front() else { return Ok(()) };
+        if position > self.hold.reached()
             && let Some(why) = self.hold.lost()
         {
             return Err(io::Error::other(why));
@@ -87,20 +87,20 @@ impl HeldOutputs {
 
     /// Holds back the outputs of one input.
     pub(super) fn extend(&mut self, now: Time, outputs: impl Iterator<Item = Output>, next_peer: PeerId) {
-        let mark = if probe::has(Planted::OutputsNotHeld) { 0 } else { self.hold.mark() };
+        let position = if probe::has(Planted::OutputsNotHeld) { 0 } else { self.hold.position() };
         if self.outputs.is_empty() {
             self.restart_wait(now);
         }
         for output in outputs {
             self.bytes += cost(&output);
-            self.outputs.push_back((mark, output, next_peer));
+            self.outputs.push_back((position, output, next_peer));
         }
     }
 
-    /// The oldest output, if its mark is reached.
+    /// The oldest output, if its position is reached.
     pub(super) fn pop_reached(&mut self, now: Time) -> Option<(Output, PeerId)> {
-        let &(mark, ..) = self.outputs.front()?;
-        if mark > self.hold.reached() {
+        let &(position, ..) = self.outputs.front()?;
+        if position > self.hold.reached() {
             return None;
         }
         let (_, output, next_peer) = self.outputs.pop_front()?;

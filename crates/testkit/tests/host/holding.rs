@@ -38,7 +38,7 @@ fn outputs_leave_in_order_when_their_mark_is_reached() {
         script.say(2, "2");
     }
     work(&mut host);
-    assert_eq!((gate.mark(), script.told()), (12, vec![]), "the room goes on");
+    assert_eq!((gate.position(), script.told()), (12, vec![]), "the room goes on");
     assert!(!is_ready(&mut host));
     let mut told = |mark| {
         gate.reach(mark);
@@ -128,7 +128,7 @@ fn the_host_ends_only_when_nothing_is_held_back() {
     script.lock().wake_at = Some(Time::ZERO);
     assert!(!is_ready(&mut host));
     assert_eq!(host.wake_at(), Some(NOW.plus(LOOK)));
-    gate.reach(gate.mark());
+    gate.reach(gate.position());
     assert!(is_ready(&mut host));
     work(&mut host);
     assert_eq!(script.frames(), frames([(1, "stop"), (2, "stop")]));
@@ -147,7 +147,7 @@ fn outputs_wait_as_long_as_it_takes() {
         assert!(script.frames().is_empty(), "after {now:?}");
     }
     assert!(now.since(NOW) > SLOW_HOLD);
-    gate.reach(gate.mark());
+    gate.reach(gate.position());
     host.work(|| now).unwrap();
     assert_eq!(script.frames().len(), 1);
 }
