@@ -64,10 +64,8 @@ impl Code {
 
     /// The commands that are to be run: all of the shell's but known ones, and each `cargo run` elsewhere.
     fn commands(&self) -> impl Iterator<Item = &str> {
-        let shell = self
-            .shell
-            .iter()
-            .filter(|line| !line.is_empty() && !OTHERS.iter().any(|other| line.starts_with(other)));
+        let shell =
+            self.shell.iter().filter(|line| !line.is_empty() && !OTHERS.iter().any(|other| line.starts_with(other)));
         // The tests of its crate run an example.
         let other = self.other.iter().filter(|code| code.starts_with("cargo run ") && !code.contains(" --example "));
         // What says how a command goes on without naming a program.

@@ -437,7 +437,7 @@ fn bots_play_games_on_the_real_server_and_leave() {
         assert!(finished.stderr.contains("the game is over destroyed="), "{}", finished.stderr);
     }
     // Two of them play, then the other two.
-    let finished = Process::run(&mut command(&address, &["--headless", "4", "--games", "1"])).ended(0);
+    Process::run(&mut command(&address, &["--headless", "4", "--games", "1"])).ended(0);
     server.process.terminate();
     let finished = server.process.wait();
     assert!(finished.stderr.contains("name=bot4"), "{}", finished.stderr);

@@ -119,7 +119,7 @@ fn bots_and_watchers_play_on_when_a_server_was_killed_and_another_one_has_its_po
 
 /// The client with the GUI in a terminal of its own, which has seen a game of a server that is gone.
 fn lost_in_terminal() -> (Terminal, SocketAddr) {
-    let (mut terminal, mut connection) = in_terminal(&["--retry"]);
+    let (terminal, mut connection) = in_terminal(&["--retry"]);
     let address = connection.0.local_addr().unwrap();
     connection.say(&[HELLO, STARTED, TURN_0].concat());
     terminal.wait_for("Turn 0 of 3");

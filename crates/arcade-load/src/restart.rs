@@ -3,7 +3,6 @@
 use std::{path::Path, time::Instant};
 
 use anyhow::{Context as _, bail};
-use serde_json::json;
 use tokio::task::LocalSet;
 
 use crate::{args::Restart, hub::Hub, nuggets::Player};

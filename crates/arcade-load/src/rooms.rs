@@ -2,7 +2,6 @@
 
 use std::{fmt::Write as _, path::Path, time::Duration};
 
-use serde_json::json;
 use tokio::time::sleep;
 
 use crate::{

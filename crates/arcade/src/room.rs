@@ -278,7 +278,13 @@ pub(crate) fn open(
     let (gate, web) = WebSockets::new(Arc::clone(&place.bans), Arc::clone(&known), place.keep_seats);
     let removals = Arc::<Removals>::default();
     let host = host(Arc::clone(&sender), keeper)
-        .with_observer(Chronicle { info: Arc::clone(&sender), present, known: Arc::clone(&known), ledger, left: BTreeSet::new() })
+        .with_observer(Chronicle {
+            info: Arc::clone(&sender),
+            present,
+            known: Arc::clone(&known),
+            ledger,
+            left: BTreeSet::new(),
+        })
         .with_warden(Guard::new(options.game(), Arc::clone(&place.bans), Arc::clone(&removals), mask.clone()))
         .with_transport(web)
         .with_gathering(if options.game().is_timed() { GATHERING } else { Duration::ZERO });

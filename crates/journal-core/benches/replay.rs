@@ -96,7 +96,7 @@ fn finish<E: Recorded>(game: &mut Match<E>, disk: &SimulatedDisk) -> Vec<u8> {
     game.end.close();
     game.settle();
     // A match that is continued in another file would be measured in part.
-    assert_eq!(disk.files(), [game.path.clone()], "the match is continued in another file");
+    assert_eq!(disk.files(), std::slice::from_ref(&game.path), "the match is continued in another file");
     disk.written(&game.path)
 }
 

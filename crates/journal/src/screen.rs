@@ -147,9 +147,7 @@ impl<E: Game> ReplayScreen<E> {
         if self.run(goal, from, until) {
             self.goal = None;
             self.clock = match goal {
-                Goal::Time(time) => {
-                    time.clamp(self.playback.time(), self.playback.end.time.max(self.playback.time()))
-                }
+                Goal::Time(time) => time.clamp(self.playback.time(), self.playback.end.time.max(self.playback.time())),
                 _ => self.playback.time(),
             };
             if self.playback.next_time().is_none() {

@@ -8,10 +8,7 @@ use mastermind::{
     solver::Hint,
 };
 
-use crate::{
-    BAR,
-    book::Added,
-};
+use crate::{BAR, book::Added};
 
 /// The messages at the end of a game, without the number of turns.
 pub(crate) fn ending(outcome: Outcome) -> [String; 2] {

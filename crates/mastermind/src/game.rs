@@ -99,16 +99,7 @@ impl Game {
     }
 
     pub(crate) fn start(rules: Rules, style: Style, code: Code) -> Self {
-        Self {
-            rules,
-            style,
-            code,
-            history: Vec::new(),
-            gone: 0,
-            revealed: None,
-            hints: 0,
-            won: false,
-        }
+        Self { rules, style, code, history: Vec::new(), gone: 0, revealed: None, hints: 0, won: false }
     }
 
     /// Applies an action of the player.

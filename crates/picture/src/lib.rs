@@ -125,12 +125,7 @@ impl Picture {
     ///
     /// # Errors
     /// When the width of the title cannot be computed.
-    pub fn headed(
-        (width, height): (u16, u16),
-        title: &str,
-        description: &str,
-        lines: &[&str],
-    ) -> anyhow::Result<Self> {
+    pub fn headed((width, height): (u16, u16), title: &str, description: &str, lines: &[&str]) -> anyhow::Result<Self> {
         let mut picture = Self::new(width, height, title, description);
         // A title can be as long as a file name.
         let size = (28.0 * (f32::from(width) - 2.0 * MARGIN) / text_width(title, 28.0, true)?).min(28.0);

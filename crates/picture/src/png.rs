@@ -11,8 +11,7 @@ use resvg::{
 use crate::{INK, Picture, Text};
 
 /// Roboto, as much of it as charts need. See `fonts/README.md`.
-const FONTS: [&[u8]; 2] =
-    [include_bytes!("../fonts/Roboto-Regular.ttf"), include_bytes!("../fonts/Roboto-Bold.ttf")];
+const FONTS: [&[u8]; 2] = [include_bytes!("../fonts/Roboto-Regular.ttf"), include_bytes!("../fonts/Roboto-Bold.ttf")];
 
 /// The only fonts that text is rendered with.
 static DATABASE: LazyLock<Arc<Database>> = LazyLock::new(|| {

@@ -31,7 +31,10 @@ const SETTLED: Duration = Duration::from_millis(200);
 pub(crate) enum Steering {
     Gui,
     /// A bot, for this many complete games; without a number it plays on.
-    Bot { bot: Bot, games: Option<u32> },
+    Bot {
+        bot: Bot,
+        games: Option<u32>,
+    },
     /// None: the client only observes.
     Nobody,
 }

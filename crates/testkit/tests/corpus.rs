@@ -27,7 +27,8 @@ fn for_each_file(target: &str, property: fn(&[u8])) {
 
 #[test]
 fn each_target_is_run_with_its_corpus() {
-    let targets: [(&str, fn(&[u8])); 16] = [
+    type Target = (&'static str, fn(&[u8]));
+    let targets: [Target; 16] = [
         ("client_message", properties::client_message),
         ("server_message", properties::server_message),
         ("robots_client_message", properties::robots::client_message),

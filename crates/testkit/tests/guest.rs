@@ -6,7 +6,7 @@ use blackjack::{
     learn::Choice,
 };
 use bytes::Bytes;
-use netcore::{Client as _, Framing, Gone, Time};
+use netcore::{Framing, Gone, Time};
 
 /// A player or a watcher.
 #[derive(Debug, Default)]

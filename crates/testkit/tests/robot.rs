@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use netcore::{Client as _, Gone, Time, wire::ShortText};
+use netcore::{Gone, Time, wire::ShortText};
 use robots::{Bot, Client, Config, InputMessage, Malformed, Parameters, ServerMessage, server::Server};
 
 /// What a test makes of the messages that a client hears.

@@ -137,7 +137,8 @@ impl Shown for Server {
     fn version(&self) -> u64 {
         let begun = |table: &Table| table.game().map_or(0, |game| 1 + u64::from(game.played()));
         self.tables().fold(0, |version: u64, table| {
-            version.wrapping_mul(1_000_003).wrapping_add(u64::from(table.number())).wrapping_mul(1_000_003) ^ begun(table)
+            version.wrapping_mul(1_000_003).wrapping_add(u64::from(table.number())).wrapping_mul(1_000_003)
+                ^ begun(table)
         })
     }
 

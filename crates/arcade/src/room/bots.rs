@@ -321,7 +321,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn bots_take_part_again_when_people_do_and_wait_a_little_for_the_others() {
-        let people = |people, players| Info { people, players, ..Info::usual(Game::Robots) };
+        let people = |people, players| Info { players, people, ..Info::usual(Game::Robots) };
         let (sender, mut info) = watch::channel(people(2, vec![seated(1, true)]));
         assert!(timeout(100 * OTHERS, invited(&mut info)).await.is_err(), "nobody wants to play");
         sender.send_replace(people(2, vec![seated(1, true), seated(2, false)]));

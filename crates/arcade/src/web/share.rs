@@ -88,9 +88,11 @@ fn winners(players: &[MatchPlayer]) -> String {
 
 fn tags(found: &Match, picture: Option<&str>) -> String {
     let title = format!("{}: {}", words(&found.game, 0).0, winners(&found.players));
-    let rows = found.players.iter().take(NAMED).map(|player| {
-        format!("{}. {}: {}", player.rank, player.name, words(&found.game, player.score).1)
-    });
+    let rows = found
+        .players
+        .iter()
+        .take(NAMED)
+        .map(|player| format!("{}. {}: {}", player.rank, player.name, words(&found.game, player.score).1));
     let mut tags = String::new();
     let mut tag = |property: &str, content: &str| {
         // Writing to a string cannot fail.
@@ -185,7 +187,10 @@ mod tests {
     fn a_result_is_told_in_words_and_no_name_becomes_markup() {
         let two = ended(&[("Ann\"><script>", 1, 200), ("Bob", 2, 50)]);
         let tags = tags(&two, Some("http://here/matches/nuggets-1.1/picture.png"));
-        assert!(tags.contains(r#"<meta property="og:title" content="Nuggets: Ann&quot;&gt;&lt;script&gt; wins" />"#), "{tags}");
+        assert!(
+            tags.contains(r#"<meta property="og:title" content="Nuggets: Ann&quot;&gt;&lt;script&gt; wins" />"#),
+            "{tags}"
+        );
         assert!(tags.contains("2. Bob: 50 nuggets") && tags.contains(r#"content="http://here/"#), "{tags}");
         let shared = ended(&[("Ann", 1, 1), ("Bob", 1, 1)]);
         assert_eq!(winners(&shared.players), "Ann and Bob share the first place");

@@ -72,7 +72,8 @@ fn whoever_does_not_want_to_wait_has_bots_at_once() {
     let room = hub.room("robots");
     let (mut browser, _) = hub.enter(&room);
     browser.0.send(tungstenite::Message::binary(b"\x00\x03Ann".to_vec())).unwrap();
-    let (head, body) = hub.request("POST", &format!("/api/rooms/{}/bots", room["id"].as_str().unwrap()), r#"{"fill": true}"#);
+    let (head, body) =
+        hub.request("POST", &format!("/api/rooms/{}/bots", room["id"].as_str().unwrap()), r#"{"fill": true}"#);
     assert!(head.starts_with("HTTP/1.1 204"), "{head} {body}");
     hub.wait("a game", |rooms| (find(rooms, &room["id"])?["phase"] == "playing").then_some(()));
 }

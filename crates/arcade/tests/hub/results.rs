@@ -175,7 +175,10 @@ fn a_match_is_told_in_all_its_forms(options: &[&str]) {
     assert!(page.contains(id), "{page}");
     // Other sites show the result of a link.
     let (head, page) = hub.get(&format!("/matches/{id}"));
-    assert!(head.starts_with("HTTP/1.1 200") && page.contains(r#"property="og:title" content="Robots: "#), "{head} {page}");
+    assert!(
+        head.starts_with("HTTP/1.1 200") && page.contains(r#"property="og:title" content="Robots: "#),
+        "{head} {page}"
+    );
     assert!(page.contains(&format!("/matches/{id}/picture.png\"")), "{page}");
     let (head, _) = hub.request("HEAD", &format!("/matches/{id}/picture.png"), "");
     assert!(head.starts_with("HTTP/1.1 200") && head.contains("content-type: image/png"), "{head}");

@@ -5,8 +5,8 @@
 mod vectors;
 
 use blackjack::{
-    config::TIMEOUT,
     Card, DealerMessage, Dialect, Hand, Name, PlayerMessage, Score, StateSpace, Verdict,
+    config::TIMEOUT,
     view::{LobbyView, SeatView, Stage, TableView},
 };
 use netcore::Phase;

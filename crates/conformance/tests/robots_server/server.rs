@@ -329,8 +329,7 @@ impl Server {
 
     fn start(&mut self) {
         self.log.clear();
-        let players =
-            if self.is(C::StartsEmpty) { BTreeMap::new() } else { self.players.iter().cloned().collect() };
+        let players = if self.is(C::StartsEmpty) { BTreeMap::new() } else { self.players.iter().cloned().collect() };
         self.tell(&ServerMessage::GameStarted { players });
         let mut board = Board::new(self.parameters.size_x, self.parameters.size_y);
         let (mut events, mut robots) = (vec![], vec![]);

@@ -1,8 +1,8 @@
 //! A minimal engine.
 
 use netcore::{
-    Admission, DecodeError, Engine, Fingerprint, Framing, Input, Outbox, Outcome, Phase, Protocol, Recorded, StateError,
-    Status, Time,
+    Admission, DecodeError, Engine, Fingerprint, Framing, Input, Outbox, Outcome, Phase, Protocol, Recorded,
+    StateError, Status, Time,
 };
 use serde::{Deserialize, Serialize};
 

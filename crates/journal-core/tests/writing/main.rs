@@ -107,7 +107,7 @@ fn of_a_malformed_message_only_the_error_is_recorded() {
 
 #[test]
 fn a_malformed_message_that_was_recorded_with_its_bytes_is_replayed() {
-    let mut bench = Bench::new(SyncPolicy::Interval).joined();
+    let bench = Bench::new(SyncPolicy::Interval).joined();
     let head = reader(&bench.bytes()).head().clone();
     let mut excerpt = Excerpt::new(&head);
     let mut all = arrivals(&bench.bytes());

@@ -196,8 +196,7 @@ mod tests {
     #[test]
     fn colours_differ_and_are_absent_without_colour() {
         for depth in [Depth::True, Depth::Indexed, Depth::Sixteen] {
-            let backgrounds: Vec<_> =
-                (0..8).filter_map(Peg::new).map(|peg| style(depth, Role::Peg(peg)).bg).collect();
+            let backgrounds: Vec<_> = (0..8).filter_map(Peg::new).map(|peg| style(depth, Role::Peg(peg)).bg).collect();
             for (index, background) in backgrounds.iter().enumerate() {
                 assert!(!backgrounds[..index].contains(background), "{depth:?} {index}");
             }

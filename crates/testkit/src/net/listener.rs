@@ -10,11 +10,7 @@ use bytes::BytesMut;
 use netcore::Role;
 use netshell::{ByteStream, Listen};
 
-use super::{
-    arrived::End,
-    streams::Segments,
-    world::Shared,
-};
+use super::{arrived::End, streams::Segments, world::Shared};
 
 /// A listener.
 #[derive(Debug)]

@@ -33,8 +33,7 @@ pub fn room(script: &[u8]) {
         1 => play(blackjack::Server::new(dealer()).expect("rules"), script),
         2 => {
             let (parameters, turn_duration) = (parameters(), second);
-            let config =
-                robots::Config { parameters, turn_duration, initial_blocks: 2, seed: 1, max_history: 100_000 };
+            let config = robots::Config { parameters, turn_duration, initial_blocks: 2, seed: 1, max_history: 100_000 };
             play(robots::Server::new(config).expect("rules"), script);
         }
         _ => {
@@ -152,7 +151,11 @@ where
         loop {
             let before = self.game.room.room().clone();
             let split = self.game.room.split(peer, &unread);
-            assert_eq!(encode_state(self.game.room.room()), encode_state(&before), "to split a message off is no input");
+            assert_eq!(
+                encode_state(self.game.room.room()),
+                encode_state(&before),
+                "to split a message off is no input"
+            );
             let progress = match split {
                 Split::Incomplete => break,
                 Split::Ignored => Progress::Ignored,
