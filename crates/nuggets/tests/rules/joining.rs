@@ -147,11 +147,8 @@ fn a_starting_spot_is_drawn_from_all_that_are_empty() {
     assert!(met.iter().all(|&times| times > 20), "{met:?}");
 }
 
-#[test]
-fn play_again_before_the_first_key_brings_the_joining_messages_again() {
-    let mut table = plain("A.B3");
-    table.check(
-        "
+transcripts! {
+    play_again_before_the_first_key_brings_the_joining_messages_again: plain("A.B3") => r"
         Alice > PLAY Alice
             Alice < OK A
             Alice < GRID 1 4
@@ -165,13 +162,14 @@ fn play_again_before_the_first_key_brings_the_joining_messages_again() {
             Alice < GRID 1 4
             Alice < GOLD 0 0 3
             Alice < DISPLAY [@B.*]
-        ",
-    );
-    assert_eq!(table.game().players().len(), 2);
-    assert_eq!(table.game().players()[0].name.as_str(), "Alice", "the first name stays");
-}
+        # There are still two players, and the first name stays.
+        stop
+            Alice < QUIT The server was stopped.\nA          0 Alice\nB          0 Bob
+            Bob < QUIT The server was stopped.\nA          0 Alice\nB          0 Bob
+            Alice closed
+            Bob closed
+    ";
 
-transcripts! {
     play_again_after_the_first_key_is_an_error: plain("AB.3") => r"
         Alice > KEY h
         Alice > PLAY Alice

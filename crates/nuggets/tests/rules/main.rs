@@ -1,26 +1,5 @@
 //! The rules of nuggets, one named test each, as transcripts of a server: what comes in, and to the byte what goes out.
 //!
-//! | module | rules |
-//! |--------|-------|
-//! | [`joining`] | PLAY and SPECTATE: who is let in, what a newcomer is told, names and letters |
-//! | [`moving`] | keys: steps, runs, swaps, gold, and who hears of it in which order |
-//! | [`ending`] | Q and what stays behind; the last nugget, the table, the server's own end |
-//! | [`seeing`] | pictures: what is visible from where |
-//! | [`knowing`] | what a DISPLAY shows of what was seen before |
-//! | [`options`] | the extras, each alone and off by default |
-//! | [`strangers`] | what an address may cost before it has shown that it is there |
-//! | [`malformed`] | datagrams that are no messages |
-//! | [`maps`] | the map checker on bad maps, and the maps of this project |
-//! | [`model`] | long random games against a slow and obvious second implementation |
-//! | [`replay`] | any inputs in any order; same seed, same inputs: same bytes; and a game kept in `tests/data` |
-//! | [`links`] | streams and messages beside datagrams: how messages are marked off, and who is paced |
-//! | [`observing`] | what a log or a lobby is told |
-//! | [`journal`] | random games over all links, and the fingerprint that tells states apart |
-//! | [`resuming`] | a state that is serialized, restored and continued; what each peer is sent afterwards |
-//! | [`damaged`] | set-ups and states that no server can have |
-//! | [`document`] | the examples in docs/protocols/nuggets.md |
-//! | [`page`] | what the page of the hub repeats of the rules, as vectors for its tests |
-//!
 //! [`table`] plays the network: it knows peers by name and hands datagrams over as the UDP shell does. [`room`] hands bytes to a
 //! room, over any link.
 //!
