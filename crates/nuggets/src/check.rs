@@ -29,11 +29,8 @@ pub enum Breach {
     Unplayable(ParseGridError),
     /// A slip that a server puts right.
     Repaired(Repair),
-    /// Too few room spots for a full table and the largest number of piles.
-    FewRoomSpots {
-        /// How many there are.
-        count: usize,
-    },
+    /// Too few room spots, namely so many, for a full table and the largest number of piles.
+    FewRoomSpots(usize),
     /// A place where the drawing breaks a rule.
     At {
         /// The place.
@@ -55,7 +52,7 @@ impl fmt::Display for Breach {
         match self {
             Self::Unplayable(error) => error.fmt(f),
             Self::Repaired(repair) => repair.fmt(f),
-            Self::FewRoomSpots { count } => {
+            Self::FewRoomSpots(count) => {
                 let Rules { max_piles, .. } = Rules::default();
                 let wanted = MAX_PLAYERS + max_piles as usize;
                 write!(f, "{count} room spots are too few: {MAX_PLAYERS} players and {max_piles} piles need {wanted}")
@@ -92,7 +89,7 @@ pub fn check_map(text: &[u8]) -> Report {
     breaches.extend(repairs.into_iter().map(Breach::Repaired));
     let count = grid.room_spots().len();
     if count < MAX_PLAYERS + Rules::default().max_piles as usize {
-        breaches.push(Breach::FewRoomSpots { count });
+        breaches.push(Breach::FewRoomSpots(count));
     }
     let mut placed = drawing(&grid);
     placed.extend(unreachable(&grid));
@@ -260,17 +257,7 @@ fn unreachable(grid: &Grid) -> Vec<Breach> {
         if !matches!(byte, ROOM | PASSAGE) || met[usize::from(offset)] {
             continue;
         }
-        met[usize::from(offset)] = true;
-        let mut open = vec![Cell(offset)];
-        let mut count = 0;
-        while let Some(cell) = open.pop() {
-            count += 1;
-            for next in Direction::ALL.into_iter().filter_map(|way| grid.step(cell, way)) {
-                if !core::mem::replace(&mut met[next.index()], true) {
-                    open.push(next);
-                }
-            }
-        }
+        let count = grid.reach(Cell(offset), &mut met).count();
         parts.push((Cell(offset), count));
     }
     let Some(&(largest, _)) = parts.iter().max_by_key(|&&(first, count)| (count, core::cmp::Reverse(first))) else {

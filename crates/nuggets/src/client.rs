@@ -163,13 +163,6 @@ impl Client {
         self.end.as_ref()
     }
 
-    /// How long the server has not answered; `None` while nothing is amiss.
-    ///
-    /// A server sends nothing when nothing happens, so silence is counted from a key that nothing followed.
-    pub(crate) fn silent_for(&self, now: Time) -> Option<Duration> {
-        self.timers.silent_for(now)
-    }
-
     /// How long the server's port has been closed, as far as the system has told and nothing was heard since.
     pub fn closed_for(&self, now: Time) -> Option<Duration> {
         self.timers.closed_for(now)

@@ -64,11 +64,8 @@ impl Default for Rules {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum ConfigError {
     /// No gold, or more than a game may hold.
-    #[error("{gold} nuggets are not possible: 1 to {MAX_GOLD} are")]
-    Gold {
-        /// The amount.
-        gold: u32,
-    },
+    #[error("{0} nuggets are not possible: 1 to {MAX_GOLD} are")]
+    Gold(u32),
     /// No piles at all, or a range that ends before it begins.
     #[error("{min} to {max} piles are not possible: at least 1, and the least number not above the largest")]
     Piles {
@@ -86,11 +83,8 @@ pub enum ConfigError {
         min: u32,
     },
     /// A share above the whole.
-    #[error("{percent} percent of a purse cannot be taken: at most 100 can")]
-    Steal {
-        /// The share.
-        percent: u8,
-    },
+    #[error("{0} percent of a purse cannot be taken: at most 100 can")]
+    Steal(u8),
     /// A player who sees nothing.
     #[error("a radius of 0 shows nothing: at least 1 is needed")]
     Vision,
@@ -107,7 +101,7 @@ impl Rules {
     pub const fn check(&self) -> Result<(), ConfigError> {
         let Self { gold, min_piles: min, max_piles: max, .. } = *self;
         if gold == 0 || gold > MAX_GOLD {
-            return Err(ConfigError::Gold { gold });
+            return Err(ConfigError::Gold(gold));
         }
         if min == 0 || min > max {
             return Err(ConfigError::Piles { min, max });
@@ -116,7 +110,7 @@ impl Rules {
             return Err(ConfigError::TooFewNuggets { gold, min });
         }
         if self.steal_percent > 100 {
-            return Err(ConfigError::Steal { percent: self.steal_percent });
+            return Err(ConfigError::Steal(self.steal_percent));
         }
         if matches!(self.vision.radius, Some(0)) {
             return Err(ConfigError::Vision);

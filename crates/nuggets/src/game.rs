@@ -3,7 +3,7 @@
 mod outcome;
 pub(crate) mod state;
 
-use alloc::{collections::BTreeMap, collections::VecDeque, sync::Arc, vec, vec::Vec};
+use alloc::{collections::BTreeMap, sync::Arc, vec, vec::Vec};
 use netcore::Digest;
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
@@ -330,19 +330,8 @@ impl Game {
     // a player. A pile there grows.
     fn nearest_free_spot(&self, cell: Cell) -> Option<Cell> {
         let mut met = vec![false; self.grid.text().len()];
-        let mut queue = VecDeque::from([cell]);
-        met[cell.index()] = true;
-        while let Some(cell) = queue.pop_front() {
-            if self.grid.at(cell) == ROOM && self.standing_at(cell).is_none() {
-                return Some(cell);
-            }
-            for next in Direction::ALL.into_iter().filter_map(|way| self.grid.step(cell, way)) {
-                if !core::mem::replace(&mut met[next.index()], true) {
-                    queue.push_back(next);
-                }
-            }
-        }
-        None
+        let free = |&cell: &Cell| self.grid.at(cell) == ROOM && self.standing_at(cell).is_none();
+        self.grid.reach(cell, &mut met).find(free)
     }
 
     fn standing_at(&self, cell: Cell) -> Option<PlayerId> {

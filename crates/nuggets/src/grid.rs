@@ -2,8 +2,8 @@
 
 mod place;
 
-use alloc::{boxed::Box, string::String, vec, vec::Vec};
-use core::{fmt, ops::Range};
+use alloc::{boxed::Box, collections::VecDeque, string::String, vec, vec::Vec};
+use core::{fmt, iter, mem, ops::Range};
 use thiserror::Error;
 
 use crate::protocol::{DISPLAY_HEADER, MAX_DATAGRAM};
@@ -39,7 +39,7 @@ pub enum ParseGridError {
     #[error("the map is empty")]
     Empty,
     /// A character that no map holds.
-    #[error("{at}: {} is no map character; a map is made of ' ' '-' '|' '+' '.' '#'", Shown(*.byte))]
+    #[error("{at}: '{}' is no map character; a map is made of ' ' '-' '|' '+' '.' '#'", .byte.escape_ascii())]
     Foreign {
         /// Where it stands.
         at: Position,
@@ -97,15 +97,6 @@ const fn display_bytes(rows: usize, cols: usize) -> usize {
 
 /// Bytes of a map file that are worth reading: more than any valid map has, carriage returns included.
 pub const MAX_MAP_FILE: usize = 2 * MAX_DATAGRAM;
-
-// A byte as a message to people may show it.
-struct Shown(u8);
-
-impl fmt::Display for Shown {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "'{}'", self.0.escape_ascii())
-    }
-}
 
 impl Grid {
     /// Reads a map, puts right what can be (short rows, carriage returns, a missing last newline) and says so.
@@ -208,6 +199,22 @@ impl Grid {
         // A step over the left or right edge lands on a newline, which is no spot, so only top and bottom are special.
         let cell = Cell(u16::try_from(i32::from(from.0) + direction.offset(self.cols)).ok()?);
         matches!(*self.text.get(cell.index())?, ROOM | PASSAGE).then_some(cell)
+    }
+
+    /// The cells that steps lead to from `from`, those first that are fewer steps away, but for those in `met`, in which they are
+    /// marked.
+    pub(crate) fn reach(&self, from: Cell, met: &mut [bool]) -> impl Iterator<Item = Cell> {
+        met[from.index()] = true;
+        let mut queue = VecDeque::from([from]);
+        iter::from_fn(move || {
+            let cell = queue.pop_front()?;
+            for next in Direction::ALL.into_iter().filter_map(|way| self.step(cell, way)) {
+                if !mem::replace(&mut met[next.index()], true) {
+                    queue.push_back(next);
+                }
+            }
+            Some(cell)
+        })
     }
 }
 

@@ -66,7 +66,7 @@ impl Client {
             Phase::Joining { .. } if is_closed => return Some("Its port is closed.".into()),
             Phase::Leaving { .. } => return None,
             Phase::Playing => {
-                let silence = self.silent_for(now).map(|silence| silence.as_secs());
+                let silence = self.timers.silent_for(now).map(|silence| silence.as_secs());
                 if is_closed {
                     return Some(match silence {
                         _ if !self.timers.has_reopened(now) => "Server gone: port closed".into(),

@@ -150,23 +150,23 @@ fn leaving_says_q_twice_and_waits_for_the_goodbye_only_so_long() {
 #[test]
 fn silence_is_counted_from_a_key_that_nothing_followed() {
     let mut client = joined();
-    assert_eq!(client.silent_for(at(100)), None, "nothing happens, nothing is amiss");
+    assert_eq!(client.timers.silent_for(at(100)), None, "nothing happens, nothing is amiss");
     client.act(at(100), Command::Key(b'h'));
-    assert_eq!(client.silent_for(at(102)), None);
+    assert_eq!(client.timers.silent_for(at(102)), None);
     assert_eq!(client.deadline(at(100)), Some(at(103)));
     assert_eq!(client.deadline(at(103)), Some(at(104)));
     assert_eq!(client.status(at(105)), "Player A has 0 nuggets (250 nuggets unclaimed).  No answer for 5 s");
     client.disconnected(START, Gone::Broken);
     assert_eq!(client.status(at(105)), "Player A has 0 nuggets (250 nuggets unclaimed).  Server gone: port closed");
     client.receive(at(106), b"DISPLAY\n@..\n  #\n").unwrap();
-    assert_eq!(client.silent_for(at(200)), None);
+    assert_eq!(client.timers.silent_for(at(200)), None);
     // A wall, the edge of the map, and a key that means nothing: none of them need be answered.
     for key in [b'j', b'h', b'k', b'J', b'?', b' '] {
         client.act(at(200), Command::Key(key));
     }
-    assert_eq!(client.silent_for(at(300)), None);
+    assert_eq!(client.timers.silent_for(at(300)), None);
     client.act(at(300), Command::Key(b'L'));
-    assert!(client.silent_for(at(304)).is_some());
+    assert!(client.timers.silent_for(at(304)).is_some());
 }
 
 #[test]

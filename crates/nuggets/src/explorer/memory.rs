@@ -97,21 +97,11 @@ impl Memory {
     }
 
     /// What is added to a cell for one step; adding wraps.
-    pub(super) const fn step(&self, direction: Direction) -> usize {
-        let (rows, cols) = direction.delta();
-        let vertical = match rows {
-            0 => 0,
-            1.. => self.stride,
-            _ => self.stride.wrapping_neg(),
-        };
-        match cols {
-            0 => vertical,
-            1.. => vertical.wrapping_add(1),
-            _ => vertical.wrapping_sub(1),
-        }
+    pub(super) fn step(&self, direction: Direction) -> usize {
+        // The margin has one cell for each row, as a grid's text has a newline.
+        0_usize.wrapping_add_signed(isize::try_from(direction.offset(self.size.1)).unwrap_or_default())
     }
 
-    /// Whether it lies in the grid.
     pub(super) fn is_inside(&self, cell: usize) -> bool {
         self.cells[cell] != b'\n'
     }
@@ -121,12 +111,10 @@ impl Memory {
         matches!(self.cells[cell], ROOM | PASSAGE)
     }
 
-    /// Whether nothing is known about it.
     pub(super) fn is_unknown(&self, cell: usize) -> bool {
         self.cells[cell] == ROCK && self.marks[cell] & KNOWN == 0
     }
 
-    /// Whether gold is remembered anywhere.
     pub(super) fn has_gold(&self) -> bool {
         !self.gold.is_empty()
     }

@@ -42,16 +42,8 @@ impl Model {
         let width = map.find('\n').unwrap() + 1;
         let place = |cell: nuggets::Cell| place_of(cell.index(), width);
         let piles = table.game().piles().iter().map(|(&cell, &nuggets)| (place(cell), nuggets)).collect();
-        let rules = *table.game().rules();
-        Self {
-            map: rows_of(map),
-            rules,
-            piles,
-            players: vec![],
-            watched: false,
-            watched_since: 0,
-            sights: BTreeMap::new(),
-        }
+        let (map, rules) = (rows_of(map), *table.game().rules());
+        Self { map, rules, piles, players: vec![], watched: false, watched_since: 0, sights: BTreeMap::new() }
     }
 
     fn at(&self, (row, col): Place) -> u8 {
@@ -89,7 +81,6 @@ impl Model {
 
     // What a viewer sees of the whole map; `None` is the spectator.
     fn picture(&mut self, viewer: Option<usize>) -> String {
-        let letter = |player: usize| char::from(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"[player]);
         let seen = match viewer {
             Some(player) => self.players[player].at.map_or_else(BTreeSet::new, |at| self.sight(at)),
             None => self.places().into_iter().collect(),
@@ -146,8 +137,8 @@ impl Model {
     }
 
     fn welcome(&mut self, viewer: Option<usize>) -> Vec<Said> {
-        let letter = viewer.map(|player| char::from(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"[player]));
-        let mut said: Vec<Said> = letter.map(|letter| self.tell(viewer, format!("OK {letter}"))).into_iter().collect();
+        let ok = viewer.map(|player| self.tell(viewer, format!("OK {}", letter(player))));
+        let mut said: Vec<Said> = ok.into_iter().collect();
         said.push(self.tell(viewer, format!("GRID {} {}", self.map.len(), self.map[0].len())));
         said.push(self.gold(viewer, 0));
         let picture = self.picture(viewer);
@@ -227,7 +218,6 @@ impl Model {
         }
         said.extend(self.displays());
         for (victim, nuggets) in thefts {
-            let letter = |player: usize| char::from(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"[player]);
             let (thief_has, victim_has) = (self.players[player].purse, self.players[victim].purse);
             let text = format!("ERROR you stole {nuggets} nuggets from {}; you have {thief_has} now", letter(victim));
             said.push(self.tell(Some(player), text));
@@ -241,7 +231,7 @@ impl Model {
     }
 
     fn finish(&mut self) -> Vec<Said> {
-        let rows = self.players.iter().zip("ABCDEFGHIJKLMNOPQRSTUVWXYZ".chars());
+        let rows = self.players.iter().zip((0..).map(letter));
         let rows = rows.map(|(player, letter)| format!("\n{letter} {:10} {}", player.purse, player.name));
         let table = format!("GAME OVER:{}", rows.collect::<String>());
         let present = self.present();
@@ -285,6 +275,10 @@ impl Model {
         }
         None
     }
+}
+
+fn letter(player: usize) -> char {
+    char::from(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"[player])
 }
 
 fn place_of(offset: usize, width: usize) -> Place {

@@ -36,19 +36,11 @@ pub(crate) fn plain(drawing: &str) -> Table {
     Table::drawn(Rules::default(), drawing)
 }
 
-/// One thing that the server did.
+/// One thing that the server did: it sent a datagram, forgot somebody, or wrote to its standard output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Said {
-    /// It sent a datagram.
-    Told {
-        /// To whom.
-        who: String,
-        /// Its bytes.
-        frame: Bytes,
-    },
-    /// It forgot somebody.
+    Told { who: String, frame: Bytes },
     Closed(String),
-    /// It wrote to its standard output.
     Printed(String),
 }
 
@@ -118,8 +110,8 @@ impl Table {
             if !table.game().piles().keys().map(|cell| cell.index()).eq(piles.iter().copied()) || !fits(table.game()) {
                 return None;
             }
-            for (name, &drawn) in NAMES.iter().zip(&players) {
-                table.send(name, format!("PLAY {name}"));
+            for (&name, &drawn) in NAMES.iter().zip(&players) {
+                table.join(&[name]);
                 let stands = table.game().players().last().and_then(|player| player.cell);
                 if stands.map(nuggets::Cell::index) != Some(drawn) {
                     return None;
@@ -131,12 +123,10 @@ impl Table {
         table.unwrap_or_else(|| panic!("no seed makes\n{drawing}"))
     }
 
-    /// The game as it is.
     pub(crate) fn game(&self) -> &Game {
         self.server.game()
     }
 
-    /// The engine, to look at.
     pub(crate) fn server(&self) -> &Server {
         &self.server
     }
@@ -162,6 +152,13 @@ impl Table {
             Err(why) => Input::Malformed { peer, why },
         }));
         said
+    }
+
+    /// Those who play under these names join; what follows from that does not matter.
+    pub(crate) fn join(&mut self, names: &[&str]) {
+        for name in names {
+            self.send(name, format!("PLAY {name}"));
+        }
     }
 
     /// A peer is there before it has said anything.
@@ -208,7 +205,6 @@ impl Table {
         said
     }
 
-    /// The server is stopped from outside.
     pub(crate) fn stop(&mut self) -> Vec<Said> {
         self.input(Input::Stop(Leave::Over))
     }
