@@ -1,6 +1,5 @@
 //! Opponents: players that play by themselves, as well and as fast as their level says.
 
-mod pace;
 pub(crate) mod typist;
 
 use core::time::Duration;

@@ -134,8 +134,7 @@ impl Seat {
         change(digest, facts::PROVEN, self.peer, self.proven.into(), true.into());
         self.proven = true;
         if timed {
-            change(digest, facts::LAST_KEY, self.peer, self.last_key.as_nanos(), now.as_nanos());
-            self.last_key = now;
+            self.begin(now, digest);
         }
     }
 
