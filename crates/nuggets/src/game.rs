@@ -117,16 +117,10 @@ pub enum Event {
     },
 }
 
-/// Why nobody can join.
+/// Why nobody can join: all letters are given away, or no room spot is free.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-pub enum JoinError {
-    /// All letters are given away.
-    #[error("{MAX_PLAYERS} players have joined already")]
-    NoLetter,
-    /// No room spot is empty.
-    #[error("no room spot is free")]
-    NoSpot,
-}
+#[error("no more players can join")]
+pub struct Full;
 
 /// An action of somebody who does not take part (any more). The game is as it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
@@ -240,15 +234,15 @@ impl Game {
     /// Lets a player in, on a random room spot without player and pile.
     ///
     /// # Errors
-    /// [`JoinError`] when there is no letter or no such spot left; nothing has changed then.
-    pub fn join(&mut self, name: Name, rng: &mut impl Rng) -> Result<(PlayerId, Event), JoinError> {
-        let letter = Letter::from_index(self.players.len()).ok_or(JoinError::NoLetter)?;
-        let id = PlayerId(u8::try_from(self.players.len()).map_err(|_| JoinError::NoLetter)?);
+    /// [`Full`] when there is no letter or no such spot left; nothing has changed then.
+    pub fn join(&mut self, name: Name, rng: &mut impl Rng) -> Result<(PlayerId, Event), Full> {
+        let letter = Letter::from_index(self.players.len()).ok_or(Full)?;
+        let id = PlayerId(u8::try_from(self.players.len()).map_err(|_| Full)?);
         let free: Vec<Cell> =
             self.grid.room_spots().iter().copied().filter(|&spot| self.content(spot) == ROOM).collect();
         let count = u32::try_from(free.len()).unwrap_or(u32::MAX);
         if count == 0 {
-            return Err(JoinError::NoSpot);
+            return Err(Full);
         }
         let cell = free[rng.random_range(0..count) as usize];
         self.digest.toggle(NAMED, id.0.into(), hash(name.as_str().as_bytes()));

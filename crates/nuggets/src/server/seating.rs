@@ -12,7 +12,7 @@ use super::{
     seat::{Role, Seat, Stranger},
 };
 use crate::{
-    game::{Action, JoinError, MAX_PLAYERS, PlayerId},
+    game::{Action, MAX_PLAYERS, PlayerId},
     protocol::{Name, ServerMessage},
 };
 
@@ -36,9 +36,8 @@ impl Server {
         self.toggle_game();
         let joined = self.game.join(name, &mut self.rng);
         self.toggle_game();
-        let (player, event) = match joined {
-            Ok(joined) => joined,
-            Err(JoinError::NoLetter | JoinError::NoSpot) => return self.say(peer, &ServerMessage::Quit(FULL), out),
+        let Ok((player, event)) = joined else {
+            return self.say(peer, &ServerMessage::Quit(FULL), out);
         };
         self.views.update(&self.game, &[event]);
         self.take_seat(now, peer, Role::Player(player), out);

@@ -110,39 +110,31 @@ impl Server {
 
     /// A DISPLAY to everybody but `except`, since `actor` did something.
     pub(super) fn displays(&mut self, now: Time, actor: Option<PlayerId>, except: Option<PeerId>, out: &mut Outbox) {
-        let mut again = None;
-        for seat in self.seats.values_mut().filter(|seat| Some(seat.peer) != except) {
-            let Some(frame) = display(&self.views, seat) else { continue };
-            let later = seat.show(now, cause(seat, actor), frame, (out, &mut self.digest));
-            again = again.into_iter().chain(later).min();
-        }
-        self.wake_at(again);
+        self.show(now, |seat| (Some(seat.peer) != except).then(|| cause(seat, actor)), out);
     }
 
     // A DISPLAY to `actor`; to the others when it is time to catch up.
     fn display_later(&mut self, now: Time, actor: PlayerId, out: &mut Outbox) {
-        let mut again = None;
-        for seat in self.seats.values_mut() {
-            if cause(seat, Some(actor)) == Cause::Others {
-                seat.owe(Cause::Others, &mut self.digest);
-            } else if let Some(frame) = display(&self.views, seat) {
-                again = seat.show(now, Cause::Own, frame, (out, &mut self.digest));
-            }
+        for seat in self.seats.values_mut().filter(|seat| cause(seat, Some(actor)) == Cause::Others) {
+            seat.owe(Cause::Others, &mut self.digest);
         }
+        self.show(now, |seat| Some(cause(seat, Some(actor))).filter(|&cause| cause == Cause::Own), out);
         let due = self.catch_up.unwrap_or_else(|| now.plus(CATCH_UP));
         self.set_catch_up(Some(due));
-        self.wake_at(again.into_iter().chain([due]).min());
+        self.wake_at(Some(due));
     }
 
     /// The DISPLAYs that had to wait, as far as they may be sent now.
     pub(super) fn owed_displays(&mut self, now: Time, out: &mut Outbox) {
+        let waits = self.catch_up.is_some();
+        self.show(now, |seat| seat.owed().filter(|&cause| cause == Cause::Own || !waits), out);
+    }
+
+    // A DISPLAY to whoever has a cause for it.
+    fn show(&mut self, now: Time, cause: impl Fn(&Seat) -> Option<Cause>, out: &mut Outbox) {
         let mut again = None;
         for seat in self.seats.values_mut() {
-            let Some(cause) = seat.owed() else { continue };
-            if cause == Cause::Others && self.catch_up.is_some() {
-                continue;
-            }
-            let Some(frame) = display(&self.views, seat) else { continue };
+            let (Some(cause), Some(frame)) = (cause(seat), display(&self.views, seat)) else { continue };
             let later = seat.show(now, cause, frame, (out, &mut self.digest));
             again = again.into_iter().chain(later).min();
         }
