@@ -24,28 +24,7 @@ transcripts! {
             Bob < DISPLAY [@..*]
             Sam < DISPLAY [B..*]
     ";
-}
 
-#[test]
-fn q_from_a_stranger_does_not_touch_the_spectator() {
-    let mut table = plain("A.4");
-    table.send("Sam", "SPECTATE");
-    assert_eq!(table.send("Mallory", "KEY Q"), []);
-    // Even a shell that hands such a key over does no harm by it.
-    let mut said = vec![];
-    let peer = table.connect("Mallory", Role::Player, Link::Datagram, &mut said);
-    said.extend(table.input(Input::Message { peer, message: ClientMessage::Key(b'Q') }));
-    assert_eq!(said, [Said::Closed("Mallory".into())]);
-    table.check(
-        "
-        Alice > KEY l
-            Alice < DISPLAY [.@*]
-            Sam < DISPLAY [.A*]
-        ",
-    );
-}
-
-transcripts! {
     a_player_whose_port_is_closed_has_quit: plain("A2B..4") => "
         Alice types l
         gone Alice
@@ -81,15 +60,7 @@ transcripts! {
             Sam closed
             stdout: GAME OVER:\nA          0 Alice\nB          3 Bob
     ";
-}
 
-/// A game of so much gold in so many piles, in which a purse loses `steal_percent`.
-fn rich(gold: u32, steal_percent: u8, drawing: &str, piles: &[u32]) -> Table {
-    let config = Config { rules: Rules { gold, steal_percent, ..Rules::default() }, ..Config::default() };
-    Table::fitting(config, drawing, |game| game.piles().values().eq(piles))
-}
-
-transcripts! {
     /// The table that the rule shows, at the end of a game that makes it: Bob takes from Carol, Alice takes from Bob.
     the_table_is_the_rule_s_to_the_byte: rich(250, 8, "ABC11", &[136, 114]) => r"
         Carol > KEY l
@@ -137,6 +108,31 @@ transcripts! {
             Carol closed
             stdout: GAME OVER:\nA          2 Alice\nB          0 Bob\nC          3 Carol
     ";
+}
+
+#[test]
+fn q_from_a_stranger_does_not_touch_the_spectator() {
+    let mut table = plain("A.4");
+    table.send("Sam", "SPECTATE");
+    assert_eq!(table.send("Mallory", "KEY Q"), []);
+    // Even a shell that hands such a key over does no harm by it.
+    let mut said = vec![];
+    let peer = table.connect("Mallory", Role::Player, Link::Datagram, &mut said);
+    said.extend(table.input(Input::Message { peer, message: ClientMessage::Key(b'Q') }));
+    assert_eq!(said, [Said::Closed("Mallory".into())]);
+    table.check(
+        "
+        Alice > KEY l
+            Alice < DISPLAY [.@*]
+            Sam < DISPLAY [.A*]
+        ",
+    );
+}
+
+/// A game of so much gold in so many piles, in which a purse loses `steal_percent`.
+fn rich(gold: u32, steal_percent: u8, drawing: &str, piles: &[u32]) -> Table {
+    let config = Config { rules: Rules { gold, steal_percent, ..Rules::default() }, ..Config::default() };
+    Table::fitting(config, drawing, |game| game.piles().values().eq(piles))
 }
 
 #[test]
