@@ -124,12 +124,10 @@ impl Grid {
                 return Err(ParseGridError::Foreign { at: Position::new(clamp(row), clamp(col)), byte: line[col] });
             }
         }
-        let (Ok(rows16), Ok(cols16)) = (u16::try_from(rows), u16::try_from(cols)) else {
+        let size = u16::try_from(rows).ok().zip(u16::try_from(cols).ok());
+        let Some((rows16, cols16)) = size.filter(|_| display_bytes(rows, cols) <= MAX_DATAGRAM) else {
             return Err(ParseGridError::TooLarge { rows, cols });
         };
-        if display_bytes(rows, cols) > MAX_DATAGRAM {
-            return Err(ParseGridError::TooLarge { rows, cols });
-        }
         let mut grid = Vec::with_capacity(rows * (cols + 1));
         for (row, line) in lines.iter().enumerate() {
             if line.len() < cols {

@@ -60,11 +60,6 @@ struct Gap {
 }
 
 impl Gap {
-    /// The whole quadrant, up to a column that no target reaches.
-    const fn up_to(cols: usize) -> Self {
-        Self { low: 0, high: below(cols as u64, 1) }
-    }
-
     /// The last column of row `i` that does not lie in the gap because it is too near.
     fn before(self, i: usize) -> usize {
         index((self.low * i as u64) >> POINT)
@@ -174,7 +169,8 @@ impl Sighter {
         let Self { plane, seen, gaps, narrowed, work, .. } = self;
         let (cols, words) = (plane.cols - 1 - col, plane.words);
         gaps.clear();
-        gaps.push(Gap::up_to(cols + 1));
+        // The whole quadrant, up to a column that no target reaches.
+        gaps.push(Gap { low: 0, high: below(cols as u64 + 1, 1) });
         let mut nearer = plane.row(quadrant.side, row);
         for i in 1..=rows {
             let at = if quadrant.up { row - i } else { row + i };

@@ -35,12 +35,10 @@ impl Purses {
         *purse = purse.saturating_add(fresh);
     }
 
-    /// Letters and what they have collected.
     pub(super) fn known(&self) -> impl Iterator<Item = (Letter, u32)> {
         self.known.iter().map(|(&letter, &purse)| (letter, purse))
     }
 
-    /// Gold whose collector is unknown.
     pub(super) const fn unknown(&self) -> u32 {
         self.unknown
     }

@@ -311,12 +311,9 @@ impl Memory {
         Direction::ALL.map(|direction| cell.wrapping_add(self.step(direction)))
     }
 
-    fn rows_and_cols_between(&self, from: usize, to: usize) -> (usize, usize) {
-        ((from / self.stride).abs_diff(to / self.stride), (from % self.stride).abs_diff(to % self.stride))
-    }
-
     fn distance_squared(&self, from: usize, to: usize) -> usize {
-        let (rows, cols) = self.rows_and_cols_between(from, to);
+        let rows = (from / self.stride).abs_diff(to / self.stride);
+        let cols = (from % self.stride).abs_diff(to % self.stride);
         rows * rows + cols * cols
     }
 

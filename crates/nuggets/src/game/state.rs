@@ -35,7 +35,6 @@ struct PlayerState {
 }
 
 impl Game {
-    /// Its state as plain data.
     pub(crate) fn state(&self) -> GameState {
         let player =
             |player: &Player| PlayerState { name: player.name.to_string(), purse: player.purse, cell: player.cell };

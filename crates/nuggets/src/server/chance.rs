@@ -12,7 +12,6 @@ pub(super) struct Chance {
 }
 
 impl Chance {
-    /// A generator that nothing was drawn from.
     pub(super) fn new(seed: u128) -> Self {
         Self { generator: generator(seed), drawn: 0 }
     }
@@ -24,7 +23,6 @@ impl Chance {
         Self { generator, drawn }
     }
 
-    /// How many numbers were drawn.
     pub(super) const fn drawn(&self) -> u64 {
         self.drawn
     }

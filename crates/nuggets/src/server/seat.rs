@@ -64,7 +64,6 @@ pub(super) struct Seat {
 }
 
 impl Seat {
-    /// A seat for a stranger.
     pub(super) fn new(now: Time, peer: PeerId, role: Role, stranger: Stranger) -> Self {
         let Stranger { address, link } = stranger;
         Self {
@@ -191,11 +190,6 @@ impl Seat {
         self.set_owed(self.owed.max(Some(cause)), digest);
     }
 
-    /// The newest DISPLAY is on its way.
-    pub(super) fn owe_nothing(&mut self, digest: &mut Digest) {
-        self.set_owed(None, digest);
-    }
-
     // What is paid from. Nobody can forge the address of a stream, and what others do is paid for by them.
     const fn allowance(&mut self, cause: Cause) -> Option<&mut Allowance> {
         match (self.link, self.proven, cause) {
@@ -205,7 +199,7 @@ impl Seat {
         }
     }
 
-    fn set_owed(&mut self, owed: Option<Cause>, digest: &mut Digest) {
+    pub(super) fn set_owed(&mut self, owed: Option<Cause>, digest: &mut Digest) {
         change(digest, facts::OWED, self.peer, owed_number(self.owed), owed_number(owed));
         self.owed = owed;
     }

@@ -94,7 +94,7 @@ impl Server {
     /// All that somebody who has a seat may know.
     pub(super) fn tell_all(&mut self, peer: PeerId, out: &mut Outbox) {
         let Some(seat) = self.seats.get_mut(&peer) else { return };
-        seat.owe_nothing(&mut self.digest);
+        seat.set_owed(None, &mut self.digest);
         let (role, framing) = (seat.role, seat.framing());
         let Some(display) = display(&self.views, seat) else { return };
         if let Role::Player(player) = role

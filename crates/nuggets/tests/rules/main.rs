@@ -11,8 +11,8 @@
 //! | a run meets gold, a player | `moving::a_run_does_not_stop_on_gold`, `moving::a_run_does_not_stop_at_players` |
 //! | sight blockers | `seeing::passage_spots_block_sight` |
 //! | crossings between two cells | `seeing::one_room_spot_of_two_is_enough` |
-//! | memory, remembered gold | `knowing::known_cells_stay`, `knowing::remembered_gold_is_shown_as_bare_map` |
-//! | stepping on `#`, the cell left behind | `moving::passages_are_walked`, `knowing::a_cell_left_behind_is_bare_map` |
+//! | memory, remembered gold | `seeing::known_cells_stay`, `seeing::remembered_gold_is_shown_as_bare_map` |
+//! | stepping on `#`, the cell left behind | `moving::passages_are_walked`, `seeing::a_cell_left_behind_is_bare_map` |
 //! | OK and DISPLAY on joining | `joining::a_player_gets_ok_grid_gold_and_display` |
 //! | GOLD traffic | `moving::a_pile_goes_into_the_purse_whole` |
 //! | KEY of wrong length, unknown kinds | `malformed::whoever_sends_what_is_no_message_gets_an_error_and_stays_what_it_is` |
@@ -29,7 +29,6 @@ mod document;
 mod ending;
 mod joining;
 mod journal;
-mod knowing;
 mod links;
 mod malformed;
 mod maps;

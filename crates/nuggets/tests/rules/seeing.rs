@@ -6,6 +6,8 @@ use nuggets::{
 };
 use proptest::prelude::*;
 
+use crate::table::{plain, transcripts};
+
 /// Whether one sees from `from` to `to` (row, column) on a map of these rows: the rule word by word, one target at a time.
 pub(crate) fn visible(map: &[Vec<u8>], from: (i64, i64), to: (i64, i64), radius: Option<u16>) -> bool {
     let room = |row: i64, col: i64| {
@@ -30,7 +32,6 @@ pub(crate) fn visible(map: &[Vec<u8>], from: (i64, i64), to: (i64, i64), radius:
         })
 }
 
-/// The rows of a map.
 pub(crate) fn rows_of(map: &str) -> Vec<Vec<u8>> {
     map.lines().map(|row| row.as_bytes().to_vec()).collect()
 }
@@ -129,6 +130,37 @@ sights! {
         [-.| ]  [-.| ]
         [ -.|]  [ -.|]
         [. -.]  [  -.]
+    ";
+}
+
+transcripts! {
+    // What a DISPLAY shows of what was seen before. `model` compares all of it in random games.
+    // In the passage Alice sees its next spots only, but remembers the room and the whole way.
+    known_cells_stay: plain("..A###.7") => "
+        Alice > KEY l
+            Alice < DISPLAY [...@#   ]
+        Alice > KEY l
+            Alice < DISPLAY [...#@#  ]
+        Alice > KEY l
+            Alice < DISPLAY [...##@.*]
+        Alice > KEY l
+            Alice < DISPLAY [...###@*]
+    ";
+
+    remembered_gold_is_shown_as_bare_map: plain("3.A##.4") => "
+        Alice > KEY l
+            Alice < DISPLAY [*..@#  ]
+        Alice > KEY l
+            Alice < DISPLAY [...#@.*]
+    ";
+
+    // A pile's spot is an empty one, a passage spot is one again.
+    a_cell_left_behind_is_bare_map: plain("A3##.4") => "
+        Alice types l
+        Alice > KEY l
+            Alice < DISPLAY [..@#  ]
+        Alice > KEY l
+            Alice < DISPLAY [..#@.*]
     ";
 }
 

@@ -73,7 +73,6 @@ impl Table {
         Self::on(Arc::new(grid), config)
     }
 
-    /// A server on a map that is read already.
     pub(crate) fn on(grid: Arc<Grid>, config: Config) -> Self {
         let server = Server::new(grid, config).expect("tests play by rules that a game can have");
         Self { server, now: Time::ZERO, names: BTreeMap::new(), addresses: vec![], next_peer: 0 }
@@ -281,9 +280,7 @@ impl Table {
         let expected = expected.join("\n") + "\n";
         assert!(got == expected, "\n--- expected\n{expected}\n--- got\n{got}");
     }
-}
 
-impl Table {
     fn peer(&self, who: &str) -> Option<PeerId> {
         self.names.iter().find(|(_, name)| *name == who).map(|(&peer, _)| peer)
     }
