@@ -4,6 +4,7 @@
 //! that meet in corners, passages one spot wide that break walls but never corners, and no spot that cannot be reached.
 
 use alloc::{
+    format,
     string::{String, ToString},
     vec,
     vec::Vec,
@@ -99,17 +100,14 @@ pub fn check_map(text: &[u8]) -> Report {
     });
     breaches.extend(placed);
     let display = DISPLAY_HEADER.len() + grid.text().len();
-    let size = alloc::format!(
-        "{} rows of {} columns, {count} room spots, displays of {display} bytes",
-        grid.rows(),
-        grid.cols()
-    );
+    let (rows, cols) = (grid.rows(), grid.cols());
+    let size = format!("{rows} rows of {cols} columns, {count} room spots, displays of {display} bytes");
     let travel = if display > UNFRAGMENTED {
-        alloc::format!(
+        format!(
             "a display is larger than {UNFRAGMENTED} bytes, so it travels in fragments on Ethernet: if one is lost, all is lost"
         )
     } else {
-        alloc::format!("a display fits one Ethernet frame ({UNFRAGMENTED} bytes)")
+        format!("a display fits one Ethernet frame ({UNFRAGMENTED} bytes)")
     };
     Report { breaches, notes: vec![size, travel] }
 }

@@ -1,15 +1,13 @@
 //! What docs/protocols/nuggets.md says is what the server does.
 
-use std::{fmt::Write, fs, path::Path};
+use std::fmt::Write;
 
 use netcore::Framing;
 use nuggets::{ClientMessage, Config, Rules, ServerMessage};
 
 use crate::table::{Table, frames};
 
-fn document() -> String {
-    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/protocols/nuggets.md")).unwrap()
-}
+const DOCUMENT: &str = include_str!("../../../../docs/protocols/nuggets.md");
 
 /// What is between backticks, without the marks that a table and an escaped newline need.
 fn code(cell: &str) -> Option<Vec<u8>> {
@@ -22,22 +20,21 @@ fn hex(text: &[u8]) -> Vec<u8> {
     text.split(' ').map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect()
 }
 
-/// The cells of each row of the tables that has so many.
-fn rows<const N: usize>() -> Vec<[String; N]> {
-    let document = document();
+/// The cells of each row of the tables that has three.
+fn rows() -> impl Iterator<Item = [String; 3]> {
     let cells = |line: &str| {
         // A bar with a backslash before it is part of a cell.
         let line = line.strip_prefix("| ")?.strip_suffix(" |")?.replace("\\|", "\\\0");
         let cells: Vec<String> = line.split(" | ").map(|cell| cell.replace('\0', "|")).collect();
-        <[String; N]>::try_from(cells).ok()
+        <[String; 3]>::try_from(cells).ok()
     };
-    document.lines().filter_map(cells).collect()
+    DOCUMENT.lines().filter_map(cells)
 }
 
 #[test]
 fn each_example_is_read_and_written_again() {
     let mut examples = 0;
-    for [sender, message, bytes] in rows::<3>() {
+    for [sender, message, bytes] in rows() {
         let (Some(message), Some(bytes)) = (code(&message), code(&bytes)) else { continue };
         if !["client", "server"].contains(&&*sender) {
             continue;
@@ -56,8 +53,7 @@ fn each_example_is_read_and_written_again() {
 
 #[test]
 fn what_is_no_message_is_none() {
-    let document = document();
-    let (_, table) = document.split_once("| datagram | why not |").unwrap();
+    let (_, table) = DOCUMENT.split_once("| datagram | why not |").unwrap();
     let lines = table.lines().skip(2).take_while(|line| line.starts_with("| "));
     let datagrams: Vec<Vec<u8>> =
         lines.map(|line| code(line.split(" | ").next().unwrap().trim_start_matches("| ")).unwrap()).collect();
@@ -69,16 +65,14 @@ fn what_is_no_message_is_none() {
 
 #[test]
 fn the_frame_of_a_stream_is_these_bytes() {
-    let document = document();
-    let (_, frame) = document.split_once("`KEY h` is `").unwrap();
+    let (_, frame) = DOCUMENT.split_once("`KEY h` is `").unwrap();
     let (frame, _) = frame.split_once('`').unwrap();
     assert_eq!(ClientMessage::Key(b'h').to_frame(Framing::Stream), hex(frame.as_bytes()));
 }
 
 #[test]
 fn some_game_goes_as_the_session_does() {
-    let document = document();
-    let (_, session) = document.split_once("```text\n> PLAY").unwrap();
+    let (_, session) = DOCUMENT.split_once("```text\n> PLAY").unwrap();
     let session = format!("> PLAY{}", session.split_once("```").unwrap().0);
     let rules = Rules { min_piles: 1, max_piles: 1, ..Rules::default() };
     let played = (1..1000).any(|seed| {

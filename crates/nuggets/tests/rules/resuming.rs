@@ -185,7 +185,6 @@ fn an_interrupted_connection_is_a_broken_one() {
     }
     assert_eq!(again.room.status().taken, 0);
     assert_eq!(again.room.engine().game().players().len(), 3, "their purses stand in the table at the end");
-    assert!(
-        events(&again.input(&Came::Stop(Leave::Over))).iter().any(|event| matches!(event, GameEvent::Ended { .. }))
-    );
+    let told = events(&again.input(&Came::Stop(Leave::Over)));
+    assert!(told.iter().any(|event| matches!(event, GameEvent::Ended { .. })));
 }

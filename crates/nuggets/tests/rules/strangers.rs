@@ -74,11 +74,8 @@ fn displays_to_the_unproven_keep_to_the_budget_and_the_newest_is_never_lost() {
     let newest = last_display(&said, "Alice").unwrap();
     assert_ne!(Some(&newest), shown.as_ref());
     let stands = table.game().players()[1].cell.unwrap();
-    assert_eq!(
-        rows(&newest).match_indices('B').map(|(at, _)| at).collect::<Vec<_>>(),
-        [stands.index()],
-        "as it is now"
-    );
+    let shown: Vec<usize> = rows(&newest).match_indices('B').map(|(at, _)| at).collect();
+    assert_eq!(shown, [stands.index()], "as it is now");
     assert_eq!(table.wait(Duration::from_secs(1_000)), [], "and then there is nothing to tell");
 }
 
