@@ -66,14 +66,9 @@ pub enum ConfigError {
     /// No gold, or more than a game may hold.
     #[error("{0} nuggets are not possible: 1 to {MAX_GOLD} are")]
     Gold(u32),
-    /// No piles at all, or a range that ends before it begins.
-    #[error("{min} to {max} piles are not possible: at least 1, and the least number not above the largest")]
-    Piles {
-        /// Least number of piles.
-        min: u32,
-        /// Largest number of piles.
-        max: u32,
-    },
+    /// No piles at all, or a least number of piles above the largest.
+    #[error("{0} to {1} piles are not possible: at least 1, and the least number not above the largest")]
+    Piles(u32, u32),
     /// More piles than nuggets.
     #[error("{gold} nuggets cannot make {min} piles: each pile holds at least one")]
     TooFewNuggets {
@@ -104,7 +99,7 @@ impl Rules {
             return Err(ConfigError::Gold(gold));
         }
         if min == 0 || min > max {
-            return Err(ConfigError::Piles { min, max });
+            return Err(ConfigError::Piles(min, max));
         }
         if min > gold {
             return Err(ConfigError::TooFewNuggets { gold, min });

@@ -9,11 +9,8 @@ use serde_json::{from_value, json};
 
 use super::*;
 use crate::{
-    client::Participant,
-    config::Rules,
+    Grid, Name, Participant, Position, Rules,
     game::{Action, Event, Game, PlayerId},
-    grid::{Grid, Position},
-    protocol::Name,
     view::Views,
     visibility::Vision,
 };
