@@ -300,7 +300,9 @@ fn play(map: &str, rules: Rules, seed: u64, keys: usize) -> bool {
                 let at = table.game().players().last().and_then(|player| player.cell).unwrap();
                 (said, model.join(name, place_of(at.index(), width)), format!("{name} joins"))
             }
-            2 if !model.present.contains(&None) => (table.send("Sam", "SPECTATE"), model.spectate(), "Sam watches".to_owned()),
+            2 if !model.present.contains(&None) => {
+                (table.send("Sam", "SPECTATE"), model.spectate(), "Sam watches".to_owned())
+            }
             roll => {
                 let active: Vec<usize> = model.present.iter().flatten().copied().collect();
                 let Some(&player) = active.get(rng.random_range(0..active.len().max(1))) else { continue };
