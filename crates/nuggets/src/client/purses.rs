@@ -11,7 +11,8 @@ use crate::{game::PILE, protocol::Letter};
 #[derive(Debug, Clone, Default)]
 pub(super) struct Purses {
     known: BTreeMap<Letter, u32>,
-    unknown: u32,
+    // By whom does not show.
+    pub(super) unknown: u32,
     // Collected since the last DISPLAY.
     fresh: u32,
 }
@@ -37,10 +38,6 @@ impl Purses {
 
     pub(super) fn known(&self) -> impl Iterator<Item = (Letter, u32)> {
         self.known.iter().map(|(&letter, &purse)| (letter, purse))
-    }
-
-    pub(super) const fn unknown(&self) -> u32 {
-        self.unknown
     }
 }
 
@@ -91,7 +88,7 @@ mod tests {
         let mut purses = Purses::default();
         purses.left(250, 250 - collected);
         purses.compare(before.as_bytes(), now.as_bytes(), WIDTH);
-        (purses.known().map(|(letter, purse)| (letter.byte(), purse)).collect(), purses.unknown())
+        (purses.known().map(|(letter, purse)| (letter.byte(), purse)).collect(), purses.unknown)
     }
 
     #[test]

@@ -85,7 +85,7 @@ impl Client {
 
     // What a spectator can tell of the purses.
     fn purses_note(&self) -> Option<String> {
-        let unknown = Some(self.purses.unknown()).filter(|&unknown| unknown > 0);
+        let unknown = Some(self.purses.unknown).filter(|&unknown| unknown > 0);
         let purses = self.purses.known().map(|(letter, purse)| format!("{letter} {purse}"));
         let all: Vec<String> = purses.chain(unknown.map(|unknown| format!("? {unknown}"))).collect();
         (self.participant == Participant::Spectator && !all.is_empty()).then(|| format!("Seen: {}", all.join(", ")))

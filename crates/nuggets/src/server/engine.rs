@@ -163,7 +163,7 @@ impl Server {
         let idle_timeout = self.config.idle_timeout.filter(|_| self.has_begun());
         if let Some(limit) = idle_timeout {
             let idle = |seat: &Seat| match seat.role {
-                Role::Player(player) if now.since(seat.last_key()) >= limit => Some((seat.peer, player)),
+                Role::Player(player) if now.since(seat.last_key) >= limit => Some((seat.peer, player)),
                 _ => None,
             };
             let seconds = limit.as_secs();
@@ -178,7 +178,7 @@ impl Server {
         self.wake_at(self.start.due());
         if let Some(limit) = idle_timeout {
             let players = self.seats.values().filter(|seat| matches!(seat.role, Role::Player(_)));
-            let next = players.map(|seat| seat.last_key().plus(limit)).min();
+            let next = players.map(|seat| seat.last_key.plus(limit)).min();
             self.wake_at(next);
         }
         self.owed_displays(now, out);

@@ -52,15 +52,15 @@ pub(super) struct Seat {
     pub(super) role: Role,
     pub(super) link: Link,
     pub(super) address: String,
-    // Whether a KEY came from there.
-    proven: bool,
-    last_key: Time,
+    // What follows is changed here only, since it stands in the digest. Whether a KEY came from there:
+    pub(super) proven: bool,
+    pub(super) last_key: Time,
     unproven: Allowance,
     drawn: Allowance,
     welcomes: Allowance,
     shown: Allowance,
     // A DISPLAY that had to wait; the newest is sent once it may.
-    owed: Option<Cause>,
+    pub(super) owed: Option<Cause>,
 }
 
 impl Seat {
@@ -114,18 +114,6 @@ impl Seat {
 
     pub(super) const fn framing(&self) -> Framing {
         self.link.framing()
-    }
-
-    pub(super) const fn is_proven(&self) -> bool {
-        self.proven
-    }
-
-    pub(super) const fn last_key(&self) -> Time {
-        self.last_key
-    }
-
-    pub(super) const fn owed(&self) -> Option<Cause> {
-        self.owed
     }
 
     /// Takes in that a KEY came; `timed` if it matters when.

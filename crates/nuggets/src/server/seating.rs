@@ -49,7 +49,7 @@ impl Server {
     // A PLAY from somebody who plays: an answer to the first was lost, unless a key shows that it arrived.
     pub(super) fn play_again(&mut self, now: Time, peer: PeerId, player: PlayerId, out: &mut Outbox) {
         let Some(seat) = self.seats.get_mut(&peer) else { return };
-        if seat.is_proven() {
+        if seat.proven {
             let letter = self.game.player(player).map(|player| player.letter);
             let text = letter.map_or_else(String::new, |letter| format!("you are playing already, as {letter}"));
             self.error(now, peer, text.as_bytes(), out);

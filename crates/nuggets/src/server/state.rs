@@ -80,7 +80,7 @@ impl Recorded for Server {
 
     fn state(&self) -> State {
         State {
-            drawn: self.rng.drawn(),
+            drawn: self.rng.drawn,
             number: self.number,
             start: self.start,
             game: self.game.state(),
@@ -201,10 +201,10 @@ impl Server {
         // Whatever is due has somebody who wakes the server for it.
         let idle = self.config.idle_timeout.filter(|_| self.has_begun()).into_iter().flat_map(|limit| {
             let players = self.seats.values().filter(|seat| matches!(seat.role, Role::Player(_)));
-            players.map(move |seat| seat.last_key().plus(limit))
+            players.map(move |seat| seat.last_key.plus(limit))
         });
         let due = self.catch_up.into_iter().chain(self.start.due()).chain(idle).min();
-        let owes = self.seats.values().any(|seat| seat.owed().is_some());
+        let owes = self.seats.values().any(|seat| seat.owed.is_some());
         match (self.wake, due) {
             (None, due) if owes || due.is_some() => Err("something is due and nothing wakes the server".into()),
             (Some(wake), Some(due)) if due < wake => Err("the server is woken too late".into()),

@@ -127,7 +127,7 @@ impl Server {
     /// The DISPLAYs that had to wait, as far as they may be sent now.
     pub(super) fn owed_displays(&mut self, now: Time, out: &mut Outbox) {
         let waits = self.catch_up.is_some();
-        self.show(now, |seat| seat.owed().filter(|&cause| cause == Cause::Own || !waits), out);
+        self.show(now, |seat| seat.owed.filter(|&cause| cause == Cause::Own || !waits), out);
     }
 
     // A DISPLAY to whoever has a cause for it.
