@@ -97,7 +97,15 @@ impl Recorded for Server {
 
     fn restore(setup: Setup, state: State) -> Result<Self, StateError> {
         let mut server = Self::from_setup(setup)?;
-        server.restore_game((state.drawn, state.number, state.start), state.game, state.visited)?;
+        if state.number == 0 || (state.number > 1 && !server.config.rematch) {
+            return Err("a game of that number is never played".into());
+        }
+        server.toggle_game();
+        server.game = Game::restore(Arc::clone(&server.grid), server.config.rules, state.game)?;
+        server.views = Views::restore(&server.game, state.visited)?;
+        server.rng = Chance::after(server.config.seed, state.drawn);
+        (server.number, server.start) = (state.number, state.start);
+        server.toggle_game();
         server.restore_peers(state.seats, state.strangers, state.quitters)?;
         if !state.spectates.is(facts::SPECTATES, SPECTATES) {
             return Err("the budget for SPECTATEs is not that of a server".into());
@@ -115,25 +123,6 @@ impl Recorded for Server {
 }
 
 impl Server {
-    fn restore_game(
-        &mut self,
-        (drawn, number, start): (u64, u32, Start),
-        game: GameState,
-        visited: Vec<Spots>,
-    ) -> Result<(), StateError> {
-        if number == 0 || (number > 1 && !self.config.rematch) {
-            return Err("a game of that number is never played".into());
-        }
-        self.toggle_game();
-        self.game = Game::restore(Arc::clone(&self.grid), self.config.rules, game)?;
-        self.views = Views::restore(&self.game, visited)?;
-        self.rng = Chance::after(self.config.seed, drawn);
-        self.number = number;
-        self.start = start;
-        self.toggle_game();
-        Ok(())
-    }
-
     fn restore_peers(
         &mut self,
         seats: Vec<Seat>,

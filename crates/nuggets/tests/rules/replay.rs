@@ -83,7 +83,7 @@ fn busy(seed: u64) -> Config {
     Config { rules, idle_timeout: Some(Duration::from_secs(20)), rematch: true, seed: seed.into(), ..Config::default() }
 }
 
-const MAIN: &str = include_str!("../../../../maps/main.txt");
+pub(crate) const MAIN: &str = include_str!("../../../../maps/main.txt");
 
 /// After each input [`Table`] looks at purses, piles, places and the form of each datagram; here it meets all kinds of inputs.
 #[test]

@@ -10,10 +10,9 @@ use rand_pcg::Pcg64;
 
 use crate::{
     journal::{MAP, config, record_in},
+    replay::MAIN,
     room::{Came, Hall, events, large, sent},
 };
-
-const MAIN: &str = include_str!("../../../../maps/main.txt");
 
 const NOTHING: [Bytes; 0] = [];
 

@@ -6,7 +6,10 @@ use nuggets::{
 };
 use proptest::prelude::*;
 
-use crate::table::{plain, transcripts};
+use crate::{
+    maps::map,
+    table::{plain, transcripts},
+};
 
 /// Whether one sees from `from` to `to` (row, column) on a map of these rows: the rule word by word, one target at a time.
 pub(crate) fn visible(map: &[Vec<u8>], from: (i64, i64), to: (i64, i64), radius: Option<u16>) -> bool {
@@ -171,12 +174,10 @@ fn a_radius_limits_sight_but_not_to_less_than_the_neighbours() {
     check_picture("...\n...\n...\n", "...\n.@.\n...\n", Some(1));
 }
 
-const MAPS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../maps/");
-
 /// Nine kinds of places on the first map of this project.
 #[test]
 fn pictures_of_the_first_map() {
-    let map = std::fs::read_to_string(format!("{MAPS}main.txt")).unwrap();
+    let map = map("main").to_string();
     let (height, width) = (map.lines().count(), map.find('\n').unwrap());
     let pictures = include_str!("../data/pictures.txt").split("\n= ").skip(1);
     assert_eq!(pictures.clone().count(), 9);
@@ -192,8 +193,7 @@ fn pictures_of_the_first_map() {
 #[test]
 fn what_the_server_computes_is_the_rule_from_every_cell_of_our_maps() {
     for name in ["main", "brawl", "shaft", "edges", "donuts"] {
-        let map = std::fs::read_to_string(format!("{MAPS}{name}.txt")).unwrap();
-        sight_is_the_rule(&map, None, usize::MAX).unwrap();
+        sight_is_the_rule(&map(name).to_string(), None, usize::MAX).unwrap();
     }
 }
 
