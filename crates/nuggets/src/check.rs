@@ -32,20 +32,10 @@ pub enum Breach {
     Repaired(Repair),
     /// Too few room spots, namely so many, for a full table and the largest number of piles.
     FewRoomSpots(usize),
-    /// A place where the drawing breaks a rule.
-    At {
-        /// The place.
-        at: Position,
-        /// What is wrong there, and what would be right.
-        what: &'static str,
-    },
-    /// Spots that cannot be reached from the rest.
-    Unreachable {
-        /// The first of them.
-        at: Position,
-        /// How many they are.
-        count: usize,
-    },
+    /// A place where the drawing breaks a rule: what is wrong there, and what would be right.
+    At(Position, &'static str),
+    /// Spots that cannot be reached from the rest: the first of them, and how many they are.
+    Unreachable(Position, usize),
 }
 
 impl fmt::Display for Breach {
@@ -58,9 +48,9 @@ impl fmt::Display for Breach {
                 let wanted = MAX_PLAYERS + max_piles as usize;
                 write!(f, "{count} room spots are too few: {MAX_PLAYERS} players and {max_piles} piles need {wanted}")
             }
-            Self::At { at, what } => write!(f, "{at}: {what}"),
-            Self::Unreachable { at, count: 1 } => write!(f, "{at}: this spot cannot be reached from the others"),
-            Self::Unreachable { at, count } => {
+            Self::At(at, what) => write!(f, "{at}: {what}"),
+            Self::Unreachable(at, 1) => write!(f, "{at}: this spot cannot be reached from the others"),
+            Self::Unreachable(at, count) => {
                 write!(f, "{at}: this spot and {} more cannot be reached from the others", count - 1)
             }
         }
@@ -95,7 +85,7 @@ pub fn check_map(text: &[u8]) -> Report {
     let mut placed = drawing(&grid);
     placed.extend(unreachable(&grid));
     placed.sort_by_key(|breach| match breach {
-        Breach::At { at, .. } | Breach::Unreachable { at, .. } => *at,
+        Breach::At(at, _) | Breach::Unreachable(at, _) => *at,
         _ => Position::new(0, 0),
     });
     breaches.extend(placed);
@@ -172,7 +162,7 @@ fn drawing(grid: &Grid) -> Vec<Breach> {
         for col in 0..grid.cols() {
             let at = Position::new(row, col);
             let around = Around { grid, row: row.into(), col: col.into() };
-            let mut found = |what| breaches.push(Breach::At { at, what });
+            let mut found = |what| breaches.push(Breach::At(at, what));
             match around.at((0, 0)) {
                 ROOM => room_spot(&around, &mut found),
                 PASSAGE => passage_spot(&around, &mut found),
@@ -262,7 +252,7 @@ fn unreachable(grid: &Grid) -> Vec<Breach> {
         return vec![];
     };
     let cut_off = parts.into_iter().filter(|&(first, _)| first != largest);
-    cut_off.map(|(first, count)| Breach::Unreachable { at: grid.position(first), count }).collect()
+    cut_off.map(|(first, count)| Breach::Unreachable(grid.position(first), count)).collect()
 }
 
 impl fmt::Display for Report {

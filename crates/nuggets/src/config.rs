@@ -70,13 +70,8 @@ pub enum ConfigError {
     #[error("{0} to {1} piles are not possible: at least 1, and the least number not above the largest")]
     Piles(u32, u32),
     /// More piles than nuggets.
-    #[error("{gold} nuggets cannot make {min} piles: each pile holds at least one")]
-    TooFewNuggets {
-        /// The amount of gold.
-        gold: u32,
-        /// Least number of piles.
-        min: u32,
-    },
+    #[error("{0} nuggets cannot make {1} piles: each pile holds at least one")]
+    TooFewNuggets(u32, u32),
     /// A share above the whole.
     #[error("{0} percent of a purse cannot be taken: at most 100 can")]
     Steal(u8),
@@ -102,7 +97,7 @@ impl Rules {
             return Err(ConfigError::Piles(min, max));
         }
         if min > gold {
-            return Err(ConfigError::TooFewNuggets { gold, min });
+            return Err(ConfigError::TooFewNuggets(gold, min));
         }
         if self.steal_percent > 100 {
             return Err(ConfigError::Steal(self.steal_percent));

@@ -69,13 +69,8 @@ impl Action {
 /// Something that happened in the game. One action brings several, in the order in which they happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
-    /// A player appeared.
-    Joined {
-        /// Who.
-        player: PlayerId,
-        /// Where.
-        cell: Cell,
-    },
+    /// A player appeared on a cell.
+    Joined(PlayerId, Cell),
     /// A player went to a neighbouring cell, on its own or pushed back by another.
     Moved {
         /// Who.
@@ -85,13 +80,8 @@ pub enum Event {
         /// Where it stands.
         to: Cell,
     },
-    /// A pile went into a purse.
-    Collected {
-        /// Whose purse.
-        player: PlayerId,
-        /// Nuggets in the pile.
-        nuggets: u32,
-    },
+    /// A pile of so many nuggets went into a player's purse.
+    Collected(PlayerId, u32),
     /// Gold went from one purse to another.
     Stolen {
         /// Who took it.
@@ -101,20 +91,10 @@ pub enum Event {
         /// How much, at least 1.
         nuggets: u32,
     },
-    /// A player is not on the map any more.
-    Left {
-        /// Who.
-        player: PlayerId,
-        /// Where it stood.
-        cell: Cell,
-    },
-    /// A quitter's purse lies on the map again.
-    Dropped {
-        /// Where the pile is.
-        cell: Cell,
-        /// Nuggets in it, with those of a pile that lay there before.
-        nuggets: u32,
-    },
+    /// A player is not on the map any more, and stood on that cell.
+    Left(PlayerId, Cell),
+    /// A quitter's purse lies on a cell of the map again.
+    Dropped(Cell),
 }
 
 /// Why nobody can join: all letters are given away, or no room spot is free.
@@ -249,7 +229,7 @@ impl Game {
         self.players.push(Player { letter, name, purse: 0, cell: Some(cell) });
         self.digest.toggle(AT, id.0.into(), cell.0.into());
         self.digest.toggle(PURSE, id.0.into(), 0);
-        Ok((id, Event::Joined { player: id, cell }))
+        Ok((id, Event::Joined(id, cell)))
     }
 
     /// Carries out an action; what is not possible brings no events.
@@ -300,7 +280,7 @@ impl Game {
             self.digest.toggle(PILED, to.0.into(), nuggets.into());
             self.remaining -= nuggets;
             self.set_purse(player, self.players[player.index()].purse + nuggets);
-            events.push(Event::Collected { player, nuggets });
+            events.push(Event::Collected(player, nuggets));
         }
         Some(to)
     }
@@ -308,7 +288,7 @@ impl Game {
     fn quit(&mut self, player: PlayerId, cell: Cell, events: &mut Vec<Event>) {
         self.players[player.index()].cell = None;
         self.digest.toggle(AT, player.0.into(), cell.0.into());
-        events.push(Event::Left { player, cell });
+        events.push(Event::Left(player, cell));
         let purse = self.players[player.index()].purse;
         if self.rules.drop_on_quit
             && purse > 0
@@ -316,7 +296,7 @@ impl Game {
         {
             self.set_purse(player, 0);
             self.pile_up(spot, purse);
-            events.push(Event::Dropped { cell: spot, nuggets: self.piles[&spot] });
+            events.push(Event::Dropped(spot));
         }
     }
 

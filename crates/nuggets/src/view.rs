@@ -182,7 +182,7 @@ impl Views {
         self.changes.clear();
         for event in events {
             match *event {
-                Event::Joined { player, cell } => {
+                Event::Joined(player, cell) => {
                     self.touched.push(cell);
                     self.viewers.insert(player, Viewer::at(cell, game.grid()));
                     self.go(game.grid(), player, cell);
@@ -191,13 +191,13 @@ impl Views {
                     self.touched.extend([from, to]);
                     self.go(game.grid(), player, to);
                 }
-                Event::Left { player, cell } => {
+                Event::Left(player, cell) => {
                     self.touched.push(cell);
                     self.remove(player);
                 }
-                Event::Dropped { cell, .. } => self.touched.push(cell),
+                Event::Dropped(cell) => self.touched.push(cell),
                 // Gold is collected where the collector went, so that cell is touched already.
-                Event::Collected { .. } | Event::Stolen { .. } => {}
+                Event::Collected(..) | Event::Stolen { .. } => {}
             }
         }
         self.touched.sort_unstable();

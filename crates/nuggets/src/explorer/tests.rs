@@ -94,7 +94,7 @@ impl World {
         let state = from_value(json!({ "players": players, "piles": piles })).unwrap();
         let mut world = Self::of(Game::restore(Arc::clone(&grid), rules, state).unwrap(), Pcg64::seed_from_u64(1));
         for (player, cell) in (0..).map(PlayerId).zip(places) {
-            world.views.update(&world.game, &[Event::Joined { player, cell }]);
+            world.views.update(&world.game, &[Event::Joined(player, cell)]);
         }
         world.joined()
     }

@@ -23,7 +23,7 @@ impl Server {
         let mut victims = Vec::new();
         for event in events {
             match *event {
-                Event::Collected { nuggets, .. } => {
+                Event::Collected(_, nuggets) => {
                     gained += nuggets;
                     shared = true;
                 }
@@ -32,8 +32,8 @@ impl Server {
                     victims.push((victim, nuggets));
                 }
                 // What nobody has found yet has grown.
-                Event::Dropped { .. } => shared = true,
-                Event::Joined { .. } | Event::Moved { .. } | Event::Left { .. } => {}
+                Event::Dropped(_) => shared = true,
+                Event::Joined(..) | Event::Moved { .. } | Event::Left(..) => {}
             }
         }
         for seat in self.seats.values_mut() {
