@@ -81,13 +81,6 @@ const fn below(num: u64, den: u64) -> u64 {
     num * (((1 << POINT) - 1) / den)
 }
 
-/// One quarter of the plane around a viewer, without the two lines that bound it.
-#[derive(Debug, Clone, Copy)]
-struct Quadrant {
-    up: bool,
-    side: Side,
-}
-
 /// Computes sights; keeps its working memory between calls.
 #[derive(Debug, Clone, Default)]
 pub struct Sighter {
@@ -139,8 +132,8 @@ impl Sighter {
         for up in [true, false] {
             let rows = vision.rows(if up { row } else { self.plane.rows - 1 - row });
             let straight = self.light_column(from, up, rows);
-            let right = self.light(Quadrant { up, side: Side::Right }, from, rows, vision);
-            let left = self.light(Quadrant { up, side: Side::Left }, (row, cols - 1 - col), rows, vision);
+            let right = self.light((up, Side::Right), from, rows, vision);
+            let left = self.light((up, Side::Left), (row, cols - 1 - col), rows, vision);
             let far = straight.max(right).max(left);
             if up {
                 top -= far;
@@ -165,16 +158,16 @@ impl Sighter {
 
     // Marks the cells of one quadrant that are visible from `row` and `col`, which is counted from the quadrant's side,
     // and says how many rows away the last of them can lie.
-    fn light(&mut self, quadrant: Quadrant, (row, col): (usize, usize), rows: usize, vision: Vision) -> usize {
+    fn light(&mut self, (up, side): (bool, Side), (row, col): (usize, usize), rows: usize, vision: Vision) -> usize {
         let Self { plane, seen, gaps, narrowed, work, .. } = self;
         let (cols, words) = (plane.cols - 1 - col, plane.words);
         gaps.clear();
         // The whole quadrant, up to a column that no target reaches.
         gaps.push(Gap { low: 0, high: below(cols as u64 + 1, 1) });
-        let mut nearer = plane.row(quadrant.side, row);
+        let mut nearer = plane.row(side, row);
         for i in 1..=rows {
-            let at = if quadrant.up { row - i } else { row + i };
-            let opaque = plane.row(quadrant.side, at);
+            let at = if up { row - i } else { row + i };
+            let opaque = plane.row(side, at);
             let seen = &mut seen[at * words..][..words];
             let edge = vision.cols(i, cols);
             let (to_low, to_high) = (above(1, i as u64), below(1, i as u64));
@@ -192,7 +185,7 @@ impl Sighter {
                 // Mostly nothing is in the way.
                 if find(col + from.min(before), col + last + 1, work, |word| opaque[word]) > col + last {
                     if last > before {
-                        mark(seen, quadrant.side, col + before + 1, col + last + 1, plane.cols, work);
+                        mark(seen, side, col + before + 1, col + last + 1, plane.cols, work);
                     }
                     narrowed.push(gap);
                     continue;
@@ -207,7 +200,7 @@ impl Sighter {
                     (visible, last, high) = (pair, pair - 1, pair as u64 * to_high);
                 }
                 if visible > before {
-                    mark(seen, quadrant.side, col + before + 1, col + visible + 1, plane.cols, work);
+                    mark(seen, side, col + before + 1, col + visible + 1, plane.cols, work);
                 }
                 // Each run that the gap touches takes a closed interval out of it. It is looked at one cell further than
                 // the gap: if it goes on there, it closes the rest.

@@ -31,10 +31,8 @@ const BESIDE: usize = 2;
 pub(super) enum Lure {
     /// Gold was seen there.
     Gold,
-    /// Something beside it is unknown.
-    Edge,
-    /// It is known, but was out of sight whenever a picture came, so gold may lie there.
-    Doubt,
+    /// Something beside it is unknown, or it was out of sight whenever a picture came, so gold may lie there.
+    Unknown,
 }
 
 /// The remembered map. Cells are offsets into it, with a margin around the grid so that every cell has eight neighbours.
@@ -124,12 +122,9 @@ impl Memory {
         let marks = self.marks[cell];
         if marks & GOLD != 0 {
             Some(Lure::Gold)
-        } else if marks & EDGE != 0 {
-            Some(Lure::Edge)
-        } else if marks & CLEARED == 0 && self.cells[cell] == ROOM {
-            Some(Lure::Doubt)
         } else {
-            None
+            let is_unknown = marks & EDGE != 0 || (marks & CLEARED == 0 && self.cells[cell] == ROOM);
+            is_unknown.then_some(Lure::Unknown)
         }
     }
 
