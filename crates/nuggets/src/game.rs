@@ -7,7 +7,6 @@ use alloc::{collections::BTreeMap, sync::Arc, vec, vec::Vec};
 use netcore::Digest;
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
 
 use crate::{
     config::{ConfigError, Rules},
@@ -96,16 +95,6 @@ pub enum Event {
     /// A quitter's purse lies on a cell of the map again.
     Dropped(Cell),
 }
-
-/// Why nobody can join: all letters are given away, or no room spot is free.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("no more players can join")]
-pub struct Full;
-
-/// An action of somebody who does not take part (any more). The game is as it was.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("this player takes no part in the game")]
-pub struct NotPlaying;
 
 /// One game, from the drop of the gold to the last nugget.
 #[derive(Debug, Clone)]
@@ -211,33 +200,36 @@ impl Game {
         self.grid.room_spots().iter().any(|&spot| self.content(spot) == ROOM)
     }
 
-    /// Lets a player in, on a random room spot without player and pile.
-    ///
-    /// # Errors
-    /// [`Full`] when there is no letter or no such spot left; nothing has changed then.
-    pub fn join(&mut self, name: Name, rng: &mut impl Rng) -> Result<(PlayerId, Event), Full> {
-        let letter = Letter::from_index(self.players.len()).ok_or(Full)?;
-        let id = PlayerId(u8::try_from(self.players.len()).map_err(|_| Full)?);
+    /// Lets a player in, on a random room spot without player and pile. `None` when there is no letter or no such spot
+    /// left; nothing has changed then.
+    pub fn join(&mut self, name: Name, rng: &mut impl Rng) -> Option<(PlayerId, Event)> {
         let free: Vec<Cell> =
             self.grid.room_spots().iter().copied().filter(|&spot| self.content(spot) == ROOM).collect();
         let count = u32::try_from(free.len()).unwrap_or(u32::MAX);
-        if count == 0 {
-            return Err(Full);
+        if count == 0 || self.players.len() >= MAX_PLAYERS {
+            return None;
         }
         let cell = free[rng.random_range(0..count) as usize];
-        self.digest.toggle(NAMED, id.0.into(), hash(name.as_str().as_bytes()));
-        self.players.push(Player { letter, name, purse: 0, cell: Some(cell) });
-        self.digest.toggle(AT, id.0.into(), cell.0.into());
-        self.digest.toggle(PURSE, id.0.into(), 0);
-        Ok((id, Event::Joined(id, cell)))
+        let player = self.add_player(name, 0, Some(cell))?;
+        Some((player, Event::Joined(player, cell)))
     }
 
-    /// Carries out an action; what is not possible brings no events.
-    ///
-    /// # Errors
-    /// [`NotPlaying`] when nobody of that number plays.
-    pub fn apply(&mut self, player: PlayerId, action: Action) -> Result<Vec<Event>, NotPlaying> {
-        let cell = self.player(player).and_then(|player| player.cell).ok_or(NotPlaying)?;
+    // `None` when all letters are given away.
+    fn add_player(&mut self, name: Name, purse: u32, cell: Option<Cell>) -> Option<PlayerId> {
+        let letter = Letter::from_index(self.players.len())?;
+        let id = PlayerId(u8::try_from(self.players.len()).ok()?);
+        self.digest.toggle(NAMED, id.0.into(), hash(name.as_str().as_bytes()));
+        self.digest.toggle(PURSE, id.0.into(), purse.into());
+        if let Some(cell) = cell {
+            self.digest.toggle(AT, id.0.into(), cell.0.into());
+        }
+        self.players.push(Player { letter, name, purse, cell });
+        Some(id)
+    }
+
+    /// Carries out an action; what is not possible brings no events. `None` when nobody of that number plays.
+    pub fn apply(&mut self, player: PlayerId, action: Action) -> Option<Vec<Event>> {
+        let cell = self.player(player)?.cell?;
         let mut events = vec![];
         match action {
             Action::Step(direction) => {
@@ -257,7 +249,7 @@ impl Game {
             }
             Action::Quit => self.quit(player, cell, &mut events),
         }
-        Ok(events)
+        Some(events)
     }
 
     // One step. The mover's own `Moved` comes before what it led to.

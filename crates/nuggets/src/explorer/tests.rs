@@ -75,7 +75,7 @@ impl World {
         let rules = Rules { gold: 8, min_piles: 1, max_piles: 8, ..rules };
         let mut world = Self::of(Game::new(grid(map), rules, &mut draws).unwrap(), draws);
         for _ in 0..=others {
-            let Ok((_, event)) = world.game.join(Name::new(b"Ann").unwrap(), &mut world.draws) else { break };
+            let Some((_, event)) = world.game.join(Name::new(b"Ann").unwrap(), &mut world.draws) else { break };
             world.views.update(&world.game, &[event]);
         }
         world.joined()

@@ -135,7 +135,7 @@ impl Server {
                     self.error(now, peer, text.as_bytes(), out);
                 }
                 Some(action) => {
-                    let Ok(events) = self.game.apply(player, action) else { return };
+                    let Some(events) = self.game.apply(player, action) else { return };
                     if !events.is_empty() {
                         self.views.update(&self.game, &events);
                         self.tell(now, player, &events, out);

@@ -36,7 +36,7 @@ impl Server {
         self.toggle_game();
         let joined = self.game.join(name, &mut self.rng);
         self.toggle_game();
-        let Ok((player, event)) = joined else {
+        let Some((player, event)) = joined else {
             return self.say(peer, &ServerMessage::Quit(FULL), out);
         };
         self.views.update(&self.game, &[event]);
@@ -84,7 +84,7 @@ impl Server {
         why: Departure,
         out: &mut Outbox,
     ) {
-        let Ok(events) = self.game.apply(player, Action::Quit) else { return };
+        let Some(events) = self.game.apply(player, Action::Quit) else { return };
         self.views.update(&self.game, &events);
         if let Some(text) = farewell {
             self.say(peer, &ServerMessage::Quit(text), out);
