@@ -69,14 +69,14 @@ impl Server {
             let Player { letter, purse, .. } = winner;
             let taken = format!("you stole {nuggets} nuggets from {}; you have {purse} now", loser.letter);
             let lost = format!("{letter} stole {nuggets} nuggets from you; you have {} now", loser.purse);
-            let (Some(thief_peer), Some(victim_peer)) = (self.peer_of(thief), self.peer_of(victim)) else { continue };
-            for (peer, text) in [(thief_peer, taken), (victim_peer, lost)] {
-                let Some(seat) = self.seats.get_mut(&peer) else { continue };
+            for (player, text) in [(thief, taken), (victim, lost)] {
+                let plays = |seat: &&mut Seat| seat.role == Role::Player(player);
+                let Some(seat) = self.seats.values_mut().find(plays) else { continue };
                 let frame = ServerMessage::Error(text.as_bytes()).to_frame(seat.framing());
-                if peer == thief_peer {
+                if player == thief {
                     seat.charge(now, length(&frame), &mut self.digest);
                 }
-                out.send(peer, frame);
+                out.send(seat.peer, frame);
             }
         }
     }
@@ -160,10 +160,6 @@ impl Server {
         if let Some(link) = self.link(peer) {
             out.send(peer, message.to_frame(link.framing()));
         }
-    }
-
-    fn peer_of(&self, player: PlayerId) -> Option<PeerId> {
-        self.seats.values().find(|seat| seat.role == Role::Player(player)).map(|seat| seat.peer)
     }
 }
 
