@@ -188,11 +188,7 @@ impl Server {
         }
         self.check_start()?;
         // Whatever is due has somebody who wakes the server for it.
-        let idle = self.config.idle_timeout.filter(|_| self.has_begun()).into_iter().flat_map(|limit| {
-            let players = self.seats.values().filter(|seat| matches!(seat.role, Role::Player(_)));
-            players.map(move |seat| seat.last_key.plus(limit))
-        });
-        let due = self.catch_up.into_iter().chain(self.start.due()).chain(idle).min();
+        let due = self.catch_up.into_iter().chain(self.start.due()).chain(self.next_idle()).min();
         let owes = self.seats.values().any(|seat| seat.owed.is_some());
         match (self.wake, due) {
             (None, due) if owes || due.is_some() => Err("something is due and nothing wakes the server".into()),
