@@ -71,6 +71,11 @@ impl Picture {
         change(&mut frame[TEXT..]);
         self.frame = frame.freeze();
     }
+
+    // Makes these cells what everybody who sees them sees there.
+    fn draw(&mut self, game: &Game, cells: impl IntoIterator<Item = Cell>) {
+        self.edit(|text| cells.into_iter().for_each(|cell| text[cell.index()] = game.content(cell)));
+    }
 }
 
 /// One who plays, and what it may know.
@@ -145,11 +150,7 @@ impl Views {
     /// The pictures of a game that nobody has joined yet.
     pub fn new(game: &Game) -> Self {
         let mut board = Picture::of(game.grid().text());
-        board.edit(|text| {
-            for &cell in game.piles().keys() {
-                text[cell.index()] = game.content(cell);
-            }
-        });
+        board.draw(game, game.piles().keys().copied());
         Self {
             board,
             drawn: drawn(game.grid().text()),
@@ -203,11 +204,7 @@ impl Views {
         self.touched.sort_unstable();
         self.touched.dedup();
         let Self { board, viewers, sights, touched, changes, .. } = self;
-        board.edit(|text| {
-            for &cell in &*touched {
-                text[cell.index()] = game.content(cell);
-            }
-        });
+        board.draw(game, touched.iter().copied());
         let board = board.text();
         for (&player, viewer) in viewers {
             let Viewer { cell, picture, sight, looked_from, .. } = viewer;
