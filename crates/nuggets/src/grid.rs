@@ -199,8 +199,8 @@ impl Grid {
         matches!(*self.text.get(cell.index())?, ROOM | PASSAGE).then_some(cell)
     }
 
-    /// The cells that steps from `from` lead to, itself included, by their distance. Those that `met` marks are left out, and
-    /// it marks all that were met.
+    /// The cells that steps from `from` lead to, itself included, by their distance. Those that `met` marks are left
+    /// out, and it marks all that were met.
     pub(crate) fn reach(&self, from: Cell, met: &mut [bool]) -> impl Iterator<Item = Cell> {
         met[from.index()] = true;
         let mut queue = VecDeque::from([from]);

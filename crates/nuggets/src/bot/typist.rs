@@ -110,7 +110,7 @@ impl Pace {
         }
     }
 
-    /// Records that the due key was typed, or that there was none to type. The next is due after `delay` at the earliest.
+    /// Records that the due key was typed, or that there was none. The next is due after `delay` at the earliest.
     fn typed(&mut self, now: Time, delay: Duration) {
         if !self.answered {
             self.patience = (self.patience * 2).min(MOST_PATIENCE);
