@@ -183,11 +183,9 @@ impl Table {
         said
     }
 
-    /// Keys, one after the other; what follows from them does not matter.
-    pub(crate) fn keys(&mut self, who: &str, keys: &str) {
-        for key in keys.bytes() {
-            self.send(who, [b"KEY ", &[key][..]].concat());
-        }
+    /// Keys, one after the other.
+    pub(crate) fn keys(&mut self, who: &str, keys: &str) -> Vec<Said> {
+        keys.bytes().flat_map(|key| self.send(who, [b"KEY ", &[key][..]].concat())).collect()
     }
 
     /// Time goes by; the server is woken whenever it wants to be.
