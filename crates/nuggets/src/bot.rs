@@ -1,6 +1,5 @@
 //! Opponents: players that play by themselves, as well and as fast as their level says.
 
-mod pace;
 pub(crate) mod typist;
 
 use core::time::Duration;
@@ -13,30 +12,22 @@ use crate::{
     grid::Direction,
 };
 
-// The shortest and the longest time between two keys, in milliseconds.
-const fn pace(level: Level) -> (u64, u64) {
-    match level {
-        Level::Easy => (300, 500),
-        Level::Normal => (500, 780),
-        Level::Hard => (220, 320),
-    }
-}
-
-// Of so many keys one is a wrong one; 0 for none.
-const fn slips(level: Level) -> u32 {
-    match level {
-        Level::Easy => 8,
-        Level::Normal => 12,
-        Level::Hard => 0,
-    }
+/// How fast and how well somebody plays.
+#[derive(Debug)]
+struct Style {
+    // The shortest and the longest time between two keys, in milliseconds.
+    pause: (u64, u64),
+    // Of so many keys one is a wrong one; 0 for none.
+    slips: u32,
+    habits: Habits,
 }
 
 // The easiest never runs, and the hardest fetches gold from afar.
-const fn habits(level: Level) -> Habits {
+const fn style(level: Level) -> Style {
     match level {
-        Level::Easy => Habits { patience: 0, runs: false },
-        Level::Normal => Habits { patience: 4, runs: true },
-        Level::Hard => Habits::BEST,
+        Level::Easy => Style { pause: (300, 500), slips: 8, habits: Habits { patience: 0, runs: false } },
+        Level::Normal => Style { pause: (500, 780), slips: 12, habits: Habits { patience: 4, runs: true } },
+        Level::Hard => Style { pause: (220, 320), slips: 0, habits: Habits::BEST },
     }
 }
 
@@ -63,21 +54,22 @@ const fn habits(level: Level) -> Habits {
 /// ```
 #[derive(Debug)]
 pub struct Bot {
-    level: Level,
+    style: Style,
     explorer: Explorer,
 }
 
 impl Bot {
     /// A bot of this level that knows nothing yet.
     pub fn new(level: Level) -> Self {
-        Self { level, explorer: Explorer::with_habits(habits(level)) }
+        let style = style(level);
+        Self { explorer: Explorer::with_habits(style.habits), style }
     }
 
     /// The key to press next, given what the client has been told so far. `None` while it is not in the game, or if it
     /// is walled in.
     pub fn next_key(&mut self, client: &Client, rng: &mut impl Rng) -> Option<u8> {
         let key = self.explorer.next_key(client)?;
-        let slips = slips(self.level);
+        let slips = self.style.slips;
         if slips == 0 || rng.random_range(0..slips) > 0 {
             return Some(key);
         }
@@ -87,7 +79,7 @@ impl Bot {
 
     /// How long it takes to press the next key.
     pub fn pause(&self, rng: &mut impl Rng) -> Duration {
-        let (shortest, longest) = pace(self.level);
+        let (shortest, longest) = self.style.pause;
         Duration::from_millis(rng.random_range(shortest..=longest))
     }
 }

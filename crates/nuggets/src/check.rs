@@ -4,6 +4,7 @@
 //! that meet in corners, passages one spot wide that break walls but never corners, and no spot that cannot be reached.
 
 use alloc::{
+    format,
     string::{String, ToString},
     vec,
     vec::Vec,
@@ -29,25 +30,12 @@ pub enum Breach {
     Unplayable(ParseGridError),
     /// A slip that a server puts right.
     Repaired(Repair),
-    /// Too few room spots for a full table and the largest number of piles.
-    FewRoomSpots {
-        /// How many there are.
-        count: usize,
-    },
-    /// A place where the drawing breaks a rule.
-    At {
-        /// The place.
-        at: Position,
-        /// What is wrong there, and what would be right.
-        what: &'static str,
-    },
-    /// Spots that cannot be reached from the rest.
-    Unreachable {
-        /// The first of them.
-        at: Position,
-        /// How many they are.
-        count: usize,
-    },
+    /// Too few room spots, namely so many, for a full table and the largest number of piles.
+    FewRoomSpots(usize),
+    /// A place where the drawing breaks a rule: what is wrong there, and what would be right.
+    At(Position, &'static str),
+    /// Spots that cannot be reached from the rest: the first of them, and how many they are.
+    Unreachable(Position, usize),
 }
 
 impl fmt::Display for Breach {
@@ -55,14 +43,14 @@ impl fmt::Display for Breach {
         match self {
             Self::Unplayable(error) => error.fmt(f),
             Self::Repaired(repair) => repair.fmt(f),
-            Self::FewRoomSpots { count } => {
+            Self::FewRoomSpots(count) => {
                 let Rules { max_piles, .. } = Rules::default();
                 let wanted = MAX_PLAYERS + max_piles as usize;
                 write!(f, "{count} room spots are too few: {MAX_PLAYERS} players and {max_piles} piles need {wanted}")
             }
-            Self::At { at, what } => write!(f, "{at}: {what}"),
-            Self::Unreachable { at, count: 1 } => write!(f, "{at}: this spot cannot be reached from the others"),
-            Self::Unreachable { at, count } => {
+            Self::At(at, what) => write!(f, "{at}: {what}"),
+            Self::Unreachable(at, 1) => write!(f, "{at}: this spot cannot be reached from the others"),
+            Self::Unreachable(at, count) => {
                 write!(f, "{at}: this spot and {} more cannot be reached from the others", count - 1)
             }
         }
@@ -92,27 +80,24 @@ pub fn check_map(text: &[u8]) -> Report {
     breaches.extend(repairs.into_iter().map(Breach::Repaired));
     let count = grid.room_spots().len();
     if count < MAX_PLAYERS + Rules::default().max_piles as usize {
-        breaches.push(Breach::FewRoomSpots { count });
+        breaches.push(Breach::FewRoomSpots(count));
     }
     let mut placed = drawing(&grid);
     placed.extend(unreachable(&grid));
     placed.sort_by_key(|breach| match breach {
-        Breach::At { at, .. } | Breach::Unreachable { at, .. } => *at,
+        Breach::At(at, _) | Breach::Unreachable(at, _) => *at,
         _ => Position::new(0, 0),
     });
     breaches.extend(placed);
     let display = DISPLAY_HEADER.len() + grid.text().len();
-    let size = alloc::format!(
-        "{} rows of {} columns, {count} room spots, displays of {display} bytes",
-        grid.rows(),
-        grid.cols()
-    );
+    let (rows, cols) = (grid.rows(), grid.cols());
+    let size = format!("{rows} rows of {cols} columns, {count} room spots, displays of {display} bytes");
     let travel = if display > UNFRAGMENTED {
-        alloc::format!(
+        format!(
             "a display is larger than {UNFRAGMENTED} bytes, so it travels in fragments on Ethernet: if one is lost, all is lost"
         )
     } else {
-        alloc::format!("a display fits one Ethernet frame ({UNFRAGMENTED} bytes)")
+        format!("a display fits one Ethernet frame ({UNFRAGMENTED} bytes)")
     };
     Report { breaches, notes: vec![size, travel] }
 }
@@ -177,7 +162,7 @@ fn drawing(grid: &Grid) -> Vec<Breach> {
         for col in 0..grid.cols() {
             let at = Position::new(row, col);
             let around = Around { grid, row: row.into(), col: col.into() };
-            let mut found = |what| breaches.push(Breach::At { at, what });
+            let mut found = |what| breaches.push(Breach::At(at, what));
             match around.at((0, 0)) {
                 ROOM => room_spot(&around, &mut found),
                 PASSAGE => passage_spot(&around, &mut found),
@@ -260,24 +245,14 @@ fn unreachable(grid: &Grid) -> Vec<Breach> {
         if !matches!(byte, ROOM | PASSAGE) || met[usize::from(offset)] {
             continue;
         }
-        met[usize::from(offset)] = true;
-        let mut open = vec![Cell(offset)];
-        let mut count = 0;
-        while let Some(cell) = open.pop() {
-            count += 1;
-            for next in Direction::ALL.into_iter().filter_map(|way| grid.step(cell, way)) {
-                if !core::mem::replace(&mut met[next.index()], true) {
-                    open.push(next);
-                }
-            }
-        }
+        let count = grid.reach(Cell(offset), &mut met).count();
         parts.push((Cell(offset), count));
     }
     let Some(&(largest, _)) = parts.iter().max_by_key(|&&(first, count)| (count, core::cmp::Reverse(first))) else {
         return vec![];
     };
     let cut_off = parts.into_iter().filter(|&(first, _)| first != largest);
-    cut_off.map(|(first, count)| Breach::Unreachable { at: grid.position(first), count }).collect()
+    cut_off.map(|(first, count)| Breach::Unreachable(grid.position(first), count)).collect()
 }
 
 impl fmt::Display for Report {

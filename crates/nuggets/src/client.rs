@@ -63,9 +63,8 @@ pub struct Client {
     participant: Participant,
     link: Link,
     timers: Timers,
-    // The front of a message on a stream, and what is wrong with it once nothing more can be read.
+    // The front of a message on a stream. What cannot be read stays there, so nothing behind it is read.
     incoming: BytesMut,
-    unreadable: Option<DecodeError>,
     letter: Option<Letter>,
     size: Option<(u16, u16)>,
     purse: u32,
@@ -93,7 +92,6 @@ impl Client {
             participant,
             link,
             incoming: BytesMut::new(),
-            unreadable: None,
             letter: None,
             size: None,
             purse: 0,
@@ -161,13 +159,6 @@ impl Client {
     /// How it ended, once it has.
     pub const fn end(&self) -> Option<&End> {
         self.end.as_ref()
-    }
-
-    /// How long the server has not answered; `None` while nothing is amiss.
-    ///
-    /// A server sends nothing when nothing happens, so silence is counted from a key that nothing followed.
-    pub(crate) fn silent_for(&self, now: Time) -> Option<Duration> {
-        self.timers.silent_for(now)
     }
 
     /// How long the server's port has been closed, as far as the system has told and nothing was heard since.
@@ -256,21 +247,11 @@ impl netcore::Client for Client {
             self.message(now, bytes);
             return Ok(());
         }
-        if let Some(why) = &self.unreadable {
-            return Err(why.clone());
-        }
         self.incoming.extend_from_slice(bytes);
-        loop {
-            match stream_decoder().decode(&mut self.incoming) {
-                Ok(Some(message)) => self.message(now, &message),
-                Ok(None) => return Ok(()),
-                Err(why) => {
-                    self.incoming.clear();
-                    self.unreadable = Some(why.clone());
-                    return Err(why);
-                }
-            }
+        while let Some(message) = stream_decoder().decode(&mut self.incoming)? {
+            self.message(now, &message);
         }
+        Ok(())
     }
 
     fn act(&mut self, now: Time, command: Command) {

@@ -64,33 +64,17 @@ impl Default for Rules {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum ConfigError {
     /// No gold, or more than a game may hold.
-    #[error("{gold} nuggets are not possible: 1 to {MAX_GOLD} are")]
-    Gold {
-        /// The amount.
-        gold: u32,
-    },
-    /// No piles at all, or a range that ends before it begins.
-    #[error("{min} to {max} piles are not possible: at least 1, and the least number not above the largest")]
-    Piles {
-        /// Least number of piles.
-        min: u32,
-        /// Largest number of piles.
-        max: u32,
-    },
+    #[error("{0} nuggets are not possible: 1 to {MAX_GOLD} are")]
+    Gold(u32),
+    /// No piles at all, or a least number of piles above the largest.
+    #[error("{0} to {1} piles are not possible: at least 1, and the least number not above the largest")]
+    Piles(u32, u32),
     /// More piles than nuggets.
-    #[error("{gold} nuggets cannot make {min} piles: each pile holds at least one")]
-    TooFewNuggets {
-        /// The amount of gold.
-        gold: u32,
-        /// Least number of piles.
-        min: u32,
-    },
+    #[error("{0} nuggets cannot make {1} piles: each pile holds at least one")]
+    TooFewNuggets(u32, u32),
     /// A share above the whole.
-    #[error("{percent} percent of a purse cannot be taken: at most 100 can")]
-    Steal {
-        /// The share.
-        percent: u8,
-    },
+    #[error("{0} percent of a purse cannot be taken: at most 100 can")]
+    Steal(u8),
     /// A player who sees nothing.
     #[error("a radius of 0 shows nothing: at least 1 is needed")]
     Vision,
@@ -107,16 +91,16 @@ impl Rules {
     pub const fn check(&self) -> Result<(), ConfigError> {
         let Self { gold, min_piles: min, max_piles: max, .. } = *self;
         if gold == 0 || gold > MAX_GOLD {
-            return Err(ConfigError::Gold { gold });
+            return Err(ConfigError::Gold(gold));
         }
         if min == 0 || min > max {
-            return Err(ConfigError::Piles { min, max });
+            return Err(ConfigError::Piles(min, max));
         }
         if min > gold {
-            return Err(ConfigError::TooFewNuggets { gold, min });
+            return Err(ConfigError::TooFewNuggets(gold, min));
         }
         if self.steal_percent > 100 {
-            return Err(ConfigError::Steal { percent: self.steal_percent });
+            return Err(ConfigError::Steal(self.steal_percent));
         }
         if matches!(self.vision.radius, Some(0)) {
             return Err(ConfigError::Vision);

@@ -158,21 +158,17 @@ impl Explorer {
     }
 
     fn choose_way(&mut self, here: usize) {
-        if self.find_way(here) {
-            return;
-        }
-        if !self.banned.is_empty() {
+        let mut is_found = self.find_way(here);
+        if !is_found && !self.banned.is_empty() {
             self.banned.clear();
-            if self.find_way(here) {
-                return;
-            }
+            is_found = self.find_way(here);
         }
         // Everything is explored. In every second round not even the sight that the rules grant is relied on.
         for _ in 0..2 {
-            self.rounds += 1;
-            self.memory.doubt_everything(here, self.rounds.is_multiple_of(2));
-            if self.find_way(here) {
-                return;
+            if !is_found {
+                self.rounds += 1;
+                self.memory.doubt_everything(here, self.rounds.is_multiple_of(2));
+                is_found = self.find_way(here);
             }
         }
     }

@@ -3,11 +3,10 @@
 mod outcome;
 pub(crate) mod state;
 
-use alloc::{collections::BTreeMap, collections::VecDeque, sync::Arc, vec, vec::Vec};
+use alloc::{collections::BTreeMap, sync::Arc, vec, vec::Vec};
 use netcore::Digest;
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
 
 use crate::{
     config::{ConfigError, Rules},
@@ -69,13 +68,8 @@ impl Action {
 /// Something that happened in the game. One action brings several, in the order in which they happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
-    /// A player appeared.
-    Joined {
-        /// Who.
-        player: PlayerId,
-        /// Where.
-        cell: Cell,
-    },
+    /// A player appeared on a cell.
+    Joined(PlayerId, Cell),
     /// A player went to a neighbouring cell, on its own or pushed back by another.
     Moved {
         /// Who.
@@ -85,13 +79,8 @@ pub enum Event {
         /// Where it stands.
         to: Cell,
     },
-    /// A pile went into a purse.
-    Collected {
-        /// Whose purse.
-        player: PlayerId,
-        /// Nuggets in the pile.
-        nuggets: u32,
-    },
+    /// A pile of so many nuggets went into a player's purse.
+    Collected(PlayerId, u32),
     /// Gold went from one purse to another.
     Stolen {
         /// Who took it.
@@ -101,37 +90,11 @@ pub enum Event {
         /// How much, at least 1.
         nuggets: u32,
     },
-    /// A player is not on the map any more.
-    Left {
-        /// Who.
-        player: PlayerId,
-        /// Where it stood.
-        cell: Cell,
-    },
-    /// A quitter's purse lies on the map again.
-    Dropped {
-        /// Where the pile is.
-        cell: Cell,
-        /// Nuggets in it, with those of a pile that lay there before.
-        nuggets: u32,
-    },
+    /// A player is not on the map any more, and stood on that cell.
+    Left(PlayerId, Cell),
+    /// A quitter's purse lies on a cell of the map again.
+    Dropped(Cell),
 }
-
-/// Why nobody can join.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-pub enum JoinError {
-    /// All letters are given away.
-    #[error("{MAX_PLAYERS} players have joined already")]
-    NoLetter,
-    /// No room spot is empty.
-    #[error("no room spot is free")]
-    NoSpot,
-}
-
-/// An action of somebody who does not take part (any more). The game is as it was.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("this player takes no part in the game")]
-pub struct NotPlaying;
 
 /// One game, from the drop of the gold to the last nugget.
 #[derive(Debug, Clone)]
@@ -237,33 +200,36 @@ impl Game {
         self.grid.room_spots().iter().any(|&spot| self.content(spot) == ROOM)
     }
 
-    /// Lets a player in, on a random room spot without player and pile.
-    ///
-    /// # Errors
-    /// [`JoinError`] when there is no letter or no such spot left; nothing has changed then.
-    pub fn join(&mut self, name: Name, rng: &mut impl Rng) -> Result<(PlayerId, Event), JoinError> {
-        let letter = Letter::from_index(self.players.len()).ok_or(JoinError::NoLetter)?;
-        let id = PlayerId(u8::try_from(self.players.len()).map_err(|_| JoinError::NoLetter)?);
+    /// Lets a player in, on a random room spot without player and pile. `None` when there is no letter or no such spot
+    /// left; nothing has changed then.
+    pub fn join(&mut self, name: Name, rng: &mut impl Rng) -> Option<(PlayerId, Event)> {
         let free: Vec<Cell> =
             self.grid.room_spots().iter().copied().filter(|&spot| self.content(spot) == ROOM).collect();
         let count = u32::try_from(free.len()).unwrap_or(u32::MAX);
-        if count == 0 {
-            return Err(JoinError::NoSpot);
+        if count == 0 || self.players.len() >= MAX_PLAYERS {
+            return None;
         }
         let cell = free[rng.random_range(0..count) as usize];
-        self.digest.toggle(NAMED, id.0.into(), hash(name.as_str().as_bytes()));
-        self.players.push(Player { letter, name, purse: 0, cell: Some(cell) });
-        self.digest.toggle(AT, id.0.into(), cell.0.into());
-        self.digest.toggle(PURSE, id.0.into(), 0);
-        Ok((id, Event::Joined { player: id, cell }))
+        let player = self.add_player(name, 0, Some(cell))?;
+        Some((player, Event::Joined(player, cell)))
     }
 
-    /// Carries out an action; what is not possible brings no events.
-    ///
-    /// # Errors
-    /// [`NotPlaying`] when nobody of that number plays.
-    pub fn apply(&mut self, player: PlayerId, action: Action) -> Result<Vec<Event>, NotPlaying> {
-        let cell = self.player(player).and_then(|player| player.cell).ok_or(NotPlaying)?;
+    // `None` when all letters are given away.
+    fn add_player(&mut self, name: Name, purse: u32, cell: Option<Cell>) -> Option<PlayerId> {
+        let letter = Letter::from_index(self.players.len())?;
+        let id = PlayerId(u8::try_from(self.players.len()).ok()?);
+        self.digest.toggle(NAMED, id.0.into(), hash(name.as_str().as_bytes()));
+        self.digest.toggle(PURSE, id.0.into(), purse.into());
+        if let Some(cell) = cell {
+            self.digest.toggle(AT, id.0.into(), cell.0.into());
+        }
+        self.players.push(Player { letter, name, purse, cell });
+        Some(id)
+    }
+
+    /// Carries out an action; what is not possible brings no events. `None` when nobody of that number plays.
+    pub fn apply(&mut self, player: PlayerId, action: Action) -> Option<Vec<Event>> {
+        let cell = self.player(player)?.cell?;
         let mut events = vec![];
         match action {
             Action::Step(direction) => {
@@ -283,7 +249,7 @@ impl Game {
             }
             Action::Quit => self.quit(player, cell, &mut events),
         }
-        Ok(events)
+        Some(events)
     }
 
     // One step. The mover's own `Moved` comes before what it led to.
@@ -306,7 +272,7 @@ impl Game {
             self.digest.toggle(PILED, to.0.into(), nuggets.into());
             self.remaining -= nuggets;
             self.set_purse(player, self.players[player.index()].purse + nuggets);
-            events.push(Event::Collected { player, nuggets });
+            events.push(Event::Collected(player, nuggets));
         }
         Some(to)
     }
@@ -314,7 +280,7 @@ impl Game {
     fn quit(&mut self, player: PlayerId, cell: Cell, events: &mut Vec<Event>) {
         self.players[player.index()].cell = None;
         self.digest.toggle(AT, player.0.into(), cell.0.into());
-        events.push(Event::Left { player, cell });
+        events.push(Event::Left(player, cell));
         let purse = self.players[player.index()].purse;
         if self.rules.drop_on_quit
             && purse > 0
@@ -322,7 +288,7 @@ impl Game {
         {
             self.set_purse(player, 0);
             self.pile_up(spot, purse);
-            events.push(Event::Dropped { cell: spot, nuggets: self.piles[&spot] });
+            events.push(Event::Dropped(spot));
         }
     }
 
@@ -330,19 +296,8 @@ impl Game {
     // a player. A pile there grows.
     fn nearest_free_spot(&self, cell: Cell) -> Option<Cell> {
         let mut met = vec![false; self.grid.text().len()];
-        let mut queue = VecDeque::from([cell]);
-        met[cell.index()] = true;
-        while let Some(cell) = queue.pop_front() {
-            if self.grid.at(cell) == ROOM && self.standing_at(cell).is_none() {
-                return Some(cell);
-            }
-            for next in Direction::ALL.into_iter().filter_map(|way| self.grid.step(cell, way)) {
-                if !core::mem::replace(&mut met[next.index()], true) {
-                    queue.push_back(next);
-                }
-            }
-        }
-        None
+        let free = |&cell: &Cell| self.grid.at(cell) == ROOM && self.standing_at(cell).is_none();
+        self.grid.reach(cell, &mut met).find(free)
     }
 
     fn standing_at(&self, cell: Cell) -> Option<PlayerId> {

@@ -2,8 +2,8 @@
 
 mod place;
 
-use alloc::{boxed::Box, string::String, vec, vec::Vec};
-use core::{fmt, ops::Range};
+use alloc::{boxed::Box, collections::VecDeque, string::String, vec, vec::Vec};
+use core::{fmt, iter, mem, ops::Range};
 use thiserror::Error;
 
 use crate::protocol::{DISPLAY_HEADER, MAX_DATAGRAM};
@@ -39,7 +39,7 @@ pub enum ParseGridError {
     #[error("the map is empty")]
     Empty,
     /// A character that no map holds.
-    #[error("{at}: {} is no map character; a map is made of ' ' '-' '|' '+' '.' '#'", Shown(*.byte))]
+    #[error("{at}: '{}' is no map character; a map is made of ' ' '-' '|' '+' '.' '#'", .byte.escape_ascii())]
     Foreign {
         /// Where it stands.
         at: Position,
@@ -98,15 +98,6 @@ const fn display_bytes(rows: usize, cols: usize) -> usize {
 /// Bytes of a map file that are worth reading: more than any valid map has, carriage returns included.
 pub const MAX_MAP_FILE: usize = 2 * MAX_DATAGRAM;
 
-// A byte as a message to people may show it.
-struct Shown(u8);
-
-impl fmt::Display for Shown {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "'{}'", self.0.escape_ascii())
-    }
-}
-
 impl Grid {
     /// Reads a map, puts right what can be (short rows, carriage returns, a missing last newline) and says so.
     ///
@@ -133,12 +124,10 @@ impl Grid {
                 return Err(ParseGridError::Foreign { at: Position::new(clamp(row), clamp(col)), byte: line[col] });
             }
         }
-        let (Ok(rows16), Ok(cols16)) = (u16::try_from(rows), u16::try_from(cols)) else {
+        let size = u16::try_from(rows).ok().zip(u16::try_from(cols).ok());
+        let Some((rows16, cols16)) = size.filter(|_| display_bytes(rows, cols) <= MAX_DATAGRAM) else {
             return Err(ParseGridError::TooLarge { rows, cols });
         };
-        if display_bytes(rows, cols) > MAX_DATAGRAM {
-            return Err(ParseGridError::TooLarge { rows, cols });
-        }
         let mut grid = Vec::with_capacity(rows * (cols + 1));
         for (row, line) in lines.iter().enumerate() {
             if line.len() < cols {
@@ -208,6 +197,22 @@ impl Grid {
         // A step over the left or right edge lands on a newline, which is no spot, so only top and bottom are special.
         let cell = Cell(u16::try_from(i32::from(from.0) + direction.offset(self.cols)).ok()?);
         matches!(*self.text.get(cell.index())?, ROOM | PASSAGE).then_some(cell)
+    }
+
+    /// The cells that steps from `from` lead to, itself included, by their distance. Those that `met` marks are left
+    /// out, and it marks all that were met.
+    pub(crate) fn reach(&self, from: Cell, met: &mut [bool]) -> impl Iterator<Item = Cell> {
+        met[from.index()] = true;
+        let mut queue = VecDeque::from([from]);
+        iter::from_fn(move || {
+            let cell = queue.pop_front()?;
+            for next in Direction::ALL.into_iter().filter_map(|way| self.step(cell, way)) {
+                if !mem::replace(&mut met[next.index()], true) {
+                    queue.push_back(next);
+                }
+            }
+            Some(cell)
+        })
     }
 }
 

@@ -14,10 +14,10 @@
 //! let mut rng = rand_pcg::Pcg64::seed_from_u64(1);
 //! let mut game = Game::new(Arc::new(grid), Rules::default(), &mut rng)?;
 //! let mut views = Views::new(&game);
-//! let (ann, event) = game.join(Name::new(b"Ann").unwrap(), &mut rng)?;
+//! let (ann, event) = game.join(Name::new(b"Ann").unwrap(), &mut rng).unwrap();
 //! views.update(&game, &[event]);
 //! for direction in [Direction::Left, Direction::Right] {
-//!     let events = game.apply(ann, Action::Run(direction))?;
+//!     let events = game.apply(ann, Action::Run(direction)).unwrap();
 //!     views.update(&game, &events);
 //! }
 //! assert_eq!(views.player(ann, Framing::Whole).unwrap(), "DISPLAY\n+---+\n|..@|\n+---+\n");

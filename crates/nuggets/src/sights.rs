@@ -76,12 +76,14 @@ impl SightCache {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::format;
+
+    fn grid(row: &str, rows: usize) -> Grid {
+        Grid::parse([row, "\n"].concat().repeat(rows).as_bytes()).unwrap().0
+    }
 
     #[test]
     fn the_cache_stays_within_its_bound_and_answers_the_same() {
-        let text = format!("{}\n", "..+.......|..").repeat(12);
-        let grid = Grid::parse(text.as_bytes()).unwrap().0;
+        let grid = grid("..+.......|..", 12);
         // Nothing fits, very little, some, all.
         for max_bytes in [0, 200, 2_000, 1 << 20] {
             let mut small = SightCache::new(Vision::default(), max_bytes);
@@ -102,14 +104,10 @@ mod tests {
 
     #[test]
     fn of_sights_that_are_needed_in_turn_a_fair_share_is_found() {
-        let text = format!("{}\n", ".+..+...").repeat(40);
-        let grid = Grid::parse(text.as_bytes()).unwrap().0;
-        let all = {
-            let mut all = SightCache::new(Vision::default(), usize::MAX);
-            grid.room_spots().iter().for_each(|&spot| drop(all.sight(&grid, spot)));
-            all.bytes
-        };
-        let mut half = SightCache::new(Vision::default(), all / 2);
+        let grid = grid(".+..+...", 40);
+        let mut all = SightCache::new(Vision::default(), usize::MAX);
+        grid.room_spots().iter().for_each(|&spot| drop(all.sight(&grid, spot)));
+        let mut half = SightCache::new(Vision::default(), all.bytes / 2);
         let mut found = 0;
         for round in 0..40 {
             for &spot in grid.room_spots() {
@@ -123,8 +121,7 @@ mod tests {
 
     #[test]
     fn a_spot_that_is_needed_often_gets_in() {
-        let text = format!("{}\n", ".+..+...").repeat(40);
-        let grid = Grid::parse(text.as_bytes()).unwrap().0;
+        let grid = grid(".+..+...", 40);
         let mut cache = SightCache::new(Vision::default(), 4_000);
         grid.room_spots().iter().for_each(|&spot| drop(cache.sight(&grid, spot)));
         let spot = *grid.room_spots().iter().find(|spot| cache.kept[spot.index()].is_none()).unwrap();

@@ -71,6 +71,11 @@ impl Picture {
         change(&mut frame[TEXT..]);
         self.frame = frame.freeze();
     }
+
+    // Makes these cells what everybody who sees them sees there.
+    fn draw(&mut self, game: &Game, cells: impl IntoIterator<Item = Cell>) {
+        self.edit(|text| cells.into_iter().for_each(|cell| text[cell.index()] = game.content(cell)));
+    }
 }
 
 /// One who plays, and what it may know.
@@ -145,11 +150,7 @@ impl Views {
     /// The pictures of a game that nobody has joined yet.
     pub fn new(game: &Game) -> Self {
         let mut board = Picture::of(game.grid().text());
-        board.edit(|text| {
-            for &cell in game.piles().keys() {
-                text[cell.index()] = game.content(cell);
-            }
-        });
+        board.draw(game, game.piles().keys().copied());
         Self {
             board,
             drawn: drawn(game.grid().text()),
@@ -182,7 +183,7 @@ impl Views {
         self.changes.clear();
         for event in events {
             match *event {
-                Event::Joined { player, cell } => {
+                Event::Joined(player, cell) => {
                     self.touched.push(cell);
                     self.viewers.insert(player, Viewer::at(cell, game.grid()));
                     self.go(game.grid(), player, cell);
@@ -191,23 +192,19 @@ impl Views {
                     self.touched.extend([from, to]);
                     self.go(game.grid(), player, to);
                 }
-                Event::Left { player, cell } => {
+                Event::Left(player, cell) => {
                     self.touched.push(cell);
                     self.remove(player);
                 }
-                Event::Dropped { cell, .. } => self.touched.push(cell),
+                Event::Dropped(cell) => self.touched.push(cell),
                 // Gold is collected where the collector went, so that cell is touched already.
-                Event::Collected { .. } | Event::Stolen { .. } => {}
+                Event::Collected(..) | Event::Stolen { .. } => {}
             }
         }
         self.touched.sort_unstable();
         self.touched.dedup();
         let Self { board, viewers, sights, touched, changes, .. } = self;
-        board.edit(|text| {
-            for &cell in &*touched {
-                text[cell.index()] = game.content(cell);
-            }
-        });
+        board.draw(game, touched.iter().copied());
         let board = board.text();
         for (&player, viewer) in viewers {
             let Viewer { cell, picture, sight, looked_from, .. } = viewer;

@@ -60,11 +60,6 @@ struct Gap {
 }
 
 impl Gap {
-    /// The whole quadrant, up to a column that no target reaches.
-    const fn up_to(cols: usize) -> Self {
-        Self { low: 0, high: below(cols as u64, 1) }
-    }
-
     /// The last column of row `i` that does not lie in the gap because it is too near.
     fn before(self, i: usize) -> usize {
         index((self.low * i as u64) >> POINT)
@@ -84,13 +79,6 @@ const fn above(num: u64, den: u64) -> u64 {
 /// `num / den` as the upper end of a gap; `num` is positive.
 const fn below(num: u64, den: u64) -> u64 {
     num * (((1 << POINT) - 1) / den)
-}
-
-/// One quarter of the plane around a viewer, without the two lines that bound it.
-#[derive(Debug, Clone, Copy)]
-struct Quadrant {
-    up: bool,
-    side: Side,
 }
 
 /// Computes sights; keeps its working memory between calls.
@@ -125,7 +113,7 @@ impl Sighter {
     /// Gets ready for sights on `field`.
     pub(crate) fn prepare(&mut self, field: Field<'_>) {
         self.plane.update(field);
-        self.seen.resize(self.plane.rows() * self.plane.words(), 0);
+        self.seen.resize(self.plane.rows * self.plane.words, 0);
     }
 
     /// The sight from `from` on the field that was prepared last.
@@ -133,7 +121,7 @@ impl Sighter {
         self.work = 0;
         let Some(from) = self.plane.place(from.index()) else { return Sight::default() };
         let (row, col) = from;
-        let cols = self.plane.cols();
+        let cols = self.plane.cols;
         for (side, col) in [(Side::Right, col), (Side::Left, cols - 1 - col)] {
             let edge = col + vision.cols(0, cols - 1 - col);
             let own = self.plane.row(side, row);
@@ -142,10 +130,10 @@ impl Sighter {
         }
         let (mut top, mut bottom) = (row, row);
         for up in [true, false] {
-            let rows = vision.rows(if up { row } else { self.plane.rows() - 1 - row });
+            let rows = vision.rows(if up { row } else { self.plane.rows - 1 - row });
             let straight = self.light_column(from, up, rows);
-            let right = self.light(Quadrant { up, side: Side::Right }, from, rows, vision);
-            let left = self.light(Quadrant { up, side: Side::Left }, (row, cols - 1 - col), rows, vision);
+            let right = self.light((up, Side::Right), from, rows, vision);
+            let left = self.light((up, Side::Left), (row, cols - 1 - col), rows, vision);
             let far = straight.max(right).max(left);
             if up {
                 top -= far;
@@ -170,15 +158,16 @@ impl Sighter {
 
     // Marks the cells of one quadrant that are visible from `row` and `col`, which is counted from the quadrant's side,
     // and says how many rows away the last of them can lie.
-    fn light(&mut self, quadrant: Quadrant, (row, col): (usize, usize), rows: usize, vision: Vision) -> usize {
+    fn light(&mut self, (up, side): (bool, Side), (row, col): (usize, usize), rows: usize, vision: Vision) -> usize {
         let Self { plane, seen, gaps, narrowed, work, .. } = self;
-        let (cols, words) = (plane.cols() - 1 - col, plane.words());
+        let (cols, words) = (plane.cols - 1 - col, plane.words);
         gaps.clear();
-        gaps.push(Gap::up_to(cols + 1));
-        let mut nearer = plane.row(quadrant.side, row);
+        // The whole quadrant, up to a column that no target reaches.
+        gaps.push(Gap { low: 0, high: below(cols as u64 + 1, 1) });
+        let mut nearer = plane.row(side, row);
         for i in 1..=rows {
-            let at = if quadrant.up { row - i } else { row + i };
-            let opaque = plane.row(quadrant.side, at);
+            let at = if up { row - i } else { row + i };
+            let opaque = plane.row(side, at);
             let seen = &mut seen[at * words..][..words];
             let edge = vision.cols(i, cols);
             let (to_low, to_high) = (above(1, i as u64), below(1, i as u64));
@@ -196,7 +185,7 @@ impl Sighter {
                 // Mostly nothing is in the way.
                 if find(col + from.min(before), col + last + 1, work, |word| opaque[word]) > col + last {
                     if last > before {
-                        mark(seen, quadrant.side, col + before + 1, col + last + 1, plane.cols(), work);
+                        mark(seen, side, col + before + 1, col + last + 1, plane.cols, work);
                     }
                     narrowed.push(gap);
                     continue;
@@ -211,7 +200,7 @@ impl Sighter {
                     (visible, last, high) = (pair, pair - 1, pair as u64 * to_high);
                 }
                 if visible > before {
-                    mark(seen, quadrant.side, col + before + 1, col + visible + 1, plane.cols(), work);
+                    mark(seen, side, col + before + 1, col + visible + 1, plane.cols, work);
                 }
                 // Each run that the gap touches takes a closed interval out of it. It is looked at one cell further than
                 // the gap: if it goes on there, it closes the rest.
@@ -244,30 +233,30 @@ impl Sighter {
     }
 
     fn see(&mut self, row: usize, side: Side, from: usize, until: usize) {
-        let words = self.plane.words();
-        mark(&mut self.seen[row * words..][..words], side, from, until, self.plane.cols(), &mut self.work);
+        let words = self.plane.words;
+        mark(&mut self.seen[row * words..][..words], side, from, until, self.plane.cols, &mut self.work);
     }
 
     // Makes a sight of the marks, which lie in the rows `top..=bottom` of the plane, and clears them.
     fn collect(&mut self, top: usize, bottom: usize) -> Sight {
-        let words = self.plane.words();
+        let words = self.plane.words;
         let seen = &mut self.seen[top * words..(bottom + 1) * words];
         self.work += seen.len() as u64;
-        if self.plane.turned() {
-            collect_turned(&mut self.builder, seen, words, top, self.plane.width());
+        if self.plane.turned {
+            collect_turned(&mut self.builder, seen, words, top, self.plane.width);
         } else {
             let mut start = 0;
             let rows: usize = seen.len() / words;
             let row = |row: usize| &seen[row * words..][..words];
             for end in 1..=rows {
                 if end == rows || row(end) != row(start) {
-                    self.builder.band((top + start) * self.plane.width(), end - start, runs(row(start)));
+                    self.builder.band((top + start) * self.plane.width, end - start, runs(row(start)));
                     start = end;
                 }
             }
         }
         seen.fill(0);
-        self.builder.finish(self.plane.width())
+        self.builder.finish(self.plane.width)
     }
 }
 

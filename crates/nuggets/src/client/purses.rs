@@ -11,7 +11,8 @@ use crate::{game::PILE, protocol::Letter};
 #[derive(Debug, Clone, Default)]
 pub(super) struct Purses {
     known: BTreeMap<Letter, u32>,
-    unknown: u32,
+    // By whom does not show.
+    pub(super) unknown: u32,
     // Collected since the last DISPLAY.
     fresh: u32,
 }
@@ -35,14 +36,8 @@ impl Purses {
         *purse = purse.saturating_add(fresh);
     }
 
-    /// Letters and what they have collected.
     pub(super) fn known(&self) -> impl Iterator<Item = (Letter, u32)> {
         self.known.iter().map(|(&letter, &purse)| (letter, purse))
-    }
-
-    /// Gold whose collector is unknown.
-    pub(super) const fn unknown(&self) -> u32 {
-        self.unknown
     }
 }
 
@@ -86,7 +81,6 @@ fn is_between(from: usize, by: usize, to: usize, width: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::vec;
 
     const WIDTH: usize = 7;
 
@@ -94,26 +88,22 @@ mod tests {
         let mut purses = Purses::default();
         purses.left(250, 250 - collected);
         purses.compare(before.as_bytes(), now.as_bytes(), WIDTH);
-        (purses.known().map(|(letter, purse)| (letter.byte(), purse)).collect(), purses.unknown())
+        (purses.known().map(|(letter, purse)| (letter.byte(), purse)).collect(), purses.unknown)
     }
 
     #[test]
-    fn whoever_ran_over_the_gold_has_it() {
-        assert_eq!(told("A.**..\nB.....\n", ".....A\nB.....\n", 9), (vec![(b'A', 9)], 0));
-        assert_eq!(told("A.....\n.*B...\n", "......\n.AB...\n", 3), (vec![(b'A', 3)], 0));
-    }
-
-    #[test]
-    fn somebody_who_is_only_swapped_with_has_nothing() {
-        assert_eq!(told("AB*...\n......\n", "BA....\n......\n", 0), (vec![], 0));
-        assert_eq!(told("AB*...\n......\n", "B.A...\n......\n", 4), (vec![(b'A', 4)], 0));
-    }
-
-    #[test]
-    fn what_nobody_can_be_seen_to_take_is_taken_by_nobody_knows_whom() {
-        // Both may have come past, and this display follows on several keys.
-        assert_eq!(told("A.*..B\n......\n", "B....A\n......\n", 4), (vec![], 4));
-        assert_eq!(told("A.*...\n......\n", "A.....\n......\n", 4), (vec![], 4));
-        assert_eq!(told("A.*...\n......\n", "....\n....\n", 4), (vec![], 4));
+    fn whoever_can_be_seen_to_have_run_over_the_gold_has_it() {
+        let cases: [(&str, &str, &str, u32, &[(u8, u32)], u32); 7] = [
+            ("a run", "A.**..\nB.....\n", ".....A\nB.....\n", 9, &[(b'A', 9)], 0),
+            ("a run to the side", "A.....\n.*B...\n", "......\n.AB...\n", 3, &[(b'A', 3)], 0),
+            ("only a swap", "AB*...\n......\n", "BA....\n......\n", 0, &[], 0),
+            ("a swap and gold", "AB*...\n......\n", "B.A...\n......\n", 4, &[(b'A', 4)], 0),
+            ("both may have come past", "A.*..B\n......\n", "B....A\n......\n", 4, &[], 4),
+            ("there and back", "A.*...\n......\n", "A.....\n......\n", 4, &[], 4),
+            ("another size", "A.*...\n......\n", "....\n....\n", 4, &[], 4),
+        ];
+        for (what, before, now, collected, known, unknown) in cases {
+            assert_eq!(told(before, now, collected), (known.to_vec(), unknown), "{what}");
+        }
     }
 }

@@ -66,7 +66,7 @@ impl Client {
             Phase::Joining { .. } if is_closed => return Some("Its port is closed.".into()),
             Phase::Leaving { .. } => return None,
             Phase::Playing => {
-                let silence = self.silent_for(now).map(|silence| silence.as_secs());
+                let silence = self.timers.silent_for(now).map(|silence| silence.as_secs());
                 if is_closed {
                     return Some(match silence {
                         _ if !self.timers.has_reopened(now) => "Server gone: port closed".into(),
@@ -85,7 +85,7 @@ impl Client {
 
     // What a spectator can tell of the purses.
     fn purses_note(&self) -> Option<String> {
-        let unknown = Some(self.purses.unknown()).filter(|&unknown| unknown > 0);
+        let unknown = Some(self.purses.unknown).filter(|&unknown| unknown > 0);
         let purses = self.purses.known().map(|(letter, purse)| format!("{letter} {purse}"));
         let all: Vec<String> = purses.chain(unknown.map(|unknown| format!("? {unknown}"))).collect();
         (self.participant == Participant::Spectator && !all.is_empty()).then(|| format!("Seen: {}", all.join(", ")))

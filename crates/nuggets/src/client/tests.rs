@@ -67,8 +67,7 @@ fn a_note_goes_with_the_next_key_or_the_next_gold() {
     client.receive(START, b"ERROR unknown keystroke").unwrap();
     client.act(START, Command::Key(b'h'));
     assert_eq!(client.status(START), plain);
-    client.receive(START, b"ERROR unknown keystroke").unwrap();
-    client.receive(START, b"GOLD 0 0 250").unwrap();
+    hear(&mut client, &[b"ERROR unknown keystroke", b"GOLD 0 0 250"]);
     assert_eq!(client.status(START), plain);
 }
 
@@ -150,23 +149,23 @@ fn leaving_says_q_twice_and_waits_for_the_goodbye_only_so_long() {
 #[test]
 fn silence_is_counted_from_a_key_that_nothing_followed() {
     let mut client = joined();
-    assert_eq!(client.silent_for(at(100)), None, "nothing happens, nothing is amiss");
+    assert_eq!(client.timers.silent_for(at(100)), None, "nothing happens, nothing is amiss");
     client.act(at(100), Command::Key(b'h'));
-    assert_eq!(client.silent_for(at(102)), None);
+    assert_eq!(client.timers.silent_for(at(102)), None);
     assert_eq!(client.deadline(at(100)), Some(at(103)));
     assert_eq!(client.deadline(at(103)), Some(at(104)));
     assert_eq!(client.status(at(105)), "Player A has 0 nuggets (250 nuggets unclaimed).  No answer for 5 s");
     client.disconnected(START, Gone::Broken);
     assert_eq!(client.status(at(105)), "Player A has 0 nuggets (250 nuggets unclaimed).  Server gone: port closed");
     client.receive(at(106), b"DISPLAY\n@..\n  #\n").unwrap();
-    assert_eq!(client.silent_for(at(200)), None);
+    assert_eq!(client.timers.silent_for(at(200)), None);
     // A wall, the edge of the map, and a key that means nothing: none of them need be answered.
     for key in [b'j', b'h', b'k', b'J', b'?', b' '] {
         client.act(at(200), Command::Key(key));
     }
-    assert_eq!(client.silent_for(at(300)), None);
+    assert_eq!(client.timers.silent_for(at(300)), None);
     client.act(at(300), Command::Key(b'L'));
-    assert!(client.silent_for(at(304)).is_some());
+    assert!(client.timers.silent_for(at(304)).is_some());
 }
 
 #[test]
@@ -210,8 +209,7 @@ fn displays_with_the_slips_of_other_servers_are_taken() {
     let mut client = joined();
     for text in [&b"DISPLAY\n@..\n  #"[..], b"DISPLAY\n@..\n  #\n\0", b"DISPLAY\n@..\n  #\n\n", b"DISPLAY \n@..\n  #\n"]
     {
-        client.receive(START, b"DISPLAY\n.@.\n  #\n").unwrap();
-        client.receive(START, text).unwrap();
+        hear(&mut client, &[b"DISPLAY\n.@.\n  #\n", text]);
         assert_eq!(client.display(), b"@..\n  #\n", "{text:?}");
     }
     client.receive(START, b"DISPLAY\n@\x1b.\n  #\n").unwrap();
@@ -221,8 +219,7 @@ fn displays_with_the_slips_of_other_servers_are_taken() {
 #[test]
 fn the_purse_of_the_table_is_the_last_word() {
     let mut client = joined();
-    client.receive(START, b"GOLD 3 3 247").unwrap();
-    client.receive(START, b"QUIT GAME OVER:\nA         10 Ann\nB        240 Bob").unwrap();
+    hear(&mut client, &[b"GOLD 3 3 247", b"QUIT GAME OVER:\nA         10 Ann\nB        240 Bob"]);
     assert_eq!((client.purse(), client.scores().unwrap().rows.len()), (10, 2));
 }
 
@@ -292,8 +289,7 @@ fn a_spectator_finds_out_that_the_port_is_closed() {
 #[test]
 fn a_spectator_sees_who_has_collected_what() {
     let mut client = spectator();
-    client.receive(START, b"GOLD 0 0 243").unwrap();
-    client.receive(START, b"DISPLAY\n.A.\nB #\n").unwrap();
+    hear(&mut client, &[b"GOLD 0 0 243", b"DISPLAY\n.A.\nB #\n"]);
     assert_eq!(client.purses.known().map(|(letter, purse)| (letter.byte(), purse)).collect::<Vec<_>>(), [(b'A', 7)]);
     assert_eq!(client.status(START), "Spectator: 243 nuggets unclaimed.  Seen: A 7");
 }

@@ -103,7 +103,6 @@ impl Timers {
         }
     }
 
-    /// Records that the welcome is complete.
     pub(super) const fn welcomed(&mut self) {
         self.phase = Phase::Playing;
     }
@@ -122,7 +121,6 @@ impl Timers {
         self.phase = Phase::Leaving { again: retry(self.link, now, GOODBYE / 2), until: now.plus(GOODBYE) };
     }
 
-    /// Waits for nothing more.
     pub(super) const fn end(&mut self) {
         self.phase = Phase::Over;
     }
@@ -133,6 +131,9 @@ impl Timers {
         self.closed = Some(Closed { since, tried: None });
     }
 
+    /// How long the server has not answered; `None` while nothing is amiss.
+    ///
+    /// A server sends nothing when nothing happens, so silence is counted from a key that nothing followed.
     pub(super) fn silent_for(&self, now: Time) -> Option<Duration> {
         let silence = now.since(self.unanswered_since?);
         (self.phase == Phase::Playing && silence >= SILENCE).then_some(silence)

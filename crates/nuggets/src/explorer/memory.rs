@@ -31,10 +31,8 @@ const BESIDE: usize = 2;
 pub(super) enum Lure {
     /// Gold was seen there.
     Gold,
-    /// Something beside it is unknown.
-    Edge,
-    /// It is known, but was out of sight whenever a picture came, so gold may lie there.
-    Doubt,
+    /// Something beside it is unknown, or it was out of sight whenever a picture came, so gold may lie there.
+    Unknown,
 }
 
 /// The remembered map. Cells are offsets into it, with a margin around the grid so that every cell has eight neighbours.
@@ -97,21 +95,11 @@ impl Memory {
     }
 
     /// What is added to a cell for one step; adding wraps.
-    pub(super) const fn step(&self, direction: Direction) -> usize {
-        let (rows, cols) = direction.delta();
-        let vertical = match rows {
-            0 => 0,
-            1.. => self.stride,
-            _ => self.stride.wrapping_neg(),
-        };
-        match cols {
-            0 => vertical,
-            1.. => vertical.wrapping_add(1),
-            _ => vertical.wrapping_sub(1),
-        }
+    pub(super) fn step(&self, direction: Direction) -> usize {
+        // The margin has one cell for each row, as a grid's text has a newline.
+        0_usize.wrapping_add_signed(isize::try_from(direction.offset(self.size.1)).unwrap_or_default())
     }
 
-    /// Whether it lies in the grid.
     pub(super) fn is_inside(&self, cell: usize) -> bool {
         self.cells[cell] != b'\n'
     }
@@ -121,12 +109,10 @@ impl Memory {
         matches!(self.cells[cell], ROOM | PASSAGE)
     }
 
-    /// Whether nothing is known about it.
     pub(super) fn is_unknown(&self, cell: usize) -> bool {
         self.cells[cell] == ROCK && self.marks[cell] & KNOWN == 0
     }
 
-    /// Whether gold is remembered anywhere.
     pub(super) fn has_gold(&self) -> bool {
         !self.gold.is_empty()
     }
@@ -136,12 +122,9 @@ impl Memory {
         let marks = self.marks[cell];
         if marks & GOLD != 0 {
             Some(Lure::Gold)
-        } else if marks & EDGE != 0 {
-            Some(Lure::Edge)
-        } else if marks & CLEARED == 0 && self.cells[cell] == ROOM {
-            Some(Lure::Doubt)
         } else {
-            None
+            let is_unknown = marks & EDGE != 0 || (marks & CLEARED == 0 && self.cells[cell] == ROOM);
+            is_unknown.then_some(Lure::Unknown)
         }
     }
 
@@ -323,12 +306,9 @@ impl Memory {
         Direction::ALL.map(|direction| cell.wrapping_add(self.step(direction)))
     }
 
-    fn rows_and_cols_between(&self, from: usize, to: usize) -> (usize, usize) {
-        ((from / self.stride).abs_diff(to / self.stride), (from % self.stride).abs_diff(to % self.stride))
-    }
-
     fn distance_squared(&self, from: usize, to: usize) -> usize {
-        let (rows, cols) = self.rows_and_cols_between(from, to);
+        let rows = (from / self.stride).abs_diff(to / self.stride);
+        let cols = (from % self.stride).abs_diff(to % self.stride);
         rows * rows + cols * cols
     }
 

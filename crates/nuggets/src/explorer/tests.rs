@@ -9,11 +9,8 @@ use serde_json::{from_value, json};
 
 use super::*;
 use crate::{
-    client::Participant,
-    config::Rules,
+    Grid, Name, Participant, Position, Rules,
     game::{Action, Event, Game, PlayerId},
-    grid::{Grid, Position},
-    protocol::Name,
     view::Views,
     visibility::Vision,
 };
@@ -78,7 +75,7 @@ impl World {
         let rules = Rules { gold: 8, min_piles: 1, max_piles: 8, ..rules };
         let mut world = Self::of(Game::new(grid(map), rules, &mut draws).unwrap(), draws);
         for _ in 0..=others {
-            let Ok((_, event)) = world.game.join(Name::new(b"Ann").unwrap(), &mut world.draws) else { break };
+            let Some((_, event)) = world.game.join(Name::new(b"Ann").unwrap(), &mut world.draws) else { break };
             world.views.update(&world.game, &[event]);
         }
         world.joined()
@@ -97,7 +94,7 @@ impl World {
         let state = from_value(json!({ "players": players, "piles": piles })).unwrap();
         let mut world = Self::of(Game::restore(Arc::clone(&grid), rules, state).unwrap(), Pcg64::seed_from_u64(1));
         for (player, cell) in (0..).map(PlayerId).zip(places) {
-            world.views.update(&world.game, &[Event::Joined { player, cell }]);
+            world.views.update(&world.game, &[Event::Joined(player, cell)]);
         }
         world.joined()
     }

@@ -10,12 +10,11 @@ use alloc::{
 use netcore::{Digest, StateError};
 use serde::{Deserialize, Serialize};
 
-use super::{Game, Player, PlayerId};
+use super::{Game, Player};
 use crate::{
     config::Rules,
     grid::{Cell, Grid, PASSAGE, ROOM},
-    protocol::{Letter, Name},
-    server::facts::{AT, NAMED, PURSE, hash},
+    protocol::Name,
 };
 
 /// What a game is beyond its map and its rules.
@@ -35,7 +34,6 @@ struct PlayerState {
 }
 
 impl Game {
-    /// Its state as plain data.
     pub(crate) fn state(&self) -> GameState {
         let player =
             |player: &Player| PlayerState { name: player.name.to_string(), purse: player.purse, cell: player.cell };
@@ -70,19 +68,12 @@ impl Game {
     }
 
     fn put_player(&mut self, PlayerState { name, purse, cell }: PlayerState) -> Result<(), StateError> {
-        let index = self.players.len();
-        let letter = Letter::from_index(index).ok_or("more players than letters")?;
-        let id = PlayerId(u8::try_from(index).map_err(|_| "more players than letters")?);
         let name = Name::try_from(name).map_err(|_| "a name that no player has")?;
-        if let Some(cell) = cell {
-            if !matches!(self.grid.at(cell), ROOM | PASSAGE) || self.standing_at(cell).is_some() {
-                return Err("a player stands where none can".into());
-            }
-            self.digest.toggle(AT, id.0.into(), cell.0.into());
+        let stands = |cell| matches!(self.grid.at(cell), ROOM | PASSAGE) && self.standing_at(cell).is_none();
+        if cell.is_some_and(|cell| !stands(cell)) {
+            return Err("a player stands where none can".into());
         }
-        self.digest.toggle(NAMED, id.0.into(), hash(name.as_str().as_bytes()));
-        self.digest.toggle(PURSE, id.0.into(), purse.into());
-        self.players.push(Player { letter, name, purse, cell });
+        self.add_player(name, purse, cell).ok_or("more players than letters")?;
         Ok(())
     }
 }

@@ -68,16 +68,8 @@ impl Direction {
 
     /// The change of (row, column) that one step makes.
     pub const fn delta(self) -> (i32, i32) {
-        match self {
-            Self::Left => (0, -1),
-            Self::Right => (0, 1),
-            Self::Down => (1, 0),
-            Self::Up => (-1, 0),
-            Self::UpLeft => (-1, -1),
-            Self::UpRight => (-1, 1),
-            Self::DownLeft => (1, -1),
-            Self::DownRight => (1, 1),
-        }
+        // In the order of the variants.
+        [(0, -1), (0, 1), (1, 0), (-1, 0), (-1, -1), (-1, 1), (1, -1), (1, 1)][self as usize]
     }
 
     /// What one step adds to an offset into the text of a grid of `cols` columns.
@@ -88,16 +80,7 @@ impl Direction {
 
     /// The key of one step; its capital runs.
     pub const fn key(self) -> u8 {
-        match self {
-            Self::Left => b'h',
-            Self::Right => b'l',
-            Self::Down => b'j',
-            Self::Up => b'k',
-            Self::UpLeft => b'y',
-            Self::UpRight => b'u',
-            Self::DownLeft => b'b',
-            Self::DownRight => b'n',
-        }
+        b"hljkyubn"[self as usize]
     }
 
     /// The step of a small letter, if it is the key of one.

@@ -1,6 +1,6 @@
 //! What clients send.
 
-use bytes::{BufMut, Bytes, BytesMut};
+use bytes::Bytes;
 use netcore::{DecodeError, Framing};
 
 use super::{framing::in_frame, name::Name};
@@ -53,25 +53,12 @@ impl ClientMessage {
         in_frame(self.to_bytes(), framing)
     }
 
-    /// Appends the wire form to `out`.
-    pub fn encode(&self, out: &mut BytesMut) {
-        match self {
-            Self::Play(name) => {
-                out.put_slice(b"PLAY ");
-                out.put_slice(name.as_ref().map_or("", Name::as_str).as_bytes());
-            }
-            Self::Spectate => out.put_slice(b"SPECTATE"),
-            Self::Key(key) => {
-                out.put_slice(b"KEY ");
-                out.put_u8(*key);
-            }
-        }
-    }
-
     /// The wire form.
     pub fn to_bytes(&self) -> Bytes {
-        let mut out = BytesMut::new();
-        self.encode(&mut out);
-        out.freeze()
+        match self {
+            Self::Play(name) => [&b"PLAY "[..], name.as_ref().map_or("", Name::as_str).as_bytes()].concat().into(),
+            Self::Spectate => Bytes::from_static(b"SPECTATE"),
+            Self::Key(key) => [&b"KEY "[..], &[*key]].concat().into(),
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! What the server sends.
 
 use alloc::vec::Vec;
-use bytes::{BufMut, Bytes, BytesMut};
+use bytes::Bytes;
 use netcore::{DecodeError, Framing};
 
 use super::{
@@ -41,12 +41,7 @@ pub enum ServerMessage<'a> {
 impl<'a> ServerMessage<'a> {
     /// The wire form.
     pub fn to_bytes(&self) -> Bytes {
-        let joined = |kind: &[u8], text: &[u8]| {
-            let mut out = BytesMut::with_capacity(kind.len() + text.len());
-            out.put_slice(kind);
-            out.put_slice(text);
-            out.freeze()
-        };
+        let joined = |kind: &[u8], text: &[u8]| Bytes::from([kind, text].concat());
         match self {
             Self::Ok(letter) => joined(b"OK ", &[letter.byte()]),
             Self::Grid { rows, cols } => alloc::format!("GRID {rows} {cols}").into(),

@@ -8,11 +8,10 @@ use rand_pcg::Pcg64;
 #[derive(Debug, Clone)]
 pub(super) struct Chance {
     generator: Pcg64,
-    drawn: u64,
+    pub(super) drawn: u64,
 }
 
 impl Chance {
-    /// A generator that nothing was drawn from.
     pub(super) fn new(seed: u128) -> Self {
         Self { generator: generator(seed), drawn: 0 }
     }
@@ -22,11 +21,6 @@ impl Chance {
         let mut generator = generator(seed);
         generator.advance(drawn.into());
         Self { generator, drawn }
-    }
-
-    /// How many numbers were drawn.
-    pub(super) const fn drawn(&self) -> u64 {
-        self.drawn
     }
 }
 
@@ -80,7 +74,7 @@ mod tests {
             chance.fill_bytes(&mut bytes[0]);
             plain.fill_bytes(&mut bytes[1]);
             assert_eq!(bytes[0], bytes[1]);
-            assert_eq!(Chance::after(7, chance.drawn()).next_u64(), chance.clone().next_u64());
+            assert_eq!(Chance::after(7, chance.drawn).next_u64(), chance.clone().next_u64());
         }
     }
 

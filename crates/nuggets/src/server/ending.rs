@@ -30,7 +30,6 @@ impl Server {
         self.toggle_game();
     }
 
-    /// Ends the server.
     pub(super) fn stop(&mut self, leave: Leave, out: &mut Outbox) {
         if leave == Leave::Over {
             let mut text = String::from("The server was stopped.");

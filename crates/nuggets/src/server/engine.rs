@@ -135,7 +135,7 @@ impl Server {
                     self.error(now, peer, text.as_bytes(), out);
                 }
                 Some(action) => {
-                    let Ok(events) = self.game.apply(player, action) else { return };
+                    let Some(events) = self.game.apply(player, action) else { return };
                     if !events.is_empty() {
                         self.views.update(&self.game, &events);
                         self.tell(now, player, &events, out);
@@ -160,10 +160,9 @@ impl Server {
         self.set_wake(None);
         self.tick(now, out);
         // Nobody loses a seat by waiting for the others.
-        let idle_timeout = self.config.idle_timeout.filter(|_| self.has_begun());
-        if let Some(limit) = idle_timeout {
+        if let Some(limit) = self.config.idle_timeout.filter(|_| self.has_begun()) {
             let idle = |seat: &Seat| match seat.role {
-                Role::Player(player) if now.since(seat.last_key()) >= limit => Some((seat.peer, player)),
+                Role::Player(player) if now.since(seat.last_key) >= limit => Some((seat.peer, player)),
                 _ => None,
             };
             let seconds = limit.as_secs();
@@ -176,11 +175,7 @@ impl Server {
         self.set_catch_up(self.catch_up.filter(|&due| now < due));
         self.wake_at(self.catch_up);
         self.wake_at(self.start.due());
-        if let Some(limit) = idle_timeout {
-            let players = self.seats.values().filter(|seat| matches!(seat.role, Role::Player(_)));
-            let next = players.map(|seat| seat.last_key().plus(limit)).min();
-            self.wake_at(next);
-        }
+        self.wake_at(self.next_idle());
         self.owed_displays(now, out);
     }
 }

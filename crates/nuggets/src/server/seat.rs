@@ -52,19 +52,18 @@ pub(super) struct Seat {
     pub(super) role: Role,
     pub(super) link: Link,
     pub(super) address: String,
-    // Whether a KEY came from there.
-    proven: bool,
-    last_key: Time,
+    // What follows is changed here only, since it stands in the digest. Whether a KEY came from there:
+    pub(super) proven: bool,
+    pub(super) last_key: Time,
     unproven: Allowance,
     drawn: Allowance,
     welcomes: Allowance,
     shown: Allowance,
     // A DISPLAY that had to wait; the newest is sent once it may.
-    owed: Option<Cause>,
+    pub(super) owed: Option<Cause>,
 }
 
 impl Seat {
-    /// A seat for a stranger.
     pub(super) fn new(now: Time, peer: PeerId, role: Role, stranger: Stranger) -> Self {
         let Stranger { address, link } = stranger;
         Self {
@@ -117,25 +116,12 @@ impl Seat {
         self.link.framing()
     }
 
-    pub(super) const fn is_proven(&self) -> bool {
-        self.proven
-    }
-
-    pub(super) const fn last_key(&self) -> Time {
-        self.last_key
-    }
-
-    pub(super) const fn owed(&self) -> Option<Cause> {
-        self.owed
-    }
-
     /// Takes in that a KEY came; `timed` if it matters when.
     pub(super) fn key(&mut self, now: Time, timed: bool, digest: &mut Digest) {
         change(digest, facts::PROVEN, self.peer, self.proven.into(), true.into());
         self.proven = true;
         if timed {
-            change(digest, facts::LAST_KEY, self.peer, self.last_key.as_nanos(), now.as_nanos());
-            self.last_key = now;
+            self.begin(now, digest);
         }
     }
 
@@ -192,11 +178,6 @@ impl Seat {
         self.set_owed(self.owed.max(Some(cause)), digest);
     }
 
-    /// The newest DISPLAY is on its way.
-    pub(super) fn owe_nothing(&mut self, digest: &mut Digest) {
-        self.set_owed(None, digest);
-    }
-
     // What is paid from. Nobody can forge the address of a stream, and what others do is paid for by them.
     const fn allowance(&mut self, cause: Cause) -> Option<&mut Allowance> {
         match (self.link, self.proven, cause) {
@@ -206,7 +187,7 @@ impl Seat {
         }
     }
 
-    fn set_owed(&mut self, owed: Option<Cause>, digest: &mut Digest) {
+    pub(super) fn set_owed(&mut self, owed: Option<Cause>, digest: &mut Digest) {
         change(digest, facts::OWED, self.peer, owed_number(self.owed), owed_number(owed));
         self.owed = owed;
     }

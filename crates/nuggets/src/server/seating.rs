@@ -12,7 +12,7 @@ use super::{
     seat::{Role, Seat, Stranger},
 };
 use crate::{
-    game::{Action, JoinError, MAX_PLAYERS, PlayerId},
+    game::{Action, MAX_PLAYERS, PlayerId},
     protocol::{Name, ServerMessage},
 };
 
@@ -36,9 +36,8 @@ impl Server {
         self.toggle_game();
         let joined = self.game.join(name, &mut self.rng);
         self.toggle_game();
-        let (player, event) = match joined {
-            Ok(joined) => joined,
-            Err(JoinError::NoLetter | JoinError::NoSpot) => return self.say(peer, &ServerMessage::Quit(FULL), out),
+        let Some((player, event)) = joined else {
+            return self.say(peer, &ServerMessage::Quit(FULL), out);
         };
         self.views.update(&self.game, &[event]);
         self.take_seat(now, peer, Role::Player(player), out);
@@ -50,7 +49,7 @@ impl Server {
     // A PLAY from somebody who plays: an answer to the first was lost, unless a key shows that it arrived.
     pub(super) fn play_again(&mut self, now: Time, peer: PeerId, player: PlayerId, out: &mut Outbox) {
         let Some(seat) = self.seats.get_mut(&peer) else { return };
-        if seat.is_proven() {
+        if seat.proven {
             let letter = self.game.player(player).map(|player| player.letter);
             let text = letter.map_or_else(String::new, |letter| format!("you are playing already, as {letter}"));
             self.error(now, peer, text.as_bytes(), out);
@@ -85,7 +84,7 @@ impl Server {
         why: Departure,
         out: &mut Outbox,
     ) {
-        let Ok(events) = self.game.apply(player, Action::Quit) else { return };
+        let Some(events) = self.game.apply(player, Action::Quit) else { return };
         self.views.update(&self.game, &events);
         if let Some(text) = farewell {
             self.say(peer, &ServerMessage::Quit(text), out);

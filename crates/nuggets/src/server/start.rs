@@ -17,7 +17,6 @@ pub(super) enum Start {
 }
 
 impl Start {
-    /// When something is due.
     pub(super) const fn due(self) -> Option<Time> {
         match self {
             Self::Counting { tick, .. } => Some(tick),

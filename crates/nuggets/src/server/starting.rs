@@ -22,6 +22,13 @@ impl Server {
         self.start == Start::Begun
     }
 
+    /// When the first player will have been idle for too long.
+    pub(super) fn next_idle(&self) -> Option<Time> {
+        let limit = self.config.idle_timeout.filter(|_| self.has_begun())?;
+        let players = self.seats.values().filter(|seat| matches!(seat.role, Role::Player(_)));
+        players.map(|seat| seat.last_key.plus(limit)).min()
+    }
+
     /// Whether the game may begin: enough play, or nobody else can join.
     pub(super) fn is_ready(&self) -> bool {
         let active = self.game.active().count();

@@ -80,7 +80,7 @@ impl Recorded for Server {
 
     fn state(&self) -> State {
         State {
-            drawn: self.rng.drawn(),
+            drawn: self.rng.drawn,
             number: self.number,
             start: self.start,
             game: self.game.state(),
@@ -97,7 +97,15 @@ impl Recorded for Server {
 
     fn restore(setup: Setup, state: State) -> Result<Self, StateError> {
         let mut server = Self::from_setup(setup)?;
-        server.restore_game((state.drawn, state.number, state.start), state.game, state.visited)?;
+        if state.number == 0 || (state.number > 1 && !server.config.rematch) {
+            return Err("a game of that number is never played".into());
+        }
+        server.toggle_game();
+        server.game = Game::restore(Arc::clone(&server.grid), server.config.rules, state.game)?;
+        server.views = Views::restore(&server.game, state.visited)?;
+        server.rng = Chance::after(server.config.seed, state.drawn);
+        (server.number, server.start) = (state.number, state.start);
+        server.toggle_game();
         server.restore_peers(state.seats, state.strangers, state.quitters)?;
         if !state.spectates.is(facts::SPECTATES, SPECTATES) {
             return Err("the budget for SPECTATEs is not that of a server".into());
@@ -115,25 +123,6 @@ impl Recorded for Server {
 }
 
 impl Server {
-    fn restore_game(
-        &mut self,
-        (drawn, number, start): (u64, u32, Start),
-        game: GameState,
-        visited: Vec<Spots>,
-    ) -> Result<(), StateError> {
-        if number == 0 || (number > 1 && !self.config.rematch) {
-            return Err("a game of that number is never played".into());
-        }
-        self.toggle_game();
-        self.game = Game::restore(Arc::clone(&self.grid), self.config.rules, game)?;
-        self.views = Views::restore(&self.game, visited)?;
-        self.rng = Chance::after(self.config.seed, drawn);
-        self.number = number;
-        self.start = start;
-        self.toggle_game();
-        Ok(())
-    }
-
     fn restore_peers(
         &mut self,
         seats: Vec<Seat>,
@@ -199,12 +188,8 @@ impl Server {
         }
         self.check_start()?;
         // Whatever is due has somebody who wakes the server for it.
-        let idle = self.config.idle_timeout.filter(|_| self.has_begun()).into_iter().flat_map(|limit| {
-            let players = self.seats.values().filter(|seat| matches!(seat.role, Role::Player(_)));
-            players.map(move |seat| seat.last_key().plus(limit))
-        });
-        let due = self.catch_up.into_iter().chain(self.start.due()).chain(idle).min();
-        let owes = self.seats.values().any(|seat| seat.owed().is_some());
+        let due = self.catch_up.into_iter().chain(self.start.due()).chain(self.next_idle()).min();
+        let owes = self.seats.values().any(|seat| seat.owed.is_some());
         match (self.wake, due) {
             (None, due) if owes || due.is_some() => Err("something is due and nothing wakes the server".into()),
             (Some(wake), Some(due)) if due < wake => Err("the server is woken too late".into()),

@@ -23,7 +23,7 @@ impl Server {
         let mut victims = Vec::new();
         for event in events {
             match *event {
-                Event::Collected { nuggets, .. } => {
+                Event::Collected(_, nuggets) => {
                     gained += nuggets;
                     shared = true;
                 }
@@ -32,8 +32,8 @@ impl Server {
                     victims.push((victim, nuggets));
                 }
                 // What nobody has found yet has grown.
-                Event::Dropped { .. } => shared = true,
-                Event::Joined { .. } | Event::Moved { .. } | Event::Left { .. } => {}
+                Event::Dropped(_) => shared = true,
+                Event::Joined(..) | Event::Moved { .. } | Event::Left(..) => {}
             }
         }
         for seat in self.seats.values_mut() {
@@ -69,14 +69,14 @@ impl Server {
             let Player { letter, purse, .. } = winner;
             let taken = format!("you stole {nuggets} nuggets from {}; you have {purse} now", loser.letter);
             let lost = format!("{letter} stole {nuggets} nuggets from you; you have {} now", loser.purse);
-            let (Some(thief_peer), Some(victim_peer)) = (self.peer_of(thief), self.peer_of(victim)) else { continue };
-            for (peer, text) in [(thief_peer, taken), (victim_peer, lost)] {
-                let Some(seat) = self.seats.get_mut(&peer) else { continue };
+            for (player, text) in [(thief, taken), (victim, lost)] {
+                let plays = |seat: &&mut Seat| seat.role == Role::Player(player);
+                let Some(seat) = self.seats.values_mut().find(plays) else { continue };
                 let frame = ServerMessage::Error(text.as_bytes()).to_frame(seat.framing());
-                if peer == thief_peer {
+                if player == thief {
                     seat.charge(now, length(&frame), &mut self.digest);
                 }
-                out.send(peer, frame);
+                out.send(seat.peer, frame);
             }
         }
     }
@@ -94,7 +94,7 @@ impl Server {
     /// All that somebody who has a seat may know.
     pub(super) fn tell_all(&mut self, peer: PeerId, out: &mut Outbox) {
         let Some(seat) = self.seats.get_mut(&peer) else { return };
-        seat.owe_nothing(&mut self.digest);
+        seat.set_owed(None, &mut self.digest);
         let (role, framing) = (seat.role, seat.framing());
         let Some(display) = display(&self.views, seat) else { return };
         if let Role::Player(player) = role
@@ -110,39 +110,31 @@ impl Server {
 
     /// A DISPLAY to everybody but `except`, since `actor` did something.
     pub(super) fn displays(&mut self, now: Time, actor: Option<PlayerId>, except: Option<PeerId>, out: &mut Outbox) {
-        let mut again = None;
-        for seat in self.seats.values_mut().filter(|seat| Some(seat.peer) != except) {
-            let Some(frame) = display(&self.views, seat) else { continue };
-            let later = seat.show(now, cause(seat, actor), frame, (out, &mut self.digest));
-            again = again.into_iter().chain(later).min();
-        }
-        self.wake_at(again);
+        self.show(now, |seat| (Some(seat.peer) != except).then(|| cause(seat, actor)), out);
     }
 
     // A DISPLAY to `actor`; to the others when it is time to catch up.
     fn display_later(&mut self, now: Time, actor: PlayerId, out: &mut Outbox) {
-        let mut again = None;
-        for seat in self.seats.values_mut() {
-            if cause(seat, Some(actor)) == Cause::Others {
-                seat.owe(Cause::Others, &mut self.digest);
-            } else if let Some(frame) = display(&self.views, seat) {
-                again = seat.show(now, Cause::Own, frame, (out, &mut self.digest));
-            }
+        for seat in self.seats.values_mut().filter(|seat| cause(seat, Some(actor)) == Cause::Others) {
+            seat.owe(Cause::Others, &mut self.digest);
         }
+        self.show(now, |seat| Some(cause(seat, Some(actor))).filter(|&cause| cause == Cause::Own), out);
         let due = self.catch_up.unwrap_or_else(|| now.plus(CATCH_UP));
         self.set_catch_up(Some(due));
-        self.wake_at(again.into_iter().chain([due]).min());
+        self.wake_at(Some(due));
     }
 
     /// The DISPLAYs that had to wait, as far as they may be sent now.
     pub(super) fn owed_displays(&mut self, now: Time, out: &mut Outbox) {
+        let waits = self.catch_up.is_some();
+        self.show(now, |seat| seat.owed.filter(|&cause| cause == Cause::Own || !waits), out);
+    }
+
+    // A DISPLAY to whoever has a cause for it.
+    fn show(&mut self, now: Time, cause: impl Fn(&Seat) -> Option<Cause>, out: &mut Outbox) {
         let mut again = None;
         for seat in self.seats.values_mut() {
-            let Some(cause) = seat.owed() else { continue };
-            if cause == Cause::Others && self.catch_up.is_some() {
-                continue;
-            }
-            let Some(frame) = display(&self.views, seat) else { continue };
+            let (Some(cause), Some(frame)) = (cause(seat), display(&self.views, seat)) else { continue };
             let later = seat.show(now, cause, frame, (out, &mut self.digest));
             again = again.into_iter().chain(later).min();
         }
@@ -168,10 +160,6 @@ impl Server {
         if let Some(link) = self.link(peer) {
             out.send(peer, message.to_frame(link.framing()));
         }
-    }
-
-    fn peer_of(&self, player: PlayerId) -> Option<PeerId> {
-        self.seats.values().find(|seat| seat.role == Role::Player(player)).map(|seat| seat.peer)
     }
 }
 

@@ -42,11 +42,7 @@ impl Views {
             }
         }
         let mut views = Self::new(game);
-        views.board.edit(|text| {
-            for &(_, cell) in &players {
-                text[cell.index()] = game.content(cell);
-            }
-        });
+        views.board.draw(game, players.iter().map(|&(_, cell)| cell));
         let known = known(grid, &visited, &mut views.sights);
         for (index, ((player, cell), visited)) in players.into_iter().zip(visited).enumerate() {
             for spot in visited.cells() {

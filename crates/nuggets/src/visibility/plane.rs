@@ -26,13 +26,13 @@ pub(super) struct Plane {
     /// What the bits were made of.
     text: Vec<u8>,
     /// Offset of a row of the text from the row above it.
-    width: usize,
+    pub(super) width: usize,
     /// Whether rows of the plane are columns of the text.
-    turned: bool,
-    rows: usize,
-    cols: usize,
+    pub(super) turned: bool,
+    pub(super) rows: usize,
+    pub(super) cols: usize,
     /// Words for each row.
-    words: usize,
+    pub(super) words: usize,
     /// One bit for each cell, set where sight stops and behind the last column.
     right: Vec<u64>,
     /// The same, columns counted from the last one.
@@ -77,28 +77,6 @@ impl Plane {
         let (row, col) = (offset.checked_div(self.width)?, offset.checked_rem(self.width)?);
         let (row, col) = if self.turned { (col, row) } else { (row, col) };
         (row < self.rows && col < self.cols).then_some((row, col))
-    }
-
-    /// Characters of a row of the text, its end included.
-    pub(super) const fn width(&self) -> usize {
-        self.width
-    }
-
-    pub(super) const fn turned(&self) -> bool {
-        self.turned
-    }
-
-    pub(super) const fn rows(&self) -> usize {
-        self.rows
-    }
-
-    pub(super) const fn cols(&self) -> usize {
-        self.cols
-    }
-
-    /// Words for each row.
-    pub(super) const fn words(&self) -> usize {
-        self.words
     }
 
     /// The opaque cells of a row.

@@ -24,28 +24,7 @@ transcripts! {
             Bob < DISPLAY [@..*]
             Sam < DISPLAY [B..*]
     ";
-}
 
-#[test]
-fn q_from_a_stranger_does_not_touch_the_spectator() {
-    let mut table = plain("A.4");
-    table.send("Sam", "SPECTATE");
-    assert_eq!(table.send("Mallory", "KEY Q"), []);
-    // Even a shell that hands such a key over does no harm by it.
-    let mut said = vec![];
-    let peer = table.connect("Mallory", Role::Player, Link::Datagram, &mut said);
-    said.extend(table.input(Input::Message { peer, message: ClientMessage::Key(b'Q') }));
-    assert_eq!(said, [Said::Closed("Mallory".into())]);
-    table.check(
-        "
-        Alice > KEY l
-            Alice < DISPLAY [.@*]
-            Sam < DISPLAY [.A*]
-        ",
-    );
-}
-
-transcripts! {
     a_player_whose_port_is_closed_has_quit: plain("A2B..4") => "
         Alice types l
         gone Alice
@@ -81,15 +60,9 @@ transcripts! {
             Sam closed
             stdout: GAME OVER:\nA          0 Alice\nB          3 Bob
     ";
-}
 
-/// The table that the rule shows, at the end of a game that makes it: Bob takes from Carol, Alice takes from Bob.
-#[test]
-fn the_table_is_the_rule_s_to_the_byte() {
-    let config = Config { rules: Rules { steal_percent: 8, ..Rules::default() }, ..Config::default() };
-    let mut table = Table::fitting(config, "ABC11", |game| game.piles().values().eq(&[136, 114]));
-    table.check(
-        "
+    /// The table that the rule shows, at the end of a game that makes it: Bob takes from Carol, Alice takes from Bob.
+    the_table_is_the_rule_s_to_the_byte: rich(250, 8, "ABC11", &[136, 114]) => r"
         Carol > KEY l
             Alice < GOLD 0 0 114
             Bob < GOLD 0 0 114
@@ -97,13 +70,9 @@ fn the_table_is_the_rule_s_to_the_byte() {
             Alice < DISPLAY [@B.C*]
             Bob < DISPLAY [A@.C*]
             Carol < DISPLAY [AB.@*]
-        ",
-    );
-    // 8 percent of 136 and of 126, then four times 8 percent of what Bob has then: 20, 19, 18 and 17.
-    table.keys("Bob", "llh");
-    table.keys("Alice", "llhlh");
-    table.check(
-        r"
+        # 8 percent of 136 and of 126, then four times 8 percent of what Bob has then: 20, 19, 18 and 17.
+        Bob types llh
+        Alice types llhlh
         Carol > KEY L
             Alice < GOLD 0 4 0
             Bob < GOLD 0 16 0
@@ -118,11 +87,17 @@ fn the_table_is_the_rule_s_to_the_byte() {
             Bob closed
             Carol closed
             stdout: GAME OVER:\nA          4 Alice\nB         16 Bob\nC        230 Carol
-        ",
-    );
-}
+    ";
 
-transcripts! {
+    a_purse_of_any_size_fits_the_table: rich(1_000_000, 0, "A1", &[1_000_000]) => r"
+        Alice > KEY l
+            Alice < GOLD 1000000 1000000 0
+            Alice < DISPLAY [.@]
+            Alice < QUIT GAME OVER:\nA    1000000 Alice
+            Alice closed
+            stdout: GAME OVER:\nA    1000000 Alice
+    ";
+
     quitters_have_their_row_and_get_nothing: plain("A2BC3") => r"
         Alice types lQ
         Bob types Q
@@ -133,6 +108,31 @@ transcripts! {
             Carol closed
             stdout: GAME OVER:\nA          2 Alice\nB          0 Bob\nC          3 Carol
     ";
+}
+
+#[test]
+fn q_from_a_stranger_does_not_touch_the_spectator() {
+    let mut table = plain("A.4");
+    table.send("Sam", "SPECTATE");
+    assert_eq!(table.send("Mallory", "KEY Q"), []);
+    // Even a shell that hands such a key over does no harm by it.
+    let mut said = vec![];
+    let peer = table.connect("Mallory", Role::Player, Link::Datagram, &mut said);
+    said.extend(table.input(Input::Message { peer, message: ClientMessage::Key(b'Q') }));
+    assert_eq!(said, [Said::Closed("Mallory".into())]);
+    table.check(
+        "
+        Alice > KEY l
+            Alice < DISPLAY [.@*]
+            Sam < DISPLAY [.A*]
+        ",
+    );
+}
+
+/// A game of so much gold in so many piles, in which a purse loses `steal_percent`.
+fn rich(gold: u32, steal_percent: u8, drawing: &str, piles: &[u32]) -> Table {
+    let config = Config { rules: Rules { gold, steal_percent, ..Rules::default() }, ..Config::default() };
+    Table::fitting(config, drawing, |game| game.piles().values().eq(piles))
 }
 
 #[test]
@@ -175,20 +175,4 @@ fn a_server_that_is_stopped_takes_leave_with_the_table() {
         ",
     );
     assert_eq!(table.server().outcome(), Some(Outcome::Stopped));
-}
-
-#[test]
-fn a_purse_of_any_size_fits_the_table() {
-    let rules = Rules { gold: 1_000_000, ..Rules::default() };
-    let mut table = Table::fitting(Config { rules, ..Config::default() }, "A1", |_| true);
-    table.check(
-        r"
-        Alice > KEY l
-            Alice < GOLD 1000000 1000000 0
-            Alice < DISPLAY [.@]
-            Alice < QUIT GAME OVER:\nA    1000000 Alice
-            Alice closed
-            stdout: GAME OVER:\nA    1000000 Alice
-        ",
-    );
 }

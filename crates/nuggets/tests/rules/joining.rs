@@ -34,61 +34,7 @@ transcripts! {
             Bob < DISPLAY [A@*]
             Alice < DISPLAY [@B*]
     ";
-}
 
-#[test]
-fn names_are_cut_to_50_bytes_and_cleaned() {
-    let mut table = Table::new(&".".repeat(60), Config { seed: 3, ..Config::default() });
-    let long = "x".repeat(51);
-    // Blank is what was typed, not what is kept.
-    let (late, blank) = (" ".repeat(60) + "x", " ".repeat(50));
-    let names: [(&str, &[u8], &str); 8] = [
-        ("Alice", b"  Alice Lee ", "  Alice Lee "),
-        ("Bob", "Bj\u{f6}rn".as_bytes(), "Bj__rn"),
-        ("Carol", b"\x1b[2J\x07Carol", "_[2J_Carol"),
-        ("Dave", long.as_bytes(), &long[..50]),
-        ("Erin", b"tab\there", "tab\there"),
-        ("Frank", b"two\nlines", "two_lines"),
-        ("Grace", b"%s%n", "%s%n"),
-        ("Heidi", late.as_bytes(), &blank),
-    ];
-    let mut expected = "QUIT The server was stopped.".to_owned();
-    for ((who, typed, kept), letter) in names.into_iter().zip('A'..) {
-        let said = table.send(who, [b"PLAY ", typed].concat());
-        assert_eq!(told(&said, who)[0], format!("OK {letter}"));
-        expected += &["\n", &letter.to_string(), "          0 ", kept].concat();
-    }
-    let said = table.stop();
-    let frames: Vec<_> = crate::table::frames(&said, "Alice").collect();
-    assert_eq!(frames, [&expected]);
-}
-
-#[test]
-fn the_26_letters_are_never_reused() {
-    let mut table = Table::new(&".".repeat(40), Config::default());
-    for (name, letter) in NAMES.iter().zip('A'..) {
-        let said = table.send(name, format!("PLAY {name}"));
-        assert_eq!(told(&said, name)[0], format!("OK {letter}"));
-        // Everybody leaves at once, so no more than one ever plays.
-        table.keys(name, "Q");
-    }
-    assert_eq!(table.game().active().count(), 0);
-    table.check(
-        r"
-        Mallory > PLAY Mallory
-            Mallory < QUIT Game is full: no more players can join.
-            Mallory closed
-        Mallory > PLAY\x20
-            Mallory < QUIT Game is full: no more players can join.
-            Mallory closed
-        Alice > PLAY Alice
-            Alice < QUIT Game is full: no more players can join.
-            Alice closed
-        ",
-    );
-}
-
-transcripts! {
     // Another port of the same host is somebody else, and gets the next letter.
     a_quitter_is_not_readmitted_but_may_watch: plain("A.5") => "
         Alice > KEY Q
@@ -133,25 +79,8 @@ transcripts! {
             Alice < DISPLAY [@CB*]
             Bob < DISPLAY [AC@*]
     ";
-}
 
-#[test]
-fn a_starting_spot_is_drawn_from_all_that_are_empty() {
-    let rules = Rules { gold: 1, min_piles: 1, max_piles: 1, ..Rules::default() };
-    let mut met = [0; 5];
-    for seed in 0..200 {
-        let mut table = Table::new(".....\n", Config { rules, seed, ..Config::default() });
-        table.send("Alice", "PLAY Alice");
-        met[table.board().find('A').unwrap()] += 1;
-    }
-    assert!(met.iter().all(|&times| times > 20), "{met:?}");
-}
-
-#[test]
-fn play_again_before_the_first_key_brings_the_joining_messages_again() {
-    let mut table = plain("A.B3");
-    table.check(
-        "
+    play_again_before_the_first_key_brings_the_joining_messages_again: plain("A.B3") => r"
         Alice > PLAY Alice
             Alice < OK A
             Alice < GRID 1 4
@@ -165,13 +94,14 @@ fn play_again_before_the_first_key_brings_the_joining_messages_again() {
             Alice < GRID 1 4
             Alice < GOLD 0 0 3
             Alice < DISPLAY [@B.*]
-        ",
-    );
-    assert_eq!(table.game().players().len(), 2);
-    assert_eq!(table.game().players()[0].name.as_str(), "Alice", "the first name stays");
-}
+        # There are still two players, and the first name stays.
+        stop
+            Alice < QUIT The server was stopped.\nA          0 Alice\nB          0 Bob
+            Bob < QUIT The server was stopped.\nA          0 Alice\nB          0 Bob
+            Alice closed
+            Bob closed
+    ";
 
-transcripts! {
     play_again_after_the_first_key_is_an_error: plain("AB.3") => r"
         Alice > KEY h
         Alice > PLAY Alice
@@ -254,6 +184,70 @@ transcripts! {
             Sam < QUIT The server was stopped.
             Sam closed
     ";
+}
+
+#[test]
+fn names_are_cut_to_50_bytes_and_cleaned() {
+    let mut table = Table::new(&".".repeat(60), Config { seed: 3, ..Config::default() });
+    let long = "x".repeat(51);
+    // Blank is what was typed, not what is kept.
+    let (late, blank) = (" ".repeat(60) + "x", " ".repeat(50));
+    let names: [(&str, &[u8], &str); 8] = [
+        ("Alice", b"  Alice Lee ", "  Alice Lee "),
+        ("Bob", "Bj\u{f6}rn".as_bytes(), "Bj__rn"),
+        ("Carol", b"\x1b[2J\x07Carol", "_[2J_Carol"),
+        ("Dave", long.as_bytes(), &long[..50]),
+        ("Erin", b"tab\there", "tab\there"),
+        ("Frank", b"two\nlines", "two_lines"),
+        ("Grace", b"%s%n", "%s%n"),
+        ("Heidi", late.as_bytes(), &blank),
+    ];
+    let mut expected = "QUIT The server was stopped.".to_owned();
+    for ((who, typed, kept), letter) in names.into_iter().zip('A'..) {
+        let said = table.send(who, [b"PLAY ", typed].concat());
+        assert_eq!(told(&said, who)[0], format!("OK {letter}"));
+        expected += &["\n", &letter.to_string(), "          0 ", kept].concat();
+    }
+    let said = table.stop();
+    let frames: Vec<_> = crate::table::frames(&said, "Alice").collect();
+    assert_eq!(frames, [&expected]);
+}
+
+#[test]
+fn the_26_letters_are_never_reused() {
+    let mut table = Table::new(&".".repeat(40), Config::default());
+    for (name, letter) in NAMES.iter().zip('A'..) {
+        let said = table.send(name, format!("PLAY {name}"));
+        assert_eq!(told(&said, name)[0], format!("OK {letter}"));
+        // Everybody leaves at once, so no more than one ever plays.
+        table.keys(name, "Q");
+    }
+    assert_eq!(table.game().active().count(), 0);
+    table.check(
+        r"
+        Mallory > PLAY Mallory
+            Mallory < QUIT Game is full: no more players can join.
+            Mallory closed
+        Mallory > PLAY\x20
+            Mallory < QUIT Game is full: no more players can join.
+            Mallory closed
+        Alice > PLAY Alice
+            Alice < QUIT Game is full: no more players can join.
+            Alice closed
+        ",
+    );
+}
+
+#[test]
+fn a_starting_spot_is_drawn_from_all_that_are_empty() {
+    let rules = Rules { gold: 1, min_piles: 1, max_piles: 1, ..Rules::default() };
+    let mut met = [0; 5];
+    for seed in 0..200 {
+        let mut table = Table::new(".....\n", Config { rules, seed, ..Config::default() });
+        table.send("Alice", "PLAY Alice");
+        met[table.board().find('A').unwrap()] += 1;
+    }
+    assert!(met.iter().all(|&times| times > 20), "{met:?}");
 }
 
 /// Those whom the shell lets in to look on, browsers for instance.

@@ -74,14 +74,10 @@ pub(crate) fn record_in(mut hall: Hall, seed: u64, length: usize) -> (Vec<(Time,
                 }
             }
         };
-        if log.len() + 1 == length {
-            let leave = if seed.is_multiple_of(2) { Leave::Over } else { Leave::Resumable };
-            log.push((hall.now, Came::Stop(leave)));
-            went.push((hall.input(&Came::Stop(leave)), hall.room.digest()));
-        } else {
-            went.push((hall.input(&came), hall.room.digest()));
-            log.push((hall.now, came));
-        }
+        let leave = if seed.is_multiple_of(2) { Leave::Over } else { Leave::Resumable };
+        let came = if log.len() + 1 == length { Came::Stop(leave) } else { came };
+        went.push((hall.input(&came), hall.room.digest()));
+        log.push((hall.now, came));
     }
     (log, went)
 }

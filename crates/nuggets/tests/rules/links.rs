@@ -115,10 +115,7 @@ fn the_longest_message_passes_in_any_pieces() {
 
 #[test]
 fn who_sends_what_is_no_message_over_a_stream_is_sent_away() {
-    let mut hall = Hall::new(CABIN, Config::default());
-    for (peer, first) in [(1, &b"PLAY Ann"[..]), (2, b"SPECTATE"), (3, b"KEY h")] {
-        hall.join(peer, Link::Stream, first);
-    }
+    let mut hall = Hall::with(CABIN, Config::default(), Link::Stream, &["PLAY Ann", "SPECTATE", "KEY h"]);
     for peer in 1..=3 {
         let went = hall.say(peer, Link::Stream, b"OK A");
         let text = b"QUIT malformed message: byte 0: this is a message of a server";
@@ -132,8 +129,7 @@ fn who_sends_what_is_no_message_over_a_stream_is_sent_away() {
 
 #[test]
 fn who_sends_what_is_no_message_as_a_whole_message_stays() {
-    let mut hall = Hall::new(CABIN, Config::default());
-    hall.join(1, Link::Message, b"PLAY Ann");
+    let mut hall = Hall::with(CABIN, Config::default(), Link::Message, &["PLAY Ann"]);
     assert!(sent(&hall.say(1, Link::Message, b"nonsense"), 1)[0].starts_with(b"ERROR malformed message"));
     assert_eq!(hall.room.status().taken, 1);
 }
@@ -141,8 +137,7 @@ fn who_sends_what_is_no_message_as_a_whole_message_stays() {
 #[test]
 fn what_an_address_draws_to_itself_is_bounded_and_the_newest_picture_is_never_lost() {
     assert_eq!((DRAWN.per_second, DRAWN.burst), (8 << 20, 64 << 20));
-    let mut hall = Hall::new(&large(), Config::default());
-    hall.join(1, Link::Datagram, b"PLAY Ann");
+    let mut hall = Hall::with(&large(), Config::default(), Link::Datagram, &["PLAY Ann"]);
     let run = |hall: &mut Hall, keys: usize| -> usize {
         hall.runs(1, Link::Datagram, keys).flat_map(|went| sent(&went, 1)).map(|frame| frame.len()).sum()
     };
@@ -162,11 +157,8 @@ fn what_an_address_draws_to_itself_is_bounded_and_the_newest_picture_is_never_lo
 
 #[test]
 fn what_others_do_is_shown_at_once_to_whoever_has_used_up_its_own() {
-    let mut hall = Hall::new(&large(), Config::default());
-    for (peer, message) in [(1, b"PLAY Ann"), (2, b"PLAY Bob")] {
-        hall.join(peer, Link::Datagram, message);
-        hall.say(peer, Link::Datagram, b"KEY ?");
-    }
+    let mut hall = Hall::with(&large(), Config::default(), Link::Datagram, &["PLAY Ann", "PLAY Bob"]);
+    (1..=2).for_each(|peer| drop(hall.say(peer, Link::Datagram, b"KEY ?")));
     hall.runs(1, Link::Datagram, 1_040).for_each(drop);
     assert!(displays(&hall.say(1, Link::Datagram, b"KEY j"), 1).is_empty());
     let went = hall.say(2, Link::Datagram, b"KEY H");
@@ -178,10 +170,7 @@ fn what_others_do_is_shown_at_once_to_whoever_has_used_up_its_own() {
 #[test]
 fn addresses_that_cannot_be_forged_are_not_paced() {
     for link in [Link::Stream, Link::Message] {
-        let mut hall = Hall::new(&large(), Config::default());
-        for (peer, message) in [(1, &b"PLAY Ann"[..]), (2, b"PLAY Bob"), (3, b"SPECTATE")] {
-            hall.join(peer, link, message);
-        }
+        let mut hall = Hall::with(&large(), Config::default(), link, &["PLAY Ann", "PLAY Bob", "SPECTATE"]);
         for _ in 0..5 {
             assert_eq!(displays(&hall.say(1, link, b"PLAY Ann"), 1).len(), 1, "as often as it asks");
         }
@@ -193,8 +182,7 @@ fn addresses_that_cannot_be_forged_are_not_paced() {
         assert!(bytes > DRAWN.burst as usize);
     }
     // A spectator over datagrams that has sent no key is paced.
-    let mut hall = Hall::new(&large(), Config::default());
-    hall.join(1, Link::Message, b"PLAY Ann");
+    let mut hall = Hall::with(&large(), Config::default(), Link::Message, &["PLAY Ann"]);
     hall.join(2, Link::Datagram, b"SPECTATE");
     let shown: usize = hall.runs(1, Link::Message, 40).map(|went| displays(&went, 2).len()).sum();
     assert_eq!(shown, UNPROVEN.burst as usize / 65_305 - 1, "the welcome was one");
@@ -204,10 +192,8 @@ fn addresses_that_cannot_be_forged_are_not_paced() {
 fn a_refresh_tells_a_client_that_knows_nothing_all_that_it_may_know() {
     let rules = Rules { gold: 9, min_piles: 2, max_piles: 2, ..Rules::default() };
     for link in [Link::Datagram, Link::Stream, Link::Message] {
-        let mut hall = Hall::new(CABIN, Config { rules, ..Config::default() });
-        for (peer, message) in [(1, &b"PLAY Ann"[..]), (2, b"SPECTATE"), (3, b"KEY h")] {
-            hall.join(peer, link, message);
-        }
+        let config = Config { rules, ..Config::default() };
+        let mut hall = Hall::with(CABIN, config, link, &["PLAY Ann", "SPECTATE", "KEY h"]);
         // Used up to the last byte, if there is a budget.
         (0..5_000).for_each(|_| drop(hall.say(1, link, b"PLAY Ann")));
         let known = displays(&hall.input(&Came::Refresh(1)), 1);

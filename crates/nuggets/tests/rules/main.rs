@@ -1,26 +1,5 @@
 //! The rules of nuggets, one named test each, as transcripts of a server: what comes in, and to the byte what goes out.
 //!
-//! | module | rules |
-//! |--------|-------|
-//! | [`joining`] | PLAY and SPECTATE: who is let in, what a newcomer is told, names and letters |
-//! | [`moving`] | keys: steps, runs, swaps, gold, and who hears of it in which order |
-//! | [`ending`] | Q and what stays behind; the last nugget, the table, the server's own end |
-//! | [`seeing`] | pictures: what is visible from where |
-//! | [`knowing`] | what a DISPLAY shows of what was seen before |
-//! | [`options`] | the extras, each alone and off by default |
-//! | [`strangers`] | what an address may cost before it has shown that it is there |
-//! | [`malformed`] | datagrams that are no messages |
-//! | [`maps`] | the map checker on bad maps, and the maps of this project |
-//! | [`model`] | long random games against a slow and obvious second implementation |
-//! | [`replay`] | any inputs in any order; same seed, same inputs: same bytes; and a game kept in `tests/data` |
-//! | [`links`] | streams and messages beside datagrams: how messages are marked off, and who is paced |
-//! | [`observing`] | what a log or a lobby is told |
-//! | [`journal`] | random games over all links, and the fingerprint that tells states apart |
-//! | [`resuming`] | a state that is serialized, restored and continued; what each peer is sent afterwards |
-//! | [`damaged`] | set-ups and states that no server can have |
-//! | [`document`] | the examples in docs/protocols/nuggets.md |
-//! | [`page`] | what the page of the hub repeats of the rules, as vectors for its tests |
-//!
 //! [`table`] plays the network: it knows peers by name and hands datagrams over as the UDP shell does. [`room`] hands bytes to a
 //! room, over any link.
 //!
@@ -32,8 +11,8 @@
 //! | a run meets gold, a player | `moving::a_run_does_not_stop_on_gold`, `moving::a_run_does_not_stop_at_players` |
 //! | sight blockers | `seeing::passage_spots_block_sight` |
 //! | crossings between two cells | `seeing::one_room_spot_of_two_is_enough` |
-//! | memory, remembered gold | `knowing::known_cells_stay`, `knowing::remembered_gold_is_shown_as_bare_map` |
-//! | stepping on `#`, the cell left behind | `moving::passages_are_walked`, `knowing::a_cell_left_behind_is_bare_map` |
+//! | memory, remembered gold | `seeing::known_cells_stay`, `seeing::remembered_gold_is_shown_as_bare_map` |
+//! | stepping on `#`, the cell left behind | `moving::passages_are_walked`, `seeing::a_cell_left_behind_is_bare_map` |
 //! | OK and DISPLAY on joining | `joining::a_player_gets_ok_grid_gold_and_display` |
 //! | GOLD traffic | `moving::a_pile_goes_into_the_purse_whole` |
 //! | KEY of wrong length, unknown kinds | `malformed::whoever_sends_what_is_no_message_gets_an_error_and_stays_what_it_is` |
@@ -50,7 +29,6 @@ mod document;
 mod ending;
 mod joining;
 mod journal;
-mod knowing;
 mod links;
 mod malformed;
 mod maps;

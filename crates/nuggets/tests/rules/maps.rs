@@ -52,7 +52,7 @@ fn maps() -> Vec<(String, Vec<u8>)> {
     maps.iter().map(|path| (name(path), std::fs::read(path).unwrap())).collect()
 }
 
-fn map(name: &str) -> Grid {
+pub(crate) fn map(name: &str) -> Grid {
     let text = std::fs::read(format!("{MAPS}{name}.txt")).unwrap();
     Grid::parse(&text).unwrap().0
 }

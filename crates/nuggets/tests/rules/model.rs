@@ -31,9 +31,8 @@ struct Model {
     rules: Rules,
     piles: BTreeMap<Place, u32>,
     players: Vec<Player>,
-    watched: bool,
-    // The spectator came before this many players; the server speaks to everybody in order of coming.
-    watched_since: usize,
+    // Those who are there, in the order in which they came, as the server speaks to them; `None` is the spectator.
+    present: Vec<Option<usize>>,
     sights: BTreeMap<Place, BTreeSet<Place>>,
 }
 
@@ -42,16 +41,8 @@ impl Model {
         let width = map.find('\n').unwrap() + 1;
         let place = |cell: nuggets::Cell| place_of(cell.index(), width);
         let piles = table.game().piles().iter().map(|(&cell, &nuggets)| (place(cell), nuggets)).collect();
-        let rules = *table.game().rules();
-        Self {
-            map: rows_of(map),
-            rules,
-            piles,
-            players: vec![],
-            watched: false,
-            watched_since: 0,
-            sights: BTreeMap::new(),
-        }
+        let (map, rules) = (rows_of(map), *table.game().rules());
+        Self { map, rules, piles, players: vec![], present: vec![], sights: BTreeMap::new() }
     }
 
     fn at(&self, (row, col): Place) -> u8 {
@@ -89,7 +80,6 @@ impl Model {
 
     // What a viewer sees of the whole map; `None` is the spectator.
     fn picture(&mut self, viewer: Option<usize>) -> String {
-        let letter = |player: usize| char::from(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"[player]);
         let seen = match viewer {
             Some(player) => self.players[player].at.map_or_else(BTreeSet::new, |at| self.sight(at)),
             None => self.places().into_iter().collect(),
@@ -115,14 +105,6 @@ impl Model {
         picture
     }
 
-    // Those who are there, in the order in which they came.
-    fn present(&self) -> Vec<Option<usize>> {
-        let active: Vec<usize> = (0..self.players.len()).filter(|&player| self.players[player].at.is_some()).collect();
-        let (before, after) = active.into_iter().partition::<Vec<_>, _>(|&player| player < self.watched_since);
-        let watcher = self.watched.then_some(None);
-        before.into_iter().map(Some).chain(watcher).chain(after.into_iter().map(Some)).collect()
-    }
-
     fn name(&self, viewer: Option<usize>) -> &'static str {
         viewer.map_or("Sam", |player| self.players[player].name)
     }
@@ -138,7 +120,7 @@ impl Model {
 
     fn displays(&mut self) -> Vec<Said> {
         let mut said = vec![];
-        for viewer in self.present() {
+        for viewer in self.present.clone() {
             let picture = self.picture(viewer);
             said.push(self.tell(viewer, picture));
         }
@@ -146,8 +128,8 @@ impl Model {
     }
 
     fn welcome(&mut self, viewer: Option<usize>) -> Vec<Said> {
-        let letter = viewer.map(|player| char::from(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"[player]));
-        let mut said: Vec<Said> = letter.map(|letter| self.tell(viewer, format!("OK {letter}"))).into_iter().collect();
+        let ok = viewer.map(|player| self.tell(viewer, format!("OK {}", letter(player))));
+        let mut said: Vec<Said> = ok.into_iter().collect();
         said.push(self.tell(viewer, format!("GRID {} {}", self.map.len(), self.map[0].len())));
         said.push(self.gold(viewer, 0));
         let picture = self.picture(viewer);
@@ -160,6 +142,7 @@ impl Model {
         assert!(self.at(at) == b'.' && self.standing(at).is_none() && !self.piles.contains_key(&at));
         self.players.push(Player { name, at: None, purse: 0, known: BTreeSet::new() });
         let player = self.players.len() - 1;
+        self.present.push(Some(player));
         self.go(player, at);
         let mut said = self.welcome(Some(player));
         let others = |said: &Said| !matches!(said, Said::Told { who, .. } if who == name);
@@ -168,7 +151,7 @@ impl Model {
     }
 
     fn spectate(&mut self) -> Vec<Said> {
-        (self.watched, self.watched_since) = (true, self.players.len());
+        self.present.push(None);
         self.welcome(None)
     }
 
@@ -217,7 +200,7 @@ impl Model {
         }
         let stolen: u32 = thefts.iter().map(|&(_, nuggets)| nuggets).sum();
         let mut said = vec![];
-        for viewer in self.present() {
+        for &viewer in &self.present {
             let robbed = thefts.iter().any(|&(victim, _)| Some(victim) == viewer);
             if viewer == Some(player) && collected + stolen > 0 {
                 said.push(self.gold(viewer, collected + stolen));
@@ -227,7 +210,6 @@ impl Model {
         }
         said.extend(self.displays());
         for (victim, nuggets) in thefts {
-            let letter = |player: usize| char::from(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"[player]);
             let (thief_has, victim_has) = (self.players[player].purse, self.players[victim].purse);
             let text = format!("ERROR you stole {nuggets} nuggets from {}; you have {thief_has} now", letter(victim));
             said.push(self.tell(Some(player), text));
@@ -241,12 +223,11 @@ impl Model {
     }
 
     fn finish(&mut self) -> Vec<Said> {
-        let rows = self.players.iter().zip("ABCDEFGHIJKLMNOPQRSTUVWXYZ".chars());
+        let rows = self.players.iter().zip((0..).map(letter));
         let rows = rows.map(|(player, letter)| format!("\n{letter} {:10} {}", player.purse, player.name));
         let table = format!("GAME OVER:{}", rows.collect::<String>());
-        let present = self.present();
-        let quits = present.iter().map(|&viewer| self.tell(viewer, format!("QUIT {table}")));
-        let closed = present.iter().map(|&viewer| Said::Closed(self.name(viewer).to_owned()));
+        let quits = self.present.iter().map(|&viewer| self.tell(viewer, format!("QUIT {table}")));
+        let closed = self.present.iter().map(|&viewer| Said::Closed(self.name(viewer).to_owned()));
         quits.chain(closed).chain([Said::Printed(table.clone())]).collect()
     }
 
@@ -256,11 +237,12 @@ impl Model {
             Said::Closed(self.players[player].name.to_owned()),
         ];
         let left = self.players[player].at.take();
+        self.present.retain(|&viewer| viewer != Some(player));
         if self.rules.drop_on_quit && self.players[player].purse > 0 {
             let purse = std::mem::take(&mut self.players[player].purse);
             let place = left.and_then(|left| self.nearest(left)).unwrap();
             *self.piles.entry(place).or_insert(0) += purse;
-            said.extend(self.present().into_iter().map(|viewer| self.gold(viewer, 0)));
+            said.extend(self.present.iter().map(|&viewer| self.gold(viewer, 0)));
         }
         said.extend(self.displays());
         said
@@ -285,6 +267,10 @@ impl Model {
         }
         None
     }
+}
+
+fn letter(player: usize) -> char {
+    char::from(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"[player])
 }
 
 fn place_of(offset: usize, width: usize) -> Place {
@@ -314,9 +300,11 @@ fn play(map: &str, rules: Rules, seed: u64, keys: usize) -> bool {
                 let at = table.game().players().last().and_then(|player| player.cell).unwrap();
                 (said, model.join(name, place_of(at.index(), width)), format!("{name} joins"))
             }
-            2 if !model.watched => (table.send("Sam", "SPECTATE"), model.spectate(), "Sam watches".to_owned()),
+            2 if !model.present.contains(&None) => {
+                (table.send("Sam", "SPECTATE"), model.spectate(), "Sam watches".to_owned())
+            }
             roll => {
-                let active = model.present().into_iter().flatten().collect::<Vec<_>>();
+                let active: Vec<usize> = model.present.iter().flatten().copied().collect();
                 let Some(&player) = active.get(rng.random_range(0..active.len().max(1))) else { continue };
                 let key = if roll == 39 && turn % 4 == 0 { b'Q' } else { KEYS[rng.random_range(0..KEYS.len())] };
                 let name = model.players[player].name;

@@ -61,62 +61,7 @@ transcripts! {
             Alice < ERROR you stole 3 nuggets from C; you have 8 now
             Carol < ERROR A stole 3 nuggets from you; you have 3 now
     ";
-}
 
-#[test]
-fn every_pile_holds_at_least_one_nugget() {
-    for (gold, min_piles, max_piles) in
-        [(250, 10, 30), (1, 1, 1), (30, 30, 30), (7, 2, 30), (1_000, 3, 3), (12, 12, 40)]
-    {
-        let rules = Rules { gold, min_piles, max_piles, ..PLAIN };
-        let mut counts = BTreeSet::new();
-        for seed in 0..500 {
-            let table = Table::new(&".".repeat(60), Config { rules, seed, ..Config::default() });
-            let piles = table.game().piles();
-            counts.insert(u32::try_from(piles.len()).unwrap());
-            assert_eq!(piles.values().sum::<u32>(), gold);
-            assert!(piles.values().all(|&nuggets| nuggets > 0));
-        }
-        assert!(counts.into_iter().eq(min_piles..=max_piles.min(gold)), "{rules:?}: both ends included");
-    }
-}
-
-#[test]
-fn a_small_map_has_as_many_piles_as_fit_beside_a_player() {
-    for spots in 2..12 {
-        let rules = Rules { min_piles: 30, ..PLAIN };
-        let mut table = Table::new(&".".repeat(spots), Config { rules, ..Config::default() });
-        assert_eq!(table.game().piles().len(), spots - 1);
-        assert_eq!(told(&table.send("Alice", "PLAY Alice"), "Alice")[0], "OK A");
-        assert_eq!(told(&table.send("Bob", "PLAY Bob"), "Bob")[0], "QUIT Game is full: no more players can join.");
-    }
-}
-
-#[test]
-fn rules_that_no_game_can_have_are_refused() {
-    let piles = "piles are not possible: at least 1, and the least number not above the largest";
-    let refused = [
-        ("...", Rules { gold: 0, ..PLAIN }, "0 nuggets are not possible: 1 to 1000000 are"),
-        ("...", Rules { gold: 1_000_001, ..PLAIN }, "1000001 nuggets are not possible: 1 to 1000000 are"),
-        ("...", Rules { min_piles: 0, ..PLAIN }, &format!("0 to 30 {piles}")),
-        ("...", Rules { min_piles: 31, ..PLAIN }, &format!("31 to 30 {piles}")),
-        ("...", Rules { gold: 9, ..PLAIN }, "9 nuggets cannot make 10 piles: each pile holds at least one"),
-        ("...", Rules { steal_percent: 101, ..PLAIN }, "101 percent of a purse cannot be taken: at most 100 can"),
-        (
-            "...",
-            Rules { vision: Vision { radius: Some(0) }, ..PLAIN },
-            "a radius of 0 shows nothing: at least 1 is needed",
-        ),
-        ("#.#", PLAIN, "the map has a single room spot ('.'): a game needs one for gold and one for a player"),
-    ];
-    for (map, rules, text) in refused {
-        let grid = Grid::parse(format!("{map}\n").as_bytes()).unwrap().0;
-        let server = Server::new(grid.into(), Config { rules, ..Config::default() });
-        assert_eq!(server.err().map(|error| error.to_string()).as_deref(), Some(text));
-    }
-}
-
-transcripts! {
     a_dropped_purse_lies_where_its_owner_stood: Table::drawn(Rules { drop_on_quit: true, ..PLAIN }, "A3.B4") => r"
         Alice types l
         Sam watches
@@ -147,13 +92,7 @@ transcripts! {
             Bob < GOLD 0 0 7
             Bob < DISPLAY [.*@*]
     ";
-}
 
-fn hasty(seconds: u64) -> Config {
-    Config { idle_timeout: Some(Duration::from_secs(seconds)), ..Config::default() }
-}
-
-transcripts! {
     who_sends_no_key_in_time_loses_the_seat: Table::drawn_with(hasty(60), "A.B4") => "
         Sam watches
         wait 30000 ms
@@ -214,6 +153,63 @@ transcripts! {
             Bob < GOLD 0 0 7
             Bob < DISPLAY [  #@*]
     ";
+}
+
+#[test]
+fn every_pile_holds_at_least_one_nugget() {
+    for (gold, min_piles, max_piles) in
+        [(250, 10, 30), (1, 1, 1), (30, 30, 30), (7, 2, 30), (1_000, 3, 3), (12, 12, 40)]
+    {
+        let rules = Rules { gold, min_piles, max_piles, ..PLAIN };
+        let mut counts = BTreeSet::new();
+        for seed in 0..500 {
+            let table = Table::new(&".".repeat(60), Config { rules, seed, ..Config::default() });
+            let piles = table.game().piles();
+            counts.insert(u32::try_from(piles.len()).unwrap());
+            assert_eq!(piles.values().sum::<u32>(), gold);
+            assert!(piles.values().all(|&nuggets| nuggets > 0));
+        }
+        assert!(counts.into_iter().eq(min_piles..=max_piles.min(gold)), "{rules:?}: both ends included");
+    }
+}
+
+#[test]
+fn a_small_map_has_as_many_piles_as_fit_beside_a_player() {
+    for spots in 2..12 {
+        let rules = Rules { min_piles: 30, ..PLAIN };
+        let mut table = Table::new(&".".repeat(spots), Config { rules, ..Config::default() });
+        assert_eq!(table.game().piles().len(), spots - 1);
+        assert_eq!(told(&table.send("Alice", "PLAY Alice"), "Alice")[0], "OK A");
+        assert_eq!(told(&table.send("Bob", "PLAY Bob"), "Bob")[0], "QUIT Game is full: no more players can join.");
+    }
+}
+
+#[test]
+fn rules_that_no_game_can_have_are_refused() {
+    let piles = "piles are not possible: at least 1, and the least number not above the largest";
+    let refused = [
+        ("...", Rules { gold: 0, ..PLAIN }, "0 nuggets are not possible: 1 to 1000000 are"),
+        ("...", Rules { gold: 1_000_001, ..PLAIN }, "1000001 nuggets are not possible: 1 to 1000000 are"),
+        ("...", Rules { min_piles: 0, ..PLAIN }, &format!("0 to 30 {piles}")),
+        ("...", Rules { min_piles: 31, ..PLAIN }, &format!("31 to 30 {piles}")),
+        ("...", Rules { gold: 9, ..PLAIN }, "9 nuggets cannot make 10 piles: each pile holds at least one"),
+        ("...", Rules { steal_percent: 101, ..PLAIN }, "101 percent of a purse cannot be taken: at most 100 can"),
+        (
+            "...",
+            Rules { vision: Vision { radius: Some(0) }, ..PLAIN },
+            "a radius of 0 shows nothing: at least 1 is needed",
+        ),
+        ("#.#", PLAIN, "the map has a single room spot ('.'): a game needs one for gold and one for a player"),
+    ];
+    for (map, rules, text) in refused {
+        let grid = Grid::parse(format!("{map}\n").as_bytes()).unwrap().0;
+        let server = Server::new(grid.into(), Config { rules, ..Config::default() });
+        assert_eq!(server.err().map(|error| error.to_string()).as_deref(), Some(text));
+    }
+}
+
+fn hasty(seconds: u64) -> Config {
+    Config { idle_timeout: Some(Duration::from_secs(seconds)), ..Config::default() }
 }
 
 #[test]

@@ -83,7 +83,7 @@ fn busy(seed: u64) -> Config {
     Config { rules, idle_timeout: Some(Duration::from_secs(20)), rematch: true, seed: seed.into(), ..Config::default() }
 }
 
-const MAIN: &str = include_str!("../../../../maps/main.txt");
+pub(crate) const MAIN: &str = include_str!("../../../../maps/main.txt");
 
 /// After each input [`Table`] looks at purses, piles, places and the form of each datagram; here it meets all kinds of inputs.
 #[test]
@@ -133,49 +133,37 @@ const CABIN: &str = "\
           ###   
 ";
 
-fn cabin() -> Table {
-    let rules = Rules { gold: 25, min_piles: 3, max_piles: 5, ..Rules::default() };
-    Table::new(CABIN, Config { rules, seed: 2021, ..Config::default() })
-}
-
 /// A game that was written down: should the generator, the protocol or a rule change, this notices, on any machine.
 #[test]
 fn a_game_is_played_as_it_is_written_down() {
-    cabin().check(include_str!("../data/game.txt"));
+    let rules = Rules { gold: 25, min_piles: 3, max_piles: 5, ..Rules::default() };
+    let mut cabin = Table::new(CABIN, Config { rules, seed: 2021, ..Config::default() });
+    cabin.check(include_str!("../data/game.txt"));
 }
 
 /// FNV-1a of 64 bits.
-struct Hash(u64);
-
-impl Hash {
-    const fn new() -> Self {
-        Self(0xcbf2_9ce4_8422_2325)
-    }
-
-    fn put(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    }
+fn hash(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 /// The same for a long game, of which only hashes are written down.
 #[test]
 fn a_long_game_is_the_same_on_every_machine() {
-    let (mut wire, mut digests) = (Hash::new(), Hash::new());
+    let (mut wire, mut digests) = (vec![], vec![]);
     let came = record(3, 800);
     let went = play(CABIN, busy(3), &came);
     for (said, digest) in &went {
         for said in said {
-            match said {
-                Said::Told { who, frame } => [who.as_bytes(), frame].map(|bytes| wire.put(bytes)),
-                Said::Closed(who) => [who.as_bytes(), b"closed"].map(|bytes| wire.put(bytes)),
-                Said::Printed(text) => [&b"printed"[..], text.as_bytes()].map(|bytes| wire.put(bytes)),
-            };
+            wire.extend(match said {
+                Said::Told { who, frame } => [who.as_bytes(), frame].concat(),
+                Said::Closed(who) => [who.as_bytes(), b"closed"].concat(),
+                Said::Printed(text) => [&b"printed"[..], text.as_bytes()].concat(),
+            });
         }
-        digests.put(&digest.to_be_bytes());
+        digests.extend(digest.to_be_bytes());
     }
     let expected: Vec<&str> = include_str!("../data/long-game.txt").lines().skip(1).collect();
-    let got = [format!("{} bytes, hash {:016x}", bytes(&went), wire.0), format!("digests, hash {:016x}", digests.0)];
+    let [wire, digests] = [wire, digests].map(|bytes| hash(&bytes));
+    let got = [format!("{} bytes, hash {wire:016x}", bytes(&went)), format!("digests, hash {digests:016x}")];
     assert_eq!(got, expected[..]);
 }

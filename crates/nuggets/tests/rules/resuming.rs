@@ -10,10 +10,9 @@ use rand_pcg::Pcg64;
 
 use crate::{
     journal::{MAP, config, record_in},
+    replay::MAIN,
     room::{Came, Hall, events, large, sent},
 };
-
-const MAIN: &str = include_str!("../../../../maps/main.txt");
 
 const NOTHING: [Bytes; 0] = [];
 
@@ -79,10 +78,7 @@ fn joining(frames: &[Bytes]) -> Vec<&str> {
 
 // Uses up what Ann, peer 1, may draw to herself, so that her last step is owed to her.
 fn drained() -> Hall {
-    let mut hall = Hall::new(&large(), Config::default());
-    for (peer, message) in [(1, &b"PLAY Ann"[..]), (2, b"PLAY Bob"), (3, b"SPECTATE")] {
-        hall.join(peer, Link::Datagram, message);
-    }
+    let mut hall = Hall::with(&large(), Config::default(), Link::Datagram, &["PLAY Ann", "PLAY Bob", "SPECTATE"]);
     hall.say(1, Link::Datagram, b"KEY ?");
     hall.runs(1, Link::Datagram, 1_040).for_each(drop);
     assert_eq!(sent(&hall.say(1, Link::Datagram, b"KEY j"), 1), NOTHING, "nothing is left");
@@ -130,10 +126,8 @@ fn what_was_owed_before_is_told_after() {
 
 #[test]
 fn moves_that_were_too_many_to_be_shown_are_caught_up_with_after() {
-    let mut hall = Hall::new(MAP, Config { idle_timeout: None, ..config(2) });
-    for (peer, message) in [(1, &b"PLAY Ann"[..]), (2, b"PLAY Bob"), (3, b"SPECTATE")] {
-        hall.join(peer, Link::Message, message);
-    }
+    let config = Config { idle_timeout: None, ..config(2) };
+    let mut hall = Hall::with(MAP, config, Link::Message, &["PLAY Ann", "PLAY Bob", "SPECTATE"]);
     let mut keys = 0;
     while hall.room.deadline().is_none() {
         hall.say(1, Link::Message, [b"KEY H", b"KEY L"][keys % 2]);
@@ -166,14 +160,10 @@ fn a_datagram_peer_whose_first_message_was_lost_with_the_server_is_forgotten() {
 #[test]
 fn an_interrupted_connection_is_a_broken_one() {
     let mut hall = Hall::new(MAP, config(4));
-    for (peer, link) in
-        [(1, Link::Stream), (2, Link::Message), (3, Link::Stream), (4, Link::Message), (5, Link::Stream)]
-    {
-        hall.connect(peer, link);
-        if peer <= 4 {
-            hall.say(peer, link, if peer < 4 { b"PLAY Ann" } else { b"SPECTATE" });
-        }
+    for (peer, message) in (1..).zip([b"PLAY Ann", b"PLAY Ann", b"PLAY Ann", b"SPECTATE"]) {
+        hall.join(peer, [Link::Message, Link::Stream][usize::from(peer % 2 == 1)], message);
     }
+    hall.connect(5, Link::Stream);
     hall.input(&Came::Connected(6, Role::Watcher, Link::Message));
     let mut again = resumed(&hall);
     for peer in 1..=6 {
@@ -194,7 +184,6 @@ fn an_interrupted_connection_is_a_broken_one() {
     }
     assert_eq!(again.room.status().taken, 0);
     assert_eq!(again.room.engine().game().players().len(), 3, "their purses stand in the table at the end");
-    assert!(
-        events(&again.input(&Came::Stop(Leave::Over))).iter().any(|event| matches!(event, GameEvent::Ended { .. }))
-    );
+    let told = events(&again.input(&Came::Stop(Leave::Over)));
+    assert!(told.iter().any(|event| matches!(event, GameEvent::Ended { .. })));
 }

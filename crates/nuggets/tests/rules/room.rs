@@ -36,6 +36,15 @@ impl Hall {
         Self { room, now: Time::ZERO, pending: BTreeMap::new() }
     }
 
+    /// A hall whose peers, from 1 on, have come over one link and said these first messages.
+    pub(crate) fn with(map: &str, config: Config, link: Link, first: &[&str]) -> Self {
+        let mut hall = Self::new(map, config);
+        for (peer, message) in (1..).zip(first) {
+            hall.join(peer, link, message.as_bytes());
+        }
+        hall
+    }
+
     /// The hall with its room made anew of `setup` and `state`, both JSON.
     pub(crate) fn restored(&self, setup: &str, state: &str) -> Result<Self, StateError> {
         let wrong = |why: serde_json::Error| StateError(why.to_string().into());

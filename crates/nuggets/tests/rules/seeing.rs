@@ -6,6 +6,11 @@ use nuggets::{
 };
 use proptest::prelude::*;
 
+use crate::{
+    maps::map,
+    table::{plain, transcripts},
+};
+
 /// Whether one sees from `from` to `to` (row, column) on a map of these rows: the rule word by word, one target at a time.
 pub(crate) fn visible(map: &[Vec<u8>], from: (i64, i64), to: (i64, i64), radius: Option<u16>) -> bool {
     let room = |row: i64, col: i64| {
@@ -30,7 +35,6 @@ pub(crate) fn visible(map: &[Vec<u8>], from: (i64, i64), to: (i64, i64), radius:
         })
 }
 
-/// The rows of a map.
 pub(crate) fn rows_of(map: &str) -> Vec<Vec<u8>> {
     map.lines().map(|row| row.as_bytes().to_vec()).collect()
 }
@@ -132,6 +136,37 @@ sights! {
     ";
 }
 
+transcripts! {
+    // What a DISPLAY shows of what was seen before. `model` compares all of it in random games.
+    // In the passage Alice sees its next spots only, but remembers the room and the whole way.
+    known_cells_stay: plain("..A###.7") => "
+        Alice > KEY l
+            Alice < DISPLAY [...@#   ]
+        Alice > KEY l
+            Alice < DISPLAY [...#@#  ]
+        Alice > KEY l
+            Alice < DISPLAY [...##@.*]
+        Alice > KEY l
+            Alice < DISPLAY [...###@*]
+    ";
+
+    remembered_gold_is_shown_as_bare_map: plain("3.A##.4") => "
+        Alice > KEY l
+            Alice < DISPLAY [*..@#  ]
+        Alice > KEY l
+            Alice < DISPLAY [...#@.*]
+    ";
+
+    // A pile's spot is an empty one, a passage spot is one again.
+    a_cell_left_behind_is_bare_map: plain("A3##.4") => "
+        Alice types l
+        Alice > KEY l
+            Alice < DISPLAY [..@#  ]
+        Alice > KEY l
+            Alice < DISPLAY [..#@.*]
+    ";
+}
+
 #[test]
 fn a_radius_limits_sight_but_not_to_less_than_the_neighbours() {
     let disc = "         \n    .    \n  .....  \n  .....  \n ...@... \n  .....  \n  .....  \n    .    \n         \n";
@@ -139,12 +174,10 @@ fn a_radius_limits_sight_but_not_to_less_than_the_neighbours() {
     check_picture("...\n...\n...\n", "...\n.@.\n...\n", Some(1));
 }
 
-const MAPS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../maps/");
-
 /// Nine kinds of places on the first map of this project.
 #[test]
 fn pictures_of_the_first_map() {
-    let map = std::fs::read_to_string(format!("{MAPS}main.txt")).unwrap();
+    let map = map("main").to_string();
     let (height, width) = (map.lines().count(), map.find('\n').unwrap());
     let pictures = include_str!("../data/pictures.txt").split("\n= ").skip(1);
     assert_eq!(pictures.clone().count(), 9);
@@ -160,8 +193,7 @@ fn pictures_of_the_first_map() {
 #[test]
 fn what_the_server_computes_is_the_rule_from_every_cell_of_our_maps() {
     for name in ["main", "brawl", "shaft", "edges", "donuts"] {
-        let map = std::fs::read_to_string(format!("{MAPS}{name}.txt")).unwrap();
-        sight_is_the_rule(&map, None, usize::MAX).unwrap();
+        sight_is_the_rule(&map(name).to_string(), None, usize::MAX).unwrap();
     }
 }
 

@@ -88,10 +88,9 @@ fn a_game_that_nobody_else_can_join_begins_with_those_who_are_there() {
     // Four room spots, of which one has the gold.
     let rules = Rules { min_piles: 1, max_piles: 1, ..Rules::default() };
     let mut table = Table::new("....\n", Config { rules, wait_for: 20, seed: 1, ..Config::default() });
-    table.send("Alice", "PLAY Alice");
-    table.send("Bob", "PLAY Bob");
+    table.join(&["Alice", "Bob"]);
     assert!(is_waiting(&table));
-    table.send("Carol", "PLAY Carol");
+    table.join(&["Carol"]);
     assert!(!is_waiting(&table));
 }
 
@@ -113,8 +112,7 @@ fn nobody_loses_a_seat_by_waiting() {
 fn the_next_game_waits_as_well() {
     let rules = Rules { min_piles: 1, max_piles: 1, ..Rules::default() };
     let mut table = Table::new("....\n", Config { rules, rematch: true, wait_for: 2, seed: 2, ..Config::default() });
-    table.send("Alice", "PLAY Alice");
-    table.send("Bob", "PLAY Bob");
+    table.join(&["Alice", "Bob"]);
     table.keys("Alice", "HL");
     assert!(is_waiting(&table) && table.game().players().is_empty());
     assert_eq!(told(&table.send("Alice", "PLAY Alice"), "Alice"), ["waiting for 1 more player"]);

@@ -74,22 +74,22 @@ fn displays_to_the_unproven_keep_to_the_budget_and_the_newest_is_never_lost() {
     let newest = last_display(&said, "Alice").unwrap();
     assert_ne!(Some(&newest), shown.as_ref());
     let stands = table.game().players()[1].cell.unwrap();
-    assert_eq!(
-        rows(&newest).match_indices('B').map(|(at, _)| at).collect::<Vec<_>>(),
-        [stands.index()],
-        "as it is now"
-    );
+    let shown: Vec<usize> = rows(&newest).match_indices('B').map(|(at, _)| at).collect();
+    assert_eq!(shown, [stands.index()], "as it is now");
     assert_eq!(table.wait(Duration::from_secs(1_000)), [], "and then there is nothing to tell");
+}
+
+/// A game in which Alice, who has sent no key, has used up her budget: Bob ran to and fro.
+fn alice_is_owed() -> Table {
+    let mut table = Table::new(&large(), Config::default());
+    table.join(&["Alice", "Bob"]);
+    table.keys("Bob", &"HL".repeat(10));
+    table
 }
 
 #[test]
 fn the_server_asks_to_be_woken_when_the_next_picture_can_be_paid() {
-    let mut table = Table::new(&large(), Config::default());
-    table.send("Alice", "PLAY Alice");
-    table.send("Bob", "PLAY Bob");
-    for turn in 0..20 {
-        table.send("Bob", ["KEY H", "KEY L"][turn % 2]);
-    }
+    let mut table = alice_is_owed();
     let spent = UNPROVEN.burst / DISPLAY * DISPLAY;
     let missing = u64::from(DISPLAY - (UNPROVEN.burst - spent));
     let nanos = (missing * 1_000_000_000).div_ceil(u64::from(UNPROVEN.per_second));
@@ -105,8 +105,7 @@ fn gold_is_told_to_the_unproven_whatever_their_budget() {
     // Numbers are small; a client that missed one would show a wrong status.
     let rules = Rules { gold: 30, min_piles: 30, max_piles: 30, ..Rules::default() };
     let mut table = Table::new(&large(), Config { rules, seed: 5, ..Config::default() });
-    table.send("Alice", "PLAY Alice");
-    table.send("Bob", "PLAY Bob");
+    table.join(&["Alice", "Bob"]);
     let (mut before, mut golds) = (30, 0);
     for row in 0..175 {
         let said = table.send("Bob", ["KEY L", "KEY H"][row % 2]);
@@ -140,12 +139,7 @@ fn joining_messages_that_are_asked_for_again_come_once_a_second() {
 
 #[test]
 fn joining_messages_that_are_asked_for_again_are_paid_from_the_budget() {
-    let mut table = Table::new(&large(), Config::default());
-    table.send("Alice", "PLAY Alice");
-    table.send("Bob", "PLAY Bob");
-    for turn in 0..20 {
-        table.send("Bob", ["KEY H", "KEY L"][turn % 2]);
-    }
+    let mut table = alice_is_owed();
     assert_eq!(displays(&table.send("Alice", "PLAY Alice"), "Alice"), 0, "a picture of hers is due before long");
 }
 
@@ -153,9 +147,8 @@ fn joining_messages_that_are_asked_for_again_are_paid_from_the_budget() {
 fn bob_runs_fast() -> (Table, u32) {
     let mut table = plain("A.3..B....");
     table.keys("Alice", "?");
-    let seen =
-        (0..SHOWN.burst as usize).map(|turn| displays(&table.send("Bob", ["KEY l", "KEY h"][turn % 2]), "Alice")).sum();
-    (table, seen)
+    let said = table.keys("Bob", &"lh".repeat(SHOWN.burst as usize / 2));
+    (table, displays(&said, "Alice"))
 }
 
 #[test]

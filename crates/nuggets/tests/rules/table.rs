@@ -36,19 +36,11 @@ pub(crate) fn plain(drawing: &str) -> Table {
     Table::drawn(Rules::default(), drawing)
 }
 
-/// One thing that the server did.
+/// One thing that the server did: it sent a datagram, forgot somebody, or wrote to its standard output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Said {
-    /// It sent a datagram.
-    Told {
-        /// To whom.
-        who: String,
-        /// Its bytes.
-        frame: Bytes,
-    },
-    /// It forgot somebody.
+    Told { who: String, frame: Bytes },
     Closed(String),
-    /// It wrote to its standard output.
     Printed(String),
 }
 
@@ -81,7 +73,6 @@ impl Table {
         Self::on(Arc::new(grid), config)
     }
 
-    /// A server on a map that is read already.
     pub(crate) fn on(grid: Arc<Grid>, config: Config) -> Self {
         let server = Server::new(grid, config).expect("tests play by rules that a game can have");
         Self { server, now: Time::ZERO, names: BTreeMap::new(), addresses: vec![], next_peer: 0 }
@@ -118,8 +109,8 @@ impl Table {
             if !table.game().piles().keys().map(|cell| cell.index()).eq(piles.iter().copied()) || !fits(table.game()) {
                 return None;
             }
-            for (name, &drawn) in NAMES.iter().zip(&players) {
-                table.send(name, format!("PLAY {name}"));
+            for (&name, &drawn) in NAMES.iter().zip(&players) {
+                table.join(&[name]);
                 let stands = table.game().players().last().and_then(|player| player.cell);
                 if stands.map(nuggets::Cell::index) != Some(drawn) {
                     return None;
@@ -131,12 +122,10 @@ impl Table {
         table.unwrap_or_else(|| panic!("no seed makes\n{drawing}"))
     }
 
-    /// The game as it is.
     pub(crate) fn game(&self) -> &Game {
         self.server.game()
     }
 
-    /// The engine, to look at.
     pub(crate) fn server(&self) -> &Server {
         &self.server
     }
@@ -164,6 +153,13 @@ impl Table {
         said
     }
 
+    /// Those who play under these names join; what follows from that does not matter.
+    pub(crate) fn join(&mut self, names: &[&str]) {
+        for name in names {
+            self.send(name, format!("PLAY {name}"));
+        }
+    }
+
     /// A peer is there before it has said anything.
     pub(crate) fn connect(&mut self, who: &str, role: Role, link: Link, said: &mut Vec<Said>) -> PeerId {
         let peer = PeerId(self.next_peer);
@@ -187,11 +183,9 @@ impl Table {
         said
     }
 
-    /// Keys, one after the other; what follows from them does not matter.
-    pub(crate) fn keys(&mut self, who: &str, keys: &str) {
-        for key in keys.bytes() {
-            self.send(who, [b"KEY ", &[key][..]].concat());
-        }
+    /// Keys, one after the other.
+    pub(crate) fn keys(&mut self, who: &str, keys: &str) -> Vec<Said> {
+        keys.bytes().flat_map(|key| self.send(who, [b"KEY ", &[key][..]].concat())).collect()
     }
 
     /// Time goes by; the server is woken whenever it wants to be.
@@ -208,7 +202,6 @@ impl Table {
         said
     }
 
-    /// The server is stopped from outside.
     pub(crate) fn stop(&mut self) -> Vec<Said> {
         self.input(Input::Stop(Leave::Over))
     }
@@ -285,9 +278,7 @@ impl Table {
         let expected = expected.join("\n") + "\n";
         assert!(got == expected, "\n--- expected\n{expected}\n--- got\n{got}");
     }
-}
 
-impl Table {
     fn peer(&self, who: &str) -> Option<PeerId> {
         self.names.iter().find(|(_, name)| *name == who).map(|(&peer, _)| peer)
     }
