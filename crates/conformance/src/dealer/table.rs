@@ -1,6 +1,7 @@
 //! A table with the players of the tester.
 
 use std::{
+    collections::HashSet,
     net::SocketAddr,
     time::{Duration, Instant},
 };
@@ -16,7 +17,6 @@ use super::{
         SAME_UPCARD, SHUFFLED,
     },
     seat::{Heard, Seat, Style},
-    seen::{Event, Seen},
 };
 use crate::{
     judge::{Judge, Played},
@@ -28,6 +28,22 @@ use crate::{
 const TURN: Duration = Duration::from_millis(1);
 /// Rounds in which a shuffled deck has never yet dealt the same three cards each time.
 const SUSPICIOUS: usize = 4;
+
+/// What chance brings to some hands and not to others. Dealers that are right for most hands are often wrong for one of these.
+#[derive(PartialEq, Eq, Hash)]
+pub(super) enum Event {
+    /// The first two cards make 21.
+    Dealt21,
+    /// A card that was asked for makes 21.
+    Drawn21,
+    Ended(Verdict),
+}
+
+/// How many kinds of events there are, with one for each verdict.
+pub(super) const EVENTS: usize = 6;
+
+/// What came in the rounds played so far.
+pub(super) type Seen = HashSet<Event>;
 
 pub(super) struct Table {
     pub(super) seats: Vec<Seat>,
@@ -53,7 +69,7 @@ impl Table {
             seat.join()?;
             seats.push(seat);
         }
-        Ok(Self { seats, seen: Seen::default(), options, opening: Vec::new(), same_opening: 0 })
+        Ok(Self { seats, seen: Seen::new(), options, opening: Vec::new(), same_opening: 0 })
     }
 
     /// Plays all rounds to the end of the connections. With `u32::MAX` rounds, until QUIT.
@@ -174,7 +190,7 @@ impl Table {
                 match seat.listen(judge, Instant::now() + TURN)? {
                     Heard::Message(DealerMessage::Decision) => {
                         if seat.hand.points().total() == BEST {
-                            self.seen.note(Event::Dealt21);
+                            self.seen.insert(Event::Dealt21);
                         }
                         self.no_early_result(judge, number, round)?;
                         return Ok(Some(index));
@@ -230,7 +246,7 @@ impl Table {
                 return judge.broken(&HIT, || format!("{at}: {card} and {second} came after one HIT"));
             }
             if total == BEST {
-                self.seen.note(Event::Drawn21);
+                self.seen.insert(Event::Drawn21);
             }
             judge.require(&ASKED_AGAIN, heard == Heard::Message(DealerMessage::Decision), || {
                 format!("{at}: {heard} at a total of {total} instead of DECISION")
@@ -257,7 +273,7 @@ impl Table {
             judge.require(&RESULT, (verdict == Verdict::Bust) == (total > BEST), || {
                 format!("{at}: RESULT {} came at a total of {total}", verdict.word())
             })?;
-            self.seen.note(Event::Ended(verdict));
+            self.seen.insert(Event::Ended(verdict));
             verdicts.push((total, verdict));
         }
         self.one_deck(judge, round + 1, &dealt);

@@ -5,12 +5,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use nuggets::{ClientMessage, protocol::MAX_DATAGRAM};
+use nuggets::ClientMessage;
 
 use super::rules;
 use crate::{
     judge::{Judge, Played},
     launch::{Exit, Launcher, Run},
+    net::datagram,
     report::Rule,
     tester::Options,
 };
@@ -21,8 +22,6 @@ pub(super) const NAME: &str = "Tess T";
 const SHOWN: usize = 60;
 /// How long to wait for the answer to a key that may have been typed too early.
 const EARLY: Duration = Duration::from_millis(300);
-/// How often to look whether a client that sends nothing has ended.
-const GLANCE: Duration = Duration::from_millis(50);
 /// The key that is typed until the client is ready for keys.
 const WAKE: u8 = b'h';
 
@@ -72,33 +71,17 @@ impl<'a> Host<'a> {
     }
 
     pub(super) fn next(&mut self, by: Instant) -> Option<Vec<u8>> {
-        let mut buffer = vec![0; MAX_DATAGRAM + 1];
-        let mut ended = false;
         loop {
-            let left = by.saturating_duration_since(Instant::now());
-            if left.is_zero() || self.socket.set_read_timeout(Some(left.min(GLANCE))).is_err() {
-                return None;
-            }
-            // An error may also be the report of an earlier message that found nobody.
-            let Ok((length, from)) = self.socket.recv_from(&mut buffer) else {
-                // What a client sent before it ended has arrived.
-                if ended {
-                    return None;
-                }
-                ended = self.run.exit(Instant::now()).is_some();
-                continue;
-            };
-            let bytes = buffer.get(..length).unwrap_or_default();
+            let (bytes, from) = datagram(&self.socket, &mut *self.run, by)?;
             let client = *self.client.get_or_insert(from);
-            self.judge.check(&rules::ADDRESS, client == from, || {
-                format!("{} came from {from}, the messages before from {client}", shown(bytes))
+            let known = self.judge.check(&rules::ADDRESS, client == from, || {
+                format!("{} came from {from}, the messages before from {client}", shown(&bytes))
             });
-            if client != from {
-                continue;
+            if known {
+                let is_message = ClientMessage::parse(&bytes).is_ok();
+                self.judge.check(&rules::FORM, is_message, || format!("the client sent {}", shown(&bytes)));
+                return Some(bytes);
             }
-            let is_message = ClientMessage::parse(bytes).is_ok();
-            self.judge.check(&rules::FORM, is_message, || format!("the client sent {}", shown(bytes)));
-            return Some(bytes.to_vec());
         }
     }
 

@@ -19,7 +19,7 @@ use super::rules::{
 use crate::{
     judge::{Judge, Played},
     launch::{Run, free_tcp_port, free_udp_port},
-    net::Connection,
+    net::{Connection, datagram},
     report::Rule,
     robots::{
         context::{Context, status},
@@ -112,19 +112,18 @@ impl<'a> Stage<'a> {
         }
         let Some(Ok(right)) = self.oracle.picture() else { return Ok(()) };
         let right = sorted(right);
-        let mut buffer = vec![0; 65_536];
-        let Some(length) = self.datagram(&mut buffer)? else {
+        let by = self.context.options.deadline();
+        let Some((bytes, _)) = datagram(&self.gui, &mut *self.run, by) else {
             return self.judge.broken(rule, || {
                 let right = show::value(&right);
                 format!("no picture came after {after}; {right} would be right")
             });
         };
-        let bytes = buffer.get(..length).unwrap_or_default();
-        let came = match read(bytes) {
+        let came = match read(&bytes) {
             Ok(came) => came,
             Err(wrong) => {
                 return self.judge.broken(&PICTURE_FORMAT, || {
-                    format!("the datagram {} came after {after}: {wrong}", show::bytes(bytes))
+                    format!("the datagram {} came after {after}: {wrong}", show::bytes(&bytes))
                 });
             }
         };
@@ -153,24 +152,6 @@ impl<'a> Stage<'a> {
         }
         self.judge.check(rule, true, String::new);
         Ok(())
-    }
-
-    fn datagram(&mut self, buffer: &mut [u8]) -> Played<Option<usize>> {
-        let by = self.context.options.deadline();
-        loop {
-            let left = by.saturating_duration_since(Instant::now());
-            // A client that has ended sends nothing any more.
-            if left.is_zero() {
-                return Ok(None);
-            }
-            let ended = self.run.exit(Instant::now()).is_some();
-            self.gui.set_read_timeout(Some(left.min(AGAIN)))?;
-            match self.gui.recv_from(buffer) {
-                Ok((length, _)) => return Ok(Some(length)),
-                Err(_) if ended => return Ok(None),
-                Err(_) => {}
-            }
-        }
     }
 
     // Compares pictures of games, so that what differs says which rule is broken.

@@ -72,16 +72,6 @@ pub(super) fn alone(context: &Context<'_>, judge: &mut Judge) -> Played {
     Ok(())
 }
 
-// What a robot does in a busy game: mostly bombs, and enough of all else that they hit something.
-fn any_action(dice: &mut Draws) -> Option<Action> {
-    match dice.below(20) {
-        0..=7 => Some(Action::PlaceBomb),
-        8..=10 => Some(Action::PlaceBlock),
-        11..=18 => Some(Action::Move(*Direction::ALL.get(usize::from(dice.below(4))).unwrap_or(&Direction::Up))),
-        _ => None,
-    }
-}
-
 /// Everybody does something in each turn; somebody comes late and looks on.
 pub(super) fn busy(context: &Context<'_>, judge: &mut Judge) -> Played {
     let setup =
@@ -118,7 +108,7 @@ pub(super) fn busy(context: &Context<'_>, judge: &mut Judge) -> Played {
             table.act(observer, &[Action::PlaceBomb]);
         } else {
             for player in 0..3 {
-                if let Some(action) = any_action(&mut dice) {
+                if let Some(action) = dice.action() {
                     table.act(player, &[action]);
                 }
             }

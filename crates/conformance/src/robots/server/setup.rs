@@ -100,19 +100,7 @@ impl Context<'_> {
 
     /// Connects to a server, whatever it says.
     pub(super) fn stranger(&self, judge: &mut Judge, host: &mut Host, label: &str) -> Played<Guest> {
-        let by = self.options.deadline();
-        let step = Duration::from_millis(200);
-        let opened = loop {
-            let opened = Connection::open(host.address, by.min(Instant::now() + step));
-            let ended = host.run.exit(Instant::now());
-            if opened.is_ok() || ended.is_some() || Instant::now() >= by {
-                break opened.map_err(|error| match ended {
-                    Some(exit) => format!("the server had ended with {}", status(exit.code)),
-                    None => format!("connecting to {} failed: {error}", host.address),
-                });
-            }
-        };
-        match opened {
+        match Connection::to_server(&mut *host.run, host.address, self.options.deadline()) {
             Ok(connection) => {
                 judge.check(&LISTENS, true, String::new);
                 let local = connection.local_addr()?;
@@ -120,7 +108,12 @@ impl Context<'_> {
             }
             Err(error) => {
                 self.hopeless.set(true);
-                judge.broken(&LISTENS, || format!("{label} could not connect: {error}"))
+                judge.broken(&LISTENS, || match host.run.exit(Instant::now()) {
+                    Some(exit) => {
+                        format!("{label} could not connect: the server had ended with {}", status(exit.code))
+                    }
+                    None => format!("{label} could not connect: connecting to {} failed: {error}", host.address),
+                })
             }
         }
     }
