@@ -119,7 +119,7 @@ impl Connection {
             match self.stream.read(&mut chunk) {
                 Ok(0) => self.closed = true,
                 Ok(read) => {
-                    self.buffer.extend_from_slice(chunk.get(..read).unwrap_or_default());
+                    self.buffer.extend_from_slice(&chunk[..read]);
                     return true;
                 }
                 Err(error)

@@ -218,7 +218,7 @@ impl Table {
     /// Plays the hand of a player who is asked.
     fn hand(&mut self, judge: &mut Judge, index: usize, round: u32) -> Played {
         let deadline = || self.options.deadline();
-        let Some(seat) = self.seats.get_mut(index) else { return Ok(()) };
+        let seat = &mut self.seats[index];
         let at = seat.at(round);
         loop {
             if !seat.style.hits(round, &seat.hand) {

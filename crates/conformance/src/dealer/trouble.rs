@@ -11,7 +11,7 @@ use super::{
     table::Table,
 };
 use crate::{
-    judge::{Halt, Judge, Played},
+    judge::{Judge, Played},
     tester::Options,
 };
 
@@ -106,16 +106,8 @@ fn others_play_on(judge: &mut Judge, table: &mut Table, rounds: u32) -> Played {
 fn offender_is_out(judge: &mut Judge, offender: &mut Seat, options: &Options) -> Played {
     let by: Instant = options.deadline();
     loop {
-        let heard = match offender.listen(judge, by) {
-            Ok(heard) => heard,
-            Err(Halt::Broken) => return Ok(()),
-            Err(error) => return Err(error),
-        };
-        match heard {
-            Heard::Closed => {
-                judge.check(&OFFENDER, true, String::new);
-                return Ok(());
-            }
+        match offender.listen(judge, by)? {
+            Heard::Closed => return judge.require(&OFFENDER, true, String::new),
             Heard::Message(DealerMessage::Quit | DealerMessage::Result(Verdict::Lose | Verdict::Bust)) => {}
             heard => {
                 return judge

@@ -145,8 +145,7 @@ impl<'a> Host<'a> {
             };
             if message == [b'K', b'E', b'Y', b' ', key] {
                 self.judge.check(&rules::KEYS, true, String::new);
-                self.judge.check(rule, true, String::new);
-                return Ok(());
+                return self.judge.require(rule, true, String::new);
             }
             if message == [b'K', b'E', b'Y', b' ', WAKE] && self.spare > 0 {
                 self.spare -= 1;
@@ -245,8 +244,6 @@ impl<'a> Host<'a> {
 /// A DISPLAY in which the player has gone that many spots. It is small, so that it fits any window.
 pub(super) fn display(gone: usize) -> Vec<u8> {
     let mut row = *b"|............|";
-    if let Some(place) = row.get_mut(1 + gone % 12) {
-        *place = b'@';
-    }
+    row[1 + gone % 12] = b'@';
     [b"DISPLAY\n+------------+\n", &row[..], b"\n+------------+\n"].concat()
 }

@@ -250,7 +250,7 @@ impl<'a> Party<'a> {
                 let known = client.purse;
                 let (rule, fits) = match client.role {
                     Role::Spectator => (&rules::OTHERS, purse == 0 && collected == 0),
-                    _ => (&rules::COLLECT, known.checked_add(collected) == Some(purse)),
+                    Role::Player(_) | Role::Stranger => (&rules::COLLECT, known.checked_add(collected) == Some(purse)),
                 };
                 self.judge.check(rule, fits, || {
                     format!(

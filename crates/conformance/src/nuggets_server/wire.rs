@@ -71,16 +71,15 @@ impl Wire {
 
     /// Sends a datagram. A server that is gone is found when one waits for its answer.
     pub(super) fn send(&self, client: usize, datagram: &[u8]) {
-        if let Some(end) = self.ends.get(client) {
-            // The first attempt may only report that an earlier datagram found nobody.
-            if end.socket.send(datagram).is_err() {
-                let _ = end.socket.send(datagram);
-            }
+        let socket = &self.ends[client].socket;
+        // The first attempt may only report that an earlier datagram found nobody.
+        if socket.send(datagram).is_err() {
+            let _ = socket.send(datagram);
         }
     }
 
     pub(super) fn close(&mut self, client: usize) {
-        let Some(end) = self.ends.get_mut(client) else { return };
+        let end = &mut self.ends[client];
         end.over.store(true, Ordering::Relaxed);
         if let Some(reader) = end.reader.take() {
             let _ = reader.join();
@@ -109,7 +108,7 @@ fn read(number: usize, socket: &UdpSocket, over: &AtomicBool, sender: &SyncSende
     let mut buffer = vec![0; MAX_DATAGRAM + 1];
     while !over.load(Ordering::Relaxed) {
         let arrival = match socket.recv(&mut buffer) {
-            Ok(length) => Arrival::Datagram(buffer.get(..length).unwrap_or_default().to_vec()),
+            Ok(length) => Arrival::Datagram(buffer[..length].to_vec()),
             Err(error) if matches!(error.kind(), ErrorKind::ConnectionRefused | ErrorKind::ConnectionReset) => {
                 Arrival::Refused
             }

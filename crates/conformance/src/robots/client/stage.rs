@@ -150,8 +150,7 @@ impl<'a> Stage<'a> {
                 format!("{} came after {after}; {} would be right", show::value(&came), show::value(&right))
             })?,
         }
-        self.judge.check(rule, true, String::new);
-        Ok(())
+        self.judge.require(rule, true, String::new)
     }
 
     // Compares pictures of games, so that what differs says which rule is broken.

@@ -65,7 +65,7 @@ impl Turn<'_> {
                 return None;
             }
             let mut trial = trial.clone();
-            *trial.positions.get_mut(index)? = *position;
+            trial.positions[index] = *position;
             trial.choices.push((0, true));
             return self.fit(&trial, rest);
         }
@@ -86,9 +86,8 @@ impl Turn<'_> {
         arrived: usize,
         events: &'e [Event],
     ) -> Option<(Trial, &'e [Event])> {
-        let pending = &self.robots.get(index)?.pending;
-        let action = arrived.checked_sub(1).and_then(|last| pending.get(last)).map(|pending| pending.action);
-        let from = *trial.positions.get(index)?;
+        let action = self.robots[index].pending[..arrived].last().map(|pending| pending.action);
+        let from = trial.positions[index];
         let mut trial = trial.clone();
         let Some(effect) = effect(&trial.board, from, action) else {
             trial.choices.push((arrived, false));
@@ -99,7 +98,7 @@ impl Turn<'_> {
             (Effect::Moved(to), Event::PlayerMoved { id, position })
                 if usize::from(id.0) == index && to == *position =>
             {
-                *trial.positions.get_mut(index)? = to;
+                trial.positions[index] = to;
             }
             (Effect::Bomb(at), Event::BombPlaced { id, position }) if at == *position => trial.bombs.push((*id, at)),
             (Effect::Block(at), Event::BlockPlaced { position }) if at == *position => {

@@ -191,8 +191,7 @@ pub(super) fn long_turns(context: &Context<'_>, judge: &mut Judge) -> Played {
     });
     table.setup.duration = std::time::Duration::ZERO;
     table.ended()?;
-    table.judge.check(&ENDED, true, String::new);
-    Ok(())
+    table.judge.require(&ENDED, true, String::new)
 }
 
 /// A client that never reads, while everybody is sent more than any buffer holds.
@@ -213,6 +212,5 @@ pub(super) fn never_reading(context: &Context<'_>, judge: &mut Judge) -> Played 
         table.join_for(ann, "Ann", &NEVER_READS)?;
         table.blind_game(&NEVER_READS)?;
     }
-    table.judge.check(&NEVER_READS, true, String::new);
-    Ok(())
+    table.judge.require(&NEVER_READS, true, String::new)
 }

@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use robots::{Action, Direction, ServerMessage};
+use robots::{Action, ServerMessage};
 
 use super::{
     rules::{
@@ -47,7 +47,7 @@ pub(super) fn gathering(context: &Context<'_>, judge: &mut Judge) -> Played {
     let name = "Ann with ó";
     let mut bytes = vec![1, 3, 0, 2, 0, u8::try_from(name.len())?];
     bytes.extend_from_slice(name.as_bytes());
-    send(&mut table, ann, &bytes);
+    table.guests[ann].connection.send(&bytes);
     table.accepted(ann, name, &COALESCED)?;
     table.judge.check(&LOBBY_ACTIONS, true, String::new);
     table.judge.check(&COALESCED, true, String::new);
@@ -85,39 +85,30 @@ pub(super) fn pieces(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut table = Table::open(context, judge, Setup { players: 1, length: 8, ..small(context) })?;
     let ann = table.connect("Ann")?;
     for byte in [0, 3, b'A', b'n'] {
-        send(&mut table, ann, &[byte]);
+        table.guests[ann].connection.send(&[byte]);
         // Someone who is served in between shows that the piece alone was read, and that nobody waits for the rest.
         let mut other = context.stranger(table.judge, &mut table.host, "a second client")?;
         let by = context.options.deadline();
         let what = "Hello to a second client while the first has sent a part of a Join";
         other.expect(table.judge, &PIECES, by, what)?;
     }
-    send(&mut table, ann, b"n");
+    table.guests[ann].connection.send(b"n");
     table.accepted(ann, "Ann", &PIECES)?;
     table.judge.check(&PIECES, true, String::new);
     table.start()?;
     // A Move in two pieces with a turn in between is played in the turn after its second piece.
     for _ in 0..2 {
         let way = table.any_way(0);
-        send(&mut table, ann, &[3]);
+        table.guests[ann].connection.send(&[3]);
         table.turn(&PIECES)?;
         if let Some(mirror) = &mut table.mirror {
             mirror.sent(0, &[Action::Move(way)]);
         }
-        send(&mut table, ann, &[number(way)]);
+        // The numbers of directions are those of their order.
+        table.guests[ann].connection.send(&[way as u8]);
         table.turn(&PIECES)?;
     }
     table.finish(&PLAYED_ONCE)
-}
-
-fn number(way: Direction) -> u8 {
-    (0..).zip(Direction::ALL).find(|(_, other)| *other == way).map_or(0, |(number, _)| number)
-}
-
-fn send(table: &mut Table<'_>, index: usize, bytes: &[u8]) {
-    if let Some(guest) = table.guests.get_mut(index) {
-        guest.connection.send(bytes);
-    }
 }
 
 // Waits until the server has closed a connection. What it sends before is of no interest.
@@ -144,8 +135,7 @@ pub(super) fn wrong_bytes(context: &Context<'_>, judge: &mut Judge) -> Played {
     table.start()?;
     disconnected(context, &mut table, &[9], "the unknown tag 9", &BAD_BYTES)?;
     table.finish(&PLAYED_ONCE)?;
-    table.judge.check(&UNDISTURBED, true, String::new);
-    Ok(())
+    table.judge.require(&UNDISTURBED, true, String::new)
 }
 
 // Somebody sends wrong bytes and is disconnected; the others are still served.
@@ -206,8 +196,7 @@ pub(super) fn many(context: &Context<'_>, judge: &mut Judge) -> Played {
     }
     table.guests = guests;
     table.join(24, "the last one")?;
-    table.judge.check(&MANY_CLIENTS, true, String::new);
-    Ok(())
+    table.judge.require(&MANY_CLIENTS, true, String::new)
 }
 
 pub(super) fn over_ipv6(context: &Context<'_>, judge: &mut Judge) -> Played {
@@ -227,8 +216,7 @@ pub(super) fn over_ipv6(context: &Context<'_>, judge: &mut Judge) -> Played {
     let second = table.connect("a client over IPv6")?;
     table.join(second, "six")?;
     table.join(first, "four")?;
-    table.judge.check(&IPV6, true, String::new);
-    Ok(())
+    table.judge.require(&IPV6, true, String::new)
 }
 
 /// Arguments that cannot be right.

@@ -64,9 +64,7 @@ impl Mirror {
     /// Notes that a player sends actions all at once.
     pub(super) fn sent(&mut self, seat: u8, actions: &[Action]) {
         self.bursts += 1;
-        if let Some(robot) = self.robots.get_mut(usize::from(seat)) {
-            robot.sent(actions, self.turn, self.bursts);
-        }
+        self.robots[usize::from(seat)].sent(actions, self.turn, self.bursts);
     }
 
     /// Whether an action must still be played.
@@ -144,9 +142,9 @@ impl Mirror {
             };
             self.bombs.remove(id);
             let blast = Blast::new(&self.board, center, self.radius);
-            let struck = |robot: &&(PlayerId, Position)| blast.contains(robot.1);
-            let standing: Vec<_> = PlayerId::all().zip(self.robots.iter().map(|robot| robot.position)).collect();
-            let robots: BTreeSet<_> = standing.iter().filter(struck).map(|(id, _)| *id).collect();
+            let standing: Vec<_> = self.robots.iter().map(|robot| robot.position).collect();
+            let struck = PlayerId::all().zip(&standing).filter(|(_, place)| blast.contains(**place));
+            let robots: BTreeSet<_> = struck.map(|(id, _)| id).collect();
             let blocks: BTreeSet<_> = blast.blocks().collect();
             let kept = same(robots_destroyed, &robots) && same(blocks_destroyed, &blocks);
             judge.require(rule, kept, || {
@@ -158,14 +156,12 @@ impl Mirror {
                     show::fields(&blocks),
                     show::field(center),
                     self.radius,
-                    show::fields(standing.iter().map(|(_, position)| position)),
+                    show::fields(&standing),
                     show::fields(&self.board.blocks().collect::<Vec<_>>()),
                 )
             })?;
             for id in &robots {
-                if let Some(robot) = self.robots.get_mut(usize::from(id.0)) {
-                    robot.hits += 1;
-                }
+                self.robots[usize::from(id.0)].hits += 1;
             }
             destroyed.extend(robots);
             hit.extend(blocks);
@@ -186,9 +182,7 @@ impl Mirror {
             self.board.remove_block(position);
         }
         for id in &destroyed {
-            if let Some(robot) = self.robots.get_mut(usize::from(id.0)) {
-                robot.score += 1;
-            }
+            self.robots[usize::from(id.0)].score += 1;
         }
         Ok(destroyed)
     }
@@ -203,8 +197,7 @@ impl Mirror {
         events: &[Event],
     ) -> Played {
         let mut splits = 0;
-        for (id, &(arrived, event)) in (0_u8..).zip(&fit.choices) {
-            let Some(robot) = self.robots.get_mut(usize::from(id)) else { continue };
+        for ((id, robot), &(arrived, event)) in (0..=u8::MAX).zip(&mut self.robots).zip(&fit.choices) {
             let pending = &mut robot.pending;
             if reborn.contains_key(&id) {
                 // They may have been dropped, or be late.
@@ -212,9 +205,9 @@ impl Mirror {
                     pending.optional = true;
                 }
             } else if event {
-                let burst = arrived.checked_sub(1).and_then(|last| pending.get(last)).map(|last| last.burst);
-                splits +=
-                    u32::from(pending.get(arrived).is_some_and(|next| Some(next.burst) == burst && !next.optional));
+                let burst = pending[..arrived].last().map(|last| last.burst);
+                let next = pending.get(arrived).filter(|next| !next.optional);
+                splits += u32::from(next.is_some_and(|next| Some(next.burst) == burst));
                 pending.drain(..arrived);
             } else {
                 // Without an effect one cannot tell whether they have arrived.

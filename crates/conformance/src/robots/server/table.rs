@@ -108,15 +108,12 @@ impl<'a> Table<'a> {
                 }
             }
         }
-        match told {
-            Some(message) => Ok(message),
-            None => Err(anyhow::anyhow!("nobody is connected").into()),
-        }
+        told.ok_or_else(|| anyhow::anyhow!("nobody is connected").into())
     }
 
     /// Somebody sends Join.
     pub(super) fn ask(&mut self, index: usize, name: &str) -> Played {
-        Ok(self.guests.get_mut(index).map_or(Ok(()), |guest| guest.join(name))?)
+        Ok(self.guests[index].join(name)?)
     }
 
     /// Somebody sends Join; everybody is told.
@@ -153,7 +150,8 @@ impl<'a> Table<'a> {
                 player.address
             )
         });
-        if let (Some(address), Some(guest)) = (address, self.guests.get_mut(index)) {
+        if let Some(address) = address {
+            let guest = &mut self.guests[index];
             let (told, local) = (plain(address), plain(guest.local));
             self.judge.check(&ADDRESS_OF_PEER, told == local, || {
                 format!("the address of \"{name}\" is {told}; its end of the connection is {local}")
@@ -195,7 +193,7 @@ impl<'a> Table<'a> {
 
     /// Somebody sends actions all at once.
     pub(super) fn act(&mut self, index: usize, actions: &[Action]) {
-        let Some(guest) = self.guests.get_mut(index) else { return };
+        let guest = &mut self.guests[index];
         if let (Some(seat), Some(mirror)) = (guest.seat, &mut self.mirror) {
             mirror.sent(seat, actions);
         }
@@ -242,8 +240,7 @@ impl<'a> Table<'a> {
 
     /// Where the robot of a player stands.
     pub(super) fn robot(&self, seat: usize) -> Position {
-        let robot = self.mirror.as_ref().and_then(|mirror| mirror.robots.get(seat));
-        robot.map_or(Position { x: 0, y: 0 }, |robot| robot.position)
+        self.mirror.as_ref().map_or(Position::new(0, 0), |mirror| mirror.robots[seat].position)
     }
 
     /// A direction in which the robot of a player can go, if there is one.
