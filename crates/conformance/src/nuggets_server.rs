@@ -104,7 +104,7 @@ impl Test<'_> {
             Some(address) => {
                 let mut party = Party::new(judge, self.options, &mut self.doubts, Wire::new(address), false);
                 scenario(&mut party, None)?;
-                judge.require(&rules::RUNS, true, String::new)
+                party.judge.require(&rules::RUNS, true, String::new)
             }
             None => self.alone(judge, |party, map, _| scenario(party, Some(map))),
         }

@@ -21,7 +21,7 @@ use robots::{
 };
 
 use crate::{
-    Crime::{self, self as C},
+    C, Crime,
     support::{Console, value},
 };
 

@@ -4,6 +4,8 @@
 
 use std::{
     fmt::Debug,
+    io::{Read as _, Write as _},
+    net::TcpStream,
     str::FromStr,
     sync::{
         Arc, Mutex,
@@ -23,6 +25,8 @@ macro_rules! crimes {
         enum Crime {
             $($(#[$doc])* $crime,)*
         }
+
+        use Crime as C;
 
         const CRIMES: &[(Crime, &str)] = &[$($((Crime::$crime, $rule),)?)*];
     };
@@ -147,6 +151,38 @@ impl Run for Running {
 impl Drop for Running {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::SeqCst);
+    }
+}
+
+/// A connection on which every message is a text that a NUL ends.
+pub(crate) struct Line {
+    pub(crate) stream: TcpStream,
+    pub(crate) buffer: Vec<u8>,
+}
+
+impl Line {
+    pub(crate) fn new(stream: TcpStream) -> Self {
+        Self { stream, buffer: Vec::new() }
+    }
+
+    /// The next message, or `None` at the end of the stream, or when what has arrived and has no NUL is `hopeless`.
+    pub(crate) fn hear(&mut self, hopeless: impl Fn(&[u8]) -> bool) -> Option<String> {
+        loop {
+            if let Some(end) = self.buffer.iter().position(|&byte| byte == 0) {
+                return String::from_utf8(self.buffer.drain(..=end).take(end).collect()).ok();
+            }
+            let mut chunk = [0; 512];
+            let read = self.stream.read(&mut chunk).ok().filter(|&read| read > 0)?;
+            self.buffer.extend_from_slice(&chunk[..read]);
+            if !self.buffer.contains(&0) && hopeless(&self.buffer) {
+                return None;
+            }
+        }
+    }
+
+    pub(crate) fn say(&mut self, text: &str) {
+        // Whoever tests it may have gone.
+        let _ = self.stream.write_all(format!("{text}\0").as_bytes());
     }
 }
 
