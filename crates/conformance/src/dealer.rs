@@ -5,7 +5,7 @@ mod seat;
 mod table;
 mod trouble;
 
-use std::{net::SocketAddr, time::Instant};
+use std::net::SocketAddr;
 
 use crate::{
     judge::{Judge, Played},
@@ -63,7 +63,7 @@ fn test(launcher: &dyn Launcher, options: &Options) -> anyhow::Result<Report> {
         judge.play("the game that waits there", |judge| {
             let styles = Style::MIXED.iter().cycle().take(options.players.into()).copied();
             let (mut table, _run) = subject.table(judge, ANY, &styles.collect::<Vec<_>>())?;
-            table.play(judge, ANY)
+            table.play(judge, 0, ANY)
         })?;
         return Ok(judge.report());
     }
@@ -75,7 +75,7 @@ fn test(launcher: &dyn Launcher, options: &Options) -> anyhow::Result<Report> {
     }
     judge.play("a player that sends single bytes", |judge| {
         let (mut table, _run) = subject.table(judge, 3, &[Style::Bytes])?;
-        let played = table.play(judge, 3);
+        let played = table.play(judge, 0, 3);
         judge.check(&PIECES, played.is_ok(), || "the game did not go on as it does with whole messages".to_owned());
         played
     })?;
@@ -98,7 +98,7 @@ fn test(launcher: &dyn Launcher, options: &Options) -> anyhow::Result<Report> {
 
 fn whole_game(judge: &mut Judge, subject: &Subject<'_>, styles: &[Style], seen: &mut Seen) -> Played {
     let (mut table, mut run) = subject.table(judge, ROUNDS, styles)?;
-    let played = table.play(judge, ROUNDS);
+    let played = table.play(judge, 0, ROUNDS);
     seen.extend(table.seen);
     played?;
     let exit = run.exit(subject.options.deadline());
@@ -107,9 +107,4 @@ fn whole_game(judge: &mut Judge, subject: &Subject<'_>, styles: &[Style], seen: 
         Some(_) => format!("the dealer did not end with status 0{}", run.obituary()),
     });
     Ok(())
-}
-
-/// A part of patience: how long is waited for what must not come.
-fn grace(options: &Options) -> Instant {
-    Instant::now() + options.patience / 20
 }

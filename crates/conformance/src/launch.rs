@@ -2,6 +2,7 @@
 
 use std::{
     io::{self, BufRead as _, BufReader, Read, Write as _},
+    iter,
     net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket},
     ops::Range,
     process::{self, Child, ChildStdin, Command, Stdio},
@@ -73,6 +74,16 @@ impl dyn Run + '_ {
         let how = exit.code.map_or_else(|| "a signal".to_owned(), |code| format!("status {code}"));
         let complaint = self.complaint().map_or(String::new(), |line| format!(": '{line}'"));
         format!("; it ended with {how}{complaint}")
+    }
+
+    /// The first of these rows that it does not print by then, behind those before. `fits` says whether a line has a row.
+    pub(crate) fn missing<'r>(
+        &mut self,
+        rows: impl IntoIterator<Item = &'r str>,
+        by: Instant,
+        fits: fn(&str, &str) -> bool,
+    ) -> Option<&'r str> {
+        rows.into_iter().find(|row| !iter::from_fn(|| self.line(by)).any(|line| fits(&line, row.trim_end())))
     }
 }
 

@@ -72,25 +72,16 @@ impl Table {
         Ok(Self { seats, seen: Seen::new(), options, opening: Vec::new(), same_opening: 0 })
     }
 
-    /// Plays all rounds to the end of the connections. With `u32::MAX` rounds, until QUIT.
-    pub(super) fn play(&mut self, judge: &mut Judge, rounds: u32) -> Played {
-        self.play_from(judge, 0, rounds)
-    }
-
-    /// As [`Table::play`], when the first round has been dealt already.
-    pub(super) fn play_on(&mut self, judge: &mut Judge, rounds: u32) -> Played {
-        self.finish_round(judge, 0)?;
-        self.play_from(judge, 1, rounds)
-    }
-
-    fn finish_round(&mut self, judge: &mut Judge, round: u32) -> Played {
+    /// Plays a round that has been dealt.
+    pub(super) fn finish_round(&mut self, judge: &mut Judge, round: u32) -> Played {
         while let Some(index) = self.asked(judge, round)? {
             self.hand(judge, index, round)?;
         }
         self.results(judge, round)
     }
 
-    fn play_from(&mut self, judge: &mut Judge, first: u32, rounds: u32) -> Played {
+    /// Plays all rounds from the `first` on, to the end of the connections. With `u32::MAX` rounds, until QUIT.
+    pub(super) fn play(&mut self, judge: &mut Judge, first: u32, rounds: u32) -> Played {
         for round in first..rounds {
             if !self.deal(judge, round, rounds)? {
                 return self.leave(judge);

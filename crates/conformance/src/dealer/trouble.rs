@@ -5,7 +5,7 @@ use std::time::Instant;
 use blackjack::{DealerMessage, Dialect, PlayerMessage, Verdict};
 
 use super::{
-    Subject, grace,
+    Subject,
     rules::{BAD_JOIN, EARLY_ANSWER, HALF_CLOSE, OFFENDER, OTHERS},
     seat::{Heard, Seat, Style},
     table::Table,
@@ -68,7 +68,7 @@ fn answers_twice(judge: &mut Judge, subject: &Subject<'_>) -> Played<bool> {
     }
     let mut heard = seat.listen(judge, options.deadline())?;
     if heard == Heard::Message(DealerMessage::Decision) {
-        heard = seat.listen(judge, grace(&options))?;
+        heard = seat.listen(judge, Instant::now() + options.patience / 20)?;
     }
     let result = matches!(heard, Heard::Message(DealerMessage::Result(_)));
     judge.check(&EARLY_ANSWER, !result, || {
@@ -90,21 +90,19 @@ fn offends(judge: &mut Judge, subject: &Subject<'_>, bytes: Option<&[u8]>) -> Pl
         offender.connection.send(bytes);
         offender
     });
-    let others = if several { others_play_on(judge, &mut table, ROUNDS) } else { Ok(()) };
+    let mut others = Ok(());
+    if several {
+        others = table.finish_round(judge, 0).and_then(|()| table.play(judge, 1, ROUNDS));
+        judge.check(&OTHERS, others.is_ok(), || "the game of the other player did not go on to its end".to_owned());
+    }
     if let Some(mut offender) = offender {
         offender_is_out(judge, &mut offender, &subject.options)?;
     }
     others
 }
 
-fn others_play_on(judge: &mut Judge, table: &mut Table, rounds: u32) -> Played {
-    let played = table.play_on(judge, rounds);
-    judge.check(&OTHERS, played.is_ok(), || "the game of the other player did not go on to its end".to_owned());
-    played
-}
-
 fn offender_is_out(judge: &mut Judge, offender: &mut Seat, options: &Options) -> Played {
-    let by: Instant = options.deadline();
+    let by = options.deadline();
     loop {
         match offender.listen(judge, by)? {
             Heard::Closed => return judge.require(&OFFENDER, true, String::new),
@@ -135,7 +133,7 @@ fn bad_join(judge: &mut Judge, subject: &Subject<'_>) -> Played {
         })?;
     }
     let table = Table::sit(judge, &mut *run, address, subject.options, &[Style::Modest]);
-    let played = table.and_then(|mut table| table.play(judge, 1));
+    let played = table.and_then(|mut table| table.play(judge, 0, 1));
     seat_is_open(judge, played.is_ok())?;
     played
 }

@@ -209,28 +209,15 @@ impl<'a> Host<'a> {
         self.judge.check(&rules::QUIT, exit == Some(Exit { code: Some(0) }), || {
             format!("after QUIT {}", Exit::told(exit.as_ref(), "the client"))
         });
-        let mut rows = text.lines().peekable();
-        while let Some(row) = rows.peek() {
-            match self.run.line(by) {
-                // What a screen needs may stand around it.
-                Some(line) if line.contains(row.trim_end()) => drop(rows.next()),
-                Some(_) => {}
-                None => break,
-            }
-        }
-        let missing = rows.next();
+        // What a screen needs may stand around it.
+        let missing = self.run.missing(text.lines(), by, |line, row| line.contains(row));
         self.judge.check(&rules::TEXT, missing.is_none(), || {
             format!("after QUIT the line '{}' was not printed on standard output", missing.unwrap_or_default())
         });
     }
 
-    /// Waits for the first message to come again, and returns whether it did.
-    pub(super) fn again(&mut self, first: &[u8], by: Instant) -> bool {
-        self.next(by).is_some_and(|again| again == first)
-    }
-
     /// Whether the client still runs, for a report.
-    pub(super) fn how_it_is(&mut self) -> String {
+    fn how_it_is(&mut self) -> String {
         match self.run.exit(Instant::now() + EARLY) {
             Some(Exit { code: Some(code) }) => format!(
                 "it has ended with exit status {code}; standard input and output are pipes here: if it needs a terminal, see what it says by hand"

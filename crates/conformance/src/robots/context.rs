@@ -12,24 +12,14 @@ use crate::{
 pub(super) struct Context<'a> {
     pub(super) launcher: &'a dyn Launcher,
     pub(super) options: &'a Options,
-    // What the program is, and the rule about its status when it must end.
-    who: &'static str,
-    exit_one: &'static Rule,
+    /// What the program is, and the rule that it ends with status 1 when it must end.
+    pub(super) who: &'static str,
+    pub(super) exit_one: &'static Rule,
     /// The program does not even connect or say Hello, so that no scenario need wait for it again.
     pub(super) hopeless: Cell<bool>,
 }
 
-impl<'a> Context<'a> {
-    /// For a program that is called `who` and should end with the status 1.
-    pub(super) fn new(
-        launcher: &'a dyn Launcher,
-        options: &'a Options,
-        who: &'static str,
-        exit_one: &'static Rule,
-    ) -> Self {
-        Self { launcher, options, who, exit_one, hopeless: Cell::new(false) }
-    }
-
+impl Context<'_> {
     pub(super) fn start(&self, values: Values<'_>) -> Played<Box<dyn Run>> {
         if self.hopeless.get() {
             return Err(Halt::Broken);

@@ -10,10 +10,11 @@ use super::{
         MAP_ORDER, PIECES, SCORE_ONCE, SECOND_GAME, TAKEN_PORT, UNREACHABLE, WRONG_ARGUMENTS,
     },
     script::{opening, parameters, players, turns},
-    stage::{Stage, encoded, nobody, start},
+    stage::{Stage, encoded, start},
 };
 use crate::{
     judge::{Judge, Played},
+    launch::{free_tcp_port, free_udp_port},
     report::Rule,
     robots::context::Context,
 };
@@ -290,9 +291,10 @@ fn ends(
 }
 
 pub(super) fn unreachable(context: &Context<'_>, judge: &mut Judge) -> Played {
-    let port = crate::launch::free_udp_port()?.to_string();
+    let port = free_udp_port()?.to_string();
+    let nobody = (Ipv4Addr::LOCALHOST, free_tcp_port()?).into();
     let why = "although nobody listens at the address of the server";
-    ends(context, judge, (&port, nobody()?), &UNREACHABLE, why)
+    ends(context, judge, (&port, nobody), &UNREACHABLE, why)
 }
 
 pub(super) fn taken_port(context: &Context<'_>, judge: &mut Judge) -> Played {

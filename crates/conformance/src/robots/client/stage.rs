@@ -18,7 +18,7 @@ use super::rules::{
 };
 use crate::{
     judge::{Judge, Played},
-    launch::{Run, free_tcp_port, free_udp_port},
+    launch::{Run, free_udp_port},
     net::{Connection, datagram},
     report::Rule,
     robots::{
@@ -37,11 +37,6 @@ pub(super) fn start(context: &Context<'_>, gui: &UdpSocket, port: &str, server: 
     let gui = gui.local_addr()?.to_string();
     let (name, port, server) = (NAME.to_owned(), port.to_owned(), server.to_string());
     context.start(&[("gui", gui), ("name", name), ("port", port), ("server", server)])
-}
-
-/// An address at which nobody listens.
-pub(super) fn nobody() -> Played<SocketAddr> {
-    Ok(SocketAddr::from((Ipv4Addr::LOCALHOST, free_tcp_port()?)))
 }
 
 pub(super) struct Stage<'a> {

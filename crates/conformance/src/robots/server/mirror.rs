@@ -9,10 +9,8 @@ use robots::{Action, Blast, Board, BombId, Event, Parameters, PlayerId, Position
 
 use super::{
     diagnosis::diagnose,
-    explanation::{Trial, Turn},
-    robot::Robot,
-    rules::{BLAST, BOMB_IDS, BOMB_TIMER, DRAWS, EVENT_ORDER, REBIRTH, UNITED},
-    turn_0::{self, Start},
+    explanation::{Robot, Trial, Turn},
+    rules::{BLAST, BOMB_IDS, BOMB_TIMER, DRAWS, EVENT_ORDER, NOT_RESET, REBIRTH, TURN_0, UNITED},
 };
 use crate::{
     judge::{Judge, Played},
@@ -37,15 +35,47 @@ pub(super) struct Mirror {
 }
 
 impl Mirror {
-    /// Judges turn 0. `known` is as in [`turn_0::judged`].
+    /// Judges turn 0, which places the robots and the blocks. `blocks` and `draws` are those of a server whose options are known,
+    /// `first` whether it is its first game.
     pub(super) fn begin(
         judge: &mut Judge,
         parameters: &Parameters,
         duration: Duration,
-        known: (Option<u16>, Option<Draws>, bool),
+        (blocks, draws, first): (Option<u16>, Option<Draws>, bool),
         events: &[Event],
     ) -> Played<Self> {
-        let Start { board, positions, draws } = turn_0::judged(judge, parameters, known, events)?;
+        let mut board = Board::new(parameters.size_x, parameters.size_y);
+        let mut positions = vec![];
+        for (index, event) in events.iter().enumerate() {
+            let right = match event {
+                Event::PlayerMoved { id, position } => {
+                    let due = usize::from(id.0) == positions.len() && positions.len() < parameters.players_count.into();
+                    positions.push(*position);
+                    due && index + 1 == positions.len() && board.contains(*position)
+                }
+                Event::BlockPlaced { position } => board.put_block(*position),
+                Event::BombPlaced { .. } | Event::BombExploded { .. } => false,
+            };
+            judge.require(&TURN_0, right, || {
+                let Parameters { size_x, size_y, players_count, .. } = parameters;
+                format!(
+                    "event {index} of turn 0 is {}; a PlayerMoved for each of {players_count} players by id and then a \
+                     BlockPlaced for each block would be right, on a board of {size_x} x {size_y} and no block twice",
+                    show::event(event)
+                )
+            })?;
+        }
+        let count = board.blocks().len();
+        judge.require(&TURN_0, positions.len() == usize::from(parameters.players_count), || {
+            format!("turn 0 places {} of {} players", positions.len(), parameters.players_count)
+        })?;
+        judge.require(&TURN_0, blocks.is_none_or(|blocks| count <= usize::from(blocks)), || {
+            format!("turn 0 has {count} blocks, and initial-blocks is {}", blocks.unwrap_or(0))
+        })?;
+        let draws = match draws.zip(blocks) {
+            Some((draws, blocks)) => Some(drawn(judge, &board, blocks, draws, first, events)?),
+            None => None,
+        };
         Ok(Self {
             board,
             robots: positions.into_iter().map(Robot::new).collect(),
@@ -240,6 +270,34 @@ impl Mirror {
         }
         Ok(())
     }
+}
+
+// Whether turn 0, with all the robots of this server, is what the generator draws.
+fn drawn(
+    judge: &mut Judge,
+    board: &Board,
+    blocks: u16,
+    mut draws: Draws,
+    first: bool,
+    events: &[Event],
+) -> Played<Draws> {
+    let robots = events.iter().take_while(|event| matches!(event, Event::PlayerMoved { .. }));
+    let ids = PlayerId::all().zip(robots).map(|(id, _)| id);
+    let mut right: Vec<_> = ids.map(|id| Event::PlayerMoved { id, position: draws.field(board) }).collect();
+    let mut seen = BTreeSet::new();
+    for _ in 0..blocks {
+        let position = draws.field(board);
+        if seen.insert(position) {
+            right.push(Event::BlockPlaced { position });
+        }
+    }
+    let rule = if first { &DRAWS } else { &NOT_RESET };
+    judge.require(rule, events == right, || {
+        let place = events.iter().zip(&right).take_while(|(told, right)| told == right).count();
+        let from = |list: &[Event]| show::events(list.iter().skip(place).take(3));
+        format!("turn 0 has from event {place} on {}; {} would be right", from(events), from(&right))
+    })?;
+    Ok(draws)
 }
 
 fn same<T: Ord + Copy>(told: &[T], right: &BTreeSet<T>) -> bool {
