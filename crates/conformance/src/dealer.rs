@@ -61,8 +61,9 @@ fn test(launcher: &dyn Launcher, options: &Options) -> anyhow::Result<Report> {
     let subject = Subject { launcher, options: *options };
     if launcher.address().is_some() {
         judge.play("the game that waits there", |judge| {
-            let styles = Style::MIXED.iter().cycle().take(options.players.into()).copied();
-            let (mut table, _run) = subject.table(judge, ANY, &styles.collect::<Vec<_>>())?;
+            let styles = [Style::Mixed, Style::Greedy, Style::Modest].into_iter().cycle();
+            let styles: Vec<_> = styles.take(options.players.into()).collect();
+            let (mut table, _run) = subject.table(judge, ANY, &styles)?;
             table.play(judge, 0, ANY)
         })?;
         return Ok(judge.report());

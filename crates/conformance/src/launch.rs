@@ -324,14 +324,12 @@ mod tests {
         assert_eq!(none.unwrap_err().to_string(), "none of the ports 20000 to 29999 is free");
     }
 
-    fn words(words: &[&str]) -> Vec<String> {
-        words.iter().map(|&word| word.to_owned()).collect()
-    }
-
     #[test]
     fn a_command_has_its_placeholders_or_the_usual_arguments() {
-        let program =
-            |command: &[&str]| Program::new(words(command), "{port} {rounds}", &["port", "rounds"], &["port"]);
+        let program = |command: &[&str]| {
+            let words = command.iter().map(|&word| word.to_owned()).collect();
+            Program::new(words, "{port} {rounds}", &["port", "rounds"], &["port"])
+        };
         assert_eq!(program(&["./dealer"]).unwrap().words, ["./dealer", "{port}", "{rounds}"]);
         let own = program(&["python3", "d.py", "--port={port}", "{}", "{'a': 1}"]).unwrap();
         assert!(own.takes("port") && !own.takes("rounds"));

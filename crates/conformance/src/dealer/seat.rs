@@ -27,9 +27,6 @@ pub(super) enum Style {
 }
 
 impl Style {
-    /// All ways to play, for any number of players.
-    pub(super) const MIXED: [Self; 3] = [Self::Mixed, Self::Greedy, Self::Modest];
-
     /// Whether it takes a card, in this round and with this hand.
     pub(super) fn hits(self, round: u32, hand: &Hand) -> bool {
         match (self, round % 3) {

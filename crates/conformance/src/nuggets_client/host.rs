@@ -92,10 +92,8 @@ impl<'a> Host<'a> {
             let how = self.how_it_is();
             return self.judge.broken(&rules::FIRST, || format!("the client sent nothing; {how}"));
         };
-        let play = format!("PLAY {NAME}");
-        let right =
-            if self.named { first == play.as_bytes() } else { first == b"SPECTATE" || first.starts_with(b"PLAY ") };
-        let wanted = if self.named { play } else { "SPECTATE".to_owned() };
+        let wanted = if self.named { format!("PLAY {NAME}") } else { "SPECTATE".to_owned() };
+        let right = first == wanted.as_bytes() || !self.named && first.starts_with(b"PLAY ");
         self.judge.check(&rules::FIRST, right, || {
             format!("the first message was {}; '{wanted}' would be right", shown(&first))
         });

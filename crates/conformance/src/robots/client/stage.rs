@@ -88,12 +88,8 @@ impl<'a> Stage<'a> {
     }
 
     /// Sends messages one after the other, as [`Stage::tell`] does.
-    pub(super) fn tell_all(
-        &mut self,
-        messages: impl IntoIterator<Item = ServerMessage>,
-        rule: &'static Rule,
-    ) -> Played {
-        messages.into_iter().try_for_each(|message| self.tell(&message, rule))
+    pub(super) fn tell_all(&mut self, messages: &[ServerMessage], rule: &'static Rule) -> Played {
+        messages.iter().try_for_each(|message| self.tell(message, rule))
     }
 
     /// Expects the picture that is due after a message that was sent.

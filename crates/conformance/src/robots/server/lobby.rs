@@ -69,8 +69,7 @@ pub(super) fn second_join(context: &Context<'_>, judge: &mut Judge) -> Played {
     // Whatever the server makes of it comes before the answer to Bob.
     let mut bob = context.stranger(table.judge, &mut table.host, "Bob")?;
     bob.join("Bob")?;
-    let by = context.options.deadline();
-    let message = table.broadcast(&ACCEPTED, by, "an AcceptedPlayer of \"Bob\"")?;
+    let message = table.broadcast(&ACCEPTED, "an AcceptedPlayer of \"Bob\"")?;
     let ServerMessage::AcceptedPlayer { player, .. } = &message else {
         return table.judge.broken(&ACCEPTED, || format!("{} came after the Join of \"Bob\"", show::message(&message)));
     };
@@ -88,9 +87,8 @@ pub(super) fn pieces(context: &Context<'_>, judge: &mut Judge) -> Played {
         table.guests[ann].connection.send(&[byte]);
         // Someone who is served in between shows that the piece alone was read, and that nobody waits for the rest.
         let mut other = context.stranger(table.judge, &mut table.host, "a second client")?;
-        let by = context.options.deadline();
         let what = "Hello to a second client while the first has sent a part of a Join";
-        other.expect(table.judge, &PIECES, by, what)?;
+        other.expect(table.judge, &PIECES, context.options.deadline(), what)?;
     }
     table.guests[ann].connection.send(b"n");
     table.accepted(ann, "Ann", &PIECES)?;
@@ -190,8 +188,7 @@ pub(super) fn many(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut guests = vec![];
     for number in 1..=25 {
         let mut guest = context.stranger(table.judge, &mut table.host, &format!("client {number} of 25"))?;
-        let by = context.options.deadline();
-        guest.expect(table.judge, &MANY_CLIENTS, by, "Hello")?;
+        guest.expect(table.judge, &MANY_CLIENTS, context.options.deadline(), "Hello")?;
         guests.push(guest);
     }
     table.guests = guests;

@@ -32,7 +32,7 @@ pub(super) fn play(context: &Context<'_>, judge: &mut Judge, address: SocketAddr
     drop(first);
     host.parameters = parameters;
     let (players, length) = (host.parameters.players_count, host.parameters.game_length);
-    let mut table = Table::at(context, judge, host, known, None, None);
+    let mut table = Table::at(context, judge, host, known, false);
     let mut probe = context.guest(table.judge, &mut table.host, "a client")?;
     // Players who wait there already, or a game that goes on, leave nothing to test here.
     if !matches!(probe.next(std::time::Instant::now() + Duration::from_millis(300)), super::setup::Got::Nothing) {
