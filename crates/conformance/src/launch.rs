@@ -1,6 +1,7 @@
 //! Starts the program under test.
 
 use std::{
+    fmt,
     io::{self, BufRead as _, BufReader, Read, Write as _},
     iter,
     net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket},
@@ -41,6 +42,15 @@ impl Exit {
             Some(Some(code)) => format!("{who} ended with exit status {code}"),
             Some(None) => format!("a signal ended {who}"),
             None => format!("{who} still ran"),
+        }
+    }
+}
+
+impl fmt::Display for Exit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.code {
+            Some(code) => write!(f, "exit status {code}"),
+            None => f.write_str("a signal"),
         }
     }
 }

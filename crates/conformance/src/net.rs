@@ -2,7 +2,7 @@
 
 use std::{
     io::{self, ErrorKind, Read as _, Write as _},
-    net::{Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket},
+    net::{SocketAddr, TcpListener, TcpStream, UdpSocket},
     thread,
     time::{Duration, Instant},
 };
@@ -44,7 +44,7 @@ pub(crate) fn datagram(socket: &UdpSocket, run: &mut dyn Run, by: Instant) -> Op
 
 /// A TCP connection with the bytes that have arrived and are not used yet.
 pub(crate) struct Connection {
-    stream: TcpStream,
+    pub(crate) stream: TcpStream,
     /// What has arrived. Decoders take from its front.
     pub(crate) buffer: BytesMut,
     /// Whether the peer has closed its side, or the connection is lost.
@@ -142,15 +142,5 @@ impl Connection {
                 return None;
             }
         }
-    }
-
-    /// Closes the side on which we send. The other side stays open.
-    pub(crate) fn finish(&mut self) {
-        // A connection that is lost is closed already.
-        let _ = self.stream.shutdown(Shutdown::Write);
-    }
-
-    pub(crate) fn local_addr(&self) -> io::Result<SocketAddr> {
-        self.stream.local_addr()
     }
 }

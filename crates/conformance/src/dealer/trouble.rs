@@ -1,6 +1,6 @@
 //! Players who break the protocol, and those who only come close to it.
 
-use std::time::Instant;
+use std::{net::Shutdown, time::Instant};
 
 use blackjack::{DealerMessage, Dialect, PlayerMessage, Verdict};
 
@@ -148,7 +148,8 @@ fn half_closes(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     table.asked(judge, 0)?;
     let Some(seat) = table.seats.first_mut() else { return Ok(()) };
     seat.connection.send(&PlayerMessage::Stand.to_bytes(Dialect::Text));
-    seat.connection.finish();
+    // A connection that is lost is closed already.
+    let _ = seat.connection.stream.shutdown(Shutdown::Write);
     let result = seat.listen(judge, subject.options.deadline())?;
     let quit = seat.listen(judge, subject.options.deadline())?;
     let right =

@@ -33,13 +33,14 @@ pub(super) enum Arrival {
 struct End {
     socket: Arc<UdpSocket>,
     over: Arc<AtomicBool>,
-    reader: Option<JoinHandle<()>>,
+    reader: JoinHandle<()>,
 }
 
 /// Clients, each on a socket of its own that is read at once, since what is not read is lost.
 pub(super) struct Wire {
     server: SocketAddr,
-    ends: Vec<End>,
+    // None of who is closed.
+    ends: Vec<Option<End>>,
     sender: SyncSender<(usize, Arrival)>,
     arrivals: Receiver<(usize, Arrival)>,
 }
@@ -65,13 +66,13 @@ impl Wire {
             let (socket, over, sender) = (Arc::clone(&socket), Arc::clone(&over), self.sender.clone());
             move || read(number, &socket, &over, &sender)
         });
-        self.ends.push(End { socket, over, reader: Some(reader) });
+        self.ends.push(Some(End { socket, over, reader }));
         Ok(number)
     }
 
     /// Sends a datagram. A server that is gone is found when one waits for its answer.
     pub(super) fn send(&self, client: usize, datagram: &[u8]) {
-        let socket = &self.ends[client].socket;
+        let Some(End { socket, .. }) = &self.ends[client] else { return };
         // The first attempt may only report that an earlier datagram found nobody.
         if socket.send(datagram).is_err() {
             let _ = socket.send(datagram);
@@ -79,14 +80,9 @@ impl Wire {
     }
 
     pub(super) fn close(&mut self, client: usize) {
-        let end = &mut self.ends[client];
-        end.over.store(true, Ordering::Relaxed);
-        if let Some(reader) = end.reader.take() {
-            let _ = reader.join();
-        }
-        // The last holder of the socket lets go of it: another takes its place in the list.
-        if let Ok(socket) = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)) {
-            end.socket = Arc::new(socket);
+        if let Some(end) = self.ends[client].take() {
+            end.over.store(true, Ordering::Relaxed);
+            let _ = end.reader.join();
         }
     }
 
@@ -98,7 +94,7 @@ impl Wire {
 
 impl Drop for Wire {
     fn drop(&mut self) {
-        for end in &self.ends {
+        for end in self.ends.iter().flatten() {
             end.over.store(true, Ordering::Relaxed);
         }
     }

@@ -29,18 +29,11 @@ impl Context<'_> {
 
     /// The program must end by itself. `why` says what makes it.
     pub(super) fn ends(&self, judge: &mut Judge, rule: &'static Rule, run: &mut dyn Run, why: &str) -> Played {
-        let who = self.who;
         let exit = run.exit(self.options.deadline());
-        let code = exit.as_ref().and_then(|exit| exit.code);
-        judge.require(rule, code.is_some_and(|code| code != 0), || match exit {
-            None => format!("the {who} still runs {why}"),
-            Some(_) => format!("the {who} ended with {} {why}", status(code)),
-        })?;
-        judge.check(self.exit_one, code == Some(1), || format!("the {who} ended with {} {why}", status(code)));
-        Ok(())
+        let how = exit.as_ref().map_or_else(|| "still runs".to_owned(), |exit| format!("ended with {exit}"));
+        let wrong = || format!("the {} {how} {why}", self.who);
+        let code = exit.and_then(|exit| exit.code);
+        judge.require(rule, code.is_some_and(|code| code != 0), wrong)?;
+        judge.require(self.exit_one, code == Some(1), wrong)
     }
-}
-
-pub(super) fn status(code: Option<i32>) -> String {
-    code.map_or_else(|| "a signal".to_owned(), |code| format!("exit status {code}"))
 }

@@ -195,6 +195,7 @@ pub(crate) fn assert_all_pass(report: &Report) {
     for (rule, verdict) in &report.verdicts {
         assert!(matches!(verdict, Verdict::Passed(_)), "{}: {verdict:?}\n{report}", rule.id);
     }
+    assert!(report.passed());
 }
 
 /// Checks that each rule is broken by a crime and each crime is found by its rule, with `at_once` trials at the same time. Returns the

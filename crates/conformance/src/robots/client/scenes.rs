@@ -16,7 +16,7 @@ use crate::{
     judge::{Judge, Played},
     launch::{free_tcp_port, free_udp_port},
     report::Rule,
-    robots::context::Context,
+    robots::{context::Context, show},
 };
 
 /// The inputs of a GUI, and what a client makes of them.
@@ -56,7 +56,10 @@ pub(super) fn two_games(stage: &mut Stage<'_>) -> Played {
             stage.passes_on(right, &FORWARDED, &format!("the input {name} in the game"))?;
         }
     }
-    stage.nothing_more("all inputs in the game were passed on")?;
+    let left = stage.server.buffer.to_vec();
+    stage.judge.require(&FORWARDED, left.is_empty(), || {
+        format!("{} came from the client after all inputs in the game were passed on", show::bytes(&left))
+    })?;
     stage.tell(&scores(&all), &ENDED)?;
     stage.joins()?;
     stage.judge.check(&ENDED, true, String::new);

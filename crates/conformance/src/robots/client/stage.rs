@@ -13,7 +13,7 @@ use robots::{
 };
 
 use super::rules::{
-    BAD_INPUT, BLOCKS, BOMBS, CONNECTS, EXPLOSIONS, FORWARDED, GAME, JOIN, MAP_ORDER, NO_PICTURE, PICTURE_FORMAT,
+    BAD_INPUT, BLOCKS, BOMBS, CONNECTS, EXPLOSIONS, GAME, JOIN, MAP_ORDER, NO_PICTURE, PICTURE_FORMAT,
     POSITIONS, SCORE_ONCE, SCORES, SECOND_GAME, SILENT,
 };
 use crate::{
@@ -21,10 +21,7 @@ use crate::{
     launch::{Run, free_udp_port},
     net::{Connection, datagram},
     report::Rule,
-    robots::{
-        context::{Context, status},
-        show,
-    },
+    robots::{context::Context, show},
 };
 
 /// How often the first input is repeated, since the client may not listen for its GUI yet.
@@ -67,7 +64,7 @@ impl<'a> Stage<'a> {
         let Some(server) = Connection::accept(&listener, &mut *run, context.options.deadline())? else {
             context.hopeless.set(true);
             return judge.broken(&CONNECTS, || match run.exit(Instant::now()) {
-                Some(exit) => format!("the client ended with {} and did not connect", status(exit.code)),
+                Some(exit) => format!("the client ended with {exit} and did not connect"),
                 None => "the client did not connect in time".to_owned(),
             });
         };
@@ -257,14 +254,6 @@ impl<'a> Stage<'a> {
         })?;
         self.server.buffer.advance(right.len());
         Ok(())
-    }
-
-    /// Nothing is left of what the client has sent.
-    pub(super) fn nothing_more(&mut self, what: &str) -> Played {
-        let came = self.server.buffer.to_vec();
-        self.judge.require(&FORWARDED, came.is_empty(), || {
-            format!("{} came from the client after {what}", show::bytes(&came))
-        })
     }
 }
 

@@ -12,16 +12,13 @@ use super::{
         ACCEPTED, BAD_BYTES, BAD_NAME, COALESCED, IPV6, LOBBY_ACTIONS, MANY_CLIENTS, NEWCOMER, PIECES, PLAYED_ONCE,
         SECOND_JOIN, TAKEN_PORT, UNDISTURBED, WRONG_ARGUMENTS,
     },
-    setup::{Got, Guest, Setup},
+    setup::{Got, Setup},
     table::Table,
 };
 use crate::{
     judge::{Judge, Played},
     report::Rule,
-    robots::{
-        context::{Context, status},
-        show,
-    },
+    robots::{context::Context, show},
 };
 
 /// Options of a small game.
@@ -109,17 +106,6 @@ pub(super) fn pieces(context: &Context<'_>, judge: &mut Judge) -> Played {
     table.finish(&PLAYED_ONCE)
 }
 
-// Waits until the server has closed a connection. What it sends before is of no interest.
-fn until_closed(guest: &mut Guest, by: Instant) -> bool {
-    loop {
-        match guest.next(by) {
-            Got::Closed => return true,
-            Got::Message(_) => {}
-            Got::Wrong(_) | Got::Nothing => return false,
-        }
-    }
-}
-
 /// Clients that send what is no message, in the lobby and in the game.
 pub(super) fn wrong_bytes(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut table = Table::open(context, judge, Setup { players: 1, ..small(context) })?;
@@ -140,7 +126,14 @@ pub(super) fn wrong_bytes(context: &Context<'_>, judge: &mut Judge) -> Played {
 fn disconnected(context: &Context<'_>, table: &mut Table<'_>, bytes: &[u8], what: &str, rule: &'static Rule) -> Played {
     let mut guest = context.guest(table.judge, &mut table.host, "a client")?;
     guest.connection.send(bytes);
-    let closed = until_closed(&mut guest, context.options.deadline());
+    let by = context.options.deadline();
+    // What it is sent before is of no interest.
+    let closed = loop {
+        match guest.next(by) {
+            Got::Message(_) => {}
+            came => break matches!(came, Got::Closed),
+        }
+    };
     table.judge.check(rule, closed, || {
         format!(
             "a client sent {what} ({}) and its connection is still open; the server should close it",
@@ -150,7 +143,7 @@ fn disconnected(context: &Context<'_>, table: &mut Table<'_>, bytes: &[u8], what
     // It must be able to talk to others.
     let ended = table.host.run.exit(Instant::now());
     table.judge.require(&UNDISTURBED, ended.is_none(), || {
-        let how = status(ended.and_then(|exit| exit.code));
+        let how = ended.map_or_else(String::new, |exit| exit.to_string());
         format!("the server ended with {how} after a client had sent {what}")
     })?;
     for guest in &mut table.guests {

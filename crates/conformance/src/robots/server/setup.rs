@@ -14,10 +14,7 @@ use crate::{
     launch::{Run, free_tcp_port},
     net::Connection,
     report::Rule,
-    robots::{
-        context::{Context, status},
-        show,
-    },
+    robots::{context::Context, show},
 };
 
 #[derive(Clone, Debug)]
@@ -103,15 +100,13 @@ impl Context<'_> {
         match Connection::to_server(&mut *host.run, host.address, self.options.deadline()) {
             Ok(connection) => {
                 judge.check(&LISTENS, true, String::new);
-                let local = connection.local_addr()?;
+                let local = connection.stream.local_addr()?;
                 Ok(Guest { connection, incoming: Incoming::default(), label: label.to_owned(), local, seat: None })
             }
             Err(error) => {
                 self.hopeless.set(true);
                 judge.broken(&LISTENS, || match host.run.exit(Instant::now()) {
-                    Some(exit) => {
-                        format!("{label} could not connect: the server had ended with {}", status(exit.code))
-                    }
+                    Some(exit) => format!("{label} could not connect: the server had ended with {exit}"),
                     None => format!("{label} could not connect: connecting to {} failed: {error}", host.address),
                 })
             }
