@@ -86,15 +86,13 @@ impl Judge {
     /// Notes whether a program that was started with wrong arguments has ended, with a status other than 0. `who` it is begins the text of
     /// a breach.
     pub(crate) fn refused(&mut self, rule: &'static Rule, exit: Option<Exit>, who: &str) {
-        let code = exit.map(|exit| exit.code);
-        self.check(rule, code.flatten().is_some_and(|code| code != 0), || {
-            let how = match code {
-                Some(Some(code)) => format!("ended with exit status {code}"),
-                Some(None) => "was ended by a signal".to_owned(),
-                None => "did not end".to_owned(),
-            };
-            format!("{who} {how}; a status other than 0 would be right")
-        });
+        let how = match &exit {
+            Some(Exit { code: None }) => "was ended by a signal".to_owned(),
+            Some(exit) => format!("ended with {exit}"),
+            None => "did not end".to_owned(),
+        };
+        let kept = exit.and_then(|exit| exit.code).is_some_and(|code| code != 0);
+        self.check(rule, kept, || format!("{who} {how}; a status other than 0 would be right"));
     }
 
     pub(crate) fn has_failed(&self, rule: &Rule) -> bool {

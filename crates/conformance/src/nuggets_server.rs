@@ -66,9 +66,7 @@ fn test(launcher: &dyn Launcher, options: &Options) -> anyhow::Result<Report> {
     }
     if launcher.address().is_none() {
         judge.play("a full game", |judge| test.alone(judge, |party, map, _| joining::full(party, map)))?;
-        judge.play("a whole game", |judge| {
-            test.alone(judge, |party, map, run| game::play(party, map, run, || options.deadline()))
-        })?;
+        judge.play("a whole game", |judge| test.alone(judge, game::play))?;
         if launcher.takes("seed") {
             judge.play("the same seed twice", |judge| test.twice(judge))?;
         }

@@ -9,17 +9,6 @@ use super::{
 use crate::judge::Played;
 
 impl Party<'_> {
-    /// As [`Party::key`], but what came before counts as if it came after it too.
-    pub(super) fn silent_key(&mut self, number: usize, key: u8) -> Played {
-        let logs: Vec<Vec<Kind>> = self.clients.iter().map(|client| client.log.clone()).collect();
-        self.key(number, key)?;
-        for (client, mut log) in self.clients.iter_mut().zip(logs) {
-            log.append(&mut client.log);
-            client.log = log;
-        }
-        Ok(())
-    }
-
     /// Types the key that takes the last pile.
     pub(super) fn end(&mut self, number: usize, key: u8) -> Played {
         let letter = self.letter(number)?;

@@ -88,7 +88,7 @@ pub(super) struct Deed<'a> {
 
 pub(super) struct Party<'a> {
     pub(super) judge: &'a mut Judge,
-    options: &'a Options,
+    pub(super) options: &'a Options,
     pub(super) doubts: &'a mut Doubts,
     wire: Wire,
     pub(super) world: Option<World>,
@@ -97,7 +97,7 @@ pub(super) struct Party<'a> {
     pub(super) joined: Vec<(Letter, Name, usize)>,
     /// What was sent since the last deed and must do nothing.
     pub(super) idle: Option<(&'static Rule, String)>,
-    pub(super) refused: bool,
+    refused: bool,
     /// Purses and gold that is left together.
     pub(super) total: Option<u32>,
     // Whether the server was started for this game.
@@ -183,23 +183,19 @@ impl<'a> Party<'a> {
 
     /// Breaks the rule, or that of a server that runs if it is gone.
     pub(super) fn lacking<T>(&mut self, rule: &'static Rule, wrong: impl FnOnce() -> String) -> Played<T> {
-        if self.is_gone() {
-            return self
-                .judge
-                .broken(&rules::RUNS, || format!("{}; nobody listens at the server's port any more", wrong()));
-        }
-        self.judge.broken(rule, wrong)
-    }
-
-    // Whether the server's port is closed. What was sent before it closed is not reported, so something is sent again.
-    fn is_gone(&mut self) -> bool {
+        // What was sent before the port was closed is not reported, so something is sent again.
         if !self.refused
             && let Ok(probe) = self.stranger()
         {
             self.wire.send(probe, b"?");
             self.wait_until(Instant::now() + PROBE, |_| false);
         }
-        self.refused
+        if self.refused {
+            return self
+                .judge
+                .broken(&rules::RUNS, || format!("{}; nobody listens at the server's port any more", wrong()));
+        }
+        self.judge.broken(rule, wrong)
     }
 
     /// Who a client is, in a report.

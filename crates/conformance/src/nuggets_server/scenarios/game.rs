@@ -1,7 +1,5 @@
 //! A whole game, to its last nugget.
 
-use std::time::Instant;
-
 use super::watch;
 use crate::{
     judge::Played,
@@ -10,12 +8,7 @@ use crate::{
 };
 
 /// Plays until the gold is gone, and sees that the server says so and ends.
-pub(in crate::nuggets_server) fn play(
-    party: &mut Party<'_>,
-    map: &MapFile,
-    run: &mut dyn Run,
-    by: impl Fn() -> Instant,
-) -> Played {
+pub(in crate::nuggets_server) fn play(party: &mut Party<'_>, map: &MapFile, run: &mut dyn Run) -> Played {
     watch(party, Some(map))?;
     let names: [&[u8]; 3] = [b"  Zo\xc3\xab\x07 !", &[b'b'; 60], b"Cid"];
     let ann = party.join_as(names[0])?;
@@ -33,11 +26,12 @@ pub(in crate::nuggets_server) fn play(
         }
     };
     let table = party.table(last);
-    let missing = run.missing(table.iter().map(String::as_str), by(), |line, row| line.trim_end() == row);
+    let by = party.options.deadline();
+    let missing = run.missing(table.iter().map(String::as_str), by, |line, row| line.trim_end() == row);
     party.judge.check(&rules::SUMMARY, missing.is_none(), || {
         format!("the line '{}' was not printed", missing.unwrap_or_default())
     });
-    let exit = run.exit(by());
+    let exit = run.exit(party.options.deadline());
     let is_right = exit == Some(Exit { code: Some(0) });
     party.judge.check(&rules::EXIT, is_right, || Exit::told(exit.as_ref(), "the server"));
     Ok(())

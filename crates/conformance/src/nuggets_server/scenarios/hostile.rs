@@ -62,7 +62,7 @@ pub(in crate::nuggets_server) fn play(party: &mut Party<'_>, map: Option<&MapFil
                 .find(|&key| party.world().is_ok_and(|world| world.forecast(letter, key).1.steps > 0));
             let before = answered(party);
             if let Some(key) = free {
-                party.silent_key(bob, key)?;
+                party.key(bob, key)?;
             }
             let told = before || answered(party);
             party.judge.check(&rules::UNKNOWN, told, || format!("{text} was not answered by ERROR"));

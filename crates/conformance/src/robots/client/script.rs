@@ -4,16 +4,10 @@ use std::time::Duration;
 
 use robots::{BombId, Config, Event, Game, MAX_HISTORY, MinStd, Parameters, Player, PlayerId, ServerMessage};
 
-use crate::robots::draws::Draws;
+use crate::{judge::Played, robots::draws::Draws};
 
 /// What the server of a game says of itself.
-pub(super) fn parameters(
-    players: u8,
-    size: (u16, u16),
-    length: u16,
-    radius: u16,
-    timer: u16,
-) -> anyhow::Result<Parameters> {
+pub(super) fn parameters(players: u8, size: (u16, u16), length: u16, radius: u16, timer: u16) -> Played<Parameters> {
     Ok(Parameters {
         server_name: "Gęś \u{0} server".parse()?,
         players_count: players,

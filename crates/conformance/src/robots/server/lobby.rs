@@ -178,13 +178,11 @@ pub(super) fn bad_name(context: &Context<'_>, judge: &mut Judge) -> Played {
 /// As many clients as a server must be able to serve.
 pub(super) fn many(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut table = Table::open(context, judge, small(context))?;
-    let mut guests = vec![];
     for number in 1..=25 {
         let mut guest = context.stranger(table.judge, &mut table.host, &format!("client {number} of 25"))?;
         guest.expect(table.judge, &MANY_CLIENTS, context.options.deadline(), "Hello")?;
-        guests.push(guest);
+        table.guests.push(guest);
     }
-    table.guests = guests;
     table.join(24, "the last one")?;
     table.judge.require(&MANY_CLIENTS, true, String::new)
 }

@@ -41,7 +41,7 @@ impl Mirror {
         judge: &mut Judge,
         parameters: &Parameters,
         duration: Duration,
-        (blocks, draws, first): (Option<u16>, Option<Draws>, bool),
+        (blocks, mut draws, first): (Option<u16>, Option<Draws>, bool),
         events: &[Event],
     ) -> Played<Self> {
         let mut board = Board::new(parameters.size_x, parameters.size_y);
@@ -72,10 +72,23 @@ impl Mirror {
         judge.require(&TURN_0, blocks.is_none_or(|blocks| count <= usize::from(blocks)), || {
             format!("turn 0 has {count} blocks, and initial-blocks is {}", blocks.unwrap_or(0))
         })?;
-        let draws = match draws.zip(blocks) {
-            Some((draws, blocks)) => Some(drawn(judge, &board, blocks, draws, first, events)?),
-            None => None,
-        };
+        if let (Some(draws), Some(blocks)) = (&mut draws, blocks) {
+            let ids = PlayerId::all().zip(&positions).map(|(id, _)| id);
+            let mut right: Vec<_> = ids.map(|id| Event::PlayerMoved { id, position: draws.field(&board) }).collect();
+            let mut seen = BTreeSet::new();
+            for _ in 0..blocks {
+                let position = draws.field(&board);
+                if seen.insert(position) {
+                    right.push(Event::BlockPlaced { position });
+                }
+            }
+            let rule = if first { &DRAWS } else { &NOT_RESET };
+            judge.require(rule, events == right, || {
+                let place = events.iter().zip(&right).take_while(|(told, right)| told == right).count();
+                let from = |list: &[Event]| show::events(list.iter().skip(place).take(3));
+                format!("turn 0 has from event {place} on {}; {} would be right", from(events), from(&right))
+            })?;
+        }
         Ok(Self {
             board,
             robots: positions.into_iter().map(Robot::new).collect(),
@@ -270,34 +283,6 @@ impl Mirror {
         }
         Ok(())
     }
-}
-
-// Whether turn 0, with all the robots of this server, is what the generator draws.
-fn drawn(
-    judge: &mut Judge,
-    board: &Board,
-    blocks: u16,
-    mut draws: Draws,
-    first: bool,
-    events: &[Event],
-) -> Played<Draws> {
-    let robots = events.iter().take_while(|event| matches!(event, Event::PlayerMoved { .. }));
-    let ids = PlayerId::all().zip(robots).map(|(id, _)| id);
-    let mut right: Vec<_> = ids.map(|id| Event::PlayerMoved { id, position: draws.field(board) }).collect();
-    let mut seen = BTreeSet::new();
-    for _ in 0..blocks {
-        let position = draws.field(board);
-        if seen.insert(position) {
-            right.push(Event::BlockPlaced { position });
-        }
-    }
-    let rule = if first { &DRAWS } else { &NOT_RESET };
-    judge.require(rule, events == right, || {
-        let place = events.iter().zip(&right).take_while(|(told, right)| told == right).count();
-        let from = |list: &[Event]| show::events(list.iter().skip(place).take(3));
-        format!("turn 0 has from event {place} on {}; {} would be right", from(events), from(&right))
-    })?;
-    Ok(draws)
 }
 
 fn same<T: Ord + Copy>(told: &[T], right: &BTreeSet<T>) -> bool {

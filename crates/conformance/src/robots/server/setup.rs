@@ -17,7 +17,6 @@ use crate::{
     robots::{context::Context, show},
 };
 
-#[derive(Clone, Debug)]
 pub(super) struct Setup {
     pub(super) bomb_timer: u16,
     pub(super) players: u8,
