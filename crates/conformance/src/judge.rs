@@ -77,6 +77,13 @@ impl Judge {
         if self.check(rule, kept, wrong) { Ok(()) } else { Err(Halt::Broken) }
     }
 
+    /// As [`Judge::require`], of a value that came, or of what came instead.
+    pub(crate) fn expect<T>(&mut self, rule: &'static Rule, value: Result<T, String>) -> Played<T> {
+        let value = value.or_else(|wrong| self.broken(rule, || wrong))?;
+        self.check(rule, true, String::new);
+        Ok(value)
+    }
+
     /// Notes that a rule was broken, and ends the scenario.
     pub(crate) fn broken<T>(&mut self, rule: &'static Rule, wrong: impl FnOnce() -> String) -> Played<T> {
         self.check(rule, false, wrong);

@@ -3,7 +3,6 @@
 use std::{net::SocketAddr, time::Instant};
 
 use blackjack::{DealerMessage, Dialect, Hand, Name, PlayerMessage};
-use bytes::BytesMut;
 
 use super::rules::{GRAMMAR, LISTENS};
 use crate::{
@@ -71,13 +70,10 @@ impl Seat {
         options: Options,
         number: usize,
     ) -> Played<Self> {
-        match Connection::to_server(run, address, options.deadline()) {
-            Ok(connection) => {
-                judge.check(&LISTENS, true, String::new);
-                Ok(Self { connection, style: Style::Mixed, number, hand: Hand::new(), stood: false })
-            }
-            Err(error) => judge.broken(&LISTENS, || format!("cannot connect to {address}: {error}{}", run.obituary())),
-        }
+        let opened = Connection::to_server(run, address, options.deadline());
+        let opened = opened.map_err(|error| format!("cannot connect to {address}: {error}{}", run.obituary()));
+        let connection = judge.expect(&LISTENS, opened)?;
+        Ok(Self { connection, style: Style::Mixed, number, hand: Hand::new(), stood: false })
     }
 
     /// Whether the player has no more decisions in this round.
@@ -124,15 +120,9 @@ impl Seat {
             return judge.broken(&GRAMMAR, || format!("the connection ended within a message, after '{rest}'"));
         };
         // `LOSE` is read, but not to be sent.
-        let message = DealerMessage::parse_text(&text).ok().filter(|message| {
-            let mut same = BytesMut::new();
-            message.encode(Dialect::Text, &mut same);
-            same.strip_suffix(b"\0") == Some(&text)
-        });
-        let Some(message) = message else {
-            return judge.broken(&GRAMMAR, || format!("'{}' is no message of a dealer", text.escape_ascii()));
-        };
-        judge.check(&GRAMMAR, true, String::new);
-        Ok(Heard::Message(message))
+        let is_exact = |message: &DealerMessage| message.to_bytes(Dialect::Text).strip_suffix(b"\0") == Some(&*text);
+        let message = DealerMessage::parse_text(&text).ok().filter(is_exact);
+        let message = message.ok_or_else(|| format!("'{}' is no message of a dealer", text.escape_ascii()));
+        Ok(Heard::Message(judge.expect(&GRAMMAR, message)?))
     }
 }

@@ -159,18 +159,15 @@ impl Croupier {
         let round = self.round;
         let heard = self.hear();
         let action = match heard.as_deref().map(PlayerMessage::parse_text) {
-            Ok(Ok(PlayerMessage::Hit)) => Action::Hit,
-            Ok(Ok(PlayerMessage::Stand)) => Action::Stand,
+            Ok(Ok(PlayerMessage::Hit)) => Ok(Action::Hit),
+            Ok(Ok(PlayerMessage::Stand)) => Ok(Action::Stand),
             _ => {
                 let what = heard.map_or_else(|what| what, |bytes| told(&bytes));
                 let hand = format!("{:?} against {:?}", self.hand.cards(), self.upcard);
-                return judge.broken(self.blamed, || {
-                    format!("round {round}, {hand}: {what} came for DECISION, not HIT or STAND")
-                });
+                Err(format!("round {round}, {hand}: {what} came for DECISION, not HIT or STAND"))
             }
         };
-        judge.check(self.blamed, true, String::new);
-        Ok(action)
+        judge.expect(self.blamed, action)
     }
 
     /// Plays the hand of a round that was dealt. The RESULT is not sent yet.

@@ -175,10 +175,7 @@ impl Server {
         for index in 0..self.peers.len() {
             self.read(index);
         }
-        if let Some(at) = self.ending
-            && Instant::now() >= at
-        {
-            self.ending = None;
+        if self.ending.take_if(|at| Instant::now() >= *at).is_some() {
             self.end();
         }
         if self.ending.is_none()

@@ -61,14 +61,13 @@ impl<'a> Stage<'a> {
         let gui = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
         let port = free_udp_port()?;
         let mut run = start(context, &gui, &port.to_string(), listener.local_addr()?)?;
-        let Some(server) = Connection::accept(&listener, &mut *run, context.options.deadline())? else {
-            context.hopeless.set(true);
-            return judge.broken(&CONNECTS, || match run.exit(Instant::now()) {
-                Some(exit) => format!("the client ended with {exit} and did not connect"),
-                None => "the client did not connect in time".to_owned(),
-            });
-        };
-        judge.check(&CONNECTS, true, String::new);
+        let server = Connection::accept(&listener, &mut *run, context.options.deadline())?;
+        context.hopeless.set(server.is_none());
+        let server = server.ok_or_else(|| match run.exit(Instant::now()) {
+            Some(exit) => format!("the client ended with {exit} and did not connect"),
+            None => "the client did not connect in time".to_owned(),
+        });
+        let server = judge.expect(&CONNECTS, server)?;
         let oracle = Client::new(NAME.parse()?, None);
         Ok(Self { context, judge, run, server, gui, port, oracle, quiet: false, joins: 0, listens: false })
     }
@@ -107,15 +106,9 @@ impl<'a> Stage<'a> {
                 format!("no picture came after {after}; {right} would be right")
             });
         };
-        let came = match read(&bytes) {
-            Ok(came) => came,
-            Err(wrong) => {
-                return self.judge.broken(&PICTURE_FORMAT, || {
-                    format!("the datagram {} came after {after}: {wrong}", show::bytes(&bytes))
-                });
-            }
-        };
-        self.judge.check(&PICTURE_FORMAT, true, String::new);
+        let came = read(&bytes)
+            .map_err(|wrong| format!("the datagram {} came after {after}: {wrong}", show::bytes(&bytes)));
+        let came = self.judge.expect(&PICTURE_FORMAT, came)?;
         let quiet = std::mem::replace(&mut self.quiet, false);
         // A picture of what was before is one too many.
         let empty = match &came {

@@ -96,20 +96,15 @@ impl Context<'_> {
 
     /// Connects to a server, whatever it says.
     pub(super) fn stranger(&self, judge: &mut Judge, host: &mut Host, label: &str) -> Played<Guest> {
-        match Connection::to_server(&mut *host.run, host.address, self.options.deadline()) {
-            Ok(connection) => {
-                judge.check(&LISTENS, true, String::new);
-                let local = connection.stream.local_addr()?;
-                Ok(Guest { connection, incoming: Incoming::default(), label: label.to_owned(), local, seat: None })
-            }
-            Err(error) => {
-                self.hopeless.set(true);
-                judge.broken(&LISTENS, || match host.run.exit(Instant::now()) {
-                    Some(exit) => format!("{label} could not connect: the server had ended with {exit}"),
-                    None => format!("{label} could not connect: connecting to {} failed: {error}", host.address),
-                })
-            }
-        }
+        let opened = Connection::to_server(&mut *host.run, host.address, self.options.deadline());
+        self.hopeless.set(opened.is_err());
+        let opened = opened.map_err(|error| match host.run.exit(Instant::now()) {
+            Some(exit) => format!("{label} could not connect: the server had ended with {exit}"),
+            None => format!("{label} could not connect: connecting to {} failed: {error}", host.address),
+        });
+        let connection = judge.expect(&LISTENS, opened)?;
+        let local = connection.stream.local_addr()?;
+        Ok(Guest { connection, incoming: Incoming::default(), label: label.to_owned(), local, seat: None })
     }
 }
 
