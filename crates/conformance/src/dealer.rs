@@ -5,16 +5,14 @@ mod seat;
 mod table;
 mod trouble;
 
-use std::net::SocketAddr;
-
 use crate::{
     judge::{Judge, Played},
-    launch::{Launcher, Run, free_tcp_port},
+    launch::{Launcher, free_tcp_port},
     report::Report,
     tester::{Options, Tester},
 };
 use rules::{EXIT_STATUS, LISTENS, PIECES, RULES};
-use seat::Style;
+use seat::{Dealer, Style};
 use table::{EVENTS, Seen, Table};
 
 /// The tester of dealers.
@@ -42,17 +40,17 @@ struct Subject<'a> {
 }
 
 impl Subject<'_> {
-    fn start(&self, rounds: u32, players: usize) -> anyhow::Result<(SocketAddr, Box<dyn Run>)> {
+    fn start(&self, rounds: u32, players: usize) -> anyhow::Result<Dealer> {
         let port = free_tcp_port()?;
         let address = self.launcher.address().unwrap_or_else(|| ([127, 0, 0, 1], port).into());
         let (port, rounds, players) = (port.to_string(), rounds.to_string(), players.to_string());
-        Ok((address, self.launcher.start(&[("port", port), ("rounds", rounds), ("players", players)])?))
+        let run = self.launcher.start(&[("port", port), ("rounds", rounds), ("players", players)])?;
+        Ok(Dealer { run, address, options: self.options })
     }
 
     /// Starts the dealer and seats players with these styles.
-    fn table(&self, judge: &mut Judge, rounds: u32, styles: &[Style]) -> Played<(Table, Box<dyn Run>)> {
-        let (address, mut run) = self.start(rounds, styles.len())?;
-        Ok((Table::sit(judge, &mut *run, address, self.options, styles)?, run))
+    fn table(&self, judge: &mut Judge, rounds: u32, styles: &[Style]) -> Played<Table> {
+        Table::sit(judge, self.start(rounds, styles.len())?, styles)
     }
 }
 
@@ -63,8 +61,7 @@ fn test(launcher: &dyn Launcher, options: &Options) -> anyhow::Result<Report> {
         judge.play("the game that waits there", |judge| {
             let styles = [Style::Mixed, Style::Greedy, Style::Modest].into_iter().cycle();
             let styles: Vec<_> = styles.take(options.players.into()).collect();
-            let (mut table, _run) = subject.table(judge, ANY, &styles)?;
-            table.play(judge, 0, ANY)
+            subject.table(judge, ANY, &styles)?.play(judge, 0, ANY)
         })?;
         return Ok(judge.report());
     }
@@ -75,8 +72,7 @@ fn test(launcher: &dyn Launcher, options: &Options) -> anyhow::Result<Report> {
         return Ok(judge.report());
     }
     judge.play("a player that sends single bytes", |judge| {
-        let (mut table, _run) = subject.table(judge, 3, &[Style::Bytes])?;
-        let played = table.play(judge, 0, 3);
+        let played = subject.table(judge, 3, &[Style::Bytes])?.play(judge, 0, 3);
         judge.check(&PIECES, played.is_ok(), || "the game did not go on as it does with whole messages".to_owned());
         played
     })?;
@@ -98,10 +94,11 @@ fn test(launcher: &dyn Launcher, options: &Options) -> anyhow::Result<Report> {
 }
 
 fn whole_game(judge: &mut Judge, subject: &Subject<'_>, styles: &[Style], seen: &mut Seen) -> Played {
-    let (mut table, mut run) = subject.table(judge, ROUNDS, styles)?;
+    let mut table = subject.table(judge, ROUNDS, styles)?;
     let played = table.play(judge, 0, ROUNDS);
     seen.extend(table.seen);
     played?;
+    let run = &mut table.dealer.run;
     let exit = run.exit(subject.options.deadline());
     judge.check(&EXIT_STATUS, exit.as_ref().is_some_and(|exit| exit.code == Some(0)), || match exit {
         None => "the dealer still runs after QUIT and the end of all connections".to_owned(),

@@ -54,6 +54,13 @@ impl std::fmt::Display for Heard {
     }
 }
 
+/// A dealer under test that runs.
+pub(super) struct Dealer {
+    pub(super) run: Box<dyn Run>,
+    pub(super) address: SocketAddr,
+    pub(super) options: Options,
+}
+
 pub(super) struct Seat {
     pub(super) connection: Connection,
     pub(super) style: Style,
@@ -63,14 +70,9 @@ pub(super) struct Seat {
 }
 
 impl Seat {
-    pub(super) fn connect(
-        judge: &mut Judge,
-        run: &mut dyn Run,
-        address: SocketAddr,
-        options: Options,
-        number: usize,
-    ) -> Played<Self> {
-        let opened = Connection::to_server(run, address, options.deadline());
+    pub(super) fn connect(judge: &mut Judge, dealer: &mut Dealer, number: usize) -> Played<Self> {
+        let Dealer { run, address, options } = dealer;
+        let opened = Connection::to_server(&mut **run, *address, options.deadline());
         let opened = opened.map_err(|error| format!("cannot connect to {address}: {error}{}", run.obituary()));
         let connection = judge.expect(&LISTENS, opened)?;
         Ok(Self { connection, style: Style::Mixed, number, hand: Hand::new(), stood: false })

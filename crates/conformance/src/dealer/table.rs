@@ -2,7 +2,6 @@
 
 use std::{
     collections::HashSet,
-    net::SocketAddr,
     time::{Duration, Instant},
 };
 
@@ -16,13 +15,9 @@ use super::{
         ASKED_AGAIN, BUST_ENDS, CLOSES, DEAL, FAIR, HIT, ONE_DECK, RESULT, RESULT_AT_END, ROUND_BEGINS, ROUNDS,
         SAME_UPCARD, SHUFFLED,
     },
-    seat::{Heard, Seat, Style},
+    seat::{Dealer, Heard, Seat, Style},
 };
-use crate::{
-    judge::{Judge, Played},
-    launch::Run,
-    tester::Options,
-};
+use crate::judge::{Judge, Played};
 
 /// How long one connection is listened to before the next.
 const TURN: Duration = Duration::from_millis(1);
@@ -47,29 +42,23 @@ pub(super) type Seen = HashSet<Event>;
 
 pub(super) struct Table {
     pub(super) seats: Vec<Seat>,
+    pub(super) dealer: Dealer,
     pub(super) seen: Seen,
-    options: Options,
     opening: Vec<Card>,
     same_opening: usize,
 }
 
 impl Table {
     /// Connects all players and sends their JOINs.
-    pub(super) fn sit(
-        judge: &mut Judge,
-        run: &mut dyn Run,
-        address: SocketAddr,
-        options: Options,
-        styles: &[Style],
-    ) -> Played<Self> {
+    pub(super) fn sit(judge: &mut Judge, mut dealer: Dealer, styles: &[Style]) -> Played<Self> {
         let mut seats = Vec::new();
         for (number, &style) in styles.iter().enumerate() {
-            let mut seat = Seat::connect(judge, run, address, options, number + 1)?;
+            let mut seat = Seat::connect(judge, &mut dealer, number + 1)?;
             seat.style = style;
             seat.join()?;
             seats.push(seat);
         }
-        Ok(Self { seats, seen: Seen::new(), options, opening: Vec::new(), same_opening: 0 })
+        Ok(Self { dealer, seats, seen: Seen::new(), opening: Vec::new(), same_opening: 0 })
     }
 
     /// Plays a round that has been dealt.
@@ -89,7 +78,7 @@ impl Table {
             self.finish_round(judge, round)?;
         }
         for seat in &mut self.seats {
-            let heard = seat.listen(judge, self.options.deadline())?;
+            let heard = seat.listen(judge, self.dealer.options.deadline())?;
             judge.require(&ROUNDS, heard == Heard::Message(DealerMessage::Quit), || {
                 format!("seat {}: {heard} after round {rounds}, the last one, and not QUIT", seat.number)
             })?;
@@ -106,7 +95,7 @@ impl Table {
         for seat in &mut self.seats {
             let (number, place) = (seat.number, seat.at(round));
             (seat.hand, seat.stood) = (Hand::new(), false);
-            let heard = seat.listen(judge, self.options.deadline())?;
+            let heard = seat.listen(judge, self.dealer.options.deadline())?;
             match heard {
                 Heard::Message(DealerMessage::Begin) => judge.check(&ROUND_BEGINS, true, String::new),
                 Heard::Message(DealerMessage::Quit) if rounds == u32::MAX && round > 0 => {
@@ -119,7 +108,7 @@ impl Table {
                 _ => return judge.broken(&ROUND_BEGINS, || format!("{place}: {heard}, and not BEGIN")),
             };
             for what in ["the first CARD", "the second CARD"] {
-                match seat.listen(judge, self.options.deadline())? {
+                match seat.listen(judge, self.dealer.options.deadline())? {
                     Heard::Message(DealerMessage::Card(card)) => {
                         seat.hand.push(card);
                         dealt.push(card);
@@ -127,7 +116,7 @@ impl Table {
                     heard => return judge.broken(&DEAL, || format!("{place}: {heard} instead of {what}")),
                 }
             }
-            match seat.listen(judge, self.options.deadline())? {
+            match seat.listen(judge, self.dealer.options.deadline())? {
                 Heard::Message(DealerMessage::Upcard(card)) => upcards.push(card),
                 heard => return judge.broken(&DEAL, || format!("{place}: {heard} instead of DEALER")),
             }
@@ -173,7 +162,7 @@ impl Table {
         if self.seats.iter().all(Seat::is_over) {
             return Ok(None);
         }
-        let by = self.options.deadline();
+        let by = self.dealer.options.deadline();
         loop {
             for index in 0..self.seats.len() {
                 let Some(seat) = self.seats.get_mut(index).filter(|seat| !seat.is_over()) else { continue };
@@ -208,7 +197,7 @@ impl Table {
 
     /// Plays the hand of a player who is asked.
     fn hand(&mut self, judge: &mut Judge, index: usize, round: u32) -> Played {
-        let deadline = || self.options.deadline();
+        let deadline = || self.dealer.options.deadline();
         let seat = &mut self.seats[index];
         let at = seat.at(round);
         loop {
@@ -253,7 +242,7 @@ impl Table {
             let total = seat.hand.points().total();
             let at = seat.at(round);
             dealt.extend(seat.hand.cards());
-            let heard = seat.listen(judge, self.options.deadline())?;
+            let heard = seat.listen(judge, self.dealer.options.deadline())?;
             if total > BEST {
                 let asked = heard == Heard::Message(DealerMessage::Decision);
                 judge.require(&BUST_ENDS, !asked, || format!("{at}: DECISION came at a total of {total}"))?;
@@ -280,7 +269,7 @@ impl Table {
     /// Waits until the dealer has closed all connections.
     pub(super) fn leave(&mut self, judge: &mut Judge) -> Played {
         for seat in &mut self.seats {
-            let heard = seat.listen(judge, self.options.deadline())?;
+            let heard = seat.listen(judge, self.dealer.options.deadline())?;
             judge.check(&CLOSES, heard == Heard::Closed, || {
                 format!("seat {}: {heard} after QUIT; the connection is to be closed", seat.number)
             });

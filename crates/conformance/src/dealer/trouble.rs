@@ -51,7 +51,7 @@ pub(super) fn play(judge: &mut Judge, subject: &Subject<'_>) -> anyhow::Result<(
 
 /// Returns whether there was a second question, since the first card may have made the player bust.
 fn answers_twice(judge: &mut Judge, subject: &Subject<'_>) -> Played<bool> {
-    let (mut table, _run) = subject.table(judge, 1, &[Style::Modest])?;
+    let mut table = subject.table(judge, 1, &[Style::Modest])?;
     table.deal(judge, 0, 1)?;
     table.asked(judge, 0)?;
     let options = subject.options;
@@ -81,7 +81,7 @@ fn answers_twice(judge: &mut Judge, subject: &Subject<'_>) -> Played<bool> {
 fn offends(judge: &mut Judge, subject: &Subject<'_>, bytes: Option<&[u8]>) -> Played {
     let several = subject.launcher.takes("players");
     let styles: &[Style] = if several { &[Style::Modest, Style::Modest] } else { &[Style::Modest] };
-    let (mut table, _run) = subject.table(judge, ROUNDS, styles)?;
+    let mut table = subject.table(judge, ROUNDS, styles)?;
     table.deal(judge, 0, ROUNDS)?;
     let asked = table.asked(judge, 0)?;
     let mut offender = table.seats.swap_remove(asked.unwrap_or(0));
@@ -116,9 +116,9 @@ fn offender_is_out(judge: &mut Judge, offender: &mut Seat, options: &Options) ->
 }
 
 fn bad_join(judge: &mut Judge, subject: &Subject<'_>) -> Played {
-    let (address, mut run) = subject.start(1, 1)?;
+    let mut dealer = subject.start(1, 1)?;
     for words in [&b"HIT\0"[..], b"join tester\0", b"HELLO tester\0", b"JOIN\0"] {
-        let seat = Seat::connect(judge, &mut *run, address, subject.options, 1);
+        let seat = Seat::connect(judge, &mut dealer, 1);
         seat_is_open(judge, seat.is_ok())?;
         let mut seat = seat?;
         seat.connection.send(words);
@@ -132,8 +132,7 @@ fn bad_join(judge: &mut Judge, subject: &Subject<'_>) -> Played {
             format!("{heard} after '{}'; the connection is to be closed", words.escape_ascii())
         })?;
     }
-    let table = Table::sit(judge, &mut *run, address, subject.options, &[Style::Modest]);
-    let played = table.and_then(|mut table| table.play(judge, 0, 1));
+    let played = Table::sit(judge, dealer, &[Style::Modest]).and_then(|mut table| table.play(judge, 0, 1));
     seat_is_open(judge, played.is_ok())?;
     played
 }
@@ -143,7 +142,7 @@ fn seat_is_open(judge: &mut Judge, open: bool) -> Played {
 }
 
 fn half_closes(judge: &mut Judge, subject: &Subject<'_>) -> Played {
-    let (mut table, _run) = subject.table(judge, 1, &[Style::Modest])?;
+    let mut table = subject.table(judge, 1, &[Style::Modest])?;
     table.deal(judge, 0, 1)?;
     table.asked(judge, 0)?;
     let Some(seat) = table.seats.first_mut() else { return Ok(()) };
