@@ -114,7 +114,7 @@ impl fmt::Display for Report {
                 }
             }
         }
-        let count = |counted| words.clone().filter(|word| *word == counted).count();
+        let count = |counted: &str| words.clone().filter(|word| *word == counted).count();
         write!(f, "{}: {} passed, {} failed", self.kind, count("pass"), count("FAIL"))?;
         for (number, what) in [(count("advice"), "with advice"), (count("not tested"), "not tested")] {
             if number > 0 {

@@ -39,7 +39,7 @@ struct End {
 /// Clients, each on a socket of its own that is read at once, since what is not read is lost.
 pub(super) struct Wire {
     server: SocketAddr,
-    // None of who is closed.
+    // `None` for clients that are closed.
     ends: Vec<Option<End>>,
     sender: SyncSender<(usize, Arrival)>,
     arrivals: Receiver<(usize, Arrival)>,
