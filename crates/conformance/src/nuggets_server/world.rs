@@ -55,10 +55,6 @@ impl World {
         self.walkers.get(&letter).map(|walker| walker.cell)
     }
 
-    pub(super) fn at(&self, cell: Cell) -> Option<Letter> {
-        self.walkers.iter().find(|(_, walker)| walker.cell == cell).map(|(&letter, _)| letter)
-    }
-
     /// Does what a player's key says. A key that is no step does nothing.
     pub(super) fn apply(&mut self, letter: Letter, key: u8) -> Effect {
         let mut effect = Effect::default();
@@ -67,7 +63,8 @@ impl World {
             && let Some(to) = self.grid.step(from, direction)
         {
             effect.steps += 1;
-            if let Some(other) = self.at(to) {
+            let other = self.walkers.iter().find(|(_, walker)| walker.cell == to).map(|(&letter, _)| letter);
+            if let Some(other) = other {
                 effect.swaps += 1;
                 self.go(other, from);
             }
