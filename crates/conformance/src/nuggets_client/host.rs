@@ -88,10 +88,7 @@ impl<'a> Host<'a> {
     /// Waits for the first message and judges it.
     pub(super) fn greeted(&mut self) -> Played<Vec<u8>> {
         let first = self.next(self.options.deadline());
-        let Some(first) = first else {
-            let how = self.how_it_is();
-            return self.judge.broken(&rules::FIRST, || format!("the client sent nothing; {how}"));
-        };
+        let Some(first) = first else { return self.lacking(&rules::FIRST, "the client sent nothing") };
         let wanted = if self.named { format!("PLAY {NAME}") } else { "SPECTATE".to_owned() };
         let right = first == wanted.as_bytes() || !self.named && first.starts_with(b"PLAY ");
         self.judge.check(&rules::FIRST, right, || {
@@ -124,10 +121,8 @@ impl<'a> Host<'a> {
                 self.unasked(&message)?;
             }
         }
-        let how = self.how_it_is();
-        self.judge.broken(&rules::KEYS, || {
-            format!("'{}' was typed on standard input {typed} times and no KEY came; {how}", char::from(WAKE))
-        })
+        let key = char::from(WAKE);
+        self.lacking(&rules::KEYS, &format!("'{key}' was typed on standard input {typed} times and no KEY came"))
     }
 
     /// Types a key and waits for its KEY. `rule` is broken when none comes, since it must have done no harm that `after`.
@@ -136,10 +131,7 @@ impl<'a> Host<'a> {
         let by = self.options.deadline();
         loop {
             let Some(message) = self.next(by) else {
-                let how = self.how_it_is();
-                return self
-                    .judge
-                    .broken(rule, || format!("'{}' was typed{after} and no KEY came; {how}", key.escape_ascii()));
+                return self.lacking(rule, &format!("'{}' was typed{after} and no KEY came", key.escape_ascii()));
             };
             if message == [b'K', b'E', b'Y', b' ', key] {
                 self.judge.check(&rules::KEYS, true, String::new);
@@ -189,12 +181,7 @@ impl<'a> Host<'a> {
                         format!("{} came when standard input ended; 'KEY Q' would be right", shown(&message))
                     });
                 }
-                None => {
-                    let how = self.how_it_is();
-                    return self
-                        .judge
-                        .broken(&rules::INPUT, || format!("no KEY Q came when standard input ended; {how}"));
-                }
+                None => return self.lacking(&rules::INPUT, "no KEY Q came when standard input ended"),
             }
         }
     }
@@ -214,15 +201,16 @@ impl<'a> Host<'a> {
         });
     }
 
-    /// Whether the client still runs, for a report.
-    fn how_it_is(&mut self) -> String {
-        match self.run.exit(Instant::now() + EARLY) {
+    // Breaks a rule because nothing came, and says whether the client still runs.
+    fn lacking<T>(&mut self, rule: &'static Rule, wrong: &str) -> Played<T> {
+        let how = match self.run.exit(Instant::now() + EARLY) {
             Some(Exit { code: Some(code) }) => format!(
                 "it has ended with exit status {code}; standard input and output are pipes here: if it needs a terminal, see what it says by hand"
             ),
             Some(Exit { code: None }) => "a signal has ended it".to_owned(),
             None => "it still runs".to_owned(),
-        }
+        };
+        self.judge.broken(rule, || format!("{wrong}; {how}"))
     }
 }
 
