@@ -2,22 +2,18 @@
 
 mod rules;
 mod seat;
-mod seen;
 mod table;
 mod trouble;
 
-use std::{net::SocketAddr, time::Instant};
-
 use crate::{
     judge::{Judge, Played},
-    launch::{Launcher, Run, free_tcp_port},
+    launch::{Launcher, free_tcp_port},
     report::Report,
     tester::{Options, Tester},
 };
 use rules::{EXIT_STATUS, LISTENS, PIECES, RULES};
-use seat::Style;
-use seen::Seen;
-use table::Table;
+use seat::{Dealer, Style};
+use table::{EVENTS, Seen, Table};
 
 /// The tester of dealers.
 pub static TESTER: Tester = Tester {
@@ -44,17 +40,17 @@ struct Subject<'a> {
 }
 
 impl Subject<'_> {
-    fn start(&self, rounds: u32, players: usize) -> anyhow::Result<(SocketAddr, Box<dyn Run>)> {
+    fn start(&self, rounds: u32, players: usize) -> anyhow::Result<Dealer> {
         let port = free_tcp_port()?;
         let address = self.launcher.address().unwrap_or_else(|| ([127, 0, 0, 1], port).into());
         let (port, rounds, players) = (port.to_string(), rounds.to_string(), players.to_string());
-        Ok((address, self.launcher.start(&[("port", port), ("rounds", rounds), ("players", players)])?))
+        let run = self.launcher.start(&[("port", port), ("rounds", rounds), ("players", players)])?;
+        Ok(Dealer { run, address, options: self.options })
     }
 
     /// Starts the dealer and seats players with these styles.
-    fn table(&self, judge: &mut Judge, rounds: u32, styles: &[Style]) -> Played<(Table, Box<dyn Run>)> {
-        let (address, mut run) = self.start(rounds, styles.len())?;
-        Ok((Table::sit(judge, &mut *run, address, self.options, styles)?, run))
+    fn table(&self, judge: &mut Judge, rounds: u32, styles: &[Style]) -> Played<Table> {
+        Table::sit(judge, self.start(rounds, styles.len())?, styles)
     }
 }
 
@@ -63,9 +59,9 @@ fn test(launcher: &dyn Launcher, options: &Options) -> anyhow::Result<Report> {
     let subject = Subject { launcher, options: *options };
     if launcher.address().is_some() {
         judge.play("the game that waits there", |judge| {
-            let styles = Style::MIXED.iter().cycle().take(options.players.into()).copied();
-            let (mut table, _run) = subject.table(judge, ANY, &styles.collect::<Vec<_>>())?;
-            table.play(judge, ANY)
+            let styles = [Style::Mixed, Style::Greedy, Style::Modest].into_iter().cycle();
+            let styles: Vec<_> = styles.take(options.players.into()).collect();
+            subject.table(judge, ANY, &styles)?.play(judge, 0, ANY)
         })?;
         return Ok(judge.report());
     }
@@ -76,8 +72,7 @@ fn test(launcher: &dyn Launcher, options: &Options) -> anyhow::Result<Report> {
         return Ok(judge.report());
     }
     judge.play("a player that sends single bytes", |judge| {
-        let (mut table, _run) = subject.table(judge, 3, &[Style::Bytes])?;
-        let played = table.play(judge, 3);
+        let played = subject.table(judge, 3, &[Style::Bytes])?.play(judge, 0, 3);
         judge.check(&PIECES, played.is_ok(), || "the game did not go on as it does with whole messages".to_owned());
         played
     })?;
@@ -89,7 +84,7 @@ fn test(launcher: &dyn Launcher, options: &Options) -> anyhow::Result<Report> {
     judge.play("games until each kind of hand has come", |judge| {
         let mut games = 0..MORE_GAMES;
         // With a dealer that is wrong already, some hands may never come.
-        while !seen.all() && judge.passes() && games.next().is_some() {
+        while seen.len() < EVENTS && judge.passes() && games.next().is_some() {
             whole_game(judge, &subject, styles, &mut seen)?;
         }
         Ok(())
@@ -99,20 +94,15 @@ fn test(launcher: &dyn Launcher, options: &Options) -> anyhow::Result<Report> {
 }
 
 fn whole_game(judge: &mut Judge, subject: &Subject<'_>, styles: &[Style], seen: &mut Seen) -> Played {
-    let (mut table, mut run) = subject.table(judge, ROUNDS, styles)?;
-    std::mem::swap(&mut table.seen, seen);
-    let played = table.play(judge, ROUNDS);
-    std::mem::swap(&mut table.seen, seen);
+    let mut table = subject.table(judge, ROUNDS, styles)?;
+    let played = table.play(judge, 0, ROUNDS);
+    seen.extend(table.seen);
     played?;
+    let run = &mut table.dealer.run;
     let exit = run.exit(subject.options.deadline());
     judge.check(&EXIT_STATUS, exit.as_ref().is_some_and(|exit| exit.code == Some(0)), || match exit {
         None => "the dealer still runs after QUIT and the end of all connections".to_owned(),
         Some(_) => format!("the dealer did not end with status 0{}", run.obituary()),
     });
     Ok(())
-}
-
-/// A part of patience: how long is waited for what must not come.
-fn grace(options: &Options) -> Instant {
-    Instant::now() + options.patience / 20
 }

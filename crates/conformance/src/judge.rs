@@ -77,6 +77,13 @@ impl Judge {
         if self.check(rule, kept, wrong) { Ok(()) } else { Err(Halt::Broken) }
     }
 
+    /// As [`Judge::require`], of a value that came, or of what came instead.
+    pub(crate) fn expect<T>(&mut self, rule: &'static Rule, value: Result<T, String>) -> Played<T> {
+        let value = value.or_else(|wrong| self.broken(rule, || wrong))?;
+        self.check(rule, true, String::new);
+        Ok(value)
+    }
+
     /// Notes that a rule was broken, and ends the scenario.
     pub(crate) fn broken<T>(&mut self, rule: &'static Rule, wrong: impl FnOnce() -> String) -> Played<T> {
         self.check(rule, false, wrong);
@@ -86,15 +93,13 @@ impl Judge {
     /// Notes whether a program that was started with wrong arguments has ended, with a status other than 0. `who` it is begins the text of
     /// a breach.
     pub(crate) fn refused(&mut self, rule: &'static Rule, exit: Option<Exit>, who: &str) {
-        let code = exit.map(|exit| exit.code);
-        self.check(rule, code.flatten().is_some_and(|code| code != 0), || {
-            let how = match code {
-                Some(Some(code)) => format!("ended with exit status {code}"),
-                Some(None) => "was ended by a signal".to_owned(),
-                None => "did not end".to_owned(),
-            };
-            format!("{who} {how}; a status other than 0 would be right")
-        });
+        let how = match &exit {
+            Some(Exit { code: None }) => "was ended by a signal".to_owned(),
+            Some(exit) => format!("ended with {exit}"),
+            None => "did not end".to_owned(),
+        };
+        let kept = exit.and_then(|exit| exit.code).is_some_and(|code| code != 0);
+        self.check(rule, kept, || format!("{who} {how}; a status other than 0 would be right"));
     }
 
     pub(crate) fn has_failed(&self, rule: &Rule) -> bool {

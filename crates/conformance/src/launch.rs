@@ -1,7 +1,9 @@
 //! Starts the program under test.
 
 use std::{
+    fmt,
     io::{self, BufRead as _, BufReader, Read, Write as _},
+    iter,
     net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket},
     ops::Range,
     process::{self, Child, ChildStdin, Command, Stdio},
@@ -44,6 +46,15 @@ impl Exit {
     }
 }
 
+impl fmt::Display for Exit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.code {
+            Some(code) => write!(f, "exit status {code}"),
+            None => f.write_str("a signal"),
+        }
+    }
+}
+
 /// A program under test that runs. Dropping it ends the program.
 pub trait Run {
     /// The next line of standard output, without its line feed, or `None` when there is none by then or any more.
@@ -73,6 +84,16 @@ impl dyn Run + '_ {
         let how = exit.code.map_or_else(|| "a signal".to_owned(), |code| format!("status {code}"));
         let complaint = self.complaint().map_or(String::new(), |line| format!(": '{line}'"));
         format!("; it ended with {how}{complaint}")
+    }
+
+    /// The first of these rows that it does not print by then, behind those before. `fits` says whether a line has a row.
+    pub(crate) fn missing<'r>(
+        &mut self,
+        rows: impl IntoIterator<Item = &'r str>,
+        by: Instant,
+        fits: fn(&str, &str) -> bool,
+    ) -> Option<&'r str> {
+        rows.into_iter().find(|row| !iter::from_fn(|| self.line(by)).any(|line| fits(&line, row.trim_end())))
     }
 }
 
@@ -313,14 +334,12 @@ mod tests {
         assert_eq!(none.unwrap_err().to_string(), "none of the ports 20000 to 29999 is free");
     }
 
-    fn words(words: &[&str]) -> Vec<String> {
-        words.iter().map(|&word| word.to_owned()).collect()
-    }
-
     #[test]
     fn a_command_has_its_placeholders_or_the_usual_arguments() {
-        let program =
-            |command: &[&str]| Program::new(words(command), "{port} {rounds}", &["port", "rounds"], &["port"]);
+        let program = |command: &[&str]| {
+            let words = command.iter().map(|&word| word.to_owned()).collect();
+            Program::new(words, "{port} {rounds}", &["port", "rounds"], &["port"])
+        };
         assert_eq!(program(&["./dealer"]).unwrap().words, ["./dealer", "{port}", "{rounds}"]);
         let own = program(&["python3", "d.py", "--port={port}", "{}", "{'a': 1}"]).unwrap();
         assert!(own.takes("port") && !own.takes("rounds"));

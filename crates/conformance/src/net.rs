@@ -2,7 +2,7 @@
 
 use std::{
     io::{self, ErrorKind, Read as _, Write as _},
-    net::{Shutdown, SocketAddr, TcpListener, TcpStream},
+    net::{SocketAddr, TcpListener, TcpStream, UdpSocket},
     thread,
     time::{Duration, Instant},
 };
@@ -13,14 +13,38 @@ use crate::launch::Run;
 
 /// How often a server that does not listen yet is tried.
 const RETRY: Duration = Duration::from_millis(10);
+/// How often to look whether a program that is waited for has ended.
+const GLANCE: Duration = Duration::from_millis(200);
 /// How long a peer has to read a single byte before the next.
 const PAUSE: Duration = Duration::from_millis(1);
 /// The longest text without its NUL, in bytes.
 pub(crate) const MAX_TEXT: usize = 256;
 
+/// The next datagram of at most 65,536 bytes, and who sent it. There is none if none comes by then, or when the program has ended.
+pub(crate) fn datagram(socket: &UdpSocket, run: &mut dyn Run, by: Instant) -> Option<(Vec<u8>, SocketAddr)> {
+    let mut buffer = vec![0; 65_536];
+    loop {
+        let left = by.saturating_duration_since(Instant::now());
+        // What it sent before it ended has arrived.
+        let ended = run.exit(Instant::now()).is_some();
+        if left.is_zero() || socket.set_read_timeout(Some(left.min(GLANCE))).is_err() {
+            return None;
+        }
+        // An error may also be the report of an earlier message that found nobody.
+        match socket.recv_from(&mut buffer) {
+            Ok((length, from)) => {
+                buffer.truncate(length);
+                return Some((buffer, from));
+            }
+            Err(_) if ended => return None,
+            Err(_) => {}
+        }
+    }
+}
+
 /// A TCP connection with the bytes that have arrived and are not used yet.
 pub(crate) struct Connection {
-    stream: TcpStream,
+    pub(crate) stream: TcpStream,
     /// What has arrived. Decoders take from its front.
     pub(crate) buffer: BytesMut,
     /// Whether the peer has closed its side, or the connection is lost.
@@ -43,10 +67,9 @@ impl Connection {
     /// As [`Connection::open`], to a server that may end before it listens.
     pub(crate) fn to_server(run: &mut dyn Run, address: SocketAddr, by: Instant) -> io::Result<Self> {
         loop {
-            match Self::open(address, Instant::now()) {
-                Err(error) if Instant::now() >= by || run.exit(Instant::now()).is_some() => return Err(error),
-                Err(_) => thread::sleep(RETRY),
-                Ok(connection) => return Ok(connection),
+            let opened = Self::open(address, by.min(Instant::now() + GLANCE));
+            if opened.is_ok() || run.exit(Instant::now()).is_some() || Instant::now() >= by {
+                return opened;
             }
         }
     }
@@ -96,7 +119,7 @@ impl Connection {
             match self.stream.read(&mut chunk) {
                 Ok(0) => self.closed = true,
                 Ok(read) => {
-                    self.buffer.extend_from_slice(chunk.get(..read).unwrap_or_default());
+                    self.buffer.extend_from_slice(&chunk[..read]);
                     return true;
                 }
                 Err(error)
@@ -119,15 +142,5 @@ impl Connection {
                 return None;
             }
         }
-    }
-
-    /// Closes the side on which we send. The other side stays open.
-    pub(crate) fn finish(&mut self) {
-        // A connection that is lost is closed already.
-        let _ = self.stream.shutdown(Shutdown::Write);
-    }
-
-    pub(crate) fn local_addr(&self) -> io::Result<SocketAddr> {
-        self.stream.local_addr()
     }
 }

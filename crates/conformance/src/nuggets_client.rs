@@ -142,9 +142,8 @@ fn end_of_input(host: &mut Host<'_>) -> Played {
 
 fn silence(host: &mut Host<'_>) -> Played {
     let first = host.greeted()?;
-    let again = host.again(&first, Instant::now() + AGAIN.min(host.options.patience));
-    host.judge.check(&rules::AGAIN, again, || format!("{} came once", shown(&first)));
-    Ok(())
+    let next = host.next(Instant::now() + AGAIN.min(host.options.patience));
+    host.judge.require(&rules::AGAIN, next.as_ref() == Some(&first), || format!("{} came once", shown(&first)))
 }
 
 fn arguments(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> Played {

@@ -66,9 +66,7 @@ fn test(launcher: &dyn Launcher, options: &Options) -> anyhow::Result<Report> {
     }
     if launcher.address().is_none() {
         judge.play("a full game", |judge| test.alone(judge, |party, map, _| joining::full(party, map)))?;
-        judge.play("a whole game", |judge| {
-            test.alone(judge, |party, map, run| game::play(party, map, run, || options.deadline()))
-        })?;
+        judge.play("a whole game", |judge| test.alone(judge, game::play))?;
         if launcher.takes("seed") {
             judge.play("the same seed twice", |judge| test.twice(judge))?;
         }
@@ -104,8 +102,7 @@ impl Test<'_> {
             Some(address) => {
                 let mut party = Party::new(judge, self.options, &mut self.doubts, Wire::new(address), false);
                 scenario(&mut party, None)?;
-                party.judge.check(&rules::RUNS, true, String::new);
-                Ok(())
+                party.judge.require(&rules::RUNS, true, String::new)
             }
             None => self.alone(judge, |party, map, _| scenario(party, Some(map))),
         }

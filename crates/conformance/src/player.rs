@@ -3,7 +3,7 @@
 mod croupier;
 mod rules;
 
-use blackjack::{Card, DealerMessage, Dialect, Verdict};
+use blackjack::{Card, DealerMessage, Verdict};
 
 use crate::{
     judge::{Judge, Played},
@@ -128,7 +128,7 @@ fn goes_on(judge: &mut Judge, rule: &'static Rule, croupier: &mut Croupier, roun
 fn quits(judge: &mut Judge, options: &Options, mut croupier: Croupier, mut run: Box<dyn Run>) -> Played {
     croupier.say(DealerMessage::Quit);
     let left = croupier.is_left();
-    let rest = croupier.unasked();
+    let rest = croupier.connection.buffer.split();
     judge.check(&QUIET, rest.is_empty(), || format!("it sent '{}' although nothing was asked", rest.escape_ascii()));
     judge.require(&QUITS, left, || "the connection is still open after QUIT".to_owned())?;
     drop(croupier);
@@ -138,8 +138,4 @@ fn quits(judge: &mut Judge, options: &Options, mut croupier: Croupier, mut run: 
         format!("it did not end with status 0 after QUIT{}", run.obituary())
     });
     Ok(())
-}
-
-fn text(message: DealerMessage) -> bytes::Bytes {
-    message.to_bytes(Dialect::Text)
 }

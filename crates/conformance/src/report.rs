@@ -96,26 +96,13 @@ impl Report {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let width = self.verdicts.iter().map(|(rule, _)| rule.id.len()).max().unwrap_or(0);
-        let [mut passed, mut failed, mut advised, mut untested] = [0_usize; 4];
-        for (rule, verdict) in &self.verdicts {
-            let word = match (verdict, rule.required) {
-                (Verdict::Passed(_), _) => {
-                    passed += 1;
-                    "pass"
-                }
-                (Verdict::Failed(..), true) => {
-                    failed += 1;
-                    "FAIL"
-                }
-                (Verdict::Failed(..), false) => {
-                    advised += 1;
-                    "advice"
-                }
-                (Verdict::NotTested, _) => {
-                    untested += 1;
-                    "not tested"
-                }
-            };
+        let words = self.verdicts.iter().map(|(rule, verdict)| match verdict {
+            Verdict::Passed(_) => "pass",
+            Verdict::Failed(..) if rule.required => "FAIL",
+            Verdict::Failed(..) => "advice",
+            Verdict::NotTested => "not tested",
+        });
+        for ((rule, verdict), word) in self.verdicts.iter().zip(words.clone()) {
             writeln!(f, "{word:<10}  {:<width$}  {}", rule.id, rule.text)?;
             if let Verdict::Failed(breaches, count) = verdict {
                 for breach in breaches {
@@ -127,12 +114,12 @@ impl fmt::Display for Report {
                 }
             }
         }
-        write!(f, "{}: {passed} passed, {failed} failed", self.kind)?;
-        if advised > 0 {
-            write!(f, ", {advised} with advice")?;
-        }
-        if untested > 0 {
-            write!(f, ", {untested} not tested")?;
+        let count = |counted: &str| words.clone().filter(|word| *word == counted).count();
+        write!(f, "{}: {} passed, {} failed", self.kind, count("pass"), count("FAIL"))?;
+        for (number, what) in [(count("advice"), "with advice"), (count("not tested"), "not tested")] {
+            if number > 0 {
+                write!(f, ", {number} {what}")?;
+            }
         }
         writeln!(f)
     }

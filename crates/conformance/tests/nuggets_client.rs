@@ -40,9 +40,9 @@ crimes! {
 
 fn play(crime: Crime, values: Values<'_>, console: &Console) -> i32 {
     let Some(port) = value::<u16>(values, "port").filter(|&port| port > 0) else {
-        return i32::from(crime != Crime::AnyPort);
+        return i32::from(crime != C::AnyPort);
     };
-    if crime == Crime::NeedsTerminal {
+    if crime == C::NeedsTerminal {
         return 1;
     }
     let server: SocketAddr = (Ipv4Addr::LOCALHOST, port).into();
@@ -54,12 +54,12 @@ fn play(crime: Crime, values: Values<'_>, console: &Console) -> i32 {
     let (socket, second) = (open(), open());
     let send = |socket: &UdpSocket, message: &[u8]| drop(socket.send_to(message, server));
     let first = match (value::<String>(values, "name"), crime) {
-        (None, _) | (_, Crime::Spectates) => "SPECTATE".to_owned(),
-        (Some(name), Crime::NameInCapitals) => format!("PLAY {}", name.to_uppercase()),
+        (None, _) | (_, C::Spectates) => "SPECTATE".to_owned(),
+        (Some(name), C::NameInCapitals) => format!("PLAY {}", name.to_uppercase()),
         (Some(name), _) => format!("PLAY {name}"),
     };
     let ask = || {
-        if crime != Crime::Silent {
+        if crime != C::Silent {
             send(&socket, first.as_bytes());
         }
     };
@@ -67,24 +67,24 @@ fn play(crime: Crime, values: Values<'_>, console: &Console) -> i32 {
     let (mut joined, mut leaving, mut asked, mut display) = (false, false, Instant::now(), Vec::new());
     let mut buffer = vec![0; 70_000];
     while !console.is_stopped() {
-        if !joined && crime != Crime::AsksOnce && asked.elapsed() > Duration::from_millis(200) {
+        if !joined && crime != C::AsksOnce && asked.elapsed() > Duration::from_millis(200) {
             asked = Instant::now();
             ask();
         }
         // Keys before the server has let us in are lost.
         match console.keys.try_recv() {
             Ok(key) if joined => {
-                let key = if crime == Crime::NoCapitals { key.to_ascii_lowercase() } else { key };
-                let end: &[u8] = if crime == Crime::KeyWithNewline { b"\n" } else { b"" };
+                let key = if crime == C::NoCapitals { key.to_ascii_lowercase() } else { key };
+                let end: &[u8] = if crime == C::KeyWithNewline { b"\n" } else { b"" };
                 let message = [b"KEY ", &[key][..], end].concat();
-                send(if crime == Crime::SecondPort { &second } else { &socket }, &message);
+                send(if crime == C::SecondPort { &second } else { &socket }, &message);
                 match crime {
-                    Crime::EveryKeyTwice => send(&socket, &message),
-                    Crime::PlaysAgain => ask(),
+                    C::EveryKeyTwice => send(&socket, &message),
+                    C::PlaysAgain => ask(),
                     _ => {}
                 }
             }
-            Err(TryRecvError::Disconnected) if crime == Crime::EndsWithInput => return 0,
+            Err(TryRecvError::Disconnected) if crime == C::EndsWithInput => return 0,
             Err(TryRecvError::Disconnected) if !leaving => {
                 leaving = true;
                 send(&socket, b"KEY Q");
@@ -92,26 +92,26 @@ fn play(crime: Crime, values: Values<'_>, console: &Console) -> i32 {
             Ok(_) | Err(_) => {}
         }
         let Ok((length, from)) = socket.recv_from(&mut buffer) else { continue };
-        if from != server && crime != Crime::ListensToAll {
+        if from != server && crime != C::ListensToAll {
             continue;
         }
         match ServerMessage::parse(&buffer[..length]) {
             Ok(ServerMessage::Grid { .. }) => joined = true,
             Ok(ServerMessage::Display(text)) => {
-                if crime == Crime::EndsOnSameDisplay && display == text {
+                if crime == C::EndsOnSameDisplay && display == text {
                     return 1;
                 }
                 display = text.to_vec();
             }
-            Ok(ServerMessage::Error(_)) if crime == Crime::EndsOnError => return 1,
-            Ok(ServerMessage::Quit(text)) if crime != Crime::NeverEnds => {
-                if crime != Crime::SaysNothing {
+            Ok(ServerMessage::Error(_)) if crime == C::EndsOnError => return 1,
+            Ok(ServerMessage::Quit(text)) if crime != C::NeverEnds => {
+                if crime != C::SaysNothing {
                     String::from_utf8_lossy(text).lines().for_each(|line| console.print(line));
                 }
-                return i32::from(crime == Crime::OtherStatus);
+                return i32::from(crime == C::OtherStatus);
             }
-            Err(_) if crime == Crime::EndsOnUnknown && length > 0 => return 1,
-            Err(_) if crime == Crime::EndsOnEmpty && length == 0 => return 1,
+            Err(_) if crime == C::EndsOnUnknown && length > 0 => return 1,
+            Err(_) if crime == C::EndsOnEmpty && length == 0 => return 1,
             _ => {}
         }
     }
@@ -121,7 +121,7 @@ fn play(crime: Crime, values: Values<'_>, console: &Console) -> i32 {
 #[test]
 fn a_correct_client_passes_every_rule_as_a_player_and_as_a_spectator() {
     for placeholders in [TESTER.known, &["host", "port"]] {
-        assert_all_pass(&tried_with(&TESTER, placeholders, play, Crime::None, 20_000));
+        assert_all_pass(&tried_with(&TESTER, placeholders, play, C::None, 20_000));
     }
 }
 
@@ -132,6 +132,6 @@ fn every_rule_finds_a_client_that_breaks_it() {
 
 #[test]
 fn a_client_that_needs_a_terminal_is_told_so() {
-    let report = tried(&TESTER, play, Crime::NeedsTerminal, 700);
+    let report = tried(&TESTER, play, C::NeedsTerminal, 700);
     assert!(report.to_string().contains("if it needs a terminal"), "{report}");
 }

@@ -18,7 +18,6 @@ use netcore::{
 };
 use nuggets::{
     ClientMessage, Config, Direction, Grid, Nuggets, Rules, Server, ServerMessage,
-    game::PlayerId,
     visibility::{Field, Sighter, Vision},
 };
 
@@ -91,7 +90,6 @@ struct CrookedServer {
     /// Players in order of joining.
     players: Vec<SocketAddr>,
     spectator: Option<SocketAddr>,
-    next: u32,
     quits: u32,
     keys: u32,
     summary: Option<String>,
@@ -101,22 +99,22 @@ struct CrookedServer {
 fn host(crime: Crime, values: Values<'_>, console: &Console) -> i32 {
     let map = fs::read(value::<String>(values, "map").unwrap());
     let seed = value::<u64>(values, "seed").filter(|&seed| seed > 0);
-    let (Ok(map), Some(seed)) = (map, seed) else { return i32::from(crime != Crime::AnyArguments) };
-    let seed = if crime == Crime::OwnSeed { seed + u64::from(console.number) } else { seed };
+    let (Ok(map), Some(seed)) = (map, seed) else { return i32::from(crime != C::AnyArguments) };
+    let seed = if crime == C::OwnSeed { seed + u64::from(console.number) } else { seed };
     let grid = Grid::parse(&map).unwrap().0;
     let socket = UdpSocket::bind(("127.0.0.1", 0)).unwrap();
     socket.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
-    if crime == Crime::NoPort {
+    if crime == C::NoPort {
         console.print("Ready to play");
         return 0;
     }
     console.print(format!("Ready to play, waiting at port {}", socket.local_addr().unwrap().port()));
     let mut rules = Rules::default();
     match crime {
-        Crime::FivePiles => (rules.min_piles, rules.max_piles) = (5, 5),
-        Crime::ShortSight => rules.vision = Vision { radius: Some(2) },
-        Crime::Short => rules.gold = 249,
-        Crime::RunStops => rules.run_stop = true,
+        C::FivePiles => (rules.min_piles, rules.max_piles) = (5, 5),
+        C::ShortSight => rules.vision = Vision { radius: Some(2) },
+        C::Short => rules.gold = 249,
+        C::RunStops => rules.run_stop = true,
         _ => {}
     }
     let server = Server::new(Arc::new(grid.clone()), Config { rules, seed: seed.into(), ..Config::default() }).unwrap();
@@ -129,7 +127,6 @@ fn host(crime: Crime, values: Values<'_>, console: &Console) -> i32 {
         addresses: BTreeMap::new(),
         players: Vec::new(),
         spectator: None,
-        next: 0,
         quits: 0,
         keys: 0,
         summary: None,
@@ -141,18 +138,18 @@ fn host(crime: Crime, values: Values<'_>, console: &Console) -> i32 {
         let Ok((length, from)) = socket.recv_from(&mut buffer) else { continue };
         let datagram = &buffer[..length];
         match crime {
-            Crime::Silent => continue,
-            Crime::Garbage => {
+            C::Silent => continue,
+            C::Garbage => {
                 let _ = socket.send_to(b"\xff\x00%s DISPLAY", from);
                 continue;
             }
-            Crime::Flood => {
+            C::Flood => {
                 for _ in 0..10_000 {
                     let _ = socket.send_to(b"GOLD 0 0 250", from);
                 }
                 continue;
             }
-            Crime::EndsOnPercent if datagram.starts_with(b"%") => return 1,
+            C::EndsOnPercent if datagram.starts_with(b"%") => return 1,
             _ => {}
         }
         let now = Time::ZERO.plus(started.elapsed());
@@ -160,10 +157,10 @@ fn host(crime: Crime, values: Values<'_>, console: &Console) -> i32 {
             let _ = socket.send_to(&message, to);
         }
         if crooked.server.outcome().is_some() {
-            if let Some(summary) = crooked.summary.filter(|_| crime != Crime::NoSummary) {
+            if let Some(summary) = crooked.summary.filter(|_| crime != C::NoSummary) {
                 summary.lines().for_each(|line| console.print(line));
             }
-            return if crime == Crime::ExitStatus { 3 } else { 0 };
+            return if crime == C::ExitStatus { 3 } else { 0 };
         }
     }
     1
@@ -171,14 +168,14 @@ fn host(crime: Crime, values: Values<'_>, console: &Console) -> i32 {
 
 impl CrookedServer {
     fn answer(&mut self, now: Time, from: SocketAddr, datagram: &[u8]) -> Vec<(SocketAddr, Vec<u8>)> {
-        if self.crime == Crime::QuitterStays && datagram == b"KEY Q" && self.players.contains(&from) {
+        if self.crime == C::QuitterStays && datagram == b"KEY Q" && self.players.contains(&from) {
             self.peers.remove(&from);
             return vec![(from, b"QUIT Thanks for playing!".to_vec())];
         }
         let Some((from, datagram)) = self.bent(from, datagram) else { return Vec::new() };
         let request = Nuggets::decode(&mut (), &datagram, Framing::Whole);
         let message = request.as_ref().map_err(Clone::clone);
-        if self.crime == Crime::SecondSeat && matches!(message, Ok(ClientMessage::Play(Some(_)))) {
+        if self.crime == C::SecondSeat && matches!(message, Ok(ClientMessage::Play(Some(_)))) {
             self.peers.remove(&from);
         }
         let mut out = Outbox::new();
@@ -186,11 +183,10 @@ impl CrookedServer {
             Some(&peer) => peer,
             None if Nuggets::admits(message) == Admission::Ignored => return Vec::new(),
             None => {
-                let peer = PeerId(self.next.into());
-                self.next += 1;
+                let peer = PeerId(self.addresses.len() as u64);
                 self.peers.insert(from, peer);
                 self.addresses.insert(peer, from);
-                let address = format!("{from}/{}", self.next);
+                let address = format!("{from}/{}", self.addresses.len());
                 let input =
                     Input::Connected { peer, role: Role::Player, link: Link::Datagram, address: (&address).into() };
                 self.server.input(now, input, &mut out);
@@ -217,13 +213,7 @@ impl CrookedServer {
                     }
                     sent.extend(self.bend(to, &frame, from).map(|frame| (to, frame)));
                 }
-                Output::Close { peer } => {
-                    if let Some(address) = self.addresses.get(&peer)
-                        && self.peers.get(address) == Some(&peer)
-                    {
-                        self.peers.remove(address);
-                    }
-                }
+                Output::Close { peer } => self.peers.retain(|_, known| *known != peer),
                 Output::Event(GameEvent::Summary(text)) => self.summary = Some(text),
                 _ => {}
             }
@@ -239,27 +229,26 @@ impl CrookedServer {
         let is_key = datagram.starts_with(b"KEY ") && datagram.len() == 5;
         let key = own.last_mut();
         match (self.crime, key) {
-            (Crime::NamelessPlays, _) if datagram == b"PLAY " => own.push(b'x'),
-            (Crime::MirroredStep, Some(key)) if is_key && *key == b'y' => *key = b'u',
-            (Crime::RunIsAStep, Some(key)) if is_key && *key != b'Q' => key.make_ascii_lowercase(),
-            (Crime::TwoKeysMove, _) if datagram.starts_with(b"KEY ") => own.truncate(5),
-            (Crime::StrangerMoves, _) if is_key && !self.peers.contains_key(&from) => return Some((player?, own)),
-            (Crime::SpectatorMoves, Some(key)) if is_key && *key != b'Q' && self.spectator == Some(from) => {
+            (C::NamelessPlays, _) if datagram == b"PLAY " => own.push(b'x'),
+            (C::MirroredStep, Some(key)) if is_key && *key == b'y' => *key = b'u',
+            (C::RunIsAStep, Some(key)) if is_key && *key != b'Q' => key.make_ascii_lowercase(),
+            (C::TwoKeysMove, _) if datagram.starts_with(b"KEY ") => own.truncate(5),
+            (C::StrangerMoves, _) if is_key && !self.peers.contains_key(&from) => return Some((player?, own)),
+            (C::SpectatorMoves, Some(key)) if is_key && *key != b'Q' && self.spectator == Some(from) => {
                 return Some((player?, own));
             }
-            (Crime::BlockedGoesElsewhere | Crime::NoSwap, Some(key)) if is_key => {
+            (C::BlockedGoesElsewhere | C::NoSwap, Some(key)) if is_key => {
+                let players = self.server.game().players();
                 let place = self.players.iter().position(|&player| player == from);
-                let place =
-                    place.and_then(|place| self.server.game().player(PlayerId(u8::try_from(place).unwrap()))?.cell);
-                if let (Some(cell), Some(direction)) = (place, Direction::from_key(key.to_ascii_lowercase())) {
+                let cell = place.and_then(|place| players[place].cell);
+                if let (Some(cell), Some(direction)) = (cell, Direction::from_key(key.to_ascii_lowercase())) {
                     let to = self.grid.step(cell, direction);
-                    let players = self.server.game().players();
-                    if self.crime == Crime::NoSwap
+                    if self.crime == C::NoSwap
                         && players.iter().any(|player| player.cell.is_some() && player.cell == to)
                     {
                         return None;
                     }
-                    if self.crime == Crime::BlockedGoesElsewhere && to.is_none() {
+                    if self.crime == C::BlockedGoesElsewhere && to.is_none() {
                         let free = Direction::ALL.into_iter().find(|&free| self.grid.step(cell, free).is_some());
                         *key = free.map_or(*key, Direction::key);
                     }
@@ -278,24 +267,22 @@ impl CrookedServer {
         let message = ServerMessage::parse(frame).unwrap();
         let text = |text: &[u8]| String::from_utf8_lossy(text).into_owned();
         match (self.crime, message) {
-            (Crime::GoldWithNewline, ServerMessage::Gold { .. }) => own.push(b'\n'),
-            (Crime::DisplayCutShort, ServerMessage::Display(_)) => drop(own.pop()),
-            (Crime::WrongGrid, ServerMessage::Grid { rows, cols }) => own = format!("GRID {cols} {rows}").into(),
-            (Crime::WallMissing, ServerMessage::Display(_)) if !is_player => {
+            (C::GoldWithNewline, ServerMessage::Gold { .. }) => own.push(b'\n'),
+            (C::DisplayCutShort, ServerMessage::Display(_)) => drop(own.pop()),
+            (C::WrongGrid, ServerMessage::Grid { rows, cols }) => own = format!("GRID {cols} {rows}").into(),
+            (C::WallMissing, ServerMessage::Display(_)) if !is_player => {
                 let wall = own.iter().position(|&byte| byte == b'|').unwrap();
                 own[wall] = b'.';
             }
-            (Crime::WrongLetter, ServerMessage::Ok(_)) => own = b"OK Z".to_vec(),
-            (Crime::InTheWall, ServerMessage::Display(_)) if !is_player => {
+            (C::WrongLetter, ServerMessage::Ok(_)) => own = b"OK Z".to_vec(),
+            (C::InTheWall, ServerMessage::Display(_)) if !is_player => {
                 if let Some(at) = own.iter().skip(8).position(u8::is_ascii_uppercase) {
                     own.swap(8 + at, 8);
                 }
             }
-            (Crime::FullIsError, ServerMessage::Quit(text)) if text.starts_with(b"Game is full") => {
-                own = b"ERROR full".to_vec();
-            }
-            (Crime::OnlyMoverIsShown, ServerMessage::Display(_)) if to != from => return None,
-            (Crime::PilesStay, ServerMessage::Display(_)) if !is_player => {
+            (C::FullIsError, ServerMessage::Quit(text)) if text.starts_with(b"Game is full") => own = b"ERROR full".to_vec(),
+            (C::OnlyMoverIsShown, ServerMessage::Display(_)) if to != from => return None,
+            (C::PilesStay, ServerMessage::Display(_)) if !is_player => {
                 if self.piles.is_empty() {
                     self.piles.clone_from(&own);
                 }
@@ -305,10 +292,10 @@ impl CrookedServer {
                     }
                 }
             }
-            (Crime::NoAt, ServerMessage::Display(_)) => {
+            (C::NoAt, ServerMessage::Display(_)) => {
                 own.iter_mut().filter(|byte| **byte == b'@').for_each(|byte| *byte = b'.');
             }
-            (Crime::Forgets, ServerMessage::Display(_)) if is_player => {
+            (C::Forgets, ServerMessage::Display(_)) if is_player => {
                 let at = own.iter().position(|&byte| byte == b'@').unwrap() - 8;
                 let cell = nuggets::Cell(u16::try_from(at).unwrap());
                 let sight = Sighter::default().sight(Field::from(&self.grid), cell, Vision::default());
@@ -318,33 +305,25 @@ impl CrookedServer {
                     }
                 }
             }
-            (Crime::ShowsGoldFromMemory, ServerMessage::Display(_)) if is_player => {
+            (C::ShowsGoldFromMemory, ServerMessage::Display(_)) if is_player => {
                 for cell in self.server.game().piles().keys() {
                     let byte = &mut own[8 + cell.index()];
                     *byte = if *byte == b'.' { b'*' } else { *byte };
                 }
             }
-            (Crime::OneTooMuch, ServerMessage::Gold { collected: collected @ 1.., purse, remaining }) => {
+            (C::OneTooMuch, ServerMessage::Gold { collected: collected @ 1.., purse, remaining }) => {
                 own = format!("GOLD {} {purse} {remaining}", collected + 1).into();
             }
-            (Crime::OthersNotTold, ServerMessage::Gold { .. }) if to != from => return None,
-            (Crime::NoLastGold, ServerMessage::Gold { remaining: 0, .. }) => return None,
-            (Crime::NoGoodbye, ServerMessage::Quit(text)) if text.starts_with(b"Thanks") => return None,
-            (Crime::SpectatorStays, ServerMessage::Quit(text)) if text.starts_with(b"You have been") => return None,
-            (Crime::OtherEnd, ServerMessage::Quit(text)) if text.starts_with(b"GAME OVER") => {
-                own = b"QUIT bye".to_vec();
-            }
-            (Crime::NarrowTable, ServerMessage::Quit(quit)) => {
-                own = format!("QUIT {}", text(quit).replace("A  ", "A ")).into();
-            }
-            (Crime::WildNames, ServerMessage::Quit(quit)) => {
-                own = format!("QUIT {}", text(quit).replace('_', "?")).into();
-            }
-            (Crime::OtherTexts, ServerMessage::Quit(text)) if !text.starts_with(b"GAME OVER") => {
-                own = b"QUIT bye".to_vec();
-            }
-            (Crime::Talkative, ServerMessage::Quit(_)) => own.push(b'\n'),
-            (Crime::NoErrors, ServerMessage::Error(_)) => return None,
+            (C::OthersNotTold, ServerMessage::Gold { .. }) if to != from => return None,
+            (C::NoLastGold, ServerMessage::Gold { remaining: 0, .. }) => return None,
+            (C::NoGoodbye, ServerMessage::Quit(text)) if text.starts_with(b"Thanks") => return None,
+            (C::SpectatorStays, ServerMessage::Quit(text)) if text.starts_with(b"You have been") => return None,
+            (C::OtherEnd, ServerMessage::Quit(text)) if text.starts_with(b"GAME OVER") => own = b"QUIT bye".to_vec(),
+            (C::NarrowTable, ServerMessage::Quit(quit)) => own = format!("QUIT {}", text(quit).replace("A  ", "A ")).into(),
+            (C::WildNames, ServerMessage::Quit(quit)) => own = format!("QUIT {}", text(quit).replace('_', "?")).into(),
+            (C::OtherTexts, ServerMessage::Quit(text)) if !text.starts_with(b"GAME OVER") => own = b"QUIT bye".to_vec(),
+            (C::Talkative, ServerMessage::Quit(_)) => own.push(b'\n'),
+            (C::NoErrors, ServerMessage::Error(_)) => return None,
             _ => {}
         }
         Some(own)
@@ -356,15 +335,15 @@ impl CrookedServer {
         self.quits += u32::from(quit);
         self.keys += u32::from(is_key);
         match self.crime {
-            Crime::GridBeforeOk if sent.first().is_some_and(|(_, first)| first.starts_with(b"OK")) => sent.swap(0, 1),
-            Crime::OkForSpectator if is_spectate => sent.insert(0, (from, b"OK Z".to_vec())),
-            Crime::TalksAfterQuit if quit => sent.push((from, b"GOLD 0 0 250".to_vec())),
-            Crime::QuitsEarly if is_key && self.keys == 5 => sent.push((from, b"QUIT bye".to_vec())),
-            Crime::LostClientStopsAll if is_key && self.players.len() == 3 && self.quits == 1 => {
+            C::GridBeforeOk if sent.first().is_some_and(|(_, first)| first.starts_with(b"OK")) => sent.swap(0, 1),
+            C::OkForSpectator if is_spectate => sent.insert(0, (from, b"OK Z".to_vec())),
+            C::TalksAfterQuit if quit => sent.push((from, b"GOLD 0 0 250".to_vec())),
+            C::QuitsEarly if is_key && self.keys == 5 => sent.push((from, b"QUIT bye".to_vec())),
+            C::LostClientStopsAll if is_key && self.players.len() == 3 && self.quits == 1 => {
                 let kept = self.players[2];
                 sent.retain(|(to, _)| *to == kept);
             }
-            Crime::Talkative if self.server.outcome().is_none() => {
+            C::Talkative if self.server.outcome().is_none() => {
                 let game = self.server.game();
                 for (to, message) in sent.clone() {
                     if message.starts_with(b"DISPLAY") {
@@ -378,7 +357,7 @@ impl CrookedServer {
                     }
                 }
             }
-            Crime::DisplayFirst if is_key => sent.sort_by_key(|(_, message)| !message.starts_with(b"DISPLAY")),
+            C::DisplayFirst if is_key => sent.sort_by_key(|(_, message)| !message.starts_with(b"DISPLAY")),
             _ => {}
         }
     }
@@ -386,12 +365,12 @@ impl CrookedServer {
 
 #[test]
 fn a_correct_server_passes_every_rule() {
-    assert_all_pass(&tried(&TESTER, host, Crime::None, 20_000));
+    assert_all_pass(&tried(&TESTER, host, C::None, 20_000));
 }
 
 #[test]
 fn a_talkative_server_breaks_no_rule() {
-    let report = tried(&TESTER, host, Crime::Talkative, 20_000);
+    let report = tried(&TESTER, host, C::Talkative, 20_000);
     for (rule, verdict) in report.verdicts.iter().filter(|(rule, _)| rule.required) {
         assert!(matches!(verdict, Verdict::Passed(_)), "{}: {verdict:?}\n{report}", rule.id);
     }

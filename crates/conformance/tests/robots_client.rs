@@ -53,8 +53,6 @@ crimes! {
     ExitTwo => "exit-status-1",
 }
 
-use Crime as C;
-
 fn run(crime: Crime, values: Values<'_>, console: &Console) -> i32 {
     let failure = if crime == C::ExitTwo { 2 } else { 1 };
     let Some(port) = value::<u16>(values, "port") else { return if crime == C::AnyArguments { 0 } else { failure } };

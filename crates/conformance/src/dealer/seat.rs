@@ -3,7 +3,6 @@
 use std::{net::SocketAddr, time::Instant};
 
 use blackjack::{DealerMessage, Dialect, Hand, Name, PlayerMessage};
-use bytes::BytesMut;
 
 use super::rules::{GRAMMAR, LISTENS};
 use crate::{
@@ -27,9 +26,6 @@ pub(super) enum Style {
 }
 
 impl Style {
-    /// All ways to play, for any number of players.
-    pub(super) const MIXED: [Self; 3] = [Self::Mixed, Self::Greedy, Self::Modest];
-
     /// Whether it takes a card, in this round and with this hand.
     pub(super) fn hits(self, round: u32, hand: &Hand) -> bool {
         match (self, round % 3) {
@@ -58,6 +54,13 @@ impl std::fmt::Display for Heard {
     }
 }
 
+/// A dealer under test that runs.
+pub(super) struct Dealer {
+    pub(super) run: Box<dyn Run>,
+    pub(super) address: SocketAddr,
+    pub(super) options: Options,
+}
+
 pub(super) struct Seat {
     pub(super) connection: Connection,
     pub(super) style: Style,
@@ -67,20 +70,12 @@ pub(super) struct Seat {
 }
 
 impl Seat {
-    pub(super) fn connect(
-        judge: &mut Judge,
-        run: &mut dyn Run,
-        address: SocketAddr,
-        options: Options,
-        number: usize,
-    ) -> Played<Self> {
-        match Connection::to_server(run, address, options.deadline()) {
-            Ok(connection) => {
-                judge.check(&LISTENS, true, String::new);
-                Ok(Self { connection, style: Style::Mixed, number, hand: Hand::new(), stood: false })
-            }
-            Err(error) => judge.broken(&LISTENS, || format!("cannot connect to {address}: {error}{}", run.obituary())),
-        }
+    pub(super) fn connect(judge: &mut Judge, dealer: &mut Dealer, number: usize) -> Played<Self> {
+        let Dealer { run, address, options } = dealer;
+        let opened = Connection::to_server(&mut **run, *address, options.deadline());
+        let opened = opened.map_err(|error| format!("cannot connect to {address}: {error}{}", run.obituary()));
+        let connection = judge.expect(&LISTENS, opened)?;
+        Ok(Self { connection, style: Style::Mixed, number, hand: Hand::new(), stood: false })
     }
 
     /// Whether the player has no more decisions in this round.
@@ -127,15 +122,9 @@ impl Seat {
             return judge.broken(&GRAMMAR, || format!("the connection ended within a message, after '{rest}'"));
         };
         // `LOSE` is read, but not to be sent.
-        let message = DealerMessage::parse_text(&text).ok().filter(|message| {
-            let mut same = BytesMut::new();
-            message.encode(Dialect::Text, &mut same);
-            same.strip_suffix(b"\0") == Some(&text)
-        });
-        let Some(message) = message else {
-            return judge.broken(&GRAMMAR, || format!("'{}' is no message of a dealer", text.escape_ascii()));
-        };
-        judge.check(&GRAMMAR, true, String::new);
-        Ok(Heard::Message(message))
+        let is_exact = |message: &DealerMessage| message.to_bytes(Dialect::Text).strip_suffix(b"\0") == Some(&*text);
+        let message = DealerMessage::parse_text(&text).ok().filter(is_exact);
+        let message = message.ok_or_else(|| format!("'{}' is no message of a dealer", text.escape_ascii()));
+        Ok(Heard::Message(judge.expect(&GRAMMAR, message)?))
     }
 }

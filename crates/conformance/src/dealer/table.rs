@@ -1,7 +1,7 @@
 //! A table with the players of the tester.
 
 use std::{
-    net::SocketAddr,
+    collections::HashSet,
     time::{Duration, Instant},
 };
 
@@ -15,66 +15,62 @@ use super::{
         ASKED_AGAIN, BUST_ENDS, CLOSES, DEAL, FAIR, HIT, ONE_DECK, RESULT, RESULT_AT_END, ROUND_BEGINS, ROUNDS,
         SAME_UPCARD, SHUFFLED,
     },
-    seat::{Heard, Seat, Style},
-    seen::{Event, Seen},
+    seat::{Dealer, Heard, Seat, Style},
 };
-use crate::{
-    judge::{Judge, Played},
-    launch::Run,
-    tester::Options,
-};
+use crate::judge::{Judge, Played};
 
 /// How long one connection is listened to before the next.
 const TURN: Duration = Duration::from_millis(1);
 /// Rounds in which a shuffled deck has never yet dealt the same three cards each time.
 const SUSPICIOUS: usize = 4;
 
+/// What chance brings to some hands and not to others. Dealers that are right for most hands are often wrong for one of these.
+#[derive(PartialEq, Eq, Hash)]
+pub(super) enum Event {
+    /// The first two cards make 21.
+    Dealt21,
+    /// A card that was asked for makes 21.
+    Drawn21,
+    Ended(Verdict),
+}
+
+/// How many kinds of events there are, with one for each verdict.
+pub(super) const EVENTS: usize = 6;
+
+/// What came in the rounds played so far.
+pub(super) type Seen = HashSet<Event>;
+
 pub(super) struct Table {
     pub(super) seats: Vec<Seat>,
+    pub(super) dealer: Dealer,
     pub(super) seen: Seen,
-    options: Options,
     opening: Vec<Card>,
     same_opening: usize,
 }
 
 impl Table {
     /// Connects all players and sends their JOINs.
-    pub(super) fn sit(
-        judge: &mut Judge,
-        run: &mut dyn Run,
-        address: SocketAddr,
-        options: Options,
-        styles: &[Style],
-    ) -> Played<Self> {
+    pub(super) fn sit(judge: &mut Judge, mut dealer: Dealer, styles: &[Style]) -> Played<Self> {
         let mut seats = Vec::new();
         for (number, &style) in styles.iter().enumerate() {
-            let mut seat = Seat::connect(judge, run, address, options, number + 1)?;
+            let mut seat = Seat::connect(judge, &mut dealer, number + 1)?;
             seat.style = style;
             seat.join()?;
             seats.push(seat);
         }
-        Ok(Self { seats, seen: Seen::default(), options, opening: Vec::new(), same_opening: 0 })
+        Ok(Self { dealer, seats, seen: Seen::new(), opening: Vec::new(), same_opening: 0 })
     }
 
-    /// Plays all rounds to the end of the connections. With `u32::MAX` rounds, until QUIT.
-    pub(super) fn play(&mut self, judge: &mut Judge, rounds: u32) -> Played {
-        self.play_from(judge, 0, rounds)
-    }
-
-    /// As [`Table::play`], when the first round has been dealt already.
-    pub(super) fn play_on(&mut self, judge: &mut Judge, rounds: u32) -> Played {
-        self.finish_round(judge, 0)?;
-        self.play_from(judge, 1, rounds)
-    }
-
-    fn finish_round(&mut self, judge: &mut Judge, round: u32) -> Played {
+    /// Plays a round that has been dealt.
+    pub(super) fn finish_round(&mut self, judge: &mut Judge, round: u32) -> Played {
         while let Some(index) = self.asked(judge, round)? {
             self.hand(judge, index, round)?;
         }
         self.results(judge, round)
     }
 
-    fn play_from(&mut self, judge: &mut Judge, first: u32, rounds: u32) -> Played {
+    /// Plays all rounds from the `first` on, to the end of the connections. With `u32::MAX` rounds, until QUIT.
+    pub(super) fn play(&mut self, judge: &mut Judge, first: u32, rounds: u32) -> Played {
         for round in first..rounds {
             if !self.deal(judge, round, rounds)? {
                 return self.leave(judge);
@@ -82,7 +78,7 @@ impl Table {
             self.finish_round(judge, round)?;
         }
         for seat in &mut self.seats {
-            let heard = seat.listen(judge, self.options.deadline())?;
+            let heard = seat.listen(judge, self.dealer.options.deadline())?;
             judge.require(&ROUNDS, heard == Heard::Message(DealerMessage::Quit), || {
                 format!("seat {}: {heard} after round {rounds}, the last one, and not QUIT", seat.number)
             })?;
@@ -99,7 +95,7 @@ impl Table {
         for seat in &mut self.seats {
             let (number, place) = (seat.number, seat.at(round));
             (seat.hand, seat.stood) = (Hand::new(), false);
-            let heard = seat.listen(judge, self.options.deadline())?;
+            let heard = seat.listen(judge, self.dealer.options.deadline())?;
             match heard {
                 Heard::Message(DealerMessage::Begin) => judge.check(&ROUND_BEGINS, true, String::new),
                 Heard::Message(DealerMessage::Quit) if rounds == u32::MAX && round > 0 => {
@@ -112,7 +108,7 @@ impl Table {
                 _ => return judge.broken(&ROUND_BEGINS, || format!("{place}: {heard}, and not BEGIN")),
             };
             for what in ["the first CARD", "the second CARD"] {
-                match seat.listen(judge, self.options.deadline())? {
+                match seat.listen(judge, self.dealer.options.deadline())? {
                     Heard::Message(DealerMessage::Card(card)) => {
                         seat.hand.push(card);
                         dealt.push(card);
@@ -120,7 +116,7 @@ impl Table {
                     heard => return judge.broken(&DEAL, || format!("{place}: {heard} instead of {what}")),
                 }
             }
-            match seat.listen(judge, self.options.deadline())? {
+            match seat.listen(judge, self.dealer.options.deadline())? {
                 Heard::Message(DealerMessage::Upcard(card)) => upcards.push(card),
                 heard => return judge.broken(&DEAL, || format!("{place}: {heard} instead of DEALER")),
             }
@@ -166,7 +162,7 @@ impl Table {
         if self.seats.iter().all(Seat::is_over) {
             return Ok(None);
         }
-        let by = self.options.deadline();
+        let by = self.dealer.options.deadline();
         loop {
             for index in 0..self.seats.len() {
                 let Some(seat) = self.seats.get_mut(index).filter(|seat| !seat.is_over()) else { continue };
@@ -174,7 +170,7 @@ impl Table {
                 match seat.listen(judge, Instant::now() + TURN)? {
                     Heard::Message(DealerMessage::Decision) => {
                         if seat.hand.points().total() == BEST {
-                            self.seen.note(Event::Dealt21);
+                            self.seen.insert(Event::Dealt21);
                         }
                         self.no_early_result(judge, number, round)?;
                         return Ok(Some(index));
@@ -201,8 +197,8 @@ impl Table {
 
     /// Plays the hand of a player who is asked.
     fn hand(&mut self, judge: &mut Judge, index: usize, round: u32) -> Played {
-        let deadline = || self.options.deadline();
-        let Some(seat) = self.seats.get_mut(index) else { return Ok(()) };
+        let deadline = || self.dealer.options.deadline();
+        let seat = &mut self.seats[index];
         let at = seat.at(round);
         loop {
             if !seat.style.hits(round, &seat.hand) {
@@ -230,7 +226,7 @@ impl Table {
                 return judge.broken(&HIT, || format!("{at}: {card} and {second} came after one HIT"));
             }
             if total == BEST {
-                self.seen.note(Event::Drawn21);
+                self.seen.insert(Event::Drawn21);
             }
             judge.require(&ASKED_AGAIN, heard == Heard::Message(DealerMessage::Decision), || {
                 format!("{at}: {heard} at a total of {total} instead of DECISION")
@@ -246,7 +242,7 @@ impl Table {
             let total = seat.hand.points().total();
             let at = seat.at(round);
             dealt.extend(seat.hand.cards());
-            let heard = seat.listen(judge, self.options.deadline())?;
+            let heard = seat.listen(judge, self.dealer.options.deadline())?;
             if total > BEST {
                 let asked = heard == Heard::Message(DealerMessage::Decision);
                 judge.require(&BUST_ENDS, !asked, || format!("{at}: DECISION came at a total of {total}"))?;
@@ -257,7 +253,7 @@ impl Table {
             judge.require(&RESULT, (verdict == Verdict::Bust) == (total > BEST), || {
                 format!("{at}: RESULT {} came at a total of {total}", verdict.word())
             })?;
-            self.seen.note(Event::Ended(verdict));
+            self.seen.insert(Event::Ended(verdict));
             verdicts.push((total, verdict));
         }
         self.one_deck(judge, round + 1, &dealt);
@@ -273,7 +269,7 @@ impl Table {
     /// Waits until the dealer has closed all connections.
     pub(super) fn leave(&mut self, judge: &mut Judge) -> Played {
         for seat in &mut self.seats {
-            let heard = seat.listen(judge, self.options.deadline())?;
+            let heard = seat.listen(judge, self.dealer.options.deadline())?;
             judge.check(&CLOSES, heard == Heard::Closed, || {
                 format!("seat {}: {heard} after QUIT; the connection is to be closed", seat.number)
             });

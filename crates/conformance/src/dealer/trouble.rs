@@ -1,17 +1,17 @@
 //! Players who break the protocol, and those who only come close to it.
 
-use std::time::Instant;
+use std::{net::Shutdown, time::Instant};
 
 use blackjack::{DealerMessage, Dialect, PlayerMessage, Verdict};
 
 use super::{
-    Subject, grace,
+    Subject,
     rules::{BAD_JOIN, EARLY_ANSWER, HALF_CLOSE, OFFENDER, OTHERS},
     seat::{Heard, Seat, Style},
     table::Table,
 };
 use crate::{
-    judge::{Halt, Judge, Played},
+    judge::{Judge, Played},
     tester::Options,
 };
 
@@ -51,7 +51,7 @@ pub(super) fn play(judge: &mut Judge, subject: &Subject<'_>) -> anyhow::Result<(
 
 /// Returns whether there was a second question, since the first card may have made the player bust.
 fn answers_twice(judge: &mut Judge, subject: &Subject<'_>) -> Played<bool> {
-    let (mut table, _run) = subject.table(judge, 1, &[Style::Modest])?;
+    let mut table = subject.table(judge, 1, &[Style::Modest])?;
     table.deal(judge, 0, 1)?;
     table.asked(judge, 0)?;
     let options = subject.options;
@@ -68,7 +68,7 @@ fn answers_twice(judge: &mut Judge, subject: &Subject<'_>) -> Played<bool> {
     }
     let mut heard = seat.listen(judge, options.deadline())?;
     if heard == Heard::Message(DealerMessage::Decision) {
-        heard = seat.listen(judge, grace(&options))?;
+        heard = seat.listen(judge, Instant::now() + options.patience / 20)?;
     }
     let result = matches!(heard, Heard::Message(DealerMessage::Result(_)));
     judge.check(&EARLY_ANSWER, !result, || {
@@ -81,7 +81,7 @@ fn answers_twice(judge: &mut Judge, subject: &Subject<'_>) -> Played<bool> {
 fn offends(judge: &mut Judge, subject: &Subject<'_>, bytes: Option<&[u8]>) -> Played {
     let several = subject.launcher.takes("players");
     let styles: &[Style] = if several { &[Style::Modest, Style::Modest] } else { &[Style::Modest] };
-    let (mut table, _run) = subject.table(judge, ROUNDS, styles)?;
+    let mut table = subject.table(judge, ROUNDS, styles)?;
     table.deal(judge, 0, ROUNDS)?;
     let asked = table.asked(judge, 0)?;
     let mut offender = table.seats.swap_remove(asked.unwrap_or(0));
@@ -90,32 +90,22 @@ fn offends(judge: &mut Judge, subject: &Subject<'_>, bytes: Option<&[u8]>) -> Pl
         offender.connection.send(bytes);
         offender
     });
-    let others = if several { others_play_on(judge, &mut table, ROUNDS) } else { Ok(()) };
+    let mut others = Ok(());
+    if several {
+        others = table.finish_round(judge, 0).and_then(|()| table.play(judge, 1, ROUNDS));
+        judge.check(&OTHERS, others.is_ok(), || "the game of the other player did not go on to its end".to_owned());
+    }
     if let Some(mut offender) = offender {
         offender_is_out(judge, &mut offender, &subject.options)?;
     }
     others
 }
 
-fn others_play_on(judge: &mut Judge, table: &mut Table, rounds: u32) -> Played {
-    let played = table.play_on(judge, rounds);
-    judge.check(&OTHERS, played.is_ok(), || "the game of the other player did not go on to its end".to_owned());
-    played
-}
-
 fn offender_is_out(judge: &mut Judge, offender: &mut Seat, options: &Options) -> Played {
-    let by: Instant = options.deadline();
+    let by = options.deadline();
     loop {
-        let heard = match offender.listen(judge, by) {
-            Ok(heard) => heard,
-            Err(Halt::Broken) => return Ok(()),
-            Err(error) => return Err(error),
-        };
-        match heard {
-            Heard::Closed => {
-                judge.check(&OFFENDER, true, String::new);
-                return Ok(());
-            }
+        match offender.listen(judge, by)? {
+            Heard::Closed => return judge.require(&OFFENDER, true, String::new),
             Heard::Message(DealerMessage::Quit | DealerMessage::Result(Verdict::Lose | Verdict::Bust)) => {}
             heard => {
                 return judge
@@ -126,9 +116,9 @@ fn offender_is_out(judge: &mut Judge, offender: &mut Seat, options: &Options) ->
 }
 
 fn bad_join(judge: &mut Judge, subject: &Subject<'_>) -> Played {
-    let (address, mut run) = subject.start(1, 1)?;
+    let mut dealer = subject.start(1, 1)?;
     for words in [&b"HIT\0"[..], b"join tester\0", b"HELLO tester\0", b"JOIN\0"] {
-        let seat = Seat::connect(judge, &mut *run, address, subject.options, 1);
+        let seat = Seat::connect(judge, &mut dealer, 1);
         seat_is_open(judge, seat.is_ok())?;
         let mut seat = seat?;
         seat.connection.send(words);
@@ -142,8 +132,7 @@ fn bad_join(judge: &mut Judge, subject: &Subject<'_>) -> Played {
             format!("{heard} after '{}'; the connection is to be closed", words.escape_ascii())
         })?;
     }
-    let table = Table::sit(judge, &mut *run, address, subject.options, &[Style::Modest]);
-    let played = table.and_then(|mut table| table.play(judge, 1));
+    let played = Table::sit(judge, dealer, &[Style::Modest]).and_then(|mut table| table.play(judge, 0, 1));
     seat_is_open(judge, played.is_ok())?;
     played
 }
@@ -153,12 +142,13 @@ fn seat_is_open(judge: &mut Judge, open: bool) -> Played {
 }
 
 fn half_closes(judge: &mut Judge, subject: &Subject<'_>) -> Played {
-    let (mut table, _run) = subject.table(judge, 1, &[Style::Modest])?;
+    let mut table = subject.table(judge, 1, &[Style::Modest])?;
     table.deal(judge, 0, 1)?;
     table.asked(judge, 0)?;
     let Some(seat) = table.seats.first_mut() else { return Ok(()) };
     seat.connection.send(&PlayerMessage::Stand.to_bytes(Dialect::Text));
-    seat.connection.finish();
+    // A connection that is lost is closed already.
+    let _ = seat.connection.stream.shutdown(Shutdown::Write);
     let result = seat.listen(judge, subject.options.deadline())?;
     let quit = seat.listen(judge, subject.options.deadline())?;
     let right =

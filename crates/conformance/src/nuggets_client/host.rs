@@ -5,12 +5,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use nuggets::{ClientMessage, protocol::MAX_DATAGRAM};
+use nuggets::ClientMessage;
 
 use super::rules;
 use crate::{
     judge::{Judge, Played},
     launch::{Exit, Launcher, Run},
+    net::datagram,
     report::Rule,
     tester::Options,
 };
@@ -21,8 +22,6 @@ pub(super) const NAME: &str = "Tess T";
 const SHOWN: usize = 60;
 /// How long to wait for the answer to a key that may have been typed too early.
 const EARLY: Duration = Duration::from_millis(300);
-/// How often to look whether a client that sends nothing has ended.
-const GLANCE: Duration = Duration::from_millis(50);
 /// The key that is typed until the client is ready for keys.
 const WAKE: u8 = b'h';
 
@@ -72,47 +71,26 @@ impl<'a> Host<'a> {
     }
 
     pub(super) fn next(&mut self, by: Instant) -> Option<Vec<u8>> {
-        let mut buffer = vec![0; MAX_DATAGRAM + 1];
-        let mut ended = false;
         loop {
-            let left = by.saturating_duration_since(Instant::now());
-            if left.is_zero() || self.socket.set_read_timeout(Some(left.min(GLANCE))).is_err() {
-                return None;
-            }
-            // An error may also be the report of an earlier message that found nobody.
-            let Ok((length, from)) = self.socket.recv_from(&mut buffer) else {
-                // What a client sent before it ended has arrived.
-                if ended {
-                    return None;
-                }
-                ended = self.run.exit(Instant::now()).is_some();
-                continue;
-            };
-            let bytes = buffer.get(..length).unwrap_or_default();
+            let (bytes, from) = datagram(&self.socket, &mut *self.run, by)?;
             let client = *self.client.get_or_insert(from);
-            self.judge.check(&rules::ADDRESS, client == from, || {
-                format!("{} came from {from}, the messages before from {client}", shown(bytes))
+            let known = self.judge.check(&rules::ADDRESS, client == from, || {
+                format!("{} came from {from}, the messages before from {client}", shown(&bytes))
             });
-            if client != from {
-                continue;
+            if known {
+                let is_message = ClientMessage::parse(&bytes).is_ok();
+                self.judge.check(&rules::FORM, is_message, || format!("the client sent {}", shown(&bytes)));
+                return Some(bytes);
             }
-            let is_message = ClientMessage::parse(bytes).is_ok();
-            self.judge.check(&rules::FORM, is_message, || format!("the client sent {}", shown(bytes)));
-            return Some(bytes.to_vec());
         }
     }
 
     /// Waits for the first message and judges it.
     pub(super) fn greeted(&mut self) -> Played<Vec<u8>> {
         let first = self.next(self.options.deadline());
-        let Some(first) = first else {
-            let how = self.how_it_is();
-            return self.judge.broken(&rules::FIRST, || format!("the client sent nothing; {how}"));
-        };
-        let play = format!("PLAY {NAME}");
-        let right =
-            if self.named { first == play.as_bytes() } else { first == b"SPECTATE" || first.starts_with(b"PLAY ") };
-        let wanted = if self.named { play } else { "SPECTATE".to_owned() };
+        let Some(first) = first else { return self.lacking(&rules::FIRST, "the client sent nothing") };
+        let wanted = if self.named { format!("PLAY {NAME}") } else { "SPECTATE".to_owned() };
+        let right = first == wanted.as_bytes() || !self.named && first.starts_with(b"PLAY ");
         self.judge.check(&rules::FIRST, right, || {
             format!("the first message was {}; '{wanted}' would be right", shown(&first))
         });
@@ -143,10 +121,8 @@ impl<'a> Host<'a> {
                 self.unasked(&message)?;
             }
         }
-        let how = self.how_it_is();
-        self.judge.broken(&rules::KEYS, || {
-            format!("'{}' was typed on standard input {typed} times and no KEY came; {how}", char::from(WAKE))
-        })
+        let key = char::from(WAKE);
+        self.lacking(&rules::KEYS, &format!("'{key}' was typed on standard input {typed} times and no KEY came"))
     }
 
     /// Types a key and waits for its KEY. `rule` is broken when none comes, since it must have done no harm that `after`.
@@ -155,15 +131,11 @@ impl<'a> Host<'a> {
         let by = self.options.deadline();
         loop {
             let Some(message) = self.next(by) else {
-                let how = self.how_it_is();
-                return self
-                    .judge
-                    .broken(rule, || format!("'{}' was typed{after} and no KEY came; {how}", key.escape_ascii()));
+                return self.lacking(rule, &format!("'{}' was typed{after} and no KEY came", key.escape_ascii()));
             };
             if message == [b'K', b'E', b'Y', b' ', key] {
                 self.judge.check(&rules::KEYS, true, String::new);
-                self.judge.check(rule, true, String::new);
-                return Ok(());
+                return self.judge.require(rule, true, String::new);
             }
             if message == [b'K', b'E', b'Y', b' ', WAKE] && self.spare > 0 {
                 self.spare -= 1;
@@ -209,12 +181,7 @@ impl<'a> Host<'a> {
                         format!("{} came when standard input ended; 'KEY Q' would be right", shown(&message))
                     });
                 }
-                None => {
-                    let how = self.how_it_is();
-                    return self
-                        .judge
-                        .broken(&rules::INPUT, || format!("no KEY Q came when standard input ended; {how}"));
-                }
+                None => return self.lacking(&rules::INPUT, "no KEY Q came when standard input ended"),
             }
         }
     }
@@ -227,43 +194,29 @@ impl<'a> Host<'a> {
         self.judge.check(&rules::QUIT, exit == Some(Exit { code: Some(0) }), || {
             format!("after QUIT {}", Exit::told(exit.as_ref(), "the client"))
         });
-        let mut rows = text.lines().peekable();
-        while let Some(row) = rows.peek() {
-            match self.run.line(by) {
-                // What a screen needs may stand around it.
-                Some(line) if line.contains(row.trim_end()) => drop(rows.next()),
-                Some(_) => {}
-                None => break,
-            }
-        }
-        let missing = rows.next();
+        // What a screen needs may stand around it.
+        let missing = self.run.missing(text.lines(), by, |line, row| line.contains(row));
         self.judge.check(&rules::TEXT, missing.is_none(), || {
             format!("after QUIT the line '{}' was not printed on standard output", missing.unwrap_or_default())
         });
     }
 
-    /// Waits for the first message to come again, and returns whether it did.
-    pub(super) fn again(&mut self, first: &[u8], by: Instant) -> bool {
-        self.next(by).is_some_and(|again| again == first)
-    }
-
-    /// Whether the client still runs, for a report.
-    pub(super) fn how_it_is(&mut self) -> String {
-        match self.run.exit(Instant::now() + EARLY) {
+    // Breaks a rule because nothing came, and says whether the client still runs.
+    fn lacking<T>(&mut self, rule: &'static Rule, wrong: &str) -> Played<T> {
+        let how = match self.run.exit(Instant::now() + EARLY) {
             Some(Exit { code: Some(code) }) => format!(
                 "it has ended with exit status {code}; standard input and output are pipes here: if it needs a terminal, see what it says by hand"
             ),
             Some(Exit { code: None }) => "a signal has ended it".to_owned(),
             None => "it still runs".to_owned(),
-        }
+        };
+        self.judge.broken(rule, || format!("{wrong}; {how}"))
     }
 }
 
 /// A DISPLAY in which the player has gone that many spots. It is small, so that it fits any window.
 pub(super) fn display(gone: usize) -> Vec<u8> {
     let mut row = *b"|............|";
-    if let Some(place) = row.get_mut(1 + gone % 12) {
-        *place = b'@';
-    }
+    row[1 + gone % 12] = b'@';
     [b"DISPLAY\n+------------+\n", &row[..], b"\n+------------+\n"].concat()
 }

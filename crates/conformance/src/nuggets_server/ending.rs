@@ -9,17 +9,6 @@ use super::{
 use crate::judge::Played;
 
 impl Party<'_> {
-    /// As [`Party::key`], but what came before counts as if it came after it too.
-    pub(super) fn silent_key(&mut self, number: usize, key: u8) -> Played {
-        let logs: Vec<Vec<Kind>> = self.clients.iter().map(|client| client.log.clone()).collect();
-        self.key(number, key)?;
-        for (client, mut log) in self.clients.iter_mut().zip(logs) {
-            log.append(&mut client.log);
-            client.log = log;
-        }
-        Ok(())
-    }
-
     /// Types the key that takes the last pile.
     pub(super) fn end(&mut self, number: usize, key: u8) -> Played {
         let letter = self.letter(number)?;
@@ -30,11 +19,11 @@ impl Party<'_> {
         }
         let told = self.active();
         self.send(number, &key_message(key));
-        self.wait(|party| told.iter().all(|&number| party.client(number).is_ok_and(|client| client.quit.is_some())));
+        self.wait(|party| told.iter().all(|&number| party.clients[number].quit.is_some()));
         let table = self.table(number);
         for number in told {
             let who = self.who(number);
-            let client = self.client(number)?;
+            let client = &self.clients[number];
             let (text, log, left) = (client.quit.clone(), client.log.clone(), client.left);
             let Some(text) = text else {
                 self.judge.check(&rules::OVER, false, || format!("{who} got no QUIT when the last nugget was taken"));
@@ -49,8 +38,7 @@ impl Party<'_> {
             if begins {
                 self.rows(&who, &lines.map(str::to_owned).collect::<Vec<_>>(), &table);
             }
-            let end = log.iter().position(|&kind| kind == Kind::Quit).unwrap_or(log.len());
-            let before = log.get(..end).unwrap_or_default();
+            let before = &log[..log.iter().position(|&kind| kind == Kind::Quit).unwrap_or(log.len())];
             let last = left == Some(0) && before.contains(&Kind::Gold) && before.contains(&Kind::Display);
             self.judge.check(&rules::LAST, last, || format!("{who} got {log:?} when the last nugget was taken"));
         }
@@ -59,7 +47,7 @@ impl Party<'_> {
 
     /// The rows of the final table, when `last` has taken all that was left.
     pub(super) fn table(&self, last: usize) -> Vec<String> {
-        let purse = |number: usize| self.clients.get(number).map_or(0, |client| client.purse);
+        let purse = |number: usize| self.clients[number].purse;
         let others: u32 =
             self.joined.iter().filter(|(.., number)| *number != last).map(|(.., number)| purse(*number)).sum();
         let row = |(letter, name, number): &(_, nuggets::Name, usize)| {

@@ -88,7 +88,7 @@ pub(super) struct Deed<'a> {
 
 pub(super) struct Party<'a> {
     pub(super) judge: &'a mut Judge,
-    options: &'a Options,
+    pub(super) options: &'a Options,
     pub(super) doubts: &'a mut Doubts,
     wire: Wire,
     pub(super) world: Option<World>,
@@ -97,7 +97,7 @@ pub(super) struct Party<'a> {
     pub(super) joined: Vec<(Letter, Name, usize)>,
     /// What was sent since the last deed and must do nothing.
     pub(super) idle: Option<(&'static Rule, String)>,
-    pub(super) refused: bool,
+    refused: bool,
     /// Purses and gold that is left together.
     pub(super) total: Option<u32>,
     // Whether the server was started for this game.
@@ -134,16 +134,12 @@ impl<'a> Party<'a> {
         Ok(number)
     }
 
-    pub(super) fn client(&self, number: usize) -> Played<&Client> {
-        self.clients.get(number).ok_or_else(|| anyhow::anyhow!("there is no client {number}").into())
-    }
-
     pub(super) fn world(&self) -> Played<&World> {
         self.world.as_ref().ok_or_else(|| anyhow::anyhow!("the map is not known yet").into())
     }
 
     pub(super) fn letter(&self, number: usize) -> Played<Letter> {
-        match self.client(number)?.role {
+        match self.clients[number].role {
             Role::Player(letter) => Ok(letter),
             Role::Stranger | Role::Spectator => Err(anyhow::anyhow!("client {number} does not play").into()),
         }
@@ -152,16 +148,7 @@ impl<'a> Party<'a> {
     /// Closes a client's port without a word to the server.
     pub(super) fn lose(&mut self, number: usize) {
         self.wire.close(number);
-        if let Some(client) = self.clients.get_mut(number) {
-            client.role = Role::Stranger;
-        }
-    }
-
-    /// Lets a client be sent QUIT from now on.
-    pub(super) fn expect_quit(&mut self, number: usize) {
-        if let Some(client) = self.clients.get_mut(number) {
-            client.leaving = true;
-        }
+        self.clients[number].role = Role::Stranger;
     }
 
     /// Sends anything. What comes from now on is what follows from it.
@@ -196,7 +183,14 @@ impl<'a> Party<'a> {
 
     /// Breaks the rule, or that of a server that runs if it is gone.
     pub(super) fn lacking<T>(&mut self, rule: &'static Rule, wrong: impl FnOnce() -> String) -> Played<T> {
-        if self.is_gone() {
+        // What was sent before the port was closed is not reported, so something is sent again.
+        if !self.refused
+            && let Ok(probe) = self.stranger()
+        {
+            self.wire.send(probe, b"?");
+            self.wait_until(Instant::now() + PROBE, |_| false);
+        }
+        if self.refused {
             return self
                 .judge
                 .broken(&rules::RUNS, || format!("{}; nobody listens at the server's port any more", wrong()));
@@ -204,30 +198,19 @@ impl<'a> Party<'a> {
         self.judge.broken(rule, wrong)
     }
 
-    // Whether the server's port is closed. What was sent before it closed is not reported, so something is sent again.
-    fn is_gone(&mut self) -> bool {
-        if !self.refused
-            && let Ok(probe) = self.stranger()
-        {
-            self.wire.send(probe, b"?");
-            self.wait_until(Instant::now() + PROBE, |_| false);
-        }
-        self.refused
-    }
-
     /// Who a client is, in a report.
     pub(super) fn who(&self, number: usize) -> String {
-        match self.clients.get(number).map(|client| client.role) {
-            Some(Role::Player(letter)) => format!("player {letter}"),
-            Some(Role::Spectator) => "the spectator".to_owned(),
-            _ => format!("client {number}, who does not play"),
+        match self.clients[number].role {
+            Role::Player(letter) => format!("player {letter}"),
+            Role::Spectator => "the spectator".to_owned(),
+            Role::Stranger => format!("client {number}, who does not play"),
         }
     }
 
     fn take(&mut self, number: usize, bytes: &[u8]) {
         let who = self.who(number);
         let size = self.world.as_ref().map(|world| (world.grid.rows(), world.grid.cols()));
-        let Some(client) = self.clients.get_mut(number) else { return };
+        let client = &mut self.clients[number];
         let parsed = ServerMessage::parse(bytes);
         let exact = match &parsed {
             // Newlines at the end of a text are of the text.
@@ -260,11 +243,11 @@ impl<'a> Party<'a> {
                 Kind::Grid
             }
             ServerMessage::Gold { collected, purse, remaining } => {
-                let grown = client.purse.checked_add(collected);
-                let rule = if client.role == Role::Spectator { &rules::OTHERS } else { &rules::COLLECT };
                 let known = client.purse;
-                let fits =
-                    if client.role == Role::Spectator { purse == 0 && collected == 0 } else { grown == Some(purse) };
+                let (rule, fits) = match client.role {
+                    Role::Spectator => (&rules::OTHERS, purse == 0 && collected == 0),
+                    Role::Player(_) | Role::Stranger => (&rules::COLLECT, known.checked_add(collected) == Some(purse)),
+                };
                 self.judge.check(rule, fits, || {
                     format!(
                         "{who} got {}, but had {known} nuggets before, so the second number does not fit",
@@ -280,17 +263,14 @@ impl<'a> Party<'a> {
                 Kind::Gold
             }
             ServerMessage::Display(text) => {
-                if let Some((rows, cols)) = size.or(client.size) {
-                    let fits = is_shaped(text, rows, cols);
-                    self.judge.check(&rules::SHAPE, fits, || {
+                let fits = size.or(client.size).is_none_or(|(rows, cols)| {
+                    self.judge.check(&rules::SHAPE, is_shaped(text, rows, cols), || {
                         let expected = usize::from(rows) * (usize::from(cols) + 1);
                         format!("{who} got a DISPLAY whose text has {} bytes ({}); {rows} rows of {cols} columns, each with a newline, have {expected}",
                             text.len(), shown(text))
-                    });
-                    if fits {
-                        client.display = text.to_vec();
-                    }
-                } else {
+                    })
+                });
+                if fits {
                     client.display = text.to_vec();
                 }
                 Kind::Display

@@ -56,7 +56,7 @@ fn still_any(party: &mut Party<'_>, who: Option<usize>) -> Played {
             let effect = world.forecast(letter, *key).1;
             effect.steps == 1 && effect.swaps == 0 && effect.piles == 0
         };
-        if party.client(number)?.quit.is_none() && STEPS.iter().any(free) {
+        if party.clients[number].quit.is_none() && STEPS.iter().any(free) {
             return still(party, number);
         }
     }

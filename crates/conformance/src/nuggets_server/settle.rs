@@ -50,9 +50,9 @@ impl Party<'_> {
     /// Sends KEY Q, which must be answered by QUIT.
     pub(super) fn quit(&mut self, number: usize) -> Played {
         let who = self.who(number);
-        self.expect_quit(number);
+        self.clients[number].leaving = true;
         self.send(number, b"KEY Q");
-        if self.wait(|party| party.client(number).is_ok_and(|client| client.quit.is_some())) {
+        if self.wait(|party| party.clients[number].quit.is_some()) {
             return Ok(());
         }
         self.lacking(&rules::LEAVE, || format!("{who} sent KEY Q and got no QUIT"))
@@ -68,24 +68,24 @@ impl Party<'_> {
         }
         let text = format!("KEY Q of player {letter}");
         self.settle(&Deed { text: &text, rule: &rules::LEFT, mover: None, effect: Effect::default() })?;
-        self.judge.check(&rules::SILENT, true, String::new);
-        Ok(())
+        self.judge.require(&rules::SILENT, true, String::new)
     }
 
     /// Compares the text of a QUIT with that of the protocol.
     pub(super) fn text(&mut self, number: usize, wanted: &str) {
-        let Some(text) = self.clients.get(number).and_then(|client| client.quit.clone()) else { return };
+        let Some(text) = &self.clients[number].quit else { return };
         self.judge.check(&rules::TEXTS, text == wanted.as_bytes(), || {
-            format!("QUIT {}; the protocol says QUIT {wanted}", shown(&text))
+            format!("QUIT {}; the protocol says QUIT {wanted}", shown(text))
         });
     }
 
     /// The clients that are told of everything.
     pub(super) fn active(&self) -> Vec<usize> {
-        let active = |(number, client): (usize, &super::party::Client)| {
-            (client.role != Role::Stranger && client.quit.is_none()).then_some(number)
+        let is_active = |number: &usize| {
+            let client = &self.clients[*number];
+            client.role != Role::Stranger && client.quit.is_none()
         };
-        self.clients.iter().enumerate().filter_map(active).collect()
+        (0..self.clients.len()).filter(is_active).collect()
     }
 
     // What a client must be shown now.
@@ -100,31 +100,26 @@ impl Party<'_> {
     pub(super) fn settle(&mut self, deed: &Deed<'_>) -> Played {
         let world = self.world()?.clone();
         let active = self.active();
-        let expected: Vec<(usize, Vec<u8>)> = active
-            .iter()
-            .filter_map(|&number| Some((number, Self::expected(&world, self.clients.get(number)?.role))))
-            .collect();
+        let expected: Vec<(usize, Vec<u8>)> =
+            active.iter().map(|&number| (number, Self::expected(&world, self.clients[number].role))).collect();
         let before: Vec<u32> = self.clients.iter().map(|client| client.purse).collect();
-        let mover = active.iter().copied().find(|&number| {
-            deed.mover.is_some_and(|letter| {
-                self.clients.get(number).is_some_and(|client| client.role == Role::Player(letter))
-            })
-        });
+        let mover = active
+            .iter()
+            .copied()
+            .find(|&number| deed.mover.is_some_and(|letter| self.clients[number].role == Role::Player(letter)));
         let doubts = *self.doubts;
         self.wait(|party| {
-            let quit = |number: usize| party.clients.get(number).is_none_or(|client| client.quit.is_some());
             let all = expected.iter().all(|(number, display)| {
-                party.clients.get(*number).is_none_or(|client| {
-                    let is_told = client.log.contains(&Kind::Display) || doubts.display;
-                    let is_right = client.display == *display || doubts.sight && client.role != Role::Spectator;
-                    client.quit.is_some() || is_told && is_right
-                })
+                let client = &party.clients[*number];
+                let is_told = client.log.contains(&Kind::Display) || doubts.display;
+                let is_right = client.display == *display || doubts.sight && client.role != Role::Spectator;
+                client.quit.is_some() || is_told && is_right
             });
-            let paid = deed.effect.piles == 0
-                || mover.is_none_or(|mover| {
-                    quit(mover)
-                        || party.clients.get(mover).is_some_and(|client| Some(&client.purse) > before.get(mover))
-                });
+            let is_paid = |mover: usize| {
+                let client = &party.clients[mover];
+                client.quit.is_some() || client.purse > before[mover]
+            };
+            let paid = deed.effect.piles == 0 || mover.is_none_or(is_paid);
             all && (doubts.gold || paid && party.unbalanced(&active).is_none())
         });
         self.judge_displays(deed, &world, &expected)?;
@@ -139,30 +134,28 @@ impl Party<'_> {
     // Judges the last DISPLAY of each client.
     fn judge_displays(&mut self, deed: &Deed<'_>, world: &World, expected: &[(usize, Vec<u8>)]) -> Played {
         let text = self.deed_text(deed);
-        for (number, _) in expected {
-            if self.client(*number)?.quit.is_some() {
-                // It is noted already that it must not be.
-                return Err(Halt::Broken);
-            }
+        if expected.iter().any(|(number, _)| self.clients[*number].quit.is_some()) {
+            // It is noted already that it must not be.
+            return Err(Halt::Broken);
         }
-        let told = |number: &usize| self.clients.get(*number).is_some_and(|client| client.log.contains(&Kind::Display));
-        if !expected.iter().any(|(number, _)| told(number)) {
+        if !expected.iter().any(|(number, _)| self.clients[*number].log.contains(&Kind::Display)) {
             let rule = self.idle.as_ref().map_or(deed.rule, |(rule, _)| *rule);
             return self.lacking(rule, || format!("nobody got a DISPLAY after {text}"));
         }
         for (number, _) in expected {
             let who = self.who(*number);
-            let told = self.client(*number)?.log.contains(&Kind::Display);
+            let told = self.clients[*number].log.contains(&Kind::Display);
             if !self.judge.check(&rules::ALL, told, || format!("{who} got no DISPLAY after {text}")) {
                 self.doubts.display = true;
             }
         }
         // First what is true, without which nothing else can be compared.
         for (number, expected) in expected {
-            if self.client(*number)?.role != Role::Spectator {
+            let client = &self.clients[*number];
+            if client.role != Role::Spectator {
                 continue;
             }
-            let display = self.client(*number)?.display.clone();
+            let display = client.display.clone();
             if display != *expected {
                 let rule = self.blame(deed, expected, &display);
                 return self.lacking(rule, || {
@@ -176,8 +169,8 @@ impl Party<'_> {
             }
         }
         for (number, expected) in expected {
-            if let Role::Player(letter) = self.client(*number)?.role {
-                self.judge_view(&text, world, letter, expected, *number)?;
+            if let Role::Player(letter) = self.clients[*number].role {
+                self.judge_view(&text, world, letter, expected, *number);
             }
         }
         Ok(())
@@ -220,16 +213,16 @@ impl Party<'_> {
     }
 
     // Judges what a player was shown.
-    fn judge_view(&mut self, text: &str, world: &World, letter: Letter, expected: &[u8], number: usize) -> Played {
-        let display = self.client(number)?.display.clone();
+    fn judge_view(&mut self, text: &str, world: &World, letter: Letter, expected: &[u8], number: usize) {
+        let display = &self.clients[number].display;
         if display.len() != expected.len() {
             // The shape is noted already.
             self.doubts.sight = true;
-            return Ok(());
+            return;
         }
         let mut found =
             [(&rules::OWN, 0, None), (&rules::SIGHT, 0, None), (&rules::MEMORY, 0, None), (&rules::STALE, 0, None)];
-        for (cell, (&right, &got)) in (0..=u16::MAX).map(Cell).zip(expected.iter().zip(&display)) {
+        for (cell, (&right, &got)) in (0..=u16::MAX).map(Cell).zip(expected.iter().zip(display)) {
             if right == got {
                 continue;
             }
@@ -240,37 +233,28 @@ impl Party<'_> {
                 (_, b'*' | b'A'..=b'Z') => 3,
                 _ => 2,
             };
-            if let Some((_, count, first)) = found.get_mut(at) {
-                *count += 1;
-                first.get_or_insert((cell, right, got));
-            }
+            let (_, count, first) = &mut found[at];
+            *count += 1;
+            first.get_or_insert((cell, right, got));
         }
         for (rule, count, first) in found {
-            let observed = match rule {
-                rule if *rule == rules::MEMORY || *rule == rules::STALE => world.remembers(letter),
-                _ => true,
-            };
-            match first {
-                Some((cell, right, got)) => {
-                    self.doubts.sight = true;
-                    let own = world.cell(letter).map_or_else(String::new, |own| world.grid.position(own).to_string());
-                    let more = if count > 1 { format!(" ({count} such places)") } else { String::new() };
-                    self.judge.check(rule, false, || {
-                        format!(
-                            "after {text}, player {letter} at {own} was shown '{}' at {}; '{}' would be right{more}",
-                            got.escape_ascii(),
-                            world.grid.position(cell),
-                            right.escape_ascii()
-                        )
-                    });
-                }
-                None if observed => {
-                    self.judge.check(rule, true, String::new);
-                }
-                None => {}
+            let observed = *rule != rules::MEMORY && *rule != rules::STALE || world.remembers(letter);
+            if let Some((cell, right, got)) = first {
+                self.doubts.sight = true;
+                let own = world.cell(letter).map_or_else(String::new, |own| world.grid.position(own).to_string());
+                let more = if count > 1 { format!(" ({count} such places)") } else { String::new() };
+                self.judge.check(rule, false, || {
+                    format!(
+                        "after {text}, player {letter} at {own} was shown '{}' at {}; '{}' would be right{more}",
+                        got.escape_ascii(),
+                        world.grid.position(cell),
+                        right.escape_ascii()
+                    )
+                });
+            } else if observed {
+                self.judge.check(rule, true, String::new);
             }
         }
-        Ok(())
     }
 
     // Why the purses and the gold that is left do not make the total.
@@ -278,8 +262,7 @@ impl Party<'_> {
         let total = self.total?;
         let purses: u32 = self.clients.iter().map(|client| client.purse).fold(0, u32::saturating_add);
         active.iter().find_map(|&number| {
-            let client = self.clients.get(number).filter(|client| client.quit.is_none())?;
-            let left = client.left?;
+            let left = self.clients[number].left.filter(|_| self.clients[number].quit.is_none())?;
             (purses.checked_add(left) != Some(total)).then(|| {
                 format!(
                     "{} was told that {left} nuggets are left, all purses hold {purses}, together {total} must be",
@@ -293,11 +276,11 @@ impl Party<'_> {
         let text = self.deed_text(deed);
         let mut untold = false;
         for &number in active {
-            let Some(client) = self.clients.get(number) else { continue };
-            let (purse, log, is_mover) = (client.purse, client.log.clone(), Some(number) == mover);
-            let grown = purse.saturating_sub(before.get(number).copied().unwrap_or(0));
+            let client = &self.clients[number];
+            let grown = client.purse.saturating_sub(before[number]);
+            let log = client.log.clone();
             let who = self.who(number);
-            if is_mover && deed.effect.piles > 0 {
+            if Some(number) == mover && deed.effect.piles > 0 {
                 let piles = deed.effect.piles;
                 let kept = self.judge.check(&rules::COLLECT, grown >= piles, || {
                     format!("{who} took {piles} piles with {text}, but its GOLD told it of {grown} nuggets")
@@ -330,7 +313,7 @@ impl Party<'_> {
         let unbalanced = self.unbalanced(active);
         let piles = u32::try_from(world.piles.len()).unwrap_or(u32::MAX);
         let few = active.iter().find_map(|&number| {
-            let left = self.clients.get(number)?.left?;
+            let left = self.clients[number].left?;
             (left < piles)
                 .then(|| format!("{} was told that {left} nuggets are left, in {piles} piles", self.who(number)))
         });

@@ -33,13 +33,14 @@ pub(super) enum Arrival {
 struct End {
     socket: Arc<UdpSocket>,
     over: Arc<AtomicBool>,
-    reader: Option<JoinHandle<()>>,
+    reader: JoinHandle<()>,
 }
 
 /// Clients, each on a socket of its own that is read at once, since what is not read is lost.
 pub(super) struct Wire {
     server: SocketAddr,
-    ends: Vec<End>,
+    // `None` for clients that are closed.
+    ends: Vec<Option<End>>,
     sender: SyncSender<(usize, Arrival)>,
     arrivals: Receiver<(usize, Arrival)>,
 }
@@ -65,29 +66,23 @@ impl Wire {
             let (socket, over, sender) = (Arc::clone(&socket), Arc::clone(&over), self.sender.clone());
             move || read(number, &socket, &over, &sender)
         });
-        self.ends.push(End { socket, over, reader: Some(reader) });
+        self.ends.push(Some(End { socket, over, reader }));
         Ok(number)
     }
 
     /// Sends a datagram. A server that is gone is found when one waits for its answer.
     pub(super) fn send(&self, client: usize, datagram: &[u8]) {
-        if let Some(end) = self.ends.get(client) {
-            // The first attempt may only report that an earlier datagram found nobody.
-            if end.socket.send(datagram).is_err() {
-                let _ = end.socket.send(datagram);
-            }
+        let Some(End { socket, .. }) = &self.ends[client] else { return };
+        // The first attempt may only report that an earlier datagram found nobody.
+        if socket.send(datagram).is_err() {
+            let _ = socket.send(datagram);
         }
     }
 
     pub(super) fn close(&mut self, client: usize) {
-        let Some(end) = self.ends.get_mut(client) else { return };
-        end.over.store(true, Ordering::Relaxed);
-        if let Some(reader) = end.reader.take() {
-            let _ = reader.join();
-        }
-        // The last holder of the socket lets go of it: another takes its place in the list.
-        if let Ok(socket) = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)) {
-            end.socket = Arc::new(socket);
+        if let Some(end) = self.ends[client].take() {
+            end.over.store(true, Ordering::Relaxed);
+            let _ = end.reader.join();
         }
     }
 
@@ -99,7 +94,7 @@ impl Wire {
 
 impl Drop for Wire {
     fn drop(&mut self) {
-        for end in &self.ends {
+        for end in self.ends.iter().flatten() {
             end.over.store(true, Ordering::Relaxed);
         }
     }
@@ -109,7 +104,7 @@ fn read(number: usize, socket: &UdpSocket, over: &AtomicBool, sender: &SyncSende
     let mut buffer = vec![0; MAX_DATAGRAM + 1];
     while !over.load(Ordering::Relaxed) {
         let arrival = match socket.recv(&mut buffer) {
-            Ok(length) => Arrival::Datagram(buffer.get(..length).unwrap_or_default().to_vec()),
+            Ok(length) => Arrival::Datagram(buffer[..length].to_vec()),
             Err(error) if matches!(error.kind(), ErrorKind::ConnectionRefused | ErrorKind::ConnectionReset) => {
                 Arrival::Refused
             }

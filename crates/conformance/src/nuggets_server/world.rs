@@ -55,10 +55,6 @@ impl World {
         self.walkers.get(&letter).map(|walker| walker.cell)
     }
 
-    pub(super) fn at(&self, cell: Cell) -> Option<Letter> {
-        self.walkers.iter().find(|(_, walker)| walker.cell == cell).map(|(&letter, _)| letter)
-    }
-
     /// Does what a player's key says. A key that is no step does nothing.
     pub(super) fn apply(&mut self, letter: Letter, key: u8) -> Effect {
         let mut effect = Effect::default();
@@ -67,7 +63,8 @@ impl World {
             && let Some(to) = self.grid.step(from, direction)
         {
             effect.steps += 1;
-            if let Some(other) = self.at(to) {
+            let other = self.walkers.iter().find(|(_, walker)| walker.cell == to).map(|(&letter, _)| letter);
+            if let Some(other) = other {
                 effect.swaps += 1;
                 self.go(other, from);
             }
@@ -97,7 +94,7 @@ impl World {
         let Some(walker) = self.walkers.get_mut(&letter) else { return };
         walker.sight = self.sighter.sight(Field::from(&self.grid), walker.cell, Vision::default());
         for range in walker.sight.ranges() {
-            walker.known.get_mut(range).unwrap_or_default().fill(true);
+            walker.known[range].fill(true);
         }
     }
 
@@ -107,9 +104,7 @@ impl World {
         let players = self.walkers.iter().map(|(letter, walker)| (walker.cell, letter.byte()));
         let mut text = self.grid.text().to_vec();
         for (cell, byte) in piles.chain(players) {
-            if let Some(place) = text.get_mut(cell.index()) {
-                *place = byte;
-            }
+            text[cell.index()] = byte;
         }
         text
     }
@@ -121,13 +116,9 @@ impl World {
         let mut text: Vec<u8> = self.grid.text().iter().zip(&walker.known).map(hide).collect();
         let board = self.board();
         for range in walker.sight.ranges() {
-            if let (Some(to), Some(from)) = (text.get_mut(range.clone()), board.get(range)) {
-                to.copy_from_slice(from);
-            }
+            text[range.clone()].copy_from_slice(&board[range]);
         }
-        if let Some(place) = text.get_mut(walker.cell.index()) {
-            *place = b'@';
-        }
+        text[walker.cell.index()] = b'@';
         text
     }
 
@@ -136,7 +127,7 @@ impl World {
     }
 
     pub(super) fn knows(&self, letter: Letter, cell: Cell) -> bool {
-        self.walkers.get(&letter).is_some_and(|walker| walker.known.get(cell.index()) == Some(&true))
+        self.walkers.get(&letter).is_some_and(|walker| walker.known[cell.index()])
     }
 
     /// Whether a player remembers something of the map that it does not see.

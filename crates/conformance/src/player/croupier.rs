@@ -5,13 +5,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use blackjack::{Action, Card, DealerMessage, Hand, PlayerMessage, Verdict};
-use bytes::{Bytes, BytesMut};
+use blackjack::{Action, Card, DealerMessage, Dialect, Hand, PlayerMessage, Verdict};
+use bytes::BytesMut;
 
-use super::{
-    rules::{ANSWERS, JOINS, QUIET},
-    text,
-};
+use super::rules::{ANSWERS, JOINS, QUIET};
 use crate::{
     judge::{Judge, Played},
     launch::{Launcher, Run},
@@ -40,7 +37,7 @@ pub(super) enum Delivery {
 
 /// A dealer for one player. All 52 cards are shown in turn, so that none repeats within a round.
 pub(super) struct Croupier {
-    connection: Connection,
+    pub(super) connection: Connection,
     options: Options,
     delivery: Delivery,
     // What is sent with the next question.
@@ -94,7 +91,7 @@ impl Croupier {
 
     /// Sends a message, now or with the next question.
     pub(super) fn say(&mut self, message: DealerMessage) {
-        self.waiting.extend_from_slice(&text(message));
+        self.waiting.extend_from_slice(&message.to_bytes(Dialect::Text));
         let asks = matches!(message, DealerMessage::Decision | DealerMessage::Quit);
         if self.delivery != Delivery::Merged || asks {
             let bytes = self.waiting.split();
@@ -162,18 +159,15 @@ impl Croupier {
         let round = self.round;
         let heard = self.hear();
         let action = match heard.as_deref().map(PlayerMessage::parse_text) {
-            Ok(Ok(PlayerMessage::Hit)) => Action::Hit,
-            Ok(Ok(PlayerMessage::Stand)) => Action::Stand,
+            Ok(Ok(PlayerMessage::Hit)) => Ok(Action::Hit),
+            Ok(Ok(PlayerMessage::Stand)) => Ok(Action::Stand),
             _ => {
                 let what = heard.map_or_else(|what| what, |bytes| told(&bytes));
                 let hand = format!("{:?} against {:?}", self.hand.cards(), self.upcard);
-                return judge.broken(self.blamed, || {
-                    format!("round {round}, {hand}: {what} came for DECISION, not HIT or STAND")
-                });
+                Err(format!("round {round}, {hand}: {what} came for DECISION, not HIT or STAND"))
             }
         };
-        judge.check(self.blamed, true, String::new);
-        Ok(action)
+        judge.expect(self.blamed, action)
     }
 
     /// Plays the hand of a round that was dealt. The RESULT is not sent yet.
@@ -211,11 +205,6 @@ impl Croupier {
         let by = self.options.deadline();
         while self.connection.more(by) {}
         self.connection.closed
-    }
-
-    /// What has arrived without a question.
-    pub(super) fn unasked(&mut self) -> Bytes {
-        self.connection.buffer.split().freeze()
     }
 }
 

@@ -7,6 +7,8 @@ mod scenes;
 mod script;
 mod stage;
 
+use std::cell::Cell;
+
 use self::{
     rules::{EXIT_ONE, RULES},
     stage::Stage,
@@ -51,7 +53,7 @@ const SCENES: [(&str, Scene); 11] = [
 
 fn test(launcher: &dyn Launcher, options: &Options) -> anyhow::Result<Report> {
     let mut judge = Judge::new(TESTER.kind, RULES);
-    let context = Context::new(launcher, options, "client", &EXIT_ONE);
+    let context = Context { launcher, options, who: "client", exit_one: &EXIT_ONE, hopeless: Cell::new(false) };
     for (name, scene) in SCENES {
         judge.play(name, |judge| scene(&mut Stage::open(&context, judge)?))?;
     }

@@ -12,24 +12,14 @@ use crate::{
 pub(super) struct Context<'a> {
     pub(super) launcher: &'a dyn Launcher,
     pub(super) options: &'a Options,
-    // What the program is, and the rule about its status when it must end.
-    who: &'static str,
-    exit_one: &'static Rule,
+    /// What the program is, and the rule that it ends with status 1 when it must end.
+    pub(super) who: &'static str,
+    pub(super) exit_one: &'static Rule,
     /// The program does not even connect or say Hello, so that no scenario need wait for it again.
     pub(super) hopeless: Cell<bool>,
 }
 
-impl<'a> Context<'a> {
-    /// For a program that is called `who` and should end with the status 1.
-    pub(super) fn new(
-        launcher: &'a dyn Launcher,
-        options: &'a Options,
-        who: &'static str,
-        exit_one: &'static Rule,
-    ) -> Self {
-        Self { launcher, options, who, exit_one, hopeless: Cell::new(false) }
-    }
-
+impl Context<'_> {
     pub(super) fn start(&self, values: Values<'_>) -> Played<Box<dyn Run>> {
         if self.hopeless.get() {
             return Err(Halt::Broken);
@@ -39,18 +29,11 @@ impl<'a> Context<'a> {
 
     /// The program must end by itself. `why` says what makes it.
     pub(super) fn ends(&self, judge: &mut Judge, rule: &'static Rule, run: &mut dyn Run, why: &str) -> Played {
-        let who = self.who;
         let exit = run.exit(self.options.deadline());
-        let code = exit.as_ref().and_then(|exit| exit.code);
-        judge.require(rule, code.is_some_and(|code| code != 0), || match exit {
-            None => format!("the {who} still runs {why}"),
-            Some(_) => format!("the {who} ended with {} {why}", status(code)),
-        })?;
-        judge.check(self.exit_one, code == Some(1), || format!("the {who} ended with {} {why}", status(code)));
-        Ok(())
+        let how = exit.as_ref().map_or_else(|| "still runs".to_owned(), |exit| format!("ended with {exit}"));
+        let wrong = || format!("the {} {how} {why}", self.who);
+        let code = exit.and_then(|exit| exit.code);
+        judge.require(rule, code.is_some_and(|code| code != 0), wrong)?;
+        judge.require(self.exit_one, code == Some(1), wrong)
     }
-}
-
-pub(super) fn status(code: Option<i32>) -> String {
-    code.map_or_else(|| "a signal".to_owned(), |code| format!("exit status {code}"))
 }

@@ -1,6 +1,6 @@
 //! What is drawn with the generator of the protocol.
 
-use robots::{Board, MinStd, Position};
+use robots::{Action, Board, Direction, MinStd, Position};
 
 /// The generator of the protocol. Its state is the number drawn last.
 #[derive(Clone, Copy, Debug)]
@@ -17,5 +17,15 @@ impl Draws {
     pub(super) fn field(&mut self, board: &Board) -> Position {
         let x = self.below(board.size_x());
         Position { x, y: self.below(board.size_y()) }
+    }
+
+    /// What a robot does in a busy game: mostly bombs, and enough of all else that they hit something.
+    pub(super) fn action(&mut self) -> Option<Action> {
+        match self.below(20) {
+            0..=7 => Some(Action::PlaceBomb),
+            8..=10 => Some(Action::PlaceBlock),
+            11..=18 => Some(Action::Move(Direction::ALL[usize::from(self.below(4))])),
+            _ => None,
+        }
     }
 }

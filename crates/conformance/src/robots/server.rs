@@ -9,12 +9,12 @@ mod explanation;
 mod game;
 mod lobby;
 mod mirror;
-mod robot;
 mod rules;
 mod running;
 mod setup;
 mod table;
-mod turn_0;
+
+use std::cell::Cell;
 
 use self::rules::{EXIT_ONE, RULES};
 use crate::{
@@ -42,7 +42,7 @@ static PLACEHOLDERS: &[&str] =
 
 fn test(launcher: &dyn Launcher, options: &Options) -> anyhow::Result<Report> {
     let mut judge = Judge::new(TESTER.kind, RULES);
-    let context = Context::new(launcher, options, "server", &EXIT_ONE);
+    let context = Context { launcher, options, who: "server", exit_one: &EXIT_ONE, hopeless: Cell::new(false) };
     if let Some(address) = launcher.address() {
         judge.play("the server that runs", |judge| running::play(&context, judge, address))?;
         return Ok(judge.report());

@@ -1,8 +1,8 @@
 //! Messages and bytes as readable text of bounded length.
 
-use std::fmt::{Debug, Write as _};
+use std::{collections::BTreeMap, fmt::Debug};
 
-use robots::{Event, Position, ServerMessage};
+use robots::{Event, PlayerId, Position, ServerMessage};
 
 /// The longest text of a message, in characters.
 const LONGEST: usize = 300;
@@ -59,9 +59,8 @@ pub(super) fn message(message: &ServerMessage) -> String {
 }
 
 /// Scores as `{0: 3, 1: 0}`.
-pub(super) fn scores_of(scores: &std::collections::BTreeMap<robots::PlayerId, u32>) -> String {
-    let plain: std::collections::BTreeMap<_, _> = scores.iter().map(|(id, score)| (id.0, score)).collect();
-    format!("{plain:?}")
+pub(super) fn scores_of(scores: &BTreeMap<PlayerId, u32>) -> String {
+    format!("{:?}", scores.iter().map(|(id, score)| (id.0, score)).collect::<BTreeMap<_, _>>())
 }
 
 pub(super) fn value(value: &impl Debug) -> String {
@@ -69,14 +68,9 @@ pub(super) fn value(value: &impl Debug) -> String {
 }
 
 pub(super) fn bytes(bytes: &[u8]) -> String {
-    let mut text = String::from("[");
-    for (index, byte) in bytes.iter().take(MOST_BYTES).enumerate() {
-        // A string takes all text.
-        let _ = write!(text, "{}{byte:02x}", if index == 0 { "" } else { " " });
+    let shown: Vec<_> = bytes.iter().take(MOST_BYTES).map(|byte| format!("{byte:02x}")).collect();
+    match bytes.len().saturating_sub(MOST_BYTES) {
+        0 => format!("[{}]", shown.join(" ")),
+        more => format!("[{} and {more} more]", shown.join(" ")),
     }
-    let more = bytes.len().saturating_sub(MOST_BYTES);
-    if more > 0 {
-        let _ = write!(text, " and {more} more");
-    }
-    text + "]"
 }

@@ -68,8 +68,6 @@ crimes! {
     Blocks => "never-reads",
 }
 
-use Crime as C;
-
 #[test]
 fn a_right_server_passes_all_rules() {
     assert_all_pass(&tried(&TESTER, serve, C::None, 2000));

@@ -21,7 +21,7 @@ use robots::{
 };
 
 use crate::{
-    Crime::{self, self as C},
+    C, Crime,
     support::{Console, value},
 };
 
@@ -122,10 +122,6 @@ fn encoded(message: &ServerMessage) -> BytesMut {
     bytes
 }
 
-fn text(text: &str) -> ShortText {
-    text.parse().unwrap()
-}
-
 impl Server {
     fn is(&self, crime: Crime) -> bool {
         self.crime == crime
@@ -137,12 +133,9 @@ impl Server {
 
     fn draw_field(&mut self) -> Position {
         let Parameters { size_x, size_y, .. } = self.parameters;
-        if self.is(C::YBeforeX) {
-            let y = self.draw(size_y);
-            return Position { x: self.draw(size_x), y };
-        }
+        let early = self.is(C::YBeforeX).then(|| self.draw(size_y));
         let x = self.draw(size_x);
-        Position { x, y: self.draw(size_y) }
+        Position { x, y: early.unwrap_or_else(|| self.draw(size_y)) }
     }
 
     fn accept(&mut self, stream: TcpStream) {
@@ -182,10 +175,7 @@ impl Server {
         for index in 0..self.peers.len() {
             self.read(index);
         }
-        if let Some(at) = self.ending
-            && Instant::now() >= at
-        {
-            self.ending = None;
+        if self.ending.take_if(|at| Instant::now() >= *at).is_some() {
             self.end();
         }
         if self.ending.is_none()
@@ -265,7 +255,7 @@ impl Server {
                     match self.crime {
                         C::BadKills => self.dead = true,
                         C::IgnoresBad if !bad_name => {}
-                        C::AnyName if bad_name => self.join(index, text("?")),
+                        C::AnyName if bad_name => self.join(index, "?".parse().unwrap()),
                         _ => self.peers[index].gone = true,
                     }
                     return;
@@ -277,7 +267,7 @@ impl Server {
     fn act(&mut self, index: usize, action: Action) {
         let (crime, peer) = (self.crime, &mut self.peers[index]);
         let Some(game) = &mut self.game else {
-            peer.remembered = Some(action);
+            peer.remembered = (crime == C::RemembersLobby).then_some(action);
             return;
         };
         let seat = match peer.seat {
@@ -319,7 +309,7 @@ impl Server {
         };
         let id = PlayerId(self.next_id + u8::from(self.is(C::IdsFromOne)));
         self.next_id += 1;
-        let player = Player { name, address: text(&address) };
+        let player = Player { name, address: address.parse().unwrap() };
         self.players.push((id, player.clone()));
         self.tell(&ServerMessage::AcceptedPlayer { id, player });
         if self.players.len() == usize::from(self.parameters.players_count) {
@@ -348,11 +338,9 @@ impl Server {
             events.push(events.last().unwrap().clone());
         }
         let mut actions = vec![None; robots.len()];
-        if self.is(C::RemembersLobby) {
-            for peer in &self.peers {
-                if let Some(seat) = peer.seat {
-                    actions[seat] = peer.remembered;
-                }
+        for peer in &self.peers {
+            if let Some(seat) = peer.seat {
+                actions[seat] = peer.remembered;
             }
         }
         let scores = vec![0; robots.len()];

@@ -4,6 +4,8 @@
 
 use std::{
     fmt::Debug,
+    io::{Read as _, Write as _},
+    net::TcpStream,
     str::FromStr,
     sync::{
         Arc, Mutex,
@@ -23,6 +25,8 @@ macro_rules! crimes {
         enum Crime {
             $($(#[$doc])* $crime,)*
         }
+
+        use Crime as C;
 
         const CRIMES: &[(Crime, &str)] = &[$($((Crime::$crime, $rule),)?)*];
     };
@@ -150,6 +154,38 @@ impl Drop for Running {
     }
 }
 
+/// A connection on which every message is a text that a NUL ends.
+pub(crate) struct Line {
+    pub(crate) stream: TcpStream,
+    pub(crate) buffer: Vec<u8>,
+}
+
+impl Line {
+    pub(crate) fn new(stream: TcpStream) -> Self {
+        Self { stream, buffer: Vec::new() }
+    }
+
+    /// The next message, or `None` at the end of the stream, or when what has arrived and has no NUL is `hopeless`.
+    pub(crate) fn hear(&mut self, hopeless: impl Fn(&[u8]) -> bool) -> Option<String> {
+        loop {
+            if let Some(end) = self.buffer.iter().position(|&byte| byte == 0) {
+                return String::from_utf8(self.buffer.drain(..=end).take(end).collect()).ok();
+            }
+            let mut chunk = [0; 512];
+            let read = self.stream.read(&mut chunk).ok().filter(|&read| read > 0)?;
+            self.buffer.extend_from_slice(&chunk[..read]);
+            if !self.buffer.contains(&0) && hopeless(&self.buffer) {
+                return None;
+            }
+        }
+    }
+
+    pub(crate) fn say(&mut self, text: &str) {
+        // Whoever tests it may have gone.
+        let _ = self.stream.write_all(format!("{text}\0").as_bytes());
+    }
+}
+
 /// The value for a placeholder, or `None` if there is none or it cannot be read as a `T`.
 pub(crate) fn value<T: FromStr>(values: Values<'_>, name: &str) -> Option<T> {
     values.iter().find(|(other, _)| *other == name)?.1.parse().ok()
@@ -159,6 +195,7 @@ pub(crate) fn assert_all_pass(report: &Report) {
     for (rule, verdict) in &report.verdicts {
         assert!(matches!(verdict, Verdict::Passed(_)), "{}: {verdict:?}\n{report}", rule.id);
     }
+    assert!(report.passed());
 }
 
 /// Checks that each rule is broken by a crime and each crime is found by its rule, with `at_once` trials at the same time. Returns the

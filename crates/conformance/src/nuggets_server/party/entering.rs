@@ -17,9 +17,12 @@ use super::{
         rules,
         world::{Effect, World},
     },
-    Client, Deed, GOLD, Kind, Party, Role,
+    Deed, GOLD, Kind, Party, Role,
 };
-use crate::judge::{Halt, Played};
+use crate::{
+    judge::{Halt, Played},
+    report::Rule,
+};
 
 /// How long to wait before SPECTATE is tried again.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -31,32 +34,25 @@ impl Party<'_> {
         let before =
             self.clients.iter().position(|client| client.role == Role::Spectator).filter(|&before| before != number);
         if let Some(before) = before {
-            self.expect_quit(before);
+            self.clients[before].leaving = true;
         }
         let by = self.options.deadline();
         loop {
             self.send(number, b"SPECTATE");
             self.wait_until(by, |party| {
-                let answered = |client: &Client| client.has(Kind::Quit) || client.has(Kind::Error);
-                party.client(number).is_ok_and(|client| all.iter().all(|&kind| client.has(kind)) || answered(client))
+                let client = &party.clients[number];
+                all.iter().all(|&kind| client.has(kind)) || client.has(Kind::Quit) || client.has(Kind::Error)
             });
             // A server may bound how often spectators are replaced.
-            if !self.client(number)?.has(Kind::Error) || self.client(number)?.has(Kind::Grid) || Instant::now() >= by {
+            let client = &self.clients[number];
+            if !client.has(Kind::Error) || client.has(Kind::Grid) || Instant::now() >= by {
                 break;
             }
             self.wait_until(by.min(Instant::now() + PAUSE), |_| false);
         }
-        let log: Vec<Kind> = self.client(number)?.log.iter().copied().filter(|&kind| kind != Kind::Error).collect();
-        if !log.starts_with(&all) {
-            return self.lacking(&rules::WATCH, || {
-                format!("SPECTATE was answered by {log:?}; GRID, GOLD and DISPLAY must come in this order")
-            });
-        }
-        self.judge.check(&rules::WATCH, true, String::new);
-        if let Some(client) = self.clients.get_mut(number) {
-            client.role = Role::Spectator;
-        }
-        let client = self.client(number)?;
+        self.answered(number, &all, &rules::WATCH, "SPECTATE", "GRID, GOLD and DISPLAY")?;
+        let client = &mut self.clients[number];
+        client.role = Role::Spectator;
         let (display, size, left) = (client.display.clone(), client.size, client.left);
         if self.world.is_none() {
             self.begin(map, &display, size, left)?;
@@ -70,13 +66,30 @@ impl Party<'_> {
             });
         }
         if let Some(before) = before {
-            let told = self.wait(|party| party.client(before).is_ok_and(|client| client.quit.is_some()));
+            let told = self.wait(|party| party.clients[before].quit.is_some());
             self.judge.require(&rules::REPLACED, told, || {
                 "the spectator got no QUIT when another client sent SPECTATE".to_owned()
             })?;
             self.text(before, "You have been replaced by a new spectator.");
         }
         Ok(())
+    }
+
+    // Whether these messages came first, apart from ERRORs.
+    fn answered(
+        &mut self,
+        number: usize,
+        all: &[Kind],
+        rule: &'static Rule,
+        what: &str,
+        wanted: &str,
+    ) -> Played {
+        let log: Vec<Kind> = self.clients[number].log.iter().copied().filter(|&kind| kind != Kind::Error).collect();
+        if !log.starts_with(all) {
+            return self
+                .lacking(rule, || format!("{what} was answered by {log:?}; {wanted} must come in this order"));
+        }
+        self.judge.require(rule, true, String::new)
     }
 
     // Makes a model of the game that begins, of what a spectator is shown first.
@@ -154,25 +167,18 @@ impl Party<'_> {
         let text = format!("PLAY {}", printable(name, b""));
         self.send(number, &[b"PLAY ", name].concat());
         self.wait(|party| {
-            party.client(number).is_ok_and(|client| all.iter().all(|&kind| client.has(kind)) || client.has(Kind::Quit))
+            let client = &party.clients[number];
+            all.iter().all(|&kind| client.has(kind)) || client.has(Kind::Quit)
         });
-        let log: Vec<Kind> = self.client(number)?.log.iter().copied().filter(|&kind| kind != Kind::Error).collect();
-        if !log.starts_with(&all) {
-            return self.lacking(&rules::WELCOME, || {
-                format!("{text} was answered by {log:?}; OK, GRID, GOLD and DISPLAY must come in this order")
-            });
-        }
-        self.judge.check(&rules::WELCOME, true, String::new);
-        let Some(letter) = self.client(number)?.letter else { return Err(Halt::Broken) };
+        self.answered(number, &all, &rules::WELCOME, &text, "OK, GRID, GOLD and DISPLAY")?;
+        let Some(letter) = self.clients[number].letter else { return Err(Halt::Broken) };
         let expected = self.joined.last().map(|(before, ..)| before.byte().wrapping_add(1));
         // A server that runs already may have had players before.
         let expected = expected.or_else(|| self.fresh.then_some(b'A'));
         self.judge.require(&rules::LETTERS, expected.is_none_or(|expected| expected == letter.byte()), || {
             format!("{text} got the letter {letter}; {} would be right", char::from(expected.unwrap_or(b'A')))
         })?;
-        if let Some(client) = self.clients.get_mut(number) {
-            client.role = Role::Player(letter);
-        }
+        self.clients[number].role = Role::Player(letter);
         let Ok(name) = Name::new(name) else { return Err(Halt::Broken) };
         self.joined.push((letter, name, number));
         let watcher = self.spectator();
@@ -199,7 +205,7 @@ impl Party<'_> {
 
     // Where a client is shown a letter.
     fn sees(&self, number: usize, letter: Letter) -> Option<Cell> {
-        let display = &self.clients.get(number)?.display;
+        let display = &self.clients[number].display;
         display.iter().position(|&byte| byte == letter.byte()).and_then(|at| u16::try_from(at).ok()).map(Cell)
     }
 }

@@ -1,7 +1,5 @@
 //! A whole game, to its last nugget.
 
-use std::time::Instant;
-
 use super::watch;
 use crate::{
     judge::Played,
@@ -10,12 +8,7 @@ use crate::{
 };
 
 /// Plays until the gold is gone, and sees that the server says so and ends.
-pub(in crate::nuggets_server) fn play(
-    party: &mut Party<'_>,
-    map: &MapFile,
-    run: &mut dyn Run,
-    by: impl Fn() -> Instant,
-) -> Played {
+pub(in crate::nuggets_server) fn play(party: &mut Party<'_>, map: &MapFile, run: &mut dyn Run) -> Played {
     watch(party, Some(map))?;
     let names: [&[u8]; 3] = [b"  Zo\xc3\xab\x07 !", &[b'b'; 60], b"Cid"];
     let ann = party.join_as(names[0])?;
@@ -27,27 +20,25 @@ pub(in crate::nuggets_server) fn play(
     let mut turn = [ann, bob].into_iter().cycle();
     let last = loop {
         let who = turn.next().unwrap_or(ann);
-        if let Hunt::Last(key) = hunt(party, who)? {
+        if let Some(key) = hunt(party, who)? {
             party.end(who, key)?;
             break who;
         }
     };
     let table = party.table(last);
-    printed(party, &table, run, &by);
-    let exit = run.exit(by());
+    let by = party.options.deadline();
+    let missing = run.missing(table.iter().map(String::as_str), by, |line, row| line.trim_end() == row);
+    party.judge.check(&rules::SUMMARY, missing.is_none(), || {
+        format!("the line '{}' was not printed", missing.unwrap_or_default())
+    });
+    let exit = run.exit(party.options.deadline());
     let is_right = exit == Some(Exit { code: Some(0) });
     party.judge.check(&rules::EXIT, is_right, || Exit::told(exit.as_ref(), "the server"));
     Ok(())
 }
 
-enum Hunt {
-    Taken,
-    /// The key that would end the game, which is not typed yet.
-    Last(u8),
-}
-
-// Lets a player take a pile.
-fn hunt(party: &mut Party<'_>, who: usize) -> Played<Hunt> {
+// Lets a player take a pile. Returns the key that would end the game, which is not typed yet.
+fn hunt(party: &mut Party<'_>, who: usize) -> Played<Option<u8>> {
     let letter = party.letter(who)?;
     let Some(keys) = party.world()?.hunt(letter) else {
         return Err(anyhow::anyhow!("player {letter} cannot reach the gold that is left").into());
@@ -55,27 +46,9 @@ fn hunt(party: &mut Party<'_>, who: usize) -> Played<Hunt> {
     for key in keys {
         let (after, _) = party.world()?.forecast(letter, key);
         if after.piles.is_empty() {
-            return Ok(Hunt::Last(key));
+            return Ok(Some(key));
         }
         party.key(who, key)?;
     }
-    Ok(Hunt::Taken)
-}
-
-// The summary on standard output.
-fn printed(party: &mut Party<'_>, table: &[String], run: &mut dyn Run, by: &impl Fn() -> Instant) {
-    let mut missing = table.iter();
-    let mut wanted = missing.next();
-    let until = by();
-    while let Some(row) = wanted {
-        match run.line(until) {
-            Some(line) if line.trim_end() == row.trim_end() => wanted = missing.next(),
-            Some(_) => {}
-            None => break,
-        }
-    }
-    let lacks = wanted.cloned();
-    party.judge.check(&rules::SUMMARY, lacks.is_none(), || {
-        format!("the line '{}' was not printed", lacks.unwrap_or_default())
-    });
+    Ok(None)
 }

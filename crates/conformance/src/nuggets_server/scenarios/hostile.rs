@@ -52,7 +52,7 @@ pub(in crate::nuggets_server) fn play(party: &mut Party<'_>, map: Option<&MapFil
     for key in *b"?1 \x1b\xff" {
         let text = format!("KEY '{}' of player A", key.escape_ascii());
         party.idle(ann, &key_message(key), &rules::MALFORMED, &text);
-        let answered = |party: &Party<'_>| party.client(ann).is_ok_and(|client| client.log.contains(&Kind::Error));
+        let answered = |party: &Party<'_>| party.clients[ann].log.contains(&Kind::Error);
         if key == b'?' {
             // The answer to what Bob does comes behind it.
             let letter = party.letter(bob)?;
@@ -62,7 +62,7 @@ pub(in crate::nuggets_server) fn play(party: &mut Party<'_>, map: Option<&MapFil
                 .find(|&key| party.world().is_ok_and(|world| world.forecast(letter, key).1.steps > 0));
             let before = answered(party);
             if let Some(key) = free {
-                party.silent_key(bob, key)?;
+                party.key(bob, key)?;
             }
             let told = before || answered(party);
             party.judge.check(&rules::UNKNOWN, told, || format!("{text} was not answered by ERROR"));
@@ -79,7 +79,8 @@ pub(in crate::nuggets_server) fn play(party: &mut Party<'_>, map: Option<&MapFil
         let cid = party.join("Cid")?;
         party.lose(cid);
         for _ in 0..4 {
-            lost(party, bob)?;
+            party.idle = Some((&rules::LOST, "the port of a client was closed".to_owned()));
+            still(party, bob)?;
         }
     }
     leave_all(party)
@@ -98,10 +99,4 @@ fn ignored(
         still(party, other)?;
     }
     Ok(())
-}
-
-// As `still`, after a client's port was closed.
-fn lost(party: &mut Party<'_>, who: usize) -> Played {
-    party.idle = Some((&rules::LOST, "the port of a client was closed".to_owned()));
-    still(party, who)
 }

@@ -67,12 +67,11 @@ pub(in crate::nuggets_server) fn full(party: &mut Party<'_>, map: &MapFile) -> P
 // Sends a PLAY that must be answered by QUIT.
 fn refused(party: &mut Party<'_>, play: &[u8], rule: &'static Rule, what: &str, wanted: &str) -> Played {
     let number = party.stranger()?;
-    party.expect_quit(number);
+    party.clients[number].leaving = true;
     party.send(number, play);
-    party
-        .wait(|party| party.client(number).is_ok_and(|client| client.quit.is_some() || client.log.contains(&Kind::Ok)));
-    let log = party.client(number)?.log.clone();
-    if party.client(number)?.quit.is_none() {
+    party.wait(|party| party.clients[number].quit.is_some() || party.clients[number].log.contains(&Kind::Ok));
+    let log = party.clients[number].log.clone();
+    if party.clients[number].quit.is_none() {
         return party.lacking(rule, || format!("{what} was answered by {log:?} instead of QUIT"));
     }
     party.judge.check(rule, true, String::new);

@@ -92,13 +92,12 @@ fn meet(party: &mut Party<'_>, who: usize, other: usize) -> Played {
 /// A few keys, for a comparison with the same keys in another game. Returns what a spectator was shown at last, and the purses.
 pub(in crate::nuggets_server) fn sample(party: &mut Party<'_>, map: &MapFile) -> Played<(Vec<u8>, Vec<u32>)> {
     let watcher = watch(party, Some(map))?;
-    let start = party.client(watcher)?.display.clone();
+    let mut shown = party.clients[watcher].display.clone();
     let ann = party.join("Ann")?;
     let bob = party.join("Bob")?;
     for (&key, who) in b"LHJKLYUBN".iter().zip([ann, bob].into_iter().cycle()) {
         careful(party, who, key)?;
     }
-    let mut shown = start;
-    shown.extend_from_slice(&party.client(watcher)?.display);
+    shown.extend_from_slice(&party.clients[watcher].display);
     Ok((shown, party.clients.iter().map(|client| client.purse).collect()))
 }

@@ -10,12 +10,13 @@ use super::{
         MAP_ORDER, PIECES, SCORE_ONCE, SECOND_GAME, TAKEN_PORT, UNREACHABLE, WRONG_ARGUMENTS,
     },
     script::{opening, parameters, players, turns},
-    stage::{Stage, encoded, nobody, start},
+    stage::{Stage, encoded, start},
 };
 use crate::{
     judge::{Judge, Played},
+    launch::{free_tcp_port, free_udp_port},
     report::Rule,
-    robots::context::Context,
+    robots::{context::Context, show},
 };
 
 /// The inputs of a GUI, and what a client makes of them.
@@ -47,7 +48,7 @@ pub(super) fn two_games(stage: &mut Stage<'_>) -> Played {
     stage.tell(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
     stage.silent()?;
     stage.joins()?;
-    stage.tell_all(opening(&all), &LOBBY)?;
+    stage.tell_all(&opening(&all), &LOBBY)?;
     for message in turns(&setup, 11) {
         stage.tell(&message, &GAME)?;
         for (input, right, name) in INPUTS {
@@ -55,12 +56,15 @@ pub(super) fn two_games(stage: &mut Stage<'_>) -> Played {
             stage.passes_on(right, &FORWARDED, &format!("the input {name} in the game"))?;
         }
     }
-    stage.nothing_more("all inputs in the game were passed on")?;
+    let left = stage.server.buffer.to_vec();
+    stage.judge.require(&FORWARDED, left.is_empty(), || {
+        format!("{} came from the client after all inputs in the game were passed on", show::bytes(&left))
+    })?;
     stage.tell(&scores(&all), &ENDED)?;
     stage.joins()?;
     stage.judge.check(&ENDED, true, String::new);
-    stage.tell_all(opening(&all), &LOBBY)?;
-    stage.tell_all(turns(&setup, 12), &SECOND_GAME)?;
+    stage.tell_all(&opening(&all), &LOBBY)?;
+    stage.tell_all(&turns(&setup, 12), &SECOND_GAME)?;
     stage.input(&[1]);
     stage.passes_on(&[2], &FORWARDED, "the input PlaceBlock in the second game")?;
     stage.tell(&scores(&all), &ENDED)
@@ -71,8 +75,8 @@ fn begin(stage: &mut Stage<'_>) -> Played {
     let (setup, all) = (parameters(2, (4, 3), 20, 1, 5)?, players(2)?);
     stage.tell(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
     stage.joins()?;
-    stage.tell_all(opening(&all), &LOBBY)?;
-    stage.tell_all(turns(&setup, 21).into_iter().take(1), &GAME)
+    stage.tell_all(&opening(&all), &LOBBY)?;
+    stage.tell_all(&turns(&setup, 21)[..1], &GAME)
 }
 
 /// Datagrams that must be ignored, in the lobby and in the game.
@@ -86,8 +90,8 @@ pub(super) fn bad_inputs(stage: &mut Stage<'_>) -> Played {
         }
         // Its answer is behind those to all others.
         stage.joins()?;
-        stage.tell_all(opening(&all), &LOBBY)?;
-        stage.tell_all(turns(&setup, 31).into_iter().take(1), &GAME)?;
+        stage.tell_all(&opening(&all), &LOBBY)?;
+        stage.tell_all(&turns(&setup, 31)[..1], &GAME)?;
         for bytes in NO_INPUTS {
             stage.input(bytes);
         }
@@ -147,8 +151,8 @@ pub(super) fn late(stage: &mut Stage<'_>) -> Played {
 pub(super) fn busy(stage: &mut Stage<'_>) -> Played {
     let (setup, all) = (parameters(4, (7, 6), 60, 3, 3)?, players(4)?);
     stage.tell(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
-    stage.tell_all(opening(&all), &LOBBY)?;
-    stage.tell_all(turns(&setup, 61), &GAME)?;
+    stage.tell_all(&opening(&all), &LOBBY)?;
+    stage.tell_all(&turns(&setup, 61), &GAME)?;
     stage.tell(&scores(&all), &ENDED)
 }
 
@@ -177,21 +181,16 @@ fn explosion(id: u32, robots: &[u8], blocks: &[(u16, u16)]) -> Event {
 }
 
 // Plays these turns, from 0 on.
-fn turns_of(
-    stage: &mut Stage<'_>,
-    setup: Parameters,
-    all: &[Player],
-    list: Vec<Vec<Event>>,
-    rule: &'static Rule,
-) -> Played {
+fn turns_of(stage: &mut Stage<'_>, setup: Parameters, list: Vec<Vec<Event>>, rule: &'static Rule) -> Played {
+    let all = players(setup.players_count)?;
     stage.tell(&ServerMessage::Hello(setup), &LOBBY)?;
-    stage.tell_all(opening(all), &LOBBY)?;
-    stage.tell_all((0..).zip(list).map(|(turn, events)| ServerMessage::Turn { turn, events }), rule)
+    stage.tell_all(&opening(&all), &LOBBY)?;
+    let turns: Vec<_> = (0..).zip(list).map(|(turn, events)| ServerMessage::Turn { turn, events }).collect();
+    stage.tell_all(&turns, rule)
 }
 
 /// The blasts of the pictures of the protocol, and bombs in corners and on blocks.
 pub(super) fn explosions(stage: &mut Stage<'_>) -> Played {
-    let all = players(1)?;
     let wall = [(0, 2), (1, 2), (2, 2), (3, 2), (4, 2), (0, 1), (1, 1), (4, 1), (1, 0), (2, 0), (3, 0), (4, 0)];
     let mut first: Vec<_> = vec![robot(0, 0, 0)];
     first.extend(wall.iter().map(|&(x, y)| block(x, y)));
@@ -213,7 +212,7 @@ pub(super) fn explosions(stage: &mut Stage<'_>) -> Played {
         vec![explosion(7, &[0], &[(2, 1)]), robot(0, 0, 2)],
         vec![],
     ];
-    turns_of(stage, parameters(1, (5, 3), 99, 2, 3)?, &all, list, &EXPLOSIONS)
+    turns_of(stage, parameters(1, (5, 3), 99, 2, 3)?, list, &EXPLOSIONS)
 }
 
 /// A blast without an end.
@@ -224,12 +223,11 @@ pub(super) fn long_explosion(stage: &mut Stage<'_>) -> Played {
         vec![explosion(0, &[0], &[(299, 150)]), robot(0, 1, 1)],
         vec![],
     ];
-    turns_of(stage, parameters(1, (300, 200), 99, 65_535, 1)?, &players(1)?, list, &EXPLOSIONS)
+    turns_of(stage, parameters(1, (300, 200), 99, 65_535, 1)?, list, &EXPLOSIONS)
 }
 
 /// Two bombs hit one robot in one turn, and later again.
 pub(super) fn hit_twice(stage: &mut Stage<'_>) -> Played {
-    let all = players(2)?;
     let list = vec![
         vec![robot(0, 0, 0), robot(1, 1, 0)],
         vec![bomb(0, 0, 0), bomb(1, 1, 0)],
@@ -237,7 +235,7 @@ pub(super) fn hit_twice(stage: &mut Stage<'_>) -> Played {
         vec![explosion(0, &[0, 1], &[]), explosion(1, &[1, 0], &[]), robot(0, 1, 0), robot(1, 0, 0)],
         vec![],
     ];
-    turns_of(stage, parameters(2, (2, 1), 99, 5, 2)?, &all, list, &SCORE_ONCE)
+    turns_of(stage, parameters(2, (2, 1), 99, 5, 2)?, list, &SCORE_ONCE)
 }
 
 /// `GameStarted` with the last player first.
@@ -246,7 +244,7 @@ pub(super) fn map_order(stage: &mut Stage<'_>) -> Played {
     stage.tell(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
     let mut messages = opening(&all);
     let started = messages.pop();
-    stage.tell_all(messages, &LOBBY)?;
+    stage.tell_all(&messages, &LOBBY)?;
     let mut bytes = vec![2, 0, 0, 0, 3];
     for (id, player) in (0..3_u8).zip(&all).rev() {
         bytes.push(id);
@@ -258,7 +256,7 @@ pub(super) fn map_order(stage: &mut Stage<'_>) -> Played {
     if let Some(started) = started {
         stage.tell_bytes(&bytes, &started, &MAP_ORDER)?;
     }
-    stage.tell_all(turns(&setup, 71), &MAP_ORDER)
+    stage.tell_all(&turns(&setup, 71), &MAP_ORDER)
 }
 
 pub(super) fn malformed(context: &Context<'_>, judge: &mut Judge, bytes: &[u8], why: &str) -> Played {
@@ -290,9 +288,10 @@ fn ends(
 }
 
 pub(super) fn unreachable(context: &Context<'_>, judge: &mut Judge) -> Played {
-    let port = crate::launch::free_udp_port()?.to_string();
+    let port = free_udp_port()?.to_string();
+    let nobody = (Ipv4Addr::LOCALHOST, free_tcp_port()?).into();
     let why = "although nobody listens at the address of the server";
-    ends(context, judge, (&port, nobody()?), &UNREACHABLE, why)
+    ends(context, judge, (&port, nobody), &UNREACHABLE, why)
 }
 
 pub(super) fn taken_port(context: &Context<'_>, judge: &mut Judge) -> Played {

@@ -1,19 +1,13 @@
 //! Games for a client: messages as a server sends them.
 
-use std::collections::BTreeSet;
+use std::time::Duration;
 
-use robots::{Blast, Board, BombId, Direction, Event, Parameters, Player, PlayerId, Position, ServerMessage};
+use robots::{BombId, Config, Event, Game, MAX_HISTORY, MinStd, Parameters, Player, PlayerId, ServerMessage};
 
-use crate::robots::draws::Draws;
+use crate::{judge::Played, robots::draws::Draws};
 
 /// What the server of a game says of itself.
-pub(super) fn parameters(
-    players: u8,
-    size: (u16, u16),
-    length: u16,
-    radius: u16,
-    timer: u16,
-) -> anyhow::Result<Parameters> {
+pub(super) fn parameters(players: u8, size: (u16, u16), length: u16, radius: u16, timer: u16) -> Played<Parameters> {
     Ok(Parameters {
         server_name: "Gęś \u{0} server".parse()?,
         players_count: players,
@@ -50,65 +44,38 @@ pub(super) fn opening(players: &[Player]) -> Vec<ServerMessage> {
 
 /// The turns of a game in which everybody does something at random.
 pub(super) fn turns(parameters: &Parameters, seed: u32) -> Vec<ServerMessage> {
-    let mut dice = Draws(seed);
-    let mut board = Board::new(parameters.size_x, parameters.size_y);
-    let mut robots: Vec<_> = (0..parameters.players_count).map(|_| dice.field(&board)).collect();
-    let mut events: Vec<_> =
-        PlayerId::all().zip(&robots).map(|(id, &position)| Event::PlayerMoved { id, position }).collect();
-    for _ in 0..parameters.size_x * parameters.size_y / 4 {
-        let position = dice.field(&board);
-        if board.put_block(position) {
-            events.push(Event::BlockPlaced { position });
-        }
-    }
+    let config = Config {
+        parameters: parameters.clone(),
+        turn_duration: Duration::ZERO,
+        initial_blocks: parameters.size_x * parameters.size_y / 4,
+        seed,
+        max_history: MAX_HISTORY,
+    };
+    let (mut draws, mut dice) = (MinStd::new(seed), Draws(seed + 1));
+    let (mut game, events) = Game::new(&config, &mut draws);
     let mut messages = vec![ServerMessage::Turn { turn: 0, events }];
-    let mut bombs: Vec<(BombId, Position, u16)> = vec![];
-    // Ids need not be small, nor in any order.
-    let mut next = 0xffff_ff00_u32;
     for turn in 1..=parameters.game_length {
-        let mut events = vec![];
-        let (due, left): (Vec<_>, Vec<_>) = bombs.into_iter().partition(|bomb| bomb.2 == turn);
-        bombs = left;
-        let mut destroyed = BTreeSet::new();
-        let mut gone = vec![];
-        for &(id, center, _) in due.iter().rev() {
-            let blast = Blast::new(&board, center, parameters.explosion_radius);
-            let hit = PlayerId::all().zip(&robots).filter(|(_, robot)| blast.contains(**robot)).map(|(id, _)| id);
-            let mut robots_destroyed: Vec<_> = hit.collect();
-            // They are sets.
-            robots_destroyed.reverse();
-            let blocks_destroyed: Vec<_> = blast.blocks().collect();
-            destroyed.extend(robots_destroyed.iter().copied());
-            gone.extend_from_slice(&blocks_destroyed);
-            events.push(Event::BombExploded { id, robots_destroyed, blocks_destroyed });
-        }
-        for position in gone {
-            board.remove_block(position);
-        }
-        for (id, robot) in PlayerId::all().zip(&mut robots) {
-            if destroyed.contains(&id) {
-                *robot = dice.field(&board);
-                events.push(Event::PlayerMoved { id, position: *robot });
-                continue;
-            }
-            match dice.below(10) {
-                0..=4 => {
-                    let id = BombId(next);
-                    next = next.wrapping_sub(7);
-                    bombs.push((id, *robot, turn.saturating_add(parameters.bomb_timer)));
-                    events.push(Event::BombPlaced { id, position: *robot });
+        let actions: Vec<_> = (0..parameters.players_count).map(|_| dice.action()).collect();
+        let mut events = game.end_turn(&actions, &mut draws);
+        // Neither explosions nor the robots of one have an order.
+        let explosions = events.iter().take_while(|event| matches!(event, Event::BombExploded { .. })).count();
+        events[..explosions].reverse();
+        for event in &mut events {
+            match event {
+                Event::BombPlaced { id, .. } => *id = unusual(*id),
+                Event::BombExploded { id, robots_destroyed, .. } => {
+                    *id = unusual(*id);
+                    robots_destroyed.reverse();
                 }
-                5 | 6 if board.put_block(*robot) => events.push(Event::BlockPlaced { position: *robot }),
-                roll => {
-                    let way = Direction::ALL.get(usize::from(roll) % 4).copied().unwrap_or(Direction::Up);
-                    if let Some(to) = board.step(*robot, way).filter(|&to| !board.is_block(to)) {
-                        *robot = to;
-                        events.push(Event::PlayerMoved { id, position: to });
-                    }
-                }
+                Event::PlayerMoved { .. } | Event::BlockPlaced { .. } => {}
             }
         }
         messages.push(ServerMessage::Turn { turn, events });
     }
     messages
+}
+
+// Ids need not be small, nor in any order.
+fn unusual(id: BombId) -> BombId {
+    BombId(0xffff_ff00 - 7 * id.0)
 }

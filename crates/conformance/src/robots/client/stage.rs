@@ -13,18 +13,15 @@ use robots::{
 };
 
 use super::rules::{
-    BAD_INPUT, BLOCKS, BOMBS, CONNECTS, EXPLOSIONS, FORWARDED, GAME, JOIN, MAP_ORDER, NO_PICTURE, PICTURE_FORMAT,
+    BAD_INPUT, BLOCKS, BOMBS, CONNECTS, EXPLOSIONS, GAME, JOIN, MAP_ORDER, NO_PICTURE, PICTURE_FORMAT,
     POSITIONS, SCORE_ONCE, SCORES, SECOND_GAME, SILENT,
 };
 use crate::{
     judge::{Judge, Played},
-    launch::{Run, free_tcp_port, free_udp_port},
-    net::Connection,
+    launch::{Run, free_udp_port},
+    net::{Connection, datagram},
     report::Rule,
-    robots::{
-        context::{Context, status},
-        show,
-    },
+    robots::{context::Context, show},
 };
 
 /// How often the first input is repeated, since the client may not listen for its GUI yet.
@@ -37,11 +34,6 @@ pub(super) fn start(context: &Context<'_>, gui: &UdpSocket, port: &str, server: 
     let gui = gui.local_addr()?.to_string();
     let (name, port, server) = (NAME.to_owned(), port.to_owned(), server.to_string());
     context.start(&[("gui", gui), ("name", name), ("port", port), ("server", server)])
-}
-
-/// An address at which nobody listens.
-pub(super) fn nobody() -> Played<SocketAddr> {
-    Ok(SocketAddr::from((Ipv4Addr::LOCALHOST, free_tcp_port()?)))
 }
 
 pub(super) struct Stage<'a> {
@@ -69,14 +61,13 @@ impl<'a> Stage<'a> {
         let gui = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
         let port = free_udp_port()?;
         let mut run = start(context, &gui, &port.to_string(), listener.local_addr()?)?;
-        let Some(server) = Connection::accept(&listener, &mut *run, context.options.deadline())? else {
-            context.hopeless.set(true);
-            return judge.broken(&CONNECTS, || match run.exit(Instant::now()) {
-                Some(exit) => format!("the client ended with {} and did not connect", status(exit.code)),
-                None => "the client did not connect in time".to_owned(),
-            });
-        };
-        judge.check(&CONNECTS, true, String::new);
+        let server = Connection::accept(&listener, &mut *run, context.options.deadline())?;
+        context.hopeless.set(server.is_none());
+        let server = server.ok_or_else(|| match run.exit(Instant::now()) {
+            Some(exit) => format!("the client ended with {exit} and did not connect"),
+            None => "the client did not connect in time".to_owned(),
+        });
+        let server = judge.expect(&CONNECTS, server)?;
         let oracle = Client::new(NAME.parse()?, None);
         Ok(Self { context, judge, run, server, gui, port, oracle, quiet: false, joins: 0, listens: false })
     }
@@ -93,12 +84,8 @@ impl<'a> Stage<'a> {
     }
 
     /// Sends messages one after the other, as [`Stage::tell`] does.
-    pub(super) fn tell_all(
-        &mut self,
-        messages: impl IntoIterator<Item = ServerMessage>,
-        rule: &'static Rule,
-    ) -> Played {
-        messages.into_iter().try_for_each(|message| self.tell(&message, rule))
+    pub(super) fn tell_all(&mut self, messages: &[ServerMessage], rule: &'static Rule) -> Played {
+        messages.iter().try_for_each(|message| self.tell(message, rule))
     }
 
     /// Expects the picture that is due after a message that was sent.
@@ -112,23 +99,16 @@ impl<'a> Stage<'a> {
         }
         let Some(Ok(right)) = self.oracle.picture() else { return Ok(()) };
         let right = sorted(right);
-        let mut buffer = vec![0; 65_536];
-        let Some(length) = self.datagram(&mut buffer)? else {
+        let by = self.context.options.deadline();
+        let Some((bytes, _)) = datagram(&self.gui, &mut *self.run, by) else {
             return self.judge.broken(rule, || {
                 let right = show::value(&right);
                 format!("no picture came after {after}; {right} would be right")
             });
         };
-        let bytes = buffer.get(..length).unwrap_or_default();
-        let came = match read(bytes) {
-            Ok(came) => came,
-            Err(wrong) => {
-                return self.judge.broken(&PICTURE_FORMAT, || {
-                    format!("the datagram {} came after {after}: {wrong}", show::bytes(bytes))
-                });
-            }
-        };
-        self.judge.check(&PICTURE_FORMAT, true, String::new);
+        let came = read(&bytes)
+            .map_err(|wrong| format!("the datagram {} came after {after}: {wrong}", show::bytes(&bytes)));
+        let came = self.judge.expect(&PICTURE_FORMAT, came)?;
         let quiet = std::mem::replace(&mut self.quiet, false);
         // A picture of what was before is one too many.
         let empty = match &came {
@@ -151,26 +131,7 @@ impl<'a> Stage<'a> {
                 format!("{} came after {after}; {} would be right", show::value(&came), show::value(&right))
             })?,
         }
-        self.judge.check(rule, true, String::new);
-        Ok(())
-    }
-
-    fn datagram(&mut self, buffer: &mut [u8]) -> Played<Option<usize>> {
-        let by = self.context.options.deadline();
-        loop {
-            let left = by.saturating_duration_since(Instant::now());
-            // A client that has ended sends nothing any more.
-            if left.is_zero() {
-                return Ok(None);
-            }
-            let ended = self.run.exit(Instant::now()).is_some();
-            self.gui.set_read_timeout(Some(left.min(AGAIN)))?;
-            match self.gui.recv_from(buffer) {
-                Ok((length, _)) => return Ok(Some(length)),
-                Err(_) if ended => return Ok(None),
-                Err(_) => {}
-            }
-        }
+        self.judge.require(rule, true, String::new)
     }
 
     // Compares pictures of games, so that what differs says which rule is broken.
@@ -286,14 +247,6 @@ impl<'a> Stage<'a> {
         })?;
         self.server.buffer.advance(right.len());
         Ok(())
-    }
-
-    /// Nothing is left of what the client has sent.
-    pub(super) fn nothing_more(&mut self, what: &str) -> Played {
-        let came = self.server.buffer.to_vec();
-        self.judge.require(&FORWARDED, came.is_empty(), || {
-            format!("{} came from the client after {what}", show::bytes(&came))
-        })
     }
 }
 

@@ -17,11 +17,10 @@ pub(super) fn diagnose(judge: &mut Judge, focus: &'static Rule, turn: &Turn<'_>,
     let Turn { number, robots, reborn, events, .. } = *turn;
     let mut board = turn.board.clone();
     let mut right = vec![];
-    for (index, robot) in robots.iter().enumerate() {
-        let Ok(id) = u8::try_from(index) else { continue };
+    for (id, robot) in (0..=u8::MAX).zip(robots) {
         let from = robot.position;
         if let Some(place) = reborn.get(&id) {
-            let came: Vec<_> = moves(events, id).collect();
+            let came: Vec<Position> = events.iter().filter_map(|event| moved(event, id)).collect();
             judge.require(&REBIRTH, came.len() == 1, || {
                 format!(
                     "turn {number}: {} has {} PlayerMoved of player {id}, whose robot was destroyed; one would be right, and \
@@ -62,15 +61,13 @@ pub(super) fn diagnose(judge: &mut Judge, focus: &'static Rule, turn: &Turn<'_>,
     let order = right.len() > 1 && plain(events) == plain(&right);
     // In the other scenarios something else is more likely.
     let extra = focus == &BUSY && !reborn.is_empty() && events.len() > right.len();
-    let rule = if order {
-        &EVENT_ORDER
-    } else if extra {
-        &REBIRTH
-    } else {
-        focus
+    let rule = match (order, extra) {
+        (true, _) => &EVENT_ORDER,
+        (false, true) => &REBIRTH,
+        (false, false) => focus,
     };
     judge.broken(rule, || {
-        let sent: Vec<_> = (0_u8..)
+        let sent: Vec<_> = (0..=u8::MAX)
             .zip(robots)
             .filter(|(_, robot)| !robot.pending.is_empty())
             .map(|(id, robot)| {
@@ -87,11 +84,11 @@ pub(super) fn diagnose(judge: &mut Judge, focus: &'static Rule, turn: &Turn<'_>,
     })
 }
 
-fn moves(events: &[Event], of: u8) -> impl Iterator<Item = Position> {
-    events.iter().filter_map(move |event| match event {
+fn moved(event: &Event, of: u8) -> Option<Position> {
+    match event {
         Event::PlayerMoved { id, position } if id.0 == of => Some(*position),
         _ => None,
-    })
+    }
 }
 
 // Bombs may have any ids.

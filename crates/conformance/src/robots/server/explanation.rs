@@ -1,10 +1,51 @@
-//! Which of the actions that were sent explain the players' events of a turn.
+//! Which of the actions that were sent for the robots explain the players' events of a turn.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::BTreeMap,
+    time::{Duration, Instant},
+};
 
 use robots::{Action, Board, BombId, Event, Position};
 
-use super::robot::Robot;
+/// An action that was sent and not seen yet.
+pub(super) struct Pending {
+    pub(super) action: Action,
+    // After this turn had arrived.
+    turn: u16,
+    at: Instant,
+    /// Actions that were sent at once have the same.
+    pub(super) burst: u32,
+    /// It may have been played without an effect, or dropped.
+    pub(super) optional: bool,
+}
+
+impl Pending {
+    /// Whether it arrived in time for the turn after next, unless the tester itself was held up.
+    pub(super) fn is_old(&self, turn: u16, duration: Duration) -> bool {
+        turn >= self.turn.saturating_add(2) && self.at.elapsed() >= duration * 3 / 2
+    }
+}
+
+pub(super) struct Robot {
+    pub(super) position: Position,
+    /// In how many turns it was destroyed.
+    pub(super) score: u32,
+    /// By how many bombs.
+    pub(super) hits: u32,
+    pub(super) pending: Vec<Pending>,
+}
+
+impl Robot {
+    pub(super) fn new(position: Position) -> Self {
+        Self { position, score: 0, hits: 0, pending: vec![] }
+    }
+
+    /// Notes actions that are sent at once after a turn.
+    pub(super) fn sent(&mut self, actions: &[Action], turn: u16, burst: u32) {
+        let at = Instant::now();
+        self.pending.extend(actions.iter().map(|&action| Pending { action, turn, at, burst, optional: false }));
+    }
+}
 
 /// What an action does to the board or its robot.
 pub(super) enum Effect {
@@ -65,7 +106,7 @@ impl Turn<'_> {
                 return None;
             }
             let mut trial = trial.clone();
-            *trial.positions.get_mut(index)? = *position;
+            trial.positions[index] = *position;
             trial.choices.push((0, true));
             return self.fit(&trial, rest);
         }
@@ -86,9 +127,8 @@ impl Turn<'_> {
         arrived: usize,
         events: &'e [Event],
     ) -> Option<(Trial, &'e [Event])> {
-        let pending = &self.robots.get(index)?.pending;
-        let action = arrived.checked_sub(1).and_then(|last| pending.get(last)).map(|pending| pending.action);
-        let from = *trial.positions.get(index)?;
+        let action = self.robots[index].pending[..arrived].last().map(|pending| pending.action);
+        let from = trial.positions[index];
         let mut trial = trial.clone();
         let Some(effect) = effect(&trial.board, from, action) else {
             trial.choices.push((arrived, false));
@@ -99,7 +139,7 @@ impl Turn<'_> {
             (Effect::Moved(to), Event::PlayerMoved { id, position })
                 if usize::from(id.0) == index && to == *position =>
             {
-                *trial.positions.get_mut(index)? = to;
+                trial.positions[index] = to;
             }
             (Effect::Bomb(at), Event::BombPlaced { id, position }) if at == *position => trial.bombs.push((*id, at)),
             (Effect::Block(at), Event::BlockPlaced { position }) if at == *position => {

@@ -72,16 +72,6 @@ pub(super) fn alone(context: &Context<'_>, judge: &mut Judge) -> Played {
     Ok(())
 }
 
-// What a robot does in a busy game: mostly bombs, and enough of all else that they hit something.
-fn any_action(dice: &mut Draws) -> Option<Action> {
-    match dice.below(20) {
-        0..=7 => Some(Action::PlaceBomb),
-        8..=10 => Some(Action::PlaceBlock),
-        11..=18 => Some(Action::Move(*Direction::ALL.get(usize::from(dice.below(4))).unwrap_or(&Direction::Up))),
-        _ => None,
-    }
-}
-
 /// Everybody does something in each turn; somebody comes late and looks on.
 pub(super) fn busy(context: &Context<'_>, judge: &mut Judge) -> Played {
     let setup =
@@ -118,7 +108,7 @@ pub(super) fn busy(context: &Context<'_>, judge: &mut Judge) -> Played {
             table.act(observer, &[Action::PlaceBomb]);
         } else {
             for player in 0..3 {
-                if let Some(action) = any_action(&mut dice) {
+                if let Some(action) = dice.action() {
                     table.act(player, &[action]);
                 }
             }
@@ -201,8 +191,7 @@ pub(super) fn long_turns(context: &Context<'_>, judge: &mut Judge) -> Played {
     });
     table.setup.duration = std::time::Duration::ZERO;
     table.ended()?;
-    table.judge.check(&ENDED, true, String::new);
-    Ok(())
+    table.judge.require(&ENDED, true, String::new)
 }
 
 /// A client that never reads, while everybody is sent more than any buffer holds.
@@ -223,6 +212,5 @@ pub(super) fn never_reading(context: &Context<'_>, judge: &mut Judge) -> Played 
         table.join_for(ann, "Ann", &NEVER_READS)?;
         table.blind_game(&NEVER_READS)?;
     }
-    table.judge.check(&NEVER_READS, true, String::new);
-    Ok(())
+    table.judge.require(&NEVER_READS, true, String::new)
 }

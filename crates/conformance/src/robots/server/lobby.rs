@@ -5,23 +5,20 @@ use std::{
     time::{Duration, Instant},
 };
 
-use robots::{Action, Direction, ServerMessage};
+use robots::{Action, ServerMessage};
 
 use super::{
     rules::{
         ACCEPTED, BAD_BYTES, BAD_NAME, COALESCED, IPV6, LOBBY_ACTIONS, MANY_CLIENTS, NEWCOMER, PIECES, PLAYED_ONCE,
         SECOND_JOIN, TAKEN_PORT, UNDISTURBED, WRONG_ARGUMENTS,
     },
-    setup::{Got, Guest, Setup},
+    setup::{Got, Setup},
     table::Table,
 };
 use crate::{
     judge::{Judge, Played},
     report::Rule,
-    robots::{
-        context::{Context, status},
-        show,
-    },
+    robots::{context::Context, show},
 };
 
 /// Options of a small game.
@@ -47,7 +44,7 @@ pub(super) fn gathering(context: &Context<'_>, judge: &mut Judge) -> Played {
     let name = "Ann with ó";
     let mut bytes = vec![1, 3, 0, 2, 0, u8::try_from(name.len())?];
     bytes.extend_from_slice(name.as_bytes());
-    send(&mut table, ann, &bytes);
+    table.guests[ann].connection.send(&bytes);
     table.accepted(ann, name, &COALESCED)?;
     table.judge.check(&LOBBY_ACTIONS, true, String::new);
     table.judge.check(&COALESCED, true, String::new);
@@ -69,8 +66,7 @@ pub(super) fn second_join(context: &Context<'_>, judge: &mut Judge) -> Played {
     // Whatever the server makes of it comes before the answer to Bob.
     let mut bob = context.stranger(table.judge, &mut table.host, "Bob")?;
     bob.join("Bob")?;
-    let by = context.options.deadline();
-    let message = table.broadcast(&ACCEPTED, by, "an AcceptedPlayer of \"Bob\"")?;
+    let message = table.broadcast(&ACCEPTED, "an AcceptedPlayer of \"Bob\"")?;
     let ServerMessage::AcceptedPlayer { player, .. } = &message else {
         return table.judge.broken(&ACCEPTED, || format!("{} came after the Join of \"Bob\"", show::message(&message)));
     };
@@ -85,50 +81,29 @@ pub(super) fn pieces(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut table = Table::open(context, judge, Setup { players: 1, length: 8, ..small(context) })?;
     let ann = table.connect("Ann")?;
     for byte in [0, 3, b'A', b'n'] {
-        send(&mut table, ann, &[byte]);
+        table.guests[ann].connection.send(&[byte]);
         // Someone who is served in between shows that the piece alone was read, and that nobody waits for the rest.
         let mut other = context.stranger(table.judge, &mut table.host, "a second client")?;
-        let by = context.options.deadline();
         let what = "Hello to a second client while the first has sent a part of a Join";
-        other.expect(table.judge, &PIECES, by, what)?;
+        other.expect(table.judge, &PIECES, context.options.deadline(), what)?;
     }
-    send(&mut table, ann, b"n");
+    table.guests[ann].connection.send(b"n");
     table.accepted(ann, "Ann", &PIECES)?;
     table.judge.check(&PIECES, true, String::new);
     table.start()?;
     // A Move in two pieces with a turn in between is played in the turn after its second piece.
     for _ in 0..2 {
         let way = table.any_way(0);
-        send(&mut table, ann, &[3]);
+        table.guests[ann].connection.send(&[3]);
         table.turn(&PIECES)?;
         if let Some(mirror) = &mut table.mirror {
             mirror.sent(0, &[Action::Move(way)]);
         }
-        send(&mut table, ann, &[number(way)]);
+        // The numbers of directions are those of their order.
+        table.guests[ann].connection.send(&[way as u8]);
         table.turn(&PIECES)?;
     }
     table.finish(&PLAYED_ONCE)
-}
-
-fn number(way: Direction) -> u8 {
-    (0..).zip(Direction::ALL).find(|(_, other)| *other == way).map_or(0, |(number, _)| number)
-}
-
-fn send(table: &mut Table<'_>, index: usize, bytes: &[u8]) {
-    if let Some(guest) = table.guests.get_mut(index) {
-        guest.connection.send(bytes);
-    }
-}
-
-// Waits until the server has closed a connection. What it sends before is of no interest.
-fn until_closed(guest: &mut Guest, by: Instant) -> bool {
-    loop {
-        match guest.next(by) {
-            Got::Closed => return true,
-            Got::Message(_) => {}
-            Got::Wrong(_) | Got::Nothing => return false,
-        }
-    }
 }
 
 /// Clients that send what is no message, in the lobby and in the game.
@@ -144,15 +119,21 @@ pub(super) fn wrong_bytes(context: &Context<'_>, judge: &mut Judge) -> Played {
     table.start()?;
     disconnected(context, &mut table, &[9], "the unknown tag 9", &BAD_BYTES)?;
     table.finish(&PLAYED_ONCE)?;
-    table.judge.check(&UNDISTURBED, true, String::new);
-    Ok(())
+    table.judge.require(&UNDISTURBED, true, String::new)
 }
 
 // Somebody sends wrong bytes and is disconnected; the others are still served.
 fn disconnected(context: &Context<'_>, table: &mut Table<'_>, bytes: &[u8], what: &str, rule: &'static Rule) -> Played {
     let mut guest = context.guest(table.judge, &mut table.host, "a client")?;
     guest.connection.send(bytes);
-    let closed = until_closed(&mut guest, context.options.deadline());
+    let by = context.options.deadline();
+    // What it is sent before is of no interest.
+    let closed = loop {
+        match guest.next(by) {
+            Got::Message(_) => {}
+            came => break matches!(came, Got::Closed),
+        }
+    };
     table.judge.check(rule, closed, || {
         format!(
             "a client sent {what} ({}) and its connection is still open; the server should close it",
@@ -162,7 +143,7 @@ fn disconnected(context: &Context<'_>, table: &mut Table<'_>, bytes: &[u8], what
     // It must be able to talk to others.
     let ended = table.host.run.exit(Instant::now());
     table.judge.require(&UNDISTURBED, ended.is_none(), || {
-        let how = status(ended.and_then(|exit| exit.code));
+        let how = ended.map_or_else(String::new, |exit| exit.to_string());
         format!("the server ended with {how} after a client had sent {what}")
     })?;
     for guest in &mut table.guests {
@@ -197,17 +178,13 @@ pub(super) fn bad_name(context: &Context<'_>, judge: &mut Judge) -> Played {
 /// As many clients as a server must be able to serve.
 pub(super) fn many(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut table = Table::open(context, judge, small(context))?;
-    let mut guests = vec![];
     for number in 1..=25 {
         let mut guest = context.stranger(table.judge, &mut table.host, &format!("client {number} of 25"))?;
-        let by = context.options.deadline();
-        guest.expect(table.judge, &MANY_CLIENTS, by, "Hello")?;
-        guests.push(guest);
+        guest.expect(table.judge, &MANY_CLIENTS, context.options.deadline(), "Hello")?;
+        table.guests.push(guest);
     }
-    table.guests = guests;
     table.join(24, "the last one")?;
-    table.judge.check(&MANY_CLIENTS, true, String::new);
-    Ok(())
+    table.judge.require(&MANY_CLIENTS, true, String::new)
 }
 
 pub(super) fn over_ipv6(context: &Context<'_>, judge: &mut Judge) -> Played {
@@ -227,8 +204,7 @@ pub(super) fn over_ipv6(context: &Context<'_>, judge: &mut Judge) -> Played {
     let second = table.connect("a client over IPv6")?;
     table.join(second, "six")?;
     table.join(first, "four")?;
-    table.judge.check(&IPV6, true, String::new);
-    Ok(())
+    table.judge.require(&IPV6, true, String::new)
 }
 
 /// Arguments that cannot be right.

@@ -9,10 +9,8 @@ use robots::{Action, Blast, Board, BombId, Event, Parameters, PlayerId, Position
 
 use super::{
     diagnosis::diagnose,
-    explanation::{Trial, Turn},
-    robot::Robot,
-    rules::{BLAST, BOMB_IDS, BOMB_TIMER, DRAWS, EVENT_ORDER, REBIRTH, UNITED},
-    turn_0::{self, Start},
+    explanation::{Robot, Trial, Turn},
+    rules::{BLAST, BOMB_IDS, BOMB_TIMER, DRAWS, EVENT_ORDER, NOT_RESET, REBIRTH, TURN_0, UNITED},
 };
 use crate::{
     judge::{Judge, Played},
@@ -37,15 +35,60 @@ pub(super) struct Mirror {
 }
 
 impl Mirror {
-    /// Judges turn 0. `known` is as in [`turn_0::judged`].
+    /// Judges turn 0, which places the robots and the blocks. `blocks` and `draws` are those of a server whose options are known,
+    /// `first` whether it is its first game.
     pub(super) fn begin(
         judge: &mut Judge,
         parameters: &Parameters,
         duration: Duration,
-        known: (Option<u16>, Option<Draws>, bool),
+        (blocks, mut draws, first): (Option<u16>, Option<Draws>, bool),
         events: &[Event],
     ) -> Played<Self> {
-        let Start { board, positions, draws } = turn_0::judged(judge, parameters, known, events)?;
+        let mut board = Board::new(parameters.size_x, parameters.size_y);
+        let mut positions = vec![];
+        for (index, event) in events.iter().enumerate() {
+            let right = match event {
+                Event::PlayerMoved { id, position } => {
+                    let due = usize::from(id.0) == positions.len() && positions.len() < parameters.players_count.into();
+                    positions.push(*position);
+                    due && index + 1 == positions.len() && board.contains(*position)
+                }
+                Event::BlockPlaced { position } => board.put_block(*position),
+                Event::BombPlaced { .. } | Event::BombExploded { .. } => false,
+            };
+            judge.require(&TURN_0, right, || {
+                let Parameters { size_x, size_y, players_count, .. } = parameters;
+                format!(
+                    "event {index} of turn 0 is {}; a PlayerMoved for each of {players_count} players by id and then a \
+                     BlockPlaced for each block would be right, on a board of {size_x} x {size_y} and no block twice",
+                    show::event(event)
+                )
+            })?;
+        }
+        let count = board.blocks().len();
+        judge.require(&TURN_0, positions.len() == usize::from(parameters.players_count), || {
+            format!("turn 0 places {} of {} players", positions.len(), parameters.players_count)
+        })?;
+        judge.require(&TURN_0, blocks.is_none_or(|blocks| count <= usize::from(blocks)), || {
+            format!("turn 0 has {count} blocks, and initial-blocks is {}", blocks.unwrap_or(0))
+        })?;
+        if let (Some(draws), Some(blocks)) = (&mut draws, blocks) {
+            let ids = PlayerId::all().zip(&positions).map(|(id, _)| id);
+            let mut right: Vec<_> = ids.map(|id| Event::PlayerMoved { id, position: draws.field(&board) }).collect();
+            let mut seen = BTreeSet::new();
+            for _ in 0..blocks {
+                let position = draws.field(&board);
+                if seen.insert(position) {
+                    right.push(Event::BlockPlaced { position });
+                }
+            }
+            let rule = if first { &DRAWS } else { &NOT_RESET };
+            judge.require(rule, events == right, || {
+                let place = events.iter().zip(&right).take_while(|(told, right)| told == right).count();
+                let from = |list: &[Event]| show::events(list.iter().skip(place).take(3));
+                format!("turn 0 has from event {place} on {}; {} would be right", from(events), from(&right))
+            })?;
+        }
         Ok(Self {
             board,
             robots: positions.into_iter().map(Robot::new).collect(),
@@ -64,9 +107,7 @@ impl Mirror {
     /// Notes that a player sends actions all at once.
     pub(super) fn sent(&mut self, seat: u8, actions: &[Action]) {
         self.bursts += 1;
-        if let Some(robot) = self.robots.get_mut(usize::from(seat)) {
-            robot.sent(actions, self.turn, self.bursts);
-        }
+        self.robots[usize::from(seat)].sent(actions, self.turn, self.bursts);
     }
 
     /// Whether an action must still be played.
@@ -144,9 +185,9 @@ impl Mirror {
             };
             self.bombs.remove(id);
             let blast = Blast::new(&self.board, center, self.radius);
-            let struck = |robot: &&(PlayerId, Position)| blast.contains(robot.1);
-            let standing: Vec<_> = PlayerId::all().zip(self.robots.iter().map(|robot| robot.position)).collect();
-            let robots: BTreeSet<_> = standing.iter().filter(struck).map(|(id, _)| *id).collect();
+            let standing: Vec<_> = self.robots.iter().map(|robot| robot.position).collect();
+            let struck = PlayerId::all().zip(&standing).filter(|(_, place)| blast.contains(**place));
+            let robots: BTreeSet<_> = struck.map(|(id, _)| id).collect();
             let blocks: BTreeSet<_> = blast.blocks().collect();
             let kept = same(robots_destroyed, &robots) && same(blocks_destroyed, &blocks);
             judge.require(rule, kept, || {
@@ -158,14 +199,12 @@ impl Mirror {
                     show::fields(&blocks),
                     show::field(center),
                     self.radius,
-                    show::fields(standing.iter().map(|(_, position)| position)),
+                    show::fields(&standing),
                     show::fields(&self.board.blocks().collect::<Vec<_>>()),
                 )
             })?;
             for id in &robots {
-                if let Some(robot) = self.robots.get_mut(usize::from(id.0)) {
-                    robot.hits += 1;
-                }
+                self.robots[usize::from(id.0)].hits += 1;
             }
             destroyed.extend(robots);
             hit.extend(blocks);
@@ -186,9 +225,7 @@ impl Mirror {
             self.board.remove_block(position);
         }
         for id in &destroyed {
-            if let Some(robot) = self.robots.get_mut(usize::from(id.0)) {
-                robot.score += 1;
-            }
+            self.robots[usize::from(id.0)].score += 1;
         }
         Ok(destroyed)
     }
@@ -203,8 +240,7 @@ impl Mirror {
         events: &[Event],
     ) -> Played {
         let mut splits = 0;
-        for (id, &(arrived, event)) in (0_u8..).zip(&fit.choices) {
-            let Some(robot) = self.robots.get_mut(usize::from(id)) else { continue };
+        for ((id, robot), &(arrived, event)) in (0..=u8::MAX).zip(&mut self.robots).zip(&fit.choices) {
             let pending = &mut robot.pending;
             if reborn.contains_key(&id) {
                 // They may have been dropped, or be late.
@@ -212,9 +248,9 @@ impl Mirror {
                     pending.optional = true;
                 }
             } else if event {
-                let burst = arrived.checked_sub(1).and_then(|last| pending.get(last)).map(|last| last.burst);
-                splits +=
-                    u32::from(pending.get(arrived).is_some_and(|next| Some(next.burst) == burst && !next.optional));
+                let burst = pending[..arrived].last().map(|last| last.burst);
+                let next = pending.get(arrived).filter(|next| !next.optional);
+                splits += u32::from(next.is_some_and(|next| Some(next.burst) == burst));
                 pending.drain(..arrived);
             } else {
                 // Without an effect one cannot tell whether they have arrived.

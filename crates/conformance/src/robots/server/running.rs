@@ -5,6 +5,7 @@ use std::{net::SocketAddr, time::Duration};
 use robots::{Action, ServerMessage};
 
 use super::{
+    lobby::small,
     rules::{BUSY, HELLO, LATE},
     setup::{Host, Setup},
     table::Table,
@@ -20,18 +21,8 @@ const TURNS: u16 = 20;
 /// Joins until a game starts, and plays its first turns.
 pub(super) fn play(context: &Context<'_>, judge: &mut Judge, address: SocketAddr) -> Played {
     let run = context.launcher.start(&[])?;
-    let known = Setup {
-        bomb_timer: 1,
-        players: 1,
-        // Nobody knows how long its turns are.
-        duration: context.options.patience * 6,
-        radius: 0,
-        blocks: 0,
-        length: 0,
-        name: "",
-        seed: 0,
-        size: (1, 1),
-    };
+    // Nobody knows how long its turns are. All else is taken from its Hello.
+    let known = Setup { duration: context.options.patience * 6, ..small(context) };
     let mut host = Host { run, address, parameters: known.parameters()? };
     let mut first = context.stranger(judge, &mut host, "the first client")?;
     let hello = first.expect(judge, &HELLO, context.options.deadline(), "a Hello right after the connection")?;
@@ -41,7 +32,7 @@ pub(super) fn play(context: &Context<'_>, judge: &mut Judge, address: SocketAddr
     drop(first);
     host.parameters = parameters;
     let (players, length) = (host.parameters.players_count, host.parameters.game_length);
-    let mut table = Table::at(context, judge, host, known, None, None);
+    let mut table = Table::at(context, judge, host, known, false);
     let mut probe = context.guest(table.judge, &mut table.host, "a client")?;
     // Players who wait there already, or a game that goes on, leave nothing to test here.
     if !matches!(probe.next(std::time::Instant::now() + Duration::from_millis(300)), super::setup::Got::Nothing) {

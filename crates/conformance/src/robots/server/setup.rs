@@ -14,13 +14,9 @@ use crate::{
     launch::{Run, free_tcp_port},
     net::Connection,
     report::Rule,
-    robots::{
-        context::{Context, status},
-        show,
-    },
+    robots::{context::Context, show},
 };
 
-#[derive(Clone, Debug)]
 pub(super) struct Setup {
     pub(super) bomb_timer: u16,
     pub(super) players: u8,
@@ -100,29 +96,15 @@ impl Context<'_> {
 
     /// Connects to a server, whatever it says.
     pub(super) fn stranger(&self, judge: &mut Judge, host: &mut Host, label: &str) -> Played<Guest> {
-        let by = self.options.deadline();
-        let step = Duration::from_millis(200);
-        let opened = loop {
-            let opened = Connection::open(host.address, by.min(Instant::now() + step));
-            let ended = host.run.exit(Instant::now());
-            if opened.is_ok() || ended.is_some() || Instant::now() >= by {
-                break opened.map_err(|error| match ended {
-                    Some(exit) => format!("the server had ended with {}", status(exit.code)),
-                    None => format!("connecting to {} failed: {error}", host.address),
-                });
-            }
-        };
-        match opened {
-            Ok(connection) => {
-                judge.check(&LISTENS, true, String::new);
-                let local = connection.local_addr()?;
-                Ok(Guest { connection, incoming: Incoming::default(), label: label.to_owned(), local, seat: None })
-            }
-            Err(error) => {
-                self.hopeless.set(true);
-                judge.broken(&LISTENS, || format!("{label} could not connect: {error}"))
-            }
-        }
+        let opened = Connection::to_server(&mut *host.run, host.address, self.options.deadline());
+        self.hopeless.set(opened.is_err());
+        let opened = opened.map_err(|error| match host.run.exit(Instant::now()) {
+            Some(exit) => format!("{label} could not connect: the server had ended with {exit}"),
+            None => format!("{label} could not connect: connecting to {} failed: {error}", host.address),
+        });
+        let connection = judge.expect(&LISTENS, opened)?;
+        let local = connection.stream.local_addr()?;
+        Ok(Guest { connection, incoming: Incoming::default(), label: label.to_owned(), local, seat: None })
     }
 }
 

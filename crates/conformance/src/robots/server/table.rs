@@ -1,6 +1,6 @@
 //! A server and all connections to it, which are told the same.
 
-use std::{net::SocketAddr, time::Instant};
+use std::net::SocketAddr;
 
 use robots::{Action, ClientMessage, Direction, Event, Player, PlayerId, Position, ServerMessage};
 
@@ -52,25 +52,14 @@ fn canonical(message: &ServerMessage) -> ServerMessage {
 impl<'a> Table<'a> {
     pub(super) fn open(context: &'a Context<'a>, judge: &'a mut Judge, setup: Setup) -> Played<Self> {
         let host = context.host(&setup)?;
-        let (draws, blocks) = (Some(Draws(setup.seed)), Some(setup.blocks));
-        Ok(Self::at(context, judge, host, setup, draws, blocks))
+        Ok(Self::at(context, judge, host, setup, true))
     }
 
-    /// A server that is there already.
-    pub(super) fn at(
-        context: &'a Context<'a>,
-        judge: &'a mut Judge,
-        host: Host,
-        setup: Setup,
-        draws: Option<Draws>,
-        blocks: Option<u16>,
-    ) -> Self {
+    /// A server that is there already, and whose seed and blocks may be `known`.
+    pub(super) fn at(context: &'a Context<'a>, judge: &'a mut Judge, host: Host, setup: Setup, known: bool) -> Self {
+        let (draws, blocks) = (known.then_some(Draws(setup.seed)), known.then_some(setup.blocks));
         let (guests, players, log) = (vec![], vec![], vec![]);
         Self { context, judge, host, setup, guests, players, mirror: None, log, draws, blocks, games: 0 }
-    }
-
-    fn by(&self) -> Instant {
-        self.context.options.deadline()
     }
 
     /// Connects somebody, who is told what all others were told. Returns its index.
@@ -78,8 +67,7 @@ impl<'a> Table<'a> {
         let mut guest = self.context.guest(self.judge, &mut self.host, label)?;
         let rule = if self.mirror.is_some() { &LATE } else { &NEWCOMER };
         for (index, right) in self.log.iter().enumerate() {
-            let by = self.context.options.deadline();
-            let told = guest.expect(self.judge, rule, by, &show::message(right))?;
+            let told = guest.expect(self.judge, rule, self.context.options.deadline(), &show::message(right))?;
             self.judge.require(rule, canonical(&told) == canonical(right), || {
                 let number = index + 2;
                 format!(
@@ -94,10 +82,11 @@ impl<'a> Table<'a> {
     }
 
     /// Takes the next message to everybody, which must be the same.
-    pub(super) fn broadcast(&mut self, rule: &'static Rule, by: Instant, what: &str) -> Played<ServerMessage> {
+    pub(super) fn broadcast(&mut self, rule: &'static Rule, what: &str) -> Played<ServerMessage> {
+        let by = self.context.options.deadline() + self.setup.duration;
         let mut told: Option<ServerMessage> = None;
         for guest in &mut self.guests {
-            let message = guest.expect(self.judge, rule, by.max(Instant::now() + self.setup.duration), what)?;
+            let message = guest.expect(self.judge, rule, by, what)?;
             match &told {
                 None => told = Some(message),
                 Some(first) => {
@@ -108,15 +97,12 @@ impl<'a> Table<'a> {
                 }
             }
         }
-        match told {
-            Some(message) => Ok(message),
-            None => Err(anyhow::anyhow!("nobody is connected").into()),
-        }
+        told.ok_or_else(|| anyhow::anyhow!("nobody is connected").into())
     }
 
     /// Somebody sends Join.
     pub(super) fn ask(&mut self, index: usize, name: &str) -> Played {
-        Ok(self.guests.get_mut(index).map_or(Ok(()), |guest| guest.join(name))?)
+        Ok(self.guests[index].join(name)?)
     }
 
     /// Somebody sends Join; everybody is told.
@@ -132,7 +118,7 @@ impl<'a> Table<'a> {
 
     /// Everybody is told that somebody has joined.
     pub(super) fn accepted(&mut self, index: usize, name: &str, rule: &'static Rule) -> Played {
-        let message = self.broadcast(rule, self.by(), &format!("an AcceptedPlayer of \"{name}\""))?;
+        let message = self.broadcast(rule, &format!("an AcceptedPlayer of \"{name}\""))?;
         let due = self.players.len();
         let ServerMessage::AcceptedPlayer { id, player } = &message else {
             return self.judge.broken(rule, || {
@@ -153,7 +139,8 @@ impl<'a> Table<'a> {
                 player.address
             )
         });
-        if let (Some(address), Some(guest)) = (address, self.guests.get_mut(index)) {
+        if let Some(address) = address {
+            let guest = &mut self.guests[index];
             let (told, local) = (plain(address), plain(guest.local));
             self.judge.check(&ADDRESS_OF_PEER, told == local, || {
                 format!("the address of \"{name}\" is {told}; its end of the connection is {local}")
@@ -167,7 +154,7 @@ impl<'a> Table<'a> {
 
     /// The lobby is full: everybody is told that the game starts, and turn 0.
     pub(super) fn start(&mut self) -> Played {
-        let message = self.broadcast(&GAME_STARTED, self.by(), "GameStarted")?;
+        let message = self.broadcast(&GAME_STARTED, "GameStarted")?;
         let kept = match &message {
             ServerMessage::GameStarted { players } => {
                 players.iter().map(|(id, player)| (*id, player)).eq(PlayerId::all().zip(&self.players))
@@ -178,7 +165,7 @@ impl<'a> Table<'a> {
             let right = show::value(&self.players);
             format!("{} came; GameStarted with the accepted players {right} would be right", show::message(&message))
         })?;
-        let turn = self.broadcast(&GAME_STARTED, self.by(), "turn 0")?;
+        let turn = self.broadcast(&GAME_STARTED, "turn 0")?;
         let ServerMessage::Turn { turn: 0, events } = &turn else {
             return self.judge.broken(&GAME_STARTED, || {
                 format!("{} came behind GameStarted; turn 0 would be right", show::message(&turn))
@@ -195,7 +182,7 @@ impl<'a> Table<'a> {
 
     /// Somebody sends actions all at once.
     pub(super) fn act(&mut self, index: usize, actions: &[Action]) {
-        let Some(guest) = self.guests.get_mut(index) else { return };
+        let guest = &mut self.guests[index];
         if let (Some(seat), Some(mirror)) = (guest.seat, &mut self.mirror) {
             mirror.sent(seat, actions);
         }
@@ -205,7 +192,7 @@ impl<'a> Table<'a> {
     /// The next turn, which shows whether `focus` is kept.
     pub(super) fn turn(&mut self, focus: &'static Rule) -> Played {
         let Some(due) = self.mirror.as_ref().map(|mirror| mirror.turn + 1) else { return Ok(()) };
-        let message = self.broadcast(&TURN_NUMBERS, self.by() + self.setup.duration, &format!("turn {due}"))?;
+        let message = self.broadcast(&TURN_NUMBERS, &format!("turn {due}"))?;
         let (number, events) = match &message {
             ServerMessage::Turn { turn, events } => (Some(*turn), &**events),
             _ => (None, &[][..]),
@@ -242,8 +229,7 @@ impl<'a> Table<'a> {
 
     /// Where the robot of a player stands.
     pub(super) fn robot(&self, seat: usize) -> Position {
-        let robot = self.mirror.as_ref().and_then(|mirror| mirror.robots.get(seat));
-        robot.map_or(Position { x: 0, y: 0 }, |robot| robot.position)
+        self.mirror.as_ref().map_or(Position::new(0, 0), |mirror| mirror.robots[seat].position)
     }
 
     /// A direction in which the robot of a player can go, if there is one.
@@ -265,7 +251,7 @@ impl<'a> Table<'a> {
 
     /// Everybody is told that the game is over.
     pub(super) fn ended(&mut self) -> Played {
-        let message = self.broadcast(&ENDED, self.by(), "GameEnded")?;
+        let message = self.broadcast(&ENDED, "GameEnded")?;
         let ServerMessage::GameEnded { scores } = &message else {
             return self.judge.broken(&ENDED, || {
                 let length = self.host.parameters.game_length;
@@ -296,8 +282,7 @@ impl<'a> Table<'a> {
     /// A game whose turns are counted and not judged. `rule` is broken if it does not go on.
     pub(super) fn blind_game(&mut self, rule: &'static Rule) -> Played {
         for what in ["GameStarted", "turn 0", "turn 1", "GameEnded"] {
-            let by = self.by();
-            let message = self.broadcast(rule, by, what)?;
+            let message = self.broadcast(rule, what)?;
             let right = match &message {
                 ServerMessage::GameStarted { .. } => what == "GameStarted",
                 ServerMessage::Turn { turn, .. } => what == format!("turn {turn}"),
