@@ -1,4 +1,4 @@
-//! Who is here without a seat, and who gets in: the same for the lobby and for a table by itself.
+//! Who is here without a seat, and who gets in.
 
 use alloc::format;
 use bytes::Bytes;

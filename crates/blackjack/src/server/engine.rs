@@ -108,7 +108,7 @@ impl Engine for Server {
         };
         let count = |count| u32::try_from(count).unwrap_or(u32::MAX);
         let seats = self.config.tables.saturating_mul(count(self.config.players));
-        let taken: u32 = self.tables().map(|table| table.status().taken).sum();
+        let taken: u32 = self.tables().map(|table| count(table.taken())).sum();
         // A table is opened only for a full number of players; before the first, those who wait have its seats.
         let waiting = if phase == Phase::Lobby { count(self.queue.len()) } else { 0 };
         Status { phase, taken: taken.saturating_add(waiting).min(seats), seats }

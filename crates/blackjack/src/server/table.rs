@@ -1,15 +1,11 @@
 //! A table with its seats and its pacing: who is asked, and who is told what when.
 //!
-//! A table is an [`Engine`](netcore::Engine) by itself, so it can be a room of its own: whoever joins gets the lowest free seat, and the game
-//! begins when all are taken. A [`Server`](crate::Server) has many and fills them with those who wait.
-//!
 //! - A seat is told what its [`View`](crate::view::View) holds and what it was not told yet, so the hole card cannot get into a message.
 //! - To a text client messages go out one by one with a pause between them, since many such clients take whatever one
 //!   read brings for one message. The first after a message of the client goes at once. A question counts as asked when
 //!   it leaves, and only then can it be answered.
 //! - Whoever sends what was not asked for, does not answer in time, or leaves in the middle of a hand, loses that hand and
 //!   is sent away. Nobody waits for it longer than the time limit of an answer.
-//! - Whoever looks on is sent a [`TableView`] when something has changed, at most ten a second.
 //! - A seat that has lost track hears the last round again, and the one that is played from BEGIN: the last result may have been
 //!   sent to a connection that was gone. There is never more than one such result, since a seat has to answer before the next.
 //! - When the server was killed and goes on, the round is called off and seats are held for those who had them, see
@@ -20,7 +16,6 @@
 //!
 //! Sources: the requirements of the course's project, "Dealer"; what happens on trouble is our own.
 
-mod engine;
 mod interruption;
 mod leaving;
 mod rounds;
@@ -35,19 +30,16 @@ use leaving::left;
 use seat::{Pace, Seat, label};
 pub(super) use state::TableState;
 
-use super::{
-    admission::Admission,
-    fault::{Fault, note},
-};
+use super::fault::{Fault, note};
 use crate::{
-    config::{Config, ConfigError},
+    config::Config,
     game::{Action, Game, MAX_SEATS, Round, Standings},
     name::Name,
     protocol::{DealerMessage, Dialect, PlayerMessage},
     view::{SeatView, TableView},
 };
 
-/// A table, those who sit at it, and those who look on.
+/// A table of a [`Server`](crate::Server), and those who sit at it.
 #[derive(Debug, Clone)]
 pub struct Table {
     config: Config,
@@ -59,10 +51,6 @@ pub struct Table {
     // None before all seats are taken.
     game: Option<Game>,
     ended: Option<Outcome>,
-    // Stopped, to be resumed later.
-    suspended: bool,
-    // What only a table by itself has: a lobby does this for all of its tables.
-    admission: Admission,
     // Closed peers and the result, for the lobby that owns this table.
     closed: Vec<PeerId>,
     result: Option<Standings>,
@@ -71,26 +59,18 @@ pub struct Table {
 
 impl Table {
     /// An empty table. The number selects its cards and is its name.
-    ///
-    /// # Errors
-    /// [`ConfigError`] when a number is out of its range.
-    pub fn new(config: Config, number: u32) -> Result<Self, ConfigError> {
-        config.check()?;
-        let mut table = Self {
+    pub(super) const fn new(config: Config, number: u32) -> Self {
+        Self {
             config,
             number,
             seats: [const { None }; MAX_SEATS],
             held: [None; MAX_SEATS],
             game: None,
             ended: None,
-            suspended: false,
-            admission: Admission::new(),
             closed: Vec::new(),
             result: None,
             fingerprint: 0,
-        };
-        table.take_fingerprint();
-        Ok(table)
+        }
     }
 
     /// Its number, from 1 at a dealer of many.
@@ -134,9 +114,10 @@ impl Table {
         }
     }
 
-    /// Whether a seat is there for somebody who wants one.
-    pub(crate) fn has_room(&self) -> bool {
-        self.phase() == Phase::Lobby && self.free_seat().is_some()
+    /// Seats that somebody has, or that are held.
+    pub(crate) fn taken(&self) -> usize {
+        let seated = self.seats.iter().flatten().filter(|seat| !seat.leaving).count();
+        seated + self.held.iter().flatten().count()
     }
 
     /// Whether it is over and everybody who sat there has heard so.

@@ -32,7 +32,7 @@ impl Server {
             && self.ended.is_none()
         {
             let Some(number) = self.begun.checked_add(1) else { return };
-            let Ok(mut table) = Table::new(self.config, number) else { return };
+            let mut table = Table::new(self.config, number);
             self.begun = number;
             self.playing += 1;
             for _ in 0..players {

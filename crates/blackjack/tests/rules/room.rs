@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt::Write, time::Duration};
 use blackjack::{Blackjack, Config, DealerMessage, Dialect, PlayerMessage, Seed, Server, protocol::DealerDecoder};
 use bytes::BytesMut;
 use netcore::{
-    Engine, GameEvent, Gone, Hosted, Input, Leave, Link, Outbox, Output, PeerId, Progress, Recorded as _, Role,
+    GameEvent, Gone, Hosted, Input, Leave, Link, Outbox, Output, PeerId, Progress, Recorded as _, Role,
     Room as _, Time, To,
 };
 
@@ -24,7 +24,7 @@ pub(crate) enum Step {
 pub(crate) type Recorded = (Time, Step, Vec<Output>, u64);
 
 /// Hands one step to a dealer. Gives what comes out, and the bytes that were not taken: they are the front of what comes next.
-pub(crate) fn take<E: Engine>(hosted: &mut Hosted<E>, now: Time, step: &Step) -> (Vec<Output>, Vec<u8>) {
+pub(crate) fn take(hosted: &mut Hosted<Server>, now: Time, step: &Step) -> (Vec<Output>, Vec<u8>) {
     let mut out = Outbox::new();
     let input = match *step {
         Step::Connected(peer, role, link, ref address) => {
@@ -57,8 +57,8 @@ struct Wire {
 }
 
 /// A server, its clock, and everybody who is connected or was.
-pub(crate) struct Room<E: Engine<Protocol = Blackjack> = Server> {
-    pub(crate) hosted: Hosted<E>,
+pub(crate) struct Room {
+    pub(crate) hosted: Hosted<Server>,
     pub(crate) now: Time,
     wires: BTreeMap<String, Wire>,
     names: BTreeMap<PeerId, String>,
@@ -86,7 +86,18 @@ pub(crate) fn two(rounds: u32) -> Config {
 
 impl Room {
     pub(crate) fn new(config: Config) -> Self {
-        Self::of(Server::new(config).expect("tests set servers up that can be"))
+        Self {
+            hosted: Hosted::new(Server::new(config).expect("tests set servers up that can be")),
+            now: Time::ZERO,
+            wires: BTreeMap::new(),
+            names: BTreeMap::new(),
+            next_peer: 0,
+            log: vec![],
+            progress: vec![],
+            printed: vec![],
+            events: vec![],
+            record: None,
+        }
     }
 
     /// A room in which these have joined, in text.
@@ -174,23 +185,6 @@ impl Room {
         let expected = expected.join("\n") + "\n";
         assert!(got == expected, "\n--- expected\n{expected}\n--- got\n{got}");
     }
-}
-
-impl<E: Engine<Protocol = Blackjack>> Room<E> {
-    pub(crate) fn of(engine: E) -> Self {
-        Self {
-            hosted: Hosted::new(engine),
-            now: Time::ZERO,
-            wires: BTreeMap::new(),
-            names: BTreeMap::new(),
-            next_peer: 0,
-            log: vec![],
-            progress: vec![],
-            printed: vec![],
-            events: vec![],
-            record: None,
-        }
-    }
 
     /// All connections are lost with the server.
     pub(crate) fn lose_everybody(&mut self) {
@@ -219,7 +213,7 @@ impl<E: Engine<Protocol = Blackjack>> Room<E> {
         wires.map(|(who, wire)| (who.clone(), wire.incoming.split().to_vec())).collect()
     }
 
-    pub(crate) fn server(&self) -> &E {
+    pub(crate) fn server(&self) -> &Server {
         self.hosted.engine()
     }
 

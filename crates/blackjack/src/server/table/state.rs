@@ -50,7 +50,7 @@ impl Table {
     pub(in crate::server) fn restore(config: Config, state: TableState) -> Result<Self, StateError> {
         let TableState { number, ended, game, places } = state;
         let game = Game::restore(&config, number, game)?;
-        let mut table = Self::new(config, number).map_err(|_| "a table that cannot be set up")?;
+        let mut table = Self::new(config, number);
         if places.len() != config.players {
             return Err("a table with another number of seats".into());
         }
