@@ -11,7 +11,9 @@ use crate::protocol::{Blackjack, Request};
 
 impl Server {
     fn elapsed(&mut self, now: Time, out: &mut Outbox) {
-        self.admission.elapse(now, out);
+        while let Some(peer) = self.pending.late(now) {
+            self.turn_away(peer, &Fault::NoJoin, out);
+        }
         while let Some((table, seat)) = self.held.late(now) {
             self.at(now, table, out, |table, out| table.give_up(now, seat, out));
         }
@@ -33,8 +35,8 @@ impl Server {
             self.accounts = Some(accounts);
         }
         let ended = self.ended.is_some();
-        if self.admission.watchers.changed(now, ended) {
-            self.admission.watchers.show_or_dismiss(now, &self.view().to_bytes(), ended, out);
+        if self.watchers.changed(now, ended) {
+            self.watchers.show_or_dismiss(now, &self.view().to_bytes(), ended, out);
         }
     }
 }
@@ -69,25 +71,25 @@ impl Engine for Server {
     fn deadline(&self) -> Option<Time> {
         let tables = self.alarms.first().map(|&(at, _)| at);
         let accounts = self.accounts.as_ref().map(Accounts::due).filter(|_| self.outcome().is_none());
-        [tables, self.admission.pending.deadline(), self.held.deadline(), self.admission.watchers.deadline(), accounts]
+        [tables, self.pending.deadline(), self.held.deadline(), self.watchers.deadline(), accounts]
             .into_iter()
             .flatten()
             .min()
     }
 
     fn outcome(&self) -> Option<Outcome> {
-        if self.suspended { Some(Outcome::Stopped) } else { self.ended.filter(|_| self.admission.places.is_empty()) }
+        if self.suspended { Some(Outcome::Stopped) } else { self.ended.filter(|_| self.places.is_empty()) }
     }
 
     fn digest(&self) -> u64 {
         let mut fingerprint = Fingerprint::new();
         for part in [
             self.digest.value(),
-            self.admission.places.fingerprint(),
-            self.admission.pending.fingerprint(),
+            self.places.fingerprint(),
+            self.pending.fingerprint(),
             self.held.fingerprint(),
             self.queue.fingerprint(),
-            self.admission.watchers.fingerprint(),
+            self.watchers.fingerprint(),
             self.printer.fingerprint(),
             self.accounts.as_ref().map_or(0, Accounts::fingerprint),
             self.rounds,

@@ -86,13 +86,13 @@ impl Recorded for Server {
             })
         });
         ServerState {
-            clients: self.admission.places.state(),
-            strangers: self.admission.pending.state(),
+            clients: self.places.state(),
+            strangers: self.pending.state(),
             waiting: waiting.collect(),
             queue: self.queue.state(),
             tables: self.tables.values().filter_map(entry).collect(),
             held: held.collect(),
-            audience: self.admission.watchers.state(),
+            audience: self.watchers.state(),
             begun: self.begun,
             complete: self.complete,
             rounds: self.rounds,
@@ -105,9 +105,9 @@ impl Recorded for Server {
 
     fn restore(setup: Config, state: ServerState) -> Result<Self, StateError> {
         let mut server = Self::from_setup(setup)?;
-        server.admission.places = Places::restore(MAX_CLIENTS, state.clients)?;
-        server.admission.pending = Pending::restore(state.strangers)?;
-        server.admission.watchers = Watchers::restore(state.audience)?;
+        server.places = Places::restore(MAX_CLIENTS, state.clients)?;
+        server.pending = Pending::restore(state.strangers)?;
+        server.watchers = Watchers::restore(state.audience)?;
         server.printer = state.printer.restored(&setup)?;
         server.accounts = state.accounts;
         if setup.accounts.is_some() != state.accounts.is_some() {
@@ -197,7 +197,7 @@ impl Server {
         let mut hosts: BTreeMap<PeerId, HostId> = BTreeMap::new();
         for (host, peer) in self.queue.clients() {
             let waits = matches!(self.guests.get(&peer), Some(Guest::Waiting { .. }));
-            if !waits || self.admission.places.host(peer) != Some(host) || hosts.insert(peer, host).is_some() {
+            if !waits || self.places.host(peer) != Some(host) || hosts.insert(peer, host).is_some() {
                 return Err("a queue of those who do not wait".into());
             }
         }
@@ -207,15 +207,12 @@ impl Server {
 
     // Every client is in one place: not joined yet, in the queue or at a table.
     fn check_clients(&self) -> Result<(), StateError> {
-        let pending = self.admission.pending.peers();
-        let inside = self
-            .guests
-            .keys()
-            .filter(|&&peer| self.admission.places.host(peer).is_some() && !self.admission.pending.has(peer))
-            .count();
-        let outside = pending.iter().filter(|&&peer| self.admission.places.host(peer).is_some()).count();
-        let all = self.admission.places.peers().count();
-        let watches = self.admission.places.peers().any(|peer| self.admission.watchers.has(peer));
+        let pending = self.pending.peers();
+        let has_place = |peer: PeerId| self.places.host(peer).is_some();
+        let inside = self.guests.keys().filter(|&&peer| has_place(peer) && !self.pending.has(peer)).count();
+        let outside = pending.iter().filter(|&&peer| has_place(peer)).count();
+        let all = self.places.peers().count();
+        let watches = self.places.peers().any(|peer| self.watchers.has(peer));
         let gone = self.ended.is_some() && (!pending.is_empty() || self.queue.len() > 0);
         if inside == self.guests.len() && outside == pending.len() && inside + outside == all && !watches && !gone {
             Ok(())

@@ -65,7 +65,7 @@ impl Server {
         let Some(entry) = self.tables.get_mut(&number) else { return };
         for peer in entry.table.take_closed() {
             self.guests.remove(&peer);
-            self.admission.places.leave(peer);
+            self.places.leave(peer);
         }
         self.digest.toggle_fact(entry.fingerprint);
         entry.table.take_fingerprint();
