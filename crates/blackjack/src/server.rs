@@ -137,7 +137,7 @@ impl Server {
         LobbyView {
             playing: self.playing,
             tables: self.config.tables,
-            waiting: u32::try_from(self.queue.len()).unwrap_or(u32::MAX),
+            waiting: u32::try_from(self.queue.waiting).unwrap_or(u32::MAX),
             rounds: self.rounds,
             shown: self.tables().take(MAX_SHOWN).map(Table::view).collect(),
         }

@@ -13,7 +13,7 @@ use super::{Server, fault::note};
 /// When the next account is due, and what the last one reported.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Accounts {
-    due: Time,
+    pub(super) due: Time,
     last: Time,
     rounds: u64,
 }
@@ -21,10 +21,6 @@ pub(super) struct Accounts {
 impl Accounts {
     pub(super) fn new(every: Duration) -> Self {
         Self { due: Time::ZERO.plus(every), last: Time::ZERO, rounds: 0 }
-    }
-
-    pub(super) const fn due(&self) -> Time {
-        self.due
     }
 
     /// Gives an account if it is due; the next one is due after `every`.

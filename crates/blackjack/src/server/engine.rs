@@ -70,7 +70,7 @@ impl Engine for Server {
 
     fn deadline(&self) -> Option<Time> {
         let tables = self.alarms.first().map(|&(at, _)| at);
-        let accounts = self.accounts.as_ref().map(Accounts::due).filter(|_| self.outcome().is_none());
+        let accounts = self.accounts.as_ref().map(|accounts| accounts.due).filter(|_| self.outcome().is_none());
         [tables, self.pending.deadline(), self.held.deadline(), self.watchers.deadline(), accounts]
             .into_iter()
             .flatten()
@@ -85,9 +85,9 @@ impl Engine for Server {
         let mut fingerprint = Fingerprint::new();
         for part in [
             self.digest.value(),
-            self.places.fingerprint(),
-            self.pending.fingerprint(),
-            self.held.fingerprint(),
+            self.places.digest.value(),
+            self.pending.digest.value(),
+            self.held.digest.value(),
             self.queue.fingerprint(),
             self.watchers.fingerprint(),
             self.printer.fingerprint(),
@@ -112,7 +112,7 @@ impl Engine for Server {
         let seats = self.config.tables.saturating_mul(count(self.config.players));
         let taken: u32 = self.tables().map(|table| count(table.taken())).sum();
         // A table is opened only for a full number of players; before the first, those who wait have its seats.
-        let waiting = if phase == Phase::Lobby { count(self.queue.len()) } else { 0 };
+        let waiting = if phase == Phase::Lobby { count(self.queue.waiting) } else { 0 };
         Status { phase, taken: taken.saturating_add(waiting).min(seats), seats }
     }
 

@@ -15,7 +15,7 @@ pub(super) struct Held {
     places: BTreeSet<(HostId, Name, Place)>,
     dues: BTreeMap<(Time, Place), (HostId, Name)>,
     by_place: BTreeMap<Place, (HostId, Time)>,
-    digest: Digest,
+    pub(super) digest: Digest,
 }
 
 impl Held {
@@ -57,10 +57,6 @@ impl Held {
     /// For whom a seat is held, and until when.
     pub(super) fn at(&self, place: Place) -> Option<(HostId, Time)> {
         self.by_place.get(&place).copied()
-    }
-
-    pub(super) const fn fingerprint(&self) -> u64 {
-        self.digest.value()
     }
 }
 

@@ -11,7 +11,7 @@ use netcore::{Digest, Fingerprint, PeerId, StateError, Time};
 pub(crate) struct Pending {
     deadlines: BTreeMap<PeerId, Time>,
     by_deadline: BTreeSet<(Time, PeerId)>,
-    digest: Digest,
+    pub(super) digest: Digest,
 }
 
 impl Pending {
@@ -64,10 +64,6 @@ impl Pending {
     /// All clients.
     pub(crate) fn peers(&self) -> Vec<PeerId> {
         self.deadlines.keys().copied().collect()
-    }
-
-    pub(crate) const fn fingerprint(&self) -> u64 {
-        self.digest.value()
     }
 }
 

@@ -34,7 +34,8 @@ pub(super) struct Queue {
     served: BTreeSet<HostId>,
     // The source of numbers for peers and lines.
     next: u64,
-    waiting: usize,
+    // How many wait.
+    pub(super) waiting: usize,
     digest: Digest,
 }
 
@@ -57,11 +58,6 @@ struct LineState {
 const MAX_SERVED: usize = MAX_CLIENTS;
 
 impl Queue {
-    /// How many wait.
-    pub(super) const fn len(&self) -> usize {
-        self.waiting
-    }
-
     /// Somebody waits.
     pub(super) fn push(&mut self, host: HostId, peer: PeerId) {
         let number = self.number();
@@ -266,7 +262,7 @@ mod tests {
                     }
                     Step::Remove(_) => continue,
                 }
-                prop_assert_eq!(queue.len(), waiting.len());
+                prop_assert_eq!(queue.waiting, waiting.len());
                 prop_assert!(queue.fingerprint() != before || waiting.is_empty());
                 let order = order(queue.clone());
                 for &(host, peer) in &waiting {

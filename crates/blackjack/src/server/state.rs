@@ -150,7 +150,7 @@ impl Server {
         for peer in table.peers() {
             self.admit(peer, Guest::Seated { table: number })?;
         }
-        self.playing += u32::from(table.ended().is_none());
+        self.playing += u32::from(table.ended.is_none());
         self.alarms.extend(alarm.map(|alarm| (alarm, number)));
         let fingerprint = entry_fingerprint(&table);
         self.digest.toggle_fact(fingerprint);
@@ -213,7 +213,7 @@ impl Server {
         let outside = pending.iter().filter(|&&peer| has_place(peer)).count();
         let all = self.places.peers().count();
         let watches = self.places.peers().any(|peer| self.watchers.has(peer));
-        let gone = self.ended.is_some() && (!pending.is_empty() || self.queue.len() > 0);
+        let gone = self.ended.is_some() && (!pending.is_empty() || self.queue.waiting > 0);
         if inside == self.guests.len() && outside == pending.len() && inside + outside == all && !watches && !gone {
             Ok(())
         } else {

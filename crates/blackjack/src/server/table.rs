@@ -23,7 +23,6 @@ mod seat;
 mod state;
 
 use alloc::{format, string::ToString, vec::Vec};
-use core::mem;
 use netcore::{Fingerprint, GameEvent, Occupant, Outbox, Outcome, PeerId, Phase, Severity, Time};
 
 use leaving::left;
@@ -50,11 +49,13 @@ pub struct Table {
     held: [Option<PeerId>; MAX_SEATS],
     // None before all seats are taken.
     game: Option<Game>,
-    ended: Option<Outcome>,
+    // How it ended.
+    pub(super) ended: Option<Outcome>,
     // Closed peers and the result, for the lobby that owns this table.
-    closed: Vec<PeerId>,
-    result: Option<Standings>,
-    fingerprint: u64,
+    pub(super) closed: Vec<PeerId>,
+    pub(super) result: Option<Standings>,
+    // As of the last `take_fingerprint`.
+    pub(super) fingerprint: u64,
 }
 
 impl Table {
@@ -123,26 +124,6 @@ impl Table {
     /// Whether it is over and everybody who sat there has heard so.
     pub(crate) fn is_empty(&self) -> bool {
         self.ended.is_some() && self.seats.iter().all(Option::is_none)
-    }
-
-    /// Takes the peers whose connections were closed since the last call.
-    pub(crate) fn take_closed(&mut self) -> Vec<PeerId> {
-        mem::take(&mut self.closed)
-    }
-
-    /// Takes the standings, once, when the table is over.
-    pub(crate) const fn take_result(&mut self) -> Option<Standings> {
-        self.result.take()
-    }
-
-    /// How it ended; none before it has.
-    pub(crate) const fn ended(&self) -> Option<Outcome> {
-        self.ended
-    }
-
-    /// Whether all players had left when it ended, played to its end or not.
-    pub(crate) fn is_deserted(&self) -> bool {
-        self.game.as_ref().is_some_and(Game::is_deserted)
     }
 
     fn free_seat(&self) -> Option<usize> {
@@ -257,11 +238,6 @@ impl Table {
                 return self.close(number, out);
             }
         }
-    }
-
-    /// The fingerprint, as of the last [`take_fingerprint`](Self::take_fingerprint).
-    pub(crate) const fn fingerprint(&self) -> u64 {
-        self.fingerprint
     }
 
     /// Recomputes the fingerprint.

@@ -1,9 +1,10 @@
 //! The tables of a dealer: when they begin, what happens at them, and when the last one is over.
 
+use core::mem;
 use netcore::{Fingerprint, Outbox, Outcome, Time};
 
 use super::{Guest, Server, table::Table};
-use crate::config::Config;
+use crate::{config::Config, game::Game};
 
 // A table and its alarm. The alarm is changed only when the table's deadline moves forward, so an answer in time, which moves
 // it back, costs nothing.
@@ -26,7 +27,7 @@ impl Server {
     // Begins tables as long as there are enough waiting players.
     pub(super) fn fill_tables(&mut self, now: Time, out: &mut Outbox) {
         let Config { players, tables, forever, .. } = self.config;
-        while self.queue.len() >= players
+        while self.queue.waiting >= players
             && self.playing < tables
             && (forever || self.begun < tables)
             && self.ended.is_none()
@@ -63,7 +64,7 @@ impl Server {
     // Applies the consequences of what happened at a table: closed connections, its result, its alarm.
     pub(super) fn settle(&mut self, now: Time, number: u32, out: &mut Outbox) {
         let Some(entry) = self.tables.get_mut(&number) else { return };
-        for peer in entry.table.take_closed() {
+        for peer in mem::take(&mut entry.table.closed) {
             self.guests.remove(&peer);
             self.places.leave(peer);
         }
@@ -71,12 +72,13 @@ impl Server {
         entry.table.take_fingerprint();
         entry.fingerprint = entry_fingerprint(&entry.table);
         self.digest.toggle_fact(entry.fingerprint);
-        let result = entry.table.take_result();
+        let result = entry.table.result.take();
         if let Some(standings) = &result {
             self.playing -= 1;
             self.rounds += entry.table.game().map_or(0, |game| u64::from(game.played()));
-            self.complete += u32::from(entry.table.ended() == Some(Outcome::Finished));
-            self.printer.print(now, standings, entry.table.is_deserted(), out);
+            self.complete += u32::from(entry.table.ended == Some(Outcome::Finished));
+            let deserted = entry.table.game().is_some_and(Game::is_deserted);
+            self.printer.print(now, standings, deserted, out);
         }
         let wanted = entry.table.due();
         if let Some(wanted) = wanted
@@ -111,6 +113,6 @@ impl Server {
 
 pub(super) fn entry_fingerprint(table: &Table) -> Fingerprint {
     let mut fact = Fingerprint::new();
-    fact.add(table.fingerprint());
+    fact.add(table.fingerprint);
     fact
 }

@@ -95,7 +95,7 @@ impl Watchers {
 
     pub(crate) fn fingerprint(&self) -> u64 {
         let mut fingerprint = Fingerprint::new();
-        fingerprint.add(self.places.fingerprint());
+        fingerprint.add(self.places.digest.value());
         fingerprint.add_time(self.deadline());
         fingerprint.add(self.free_at.as_nanos());
         fingerprint.add(self.shown);
