@@ -181,7 +181,8 @@ impl Args {
         let solver = Solver::new();
         let (policy, by_table) = self.policy(&solver)?;
         if self.is_for_person() {
-            let advisor = if by_table { Advisor::by_table(solver, policy) } else { Advisor::new(solver, policy) };
+            let mut advisor = Advisor::new(solver, policy);
+            advisor.by_table = by_table;
             Ok(Plan::Human(Box::new(advisor)))
         } else {
             Ok(Plan::Program(Pilot::Table(Box::new(policy))))

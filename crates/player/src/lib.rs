@@ -49,7 +49,6 @@ use blackjack::{Dialect, Name};
 
 pub use advice::{Advice, Advisor};
 pub use args::Args;
-pub use coach::Grade;
 pub use game::Game;
 pub use view::View;
 

@@ -15,7 +15,7 @@ pub(super) struct Inbox {
     pieces: VecDeque<(Instant, Bytes)>,
     waiting: usize,
     // When the byte came that was looked at last.
-    arrived: Instant,
+    pub(super) arrived: Instant,
     // Nothing more comes.
     closed: bool,
 }
@@ -56,11 +56,6 @@ impl Inbox {
             self.pieces.pop_front();
         }
         Some(byte)
-    }
-
-    /// When the last byte came.
-    pub(super) const fn arrived(&self) -> Instant {
-        self.arrived
     }
 
     /// Whether all was looked at and nothing more comes.

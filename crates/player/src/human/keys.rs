@@ -88,7 +88,7 @@ impl Person {
                 if let Some(message) = self.game.decide(action) {
                     trace!("> {message}");
                     self.answered = Some(self.clock.stop(Instant::now()));
-                    if let Some(grade) = self.game.grade().filter(|_| self.view.is_none()) {
+                    if let Some(grade) = self.game.grade.filter(|_| self.view.is_none()) {
                         lines::say(&grade.in_words())?;
                     }
                 }

@@ -27,7 +27,7 @@ pub(super) fn tell(game: &Game, event: &Meaning, seconds: Option<u64>) -> io::Re
             }
         }
         Meaning::Ended { .. } => {
-            if let Some(dealer) = game.revealed() {
+            if let Some(dealer) = &game.revealed {
                 writeln!(out, "The dealer has {}: {}.", total_in_words(dealer), names(dealer))?;
             }
             if let Some(outcome) = game.outcome() {

@@ -8,7 +8,7 @@ use ratatui::{
 use termkit::Palette;
 
 /// How large cards are drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
 pub(super) enum Size {
     /// One line, without a frame.
     Plain,
@@ -24,7 +24,7 @@ impl Size {
         let fits = |size: Self| cards * usize::from(size.columns()) <= usize::from(columns);
         [Self::Large, Self::Framed]
             .into_iter()
-            .find(|&size| size.rows() <= self.rows() && fits(size))
+            .find(|&size| size <= self && fits(size))
             .unwrap_or(Self::Plain)
     }
 
@@ -33,14 +33,6 @@ impl Size {
             Self::Plain => 5,
             Self::Framed => 6,
             Self::Large => 11,
-        }
-    }
-
-    pub(super) const fn rows(self) -> u16 {
-        match self {
-            Self::Plain => 1,
-            Self::Framed => 3,
-            Self::Large => 7,
         }
     }
 }
