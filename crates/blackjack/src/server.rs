@@ -28,7 +28,7 @@ use alloc::{
     string::{String, ToString},
     vec::Vec,
 };
-use netcore::{Departure, Digest, Fingerprint, GameEvent, Gone, HostId, Outbox, Outcome, PeerId, Phase, Role, Severity, Time};
+use netcore::{Departure, Digest, Fingerprint, GameEvent, Gone, HostId, Outbox, Outcome, PeerId, Role, Severity, Time};
 
 use accounts::Accounts;
 use fault::{Fault, note};
@@ -123,12 +123,12 @@ impl Server {
 
     /// The tables that are played, by their number.
     pub fn tables(&self) -> impl Iterator<Item = &Table> {
-        self.tables.values().map(|entry| &entry.table).filter(|table| table.phase() == Phase::Playing)
+        self.tables.values().map(|entry| &entry.table).filter(|table| table.ended.is_none())
     }
 
     /// Rounds that are over, at all tables.
     pub fn rounds(&self) -> u64 {
-        let played = |table: &Table| table.game().map_or(0, |game| u64::from(game.played()));
+        let played = |table: &Table| u64::from(table.game().played());
         self.rounds + self.tables().map(played).sum::<u64>()
     }
 

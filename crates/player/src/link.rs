@@ -59,7 +59,7 @@ impl Link {
     pub(crate) fn revealed(&self) -> Option<Hand> {
         match self {
             Self::Wire(_) => None,
-            Self::Practice(practice) => practice.dealer.engine().tables().next()?.game()?.revealed().copied(),
+            Self::Practice(practice) => practice.dealer.engine().tables().next()?.game().revealed().copied(),
         }
     }
 

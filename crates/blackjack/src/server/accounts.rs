@@ -39,7 +39,7 @@ impl Accounts {
         let rate = gained as f64 / seconds;
         tell(format!("{rounds} rounds so far, {rate:.1} a second"));
         for table in server.tables() {
-            let Some(game) = table.game() else { continue };
+            let game = table.game();
             tell(format!("table {} after {} rounds:", table.number(), game.played()));
             // The first line is the number of the table.
             for line in game.standings(table.number()).to_string().lines().skip(1) {

@@ -78,7 +78,7 @@ impl Recorded for Server {
             Guest::Waiting { name, dialect } => Some((peer, name.clone(), *dialect)),
             Guest::Seated { .. } => None,
         });
-        let entry = |entry: &Entry| Some(EntryState { table: entry.table.state()?, alarm: entry.alarm });
+        let entry = |entry: &Entry| EntryState { table: entry.table.state(), alarm: entry.alarm };
         let held = self.tables.iter().flat_map(|(&table, entry)| {
             entry.table.held_seats().filter_map(move |seat| {
                 let (host, due) = self.held.at((table, seat))?;
@@ -90,7 +90,7 @@ impl Recorded for Server {
             strangers: self.pending.state(),
             waiting: waiting.collect(),
             queue: self.queue.state(),
-            tables: self.tables.values().filter_map(entry).collect(),
+            tables: self.tables.values().map(entry).collect(),
             held: held.collect(),
             audience: self.watchers.state(),
             begun: self.begun,
@@ -183,7 +183,7 @@ impl Server {
         let mut missing: BTreeSet<(u32, usize)> = self.tables.iter().flat_map(places).collect();
         self.held = Held::default();
         for HeldState { table, seat, host, due } in held {
-            let game = self.tables.get(&table).and_then(|entry| entry.table.game());
+            let game = self.tables.get(&table).map(|entry| entry.table.game());
             let name = game.and_then(|game| game.name(seat)).filter(|_| missing.remove(&(table, seat)));
             let name = name.ok_or("a seat that is held and is none of a table's")?.clone();
             self.held.hold(host, name, (table, seat), due);

@@ -32,7 +32,7 @@ pub(super) use state::TableState;
 use super::fault::{Fault, note};
 use crate::{
     config::Config,
-    game::{Action, Game, MAX_SEATS, Round, Standings},
+    game::{Action, Game, MAX_SEATS, Round, RoundError, Row, Standings},
     name::Name,
     protocol::{DealerMessage, Dialect, PlayerMessage},
     view::{SeatView, TableView},
@@ -43,12 +43,11 @@ use crate::{
 pub struct Table {
     config: Config,
     number: u32,
-    // By number; none where nobody sits, not yet or not any more.
+    // By number; none where nobody sits any more.
     seats: [Option<Seat>; MAX_SEATS],
     // Who had a seat that is held for it. As long as there is one, no round is dealt.
     held: [Option<PeerId>; MAX_SEATS],
-    // None before all seats are taken.
-    game: Option<Game>,
+    game: Game,
     // How it ended.
     pub(super) ended: Option<Outcome>,
     // Closed peers and the result, for the lobby that owns this table.
@@ -59,14 +58,33 @@ pub struct Table {
 }
 
 impl Table {
-    /// An empty table. The number selects its cards and is its name.
-    pub(super) const fn new(config: Config, number: u32) -> Self {
+    /// A table with these players, whose first round is dealt. The number selects its cards and is its name.
+    pub(super) fn begin(
+        now: Time,
+        (config, number): (Config, u32),
+        players: Vec<(PeerId, Name, Dialect)>,
+        out: &mut Outbox,
+    ) -> Result<Self, RoundError> {
+        let names: Vec<Name> = players.iter().map(|(_, name, _)| name.clone()).collect();
+        let count = u32::try_from(names.len()).unwrap_or(u32::MAX);
+        let mut table = Self::of(config, number, Game::new(names, config.rounds, config.seed.generator(number))?);
+        for (seat, (peer, name, dialect)) in players.into_iter().enumerate() {
+            out.event(GameEvent::Joined { peer, name: name.to_string(), seat: label(number, seat) });
+            table.seats[seat] = Some(Seat::new(now, peer, dialect));
+        }
+        out.event(GameEvent::Started { game: number, players: count });
+        table.go_on(now, out);
+        Ok(table)
+    }
+
+    // A table where nobody sits.
+    fn of(config: Config, number: u32, game: Game) -> Self {
         Self {
             config,
             number,
             seats: [const { None }; MAX_SEATS],
             held: [None; MAX_SEATS],
-            game: None,
+            game,
             ended: None,
             closed: Vec::new(),
             result: None,
@@ -79,39 +97,29 @@ impl Table {
         self.number
     }
 
-    /// The game that is played or was; none before all seats are taken.
-    pub const fn game(&self) -> Option<&Game> {
-        self.game.as_ref()
+    /// The game that is played or was.
+    pub const fn game(&self) -> &Game {
+        &self.game
     }
 
     /// What anybody may see.
     pub fn view(&self) -> TableView {
-        let game = self.game.as_ref();
-        let round = game.and_then(Game::round);
-        let rows = game.map(|game| game.standings(self.number).rows).unwrap_or_default();
+        let game = &self.game;
+        let round = game.round();
+        let rows = game.standings(self.number).rows;
         let seat = |seat: usize| -> Option<SeatView> {
-            let row = rows.iter().find(|row| row.seat == seat + 1);
-            let name = row.map(|row| &row.name).or(self.seats[seat].as_ref().map(|seat| &seat.name))?.clone();
-            let (score, forfeits) = row.map(|row| (row.score, row.forfeits)).unwrap_or_default();
+            let Row { name, score, forfeits, .. } = rows.iter().find(|row| row.seat == seat + 1)?.clone();
             let hand = round.and_then(|round| round.shown(seat));
             Some(SeatView { name, score, forfeits, hand, decides: round.and_then(Round::turn) == Some(seat) })
         };
         TableView {
             number: self.number,
-            phase: self.phase(),
-            played: game.map_or(0, Game::played),
+            phase: if self.ended.is_some() { Phase::Over } else { Phase::Playing },
+            played: game.played(),
             rounds: self.config.rounds,
             upcard: round.filter(|round| !round.is_over()).map(Round::upcard),
-            revealed: game.and_then(Game::revealed).copied(),
+            revealed: game.revealed().copied(),
             seats: (0..self.config.players).map(seat).collect(),
-        }
-    }
-
-    pub(crate) fn phase(&self) -> Phase {
-        match (self.ended, &self.game) {
-            (Some(_), _) => Phase::Over,
-            (None, None) => Phase::Lobby,
-            (None, Some(_)) => Phase::Playing,
         }
     }
 
@@ -126,10 +134,6 @@ impl Table {
         self.ended.is_some() && self.seats.iter().all(Option::is_none)
     }
 
-    fn free_seat(&self) -> Option<usize> {
-        self.seats.iter().take(self.config.players).position(Option::is_none)
-    }
-
     fn find(&self, peer: PeerId) -> Option<usize> {
         self.seats.iter().position(|seat| seat.as_ref().is_some_and(|seat| seat.peer == peer))
     }
@@ -137,28 +141,12 @@ impl Table {
     /// The seat of a peer that has not been told to leave.
     pub(crate) fn occupant(&self, peer: PeerId) -> Option<Occupant> {
         let number = self.find(peer)?;
-        let seat = self.seats[number].as_ref().filter(|seat| !seat.leaving)?;
-        Some(Occupant { peer, name: seat.name.to_string(), seat: label(self.number, number) })
+        self.seats[number].as_ref().filter(|seat| !seat.leaving)?;
+        Some(Occupant { peer, name: self.game.name(number)?.to_string(), seat: label(self.number, number) })
     }
 
     const fn pace(&self) -> Pace {
         Pace { delay: self.config.delay, timeout: self.config.timeout }
-    }
-
-    /// Gives a free seat to somebody, and begins if it was the last.
-    pub(crate) fn seat(&mut self, now: Time, peer: PeerId, (name, dialect): (Name, Dialect), out: &mut Outbox) {
-        let Some(number) = self.free_seat() else { return };
-        out.event(GameEvent::Joined { peer, name: name.to_string(), seat: label(self.number, number) });
-        self.seats[number] = Some(Seat::new(now, peer, name, dialect));
-        if self.free_seat().is_some() {
-            return;
-        }
-        let names: Vec<Name> = self.seats.iter().flatten().map(|seat| seat.name.clone()).collect();
-        let players = u32::try_from(names.len()).unwrap_or(u32::MAX);
-        let Ok(game) = Game::new(names, self.config.rounds, self.config.seed.generator(self.number)) else { return };
-        self.game = Some(game);
-        out.event(GameEvent::Started { game: self.number, players });
-        self.go_on(now, out);
     }
 
     /// Takes in a message of a player.
@@ -166,7 +154,7 @@ impl Table {
         let Some(number) = self.find(peer) else { return };
         let Some(seat) = self.seats[number].as_mut() else { return };
         if self.config.trace {
-            note(out, Severity::Requested, Some(peer), format!("{} > {message}", seat.name));
+            trace(seat.peer, self.game.name(number), &format!("> {message}"), out);
         }
         let action = match message {
             _ if seat.leaving => return,
@@ -176,7 +164,7 @@ impl Table {
         };
         seat.answered(now);
         // This cannot fail: the seat was asked, and a deck does not run out.
-        if self.game.as_mut().is_some_and(|game| game.apply(number, action).is_ok()) {
+        if self.game.apply(number, action).is_ok() {
             self.go_on(now, out);
         } else {
             self.send_away(now, number, &Fault::OutOfTurn(action.into()), out);
@@ -189,10 +177,10 @@ impl Table {
         if let Some(seat) = &mut self.seats[number] {
             for message in seat.tell_last_again(out) {
                 if self.config.trace {
-                    trace(seat, message, out);
+                    trace(seat.peer, self.game.name(number), &format!("< {message}"), out);
                 }
             }
-            seat.tell_again(now, self.game.as_ref().and_then(|game| game.view(number)), pace);
+            seat.tell_again(now, self.game.view(number), pace);
             self.flush(now, number, out);
         }
     }
@@ -232,7 +220,7 @@ impl Table {
         let Some(seat) = &mut self.seats[number] else { return };
         while let Some(message) = seat.flush(now, pace, out) {
             if self.config.trace {
-                trace(seat, message, out);
+                trace(seat.peer, self.game.name(number), &format!("< {message}"), out);
             }
             if message == DealerMessage::Quit {
                 return self.close(number, out);
@@ -245,14 +233,11 @@ impl Table {
         let mut fingerprint = Fingerprint::new();
         fingerprint.add(u64::from(self.number));
         fingerprint.add(self.ended.map_or(0, |ended| ended as u64 + 1));
-        fingerprint.add(self.game.as_ref().map_or(0, Game::fingerprint));
+        fingerprint.add(self.game.fingerprint());
         for (number, seat) in (0..).zip(&self.seats) {
             let Some(seat) = seat else { continue };
             fingerprint.add(number);
             fingerprint.add(seat.fingerprint());
-            if self.game.is_none() {
-                fingerprint.add_bytes(seat.name.as_str().as_bytes());
-            }
         }
         for (number, held) in (0..).zip(self.held) {
             let Some(peer) = held else { continue };
@@ -263,7 +248,8 @@ impl Table {
     }
 }
 
-// A line for the log about a message that a seat was sent.
-fn trace(seat: &Seat, message: DealerMessage, out: &mut Outbox) {
-    note(out, Severity::Requested, Some(seat.peer), format!("{} < {message}", seat.name));
+// A line for the log about a message of a seat or to it.
+fn trace(peer: PeerId, name: Option<&Name>, message: &str, out: &mut Outbox) {
+    let name = name.map_or("", Name::as_str);
+    note(out, Severity::Requested, Some(peer), format!("{name} {message}"));
 }

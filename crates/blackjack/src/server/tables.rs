@@ -1,10 +1,11 @@
 //! The tables of a dealer: when they begin, what happens at them, and when the last one is over.
 
+use alloc::vec::Vec;
 use core::mem;
 use netcore::{Fingerprint, Outbox, Outcome, Time};
 
 use super::{Guest, Server, table::Table};
-use crate::{config::Config, game::Game};
+use crate::config::Config;
 
 // A table and its alarm. The alarm is changed only when the table's deadline moves forward, so an answer in time, which moves
 // it back, costs nothing.
@@ -33,9 +34,9 @@ impl Server {
             && self.ended.is_none()
         {
             let Some(number) = self.begun.checked_add(1) else { return };
-            let mut table = Table::new(self.config, number);
             self.begun = number;
             self.playing += 1;
+            let mut seated = Vec::new();
             for _ in 0..players {
                 let Some(peer) = self.queue.pop() else { break };
                 let Some(Guest::Waiting { name, dialect }) = self.guests.insert(peer, Guest::Seated { table: number })
@@ -43,9 +44,9 @@ impl Server {
                     continue;
                 };
                 self.toggle_waiting(peer, &name, dialect);
-                table.seat(now, peer, (name, dialect), out);
+                seated.push((peer, name, dialect));
             }
-            table.take_fingerprint();
+            let Ok(table) = Table::begin(now, (self.config, number), seated, out) else { return };
             let fingerprint = entry_fingerprint(&table);
             self.digest.toggle_fact(fingerprint);
             self.tables.insert(number, Entry { table, alarm: None, fingerprint });
@@ -75,10 +76,9 @@ impl Server {
         let result = entry.table.result.take();
         if let Some(standings) = &result {
             self.playing -= 1;
-            self.rounds += entry.table.game().map_or(0, |game| u64::from(game.played()));
+            self.rounds += u64::from(entry.table.game().played());
             self.complete += u32::from(entry.table.ended == Some(Outcome::Finished));
-            let deserted = entry.table.game().is_some_and(Game::is_deserted);
-            self.printer.print(now, standings, deserted, out);
+            self.printer.print(now, standings, entry.table.game().is_deserted(), out);
         }
         let wanted = entry.table.due();
         if let Some(wanted) = wanted

@@ -35,7 +35,7 @@ fn nobody_is_sent_the_hole_card_or_the_deck() {
             // By table: what is hidden in the round that is played, and what was dealt in it or the last one and may be told.
             let (mut hidden, mut told) = (BTreeMap::new(), vec![]);
             for table in drive.room.server().tables() {
-                let game = table.game().unwrap();
+                let game = table.game();
                 let (round, number) = (game.round().unwrap(), table.number());
                 let order = deck(seed, number, game.played() + 1);
                 let shown: Vec<Card> =

@@ -8,15 +8,12 @@ use serde::{Deserialize, Serialize};
 use crate::{
     cards::Card,
     hand::Hand,
-    name::Name,
     protocol::{DealerMessage, Dialect},
     verdict::Verdict,
     view::View,
 };
 
 mod state;
-
-pub(super) use state::SeatState;
 
 // What a seat was told of its round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -38,11 +35,10 @@ struct Last {
     told: bool,
 }
 
-/// A seat that somebody has.
-#[derive(Debug, Clone)]
+/// A seat that somebody has. Its name is in the game.
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Seat {
     pub(super) peer: PeerId,
-    pub(super) name: Name,
     dialect: Dialect,
     told: Told,
     // It is told again to a player who has lost track: its result may have been sent to a connection that was gone.
@@ -71,10 +67,9 @@ pub(super) struct Pace {
 }
 
 impl Seat {
-    pub(super) fn new(now: Time, peer: PeerId, name: Name, dialect: Dialect) -> Self {
+    pub(super) fn new(now: Time, peer: PeerId, dialect: Dialect) -> Self {
         Self {
             peer,
-            name,
             dialect,
             told: Told::default(),
             last: None,

@@ -1,65 +1,21 @@
-//! A seat as plain data.
+//! Which states a seat can be in.
 
-use alloc::collections::VecDeque;
-use netcore::{PeerId, StateError, Time};
-use serde::{Deserialize, Serialize};
+use netcore::StateError;
 
-use super::{Last, Seat, Told};
-use crate::{
-    name::Name,
-    protocol::{DealerMessage, Dialect},
-    view::View,
-};
+use super::{Seat, Told};
+use crate::{protocol::DealerMessage, view::View};
 
 /// The most messages that wait in the pauses of a text client: a round with all cards that a hand can have, told again from
 /// BEGIN, its result, the next round to its question, and QUIT come to 21.
 const MAX_UNSENT: usize = 32;
 
-/// Who sits there, and what is on its way to it. Its name is in the game.
-#[derive(Serialize, Deserialize)]
-pub(in crate::server::table) struct SeatState {
-    peer: PeerId,
-    dialect: Dialect,
-    told: Told,
-    last: Option<Last>,
-    queue: VecDeque<DealerMessage>,
-    asked: bool,
-    mute: bool,
-    leaving: bool,
-    free_at: Time,
-    due: Option<Time>,
-}
-
 impl Seat {
-    pub(in crate::server::table) fn state(&self) -> SeatState {
-        let Self { peer, name: _, dialect, told, last, queue, asked, mute, leaving, free_at, due } = self;
-        SeatState {
-            peer: *peer,
-            dialect: *dialect,
-            told: *told,
-            last: *last,
-            queue: queue.clone(),
-            asked: *asked,
-            mute: *mute,
-            leaving: *leaving,
-            free_at: *free_at,
-            due: *due,
-        }
-    }
-
-    /// The seat that had this state. `view` is what it may know of the round that is played, if there is one.
-    /// Fails with [`StateError`] when no seat with this view can be in it.
-    pub(in crate::server::table) fn restore(
-        name: Name,
-        state: SeatState,
-        view: Option<View<'_>>,
-    ) -> Result<Self, StateError> {
-        let SeatState { peer, dialect, told, last, queue, asked, mute, leaving, free_at, due } = state;
-        if queue.len() > MAX_UNSENT {
+    /// Fails with [`StateError`] when no seat with this view, of the round that is played if there is one, can be in this state.
+    pub(in crate::server::table) fn check(&self, view: Option<View<'_>>) -> Result<(), StateError> {
+        if self.queue.len() > MAX_UNSENT {
             return Err("a seat with more messages on their way than there can be".into());
         }
-        let seat = Self { peer, name, dialect, told, last, queue, asked, mute, leaving, free_at, due };
-        if seat.is_sound(view) { Ok(seat) } else { Err("a seat that was told what it cannot have been told".into()) }
+        if self.is_sound(view) { Ok(()) } else { Err("a seat that was told what it cannot have been told".into()) }
     }
 
     fn is_sound(&self, view: Option<View<'_>>) -> bool {
