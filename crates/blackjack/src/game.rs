@@ -167,7 +167,7 @@ impl Game {
     /// # Errors
     /// [`RoundError`] when it was not asked; nothing changes then.
     pub fn apply(&mut self, seat: usize, action: Action) -> Result<(), RoundError> {
-        self.round.as_mut().ok_or(RoundError::NotAsked { seat })?.apply(seat, action)?;
+        self.round.as_mut().ok_or(RoundError::NotAsked(seat))?.apply(seat, action)?;
         self.count();
         Ok(())
     }

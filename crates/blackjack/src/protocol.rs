@@ -23,7 +23,8 @@
 mod frames;
 mod stream;
 
-use bytes::{BufMut, Bytes, BytesMut};
+use alloc::format;
+use bytes::{Bytes, BytesMut};
 use core::fmt;
 use netcore::{
     DecodeError, Framing, Protocol,
@@ -133,39 +134,31 @@ impl PlayerMessage {
         })
     }
 
-    // The text, in two parts.
-    fn words(&self) -> [&str; 2] {
-        match self {
-            Self::Join(name) => ["JOIN ", name.as_str()],
-            Self::Hit => ["HIT", ""],
-            Self::Stand => ["STAND", ""],
-        }
-    }
-
-    /// Appends the wire form to `out`.
-    pub fn encode(&self, dialect: Dialect, out: &mut BytesMut) {
-        match (dialect, self) {
-            (Dialect::Text, _) => put_text(self.words(), out),
-            (Dialect::Binary, Self::Join(name)) => {
-                put_length_frame(&[&[JOIN, VERSION], name.as_str().as_bytes()].concat(), out);
-            }
-            (Dialect::Binary, Self::Hit) => put_length_frame(&[HIT], out),
-            (Dialect::Binary, Self::Stand) => put_length_frame(&[STAND], out),
-        }
-    }
-
     /// The wire form.
     pub fn to_bytes(&self, dialect: Dialect) -> Bytes {
-        let mut out = BytesMut::new();
-        self.encode(dialect, &mut out);
-        out.freeze()
+        match (dialect, self) {
+            (Dialect::Text, Self::Join(_)) => Bytes::from(format!("{self}\0")),
+            (Dialect::Text, Self::Hit) => Bytes::from_static(b"HIT\0"),
+            (Dialect::Text, Self::Stand) => Bytes::from_static(b"STAND\0"),
+            (Dialect::Binary, Self::Join(name)) => {
+                let mut out = BytesMut::new();
+                put_length_frame(&[&[JOIN, VERSION], name.as_str().as_bytes()].concat(), &mut out);
+                out.freeze()
+            }
+            (Dialect::Binary, Self::Hit) => Bytes::from_static(&[0, 0, 0, 1, HIT]),
+            (Dialect::Binary, Self::Stand) => Bytes::from_static(&[0, 0, 0, 1, STAND]),
+        }
     }
 }
 
 impl fmt::Display for PlayerMessage {
     /// The text without its NUL.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.words().into_iter().try_for_each(|part| f.write_str(part))
+        match self {
+            Self::Join(name) => write!(f, "JOIN {name}"),
+            Self::Hit => f.write_str("HIT"),
+            Self::Stand => f.write_str("STAND"),
+        }
     }
 }
 
@@ -240,11 +233,6 @@ impl DealerMessage {
         })
     }
 
-    /// Appends the wire form to `out`.
-    pub fn encode(self, dialect: Dialect, out: &mut BytesMut) {
-        out.put_slice(frames::of(self, dialect));
-    }
-
     /// The wire form, which is static: there are only a few dozen messages.
     pub fn to_bytes(self, dialect: Dialect) -> Bytes {
         Bytes::from_static(frames::of(self, dialect))
@@ -260,14 +248,6 @@ impl fmt::Display for DealerMessage {
 
 const fn invalid(what: &'static str, at: usize) -> DecodeError {
     DecodeError::invalid(what, at)
-}
-
-fn put_text(words: [&str; 2], out: &mut BytesMut) {
-    let [word, rest] = words;
-    out.reserve(word.len() + rest.len() + 1);
-    out.put_slice(word.as_bytes());
-    out.put_slice(rest.as_bytes());
-    out.put_u8(0);
 }
 
 // Reads a whole binary message. Running out of bytes is an error here, since none follow.

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use blackjack::{
-    Action, Client, DealerMessage, Dialect, Hand, Name, PlayerMessage, Score, Verdict, client::Meaning, exact::Odds,
+    Action, Client, Dialect, Hand, Name, PlayerMessage, Score, Verdict, client::Meaning, exact::Odds,
     learn::Choice,
 };
 
@@ -68,16 +68,6 @@ impl Game {
 
     pub(crate) const fn client(&self) -> &Client {
         &self.session.client
-    }
-
-    /// Takes in a message of the dealer, and says what it means.
-    ///
-    /// # Errors
-    /// When it makes no sense there.
-    pub fn apply(&mut self, message: DealerMessage) -> anyhow::Result<Meaning> {
-        let event = self.session.apply(message)?;
-        self.take_in(&event);
-        Ok(event)
     }
 
     /// What the next message of those that came means; none when all were looked at.
@@ -234,7 +224,8 @@ impl Game {
                 "HIT" => assert_eq!(game.decide(Action::Hit), Some(PlayerMessage::Hit)),
                 "STAND" => assert_eq!(game.decide(Action::Stand), Some(PlayerMessage::Stand)),
                 _ => {
-                    game.apply(DealerMessage::parse_text(line.as_bytes()).unwrap()).unwrap();
+                    game.session.receive(format!("{line}\0").as_bytes()).unwrap();
+                    while game.poll_event().is_some() {}
                 }
             }
         }

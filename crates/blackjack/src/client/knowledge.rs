@@ -55,14 +55,9 @@ pub enum Anomaly {
     /// again without its questions, which looks like this.
     #[error("a result came before the hand was played")]
     EarlyResult,
-    /// A result that the hand cannot have.
-    #[error("the result is {verdict}, which a hand of {total} cannot have")]
-    Impossible {
-        /// The result.
-        verdict: Verdict,
-        /// What the hand counts.
-        total: u8,
-    },
+    /// A result that a hand of this total cannot have.
+    #[error("the result is {0}, which a hand of {1} cannot have")]
+    Impossible(Verdict, u8),
 }
 
 /// A message of the dealer that was applied.
@@ -236,7 +231,7 @@ impl Knowledge {
         if was != Phase::Done {
             Some(Anomaly::EarlyResult)
         } else if verdict != Verdict::Lose && (verdict == Verdict::Bust) != bust {
-            Some(Anomaly::Impossible { verdict, total: self.hand.total() })
+            Some(Anomaly::Impossible(verdict, self.hand.total()))
         } else {
             None
         }

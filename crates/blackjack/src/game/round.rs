@@ -43,12 +43,9 @@ pub enum RoundError {
     /// More seats than a table has, or nobody sits there.
     #[error("a round is dealt to one seat at least and {MAX_SEATS} at most")]
     Seats,
-    /// It is another seat's turn, or the round is over.
-    #[error("seat {seat} decides out of turn")]
-    NotAsked {
-        /// The seat, counted from 0.
-        seat: usize,
-    },
+    /// It is the turn of another than this seat, counted from 0, or the round is over.
+    #[error("seat {0} decides out of turn")]
+    NotAsked(usize),
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -113,7 +110,7 @@ impl Round {
     /// [`RoundError::NotAsked`] when it is not its turn, [`RoundError::DeckEmpty`] when no card is left.
     pub fn apply(&mut self, seat: usize, action: Action) -> Result<(), RoundError> {
         let Some(place) = self.places.get_mut(seat).filter(|_| self.turn == Some(seat)) else {
-            return Err(RoundError::NotAsked { seat });
+            return Err(RoundError::NotAsked(seat));
         };
         match action {
             Action::Hit => {
@@ -219,7 +216,7 @@ mod tests {
     fn seats_are_asked_one_after_the_other_and_nobody_out_of_turn() {
         let mut round = Round::deal(deck(1), &[true, false, true]).unwrap();
         for seat in [1, 2, 5, 6, usize::MAX] {
-            assert_eq!(round.apply(seat, Action::Hit), Err(RoundError::NotAsked { seat }));
+            assert_eq!(round.apply(seat, Action::Hit), Err(RoundError::NotAsked(seat)));
         }
         assert!(round.view(0).unwrap().asked && !round.view(2).unwrap().asked);
         round.apply(0, Action::Stand).unwrap();
@@ -227,7 +224,7 @@ mod tests {
         assert_eq!(round.view(0).unwrap().verdict, None);
         round.apply(2, Action::Stand).unwrap();
         assert!(round.is_over());
-        assert_eq!(round.apply(2, Action::Stand), Err(RoundError::NotAsked { seat: 2 }));
+        assert_eq!(round.apply(2, Action::Stand), Err(RoundError::NotAsked(2)));
         assert!(round.view(0).unwrap().verdict.is_some());
     }
 

@@ -17,7 +17,6 @@ use super::{
     printer::Printer,
     queue::{Queue, QueueState},
     table::{Table, TableState},
-    tables::entry_fingerprint,
     watchers::{Watchers, WatchersState},
 };
 use crate::{
@@ -152,7 +151,7 @@ impl Server {
         }
         self.playing += u32::from(table.ended.is_none());
         self.alarms.extend(alarm.map(|alarm| (alarm, number)));
-        let fingerprint = entry_fingerprint(&table);
+        let fingerprint = table.fingerprint();
         self.digest.toggle_fact(fingerprint);
         self.tables.insert(number, Entry { table, alarm, fingerprint });
         Ok(())

@@ -53,8 +53,6 @@ pub struct Table {
     // Closed peers and the result, for the lobby that owns this table.
     pub(super) closed: Vec<PeerId>,
     pub(super) result: Option<Standings>,
-    // As of the last `take_fingerprint`.
-    pub(super) fingerprint: u64,
 }
 
 impl Table {
@@ -88,7 +86,6 @@ impl Table {
             ended: None,
             closed: Vec::new(),
             result: None,
-            fingerprint: 0,
         }
     }
 
@@ -228,8 +225,7 @@ impl Table {
         }
     }
 
-    /// Recomputes the fingerprint.
-    pub(crate) fn take_fingerprint(&mut self) {
+    pub(super) fn fingerprint(&self) -> Fingerprint {
         let mut fingerprint = Fingerprint::new();
         fingerprint.add(u64::from(self.number));
         fingerprint.add(self.ended.map_or(0, |ended| ended as u64 + 1));
@@ -244,7 +240,9 @@ impl Table {
             fingerprint.add(number);
             fingerprint.add(peer.0);
         }
-        self.fingerprint = fingerprint.value();
+        let mut fact = Fingerprint::new();
+        fact.add(fingerprint.value());
+        fact
     }
 }
 

@@ -47,7 +47,7 @@ impl Server {
                 seated.push((peer, name, dialect));
             }
             let Ok(table) = Table::begin(now, (self.config, number), seated, out) else { return };
-            let fingerprint = entry_fingerprint(&table);
+            let fingerprint = table.fingerprint();
             self.digest.toggle_fact(fingerprint);
             self.tables.insert(number, Entry { table, alarm: None, fingerprint });
             self.settle(now, number, out);
@@ -70,8 +70,7 @@ impl Server {
             self.places.leave(peer);
         }
         self.digest.toggle_fact(entry.fingerprint);
-        entry.table.take_fingerprint();
-        entry.fingerprint = entry_fingerprint(&entry.table);
+        entry.fingerprint = entry.table.fingerprint();
         self.digest.toggle_fact(entry.fingerprint);
         let result = entry.table.result.take();
         if let Some(standings) = &result {
@@ -109,10 +108,4 @@ impl Server {
             self.dismiss(out);
         }
     }
-}
-
-pub(super) fn entry_fingerprint(table: &Table) -> Fingerprint {
-    let mut fact = Fingerprint::new();
-    fact.add(table.fingerprint);
-    fact
 }

@@ -3,7 +3,6 @@
 use std::{net::SocketAddr, time::Instant};
 
 use blackjack::{DealerMessage, Dialect, Hand, Name, PlayerMessage};
-use bytes::BytesMut;
 
 use super::rules::{GRAMMAR, LISTENS};
 use crate::{
@@ -128,11 +127,9 @@ impl Seat {
             return judge.broken(&GRAMMAR, || format!("the connection ended within a message, after '{rest}'"));
         };
         // `LOSE` is read, but not to be sent.
-        let message = DealerMessage::parse_text(&text).ok().filter(|message| {
-            let mut same = BytesMut::new();
-            message.encode(Dialect::Text, &mut same);
-            same.strip_suffix(b"\0") == Some(&text)
-        });
+        let message = DealerMessage::parse_text(&text)
+            .ok()
+            .filter(|message| message.to_bytes(Dialect::Text).strip_suffix(b"\0") == Some(&text));
         let Some(message) = message else {
             return judge.broken(&GRAMMAR, || format!("'{}' is no message of a dealer", text.escape_ascii()));
         };

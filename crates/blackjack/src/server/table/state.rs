@@ -67,7 +67,6 @@ impl Table {
             return Err("a table whose seats and round do not go together".into());
         }
         table.ended = ended;
-        table.take_fingerprint();
         Ok(table)
     }
 
