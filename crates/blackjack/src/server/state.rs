@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Entry, Guest, Server,
     accounts::Accounts,
-    held::Held,
+    held::{Held, HeldState},
     pending::Pending,
     places::Places,
     printer::Printer,
@@ -50,14 +50,6 @@ struct EntryState {
     alarm: Option<Time>,
 }
 
-#[derive(Serialize, Deserialize)]
-struct HeldState {
-    table: u32,
-    seat: usize,
-    host: HostId,
-    due: Time,
-}
-
 impl Recorded for Server {
     const GAME: &'static str = "blackjack";
     const RULES: u32 = 2;
@@ -78,19 +70,13 @@ impl Recorded for Server {
             Guest::Seated { .. } => None,
         });
         let entry = |entry: &Entry| EntryState { table: entry.table.state(), alarm: entry.alarm };
-        let held = self.tables.iter().flat_map(|(&table, entry)| {
-            entry.table.held_seats().filter_map(move |seat| {
-                let (host, due) = self.held.at((table, seat))?;
-                Some(HeldState { table, seat, host, due })
-            })
-        });
         ServerState {
             clients: self.places.state(),
             strangers: self.pending.state(),
             waiting: waiting.collect(),
             queue: self.queue.state(),
             tables: self.tables.values().map(entry).collect(),
-            held: held.collect(),
+            held: self.held.state(),
             audience: self.watchers.state(),
             begun: self.begun,
             complete: self.complete,

@@ -26,7 +26,7 @@ use alloc::{format, string::ToString, vec::Vec};
 use netcore::{Fingerprint, GameEvent, Occupant, Outbox, Outcome, PeerId, Phase, Severity, Time};
 
 use leaving::left;
-use seat::{Pace, Seat, label};
+use seat::{Seat, label};
 pub(super) use state::TableState;
 
 use super::fault::{Fault, note};
@@ -142,10 +142,6 @@ impl Table {
         Some(Occupant { peer, name: self.game.name(number)?.to_string(), seat: label(self.number, number) })
     }
 
-    const fn pace(&self) -> Pace {
-        Pace { delay: self.config.delay, timeout: self.config.timeout }
-    }
-
     /// Takes in a message of a player.
     pub(crate) fn receive(&mut self, now: Time, peer: PeerId, message: PlayerMessage, out: &mut Outbox) {
         let Some(number) = self.find(peer) else { return };
@@ -170,14 +166,14 @@ impl Table {
 
     /// Sends a player the last round again, and the one that is played from its beginning.
     pub(crate) fn refresh(&mut self, now: Time, peer: PeerId, out: &mut Outbox) {
-        let (Some(number), pace) = (self.find(peer), self.pace()) else { return };
+        let Some(number) = self.find(peer) else { return };
         if let Some(seat) = &mut self.seats[number] {
             for message in seat.tell_last_again(out) {
                 if self.config.trace {
                     trace(seat.peer, self.game.name(number), &format!("< {message}"), out);
                 }
             }
-            seat.tell_again(now, self.game.view(number), pace);
+            seat.tell_again(now, self.game.view(number), &self.config);
             self.flush(now, number, out);
         }
     }
@@ -213,9 +209,8 @@ impl Table {
 
     // Sends a seat what is due, and closes it after QUIT.
     fn flush(&mut self, now: Time, number: usize, out: &mut Outbox) {
-        let pace = self.pace();
         let Some(seat) = &mut self.seats[number] else { return };
-        while let Some(message) = seat.flush(now, pace, out) {
+        while let Some(message) = seat.flush(now, &self.config, out) {
             if self.config.trace {
                 trace(seat.peer, self.game.name(number), &format!("< {message}"), out);
             }

@@ -1,12 +1,13 @@
 //! One seat of a table: its player, what it was sent, and what is queued for it.
 
 use alloc::{collections::VecDeque, format, string::String, vec, vec::Vec};
-use core::{mem, time::Duration};
+use core::mem;
 use netcore::{Fingerprint, Outbox, PeerId, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     cards::Card,
+    config::Config,
     hand::Hand,
     protocol::{DealerMessage, Dialect},
     verdict::Verdict,
@@ -55,15 +56,6 @@ pub(super) struct Seat {
     free_at: Time,
     // Until when it has to answer.
     due: Option<Time>,
-}
-
-/// How messages leave.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Pace {
-    /// The pause between two messages to a text client.
-    pub(super) delay: Duration,
-    /// How long a question may go without an answer.
-    pub(super) timeout: Duration,
 }
 
 impl Seat {
@@ -134,7 +126,7 @@ impl Seat {
 
     /// Tells the round again from its beginning. A question is asked again with it, but the time to answer it is what is left
     /// of the first: otherwise whoever loses track over and over would never have to answer.
-    pub(super) fn tell_again(&mut self, now: Time, view: Option<View<'_>>, pace: Pace) {
+    pub(super) fn tell_again(&mut self, now: Time, view: Option<View<'_>>, config: &Config) {
         if self.leaving {
             return;
         }
@@ -142,7 +134,7 @@ impl Seat {
         self.told = Told::default();
         self.asked = false;
         if view.is_some_and(|view| view.asked) {
-            self.due.get_or_insert(now.plus(pace.timeout));
+            self.due.get_or_insert(now.plus(config.timeout));
         }
         self.free_at = self.free_at.max(now);
         if let Some(view) = view {
@@ -189,23 +181,23 @@ impl Seat {
         self.free_at = now;
     }
 
-    fn is_paced(&self, pace: Pace) -> bool {
-        self.dialect == Dialect::Text && !pace.delay.is_zero()
+    fn is_paced(&self, config: &Config) -> bool {
+        self.dialect == Dialect::Text && !config.delay.is_zero()
     }
 
     /// Sends the next message that may leave by now, if there is one.
-    pub(super) fn flush(&mut self, now: Time, pace: Pace, out: &mut Outbox) -> Option<DealerMessage> {
-        let paced = self.is_paced(pace);
+    pub(super) fn flush(&mut self, now: Time, config: &Config, out: &mut Outbox) -> Option<DealerMessage> {
+        let paced = self.is_paced(config);
         if paced && self.free_at > now {
             return None;
         }
         let message = self.queue.pop_front()?;
         if paced {
-            self.free_at = now.plus(pace.delay);
+            self.free_at = now.plus(config.delay);
         }
         if message == DealerMessage::Decision {
             self.asked = true;
-            self.due.get_or_insert(now.plus(pace.timeout));
+            self.due.get_or_insert(now.plus(config.timeout));
         }
         if let (DealerMessage::Result(_), Some(last)) = (message, &mut self.last) {
             last.told = true;
