@@ -132,7 +132,6 @@ impl Game {
         }
     }
 
-    /// Whether a seat has played all rounds.
     pub(crate) fn is_done(&self, seat: usize) -> bool {
         self.records.get(seat).is_some_and(|record| record.is_done(self.rounds))
     }
@@ -147,7 +146,6 @@ impl Game {
         self.records.get(seat).map(|record| &record.name)
     }
 
-    /// Whether all players have left.
     pub(crate) fn is_deserted(&self) -> bool {
         !self.records.iter().any(|record| record.present)
     }

@@ -35,13 +35,11 @@ use fault::{Fault, note};
 use held::Held;
 use pending::Pending;
 use places::Places;
-pub use printer::DESERTED_RATE;
 use printer::Printer;
 use queue::Queue;
 pub use state::ServerState;
 pub use table::Table;
 use tables::Entry;
-pub use watchers::PICTURE_PAUSE;
 use watchers::Watchers;
 
 use crate::{

@@ -189,7 +189,6 @@ impl Args {
         }
     }
 
-    /// Whether a person plays.
     pub(crate) const fn is_for_person(&self) -> bool {
         self.human || self.practice
     }

@@ -20,7 +20,6 @@ impl Clock {
         Self { limit, asked: None }
     }
 
-    /// The question has arrived.
     pub(crate) const fn start(&mut self, at: Instant) {
         self.asked = Some(at);
     }

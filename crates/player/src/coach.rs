@@ -14,7 +14,6 @@ const NOTICEABLE: f64 = 0.005;
 /// What a decision was worth.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Grade {
-    /// What was done.
     pub(crate) action: Action,
     /// The expected reward that the other action would have added to the round; 0 for a right decision.
     pub(crate) cost: f64,
@@ -26,7 +25,6 @@ impl Grade {
         self.cost <= 0.0
     }
 
-    /// The grade as a sentence.
     pub(crate) fn in_words(self) -> String {
         let (done, other) = match self.action {
             Action::Hit => ("Hit", "standing"),
@@ -69,7 +67,6 @@ impl Coach {
         Some(grade)
     }
 
-    /// Counts a finished round.
     pub(crate) const fn end_round(&mut self) {
         self.rounds += 1;
     }

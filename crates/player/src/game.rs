@@ -129,7 +129,6 @@ impl Game {
         self.count();
     }
 
-    /// Whether a decision is due.
     pub(crate) const fn is_asked(&self) -> bool {
         self.advice.is_some()
     }
@@ -200,7 +199,6 @@ impl Game {
     }
 }
 
-/// What a hand counts, in words.
 pub(crate) fn total_in_words(hand: &Hand) -> String {
     let points = hand.points();
     let soft = if points.is_soft() { "soft " } else { "" };

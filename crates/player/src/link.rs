@@ -32,7 +32,6 @@ impl Link {
         Ok(Self::Wire(TcpStream::from_std(stream)?))
     }
 
-    /// Sends all of these bytes.
     pub(crate) async fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         match self {
             Self::Wire(stream) => stream.write_all(bytes).await,

@@ -60,7 +60,6 @@ impl Session {
         self.forfeits += 1;
     }
 
-    /// Appends the outgoing messages.
     pub(crate) fn take_answers(&mut self, answers: &mut BytesMut) {
         while let Some(message) = self.client.take_outgoing() {
             answers.extend_from_slice(&message);

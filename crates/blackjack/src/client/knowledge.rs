@@ -147,7 +147,6 @@ impl Knowledge {
         }
     }
 
-    /// The state to decide in; none unless the dealer waits for a decision.
     pub(super) fn state(&self) -> Option<State> {
         let upcard = self.upcard.filter(|_| self.phase == Phase::Asked)?;
         Some(State::of(self.space, self.hand.points(), upcard.value()))
@@ -207,7 +206,6 @@ impl Knowledge {
         Ok(Event { message, meaning, anomaly })
     }
 
-    /// Decides, and gives the message to send.
     pub(super) fn decide(&mut self, choice: Choice) -> Result<PlayerMessage, NotAsked> {
         let state = self.state().ok_or(NotAsked)?;
         self.episode.record(state, choice);

@@ -49,7 +49,6 @@ impl Deal {
         Self { counts, cards, short: false }
     }
 
-    /// The chance of an upcard.
     pub(super) fn upcard(&self, upcard: usize) -> f64 {
         f64::from(self.counts[upcard]) / f64::from(self.cards)
     }
@@ -140,12 +139,10 @@ impl Hands {
         self.nodes.iter()
     }
 
-    /// The hand without cards.
     pub(super) fn nothing(&self) -> &Node {
         &self.nodes[0]
     }
 
-    /// The hand of these card values.
     pub(super) fn find(&self, values: &[u8]) -> Option<&Node> {
         values.iter().try_fold(self.nothing(), |hand, &value| {
             let card = value.checked_sub(MIN_UPCARD).map(usize::from).filter(|&card| card < VALUES)?;
@@ -158,7 +155,6 @@ impl Hands {
         hand.next[card].map(|next| &self.nodes[usize::from(next)])
     }
 
-    /// The odds of standing with a hand against an upcard.
     pub(super) fn stand(&self, deal: &Deal, hand: &Node, upcard: usize) -> Odds {
         let left = deal.without(hand, upcard);
         let total = hand.points.total();

@@ -38,7 +38,6 @@ impl fmt::Display for Fault {
     }
 }
 
-/// A line for the log.
 pub(crate) fn note(out: &mut Outbox, severity: Severity, peer: Option<PeerId>, text: String) {
     out.event(GameEvent::Notice { severity, peer, text });
 }

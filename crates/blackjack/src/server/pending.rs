@@ -22,7 +22,6 @@ impl Pending {
         self.digest.toggle_fact(fact(peer, due));
     }
 
-    /// All clients with their deadlines.
     pub(crate) fn state(&self) -> Vec<(PeerId, Time)> {
         self.deadlines.iter().map(|(&peer, &due)| (peer, due)).collect()
     }
@@ -51,7 +50,6 @@ impl Pending {
         self.deadlines.contains_key(&peer)
     }
 
-    /// The earliest deadline.
     pub(crate) fn deadline(&self) -> Option<Time> {
         self.by_deadline.first().map(|&(due, _)| due)
     }
@@ -61,7 +59,6 @@ impl Pending {
         self.by_deadline.first().filter(|&&(due, _)| due <= now).map(|&(_, peer)| peer)
     }
 
-    /// All clients.
     pub(crate) fn peers(&self) -> Vec<PeerId> {
         self.deadlines.keys().copied().collect()
     }

@@ -40,7 +40,6 @@ impl Places {
         true
     }
 
-    /// Who has a place and where it is from.
     pub(crate) fn state(&self) -> Vec<(PeerId, HostId)> {
         self.hosts.iter().map(|(&peer, &host)| (peer, host)).collect()
     }
@@ -71,7 +70,6 @@ impl Places {
         self.hosts.get(&peer).copied()
     }
 
-    /// All who have a place.
     pub(crate) fn peers(&self) -> impl Iterator<Item = PeerId> {
         self.hosts.keys().copied()
     }

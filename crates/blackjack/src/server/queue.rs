@@ -58,7 +58,6 @@ struct LineState {
 const MAX_SERVED: usize = MAX_CLIENTS;
 
 impl Queue {
-    /// Somebody waits.
     pub(super) fn push(&mut self, host: HostId, peer: PeerId) {
         let number = self.number();
         self.waiting += 1;
@@ -69,7 +68,6 @@ impl Queue {
         self.line_up(host, VecDeque::from([(number, peer)]));
     }
 
-    /// Takes whoever is next.
     pub(super) fn pop(&mut self) -> Option<PeerId> {
         let &(served, _, host) = self.hosts.first()?;
         if served || self.served.len() >= MAX_SERVED {
@@ -88,7 +86,6 @@ impl Queue {
         Some(peer)
     }
 
-    /// Somebody waits no more.
     pub(super) fn remove(&mut self, host: HostId, peer: PeerId) {
         let Some(line) = self.lines.get_mut(&host) else { return };
         let Some(place) = line.peers.iter().position(|&(_, waiting)| waiting == peer) else { return };

@@ -142,7 +142,6 @@ impl Table {
         Some(Occupant { peer, name: self.game.name(number)?.to_string(), seat: label(self.number, number) })
     }
 
-    /// Takes in a message of a player.
     pub(crate) fn receive(&mut self, now: Time, peer: PeerId, message: PlayerMessage, out: &mut Outbox) {
         let Some(number) = self.find(peer) else { return };
         let Some(seat) = self.seats[number].as_mut() else { return };
@@ -189,7 +188,6 @@ impl Table {
         }
     }
 
-    /// The earliest deadline of a seat.
     pub(crate) fn due(&self) -> Option<Time> {
         self.seats.iter().flatten().filter_map(Seat::deadline).min()
     }

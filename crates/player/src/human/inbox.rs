@@ -21,7 +21,6 @@ pub(super) struct Inbox {
 }
 
 impl Inbox {
-    /// An inbox in which nothing has come by now.
     pub(super) const fn new(now: Instant) -> Self {
         Self { pieces: VecDeque::new(), waiting: 0, arrived: now, closed: false }
     }
@@ -31,7 +30,6 @@ impl Inbox {
         !self.closed && self.waiting < MAX_WAITING
     }
 
-    /// Adds the result of a read.
     pub(super) fn take(&mut self, read: io::Result<usize>, piece: Bytes) {
         match read {
             Ok(1..) => {
@@ -46,7 +44,6 @@ impl Inbox {
         }
     }
 
-    /// The next byte, if there is one.
     pub(super) fn next_byte(&mut self) -> Option<u8> {
         let (at, piece) = self.pieces.front_mut()?;
         self.arrived = *at;

@@ -12,7 +12,6 @@ use super::{Connecting, Over, Person, State, ending, inbox::Inbox, lines};
 use crate::{link::Link, summary::Summary, view::sentence};
 
 impl Person {
-    // Wants another game at the same dealer.
     pub(super) fn join(&mut self) {
         let Some((addresses, _)) = &self.again else { return };
         let addresses = addresses.clone();

@@ -25,7 +25,6 @@ impl Table {
         self.vacate(now, number, true, out);
     }
 
-    /// The connection of a player is gone.
     pub(crate) fn gone(&mut self, now: Time, peer: PeerId, why: Gone, out: &mut Outbox) {
         let Some(number) = self.find(peer) else { return };
         let Some(seat) = self.seats[number].as_mut() else { return };

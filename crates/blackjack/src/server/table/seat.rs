@@ -206,7 +206,6 @@ impl Seat {
         Some(message)
     }
 
-    /// Whether its time to answer is over.
     pub(super) fn is_late(&self, now: Time) -> bool {
         self.due.is_some_and(|due| due <= now)
     }

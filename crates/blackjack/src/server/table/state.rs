@@ -94,12 +94,10 @@ impl Table {
         goes_on && (0..MAX_SEATS).all(sound)
     }
 
-    /// Who sits there.
     pub(crate) fn peers(&self) -> impl Iterator<Item = PeerId> {
         self.seats.iter().flatten().map(|seat| seat.peer)
     }
 
-    /// The seats that are held.
     pub(crate) fn held_seats(&self) -> impl Iterator<Item = usize> {
         (0..MAX_SEATS).filter(|&seat| self.held[seat].is_some())
     }
