@@ -192,9 +192,6 @@ impl Deck {
     }
 
     /// Deals the next card of a deck that was shuffled.
-    ///
-    /// # Errors
-    /// [`DeckEmpty`] when all are dealt.
     pub fn deal(&mut self) -> Result<Card, DeckEmpty> {
         self.0.deal()
     }

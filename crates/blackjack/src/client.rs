@@ -162,9 +162,6 @@ impl Client {
     }
 
     /// Decides; the answer goes out as the next message. Gives it for the log.
-    ///
-    /// # Errors
-    /// [`NotAsked`] unless the dealer waits for a decision.
     pub fn decide(&mut self, choice: Choice) -> Result<PlayerMessage, NotAsked> {
         let message = self.knowledge.decide(choice)?;
         self.outgoing.push_back(message.to_bytes(self.dialect));

@@ -73,11 +73,6 @@ pub struct Limit {
 }
 
 impl Limit {
-    /// The space of its states.
-    pub const fn space(&self) -> StateSpace {
-        self.space
-    }
-
     /// The means of a state.
     pub fn values(&self, state: State) -> ActionValues {
         self.values[state.index()]

@@ -79,9 +79,6 @@ impl fmt::Debug for Game {
 
 impl Game {
     /// A game whose first round is dealt to everybody named.
-    ///
-    /// # Errors
-    /// [`RoundError::Seats`] unless there are one to six names.
     pub fn new(names: Vec<Name>, rounds: u32, mut rng: ChaCha12Rng) -> Result<Self, RoundError> {
         let record = |name| Record { name, score: Score::default(), forfeits: 0, present: true };
         let records: Vec<Record> = names.into_iter().map(record).collect();
@@ -161,9 +158,6 @@ impl Game {
     }
 
     /// Takes in the decision of a seat.
-    ///
-    /// # Errors
-    /// [`RoundError`] when it was not asked; nothing changes then.
     pub fn apply(&mut self, seat: usize, action: Action) -> Result<(), RoundError> {
         self.round.as_mut().ok_or(RoundError::NotAsked(seat))?.apply(seat, action)?;
         self.count();
@@ -210,9 +204,6 @@ impl Game {
     }
 
     /// Deals the next round to everybody who is there and has not played all rounds.
-    ///
-    /// # Errors
-    /// [`RoundError::Seats`] when there is nobody.
     pub fn deal(&mut self) -> Result<(), RoundError> {
         self.round = Some(deal(&mut self.deck, &self.records, self.rounds, &mut self.rng.0)?);
         self.dealt = self.fingerprint_of_deck();

@@ -100,10 +100,7 @@ impl From<Action> for PlayerMessage {
 }
 
 impl PlayerMessage {
-    /// Reads a text without its NUL.
-    ///
-    /// # Errors
-    /// [`DecodeError`] when it is anything but exactly one of the three forms.
+    /// Reads a text without its NUL, which has to be exactly one of the three forms.
     pub fn parse_text(text: &[u8]) -> Result<Self, DecodeError> {
         match text {
             b"HIT" => Ok(Self::Hit),
@@ -115,10 +112,7 @@ impl PlayerMessage {
         }
     }
 
-    /// Reads a binary message without its length.
-    ///
-    /// # Errors
-    /// [`DecodeError`] when it is anything but exactly one of the three kinds.
+    /// Reads a binary message without its length, which has to be exactly one of the three kinds.
     pub fn parse_binary(message: &[u8]) -> Result<Self, DecodeError> {
         whole(message, |reader| match u8::decode(reader)? {
             JOIN => match u8::decode(reader)? {
@@ -180,10 +174,7 @@ pub enum DealerMessage {
 }
 
 impl DealerMessage {
-    /// Reads a text without its NUL.
-    ///
-    /// # Errors
-    /// [`DecodeError`] when it is anything but exactly one of the six forms.
+    /// Reads a text without its NUL, which has to be exactly one of the six forms.
     pub fn parse_text(text: &[u8]) -> Result<Self, DecodeError> {
         let card = |name: &[u8], at| Card::from_name(name).ok_or_else(|| invalid(NO_CARD, at));
         match text {
@@ -208,10 +199,7 @@ impl DealerMessage {
         }
     }
 
-    /// Reads a binary message without its length.
-    ///
-    /// # Errors
-    /// [`DecodeError`] when it is anything but exactly one of the six kinds.
+    /// Reads a binary message without its length, which has to be exactly one of the six kinds.
     pub fn parse_binary(message: &[u8]) -> Result<Self, DecodeError> {
         let card = |reader: &mut Reader<'_>| {
             Card::new(u8::decode(reader)?).ok_or_else(|| invalid("a card is a number from 1 to 52", 1))

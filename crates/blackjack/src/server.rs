@@ -87,9 +87,6 @@ pub struct Server {
 
 impl Server {
     /// A dealer without clients.
-    ///
-    /// # Errors
-    /// [`ConfigError`] when a number is out of its range.
     pub fn new(config: Config) -> Result<Self, ConfigError> {
         config.check()?;
         Ok(Self {

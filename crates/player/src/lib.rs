@@ -47,7 +47,8 @@ use std::{
 };
 
 use anyhow::{anyhow, bail};
-use blackjack::{Dialect, Name};
+use blackjack::{Dialect, Name, Seed};
+use rand::rngs::SysRng;
 
 pub use advice::{Advice, Advisor};
 pub use args::Args;
@@ -99,7 +100,7 @@ fn practise(args: &Args, plan: Plan, draws: bool) -> anyhow::Result<ExitCode> {
     // The parser lets nobody else come here without a name, a host or a port.
     let Plan::Human(advisor) = plan else { bail!("--practice is for people") };
     let name = args.name.clone().map_or_else(|| Name::new(NOBODY), Ok)?;
-    let place = Place::Practice(Box::new(Practice::new(args.cards()?)?));
+    let place = Place::Practice(Box::new(Practice::new(Seed::from_number_or(args.seed, &mut SysRng)?)?));
     let game = Game::new(name.clone(), Dialect::Text, *advisor);
     let (played, ended) = human::play(place, game, draws, None)?;
     played.print(&name)?;

@@ -67,9 +67,6 @@ pub struct Round {
 
 impl Round {
     /// Deals from a shuffled deck to the seats that are `present`, at most [`MAX_SEATS`].
-    ///
-    /// # Errors
-    /// [`RoundError`] when there is no seat, too many, or too few cards.
     pub fn deal(mut deck: Deck, present: &[bool]) -> Result<Self, RoundError> {
         if present.len() > MAX_SEATS || !present.contains(&true) {
             return Err(RoundError::Seats);
@@ -105,9 +102,6 @@ impl Round {
     }
 
     /// Takes in the decision of a seat.
-    ///
-    /// # Errors
-    /// [`RoundError::NotAsked`] when it is not its turn, [`RoundError::DeckEmpty`] when no card is left.
     pub fn apply(&mut self, seat: usize, action: Action) -> Result<(), RoundError> {
         let Some(place) = self.places.get_mut(seat).filter(|_| self.turn == Some(seat)) else {
             return Err(RoundError::NotAsked(seat));
