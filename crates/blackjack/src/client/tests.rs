@@ -1,7 +1,7 @@
 //! What a player makes of a dealer's messages.
 
 use super::*;
-use crate::{game::Action, qtable::QTable, verdict::Verdict};
+use crate::{qtable::QTable, verdict::Verdict};
 use netcore::Client as _;
 use std::{format, string::String, vec::Vec};
 

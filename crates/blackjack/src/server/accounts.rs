@@ -5,10 +5,10 @@ use alloc::{
     string::{String, ToString},
 };
 use core::{mem, time::Duration};
-use netcore::{Fingerprint, Outbox, Severity, Time};
+use netcore::{Outbox, Severity, Time};
 use serde::{Deserialize, Serialize};
 
-use super::{Server, fault::note};
+use super::{Server, fault::note, hash_of};
 
 /// When the next account is due, and what the last one reported.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -49,10 +49,6 @@ impl Accounts {
     }
 
     pub(super) fn fingerprint(&self) -> u64 {
-        let mut fingerprint = Fingerprint::new();
-        for number in [self.due.as_nanos(), self.last.as_nanos(), self.rounds] {
-            fingerprint.add(number);
-        }
-        fingerprint.value()
+        hash_of([self.due.as_nanos(), self.last.as_nanos(), self.rounds]).value()
     }
 }

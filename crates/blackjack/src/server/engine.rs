@@ -4,9 +4,9 @@ use alloc::{
     string::{String, ToString},
     vec::Vec,
 };
-use netcore::{Engine, Fingerprint, Gone, Input, Leave, Occupant, Outbox, Outcome, PeerId, Phase, Status, Time};
+use netcore::{Engine, Gone, Input, Leave, Occupant, Outbox, Outcome, PeerId, Phase, Status, Time};
 
-use super::{Accounts, Guest, Server, fault::Fault};
+use super::{Accounts, Guest, Server, fault::Fault, hash_of};
 use crate::protocol::{Blackjack, Request};
 
 impl Server {
@@ -82,8 +82,7 @@ impl Engine for Server {
     }
 
     fn digest(&self) -> u64 {
-        let mut fingerprint = Fingerprint::new();
-        for part in [
+        hash_of([
             self.digest.value(),
             self.places.digest.value(),
             self.pending.digest.value(),
@@ -96,10 +95,8 @@ impl Engine for Server {
             u64::from(self.begun) << 32 | u64::from(self.playing),
             u64::from(self.complete) << 32 | self.ended.map_or(0, |ended| ended as u64 + 1),
             u64::from(self.suspended),
-        ] {
-            fingerprint.add(part);
-        }
-        fingerprint.value()
+        ])
+        .value()
     }
 
     fn status(&self) -> Status {

@@ -6,6 +6,8 @@ use alloc::{
 };
 use netcore::{Digest, Fingerprint, PeerId, StateError, Time};
 
+use super::hash_of;
+
 /// Clients that have not joined, and their deadlines to join.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Pending {
@@ -65,8 +67,5 @@ impl Pending {
 }
 
 fn fact(peer: PeerId, due: Time) -> Fingerprint {
-    let mut fact = Fingerprint::new();
-    fact.add(peer.0);
-    fact.add(due.as_nanos());
-    fact
+    hash_of([peer.0, due.as_nanos()])
 }

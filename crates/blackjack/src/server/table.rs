@@ -29,7 +29,10 @@ use leaving::left;
 use seat::{Seat, label};
 pub(super) use state::TableState;
 
-use super::fault::{Fault, note};
+use super::{
+    fault::{Fault, note},
+    hash_of,
+};
 use crate::{
     config::Config,
     game::{Action, Game, MAX_SEATS, Round, RoundError, Row, Standings},
@@ -233,9 +236,7 @@ impl Table {
             fingerprint.add(number);
             fingerprint.add(peer.0);
         }
-        let mut fact = Fingerprint::new();
-        fact.add(fingerprint.value());
-        fact
+        hash_of([fingerprint.value()])
     }
 }
 
