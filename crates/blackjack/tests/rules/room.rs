@@ -119,21 +119,7 @@ impl Room {
         self.lose_everybody();
         self.hosted = written_and_read(&self.hosted);
     }
-}
 
-/// A room that was written down and read again, and is in the same state.
-pub(crate) fn written_and_read(hosted: &Hosted<Server>) -> Hosted<Server> {
-    let setup = serde_json::to_string(&hosted.engine().setup()).unwrap();
-    let state = serde_json::to_string(&hosted.state()).unwrap();
-    let setup = serde_json::from_str(&setup).unwrap();
-    let restored = Hosted::restore(setup, serde_json::from_str(&state).unwrap()).unwrap();
-    assert_eq!((restored.digest(), restored.deadline()), (hosted.digest(), hosted.deadline()));
-    assert_eq!((restored.status(), restored.outcome()), (hosted.status(), hosted.outcome()));
-    assert_eq!(serde_json::to_string(&restored.state()).unwrap(), state);
-    restored
-}
-
-impl Room {
     /// Plays a transcript and compares.
     ///
     /// `Ann > HIT` is a text that comes in (`Ann` is connected at its first), `Ann < BEGIN, CARD ...` is all that goes out
@@ -170,7 +156,7 @@ impl Room {
             let _ = writeln!(got, "{line}");
             let names: Vec<String> = self.wires.keys().cloned().collect();
             for who in names {
-                let messages: Vec<String> = self.heard(&who).into_iter().map(text).collect();
+                let messages: Vec<String> = self.heard(&who).iter().map(DealerMessage::to_string).collect();
                 if !messages.is_empty() {
                     let _ = writeln!(got, "{who} < {}", messages.join(", "));
                 }
@@ -386,8 +372,14 @@ fn line(event: &GameEvent) -> String {
     }
 }
 
-/// A message of the dealer as text, without its NUL.
-pub(crate) fn text(message: DealerMessage) -> String {
-    let bytes = message.to_bytes(Dialect::Text);
-    String::from_utf8(bytes[..bytes.len() - 1].to_vec()).unwrap()
+/// A room that was written down and read again, and is in the same state.
+pub(crate) fn written_and_read(hosted: &Hosted<Server>) -> Hosted<Server> {
+    let setup = serde_json::to_string(&hosted.engine().setup()).unwrap();
+    let state = serde_json::to_string(&hosted.state()).unwrap();
+    let setup = serde_json::from_str(&setup).unwrap();
+    let restored = Hosted::restore(setup, serde_json::from_str(&state).unwrap()).unwrap();
+    assert_eq!((restored.digest(), restored.deadline()), (hosted.digest(), hosted.deadline()));
+    assert_eq!((restored.status(), restored.outcome()), (hosted.status(), hosted.outcome()));
+    assert_eq!(serde_json::to_string(&restored.state()).unwrap(), state);
+    restored
 }
