@@ -33,7 +33,7 @@ pub(super) struct Deal {
     counts: Counts,
     cards: u8,
     // A hand took more of a value than there were.
-    short: bool,
+    pub(super) short: bool,
 }
 
 impl Deal {
@@ -67,11 +67,6 @@ impl Deal {
         self.short |= self.counts[index] < count;
         self.counts[index] = self.counts[index].saturating_sub(count);
         self.cards = self.cards.saturating_sub(count);
-    }
-
-    /// Whether there were enough cards of each value for what was taken.
-    pub(super) const fn is_possible(&self) -> bool {
-        !self.short
     }
 
     /// The values that the next card can have, by their places, with their chances.
@@ -121,7 +116,7 @@ enum Then {
 /// All hands, those with fewer cards first, and all ways of the dealer.
 #[derive(Debug, Clone)]
 pub(super) struct Hands {
-    nodes: Vec<Node>,
+    pub(super) nodes: Vec<Node>,
     // For each upcard.
     dealers: Vec<Vec<Drawing>>,
 }
@@ -129,14 +124,6 @@ pub(super) struct Hands {
 impl Hands {
     pub(super) fn new(deal: &Deal) -> Self {
         Self { nodes: nodes(deal), dealers: (0..VALUES).map(|upcard| drawings(deal, upcard)).collect() }
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.nodes.len()
-    }
-
-    pub(super) fn iter(&self) -> core::slice::Iter<'_, Node> {
-        self.nodes.iter()
     }
 
     pub(super) fn nothing(&self) -> &Node {
