@@ -5,7 +5,6 @@ mod inbox;
 mod keys;
 mod lines;
 mod parting;
-mod wish;
 
 use std::{future, io, mem, net::SocketAddr, pin::Pin, time::Duration};
 

@@ -8,12 +8,10 @@
 //!
 //! Sources: the requirements of the course's project, "Rules" and "Dealer"; the deal alternates as its tournament dealer's.
 
-mod state;
-
-use netcore::Fingerprint;
+use alloc::vec::Vec;
+use netcore::{Fingerprint, StateError};
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
-
-pub(super) use state::RoundState;
 
 use crate::{
     cards::{Card, Deck, DeckEmpty},
@@ -63,6 +61,18 @@ pub struct Round {
     dealer: Hand,
     upcard: Card,
     turn: Option<usize>,
+}
+
+/// A round as plain data: how far the hand of each seat is, seats that were dealt none at the end left out. The deck in which it
+/// was dealt and what the seats did are all that it follows from.
+#[derive(Serialize, Deserialize)]
+pub(super) struct RoundState(Vec<PlaceState>);
+
+#[derive(Serialize, Deserialize)]
+struct PlaceState {
+    stage: Stage,
+    // Cards that it took beside the two that it was dealt.
+    hits: usize,
 }
 
 impl Round {
@@ -191,6 +201,34 @@ impl Round {
             self.dealer.push(card);
         }
     }
+
+    pub(super) fn state(&self) -> RoundState {
+        let seats = self.places.iter().rposition(|place| place.stage != Stage::Absent).map_or(0, |last| last + 1);
+        let place =
+            |place: &Dealt| PlaceState { stage: place.stage, hits: place.hand.cards().len().saturating_sub(2) };
+        RoundState(self.places.iter().take(seats).map(place).collect())
+    }
+
+    /// The round that was dealt from this deck and is that far. It is played again: seats take their cards one after the
+    /// other, so it does not matter when in between a hand was forfeited.
+    /// Fails with [`StateError`] when no round can get there.
+    pub(super) fn restore(RoundState(state): &RoundState, deck: Deck) -> Result<Self, StateError> {
+        let impossible = || StateError::from("a round that cannot have come so far");
+        let present: Vec<bool> = state.iter().map(|place| place.stage != Stage::Absent).collect();
+        let mut round = Self::deal(deck, &present).map_err(|_| impossible())?;
+        for (seat, place) in state.iter().enumerate() {
+            for _ in 0..place.hits {
+                round.apply(seat, Action::Hit).map_err(|_| impossible())?;
+            }
+            match place.stage {
+                Stage::Stood => round.apply(seat, Action::Stand).map_err(|_| impossible())?,
+                Stage::Forfeited => round.forfeit(seat),
+                Stage::Absent | Stage::Playing | Stage::Bust => {}
+            }
+        }
+        let same = state.iter().zip(&round.places).all(|(state, place)| state.stage == place.stage);
+        if same { Ok(round) } else { Err(impossible()) }
+    }
 }
 
 #[cfg(test)]
@@ -198,7 +236,7 @@ mod tests {
     use super::*;
     use rand::SeedableRng;
     use rand_pcg::Pcg64;
-    use std::{collections::BTreeSet, vec::Vec};
+    use std::collections::BTreeSet;
 
     fn deck(seed: u64) -> Deck {
         let mut deck = Deck::new();
