@@ -70,7 +70,8 @@ impl Link {
     }
 }
 
-/// A dealer of one table for one, which is the engine of the rules crate and waits as long as it takes: its clock stands still.
+/// A dealer of one table for one: the engine of the rules crate, which waits as long as it takes since its clock stands
+/// still.
 #[derive(Debug)]
 pub(crate) struct Practice {
     dealer: Hosted<Server>,

@@ -63,8 +63,8 @@ pub struct Round {
     turn: Option<usize>,
 }
 
-/// A round as plain data: how far the hand of each seat is, seats that were dealt none at the end left out. The deck in which it
-/// was dealt and what the seats did are all that it follows from.
+/// A round as plain data: how far the hand of each seat is, seats that were dealt none at the end left out. It follows
+/// from that and from the deck in which it was dealt.
 #[derive(Serialize, Deserialize)]
 pub(super) struct RoundState(Vec<PlaceState>);
 

@@ -60,8 +60,8 @@ impl Held {
 
     /// Which seats are held for whom, and until when.
     pub(super) fn state(&self) -> Vec<HeldState> {
-        let held = |(&(table, seat), &(host, _, due)): (&Place, &(HostId, Name, Time))| HeldState { table, seat, host, due };
-        self.by_place.iter().map(held).collect()
+        let held = self.by_place.iter();
+        held.map(|(&(table, seat), &(host, _, due))| HeldState { table, seat, host, due }).collect()
     }
 }
 

@@ -249,7 +249,7 @@ impl Seat {
         fingerprint.value()
     }
 
-    /// Fails with [`StateError`] when no seat with this view, of the round that is played if there is one, can be in this state.
+    /// Fails with [`StateError`] when no seat with this view of the round, if one is played, can be in this state.
     pub(super) fn check(&self, view: Option<View<'_>>) -> Result<(), StateError> {
         if self.queue.len() > MAX_UNSENT {
             return Err("a seat with more messages on their way than there can be".into());
