@@ -218,12 +218,8 @@ impl Game {
 
     /// A fingerprint of all state that determines the rest of the game, hidden cards included.
     pub(crate) fn fingerprint(&self) -> u64 {
-        let mut fingerprint = Fingerprint::new();
-        fingerprint.add(self.dealt);
-        fingerprint.add(self.scored);
-        fingerprint.add(u64::from(self.rounds));
-        fingerprint.add(self.round.as_ref().map_or(0, Round::fingerprint));
-        fingerprint.value()
+        let round = self.round.as_ref().map_or(0, Round::fingerprint);
+        Fingerprint::of([self.dealt, self.scored, u64::from(self.rounds), round]).value()
     }
 
     // Counts the results of a round that has just ended.

@@ -49,15 +49,6 @@ use crate::{
     view::{LobbyView, MAX_SHOWN},
 };
 
-// The hash of these numbers in this order.
-fn hash_of(numbers: impl IntoIterator<Item = u64>) -> Fingerprint {
-    let mut hash = Fingerprint::new();
-    for number in numbers {
-        hash.add(number);
-    }
-    hash
-}
-
 // Where a joined client is.
 #[derive(Debug, Clone)]
 enum Guest {

@@ -5,10 +5,10 @@ use alloc::{
     string::{String, ToString},
 };
 use core::{mem, time::Duration};
-use netcore::{Outbox, Severity, Time};
+use netcore::{Fingerprint, Outbox, Severity, Time};
 use serde::{Deserialize, Serialize};
 
-use super::{Server, fault::note, hash_of};
+use super::{Server, fault::note};
 
 /// When the next account is due, and what the last one reported.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -49,6 +49,6 @@ impl Accounts {
     }
 
     pub(super) fn fingerprint(&self) -> u64 {
-        hash_of([self.due.as_nanos(), self.last.as_nanos(), self.rounds]).value()
+        Fingerprint::of([self.due.as_nanos(), self.last.as_nanos(), self.rounds]).value()
     }
 }

@@ -4,9 +4,9 @@ use alloc::{
     string::{String, ToString},
     vec::Vec,
 };
-use netcore::{Engine, Gone, Input, Leave, Occupant, Outbox, Outcome, PeerId, Phase, Status, Time};
+use netcore::{Engine, Fingerprint, Gone, Input, Leave, Occupant, Outbox, Outcome, PeerId, Phase, Status, Time};
 
-use super::{Accounts, Guest, Server, fault::Fault, hash_of};
+use super::{Accounts, Guest, Server, fault::Fault};
 use crate::protocol::{Blackjack, Request};
 
 impl Server {
@@ -82,7 +82,7 @@ impl Engine for Server {
     }
 
     fn digest(&self) -> u64 {
-        hash_of([
+        Fingerprint::of([
             self.digest.value(),
             self.places.digest.value(),
             self.pending.digest.value(),

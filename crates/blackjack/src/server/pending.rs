@@ -6,8 +6,6 @@ use alloc::{
 };
 use netcore::{Digest, Fingerprint, PeerId, StateError, Time};
 
-use super::hash_of;
-
 /// Clients that have not joined, and their deadlines to join.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Pending {
@@ -67,5 +65,5 @@ impl Pending {
 }
 
 fn fact(peer: PeerId, due: Time) -> Fingerprint {
-    hash_of([peer.0, due.as_nanos()])
+    Fingerprint::of([peer.0, due.as_nanos()])
 }

@@ -8,7 +8,6 @@ use core::mem;
 use netcore::{Digest, Fingerprint, HostId, PeerId, StateError};
 use serde::{Deserialize, Serialize};
 
-use super::hash_of;
 use crate::config::MAX_CLIENTS;
 
 // Those of one host who wait, in the order in which they came.
@@ -160,7 +159,7 @@ impl Queue {
 
     /// A fingerprint of who waits and of whose turn it is.
     pub(super) fn fingerprint(&self) -> u64 {
-        hash_of([self.digest.value(), self.next]).value()
+        Fingerprint::of([self.digest.value(), self.next]).value()
     }
 
     fn line_up(&mut self, host: HostId, peers: VecDeque<(u64, PeerId)>) {

@@ -29,10 +29,7 @@ use leaving::left;
 use seat::{Seat, label};
 pub(super) use state::TableState;
 
-use super::{
-    fault::{Fault, note},
-    hash_of,
-};
+use super::fault::{Fault, note};
 use crate::{
     config::Config,
     game::{Action, Game, MAX_SEATS, Round, RoundError, Row, Standings},
@@ -236,7 +233,7 @@ impl Table {
             fingerprint.add(number);
             fingerprint.add(peer.0);
         }
-        hash_of([fingerprint.value()])
+        Fingerprint::of([fingerprint.value()])
     }
 }
 
