@@ -4,7 +4,7 @@
 use std::{mem, sync::Arc, time::Duration};
 
 use blackjack::{
-    Dialect, Policy, QTable, Seed, StateSpace, Table,
+    Dialect, Policy, QTable, Seed, Server, StateSpace,
     learn::{Chance, Choice, Explore, Trainer},
 };
 use mastermind::ClientMessage;
@@ -67,9 +67,9 @@ pub(crate) fn blackjack(seed: u64) -> Option<u64> {
     };
     let dialects = [Dialect::Text, Dialect::Binary, Dialect::Text];
     let clients = NAMES.into_iter().zip(dialects).map(client).collect::<Option<Vec<_>>>()?;
-    Hall::new(Table::new(config, 1).ok()?, clients).play(
+    Hall::new(Server::new(config).ok()?, clients).play(
         STEPS,
-        |table| table.outcome().is_some(),
+        |server| server.outcome().is_some(),
         |at, client, now| {
             while client.poll_event().is_some() {}
             if let Some(state) = client.state() {

@@ -192,19 +192,14 @@ impl Deck {
     }
 
     /// Deals the next card of a deck that was shuffled.
-    ///
-    /// # Errors
-    /// [`DeckEmpty`] when all are dealt.
     pub fn deal(&mut self) -> Result<Card, DeckEmpty> {
         self.0.deal()
     }
 
-    /// Cards that are not dealt.
     pub(crate) const fn remaining(&self) -> usize {
         self.0.remaining()
     }
 
-    /// All cards in their order, dealt or not.
     pub(crate) fn order(&self) -> &[Card] {
         self.0.order()
     }
@@ -218,7 +213,6 @@ impl Deck {
         (sorted.len() == DECK).then(|| Self(Pile::shuffled(order)))
     }
 
-    /// A fingerprint of the order of all cards, dealt or not.
     pub(crate) fn fingerprint(&self) -> u64 {
         let mut fingerprint = Fingerprint::new();
         for cards in self.0.order().chunks(8) {

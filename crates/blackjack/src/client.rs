@@ -15,11 +15,12 @@ use bytes::{Bytes, BytesMut};
 use netcore::{DecodeError, Framing, Gone, MessageDecoder, MessageStream, Time};
 use thiserror::Error;
 
-use knowledge::Knowledge;
+use knowledge::{Knowledge, Phase};
 pub use knowledge::{Anomaly, Event, Meaning, NotAsked, OutOfPlace};
 
 use crate::{
     cards::Card,
+    game::Action,
     hand::{Hand, Points},
     learn::Choice,
     name::Name,
@@ -125,17 +126,18 @@ impl Client {
 
     /// The state to decide in; none unless the dealer waits for a decision.
     pub fn state(&self) -> Option<State> {
-        self.knowledge.state()
+        let upcard = self.upcard().filter(|_| self.knowledge.phase == Phase::Asked)?;
+        Some(State::of(self.knowledge.space, self.points(), upcard.value()))
     }
 
     /// Whether a round is begun and not over.
     pub const fn in_round(&self) -> bool {
-        self.knowledge.in_round()
+        !matches!(self.knowledge.phase, Phase::Idle | Phase::Over)
     }
 
     /// Whether the dealer has taken leave.
     pub const fn has_heard_quit(&self) -> bool {
-        self.knowledge.is_over()
+        matches!(self.knowledge.phase, Phase::Over)
     }
 
     /// Whether an incomplete message is buffered.
@@ -162,11 +164,14 @@ impl Client {
     }
 
     /// Decides; the answer goes out as the next message. Gives it for the log.
-    ///
-    /// # Errors
-    /// [`NotAsked`] unless the dealer waits for a decision.
     pub fn decide(&mut self, choice: Choice) -> Result<PlayerMessage, NotAsked> {
-        let message = self.knowledge.decide(choice)?;
+        let state = self.state().ok_or(NotAsked)?;
+        self.knowledge.episode.record(state, choice);
+        self.knowledge.phase = match choice.action {
+            Action::Hit => Phase::Hit,
+            Action::Stand => Phase::Done,
+        };
+        let message = PlayerMessage::from(choice.action);
         self.outgoing.push_back(message.to_bytes(self.dialect));
         Ok(message)
     }
@@ -180,7 +185,7 @@ impl Client {
         }
         self.incoming.buffer().extend_from_slice(bytes);
         // Bytes behind QUIT are ignored.
-        while !self.knowledge.is_over()
+        while !self.has_heard_quit()
             && let Some(message) = self.incoming.next_message().map_err(|error| self.malformed(error))?
         {
             self.events.push_back(self.knowledge.apply(message)?);

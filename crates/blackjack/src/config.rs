@@ -18,7 +18,7 @@ pub const DELAY: Duration = Duration::from_millis(50);
 /// How long a client has for JOIN and for an answer, by default.
 pub const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How a dealer is set up. A table by itself ignores `tables`, `forever` and `accounts`.
+/// How a dealer is set up.
 ///
 /// The serialized form contains the seed, so whoever reads it knows the cards to come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

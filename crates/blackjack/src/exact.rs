@@ -73,11 +73,6 @@ pub struct Limit {
 }
 
 impl Limit {
-    /// The space of its states.
-    pub const fn space(&self) -> StateSpace {
-        self.space
-    }
-
     /// The means of a state.
     pub fn values(&self, state: State) -> ActionValues {
         self.values[state.index()]
@@ -115,7 +110,7 @@ impl Solver {
     fn with(deal: Deal) -> Self {
         let hands = Hands::new(&deal);
         let stands = (0..UPCARDS)
-            .map(|upcard| hands.iter().map(|hand| hands.stand(&deal, hand, upcard).reward()).collect())
+            .map(|upcard| hands.nodes.iter().map(|hand| hands.stand(&deal, hand, upcard).reward()).collect())
             .collect();
         Self { hands, deal, stands }
     }
@@ -196,7 +191,7 @@ impl Solver {
                 chance * hit + (1.0 - chance) * stand
             });
             let mut reach = self.first_two(upcard);
-            for (at, hand) in self.hands.iter().enumerate().filter(|(_, hand)| hand.cards >= 2) {
+            for (at, hand) in self.hands.nodes.iter().enumerate().filter(|(_, hand)| hand.cards >= 2) {
                 let draws = self.deal.without(hand, upcard);
                 let chance = hits(hand.points, value);
                 let mut hit = 0.0;
@@ -226,7 +221,7 @@ impl Solver {
     /// `values` are card values, 2 to 11; `upcard` as well.
     pub fn odds(&self, values: &[u8], upcard: u8, policy: &Policy) -> Option<(Odds, Odds)> {
         let (hand, up) = (self.hands.find(values)?, (MIN_UPCARD..=11).contains(&upcard).then(|| index_of(upcard))?);
-        if hand.cards < 2 || !self.deal.without(hand, up).is_possible() {
+        if hand.cards < 2 || self.deal.without(hand, up).short {
             return None;
         }
         Some((self.hands.stand(&self.deal, hand, up), self.hit(hand, up, policy)))
@@ -257,9 +252,9 @@ impl Solver {
 
     // The value of each hand against an upcard; `decide` makes it of the values of hitting and standing.
     fn values(&self, upcard: usize, decide: impl Fn(Points, f64, f64) -> f64) -> Vec<f64> {
-        let mut values = vec![0.0; self.hands.len()];
+        let mut values = vec![0.0; self.hands.nodes.len()];
         // Hands with more cards come later, so what a hand can become is known before it is.
-        for (at, hand) in self.hands.iter().enumerate().rev() {
+        for (at, hand) in self.hands.nodes.iter().enumerate().rev() {
             if hand.cards < 2 {
                 break;
             }
@@ -277,7 +272,7 @@ impl Solver {
 
     // The chance of each hand to be the first two cards, when the upcard is known.
     fn first_two(&self, upcard: usize) -> Vec<f64> {
-        let mut chances = vec![0.0; self.hands.len()];
+        let mut chances = vec![0.0; self.hands.nodes.len()];
         let nothing = self.hands.nothing();
         for (first, chance) in self.deal.without(nothing, upcard).chances() {
             let Some(one) = self.hands.next(nothing, first) else { continue };

@@ -79,9 +79,6 @@ impl fmt::Debug for Game {
 
 impl Game {
     /// A game whose first round is dealt to everybody named.
-    ///
-    /// # Errors
-    /// [`RoundError::Seats`] unless there are one to six names.
     pub fn new(names: Vec<Name>, rounds: u32, mut rng: ChaCha12Rng) -> Result<Self, RoundError> {
         let record = |name| Record { name, score: Score::default(), forfeits: 0, present: true };
         let records: Vec<Record> = names.into_iter().map(record).collect();
@@ -132,7 +129,6 @@ impl Game {
         }
     }
 
-    /// Whether a seat has played all rounds.
     pub(crate) fn is_done(&self, seat: usize) -> bool {
         self.records.get(seat).is_some_and(|record| record.is_done(self.rounds))
     }
@@ -147,7 +143,6 @@ impl Game {
         self.records.get(seat).map(|record| &record.name)
     }
 
-    /// Whether all players have left.
     pub(crate) fn is_deserted(&self) -> bool {
         !self.records.iter().any(|record| record.present)
     }
@@ -163,11 +158,8 @@ impl Game {
     }
 
     /// Takes in the decision of a seat.
-    ///
-    /// # Errors
-    /// [`RoundError`] when it was not asked; nothing changes then.
     pub fn apply(&mut self, seat: usize, action: Action) -> Result<(), RoundError> {
-        self.round.as_mut().ok_or(RoundError::NotAsked { seat })?.apply(seat, action)?;
+        self.round.as_mut().ok_or(RoundError::NotAsked(seat))?.apply(seat, action)?;
         self.count();
         Ok(())
     }
@@ -212,9 +204,6 @@ impl Game {
     }
 
     /// Deals the next round to everybody who is there and has not played all rounds.
-    ///
-    /// # Errors
-    /// [`RoundError::Seats`] when there is nobody.
     pub fn deal(&mut self) -> Result<(), RoundError> {
         self.round = Some(deal(&mut self.deck, &self.records, self.rounds, &mut self.rng.0)?);
         self.dealt = self.fingerprint_of_deck();
@@ -229,12 +218,8 @@ impl Game {
 
     /// A fingerprint of all state that determines the rest of the game, hidden cards included.
     pub(crate) fn fingerprint(&self) -> u64 {
-        let mut fingerprint = Fingerprint::new();
-        fingerprint.add(self.dealt);
-        fingerprint.add(self.scored);
-        fingerprint.add(u64::from(self.rounds));
-        fingerprint.add(self.round.as_ref().map_or(0, Round::fingerprint));
-        fingerprint.value()
+        let round = self.round.as_ref().map_or(0, Round::fingerprint);
+        Fingerprint::of([self.dealt, self.scored, u64::from(self.rounds), round]).value()
     }
 
     // Counts the results of a round that has just ended.

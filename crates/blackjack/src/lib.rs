@@ -23,8 +23,8 @@
 //!
 //! - [`Card`], [`Deck`], [`Points`] and [`Hand`] are what is played with; [`Round`] has the rules of a round, [`Game`]
 //!   those of many rounds with up to six players and their standings; [`view`] is what players and watchers may know.
-//! - [`protocol`] is what goes over the wire, [`Server`] a lobby of tables, [`Table`] one table as an engine of its own, set up
-//!   by a [`Config`]; [`Client`] is what a player knows.
+//! - [`protocol`] is what goes over the wire, [`Server`] a lobby of [`Table`]s, set up by a [`Config`]; [`Client`] is what
+//!   a player knows.
 //! - [`State`] and [`StateSpace`] are what a decision is made on, a [`Policy`] makes it, a [`QTable`] is what was learned
 //!   and reads and writes table files.
 //! - [`learn::Trainer`] learns in process, millions of rounds a second; [`exact::Solver`] says what a policy is worth, and

@@ -170,7 +170,6 @@ impl Policy {
         self.action(State::of(self.space, points, upcard))
     }
 
-    /// Changes what to do in a state.
     pub(crate) const fn set(&mut self, state: State, action: Action) {
         self.hits[state.index()] = matches!(action, Action::Hit);
     }

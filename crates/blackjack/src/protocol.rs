@@ -23,7 +23,8 @@
 mod frames;
 mod stream;
 
-use bytes::{BufMut, Bytes, BytesMut};
+use alloc::format;
+use bytes::{Bytes, BytesMut};
 use core::fmt;
 use netcore::{
     DecodeError, Framing, Protocol,
@@ -99,10 +100,7 @@ impl From<Action> for PlayerMessage {
 }
 
 impl PlayerMessage {
-    /// Reads a text without its NUL.
-    ///
-    /// # Errors
-    /// [`DecodeError`] when it is anything but exactly one of the three forms.
+    /// Reads a text without its NUL, which has to be exactly one of the three forms.
     pub fn parse_text(text: &[u8]) -> Result<Self, DecodeError> {
         match text {
             b"HIT" => Ok(Self::Hit),
@@ -114,10 +112,7 @@ impl PlayerMessage {
         }
     }
 
-    /// Reads a binary message without its length.
-    ///
-    /// # Errors
-    /// [`DecodeError`] when it is anything but exactly one of the three kinds.
+    /// Reads a binary message without its length, which has to be exactly one of the three kinds.
     pub fn parse_binary(message: &[u8]) -> Result<Self, DecodeError> {
         whole(message, |reader| match u8::decode(reader)? {
             JOIN => match u8::decode(reader)? {
@@ -133,39 +128,31 @@ impl PlayerMessage {
         })
     }
 
-    // The text, in two parts.
-    fn words(&self) -> [&str; 2] {
-        match self {
-            Self::Join(name) => ["JOIN ", name.as_str()],
-            Self::Hit => ["HIT", ""],
-            Self::Stand => ["STAND", ""],
-        }
-    }
-
-    /// Appends the wire form to `out`.
-    pub fn encode(&self, dialect: Dialect, out: &mut BytesMut) {
-        match (dialect, self) {
-            (Dialect::Text, _) => put_text(self.words(), out),
-            (Dialect::Binary, Self::Join(name)) => {
-                put_length_frame(&[&[JOIN, VERSION], name.as_str().as_bytes()].concat(), out);
-            }
-            (Dialect::Binary, Self::Hit) => put_length_frame(&[HIT], out),
-            (Dialect::Binary, Self::Stand) => put_length_frame(&[STAND], out),
-        }
-    }
-
     /// The wire form.
     pub fn to_bytes(&self, dialect: Dialect) -> Bytes {
-        let mut out = BytesMut::new();
-        self.encode(dialect, &mut out);
-        out.freeze()
+        match (dialect, self) {
+            (Dialect::Text, Self::Join(_)) => Bytes::from(format!("{self}\0")),
+            (Dialect::Text, Self::Hit) => Bytes::from_static(b"HIT\0"),
+            (Dialect::Text, Self::Stand) => Bytes::from_static(b"STAND\0"),
+            (Dialect::Binary, Self::Join(name)) => {
+                let mut out = BytesMut::new();
+                put_length_frame(&[&[JOIN, VERSION], name.as_str().as_bytes()].concat(), &mut out);
+                out.freeze()
+            }
+            (Dialect::Binary, Self::Hit) => Bytes::from_static(&[0, 0, 0, 1, HIT]),
+            (Dialect::Binary, Self::Stand) => Bytes::from_static(&[0, 0, 0, 1, STAND]),
+        }
     }
 }
 
 impl fmt::Display for PlayerMessage {
     /// The text without its NUL.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.words().into_iter().try_for_each(|part| f.write_str(part))
+        match self {
+            Self::Join(name) => write!(f, "JOIN {name}"),
+            Self::Hit => f.write_str("HIT"),
+            Self::Stand => f.write_str("STAND"),
+        }
     }
 }
 
@@ -187,10 +174,7 @@ pub enum DealerMessage {
 }
 
 impl DealerMessage {
-    /// Reads a text without its NUL.
-    ///
-    /// # Errors
-    /// [`DecodeError`] when it is anything but exactly one of the six forms.
+    /// Reads a text without its NUL, which has to be exactly one of the six forms.
     pub fn parse_text(text: &[u8]) -> Result<Self, DecodeError> {
         let card = |name: &[u8], at| Card::from_name(name).ok_or_else(|| invalid(NO_CARD, at));
         match text {
@@ -215,10 +199,7 @@ impl DealerMessage {
         }
     }
 
-    /// Reads a binary message without its length.
-    ///
-    /// # Errors
-    /// [`DecodeError`] when it is anything but exactly one of the six kinds.
+    /// Reads a binary message without its length, which has to be exactly one of the six kinds.
     pub fn parse_binary(message: &[u8]) -> Result<Self, DecodeError> {
         let card = |reader: &mut Reader<'_>| {
             Card::new(u8::decode(reader)?).ok_or_else(|| invalid("a card is a number from 1 to 52", 1))
@@ -240,11 +221,6 @@ impl DealerMessage {
         })
     }
 
-    /// Appends the wire form to `out`.
-    pub fn encode(self, dialect: Dialect, out: &mut BytesMut) {
-        out.put_slice(frames::of(self, dialect));
-    }
-
     /// The wire form, which is static: there are only a few dozen messages.
     pub fn to_bytes(self, dialect: Dialect) -> Bytes {
         Bytes::from_static(frames::of(self, dialect))
@@ -260,14 +236,6 @@ impl fmt::Display for DealerMessage {
 
 const fn invalid(what: &'static str, at: usize) -> DecodeError {
     DecodeError::invalid(what, at)
-}
-
-fn put_text(words: [&str; 2], out: &mut BytesMut) {
-    let [word, rest] = words;
-    out.reserve(word.len() + rest.len() + 1);
-    out.put_slice(word.as_bytes());
-    out.put_slice(rest.as_bytes());
-    out.put_u8(0);
 }
 
 // Reads a whole binary message. Running out of bytes is an error here, since none follow.

@@ -101,19 +101,11 @@ impl Entry {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum MergeError {
     /// Their states differ.
-    #[error("one table has {one} states and the other {other}; only tables of the same states can be added up")]
-    OtherSpace {
-        /// The states of the table that was to grow.
-        one: StateSpace,
-        /// The states of the table that was to be added.
-        other: StateSpace,
-    },
+    #[error("one table has {0} states and the other {1}; only tables of the same states can be added up")]
+    OtherSpace(StateSpace, StateSpace),
     /// A count would not fit.
-    #[error("{state}: the counts add up to more than a table can hold")]
-    TooLarge {
-        /// Where.
-        state: State,
-    },
+    #[error("{0}: the counts add up to more than a table can hold")]
+    TooLarge(State),
 }
 
 /// What was learned about each state.
@@ -193,7 +185,7 @@ impl QTable {
     /// [`MergeError`] if the states differ or a count gets too large; nothing is added then.
     pub fn merge(&mut self, other: &Self) -> Result<(), MergeError> {
         if self.space != other.space {
-            return Err(MergeError::OtherSpace { one: self.space, other: other.space });
+            return Err(MergeError::OtherSpace(self.space, other.space));
         }
         let mut merged = self.entries.clone();
         for state in self.space.states() {
@@ -203,7 +195,7 @@ impl QTable {
                     .n
                     .checked_add(more.n)
                     .filter(|&n| n <= Self::MAX_COUNT)
-                    .ok_or(MergeError::TooLarge { state })?;
+                    .ok_or(MergeError::TooLarge(state))?;
                 // A sum is no larger than its count.
                 tally.sum += more.sum;
             }
@@ -320,10 +312,10 @@ mod tests {
         let at = state(9, 2);
         let full = table(at, (QTable::MAX_COUNT, 0), (0, 0));
         let mut sum = table(at, (1, 1), (1, 1));
-        assert_eq!(sum.merge(&full), Err(MergeError::TooLarge { state: at }));
+        assert_eq!(sum.merge(&full), Err(MergeError::TooLarge(at)));
         assert_eq!(sum, table(at, (1, 1), (1, 1)));
         let other = QTable::new(StateSpace::Soft);
-        let refused = MergeError::OtherSpace { one: StateSpace::Coarse, other: StateSpace::Soft };
+        let refused = MergeError::OtherSpace(StateSpace::Coarse, StateSpace::Soft);
         assert_eq!(sum.merge(&other), Err(refused));
     }
 }

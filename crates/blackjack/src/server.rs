@@ -10,7 +10,6 @@
 //! Sources: the requirements of the course's project, "Dealer" and "Tournament"; what happens on trouble is our own.
 
 mod accounts;
-mod admission;
 mod engine;
 mod fault;
 mod held;
@@ -29,24 +28,24 @@ use alloc::{
     string::{String, ToString},
     vec::Vec,
 };
-use netcore::{Departure, Digest, Fingerprint, GameEvent, Gone, Outbox, Outcome, PeerId, Phase, Role, Severity, Time};
+use netcore::{Departure, Digest, Fingerprint, GameEvent, Gone, HostId, Outbox, Outcome, PeerId, Role, Severity, Time};
 
 use accounts::Accounts;
-use admission::Admission;
 use fault::{Fault, note};
 use held::Held;
-pub use printer::DESERTED_RATE;
+use pending::Pending;
+use places::Places;
 use printer::Printer;
 use queue::Queue;
 pub use state::ServerState;
 pub use table::{Table, seat_label};
 use tables::Entry;
-pub use watchers::PICTURE_PAUSE;
+use watchers::Watchers;
 
 use crate::{
-    config::{Config, ConfigError},
+    config::{Config, ConfigError, MAX_CLIENTS},
     name::Name,
-    protocol::{DealerMessage, Dialect, Request},
+    protocol::{DealerMessage, Dialect, PlayerMessage, Request},
     view::{LobbyView, MAX_SHOWN},
 };
 
@@ -61,7 +60,11 @@ enum Guest {
 #[derive(Debug, Clone)]
 pub struct Server {
     config: Config,
-    admission: Admission,
+    // Of players; watchers have others.
+    places: Places,
+    // Who has not joined yet.
+    pending: Pending,
+    watchers: Watchers,
     guests: BTreeMap<PeerId, Guest>,
     queue: Queue,
     // Tables in play, and those that are over and still have messages to send.
@@ -84,14 +87,13 @@ pub struct Server {
 
 impl Server {
     /// A dealer without clients.
-    ///
-    /// # Errors
-    /// [`ConfigError`] when a number is out of its range.
     pub fn new(config: Config) -> Result<Self, ConfigError> {
         config.check()?;
         Ok(Self {
             config,
-            admission: Admission::new(),
+            places: Places::new(MAX_CLIENTS),
+            pending: Pending::default(),
+            watchers: Watchers::new(),
             guests: BTreeMap::new(),
             queue: Queue::default(),
             tables: BTreeMap::new(),
@@ -116,12 +118,12 @@ impl Server {
 
     /// The tables that are played, by their number.
     pub fn tables(&self) -> impl Iterator<Item = &Table> {
-        self.tables.values().map(|entry| &entry.table).filter(|table| table.phase() == Phase::Playing)
+        self.tables.values().map(|entry| &entry.table).filter(|table| table.ended.is_none())
     }
 
     /// Rounds that are over, at all tables.
     pub fn rounds(&self) -> u64 {
-        let played = |table: &Table| table.game().map_or(0, |game| u64::from(game.played()));
+        let played = |table: &Table| u64::from(table.game().played());
         self.rounds + self.tables().map(played).sum::<u64>()
     }
 
@@ -130,16 +132,38 @@ impl Server {
         LobbyView {
             playing: self.playing,
             tables: self.config.tables,
-            waiting: u32::try_from(self.queue.len()).unwrap_or(u32::MAX),
+            waiting: u32::try_from(self.queue.waiting).unwrap_or(u32::MAX),
             rounds: self.rounds,
             shown: self.tables().take(MAX_SHOWN).map(Table::view).collect(),
         }
     }
 
     fn connected(&mut self, now: Time, (peer, role): (PeerId, Role), address: &str, out: &mut Outbox) {
-        let picture = (role == Role::Watcher).then(|| self.view().to_bytes());
-        let due = now.plus(self.config.timeout);
-        self.admission.enter(self.ended.is_none(), (now, due), peer, address, picture, out);
+        let host = HostId::of(address);
+        let entered = self.ended.is_none()
+            && match role {
+                Role::Watcher => self.watchers.enter(now, (peer, host), &self.view().to_bytes(), out),
+                Role::Player => self.places.enter(peer, host),
+            };
+        if !entered {
+            note(out, Severity::Info, Some(peer), "is sent away: there is no place for it".into());
+            out.close(peer);
+        } else if role == Role::Player {
+            self.pending.enter(peer, now.plus(self.config.timeout));
+        }
+    }
+
+    // Disconnects a client that has not joined; its dialect may be unknown, so it gets no message.
+    fn turn_away(&mut self, peer: PeerId, fault: &Fault, out: &mut Outbox) {
+        fault.tell(peer, None, out);
+        self.close(peer, out);
+    }
+
+    // Disconnects a client without a seat.
+    fn close(&mut self, peer: PeerId, out: &mut Outbox) {
+        self.pending.leave(peer);
+        self.places.leave(peer);
+        out.close(peer);
     }
 
     fn request(&mut self, now: Time, peer: PeerId, Request { dialect, message }: Request, out: &mut Outbox) {
@@ -156,11 +180,17 @@ impl Server {
             None => {}
         }
         // Messages of watchers are ignored.
-        if !self.admission.pending.has(peer) {
+        if !self.pending.has(peer) {
             return;
         }
-        let Some(name) = self.admission.join(peer, message, self.config.trace, out) else { return };
-        let Some(host) = self.admission.places.host(peer) else { return };
+        if self.config.trace {
+            note(out, Severity::Requested, Some(peer), format!("> {message}"));
+        }
+        let PlayerMessage::Join(name) = message else {
+            return self.turn_away(peer, &Fault::OutOfTurn(message), out);
+        };
+        self.pending.leave(peer);
+        let Some(host) = self.places.host(peer) else { return };
         if let Some((table, seat)) = self.held.take(host, &name) {
             self.guests.insert(peer, Guest::Seated { table });
             return self.at(now, table, out, |table, out| table.come_back(now, seat, (peer, dialect), out));
@@ -188,7 +218,7 @@ impl Server {
                 out.send(peer, DealerMessage::Quit.to_bytes(*dialect));
                 self.stop_waiting(peer, Departure::Dismissed(fault.to_string()), out);
             }
-            None if self.admission.pending.has(peer) => self.admission.turn_away(peer, fault, out),
+            None if self.pending.has(peer) => self.turn_away(peer, fault, out),
             None => {}
         }
     }
@@ -198,9 +228,9 @@ impl Server {
             Some(&Guest::Seated { table }) if why == Gone::Interrupted => self.interrupted(now, peer, table, out),
             Some(&Guest::Seated { table }) => self.at(now, table, out, |table, out| table.gone(now, peer, why, out)),
             Some(Guest::Waiting { .. }) => self.stop_waiting(peer, Departure::Disconnected(why), out),
-            None if self.admission.pending.has(peer) => self.admission.close(peer, out),
+            None if self.pending.has(peer) => self.close(peer, out),
             None => {
-                if self.admission.watchers.leave(peer) {
+                if self.watchers.leave(peer) {
                     out.close(peer);
                 }
             }
@@ -208,7 +238,7 @@ impl Server {
     }
 
     fn interrupted(&mut self, now: Time, peer: PeerId, table: u32, out: &mut Outbox) {
-        let (Some(host), due) = (self.admission.places.host(peer), now.plus(self.config.timeout)) else { return };
+        let (Some(host), due) = (self.places.host(peer), now.plus(self.config.timeout)) else { return };
         let mut held = None;
         self.at(now, table, out, |table, out| held = table.interrupted(peer, out));
         if let Some((seat, name)) = held {
@@ -219,31 +249,33 @@ impl Server {
     fn refresh(&mut self, now: Time, peer: PeerId, out: &mut Outbox) {
         if let Some(&Guest::Seated { table }) = self.guests.get(&peer) {
             self.at(now, table, out, |table, out| table.refresh(now, peer, out));
-        } else if self.admission.watchers.has(peer) {
+        } else if self.watchers.has(peer) {
             out.send(peer, self.view().to_bytes());
         }
     }
 
     fn stop_waiting(&mut self, peer: PeerId, why: Departure, out: &mut Outbox) {
         if let (Some(Guest::Waiting { name, dialect }), Some(host)) =
-            (self.guests.remove(&peer), self.admission.places.host(peer))
+            (self.guests.remove(&peer), self.places.host(peer))
         {
             self.toggle_waiting(peer, &name, dialect);
             self.queue.remove(host, peer);
             out.event(GameEvent::Left { peer, name: name.to_string(), seat: String::new(), why });
-            self.admission.close(peer, out);
+            self.close(peer, out);
         }
     }
 
     // Disconnects all clients without a seat.
     fn dismiss(&mut self, out: &mut Outbox) {
-        self.admission.dismiss(out);
+        for peer in self.pending.peers() {
+            self.close(peer, out);
+        }
         while let Some(peer) = self.queue.pop() {
             let Some(Guest::Waiting { name, dialect }) = self.guests.remove(&peer) else { continue };
             self.toggle_waiting(peer, &name, dialect);
             out.event(GameEvent::Left { peer, name: name.to_string(), seat: String::new(), why: Departure::GameOver });
             out.send(peer, DealerMessage::Quit.to_bytes(dialect));
-            self.admission.close(peer, out);
+            self.close(peer, out);
         }
     }
 

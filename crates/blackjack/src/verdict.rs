@@ -75,7 +75,6 @@ impl Score {
         *self.count(verdict) += 1;
     }
 
-    /// Takes one back that was counted.
     pub(crate) const fn take_back(&mut self, verdict: Verdict) {
         let count = self.count(verdict);
         *count = count.saturating_sub(1);

@@ -6,7 +6,7 @@
 //!
 //! | line | says |
 //! |------|------|
-//! | `LOBBY <played> <at most> <waiting> <rounds>` | first, at a dealer of many tables: tables that are played, tables at a time, clients that wait, rounds that are over; then the pictures of at most [`MAX_SHOWN`] tables |
+//! | `LOBBY <played> <at most> <waiting> <rounds>` | first: tables that are played, tables at a time, clients that wait, rounds that are over; then the pictures of at most [`MAX_SHOWN`] tables |
 //! | `TABLE <number> <phase> <played> <rounds>` | `LOBBY`, `PLAYING` or `OVER`; rounds that are over, and in all |
 //! | `DEALER <card>` | the card that lies face up; only while a round is played |
 //! | `REVEALED <card>, <card> …` | the dealer's hand of the last round that is over, the hole card first |
@@ -16,9 +16,9 @@
 //!
 //! Pictures are our own: the course's protocol has no watchers.
 
-use alloc::vec::Vec;
-use bytes::{Bytes, BytesMut};
-use core::fmt::{self, Write};
+use alloc::{format, vec::Vec};
+use bytes::Bytes;
+use core::fmt;
 use netcore::Phase;
 use serde::{Deserialize, Serialize};
 
@@ -94,7 +94,7 @@ pub struct SeatView {
     pub decides: bool,
 }
 
-/// What anybody may see of a dealer of many tables.
+/// What anybody may see of a dealer.
 #[derive(Debug, Clone)]
 pub struct LobbyView {
     /// Tables that are played.
@@ -109,25 +109,11 @@ pub struct LobbyView {
     pub shown: Vec<TableView>,
 }
 
-impl TableView {
-    /// The message to a watcher.
-    pub fn to_bytes(&self) -> Bytes {
-        message(self)
-    }
-}
-
 impl LobbyView {
     /// The message to a watcher.
     pub fn to_bytes(&self) -> Bytes {
-        message(self)
+        Bytes::from(format!("{self}\0"))
     }
-}
-
-fn message(picture: &impl fmt::Display) -> Bytes {
-    let mut out = BytesMut::new();
-    // Memory is all that it takes.
-    let _ = write!(out, "{picture}\0");
-    out.freeze()
 }
 
 fn write_cards(f: &mut fmt::Formatter<'_>, what: &str, hand: &Hand) -> fmt::Result {

@@ -197,8 +197,7 @@ impl House {
                 verdict if crime == C::AlwaysLoses && verdict != Outcome::Bust => Outcome::Push,
                 verdict => verdict,
             };
-            let word =
-                if crime == C::WritesLose { verdict.word().replace("OO", "O") } else { verdict.word().into() };
+            let word = if crime == C::WritesLose { verdict.word().replace("OO", "O") } else { verdict.word().into() };
             guest.line.say(&format!("RESULT {word}"));
         }
         Some(())

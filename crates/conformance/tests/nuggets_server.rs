@@ -280,7 +280,9 @@ impl CrookedServer {
                     own.swap(8 + at, 8);
                 }
             }
-            (C::FullIsError, ServerMessage::Quit(text)) if text.starts_with(b"Game is full") => own = b"ERROR full".to_vec(),
+            (C::FullIsError, ServerMessage::Quit(text)) if text.starts_with(b"Game is full") => {
+                own = b"ERROR full".to_vec()
+            }
             (C::OnlyMoverIsShown, ServerMessage::Display(_)) if to != from => return None,
             (C::PilesStay, ServerMessage::Display(_)) if !is_player => {
                 if self.piles.is_empty() {
@@ -319,7 +321,9 @@ impl CrookedServer {
             (C::NoGoodbye, ServerMessage::Quit(text)) if text.starts_with(b"Thanks") => return None,
             (C::SpectatorStays, ServerMessage::Quit(text)) if text.starts_with(b"You have been") => return None,
             (C::OtherEnd, ServerMessage::Quit(text)) if text.starts_with(b"GAME OVER") => own = b"QUIT bye".to_vec(),
-            (C::NarrowTable, ServerMessage::Quit(quit)) => own = format!("QUIT {}", text(quit).replace("A  ", "A ")).into(),
+            (C::NarrowTable, ServerMessage::Quit(quit)) => {
+                own = format!("QUIT {}", text(quit).replace("A  ", "A ")).into()
+            }
             (C::WildNames, ServerMessage::Quit(quit)) => own = format!("QUIT {}", text(quit).replace('_', "?")).into(),
             (C::OtherTexts, ServerMessage::Quit(text)) if !text.starts_with(b"GAME OVER") => own = b"QUIT bye".to_vec(),
             (C::Talkative, ServerMessage::Quit(_)) => own.push(b'\n'),

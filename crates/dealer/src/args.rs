@@ -9,7 +9,7 @@ use blackjack::{
 use clap::Parser;
 use cmdkit::{LogArgs, count, ip_address, whole_number};
 use netcore::Rate;
-use rand::{TryRng, rngs::SysRng};
+use rand::rngs::SysRng;
 use servekit::JournalArgs;
 
 /// Bytes a second that are read from one connection. A player that answers a hundred thousand questions a second stays
@@ -112,13 +112,6 @@ pub(crate) struct Args {
 impl Args {
     /// The set-up of the dealer. Fails when the system gives no entropy for the cards.
     pub(crate) fn config(&self) -> anyhow::Result<Config> {
-        let seed = if let Some(number) = self.seed {
-            Seed::from_number(number)
-        } else {
-            let mut key = [0; 32];
-            SysRng.try_fill_bytes(&mut key)?;
-            Seed::new(key)
-        };
         Ok(Config {
             players: usize::from(self.players),
             tables: self.tables,
@@ -127,7 +120,7 @@ impl Args {
             rounds: self.rounds.unwrap_or_default(),
             delay: Duration::from_millis(self.delay_ms),
             timeout: Duration::from_millis(self.timeout_ms),
-            seed,
+            seed: Seed::from_number_or(self.seed, &mut SysRng)?,
             json: self.json,
             trace: self.trace,
             accounts: self.stats.map(Duration::from_secs),

@@ -33,6 +33,15 @@ impl Fingerprint {
         Self(0x9E37_79B9_7F4A_7C15)
     }
 
+    /// The hash of these numbers in this order.
+    pub fn of(numbers: impl IntoIterator<Item = u64>) -> Self {
+        let mut fingerprint = Self::new();
+        for number in numbers {
+            fingerprint.add(number);
+        }
+        fingerprint
+    }
+
     /// Adds a number.
     #[inline]
     pub const fn add(&mut self, number: u64) {

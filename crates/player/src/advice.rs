@@ -20,24 +20,14 @@ pub struct Advice {
 #[derive(Debug, Clone)]
 pub struct Advisor {
     solver: Solver,
-    policy: Policy,
-    by_table: bool,
+    pub(crate) policy: Policy,
+    pub(crate) by_table: bool,
 }
 
 impl Advisor {
     /// An advisor who knows this policy, which is best play.
     pub const fn new(solver: Solver, policy: Policy) -> Self {
         Self { solver, policy, by_table: false }
-    }
-
-    /// An advisor who knows the policy of a table from a file.
-    pub const fn by_table(solver: Solver, policy: Policy) -> Self {
-        Self { solver, policy, by_table: true }
-    }
-
-    /// The policy.
-    pub const fn policy(&self) -> &Policy {
-        &self.policy
     }
 
     /// What to do with a hand that is not bust against this card of the dealer.

@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::{anyhow, bail};
 use blackjack::{
-    Name, Policy, QTable, Seed, StateSpace,
+    Name, Policy, QTable, StateSpace,
     config::TIMEOUT,
     exact::Solver,
     game::MAX_ROUNDS,
@@ -181,14 +181,14 @@ impl Args {
         let solver = Solver::new();
         let (policy, by_table) = self.policy(&solver)?;
         if self.is_for_person() {
-            let advisor = if by_table { Advisor::by_table(solver, policy) } else { Advisor::new(solver, policy) };
+            let mut advisor = Advisor::new(solver, policy);
+            advisor.by_table = by_table;
             Ok(Plan::Human(Box::new(advisor)))
         } else {
             Ok(Plan::Program(Pilot::Table(Box::new(policy))))
         }
     }
 
-    /// Whether a person plays.
     pub(crate) const fn is_for_person(&self) -> bool {
         self.human || self.practice
     }
@@ -196,16 +196,6 @@ impl Args {
     /// How long the dealer waits for an answer; none shows no time.
     pub(crate) fn limit(&self) -> Option<Duration> {
         (self.think > 0 && !self.practice).then(|| Duration::from_secs(self.think))
-    }
-
-    /// The cards of a practice table. Fails when the system gives no entropy.
-    pub(crate) fn cards(&self) -> anyhow::Result<Seed> {
-        if let Some(number) = self.seed {
-            return Ok(Seed::from_number(number));
-        }
-        let mut key = [0; 32];
-        SysRng.try_fill_bytes(&mut key)?;
-        Ok(Seed::new(key))
     }
 
     fn path(&self) -> &Path {

@@ -9,7 +9,8 @@ use tokio::time::Instant;
 /// The wire does not tell the limit, so it is what the person says, until the dealer turns out to wait less long.
 #[derive(Debug, Clone)]
 pub(crate) struct Clock {
-    limit: Option<Duration>,
+    // As far as it is known.
+    pub(crate) limit: Option<Duration>,
     asked: Option<Instant>,
 }
 
@@ -19,12 +20,6 @@ impl Clock {
         Self { limit, asked: None }
     }
 
-    /// The limit as far as it is known.
-    pub(crate) const fn limit(&self) -> Option<Duration> {
-        self.limit
-    }
-
-    /// The question has arrived.
     pub(crate) const fn start(&mut self, at: Instant) {
         self.asked = Some(at);
     }
@@ -94,7 +89,7 @@ mod tests {
         clock.learn(seconds(40));
         clock.learn(seconds(5));
         clock.start(now);
-        assert_eq!((clock.limit(), clock.left(now)), (Some(seconds(5)), Some(5)));
+        assert_eq!((clock.limit, clock.left(now)), (Some(seconds(5)), Some(5)));
         let mut none = Clock::new(None);
         none.learn(seconds(5));
         none.start(now);

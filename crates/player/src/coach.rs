@@ -13,21 +13,19 @@ const NOTICEABLE: f64 = 0.005;
 
 /// What a decision was worth.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Grade {
-    /// What was done.
-    pub action: Action,
+pub(crate) struct Grade {
+    pub(crate) action: Action,
     /// The expected reward that the other action would have added to the round; 0 for a right decision.
-    pub cost: f64,
+    pub(crate) cost: f64,
 }
 
 impl Grade {
     /// Whether the other action was not better.
-    pub fn is_right(self) -> bool {
+    pub(crate) fn is_right(self) -> bool {
         self.cost <= 0.0
     }
 
-    /// The grade as a sentence.
-    pub fn in_words(self) -> String {
+    pub(crate) fn in_words(self) -> String {
         let (done, other) = match self.action {
             Action::Hit => ("Hit", "standing"),
             Action::Stand => ("Stand", "hitting"),
@@ -69,7 +67,6 @@ impl Coach {
         Some(grade)
     }
 
-    /// Counts a finished round.
     pub(crate) const fn end_round(&mut self) {
         self.rounds += 1;
     }

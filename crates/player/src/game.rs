@@ -3,8 +3,7 @@
 use std::collections::VecDeque;
 
 use blackjack::{
-    Action, Client, DealerMessage, Dialect, Hand, Name, PlayerMessage, Score, Verdict, client::Meaning, exact::Odds,
-    learn::Choice,
+    Action, Client, Dialect, Hand, Name, PlayerMessage, Score, Verdict, client::Meaning, exact::Odds, learn::Choice,
 };
 
 use crate::{
@@ -19,7 +18,7 @@ const HISTORY: usize = 1024;
 /// What a person knows, and is told in words.
 #[derive(Debug)]
 pub struct Game {
-    session: Session,
+    pub(crate) session: Session,
     advisor: Advisor,
     advice: Option<Advice>,
     // Rounds that have begun, and how the last one ended: the total and the verdict.
@@ -29,17 +28,19 @@ pub struct Game {
     just_ended: bool,
     // Whether the person takes no more cards in this round.
     stood: bool,
-    coach: Coach,
-    grade: Option<Grade>,
-    // The bankroll after each of the last rounds, the newest last.
-    bankroll: VecDeque<i64>,
-    revealed: Option<Hand>,
+    pub(crate) coach: Coach,
+    // Of the last decision of this round, if it has odds.
+    pub(crate) grade: Option<Grade>,
+    // What was won and lost so far, after each of the last rounds, the newest last. Never empty.
+    pub(crate) bankroll: VecDeque<i64>,
+    // The dealer's hand of the round that has just ended, if it is known.
+    pub(crate) revealed: Option<Hand>,
 }
 
 impl Game {
     /// The game of somebody who wants to join.
     pub fn new(name: Name, dialect: Dialect, advisor: Advisor) -> Self {
-        let session = Session::new(name, dialect, advisor.policy().space());
+        let session = Session::new(name, dialect, advisor.policy.space());
         Self {
             session,
             advisor,
@@ -64,27 +65,8 @@ impl Game {
         self.bankroll = VecDeque::from([score.bankroll()]);
     }
 
-    const fn client(&self) -> &Client {
+    pub(crate) const fn client(&self) -> &Client {
         &self.session.client
-    }
-
-    pub(crate) const fn session(&mut self) -> &mut Session {
-        &mut self.session
-    }
-
-    /// How it went so far.
-    pub const fn score(&self) -> Score {
-        self.session.score
-    }
-
-    /// Takes in a message of the dealer, and says what it means.
-    ///
-    /// # Errors
-    /// When it makes no sense there.
-    pub fn apply(&mut self, message: DealerMessage) -> anyhow::Result<Meaning> {
-        let event = self.session.apply(message)?;
-        self.take_in(&event);
-        Ok(event)
     }
 
     /// What the next message of those that came means; none when all were looked at.
@@ -119,7 +101,7 @@ impl Game {
         if self.bankroll.len() == HISTORY {
             self.bankroll.pop_front();
         }
-        self.bankroll.push_back(self.score().bankroll());
+        self.bankroll.push_back(self.session.score.bankroll());
         self.coach.end_round();
     }
 
@@ -146,12 +128,6 @@ impl Game {
         self.count();
     }
 
-    /// Sets the dealer's hand of the round that has just ended.
-    pub(crate) const fn reveal(&mut self, hand: Option<Hand>) {
-        self.revealed = hand;
-    }
-
-    /// Whether a decision is due.
     pub(crate) const fn is_asked(&self) -> bool {
         self.advice.is_some()
     }
@@ -171,29 +147,9 @@ impl Game {
         self.advice.as_ref()
     }
 
-    /// The grade of the last decision of this round, if it has odds.
-    pub const fn grade(&self) -> Option<Grade> {
-        self.grade
-    }
-
-    /// How the person decided so far; none before the first decision.
-    pub(crate) fn judgement(&self) -> Option<String> {
-        self.coach.summary()
-    }
-
-    /// What was won and lost so far, after each of the last rounds, the newest last. Never empty.
-    pub(crate) const fn bankroll(&self) -> &VecDeque<i64> {
-        &self.bankroll
-    }
-
     /// The verdict of a round that has just ended.
     pub(crate) fn verdict(&self) -> Option<Verdict> {
         self.last.map(|(_, verdict)| verdict).filter(|_| self.just_ended)
-    }
-
-    /// The dealer's hand of the round that has just ended, if it is known.
-    pub(crate) const fn revealed(&self) -> Option<&Hand> {
-        self.revealed.as_ref()
     }
 
     /// The own hand.
@@ -214,16 +170,6 @@ impl Game {
     /// Rounds that have begun.
     pub const fn round(&self) -> u64 {
         self.begun
-    }
-
-    /// Who plays.
-    pub(crate) fn name(&self) -> &str {
-        self.client().name().as_str()
-    }
-
-    /// Hands that were lost because they were not played to their end.
-    pub(crate) const fn forfeits(&self) -> u64 {
-        self.session.forfeits
     }
 
     /// Who plays, and how it went so far.
@@ -252,7 +198,6 @@ impl Game {
     }
 }
 
-/// What a hand counts, in words.
 pub(crate) fn total_in_words(hand: &Hand) -> String {
     let points = hand.points();
     let soft = if points.is_soft() { "soft " } else { "" };
@@ -276,7 +221,8 @@ impl Game {
                 "HIT" => assert_eq!(game.decide(Action::Hit), Some(PlayerMessage::Hit)),
                 "STAND" => assert_eq!(game.decide(Action::Stand), Some(PlayerMessage::Stand)),
                 _ => {
-                    game.apply(DealerMessage::parse_text(line.as_bytes()).unwrap()).unwrap();
+                    game.session.receive(format!("{line}\0").as_bytes()).unwrap();
+                    while game.poll_event().is_some() {}
                 }
             }
         }

@@ -5,7 +5,6 @@ mod inbox;
 mod keys;
 mod lines;
 mod parting;
-mod wish;
 
 use std::{future, io, mem, net::SocketAddr, pin::Pin, time::Duration};
 
@@ -179,7 +178,7 @@ impl Person {
     }
 
     async fn send(&mut self) {
-        self.game.session().take_answers(&mut self.answers);
+        self.game.session.take_answers(&mut self.answers);
         if !self.answers.is_empty() {
             // A dealer that is gone may have said why: what is left to be read says more than this.
             if let Err(error) = self.link.write(&mem::take(&mut self.answers)).await {
@@ -196,7 +195,7 @@ impl Person {
             && let Some(byte) = self.inbox.next_byte()
         {
             let was = Turn::of(&self.game, self.answered);
-            let received = self.game.session().receive(&[byte]);
+            let received = self.game.session.receive(&[byte]);
             while let Some(event) = self.game.poll_event() {
                 self.hear(&event, was)?;
             }
@@ -205,8 +204,8 @@ impl Person {
             }
         }
         if self.inbox.is_over() && self.hold.is_none() && matches!(self.state, State::Playing) {
-            let waited = self.game.is_asked().then(|| self.clock.stop(self.inbox.arrived()));
-            let error = self.game.session().ended();
+            let waited = self.game.is_asked().then(|| self.clock.stop(self.inbox.arrived));
+            let error = self.game.session.ended();
             self.end(Some(error.to_string()), true);
             if let Some(waited) = waited {
                 self.clock.learn(waited);
@@ -218,15 +217,15 @@ impl Person {
     fn hear(&mut self, event: &Meaning, was: Turn) -> io::Result<()> {
         self.stage.change();
         let over = matches!(event, Meaning::Began | Meaning::Ended { .. } | Meaning::Quit);
-        let waited = (was == Turn::Asked && over).then(|| self.clock.stop(self.inbox.arrived()));
+        let waited = (was == Turn::Asked && over).then(|| self.clock.stop(self.inbox.arrived));
         match event {
             Meaning::Asked => {
-                self.clock.start(self.inbox.arrived());
+                self.clock.start(self.inbox.arrived);
                 self.advised = false;
             }
             Meaning::Began | Meaning::Dealt => self.answered = None,
             Meaning::Ended { .. } => {
-                self.game.reveal(self.link.revealed());
+                self.game.revealed = self.link.revealed();
                 if self.view.is_some() {
                     let practices = matches!(self.link, Link::Practice(_));
                     self.hold = Some(if practices { Hold::Key } else { Hold::Until(Instant::now() + PAUSE) });
@@ -253,7 +252,7 @@ impl Person {
     fn take_leave(&mut self, waited: Option<Duration>, was: Turn) {
         let (reason, failed) = match (waited, self.rushed, was) {
             (Some(waited), _, _) => {
-                let cut = CutOff::after(waited, self.clock.limit());
+                let cut = CutOff::after(waited, self.clock.limit);
                 self.clock.learn(waited);
                 if cut.costs_the_hand() {
                     self.game.forfeit();

@@ -11,15 +11,17 @@
 //! ```
 //!
 //! ```
-//! use blackjack::{DealerMessage, Dialect, Name, StateSpace, exact::Solver};
+//! use blackjack::{Client, Dialect, Name, Score, StateSpace, exact::Solver};
+//! use netcore::{Client as _, Framing, Time};
 //! use player::{Advisor, Game};
 //!
 //! let solver = Solver::new();
 //! let best = solver.best(StateSpace::Soft);
-//! let mut game = Game::new(Name::new(b"Ann")?, Dialect::Text, Advisor::new(solver, best));
-//! for text in ["BEGIN", "CARD Ten of Clubs", "CARD Six of Hearts", "DEALER Three of Diamonds", "DECISION"] {
-//!     game.apply(DealerMessage::parse_text(text.as_bytes())?)?;
-//! }
+//! let ann = Name::new(b"Ann")?;
+//! let mut client = Client::new(ann.clone(), Dialect::Text, Framing::Stream, StateSpace::Soft);
+//! client.receive(Time::ZERO, b"BEGIN\0CARD Ten of Clubs\0CARD Six of Hearts\0DEALER Three of Diamonds\0DECISION\0")?;
+//! let mut game = Game::new(ann, Dialect::Text, Advisor::new(solver, best));
+//! game.take_up(client, Score::default(), 1, None);
 //! let advice = game.advice().expect("asked");
 //! assert_eq!(advice.action, blackjack::Action::Stand);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -45,11 +47,11 @@ use std::{
 };
 
 use anyhow::{anyhow, bail};
-use blackjack::{Dialect, Name};
+use blackjack::{Dialect, Name, Seed};
+use rand::rngs::SysRng;
 
 pub use advice::{Advice, Advisor};
 pub use args::Args;
-pub use coach::Grade;
 pub use game::Game;
 pub use view::View;
 
@@ -98,7 +100,7 @@ fn practise(args: &Args, plan: Plan, draws: bool) -> anyhow::Result<ExitCode> {
     // The parser lets nobody else come here without a name, a host or a port.
     let Plan::Human(advisor) = plan else { bail!("--practice is for people") };
     let name = args.name.clone().map_or_else(|| Name::new(NOBODY), Ok)?;
-    let place = Place::Practice(Box::new(Practice::new(args.cards()?)?));
+    let place = Place::Practice(Box::new(Practice::new(Seed::from_number_or(args.seed, &mut SysRng)?)?));
     let game = Game::new(name.clone(), Dialect::Text, *advisor);
     let (played, ended) = human::play(place, game, draws, None)?;
     played.print(&name)?;

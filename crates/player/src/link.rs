@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use blackjack::{Config, ConfigError, Hand, Seed, Table, game::MAX_ROUNDS};
+use blackjack::{Config, ConfigError, Hand, Seed, Server, game::MAX_ROUNDS};
 use bytes::BytesMut;
 use netcore::{Hosted, Input, Link as Kind, Outbox, Output, PeerId, Progress, Role, Room, Time};
 use socket2::SockRef;
@@ -32,7 +32,6 @@ impl Link {
         Ok(Self::Wire(TcpStream::from_std(stream)?))
     }
 
-    /// Sends all of these bytes.
     pub(crate) async fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         match self {
             Self::Wire(stream) => stream.write_all(bytes).await,
@@ -59,7 +58,7 @@ impl Link {
     pub(crate) fn revealed(&self) -> Option<Hand> {
         match self {
             Self::Wire(_) => None,
-            Self::Practice(practice) => practice.table.engine().game()?.revealed().copied(),
+            Self::Practice(practice) => practice.dealer.engine().tables().next()?.game().revealed().copied(),
         }
     }
 
@@ -71,10 +70,11 @@ impl Link {
     }
 }
 
-/// A table for one, which is the engine of the rules crate and waits as long as it takes: its clock stands still.
+/// A dealer of one table for one: the engine of the rules crate, which waits as long as it takes since its clock stands
+/// still.
 #[derive(Debug)]
 pub(crate) struct Practice {
-    table: Hosted<Table>,
+    dealer: Hosted<Server>,
     // What the person has sent that is no whole message yet, and what the dealer has sent.
     heard: BytesMut,
     said: BytesMut,
@@ -85,12 +85,12 @@ impl Practice {
     pub(crate) fn new(seed: Seed) -> Result<Self, ConfigError> {
         let config = Config { delay: Duration::ZERO, ..Config::new(MAX_ROUNDS, seed) };
         let mut practice =
-            Self { table: Hosted::new(Table::new(config, 1)?), heard: BytesMut::new(), said: BytesMut::new() };
+            Self { dealer: Hosted::new(Server::new(config)?), heard: BytesMut::new(), said: BytesMut::new() };
         let address = "practice";
         let connected =
             Input::Connected { peer: PERSON, role: Role::Player, link: Kind::Stream, address: address.into() };
         let mut out = Outbox::new();
-        practice.table.input(Time::ZERO, connected, &mut out);
+        practice.dealer.input(Time::ZERO, connected, &mut out);
         practice.say(out);
         Ok(practice)
     }
@@ -99,7 +99,7 @@ impl Practice {
         self.heard.extend_from_slice(bytes);
         let mut out = Outbox::new();
         while !self.heard.is_empty()
-            && self.table.receive(Time::ZERO, PERSON, &mut self.heard, &mut out) == Progress::Decoded
+            && self.dealer.receive(Time::ZERO, PERSON, &mut self.heard, &mut out) == Progress::Decoded
         {}
         self.say(out);
     }

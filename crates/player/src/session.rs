@@ -3,7 +3,7 @@
 use anyhow::anyhow;
 use blackjack::{
     Client, Dialect, Name, Score, StateSpace, Verdict,
-    client::{ClientError, Event, Meaning, OutOfPlace},
+    client::{ClientError, Event, Meaning},
 };
 use bytes::BytesMut;
 use netcore::{Client as _, Framing, Gone, Time};
@@ -37,17 +37,7 @@ impl Session {
 
     /// The event of the next message; none when all were taken.
     pub(crate) fn poll_event(&mut self) -> Option<Meaning> {
-        let event = self.client.poll_event()?;
-        Some(self.note(event))
-    }
-
-    /// Takes in a message, however it came. Fails when it makes no sense there.
-    pub(crate) fn apply(&mut self, message: blackjack::DealerMessage) -> Result<Meaning, OutOfPlace> {
-        let event = self.client.apply(message)?;
-        Ok(self.note(event))
-    }
-
-    fn note(&mut self, Event { message, meaning, anomaly }: Event) -> Meaning {
+        let Event { message, meaning, anomaly } = self.client.poll_event()?;
         trace!("< {message}");
         if let Some(anomaly) = anomaly {
             self.anomalies = self.anomalies.saturating_add(1);
@@ -61,7 +51,7 @@ impl Session {
         if let Meaning::Ended { verdict, .. } = meaning {
             self.score.add(verdict);
         }
-        meaning
+        Some(meaning)
     }
 
     /// Counts the hand that is played as lost, as the dealer does.
@@ -70,7 +60,6 @@ impl Session {
         self.forfeits += 1;
     }
 
-    /// Appends the outgoing messages.
     pub(crate) fn take_answers(&mut self, answers: &mut BytesMut) {
         while let Some(message) = self.client.take_outgoing() {
             answers.extend_from_slice(&message);

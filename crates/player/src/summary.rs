@@ -13,7 +13,6 @@ pub(crate) struct Summary {
 }
 
 impl Summary {
-    /// Adds a game.
     pub(crate) fn add(&mut self, score: Score, forfeits: u64) {
         self.score += score;
         self.forfeits += forfeits;

@@ -180,14 +180,14 @@ impl View {
         let room = area.height - rows;
         let chart =
             if scene.keys && room > LEAST_CHART { (room - 1).min(if large { LARGE_CHART } else { CHART }) } else { 0 };
-        let judgement = game.judgement().filter(|_| scene.keys && room > chart + 1);
+        let judgement = game.coach.summary().filter(|_| scene.keys && room > chart + 1);
         let whole = rows + if chart > 0 { chart + 1 } else { 0 } + u16::from(judgement.is_some());
         let top = area.y + if large { (area.height - whole) / 2 } else { 0 };
         let place = Rect { x: area.x + (area.width - width) / 2, y: top, width, height: rows };
         Paragraph::new(lines).render(place, buffer);
         let place = Rect { y: place.bottom() + 1, height: chart, ..place };
         if chart > 0 {
-            bankroll::draw(game.bankroll(), self.palette, place, buffer);
+            bankroll::draw(&game.bankroll, self.palette, place, buffer);
         }
         if let Some(judgement) = judgement {
             Line::from(format!("{judgement}.")).render(Rect { y: top + whole - 1, height: 1, ..place }, buffer);
@@ -214,7 +214,7 @@ impl View {
         };
         let size = size.fitting(game.hand().cards().len(), width);
         let row = |cards: &[blackjack::Card], hidden| cards::picture(cards, hidden, size, self.palette);
-        if let Some(dealer) = game.revealed() {
+        if let Some(dealer) = &game.revealed {
             lines.push(Line::from(format!("Round {}. The dealer has {}", game.round(), total_in_words(dealer))));
             lines.extend(row(dealer.cards(), 0));
         } else {
@@ -231,7 +231,7 @@ impl View {
             (_, Some(waited)) => text(&rushed(waited)),
             (Some(_), None) if scene.advised => advice(game),
             _ => game
-                .grade()
+                .grade
                 .map(|grade| Line::styled(grade.in_words(), self.graded(grade.is_right())))
                 .into_iter()
                 .collect(),

@@ -210,7 +210,8 @@ fn nobody_sees_the_hole_card_or_the_deck_of_blackjack() {
         let engine = replay.room().engine();
         let (mut hidden, mut told) = (BTreeMap::new(), vec![]);
         for table in engine.tables() {
-            let Some((game, round)) = table.game().and_then(|game| Some((game, game.round()?))) else { continue };
+            let game = table.game();
+            let Some(round) = game.round() else { continue };
             let order = deck(engine.config().seed, table.number(), game.played() + 1);
             // A card to each seat, the hole card, another to each seat, the upcard.
             let dealt = (0..6).filter(|&seat| round.shown(seat).is_some()).count();

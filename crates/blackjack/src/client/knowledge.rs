@@ -4,11 +4,10 @@ use thiserror::Error;
 
 use crate::{
     cards::Card,
-    game::Action,
     hand::Hand,
-    learn::{Choice, Episode},
-    policy::{State, StateSpace},
-    protocol::{DealerMessage, PlayerMessage},
+    learn::Episode,
+    policy::StateSpace,
+    protocol::DealerMessage,
     verdict::Verdict,
 };
 
@@ -55,14 +54,9 @@ pub enum Anomaly {
     /// again without its questions, which looks like this.
     #[error("a result came before the hand was played")]
     EarlyResult,
-    /// A result that the hand cannot have.
-    #[error("the result is {verdict}, which a hand of {total} cannot have")]
-    Impossible {
-        /// The result.
-        verdict: Verdict,
-        /// What the hand counts.
-        total: u8,
-    },
+    /// A result that a hand of this total cannot have.
+    #[error("the result is {0}, which a hand of {1} cannot have")]
+    Impossible(Verdict, u8),
 }
 
 /// A message of the dealer that was applied.
@@ -93,7 +87,7 @@ pub struct OutOfPlace {
 pub struct NotAsked;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Phase {
+pub(super) enum Phase {
     // Before the first round and between rounds.
     Idle,
     // Waits for the first card, the second, the upcard.
@@ -127,13 +121,13 @@ impl Phase {
 /// One player's knowledge of the game.
 #[derive(Debug, Clone)]
 pub(super) struct Knowledge {
-    space: StateSpace,
-    phase: Phase,
+    pub(super) space: StateSpace,
+    pub(super) phase: Phase,
     pub(super) hand: Hand,
     pub(super) upcard: Option<Card>,
     // One bit for each card of the round, by number.
     seen: u64,
-    episode: Episode,
+    pub(super) episode: Episode,
     // Some decisions of this round were made before this player took over, so nothing can be learned from it.
     resumed: bool,
 }
@@ -150,20 +144,6 @@ impl Knowledge {
             episode: Episode::default(),
             resumed: false,
         }
-    }
-
-    /// The state to decide in; none unless the dealer waits for a decision.
-    pub(super) fn state(&self) -> Option<State> {
-        let upcard = self.upcard.filter(|_| self.phase == Phase::Asked)?;
-        Some(State::of(self.space, self.hand.points(), upcard.value()))
-    }
-
-    pub(super) const fn in_round(&self) -> bool {
-        !matches!(self.phase, Phase::Idle | Phase::Over)
-    }
-
-    pub(super) const fn is_over(&self) -> bool {
-        matches!(self.phase, Phase::Over)
     }
 
     /// Applies a message; on an error the state is unchanged.
@@ -212,17 +192,6 @@ impl Knowledge {
         Ok(Event { message, meaning, anomaly })
     }
 
-    /// Decides, and gives the message to send.
-    pub(super) fn decide(&mut self, choice: Choice) -> Result<PlayerMessage, NotAsked> {
-        let state = self.state().ok_or(NotAsked)?;
-        self.episode.record(state, choice);
-        self.phase = match choice.action {
-            Action::Hit => Phase::Hit,
-            Action::Stand => Phase::Done,
-        };
-        Ok(choice.action.into())
-    }
-
     fn see(&mut self, card: Card) -> Option<Anomaly> {
         let bit = 1 << card.number();
         let repeated = self.seen & bit != 0;
@@ -236,7 +205,7 @@ impl Knowledge {
         if was != Phase::Done {
             Some(Anomaly::EarlyResult)
         } else if verdict != Verdict::Lose && (verdict == Verdict::Bust) != bust {
-            Some(Anomaly::Impossible { verdict, total: self.hand.total() })
+            Some(Anomaly::Impossible(verdict, self.hand.total()))
         } else {
             None
         }

@@ -1,7 +1,7 @@
 //! What a player makes of a dealer's messages.
 
 use super::*;
-use crate::{game::Action, qtable::QTable, verdict::Verdict};
+use crate::{qtable::QTable, verdict::Verdict};
 use netcore::Client as _;
 use std::{format, string::String, vec::Vec};
 
@@ -129,7 +129,7 @@ fn a_stream_means_the_same_however_it_is_cut() {
     for dialect in [Dialect::Text, Dialect::Binary] {
         let mut bytes = BytesMut::new();
         for message in messages {
-            message.encode(dialect, &mut bytes);
+            bytes.extend_from_slice(&message.to_bytes(dialect));
         }
         for step in 1..=bytes.len() {
             let mut player = Client::new(Name::new(b"Ann").unwrap(), dialect, Framing::Stream, StateSpace::Soft);

@@ -33,7 +33,7 @@ pub(super) struct Deal {
     counts: Counts,
     cards: u8,
     // A hand took more of a value than there were.
-    short: bool,
+    pub(super) short: bool,
 }
 
 impl Deal {
@@ -49,7 +49,6 @@ impl Deal {
         Self { counts, cards, short: false }
     }
 
-    /// The chance of an upcard.
     pub(super) fn upcard(&self, upcard: usize) -> f64 {
         f64::from(self.counts[upcard]) / f64::from(self.cards)
     }
@@ -68,11 +67,6 @@ impl Deal {
         self.short |= self.counts[index] < count;
         self.counts[index] = self.counts[index].saturating_sub(count);
         self.cards = self.cards.saturating_sub(count);
-    }
-
-    /// Whether there were enough cards of each value for what was taken.
-    pub(super) const fn is_possible(&self) -> bool {
-        !self.short
     }
 
     /// The values that the next card can have, by their places, with their chances.
@@ -122,7 +116,7 @@ enum Then {
 /// All hands, those with fewer cards first, and all ways of the dealer.
 #[derive(Debug, Clone)]
 pub(super) struct Hands {
-    nodes: Vec<Node>,
+    pub(super) nodes: Vec<Node>,
     // For each upcard.
     dealers: Vec<Vec<Drawing>>,
 }
@@ -132,20 +126,10 @@ impl Hands {
         Self { nodes: nodes(deal), dealers: (0..VALUES).map(|upcard| drawings(deal, upcard)).collect() }
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.nodes.len()
-    }
-
-    pub(super) fn iter(&self) -> core::slice::Iter<'_, Node> {
-        self.nodes.iter()
-    }
-
-    /// The hand without cards.
     pub(super) fn nothing(&self) -> &Node {
         &self.nodes[0]
     }
 
-    /// The hand of these card values.
     pub(super) fn find(&self, values: &[u8]) -> Option<&Node> {
         values.iter().try_fold(self.nothing(), |hand, &value| {
             let card = value.checked_sub(MIN_UPCARD).map(usize::from).filter(|&card| card < VALUES)?;
@@ -158,7 +142,6 @@ impl Hands {
         hand.next[card].map(|next| &self.nodes[usize::from(next)])
     }
 
-    /// The odds of standing with a hand against an upcard.
     pub(super) fn stand(&self, deal: &Deal, hand: &Node, upcard: usize) -> Odds {
         let left = deal.without(hand, upcard);
         let total = hand.points.total();

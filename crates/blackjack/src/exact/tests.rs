@@ -162,7 +162,7 @@ fn odds_add_up_and_agree_with_values() {
     // The mean over all starts of the better of the two is the value of the policy.
     let mut sum = 0.0;
     for up in 0..UPCARDS {
-        for (hand, chance) in SOLVER.hands.iter().zip(SOLVER.first_two(up)).filter(|&(_, chance)| chance > 0.0) {
+        for (hand, chance) in SOLVER.hands.nodes.iter().zip(SOLVER.first_two(up)).filter(|&(_, chance)| chance > 0.0) {
             let values: Vec<u8> = (0..VALUES)
                 .flat_map(|index| core::iter::repeat_n(card_value(index), usize::from(hand.counts[index])))
                 .collect();

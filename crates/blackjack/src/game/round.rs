@@ -8,12 +8,10 @@
 //!
 //! Sources: the requirements of the course's project, "Rules" and "Dealer"; the deal alternates as its tournament dealer's.
 
-mod state;
-
-use netcore::Fingerprint;
+use alloc::vec::Vec;
+use netcore::{Fingerprint, StateError};
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
-
-pub(super) use state::RoundState;
 
 use crate::{
     cards::{Card, Deck, DeckEmpty},
@@ -43,12 +41,9 @@ pub enum RoundError {
     /// More seats than a table has, or nobody sits there.
     #[error("a round is dealt to one seat at least and {MAX_SEATS} at most")]
     Seats,
-    /// It is another seat's turn, or the round is over.
-    #[error("seat {seat} decides out of turn")]
-    NotAsked {
-        /// The seat, counted from 0.
-        seat: usize,
-    },
+    /// It is the turn of another than this seat, counted from 0, or the round is over.
+    #[error("seat {0} decides out of turn")]
+    NotAsked(usize),
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -68,11 +63,20 @@ pub struct Round {
     turn: Option<usize>,
 }
 
+/// A round as plain data: how far the hand of each seat is, seats that were dealt none at the end left out. It follows
+/// from that and from the deck in which it was dealt.
+#[derive(Serialize, Deserialize)]
+pub(super) struct RoundState(Vec<PlaceState>);
+
+#[derive(Serialize, Deserialize)]
+struct PlaceState {
+    stage: Stage,
+    // Cards that it took beside the two that it was dealt.
+    hits: usize,
+}
+
 impl Round {
     /// Deals from a shuffled deck to the seats that are `present`, at most [`MAX_SEATS`].
-    ///
-    /// # Errors
-    /// [`RoundError`] when there is no seat, too many, or too few cards.
     pub fn deal(mut deck: Deck, present: &[bool]) -> Result<Self, RoundError> {
         if present.len() > MAX_SEATS || !present.contains(&true) {
             return Err(RoundError::Seats);
@@ -108,12 +112,9 @@ impl Round {
     }
 
     /// Takes in the decision of a seat.
-    ///
-    /// # Errors
-    /// [`RoundError::NotAsked`] when it is not its turn, [`RoundError::DeckEmpty`] when no card is left.
     pub fn apply(&mut self, seat: usize, action: Action) -> Result<(), RoundError> {
         let Some(place) = self.places.get_mut(seat).filter(|_| self.turn == Some(seat)) else {
-            return Err(RoundError::NotAsked { seat });
+            return Err(RoundError::NotAsked(seat));
         };
         match action {
             Action::Hit => {
@@ -200,6 +201,34 @@ impl Round {
             self.dealer.push(card);
         }
     }
+
+    pub(super) fn state(&self) -> RoundState {
+        let seats = self.places.iter().rposition(|place| place.stage != Stage::Absent).map_or(0, |last| last + 1);
+        let place =
+            |place: &Dealt| PlaceState { stage: place.stage, hits: place.hand.cards().len().saturating_sub(2) };
+        RoundState(self.places.iter().take(seats).map(place).collect())
+    }
+
+    /// The round that was dealt from this deck and is that far. It is played again: seats take their cards one after the
+    /// other, so it does not matter when in between a hand was forfeited.
+    /// Fails with [`StateError`] when no round can get there.
+    pub(super) fn restore(RoundState(state): &RoundState, deck: Deck) -> Result<Self, StateError> {
+        let impossible = || StateError::from("a round that cannot have come so far");
+        let present: Vec<bool> = state.iter().map(|place| place.stage != Stage::Absent).collect();
+        let mut round = Self::deal(deck, &present).map_err(|_| impossible())?;
+        for (seat, place) in state.iter().enumerate() {
+            for _ in 0..place.hits {
+                round.apply(seat, Action::Hit).map_err(|_| impossible())?;
+            }
+            match place.stage {
+                Stage::Stood => round.apply(seat, Action::Stand).map_err(|_| impossible())?,
+                Stage::Forfeited => round.forfeit(seat),
+                Stage::Absent | Stage::Playing | Stage::Bust => {}
+            }
+        }
+        let same = state.iter().zip(&round.places).all(|(state, place)| state.stage == place.stage);
+        if same { Ok(round) } else { Err(impossible()) }
+    }
 }
 
 #[cfg(test)]
@@ -207,7 +236,7 @@ mod tests {
     use super::*;
     use rand::SeedableRng;
     use rand_pcg::Pcg64;
-    use std::{collections::BTreeSet, vec::Vec};
+    use std::collections::BTreeSet;
 
     fn deck(seed: u64) -> Deck {
         let mut deck = Deck::new();
@@ -219,7 +248,7 @@ mod tests {
     fn seats_are_asked_one_after_the_other_and_nobody_out_of_turn() {
         let mut round = Round::deal(deck(1), &[true, false, true]).unwrap();
         for seat in [1, 2, 5, 6, usize::MAX] {
-            assert_eq!(round.apply(seat, Action::Hit), Err(RoundError::NotAsked { seat }));
+            assert_eq!(round.apply(seat, Action::Hit), Err(RoundError::NotAsked(seat)));
         }
         assert!(round.view(0).unwrap().asked && !round.view(2).unwrap().asked);
         round.apply(0, Action::Stand).unwrap();
@@ -227,7 +256,7 @@ mod tests {
         assert_eq!(round.view(0).unwrap().verdict, None);
         round.apply(2, Action::Stand).unwrap();
         assert!(round.is_over());
-        assert_eq!(round.apply(2, Action::Stand), Err(RoundError::NotAsked { seat: 2 }));
+        assert_eq!(round.apply(2, Action::Stand), Err(RoundError::NotAsked(2)));
         assert!(round.view(0).unwrap().verdict.is_some());
     }
 

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use rand::{SeedableRng, rngs::ChaCha12Rng};
+use rand::{SeedableRng, TryRng, rngs::ChaCha12Rng};
 use serde::{Deserialize, Serialize};
 
 /// The key of a `ChaCha` generator, from which the cards of a dealer come. Cards that were seen do not reveal later ones.
@@ -20,6 +20,16 @@ impl Seed {
         let mut key = [0; 32];
         key[..8].copy_from_slice(&number.to_le_bytes());
         Self(key)
+    }
+
+    /// The key for a number, or, without one, a key from this entropy.
+    pub fn from_number_or<R: TryRng>(number: Option<u64>, entropy: &mut R) -> Result<Self, R::Error> {
+        if let Some(number) = number {
+            return Ok(Self::from_number(number));
+        }
+        let mut key = [0; 32];
+        entropy.try_fill_bytes(&mut key)?;
+        Ok(Self(key))
     }
 
     /// The generator of a table. Each has a stream of its own, so that its cards do not depend on what goes on at others.

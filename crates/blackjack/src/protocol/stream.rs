@@ -58,9 +58,6 @@ impl PlayerDecoder {
     }
 
     /// The length of the message at the front of a stream; `None` when more bytes are needed.
-    ///
-    /// # Errors
-    /// [`DecodeError`] when the bytes are no message of a player, as far as their length says.
     pub fn length(&self, bytes: &[u8]) -> Result<Option<usize>, DecodeError> {
         if bytes.is_empty() {
             return Ok(None);
@@ -100,9 +97,6 @@ impl DealerDecoder {
     }
 
     /// Takes one message off the front of `buffer`; `None` when more bytes are needed.
-    ///
-    /// # Errors
-    /// [`DecodeError`] when the bytes are no message of a dealer.
     pub fn decode(&mut self, buffer: &mut BytesMut) -> Result<Option<DealerMessage>, DecodeError> {
         let Some(length) = self.0.length(buffer)? else { return Ok(None) };
         let message = self.decode_whole(&buffer[..length]);
@@ -111,9 +105,6 @@ impl DealerDecoder {
     }
 
     /// Reads bytes that are one message, neither more nor less. A text may lack its zero byte.
-    ///
-    /// # Errors
-    /// [`DecodeError`] when they are no message of a dealer.
     pub fn decode_whole(&self, bytes: &[u8]) -> Result<DealerMessage, DecodeError> {
         let message = self.0.whole(bytes)?;
         match self.0 {

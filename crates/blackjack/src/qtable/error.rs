@@ -58,22 +58,12 @@ pub enum Trouble {
     /// The last line does not read as it should.
     #[error("'{0}' is not the last line of a table, which is 'end <lines> <checksum in 8 hexadecimal digits>'")]
     End(String),
-    /// States are missing or too many.
-    #[error("{announced} states are announced and {found} are there")]
-    Lines {
-        /// The number in the last line.
-        announced: u64,
-        /// How many lines there are.
-        found: u64,
-    },
-    /// Something was changed.
-    #[error("the checksum is {announced:08x} and that of the lines is {found:08x}; something was changed")]
-    Checksum {
-        /// The checksum in the last line.
-        announced: u32,
-        /// The checksum of what is there.
-        found: u32,
-    },
+    /// States are missing or too many: the number in the last line, and how many there are.
+    #[error("{0} states are announced and {1} are there")]
+    Lines(u64, u64),
+    /// Something was changed: the checksum in the last line, and that of what is there.
+    #[error("the checksum is {0:08x} and that of the lines is {1:08x}; something was changed")]
+    Checksum(u32, u32),
     /// Something follows the last line.
     #[error("something follows the line 'end'")]
     Trailing,

@@ -156,11 +156,11 @@ fn end(text: &str, rest: &str, found: u64, checksum: impl FnOnce() -> u32) -> Re
         return Err(refused());
     }
     if announced != found {
-        return Err(Trouble::Lines { announced, found });
+        return Err(Trouble::Lines(announced, found));
     }
     let announced = u32::from_str_radix(digits, 16).map_err(|_| refused())?;
     let found = checksum();
-    if announced == found { Ok(()) } else { Err(Trouble::Checksum { announced, found }) }
+    if announced == found { Ok(()) } else { Err(Trouble::Checksum(announced, found)) }
 }
 
 // A number as it is written here: no plus, no leading zeros, no minus before 0.

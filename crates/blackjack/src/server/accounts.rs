@@ -13,7 +13,7 @@ use super::{Server, fault::note};
 /// When the next account is due, and what the last one reported.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Accounts {
-    due: Time,
+    pub(super) due: Time,
     last: Time,
     rounds: u64,
 }
@@ -21,10 +21,6 @@ pub(super) struct Accounts {
 impl Accounts {
     pub(super) fn new(every: Duration) -> Self {
         Self { due: Time::ZERO.plus(every), last: Time::ZERO, rounds: 0 }
-    }
-
-    pub(super) const fn due(&self) -> Time {
-        self.due
     }
 
     /// Gives an account if it is due; the next one is due after `every`.
@@ -43,7 +39,7 @@ impl Accounts {
         let rate = gained as f64 / seconds;
         tell(format!("{rounds} rounds so far, {rate:.1} a second"));
         for table in server.tables() {
-            let Some(game) = table.game() else { continue };
+            let game = table.game();
             tell(format!("table {} after {} rounds:", table.number(), game.played()));
             // The first line is the number of the table.
             for line in game.standings(table.number()).to_string().lines().skip(1) {
@@ -53,10 +49,6 @@ impl Accounts {
     }
 
     pub(super) fn fingerprint(&self) -> u64 {
-        let mut fingerprint = Fingerprint::new();
-        for number in [self.due.as_nanos(), self.last.as_nanos(), self.rounds] {
-            fingerprint.add(number);
-        }
-        fingerprint.value()
+        Fingerprint::of([self.due.as_nanos(), self.last.as_nanos(), self.rounds]).value()
     }
 }

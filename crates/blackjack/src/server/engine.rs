@@ -11,7 +11,9 @@ use crate::protocol::{Blackjack, Request};
 
 impl Server {
     fn elapsed(&mut self, now: Time, out: &mut Outbox) {
-        self.admission.elapse(now, out);
+        while let Some(peer) = self.pending.late(now) {
+            self.turn_away(peer, &Fault::NoJoin, out);
+        }
         while let Some((table, seat)) = self.held.late(now) {
             self.at(now, table, out, |table, out| table.give_up(now, seat, out));
         }
@@ -33,8 +35,8 @@ impl Server {
             self.accounts = Some(accounts);
         }
         let ended = self.ended.is_some();
-        if self.admission.watchers.changed(now, ended) {
-            self.admission.watchers.show_or_dismiss(now, &self.view().to_bytes(), ended, out);
+        if self.watchers.changed(now, ended) {
+            self.watchers.show_or_dismiss(now, &self.view().to_bytes(), ended, out);
         }
     }
 }
@@ -68,36 +70,33 @@ impl Engine for Server {
 
     fn deadline(&self) -> Option<Time> {
         let tables = self.alarms.first().map(|&(at, _)| at);
-        let accounts = self.accounts.as_ref().map(Accounts::due).filter(|_| self.outcome().is_none());
-        [tables, self.admission.pending.deadline(), self.held.deadline(), self.admission.watchers.deadline(), accounts]
+        let accounts = self.accounts.as_ref().map(|accounts| accounts.due).filter(|_| self.outcome().is_none());
+        [tables, self.pending.deadline(), self.held.deadline(), self.watchers.deadline(), accounts]
             .into_iter()
             .flatten()
             .min()
     }
 
     fn outcome(&self) -> Option<Outcome> {
-        if self.suspended { Some(Outcome::Stopped) } else { self.ended.filter(|_| self.admission.places.is_empty()) }
+        if self.suspended { Some(Outcome::Stopped) } else { self.ended.filter(|_| self.places.is_empty()) }
     }
 
     fn digest(&self) -> u64 {
-        let mut fingerprint = Fingerprint::new();
-        for part in [
+        Fingerprint::of([
             self.digest.value(),
-            self.admission.places.fingerprint(),
-            self.admission.pending.fingerprint(),
-            self.held.fingerprint(),
+            self.places.digest.value(),
+            self.pending.digest.value(),
+            self.held.digest.value(),
             self.queue.fingerprint(),
-            self.admission.watchers.fingerprint(),
+            self.watchers.fingerprint(),
             self.printer.fingerprint(),
             self.accounts.as_ref().map_or(0, Accounts::fingerprint),
             self.rounds,
             u64::from(self.begun) << 32 | u64::from(self.playing),
             u64::from(self.complete) << 32 | self.ended.map_or(0, |ended| ended as u64 + 1),
             u64::from(self.suspended),
-        ] {
-            fingerprint.add(part);
-        }
-        fingerprint.value()
+        ])
+        .value()
     }
 
     fn status(&self) -> Status {
@@ -108,9 +107,9 @@ impl Engine for Server {
         };
         let count = |count| u32::try_from(count).unwrap_or(u32::MAX);
         let seats = self.config.tables.saturating_mul(count(self.config.players));
-        let taken: u32 = self.tables().map(|table| table.status().taken).sum();
+        let taken: u32 = self.tables().map(|table| count(table.taken())).sum();
         // A table is opened only for a full number of players; before the first, those who wait have its seats.
-        let waiting = if phase == Phase::Lobby { count(self.queue.len()) } else { 0 };
+        let waiting = if phase == Phase::Lobby { count(self.queue.waiting) } else { 0 };
         Status { phase, taken: taken.saturating_add(waiting).min(seats), seats }
     }
 

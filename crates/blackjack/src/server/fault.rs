@@ -1,21 +1,21 @@
 //! Why a client is sent away, and lines of the log.
 
 use alloc::{format, string::String};
-use core::fmt;
 use netcore::{DecodeError, GameEvent, Outbox, PeerId, Severity};
+use thiserror::Error;
 
 use crate::{name::Name, protocol::PlayerMessage};
 
 /// A violation of the protocol.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Error)]
 pub(crate) enum Fault {
-    /// Bytes that are no message.
+    #[error("{0}")]
     Malformed(DecodeError),
-    /// A message that was not asked for.
+    #[error("{0} was not asked for")]
     OutOfTurn(PlayerMessage),
-    /// It did not join in time.
+    #[error("no JOIN in time")]
     NoJoin,
-    /// It did not answer in time.
+    #[error("no answer in time")]
     NoAnswer,
 }
 
@@ -27,18 +27,6 @@ impl Fault {
     }
 }
 
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Malformed(why) => write!(f, "{why}"),
-            Self::OutOfTurn(message) => write!(f, "{message} was not asked for"),
-            Self::NoJoin => f.write_str("no JOIN in time"),
-            Self::NoAnswer => f.write_str("no answer in time"),
-        }
-    }
-}
-
-/// A line for the log.
 pub(crate) fn note(out: &mut Outbox, severity: Severity, peer: Option<PeerId>, text: String) {
     out.event(GameEvent::Notice { severity, peer, text });
 }

@@ -1,7 +1,11 @@
 //! Seats that are held for those who had them when the server was killed.
 
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::{
+    collections::{BTreeMap, BTreeSet},
+    vec::Vec,
+};
 use netcore::{Digest, Fingerprint, HostId, Time};
+use serde::{Deserialize, Serialize};
 
 use crate::name::Name;
 
@@ -13,17 +17,17 @@ type Place = (u32, usize);
 pub(super) struct Held {
     // Indexed by host and name, for the look-up when somebody joins.
     places: BTreeSet<(HostId, Name, Place)>,
-    dues: BTreeMap<(Time, Place), (HostId, Name)>,
-    by_place: BTreeMap<Place, (HostId, Time)>,
-    digest: Digest,
+    dues: BTreeSet<(Time, Place)>,
+    by_place: BTreeMap<Place, (HostId, Name, Time)>,
+    pub(super) digest: Digest,
 }
 
 impl Held {
     /// Holds a seat until `due` for whoever comes from this host and has this name.
     pub(super) fn hold(&mut self, host: HostId, name: Name, place: Place, due: Time) {
         self.digest.toggle_fact(fact(host, &name, place, due));
-        self.by_place.insert(place, (host, due));
-        self.dues.insert((due, place), (host, name.clone()));
+        self.dues.insert((due, place));
+        self.by_place.insert(place, (host, name.clone(), due));
         self.places.insert((host, name, place));
     }
 
@@ -37,31 +41,37 @@ impl Held {
 
     /// A seat whose time is up. It is held no more.
     pub(super) fn late(&mut self, now: Time) -> Option<Place> {
-        let (&(_, place), _) = self.dues.first_key_value().filter(|((due, _), _)| *due <= now)?;
+        let &(_, place) = self.dues.first().filter(|(due, _)| *due <= now)?;
         self.remove(place);
         Some(place)
     }
 
     fn remove(&mut self, place: Place) {
-        let Some((host, due)) = self.by_place.remove(&place) else { return };
-        let Some((_, name)) = self.dues.remove(&(due, place)) else { return };
+        let Some((host, name, due)) = self.by_place.remove(&place) else { return };
+        self.dues.remove(&(due, place));
         self.digest.toggle_fact(fact(host, &name, place, due));
         self.places.remove(&(host, name, place));
     }
 
     /// When somebody's time is up.
     pub(super) fn deadline(&self) -> Option<Time> {
-        self.dues.first_key_value().map(|(&(due, _), _)| due)
+        self.dues.first().map(|&(due, _)| due)
     }
 
-    /// For whom a seat is held, and until when.
-    pub(super) fn at(&self, place: Place) -> Option<(HostId, Time)> {
-        self.by_place.get(&place).copied()
+    /// Which seats are held for whom, and until when.
+    pub(super) fn state(&self) -> Vec<HeldState> {
+        let held = self.by_place.iter();
+        held.map(|(&(table, seat), &(host, _, due))| HeldState { table, seat, host, due }).collect()
     }
+}
 
-    pub(super) const fn fingerprint(&self) -> u64 {
-        self.digest.value()
-    }
+/// A seat that is held as plain data. The name is in the game.
+#[derive(Serialize, Deserialize)]
+pub(super) struct HeldState {
+    pub(super) table: u32,
+    pub(super) seat: usize,
+    pub(super) host: HostId,
+    pub(super) due: Time,
 }
 
 fn fact(host: HostId, name: &Name, (table, seat): Place, due: Time) -> Fingerprint {

@@ -11,7 +11,7 @@ use netcore::{Digest, Fingerprint, PeerId, StateError, Time};
 pub(crate) struct Pending {
     deadlines: BTreeMap<PeerId, Time>,
     by_deadline: BTreeSet<(Time, PeerId)>,
-    digest: Digest,
+    pub(super) digest: Digest,
 }
 
 impl Pending {
@@ -22,7 +22,6 @@ impl Pending {
         self.digest.toggle_fact(fact(peer, due));
     }
 
-    /// All clients with their deadlines.
     pub(crate) fn state(&self) -> Vec<(PeerId, Time)> {
         self.deadlines.iter().map(|(&peer, &due)| (peer, due)).collect()
     }
@@ -51,7 +50,6 @@ impl Pending {
         self.deadlines.contains_key(&peer)
     }
 
-    /// The earliest deadline.
     pub(crate) fn deadline(&self) -> Option<Time> {
         self.by_deadline.first().map(|&(due, _)| due)
     }
@@ -61,19 +59,11 @@ impl Pending {
         self.by_deadline.first().filter(|&&(due, _)| due <= now).map(|&(_, peer)| peer)
     }
 
-    /// All clients.
     pub(crate) fn peers(&self) -> Vec<PeerId> {
         self.deadlines.keys().copied().collect()
-    }
-
-    pub(crate) const fn fingerprint(&self) -> u64 {
-        self.digest.value()
     }
 }
 
 fn fact(peer: PeerId, due: Time) -> Fingerprint {
-    let mut fact = Fingerprint::new();
-    fact.add(peer.0);
-    fact.add(due.as_nanos());
-    fact
+    Fingerprint::of([peer.0, due.as_nanos()])
 }

@@ -12,7 +12,7 @@ pub(crate) struct Places {
     total: usize,
     hosts: BTreeMap<PeerId, HostId>,
     held: BTreeMap<HostId, usize>,
-    digest: Digest,
+    pub(super) digest: Digest,
 }
 
 impl Places {
@@ -40,7 +40,6 @@ impl Places {
         true
     }
 
-    /// Who has a place and where it is from.
     pub(crate) fn state(&self) -> Vec<(PeerId, HostId)> {
         self.hosts.iter().map(|(&peer, &host)| (peer, host)).collect()
     }
@@ -71,17 +70,12 @@ impl Places {
         self.hosts.get(&peer).copied()
     }
 
-    /// All who have a place.
     pub(crate) fn peers(&self) -> impl Iterator<Item = PeerId> {
         self.hosts.keys().copied()
     }
 
     pub(crate) fn is_empty(&self) -> bool {
         self.hosts.is_empty()
-    }
-
-    pub(crate) const fn fingerprint(&self) -> u64 {
-        self.digest.value()
     }
 }
 
@@ -109,6 +103,6 @@ mod tests {
         assert!(!places.enter(PeerId(10_000), HostId::Other), "all are taken");
         let everybody: Vec<PeerId> = places.peers().collect();
         assert!(everybody.iter().all(|&peer| places.leave(peer)) && !places.leave(PeerId(10_000)));
-        assert_eq!((places.is_empty(), places.held.len(), places.fingerprint()), (true, 0, 0));
+        assert_eq!((places.is_empty(), places.held.len(), places.digest.value()), (true, 0, 0));
     }
 }

@@ -12,7 +12,7 @@ use crate::{config::Config, game::Standings};
 
 /// How many standings of tables that their players have left are printed. A table that is joined and left costs a client
 /// two messages, so somebody could fill a disk.
-pub const DESERTED_RATE: Rate = Rate { per_second: 1, burst: 10 };
+const DESERTED_RATE: Rate = Rate { per_second: 1, burst: 10 };
 
 /// Prints standings.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -34,7 +34,8 @@ pub(super) struct Queue {
     served: BTreeSet<HostId>,
     // The source of numbers for peers and lines.
     next: u64,
-    waiting: usize,
+    // How many wait.
+    pub(super) waiting: usize,
     digest: Digest,
 }
 
@@ -57,12 +58,6 @@ struct LineState {
 const MAX_SERVED: usize = MAX_CLIENTS;
 
 impl Queue {
-    /// How many wait.
-    pub(super) const fn len(&self) -> usize {
-        self.waiting
-    }
-
-    /// Somebody waits.
     pub(super) fn push(&mut self, host: HostId, peer: PeerId) {
         let number = self.number();
         self.waiting += 1;
@@ -73,7 +68,6 @@ impl Queue {
         self.line_up(host, VecDeque::from([(number, peer)]));
     }
 
-    /// Takes whoever is next.
     pub(super) fn pop(&mut self) -> Option<PeerId> {
         let &(served, _, host) = self.hosts.first()?;
         if served || self.served.len() >= MAX_SERVED {
@@ -92,7 +86,6 @@ impl Queue {
         Some(peer)
     }
 
-    /// Somebody waits no more.
     pub(super) fn remove(&mut self, host: HostId, peer: PeerId) {
         let Some(line) = self.lines.get_mut(&host) else { return };
         let Some(place) = line.peers.iter().position(|&(_, waiting)| waiting == peer) else { return };
@@ -165,11 +158,8 @@ impl Queue {
     }
 
     /// A fingerprint of who waits and of whose turn it is.
-    pub(super) const fn fingerprint(&self) -> u64 {
-        let mut fingerprint = Fingerprint::new();
-        fingerprint.add(self.digest.value());
-        fingerprint.add(self.next);
-        fingerprint.value()
+    pub(super) fn fingerprint(&self) -> u64 {
+        Fingerprint::of([self.digest.value(), self.next]).value()
     }
 
     fn line_up(&mut self, host: HostId, peers: VecDeque<(u64, PeerId)>) {
@@ -266,7 +256,7 @@ mod tests {
                     }
                     Step::Remove(_) => continue,
                 }
-                prop_assert_eq!(queue.len(), waiting.len());
+                prop_assert_eq!(queue.waiting, waiting.len());
                 prop_assert!(queue.fingerprint() != before || waiting.is_empty());
                 let order = order(queue.clone());
                 for &(host, peer) in &waiting {

@@ -11,13 +11,12 @@ use serde::{Deserialize, Serialize};
 use super::{
     Entry, Guest, Server,
     accounts::Accounts,
-    held::Held,
+    held::{Held, HeldState},
     pending::Pending,
     places::Places,
     printer::Printer,
     queue::{Queue, QueueState},
     table::{Table, TableState},
-    tables::entry_fingerprint,
     watchers::{Watchers, WatchersState},
 };
 use crate::{
@@ -51,14 +50,6 @@ struct EntryState {
     alarm: Option<Time>,
 }
 
-#[derive(Serialize, Deserialize)]
-struct HeldState {
-    table: u32,
-    seat: usize,
-    host: HostId,
-    due: Time,
-}
-
 impl Recorded for Server {
     const GAME: &'static str = "blackjack";
     const RULES: u32 = 2;
@@ -78,21 +69,15 @@ impl Recorded for Server {
             Guest::Waiting { name, dialect } => Some((peer, name.clone(), *dialect)),
             Guest::Seated { .. } => None,
         });
-        let entry = |entry: &Entry| Some(EntryState { table: entry.table.state()?, alarm: entry.alarm });
-        let held = self.tables.iter().flat_map(|(&table, entry)| {
-            entry.table.held_seats().filter_map(move |seat| {
-                let (host, due) = self.held.at((table, seat))?;
-                Some(HeldState { table, seat, host, due })
-            })
-        });
+        let entry = |entry: &Entry| EntryState { table: entry.table.state(), alarm: entry.alarm };
         ServerState {
-            clients: self.admission.places.state(),
-            strangers: self.admission.pending.state(),
+            clients: self.places.state(),
+            strangers: self.pending.state(),
             waiting: waiting.collect(),
             queue: self.queue.state(),
-            tables: self.tables.values().filter_map(entry).collect(),
-            held: held.collect(),
-            audience: self.admission.watchers.state(),
+            tables: self.tables.values().map(entry).collect(),
+            held: self.held.state(),
+            audience: self.watchers.state(),
             begun: self.begun,
             complete: self.complete,
             rounds: self.rounds,
@@ -105,9 +90,9 @@ impl Recorded for Server {
 
     fn restore(setup: Config, state: ServerState) -> Result<Self, StateError> {
         let mut server = Self::from_setup(setup)?;
-        server.admission.places = Places::restore(MAX_CLIENTS, state.clients)?;
-        server.admission.pending = Pending::restore(state.strangers)?;
-        server.admission.watchers = Watchers::restore(state.audience)?;
+        server.places = Places::restore(MAX_CLIENTS, state.clients)?;
+        server.pending = Pending::restore(state.strangers)?;
+        server.watchers = Watchers::restore(state.audience)?;
         server.printer = state.printer.restored(&setup)?;
         server.accounts = state.accounts;
         if setup.accounts.is_some() != state.accounts.is_some() {
@@ -150,9 +135,9 @@ impl Server {
         for peer in table.peers() {
             self.admit(peer, Guest::Seated { table: number })?;
         }
-        self.playing += u32::from(table.ended().is_none());
+        self.playing += u32::from(table.ended.is_none());
         self.alarms.extend(alarm.map(|alarm| (alarm, number)));
-        let fingerprint = entry_fingerprint(&table);
+        let fingerprint = table.fingerprint();
         self.digest.toggle_fact(fingerprint);
         self.tables.insert(number, Entry { table, alarm, fingerprint });
         Ok(())
@@ -183,7 +168,7 @@ impl Server {
         let mut missing: BTreeSet<(u32, usize)> = self.tables.iter().flat_map(places).collect();
         self.held = Held::default();
         for HeldState { table, seat, host, due } in held {
-            let game = self.tables.get(&table).and_then(|entry| entry.table.game());
+            let game = self.tables.get(&table).map(|entry| entry.table.game());
             let name = game.and_then(|game| game.name(seat)).filter(|_| missing.remove(&(table, seat)));
             let name = name.ok_or("a seat that is held and is none of a table's")?.clone();
             self.held.hold(host, name, (table, seat), due);
@@ -197,7 +182,7 @@ impl Server {
         let mut hosts: BTreeMap<PeerId, HostId> = BTreeMap::new();
         for (host, peer) in self.queue.clients() {
             let waits = matches!(self.guests.get(&peer), Some(Guest::Waiting { .. }));
-            if !waits || self.admission.places.host(peer) != Some(host) || hosts.insert(peer, host).is_some() {
+            if !waits || self.places.host(peer) != Some(host) || hosts.insert(peer, host).is_some() {
                 return Err("a queue of those who do not wait".into());
             }
         }
@@ -207,16 +192,13 @@ impl Server {
 
     // Every client is in one place: not joined yet, in the queue or at a table.
     fn check_clients(&self) -> Result<(), StateError> {
-        let pending = self.admission.pending.peers();
-        let inside = self
-            .guests
-            .keys()
-            .filter(|&&peer| self.admission.places.host(peer).is_some() && !self.admission.pending.has(peer))
-            .count();
-        let outside = pending.iter().filter(|&&peer| self.admission.places.host(peer).is_some()).count();
-        let all = self.admission.places.peers().count();
-        let watches = self.admission.places.peers().any(|peer| self.admission.watchers.has(peer));
-        let gone = self.ended.is_some() && (!pending.is_empty() || self.queue.len() > 0);
+        let pending = self.pending.peers();
+        let has_place = |peer: PeerId| self.places.host(peer).is_some();
+        let inside = self.guests.keys().filter(|&&peer| has_place(peer) && !self.pending.has(peer)).count();
+        let outside = pending.iter().filter(|&&peer| has_place(peer)).count();
+        let all = self.places.peers().count();
+        let watches = self.places.peers().any(|peer| self.watchers.has(peer));
+        let gone = self.ended.is_some() && (!pending.is_empty() || self.queue.waiting > 0);
         if inside == self.guests.len() && outside == pending.len() && inside + outside == all && !watches && !gone {
             Ok(())
         } else {

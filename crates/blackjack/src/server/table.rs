@@ -1,15 +1,11 @@
 //! A table with its seats and its pacing: who is asked, and who is told what when.
 //!
-//! A table is an [`Engine`](netcore::Engine) by itself, so it can be a room of its own: whoever joins gets the lowest free seat, and the game
-//! begins when all are taken. A [`Server`](crate::Server) has many and fills them with those who wait.
-//!
 //! - A seat is told what its [`View`](crate::view::View) holds and what it was not told yet, so the hole card cannot get into a message.
 //! - To a text client messages go out one by one with a pause between them, since many such clients take whatever one
 //!   read brings for one message. The first after a message of the client goes at once. A question counts as asked when
 //!   it leaves, and only then can it be answered.
 //! - Whoever sends what was not asked for, does not answer in time, or leaves in the middle of a hand, loses that hand and
 //!   is sent away. Nobody waits for it longer than the time limit of an answer.
-//! - Whoever looks on is sent a [`TableView`] when something has changed, at most ten a second.
 //! - A seat that has lost track hears the last round again, and the one that is played from BEGIN: the last result may have been
 //!   sent to a connection that was gone. There is never more than one such result, since a seat has to answer before the next.
 //! - When the server was killed and goes on, the round is called off and seats are held for those who had them, see
@@ -20,7 +16,6 @@
 //!
 //! Sources: the requirements of the course's project, "Dealer"; what happens on trouble is our own.
 
-mod engine;
 mod interruption;
 mod leaving;
 mod rounds;
@@ -28,70 +23,71 @@ mod seat;
 mod state;
 
 use alloc::{format, string::ToString, vec::Vec};
-use core::mem;
 use netcore::{Fingerprint, GameEvent, Occupant, Outbox, Outcome, PeerId, Phase, Severity, Time};
 
 use leaving::left;
 pub use seat::seat_label;
-use seat::{Pace, Seat, label};
+use seat::{Seat, label};
 pub(super) use state::TableState;
 
-use super::{
-    admission::Admission,
-    fault::{Fault, note},
-};
+use super::fault::{Fault, note};
 use crate::{
-    config::{Config, ConfigError},
-    game::{Action, Game, MAX_SEATS, Round, Standings},
+    config::Config,
+    game::{Action, Game, MAX_SEATS, Round, RoundError, Row, Standings},
     name::Name,
     protocol::{DealerMessage, Dialect, PlayerMessage},
     view::{SeatView, TableView},
 };
 
-/// A table, those who sit at it, and those who look on.
+/// A table of a [`Server`](crate::Server), and those who sit at it.
 #[derive(Debug, Clone)]
 pub struct Table {
     config: Config,
     number: u32,
-    // By number; none where nobody sits, not yet or not any more.
+    // By number; none where nobody sits any more.
     seats: [Option<Seat>; MAX_SEATS],
     // Who had a seat that is held for it. As long as there is one, no round is dealt.
     held: [Option<PeerId>; MAX_SEATS],
-    // None before all seats are taken.
-    game: Option<Game>,
-    ended: Option<Outcome>,
-    // Stopped, to be resumed later.
-    suspended: bool,
-    // What only a table by itself has: a lobby does this for all of its tables.
-    admission: Admission,
+    game: Game,
+    // How it ended.
+    pub(super) ended: Option<Outcome>,
     // Closed peers and the result, for the lobby that owns this table.
-    closed: Vec<PeerId>,
-    result: Option<Standings>,
-    fingerprint: u64,
+    pub(super) closed: Vec<PeerId>,
+    pub(super) result: Option<Standings>,
 }
 
 impl Table {
-    /// An empty table. The number selects its cards and is its name.
-    ///
-    /// # Errors
-    /// [`ConfigError`] when a number is out of its range.
-    pub fn new(config: Config, number: u32) -> Result<Self, ConfigError> {
-        config.check()?;
-        let mut table = Self {
+    /// A table with these players, whose first round is dealt. The number selects its cards and is its name.
+    pub(super) fn begin(
+        now: Time,
+        (config, number): (Config, u32),
+        players: Vec<(PeerId, Name, Dialect)>,
+        out: &mut Outbox,
+    ) -> Result<Self, RoundError> {
+        let names: Vec<Name> = players.iter().map(|(_, name, _)| name.clone()).collect();
+        let count = u32::try_from(names.len()).unwrap_or(u32::MAX);
+        let mut table = Self::of(config, number, Game::new(names, config.rounds, config.seed.generator(number))?);
+        for (seat, (peer, name, dialect)) in players.into_iter().enumerate() {
+            out.event(GameEvent::Joined { peer, name: name.to_string(), seat: label(number, seat) });
+            table.seats[seat] = Some(Seat::new(now, peer, dialect));
+        }
+        out.event(GameEvent::Started { game: number, players: count });
+        table.go_on(now, out);
+        Ok(table)
+    }
+
+    // A table where nobody sits.
+    fn of(config: Config, number: u32, game: Game) -> Self {
+        Self {
             config,
             number,
             seats: [const { None }; MAX_SEATS],
             held: [None; MAX_SEATS],
-            game: None,
+            game,
             ended: None,
-            suspended: false,
-            admission: Admission::new(),
             closed: Vec::new(),
             result: None,
-            fingerprint: 0,
-        };
-        table.take_fingerprint();
-        Ok(table)
+        }
     }
 
     /// Its number, from 1 at a dealer of many.
@@ -99,74 +95,41 @@ impl Table {
         self.number
     }
 
-    /// The game that is played or was; none before all seats are taken.
-    pub const fn game(&self) -> Option<&Game> {
-        self.game.as_ref()
+    /// The game that is played or was.
+    pub const fn game(&self) -> &Game {
+        &self.game
     }
 
     /// What anybody may see.
     pub fn view(&self) -> TableView {
-        let game = self.game.as_ref();
-        let round = game.and_then(Game::round);
-        let rows = game.map(|game| game.standings(self.number).rows).unwrap_or_default();
+        let game = &self.game;
+        let round = game.round();
+        let rows = game.standings(self.number).rows;
         let seat = |seat: usize| -> Option<SeatView> {
-            let row = rows.iter().find(|row| row.seat == seat + 1);
-            let name = row.map(|row| &row.name).or(self.seats[seat].as_ref().map(|seat| &seat.name))?.clone();
-            let (score, forfeits) = row.map(|row| (row.score, row.forfeits)).unwrap_or_default();
+            let Row { name, score, forfeits, .. } = rows.iter().find(|row| row.seat == seat + 1)?.clone();
             let hand = round.and_then(|round| round.shown(seat));
             Some(SeatView { name, score, forfeits, hand, decides: round.and_then(Round::turn) == Some(seat) })
         };
         TableView {
             number: self.number,
-            phase: self.phase(),
-            played: game.map_or(0, Game::played),
+            phase: if self.ended.is_some() { Phase::Over } else { Phase::Playing },
+            played: game.played(),
             rounds: self.config.rounds,
             upcard: round.filter(|round| !round.is_over()).map(Round::upcard),
-            revealed: game.and_then(Game::revealed).copied(),
+            revealed: game.revealed().copied(),
             seats: (0..self.config.players).map(seat).collect(),
         }
     }
 
-    pub(crate) fn phase(&self) -> Phase {
-        match (self.ended, &self.game) {
-            (Some(_), _) => Phase::Over,
-            (None, None) => Phase::Lobby,
-            (None, Some(_)) => Phase::Playing,
-        }
-    }
-
-    /// Whether a seat is there for somebody who wants one.
-    pub(crate) fn has_room(&self) -> bool {
-        self.phase() == Phase::Lobby && self.free_seat().is_some()
+    /// Seats that somebody has, or that are held.
+    pub(crate) fn taken(&self) -> usize {
+        let seated = self.seats.iter().flatten().filter(|seat| !seat.leaving).count();
+        seated + self.held.iter().flatten().count()
     }
 
     /// Whether it is over and everybody who sat there has heard so.
     pub(crate) fn is_empty(&self) -> bool {
         self.ended.is_some() && self.seats.iter().all(Option::is_none)
-    }
-
-    /// Takes the peers whose connections were closed since the last call.
-    pub(crate) fn take_closed(&mut self) -> Vec<PeerId> {
-        mem::take(&mut self.closed)
-    }
-
-    /// Takes the standings, once, when the table is over.
-    pub(crate) const fn take_result(&mut self) -> Option<Standings> {
-        self.result.take()
-    }
-
-    /// How it ended; none before it has.
-    pub(crate) const fn ended(&self) -> Option<Outcome> {
-        self.ended
-    }
-
-    /// Whether all players had left when it ended, played to its end or not.
-    pub(crate) fn is_deserted(&self) -> bool {
-        self.game.as_ref().is_some_and(Game::is_deserted)
-    }
-
-    fn free_seat(&self) -> Option<usize> {
-        self.seats.iter().take(self.config.players).position(Option::is_none)
     }
 
     fn find(&self, peer: PeerId) -> Option<usize> {
@@ -176,36 +139,15 @@ impl Table {
     /// The seat of a peer that has not been told to leave.
     pub(crate) fn occupant(&self, peer: PeerId) -> Option<Occupant> {
         let number = self.find(peer)?;
-        let seat = self.seats[number].as_ref().filter(|seat| !seat.leaving)?;
-        Some(Occupant { peer, name: seat.name.to_string(), seat: label(self.number, number) })
+        self.seats[number].as_ref().filter(|seat| !seat.leaving)?;
+        Some(Occupant { peer, name: self.game.name(number)?.to_string(), seat: label(self.number, number) })
     }
 
-    const fn pace(&self) -> Pace {
-        Pace { delay: self.config.delay, timeout: self.config.timeout }
-    }
-
-    /// Gives a free seat to somebody, and begins if it was the last.
-    pub(crate) fn seat(&mut self, now: Time, peer: PeerId, (name, dialect): (Name, Dialect), out: &mut Outbox) {
-        let Some(number) = self.free_seat() else { return };
-        out.event(GameEvent::Joined { peer, name: name.to_string(), seat: label(self.number, number) });
-        self.seats[number] = Some(Seat::new(now, peer, name, dialect));
-        if self.free_seat().is_some() {
-            return;
-        }
-        let names: Vec<Name> = self.seats.iter().flatten().map(|seat| seat.name.clone()).collect();
-        let players = u32::try_from(names.len()).unwrap_or(u32::MAX);
-        let Ok(game) = Game::new(names, self.config.rounds, self.config.seed.generator(self.number)) else { return };
-        self.game = Some(game);
-        out.event(GameEvent::Started { game: self.number, players });
-        self.go_on(now, out);
-    }
-
-    /// Takes in a message of a player.
     pub(crate) fn receive(&mut self, now: Time, peer: PeerId, message: PlayerMessage, out: &mut Outbox) {
         let Some(number) = self.find(peer) else { return };
         let Some(seat) = self.seats[number].as_mut() else { return };
         if self.config.trace {
-            note(out, Severity::Requested, Some(peer), format!("{} > {message}", seat.name));
+            trace(seat.peer, self.game.name(number), &format!("> {message}"), out);
         }
         let action = match message {
             _ if seat.leaving => return,
@@ -215,7 +157,7 @@ impl Table {
         };
         seat.answered(now);
         // This cannot fail: the seat was asked, and a deck does not run out.
-        if self.game.as_mut().is_some_and(|game| game.apply(number, action).is_ok()) {
+        if self.game.apply(number, action).is_ok() {
             self.go_on(now, out);
         } else {
             self.send_away(now, number, &Fault::OutOfTurn(action.into()), out);
@@ -224,14 +166,14 @@ impl Table {
 
     /// Sends a player the last round again, and the one that is played from its beginning.
     pub(crate) fn refresh(&mut self, now: Time, peer: PeerId, out: &mut Outbox) {
-        let (Some(number), pace) = (self.find(peer), self.pace()) else { return };
+        let Some(number) = self.find(peer) else { return };
         if let Some(seat) = &mut self.seats[number] {
             for message in seat.tell_last_again(out) {
                 if self.config.trace {
-                    trace(seat, message, out);
+                    trace(seat.peer, self.game.name(number), &format!("< {message}"), out);
                 }
             }
-            seat.tell_again(now, self.game.as_ref().and_then(|game| game.view(number)), pace);
+            seat.tell_again(now, self.game.view(number), &self.config);
             self.flush(now, number, out);
         }
     }
@@ -247,7 +189,6 @@ impl Table {
         }
     }
 
-    /// The earliest deadline of a seat.
     pub(crate) fn due(&self) -> Option<Time> {
         self.seats.iter().flatten().filter_map(Seat::deadline).min()
     }
@@ -267,11 +208,10 @@ impl Table {
 
     // Sends a seat what is due, and closes it after QUIT.
     fn flush(&mut self, now: Time, number: usize, out: &mut Outbox) {
-        let pace = self.pace();
         let Some(seat) = &mut self.seats[number] else { return };
-        while let Some(message) = seat.flush(now, pace, out) {
+        while let Some(message) = seat.flush(now, &self.config, out) {
             if self.config.trace {
-                trace(seat, message, out);
+                trace(seat.peer, self.game.name(number), &format!("< {message}"), out);
             }
             if message == DealerMessage::Quit {
                 return self.close(number, out);
@@ -279,35 +219,27 @@ impl Table {
         }
     }
 
-    /// The fingerprint, as of the last [`take_fingerprint`](Self::take_fingerprint).
-    pub(crate) const fn fingerprint(&self) -> u64 {
-        self.fingerprint
-    }
-
-    /// Recomputes the fingerprint.
-    pub(crate) fn take_fingerprint(&mut self) {
+    pub(super) fn fingerprint(&self) -> Fingerprint {
         let mut fingerprint = Fingerprint::new();
         fingerprint.add(u64::from(self.number));
         fingerprint.add(self.ended.map_or(0, |ended| ended as u64 + 1));
-        fingerprint.add(self.game.as_ref().map_or(0, Game::fingerprint));
+        fingerprint.add(self.game.fingerprint());
         for (number, seat) in (0..).zip(&self.seats) {
             let Some(seat) = seat else { continue };
             fingerprint.add(number);
             fingerprint.add(seat.fingerprint());
-            if self.game.is_none() {
-                fingerprint.add_bytes(seat.name.as_str().as_bytes());
-            }
         }
         for (number, held) in (0..).zip(self.held) {
             let Some(peer) = held else { continue };
             fingerprint.add(number);
             fingerprint.add(peer.0);
         }
-        self.fingerprint = fingerprint.value();
+        Fingerprint::of([fingerprint.value()])
     }
 }
 
-// A line for the log about a message that a seat was sent.
-fn trace(seat: &Seat, message: DealerMessage, out: &mut Outbox) {
-    note(out, Severity::Requested, Some(seat.peer), format!("{} < {message}", seat.name));
+// A line for the log about a message of a seat or to it.
+fn trace(peer: PeerId, name: Option<&Name>, message: &str, out: &mut Outbox) {
+    let name = name.map_or("", Name::as_str);
+    note(out, Severity::Requested, Some(peer), format!("{name} {message}"));
 }

@@ -1,5 +1,7 @@
 //! The tables of a dealer: when they begin, what happens at them, and when the last one is over.
 
+use alloc::vec::Vec;
+use core::mem;
 use netcore::{Fingerprint, Outbox, Outcome, Time};
 
 use super::{Guest, Server, table::Table};
@@ -26,15 +28,15 @@ impl Server {
     // Begins tables as long as there are enough waiting players.
     pub(super) fn fill_tables(&mut self, now: Time, out: &mut Outbox) {
         let Config { players, tables, forever, .. } = self.config;
-        while self.queue.len() >= players
+        while self.queue.waiting >= players
             && self.playing < tables
             && (forever || self.begun < tables)
             && self.ended.is_none()
         {
             let Some(number) = self.begun.checked_add(1) else { return };
-            let Ok(mut table) = Table::new(self.config, number) else { return };
             self.begun = number;
             self.playing += 1;
+            let mut seated = Vec::new();
             for _ in 0..players {
                 let Some(peer) = self.queue.pop() else { break };
                 let Some(Guest::Waiting { name, dialect }) = self.guests.insert(peer, Guest::Seated { table: number })
@@ -42,10 +44,10 @@ impl Server {
                     continue;
                 };
                 self.toggle_waiting(peer, &name, dialect);
-                table.seat(now, peer, (name, dialect), out);
+                seated.push((peer, name, dialect));
             }
-            table.take_fingerprint();
-            let fingerprint = entry_fingerprint(&table);
+            let Ok(table) = Table::begin(now, (self.config, number), seated, out) else { return };
+            let fingerprint = table.fingerprint();
             self.digest.toggle_fact(fingerprint);
             self.tables.insert(number, Entry { table, alarm: None, fingerprint });
             self.settle(now, number, out);
@@ -63,20 +65,19 @@ impl Server {
     // Applies the consequences of what happened at a table: closed connections, its result, its alarm.
     pub(super) fn settle(&mut self, now: Time, number: u32, out: &mut Outbox) {
         let Some(entry) = self.tables.get_mut(&number) else { return };
-        for peer in entry.table.take_closed() {
+        for peer in mem::take(&mut entry.table.closed) {
             self.guests.remove(&peer);
-            self.admission.places.leave(peer);
+            self.places.leave(peer);
         }
         self.digest.toggle_fact(entry.fingerprint);
-        entry.table.take_fingerprint();
-        entry.fingerprint = entry_fingerprint(&entry.table);
+        entry.fingerprint = entry.table.fingerprint();
         self.digest.toggle_fact(entry.fingerprint);
-        let result = entry.table.take_result();
+        let result = entry.table.result.take();
         if let Some(standings) = &result {
             self.playing -= 1;
-            self.rounds += entry.table.game().map_or(0, |game| u64::from(game.played()));
-            self.complete += u32::from(entry.table.ended() == Some(Outcome::Finished));
-            self.printer.print(now, standings, entry.table.is_deserted(), out);
+            self.rounds += u64::from(entry.table.game().played());
+            self.complete += u32::from(entry.table.ended == Some(Outcome::Finished));
+            self.printer.print(now, standings, entry.table.game().is_deserted(), out);
         }
         let wanted = entry.table.due();
         if let Some(wanted) = wanted
@@ -107,10 +108,4 @@ impl Server {
             self.dismiss(out);
         }
     }
-}
-
-pub(super) fn entry_fingerprint(table: &Table) -> Fingerprint {
-    let mut fact = Fingerprint::new();
-    fact.add(table.fingerprint());
-    fact
 }

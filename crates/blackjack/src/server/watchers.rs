@@ -10,7 +10,7 @@ use super::places::Places;
 use crate::config::MAX_WATCHERS;
 
 /// The least time between two pictures. A table can play thousands of rounds in that time; nobody could follow them all.
-pub const PICTURE_PAUSE: Duration = Duration::from_millis(100);
+const PICTURE_PAUSE: Duration = Duration::from_millis(100);
 
 /// Watchers, and what they have seen.
 #[derive(Debug, Clone)]
@@ -64,7 +64,6 @@ impl Watchers {
         self.stale && (ended || self.free_at <= now)
     }
 
-    /// When the next picture is due.
     pub(crate) fn deadline(&self) -> Option<Time> {
         (self.stale && !self.places.is_empty()).then_some(self.free_at)
     }
@@ -95,7 +94,7 @@ impl Watchers {
 
     pub(crate) fn fingerprint(&self) -> u64 {
         let mut fingerprint = Fingerprint::new();
-        fingerprint.add(self.places.fingerprint());
+        fingerprint.add(self.places.digest.value());
         fingerprint.add_time(self.deadline());
         fingerprint.add(self.free_at.as_nanos());
         fingerprint.add(self.shown);

@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use blackjack::{Action, Blackjack, Client, Dialect, Name, StateSpace, learn::Choice};
-use netcore::{Client as _, Engine, Framing, Gone, Link, Role, Room as _};
+use blackjack::{Action, Client, Config, Dialect, Name, StateSpace, learn::Choice};
+use netcore::{Client as _, Framing, Gone, Link, Role, Room as _};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
@@ -20,8 +20,8 @@ struct Player {
 }
 
 /// A room, and those who play with it at random.
-pub(crate) struct Drive<E: Engine<Protocol = Blackjack>> {
-    pub(crate) room: Room<E>,
+pub(crate) struct Drive {
+    pub(crate) room: Room,
     players: Vec<Player>,
     // The names and hosts of those whose connections were lost with the server.
     lost: Vec<(String, String)>,
@@ -29,9 +29,9 @@ pub(crate) struct Drive<E: Engine<Protocol = Blackjack>> {
     rng: Pcg64Mcg,
 }
 
-impl<E: Engine<Protocol = Blackjack>> Drive<E> {
-    pub(crate) fn new(engine: E, seed: u64) -> Self {
-        let mut room = Room::of(engine);
+impl Drive {
+    pub(crate) fn new(config: Config, seed: u64) -> Self {
+        let mut room = Room::new(config);
         room.record = Some(vec![]);
         Self { room, players: vec![], lost: vec![], connections: 0, rng: Pcg64Mcg::seed_from_u64(seed) }
     }

@@ -150,7 +150,7 @@ impl Game {
             }
             player.here = !self.room.is_closed(name);
         }
-        let tables: Vec<_> = self.room.server().tables().map(|table| (table.number(), table.game().unwrap())).collect();
+        let tables: Vec<_> = self.room.server().tables().map(|table| (table.number(), table.game())).collect();
         for (number, game) in tables {
             let Some(round) = game.round() else { continue };
             let dealt = |seat| Some(round.shown(seat)?.0.cards()[..2].to_vec());

@@ -153,16 +153,14 @@ fn views() -> Value {
         TableView { upcard: None, revealed: Some(ten), phase: Phase::Over, seats: vec![None], ..playing.clone() };
     let lobby = |shown| LobbyView { playing: 2, tables: 9, waiting: 3, rounds: 400, shown };
     let all = [
-        (waiting.to_bytes(), vec![&waiting]),
-        (playing.to_bytes(), vec![&playing]),
-        (lobby(vec![]).to_bytes(), vec![]),
-        (lobby(vec![playing.clone(), between.clone()]).to_bytes(), vec![&playing, &between]),
+        (waiting.to_string(), vec![&waiting]),
+        (playing.to_string(), vec![&playing]),
+        (lobby(vec![]).to_string(), vec![]),
+        (lobby(vec![playing.clone(), between.clone()]).to_string(), vec![&playing, &between]),
     ];
-    all.map(
-        |(bytes, tables)| json!({ "text": frame(&bytes), "tables": tables.into_iter().map(table).collect::<Vec<_>>() }),
-    )
-    .to_vec()
-    .into()
+    all.map(|(text, tables)| json!({ "text": text, "tables": tables.into_iter().map(table).collect::<Vec<_>>() }))
+        .to_vec()
+        .into()
 }
 
 fn cards(hand: &Hand) -> Vec<Value> {

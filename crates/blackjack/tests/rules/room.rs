@@ -5,8 +5,8 @@ use std::{collections::BTreeMap, fmt::Write, time::Duration};
 use blackjack::{Blackjack, Config, DealerMessage, Dialect, PlayerMessage, Seed, Server, protocol::DealerDecoder};
 use bytes::BytesMut;
 use netcore::{
-    Engine, GameEvent, Gone, Hosted, Input, Leave, Link, Outbox, Output, PeerId, Progress, Recorded as _, Role,
-    Room as _, Time, To,
+    GameEvent, Gone, Hosted, Input, Leave, Link, Outbox, Output, PeerId, Progress, Recorded as _, Role, Room as _,
+    Time, To,
 };
 
 /// Something that reaches a dealer.
@@ -24,7 +24,7 @@ pub(crate) enum Step {
 pub(crate) type Recorded = (Time, Step, Vec<Output>, u64);
 
 /// Hands one step to a dealer. Gives what comes out, and the bytes that were not taken: they are the front of what comes next.
-pub(crate) fn take<E: Engine>(hosted: &mut Hosted<E>, now: Time, step: &Step) -> (Vec<Output>, Vec<u8>) {
+pub(crate) fn take(hosted: &mut Hosted<Server>, now: Time, step: &Step) -> (Vec<Output>, Vec<u8>) {
     let mut out = Outbox::new();
     let input = match *step {
         Step::Connected(peer, role, link, ref address) => {
@@ -57,8 +57,8 @@ struct Wire {
 }
 
 /// A server, its clock, and everybody who is connected or was.
-pub(crate) struct Room<E: Engine<Protocol = Blackjack> = Server> {
-    pub(crate) hosted: Hosted<E>,
+pub(crate) struct Room {
+    pub(crate) hosted: Hosted<Server>,
     pub(crate) now: Time,
     wires: BTreeMap<String, Wire>,
     names: BTreeMap<PeerId, String>,
@@ -86,7 +86,18 @@ pub(crate) fn two(rounds: u32) -> Config {
 
 impl Room {
     pub(crate) fn new(config: Config) -> Self {
-        Self::of(Server::new(config).expect("tests set servers up that can be"))
+        Self {
+            hosted: Hosted::new(Server::new(config).expect("tests set servers up that can be")),
+            now: Time::ZERO,
+            wires: BTreeMap::new(),
+            names: BTreeMap::new(),
+            next_peer: 0,
+            log: vec![],
+            progress: vec![],
+            printed: vec![],
+            events: vec![],
+            record: None,
+        }
     }
 
     /// A room in which these have joined, in text.
@@ -108,21 +119,7 @@ impl Room {
         self.lose_everybody();
         self.hosted = written_and_read(&self.hosted);
     }
-}
 
-/// A room that was written down and read again, and is in the same state.
-pub(crate) fn written_and_read(hosted: &Hosted<Server>) -> Hosted<Server> {
-    let setup = serde_json::to_string(&hosted.engine().setup()).unwrap();
-    let state = serde_json::to_string(&hosted.state()).unwrap();
-    let setup = serde_json::from_str(&setup).unwrap();
-    let restored = Hosted::restore(setup, serde_json::from_str(&state).unwrap()).unwrap();
-    assert_eq!((restored.digest(), restored.deadline()), (hosted.digest(), hosted.deadline()));
-    assert_eq!((restored.status(), restored.outcome()), (hosted.status(), hosted.outcome()));
-    assert_eq!(serde_json::to_string(&restored.state()).unwrap(), state);
-    restored
-}
-
-impl Room {
     /// Plays a transcript and compares.
     ///
     /// `Ann > HIT` is a text that comes in (`Ann` is connected at its first), `Ann < BEGIN, CARD ...` is all that goes out
@@ -159,7 +156,7 @@ impl Room {
             let _ = writeln!(got, "{line}");
             let names: Vec<String> = self.wires.keys().cloned().collect();
             for who in names {
-                let messages: Vec<String> = self.heard(&who).into_iter().map(text).collect();
+                let messages: Vec<String> = self.heard(&who).iter().map(DealerMessage::to_string).collect();
                 if !messages.is_empty() {
                     let _ = writeln!(got, "{who} < {}", messages.join(", "));
                 }
@@ -173,23 +170,6 @@ impl Room {
         }
         let expected = expected.join("\n") + "\n";
         assert!(got == expected, "\n--- expected\n{expected}\n--- got\n{got}");
-    }
-}
-
-impl<E: Engine<Protocol = Blackjack>> Room<E> {
-    pub(crate) fn of(engine: E) -> Self {
-        Self {
-            hosted: Hosted::new(engine),
-            now: Time::ZERO,
-            wires: BTreeMap::new(),
-            names: BTreeMap::new(),
-            next_peer: 0,
-            log: vec![],
-            progress: vec![],
-            printed: vec![],
-            events: vec![],
-            record: None,
-        }
     }
 
     /// All connections are lost with the server.
@@ -219,7 +199,7 @@ impl<E: Engine<Protocol = Blackjack>> Room<E> {
         wires.map(|(who, wire)| (who.clone(), wire.incoming.split().to_vec())).collect()
     }
 
-    pub(crate) fn server(&self) -> &E {
+    pub(crate) fn server(&self) -> &Server {
         self.hosted.engine()
     }
 
@@ -392,8 +372,14 @@ fn line(event: &GameEvent) -> String {
     }
 }
 
-/// A message of the dealer as text, without its NUL.
-pub(crate) fn text(message: DealerMessage) -> String {
-    let bytes = message.to_bytes(Dialect::Text);
-    String::from_utf8(bytes[..bytes.len() - 1].to_vec()).unwrap()
+/// A room that was written down and read again, and is in the same state.
+pub(crate) fn written_and_read(hosted: &Hosted<Server>) -> Hosted<Server> {
+    let setup = serde_json::to_string(&hosted.engine().setup()).unwrap();
+    let state = serde_json::to_string(&hosted.state()).unwrap();
+    let setup = serde_json::from_str(&setup).unwrap();
+    let restored = Hosted::restore(setup, serde_json::from_str(&state).unwrap()).unwrap();
+    assert_eq!((restored.digest(), restored.deadline()), (hosted.digest(), hosted.deadline()));
+    assert_eq!((restored.status(), restored.outcome()), (hosted.status(), hosted.outcome()));
+    assert_eq!(serde_json::to_string(&restored.state()).unwrap(), state);
+    restored
 }

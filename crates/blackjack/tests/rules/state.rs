@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use blackjack::{Blackjack, Config, Seed, Server, Table};
-use netcore::{Engine, Hosted, Recorded as _, Room as _, Time};
+use blackjack::{Config, Seed, Server};
+use netcore::{Hosted, Recorded as _, Room as _, Time};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use serde_json::{Value, json};
@@ -29,8 +29,8 @@ fn config(seed: u64) -> Config {
 }
 
 // A random game in which the dealer is killed now and then.
-fn game(seed: u64, steps: usize) -> (Drive<Server>, Pcg64Mcg) {
-    let mut drive = Drive::new(Server::new(config(seed)).unwrap(), seed);
+fn game(seed: u64, steps: usize) -> (Drive, Pcg64Mcg) {
+    let mut drive = Drive::new(config(seed), seed);
     let mut rng = Pcg64Mcg::seed_from_u64(seed);
     for _ in 0..steps {
         if rng.random_range(0..60) == 0 {
@@ -42,13 +42,13 @@ fn game(seed: u64, steps: usize) -> (Drive<Server>, Pcg64Mcg) {
     (drive, rng)
 }
 
-fn record<E: Engine<Protocol = Blackjack>>(drive: &Drive<E>) -> &[Recorded] {
+fn record(drive: &Drive) -> &[Recorded] {
     drive.room.record.as_deref().unwrap()
 }
 
 // The same steps lead to the same outputs and digests.
 #[track_caller]
-fn check_again<E: Engine>(again: &mut Hosted<E>, record: &[Recorded], what: &str) {
+fn check_again(again: &mut Hosted<Server>, record: &[Recorded], what: &str) {
     for (number, (now, step, outputs, digest)) in record.iter().enumerate() {
         let same = take(again, *now, step).0 == *outputs && again.digest() == *digest;
         assert!(same, "{what}, step {number}: {step:?}");
@@ -78,18 +78,6 @@ fn a_dealer_that_is_copied_or_read_again_goes_the_same_way() {
             check_again(&mut again, &record(&drive)[from..], &format!("seed {seed}, from {from}"));
             assert_eq!(again.deadline(), drive.room.hosted.deadline());
         }
-    }
-}
-
-#[test]
-fn a_table_by_itself_goes_the_same_way_again() {
-    for seed in 0..60 {
-        let players = usize::try_from(seed % 3).unwrap() + 1;
-        let table = || Table::new(Config { players, ..Config::new(5, Seed::from_number(seed)) }, 1).unwrap();
-        let mut drive = Drive::new(table(), seed);
-        (0..300).for_each(|_| drop(drive.random()));
-        drive.room.stop();
-        check_again(&mut Hosted::new(table()), record(&drive), &format!("seed {seed}"));
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use blackjack::{Card, Config, DealerMessage, Deck, Seed, Server, Table};
-use netcore::{Engine, Gone, Leave, Outcome, Phase, Role};
+use blackjack::{Card, Config, DealerMessage, Deck, Seed};
+use netcore::{Engine, Gone, Leave, Outcome, Phase};
 
 use crate::{
     drive::Drive,
@@ -29,13 +29,13 @@ fn nobody_is_sent_the_hole_card_or_the_deck() {
             delay: Duration::from_millis(if seed.is_multiple_of(2) { 20 } else { 0 }),
             ..Config::new(40, Seed::from_number(seed))
         };
-        let mut drive = Drive::new(Server::new(config).unwrap(), seed);
+        let mut drive = Drive::new(config, seed);
         for _ in 0..500 {
             let sent = drive.random();
             // By table: what is hidden in the round that is played, and what was dealt in it or the last one and may be told.
             let (mut hidden, mut told) = (BTreeMap::new(), vec![]);
             for table in drive.room.server().tables() {
-                let game = table.game().unwrap();
+                let game = table.game();
                 let (round, number) = (game.round().unwrap(), table.number());
                 let order = deck(seed, number, game.played() + 1);
                 let shown: Vec<Card> =
@@ -84,31 +84,31 @@ fn nobody_is_sent_the_hole_card_or_the_deck() {
     assert!(seen[0] > 1_000 && seen[1] > 1_000, "{seen:?}");
 }
 
-fn pictures(room: &mut Room<impl Engine<Protocol = blackjack::Blackjack>>, who: &str) -> Vec<String> {
+fn pictures(room: &mut Room, who: &str) -> Vec<String> {
     let bytes = String::from_utf8(room.bytes(who)).unwrap();
     bytes.split_terminator('\0').map(str::to_owned).collect()
 }
 
 #[test]
 fn a_watcher_sees_all_that_lies_face_up_in_one_message() {
-    let mut room = Room::of(Table::new(Config { players: 2, ..config(2) }, 7).unwrap());
+    let mut room = Room::new(Config { players: 2, ..config(2) });
     room.watch("Wat");
-    assert_eq!(pictures(&mut room, "Wat"), ["TABLE 7 LOBBY 0 2\nSEAT 1 FREE\nSEAT 2 FREE"]);
+    assert_eq!(pictures(&mut room, "Wat"), ["LOBBY 0 1 0 0"]);
     room.join_all(&["Ann", "Bob"]);
     room.wait(Duration::from_millis(100));
     let last = pictures(&mut room, "Wat").pop().unwrap();
     let lines: Vec<&str> = last.lines().collect();
     assert_eq!(
-        (lines[0], lines[2], lines[4]),
-        ("TABLE 7 PLAYING 0 2", "SEAT 1 DECIDES Ann 0 0 0 0 0", "SEAT 2 WAITS Bob 0 0 0 0 0")
+        (lines[1], lines[3], lines[5]),
+        ("TABLE 1 PLAYING 0 2", "SEAT 1 DECIDES Ann 0 0 0 0 0", "SEAT 2 WAITS Bob 0 0 0 0 0")
     );
-    assert!(lines[1].starts_with("DEALER ") && lines[3].starts_with("HAND ") && lines.len() == 6, "{last}");
+    assert!(lines[2].starts_with("DEALER ") && lines[4].starts_with("HAND ") && lines.len() == 7, "{last}");
     room.send("Ann", b"STAND\0");
     room.gone("Bob", Gone::Broken);
     room.wait(Duration::from_millis(100));
     let last = pictures(&mut room, "Wat").pop().unwrap();
     assert!(
-        last.contains("TABLE 7 PLAYING 1 2")
+        last.contains("TABLE 1 PLAYING 1 2")
             && last.contains("\nREVEALED ")
             && last.contains("SEAT 2 OUT Bob 0 0 1 0 1"),
         "{last}"
@@ -119,7 +119,7 @@ fn a_watcher_sees_all_that_lies_face_up_in_one_message() {
     room.refresh("Wat");
     assert_eq!(pictures(&mut room, "Wat"), [last]);
     room.send("Ann", b"STAND\0");
-    assert!(pictures(&mut room, "Wat").pop().unwrap().starts_with("TABLE 7 OVER 2 2\nREVEALED "));
+    assert_eq!(pictures(&mut room, "Wat").pop().unwrap(), "LOBBY 0 1 0 2");
     assert!(room.is_closed("Wat") && room.is_closed("Ann"));
     assert_eq!(room.server().outcome(), Some(Outcome::Finished));
 }
@@ -224,7 +224,7 @@ fn a_game_that_is_gone_on_with_later_tells_nobody() {
     assert_eq!(room.server().outcome(), Some(Outcome::Stopped));
 }
 
-fn status(room: &Room<impl Engine<Protocol = blackjack::Blackjack>>) -> (Phase, u32, u32) {
+fn status(room: &Room) -> (Phase, u32, u32) {
     let status = room.server().status();
     (status.phase, status.taken, status.seats)
 }
@@ -239,29 +239,4 @@ fn those_who_wait_for_the_first_table_have_its_seats() {
         seen.push(status(&room));
     }
     assert_eq!(seen, [(Phase::Lobby, 1, 2), (Phase::Playing, 2, 2), (Phase::Playing, 2, 2)]);
-}
-
-#[test]
-fn a_table_is_a_room_by_itself() {
-    let mut room = Room::of(Table::new(Config { players: 2, ..config(1) }, 1).unwrap());
-    assert_eq!(status(&room), (Phase::Lobby, 0, 2));
-    for (who, taken) in [("Ann", 1), ("Bob", 2)] {
-        room.join(who);
-        assert_eq!(status(&room).1, taken);
-    }
-    assert_eq!(status(&room).0, Phase::Playing);
-    // There is no third seat.
-    room.connect_from("192.0.2.7", Role::Player, "Cyd");
-    room.send("Cyd", b"JOIN Cyd\0");
-    assert_eq!((room.heard("Cyd"), room.is_closed("Cyd")), (vec![DealerMessage::Quit], true));
-    room.send("Ann", b"STAND\0");
-    room.send("Bob", b"STAND\0");
-    assert_eq!(
-        (status(&room).0, room.server().outcome(), room.printed.len()),
-        (Phase::Over, Some(Outcome::Finished), 1)
-    );
-    let mut room = Room::of(Table::new(config(5), 1).unwrap());
-    room.join("Ann");
-    room.gone("Ann", Gone::Left);
-    assert_eq!(room.server().outcome(), Some(Outcome::Deserted));
 }

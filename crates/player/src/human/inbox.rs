@@ -15,13 +15,12 @@ pub(super) struct Inbox {
     pieces: VecDeque<(Instant, Bytes)>,
     waiting: usize,
     // When the byte came that was looked at last.
-    arrived: Instant,
+    pub(super) arrived: Instant,
     // Nothing more comes.
     closed: bool,
 }
 
 impl Inbox {
-    /// An inbox in which nothing has come by now.
     pub(super) const fn new(now: Instant) -> Self {
         Self { pieces: VecDeque::new(), waiting: 0, arrived: now, closed: false }
     }
@@ -31,7 +30,6 @@ impl Inbox {
         !self.closed && self.waiting < MAX_WAITING
     }
 
-    /// Adds the result of a read.
     pub(super) fn take(&mut self, read: io::Result<usize>, piece: Bytes) {
         match read {
             Ok(1..) => {
@@ -46,7 +44,6 @@ impl Inbox {
         }
     }
 
-    /// The next byte, if there is one.
     pub(super) fn next_byte(&mut self) -> Option<u8> {
         let (at, piece) = self.pieces.front_mut()?;
         self.arrived = *at;
@@ -56,11 +53,6 @@ impl Inbox {
             self.pieces.pop_front();
         }
         Some(byte)
-    }
-
-    /// When the last byte came.
-    pub(super) const fn arrived(&self) -> Instant {
-        self.arrived
     }
 
     /// Whether all was looked at and nothing more comes.

@@ -1,16 +1,43 @@
-//! What a person types.
+//! What a person types, and asks for by it.
 
 use std::{io, mem};
 
+use blackjack::Action;
 use termkit::{Key, StageEvent};
 use tokio::time::Instant;
 use tracing::{debug, trace};
 
-use super::{Person, State, lines, wish::Wish};
+use super::{Person, State, lines};
 use crate::view::Hold;
 
 /// The longest line that is read; nothing that can be said is longer.
 const LINE: usize = 64;
+
+/// What a person wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wish {
+    Do(Action),
+    Advice,
+    Leave,
+}
+
+impl Wish {
+    fn of_key(key: u8) -> Option<Self> {
+        Some(match key.to_ascii_lowercase() {
+            b'h' => Self::Do(Action::Hit),
+            b's' => Self::Do(Action::Stand),
+            b'a' => Self::Advice,
+            b'q' => Self::Leave,
+            _ => return None,
+        })
+    }
+
+    fn of_line(line: &[u8]) -> Option<Self> {
+        let word = line.trim_ascii().to_ascii_lowercase();
+        let whole = [&b"hit"[..], b"stand", b"advice", b"quit"].contains(&&*word);
+        if whole || word.len() == 1 { Self::of_key(word[0]) } else { None }
+    }
+}
 
 impl Person {
     pub(super) fn happen(&mut self, event: StageEvent) -> io::Result<()> {
@@ -88,7 +115,7 @@ impl Person {
                 if let Some(message) = self.game.decide(action) {
                     trace!("> {message}");
                     self.answered = Some(self.clock.stop(Instant::now()));
-                    if let Some(grade) = self.game.grade().filter(|_| self.view.is_none()) {
+                    if let Some(grade) = self.game.grade.filter(|_| self.view.is_none()) {
                         lines::say(&grade.in_words())?;
                     }
                 }

@@ -9,7 +9,6 @@ use crate::{
     game::{Game, odds_in_words, total_in_words},
 };
 
-/// What a line can say.
 pub(super) const ASK: &str = "hit, stand, advice or quit?";
 
 /// Writes what is new. `seconds` is how long the dealer waits for an answer.
@@ -27,7 +26,7 @@ pub(super) fn tell(game: &Game, event: &Meaning, seconds: Option<u64>) -> io::Re
             }
         }
         Meaning::Ended { .. } => {
-            if let Some(dealer) = game.revealed() {
+            if let Some(dealer) = &game.revealed {
                 writeln!(out, "The dealer has {}: {}.", total_in_words(dealer), names(dealer))?;
             }
             if let Some(outcome) = game.outcome() {
@@ -40,7 +39,6 @@ pub(super) fn tell(game: &Game, event: &Meaning, seconds: Option<u64>) -> io::Re
     out.flush()
 }
 
-/// Writes the advice, and the odds.
 pub(super) fn advise(advice: &Advice) -> io::Result<()> {
     let mut out = io::stdout().lock();
     if let Some((stand, hit)) = advice.odds {
@@ -53,7 +51,6 @@ pub(super) fn advise(advice: &Advice) -> io::Result<()> {
     out.flush()
 }
 
-/// Writes a line.
 pub(super) fn say(line: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "{line}")?;

@@ -12,7 +12,6 @@ use super::{Connecting, Over, Person, State, ending, inbox::Inbox, lines};
 use crate::{link::Link, summary::Summary, view::sentence};
 
 impl Person {
-    // Wants another game at the same dealer.
     pub(super) fn join(&mut self) {
         let Some((addresses, _)) = &self.again else { return };
         let addresses = addresses.clone();
@@ -53,7 +52,8 @@ impl Person {
 
     // Adds the game to those that are over.
     fn count(&mut self) {
-        self.played.add(self.game.score(), self.game.forfeits());
+        let session = &self.game.session;
+        self.played.add(session.score, session.forfeits);
     }
 
     // Gives the terminal back, and says in lines what the screen has shown.
@@ -81,7 +81,7 @@ impl Person {
             State::Playing => {
                 // Messages that arrived while a result was shown count too.
                 while let Some(byte) = self.inbox.next_byte()
-                    && self.game.session().receive(&[byte]).is_ok()
+                    && self.game.session.receive(&[byte]).is_ok()
                 {
                     while self.game.poll_event().is_some() {}
                 }
@@ -96,7 +96,7 @@ impl Person {
                 told.extend(over.reason.as_deref().filter(|_| !over.failed).map(sentence));
             }
         }
-        told.extend(self.game.judgement().map(|judgement| format!("{judgement}.")));
+        told.extend(self.game.coach.summary().map(|judgement| format!("{judgement}.")));
         told
     }
 }

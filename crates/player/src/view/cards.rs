@@ -8,7 +8,7 @@ use ratatui::{
 use termkit::Palette;
 
 /// How large cards are drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
 pub(super) enum Size {
     /// One line, without a frame.
     Plain,
@@ -22,10 +22,7 @@ impl Size {
     /// The largest size in which so many cards fit so many columns, up to this one.
     pub(super) fn fitting(self, cards: usize, columns: u16) -> Self {
         let fits = |size: Self| cards * usize::from(size.columns()) <= usize::from(columns);
-        [Self::Large, Self::Framed]
-            .into_iter()
-            .find(|&size| size.rows() <= self.rows() && fits(size))
-            .unwrap_or(Self::Plain)
+        [Self::Large, Self::Framed].into_iter().find(|&size| size <= self && fits(size)).unwrap_or(Self::Plain)
     }
 
     const fn columns(self) -> u16 {
@@ -33,14 +30,6 @@ impl Size {
             Self::Plain => 5,
             Self::Framed => 6,
             Self::Large => 11,
-        }
-    }
-
-    pub(super) const fn rows(self) -> u16 {
-        match self {
-            Self::Plain => 1,
-            Self::Framed => 3,
-            Self::Large => 7,
         }
     }
 }

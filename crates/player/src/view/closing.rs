@@ -49,7 +49,7 @@ pub(crate) fn sentence(text: &str) -> String {
 /// Draws the ranks in the first of the areas that has room for all of it, or in the last one. There are two ranks, since
 /// everybody plays against the dealer alone.
 pub(super) fn draw(game: &Game, closing: &Closing<'_>, areas: [Rect; 2], buffer: &mut Buffer) {
-    let Score { wins, pushes, losses, busts } = game.score();
+    let Score { wins, pushes, losses, busts } = game.session.score;
     let lost = losses + busts;
     let rank = |own: u64, other: u64| if own >= other { 1 } else { 2 };
     let row = |name: &str, own, other, mine| Rank {
@@ -58,16 +58,16 @@ pub(super) fn draw(game: &Game, closing: &Closing<'_>, areas: [Rect; 2], buffer:
         score: format!("{own} won"),
         own: mine,
     };
-    let mut ranks = [row(game.name(), wins, lost, true), row("the dealer", lost, wins, false)];
+    let mut ranks = [row(game.client().name().as_str(), wins, lost, true), row("the dealer", lost, wins, false)];
     ranks.sort_by_key(|row| row.rank);
     let mut text: Vec<String> = closing.reason.map(sentence).into_iter().collect();
     text.extend(last_hand(game));
-    let forfeits = match game.forfeits() {
+    let forfeits = match game.session.forfeits {
         0 => String::new(),
         count => format!(", {count} forfeited"),
     };
-    text.push(format!("Bankroll {:+}; {busts} bust, {pushes} pushed{forfeits}.", game.score().bankroll()));
-    text.extend(game.judgement().map(|judgement| format!("{judgement}.")));
+    text.push(format!("Bankroll {:+}; {busts} bust, {pushes} pushed{forfeits}.", game.session.score.bankroll()));
+    text.extend(game.coach.summary().map(|judgement| format!("{judgement}.")));
     let [below, whole] = areas;
     let width = TEXT.min(usize::from(whole.width).saturating_sub(4));
     let lines: Vec<&str> = text.iter().flat_map(|text| wrap(text, width)).collect();

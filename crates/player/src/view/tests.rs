@@ -85,7 +85,7 @@ fn a_practice_dealer_shows_its_hand() {
     for number in [30, 16] {
         dealer.push(Card::new(number).unwrap());
     }
-    after.reveal(Some(dealer));
+    after.revealed = Some(dealer);
     let scene = Scene { hold: Some(Hold::Key), left: None, ..PLAYING };
     let lines = drawn(&after, &scene, 80, 24);
     assert!(

@@ -183,8 +183,8 @@ pub fn table(file: &[u8]) {
     for _ in 0..2 {
         let Err(error) = &result else { break };
         let words = match error.trouble {
-            Trouble::Checksum { announced, found } => [format!(" {announced:08x}\n"), format!(" {found:08x}\n")],
-            Trouble::Lines { announced, found } => [format!("end {announced} "), format!("end {found} ")],
+            Trouble::Checksum(announced, found) => [format!(" {announced:08x}\n"), format!(" {found:08x}\n")],
+            Trouble::Lines(announced, found) => [format!("end {announced} "), format!("end {found} ")],
             _ => break,
         };
         let [wrong, right] = words.map(String::into_bytes);

@@ -32,51 +32,48 @@ impl Table {
             return None;
         }
         self.call_off(out);
-        let seat = self.seats[number].as_ref()?;
-        let name = seat.name.clone();
-        if let (Some(verdict), Some(game)) = (seat.untold(), &mut self.game) {
-            game.take_back(number, verdict);
+        if let Some(verdict) = self.seats[number].as_ref()?.untold() {
+            self.game.take_back(number, verdict);
         }
         self.close(number, out);
         self.held[number] = Some(peer);
-        Some((number, name))
+        Some((number, self.game.name(number)?.clone()))
     }
 
     /// Somebody whose seat is held is there again.
     pub(crate) fn come_back(&mut self, now: Time, number: usize, (peer, dialect): (PeerId, Dialect), out: &mut Outbox) {
-        let Some(name) = self.game.as_ref().and_then(|game| game.name(number)).cloned() else { return };
+        let Some(name) = self.game.name(number).map(Name::to_string) else { return };
         if self.held.get_mut(number).is_none_or(|held| held.take().is_none()) {
             return;
         }
-        out.event(GameEvent::Joined { peer, name: name.to_string(), seat: label(self.number, number) });
-        self.seats[number] = Some(Seat::new(now, peer, name, dialect));
+        out.event(GameEvent::Joined { peer, name, seat: label(self.number, number) });
+        self.seats[number] = Some(Seat::new(now, peer, dialect));
         self.go_on(now, out);
     }
 
     /// Nobody has come in time for a seat that was held.
     pub(crate) fn give_up(&mut self, now: Time, number: usize, out: &mut Outbox) {
         self.release(number, out);
-        if let Some(game) = &mut self.game {
-            game.leave(number);
-        }
+        self.game.leave(number);
         self.go_on(now, out);
     }
 
     // Holds a seat no more, if it was held.
     pub(super) fn release(&mut self, number: usize, out: &mut Outbox) {
         let Some(peer) = self.held.get_mut(number).and_then(Option::take) else { return };
-        let name = self.game.as_ref().and_then(|game| game.name(number)).map(Name::to_string).unwrap_or_default();
         let why = Departure::Disconnected(Gone::Interrupted);
-        out.event(GameEvent::Left { peer, name, seat: label(self.number, number), why });
+        out.event(left(&self.game, peer, (self.number, number), why));
     }
 
     // Calls off the round that is played, if there is one.
     fn call_off(&mut self, out: &mut Outbox) {
-        let Some(game) = self.game.as_mut().filter(|game| game.round().is_some()) else { return };
+        if self.game.round().is_none() {
+            return;
+        }
         let (table, timeout) = (self.number, self.config.timeout);
         let text = format!("table {table}: the round is cancelled, and its seats are held for {timeout:?}");
         note(out, Severity::Info, None, text);
-        game.call_off();
+        self.game.call_off();
         for number in 0..self.seats.len() {
             let Some(seat) = self.seats[number].as_mut().filter(|seat| !seat.leaving) else { continue };
             seat.call_off();
@@ -89,11 +86,10 @@ impl Table {
     // Lets somebody go who has waited for the end of this round with its sending half closed: it could not answer in another.
     fn part(&mut self, number: usize, out: &mut Outbox) {
         if let Some(seat) = &self.seats[number] {
-            out.event(left(seat, self.number, number, Departure::Disconnected(Gone::Left)));
+            let why = Departure::Disconnected(Gone::Left);
+            out.event(left(&self.game, seat.peer, (self.number, number), why));
         }
-        if let Some(game) = &mut self.game {
-            game.leave(number);
-        }
+        self.game.leave(number);
         self.close(number, out);
     }
 }

@@ -3,11 +3,8 @@
 use alloc::string::ToString;
 use netcore::{Departure, GameEvent, Gone, Outbox, PeerId, Time};
 
-use super::{
-    Table,
-    seat::{Seat, label},
-};
-use crate::{game::Game, server::fault::Fault};
+use super::{Table, seat::label};
+use crate::{game::Game, name::Name, server::fault::Fault};
 
 impl Table {
     /// A player has violated the protocol: its hand is forfeited and it is sent away.
@@ -20,20 +17,18 @@ impl Table {
     }
 
     pub(super) fn send_away(&mut self, now: Time, number: usize, fault: &Fault, out: &mut Outbox) {
-        let Some(mut seat) = self.seats[number].take() else { return };
-        fault.tell(seat.peer, Some(&seat.name), out);
-        out.event(left(&seat, self.number, number, Departure::Dismissed(fault.to_string())));
+        let Some(seat) = &mut self.seats[number] else { return };
+        fault.tell(seat.peer, self.game.name(number), out);
+        out.event(left(&self.game, seat.peer, (self.number, number), Departure::Dismissed(fault.to_string())));
         seat.leave_now(now);
-        self.seats[number] = Some(seat);
         self.flush(now, number, out);
         self.vacate(now, number, true, out);
     }
 
-    /// The connection of a player is gone.
     pub(crate) fn gone(&mut self, now: Time, peer: PeerId, why: Gone, out: &mut Outbox) {
         let Some(number) = self.find(peer) else { return };
         let Some(seat) = self.seats[number].as_mut() else { return };
-        let round = self.game.as_ref().and_then(Game::round);
+        let round = self.game.round();
         let in_hand = round.is_some_and(|round| round.is_playing(number));
         if why == Gone::Left && (seat.leaving || (round.is_some() && !in_hand)) {
             // Half-closed after its last answer: it may still be sent the result.
@@ -41,9 +36,9 @@ impl Table {
             return;
         }
         if !seat.leaving {
-            out.event(left(seat, self.number, number, Departure::Disconnected(why)));
+            out.event(left(&self.game, peer, (self.number, number), Departure::Disconnected(why)));
         }
-        if why == Gone::Left && self.game.is_some() {
+        if why == Gone::Left {
             seat.leave_now(now);
             self.flush(now, number, out);
         } else {
@@ -58,11 +53,10 @@ impl Table {
 
     // Goes on with the game without this seat.
     pub(super) fn vacate(&mut self, now: Time, number: usize, forfeits: bool, out: &mut Outbox) {
-        let Some(game) = &mut self.game else { return };
         if forfeits {
-            game.forfeit(number);
+            self.game.forfeit(number);
         } else {
-            game.leave(number);
+            self.game.leave(number);
         }
         self.go_on(now, out);
     }
@@ -76,6 +70,7 @@ impl Table {
 }
 
 /// The event that the player of a seat has left.
-pub(super) fn left(seat: &Seat, table: u32, number: usize, why: Departure) -> GameEvent {
-    GameEvent::Left { peer: seat.peer, name: seat.name.to_string(), seat: label(table, number), why }
+pub(super) fn left(game: &Game, peer: PeerId, (table, seat): (u32, usize), why: Departure) -> GameEvent {
+    let name = game.name(seat).map(Name::to_string).unwrap_or_default();
+    GameEvent::Left { peer, name, seat: label(table, seat), why }
 }

@@ -19,7 +19,10 @@ const PROGRESS_STEPS: u32 = 1_000;
 impl Table {
     // Queues what is new for each seat, deals the next round when one is over, and sends what is due.
     pub(super) fn go_on(&mut self, now: Time, out: &mut Outbox) {
-        let Some(game) = self.game.as_mut().filter(|_| self.ended.is_none()) else { return };
+        if self.ended.is_some() {
+            return;
+        }
+        let game = &mut self.game;
         let ended = loop {
             for (number, seat) in self.seats.iter_mut().enumerate() {
                 if let (Some(seat), Some(view)) = (seat, game.view(number)) {
@@ -49,21 +52,19 @@ impl Table {
     // Reports the result and queues QUIT for everybody.
     pub(super) fn conclude(&mut self, outcome: Outcome, out: &mut Outbox) {
         self.ended = Some(outcome);
-        if let Some(game) = &self.game {
-            let standings = game.standings(self.number);
-            let rows = standings.rows.iter().zip(1..).map(|(row, rank)| Standing {
-                rank,
-                seat: label(self.number, row.seat - 1),
-                name: row.name.to_string(),
-                score: i64::try_from(row.score.wins).unwrap_or(i64::MAX),
-            });
-            let complete = outcome == Outcome::Finished;
-            out.event(GameEvent::Ended { game: self.number, complete, standings: rows.collect() });
-            self.result = Some(standings);
-        }
+        let standings = self.game.standings(self.number);
+        let rows = standings.rows.iter().zip(1..).map(|(row, rank)| Standing {
+            rank,
+            seat: label(self.number, row.seat - 1),
+            name: row.name.to_string(),
+            score: i64::try_from(row.score.wins).unwrap_or(i64::MAX),
+        });
+        let complete = outcome == Outcome::Finished;
+        out.event(GameEvent::Ended { game: self.number, complete, standings: rows.collect() });
+        self.result = Some(standings);
         for (number, seat) in self.seats.iter_mut().enumerate() {
             if let Some(seat) = seat.as_mut().filter(|seat| !seat.leaving) {
-                out.event(left(seat, self.number, number, Departure::GameOver));
+                out.event(left(&self.game, seat.peer, (self.number, number), Departure::GameOver));
                 seat.leave();
             }
         }
@@ -92,10 +93,10 @@ fn end_round(game: &mut Game, seats: &mut [Option<Seat>; MAX_SEATS], (table, tra
         }
         if game.is_done(number) {
             // Others have rounds left that it was told the results of.
-            out.event(left(seat, table, number, Departure::GameOver));
+            out.event(left(game, seat.peer, (table, number), Departure::GameOver));
             seat.leave();
         } else if seat.mute {
-            out.event(left(seat, table, number, Departure::Disconnected(Gone::Left)));
+            out.event(left(game, seat.peer, (table, number), Departure::Disconnected(Gone::Left)));
             seat.leave();
             game.leave(number);
         }

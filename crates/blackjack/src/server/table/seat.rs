@@ -1,22 +1,22 @@
 //! One seat of a table: its player, what it was sent, and what is queued for it.
 
 use alloc::{collections::VecDeque, format, string::String, vec, vec::Vec};
-use core::{mem, time::Duration};
-use netcore::{Fingerprint, Outbox, PeerId, Time};
+use core::mem;
+use netcore::{Fingerprint, Outbox, PeerId, StateError, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     cards::Card,
+    config::Config,
     hand::Hand,
-    name::Name,
     protocol::{DealerMessage, Dialect},
     verdict::Verdict,
     view::View,
 };
 
-mod state;
-
-pub(super) use state::SeatState;
+/// The most messages that wait in the pauses of a text client: a round with all cards that a hand can have, told again from
+/// BEGIN, its result, the next round to its question, and QUIT come to 21.
+const MAX_UNSENT: usize = 32;
 
 // What a seat was told of its round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -38,11 +38,10 @@ struct Last {
     told: bool,
 }
 
-/// A seat that somebody has.
-#[derive(Debug, Clone)]
+/// A seat that somebody has. Its name is in the game.
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Seat {
     pub(super) peer: PeerId,
-    pub(super) name: Name,
     dialect: Dialect,
     told: Told,
     // It is told again to a player who has lost track: its result may have been sent to a connection that was gone.
@@ -61,20 +60,10 @@ pub(super) struct Seat {
     due: Option<Time>,
 }
 
-/// How messages leave.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Pace {
-    /// The pause between two messages to a text client.
-    pub(super) delay: Duration,
-    /// How long a question may go without an answer.
-    pub(super) timeout: Duration,
-}
-
 impl Seat {
-    pub(super) fn new(now: Time, peer: PeerId, name: Name, dialect: Dialect) -> Self {
+    pub(super) fn new(now: Time, peer: PeerId, dialect: Dialect) -> Self {
         Self {
             peer,
-            name,
             dialect,
             told: Told::default(),
             last: None,
@@ -139,7 +128,7 @@ impl Seat {
 
     /// Tells the round again from its beginning. A question is asked again with it, but the time to answer it is what is left
     /// of the first: otherwise whoever loses track over and over would never have to answer.
-    pub(super) fn tell_again(&mut self, now: Time, view: Option<View<'_>>, pace: Pace) {
+    pub(super) fn tell_again(&mut self, now: Time, view: Option<View<'_>>, config: &Config) {
         if self.leaving {
             return;
         }
@@ -147,7 +136,7 @@ impl Seat {
         self.told = Told::default();
         self.asked = false;
         if view.is_some_and(|view| view.asked) {
-            self.due.get_or_insert(now.plus(pace.timeout));
+            self.due.get_or_insert(now.plus(config.timeout));
         }
         self.free_at = self.free_at.max(now);
         if let Some(view) = view {
@@ -194,23 +183,23 @@ impl Seat {
         self.free_at = now;
     }
 
-    fn is_paced(&self, pace: Pace) -> bool {
-        self.dialect == Dialect::Text && !pace.delay.is_zero()
+    fn is_paced(&self, config: &Config) -> bool {
+        self.dialect == Dialect::Text && !config.delay.is_zero()
     }
 
     /// Sends the next message that may leave by now, if there is one.
-    pub(super) fn flush(&mut self, now: Time, pace: Pace, out: &mut Outbox) -> Option<DealerMessage> {
-        let paced = self.is_paced(pace);
+    pub(super) fn flush(&mut self, now: Time, config: &Config, out: &mut Outbox) -> Option<DealerMessage> {
+        let paced = self.is_paced(config);
         if paced && self.free_at > now {
             return None;
         }
         let message = self.queue.pop_front()?;
         if paced {
-            self.free_at = now.plus(pace.delay);
+            self.free_at = now.plus(config.delay);
         }
         if message == DealerMessage::Decision {
             self.asked = true;
-            self.due.get_or_insert(now.plus(pace.timeout));
+            self.due.get_or_insert(now.plus(config.timeout));
         }
         if let (DealerMessage::Result(_), Some(last)) = (message, &mut self.last) {
             last.told = true;
@@ -219,7 +208,6 @@ impl Seat {
         Some(message)
     }
 
-    /// Whether its time to answer is over.
     pub(super) fn is_late(&self, now: Time) -> bool {
         self.due.is_some_and(|due| due <= now)
     }
@@ -259,6 +247,47 @@ impl Seat {
             });
         }
         fingerprint.value()
+    }
+
+    /// Fails with [`StateError`] when no seat with this view of the round, if one is played, can be in this state.
+    pub(super) fn check(&self, view: Option<View<'_>>) -> Result<(), StateError> {
+        if self.queue.len() > MAX_UNSENT {
+            return Err("a seat with more messages on their way than there can be".into());
+        }
+        if self.is_sound(view) { Ok(()) } else { Err("a seat that was told what it cannot have been told".into()) }
+    }
+
+    fn is_sound(&self, view: Option<View<'_>>) -> bool {
+        let count = |wanted| self.queue.iter().filter(|&&message| message == wanted).count();
+        let (quits, questions) = (count(DealerMessage::Quit), count(DealerMessage::Decision));
+        let idle = !self.asked && self.due.is_none() && questions == 0;
+        let results = self.queue.iter().any(|message| matches!(message, DealerMessage::Result(_)));
+        // A last round was dealt two cards, and a result that was not told must be in the queue.
+        if self.last.is_some_and(|last| last.hand.cards().len() < 2 || !last.told && !results) {
+            return false;
+        }
+        if self.leaving {
+            // Otherwise it would never be let go.
+            return idle
+                && self.last.is_none()
+                && self.told == Told::default()
+                && quits == 1
+                && self.queue.back() == Some(&DealerMessage::Quit);
+        }
+        let Some(view) = view else {
+            return idle && self.told == Told::default() && quits == 0 && !self.mute;
+        };
+        let cards = view.cards.len();
+        let told = self.told.begun && self.told.cards == cards && !self.told.verdict;
+        let turn = if view.asked {
+            // The question is out, or it will be: otherwise nobody would ever answer it.
+            let out = self.asked && self.due.is_some() && self.queue.is_empty();
+            let waits = !self.asked && questions == 1 && self.queue.back() == Some(&DealerMessage::Decision);
+            self.told.asked == cards && (out || waits)
+        } else {
+            idle
+        };
+        told && turn && quits == 0
     }
 }
 

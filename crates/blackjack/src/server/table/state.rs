@@ -4,10 +4,7 @@ use alloc::vec::Vec;
 use netcore::{Outcome, PeerId, StateError};
 use serde::{Deserialize, Serialize};
 
-use super::{
-    Table,
-    seat::{Seat, SeatState},
-};
+use super::{Table, seat::Seat};
 use crate::{
     config::Config,
     game::{Game, GameState, MAX_SEATS, Round},
@@ -25,55 +22,51 @@ pub(in crate::server) struct TableState {
 #[derive(Serialize, Deserialize)]
 enum PlaceState {
     Free,
-    Occupied(SeatState),
+    Occupied(Seat),
     Held(PeerId),
 }
 
 impl Table {
-    /// Its state; none before it has begun.
-    pub(in crate::server) fn state(&self) -> Option<TableState> {
+    pub(in crate::server) fn state(&self) -> TableState {
         let place = |(seat, held): (&Option<Seat>, &Option<PeerId>)| match (seat, held) {
-            (Some(seat), _) => PlaceState::Occupied(seat.state()),
+            (Some(seat), _) => PlaceState::Occupied(seat.clone()),
             (None, Some(peer)) => PlaceState::Held(*peer),
             (None, None) => PlaceState::Free,
         };
-        Some(TableState {
+        TableState {
             number: self.number,
             ended: self.ended,
-            game: self.game.as_ref()?.state(),
+            game: self.game.state(),
             places: self.seats.iter().zip(&self.held).take(self.config.players).map(place).collect(),
-        })
+        }
     }
 
     /// The table that had this state.
     /// Fails with [`StateError`] when no table of a dealer that is set up so can be in it.
     pub(in crate::server) fn restore(config: Config, state: TableState) -> Result<Self, StateError> {
         let TableState { number, ended, game, places } = state;
-        let game = Game::restore(&config, number, game)?;
-        let mut table = Self::new(config, number).map_err(|_| "a table that cannot be set up")?;
+        let mut table = Self::of(config, number, Game::restore(&config, number, game)?);
         if places.len() != config.players {
             return Err("a table with another number of seats".into());
         }
         for (seat, place) in places.into_iter().enumerate() {
             match place {
                 PlaceState::Free => {}
-                PlaceState::Occupied(state) => {
-                    let name = game.name(seat).ok_or("a seat without a name")?.clone();
-                    table.seats[seat] = Some(Seat::restore(name, state, game.view(seat))?);
+                PlaceState::Occupied(occupant) => {
+                    occupant.check(table.game.view(seat))?;
+                    table.seats[seat] = Some(occupant);
                 }
                 PlaceState::Held(peer) => table.held[seat] = Some(peer),
             }
         }
         let sound = match ended {
             Some(_) => table.is_taking_leave(),
-            None => table.is_played(&game),
+            None => table.is_played(),
         };
         if !sound {
             return Err("a table whose seats and round do not go together".into());
         }
         table.ended = ended;
-        table.game = Some(game);
-        table.take_fingerprint();
         Ok(table)
     }
 
@@ -84,8 +77,8 @@ impl Table {
     }
 
     // Whether it is somebody's turn, or a seat is held; and whether cards are dealt to those who sit there, and to nobody else.
-    fn is_played(&self, game: &Game) -> bool {
-        let round = game.round();
+    fn is_played(&self) -> bool {
+        let round = self.game.round();
         let held = self.held.iter().any(Option::is_some);
         let goes_on = match round {
             Some(round) => !round.is_over() && !held,
@@ -96,17 +89,15 @@ impl Table {
             let mute = self.seats[seat].as_ref().is_some_and(|seat| seat.mute && !seat.leaving);
             let dealt = round.is_some_and(|round| round.view(seat).is_some());
             let playing = round.is_some_and(|round: &Round| round.is_playing(seat));
-            game.wants_cards(seat) == stays && (!stays || round.is_none() || dealt) && (!playing || stays && !mute)
+            self.game.wants_cards(seat) == stays && (!stays || round.is_none() || dealt) && (!playing || stays && !mute)
         };
         goes_on && (0..MAX_SEATS).all(sound)
     }
 
-    /// Who sits there.
     pub(crate) fn peers(&self) -> impl Iterator<Item = PeerId> {
         self.seats.iter().flatten().map(|seat| seat.peer)
     }
 
-    /// The seats that are held.
     pub(crate) fn held_seats(&self) -> impl Iterator<Item = usize> {
         (0..MAX_SEATS).filter(|&seat| self.held[seat].is_some())
     }
