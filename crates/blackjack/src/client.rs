@@ -15,8 +15,8 @@ use bytes::{Bytes, BytesMut};
 use netcore::{DecodeError, Framing, Gone, MessageDecoder, MessageStream, Time};
 use thiserror::Error;
 
-use knowledge::{Knowledge, Phase};
 pub use knowledge::{Anomaly, Event, Meaning, NotAsked, OutOfPlace};
+use knowledge::{Knowledge, Phase};
 
 use crate::{
     cards::Card,

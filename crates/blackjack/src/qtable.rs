@@ -191,11 +191,8 @@ impl QTable {
         for state in self.space.states() {
             let (entry, more) = (&mut merged[state.index()], other.entry(state));
             for (tally, more) in [(&mut entry.hit, more.hit), (&mut entry.stand, more.stand)] {
-                tally.n = tally
-                    .n
-                    .checked_add(more.n)
-                    .filter(|&n| n <= Self::MAX_COUNT)
-                    .ok_or(MergeError::TooLarge(state))?;
+                tally.n =
+                    tally.n.checked_add(more.n).filter(|&n| n <= Self::MAX_COUNT).ok_or(MergeError::TooLarge(state))?;
                 // A sum is no larger than its count.
                 tally.sum += more.sum;
             }

@@ -104,7 +104,7 @@ impl Marked for Server {
     const HAS_ROUNDS: bool = true;
 
     fn probe(&self) -> Self::Probe {
-        let rounds = |table: &Table| (table.number(), table.game().map_or(0, blackjack::Game::played));
+        let rounds = |table: &Table| (table.number(), table.game().played());
         self.tables().map(rounds).collect()
     }
 
@@ -135,7 +135,7 @@ impl Marked for Server {
 
 impl Shown for Server {
     fn version(&self) -> u64 {
-        let begun = |table: &Table| table.game().map_or(0, |game| 1 + u64::from(game.played()));
+        let begun = |table: &Table| 1 + u64::from(table.game().played());
         self.tables().fold(0, |version: u64, table| {
             version.wrapping_mul(1_000_003).wrapping_add(u64::from(table.number())).wrapping_mul(1_000_003)
                 ^ begun(table)
@@ -144,7 +144,7 @@ impl Shown for Server {
 
     fn show(&self) -> Show {
         let mut show = Show::default();
-        for (table, game) in self.tables().filter_map(|table| Some((table, table.game()?))) {
+        for (table, game) in self.tables().map(|table| (table, table.game())) {
             for row in game.standings(table.number()).rows {
                 let wins = i64::try_from(row.score.wins).unwrap_or(i64::MAX);
                 show.scores.insert(seat_label(table.number(), row.seat), wins);

@@ -2,14 +2,7 @@
 
 use thiserror::Error;
 
-use crate::{
-    cards::Card,
-    hand::Hand,
-    learn::Episode,
-    policy::StateSpace,
-    protocol::DealerMessage,
-    verdict::Verdict,
-};
+use crate::{cards::Card, hand::Hand, learn::Episode, policy::StateSpace, protocol::DealerMessage, verdict::Verdict};
 
 /// What a message of the dealer means for the player.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -204,8 +204,7 @@ impl Round {
 
     pub(super) fn state(&self) -> RoundState {
         let seats = self.places.iter().rposition(|place| place.stage != Stage::Absent).map_or(0, |last| last + 1);
-        let place =
-            |place: &Dealt| PlaceState { stage: place.stage, hits: place.hand.cards().len().saturating_sub(2) };
+        let place = |place: &Dealt| PlaceState { stage: place.stage, hits: place.hand.cards().len().saturating_sub(2) };
         RoundState(self.places.iter().take(seats).map(place).collect())
     }
 

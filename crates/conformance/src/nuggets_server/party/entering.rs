@@ -76,18 +76,10 @@ impl Party<'_> {
     }
 
     // Whether these messages came first, apart from ERRORs.
-    fn answered(
-        &mut self,
-        number: usize,
-        all: &[Kind],
-        rule: &'static Rule,
-        what: &str,
-        wanted: &str,
-    ) -> Played {
+    fn answered(&mut self, number: usize, all: &[Kind], rule: &'static Rule, what: &str, wanted: &str) -> Played {
         let log: Vec<Kind> = self.clients[number].log.iter().copied().filter(|&kind| kind != Kind::Error).collect();
         if !log.starts_with(all) {
-            return self
-                .lacking(rule, || format!("{what} was answered by {log:?}; {wanted} must come in this order"));
+            return self.lacking(rule, || format!("{what} was answered by {log:?}; {wanted} must come in this order"));
         }
         self.judge.require(rule, true, String::new)
     }

@@ -13,8 +13,8 @@ use robots::{
 };
 
 use super::rules::{
-    BAD_INPUT, BLOCKS, BOMBS, CONNECTS, EXPLOSIONS, GAME, JOIN, MAP_ORDER, NO_PICTURE, PICTURE_FORMAT,
-    POSITIONS, SCORE_ONCE, SCORES, SECOND_GAME, SILENT,
+    BAD_INPUT, BLOCKS, BOMBS, CONNECTS, EXPLOSIONS, GAME, JOIN, MAP_ORDER, NO_PICTURE, PICTURE_FORMAT, POSITIONS,
+    SCORE_ONCE, SCORES, SECOND_GAME, SILENT,
 };
 use crate::{
     judge::{Judge, Played},
@@ -106,8 +106,8 @@ impl<'a> Stage<'a> {
                 format!("no picture came after {after}; {right} would be right")
             });
         };
-        let came = read(&bytes)
-            .map_err(|wrong| format!("the datagram {} came after {after}: {wrong}", show::bytes(&bytes)));
+        let came =
+            read(&bytes).map_err(|wrong| format!("the datagram {} came after {after}: {wrong}", show::bytes(&bytes)));
         let came = self.judge.expect(&PICTURE_FORMAT, came)?;
         let quiet = std::mem::replace(&mut self.quiet, false);
         // A picture of what was before is one too many.
