@@ -235,8 +235,8 @@ function enter(main, id, game, { play: start, story }, { watching, next }) {
     return list();
   };
 
-  /** @param {string} text */
-  const end = (text) => {
+  /** @param {string} text @param {boolean} always Whether it is said beside a result too. */
+  const end = (text, always = false) => {
     over = true;
     visit.remember(key, null);
     ended.replaceChildren(
@@ -250,7 +250,7 @@ function enter(main, id, game, { play: start, story }, { watching, next }) {
     );
     // The result says it better, if there is one.
     list();
-    ended.hidden = !result.panel.hidden;
+    ended.hidden = !always && !result.panel.hidden;
   };
 
   /** Fetches the room again, after a result or when its socket is refused. Returns whether it still exists. */
@@ -316,12 +316,14 @@ function enter(main, id, game, { play: start, story }, { watching, next }) {
               announceLink('');
               away.end();
               if (state.code !== CODES.closed && state.code !== CODES.expired) {
-                return end(`${state.reason[0].toUpperCase()}${state.reason.slice(1)}.`);
+                return end(`${state.reason[0].toUpperCase()}${state.reason.slice(1)}.`, true);
               }
               // A seat that nobody has joined with is not kept, and nothing is lost with it.
               if (state.code === CODES.expired && visit.recall(`own ${id}`) === null) return again();
+              // What the hub has said last of a room that it closes.
+              if (shown?.closing) return end(`This room is closed: ${shown.closing}.`, true);
               // A match of nuggets ends with the connections of it. Whoever looks on is carried to the next one.
-              if ((await inquire().catch(() => watching)) && watching && state.code === CODES.closed && !shown?.closing) {
+              if ((await inquire().catch(() => watching)) && watching && state.code === CODES.closed) {
                 if (left) return undefined;
                 // A room that lets nobody look on for long is not asked again and again.
                 if (performance.now() - connected > CARRY) {
@@ -329,7 +331,6 @@ function enter(main, id, game, { play: start, story }, { watching, next }) {
                   return undefined;
                 }
               }
-              if (shown?.closing) return end(`This room is closed: ${shown.closing}.`);
               if (state.code === CODES.closed) return end('The game is over.');
               if (!heardOf) return end('The game has ended, or you were away for too long: your seat was given up.');
               if (shown?.match !== heardOf || shown?.phase === 'over') return end('The game ended while you were away.');

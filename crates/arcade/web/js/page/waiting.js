@@ -15,7 +15,7 @@ export class Waiting {
    */
   constructor(id, next) {
     this.next = next;
-    this.text = element('span', { role: 'status' });
+    this.text = element('span', { 'aria-live': 'polite' });
     this.button = element('button', { type: 'button' });
     this.button.addEventListener('click', async () => {
       this.button.disabled = true;

@@ -33,10 +33,8 @@ test('robots: namesakes have a seat each, and their own keys', bound, async () =
 test('blackjack: two tabs with one name are two players', bound, async () => {
   const room = await hub.open({ game: 'blackjack', players: 2, rounds: 50 });
   const [one, two] = await Promise.all([1, 2].map(() => Person.come(browser, hub.address, 'Ann')));
-  for (const person of [one, two]) {
-    await person.go(`/rooms/${room.id}`);
-    await ownLine(person).waitFor();
-  }
+  for (const person of [one, two]) await person.go(`/rooms/${room.id}`);
+  await Promise.all([one, two].map((person) => ownLine(person).waitFor()));
   const seats = await Promise.all([one, two].map((person) => ownLine(person).locator('.mark').textContent()));
   assert.equal(new Set(seats).size, 2, `both are told to be ${seats[0]}`);
   for (const { page } of [one, two]) {
@@ -77,7 +75,7 @@ test('blackjack: the verdict and the dealer stay until the player goes on, while
   await page.keyboard.press('Enter');
   await ann.reads('Hit or stand?');
   await page.keyboard.press('s');
-  await ann.reads('The table is over.');
+  await page.getByText(/The table is over\.$/).waitFor();
   // The score of the result is that of the list of players and of the stored match: rounds won.
   const result = page.getByRole('region', { name: 'Result' });
   const score = (await result.locator('.value').textContent()) ?? '';
@@ -100,7 +98,8 @@ test('robots: bots come in some seconds or at a press, and nobody is alone with 
 
 test('nuggets: whoever is late waits for the next match, and whoever looks on is carried there', bound, async () => {
   const room = await hub.open({ game: 'nuggets', map: 'brawl' });
-  const bob = native.nuggets(room.port, 'Bob');
+  // Slow enough to be looked at.
+  const bob = native.nuggets(room.port, 'Bob', 80);
   const eve = await Person.come(browser, hub.address, 'Eve');
   await eve.go(`/rooms/${room.id}?watch`);
   const line = eve.page.locator('.players li').filter({ hasText: 'Bob' });

@@ -184,7 +184,10 @@ export function play({ board, below, controls, more, live, watching, playable, n
     clock.hidden = left === null;
     clock.value = left ?? 0;
   };
-  const waits = () => (waiting ? 'All seats are taken. You play at the next table.' : room && room.phase === 'lobby' ? `Waiting for players: ${room.taken} of ${room.seats}.` : 'Waiting for the cards.');
+  const waits = () => {
+    if (room?.phase === 'lobby') return `Waiting for players: ${room.taken} of ${room.seats}.`;
+    return waiting ? 'All seats are taken. You play at the next table.' : 'Waiting for the cards.';
+  };
   /** The names of the others. */
   const others = () => (room?.players ?? []).filter((player) => player.seat !== own).map((player) => player.name);
 

@@ -16,9 +16,10 @@ const AGAIN = 500;
  * Plays nuggets over UDP until the game is over.
  * @param {number} port
  * @param {string} name
+ * @param {number} pause Milliseconds from a display to the next key.
  * @returns {{ over: Promise<string>, stop: () => void }} What the server has said at the end.
  */
-export function nuggets(port, name) {
+export function nuggets(port, name, pause = 0) {
   const socket = createSocket('udp4');
   const state = begin();
   const explorer = new Explorer();
@@ -28,11 +29,18 @@ export function nuggets(port, name) {
     const key = state.place && explorer.next(state);
     return key ? say(`KEY ${key}`) : undefined;
   };
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let waits;
+  const later = () => {
+    clearTimeout(waits);
+    waits = setTimeout(act, pause);
+  };
   // A test that fails does not stop the client; neither may keep Node running.
   const again = setInterval(act, AGAIN).unref();
   socket.unref();
   const stop = () => {
     clearInterval(again);
+    clearTimeout(waits);
     socket.close();
   };
   /** @type {Promise<string>} */
@@ -42,7 +50,7 @@ export function nuggets(port, name) {
       const message = decode(bytes.toString('latin1'));
       if (!message) return;
       fold(state, message);
-      if (message.kind === 'display') act();
+      if (message.kind === 'display') pause > 0 ? later() : act();
       if (message.kind === 'quit') {
         stop();
         resolve(message.text);
