@@ -151,8 +151,9 @@ fn a_drained_hub_ends_and_its_backup_goes_on_elsewhere() {
     let address = native(&room);
     let player = Peer::new(address);
     player.play("Ann");
-    hub.wait("Ann", |rooms| {
-        (rooms.iter().find(|now| now["id"] == room["id"])?["players"][0]["name"] == "Ann").then_some(())
+    hub.wait("the match of Ann", |rooms| {
+        let now = rooms.iter().find(|now| now["id"] == room["id"])?;
+        (now["players"][0]["name"] == "Ann" && now["phase"] == "playing").then_some(())
     });
     let elsewhere = TempDir::new();
     let file = elsewhere.path().join("backup.tar");

@@ -23,10 +23,6 @@ fn proxied() -> Hub {
     Hub::with(&["--proxy", "127.0.0.1", "--no-default-rooms"])
 }
 
-fn nuggets(hub: &Hub) -> Value {
-    hub.make(&json!({ "game": "nuggets" }))
-}
-
 #[test]
 fn secrets_are_not_taken_from_addresses() {
     let hub = Hub::start();
@@ -132,7 +128,7 @@ fn others_see_pseudonyms_of_addresses() {
 #[test]
 fn a_host_that_joins_and_leaves_uses_half_of_the_letters_and_others_play() {
     let hub = proxied();
-    let room = nuggets(&hub);
+    let room = hub.nuggets();
     let mut told = None;
     for number in 0..26 {
         let mut eve = hub.from("192.0.2.66", &room).unwrap();
@@ -166,7 +162,7 @@ fn a_host_that_joins_and_leaves_uses_half_of_the_letters_and_others_play() {
 #[test]
 fn a_class_behind_one_address_joins_one_match_and_play_now_leads_elsewhere_after_it() {
     let hub = proxied();
-    let room = nuggets(&hub);
+    let room = hub.nuggets();
     let mut class: Vec<Browser> = (0..24)
         .map(|number| {
             let mut pupil = hub.from("192.0.2.30", &room).unwrap();
@@ -199,7 +195,7 @@ fn a_class_behind_one_address_joins_one_match_and_play_now_leads_elsewhere_after
 fn a_ban_removes_a_seat_that_is_kept_over_a_restart() {
     let options = ["--proxy", "127.0.0.1", "--no-default-rooms"];
     let hub = proxied();
-    let room = nuggets(&hub);
+    let room = hub.nuggets();
     let mut tokens = vec![];
     for (host, name) in [("192.0.2.66", "Eve"), ("192.0.2.7", "Ann")] {
         let mut browser = hub.from(host, &room).unwrap();
@@ -226,7 +222,7 @@ fn a_ban_removes_a_seat_that_is_kept_over_a_restart() {
 #[test]
 fn thousands_of_sockets_that_come_and_go_lock_nobody_out() {
     let hub = Hub::with(&["--proxy", "127.0.0.1", "--no-default-rooms"]);
-    let room = nuggets(&hub);
+    let room = hub.nuggets();
     let mut ann = hub.from("192.0.2.7", &room).unwrap();
     ann.say("PLAY Ann");
     assert_eq!(ann.until("OK"), "OK A");
@@ -245,7 +241,7 @@ fn thousands_of_sockets_that_come_and_go_lock_nobody_out() {
 #[test]
 fn floods_of_empty_frames_and_fragments_stop_at_the_socket_and_keys_of_others_are_answered() {
     let hub = proxied();
-    let room = nuggets(&hub);
+    let room = hub.nuggets();
     let mut ann = hub.from("192.0.2.7", &room).unwrap();
     ann.say("PLAY Ann");
     assert_eq!(ann.until("OK"), "OK A");

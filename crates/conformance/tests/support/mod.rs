@@ -171,12 +171,12 @@ impl Line {
             if let Some(end) = self.buffer.iter().position(|&byte| byte == 0) {
                 return String::from_utf8(self.buffer.drain(..=end).take(end).collect()).ok();
             }
+            if !self.buffer.is_empty() && hopeless(&self.buffer) {
+                return None;
+            }
             let mut chunk = [0; 512];
             let read = self.stream.read(&mut chunk).ok().filter(|&read| read > 0)?;
             self.buffer.extend_from_slice(&chunk[..read]);
-            if !self.buffer.contains(&0) && hopeless(&self.buffer) {
-                return None;
-            }
         }
     }
 

@@ -66,7 +66,7 @@ fn stopped(folder: &TempDir, options: &str, stop: fn(&Process)) -> u64 {
     stop(&process);
     let finished = process.wait();
     assert_eq!(finished.code, Some(0), "{}", finished.stderr);
-    let (_, left) = finished.stderr.split_once("the last ").unwrap();
+    let (_, left) = finished.stderr.split_once("stopped with ").unwrap();
     let left: u64 = left.split(' ').next().unwrap().parse().unwrap();
     assert!(finished.stderr.contains(&format!("train --rounds {left} ")), "{}", finished.stderr);
     assert!(finished.stdout.contains("saved"), "{}", finished.stdout);
