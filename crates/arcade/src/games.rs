@@ -284,7 +284,12 @@ mod tests {
                 for number in field.least.into_iter().chain(field.most) {
                     with(number.into()).unwrap_or_else(|error| panic!("{} = {number}: {error}", field.name));
                 }
-                for number in field.least.and_then(|least| least.checked_sub(1)).into_iter().chain(field.most.map(|most| most + 1)) {
+                for number in field
+                    .least
+                    .and_then(|least| least.checked_sub(1))
+                    .into_iter()
+                    .chain(field.most.map(|most| most + 1))
+                {
                     assert!(with(number.into()).is_err(), "{} = {number}", field.name);
                 }
                 for choice in &field.choices {

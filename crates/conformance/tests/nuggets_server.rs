@@ -281,7 +281,7 @@ impl CrookedServer {
                 }
             }
             (C::FullIsError, ServerMessage::Quit(text)) if text.starts_with(b"Game is full") => {
-                own = b"ERROR full".to_vec()
+                own = b"ERROR full".to_vec();
             }
             (C::OnlyMoverIsShown, ServerMessage::Display(_)) if to != from => return None,
             (C::PilesStay, ServerMessage::Display(_)) if !is_player => {
@@ -322,7 +322,7 @@ impl CrookedServer {
             (C::SpectatorStays, ServerMessage::Quit(text)) if text.starts_with(b"You have been") => return None,
             (C::OtherEnd, ServerMessage::Quit(text)) if text.starts_with(b"GAME OVER") => own = b"QUIT bye".to_vec(),
             (C::NarrowTable, ServerMessage::Quit(quit)) => {
-                own = format!("QUIT {}", text(quit).replace("A  ", "A ")).into()
+                own = format!("QUIT {}", text(quit).replace("A  ", "A ")).into();
             }
             (C::WildNames, ServerMessage::Quit(quit)) => own = format!("QUIT {}", text(quit).replace('_', "?")).into(),
             (C::OtherTexts, ServerMessage::Quit(text)) if !text.starts_with(b"GAME OVER") => own = b"QUIT bye".to_vec(),

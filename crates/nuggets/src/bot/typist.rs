@@ -38,7 +38,7 @@ impl Typist {
 
     /// When the next key is due; never while the client does not take part.
     pub fn due(&self, client: &Client) -> Option<Time> {
-        client.is_joined().then(|| self.pace.due)
+        client.is_joined().then_some(self.pace.due)
     }
 
     /// Checks whether the messages received since the last call answer the last key.

@@ -93,7 +93,8 @@ mod tests {
 
     #[test]
     fn whoever_can_be_seen_to_have_run_over_the_gold_has_it() {
-        let cases: [(&str, &str, &str, u32, &[(u8, u32)], u32); 7] = [
+        type Case = (&'static str, &'static str, &'static str, u32, &'static [(u8, u32)], u32);
+        let cases: [Case; 7] = [
             ("a run", "A.**..\nB.....\n", ".....A\nB.....\n", 9, &[(b'A', 9)], 0),
             ("a run to the side", "A.....\n.*B...\n", "......\n.AB...\n", 3, &[(b'A', 3)], 0),
             ("only a swap", "AB*...\n......\n", "BA....\n......\n", 0, &[], 0),
