@@ -17,7 +17,7 @@ use tokio::{
 };
 use tracing::{info, warn};
 
-use super::rooms::Rooms;
+use super::rooms::{Rooms, missing};
 use crate::room::{Fate, Room};
 
 /// How long bots stay without a person.
@@ -93,7 +93,7 @@ pub(crate) async fn attend(rooms: Weak<Rooms>, room: Arc<Room>) {
             changed = info.changed() => if changed.is_err() {
                 return;
             },
-            () = room.fill_requested() => if company.ask(Instant::now()) {
+            () = room.fill_requested() => if company.ask(Instant::now()) && missing(&room) > 0 {
                 room.announce_bots(Some(FILL.as_secs()));
             },
             () = sleep_until(next.unwrap_or(now)), if next.is_some() => {}

@@ -16,13 +16,14 @@ use tokio::sync::Notify;
 use tracing::warn;
 
 use super::files::RoomFiles;
-use crate::room::{Room, bots::MAX_BOTS, info::Info};
+use crate::room::{Room, bots::MAX_BOTS};
 
-// How many bots fill a room in which people wait for company.
-fn missing(info: &Info, bots: usize) -> usize {
+/// How many bots fill a room in which people wait for company.
+pub(super) fn missing(room: &Room) -> usize {
+    let info = room.info.borrow();
     let people = info.players.iter().filter(|player| !player.bot).count().max(1);
     let wanted = usize::try_from(info.options.party(info.seats)).unwrap_or(usize::MAX);
-    wanted.saturating_sub(people).saturating_sub(bots)
+    wanted.saturating_sub(people).saturating_sub(room.bots.count())
 }
 
 /// The rooms of a hub.
@@ -151,7 +152,7 @@ impl Rooms {
     /// # Errors
     /// As [`seat_bot`](Self::seat_bot).
     pub(crate) fn fill(&self, room: &Room) -> anyhow::Result<()> {
-        let missing = missing(&room.info.borrow(), room.bots.count());
+        let missing = missing(room);
         room.announce_bots(None);
         (0..missing).try_for_each(|_| self.seat_bot(room, room.level_of_company()))
     }

@@ -47,7 +47,7 @@ export function play({ board, below, controls, more, live, playable, first, name
   const known = element('div', { class: 'secret' });
   const tabs = element('div', { class: 'row tabs' });
   const tray = element('div', { class: 'tray', role: 'group', 'aria-label': 'Pegs' });
-  board.append(element('div', { class: 'pegs' }, tabs, known, rows, tray));
+  board.append(element('div', { class: 'pegs' }, tabs, known, rows));
   const line = element('p', { class: 'status', role: 'status' });
   const advice = element('div', { class: 'advice', 'aria-live': 'polite' });
   const end = element('section', { class: 'result', 'aria-label': 'Your game', hidden: true });
@@ -65,7 +65,8 @@ export function play({ board, below, controls, more, live, playable, first, name
     if (await confirm('Give up?', lost, 'Give up')) send(RESIGN);
   });
   if (playable) {
-    controls.append(guess, back);
+    // Always within reach of the thumb.
+    controls.append(tray, guess, back);
     more.append(...lifelines.map(({ made }) => made), hint, resign, advice);
     below.prepend(end);
   }
