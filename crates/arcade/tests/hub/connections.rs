@@ -39,10 +39,10 @@ fn too_many_connections_of_one_host_are_refused_and_matches_go_on() {
     browser.say("nonsense");
     browser.until("ERROR");
     // A connection that ends makes room for another.
-    let mut last = idle.pop().unwrap();
-    last.write_all(b" localhost\r\nConnection: close\r\n\r\n").unwrap();
+    let mut first = idle.swap_remove(0);
+    first.write_all(b" localhost\r\nConnection: close\r\n\r\n").unwrap();
     let mut page = String::new();
-    last.read_to_string(&mut page).unwrap();
+    first.read_to_string(&mut page).unwrap();
     assert!(page.starts_with("HTTP/1.1 200"), "{page}");
     // Its end is seen here a moment before its place is free.
     wait_until("no place is free", || hub.get("/healthz").0.starts_with("HTTP/1.1 200"));
