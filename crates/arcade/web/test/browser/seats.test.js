@@ -19,8 +19,9 @@ test('robots: namesakes have a seat each, and their own keys', bound, async () =
   await one.reads('You are in.');
   await two.go(`/rooms/${room.id}`);
   await Promise.all([one, two].map((person) => person.reads(/^Turn \d+ of 1000\.$/)));
-  const seats = await Promise.all([one, two].map((person) => ownLine(person).locator('.mark').textContent()));
-  assert.equal(new Set(seats).size, 2, `both are told to be ${seats[0]}`);
+  // The second page may take itself for the first of its name until the hub says who it is.
+  await ownLine(two).locator('.mark').filter({ hasText: '1' }).waitFor();
+  assert.equal(await ownLine(one).locator('.mark').textContent(), '0');
   // A bomb lies where the one stands who has put it down.
   const board = two.page.getByLabel('The board as text');
   const stood = /You are at (\(.*?\))/.exec((await board.textContent()) ?? '');
