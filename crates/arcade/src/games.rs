@@ -240,7 +240,7 @@ fn fields(game: Game) -> Vec<Field> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
+    use std::collections::{BTreeMap, BTreeSet};
 
     use serde_json::{Value, json};
 
@@ -271,6 +271,18 @@ mod tests {
             let real: BTreeSet<&str> = usual.as_object().unwrap().keys().map(String::as_str).collect();
             assert_eq!(names, real, "{}", game.name());
         }
+    }
+
+    #[test]
+    fn scores_are_said_in_the_words_of_the_page() {
+        let text = include_str!("../web/test/vectors/scores.json");
+        let mut all: BTreeMap<String, Vec<(i64, String)>> = serde_json::from_str(text).unwrap();
+        for game in Game::ALL {
+            for (score, words) in all.remove(game.name()).unwrap() {
+                assert_eq!(game.score(score), words, "{}", game.name());
+            }
+        }
+        assert!(all.is_empty(), "{all:?}");
     }
 
     #[test]

@@ -166,8 +166,8 @@ impl Marked for Server {
 impl Shown for Server {
     fn version(&self) -> u64 {
         // Purses grow only by what lies on the map, and somebody who joins has an empty one.
-        let players = self.game().players().iter().map(|_| 1_u64).sum::<u64>();
-        u64::from(self.game().remaining()) * 1_000 + players
+        let players = u64::try_from(self.game().players().len()).unwrap_or(u64::MAX);
+        (u64::from(self.game().remaining()) << 32) | players
     }
 
     fn show(&self) -> Show {

@@ -63,7 +63,7 @@ pub(crate) struct Resources {
     pub(crate) queries: Arc<Shares>,
     pub(crate) replays: Arc<Shares>,
     pub(crate) learners: Arc<Shares>,
-    /// Processors that learners may use.
+    /// Processors that learners and pictures of results may use.
     pub(crate) slices: Arc<Shares>,
     /// What was refused.
     pub(crate) refusals: Refusals,

@@ -57,8 +57,8 @@ async fn drawn(State(hub): State<Arc<Hub>>, caller: Caller, Path(id): Path<Strin
         Ok(found) => found,
         Err(error) => return error.into_response(),
     };
-    // Drawing takes a processor for a moment, as a replay does.
-    let turn = match hub.resources().replays.wait(caller.host()).await {
+    // Drawing takes a processor for a moment. Whoever asks for many pictures has only those of learners.
+    let turn = match hub.resources().slices.wait(caller.host()).await {
         Ok(turn) => turn,
         Err(refusal) => return super::answer::refused(refusal),
     };

@@ -48,10 +48,11 @@ export class AfterMatch {
         if (this.match !== match) return;
         const told = this.story?.(timeline.marks).slice(0, MOST - known.length) ?? [];
         this.list.append(...told.map(({ at, text }) => element('li', {}, element('a', { href: `/matches/${encodeURIComponent(match)}?at=${at}` }, text))));
-        await this.showRating(players.find((/** @type {{ seat: string }} */ { seat }) => seat === own?.seat));
+        // A rating that cannot be had is no reason to ask again.
+        await this.showRating(players.find((/** @type {{ seat: string }} */ { seat }) => seat === own?.seat)).catch(() => {});
         return;
       } catch {
-        // It is not stored yet, or nobody keeps results here.
+        // The match is not stored yet, or the database does not answer.
       }
     }
   }

@@ -22,6 +22,8 @@ export class Waiting {
       try {
         await ask(`/api/rooms/${id}/bots`, { fill: true });
       } catch (error) {
+        // The next news of the room counts on.
+        this.stop();
         this.text.textContent = errorText(error);
       }
       this.button.disabled = false;

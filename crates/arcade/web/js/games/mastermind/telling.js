@@ -1,12 +1,11 @@
 // Which guess told most: how many codes were possible before and after each row.
 
+import { COLOURS } from './protocol.js';
+
 /** @typedef {import('./fold.js').Board} Board */
 
 /** Codes longer than this are too many to be looked through on a page. */
 const LONGEST = 5;
-/** Colours of a code. */
-const COLOURS = 8;
-
 /**
  * What a code answers to a guess.
  * @param {string} guess
