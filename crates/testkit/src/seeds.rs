@@ -7,8 +7,11 @@ pub const ONE: &str = "TESTKIT_SEED";
 /// Environment variable: the number of seeds that [`for_each_seed`] runs.
 pub const MANY: &str = "TESTKIT_SEEDS";
 
-/// Runs `test` with the seeds 1 to `count`: always the same, so that the test is not flaky. The environment variables
-/// select other seeds.
+/// Debug builds run one of this many seeds; `.ci/run` tests this crate in release, with all of them.
+const SHARE: u64 = if cfg!(debug_assertions) { 4 } else { 1 };
+
+/// Runs `test` with the seeds 1 to `count`, or with a quarter of them in a debug build: always the same, so that the
+/// test is not flaky. The environment variables select other seeds.
 ///
 /// When a seed fails, the command to repeat it is printed to standard error.
 pub fn for_each_seed(count: u64, mut test: impl FnMut(u64)) {
@@ -27,7 +30,7 @@ pub fn number(variable: &str) -> Option<u64> {
 fn chosen(one: Option<u64>, many: Option<u64>, count: u64) -> RangeInclusive<u64> {
     match one {
         Some(seed) => seed..=seed,
-        None => 1..=many.unwrap_or(count),
+        None => 1..=many.unwrap_or(count.div_ceil(SHARE)),
     }
 }
 
@@ -48,7 +51,7 @@ mod tests {
 
     #[test]
     fn a_single_seed_takes_precedence() {
-        assert_eq!(chosen(None, None, 3), 1..=3);
+        assert_eq!(chosen(None, None, 9), 1..=if cfg!(debug_assertions) { 3 } else { 9 });
         assert_eq!(chosen(None, Some(100), 3), 1..=100);
         assert_eq!(chosen(Some(7), Some(100), 3), 7..=7);
     }
