@@ -595,8 +595,9 @@ export const texts = {
 export const sentences = {
   // What rooms and their matches are called.
   'map {map}': 'mapa {map}',
-  '1 robot on {columns} x {rows}, {turns} turns': '1 robot, plansza {columns} × {rows}, tury: {turns}',
-  '{players} robots on {columns} x {rows}, {turns} turns': 'roboty: {players}, plansza {columns} × {rows}, tury: {turns}',
+  '{robots} on {columns} x {rows}, {turns} turns': '{robots}, plansza {columns} × {rows}, tury: {turns}',
+  '1 robot': '1 robot',
+  '{count} robots': { one: '{count} robot', few: '{count} roboty', many: '{count} robotów' },
   'a table for one, {rounds} rounds': 'stół jednoosobowy, rundy: {rounds}',
   'a table for {players}, {rounds} rounds': 'stół {players}-osobowy, rundy: {rounds}',
   'codes of {length} pegs, {repeats}': 'kody, pionki: {length}, {repeats}',

@@ -45,7 +45,7 @@ function key() {
 async function take(wanted) {
   try {
     // Without a key that lasts the name would be lost to this browser after a reload.
-    if (!keeps()) throw new Error('no key is kept');
+    if (!keeps()) throw new Error();
     await ask('/api/names', { name: wanted, key: key() });
     remember('proven', wanted);
   } catch (error) {
