@@ -296,7 +296,7 @@ export const texts = /** @type {const} */ ({
   'nuggets.status.player': 'Player {letter} has {purse} nuggets ({remaining} nuggets unclaimed).',
   'nuggets.over': 'The game is over. {name} is first with {score}.',
   'nuggets.stake': { one: 'You have found {count} nugget, and you cannot come back to this game.', other: 'You have found {count} nuggets, and you cannot come back to this game.' },
-  'nuggets.story.biggest': 'The biggest find: {name} picked up {nuggets} nuggets at once.',
+  'nuggets.story.biggest': { one: 'The biggest find: {name} picked up {count} nugget at once.', other: 'The biggest find: {name} picked up {count} nuggets at once.' },
   'nuggets.story.last': '{name} took the last pile.',
   'nuggets.story.swaps': 'Players swapped places {count} times.',
 

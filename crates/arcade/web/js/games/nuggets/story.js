@@ -13,7 +13,7 @@ export function story(marks) {
   const [first] = finds;
   if (first) {
     const best = finds.reduce((one, other) => (other.nuggets > one.nuggets ? other : one));
-    sentences.push({ at: best.at, text: say('nuggets.story.biggest', { name: best.name, nuggets: best.nuggets }) });
+    sentences.push({ at: best.at, text: say('nuggets.story.biggest', { name: best.name, count: best.nuggets }) });
     const last = finds[finds.length - 1];
     if (last !== best) sentences.push({ at: last.at, text: say('nuggets.story.last', { name: last.name }) });
   }
