@@ -28,6 +28,8 @@ const overflows = ({ page }) =>
 
 /** @param {Person} person @param {string} where */
 async function fits(person, where) {
+  // What is dimmed while nothing is heard is not to be read well.
+  await person.page.locator('main:not([data-away])').waitFor();
   assert.deepEqual(await overflows(person), [], where);
   assert.deepEqual(await findings(person), [], where);
 }
