@@ -23,12 +23,13 @@ use rust_embed::RustEmbed;
 #[include = "manifest.webmanifest"]
 #[include = "js/*"]
 #[include = "style/*"]
+#[include = "text/*"]
 #[exclude = "*.d.ts"]
 struct Assets;
 
 /// Whether the path of a request is that of a file and not of a page or of data.
 pub(crate) fn is_file(path: &str) -> bool {
-    ["/js/", "/style/", "/icon.svg", "/manifest.webmanifest"].iter().any(|start| path.starts_with(start))
+    ["/js/", "/style/", "/text/", "/icon.svg", "/manifest.webmanifest"].iter().any(|start| path.starts_with(start))
 }
 
 /// A file by its path; it is not found unless it belongs to the page.
@@ -151,6 +152,8 @@ mod tests {
         let has = |path: &str| first.contains(path);
         assert!(has("js/page/lobby.js") && has("js/games/index.js") && has("js/games/nuggets/board.js"), "{first:?}");
         assert!(!has("js/page/room.js") && !has("js/games/nuggets/page.js"), "{first:?}");
+        // A browser loads the texts of its language alone.
+        assert!(has("js/lib/text.js") && !first.iter().any(|path| path.starts_with("text/")), "{first:?}");
     }
 
     #[test]

@@ -5,6 +5,7 @@ import { errorText, load } from './lib/api.js';
 import { announceLink, element } from './lib/dom.js';
 import { route } from './lib/route.js';
 import { nameButton } from './page/identity.js';
+import { languageChoice, sayPage } from './page/language.js';
 import { showLobby } from './page/lobby.js';
 import { showMissing } from './page/missing.js';
 
@@ -50,6 +51,7 @@ let leave = () => {};
 /** How many pages were asked for: one whose module comes after the next was asked for is not shown. */
 let turn = 0;
 
+sayPage();
 route(async () => {
   leave();
   leave = () => {};
@@ -80,6 +82,7 @@ route(async () => {
   leave = showMissing(main);
 });
 nameButton();
+languageChoice();
 
 /**
  * A part of an address as text; null if it is malformed.

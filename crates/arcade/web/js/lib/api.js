@@ -1,5 +1,7 @@
 // Requests to the hub. What goes wrong is an error with words for a person.
 
+import { say, sentence, told } from './text.js';
+
 /**
  * @param {string} path
  * @param {unknown} [body] With it the request is a POST.
@@ -16,7 +18,7 @@ export async function ask(path, body) {
         : { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) },
     );
   } catch {
-    throw new Error('The arcade cannot be reached. Check your connection and try again.');
+    throw new Error(say('error.unreachable'));
   }
   const text = await answer.text();
   /** @type {any} */
@@ -35,13 +37,10 @@ export async function ask(path, body) {
  * @param {any} value
  */
 function words(status, value) {
-  if (typeof value?.error === 'string' && value.error) {
-    const error = value.error;
-    return `${error[0].toUpperCase()}${error.slice(1)}${/[.!?]$/.test(error) ? '' : '.'}`;
-  }
-  if (status === 404) return 'There is no such thing here.';
-  if (status === 429) return 'That was too often. Wait a moment and try again.';
-  return `The arcade answered with error ${status}. Try again.`;
+  if (typeof value?.error === 'string' && value.error) return sentence(told(value.error));
+  if (status === 404) return say('error.missing');
+  if (status === 429) return say('error.often');
+  return say('error.status', { status: String(status) });
 }
 
 /**
@@ -58,5 +57,5 @@ export const errorText = (error) => (error instanceof Error ? error.message : St
  */
 export const load = (module) =>
   module().catch(() => {
-    throw new Error('A part of the page could not be loaded. Check your connection and load the page again.');
+    throw new Error(say('error.part'));
   });

@@ -1,6 +1,7 @@
 // Asks before something that cannot be taken back.
 
 import { element } from './dom.js';
+import { say } from './text.js';
 
 /**
  * @param {string} question
@@ -15,7 +16,7 @@ export function confirm(question, consequence, action) {
       dialog.remove();
       resolve(sure);
     };
-    const stay = element('button', { type: 'button', class: 'primary', click: () => done(false) }, 'Play on');
+    const stay = element('button', { type: 'button', class: 'primary', click: () => done(false) }, say('room.stay'));
     const dialog = element(
       'dialog',
       { 'aria-labelledby': 'question', cancel: () => done(false) },

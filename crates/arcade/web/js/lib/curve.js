@@ -1,5 +1,7 @@
 // A curve of numbers as a small drawing.
 
+import { number, say } from './text.js';
+
 const NAMESPACE = 'http://www.w3.org/2000/svg';
 const [WIDTH, HEIGHT] = [320, 120];
 /** Space for the numbers on the left, and around the curve. */
@@ -21,11 +23,12 @@ export function curve(values, label) {
   const y = (/** @type {number} */ value) => HEIGHT - EDGE - ((HEIGHT - 2 * EDGE) * (value - low)) / span;
   const svg = make('svg', { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: 'curve', role: 'img' });
   const last = drawn[drawn.length - 1];
-  svg.setAttribute('aria-label', `${label}: from ${Math.round(drawn[0])} to ${Math.round(last)}, between ${Math.round(low)} and ${Math.round(high)}`);
+  const [first, end, least, most] = [drawn[0], last, low, high].map(Math.round);
+  svg.setAttribute('aria-label', say('curve.label', { what: label, first, last: end, low: least, high: most }));
   for (const value of low === high ? [low] : [low, high]) {
     svg.append(make('line', { x1: String(LEFT), x2: String(WIDTH - EDGE), y1: String(y(value)), y2: String(y(value)), class: 'grid' }));
     const text = make('text', { x: String(LEFT - 6), y: String(y(value) + 4), 'text-anchor': 'end' });
-    text.textContent = String(Math.round(value));
+    text.textContent = number(Math.round(value));
     svg.append(text);
   }
   const points = drawn.map((value, index) => `${x(index).toFixed(1)},${y(value).toFixed(1)}`).join(' ');

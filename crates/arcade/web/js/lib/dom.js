@@ -1,5 +1,7 @@
 // Making elements. Text is always set as text, so names from peers cannot become markup.
 
+import { date, say } from './text.js';
+
 /** Elements that listen by themselves. @type {WeakSet<Node>} */
 const listening = new WeakSet();
 
@@ -94,9 +96,9 @@ export function announceLink(text, state = '') {
  * @param {import('./link.js').LinkState} state
  */
 export function announceLive({ kind }) {
-  if (kind === 'waiting') announceLink('The connection is lost. Trying again.', 'lost');
-  else if (kind === 'quiet') announceLink('Nothing is heard of the arcade.', 'lost');
-  else if (kind === 'open' || kind === 'heard') announceLink('Connected', 'open');
+  if (kind === 'waiting') announceLink(say('link.lost'), 'lost');
+  else if (kind === 'quiet') announceLink(say('link.quiet'), 'lost');
+  else if (kind === 'open' || kind === 'heard') announceLink(say('link.open'), 'open');
 }
 
 /**
@@ -164,14 +166,14 @@ export function listenToKeys(pressed) {
  * @param {() => string} text
  * @param {string} [label]
  */
-export function copyButton(text, label = 'Copy') {
+export function copyButton(text, label = say('page.copy')) {
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(text());
-      button.textContent = 'Copied';
+      button.textContent = say('page.copied');
     } catch {
       // Pages without TLS may not write to the clipboard: the text is shown to be copied by hand.
-      prompt('Copy this:', text());
+      prompt(say('page.copy-this'), text());
     }
     setTimeout(() => {
       button.textContent = label;
@@ -185,17 +187,9 @@ export function copyButton(text, label = 'Copy') {
 export function ago(iso) {
   const minutes = Math.max(0, Math.floor((Date.now() - Date.parse(iso)) / 60_000));
   if (Number.isNaN(minutes)) return '';
-  if (minutes < 1) return 'just now';
-  if (minutes < 60) return minutes === 1 ? 'a minute ago' : `${minutes} minutes ago`;
+  if (minutes < 1) return say('time.now');
+  if (minutes < 60) return say('time.minutes', { count: minutes });
   const hours = Math.floor(minutes / 60);
-  if (hours < 24) return hours === 1 ? 'an hour ago' : `${hours} hours ago`;
-  return new Date(iso).toLocaleDateString(undefined, { year: 'numeric', month: 'short', day: 'numeric' });
+  if (hours < 24) return say('time.hours', { count: hours });
+  return date(new Date(iso), { year: 'numeric', month: 'short', day: 'numeric' });
 }
-
-/**
- * A number with its noun.
- * @param {number} number
- * @param {string} one
- * @param {string} [many]
- */
-export const count = (number, one, many = `${one}s`) => `${number} ${number === 1 ? one : many}`;

@@ -1,6 +1,7 @@
 // A player's name, with what is known of it.
 
 import { element } from './dom.js';
+import { say } from './text.js';
 
 /**
  * @param {{ name: string, proven?: boolean, bot?: boolean }} player
@@ -11,10 +12,9 @@ export function person({ name, proven, bot }, { link = false } = {}) {
     ? element('a', { href: `/players/${encodeURIComponent(name)}${kind({ proven, bot })}` }, name)
     : element('span', {}, name);
   const made = element('span', { class: 'person' }, shown);
-  if (bot) made.append(' ', element('span', { class: 'tag' }, 'bot'));
+  if (bot) made.append(' ', element('span', { class: 'tag' }, say('person.bot')));
   else if (proven === false) {
-    const why = 'Nobody has proved to own this name';
-    made.append(' ', element('span', { class: 'tag', title: why }, 'unproven'));
+    made.append(' ', element('span', { class: 'tag', title: say('person.unproven.why') }, say('person.unproven')));
   }
   return made;
 }

@@ -1,6 +1,7 @@
 // What a room shows while nothing is heard of the hub: the picture of then, dimmed, and since when.
 
-import { announceLink, count, element } from '../lib/dom.js';
+import { announceLink, element } from '../lib/dom.js';
+import { date, say } from '../lib/text.js';
 
 /** The part of a room that says that the page is away. */
 export class Away {
@@ -30,11 +31,10 @@ export class Away {
     const seat = this.watching || !seated
       ? ''
       : Date.now() > until
-        ? ' Your seat may be given up by now.'
-        : ` Your seat is kept${minutes > 0 ? ` for ${count(minutes, 'minute')}` : ''}.`;
-    announceLink(lost ? 'The connection is lost. Trying again.' : 'Nothing is heard of the arcade.', 'lost');
-    const time = new Date(this.since).toLocaleTimeString();
-    this.panel.textContent = `No connection since ${time}: this is how it was then.${seat}`;
+        ? ` ${say('away.gone')}`
+        : ` ${minutes > 0 ? say('away.kept.minutes', { count: minutes }) : say('away.kept')}`;
+    announceLink(say(lost ? 'link.lost' : 'link.quiet'), 'lost');
+    this.panel.textContent = say('away.since', { time: date(new Date(this.since), { timeStyle: 'medium' }) }) + seat;
     this.panel.hidden = false;
     this.main.dataset.away = '';
   }

@@ -2,6 +2,7 @@
 
 import { GAMES, isGame } from '../games/index.js';
 import { element } from '../lib/dom.js';
+import { say } from '../lib/text.js';
 
 /** @typedef {{ game: string | null, text: string, from: number, count: number }} Look */
 
@@ -26,8 +27,8 @@ export class Filter {
     this.changed = changed;
     const choice = element(
       'select',
-      { 'aria-label': 'Rooms of', change: () => this.set({ game: choice.value || null, from: 0 }) },
-      element('option', { value: '' }, 'All games'),
+      { 'aria-label': say('filter.games'), change: () => this.set({ game: choice.value || null, from: 0 }) },
+      element('option', { value: '' }, say('filter.all')),
       ...Object.values(GAMES).map(({ name, title }) => element('option', { value: name }, title)),
     );
     choice.value = this.look.game ?? '';
@@ -42,8 +43,8 @@ export class Filter {
       type: 'search',
       autocomplete: 'off',
       maxlength: MAX_TEXT,
-      placeholder: 'Room or player',
-      'aria-label': 'Find a room or a player',
+      placeholder: say('filter.text'),
+      'aria-label': say('filter.find'),
       input: () => {
         clearTimeout(typing);
         typing = setTimeout(find, TYPING);
@@ -55,7 +56,7 @@ export class Filter {
       {
         class: 'row filter',
         role: 'search',
-        'aria-label': 'Rooms',
+        'aria-label': say('lobby.rooms'),
         submit: (event) => {
           event.preventDefault();
           find();
@@ -64,8 +65,8 @@ export class Filter {
       choice,
       input,
     );
-    this.before = element('button', { type: 'button', click: () => this.turn(-1) }, 'Earlier');
-    this.after = element('button', { type: 'button', click: () => this.turn(1) }, 'More');
+    this.before = element('button', { type: 'button', click: () => this.turn(-1) }, say('filter.before'));
+    this.after = element('button', { type: 'button', click: () => this.turn(1) }, say('filter.after'));
     this.words = element('span', { class: 'soft', role: 'status' });
     this.pages = element('div', { class: 'row pages' }, this.before, this.words, this.after);
   }
@@ -99,7 +100,7 @@ export class Filter {
     this.pages.hidden = total <= COUNT && from === 0 && shown > 0;
     this.before.disabled = from === 0;
     this.after.disabled = from + COUNT >= total;
-    const all = total === 1 ? 'one room' : `${total} rooms`;
-    this.words.textContent = shown === 0 ? (total === 0 ? 'No room is like that.' : `There are only ${all}.`) : `${from + 1} to ${from + shown} of ${all}`;
+    if (shown > 0) this.words.textContent = say('filter.shown', { first: from + 1, last: from + shown, count: total });
+    else this.words.textContent = total === 0 ? say('filter.none') : say('filter.only', { count: total });
   }
 }

@@ -1,8 +1,12 @@
 // The keys and gestures of a game, on demand.
 
 import { element, listenToKeys } from '../lib/dom.js';
+import { say, sayOr } from '../lib/text.js';
 
 /** @typedef {import('../games/types.js').Help} Help */
+
+/** A key or a gesture as it is called. @param {string} key */
+export const keyName = (key) => sayOr(`key.${key}`, key);
 
 /**
  * A panel with the keys and gestures, the button that shows it, and an end to listening for the key `?`.
@@ -12,15 +16,15 @@ export function helpPanel(help) {
   const list = element('dl', {});
   for (const [keys, meaning] of help) {
     const term = element('dt', {});
-    for (const key of keys.split(' ')) term.append(/^[a-z]+$/.test(key) && key.length > 1 ? element('span', {}, key) : element('kbd', {}, key), ' ');
+    for (const key of keys.split(' ')) term.append(/^[a-z]+$/.test(key) && key.length > 1 ? element('span', {}, keyName(key)) : element('kbd', {}, keyName(key)), ' ');
     list.append(element('div', { class: term.querySelector('kbd') ? 'keys' : '' }, term, element('dd', {}, meaning)));
   }
-  const button = element('button', { type: 'button', 'aria-expanded': 'false', 'aria-label': 'Keys and touch' }, '?');
+  const button = element('button', { type: 'button', 'aria-expanded': 'false', 'aria-label': say('help.title') }, '?');
   const panel = element(
     'section',
-    { class: 'help', 'aria-label': 'Keys and touch', hidden: true },
+    { class: 'help', 'aria-label': say('help.title'), hidden: true },
     list,
-    element('button', { type: 'button', click: () => show(false) }, 'Got it'),
+    element('button', { type: 'button', click: () => show(false) }, say('help.close')),
   );
   const show = (/** @type {boolean} */ on) => {
     panel.hidden = !on;

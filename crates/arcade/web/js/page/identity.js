@@ -4,6 +4,7 @@ import { ask, errorText } from '../lib/api.js';
 import { element } from '../lib/dom.js';
 import { MAX_NAME, isPlain, plain } from '../lib/names.js';
 import { keeps, recall, remember } from '../lib/settings.js';
+import { say } from '../lib/text.js';
 
 /** Of the key, in bytes. */
 const KEY = 32;
@@ -44,7 +45,7 @@ function key() {
 async function take(wanted) {
   try {
     // Without a key that lasts the name would be lost to this browser after a reload.
-    if (!keeps()) throw new Error('no key is kept');
+    if (!keeps()) throw new Error();
     await ask('/api/names', { name: wanted, key: key() });
     remember('proven', wanted);
   } catch (error) {
@@ -95,7 +96,7 @@ export function askName(again = false) {
       error.textContent = '';
       suggestion.hidden = good || wanted === '';
       suggestion.replaceChildren(
-        other ? 'Not every game can show this name. How about ' : 'Not every game can show this name. Write it with Latin letters.',
+        other ? `${say('name.other')} ` : say('name.latin'),
         ...(other ? [element('button', { type: 'button', class: 'small', click: () => use(other) }, other)] : []),
       );
       return good;
@@ -131,23 +132,23 @@ export function askName(again = false) {
           return undefined;
         },
       },
-      element('label', { for: 'name' }, 'Your name'),
+      element('label', { for: 'name' }, say('name.label')),
       input,
       element(
         'p',
         { class: 'note', id: 'name-note' },
-        'Up to 20 plain letters, digits and signs. Others see it, and it belongs to this browser if nobody else has it: no account, no password.',
+        say('name.note'),
       ),
       suggestion,
       error,
       element(
         'div',
         { class: 'row' },
-        element('button', { class: 'primary' }, 'Save'),
-        element('button', { type: 'button', click: () => done(null) }, 'Cancel'),
+        element('button', { class: 'primary' }, say('name.save')),
+        element('button', { type: 'button', click: () => done(null) }, say('page.cancel')),
       ),
     );
-    const dialog = element('dialog', { 'aria-labelledby': 'name-title' }, element('h2', { id: 'name-title' }, 'Who plays?'), form);
+    const dialog = element('dialog', { 'aria-labelledby': 'name-title' }, element('h2', { id: 'name-title' }, say('name.title')), form);
     dialog.addEventListener('cancel', () => done(null));
     document.body.append(dialog);
     dialog.showModal();
@@ -162,7 +163,7 @@ export function nameButton() {
   if (!(place instanceof HTMLButtonElement)) return;
   const show = () => {
     place.textContent = name();
-    place.setAttribute('aria-label', `You play as ${name()}. Change the name.`);
+    place.setAttribute('aria-label', say('name.button', { name: name() }));
   };
   place.addEventListener('click', () => askName(true));
   listeners.add(show);

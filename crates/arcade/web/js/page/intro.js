@@ -3,6 +3,7 @@
 import { GAMES } from '../games/index.js';
 import { element } from '../lib/dom.js';
 import { recall, remember } from '../lib/settings.js';
+import { keyName } from './help.js';
 
 /** @typedef {import('../games/types.js').Help} Help */
 
@@ -34,7 +35,7 @@ export class Intro {
         'ul',
         {},
         ...ways.map(([keys, meaning]) =>
-          element('li', {}, ...(byTouch ? [element('b', {}, keys)] : keys.split(' ').map((key) => element('kbd', {}, key))), ` ${meaning}`),
+          element('li', {}, ...(byTouch ? [element('b', {}, keyName(keys))] : keys.split(' ').map((key) => element('kbd', {}, keyName(key)))), ` ${meaning}`),
         ),
       ),
     );

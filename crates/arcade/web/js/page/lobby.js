@@ -2,10 +2,11 @@
 
 import { GAMES, isGame } from '../games/index.js';
 import { ask, errorText } from '../lib/api.js';
-import { copyButton, count, element, renew, title } from '../lib/dom.js';
+import { copyButton, element, renew, title } from '../lib/dom.js';
 import { Live } from '../lib/live.js';
 import { person } from '../lib/person.js';
 import { go } from '../lib/route.js';
+import { number, say, told } from '../lib/text.js';
 import { Filter } from './filter.js';
 import { askName } from './identity.js';
 import { isFirst } from './intro.js';
@@ -42,17 +43,17 @@ export function showLobby(main, first, query) {
     element(
       'section',
       { class: 'hero', 'aria-labelledby': 'play' },
-      element('h1', { id: 'play' }, 'Play now'),
-      element('p', { class: 'note' }, 'One click and you sit in a game. Friends join from this page or from a terminal.'),
+      element('h1', { id: 'play' }, say('lobby.play')),
+      element('p', { class: 'note' }, say('lobby.play.note')),
       problem,
       element('ul', { class: 'tiles' }, ...Object.keys(GAMES).map((game) => tile(game, problem))),
     ),
-    element('section', { 'aria-labelledby': 'rooms' }, element('h2', { id: 'rooms' }, 'Rooms'), filter.find, rooms, filter.pages, newRoom()),
+    element('section', { 'aria-labelledby': 'rooms' }, element('h2', { id: 'rooms' }, say('lobby.rooms')), filter.find, rooms, filter.pages, newRoom()),
     element(
       'div',
       { class: 'columns' },
-      element('section', { class: 'panel', 'aria-labelledby': 'leads' }, element('h2', { id: 'leads' }, 'Who leads'), leaders),
-      element('section', { class: 'panel', 'aria-labelledby': 'recent' }, element('h2', { id: 'recent' }, 'Recent matches'), recent),
+      element('section', { class: 'panel', 'aria-labelledby': 'leads' }, element('h2', { id: 'leads' }, say('lobby.leads')), leaders),
+      element('section', { class: 'panel', 'aria-labelledby': 'recent' }, element('h2', { id: 'recent' }, say('lobby.recent')), recent),
       invitation(),
     ),
   );
@@ -81,7 +82,7 @@ export function showLobby(main, first, query) {
     }
     filter.show(lobby.total ?? lobby.rooms.length, lobby.rooms.length);
     if (lobby.recent !== shown.recent) {
-      renew(recent, ...(lobby.recent?.length ? lobby.recent.map(matchLine) : [nothing('No match has ended here yet.')]));
+      renew(recent, ...(lobby.recent?.length ? lobby.recent.map(matchLine) : [nothing(say('lobby.recent.none'))]));
     }
     if (lobby.leaders !== shown.leaders) renew(leaders, ...leaderLists(lobby.leaders ?? {}));
     shown = lobby;
@@ -101,7 +102,7 @@ export function showLobby(main, first, query) {
  */
 function tile(game, problem) {
   const { title: name, line } = GAMES[game];
-  const button = element('button', { type: 'button', class: 'primary', 'aria-label': `Play now: ${name}` }, 'Play now');
+  const button = element('button', { type: 'button', class: 'primary', 'aria-label': say('lobby.play.label', { game: name }) }, say('lobby.play'));
   button.addEventListener('click', async () => {
     problem.textContent = '';
     if (!(await askName())) return;
@@ -131,19 +132,19 @@ class Card {
       'li',
       { class: 'room', 'data-game': room.game, 'data-room': room.id },
       this.picture,
-      element('h3', {}, name, ' ', element('span', { class: 'soft' }, room.title)),
+      element('h3', {}, name, ' ', element('span', { class: 'soft' }, told(room.title))),
       this.text,
       element(
         'div',
         { class: 'row' },
-        element('a', { class: 'button primary', href: `/rooms/${room.id}`, 'aria-label': `Play in ${room.id}` }, 'Play'),
-        element('a', { class: 'button', href: `/rooms/${room.id}?watch`, 'aria-label': `Watch ${room.id}` }, 'Watch'),
+        element('a', { class: 'button primary', href: `/rooms/${room.id}`, 'aria-label': say('lobby.room.play', { room: room.id }) }, say('page.play')),
+        element('a', { class: 'button', href: `/rooms/${room.id}?watch`, 'aria-label': say('lobby.room.watch', { room: room.id }) }, say('page.watch')),
       ),
       element(
         'details',
         {},
-        element('summary', {}, 'Join from a terminal'),
-        ...terminalLines(join, `Command for ${room.id}`),
+        element('summary', {}, say('room.terminal')),
+        ...terminalLines(join, say('lobby.room.command', { room: room.id })),
       ),
     );
   }
@@ -155,12 +156,12 @@ class Card {
     this.shown = facts;
     const names = element('p', { class: 'soft names' }, ...room.players.map((player) => person(player)));
     const more = (room.count ?? room.players.length) - room.players.length;
-    if (more > 0) names.append(`and ${more} more`);
+    if (more > 0) names.append(say('lobby.room.more', { count: more }));
     this.item.dataset.phase = room.phase;
     renew(
       this.text,
       element('p', { class: 'state' }, phaseInWords(room)),
-      ...(isAlone(room) ? [] : [element('p', { class: 'soft' }, `${room.taken} of ${count(room.seats, 'seat')} taken`)]),
+      ...(isAlone(room) ? [] : [element('p', { class: 'soft' }, say('lobby.room.seats', { taken: room.taken, count: room.seats }))]),
       ...(room.players.length > 0 ? [names] : []),
     );
   }
@@ -181,12 +182,12 @@ function leaderLists(leaders) {
         element(
           'ol',
           {},
-          ...rows.map((row) => element('li', {}, person(row, { link: true }), element('b', {}, String(Math.round(row.rating))))),
+          ...rows.map((row) => element('li', {}, person(row, { link: true }), element('b', {}, number(Math.round(row.rating))))),
         ),
       ),
     );
-  if (lists.length === 0) return [element('p', { class: 'soft' }, 'Nobody leads yet. Play a match with somebody and it may be you.')];
-  return [...lists, element('p', {}, element('a', { href: '/players' }, 'All players'))];
+  if (lists.length === 0) return [element('p', { class: 'soft' }, say('lobby.leads.nobody'))];
+  return [...lists, element('p', {}, element('a', { href: '/players' }, say('lobby.leads.all')))];
 }
 
 /** How friends come here. */
@@ -197,19 +198,19 @@ function invitation() {
     {
       toggle: () => {
         if (details.open && !code.firstChild) {
-          code.append(element('img', { src: '/qr.svg', alt: 'The address of this page as a QR code', width: '200', height: '200' }));
+          code.append(element('img', { src: '/qr.svg', alt: say('lobby.invite.code'), width: '200', height: '200' }));
         }
       },
     },
-    element('summary', {}, 'Show as a QR code'),
+    element('summary', {}, say('lobby.invite.show')),
     code,
   );
   return element(
     'section',
     { class: 'panel', 'aria-labelledby': 'invite' },
-    element('h2', { id: 'invite' }, 'Bring your friends'),
-    element('p', {}, 'This page is at '),
-    element('code', { class: 'command', tabindex: '0', 'aria-label': 'The address of this page' }, `${location.origin}/`),
+    element('h2', { id: 'invite' }, say('lobby.invite')),
+    element('p', {}, `${say('lobby.invite.here')} `),
+    element('code', { class: 'command', tabindex: '0', 'aria-label': say('lobby.invite.address') }, `${location.origin}/`),
     copyButton(() => `${location.origin}/`),
     details,
   );

@@ -1,7 +1,8 @@
 // Matches in a list.
 
 import { GAMES, isGame } from '../games/index.js';
-import { ago, count, element } from '../lib/dom.js';
+import { ago, element } from '../lib/dom.js';
+import { say, told } from '../lib/text.js';
 import { winners } from './words.js';
 
 /** @typedef {import('../games/types.js').Match} Match */
@@ -16,6 +17,6 @@ export function matchLine({ id, game, title: what, started, players, count: all 
     'li',
     { class: 'match', 'data-game': game },
     element('a', { href: `/matches/${encodeURIComponent(id)}` }, `${name}: ${winners(players)}`),
-    element('span', { class: 'soft' }, `${what} · ${count(all, 'player')} · `, element('time', { datetime: started }, ago(started))),
+    element('span', { class: 'soft' }, `${told(what)} · ${say('match.players', { count: all })} · `, element('time', { datetime: started }, ago(started))),
   );
 }

@@ -1,18 +1,19 @@
 // An address that leads nowhere.
 
 import { element, title } from '../lib/dom.js';
+import { say } from '../lib/text.js';
 
 /**
  * @param {HTMLElement} main
  * @returns {() => void}
  */
 export function showMissing(main) {
-  title('Not found');
+  title(say('page.missing'));
   main.dataset.page = 'missing';
   main.replaceChildren(
-    element('h1', {}, 'There is no such page'),
-    element('p', {}, 'The address may be mistyped, or what was there is gone.'),
-    element('p', {}, element('a', { class: 'button primary', href: '/' }, 'To the lobby')),
+    element('h1', {}, say('page.missing.heading')),
+    element('p', {}, say('page.missing.text')),
+    element('p', {}, element('a', { class: 'button primary', href: '/' }, say('page.to-lobby'))),
   );
   return () => {};
 }

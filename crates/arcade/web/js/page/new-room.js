@@ -4,6 +4,7 @@ import { GAMES, isGame } from '../games/index.js';
 import { ask, errorText } from '../lib/api.js';
 import { element } from '../lib/dom.js';
 import { go } from '../lib/route.js';
+import { say, sayOr } from '../lib/text.js';
 import { askName } from './identity.js';
 
 /**
@@ -36,7 +37,7 @@ export function newRoom() {
         }
       },
     },
-    element('summary', {}, 'Open a room of your own'),
+    element('summary', {}, say('new.open')),
     place,
   );
   return details;
@@ -53,7 +54,7 @@ function fill(place, forms) {
   const error = element('p', { class: 'error', role: 'alert' });
   const show = () => {
     const form = forms.find(({ game }) => game === choice.value);
-    fields.replaceChildren(...(form?.options ?? []).map(field));
+    fields.replaceChildren(...(form?.options ?? []).map((option) => field(choice.value, option)));
     error.textContent = '';
   };
   choice.addEventListener('change', show);
@@ -72,25 +73,29 @@ function fill(place, forms) {
         }
       },
     },
-    element('div', { class: 'field' }, element('label', { for: 'new-game' }, 'Game'), choice),
+    element('div', { class: 'field' }, element('label', { for: 'new-game' }, say('new.game')), choice),
     fields,
     error,
-    element('button', { class: 'primary' }, 'Open the room'),
+    element('button', { class: 'primary' }, say('new.submit')),
   );
   place.replaceChildren(form);
   show();
 }
 
-/** @param {Option} option */
-function field(option) {
+/**
+ * @param {string} game
+ * @param {Option} option
+ */
+function field(game, option) {
   const { name, type, text } = option;
   const id = `option-${name}`;
-  const note = element('p', { class: 'note', id: `${id}-note` }, text);
+  const key = `option.${game}.${name}`;
+  const note = element('p', { class: 'note', id: `${id}-note` }, sayOr(`${key}.note`, text));
   const common = { id, name, 'aria-describedby': note.id, 'data-type': type };
   /** @type {HTMLInputElement | HTMLSelectElement} */
   let input;
   if (type === 'choice') {
-    input = element('select', common, ...(option.choices ?? []).map((one) => element('option', { value: one }, one)));
+    input = element('select', common, ...(option.choices ?? []).map((one) => element('option', { value: one }, sayOr(`${key}.${one}`, one))));
     if (option.default !== null) input.value = String(option.default);
   } else if (type === 'boolean') {
     input = element('input', { ...common, type: 'checkbox', checked: option.default === true });
@@ -99,12 +104,12 @@ function field(option) {
       ...(option.least === undefined ? {} : { min: String(option.least) }),
       ...(option.most === undefined ? {} : { max: String(option.most) }),
     };
-    const placeholder = option.default === null ? 'by chance' : '';
+    const placeholder = option.default === null ? say('new.chance') : '';
     input = element('input', { ...common, type: 'number', inputmode: 'numeric', step: '1', placeholder, ...bounds });
     if (option.default !== null) input.value = String(option.default);
   }
   const label = name.replaceAll('_', ' ');
-  return element('div', { class: 'field' }, element('label', { for: id }, label[0].toUpperCase() + label.slice(1)), input, note);
+  return element('div', { class: 'field' }, element('label', { for: id }, sayOr(key, label[0].toUpperCase() + label.slice(1))), input, note);
 }
 
 /**

@@ -3,9 +3,10 @@
 import { GAMES, isGame } from '../games/index.js';
 import { ask, errorText } from '../lib/api.js';
 import { curve } from '../lib/curve.js';
-import { count, element, title } from '../lib/dom.js';
+import { element, title } from '../lib/dom.js';
 import { person } from '../lib/person.js';
 import { go } from '../lib/route.js';
+import { number, say, sayAround } from '../lib/text.js';
 import { matchLine } from './matches.js';
 
 /**
@@ -43,7 +44,7 @@ function page(main, heading, make) {
  * @param {HTMLElement} main
  */
 export const showPlayers = (main) =>
-  page(main, 'Players', async () => {
+  page(main, say('page.players'), async () => {
     const games = Object.keys(GAMES);
     const boards = await Promise.all(games.map((game) => ask(`/api/leaderboard/${game}`)));
     const input = element('input', { id: 'find', type: 'search', autocomplete: 'off', maxlength: '64' });
@@ -57,9 +58,9 @@ export const showPlayers = (main) =>
           if (input.value.trim()) go(`/players/${encodeURIComponent(input.value.trim())}`);
         },
       },
-      element('label', { for: 'find' }, 'Find a player'),
+      element('label', { for: 'find' }, say('players.find')),
       input,
-      element('button', {}, 'Find'),
+      element('button', {}, say('players.find.submit')),
     );
     const tables = games.flatMap((game, index) => {
       const { players } = /** @type {{ players: Leader[] }} */ (boards[index]);
@@ -68,9 +69,9 @@ export const showPlayers = (main) =>
     const note = element(
       'p',
       { class: 'note' },
-      'Ratings rise and fall with the matches against others. A name that no browser has proved to own is marked.',
+      say('players.note'),
     );
-    return [find, note, ...(tables.length ? [element('div', { class: 'columns' }, ...tables)] : [element('p', {}, 'Nobody has finished a match here yet.')])];
+    return [find, note, ...(tables.length ? [element('div', { class: 'columns' }, ...tables)] : [element('p', {}, say('players.none'))])];
   });
 
 /**
@@ -85,17 +86,17 @@ function leaderboard(game, players) {
     element(
       'table',
       {},
-      element('thead', {}, row('th', [['#', 'number'], ['Player', ''], ['Rating', 'number'], ['Matches', 'number'], ['Won', 'number']])),
+      element('thead', {}, row('th', [['#', 'number'], [say('players.player'), ''], [say('players.rating'), 'number'], [say('players.matches'), 'number'], [say('players.won'), 'number']])),
       element(
         'tbody',
         {},
         ...players.map((player) =>
           row('td', [
-            [String(player.rank), 'number'],
+            [number(player.rank), 'number'],
             [person(player, { link: true }), ''],
-            [String(Math.round(player.rating)), 'number'],
-            [String(player.matches), 'number'],
-            [String(player.wins), 'number'],
+            [number(Math.round(player.rating)), 'number'],
+            [number(player.matches), 'number'],
+            [number(player.wins), 'number'],
           ]),
         ),
       ),
@@ -122,10 +123,10 @@ export const showPlayer = (main, name, kind) =>
     );
     const games = Object.entries(player.games).filter(([game]) => isGame(game));
     return [
-      element('p', {}, player.bot ? 'A bot.' : player.proven ? 'The name is proven: it belongs to one browser.' : 'Nobody has proved to own this name: anybody may have played under it.'),
+      element('p', {}, say(player.bot ? 'players.bot' : player.proven ? 'players.proven' : 'players.unproven')),
       element('div', { class: 'columns' }, ...games.map(([game, record]) => standing(game, record))),
       against(name),
-      element('section', { 'aria-labelledby': 'matches' }, element('h2', { id: 'matches' }, 'Matches'), matches(player.matches)),
+      element('section', { 'aria-labelledby': 'matches' }, element('h2', { id: 'matches' }, say('players.matches')), matches(player.matches)),
     ];
   });
 
@@ -137,15 +138,15 @@ function standing(game, { rating, matches: played, wins, history }) {
   /** @type {Element[]} */
   const parts = [
     element('h2', {}, GAMES[game].title),
-    element('p', { class: 'figure' }, element('b', {}, String(Math.round(rating))), ` after ${count(played, 'match', 'matches')}, ${wins} won`),
+    element('p', { class: 'figure' }, element('b', {}, number(Math.round(rating))), ` ${say('players.standing', { count: played, wins })}`),
   ];
-  if (history && history.length > 1) parts.push(curve(history.map(([, value]) => value), `Rating in ${GAMES[game].title}`));
+  if (history && history.length > 1) parts.push(curve(history.map(([, value]) => value), say('players.curve', { game: GAMES[game].title })));
   return element('section', { class: 'panel', 'data-game': game }, ...parts);
 }
 
 /** @param {Match[]} list */
 const matches = (list) =>
-  list.length ? element('ul', { class: 'matches' }, ...list.map(matchLine)) : element('p', { class: 'soft' }, 'None yet.');
+  list.length ? element('ul', { class: 'matches' }, ...list.map(matchLine)) : element('p', { class: 'soft' }, say('players.matches.none'));
 
 /** @param {string} name */
 function against(name) {
@@ -159,9 +160,9 @@ function against(name) {
         go(`/players/${encodeURIComponent(name)}/against/${encodeURIComponent(input.value.trim())}`);
       },
     },
-    element('label', { for: 'other' }, 'Compare with'),
+    element('label', { for: 'other' }, say('players.compare')),
     input,
-    element('button', {}, 'Compare'),
+    element('button', {}, say('players.compare.submit')),
   );
 }
 
@@ -172,7 +173,7 @@ function against(name) {
  * @param {string} other
  */
 export const showAgainst = (main, one, other) =>
-  page(main, `${one} against ${other}`, async () => {
+  page(main, say('players.against', { one, other }), async () => {
     const answer = /** @type {{ games: { [game: string]: { wins: number, losses: number, ties: number } }, matches: Match[] }} */ (
       await ask(`/api/players/${encodeURIComponent(one)}/against/${encodeURIComponent(other)}`)
     );
@@ -180,15 +181,16 @@ export const showAgainst = (main, one, other) =>
     const names = element(
       'p',
       {},
-      element('a', { href: `/players/${encodeURIComponent(one)}` }, one),
-      ' and ',
-      element('a', { href: `/players/${encodeURIComponent(other)}` }, other),
+      ...sayAround('players.both', {
+        one: element('a', { href: `/players/${encodeURIComponent(one)}` }, one),
+        other: element('a', { href: `/players/${encodeURIComponent(other)}` }, other),
+      }),
     );
-    if (games.length === 0) return [names, element('p', {}, 'They have not met yet.')];
+    if (games.length === 0) return [names, element('p', {}, say('players.strangers'))];
     return [
       names,
       element('div', { class: 'columns' }, ...games.map(([game, score]) => versus(game, one, other, score))),
-      element('section', { 'aria-labelledby': 'matches' }, element('h2', { id: 'matches' }, 'Matches'), matches(answer.matches)),
+      element('section', { 'aria-labelledby': 'matches' }, element('h2', { id: 'matches' }, say('players.matches')), matches(answer.matches)),
     ];
   });
 
@@ -199,13 +201,13 @@ export const showAgainst = (main, one, other) =>
  * @param {{ wins: number, losses: number, ties: number }} score
  */
 function versus(game, one, other, { wins, losses, ties }) {
-  const share = element('meter', { min: '0', max: String(Math.max(1, wins + losses)), value: String(wins), 'aria-label': `Won by ${one}` });
+  const share = element('meter', { min: '0', max: String(Math.max(1, wins + losses)), value: String(wins), 'aria-label': say('players.won-by', { name: one }) });
   return element(
     'section',
     { class: 'panel', 'data-game': game },
     element('h2', {}, GAMES[game].title),
-    element('p', { class: 'figure' }, element('b', {}, `${wins} : ${losses}`), ties ? `, ${count(ties, 'draw')}` : ''),
+    element('p', { class: 'figure' }, element('b', {}, `${wins} : ${losses}`), ties ? `, ${say('players.draws', { count: ties })}` : ''),
     share,
-    element('p', { class: 'note' }, `${one} won ${wins}, ${other} won ${losses}.`),
+    element('p', { class: 'note' }, say('players.versus', { one, wins, other, losses })),
   );
 }

@@ -5,6 +5,7 @@ import { ask, errorText, load } from '../lib/api.js';
 import { ago, copyButton, element, listenToKeys, title } from '../lib/dom.js';
 import { person, shortSeat } from '../lib/person.js';
 import { Playback, SPEEDS, clock, frame } from '../lib/playback.js';
+import { say, told } from '../lib/text.js';
 import { winners } from './words.js';
 
 /**
@@ -22,14 +23,14 @@ const LEAP = 5_000;
  * @param {URLSearchParams} query
  */
 export function showReplay(main, id, query) {
-  title('Replay');
+  title(say('page.replay'));
   main.dataset.page = 'replay';
   let left = false;
   /** @type {() => void} */
   let stop = () => {};
   const path = `/api/matches/${encodeURIComponent(id)}`;
   const seat = query.get('seat');
-  main.replaceChildren(element('h1', {}, 'Replay'), element('p', { class: 'soft' }, 'The match is being fetched.'));
+  main.replaceChildren(element('h1', {}, say('page.replay')), element('p', { class: 'soft' }, say('replay.loading')));
   const fetch = async () => {
     const [match, timeline] = /** @type {[Match, Timeline]} */ (await Promise.all([ask(path), ask(`${path}/timeline`)]));
     const start = isGame(match.game) && match.replay !== false ? (await load(GAMES[match.game].load)).play : null;
@@ -44,9 +45,9 @@ export function showReplay(main, id, query) {
     (error) => {
       if (left) return;
       main.replaceChildren(
-        element('h1', {}, 'This match cannot be shown'),
+        element('h1', {}, say('replay.impossible')),
         element('p', {}, errorText(error)),
-        element('p', {}, element('a', { class: 'button primary', href: '/' }, 'To the lobby')),
+        element('p', {}, element('a', { class: 'button primary', href: '/' }, say('page.to-lobby'))),
       );
     },
   );
@@ -155,23 +156,23 @@ function play(main, match, timeline, start, seat, at) {
     playback.play(!playback.playing);
     if (!playback.playing) history.replaceState(null, '', address());
   };
-  const playButton = button('Play', '▶', toggle);
+  const playButton = button(say('page.play'), '▶', toggle);
   playButton.classList.add('primary');
   const bar = element('input', {
     type: 'range',
     min: '0',
     max: String(timeline.length),
     step: 'any',
-    'aria-label': 'Moment of the match',
+    'aria-label': say('replay.bar'),
     input: () => void seek(Math.round(Number(bar.value))),
   });
   const time = element('span', { class: 'time' });
-  const speed = element('select', { 'aria-label': 'Speed' }, ...SPEEDS.map((one) => element('option', { value: String(one) }, `${one}x`)));
+  const speed = element('select', { 'aria-label': say('page.speed') }, ...SPEEDS.map((one) => element('option', { value: String(one) }, `${one}x`)));
   speed.addEventListener('change', () => playback.setSpeed(Number(speed.value)));
   const view = element(
     'select',
     { id: 'view' },
-    element('option', { value: '' }, 'A watcher'),
+    element('option', { value: '' }, say('replay.watcher')),
     ...timeline.seats.map((one) => element('option', { value: one.seat }, `${shortSeat(one.seat)} ${one.name}`)),
   );
   view.value = seat ?? '';
@@ -183,11 +184,11 @@ function play(main, match, timeline, start, seat, at) {
 
   const update = () => {
     if (document.activeElement !== bar || Math.abs(Number(bar.value) - playback.at) > 100) bar.value = String(playback.at);
-    bar.setAttribute('aria-valuetext', `${clock(playback.at)} of ${clock(playback.length)}`);
+    bar.setAttribute('aria-valuetext', say('replay.moment', { at: clock(playback.at), length: clock(playback.length) }));
     time.textContent = `${clock(playback.at)} / ${clock(playback.length)}`;
     speed.value = String(playback.speed);
     playButton.textContent = playback.playing ? '❚❚' : '▶';
-    playButton.setAttribute('aria-label', playback.playing ? 'Pause' : 'Play');
+    playButton.setAttribute('aria-label', say(playback.playing ? 'replay.pause' : 'page.play'));
     if (playback.playing) tick();
   };
   let frameRequested = false;
@@ -224,13 +225,13 @@ function play(main, match, timeline, start, seat, at) {
     ticks.append(mark);
   }
   const marks = timeline.marks.map(({ at: when, kind, text }) =>
-    element('li', { 'data-kind': kind }, element('button', { type: 'button', click: () => void seek(when) }, element('span', { class: 'time' }, clock(when)), ` ${text}`)),
+    element('li', { 'data-kind': kind }, element('button', { type: 'button', click: () => void seek(when) }, element('span', { class: 'time' }, clock(when)), ` ${told(text)}`)),
   );
   main.replaceChildren(
     element(
       'div',
       { class: 'headline' },
-      element('h1', {}, `Replay: ${gameName} `, element('span', { class: 'soft' }, match.title)),
+      element('h1', {}, `${say('replay.title', { game: gameName })} `, element('span', { class: 'soft' }, told(match.title))),
       element('span', { class: 'chip' }, element('time', { datetime: match.started }, ago(match.started))),
     ),
     element(
@@ -245,25 +246,25 @@ function play(main, match, timeline, start, seat, at) {
           'div',
           { class: 'controls' },
           playButton,
-          button('Step back', '‹', () => void playback.back()),
-          button('Step forward', '›', () => void playback.forward()),
+          button(say('replay.back'), '‹', () => void playback.back()),
+          button(say('replay.forward'), '›', () => void playback.forward()),
           time,
           speed,
-          element('label', { for: 'view', class: 'soft' }, 'As seen by'),
+          element('label', { for: 'view', class: 'soft' }, say('replay.view')),
           view,
-          copyButton(() => location.origin + address(), 'Copy a link to this moment'),
+          copyButton(() => location.origin + address(), say('replay.link')),
         ),
         problem,
         below,
         controls,
         more,
-        element('p', { class: 'note keys' }, 'Keys: space plays and pauses, arrows leap 5 seconds, comma and full stop step, [ and ] change the speed.'),
+        element('p', { class: 'note keys' }, say('replay.keys')),
       ),
       element(
         'aside',
         { class: 'side' },
         standings(match),
-        ...(marks.length ? [element('section', { 'aria-labelledby': 'marks' }, element('h2', { id: 'marks' }, 'What happened'), element('ol', { class: 'marks', tabindex: '0', 'aria-labelledby': 'marks' }, ...marks))] : []),
+        ...(marks.length ? [element('section', { 'aria-labelledby': 'marks' }, element('h2', { id: 'marks' }, say('replay.marks')), element('ol', { class: 'marks', tabindex: '0', 'aria-labelledby': 'marks' }, ...marks))] : []),
       ),
     ),
     live,
@@ -284,10 +285,10 @@ function play(main, match, timeline, start, seat, at) {
  */
 function lost(main, match) {
   main.replaceChildren(
-    element('h1', {}, 'This match has no replay'),
-    element('p', {}, 'Its journal is not there any more.'),
+    element('h1', {}, say('replay.gone')),
+    element('p', {}, say('replay.gone.text')),
     standings(match),
-    element('p', {}, element('a', { class: 'button primary', href: '/' }, 'To the lobby')),
+    element('p', {}, element('a', { class: 'button primary', href: '/' }, say('page.to-lobby'))),
   );
 }
 
@@ -306,5 +307,5 @@ function standings({ game, players }) {
       element('span', { class: 'value' }, isGame(game) ? GAMES[game].score(row.score) : String(row.score)),
     ),
   );
-  return element('section', { 'aria-label': 'Result' }, element('h2', {}, winners(players)), element('ol', { class: 'standings' }, ...rows));
+  return element('section', { 'aria-label': say('page.result') }, element('h2', {}, winners(players)), element('ol', { class: 'standings' }, ...rows));
 }

@@ -3,6 +3,7 @@
 import { GAMES } from '../games/index.js';
 import { copyButton, element, renew } from '../lib/dom.js';
 import { person, shortSeat } from '../lib/person.js';
+import { say } from '../lib/text.js';
 import { winners } from './words.js';
 
 /** @typedef {import('../games/types.js').Row} Row */
@@ -15,11 +16,11 @@ export class Result {
     this.shown = '';
     this.heading = element('h2', {});
     this.list = element('ol', { class: 'standings' });
-    this.early = element('p', { class: 'soft', hidden: true }, 'Whoever left before the end is ranked by the rules of the game all the same.');
+    this.early = element('p', { class: 'soft', hidden: true }, say('result.left.note'));
     /** What happened, by whoever knows. */
     this.story = element('div');
     this.actions = element('div', { class: 'row' });
-    this.panel = element('section', { class: 'result', 'aria-label': 'Result', hidden: true }, this.heading, this.list, this.early, this.story, this.actions);
+    this.panel = element('section', { class: 'result', 'aria-label': say('page.result'), hidden: true }, this.heading, this.list, this.early, this.story, this.actions);
   }
 
   hide() {
@@ -38,7 +39,7 @@ export class Result {
     this.shown = facts;
     const mine = rows.find(({ seat }) => seat === own);
     const alone = rows.filter(({ rank }) => rank === 1).length === 1;
-    this.heading.textContent = mine?.rank === 1 && alone && rows.length > 1 ? 'You win' : winners(rows);
+    this.heading.textContent = mine?.rank === 1 && alone && rows.length > 1 ? say('result.you') : winners(rows);
     renew(
       this.list,
       ...rows.map((row) => {
@@ -50,7 +51,7 @@ export class Result {
           element('span', { class: 'rank' }, `${row.rank}.`),
           mark,
           person(row),
-          ...(row.left ? [element('span', { class: 'tag' }, 'left early')] : []),
+          ...(row.left ? [element('span', { class: 'tag' }, say('result.left'))] : []),
           element('span', { class: 'value' }, GAMES[this.game].score(row.score)),
         );
       }),
@@ -59,10 +60,10 @@ export class Result {
     const replay = match ? `/matches/${encodeURIComponent(match)}` : null;
     renew(
       this.actions,
-      ...(again ? [element('button', { type: 'button', class: 'primary', 'data-key': 'again', click: again }, 'Rematch')] : []),
-      ...(replay ? [element('a', { class: 'button', href: replay }, 'Replay')] : []),
-      copyButton(() => shareText(this.game, rows, replay), 'Share'),
-      element('a', { class: 'button', href: '/' }, 'Lobby'),
+      ...(again ? [element('button', { type: 'button', class: 'primary', 'data-key': 'again', click: again }, say('result.rematch'))] : []),
+      ...(replay ? [element('a', { class: 'button', href: replay }, say('page.replay'))] : []),
+      copyButton(() => shareText(this.game, rows, replay), say('result.share')),
+      element('a', { class: 'button', href: '/' }, say('page.lobby')),
     );
     this.panel.hidden = false;
   }

@@ -3,11 +3,12 @@
 import { GAMES, isGame } from '../games/index.js';
 import { ask, errorText, load } from '../lib/api.js';
 import { confirm } from '../lib/confirm.js';
-import { announceLink, copyButton, count, element, title, toggle } from '../lib/dom.js';
+import { announceLink, copyButton, element, title, toggle } from '../lib/dom.js';
 import { CODES, LEFT, Link, socketAddress } from '../lib/link.js';
 import { go } from '../lib/route.js';
 import { keeps, visit } from '../lib/settings.js';
 import { isOn, switchSound } from '../lib/sound.js';
+import { say, sayOr, sentence, told } from '../lib/text.js';
 import { Away } from './away.js';
 import { helpPanel } from './help.js';
 import { askName, name as ownName, proveName, provenKey } from './identity.js';
@@ -46,7 +47,7 @@ export function showRoom(main, id, { watching, next }) {
   let leave = () => {};
   const begin = async () => {
     if (!watching) {
-      main.replaceChildren(element('h1', {}, GAMES[game].title), element('p', {}, 'Taking a seat.'));
+      main.replaceChildren(element('h1', {}, GAMES[game].title), element('p', {}, say('room.entering')));
       if (!(await askName())) return left ? undefined : go(`/rooms/${id}?watch`);
       await proveName();
       // Whoever has a seat comes back to it.
@@ -72,12 +73,21 @@ export function showRoom(main, id, { watching, next }) {
 
 /** @param {HTMLElement} main */
 export function noSuchRoom(main) {
-  title('No such room');
+  title(say('room.missing'));
   main.replaceChildren(
-    element('h1', {}, 'There is no such room'),
-    element('p', {}, 'It may be over: rooms close when everybody has left.'),
-    element('p', {}, element('a', { class: 'button primary', href: '/' }, 'Back to the lobby')),
+    element('h1', {}, say('room.missing.heading')),
+    element('p', {}, say('room.missing.text')),
+    element('p', {}, element('a', { class: 'button primary', href: '/' }, say('room.missing.back'))),
   );
+}
+
+/**
+ * Why the hub has ended a connection, in a sentence.
+ * @param {{ code: number, reason: string }} end
+ */
+function ending({ code, reason }) {
+  const [name] = Object.entries(CODES).find(([, known]) => known === code) ?? [];
+  return sentence(sayOr(`room.end.${name}`, told(reason)));
 }
 
 /**
@@ -174,14 +184,14 @@ function enter(main, id, game, { play: start, story }, { watching, next }) {
   if (!watching) board.prepend(intro.panel);
   const leaveRoom = async () => {
     const stake = over ? null : (play.stake?.() ?? null);
-    if (stake !== null && !(await confirm('Leave this game?', stake, 'Leave'))) return;
+    if (stake !== null && !(await confirm(say('room.leave.sure'), stake, say('room.leave')))) return;
     play.leave?.();
     link.close(LEFT);
     visit.remember(key, null);
     go('/');
   };
   const { title: gameName } = GAMES[game];
-  title(watching ? `Watching ${gameName}` : gameName);
+  title(watching ? say('room.watching', { game: gameName }) : gameName);
   main.replaceChildren(
     element(
       'div',
@@ -193,10 +203,10 @@ function enter(main, id, game, { play: start, story }, { watching, next }) {
         'div',
         { class: 'row tools' },
         ...(play.help && !watching ? [help.button] : []),
-        toggle('♪', switchSound, isOn(), 'Sound'),
+        toggle('♪', switchSound, isOn(), say('room.sound')),
         watching
-          ? element('a', { class: 'button', href: `/rooms/${id}` }, 'Play')
-          : element('button', { type: 'button', click: leaveRoom }, 'Leave'),
+          ? element('a', { class: 'button', href: `/rooms/${id}` }, say('page.play'))
+          : element('button', { type: 'button', click: leaveRoom }, say('room.leave')),
       ),
     ),
     element(
@@ -207,9 +217,9 @@ function enter(main, id, game, { play: start, story }, { watching, next }) {
         'aside',
         { class: 'side' },
         seats.panel,
-        ...(watching || keeps() ? [] : [element('p', { class: 'note' }, 'This browser keeps nothing for this page, so your name and your seat last until you leave or reload it.')]),
-        element('details', {}, element('summary', {}, 'Join from a terminal'), terminal),
-        element('div', { class: 'row' }, copyButton(() => `${location.origin}/rooms/${id}`, 'Copy the link to this room')),
+        ...(watching || keeps() ? [] : [element('p', { class: 'note' }, say('room.forgets'))]),
+        element('details', {}, element('summary', {}, say('room.terminal')), terminal),
+        element('div', { class: 'row' }, copyButton(() => `${location.origin}/rooms/${id}`, say('room.link'))),
       ),
     ),
     live,
@@ -219,18 +229,18 @@ function enter(main, id, game, { play: start, story }, { watching, next }) {
   const update = (room) => {
     if (room.match !== shown?.match || room.port !== shown?.port) {
       const join = command(room);
-      terminal.replaceChildren(...terminalLines(join, 'Command'));
+      terminal.replaceChildren(...terminalLines(join, say('room.terminal.command')));
     }
     shown = room;
     if (next && room.phase === 'lobby') return go(`/rooms/${id}`);
     waits.show(room);
-    what.textContent = room.title;
+    what.textContent = told(room.title);
     phase.textContent = phaseInWords(room);
     // A player who waits for the next game is not counted as a watcher on their own page.
     const mine = !watching && !room.players.some(({ seat }) => seat === own) ? 1 : 0;
     const others = Math.max(0, (room.watchers ?? 0) - mine);
     watchers.hidden = others === 0;
-    watchers.textContent = count(others, 'watcher');
+    watchers.textContent = say('room.watchers', { count: others });
     play.room(room);
     return list();
   };
@@ -244,8 +254,8 @@ function enter(main, id, game, { play: start, story }, { watching, next }) {
       element(
         'div',
         { class: 'row' },
-        element('button', { type: 'button', class: 'primary', click: again }, watching ? 'Watch again' : 'Play again'),
-        element('a', { class: 'button', href: '/' }, 'Lobby'),
+        element('button', { type: 'button', class: 'primary', click: again }, say(watching ? 'room.again.watch' : 'room.again')),
+        element('a', { class: 'button', href: '/' }, say('page.lobby')),
       ),
     );
     // The result says it better, if there is one.
@@ -266,7 +276,7 @@ function enter(main, id, game, { play: start, story }, { watching, next }) {
 
   const seated = () => visit.recall(key) !== null;
   const back = () => {
-    announceLink('Connected', 'open');
+    announceLink(say('link.open'), 'open');
     away.end();
   };
   let returning = false;
@@ -296,7 +306,7 @@ function enter(main, id, game, { play: start, story }, { watching, next }) {
             return play.message(data);
           }
           const { seat, kept, room, own: mine, waiting } = JSON.parse(data);
-          if (waiting) return announceLink('Many come at once. Waiting for a place.');
+          if (waiting) return announceLink(say('link.queue'));
           if (seat) visit.remember(key, seat);
           if (kept) away.kept = kept;
           if (!greeted) {
@@ -316,12 +326,12 @@ function enter(main, id, game, { play: start, story }, { watching, next }) {
               announceLink('');
               away.end();
               if (state.code !== CODES.closed && state.code !== CODES.expired) {
-                return end(`${state.reason[0].toUpperCase()}${state.reason.slice(1)}.`, true);
+                return end(ending(state), true);
               }
               // A seat that nobody has joined with is not kept, and nothing is lost with it.
               if (state.code === CODES.expired && visit.recall(`own ${id}`) === null) return again();
               // What the hub has said last of a room that it closes.
-              if (shown?.closing) return end(`This room is closed: ${shown.closing}.`, true);
+              if (shown?.closing) return end(say('room.end.closing', { why: told(shown.closing) }), true);
               // A match of nuggets ends with the connections of it. Whoever looks on is carried to the next one.
               if ((await inquire().catch(() => watching)) && watching && state.code === CODES.closed) {
                 if (left) return undefined;
@@ -331,10 +341,10 @@ function enter(main, id, game, { play: start, story }, { watching, next }) {
                   return undefined;
                 }
               }
-              if (state.code === CODES.closed) return end('The game is over.');
-              if (!heardOf) return end('The game has ended, or you were away for too long: your seat was given up.');
-              if (shown?.match !== heardOf || shown?.phase === 'over') return end('The game ended while you were away.');
-              return end('You were away for too long, and your seat was given up.');
+              if (state.code === CODES.closed) return end(say('room.end.over'));
+              if (!heardOf) return end(say('room.end.either'));
+              if (shown?.match !== heardOf || shown?.phase === 'over') return end(say('room.end.missed'));
+              return end(say('room.end.lost'));
             case 'waiting':
               away.lose(true, seated());
               if (state.refused && !(await inquire().catch(() => true))) {
@@ -343,7 +353,7 @@ function enter(main, id, game, { play: start, story }, { watching, next }) {
                 link.close();
                 announceLink('');
                 away.end();
-                if (everOpen) end('This room is closed.');
+                if (everOpen) end(say('room.end.closed'));
                 else noSuchRoom(main);
               }
               return undefined;

@@ -4,12 +4,13 @@ import { GAMES } from '../games/index.js';
 import { ask, errorText } from '../lib/api.js';
 import { element, renew } from '../lib/dom.js';
 import { person, shortSeat } from '../lib/person.js';
+import { say } from '../lib/text.js';
 import { isAlone } from './words.js';
 
 /** @typedef {import('../games/types.js').Room} Room */
 /** @typedef {import('../games/types.js').Seat} Seat */
 
-const LEVELS = ['easy', 'normal', 'hard'];
+const LEVELS = /** @type {const} */ (['easy', 'normal', 'hard']);
 
 /** The list of players of a room. */
 export class Seats {
@@ -25,9 +26,9 @@ export class Seats {
     this.list = element('ol', { class: 'players' });
     this.free = element('p', { class: 'soft' });
     this.problem = element('p', { class: 'error', role: 'alert' });
-    const level = element('select', { id: 'bot-level', 'aria-label': 'How well the bot plays' }, ...LEVELS.map((one) => element('option', { value: one }, one)));
+    const level = element('select', { id: 'bot-level', 'aria-label': say('seats.level') }, ...LEVELS.map((one) => element('option', { value: one }, say(`seats.level.${one}`))));
     level.value = 'normal';
-    const add = element('button', { type: 'button' }, 'Add a bot');
+    const add = element('button', { type: 'button' }, say('seats.bot'));
     add.addEventListener('click', async () => {
       this.problem.textContent = '';
       add.disabled = true;
@@ -39,7 +40,7 @@ export class Seats {
       add.disabled = false;
     });
     this.bots = element('div', { class: 'row bots' }, add, level);
-    this.panel = element('section', { 'aria-label': 'Players' }, element('h2', {}, 'Players'), this.list, this.free, this.bots, this.problem);
+    this.panel = element('section', { 'aria-label': say('page.players') }, element('h2', {}, say('page.players')), this.list, this.free, this.bots, this.problem);
   }
 
   /**
@@ -54,14 +55,14 @@ export class Seats {
         const { colour, value } = this.describe(player.seat);
         const mark = element('span', { class: 'mark' }, shortSeat(player.seat));
         mark.style.setProperty('--mark', colour ?? 'var(--line)');
-        const you = player.seat === own ? [element('span', { class: 'you' }, 'you')] : [];
-        const leads = leaders.has(player.seat) ? [element('span', { class: 'tag' }, 'leads')] : [];
+        const you = player.seat === own ? [element('span', { class: 'you' }, say('seats.you'))] : [];
+        const leads = leaders.has(player.seat) ? [element('span', { class: 'tag' }, say('seats.leads'))] : [];
         return element('li', { class: player.seat === own ? 'own' : '' }, mark, person(player), ...you, ...leads, element('span', { class: 'value' }, value));
       }),
     );
     const free = Math.max(0, room.seats - room.taken);
     this.free.hidden = isAlone(room);
-    this.free.textContent = free === 0 ? 'All seats are taken.' : free === 1 ? 'One seat is free.' : `${free} seats are free.`;
+    this.free.textContent = free === 0 ? say('seats.taken') : say('seats.free', { count: free });
     this.bots.hidden = free === 0 || !GAMES[room.game].bots;
   }
 }

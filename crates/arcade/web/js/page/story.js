@@ -2,6 +2,7 @@
 
 import { ask } from '../lib/api.js';
 import { element } from '../lib/dom.js';
+import { number, say } from '../lib/text.js';
 
 /** @typedef {import('../games/types.js').Story} Story */
 
@@ -64,7 +65,8 @@ export class AfterMatch {
     const history = /** @type {[string, number][]} */ (games[this.game]?.history ?? []);
     const before = history[history.length - 2]?.[1];
     const change = before === undefined ? null : own.rating - before;
-    this.rating.textContent = `Your rating is ${own.rating}${change === null ? '' : ` (${change >= 0 ? '+' : '−'}${Math.abs(change)})`}.`;
+    const { rating } = own;
+    this.rating.textContent = change === null ? say('result.rating', { rating }) : say('result.rating.change', { rating, change: (change >= 0 ? '+' : '−') + number(Math.abs(change)) });
     this.rating.hidden = false;
   }
 }

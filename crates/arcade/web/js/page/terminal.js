@@ -1,6 +1,7 @@
 // How one joins a room from a terminal.
 
 import { copyButton, element } from '../lib/dom.js';
+import { say } from '../lib/text.js';
 import { fromSource } from './words.js';
 
 /**
@@ -13,6 +14,6 @@ export function terminalLines(join, label) {
   return [
     element('code', { class: 'command', tabindex: '0', 'aria-label': label }, join),
     copyButton(() => join),
-    ...(built === null ? [] : [element('p', { class: 'note' }, 'From the sources: ', element('code', {}, built))]),
+    ...(built === null ? [] : [element('p', { class: 'note' }, `${say('room.terminal.sources')} `, element('code', {}, built))]),
   ];
 }

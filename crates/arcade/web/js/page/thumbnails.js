@@ -2,6 +2,7 @@
 
 import { GAMES } from '../games/index.js';
 import { Surface } from '../lib/canvas.js';
+import { say } from '../lib/text.js';
 
 /** @typedef {import('../games/types.js').Room} Room */
 
@@ -26,7 +27,7 @@ class Thumbnail {
     this.parts = null;
     const { title, picture } = GAMES[room.game];
     this.picture = picture();
-    this.surface = new Surface(place, `${title} as it is now`, (context, width) => {
+    this.surface = new Surface(place, say('lobby.picture', { game: title }), (context, width) => {
       this.surface.setHeight(Math.round(width * ASPECT));
       this.picture.draw(context, width, this.surface.height, this.parts);
     });

@@ -2,6 +2,7 @@
 
 import { ask, errorText } from '../lib/api.js';
 import { element } from '../lib/dom.js';
+import { say } from '../lib/text.js';
 
 /** @typedef {import('../games/types.js').Room} Room */
 
@@ -38,7 +39,7 @@ export class Waiting {
   /** @param {Room} room */
   show(room) {
     // Where a countdown follows, bots alone do not begin the match.
-    this.button.textContent = room.options?.['countdown'] === undefined ? 'Start now' : 'Bring them now';
+    this.button.textContent = room.options?.['countdown'] === undefined ? say('waits.start') : say('waits.bring');
     if (typeof room.bots_in !== 'number' || room.phase === 'over') this.stop();
     else if (this.due === null) {
       this.due = performance.now() + room.bots_in * 1000;
@@ -52,8 +53,8 @@ export class Waiting {
     this.button.hidden = due === null;
     if (due !== null) {
       const seconds = Math.max(0, Math.ceil((due - performance.now()) / 1000));
-      this.text.textContent = `If nobody else joins, bots come in ${seconds} s.`;
-    } else if (this.next) this.text.textContent = 'You play in the next match. It begins when this one is over.';
+      this.text.textContent = say('waits.bots', { seconds });
+    } else if (this.next) this.text.textContent = say('waits.next');
     this.panel.hidden = due === null && !this.next;
   }
 
@@ -71,16 +72,16 @@ export class Waiting {
  */
 export const askLate = (main, game) =>
   new Promise((resolve) => {
-    const next = element('button', { type: 'button', class: 'primary', click: () => resolve('next') }, 'Play the next match');
+    const next = element('button', { type: 'button', class: 'primary', click: () => resolve('next') }, say('late.next'));
     main.replaceChildren(
       element('h1', {}, game),
-      element('p', {}, 'This match is so far on that you can hardly win it.'),
+      element('p', {}, say('late.text')),
       element(
         'div',
         { class: 'row' },
         next,
-        element('button', { type: 'button', click: () => resolve('now') }, 'Play on in this one'),
-        element('a', { class: 'button', href: '/' }, 'Lobby'),
+        element('button', { type: 'button', click: () => resolve('now') }, say('late.now')),
+        element('a', { class: 'button', href: '/' }, say('page.lobby')),
       ),
     );
     next.focus();

@@ -1,6 +1,7 @@
 // Rooms and results in words.
 
 import { GAMES } from '../games/index.js';
+import { list, say } from '../lib/text.js';
 
 /** @typedef {import('../games/types.js').Room} Room */
 
@@ -13,15 +14,15 @@ export const isAlone = (room) => GAMES[room.game].isAlone(room);
 /** @param {Room} room */
 export function phaseInWords(room) {
   const { phase, taken, seats } = room;
-  if (isAlone(room)) return taken === 0 ? 'Nobody plays yet' : taken === 1 ? 'One plays' : `${taken} play`;
+  if (isAlone(room)) return taken === 0 ? say('room.alone.nobody') : say('room.alone', { count: taken });
   switch (phase) {
     case 'lobby':
-      if (taken >= seats) return room.result ? 'The game is over' : 'Everybody is here';
-      return taken === 0 ? 'Waiting for players' : `Waiting for players, ${taken} of ${seats} are there`;
+      if (taken >= seats) return say(room.result ? 'room.phase.over' : 'room.phase.ready');
+      return taken === 0 ? say('room.phase.empty') : say('room.phase.waiting', { taken, seats });
     case 'playing':
-      return 'A game is on';
+      return say('room.phase.playing');
     default:
-      return 'Over';
+      return say('room.phase.closed');
   }
 }
 
@@ -46,8 +47,7 @@ export const fromSource = (command) => (command.startsWith('nc ') ? null : comma
  */
 export function winners(rows) {
   const first = rows.filter(({ rank }) => rank === 1).map(({ name }) => name);
-  if (first.length === 0) return 'The game is over';
-  if (first.length === 1) return `${first[0]} wins`;
-  if (first.length > 3) return `${first.length} players share the first place`;
-  return `${first.slice(0, -1).join(', ')} and ${first[first.length - 1]} share the first place`;
+  if (first.length === 0) return say('room.phase.over');
+  if (first.length === 1) return say('result.one', { name: first[0] });
+  return first.length > 3 ? say('result.many', { count: first.length }) : say('result.some', { names: list(first) });
 }

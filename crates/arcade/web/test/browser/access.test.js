@@ -1,32 +1,13 @@
 // Every page is checked by axe, light and dark.
 
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { test } from 'node:test';
 
+import { findings } from './support/axe.js';
 import { Person } from './support/browser.js';
 import { answer } from './support/fixtures.js';
 import { browser, hub } from './support/site.js';
 import * as native from './support/native.js';
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
-/**
- * What axe finds on the page as it is.
- * @param {Person} person
- * @returns {Promise<string[]>}
- */
-async function findings({ page }) {
-  await page.evaluate(AXE);
-  return page.evaluate(async () => {
-    // @ts-expect-error axe has just been put there.
-    const { violations } = await globalThis.axe.run({ resultTypes: ['violations'] });
-    return violations.flatMap((/** @type {any} */ { id, nodes }) =>
-      nodes.map((/** @type {any} */ { html, failureSummary }) => `${id}: ${html.slice(0, 160)}\n${failureSummary}`),
-    );
-  });
-}
 
 for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
   test(`axe finds nothing, ${colorScheme}`, { timeout: 180_000 }, async () => {

@@ -1,5 +1,6 @@
 // What to do with a hand of blackjack: by the best table, or by one that was learned here.
 
+import { number, say } from '../../lib/text.js';
 import { value } from './fold.js';
 import { states } from './learner.js';
 
@@ -69,12 +70,12 @@ export function costliest(decisions, adviser) {
     const cost = action === 'hit' ? told.stand - told.hit : told.hit - told.stand;
     if (cost <= worst.cost) continue;
     const { total, soft } = value(hand);
-    const did = action === 'hit' ? 'hit' : 'stood';
-    worst = { cost, text: `Your costliest decision: you ${did} on ${soft ? 'soft ' : ''}${total} against ${inWords(upcard)}, which loses ${cost.toFixed(2)} of a stake on average.` };
+    const held = soft ? say('blackjack.soft', { points: total }) : number(total);
+    worst = { cost, text: say(`blackjack.costliest.${action}`, { hand: held, card: inWords(upcard), cost: number(cost, 2) }) };
   }
   if (worst.text) return [worst.text];
-  return decisions.length > 0 ? ['Every decision of yours was the best one.'] : [];
+  return decisions.length > 0 ? [say('blackjack.costliest.none')] : [];
 }
 
 /** @param {Card} upcard */
-const inWords = ({ rank }) => (rank === 1 ? 'an ace' : rank === 8 ? 'an 8' : `a ${Math.min(rank, 10)}`);
+const inWords = ({ rank }) => (rank === 1 ? say('blackjack.upcard.ace') : rank === 8 ? say('blackjack.upcard.eight') : say('blackjack.upcard', { points: Math.min(rank, 10) }));

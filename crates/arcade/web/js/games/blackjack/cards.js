@@ -1,6 +1,7 @@
 // Cards as elements.
 
 import { element } from '../../lib/dom.js';
+import { number, say } from '../../lib/text.js';
 import { SIGNS, isRed, shortRank } from './board.js';
 import { value } from './fold.js';
 import { RANKS } from './protocol.js';
@@ -9,11 +10,11 @@ import { RANKS } from './protocol.js';
 
 /** @param {Card | null} card Null for a card that lies face down. */
 export function cardElement(card) {
-  if (!card) return element('span', { class: 'card back', role: 'img', 'aria-label': 'a card face down' });
+  if (!card) return element('span', { class: 'card back', role: 'img', 'aria-label': say('blackjack.card.back') });
   const sign = SIGNS[card.suit];
   return element(
     'span',
-    { class: isRed(card) ? 'card red' : 'card', role: 'img', 'aria-label': `${RANKS[card.rank - 1]} of ${card.suit}` },
+    { class: isRed(card) ? 'card red' : 'card', role: 'img', 'aria-label': say('blackjack.card', { rank: say(`blackjack.rank.${RANKS[card.rank - 1]}`), suit: say(`blackjack.suit.${card.suit}`) }) },
     element('span', { class: 'corner' }, shortRank(card), element('br'), sign),
     element('span', { class: 'pip' }, sign),
   );
@@ -34,5 +35,5 @@ export function handElement(hand, known = hand.length) {
 export function total(hand) {
   if (hand.length === 0) return '';
   const { total: points, soft } = value(hand);
-  return `${soft ? 'soft ' : ''}${points}`;
+  return soft ? say('blackjack.soft', { points }) : number(points);
 }

@@ -1,14 +1,14 @@
 // Blackjack: what the rest of the page knows of it.
 
-import { count } from '../../lib/dom.js';
+import { say } from '../../lib/text.js';
 import { picture } from './picture.js';
 
 /** @type {import('../types.js').Game} */
 export const blackjack = {
   name: 'blackjack',
-  title: 'Blackjack',
-  line: 'Hit or stand against the dealer.',
-  score: (score) => `${count(score, 'round')} won`,
+  title: say('game.blackjack'),
+  line: say('game.blackjack.line'),
+  score: (score) => say('score.blackjack', { count: score }),
   command: ({ bare, port }) => `player yourname ${bare} ${port} --human`,
   bots: true,
   isAlone: () => false,

@@ -1,9 +1,10 @@
 // "Watch it learn": the chart of hit and stand that fills in, its worth beside the optimum, and what can be changed.
 
 import { make } from '../../lib/curve.js';
-import { announceLink, announceLive, count, element, renew, title } from '../../lib/dom.js';
+import { announceLink, announceLive, element, renew, title } from '../../lib/dom.js';
 import { Link, socketAddress } from '../../lib/link.js';
 import { remember } from '../../lib/settings.js';
+import { number, say, sentence, told as hubSays } from '../../lib/text.js';
 import { cellInWords, scale, signed, states, upcardName } from './learner.js';
 
 /** @typedef {import('./learner.js').Report} Report */
@@ -13,17 +14,14 @@ import { cellInWords, scale, signed, states, upcardName } from './learner.js';
 const [LEFT, BELOW, EDGE] = [64, 28, 16];
 /** Rounds a second; none is as fast as can be. */
 const PACES = /** @type {[string, string][]} */ ([
-  ['1', 'one a second'],
-  ['5', '5 a second'],
-  ['25', '25 a second'],
-  ['200', '200 a second'],
-  ['5000', '5,000 a second'],
-  ['', 'full speed'],
+  ['1', say('learn.pace.1')],
+  ...[5, 25, 200, 5000].map((rounds) => [String(rounds), say('learn.pace', { count: rounds })]),
+  ['', say('learn.pace.full')],
 ]);
 const EXPLORATIONS = /** @type {[string, string][]} */ ([
-  ['confident', 'until it is confident'],
-  ['epsilon', 'now and then'],
-  ['random', 'always at random'],
+  ['confident', say('learn.explore.confident')],
+  ['epsilon', say('learn.explore.epsilon')],
+  ['random', say('learn.explore.random')],
 ]);
 const CHANCES = /** @type {[string, string][]} */ ([
   ['0.02', '2 %'],
@@ -36,7 +34,7 @@ const CHANCES = /** @type {[string, string][]} */ ([
  * @param {HTMLElement} main
  */
 export function showPage(main) {
-  title('Watch it learn');
+  title(say('learn.title'));
   main.dataset.page = 'learn';
   main.dataset.game = 'blackjack';
   /** @type {Report | null} */
@@ -50,34 +48,34 @@ export function showPage(main) {
   resized.observe(picture);
   const live = element('p', { class: 'hidden', 'aria-live': 'polite' });
   const problem = element('p', { class: 'error', role: 'alert' });
-  const begin = element('button', { type: 'button', class: 'primary large', click: () => start() }, 'Start');
-  const pause = element('button', { type: 'button', disabled: true, click: () => say({ do: report?.running ? 'pause' : 'resume' }) }, 'Pause');
-  const keep = element('button', { type: 'button', disabled: true }, 'Use at the blackjack table');
-  const pace = select('pace', 'Speed', PACES, '5');
-  const explore = select('explore', 'Explores', EXPLORATIONS, 'confident');
-  const chance = select('chance', 'How often', CHANCES, '0.1');
-  const space = select('space', 'Looks at', [['soft', 'total, soft, upcard'], ['coarse', 'total, upcard']], 'soft');
+  const begin = element('button', { type: 'button', class: 'primary large', click: () => start() }, say('learn.start'));
+  const pause = element('button', { type: 'button', disabled: true, click: () => tell({ do: report?.running ? 'pause' : 'resume' }) }, say('learn.pause'));
+  const keep = element('button', { type: 'button', disabled: true }, say('learn.keep'));
+  const pace = select('pace', say('page.speed'), PACES, '5');
+  const explore = select('explore', say('learn.explore'), EXPLORATIONS, 'confident');
+  const chance = select('chance', say('learn.chance'), CHANCES, '0.1');
+  const space = select('space', say('learn.space'), [['soft', say('learn.space.soft')], ['coarse', say('learn.space.coarse')]], 'soft');
   const seed = element('input', { id: 'seed', type: 'number', min: '0', max: '4294967295', step: '1', value: String(Math.floor(Math.random() * 1000)), inputmode: 'numeric' });
   chance.label.hidden = true;
   explore.select.addEventListener('change', () => {
     chance.label.hidden = explore.select.value !== 'epsilon';
   });
-  pace.select.addEventListener('change', () => sayPace());
+  pace.select.addEventListener('change', () => tellPace());
   keep.addEventListener('click', () => {
     if (!report) return;
     remember('learned table', JSON.stringify({ space: report.space, cells: report.cells.toLowerCase(), rounds: report.rounds }));
-    keep.textContent = 'Kept: switch Advice on at a table';
+    keep.textContent = say('learn.kept');
   });
   main.replaceChildren(
-    element('h1', {}, 'Watch it learn'),
-    element('p', { class: 'soft' }, 'A learner plays blackjack against the dealer and knows nothing but who won. The chart shows what it would do with each hand; the curve shows what that is worth, beside the best that can be.'),
+    element('h1', {}, say('learn.title')),
+    element('p', { class: 'soft' }, say('learn.text')),
     problem,
     element(
       'div',
       { class: 'learn' },
-      element('section', { class: 'panel', 'aria-label': 'Controls' }, element('div', { class: 'row' }, begin, pause), element('div', { class: 'fields' }, pace.label, explore.label, chance.label, space.label, element('label', { for: 'seed' }, 'Seed', seed)), facts, element('div', { class: 'row' }, keep)),
-      element('section', { class: 'panel', 'aria-label': 'What it is worth' }, element('h2', {}, 'Worth of a round'), picture),
-      element('section', { class: 'panel chart', 'aria-label': 'Hit or stand' }, element('h2', {}, 'Hit or stand'), element('p', { class: 'note' }, 'H hits, S stands; pale while only one of the two was tried. A dot marks what the best table does otherwise.'), chart.element),
+      element('section', { class: 'panel', 'aria-label': say('learn.controls') }, element('div', { class: 'row' }, begin, pause), element('div', { class: 'fields' }, pace.label, explore.label, chance.label, space.label, element('label', { for: 'seed' }, say('learn.seed'), seed)), facts, element('div', { class: 'row' }, keep)),
+      element('section', { class: 'panel', 'aria-label': say('learn.worth') }, element('h2', {}, say('learn.worth.heading')), picture),
+      element('section', { class: 'panel chart', 'aria-label': say('learn.chart') }, element('h2', {}, say('learn.chart')), element('p', { class: 'note' }, say('learn.chart.note')), chart.element),
     ),
     live,
   );
@@ -87,7 +85,7 @@ export function showPage(main) {
       if (typeof data !== 'string') return;
       const told = JSON.parse(data);
       if (told.error) {
-        problem.textContent = told.error;
+        problem.textContent = sentence(hubSays(told.error));
         return;
       }
       problem.textContent = '';
@@ -96,39 +94,39 @@ export function showPage(main) {
       show(report, before);
     },
     state: (state) => {
-      if (state.kind === 'waiting') announceLink('The connection is lost, and what was learned with it. Trying again.', 'lost');
+      if (state.kind === 'waiting') announceLink(say('learn.lost'), 'lost');
       else announceLive(state);
     },
   });
-  const say = (/** @type {object} */ wish) => link.send(JSON.stringify(wish));
-  const sayPace = () => say({ do: 'pace', rounds: pace.select.value === '' ? null : Number(pace.select.value) });
+  const tell = (/** @type {object} */ wish) => link.send(JSON.stringify(wish));
+  const tellPace = () => tell({ do: 'pace', rounds: pace.select.value === '' ? null : Number(pace.select.value) });
   const start = () => {
-    keep.textContent = 'Use at the blackjack table';
-    sayPace();
-    say({ do: 'start', explore: explore.select.value, chance: Number(chance.select.value), space: space.select.value, seed: Math.max(0, Math.floor(Number(seed.value) || 0)) });
+    keep.textContent = say('learn.keep');
+    tellPace();
+    tell({ do: 'start', explore: explore.select.value, chance: Number(chance.select.value), space: space.select.value, seed: Math.max(0, Math.floor(Number(seed.value) || 0)) });
   };
 
   /** @param {Report} now @param {Report | null} before */
   const show = (now, before) => {
-    begin.textContent = now.rounds > 0 ? 'Restart' : 'Start';
-    pause.textContent = now.running ? 'Pause' : 'Resume';
+    begin.textContent = say(now.rounds > 0 ? 'learn.restart' : 'learn.start');
+    pause.textContent = say(now.running ? 'learn.pause' : 'learn.resume');
     pause.disabled = now.rounds === 0 && !now.running;
     keep.disabled = now.rounds === 0;
     chart.show(now);
     const shown = [
-      ['Rounds', now.rounds.toLocaleString('en')],
-      ['Speed', now.running ? `${now.speed.toLocaleString('en')} a second` : 'paused'],
-      ['Worth now', signed(now.value, 4)],
-      ['The best', signed(now.optimum, 4)],
-      ['Still to gain', (now.optimum - now.value).toFixed(4)],
-      ['Differs from the best in', count(now.differs, 'hand')],
+      [say('learn.rounds'), number(now.rounds)],
+      [say('page.speed'), now.running ? say('learn.pace', { count: now.speed }) : say('learn.paused')],
+      [say('learn.now'), signed(now.value, 4)],
+      [say('learn.best'), signed(now.optimum, 4)],
+      [say('learn.gain'), number(now.optimum - now.value, 4)],
+      [say('learn.differs'), say('learn.hands', { count: now.differs })],
     ];
     renew(facts, ...shown.map(([name, value]) => element('div', {}, element('dt', {}, name), element('dd', {}, value))));
     drawWorth(picture, now);
     // Spoken rarely: at each tenfold number of rounds.
     const tens = (/** @type {number} */ rounds) => Math.floor(Math.log10(rounds + 1));
     if (before && tens(now.rounds) > tens(before.rounds)) {
-      live.textContent = `${now.rounds} rounds: worth ${signed(now.value, 3)}, the best is ${signed(now.optimum, 3)}, ${count(now.differs, 'hand')} differ.`;
+      live.textContent = say('learn.spoken', { rounds: now.rounds, worth: signed(now.value, 3), best: signed(now.optimum, 3), count: now.differs });
     }
   };
 
@@ -136,10 +134,10 @@ export function showPage(main) {
   const seen = () => {
     if (document.hidden) {
       resumes = report?.running ?? false;
-      if (resumes) say({ do: 'pause' });
+      if (resumes) tell({ do: 'pause' });
     } else if (resumes) {
       resumes = false;
-      say({ do: 'resume' });
+      tell({ do: 'resume' });
     }
   };
   document.addEventListener('visibilitychange', seen);
@@ -147,7 +145,7 @@ export function showPage(main) {
     document.removeEventListener('visibilitychange', seen);
     resized.disconnect();
     link.close();
-      delete main.dataset.game;
+    delete main.dataset.game;
   };
 }
 
@@ -184,7 +182,7 @@ class Chart {
       .map((soft) => {
         const totals = [...new Set(all.filter((state) => state.soft === soft).map(({ total }) => total))].reverse();
         if (totals.length === 0) return null;
-        const head = element('tr', {}, element('th', { scope: 'col' }, 'Total'), ...Array.from({ length: 10 }, (_, at) => element('th', { scope: 'col' }, upcardName(at + 2))));
+        const head = element('tr', {}, element('th', { scope: 'col' }, say('learn.total')), ...Array.from({ length: 10 }, (_, at) => element('th', { scope: 'col' }, upcardName(at + 2))));
         const rows = totals.map((total) =>
           element(
             'tr',
@@ -193,8 +191,8 @@ class Chart {
             ...all.flatMap((state, at) => (state.total === total && state.soft === soft ? [this.cells[at]] : [])),
           ),
         );
-        const name = space === 'coarse' ? 'All hands' : soft ? 'Soft hands: an ace counts 11' : 'Hard hands';
-        return element('table', {}, element('caption', {}, `${name}, against the dealer's card`), element('thead', {}, head), element('tbody', {}, ...rows));
+        const name = say(space === 'coarse' ? 'learn.all' : soft ? 'learn.soft' : 'learn.hard');
+        return element('table', {}, element('caption', {}, name), element('thead', {}, head), element('tbody', {}, ...rows));
       })
       .filter((table) => table !== null);
     this.element.replaceChildren(...tables);
@@ -244,7 +242,7 @@ function drawWorth(picture, { curve, optimum, value, rounds }) {
     make('text', { x: LEFT - 8, y: up(optimum) + 5, 'text-anchor': 'end', class: 'best' }, signed(optimum, 3)),
     make('polyline', { points: points.join(' '), class: 'value' }),
     make('circle', { cx: across(rounds), cy: up(value), r: 5, class: 'now' }),
-    make('text', { x: LEFT - 12, y: height - 8, 'text-anchor': 'end' }, 'rounds'),
+    make('text', { x: LEFT - 12, y: height - 8, 'text-anchor': 'end' }, say('learn.axis')),
   );
-  picture.setAttribute('aria-label', `After ${rounds} rounds a round is worth ${signed(value, 4)}; the best is ${signed(optimum, 4)}`);
+  picture.setAttribute('aria-label', say('learn.curve', { rounds, worth: signed(value, 4), best: signed(optimum, 4) }));
 }

@@ -1,5 +1,7 @@
 // What the hub tells of a learner, for the page.
 
+import { number, say } from '../../lib/text.js';
+
 /**
  * @typedef {'coarse' | 'soft'} Space
  * @typedef {{ space: Space, running: boolean, rounds: number, mean: number, speed: number, pace: number | null, value: number, optimum: number,
@@ -33,15 +35,15 @@ export const upcardName = (upcard) => (upcard === 11 ? 'A' : String(upcard));
  * @param {[number | null, number | null, number]} means
  */
 export function cellInWords(cell, best, [hit, stand, visits]) {
-  if (cell === '.') return 'not met yet';
+  if (cell === '.') return say('learn.cell.unmet');
   const does = cell.toLowerCase() === 'h' ? 'hits' : 'stands';
-  const worth = (/** @type {number | null} */ mean) => (mean === null ? 'not tried' : signed(mean, 3));
-  const differs = cell.toLowerCase() === best ? '' : '; the best table does not';
-  return `${does}${differs}. Hit ${worth(hit)}, stand ${worth(stand)}, met ${visits.toLocaleString('en')} times`;
+  const worth = (/** @type {number | null} */ mean) => (mean === null ? say('learn.cell.untried') : signed(mean, 3));
+  const values = { hit: worth(hit), stand: worth(stand), visits };
+  return cell.toLowerCase() === best ? say(`learn.cell.${does}`, values) : say(`learn.cell.${does}.differs`, values);
 }
 
 /** @param {number} value @param {number} digits */
-export const signed = (value, digits) => `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(digits)}`;
+export const signed = (value, digits) => `${value < 0 ? '−' : '+'}${number(Math.abs(value), digits)}`;
 
 /**
  * Places of the curve on a logarithmic scale of rounds, from 0 to 1 each.

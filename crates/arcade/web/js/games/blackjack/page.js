@@ -2,10 +2,11 @@
 
 import { ask, errorText } from '../../lib/api.js';
 import { curve } from '../../lib/curve.js';
-import { count, element, listenToKeys, toggle } from '../../lib/dom.js';
+import { element, listenToKeys, toggle } from '../../lib/dom.js';
 import { highest } from '../../lib/leaders.js';
 import { isStill, recall } from '../../lib/settings.js';
 import { sound } from '../../lib/sound.js';
+import { say, sayOr } from '../../lib/text.js';
 import { byBest, byLearned, costliest } from './advice.js';
 import { handElement, total } from './cards.js';
 import { fold, goOn, past } from './fold.js';
@@ -17,15 +18,13 @@ import { parse } from './view.js';
 /** The best table never changes. @type {Promise<import('./advice.js').Adviser> | null} */
 let best = null;
 
-const VERDICTS = { win: 'You win', push: 'A draw', loss: 'The dealer wins', bust: 'Bust' };
-
 /** @type {import('../types.js').Help} */
 const HELP = [
-  ['h', 'hit: another card'],
-  ['s', 'stand: no more cards'],
-  ['Enter', 'the next round, once you have seen how this one ended'],
-  ['tap', 'the buttons below the table'],
-  ['?', 'these keys'],
+  ['h', say('blackjack.help.hit')],
+  ['s', say('blackjack.help.stand')],
+  ['Enter', say('blackjack.help.next')],
+  ['tap', say('blackjack.help.tap')],
+  ['?', say('help.these')],
 ];
 
 /**
@@ -51,7 +50,7 @@ export function play({ board, below, controls, more, live, watching, playable, n
   board.append(felt);
   const line = element('p', { class: 'status', role: 'status' });
   const tally = element('p', { class: 'soft' });
-  const clock = element('progress', { 'aria-label': 'Time for your answer', max: String(SECONDS), hidden: true });
+  const clock = element('progress', { 'aria-label': say('blackjack.clock'), max: String(SECONDS), hidden: true });
   const worth = element('p', { class: 'worths', role: 'status', hidden: true });
   const bankroll = element('div', { class: 'bankroll' });
   below.append(element('div', { class: 'line' }, line), clock, worth, tally);
@@ -64,12 +63,12 @@ export function play({ board, below, controls, more, live, watching, playable, n
     send(answer);
     show();
   };
-  const next = element('button', { type: 'button', class: 'primary large', hidden: true, click: () => pace.goOn() }, 'Next round ', element('kbd', {}, 'Enter'));
-  const hit = element('button', { type: 'button', class: 'primary large', click: () => decide(HIT) }, 'Hit ', element('kbd', {}, 'h'));
-  const stand = element('button', { type: 'button', class: 'primary large', click: () => decide(STAND) }, 'Stand ', element('kbd', {}, 's'));
+  const next = element('button', { type: 'button', class: 'primary large', hidden: true, click: () => pace.goOn() }, `${say('blackjack.next')} `, element('kbd', {}, 'Enter'));
+  const hit = element('button', { type: 'button', class: 'primary large', click: () => decide(HIT) }, `${say('blackjack.hit')} `, element('kbd', {}, 'h'));
+  const stand = element('button', { type: 'button', class: 'primary large', click: () => decide(STAND) }, `${say('blackjack.stand')} `, element('kbd', {}, 's'));
   const learned = byLearned(recall('learned table'));
-  const source = element('select', { 'aria-label': 'Whose advice' }, element('option', { value: 'best' }, 'of the best table'));
-  if (learned) source.append(element('option', { value: 'learned' }, `of the table learned in ${learned.rounds.toLocaleString('en')} rounds`));
+  const source = element('select', { 'aria-label': say('blackjack.advice.whose') }, element('option', { value: 'best' }, say('blackjack.advice.best')));
+  if (learned) source.append(element('option', { value: 'learned' }, say('blackjack.advice.learned', { rounds: learned.rounds })));
   let advises = false;
   const choose = async () => {
     problem = '';
@@ -89,7 +88,7 @@ export function play({ board, below, controls, more, live, watching, playable, n
     source.hidden = !advises || !learned;
     show();
   };
-  const advice = toggle('Advice', (on) => {
+  const advice = toggle(say('blackjack.advice'), (on) => {
     advises = on;
     choose();
   });
@@ -114,31 +113,36 @@ export function play({ board, below, controls, more, live, watching, playable, n
     const { win, push, loss, bust } = state.counts;
     const dealer = state.verdict ? revealed() : null;
     const said = state.verdict
-      ? `${VERDICTS[state.verdict]}.${dealer ? ` You have ${total(state.hand)}, the dealer ${total(dealer)}.` : ''}${state.over ? ' The table is over.' : ''}`
+      ? [
+          `${say(`blackjack.${state.verdict}`)}.`,
+          ...(dealer ? [say('blackjack.totals', { own: total(state.hand), dealer: total(dealer) })] : []),
+          ...(state.over ? [say('blackjack.over')] : []),
+        ].join(' ')
       : state.over
-        ? 'The table is over.'
+        ? say('blackjack.over')
         : state.asked
-          ? 'Hit or stand?'
+          ? say('blackjack.ask')
           : state.hand.length === 0
             ? waits()
-            : 'The others play.';
+            : say('blackjack.others');
     line.textContent = said;
     showAdvice();
-    if (state.bankroll.length > 2) bankroll.replaceChildren(curve(state.bankroll, 'Bankroll'));
+    if (state.bankroll.length > 2) bankroll.replaceChildren(curve(state.bankroll, say('blackjack.bankroll')));
     const [played, rounds] = [win + push + loss + bust, room?.options?.['rounds']];
-    tally.textContent = `${typeof rounds === 'number' ? `${played} of ${rounds} rounds. ` : ''}Won ${win}, drawn ${push}, lost ${loss + bust}. Bankroll ${state.bankroll[state.bankroll.length - 1]}.`;
+    const all = say('blackjack.tally', { won: win, drawn: push, lost: loss + bust, bankroll: state.bankroll[state.bankroll.length - 1] });
+    tally.textContent = typeof rounds === 'number' ? `${say('blackjack.tally.rounds', { played, rounds })} ${all}` : all;
     // The dealer tells nobody of the hands of others.
     const neighbours = others().map((other) =>
-      element('div', { class: 'place', role: 'group', 'aria-label': other }, element('h2', {}, other), element('p', { class: 'soft' }, 'plays too')),
+      element('div', { class: 'place', role: 'group', 'aria-label': other }, element('h2', {}, other), element('p', { class: 'soft' }, say('blackjack.plays'))),
     );
     const middle = Math.ceil(neighbours.length / 2);
     felt.replaceChildren(
       element(
         'section',
-        { class: 'dealer', 'aria-label': 'Dealer' },
-        element('h2', {}, 'Dealer ', element('span', { class: 'total' }, dealer ? total(dealer) : '')),
+        { class: 'dealer', 'aria-label': say('blackjack.dealer') },
+        element('h2', {}, `${say('blackjack.dealer')} `, element('span', { class: 'total' }, dealer ? total(dealer) : '')),
         handElement(dealer ?? (state.upcard ? [null, state.upcard] : [])),
-        element('p', { class: 'house' }, 'The dealer stands on 17 and above'),
+        element('p', { class: 'house' }, say('blackjack.house')),
       ),
       element(
         'div',
@@ -146,10 +150,10 @@ export function play({ board, below, controls, more, live, watching, playable, n
         ...neighbours.slice(0, middle),
         element(
           'div',
-          { class: 'place own', role: 'group', 'aria-label': `${name}'s hand` },
+          { class: 'place own', role: 'group', 'aria-label': say('blackjack.hand', { name }) },
           element('h2', {}, `${name} `, element('span', { class: 'total' }, total(state.hand))),
           handElement(state.hand, known),
-          element('p', { class: 'verdict', 'data-verdict': state.verdict ?? '' }, state.verdict ? VERDICTS[state.verdict] : ' '),
+          element('p', { class: 'verdict', 'data-verdict': state.verdict ?? '' }, state.verdict ? say(`blackjack.${state.verdict}`) : ' '),
         ),
         ...neighbours.slice(middle),
       ),
@@ -161,10 +165,13 @@ export function play({ board, below, controls, more, live, watching, playable, n
     worth.hidden = !advises;
     hit.classList.toggle('advised', told?.action === 'hit');
     stand.classList.toggle('advised', told?.action === 'stand');
-    const silent = state.asked && adviser ? 'It has never met this hand.' : 'Advice comes when it is your turn.';
+    const silent = say(state.asked && adviser ? 'blackjack.advice.unknown' : 'blackjack.advice.later');
     if (!told) return worth.replaceChildren(problem || silent);
-    const mean = (/** @type {string} */ name, /** @type {number | null} */ number) => (number === null ? [] : [element('span', {}, `${name} is worth ${signed(number, 3)}`)]);
-    return worth.replaceChildren(element('strong', {}, told.action === 'hit' ? 'Hit' : 'Stand'), ...mean('hit', told.hit), ...mean('stand', told.stand));
+    const mean = (/** @type {'hit' | 'stand'} */ action) => {
+      const { [action]: value } = told;
+      return value === null ? [] : [element('span', {}, say(`blackjack.advice.${action}`, { worth: signed(value, 3) }))];
+    };
+    return worth.replaceChildren(element('strong', {}, say(`blackjack.${told.action}`)), ...mean('hit'), ...mean('stand'));
   };
   /** The dealer's whole hand of the round whose verdict is shown: its second card is the one that lay face up. */
   const revealed = () => {
@@ -185,8 +192,8 @@ export function play({ board, below, controls, more, live, watching, playable, n
     clock.value = left ?? 0;
   };
   const waits = () => {
-    if (room?.phase === 'lobby') return `Waiting for players: ${room.taken} of ${room.seats}.`;
-    return waiting ? 'All seats are taken. You play at the next table.' : 'Waiting for the cards.';
+    if (room?.phase === 'lobby') return say('blackjack.waits', { taken: room.taken, seats: room.seats });
+    return say(waiting ? 'blackjack.waits.table' : 'blackjack.waits.cards');
   };
   /** The names of the others. */
   const others = () => (room?.players ?? []).filter((player) => player.seat !== own).map((player) => player.name);
@@ -195,15 +202,15 @@ export function play({ board, below, controls, more, live, watching, playable, n
   const showView = (text) => {
     const tables = parse(text);
     if (!tables) return;
-    line.textContent = tables.length ? '' : 'No table plays now.';
+    line.textContent = tables.length ? '' : say('blackjack.none');
     felt.replaceChildren(
-      ...tables.flatMap(({ number, played, rounds, upcard, revealed, seats }) => [
+      ...tables.flatMap(({ number: table, played, rounds, upcard, revealed, seats }) => [
         element(
           'section',
-          { class: 'dealer', 'aria-label': `Dealer of table ${number}` },
-          element('h2', {}, 'Dealer ', element('span', { class: 'total' }, !upcard && revealed ? total(revealed) : '')),
+          { class: 'dealer', 'aria-label': say('blackjack.dealer.table', { number: table }) },
+          element('h2', {}, `${say('blackjack.dealer')} `, element('span', { class: 'total' }, !upcard && revealed ? total(revealed) : '')),
           handElement(upcard ? [null, upcard] : (revealed ?? [])),
-          element('p', { class: 'house' }, `Round ${played} of ${rounds}.${upcard && revealed ? ` The round before the dealer had ${total(revealed)}.` : ''}`),
+          element('p', { class: 'house' }, say('blackjack.round', { played, rounds }) + (upcard && revealed ? ` ${say('blackjack.before', { total: total(revealed) })}` : '')),
         ),
         element(
           'div',
@@ -215,9 +222,9 @@ export function play({ board, below, controls, more, live, watching, playable, n
                   { class: 'place', role: 'group', 'aria-label': seat.name },
                   element('h2', {}, `${seat.name} `, element('span', { class: 'total' }, total(seat.hand))),
                   handElement(seat.hand),
-                  element('p', { class: 'verdict' }, seat.stage),
+                  element('p', { class: 'verdict' }, sayOr(`blackjack.stage.${seat.stage}`, seat.stage)),
                 )
-              : element('div', { class: 'place free', role: 'group', 'aria-label': 'A free seat' }, element('h2', {}, 'A free seat')),
+              : element('div', { class: 'place free', role: 'group', 'aria-label': say('blackjack.free') }, element('h2', {}, say('blackjack.free'))),
           ),
         ),
       ]),
@@ -234,11 +241,11 @@ export function play({ board, below, controls, more, live, watching, playable, n
     if (message.kind === 'card') sound('card');
     if (message.kind === 'result' && news) {
       keep(past(state));
-      live.textContent = `${VERDICTS[message.verdict]}.`;
+      live.textContent = `${say(`blackjack.${message.verdict}`)}.`;
       sound(message.verdict === 'win' ? 'win' : message.verdict === 'push' ? 'card' : 'loss');
     }
     if (message.kind === 'decision') {
-      live.textContent = `You have ${total(state.hand)}. Hit or stand?`;
+      live.textContent = say('blackjack.ask.total', { own: total(state.hand) });
     }
     if (news) changed();
     return news;
@@ -286,7 +293,7 @@ export function play({ board, below, controls, more, live, watching, playable, n
     leaders: () => highest(Object.entries(room?.scores ?? {})),
     seat: (seat) => {
       const won = room?.scores?.[seat];
-      return { colour: null, value: won === undefined ? '' : `${count(won, 'round')} won` };
+      return { colour: null, value: won === undefined ? '' : say('score.blackjack', { count: won }) };
     },
     stop: () => {
       stopKeys();

@@ -1,6 +1,7 @@
 // The guess that is being made: pegs by tap, by drag and by keys.
 
 import { element } from '../../lib/dom.js';
+import { say } from '../../lib/text.js';
 import { peg } from './rows.js';
 
 /** How far a finger moves before it drags, in CSS pixels. */
@@ -102,7 +103,7 @@ export class Draft {
           'data-key': String(place),
           // A guess is made by the keyboard alone.
           'data-keys': 'Enter',
-          'aria-label': `Place ${place + 1}: ${digit ?? 'empty'}`,
+          'aria-label': digit === null ? say('mastermind.place.empty', { place: place + 1 }) : say('mastermind.place', { place: place + 1, digit }),
           ...(place === this.cursor ? { 'aria-current': 'true' } : {}),
           click: () => {
             this.cursor = place;
@@ -111,7 +112,7 @@ export class Draft {
         },
         ...(digit === null ? [] : [peg(digit)]),
       );
-    return element('span', { class: 'holes', role: 'group', 'aria-label': 'Your guess' }, ...this.pegs.map(hole));
+    return element('span', { class: 'holes', role: 'group', 'aria-label': say('mastermind.guess.label') }, ...this.pegs.map(hole));
   }
 
   /**

@@ -1,5 +1,7 @@
 // Folds the messages of a mastermind server into what the page shows.
 
+import { say } from '../../lib/text.js';
+
 /**
  * @typedef {import('./protocol.js').MastermindMessage} MastermindMessage
  * @typedef {import('./protocol.js').Mode} Mode
@@ -131,20 +133,24 @@ export function knownCode({ rules, lines }) {
 }
 
 /**
- * A result to paste, which shows neither a guess nor the code. The terminal's program writes the same.
+ * A result to paste, which shows neither a guess nor the code. The terminal's program writes the same in English.
  * @param {Board} board
  * @param {string | null} date Of the puzzle of a day.
  * @param {boolean} again Whether the player had seen the puzzle before.
  */
 export function share({ rules, lines, over }, date, again) {
   if (!over) return null;
-  const hints = over.hints === 0 ? '' : over.hints === 1 ? ', with a hint' : `, with ${over.hints} hints`;
-  const result = over.how === 'won' ? over.turns : 'X';
-  const head = `Mastermind${date ? ` ${date}` : ''}, ${rules.length} pegs, 8 colours, ${rules.repeats ? 'with repeats' : 'no repeats'}: ${result}/10${hints}`;
+  const facts = {
+    length: rules.length,
+    repeats: say(rules.repeats ? 'mastermind.repeats.yes' : 'mastermind.repeats.no'),
+    result: over.how === 'won' ? over.turns : 'X',
+  };
+  const head = date ? say('mastermind.share.day', { date, ...facts }) : say('mastermind.share', facts);
+  const hints = over.hints === 0 ? '' : say('mastermind.share.hints', { count: over.hints });
   const rows = lines.map((line) => {
-    if (line.kind === 'lifeline') return `lifeline#${line.lifeline} (${line.lifeline} ${line.lifeline === 1 ? 'turn' : 'turns'})`;
+    if (line.kind === 'lifeline') return say('mastermind.share.lifeline', { lifeline: line.lifeline, count: line.lifeline });
     const { red, white } = line;
     return '●'.repeat(red) + '○'.repeat(white) + '·'.repeat(rules.length - red - white);
   });
-  return [head + (again ? ', played again' : ''), ...rows].join('\n');
+  return [head + hints + (again ? say('mastermind.share.again') : ''), ...rows].join('\n');
 }

@@ -1,14 +1,14 @@
 // Mastermind: what the rest of the page knows of it.
 
-import { count } from '../../lib/dom.js';
+import { say } from '../../lib/text.js';
 import { picture } from './picture.js';
 
 /** @type {import('../types.js').Game} */
 export const mastermind = {
   name: 'mastermind',
-  title: 'Mastermind',
-  line: 'Find the hidden code in ten guesses.',
-  score: (score) => (score > 10 ? 'not found' : count(score, 'turn')),
+  title: say('game.mastermind'),
+  line: say('game.mastermind.line'),
+  score: (score) => (score > 10 ? say('score.mastermind.lost') : say('score.mastermind', { count: score })),
   command: ({ bare, port }) => `nc ${bare} ${port}`,
   bots: false,
   isAlone: ({ options }) => options?.['mode'] === 'solo' || options?.['mode'] === 'daily',

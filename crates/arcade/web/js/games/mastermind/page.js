@@ -1,33 +1,32 @@
 // A room of mastermind on its page.
 
 import { confirm } from '../../lib/confirm.js';
-import { copyButton, count, element, listenToKeys, renew } from '../../lib/dom.js';
+import { copyButton, element, listenToKeys, renew } from '../../lib/dom.js';
 import { recall, remember } from '../../lib/settings.js';
 import { sound } from '../../lib/sound.js';
+import { say, sayAround, sayOr, sentence, told as hubSays } from '../../lib/text.js';
 import { Draft } from './draft.js';
 import { begin, fold, knownCode, ownBoard, price, share } from './fold.js';
 import { mostTelling } from './telling.js';
 import { COLOURS, HINT, QUIT, RESIGN, TURNS, another, decode, guess as guessMessage, lifeline, play as playMessage } from './protocol.js';
-import { NAMES, inWords, lineInWords, peg, rowElements } from './rows.js';
+import { inWords, lineInWords, peg, rowElements } from './rows.js';
 
 /** @typedef {import('./fold.js').Board} Board */
 
 /** @type {import('../types.js').Help} */
 const HELP = [
-  ['tap', 'a peg goes to the place that is marked'],
-  ['drag', 'a peg goes to any place'],
-  ['red', 'so many pegs are in their place'],
-  ['white', 'so many more colours are in the code, elsewhere'],
-  ['1 to 8', 'a peg at the cursor'],
-  ['← →', 'move the cursor'],
-  ['↑ ↓', 'next or previous colour'],
-  ['⌫', 'takes a peg back'],
-  ['Enter', 'guesses'],
-  ['h', 'a hint'],
-  ['?', 'these keys'],
+  ['tap', say('mastermind.help.tap')],
+  ['drag', say('mastermind.help.drag')],
+  ['red', say('mastermind.help.red')],
+  ['white', say('mastermind.help.white')],
+  ['1 to 8', say('mastermind.help.digit')],
+  ['← →', say('mastermind.help.cursor')],
+  ['↑ ↓', say('mastermind.help.turn')],
+  ['⌫', say('mastermind.help.back')],
+  ['Enter', say('mastermind.help.guess')],
+  ['h', say('mastermind.help.hint')],
+  ['?', say('help.these')],
 ];
-
-const ENDS = { won: 'found the code', lost: 'did not find it', resigned: 'gave up', late: 'ran out of time' };
 
 /**
  * @param {import('../types.js').Stage} stage
@@ -43,26 +42,26 @@ export function play({ board, below, controls, more, live, playable, first, name
   let note = '';
   const draft = new Draft(() => show());
 
-  const rows = element('ol', { class: 'pegrows', 'aria-label': 'Rows' });
+  const rows = element('ol', { class: 'pegrows', 'aria-label': say('mastermind.rows') });
   const known = element('div', { class: 'secret' });
   const tabs = element('div', { class: 'row tabs' });
-  const tray = element('div', { class: 'tray', role: 'group', 'aria-label': 'Pegs' });
+  const tray = element('div', { class: 'tray', role: 'group', 'aria-label': say('mastermind.pegs') });
   board.append(element('div', { class: 'pegs' }, tabs, known, rows));
   const line = element('p', { class: 'status', role: 'status' });
   const advice = element('div', { class: 'advice', 'aria-live': 'polite' });
-  const end = element('section', { class: 'result', 'aria-label': 'Your game', hidden: true });
+  const end = element('section', { class: 'result', 'aria-label': say('mastermind.yours'), hidden: true });
   below.append(element('div', { class: 'line' }, line));
 
   const button = (/** @type {string} */ text, /** @type {() => void} */ click, primary = false) =>
     element('button', { type: 'button', class: primary ? 'primary large' : '', click }, text);
-  const guess = button('Guess', () => submit(), true);
-  const back = button('Take back', () => draft.back());
+  const guess = button(say('mastermind.guess'), () => submit(), true);
+  const back = button(say('mastermind.back'), () => draft.back());
   const lifelines = /** @type {const} */ ([1, 2]).map((which) => ({ which, made: button('', () => send(lifeline(which))) }));
-  const hint = button('Hint', () => send(HINT));
-  const resign = button('Give up', async () => {
+  const hint = button(say('mastermind.hint'), () => send(HINT));
+  const resign = button(say('mastermind.resign'), async () => {
     const today = state.room?.mode === 'daily';
-    const lost = today ? 'There is one try a day: the puzzle counts as not found.' : 'The code is shown, and the game counts as not found.';
-    if (await confirm('Give up?', lost, 'Give up')) send(RESIGN);
+    const lost = say(today ? 'mastermind.resign.daily' : 'mastermind.resign.solo');
+    if (await confirm(say('mastermind.resign.sure'), lost, say('mastermind.resign'))) send(RESIGN);
   });
   if (playable) {
     // Always within reach of the thumb.
@@ -74,9 +73,9 @@ export function play({ board, below, controls, more, live, playable, first, name
   const submit = () => {
     const code = draft.code();
     if (state.turn && code) send(guessMessage(code));
-    else if (state.turn) say(`A guess has ${draft.length} pegs.`);
+    else if (state.turn) noteDown(say('mastermind.short', { count: draft.length }));
   };
-  const say = (/** @type {string} */ text) => {
+  const noteDown = (/** @type {string} */ text) => {
     note = text;
     show();
   };
@@ -99,7 +98,8 @@ export function play({ board, below, controls, more, live, playable, first, name
   });
 
   for (let digit = 1; digit <= COLOURS; digit += 1) {
-    const made = element('button', { type: 'button', class: 'pick', 'aria-label': `${digit}, ${NAMES[digit - 1]}` }, peg(String(digit)));
+    const label = say('mastermind.pick', { digit, colour: sayOr(`mastermind.colour.${digit}`, '') });
+    const made = element('button', { type: 'button', class: 'pick', 'aria-label': label }, peg(String(digit)));
     draft.pick(made, String(digit));
     tray.append(made);
   }
@@ -121,8 +121,8 @@ export function play({ board, below, controls, more, live, playable, first, name
     tray.hidden = !playing;
     if (shown) {
       const code = shown.over?.code.startsWith('*') === false ? shown.over.code : knownCode(shown);
-      const label = shown.over?.code.startsWith('*') === false ? `The code is ${inWords(code)}` : code.includes('*') && /\d/.test(code) ? `The code is like ${code}` : 'The code is hidden';
-      known.replaceChildren(element('span', { class: 'soft' }, 'Code'), element('span', { class: 'holes', role: 'img', 'aria-label': label }, ...[...code].map(peg)));
+      const label = shown.over?.code.startsWith('*') === false ? say('mastermind.code.is', { code: inWords(code) }) : code.includes('*') && /\d/.test(code) ? say('mastermind.code.like', { code }) : say('mastermind.code.hidden');
+      known.replaceChildren(element('span', { class: 'soft' }, say('mastermind.code')), element('span', { class: 'holes', role: 'img', 'aria-label': label }, ...[...code].map(peg)));
       renew(rows, ...rowElements(shown, playing ? draft.element() : null, first && own));
     } else {
       known.replaceChildren();
@@ -138,9 +138,8 @@ export function play({ board, below, controls, more, live, playable, first, name
     resign.disabled = !playing;
     for (const { which, made } of lifelines) {
       const granted = state.turn?.lifelines[which - 1];
-      const cost = count(price(which), 'row');
-      const what = which === 1 ? 'A digit' : 'A digit and its place';
-      made.textContent = `${what}: ${granted === 'used' ? 'used up' : granted === 'blocked' ? 'too late' : cost}`;
+      const cost = granted === 'used' ? say('mastermind.lifeline.used') : granted === 'blocked' ? say('mastermind.lifeline.late') : say('mastermind.lifeline.cost', { count: price(which) });
+      made.textContent = say(which === 1 ? 'mastermind.lifeline.digit' : 'mastermind.lifeline.place', { cost });
       made.disabled = !playing || granted !== 'available';
     }
     for (const one of [guess, back, hint, resign, ...lifelines.map(({ made }) => made)]) one.classList.toggle('gone', !playing);
@@ -163,44 +162,55 @@ export function play({ board, below, controls, more, live, playable, first, name
               show();
             },
           },
-          `${seat === state.seat ? 'You' : place.name}: ${progress(place.board)}`,
+          say('mastermind.tab', { name: seat === state.seat ? say('mastermind.you') : place.name, progress: progress(place.board) }),
         ),
       ),
     );
   };
 
   const progress = (/** @type {Board | null} */ game) => {
-    if (!game) return 'waits';
-    if (game.over) return game.over.how === 'won' ? `found in ${game.over.turns}` : ENDS[game.over.how];
+    if (!game) return say('mastermind.progress.waits');
+    if (game.over) return game.over.how === 'won' ? say('mastermind.progress.won', { turns: game.over.turns }) : say(`mastermind.progress.${game.over.how}`);
     const last = game.lines[game.lines.length - 1];
-    return last ? `row ${last.turn}` : 'begins';
+    return last ? say('mastermind.progress.row', { turn: last.turn }) : say('mastermind.progress.begins');
   };
 
   const status = () => {
-    if (state.farewell) return `${state.farewell[0].toUpperCase()}${state.farewell.slice(1)}.`;
-    if (state.refused) return `${state.refused[0].toUpperCase()}${state.refused.slice(1)}.`;
-    if (state.turn) return `Row ${state.turn.turn} of ${TURNS}: find the ${count(draft.length, 'peg')}.`;
-    if (state.missing !== null && state.missing > 0) return `The race begins when ${count(state.missing, 'more player')} ${state.missing === 1 ? 'is' : 'are'} ready.`;
-    if (state.places.size === 0) return playable ? 'Taking a seat.' : 'Nobody plays yet.';
+    if (state.farewell) return sentence(hubSays(state.farewell));
+    if (state.refused) return sentence(hubSays(state.refused));
+    if (state.turn) return say('mastermind.status.row', { turn: state.turn.turn, turns: TURNS, count: draft.length });
+    if (state.missing !== null && state.missing > 0) return say('mastermind.status.missing', { count: state.missing });
+    if (state.places.size === 0) return say(playable ? 'mastermind.status.seating' : 'mastermind.status.nobody');
     const { shown, seat } = looked();
-    const who = seat === null ? '' : seat === state.seat ? 'You' : (state.places.get(seat)?.name ?? '');
-    if (shown?.over) return `${who} ${ENDS[shown.over.how]}${shown.over.how === 'won' ? ` in ${count(shown.over.turns, 'turn')}` : ''}.`;
-    return shown ? `${who} ${who === 'You' ? 'play' : 'plays'}.` : '';
+    if (!shown || seat === null) return '';
+    if (shown.over) return ending(seat, shown.over);
+    return seat === state.seat ? say('mastermind.status.you') : say('mastermind.status.other', { name: nameOf(seat) });
+  };
+  const nameOf = (/** @type {number} */ seat) => state.places.get(seat)?.name ?? say('mastermind.somebody');
+
+  /** How somebody's game is over, in a sentence. @param {number} seat @param {NonNullable<Board['over']>} over */
+  const ending = (seat, { how, turns }) => {
+    if (seat === state.seat) return how === 'won' ? say('mastermind.you.won', { count: turns }) : say(`mastermind.you.${how}`);
+    const name = nameOf(seat);
+    return how === 'won' ? say('mastermind.other.won', { name, count: turns }) : say(`mastermind.other.${how}`, { name });
   };
 
   const showAdvice = () => {
     const told = state.advice;
     if (!told) return advice.replaceChildren();
     const { guess: code, remaining, bits, expected, worst, mayWin } = told;
-    const use = element('button', { type: 'button', 'data-key': code, click: () => draft.fill(code) }, 'Use it');
-    const why = remaining === 1 ? 'It is the only code that fits.' : `Its answer tells ${bits} bits; ${expected} codes remain on average, ${worst} at worst. ${mayWin ? 'It may be the code.' : 'It cannot be the code, but tells most.'}`;
+    const use = element('button', { type: 'button', 'data-key': code, click: () => draft.fill(code) }, say('mastermind.advice.use'));
+    const why = remaining === 1
+      ? say('mastermind.advice.only')
+      : `${say('mastermind.advice.tells', { bits, expected, worst })} ${say(mayWin ? 'mastermind.advice.may' : 'mastermind.advice.cannot')}`;
+    const holes = element('span', { class: 'holes', role: 'img', 'aria-label': inWords(code) }, ...[...code].map(peg));
     return renew(
       advice,
       element(
         'div',
         { class: 'panel' },
-        element('p', {}, `${count(remaining, 'code')} ${remaining === 1 ? 'is' : 'are'} possible. The codebreaker would guess `, element('span', { class: 'holes', role: 'img', 'aria-label': inWords(code) }, ...[...code].map(peg)), '. ', why),
-        element('div', { class: 'row' }, use, ...(state.possible.length > 1 ? [element('span', { class: 'note' }, `Possible: ${state.possible.join(', ')}`)] : [])),
+        element('p', {}, ...sayAround('mastermind.advice', { count: remaining, code: holes }), ' ', why),
+        element('div', { class: 'row' }, use, ...(state.possible.length > 1 ? [element('span', { class: 'note' }, say('mastermind.advice.possible', { codes: state.possible.join(', ') }))] : [])),
       ),
     );
   };
@@ -213,15 +223,15 @@ export function play({ board, below, controls, more, live, playable, first, name
     const date = state.room?.mode === 'daily' ? state.room.date : null;
     const text = share(own, date, playedBefore(own)) ?? '';
     const racing = state.room?.mode === 'race';
-    const head = how === 'won' ? (turns === 1 ? 'Found at once' : `Found in ${turns} turns`) : how === 'lost' ? 'Not found' : how === 'late' ? 'The time is up' : 'Given up';
-    const length = element('select', { 'aria-label': 'Pegs of the next code' }, ...[4, 5, 6, 7, 8].map((pegs) => element('option', { value: String(pegs), selected: pegs === own.rules.length }, `${pegs} pegs`)));
-    const repeats = element('select', { 'aria-label': 'Whether colours repeat in the next code' }, element('option', { value: 'yes', selected: own.rules.repeats }, 'with repeats'), element('option', { value: 'no', selected: !own.rules.repeats }, 'no repeats'));
+    const head = how === 'won' ? say('mastermind.end.won', { count: turns }) : say(`mastermind.end.${how}`);
+    const length = element('select', { 'aria-label': say('mastermind.next.length') }, ...[4, 5, 6, 7, 8].map((pegs) => element('option', { value: String(pegs), selected: pegs === own.rules.length }, say('mastermind.length', { count: pegs }))));
+    const repeats = element('select', { 'aria-label': say('mastermind.next.repeats') }, element('option', { value: 'yes', selected: own.rules.repeats }, say('mastermind.repeats.yes')), element('option', { value: 'no', selected: !own.rules.repeats }, say('mastermind.repeats.no')));
     const next = racing
-      ? [element('button', { type: 'button', class: 'primary', disabled: ready, click: raceAgain }, ready ? 'Waiting for the others' : 'Race again')]
+      ? [element('button', { type: 'button', class: 'primary', disabled: ready, click: raceAgain }, say(ready ? 'mastermind.next.waits' : 'mastermind.next.race'))]
       : date
-        ? [element('a', { class: 'button primary', href: '/mastermind' }, 'A free game')]
-        : [element('button', { type: 'button', class: 'primary', click: () => send(another({ length: Number(length.value), repeats: repeats.value === 'yes' })) }, 'New game'), length, repeats];
-    const shared = element('pre', { class: 'share', tabindex: '0', 'aria-label': 'Result to paste' }, text);
+        ? [element('a', { class: 'button primary', href: '/mastermind' }, say('mastermind.next.free'))]
+        : [element('button', { type: 'button', class: 'primary', click: () => send(another({ length: Number(length.value), repeats: repeats.value === 'yes' })) }, say('mastermind.next.new')), length, repeats];
+    const shared = element('pre', { class: 'share', tabindex: '0', 'aria-label': say('mastermind.end.result') }, text);
     const replay = replayOf(own);
     const telling = mostTelling(own);
     const key = [text, ...next.map((one) => one.textContent), code, replay].join();
@@ -229,10 +239,10 @@ export function play({ board, below, controls, more, live, playable, first, name
     end.dataset.shown = key;
     return end.replaceChildren(
       element('h2', {}, head),
-      ...(code.startsWith('*') ? [element('p', {}, 'The code is shown when the race is over.')] : []),
+      ...(code.startsWith('*') ? [element('p', {}, say('mastermind.end.hidden'))] : []),
       ...(telling ? [element('p', {}, telling)] : []),
       shared,
-      element('div', { class: 'row' }, ...next, ...(replay ? [element('a', { class: 'button', href: replay }, 'Replay')] : []), copyButton(() => text, 'Copy the result'), element('a', { class: 'button', href: '/' }, 'Lobby')),
+      element('div', { class: 'row' }, ...next, ...(replay ? [element('a', { class: 'button', href: replay }, say('page.replay'))] : []), copyButton(() => text, say('mastermind.end.copy')), element('a', { class: 'button', href: '/' }, say('page.lobby'))),
     );
   };
   /**
@@ -295,11 +305,10 @@ export function play({ board, below, controls, more, live, playable, first, name
       }
       if (message.kind === 'over') {
         if (message.seat === state.seat && playable) sound(message.over.how === 'won' ? 'win' : 'loss');
-        const who = message.seat === state.seat ? 'You' : (state.places.get(message.seat)?.name ?? 'Somebody');
-        const { how, turns, code } = message.over;
-        live.textContent = `${who} ${ENDS[how]}${how === 'won' ? ` in ${turns} turns` : ''}.${code.startsWith('*') ? '' : ` The code is ${inWords(code)}.`}`;
+        const { code } = message.over;
+        live.textContent = ending(message.seat, message.over) + (code.startsWith('*') ? '' : ` ${say('mastermind.reveals', { code: inWords(code) })}`);
       }
-      if (message.kind === 'no') live.textContent = message.text;
+      if (message.kind === 'no') live.textContent = hubSays(message.text);
       show();
       changed();
     },

@@ -6,6 +6,7 @@ import { Live } from '../../lib/live.js';
 import { person } from '../../lib/person.js';
 import { go } from '../../lib/route.js';
 import { recall } from '../../lib/settings.js';
+import { date as written, say, told } from '../../lib/text.js';
 
 /** @typedef {import('../types.js').Room} Room */
 
@@ -17,7 +18,7 @@ const LENGTHS = [4, 5, 6, 7, 8];
  * @param {{ rooms: Room[] }} first
  */
 export function showPage(main, first) {
-  title('Mastermind');
+  title(say('game.mastermind'));
   main.dataset.page = 'puzzles';
   main.dataset.game = 'mastermind';
   const today = element('section', { class: 'panel today', 'aria-labelledby': 'today' });
@@ -26,8 +27,8 @@ export function showPage(main, first) {
   const open = element('section', { class: 'panel', 'aria-labelledby': 'open' });
   const problem = element('p', { class: 'error', role: 'alert' });
   main.replaceChildren(
-    element('h1', {}, 'Mastermind'),
-    element('p', { class: 'soft' }, 'The machine hides a code of colours. Find it in ten rows: each answer says how many pegs are right and in place (red), and how many are right elsewhere (white).'),
+    element('h1', {}, say('game.mastermind')),
+    element('p', { class: 'soft' }, say('puzzles.text')),
     problem,
     element('div', { class: 'cards-of-games' }, today, free, race, open),
   );
@@ -39,20 +40,20 @@ export function showPage(main, first) {
     const date = new Date().toISOString().slice(0, 10);
     const result = recall(`mastermind result ${date}`);
     today.replaceChildren(
-      element('h2', { id: 'today' }, "Today's puzzle"),
-      element('p', {}, `The same code for everybody on ${day(date)}, until midnight in Greenwich.`),
-      ...(result ? [element('pre', { class: 'share', tabindex: '0', 'aria-label': 'Your result' }, result)] : []),
+      element('h2', { id: 'today' }, say('puzzles.today')),
+      element('p', {}, say('puzzles.today.text', { date: day(date) })),
+      ...(result ? [element('pre', { class: 'share', tabindex: '0', 'aria-label': say('puzzles.today.result') }, result)] : []),
       element(
         'div',
         { class: 'row' },
-        ...(daily ? [element('a', { class: 'button primary large', href: `/rooms/${daily.id}` }, result ? 'Play it again' : 'Play')] : [element('p', {}, 'There is no puzzle in this arcade.')]),
-        ...(result ? [copyButton(() => result, 'Copy the result')] : []),
+        ...(daily ? [element('a', { class: 'button primary large', href: `/rooms/${daily.id}` }, say(result ? 'puzzles.today.again' : 'page.play'))] : [element('p', {}, say('puzzles.today.none'))]),
+        ...(result ? [copyButton(() => result, say('mastermind.end.copy'))] : []),
       ),
     );
     const others = all.filter((room) => room.players.length > 0 && mode(room) !== 'daily');
     open.hidden = others.length === 0;
     open.replaceChildren(
-      element('h2', { id: 'open' }, 'Being played'),
+      element('h2', { id: 'open' }, say('puzzles.open')),
       element(
         'ul',
         {},
@@ -60,10 +61,10 @@ export function showPage(main, first) {
           element(
             'li',
             { class: 'row' },
-            element('span', {}, room.title),
+            element('span', {}, told(room.title)),
             ...room.players.map((player) => person(player)),
-            element('a', { class: 'button', href: `/rooms/${room.id}?watch` }, 'Watch'),
-            ...(mode(room) === 'race' && room.taken < room.seats ? [element('a', { class: 'button primary', href: `/rooms/${room.id}` }, 'Join')] : []),
+            element('a', { class: 'button', href: `/rooms/${room.id}?watch` }, say('page.watch')),
+            ...(mode(room) === 'race' && room.taken < room.seats ? [element('a', { class: 'button primary', href: `/rooms/${room.id}` }, say('puzzles.open.join'))] : []),
           ),
         ),
       ),
@@ -79,11 +80,11 @@ export function showPage(main, first) {
       problem.textContent = errorText(error);
     }
   };
-  free.replaceChildren(element('h2', { id: 'free' }, 'A free game'), element('p', {}, 'As many as you like, with the length that you like.'), form('solo', [], (options) => make({ mode: 'solo', ...options })));
-  const players = select('Players', [2, 3, 4, 6, 8].map((number) => [String(number), `${number} players`]), '2');
+  free.replaceChildren(element('h2', { id: 'free' }, say('puzzles.free')), element('p', {}, say('puzzles.free.text')), form('solo', [], (options) => make({ mode: 'solo', ...options })));
+  const players = select(say('puzzles.race.players'), [2, 3, 4, 6, 8].map((number) => [String(number), say('match.players', { count: number })]), '2');
   race.replaceChildren(
-    element('h2', { id: 'race' }, 'A race'),
-    element('p', {}, 'All look for the same code at the same time. Fewest rows win.'),
+    element('h2', { id: 'race' }, say('puzzles.race')),
+    element('p', {}, say('puzzles.race.text')),
     form('race', [players], (options) => make({ mode: 'race', players: Number(players.value), ...options })),
   );
   show(first.rooms);
@@ -96,7 +97,7 @@ export function showPage(main, first) {
 }
 
 /** @param {string} date As in 2026-11-22. */
-const day = (date) => new Date(date).toLocaleDateString('en', { day: 'numeric', month: 'long', timeZone: 'UTC' });
+const day = (date) => written(new Date(date), { day: 'numeric', month: 'long', timeZone: 'UTC' });
 
 /**
  * @param {string} label
@@ -115,8 +116,8 @@ function select(label, choices, chosen) {
  * @param {(options: { length: number, repeats: boolean }) => void} submit
  */
 function form(name, more, submit) {
-  const length = select('Pegs', LENGTHS.map((pegs) => [String(pegs), `${pegs} pegs`]), '4');
-  const repeats = select('Repeats', [['yes', 'with repeats'], ['no', 'no repeats']], 'yes');
+  const length = select(say('puzzles.pegs'), LENGTHS.map((pegs) => [String(pegs), say('mastermind.length', { count: pegs })]), '4');
+  const repeats = select(say('puzzles.repeats'), [['yes', say('mastermind.repeats.yes')], ['no', say('mastermind.repeats.no')]], 'yes');
   return element(
     'form',
     {
@@ -130,6 +131,6 @@ function form(name, more, submit) {
     length,
     repeats,
     ...more,
-    element('button', { class: 'primary' }, 'Begin'),
+    element('button', { class: 'primary' }, say('puzzles.begin')),
   );
 }

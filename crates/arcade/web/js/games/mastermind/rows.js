@@ -1,13 +1,12 @@
 // Pegs, answers and rows of mastermind as elements.
 
 import { element } from '../../lib/dom.js';
+import { say, sayAround } from '../../lib/text.js';
 import { TURNS } from './protocol.js';
 
 /** @typedef {import('./fold.js').Board} Board */
 /** @typedef {import('./protocol.js').Line} Line */
 
-/** What the colours are called, from 1 on. */
-export const NAMES = ['white', 'black', 'red', 'yellow', 'blue', 'green', 'purple', 'orange'];
 /**
  * A peg: its digit is always on it, so that colour is never the only cue.
  * @param {string} digit A star for one that is not known.
@@ -16,7 +15,7 @@ export const peg = (digit) =>
   element('span', { class: 'peg', 'data-peg': digit, 'aria-hidden': 'true' }, digit === '*' ? '?' : digit);
 
 /** @param {string} code */
-export const inWords = (code) => (code.startsWith('*') ? 'a guess that is not shown' : [...code].join(' '));
+export const inWords = (code) => (code.startsWith('*') ? say('mastermind.guess.hidden') : [...code].join(' '));
 
 /**
  * An answer: filled for each peg in its place, a ring for each further colour, and both as numbers.
@@ -38,19 +37,19 @@ const legendElement = () =>
   element(
     'p',
     { class: 'legend' },
-    element('b', { class: 'red' }, 'Red'),
-    ': a peg of this colour is in its place. ',
-    element('b', { class: 'white' }, 'White'),
-    ': a colour is in the code, elsewhere.',
+    ...sayAround('mastermind.legend', {
+      red: element('b', { class: 'red' }, say('mastermind.legend.red')),
+      white: element('b', { class: 'white' }, say('mastermind.legend.white')),
+    }),
   );
 
 /** @param {Line} line */
 export function lineInWords(line) {
-  if (line.kind === 'row') return `row ${line.turn}: ${inWords(line.guess)}, ${line.red} red, ${line.white} white`;
-  if (line.peg === null) return `row ${line.turn}: lifeline ${line.lifeline}`;
-  return line.place === null
-    ? `row ${line.turn}: a lifeline says that the code has a ${line.peg}`
-    : `row ${line.turn}: a lifeline says that place ${line.place} is ${line.peg}`;
+  const { turn } = line;
+  if (line.kind === 'row') return say('mastermind.line.row', { turn, guess: inWords(line.guess), red: line.red, white: line.white });
+  const { peg: digit, place, lifeline } = line;
+  if (digit === null) return say('mastermind.line.lifeline', { turn, lifeline });
+  return place === null ? say('mastermind.line.digit', { turn, peg: digit }) : say('mastermind.line.place', { turn, place, peg: digit });
 }
 
 /**
@@ -76,8 +75,8 @@ export function rowElements({ rules: { length }, lines, over }, now, explains) {
     } else {
       const code = line.place === null ? (line.peg ?? '*') : '*'.repeat(length);
       const shown = line.place !== null && line.peg !== null ? [...code].map((star, at) => (at + 1 === line.place ? line.peg : star)).join('') : code;
-      row('lifeline', lineInWords(line), element('span', { class: 'told' }, 'Lifeline'), holes(shown));
-      if (line.lifeline === 2) row('lifeline', '', element('span', { class: 'told wide' }, 'taken by the lifeline'));
+      row('lifeline', lineInWords(line), element('span', { class: 'told' }, say('mastermind.line.told')), holes(shown));
+      if (line.lifeline === 2) row('lifeline', '', element('span', { class: 'told wide' }, say('mastermind.line.taken')));
     }
   }
   if (!over && rows.length < TURNS) {

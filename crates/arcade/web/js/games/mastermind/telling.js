@@ -1,5 +1,6 @@
 // Which guess told most: how many codes were possible before and after each row.
 
+import { say } from '../../lib/text.js';
 import { COLOURS } from './protocol.js';
 
 /** @typedef {import('./fold.js').Board} Board */
@@ -41,5 +42,5 @@ export function mostTelling({ rules: { length, repeats }, lines }) {
     // The last row tells nothing that was left to find.
     if (red < length && (best === null || codes.length * best.before < best.after * before)) best = { turn, before, after: codes.length };
   }
-  return best && `Row ${best.turn} told most: ${best.before} codes were possible before it, ${best.after} after it.`;
+  return best && say('mastermind.telling', best);
 }

@@ -1,5 +1,6 @@
 // Folds the messages of a nuggets server into what the page shows.
 
+import { say } from '../../lib/text.js';
 import { table } from './protocol.js';
 import { visible } from './sight.js';
 
@@ -137,14 +138,14 @@ export function isInSight(state, row, column) {
 }
 
 /**
- * The status line of the terminal client.
+ * The status line, which is that of the terminal client.
  * @param {NuggetsState} state
  */
 export function status(state) {
-  if (state.remaining === null) return 'Waiting for the server.';
+  if (state.remaining === null) return say('nuggets.status.waits');
   return state.letter === null
-    ? `Spectator: ${state.remaining} nuggets unclaimed.`
-    : `Player ${state.letter} has ${state.purse} nuggets (${state.remaining} nuggets unclaimed).`;
+    ? say('nuggets.status.watcher', { remaining: state.remaining })
+    : say('nuggets.status.player', { letter: state.letter, purse: state.purse ?? 0, remaining: state.remaining });
 }
 
 /**

@@ -1,10 +1,11 @@
 // A nuggets room on the page.
 
 import { Surface, glideAt } from '../../lib/canvas.js';
-import { count, element, listenToKeys, renew, toggle } from '../../lib/dom.js';
+import { element, listenToKeys, renew, toggle } from '../../lib/dom.js';
 import { highest } from '../../lib/leaders.js';
 import { isStill, recall, remember } from '../../lib/settings.js';
 import { sound } from '../../lib/sound.js';
+import { say, sentence, told } from '../../lib/text.js';
 import { Ground, cellAt, colourOf, draw, layout } from './board.js';
 import { begin, fold, ranking, status, way, wayToGold } from './fold.js';
 import { MOVES, decode, key, play as playMessage } from './protocol.js';
@@ -36,14 +37,14 @@ const HEIGHT = 0.68;
 
 /** @type {import('../types.js').Help} */
 const HELP = [
-  ['← ↑ ↓ → h j k l', 'a step'],
-  ['y u b n', 'a step aslant'],
-  ['Shift + key', 'run until something is in the way'],
-  ['swipe', 'a step; hold on to run'],
-  ['tap', 'walk to a place that was seen'],
-  ['m', 'the whole map, and back'],
-  ['+ −', 'closer, farther'],
-  ['?', 'these keys'],
+  ['← ↑ ↓ → h j k l', say('nuggets.help.step')],
+  ['y u b n', say('nuggets.help.aslant')],
+  ['Shift + key', say('nuggets.help.run')],
+  ['swipe', say('nuggets.help.swipe')],
+  ['tap', say('nuggets.help.tap')],
+  ['m', say('nuggets.help.map')],
+  ['+ −', say('nuggets.help.zoom')],
+  ['?', say('help.these')],
 ];
 
 /**
@@ -68,11 +69,11 @@ export function play({ board, below, more, live, playable, first, name, send, se
   const ground = new Ground();
   const line = element('p', { class: 'status', role: 'status' });
   const purse = element('p', { class: 'purse', 'aria-hidden': 'true' });
-  const text = element('pre', { class: 'hidden', 'aria-label': 'The map as text', role: 'group' });
+  const text = element('pre', { class: 'hidden', 'aria-label': say('nuggets.map.text'), role: 'group' });
   /** Whom a watcher looks at. */
-  const camera = element('select', { 'aria-label': 'Camera', change: () => surface.change() });
+  const camera = element('select', { 'aria-label': say('nuggets.camera'), change: () => surface.change() });
   let place = layout(state, 0, 0, { whole, zoom: 1, focus: null, ratio: 1 });
-  const surface = new Surface(board, 'The map, drawn', (context, width, _, now) => {
+  const surface = new Surface(board, say('nuggets.map'), (context, width, _, now) => {
     const own = glides.get('@');
     const focus = state.place && own ? glided(own, now) : (state.place ?? state.players.get(camera.value) ?? null);
     const ratio = context.getTransform().a;
@@ -98,7 +99,7 @@ export function play({ board, below, more, live, playable, first, name, send, se
     stand();
     send(key(pressed));
   };
-  const mapToggle = toggle('Whole map (m)', (on) => {
+  const mapToggle = toggle(say('nuggets.map.whole'), (on) => {
     whole = on;
     surface.change();
   });
@@ -156,13 +157,13 @@ export function play({ board, below, more, live, playable, first, name, send, se
   if (!playable) more.append(camera);
   more.append(
     mapToggle,
-    element('button', { type: 'button', 'aria-label': 'Farther', click: () => nearer(-1) }, '−'),
-    element('button', { type: 'button', 'aria-label': 'Closer', click: () => nearer(1) }, '+'),
+    element('button', { type: 'button', 'aria-label': say('nuggets.farther'), click: () => nearer(-1) }, '−'),
+    element('button', { type: 'button', 'aria-label': say('nuggets.closer'), click: () => nearer(1) }, '+'),
   );
 
   const speak = () => {
     if (state.gold.serial !== spoken.gold) {
-      live.textContent = count(state.gold.collected, 'nugget');
+      live.textContent = say('score.nuggets', { count: state.gold.collected });
       purse.textContent = `+${state.gold.collected}`;
       // Started anew each time.
       purse.classList.remove('ticks');
@@ -170,7 +171,7 @@ export function play({ board, below, more, live, playable, first, name, send, se
       purse.classList.add('ticks');
       sound('gold');
     } else if (state.note.serial !== spoken.note) {
-      live.textContent = state.note.text;
+      live.textContent = told(state.note.text);
     }
     spoken = { gold: state.gold.serial, note: state.note.serial };
   };
@@ -196,7 +197,7 @@ export function play({ board, below, more, live, playable, first, name, send, se
     for (const [who, to] of after) {
       const from = before.get(who);
       if (who !== '@' && from?.row === is.row && from.column === is.column && to.row === was.row && to.column === was.column) {
-        live.textContent = `Swapped with ${who}`;
+        live.textContent = say('nuggets.swapped', { letter: who });
         sound('swap');
       }
     }
@@ -205,14 +206,14 @@ export function play({ board, below, more, live, playable, first, name, send, se
   /** Gives the camera everybody who is in the game. */
   const showCamera = () => {
     const letters = [...state.players.keys()].sort();
-    renew(camera, ...['', ...letters].map((letter) => element('option', { value: letter }, letter ? `follow ${letter}` : 'follow nobody')));
+    renew(camera, ...['', ...letters].map((letter) => element('option', { value: letter }, letter ? say('nuggets.camera.one', { letter }) : say('nuggets.camera.nobody'))));
   };
 
   const show = () => {
     if (!playable) showCamera();
     // The server says in words how long the match still waits.
-    const waits = begun || state.note.text === '' ? '' : `${state.note.text[0].toUpperCase()}${state.note.text.slice(1)}.`;
-    line.textContent = state.over ? (state.table ? 'The game is over.' : state.farewell) : waits || status(state);
+    const waits = begun ? '' : sentence(told(state.note.text));
+    line.textContent = state.over ? (state.table ? say('room.end.over') : state.farewell) : waits || status(state);
     // First the picture: it answers a key.
     surface.show();
     if (written !== state.display) text.textContent = state.display.join('\n');
@@ -244,7 +245,7 @@ export function play({ board, below, more, live, playable, first, name, send, se
       if (message.kind === 'quit') {
         stand();
         const winner = ranking(state.table ?? [])[0];
-        live.textContent = winner ? `The game is over. ${winner.name} is first with ${count(winner.score, 'nugget')}.` : state.farewell;
+        live.textContent = winner ? say('nuggets.over', { name: winner.name, score: say('score.nuggets', { count: winner.score }) }) : state.farewell;
         sound(winner?.seat === state.letter ? 'win' : 'loss');
       }
       speak();
@@ -259,11 +260,11 @@ export function play({ board, below, more, live, playable, first, name, send, se
     seat: (letter) => {
       // One's own purse is known first.
       const purse = letter === state.letter ? state.purse : scores[letter];
-      return { colour: colourOf(letter), value: purse === null || purse === undefined ? '' : count(purse, 'nugget') };
+      return { colour: colourOf(letter), value: purse === null || purse === undefined ? '' : say('score.nuggets', { count: purse }) };
     },
     leaders: () => highest(Object.entries(scores)),
     result: () => (state.table ? ranking(state.table) : null),
-    stake: () => (state.over || !state.purse ? null : `You have found ${count(state.purse, 'nugget')}, and you cannot come back to this game.`),
+    stake: () => (state.over || !state.purse ? null : say('nuggets.stake', { count: state.purse })),
     leave: () => send(key('Q')),
     stop: () => {
       stand();

@@ -1,5 +1,7 @@
 // What happened in a match of nuggets, by the marks of its journal.
 
+import { say, sentence, told } from '../../lib/text.js';
+
 /** @type {import('../types.js').Story} */
 export function story(marks) {
   const finds = marks.flatMap(({ at, kind, text }) => {
@@ -11,10 +13,10 @@ export function story(marks) {
   const [first] = finds;
   if (first) {
     const best = finds.reduce((one, other) => (other.nuggets > one.nuggets ? other : one));
-    sentences.push({ at: best.at, text: `The biggest find: ${best.name} picked up ${best.nuggets} nuggets at once.` });
+    sentences.push({ at: best.at, text: say('nuggets.story.biggest', { name: best.name, count: best.nuggets }) });
     const last = finds[finds.length - 1];
-    if (last !== best) sentences.push({ at: last.at, text: `${last.name} took the last pile.` });
+    if (last !== best) sentences.push({ at: last.at, text: say('nuggets.story.last', { name: last.name }) });
   }
-  if (swaps.length > 0) sentences.push({ at: swaps[0].at, text: swaps.length === 1 ? `${swaps[0].text}.` : `Players swapped places ${swaps.length} times.` });
+  if (swaps.length > 0) sentences.push({ at: swaps[0].at, text: swaps.length === 1 ? sentence(told(swaps[0].text)) : say('nuggets.story.swaps', { count: swaps.length }) });
   return sentences;
 }

@@ -1,5 +1,7 @@
 // Folds the messages of a robots server into what the page shows.
 
+import { say } from '../../lib/text.js';
+
 /** @typedef {import('./protocol.js').RobotsMessage} RobotsMessage */
 /** @typedef {import('./protocol.js').RobotsEvent} RobotsEvent */
 /** @typedef {import('./protocol.js').Settings} Settings */
@@ -141,10 +143,10 @@ export function blast(position, { width, height, radius }, blocks) {
  */
 export function asText(game, { width, height }, own) {
   const at = (/** @type {Position} */ { x, y }) => `(${x + 1}, ${y + 1})`;
-  const lines = [`The board has ${width} columns and ${height} rows.`];
-  for (const [id, position] of game.positions) lines.push(`${id === own ? 'You are' : `Robot ${id} is`} at ${at(position)}.`);
-  for (const { position, timer } of game.bombs.values()) lines.push(`A bomb at ${at(position)} explodes in ${timer}.`);
-  lines.push(`Blocks: ${[...game.blocks.values()].map(at).join(' ') || 'none'}.`);
+  const lines = [say('robots.text.board', { columns: width, rows: height })];
+  for (const [id, position] of game.positions) lines.push(id === own ? say('robots.text.you', { at: at(position) }) : say('robots.text.robot', { id, at: at(position) }));
+  for (const { position, timer } of game.bombs.values()) lines.push(say('robots.text.bomb', { at: at(position), timer }));
+  lines.push(say('robots.text.blocks', { places: [...game.blocks.values()].map(at).join(' ') || say('robots.text.none') }));
   return lines.join('\n');
 }
 

@@ -1,13 +1,14 @@
 // Robots: what the rest of the page knows of it.
 
+import { say } from '../../lib/text.js';
 import { picture } from './picture.js';
 
 /** @type {import('../types.js').Game} */
 export const robots = {
   name: 'robots',
-  title: 'Robots',
-  line: 'Bombs, blocks, and whoever is destroyed least wins.',
-  score: (score) => (score === 0 ? 'never destroyed' : score === 1 ? 'destroyed once' : `destroyed ${score} times`),
+  title: say('game.robots'),
+  line: say('game.robots.line'),
+  score: (score) => (score === 0 ? say('score.robots.never') : say('score.robots', { count: score })),
   command: ({ host, port }) => `robots-client -s ${host}:${port} --gui`,
   bots: true,
   isAlone: () => false,

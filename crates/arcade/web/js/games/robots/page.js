@@ -5,6 +5,7 @@ import { element, listenToKeys, toggle } from '../../lib/dom.js';
 import { highest } from '../../lib/leaders.js';
 import { isStill } from '../../lib/settings.js';
 import { sound } from '../../lib/sound.js';
+import { list, say } from '../../lib/text.js';
 import { colourOf, draw, fieldSize } from './board.js';
 import { asText, begin, blast, fold, place, ranking } from './fold.js';
 import { decode, join, move, placeBlock, placeBomb } from './protocol.js';
@@ -26,12 +27,12 @@ const HEIGHT = 0.62;
 
 /** @type {import('../types.js').Help} */
 const HELP = [
-  ['← ↑ ↓ →', 'move; also W A S D'],
-  ['Space j z', 'put down a bomb'],
-  ['k x', 'put down a block'],
-  ['b', 'show where the bombs will blast'],
-  ['tap', 'the buttons below the board; the last press counts for the coming turn'],
-  ['?', 'these keys'],
+  ['← ↑ ↓ →', say('robots.help.move')],
+  ['Space j z', say('robots.help.bomb')],
+  ['k x', say('robots.help.block')],
+  ['b', say('robots.help.blasts')],
+  ['tap', say('robots.help.tap')],
+  ['?', say('help.these')],
 ];
 
 /**
@@ -60,16 +61,16 @@ export function play({ board, below, controls, more, live, watching, playable, f
   /** @type {Map<number, import('../../lib/canvas.js').Glide>} */
   const glides = new Map();
   const line = element('p', { class: 'status', role: 'status' });
-  const bar = element('progress', { 'aria-label': 'Turns played', value: '0', max: '1' });
+  const bar = element('progress', { 'aria-label': say('robots.bar'), value: '0', max: '1' });
   const sayJoin = () => {
     joining = true;
     send(join(name));
     show();
   };
-  const joinButton = element('button', { type: 'button', class: 'primary', click: sayJoin }, 'Join the game');
-  const text = element('pre', { class: 'hidden', 'aria-label': 'The board as text', role: 'group' });
+  const joinButton = element('button', { type: 'button', class: 'primary', click: sayJoin }, say('robots.join'));
+  const text = element('pre', { class: 'hidden', 'aria-label': say('robots.board.text'), role: 'group' });
   /** @type {Surface} */
-  const surface = new Surface(board, 'The board, drawn', (context, width, _, now) => {
+  const surface = new Surface(board, say('robots.board'), (context, width, _, now) => {
     const settings = state.settings ?? { name: '', players: 0, width: 16, height: 12, length: 0, radius: 0, timer: 1 };
     const field = fieldSize(settings, width, Math.max(220, innerHeight * HEIGHT));
     surface.setHeight(Math.round(field * settings.height));
@@ -107,7 +108,7 @@ export function play({ board, below, controls, more, live, watching, playable, f
     for (const [one, button] of buttons) button.classList.toggle('chosen', one === name);
     surface.change();
   };
-  const blasts = toggle('Blasts (b)', (on) => {
+  const blasts = toggle(say('robots.blasts'), (on) => {
     threatens = on;
     surface.change();
   });
@@ -149,12 +150,12 @@ export function play({ board, below, controls, more, live, watching, playable, f
       element(
         'div',
         { class: 'pad' },
-        button('Move up', '▲', { kind: 'move', direction: 'up' }),
-        button('Move left', '◀', { kind: 'move', direction: 'left' }),
-        button('Move right', '▶', { kind: 'move', direction: 'right' }),
-        button('Move down', '▼', { kind: 'move', direction: 'down' }),
+        button(say('robots.move.up'), '▲', { kind: 'move', direction: 'up' }),
+        button(say('robots.move.left'), '◀', { kind: 'move', direction: 'left' }),
+        button(say('robots.move.right'), '▶', { kind: 'move', direction: 'right' }),
+        button(say('robots.move.down'), '▼', { kind: 'move', direction: 'down' }),
       ),
-      element('div', { class: 'actions' }, button('Put down a bomb', 'Bomb', { kind: 'bomb' }), button('Put down a block', 'Block', { kind: 'block' })),
+      element('div', { class: 'actions' }, button(say('robots.bomb.label'), say('robots.bomb'), { kind: 'bomb' }), button(say('robots.block.label'), say('robots.block'), { kind: 'block' })),
     );
   }
   more.append(blasts);
@@ -164,7 +165,7 @@ export function play({ board, below, controls, more, live, watching, playable, f
     const { settings, game } = state;
     controls.classList.toggle('idle', game === null || own === null);
     if (!settings) {
-      line.textContent = 'Waiting for the server.';
+      line.textContent = say('robots.status.waits');
       return;
     }
     // Beside a result there is a button for a rematch.
@@ -173,13 +174,13 @@ export function play({ board, below, controls, more, live, watching, playable, f
     if (game) {
       bar.max = settings.length;
       bar.value = game.turn;
-      const looking = own !== null || watching ? '' : joining ? ' You look on until the next game.' : ' You look on; you can join the next game.';
-      line.textContent = `Turn ${game.turn} of ${settings.length}.${looking}`;
+      const looking = own !== null || watching ? '' : ` ${say(joining ? 'robots.status.joining' : 'robots.status.looking')}`;
+      line.textContent = say('robots.status.turn', { turn: game.turn, turns: settings.length }) + looking;
       text.textContent = asText(game, settings, own);
     } else {
-      const mine = own === null ? (playable ? ' Join to play.' : '') : ' You are in.';
-      const waiting = `Waiting for players: ${state.players.size} of ${settings.players}.${mine}`;
-      line.textContent = film && finished ? 'The game is over.' : waiting;
+      const mine = own === null ? (playable ? ` ${say('robots.status.join')}` : '') : ` ${say('robots.status.in')}`;
+      const waiting = say('robots.status.players', { there: state.players.size, players: settings.players }) + mine;
+      line.textContent = film && finished ? say('room.end.over') : waiting;
     }
     surface.change();
   };
@@ -208,7 +209,7 @@ export function play({ board, below, controls, more, live, watching, playable, f
       if (message.kind === 'ended') {
         const rows = ranking(state.players, message.scores);
         const first = rows.filter(({ rank }) => rank === 1);
-        live.textContent = `The game is over. Fewest destructions: ${first.map(({ name: who }) => who).join(', ')}`;
+        live.textContent = say('robots.over', { names: list(first.map(({ name: who }) => who)) });
         sound(first.some(({ id }) => id === own) ? 'win' : 'loss');
         chosen = null;
         finished = state.game;
@@ -224,7 +225,7 @@ export function play({ board, below, controls, more, live, watching, playable, f
         glide(positions, state.game);
         if (state.game.blasts.size > 0) sound('bomb');
         if (state.game.destroyed.some(({ player }) => player === own)) {
-          live.textContent = 'Your robot was destroyed.';
+          live.textContent = say('robots.destroyed');
           returned = state.game.positions.get(/** @type {number} */ (own)) ?? null;
           sound('death');
         }
@@ -252,7 +253,7 @@ export function play({ board, below, controls, more, live, watching, playable, f
     seat: (seat) => {
       const id = Number(seat);
       const deaths = state.game?.scores.get(id);
-      return { colour: colourOf(id), value: deaths === undefined ? '' : deaths === 0 ? 'unhurt' : `✗ ${deaths}` };
+      return { colour: colourOf(id), value: deaths === undefined ? '' : deaths === 0 ? say('robots.unhurt') : `✗ ${deaths}` };
     },
     // The fewest destructions.
     leaders: () => highest([...(state.game?.scores ?? [])].map(([id, deaths]) => [String(id), -deaths])),

@@ -1,5 +1,6 @@
 // A room of robots, small.
 
+import { say } from '../../lib/text.js';
 import { draw } from './board.js';
 
 /** The board as an example, for rooms in which nobody is. */
@@ -57,7 +58,7 @@ export function picture() {
       context.textAlign = 'center';
       context.textBaseline = 'middle';
       context.font = '600 16px system-ui, sans-serif';
-      context.fillText(`${there} of ${players} robots are there`, width / 2, height / 2);
+      context.fillText(say('robots.picture', { there, players }), width / 2, height / 2);
     },
   };
 }

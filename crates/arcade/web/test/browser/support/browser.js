@@ -43,10 +43,10 @@ export class Person {
    * @param {import('playwright-core').Browser} browser
    * @param {string} site
    * @param {string} name What the person is called in games; empty for a guest.
-   * @param {import('playwright-core').BrowserContextOptions} [options]
+   * @param {import('playwright-core').BrowserContextOptions} [options] Whoever has no `locale` in them is spoken to in English.
    */
   static async come(browser, site, name, options = {}) {
-    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-US', ...options });
     context.setDefaultTimeout(PATIENCE);
     const page = await context.newPage();
     const person = new Person(page, site, name);

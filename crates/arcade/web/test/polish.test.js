@@ -1,0 +1,47 @@
+// The page as it speaks to somebody whose browser asks for Polish.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+// Before any module chooses the language.
+const html = { lang: '' };
+Object.defineProperty(globalThis, 'document', { value: { documentElement: html } });
+Object.defineProperty(globalThis, 'navigator', { value: { languages: ['pl-PL', 'en'] }, configurable: true });
+
+const { say, list, number, told, language } = await import('../js/lib/text.js');
+const { GAMES } = await import('../js/games/index.js');
+const { winners } = await import('../js/page/words.js');
+const { story } = await import('../js/games/nuggets/story.js');
+
+test('the page says that it is Polish', () => {
+  assert.equal(language, 'pl');
+  assert.equal(html.lang, 'pl');
+});
+
+test('numbers are declined', () => {
+  const said = [0, 1, 2, 5, 12, 22, 25, 112].map((score) => GAMES['nuggets'].score(score));
+  assert.deepEqual(said, ['0 bryłek', '1 bryłka', '2 bryłki', '5 bryłek', '12 bryłek', '22 bryłki', '25 bryłek', '112 bryłek']);
+  assert.equal(number(1234.5, 2), '1234,50');
+  assert.equal(number(12_345), '12\u00a0345');
+});
+
+test('names are in sentences', () => {
+  assert.equal(list(['Ala', 'Ola', 'Ula']), 'Ala, Ola i Ula');
+  assert.equal(winners([{ rank: 1, name: 'Ala' }, { rank: 2, name: 'Ola' }]), 'Wygrywa Ala');
+  assert.equal(say('result.some', { names: list(['Ala', 'Ola']) }), 'Pierwsze miejsce dzielą Ala i Ola');
+  assert.deepEqual(story([{ at: 1, kind: 'swap', text: 'Ala and Ola swap places' }]), [{ at: 1, text: 'Ala i Ola zamieniają się miejscami.' }]);
+});
+
+test('sentences of the hub are Polish as far as they are known', () => {
+  for (const [sentence, polish] of [
+    ['a race for 4, 5 pegs, no repeats', 'wyścig, gracze: 4, pionki: 5, bez powtórzeń'],
+    ['4 robots on 16 x 12, 300 turns', '4 roboty, plansza 16 × 12, tury: 300'],
+    ['3 rooms from your address are open already; join one of them, or wait until one is closed', 'otwarte są już 3 pokoje z Twojego adresu; dołącz do któregoś albo poczekaj, aż jakiś się zamknie'],
+    ['Ala: 1 nuggets', 'Ala: 1 bryłka'],
+    ['no repeats joins', 'no repeats dołącza'],
+    ['the moon is full', 'the moon is full'],
+    [`${'a'.repeat(400)} joins`, `${'a'.repeat(400)} joins`],
+  ]) {
+    assert.equal(told(sentence), polish);
+  }
+});

@@ -1,0 +1,142 @@
+// The texts of the page are whole: the same in each language, all of them used, and none written elsewhere.
+
+import assert from 'node:assert/strict';
+import { readFileSync, readdirSync } from 'node:fs';
+import { test } from 'node:test';
+
+import { languageFor } from '../js/lib/language.js';
+import { say, sayOr, told } from '../js/lib/text.js';
+import { texts as english } from '../text/en.js';
+import { sentences, texts as polish } from '../text/pl.js';
+import { literals } from './support/literals.js';
+
+/** @typedef {import('../js/lib/text-types.js').Translation} Translation */
+
+const root = new URL('..', import.meta.url);
+/** The modules of the page, by path. */
+const modules = new Map(
+  readdirSync(new URL('js', root), { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.js'))
+    .map((path) => [path, readFileSync(new URL(`js/${path}`, root), 'utf8')]),
+);
+const written = [...modules.values(), readFileSync(new URL('index.html', root), 'utf8')].join('\n');
+/** @type {[string, Translation][]} */
+const languages = [['en', english], ['pl', polish]];
+
+/** @param {string} text */
+const names = (text) => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+/** @param {Translation[keyof Translation]} entry */
+const forms = (entry) => (typeof entry === 'string' ? [entry] : Object.values(entry));
+
+test('all languages have the same texts, in the same order', () => {
+  assert.deepEqual(Object.keys(polish), Object.keys(english));
+  for (const [language, all] of languages) {
+    for (const [key, entry] of Object.entries(all)) for (const text of forms(entry)) assert.equal(text.trim(), text, `${language} ${key}`);
+  }
+});
+
+test('a text that counts has the plurals of its language', () => {
+  for (const [language, all] of languages) {
+    const rules = new Intl.PluralRules(language);
+    const plurals = [...new Set(Array.from({ length: 200 }, (_, number) => rules.select(number)))].sort();
+    for (const [key, entry] of [...Object.entries(all), ...(language === 'pl' ? Object.entries(sentences) : [])]) {
+      if (typeof entry !== 'string') assert.deepEqual(Object.keys(entry).sort(), plurals, `${language} ${key}`);
+    }
+  }
+});
+
+test('each text has the same values in all languages', () => {
+  for (const [key, entry] of Object.entries(english)) {
+    const wanted = new Set(forms(entry).flatMap(names));
+    const isCounted = typeof entry !== 'string';
+    for (const [language, all] of languages) {
+      for (const text of forms(all[/** @type {keyof Translation} */ (key)])) {
+        // One is often said without a number.
+        const own = new Set([...names(text), ...(isCounted ? ['count'] : [])]);
+        assert.deepEqual([...own].sort(), [...new Set([...wanted, ...(isCounted ? ['count'] : [])])].sort(), `${language} ${key}: ${text}`);
+      }
+    }
+  }
+  for (const [sentence, entry] of Object.entries(sentences)) {
+    for (const text of forms(entry)) for (const name of names(text)) assert.ok(names(sentence).includes(name), `${sentence}: ${text}`);
+  }
+});
+
+test('each text is used', () => {
+  const said = new Set([...written.matchAll(/['"]([a-z]+(?:[.\-_]\w+)+)['"]/g)].map(([, key]) => key));
+  // Some keys end in what the hub or a game tells.
+  const begun = [...written.matchAll(/(?:say|sayOr|sayAround)\(`([a-z.]+\.)\$\{/g)].map(([, start]) => start);
+  const unused = Object.keys(english).filter((key) => !said.has(key) && !begun.some((start) => key.startsWith(start)) && !key.startsWith('option.'));
+  assert.deepEqual(unused, []);
+});
+
+test('the options of rooms that have texts are those of the hub', () => {
+  for (const key of Object.keys(english).filter((one) => one.startsWith('option.'))) {
+    const [, game, option] = key.split('.');
+    const source = readFileSync(new URL(`../src/games/${game}.rs`, root), 'utf8');
+    assert.ok(new RegExp(`Field::\\w+\\(\\s*"${option}"|Field::${option}\\(`).test(source), key);
+  }
+});
+
+test('what is said in sentences of the hub is still said there', () => {
+  const sources = ['../src', '../../nuggets/src', '../../mastermind/src'].flatMap((directory) =>
+    readdirSync(new URL(directory, root), { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.rs'))
+      .map((path) => readFileSync(new URL(`${directory}/${path}`, root), 'utf8')),
+  );
+  const all = sources.join('\n');
+  const gone = Object.keys(sentences).flatMap((sentence) =>
+    sentence
+      .split(/\{\w+\}/)
+      .map((piece) => piece.replace(/^: /, ''))
+      .filter((piece) => piece && !all.includes(piece)),
+  );
+  assert.deepEqual(gone, []);
+});
+
+test('no module has texts of its own', () => {
+  assert.deepEqual([...modules].flatMap(([path, source]) => literals(path, source)), []);
+  for (const text of [
+    "element('p', {}, 'leave');",
+    "element('button', { 'aria-label': `Go to ${room}` });",
+    "line.textContent = over ? 'over' : status();",
+    "const HELP = [['k', 'put down a block']];",
+    "toggle('Advice', turn);",
+    "throw new Error('it is gone');",
+  ]) {
+    assert.equal(literals('page/some.js', text).length, 1, text);
+  }
+});
+
+test('the language is that of the choice, else the first wish that can be met', () => {
+  assert.equal(languageFor(null, ['pl-PL', 'en']), 'pl');
+  assert.equal(languageFor(null, ['de', 'pl', 'en']), 'pl');
+  assert.equal(languageFor('en', ['pl-PL']), 'en');
+  assert.equal(languageFor('xx', ['PL']), 'pl');
+  assert.equal(languageFor(null, ['de']), 'en');
+  assert.equal(languageFor(null, []), 'en');
+});
+
+test('texts have their values, and what has no text is said as it came', () => {
+  assert.equal(say('lobby.play.label', { game: 'X' }), 'Play now: X');
+  assert.equal(say('time.minutes', { count: 1 }), 'a minute ago');
+  assert.equal(say('time.minutes', { count: 2 }), '2 minutes ago');
+  assert.equal(say('score.nuggets', { count: 12_345 }), '12,345 nuggets');
+  assert.equal(sayOr('option.nuggets.depth', 'Depth'), 'Depth');
+  assert.equal(sayOr('toString', 'x'), 'x');
+  assert.equal(told('all seats are taken'), 'all seats are taken');
+});
+
+/** What the compiler refuses; nothing runs this. */
+export const refused = () => [
+  // @ts-expect-error There is no such text.
+  say('no.such.text'),
+  // @ts-expect-error Its value is missing.
+  say('lobby.play.label'),
+  // @ts-expect-error That is another value.
+  say('lobby.play.label', { room: 'X' }),
+  // @ts-expect-error It counts by a number.
+  say('time.minutes', { count: '2' }),
+  // @ts-expect-error It has no values.
+  say('page.copy', { count: 1 }),
+];
