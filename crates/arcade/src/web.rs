@@ -51,6 +51,7 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
         .route("/players/{name}/against/{other}", get(shown))
         .route("/js/{*path}", get(asset))
         .route("/style/{*path}", get(asset))
+        .route("/text/{*path}", get(asset))
         .route("/icon.svg", get(asset))
         .route("/manifest.webmanifest", get(asset))
         .route("/live", get(live::live))

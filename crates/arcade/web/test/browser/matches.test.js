@@ -1,16 +1,27 @@
-// Whole matches: two browsers and a native client of each game, in the same room; and mastermind in one browser.
+// Whole matches: two browsers and a native client of each game, in the same room; and mastermind in one browser. Eve comes
+// with Firefox if it is installed.
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { after, before, test } from 'node:test';
 
 import { begin, fold } from '../../js/games/nuggets/fold.js';
 import { Codebreaker } from './support/codebreaker.js';
-import { Person } from './support/browser.js';
+import { Person, launchFirefox } from './support/browser.js';
 import { Explorer } from './support/explorer.js';
 import { browser, hub } from './support/site.js';
 import * as native from './support/native.js';
 
 const bound = { timeout: 180_000 };
+
+/** @type {import('playwright-core').Browser | null} */
+let firefox;
+before(async () => {
+  firefox = await launchFirefox();
+});
+after(() => firefox?.close());
+
+/** @param {string} [name] */
+const eveComes = (name = 'Eve') => Person.come(firefox ?? browser, hub.address, name);
 
 /**
  * Plays nuggets by keys until the game is over.
@@ -41,7 +52,7 @@ async function dig({ page, status }) {
 test('nuggets: two browsers and a native client find all the gold', bound, async () => {
   const room = await hub.open({ game: 'nuggets', map: 'brawl' });
   const ann = await Person.come(browser, hub.address, 'Ann');
-  const eve = await Person.come(browser, hub.address, '<img/src=x/onerror=alert(1)>');
+  const eve = await eveComes('<img/src=x/onerror=alert(1)>');
   for (const person of [ann, eve]) await person.go(`/rooms/${room.id}`);
   await Promise.all([ann.reads('Player'), eve.reads('Player')]);
   const bob = native.nuggets(room.port, 'Bob');
@@ -61,7 +72,7 @@ test('nuggets: two browsers and a native client find all the gold', bound, async
 
 test('robots: two browsers and a native client play all turns', bound, async () => {
   const room = await hub.open({ game: 'robots', players: 3, turns: 40, turn_duration: 100, columns: 10, rows: 8 });
-  const [ann, eve] = await Promise.all(['Ann', 'Eve'].map((name) => Person.come(browser, hub.address, name)));
+  const [ann, eve] = await Promise.all([Person.come(browser, hub.address, 'Ann'), eveComes()]);
   for (const person of [ann, eve]) await person.go(`/rooms/${room.id}`);
   const bob = native.robots(room.port, 'Bob');
   await Promise.all([ann.reads(/Turn \d+ of 40/), eve.reads(/Turn \d+ of 40/)]);
@@ -79,7 +90,7 @@ test('robots: two browsers and a native client play all turns', bound, async () 
 
 test('blackjack: two browsers and a native client play all rounds', bound, async () => {
   const room = await hub.open({ game: 'blackjack', players: 3, rounds: 3 });
-  const [ann, eve] = await Promise.all(['Ann', 'Eve'].map((name) => Person.come(browser, hub.address, name)));
+  const [ann, eve] = await Promise.all([Person.come(browser, hub.address, 'Ann'), eveComes()]);
   for (const person of [ann, eve]) await person.go(`/rooms/${room.id}`);
   const bob = native.blackjack(room.port, 'Bob');
   /** @param {Person} person @param {'Hit' | 'Stand'} answer @param {string} key */

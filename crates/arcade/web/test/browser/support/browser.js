@@ -1,8 +1,11 @@
-// People in front of Chromium. Whatever a page logs as an error, or asks of another site, fails the test.
+// People in front of Chromium or Firefox. Whatever a page logs as an error, or asks of another site, fails the test.
 
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 
 import { chromium } from 'playwright-core';
+// Drives a Firefox of the distribution; later versions ask for more than its long-term release knows.
+import { firefox } from 'playwright-over-bidi';
 
 const FLAGS = [
   '--no-sandbox',
@@ -19,6 +22,16 @@ export const PATIENCE = 30_000;
 
 export const launch = () =>
   chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: FLAGS, timeout: PATIENCE });
+
+const FIREFOX = process.env.FIREFOX ?? '/usr/bin/firefox-esr';
+
+/** Firefox; none if it is not installed. */
+export const launchFirefox = async () =>
+  existsSync(FIREFOX)
+    ? /** @type {import('playwright-core').Browser} */ (
+        /** @type {unknown} */ (await firefox.launch({ channel: 'moz-firefox', executablePath: FIREFOX, timeout: PATIENCE }))
+      )
+    : null;
 
 /** @typedef {import('playwright-core').Page} Page */
 
@@ -52,7 +65,8 @@ export class Person {
     const person = new Person(page, site, name);
     if (name) {
       await page.addInitScript((value) => {
-        if (localStorage.getItem('name') !== null) return;
+        // Firefox begins with a blank page, which has no storage.
+        if (!location.protocol.startsWith('http') || localStorage.getItem('name') !== null) return;
         localStorage.setItem('name', value);
         // As if it had been taken before: these names are proven nowhere.
         localStorage.setItem('proven', value);
