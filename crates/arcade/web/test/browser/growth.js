@@ -3,6 +3,7 @@
 
 import { launch, Person } from './support/browser.js';
 import { Hub } from './support/hub.js';
+import * as native from './support/native.js';
 
 const minutes = Number(process.argv[2] ?? 10);
 /** How many times it looks, evenly over the time. */
@@ -18,21 +19,28 @@ try {
   const robots = await hub.open({ game: 'robots', players: 2, turns, turn_duration: 100, columns: 16, rows: 12 });
   const nuggets = await hub.open({ game: 'nuggets', map: 'main', countdown: 2 });
   const blackjack = await hub.open({ game: 'blackjack', players: 2, rounds: 10_000 });
-  /** @type {[string, string, number][]} Who looks at what, beside how many bots. */
+  for (const [{ id, owner_token: owner }, bots] of /** @type {[import('./support/hub.js').Room, number][]} */ ([
+    [robots, 1],
+    [nuggets, 3],
+    [blackjack, 1],
+  ])) {
+    for (let bot = 0; bot < bots; bot += 1) {
+      const body = JSON.stringify({ level: 'easy', owner });
+      const answer = await fetch(`${hub.address}/api/rooms/${id}/bots`, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+      if (!answer.ok) throw new Error(await answer.text());
+    }
+  }
+  native.blackjack(blackjack.port, 'Bob');
   const pages = [
-    ['lobby', '/', 0],
-    ['robots, playing', `/rooms/${robots.id}`, 1],
-    ['nuggets, watching', `/rooms/${nuggets.id}?watch`, 3],
-    ['blackjack, watching', `/rooms/${blackjack.id}?watch`, 2],
+    ['lobby', '/'],
+    ['robots, playing', `/rooms/${robots.id}`],
+    ['nuggets, watching', `/rooms/${nuggets.id}?watch`],
+    ['blackjack, watching', `/rooms/${blackjack.id}?watch`],
   ];
   const watched = [];
-  for (const [name, path, bots] of pages) {
+  for (const [name, path] of pages) {
     const person = await Person.come(browser, hub.address, name.includes('playing') ? 'Ann' : '');
     await person.go(path);
-    for (let bot = 0; bot < bots; bot += 1) {
-      const answer = await fetch(`${hub.address}/api${path.split('?')[0]}/bots`, { method: 'POST' });
-      if (!answer.ok) console.error(name, await answer.text());
-    }
     const devtools = await person.page.context().newCDPSession(person.page);
     await devtools.send('Performance.enable');
     watched.push({ name, person, devtools, heap: /** @type {number[]} */ ([]), nodes: /** @type {number[]} */ ([]) });

@@ -17,7 +17,7 @@ process.on('exit', () => {
 });
 
 /**
- * @typedef {{ id: string, game: string, title: string, phase: string, port: number, taken: number, match?: string | null,
+ * @typedef {{ id: string, game: string, title: string, phase: string, port: number, taken: number, match?: string | null, owner_token?: string,
  *   players: { name: string, seat: string }[], result: { rank: number, name: string, score: number }[] | null }} Room
  */
 
