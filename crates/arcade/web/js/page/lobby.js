@@ -13,7 +13,7 @@ import { matchLine } from './matches.js';
 import { newRoom } from './new-room.js';
 import { terminalLines } from './terminal.js';
 import { Thumbnails } from './thumbnails.js';
-import { command, isAlone, phaseInWords } from './words.js';
+import { command, isAlone, offersTerminal, phaseInWords } from './words.js';
 
 /**
  * @typedef {import('../games/types.js').Room} Room
@@ -139,12 +139,9 @@ class Card {
         element('a', { class: 'button primary', href: `/rooms/${room.id}`, 'aria-label': `Play in ${room.id}` }, 'Play'),
         element('a', { class: 'button', href: `/rooms/${room.id}?watch`, 'aria-label': `Watch ${room.id}` }, 'Watch'),
       ),
-      element(
-        'details',
-        {},
-        element('summary', {}, 'Join from a terminal'),
-        ...terminalLines(join, `Command for ${room.id}`),
-      ),
+      ...(offersTerminal()
+        ? [element('details', {}, element('summary', {}, 'Join from a terminal'), ...terminalLines(join, `Command for ${room.id}`))]
+        : []),
     );
   }
 

@@ -17,7 +17,7 @@ import { Seats } from './seats.js';
 import { AfterMatch } from './story.js';
 import { terminalLines } from './terminal.js';
 import { Waiting, askLate } from './waiting.js';
-import { command, phaseInWords } from './words.js';
+import { command, offersTerminal, phaseInWords } from './words.js';
 
 /**
  * @typedef {import('../games/types.js').Room} Room
@@ -208,7 +208,7 @@ function enter(main, id, game, { play: start, story }, { watching, next }) {
         { class: 'side' },
         seats.panel,
         ...(watching || keeps() ? [] : [element('p', { class: 'note' }, 'This browser keeps nothing for this page, so your name and your seat last until you leave or reload it.')]),
-        element('details', {}, element('summary', {}, 'Join from a terminal'), terminal),
+        ...(offersTerminal() ? [element('details', {}, element('summary', {}, 'Join from a terminal'), terminal)] : []),
         element('div', { class: 'row' }, copyButton(() => `${location.origin}/rooms/${id}`, 'Copy the link to this room')),
       ),
     ),
