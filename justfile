@@ -67,3 +67,7 @@ record:
 # The archive of a release; docs/releasing.md says what is in it.
 dist:
     packaging/dist
+
+# Whether the files for hosts agree with the hub, which has to be built.
+agree:
+    packaging/check

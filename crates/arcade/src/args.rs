@@ -10,13 +10,16 @@ use clap::Parser;
 use cmdkit::{LogArgs, ip_address, retention, whole_number};
 use journal_core::Retention;
 
-use crate::hub::{
-    host_names::host_name,
-    ports::port_range,
-    resources::{MAX_ROOMS, MAX_SOCKETS},
-};
 #[cfg(unix)]
 use crate::operator::commands::Command;
+use crate::{
+    hub::{
+        host_names::host_name,
+        ports::port_range,
+        resources::{MAX_ROOMS, MAX_SOCKETS},
+    },
+    web::tls::Files,
+};
 
 /// The port of the page, unless another is chosen.
 pub(crate) const PORT: u16 = 8080;
@@ -88,6 +91,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "ADDRESS", value_parser = ip_address)]
     pub(crate) proxy: Vec<IpAddr>,
 
+    /// Serve the page by HTTPS, with this certificate and its key, both in PEM. They are read again on SIGHUP
+    #[arg(long, num_args = 2, value_names = ["CERTIFICATE", "KEY"], action = clap::ArgAction::Set)]
+    pub(crate) tls: Option<Vec<PathBuf>>,
+
     /// Address and port that serve /metrics to everybody who can reach them, as in 10.0.0.5:9100; the page's own port serves it to
     /// programs on this machine only
     #[arg(long, value_name = "ADDRESS:PORT")]
@@ -106,6 +113,12 @@ impl Args {
     /// The addresses of the page.
     pub(crate) fn page_addresses(&self) -> Vec<IpAddr> {
         if self.bind.is_empty() { vec![IpAddr::V4(Ipv4Addr::LOCALHOST)] } else { self.bind.clone() }
+    }
+
+    /// The files of the certificate, if the page has TLS.
+    pub(crate) fn certificate(&self) -> Option<Files> {
+        let [certificate, key] = self.tls.as_deref()? else { return None };
+        Some(Files { certificate: certificate.clone(), key: key.clone() })
     }
 
     /// The addresses of rooms.

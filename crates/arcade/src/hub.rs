@@ -155,6 +155,11 @@ impl Hub {
         self.address.get()
     }
 
+    /// Whether native clients reach rooms from this machine only.
+    pub(crate) fn rooms_are_here(&self) -> bool {
+        self.ports.are_here()
+    }
+
     /// The hosts that may not enter.
     pub(crate) fn bans(&self) -> &Bans {
         &self.place.bans

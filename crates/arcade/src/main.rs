@@ -27,7 +27,7 @@ fn main() -> ExitCode {
     cmdkit::run(Usage { code: EXIT_USAGE, example: "" }, |args: Args| {
         #[cfg(unix)]
         match args.command {
-            Some(commands::Command::Doctor) => return doctor::examine(&args),
+            Some(commands::Command::Doctor { json }) => return doctor::examine(&args, json),
             Some(command) => return commands::run(&args.data, command),
             None => {}
         }

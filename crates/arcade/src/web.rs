@@ -19,6 +19,7 @@ mod pump;
 mod room_api;
 mod share;
 mod socket;
+pub(crate) mod tls;
 
 use std::sync::Arc;
 
@@ -40,7 +41,7 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
 
 /// The routes.
 pub(crate) fn router(hub: Arc<Hub>) -> Router {
-    let page = Page::of(hub.lists());
+    let page = Page::of(hub.lists(), hub.rooms_are_here());
     Router::new()
         .route("/", get(shown))
         .route("/rooms/{id}", get(shown))
@@ -66,6 +67,7 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
         .layer(DefaultBodyLimit::max(MAX_BODY))
         .layer(middleware::from_fn(connections::in_time))
         .layer(middleware::from_fn_with_state(Arc::clone(hub.resources()), answers::account))
+        .layer(middleware::from_fn(tls::elsewhere))
         .layer(middleware::from_fn_with_state(Arc::clone(&hub), caller::admit))
         .layer(middleware::from_fn_with_state(Arc::clone(hub.resources()), caller::named))
         .layer(middleware::from_fn_with_state(Arc::clone(&hub), health::observe))

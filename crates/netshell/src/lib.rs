@@ -13,8 +13,8 @@
 //! - A [`Warden`] refuses addresses, and removes peers at the request of the operator.
 //! - An [`Observer`] is told what happens. A [`Hold`](netcore::Hold) keeps outputs back until a journal
 //!   is on disk.
-//! - [`bind_udp`] and [`bind_tcp`] open sockets, [`shutdown`] waits for a signal, [`raise_open_files`] raises the soft
-//!   limit on open files, and [`LogLimit`] limits the rate of log lines.
+//! - [`bind_udp`] and [`bind_tcp`] open sockets, [`shutdown`] and [`request_to_end`] wait for a signal,
+//!   [`raise_open_files`] raises the soft limit on open files, and [`LogLimit`] limits the rate of log lines.
 //!
 //! ```text
 //! socket -> Udp --\                                                      /--> Udp -> socket
@@ -53,7 +53,7 @@ pub use log_limit::LogLimit;
 pub use observer::Observer;
 pub use open_files::raise_open_files;
 pub use serve::serve;
-pub use shutdown::shutdown;
+pub use shutdown::{request_to_end, shutdown};
 pub use strangers::{HOST_RATE, STRANGERS_RATE};
 pub use streams::{ByteStream, Listen, MAX_LAG, Streams, Tcp};
 pub use transport::{Answer, BytesTicket, ConnectionEvent, ConnectionId, Delivery, StrangerTicket, Transport};

@@ -38,7 +38,7 @@ pub struct Store {
     // Whose a name is, is asked for each player who comes, who waits for no question of others.
     pub(crate) keys: Arc<Lane>,
     pub(crate) recent: Arc<Recent>,
-    place: Arc<Place>,
+    pub(crate) place: Arc<Place>,
 }
 
 // Does something on the writer or a reader. If the connection is gone, it is done once more on another: one that was kept does not

@@ -18,6 +18,7 @@ extern crate self as store;
 mod connection;
 mod database;
 mod error;
+mod examine;
 mod file;
 mod journals;
 mod lane;

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use cmdkit::HostPort;
 use qrcode::{
     QrCode,
     render::{svg, unicode::Dense1x2},
@@ -24,11 +25,12 @@ pub(crate) struct Address {
 }
 
 impl Address {
-    /// The address of a page that listens at these.
-    pub(crate) fn at(listen: &[SocketAddr]) -> Self {
+    /// The address of a page that listens at these. With TLS friends use the `name` for which the certificate is.
+    pub(crate) fn at(listen: &[SocketAddr], tls: bool, name: Option<&str>) -> Self {
         let reach = Reach::at(listen);
         let loopback = |address: &SocketAddr| address.ip().is_loopback();
-        let url = |host: String| format!("http://{host}/");
+        let scheme = if tls { "https" } else { "http" };
+        let url = |host: String| format!("{scheme}://{host}/");
         let here = if listen.iter().any(|address| loopback(address) || address.ip().is_unspecified()) {
             url(format!("localhost:{}", reach.port))
         } else {
@@ -36,7 +38,12 @@ impl Address {
         };
         let named = listen.iter().find(|address| !loopback(address) && !address.ip().is_unspecified());
         let outward = reach.outward.map(|ip| SocketAddr::new(ip, reach.port));
-        let friends = outward.or(named.copied()).map(|address| url(address.to_string()));
+        let by_address = outward.or(named.copied()).map(|address| address.to_string());
+        let friends = by_address.map(|address| match name.filter(|_| tls) {
+            Some(name) => HostPort { host: name.to_owned(), port: reach.port }.to_string(),
+            None => address,
+        });
+        let friends = friends.map(url);
         Self { here, friends, port: reach.port }
     }
 
@@ -98,7 +105,11 @@ mod tests {
     use super::*;
 
     fn at(addresses: &[&str]) -> Address {
-        Address::at(&addresses.iter().map(|address| address.parse().unwrap()).collect::<Vec<_>>())
+        with(addresses, false, None)
+    }
+
+    fn with(addresses: &[&str], tls: bool, name: Option<&str>) -> Address {
+        Address::at(&addresses.iter().map(|address| address.parse().unwrap()).collect::<Vec<_>>(), tls, name)
     }
 
     #[test]
@@ -113,6 +124,20 @@ mod tests {
         );
         assert_eq!(address.blocks(), None);
         assert_eq!(address.for_friends(Some("localhost:8080"), false, "/rooms/a-1"), "http://localhost:8080/rooms/a-1");
+    }
+
+    #[test]
+    fn with_tls_friends_use_the_name_of_the_certificate() {
+        let address = with(&["192.0.2.7:8443", "127.0.0.1:8443"], true, Some("play.example.org"));
+        assert_eq!(address.here, "https://localhost:8443/");
+        assert_eq!(address.friends.as_deref(), Some("https://play.example.org:8443/"));
+        let address = with(&["192.0.2.7:443"], true, None);
+        assert_eq!(address.friends.as_deref(), Some("https://192.0.2.7:443/"));
+        assert_eq!(with(&["127.0.0.1:443"], true, Some("play.example.org")).friends, None);
+        assert_eq!(
+            with(&["192.0.2.7:80"], false, Some("play.example.org")).friends.as_deref(),
+            Some("http://192.0.2.7:80/")
+        );
     }
 
     #[test]

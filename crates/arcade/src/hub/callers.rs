@@ -8,8 +8,9 @@ use std::{
 };
 
 use netcore::{HostId, Rate, Time, TokenBucket};
+use tracing::warn;
 
-use super::host_names::HostNames;
+use super::{host_names::HostNames, refusal::Kind};
 
 /// What the requests of one host may cost: see [`REQUEST`] and [`FILE`].
 pub(crate) const REQUESTS: Rate = Rate { per_second: 1_000, burst: 20_000 };
@@ -17,6 +18,9 @@ pub(crate) const REQUESTS: Rate = Rate { per_second: 1_000, burst: 20_000 };
 pub(crate) const REQUEST: u32 = 20;
 /// The cost of a file of the page, which is in memory. A page has some 60 of them, and a class that shares an address loads it at once.
 pub(crate) const FILE: u32 = 1;
+/// Complaints about what callers send, of each kind: ten at once, and then one a minute. A complaint costs [`COMPLAINT`].
+const COMPLAINTS: Rate = Rate { per_second: 1, burst: 10 * COMPLAINT };
+const COMPLAINT: u32 = 60;
 /// Hosts whose requests are counted. Above that, those that were quiet are forgotten, and then new ones share one limit.
 pub(crate) const MAX_HOSTS: usize = 20_000;
 /// Entries of an `X-Forwarded-For` header that are read, counted from the end.
@@ -31,16 +35,35 @@ pub(crate) struct Callers {
     pub(crate) names: HostNames,
     start: Instant,
     requests: Mutex<BTreeMap<HostId, TokenBucket>>,
+    // By kind, with the last one.
+    complaints: Mutex<BTreeMap<&'static str, (TokenBucket, String)>>,
 }
 
 impl Callers {
     pub(crate) fn new(proxies: Vec<IpAddr>, names: HostNames) -> Self {
-        Self { proxies, names, start: Instant::now(), requests: Mutex::default() }
+        Self { proxies, names, start: Instant::now(), requests: Mutex::default(), complaints: Mutex::default() }
+    }
+
+    /// Logs what the operator may have to set right, since whoever is refused is rarely the one who can. The same is said once, and all
+    /// in all not too often.
+    pub(crate) fn complain(&self, kind: Kind, text: &str) {
+        let now = self.now();
+        let mut complaints = self.complaints.lock().unwrap_or_else(PoisonError::into_inner);
+        let (bucket, last) =
+            complaints.entry(kind.name()).or_insert_with(|| (TokenBucket::new(COMPLAINTS, now), String::new()));
+        if last.as_str() != text && bucket.take(now, COMPLAINT) {
+            text.clone_into(last);
+            warn!("{text}");
+        }
+    }
+
+    fn now(&self) -> Time {
+        Time::ZERO.plus(self.start.elapsed())
     }
 
     /// Counts a request that costs [`REQUEST`] or [`FILE`]. Returns how long to wait if the host exceeds its rate.
     pub(crate) fn request(&self, host: HostId, cost: u32) -> Option<Duration> {
-        let now = Time::ZERO.plus(self.start.elapsed());
+        let now = self.now();
         let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
         let mut host = host;
         if requests.len() >= MAX_HOSTS && !requests.contains_key(&host) {

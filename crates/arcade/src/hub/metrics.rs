@@ -2,6 +2,8 @@
 //!
 //! Labels have few values: games, phases, routes, never a name of a player or a room.
 
+mod classic;
+
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, PoisonError, atomic::AtomicU64},
@@ -20,6 +22,7 @@ use prometheus_client::{
     registry::{Registry, Unit},
 };
 
+pub(crate) use self::classic::classic;
 use super::{resources::Resources, rooms::Rooms};
 use crate::{games::Game, results::Health, room::counters::Counters};
 
@@ -129,7 +132,7 @@ impl Metrics {
         }
     }
 
-    /// Everything as text, with the present numbers of a hub.
+    /// Everything as OpenMetrics, with the present numbers of a hub.
     pub(crate) fn scrape(&self, rooms: &Rooms, results: &Health, resources: &Resources) -> String {
         let registry = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
         self.count(rooms);

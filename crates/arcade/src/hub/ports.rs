@@ -53,6 +53,11 @@ impl Ports {
         Self { bind, range, used: Arc::default() }
     }
 
+    /// Whether only this machine reaches them.
+    pub(crate) fn are_here(&self) -> bool {
+        !self.bind.is_empty() && self.bind.iter().all(IpAddr::is_loopback)
+    }
+
     /// Opens the sockets of a room. `before` is the port that it had before a restart, or 0.
     pub(crate) fn open(&self, wire: Wire, before: u16) -> anyhow::Result<(Sockets, Lease)> {
         if before != 0 && self.range.as_ref().is_none_or(|range| range.contains(&before)) {
@@ -129,6 +134,13 @@ mod tests {
         for wrong in ["", "7", "-", "7-", "-7", "0-9", "9-8", "1-65536", "+1-2", "1-2-3"] {
             assert!(port_range(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn ports_on_this_machine_only_are_here() {
+        let are_here = |bind: &[&str]| Ports::new(bind.iter().map(|ip| ip.parse().unwrap()).collect(), None).are_here();
+        assert!(are_here(&["127.0.0.1"]) && are_here(&["127.0.0.1", "::1"]));
+        assert!(!are_here(&["0.0.0.0"]) && !are_here(&["127.0.0.1", "192.0.2.7"]) && !are_here(&[]));
     }
 
     #[test]

@@ -33,6 +33,7 @@ macro_rules! kinds {
 kinds! {
     Requests: "requests",
     Connections: "connections",
+    Handshakes: "handshakes",
     Sockets: "sockets",
     Bodies: "bodies",
     Answers: "answers",
@@ -90,7 +91,7 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let whose = if self.is_of_host() { "from your address" } else { "at this hub" };
         match self.kind {
-            Kind::Connections | Kind::Files => {
+            Kind::Connections | Kind::Handshakes | Kind::Files => {
                 write!(f, "too many connections {whose} are open; close some pages and try again")
             }
             Kind::Sockets => write!(f, "too many sockets {whose} are open; close some pages and try again"),

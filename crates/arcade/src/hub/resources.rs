@@ -6,7 +6,7 @@ use netcore::{Full, HostId};
 use netshell::{ConnectionBudget, ConnectionPermit, Limits};
 
 use super::{
-    callers::Callers,
+    callers::{Callers, REQUEST},
     refusal::{Kind, Refusal, Refusals},
     shares::{Share, Shares},
 };
@@ -16,6 +16,8 @@ use crate::room::bots::MAX_BOTS;
 pub(crate) const MAX_ROOMS: usize = 3_000;
 /// Connections that carry requests. A browser opens six. One that becomes a socket counts as that.
 pub(crate) const MAX_CONNECTIONS: usize = 4_096;
+/// TLS handshakes at the same time, from the first byte to the last.
+pub(crate) const MAX_HANDSHAKES: usize = 1_024;
 /// Sockets of browsers at the same time.
 pub(crate) const MAX_SOCKETS: usize = 10_000;
 /// Requests whose body has not arrived or is being answered; each is at most [`MAX_BODY`] long.
@@ -68,6 +70,7 @@ pub(crate) struct Resources {
     /// What was refused.
     pub(crate) refusals: Refusals,
     connections: Arc<Shares>,
+    handshakes: Arc<Shares>,
     sockets: Arc<Shares>,
     /// Connections of all kinds, each of which is an open file: those of pages, sockets, and native clients of all rooms.
     pub(crate) files: ConnectionBudget,
@@ -102,6 +105,7 @@ impl Resources {
             slices: Shares::new(Kind::Slices, slices.max(1)),
             refusals: Refusals::default(),
             connections: Shares::new(Kind::Connections, MAX_CONNECTIONS),
+            handshakes: Shares::new(Kind::Handshakes, MAX_HANDSHAKES),
             sockets: Shares::with_cap(Kind::Sockets, MAX_SOCKETS, settings.sockets_per_host),
             files: Limits { connections }.into(),
             rooms: for_rooms / FILES_OF_ROOM,
@@ -118,6 +122,18 @@ impl Resources {
             (self.connections.take(peer.into(), 1)?, self.files.open(peer.into()))
         };
         Ok(Place { _one: one, _file: file.map_err(no_file)? })
+    }
+
+    /// Leave for one more TLS handshake, which costs its host as much as a request. A trusted reverse proxy has no share here either.
+    pub(crate) fn handshake(&self, peer: SocketAddr) -> Result<Share, Kind> {
+        let taken = if self.callers.is_proxy(peer) {
+            self.handshakes.take_unshared()
+        } else if self.callers.request(peer.into(), REQUEST).is_some() {
+            return Err(Kind::Requests);
+        } else {
+            self.handshakes.take(peer.into(), 1)
+        };
+        taken.map_err(|refusal| refusal.kind)
     }
 
     /// A place for one more socket of a host.

@@ -13,15 +13,15 @@ use std::{
 use anyhow::{Context as _, bail};
 use cmdkit::LogFormat;
 use journal_core::{MAX_SIZE, SyncPolicy, Writing};
-use netshell::{bind_tcp, raise_open_files, shutdown};
+use netshell::{bind_tcp, raise_open_files, request_to_end};
 use servekit::Reach;
 use store::Store;
 use tokio::{net::TcpListener, time::Instant};
 use tracing::{error, info, warn};
 
-#[cfg(unix)]
-use super::control;
 use super::data::{LOCK, RESULTS};
+#[cfg(unix)]
+use super::{control, renewal};
 use crate::{
     args::Args,
     hub::{
@@ -38,7 +38,7 @@ use crate::{
     },
     results::Results,
     room::{guard::Bans, place::Place},
-    web::{self, connections::Server},
+    web::{self, connections::Server, tls::Tls},
 };
 
 /// Hosts until the process is asked to end. Fails when the data directory cannot be used, or the page cannot listen.
@@ -49,6 +49,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
     make_private(&journals)?;
     // Held until the process ends, however it does.
     let _lock = lock(&args.data)?;
+    let tls = args.certificate().map(|files| Tls::open(files, args.name.clone())).transpose()?.map(Arc::new);
     let listeners = bind_tcp(&args.page_addresses(), args.port).map_err(|error| error.naming("--port"))?;
     // One for each address, of which there is one at most.
     let for_numbers = match args.metrics {
@@ -87,7 +88,9 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
     };
     let (hub, before) = Hub::new(&args.data, parts)?;
     let ended = threads.rest.block_on(async {
-        let mut stop = Box::pin(shutdown().context("cannot listen for signals")?);
+        let mut stop = Box::pin(request_to_end().context("cannot listen for signals")?);
+        #[cfg(unix)]
+        renewal::on_hang_up(tls.clone()).context("cannot listen for signals")?;
         if !before.is_empty() {
             let rooms = before.len();
             hub.restore(before).await;
@@ -108,13 +111,13 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
                 error!("the lobby is not kept up to date any more: {error}");
             }
         });
-        hub.listens(Address::at(&listen));
+        hub.listens(Address::at(&listen, tls.is_some(), args.name.first().map(String::as_str)));
         #[cfg(unix)]
         match control::listen(&args.data) {
             Ok(listener) => drop(tokio::spawn(control::serve(Arc::clone(&hub), listener))),
             Err(error) => warn!("the commands of the host do not work: {error:#}"),
         }
-        let server = Server::new(Arc::clone(hub.resources()), web::router(Arc::clone(&hub)));
+        let server = Server::new(Arc::clone(hub.resources()), web::router(Arc::clone(&hub)), tls);
         for listener in listeners {
             listener.set_nonblocking(true)?;
             tokio::spawn(server.clone().accept(TcpListener::from_std(listener)?));
@@ -123,7 +126,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
             listener.set_nonblocking(true)?;
             let address = listener.local_addr()?;
             info!("the numbers for Prometheus are at http://{address}/metrics, for everybody who can reach that");
-            let server = Server::new(Arc::clone(hub.resources()), web::health::only_numbers(Arc::clone(&hub)));
+            let server = Server::new(Arc::clone(hub.resources()), web::health::only_numbers(Arc::clone(&hub)), None);
             tokio::spawn(server.accept(TcpListener::from_std(listener)?));
         }
         // Somebody waits for this line, and may make requests as soon as it is there.

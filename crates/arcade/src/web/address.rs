@@ -1,18 +1,18 @@
 //! The address of this hub, as friends can open it.
 
-use std::{net::SocketAddr, sync::Arc};
+use std::sync::Arc;
 
 use axum::{
     Json, Router,
-    extract::{ConnectInfo, Query, State},
-    http::{HeaderMap, header},
+    extract::{Query, State},
+    http::{Extensions, HeaderMap, header},
     response::{IntoResponse, Response},
     routing::get,
 };
 use serde::Deserialize;
 use serde_json::json;
 
-use super::answer::missing;
+use super::{answer::missing, caller::is_secure};
 use crate::hub::{self, Hub};
 
 /// The routes.
@@ -28,29 +28,29 @@ struct Shown {
 }
 
 /// The address that friends can open.
-pub(super) fn shown(hub: &Hub, peer: SocketAddr, headers: &HeaderMap, path: &str) -> Option<String> {
-    let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-    let secure = hub.resources().callers.is_proxy(peer) && header("x-forwarded-proto") == Some("https");
-    Some(hub.address()?.for_friends(header("host"), secure, path))
+pub(super) fn shown(hub: &Hub, extensions: &Extensions, headers: &HeaderMap, path: &str) -> Option<String> {
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
+    let secure = is_secure(extensions, headers, &hub.resources().callers);
+    Some(hub.address()?.for_friends(host, secure, path))
 }
 
 async fn address(
     State(hub): State<Arc<Hub>>,
-    ConnectInfo(peer): ConnectInfo<SocketAddr>,
     Query(Shown { path }): Query<Shown>,
+    extensions: Extensions,
     headers: HeaderMap,
 ) -> Response {
     let open = hub.address().is_some_and(|address| address.friends.is_some());
-    Json(json!({ "url": shown(&hub, peer, &headers, &path), "friends": open })).into_response()
+    Json(json!({ "url": shown(&hub, &extensions, &headers, &path), "friends": open })).into_response()
 }
 
 async fn picture(
     State(hub): State<Arc<Hub>>,
-    ConnectInfo(peer): ConnectInfo<SocketAddr>,
     Query(Shown { path }): Query<Shown>,
+    extensions: Extensions,
     headers: HeaderMap,
 ) -> Response {
-    match shown(&hub, peer, &headers, &path).and_then(|address| hub::address::picture(&address)) {
+    match shown(&hub, &extensions, &headers, &path).and_then(|address| hub::address::picture(&address)) {
         Some(svg) => {
             ([(header::CONTENT_TYPE, "image/svg+xml"), (header::CACHE_CONTROL, "no-cache")], svg).into_response()
         }

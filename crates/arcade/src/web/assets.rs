@@ -58,12 +58,16 @@ pub(crate) fn file(path: &str, request: &HeaderMap) -> Response {
     (cached, typed, file.data).into_response()
 }
 
-/// The one page as text, with `lobby` in it. `None` if the program was built without it.
-pub(crate) fn page(lobby: &str) -> Option<String> {
+/// The one page as text, with `lobby` in it, and whether rooms can be reached from this machine only. `None` if the program was built
+/// without it.
+pub(crate) fn page(lobby: &str, rooms_are_here: bool) -> Option<String> {
     let file = Assets::get("index.html")?;
     // In an element that is not run; `<` is escaped so that no name can end it.
     let lobby = lobby.replace('<', "\\u003c");
-    Some(String::from_utf8_lossy(&file.data).replace("{{preload}}", &PRELOAD).replace("{{lobby}}", &lobby))
+    let rooms = if rooms_are_here { "here" } else { "open" };
+    let page = String::from_utf8_lossy(&file.data).replace("{{preload}}", &PRELOAD).replace("{{rooms}}", rooms);
+    // The last, since names are in it.
+    Some(page.replace("{{lobby}}", &lobby))
 }
 
 /// Made once: a development build would search the directories of the page for each request, also those of its tools.

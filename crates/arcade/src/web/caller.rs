@@ -25,7 +25,7 @@ use crate::hub::{
     resources::{Place, Resources},
 };
 
-/// The longest name of a hub that is repeated to the caller, in characters.
+/// The longest name of a hub that is repeated to the caller and in the log, in characters.
 const MAX_SHOWN: usize = 80;
 
 /// The client that makes a request.
@@ -51,6 +51,17 @@ impl FromRequestParts<Arc<Hub>> for Caller {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Arrived(pub(crate) IpAddr);
 
+/// How a request came here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Link {
+    /// Without TLS, at a port that has none.
+    Open,
+    /// With TLS.
+    Secure,
+    /// Without TLS, at a port that has it.
+    Stray,
+}
+
 /// Leave to open a socket: the request comes from a page of this hub, and its host may have one more socket.
 #[derive(Debug)]
 pub(crate) struct SocketPermit {
@@ -63,10 +74,9 @@ impl FromRequestParts<Arc<Hub>> for SocketPermit {
     type Rejection = Response;
 
     async fn from_request_parts(parts: &mut Parts, hub: &Arc<Hub>) -> Result<Self, Response> {
-        if !is_same_origin(&parts.headers) {
-            return Err(of_another_site());
-        }
-        let caller = of(&parts.extensions, &parts.headers, &hub.resources().callers);
+        let callers = &hub.resources().callers;
+        same_origin(&parts.extensions, &parts.headers, callers)?;
+        let caller = of(&parts.extensions, &parts.headers, callers);
         let place = hub.resources().socket(caller.host()).map_err(refused)?;
         Ok(Self { caller, place })
     }
@@ -74,12 +84,22 @@ impl FromRequestParts<Arc<Hub>> for SocketPermit {
 
 /// Who makes a request.
 pub(crate) fn of(extensions: &Extensions, headers: &HeaderMap, callers: &Callers) -> Caller {
-    let connection = extensions.get::<ConnectInfo<SocketAddr>>();
-    let peer = connection.map_or_else(|| SocketAddr::from(([0; 4], 0)), |ConnectInfo(peer)| *peer);
+    let peer = peer(extensions);
     // A proxy may append a line of its own, and a client may send bytes that are not ASCII; neither may hide the last entry.
     let lines = headers.get_all("x-forwarded-for").iter().map(|line| String::from_utf8_lossy(line.as_bytes()));
     let forwarded = lines.collect::<Vec<_>>().join(",");
     Caller(callers.client(peer, Some(&forwarded)))
+}
+
+fn peer(extensions: &Extensions) -> SocketAddr {
+    let connection = extensions.get::<ConnectInfo<SocketAddr>>();
+    connection.map_or_else(|| SocketAddr::from(([0; 4], 0)), |ConnectInfo(peer)| *peer)
+}
+
+/// Whether the client uses TLS, as far as it is known: with the hub itself, or as a reverse proxy says that the operator trusts.
+pub(super) fn is_secure(extensions: &Extensions, headers: &HeaderMap, callers: &Callers) -> bool {
+    let proto = headers.get("x-forwarded-proto").and_then(|proto| proto.to_str().ok());
+    extensions.get() == Some(&Link::Secure) || callers.is_proxy(peer(extensions)) && proto == Some("https")
 }
 
 /// Turns away requests that call the hub by a name that is not its own: see [`HostNames`](crate::hub::host_names::HostNames). Programs that give none
@@ -92,11 +112,11 @@ pub(crate) async fn named(State(resources): State<Arc<Resources>>, request: Requ
     let called = called.chain(request.uri().authority().map(|authority| authority.as_str().as_bytes()));
     let strange = called.into_iter().find(|name| !str::from_utf8(name).is_ok_and(|name| names.knows(name, arrived)));
     if let Some(name) = strange {
-        let shown: String = String::from_utf8_lossy(name).chars().take(MAX_SHOWN).collect();
         let text = format!(
             "this hub is not known as '{}'; its host can let it be called so by --name, as in --name play.example.org",
-            shown.escape_debug()
+            shown(name)
         );
+        resources.callers.complain(Kind::Name, &text);
         return counted(Kind::Name, error(StatusCode::MISDIRECTED_REQUEST, &text));
     }
     next.run(request).await
@@ -115,21 +135,42 @@ pub(crate) async fn admit(State(hub): State<Arc<Hub>>, request: Request, next: N
         return later(counted(Kind::Requests, response), wait.as_secs().saturating_add(1));
     }
     // Pages of other sites must not change anything here in the name of their visitors.
-    if !request.method().is_safe() && !is_same_origin(request.headers()) {
-        return of_another_site();
+    if !request.method().is_safe()
+        && let Err(refused) = same_origin(request.extensions(), request.headers(), callers)
+    {
+        return refused;
     }
     next.run(request).await
 }
 
-fn of_another_site() -> Response {
-    counted(Kind::Origin, error(StatusCode::FORBIDDEN, Kind::Origin.sentence()))
+// Whether a request comes from a page of this hub: its origin is what the request calls the hub, and the hub knows that name.
+// Programs other than browsers send no origin. A page without TLS is not one of a hub that has it, since others could have made it up.
+#[expect(clippy::result_large_err, reason = "it is sent at once")]
+fn same_origin(extensions: &Extensions, headers: &HeaderMap, callers: &Callers) -> Result<(), Response> {
+    let Some(origin) = headers.get(header::ORIGIN) else { return Ok(()) };
+    let host = headers.get(header::HOST).map_or(&[][..], header::HeaderValue::as_bytes);
+    let parts = origin.to_str().ok().and_then(|origin| origin.split_once("://"));
+    let is_same = parts.is_some_and(|(scheme, authority)| {
+        let port = if scheme == "https" { ":443" } else { ":80" };
+        let name = str::from_utf8(host).unwrap_or_default();
+        let is_good = scheme == "https" || !is_secure(extensions, headers, callers);
+        is_good && name.strip_suffix(port).unwrap_or(name).eq_ignore_ascii_case(authority)
+    });
+    if is_same {
+        return Ok(());
+    }
+    let text = format!(
+        "refused what a page at '{}' asks of the hub as '{}'; if that page is the hub's own, its reverse proxy has to pass Host as the \
+         browser sends it, port included (nginx: proxy_set_header Host $http_host)",
+        shown(origin.as_bytes()),
+        shown(host)
+    );
+    callers.complain(Kind::Origin, &text);
+    Err(counted(Kind::Origin, error(StatusCode::FORBIDDEN, Kind::Origin.sentence())))
 }
 
-/// Whether a request comes from a page of this hub: its origin is what the request calls the hub, and the hub knows that name.
-/// Programs other than browsers send no origin.
-fn is_same_origin(headers: &HeaderMap) -> bool {
-    let Some(origin) = headers.get(header::ORIGIN) else { return true };
-    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
-    let origin = origin.to_str().ok().and_then(|origin| origin.split_once("://")).map(|(_, host)| host);
-    origin.is_some() && origin == host
+// What a client has sent, for a log or an answer.
+fn shown(sent: &[u8]) -> String {
+    let start: String = String::from_utf8_lossy(sent).chars().take(MAX_SHOWN).collect();
+    start.escape_debug().to_string()
 }

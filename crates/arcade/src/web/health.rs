@@ -16,7 +16,7 @@ use super::{
     answer::{error, missing},
     caller, connections,
 };
-use crate::hub::Hub;
+use crate::hub::{Hub, metrics};
 
 /// The routes.
 pub(crate) fn routes() -> Router<Arc<Hub>> {
@@ -75,7 +75,7 @@ async fn numbers(
         let text = "the numbers are for programs on the machine of the hub; --metrics serves them to others";
         return error(StatusCode::FORBIDDEN, text);
     }
-    all_numbers(State(hub)).await
+    all_numbers(State(hub), headers).await
 }
 
 fn is_local(peer: SocketAddr, headers: &HeaderMap) -> bool {
@@ -93,10 +93,16 @@ pub(crate) fn only_numbers(hub: Arc<Hub>) -> Router {
         .with_state(hub)
 }
 
-async fn all_numbers(State(hub): State<Arc<Hub>>) -> Response {
-    let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-    let text = hub.metrics().scrape(&hub.rooms, &hub.results().health(), hub.resources());
-    ([(header::CONTENT_TYPE, kind)], text).into_response()
+async fn all_numbers(State(hub): State<Arc<Hub>>, headers: HeaderMap) -> Response {
+    let accepts = headers.get_all(header::ACCEPT).iter().filter_map(|accepts| accepts.to_str().ok());
+    let is_open = accepts.into_iter().any(|accepts| accepts.contains("application/openmetrics-text"));
+    let open_metrics = hub.metrics().scrape(&hub.rooms, &hub.results().health(), hub.resources());
+    let (kind, text) = if is_open {
+        ("application/openmetrics-text; version=1.0.0; charset=utf-8", open_metrics)
+    } else {
+        ("text/plain; version=0.0.4; charset=utf-8", metrics::classic(&open_metrics))
+    };
+    ([(header::CONTENT_TYPE, kind), (header::VARY, "accept")], text).into_response()
 }
 
 #[cfg(test)]

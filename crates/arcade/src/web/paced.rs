@@ -10,7 +10,7 @@ use std::{
 
 use netcore::{Rate, Time, TokenBucket};
 use tokio::{
-    io::{AsyncRead, AsyncWrite, ReadBuf},
+    io::{AsyncRead, AsyncReadExt as _, AsyncWrite, ReadBuf},
     time::{Instant, Sleep, sleep_until},
 };
 
@@ -20,6 +20,8 @@ pub(crate) const READ_BYTES: Rate = Rate { per_second: 64 << 10, burst: 512 << 1
 /// A stream that is read at [`READ_BYTES`]. What exceeds it stays in the buffers of the system, and then with the client.
 pub(crate) struct Paced<S> {
     stream: S,
+    // What was looked at and not read.
+    first: Option<u8>,
     start: Instant,
     bucket: TokenBucket,
     pause: Pin<Box<Sleep>>,
@@ -28,13 +30,30 @@ pub(crate) struct Paced<S> {
 impl<S> Paced<S> {
     pub(crate) fn new(stream: S) -> Self {
         let start = Instant::now();
-        Self { stream, start, bucket: TokenBucket::new(READ_BYTES, Time::ZERO), pause: Box::pin(sleep_until(start)) }
+        let (bucket, pause) = (TokenBucket::new(READ_BYTES, Time::ZERO), Box::pin(sleep_until(start)));
+        Self { stream, first: None, start, bucket, pause }
+    }
+}
+
+impl<S: AsyncRead + Unpin> Paced<S> {
+    /// The next byte, which stays to be read.
+    pub(crate) async fn first(&mut self) -> io::Result<u8> {
+        let first = self.read_u8().await?;
+        self.first = Some(first);
+        Ok(first)
     }
 }
 
 impl<S: AsyncRead + Unpin> AsyncRead for Paced<S> {
     fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
+        // Nothing is lost if there is no room.
+        if buffer.remaining() > 0
+            && let Some(first) = this.first.take()
+        {
+            buffer.put_slice(&[first]);
+            return Poll::Ready(Ok(()));
+        }
         loop {
             let now = Time::ZERO.plus(this.start.elapsed());
             let Some(paid) = this.bucket.ready_at(now, 1).filter(|paid| *paid > now) else { break };

@@ -17,6 +17,7 @@ use crate::hub::lobby::{Frame, Lists, Look};
 /// The page as it was last rendered.
 #[derive(Debug)]
 pub(crate) struct Page {
+    rooms_are_here: bool,
     state: Mutex<State>,
 }
 
@@ -35,10 +36,10 @@ struct Made {
 }
 
 impl Page {
-    /// The page with the first rooms of this list.
-    pub(crate) fn of(lists: &Lists) -> Arc<Self> {
+    /// The page with the first rooms of this list, and whether native clients reach rooms from this machine only.
+    pub(crate) fn of(lists: &Lists, rooms_are_here: bool) -> Arc<Self> {
         let lobby = lists.look(Look::default());
-        Arc::new(Self { state: Mutex::new(State { lobby, made: None }) })
+        Arc::new(Self { rooms_are_here, state: Mutex::new(State { lobby, made: None }) })
     }
 
     /// An answer with the page. `None` if the program was built without it.
@@ -74,7 +75,7 @@ impl Page {
         if let Some(made) = state.made.as_ref().filter(|made| made.number == frame.number) {
             return Some(made.clone());
         }
-        let plain = Bytes::from(assets::page(&String::from_utf8_lossy(&frame.whole()))?);
+        let plain = Bytes::from(assets::page(&String::from_utf8_lossy(&frame.whole()), self.rooms_are_here)?);
         let compressed = gzip(&plain, Compression::fast());
         let made = Made { number: frame.number, plain, compressed };
         state.made = Some(made.clone());

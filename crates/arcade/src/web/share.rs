@@ -1,11 +1,11 @@
 //! What other sites show of a link to a match: the result in words, and as a picture (Open Graph).
 
-use std::{fmt::Write as _, net::SocketAddr, sync::Arc, time::Duration};
+use std::{fmt::Write as _, sync::Arc, time::Duration};
 
 use axum::{
     Extension, Router,
-    extract::{ConnectInfo, Path, State},
-    http::{HeaderMap, header},
+    extract::{Path, State},
+    http::{Extensions, HeaderMap, header},
     response::{IntoResponse, Response},
     routing::get,
 };
@@ -39,7 +39,7 @@ pub(crate) fn routes() -> Router<Arc<Hub>> {
 async fn shown(
     State(hub): State<Arc<Hub>>,
     caller: Caller,
-    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    extensions: Extensions,
     Extension(page): Extension<Arc<Page>>,
     Path(id): Path<String>,
     headers: HeaderMap,
@@ -47,7 +47,7 @@ async fn shown(
     let found = timeout(PATIENCE, api::find(&hub, caller, id)).await;
     let head = found.ok().and_then(Result::ok).map(|found| {
         let picture = format!("matches/{}/picture.png", found.id);
-        tags(&found, address::shown(&hub, peer, &headers, &picture).as_deref())
+        tags(&found, address::shown(&hub, &extensions, &headers, &picture).as_deref())
     });
     page.answer_with(&headers, head.as_deref()).unwrap_or_else(missing)
 }

@@ -203,16 +203,40 @@ fn the_doctor_says_what_to_do() {
     };
     fs::set_permissions(hub.data.path(), fs::Permissions::from_mode(0o700)).unwrap();
     let (_, text) = examine(&["doctor"]);
-    assert!(text.contains("ok    data") && text.contains("ok    page   the hub runs"), "{text}");
-    assert!(text.contains("ok    clock") && text.lines().count() == 7, "{text}");
+    assert!(text.contains("ok    data") && text.contains("ok    page     the hub runs"), "{text}");
+    assert!(text.contains("ok    clock") && text.lines().count() == 9, "{text}");
     fs::set_permissions(hub.data.path(), fs::Permissions::from_mode(0o755)).unwrap();
     let (code, text) = examine(&["doctor"]);
     assert!(code == Some(1) && text.contains("TO DO data") && text.contains("chmod 700"), "{text}");
+    // The same for programs.
+    let (code, text) = examine(&["doctor", "--json"]);
+    let told: Value = serde_json::from_str(&text).unwrap();
+    let finding =
+        |what: &str| told["findings"].as_array().unwrap().iter().find(|finding| finding["what"] == what).unwrap();
+    assert!(code == Some(1) && told["ok"] == false && finding("data")["ok"] == false, "{text}");
+    assert!(
+        finding("database")["text"].as_str().unwrap().ends_with("results.db' answers and can be written"),
+        "{text}"
+    );
+    // A server that is not there, and a certificate that is not.
+    let (code, text) = examine(&[
+        "--database",
+        "postgres://ann@127.0.0.1:1/arcade",
+        "--tls",
+        "/nowhere.pem",
+        "/nowhere.pem",
+        "doctor",
+    ]);
+    assert!(
+        code == Some(1) && text.contains("TO DO database results cannot be stored in the PostgreSQL server"),
+        "{text}"
+    );
+    assert!(text.contains("TO DO tls      cannot read '/nowhere.pem': No such file"), "{text}");
     // A port that another program has.
     let taken = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
     let finished = arcade(TempDir::new().path(), &["--port", &port, "doctor"]);
-    let expected = format!("TO DO page   port {port} is in use at 127.0.0.1; choose another with --port");
+    let expected = format!("TO DO page     port {port} is in use at 127.0.0.1; choose another with --port");
     assert!(finished.code == Some(1) && finished.stdout.contains(&expected), "{}", finished.stdout);
 }
 

@@ -13,11 +13,14 @@ mod memory;
 mod metrics;
 mod names;
 mod openapi;
+mod proxy;
 mod restart;
 mod results;
 mod seats;
 mod shares;
 mod support;
+#[cfg(unix)]
+mod tls;
 
 use serde_json::{Value, json};
 use support::{Hub, native};

@@ -10,7 +10,12 @@ use crate::support::{Hub, raw};
 
 /// The samples by their names, with labels, and the names that have help.
 fn scrape(hub: &Hub) -> (BTreeMap<String, f64>, BTreeSet<String>) {
-    let (head, text) = hub.get("/metrics");
+    let request = format!(
+        "GET /metrics HTTP/1.1\r\nHost: {}\r\nAccept: application/openmetrics-text;version=1.0.0,text/plain;q=0.5\r\nConnection: close\r\n\r\n",
+        hub.address
+    );
+    let answer = hub.raw(&request);
+    let (head, text) = answer.split_once("\r\n\r\n").unwrap();
     assert!(head.starts_with("HTTP/1.1 200") && head.contains("application/openmetrics-text"), "{head}");
     assert!(text.ends_with("# EOF\n"));
     let mut samples = BTreeMap::new();
@@ -61,6 +66,53 @@ fn every_metric_has_help_and_nobody_is_named() {
     assert!(value("arcade_http_requests_total{method=\"GET\",route=\"other\",status=\"404\"}") >= 1.0);
     assert!(value("arcade_journals_bytes") > 1_000.0);
     assert!(value("process_resident_memory_bytes") > 1e6 && value("process_cpu_seconds_total") > 0.0);
+}
+
+/// Units that are not those of Prometheus, and what belongs into the type of a metric.
+const WRONG: [&str; 14] = [
+    "milliseconds",
+    "ms",
+    "minutes",
+    "hours",
+    "days",
+    "percent",
+    "kilobytes",
+    "megabytes",
+    "kib",
+    "mib",
+    "counter",
+    "gauge",
+    "histogram",
+    "summary",
+];
+
+// What `promtool check metrics` asks for. It reads the older of the two formats.
+#[test]
+fn names_types_and_units_are_as_prometheus_wants_them() {
+    let hub = Hub::start();
+    hub.rooms();
+    let (head, text) = hub.get("/metrics");
+    assert!(head.contains("text/plain; version=0.0.4") && head.contains("vary: accept"), "{head}");
+    let described = |what: &str| -> BTreeMap<&str, &str> {
+        text.lines().filter_map(|line| line.strip_prefix(what)?.split_once(' ')).collect()
+    };
+    let (help, types) = (described("# HELP "), described("# TYPE "));
+    assert!(help.keys().eq(types.keys()) && help.values().all(|help| help.len() > 5), "{help:?} {types:?}");
+    let mut seen = BTreeSet::new();
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        let sample = line.split(['{', ' ']).next().unwrap();
+        let histogram = ["_bucket", "_sum", "_count"].iter().find_map(|end| sample.strip_suffix(end));
+        let name = histogram.filter(|name| types.get(name) == Some(&"histogram")).unwrap_or(sample);
+        assert!(types.contains_key(name), "{line} has no type");
+        seen.insert(name);
+    }
+    for (name, kind) in types {
+        assert!(seen.contains(name), "{name} has no sample");
+        assert!(["counter", "gauge", "histogram"].contains(&kind), "{name}: {kind}");
+        assert_eq!(name.ends_with("_total"), kind == "counter", "{name} is a {kind}");
+        assert!(!name.split('_').any(|word| WRONG.contains(&word)), "{name}");
+        assert!(name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'), "{name}");
+    }
 }
 
 #[test]

@@ -14,7 +14,7 @@ import { matchLine } from './matches.js';
 import { newRoom } from './new-room.js';
 import { terminalLines } from './terminal.js';
 import { Thumbnails } from './thumbnails.js';
-import { command, isAlone, phaseInWords } from './words.js';
+import { command, isAlone, offersTerminal, phaseInWords } from './words.js';
 
 /**
  * @typedef {import('../games/types.js').Room} Room
@@ -140,12 +140,9 @@ class Card {
         element('a', { class: 'button primary', href: `/rooms/${room.id}`, 'aria-label': say('lobby.room.play', { room: room.id }) }, say('page.play')),
         element('a', { class: 'button', href: `/rooms/${room.id}?watch`, 'aria-label': say('lobby.room.watch', { room: room.id }) }, say('page.watch')),
       ),
-      element(
-        'details',
-        {},
-        element('summary', {}, say('room.terminal')),
-        ...terminalLines(join, say('lobby.room.command', { room: room.id })),
-      ),
+      ...(offersTerminal()
+        ? [element('details', {}, element('summary', {}, say('room.terminal')), ...terminalLines(join, say('lobby.room.command', { room: room.id })))]
+        : []),
     );
   }
 

@@ -18,7 +18,7 @@ import { Seats } from './seats.js';
 import { AfterMatch } from './story.js';
 import { terminalLines } from './terminal.js';
 import { Waiting, askLate } from './waiting.js';
-import { command, phaseInWords } from './words.js';
+import { command, offersTerminal, phaseInWords } from './words.js';
 
 /**
  * @typedef {import('../games/types.js').Room} Room
@@ -218,7 +218,7 @@ function enter(main, id, game, { play: start, story }, { watching, next }) {
         { class: 'side' },
         seats.panel,
         ...(watching || keeps() ? [] : [element('p', { class: 'note' }, say('room.forgets'))]),
-        element('details', {}, element('summary', {}, say('room.terminal')), terminal),
+        ...(offersTerminal() ? [element('details', {}, element('summary', {}, say('room.terminal')), terminal)] : []),
         element('div', { class: 'row' }, copyButton(() => `${location.origin}/rooms/${id}`, say('room.link'))),
       ),
     ),

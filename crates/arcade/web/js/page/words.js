@@ -27,6 +27,17 @@ export function phaseInWords(room) {
 }
 
 /**
+ * Whether programs on the machine of a page that was opened at this host can join rooms: a hub behind a proxy may open their ports to its own
+ * machine only.
+ * @param {string | undefined} rooms Who reaches the ports, as the hub says in the page.
+ * @param {string} host
+ */
+export const reachesPorts = (rooms, host) => rooms !== 'here' || /^(localhost|127\..*|\[::1\])$/.test(host);
+
+/** Whether this page offers to join from a terminal. */
+export const offersTerminal = () => reachesPorts(document.body.dataset.rooms, location.hostname);
+
+/**
  * The command that joins a room from a terminal.
  * @param {Room} room
  */

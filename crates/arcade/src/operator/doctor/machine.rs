@@ -1,0 +1,101 @@
+//! Directories, disks and files.
+
+use std::{
+    fs::{self, File},
+    io::{self, Write as _},
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+use crate::hub::resources::MAX_ROOMS;
+
+/// Free space below which journals may soon be cut, in bytes.
+const SPACE: u64 = 512 << 20;
+/// Free space in `/dev/shm` below which journals do without it, in bytes.
+const SHM_SPACE: u64 = 32 << 20;
+/// Open files for a room with some players.
+const FILES_A_ROOM: u64 = 10;
+/// A disk that takes longer than this to keep a block holds up matches.
+const SLOW: Duration = Duration::from_secs(1);
+/// What is written to try a disk; a block of most file systems.
+const PROBE: [u8; 4 << 10] = [b'x'; 4 << 10];
+
+pub(super) fn data(path: &Path) -> Result<String, String> {
+    let shown = path.display();
+    if !path.exists() {
+        let parent = existing(path);
+        return write(&parent)
+            .map(|_| format!("'{shown}' will be made"))
+            .map_err(|error| format!("'{shown}' cannot be made ({error}); choose another directory with --data"));
+    }
+    write(path).map_err(|error| format!("'{shown}' cannot be written ({error}); give it to the user of the hub"))?;
+    let mode = fs::metadata(path).map_or(0, |about| about.permissions().mode());
+    if mode & 0o077 != 0 {
+        return Err(format!("others can look into '{shown}', which holds seeds and tokens; chmod 700 '{shown}'"));
+    }
+    Ok(format!("'{shown}' can be written, and only by its owner"))
+}
+
+// Writes and syncs a file, and removes it; gives how long that took.
+fn write(directory: &Path) -> io::Result<Duration> {
+    let path = directory.join(format!(".doctor-{}", std::process::id()));
+    let start = Instant::now();
+    let written = File::create(&path).and_then(|mut file| file.write_all(&PROBE).and_then(|()| file.sync_all()));
+    let took = start.elapsed();
+    let removed = fs::remove_file(path);
+    written.and(removed).map(|()| took)
+}
+
+// The directory itself, or the nearest one above it that exists.
+fn existing(path: &Path) -> PathBuf {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    path.ancestors().find(|path| path.exists()).unwrap_or(&path).to_owned()
+}
+
+pub(super) fn disk(data: &Path) -> Result<String, String> {
+    let path = existing(data);
+    let left = space(&path, SPACE, "journals grow with every match")?;
+    // Why it cannot be written is said of the data directory.
+    let Ok(took) = write(&path) else { return Ok(left) };
+    let took_ms = took.as_millis();
+    if took > SLOW {
+        return Err(format!(
+            "the disk of '{}' takes {took_ms} ms to keep a block; choose a faster one",
+            path.display()
+        ));
+    }
+    Ok(format!("{left}, and keeps a block within {took_ms} ms"))
+}
+
+pub(super) fn files(limit: Option<u64>) -> Result<String, String> {
+    let Some(limit) = limit else { return Ok("there is no limit on open files".into()) };
+    let rooms = limit / FILES_A_ROOM;
+    if rooms < 100 {
+        return Err(format!(
+            "only {limit} files may be open, enough for about {rooms} rooms; raise it with `ulimit -n` or LimitNOFILE="
+        ));
+    }
+    Ok(format!("{limit} files may be open, enough for about {} rooms", rooms.min(MAX_ROOMS as u64)))
+}
+
+pub(super) fn shm() -> Result<String, String> {
+    let path = Path::new("/dev/shm");
+    if !path.is_dir() {
+        return Ok("there is no /dev/shm; journals are written before messages are sent".into());
+    }
+    write(path).map_err(|error| format!("/dev/shm cannot be written ({error}); moves wait for the disk without it"))?;
+    space(path, SHM_SPACE, "moves wait for the disk without it")
+}
+
+fn space(path: &Path, least: u64, why: &str) -> Result<String, String> {
+    let free = match rustix::fs::statvfs(path) {
+        Ok(about) => about.f_bavail.saturating_mul(about.f_frsize),
+        Err(error) => return Err(format!("the file system of '{}' cannot be looked at ({error})", path.display())),
+    };
+    let (mebibytes, path) = (free >> 20, path.display());
+    if free < least {
+        return Err(format!("'{path}' has {mebibytes} MiB left: {why}; make room"));
+    }
+    Ok(format!("'{path}' has {mebibytes} MiB left"))
+}
