@@ -1,5 +1,6 @@
 //! The panel game: three panels that fill the terminal.
 
+mod guide;
 mod keys;
 mod layout;
 mod log;

@@ -42,8 +42,8 @@ impl Picture<'_> {
         let title = if hints { title } else { trouble.clone().unwrap_or(title) };
         let facts = facts(parameters, players.len(), area.height);
         let bottom = area.bottom() - u16::from(hints);
-        let last = view.last.as_ref();
-        let beside = last.is_some() && area.width >= BESIDE_FROM;
+        let result = view.last.as_ref();
+        let beside = result.is_some() && area.width >= BESIDE_FROM;
         // In the middle of a wide window.
         let width = if beside { (area.width - GAP) / 2 } else { area.width }.min(WIDEST);
         let used = if beside { 2 * width + GAP } else { width };
@@ -55,29 +55,40 @@ impl Picture<'_> {
             buffer.set_stringn(x, y, fact, usize::from(width), Style::new());
             y += 1;
         }
-        let row = |(&id, player): (&PlayerId, &Player)| {
-            let (name, last) = (printable(&player.name), printable(&player.address));
-            Row { id, name, last }
-        };
-        let rows: Vec<Row> = players.iter().map(row).collect();
-        let own = view.own(players);
-        let roster = Roster { rows: &rows, last: "address", at_right: false, in_view: own, palette: view.palette };
+        let (rows, own) = (rows(players), view.own(players));
+        let last = if rows.iter().all(|row| row.last.is_empty()) { "" } else { "address" };
+        let roster = Roster { rows: &rows, last, at_right: false, in_view: own, palette: view.palette };
         let room = bottom.saturating_sub(y);
-        let below = last.map_or(0, |last| below(last, room, rows.len())).min(if beside { 0 } else { room });
+        let below = result.map_or(0, |last| below(last, room, rows.len())).min(if beside { 0 } else { room });
         roster.render(Rect { x, y, width, height: room - below }, buffer);
-        if let Some(last) = last {
+        if let Some(last) = result {
             let place = if beside {
                 Rect { x: x + width + GAP, y: area.y + 1, width, height: bottom.saturating_sub(area.y + 1) }
             } else {
                 Rect { x, y: bottom - below, width, height: below }
             };
-            result(last, place, buffer);
+            last_game(last, place, buffer);
         }
         if hints {
             let usual = footer::lobby(view, own.is_some(), self.contact.server, area.width);
             self.hints(trouble, &usual, Rect { y: bottom, height: 1, ..area }, buffer);
         }
     }
+}
+
+// Players by name. Only those who share a name are told apart by their addresses.
+fn rows(players: &BTreeMap<PlayerId, Player>) -> Vec<Row> {
+    let mut named = BTreeMap::<String, usize>::new();
+    for player in players.values() {
+        *named.entry(printable(&player.name)).or_default() += 1;
+    }
+    let row = |(&id, player): (&PlayerId, &Player)| {
+        let name = printable(&player.name);
+        let shared = named.get(&name).is_some_and(|&count| count > 1);
+        let last = if shared { printable(&player.address) } else { String::new() };
+        Row { id, name, last }
+    };
+    players.iter().map(row).collect()
 }
 
 fn facts(parameters: &Parameters, there: usize, height: u16) -> Vec<String> {
@@ -109,7 +120,7 @@ fn below(last: &GameResult, room: u16, listed: usize) -> u16 {
 }
 
 // The title and the ranks, as many as there is room for, the own one in any case.
-fn result(last: &GameResult, area: Rect, buffer: &mut Buffer) {
+fn last_game(last: &GameResult, area: Rect, buffer: &mut Buffer) {
     let ranks = last.ranks();
     // The blank line comes first when they stand below something.
     let (mut y, bottom) = (area.y + u16::from(area.height > 2), area.bottom());

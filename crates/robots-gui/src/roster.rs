@@ -26,7 +26,7 @@ pub(crate) struct Row {
 #[derive(Debug)]
 pub(crate) struct Roster<'a> {
     pub(crate) rows: &'a [Row],
-    /// What the last column is called.
+    /// What the last column is called, if there is one.
     pub(crate) last: &'a str,
     /// Whether it stands at the right edge rather than at the left of its column.
     pub(crate) at_right: bool,
@@ -76,16 +76,18 @@ impl Widget for &Roster<'_> {
         // Texts stand next to the names, numbers at the right edge.
         let name_width = if self.at_right { name_width } else { name_width.min(longest.max(NAME)) };
         let mut line = |y: u16, start: &str, name: &str, last: &str, style: Style| {
-            let mut put = |at: usize, text: &str, room: usize| {
+            let mut put = |at: usize, text: &str, room: usize, style: Style| {
                 if let (Ok(at), true) = (u16::try_from(at), at < width) {
                     buffer.set_stringn(area.x + at, y, text, room.min(width - usize::from(at)), style);
                 }
             };
-            put(0, start, width);
-            put(name_at, name, name_width);
+            put(0, start, width, style);
+            put(name_at, name, name_width, style);
             if last_width > 0 {
                 let indent = if self.at_right { last_width.saturating_sub(Span::raw(last).width()) } else { 0 };
-                put(name_at + name_width + 1 + indent, last, last_width - indent);
+                // Numbers are what the list is about; a text only adds to the name.
+                let style = if self.at_right { style } else { style.add_modifier(Modifier::DIM) };
+                put(name_at + name_width + 1 + indent, last, last_width - indent, style);
             }
         };
         let header = area.height > 2;

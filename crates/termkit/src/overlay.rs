@@ -28,6 +28,11 @@ impl<'a> Overlay<'a> {
         Self { title, rows }
     }
 
+    /// Its lines in a window of `width` columns, without the box.
+    pub fn lines(&self, width: usize) -> Vec<Line<'a>> {
+        self.rows(width).into_iter().flatten().collect()
+    }
+
     // The lines of each row, in a window of `width` columns.
     fn rows(&self, width: usize) -> Vec<Vec<Line<'a>>> {
         let column = self.rows.iter().map(|(key, _)| key.len() + 2).max().unwrap_or(0);
@@ -62,7 +67,7 @@ impl<'a> Overlay<'a> {
 impl Widget for &Overlay<'_> {
     fn render(self, area: Rect, buffer: &mut Buffer) {
         let area = area.intersection(buffer.area);
-        let lines: Vec<Line<'_>> = self.rows(usize::MAX).into_iter().flatten().collect();
+        let lines = self.lines(usize::MAX);
         let size = |number: usize| u16::try_from(number).unwrap_or(u16::MAX);
         let text_width = lines.iter().map(Line::width).max().unwrap_or(0).max(self.title.len());
         // The frame and a blank column on either side are left out if there is no room for them.

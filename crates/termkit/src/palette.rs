@@ -47,7 +47,7 @@ pub enum Depth {
 
 impl Depth {
     /// The depth for the environment: none as for [`Palette::from_environment`], 24 bits if `COLORTERM` is `truecolor` or `24bit`
-    /// or `TERM` ends in `-direct`, and 256 colours if `TERM` says so.
+    /// or `TERM` ends in `-direct`, 256 colours if `TERM` says so, and none if it is a terminal without.
     pub fn from_environment() -> Self {
         let term = env::var("TERM").unwrap_or_default();
         Self::from_settings(Palette::from_environment(), anstyle_query::truecolor(), &term)
@@ -58,6 +58,7 @@ impl Depth {
             Palette::MONO => Self::None,
             _ if truecolor || term.ends_with("-direct") => Self::True,
             _ if term.contains("256color") => Self::Indexed,
+            _ if MONOCHROME.contains(&term) || term.ends_with("-mono") || term.ends_with("-m") => Self::None,
             _ => Self::Sixteen,
         }
     }
@@ -71,6 +72,9 @@ impl Depth {
         }
     }
 }
+
+/// Terminals without colours; others of them have names in `-m` and `-mono`.
+const MONOCHROME: [&str; 4] = ["vt52", "vt100", "vt102", "vt220"];
 
 /// The levels of red, green and blue in the cube of 6 x 6 x 6 colours that begins at number 16.
 const LEVELS: [u8; 6] = [0, 95, 135, 175, 215, 255];
@@ -98,6 +102,9 @@ mod tests {
         assert_eq!(depth(false, "xterm-direct"), Depth::True);
         assert_eq!(depth(false, "screen-256color-bce"), Depth::Indexed);
         assert_eq!(depth(false, "linux"), Depth::Sixteen);
+        for term in ["vt100", "vt220", "linux-m", "xterm-mono"] {
+            assert_eq!(depth(false, term), Depth::None, "{term}");
+        }
         assert_eq!(Depth::from_settings(Palette::MONO, true, "xterm"), Depth::None);
     }
 

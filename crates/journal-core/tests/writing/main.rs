@@ -3,6 +3,8 @@
 
 mod adder;
 mod bench;
+mod damaged;
+mod replaying;
 mod retention;
 mod segments;
 mod spools;
@@ -106,26 +108,6 @@ fn of_a_malformed_message_only_the_error_is_recorded() {
 }
 
 #[test]
-fn a_malformed_message_that_was_recorded_with_its_bytes_is_replayed() {
-    let bench = Bench::new(SyncPolicy::Interval).joined();
-    let head = reader(&bench.bytes()).head().clone();
-    let mut excerpt = Excerpt::new(&head);
-    let mut all = arrivals(&bench.bytes());
-    let message = Input::Message { peer: ANN, message: "!".into() };
-    all.push(Arrival { input: message, ..all[0].clone() });
-    for arrival in &all {
-        excerpt.push(&Entry::Arrival(arrival.clone()));
-    }
-    assert_eq!(arrivals(&excerpt.into_bytes()), all);
-    let (mut replay, mut out) = (Replay::<Adder>::start(&head).unwrap(), Outbox::new());
-    for arrival in &all {
-        replay.apply(arrival, &mut out).unwrap();
-    }
-    let more = Arrival { input: Input::Message { peer: ANN, message: "a".into() }, ..all[1].clone() };
-    assert!(replay.apply(&more, &mut out).is_err(), "the stream is not listened to any more");
-}
-
-#[test]
 fn outputs_wait_until_their_input_is_written_or_synced() {
     for (sync, syncs) in [(SyncPolicy::Interval, 0), (SyncPolicy::Always, 1)] {
         let mut bench = Bench::new(sync);
@@ -137,191 +119,6 @@ fn outputs_wait_until_their_input_is_written_or_synced() {
         assert!(bench.scribe.write());
         assert!(bench.may_leave(), "later records are written with it");
         assert_eq!(bench.disk.syncs() - before, syncs, "one for all of it");
-    }
-}
-
-#[test]
-fn an_incomplete_last_record_is_removed_and_nothing_else_is_lost() {
-    // Written, but not yet known to be on disk.
-    let mut bench = Bench::new(SyncPolicy::Interval);
-    bench.connect();
-    bench.say(b"abc");
-    bench.hold.flush();
-    assert!(bench.scribe.write());
-    let bytes = bench.bytes();
-    let whole = arrivals(&bytes).len();
-    for length in RECORDS..bytes.len() {
-        let cut = &bytes[..length];
-        match resume(cut) {
-            Ok(resumable) => {
-                let left = arrivals(cut).len();
-                assert!(left < whole, "{length}");
-                let state = resumable.room().engine().sum;
-                assert!([7, 104, 202, 301].contains(&state), "{state} was never the sum");
-            }
-            Err(ResumeError::Read(ReadError::Empty | ReadError::Damaged { .. })) => {
-                // The head was on disk before anything arrived.
-                assert!(reader(&bytes).offset() > length as u64, "{length}");
-            }
-            Err(error) => panic!("{length}: {error}"),
-        }
-    }
-}
-
-/// The offsets of the records, and that of the end.
-fn places(bytes: &[u8]) -> Vec<usize> {
-    let mut reader = reader(bytes);
-    let mut places = vec![usize::try_from(reader.offset()).unwrap()];
-    while reader.next().unwrap().is_some() {
-        places.push(usize::try_from(reader.offset()).unwrap());
-    }
-    places
-}
-
-#[test]
-fn a_damaged_record_is_rejected_with_its_offset_if_it_was_on_disk() {
-    let mut bench = played();
-    bench.say(b"d");
-    bench.end.close();
-    while bench.scribe.write() {}
-    let bytes = bench.bytes();
-    assert_eq!(reader(&bytes).state(), State::Closed);
-    for record in places(&bytes).windows(2) {
-        for at in record[0]..record[1] {
-            let mut damaged = bytes.clone();
-            damaged[at] ^= 0x41;
-            match resume(&damaged) {
-                Err(ResumeError::Read(ReadError::Damaged { offset, .. })) => {
-                    assert_eq!(offset, record[0] as u64, "byte {at}");
-                }
-                other => panic!("byte {at}: {other:?}"),
-            }
-        }
-    }
-}
-
-#[test]
-fn missing_duplicated_and_swapped_records_are_detected() {
-    let mut bench = played();
-    bench.say(b"defg");
-    bench.end.close();
-    while bench.scribe.write() {}
-    let bytes = bench.bytes();
-    let [a, b, c] = places(&bytes)[1..4] else { panic!("records") };
-    let (one, two) = (bytes[a..b].to_vec(), bytes[b..c].to_vec());
-    let edited = |middle: &[&[u8]]| [&bytes[..a], &middle.concat(), &bytes[c..]].concat();
-    for (what, bytes) in
-        [("missing", edited(&[&two])), ("doubled", edited(&[&one, &one, &two])), ("swapped", edited(&[&two, &one]))]
-    {
-        assert!(matches!(resume(&bytes), Err(ResumeError::Read(ReadError::Damaged { .. }))), "{what}");
-    }
-}
-
-#[test]
-fn other_games_and_other_rules_are_rejected_by_name() {
-    let bytes = played().bytes();
-    let mut head = reader(&bytes).head().clone();
-    head.rules = 4;
-    let excerpt = Excerpt::new(&head).into_bytes();
-    let error = resume(&excerpt).unwrap_err().to_string();
-    assert!(error.contains("1.2.3") && error.contains("rules 4 of adder") && error.contains("rules 3"), "{error}");
-    head.game = "chess".into();
-    let error = Replay::<Adder>::start(&head).unwrap_err();
-    assert_eq!(error, HeadError::Game { found: "chess".into(), expected: "adder" });
-    for (bytes, expected) in
-        [(&b""[..], "it is not a journal"), (b"#!/bin/sh", "it is not a journal"), (&bytes[..9], "nothing is lost")]
-    {
-        let error = resume(bytes).unwrap_err().to_string();
-        assert!(error.contains(expected), "{error}");
-    }
-}
-
-#[test]
-fn after_a_panic_the_journal_ends_with_the_input_that_caused_it() {
-    let mut bench = played();
-    let done = std::panic::catch_unwind(AssertUnwindSafe(|| bench.say(b"x")));
-    assert!(done.is_err());
-    // The room did not wait for the disk.
-    bench.end.close();
-    while bench.scribe.write() {}
-    assert_eq!(bench.entries().last(), Some(&Entry::Note(Note::Broken)));
-    let last = bench.arrivals().pop().unwrap();
-    assert_eq!(last.input, Input::Message { peer: ANN, message: "x".into() });
-    assert!(matches!(resume(&bench.bytes()), Err(ResumeError::Broken)));
-}
-
-#[test]
-fn arrivals_before_a_snapshot_are_not_replayed() {
-    let mut bench = Bench::new(SyncPolicy::Interval);
-    bench.connect();
-    for _ in 0..12_000 {
-        bench.say(b"a");
-        if bench.room.room().engine().sum.is_multiple_of(1_000) {
-            bench.settle();
-        }
-    }
-    bench.settle();
-    let bytes = bench.bytes();
-    let snapshots = entries(&bytes).iter().filter(|entry| matches!(entry, Entry::Note(Note::Snapshot(_)))).count();
-    assert!(snapshots >= 1, "{snapshots}");
-    // A restored room has not processed the arrivals before the snapshot.
-    let resumable = resume(&bytes).unwrap();
-    assert_eq!(resumable.room().digest(), bench.room.digest());
-    let head: &Head = &resumable.head;
-    let mut replay = Replay::<Adder>::start(head).unwrap();
-    let mut out = Outbox::new();
-    for entry in entries(&bytes) {
-        match entry {
-            Entry::Arrival(arrival) => drop(replay.apply(&arrival, &mut out).unwrap()),
-            Entry::Note(Note::Mark(mark)) => replay.check(&mark).unwrap(),
-            Entry::Note(Note::Snapshot(snapshot)) => {
-                let restored = Replay::<Adder>::restore(head, &snapshot).unwrap();
-                assert_eq!(restored.room().digest(), snapshot.mark.digest);
-            }
-            Entry::Note(_) => {}
-        }
-    }
-    assert_eq!(replay.room().digest(), bench.room.digest());
-}
-
-#[test]
-fn a_replay_reports_the_arrival_at_which_it_diverges() {
-    let bench = played();
-    let mut all = arrivals(&bench.bytes());
-    let Input::Message { message: bytes, .. } = &mut all[2].input else { panic!("a message") };
-    *bytes = "z".into();
-    let head = reader(&bench.bytes()).head().clone();
-    let mut replay = Replay::<Adder>::start(&head).unwrap();
-    let mut out = Outbox::new();
-    let diverges = all.iter().find_map(|arrival| replay.apply(arrival, &mut out).err());
-    assert!(matches!(diverges, Some(Divergence { arrival: 3, .. })), "{diverges:?}");
-}
-
-#[test]
-fn an_excerpt_is_a_journal_from_the_beginning_or_from_a_state() {
-    let bench = played();
-    let bytes = bench.bytes();
-    let mut head = reader(&bytes).head().clone();
-    let all = arrivals(&bytes);
-    let mut replay = Replay::<Adder>::start(&head).unwrap();
-    let mut out = Outbox::new();
-    for arrival in &all[..2] {
-        replay.apply(arrival, &mut out).unwrap();
-    }
-    let mut whole = Excerpt::new(&head);
-    for arrival in &all {
-        whole.push(&Entry::Arrival(arrival.clone()));
-    }
-    head.base = Some(replay.snapshot());
-    let mut part = Excerpt::new(&head);
-    for arrival in &all[2..] {
-        part.push(&Entry::Arrival(arrival.clone()));
-    }
-    for (bytes, count) in [(whole.into_bytes(), all.len()), (part.into_bytes(), all.len() - 2)] {
-        assert_eq!(arrivals(&bytes).len(), count);
-        let resumable = resume(&bytes).unwrap();
-        assert_eq!(resumable.room().digest(), bench.room.digest());
-        assert_eq!((resumable.peers.len(), resumable.time), (1, all.last().unwrap().time));
     }
 }
 

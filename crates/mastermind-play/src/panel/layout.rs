@@ -7,12 +7,13 @@
 //! | from 120 x 32 | three columns | beside the guesses |
 //! | from 160 x 52 | five columns and three rows | beside the guesses |
 //!
-//! The messages get the columns that are left, but not more than is comfortable to read; then the board is centred.
+//! Beside the board are the explanations, and the messages below them. In a window that is wide enough, both are as high as
+//! the window.
 
-use mastermind::{code::MAX_LENGTH, game::TURNS};
+use mastermind::code::MAX_LENGTH;
 use ratatui::layout::{Position, Rect, Size};
 
-use super::state::Menu;
+use super::{guide, state::Menu};
 
 /// The smallest window.
 pub(crate) const SIZE: Size = Size::new(76, 18);
@@ -22,14 +23,17 @@ pub(super) const CLASSIC: Size = Size::new(90, 26);
 const WIDE: u16 = 108;
 /// Columns beside the guesses for an answer.
 const ANSWER: u16 = 17;
-/// The most columns of the messages in a window with larger pegs.
-const MOST_MESSAGES: u16 = 100;
+/// From so many columns beside the board on, the explanations are beside the messages and not above them.
+const SIDE_BY_SIDE: u16 = 120;
+/// Rows that messages keep when the explanations list keys too.
+const MESSAGES: u16 = 16;
 
 /// The panels, and how large pegs are.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Panels {
     pub(super) guess: Rect,
     pub(super) history: Rect,
+    pub(super) guide: Rect,
     pub(super) log: Rect,
     /// Columns and rows of a peg.
     pub(super) peg: Size,
@@ -51,27 +55,22 @@ impl Panels {
         } else {
             (Size::new(1, 1), 1, true)
         };
-        let is_large = peg.width > 1;
         // A column before each peg, and one behind the last; a frame of one column takes the place of the outer two.
         let pegs = COUNT * (peg.width + 1) + 1;
         let left = pegs + if beside { ANSWER } else { 0 };
         let guess_height = peg.height + 4;
-        let rows = TURNS_SHOWN * step;
-        // Without larger pegs, the panels fill the window as in the original program.
-        let (width, height) = if is_large {
-            (area.width.min(left + MOST_MESSAGES), area.height.min(guess_height + rows + 2))
+        let Rect { x, y, width, height } = area;
+        let (right, rest) = (x + left, width - left);
+        let (guide, log) = if rest >= SIDE_BY_SIDE {
+            let half = rest / 2;
+            (Rect::new(right, y, half, height), Rect::new(right + half, y, rest - half, height))
         } else {
-            (area.width, area.height)
+            let above = guide::height(rest, height.saturating_sub(MESSAGES));
+            (Rect::new(right, y, rest, above), Rect::new(right, y + above, rest, height - above))
         };
-        let (x, y) = (area.x + (area.width - width) / 2, area.y + (area.height - height) / 2);
-        Self {
-            guess: Rect::new(x, y, left, guess_height),
-            history: Rect::new(x, y + guess_height, left, height - guess_height),
-            log: Rect::new(x + left, y, width - left, height),
-            peg,
-            step,
-            beside,
-        }
+        let guess = Rect::new(x, y, left, guess_height);
+        let history = Rect::new(x, y + guess_height, left, height - guess_height);
+        Self { guess, history, guide, log, peg, step, beside }
     }
 
     /// The left column of the peg at a position.
@@ -122,12 +121,6 @@ impl Panels {
 const COUNT: u16 = {
     assert!(MAX_LENGTH == 8);
     8
-};
-
-/// Rows of the history.
-const TURNS_SHOWN: u16 = {
-    assert!(TURNS == 10);
-    10
 };
 
 /// Where the menu is drawn.
@@ -181,12 +174,16 @@ mod tests {
             for height in SIZE.height..=70 {
                 let area = Rect::new(0, 0, width, height);
                 let panels = Panels::new(area);
-                let Panels { guess, history, log, peg, .. } = panels;
-                for panel in [guess, history, log] {
+                let Panels { guess, history, guide, log, peg, .. } = panels;
+                for panel in [guess, history, guide, log] {
                     assert_eq!(panel.intersection(area), panel, "{area}: {panels:?}");
                 }
-                assert_eq!((guess.right(), guess.bottom()), (log.x, history.y), "{area}: {panels:?}");
-                assert_eq!(history.bottom(), log.bottom(), "{area}: {panels:?}");
+                assert_eq!((guess.right(), guess.bottom()), (guide.x, history.y), "{area}: {panels:?}");
+                // Together they are the window.
+                let cells = [guess, history, guide, log].map(Rect::area).iter().sum::<u32>();
+                assert_eq!(cells, area.area(), "{area}: {panels:?}");
+                assert_eq!((log.right(), log.bottom()), (area.right(), area.bottom()), "{area}: {panels:?}");
+                assert!(guide.height >= guide::height(guide.width, 0), "{area}: {panels:?}");
                 assert!(panels.history_row(9) + peg.height < history.bottom(), "{area}: {panels:?}");
                 assert!(panels.answer(9).x + ANSWER - 3 <= history.right(), "{area}: {panels:?}");
                 assert!(log.width >= 40 && panels.submit().right() < guess.right(), "{area}: {panels:?}");

@@ -68,6 +68,16 @@ const PEGS: [(Shade, Shade); 8] = [
     (ORANGE_PEG, BLACK),
 ];
 
+const NAMES: [&str; 8] = ["white", "black", "red", "yellow", "blue", "green", "purple", "orange"];
+
+/// What the colour of a peg is called: the last one looks otherwise where there are sixteen.
+pub(super) const fn name(depth: Depth, peg: Peg) -> &'static str {
+    match (depth, peg.index()) {
+        (Depth::Sixteen, 7) => "cyan",
+        (_, index) => NAMES[index],
+    }
+}
+
 /// The style of what has this role.
 pub(super) fn style(depth: Depth, role: Role) -> Style {
     let (background, foreground) = colours(role);

@@ -55,6 +55,8 @@ pub(super) enum Target {
     Below(usize),
     /// The word that submits the guess.
     Submit,
+    /// A peg among those that can be chosen.
+    Peg(Peg),
     /// The overlay, or anything below it.
     Cover,
 }

@@ -220,6 +220,10 @@ impl Table {
             | (State::Pick(_), Target::Position(0), Gesture::WheelUp | Gesture::WheelDown) => {
                 return self.press_in_state(Press::Up);
             }
+            (State::Set | State::Edit, Target::Peg(peg), Gesture::Press) => {
+                self.put(peg.index());
+                return Asked::Nothing;
+            }
             (State::Set | State::Edit | State::Pick(_), Target::Submit, Gesture::Press) => {}
             _ => return Asked::Nothing,
         }
@@ -291,7 +295,8 @@ impl Table {
         self.cursor = 0;
     }
 
-    fn colours(&self) -> usize {
-        self.rules().map_or(0, Rules::colours)
+    /// Colours of the code; before the rules are chosen, as many as can be expected.
+    pub(super) fn colours(&self) -> usize {
+        self.rules().unwrap_or(self.settings.rules).colours()
     }
 }

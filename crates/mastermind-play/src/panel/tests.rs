@@ -2,20 +2,26 @@
 
 // What every key does in every state.
 mod keys;
+// What the mouse does.
+mod mouse;
 // Puzzles of days and seeds, which count once, and duels.
 mod puzzles;
-// What is on the screen.
+// What is on the screen in the course of a game.
 mod screens;
+// What is where in windows of all sizes.
+mod windows;
 
-use mastermind::{Day, Record};
+use mastermind::{Day, Peg, Record};
 use ratatui::{
     buffer::{Buffer, Cell},
     layout::Rect,
+    style::Color,
     widgets::Widget,
 };
 use termkit::Depth;
 
 use super::{
+    look::{Role, style},
     state::{Asked, Press},
     table::Table,
     view::View,
@@ -120,16 +126,23 @@ fn drawn(table: &Table, depth: Depth, width: u16, height: u16) -> Buffer {
     buffer
 }
 
+fn text(cells: &[Cell]) -> String {
+    cells.iter().map(Cell::symbol).collect()
+}
+
+fn red_peg() -> Option<Color> {
+    style(Depth::True, Role::Peg(Peg::new(2).unwrap())).bg
+}
+
 /// The rows of a picture without colour.
 fn screen(table: &Table, width: u16, height: u16) -> Vec<String> {
     let buffer = drawn(table, Depth::None, width, height);
-    let row = |cells: &[Cell]| cells.iter().map(Cell::symbol).collect::<String>();
-    buffer.content.chunks(usize::from(width)).map(|cells| row(cells).trim_end().to_owned()).collect()
+    buffer.content.chunks(usize::from(width)).map(|cells| text(cells).trim_end().to_owned()).collect()
 }
 
 /// The rows of the messages in the window of the original program.
 fn log(table: &Table) -> Vec<String> {
-    let rows = screen(table, 90, 26).into_iter().skip(1).take(24);
+    let rows = screen(table, 90, 26).into_iter().skip(6).take(19);
     rows.map(|row| row.chars().skip(18).take(71).collect::<String>().trim_end().to_owned())
         .filter(|row| !row.is_empty())
         .collect()

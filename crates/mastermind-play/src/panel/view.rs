@@ -1,5 +1,6 @@
 //! What the screen shows. Where it is shown is the matter of [`layout`](super::layout).
 
+mod guide;
 mod menu;
 mod standing;
 
@@ -18,6 +19,7 @@ use ratatui::{
 use termkit::{Depth, Mouse, Overlay, TooSmall, wrap};
 
 use super::{
+    guide::place,
     keys::HELP,
     layout::{MenuPlaces, Panels, SIZE},
     log::Tone,
@@ -118,6 +120,10 @@ impl<'a> View<'a> {
                 if panels.submit().contains(at) {
                     return Some(Target::Submit);
                 }
+                let is_there = |peg: &Peg| place(panels.guide, peg.index()).contains(at);
+                if let Some(peg) = (0..self.table.colours()).filter_map(Peg::new).find(is_there) {
+                    return Some(Target::Peg(peg));
+                }
                 let (position, row) = (panels.position_at(at.x)?, panels.guess_row());
                 if at.y + 1 == row {
                     Some(Target::Above(position))
@@ -156,6 +162,7 @@ impl<'a> View<'a> {
         self.frame(buffer, panels.history, "");
         self.frame(buffer, panels.log, "THE MASTERMIND");
         self.guess(buffer, panels);
+        self.guide(buffer, panels);
         self.history(buffer, panels);
         self.messages(buffer, panels);
         self.standing(buffer, panels);
@@ -256,8 +263,8 @@ impl<'a> View<'a> {
         self.pegs(buffer, panels.peg, Position::new(panels.column(0), y), cells, Some(panels.guess));
     }
 
-    /// Pegs beside each other, with a column between them. A black one on black has an outline, as far as the `frame` leaves
-    /// room.
+    /// Pegs beside each other, with a column between them. One that has the colour of what is around it has an outline, as far
+    /// as the `frame` leaves room: a black one, and without colour each.
     fn pegs(&self, buffer: &mut Buffer, size: Size, at: Position, cells: &[Cell], frame: Option<Rect>) {
         let pitch = size.width + 1;
         for (left, (cell, position)) in (at.x..).step_by(usize::from(pitch)).zip(cells.iter().zip(0..)) {
@@ -270,14 +277,11 @@ impl<'a> View<'a> {
             let (x, y) = (left + size.width / 2, at.y + size.height / 2);
             self.put(buffer, x, y, text.encode_utf8(&mut [0; 4]), role);
         }
-        if self.depth == Depth::None {
-            return;
-        }
-        let is_dark = |position: Option<usize>| {
-            position.and_then(|position| cells.get(position)).is_some_and(|cell| cell.is_dark(self.depth))
+        let is_outlined = |position: Option<usize>| {
+            position.and_then(|position| cells.get(position)).is_some_and(|cell| cell.is_outlined(self.depth))
         };
         for (column, gap) in (at.x - 1..).step_by(usize::from(pitch)).zip(0..=cells.len()) {
-            let sides = match (is_dark(gap.checked_sub(1)), is_dark(Some(gap))) {
+            let sides = match (is_outlined(gap.checked_sub(1)), is_outlined(Some(gap))) {
                 (true, true) => "│",
                 (true, false) => "▏",
                 (false, true) => "▕",
@@ -356,7 +360,7 @@ impl Cell {
     }
 
     /// Whether it is a peg that has the colour of what is around it.
-    fn is_dark(self, depth: Depth) -> bool {
+    fn is_outlined(self, depth: Depth) -> bool {
         matches!(self, Self::Peg(peg) if style(depth, Role::Peg(peg)).bg == style(depth, Role::Plain).bg)
     }
 }

@@ -237,7 +237,7 @@ fn colours_are_those_of_the_game() {
 fn without_colour_nothing_is_coloured() {
     let environment = [("NO_COLOR", "1"), ("COLORTERM", "truecolor")];
     let mut window = open_with(TempDir::new(), &environment, &format!("--panel {PUZZLE}"), 90, 26, "MASTERMIND");
-    window.press("\r3456", "3 4 5 6");
+    window.press("\r3456", "3│4│5│6");
     let coloured = |screen: &Screen| {
         let mut cells = (0..26).flat_map(|row| (0..90).filter_map(move |column| screen.cell(row, column)));
         cells.any(|cell| (cell.fgcolor(), cell.bgcolor()) != (vt100::Color::Default, vt100::Color::Default))

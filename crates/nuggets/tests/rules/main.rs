@@ -44,3 +44,4 @@ mod seeing;
 mod starting;
 mod strangers;
 mod table;
+mod wording;

@@ -1,6 +1,9 @@
 //! Datagrams that are no messages: they change nothing, and at most their sender hears of it.
 
-use crate::table::{Said, plain, told, transcripts, unescaped};
+use crate::{
+    table::{Said, plain, told, transcripts},
+    wording::unescaped,
+};
 
 /// What is no message of a client, between bars.
 const SHORT: &str = r"|\x00|\x00\x00\x00|\x00\x00\x00\x00| |\n|\x0d\n|l|Q|\xff\xfe\xfd|%s%s%s%n|%s%n%x|OK A|GRID 1 1|GOLD 1 1 1

@@ -4,7 +4,10 @@ use std::{collections::BTreeSet, time::Duration};
 
 use nuggets::{Config, Grid, Rules, Server, visibility::Vision};
 
-use crate::table::{Table, last_display, rows, told, transcripts};
+use crate::{
+    table::{Table, last_display, told, transcripts},
+    wording::rows,
+};
 
 const PLAIN: Rules = Rules {
     gold: 250,

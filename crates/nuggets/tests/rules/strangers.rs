@@ -11,7 +11,8 @@ use nuggets::{
 
 use crate::{
     room::large,
-    table::{NAMES, Said, Table, frames, last_display, plain, rows, told},
+    table::{NAMES, Said, Table, frames, last_display, plain, told},
+    wording::rows,
 };
 
 /// Bytes of a DISPLAY of a hall as large as a datagram allows.

@@ -1,6 +1,6 @@
 //! Screens as lines of text.
 
-use ratatui::{buffer::Buffer, layout::Rect, widgets::Widget};
+use ratatui::{buffer::Buffer, layout::Rect, style::Modifier, widgets::Widget};
 use robots::{DrawMessage, Parameters};
 
 use super::*;
@@ -65,15 +65,29 @@ fn a_lobby_has_the_parameters_the_players_and_what_is_missing() {
             "Explosion radius  4",
             "Bomb timer        5 turns",
             "",
-            "    id name   address",
-            " A   0 Ann    127.0.0.1:4000",
-            " B   1 Bob    127.0.0.1:4000",
+            "    id name",
+            " A   0 Ann",
+            " B   1 Bob",
             "",
             "",
             "",
             "Any game key asks to join, such as Space.  ?: keys  Q: leave"
         ]
     );
+}
+
+#[test]
+fn who_has_the_name_of_another_is_told_apart_by_the_address() {
+    let mut view = showing(lobby(&["Ann", "Bob", "Ann"], 4), Follow::Nobody);
+    assert_eq!(
+        screen(&mut view, 60, 14)[7..11],
+        ["    id name   address", " A   0 Ann    127.0.0.1:4000", " B   1 Bob", " C   2 Ann    127.0.0.1:4000"]
+    );
+    let buffer = drawn(&mut view, &contact(), 60, 14);
+    let dim = |column| buffer[(column, 8)].modifier.contains(Modifier::DIM);
+    assert!(dim(14) && !dim(8), "the address is secondary");
+    // It is the first to go where there is no room.
+    assert_eq!(screen(&mut view, 20, 14)[8], " A   0 Ann");
 }
 
 #[test]
@@ -84,8 +98,8 @@ fn a_low_window_has_a_lobby_in_few_lines() {
             "Lobby of here",
             "Players 3 of 4, 1 more to come",
             "10 x 8, 300 turns, radius 4, bombs 5",
-            "    id name   address",
-            ">B   1 Bob    127.0.0.1:4000",
+            "    id name",
+            ">B   1 Bob",
             " and 2 more",
             "You are in.  ?: keys  Q: leave"
         ]

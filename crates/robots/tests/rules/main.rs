@@ -29,3 +29,4 @@ mod streams;
 mod telling;
 mod turning;
 mod vectors;
+mod wording;

@@ -100,7 +100,7 @@ test('robots: bots come in some seconds or at a press, and nobody is alone with 
 test('nuggets: whoever is late waits for the next match, and whoever looks on is carried there', bound, async () => {
   const room = await hub.open({ game: 'nuggets', map: 'brawl' });
   // Slow enough to be looked at.
-  const bob = native.nuggets(room.port, 'Bob', 80);
+  const bob = native.nuggets(room.port, 'Bob', { pause: 80 });
   const eve = await Person.come(browser, hub.address, 'Eve');
   await eve.go(`/rooms/${room.id}?watch`);
   const line = eve.page.locator('.players li').filter({ hasText: 'Bob' });

@@ -22,6 +22,12 @@ impl Table {
         *symbol = (*symbol + if next { 1 } else { symbols - 1 }) % symbols;
     }
 
+    /// Puts a symbol at the cursor, and goes on to the next position.
+    pub(super) fn put(&mut self, symbol: usize) {
+        self.symbols[self.cursor] = symbol;
+        self.cursor = (self.cursor + 1) % self.length();
+    }
+
     pub(super) fn edit(&mut self, key: Press) -> Asked {
         let key = if key == Press::Back { Press::Left } else { key };
         if let Some(position) = key.moves(self.cursor, self.length()) {
@@ -35,8 +41,7 @@ impl Table {
                 let ninth = digit == 9 && self.state == State::Edit;
                 let symbol = if ninth { Some(colours) } else { usize::from(digit).checked_sub(1) };
                 if let Some(symbol) = symbol.filter(|symbol| *symbol < colours || ninth) {
-                    self.symbols[self.cursor] = symbol;
-                    self.cursor = (self.cursor + 1) % self.length();
+                    self.put(symbol);
                 } else {
                     self.log.add(format!("There is no {digit} in this game: its digits are 1 to {colours}."));
                 }

@@ -238,10 +238,10 @@ fn cursors_and_symbols_wrap() {
 #[test]
 fn a_game_of_fewer_colours_has_fewer_symbols() {
     let mut table = after(with(Some(4), Some(true), Some(3), Setter::Seed, 1), "\n^^^");
-    assert_eq!(left(&table)[2], "│L 1 1 1 * * * *│");
+    assert_eq!(left(&table)[2], "│L▕1│1│1▏* * * *│");
     press(&mut table, "^4");
     assert!(last(&table).contains("There is no 4 in this game"));
-    assert_eq!(left(&table)[2], "│1 1 1 1 * * * *│");
+    assert_eq!(left(&table)[2], "│1│1│1│1▏* * * *│");
     // What the rules do not allow is said, and asked again.
     let table = after(with(None, None, Some(4), Setter::Seed, 1), "\n>\n>\n");
     assert!(last(&table).contains("at most 4 pegs"), "{:#?}", log(&table));

@@ -94,14 +94,14 @@ fn a_duel() {
     press(&mut table, "1123\n");
     assert_eq!(last(&table), "That is no code: type 4 digits from 1 to 8, none of them twice.");
     // There is no ninth symbol, and what is wrong can be corrected.
-    for (keys, shown) in [("[>^[vv", "│7 2 2 3 * * * *│"), ("5678", "│5 6 7 8 * * * *│"), ("\n", "│1 1 1 1 * * * *│")]
+    for (keys, shown) in [("[>^[vv", "│7│2│2│3▏* * * *│"), ("5678", "│5│6│7│8▏* * * *│"), ("\n", "│1│1│1│1▏* * * *│")]
     {
         press(&mut table, keys);
         assert_eq!(left(&table)[2], shown);
     }
     // Nothing is left of it.
     let text = screen(&table, 90, 26).join("\n");
-    assert!(left(&table)[0].contains("Player 2") && !text.contains("5 6 7 8") && !text.contains("5678"), "{text}");
+    assert!(left(&table)[0].contains("Player 2") && !text.contains("5│6│7│8") && !text.contains("5678"), "{text}");
     assert_eq!(asked(&mut table, "1234\n"), Asked::Nothing, "duels are not counted");
     press(&mut table, "9999\n2\n");
     assert_eq!(asked(&mut table, "5678\n"), Asked::Nothing);

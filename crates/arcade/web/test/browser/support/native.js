@@ -1,6 +1,7 @@
 // Native clients: what a program of one's own would send over UDP or TCP.
 
 import { createSocket } from 'node:dgram';
+import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setInterval } from 'node:timers';
 
@@ -11,18 +12,32 @@ import { Explorer } from './explorer.js';
 
 /** Retry interval of a client that receives nothing, in milliseconds. */
 const AGAIN = 500;
+/** So often a client asks in vain before it gives up: 15 s. */
+const TRIES = 30;
+
+/**
+ * Datagrams for a port that the system has dropped, because they were not read in time.
+ * @param {number} port
+ */
+function dropped(port) {
+  const place = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  const sockets = readFileSync('/proc/net/udp', 'utf8').split('\n').map((line) => line.trim().split(/\s+/));
+  return Number(sockets.find(([, local]) => local?.endsWith(place))?.at(-1) ?? 0);
+}
 
 /**
  * Plays nuggets over UDP until the game is over.
  * @param {number} port
  * @param {string} name
- * @param {number} pause Milliseconds from a display to the next key.
- * @returns {{ over: Promise<string>, stop: () => void }} What the server has said at the end.
+ * @param {{ pause?: number, again?: number }} [times] Milliseconds from a display to the next key, and from one attempt to the next.
+ * @returns {{ over: Promise<string | null>, stop: () => void }} What the server has said at the end; null if the system has dropped
+ *   datagrams, and its last words with them.
  */
-export function nuggets(port, name, pause = 0) {
+export function nuggets(port, name, { pause = 0, again = AGAIN } = {}) {
   const socket = createSocket('udp4');
   const state = begin();
   const explorer = new Explorer();
+  let tries = 0;
   const say = (/** @type {string} */ text) => socket.send(text, port, '127.0.0.1');
   const act = () => {
     if (state.letter === null) return say(`PLAY ${name}`);
@@ -35,18 +50,32 @@ export function nuggets(port, name, pause = 0) {
     clearTimeout(waits);
     waits = setTimeout(act, pause);
   };
-  // A test that fails does not stop the client; neither may keep Node running.
-  const again = setInterval(act, AGAIN).unref();
-  socket.unref();
-  const stop = () => {
-    clearInterval(again);
-    clearTimeout(waits);
-    socket.close();
-  };
-  /** @type {Promise<string>} */
+  /** @type {() => void} */
+  let stop = () => {};
+  /** @type {Promise<string | null>} */
   const over = new Promise((resolve, reject) => {
+    // A test that fails does not stop the client; neither may keep Node running.
+    const retry = setInterval(() => {
+      tries += 1;
+      if (tries <= TRIES) {
+        act();
+        // Whoever has a seat gets an ERROR for this key, and whoever has none gets nothing.
+        if (state.letter !== null) say('KEY ?');
+        return;
+      }
+      const lost = dropped(socket.address().port);
+      stop();
+      if (state.letter !== null && lost > 0) resolve(null);
+      else reject(new Error(`${name} has lost the server without a QUIT, and no datagram: it was ${state.letter ?? 'not let in'}`));
+    }, again).unref();
+    stop = () => {
+      clearInterval(retry);
+      clearTimeout(waits);
+      socket.close();
+    };
     socket.on('error', reject);
     socket.on('message', (bytes) => {
+      tries = 0;
       const message = decode(bytes.toString('latin1'));
       if (!message) return;
       fold(state, message);
@@ -57,6 +86,7 @@ export function nuggets(port, name, pause = 0) {
       }
     });
   });
+  socket.unref();
   act();
   return { over, stop };
 }
