@@ -12,7 +12,9 @@ use std::{
 use cmdkit::EXIT_FAILURE;
 use netshell::{bind_tcp, bind_udp, raise_open_files};
 
-use crate::{args::Args, hub::resources::MAX_ROOMS, operator::commands::ask, operator::control::Request};
+use crate::{
+    args::Args, hub::resources::MAX_ROOMS, operator::commands::ask, operator::results, operator::wire::Request,
+};
 
 /// How long a connection to the own page may take.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -38,6 +40,7 @@ pub(crate) fn examine(args: &Args) -> anyhow::Result<ExitCode> {
         ("files", files(raise_open_files())),
         ("disk", space(&existing(&args.data), SPACE, "journals grow with every match")),
         ("shm", shm()),
+        ("db", results::look(args)),
         ("clock", clock(&args.data)),
     ];
     let mut out = std::io::stdout().lock();

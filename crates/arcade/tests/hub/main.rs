@@ -18,6 +18,9 @@ mod results;
 mod seats;
 mod shares;
 mod support;
+#[cfg(unix)]
+mod toolbox;
+mod watchers;
 
 use serde_json::{Value, json};
 use support::{Hub, native};
