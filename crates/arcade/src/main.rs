@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use cmdkit::{EXIT_USAGE, Usage};
 
 #[cfg(unix)]
-use crate::operator::{commands, doctor};
+use crate::operator::{commands, doctor, replay, restore, results as results_of};
 use crate::{args::Args, operator::host};
 
 // A hub works on the states of a thousand rooms in turn, which is cheaper in large pages. Development builds keep the allocator of the system,
@@ -28,6 +28,11 @@ fn main() -> ExitCode {
         #[cfg(unix)]
         match args.command {
             Some(commands::Command::Doctor { json }) => return doctor::examine(&args, json),
+            Some(commands::Command::Restore { ref file, replace }) => {
+                return restore::restore(&args.data, file, replace);
+            }
+            Some(commands::Command::Results(ref command)) => return results_of::run(&args, command),
+            Some(commands::Command::Replay { ref file, port }) => return replay::show(&args, file, port),
             Some(command) => return commands::run(&args.data, command),
             None => {}
         }

@@ -1,4 +1,5 @@
-//! What the operator does with a hub: host it, command it while it runs, back it up, and look for what keeps it from working.
+//! What the operator does with a hub: host it, command it while it runs, back it up and restore it, move its results, and look for what
+//! keeps it from working.
 
 #[cfg(unix)]
 mod backup;
@@ -11,4 +12,16 @@ mod data;
 pub(crate) mod doctor;
 pub(crate) mod host;
 #[cfg(unix)]
+mod listing;
+#[cfg(unix)]
 mod renewal;
+#[cfg(unix)]
+pub(crate) mod replay;
+#[cfg(unix)]
+pub(crate) mod restore;
+#[cfg(unix)]
+pub(crate) mod results;
+#[cfg(unix)]
+mod transfer;
+#[cfg(unix)]
+mod wire;

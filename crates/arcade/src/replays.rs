@@ -34,6 +34,8 @@ const MAX_KEPT_BYTES: usize = 192 << 20;
 #[derive(Debug)]
 pub(crate) struct Replays {
     journals: PathBuf,
+    // Whether matches are shown as far as they go whose end is not in their journal.
+    unfinished: bool,
     // The one that was asked for last comes last.
     kept: Mutex<VecDeque<(String, Arc<Track>)>>,
 }
@@ -41,7 +43,12 @@ pub(crate) struct Replays {
 impl Replays {
     /// Replays of the matches whose journals are in this directory.
     pub(crate) fn new(journals: PathBuf) -> Self {
-        Self { journals, kept: Mutex::default() }
+        Self { journals, unfinished: false, kept: Mutex::default() }
+    }
+
+    /// The same, and matches that nobody has ended are shown as far as they go.
+    pub(crate) fn with_unfinished(journals: PathBuf) -> Self {
+        Self { unfinished: true, ..Self::new(journals) }
     }
 
     /// Whether there is something to replay of a match.
@@ -97,8 +104,14 @@ impl Replays {
         work: impl FnOnce(&str, Arc<Track>) -> Result<T, ReplayError> + Send + 'static,
     ) -> Result<T, ReplayError> {
         let path = self.path(found).filter(|path| journal_core::exists(path)).ok_or(ReplayError::Gone)?;
-        let wanted =
-            Wanted { game: found.game.clone(), path, number: found.number, begins: found.begins, ends: found.ends };
+        let wanted = Wanted {
+            game: found.game.clone(),
+            path,
+            number: found.number,
+            begins: found.begins,
+            ends: found.ends,
+            unfinished: self.unfinished,
+        };
         let (kept, path) = (self.kept(&found.id), wanted.path.clone());
         let task = spawn_blocking(move || {
             // The work runs to its end even if the caller closes its connection.

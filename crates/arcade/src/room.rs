@@ -11,10 +11,12 @@ mod forward;
 pub(crate) mod fragile;
 mod fuse;
 pub(crate) mod guard;
+pub(crate) mod hosts;
 pub(crate) mod info;
 mod kept;
 pub(crate) mod known;
 pub(crate) mod ledger;
+pub(crate) mod log;
 pub(crate) mod mailbox;
 pub(crate) mod mask;
 pub(crate) mod news;
@@ -32,7 +34,7 @@ use std::{
 };
 
 use journal_core::{JournalEnd, JournalWatch};
-use netcore::{HostId, Leave, Level, Time};
+use netcore::{HostId, Leave, Level, PeerId, Time};
 use netshell::{Clock, Precision, Removal, serve};
 use servekit::Sockets;
 use tokio::{
@@ -49,6 +51,7 @@ use self::{
     file::RoomFile,
     fuse::Broken,
     guard::{Guard, Removals},
+    hosts::Hosts,
     info::{Info, Player, phase},
     known::Seats,
     mask::Mask,
@@ -95,6 +98,7 @@ pub(crate) struct Room {
     pub(crate) removals: Arc<Removals>,
     /// What is known of its seats besides what they say.
     pub(crate) known: Arc<Seats>,
+    hosts: Arc<Hosts>,
     /// How its journal is doing.
     pub(crate) journal: JournalWatch,
     // Somebody wants company, if need be that of bots.
@@ -169,6 +173,11 @@ impl Room {
             self.known.end(seat, mailbox::Ending::Removed);
         }
         self.removals.push(Removal::Peer(player.peer, "The host of this hub has removed you.".to_owned()));
+    }
+
+    /// Where a player really comes from, if that is known.
+    pub(crate) fn host_of(&self, peer: PeerId, address: Option<&str>) -> Option<HostId> {
+        self.hosts.of(peer).or_else(|| self.known.host(address))
     }
 
     /// Removes everybody at a host that the operator has banned; they are told so.
@@ -277,15 +286,23 @@ pub(crate) fn open(
     let bots = Bots::new(options.game(), address, receiver.clone(), (of_bots, mask.clone()), back);
     let (gate, web) = WebSockets::new(Arc::clone(&place.bans), Arc::clone(&known), place.keep_seats);
     let removals = Arc::<Removals>::default();
+    let hosts = Arc::clone(&present.hosts);
     let host = host(Arc::clone(&sender), keeper)
         .with_observer(Chronicle {
             info: Arc::clone(&sender),
             present,
             known: Arc::clone(&known),
             ledger,
+            log: Arc::clone(&place.log),
             left: BTreeSet::new(),
         })
-        .with_warden(Guard::new(options.game(), Arc::clone(&place.bans), Arc::clone(&removals), mask.clone()))
+        .with_warden(Guard::new(
+            options.game(),
+            Arc::clone(&place.bans),
+            Arc::clone(&removals),
+            mask.clone(),
+            Arc::clone(&hosts),
+        ))
         .with_transport(web)
         .with_gathering(if options.game().is_timed() { GATHERING } else { Duration::ZERO });
     let mut host = sockets.let_in_within(host, &place.connections)?;
@@ -316,6 +333,7 @@ pub(crate) fn open(
         bots,
         removals,
         known,
+        hosts,
         journal: end.watch(),
         fill: Notify::new(),
         level: Mutex::default(),

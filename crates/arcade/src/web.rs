@@ -8,6 +8,7 @@ mod assets;
 mod beats;
 mod caller;
 pub(crate) mod connections;
+pub(crate) mod film;
 pub(crate) mod health;
 mod learn;
 mod live;

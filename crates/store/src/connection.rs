@@ -10,14 +10,15 @@ use std::{
 };
 
 use sqlx::{
-    ConnectOptions as _, Connection as _, Executor as _, PgConnection, Row as _, SqlSafeStr, SqlStr, SqliteConnection,
+    ConnectOptions as _, Connection as _, Decode, Executor as _, PgConnection, Postgres, Row as _, SqlSafeStr, SqlStr,
+    Sqlite, SqliteConnection, Type,
     migrate::Migrator,
     postgres::{PgConnectOptions, PgRow},
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteRow, SqliteSynchronous},
 };
 use tokio::time::timeout;
 
-use crate::{StoreError, file::make_writable};
+use crate::{StoreError, explain::explain, file::make_writable};
 
 /// How long a connection may take to be made.
 const CONNECT: Duration = Duration::from_secs(3);
@@ -105,33 +106,33 @@ impl Clock {
 /// A value in a statement.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Value<'a> {
-    Integer(i64),
-    Real(f64),
-    Text(&'a str),
+    Integer(Option<i64>),
+    Real(Option<f64>),
+    Text(Option<&'a str>),
 }
 
 impl From<i64> for Value<'_> {
     fn from(number: i64) -> Self {
-        Self::Integer(number)
+        Self::Integer(Some(number))
     }
 }
 
 impl From<f64> for Value<'_> {
     fn from(number: f64) -> Self {
-        Self::Real(number)
+        Self::Real(Some(number))
     }
 }
 
 impl<'a, T: AsRef<str> + ?Sized> From<&'a T> for Value<'a> {
     fn from(text: &'a T) -> Self {
-        Self::Text(text.as_ref())
+        Self::Text(Some(text.as_ref()))
     }
 }
 
 /// The integers of both databases have a sign.
 impl From<u64> for Value<'_> {
     fn from(number: u64) -> Self {
-        Self::Integer(i64::try_from(number).unwrap_or(i64::MAX))
+        Self::Integer(Some(i64::try_from(number).unwrap_or(i64::MAX)))
     }
 }
 
@@ -142,18 +143,26 @@ pub(crate) enum Row {
     Postgres(PgRow),
 }
 
-macro_rules! column {
-    ($row:expr, $column:expr) => {
-        Ok(match $row {
-            Self::Sqlite(row) => row.try_get($column)?,
-            Self::Postgres(row) => row.try_get($column)?,
-        })
-    };
+/// What a column may be read as.
+pub(crate) trait Readable:
+    for<'r> Decode<'r, Sqlite> + Type<Sqlite> + for<'r> Decode<'r, Postgres> + Type<Postgres>
+{
 }
 
+impl<T> Readable for T where T: for<'r> Decode<'r, Sqlite> + Type<Sqlite> + for<'r> Decode<'r, Postgres> + Type<Postgres>
+{}
+
 impl Row {
+    /// A column; none as `Option`.
+    pub(crate) fn get<T: Readable>(&self, column: usize) -> Result<T, StoreError> {
+        Ok(match self {
+            Self::Sqlite(row) => row.try_get(column)?,
+            Self::Postgres(row) => row.try_get(column)?,
+        })
+    }
+
     pub(crate) fn integer(&self, column: usize) -> Result<i64, StoreError> {
-        column!(self, column)
+        self.get(column)
     }
 
     /// A number that was stored as [`u64`].
@@ -162,11 +171,11 @@ impl Row {
     }
 
     pub(crate) fn real(&self, column: usize) -> Result<f64, StoreError> {
-        column!(self, column)
+        self.get(column)
     }
 
     pub(crate) fn text(&self, column: usize) -> Result<String, StoreError> {
-        column!(self, column)
+        self.get(column)
     }
 }
 
@@ -236,7 +245,8 @@ impl Connection {
                 }
             })
         };
-        let driver = timeout(CONNECT, connect).await.map_err(|_| StoreError::Slow(CONNECT))??;
+        let connected = timeout(CONNECT, connect).await.unwrap_or(Err(StoreError::Slow(CONNECT)));
+        let driver = connected.map_err(|error| explain(error, place))?;
         Ok(Self {
             driver,
             role,
@@ -302,6 +312,15 @@ impl Connection {
         let text = match self.driver {
             Driver::Sqlite(_) => "BEGIN IMMEDIATE",
             Driver::Postgres(_) => "BEGIN ISOLATION LEVEL SERIALIZABLE",
+        };
+        self.execute(text, &[]).await.map(drop)
+    }
+
+    /// Begins to read what does not change meanwhile.
+    pub(crate) async fn begin_reading(&mut self) -> Result<(), StoreError> {
+        let text = match self.driver {
+            Driver::Sqlite(_) => "BEGIN",
+            Driver::Postgres(_) => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
         };
         self.execute(text, &[]).await.map(drop)
     }

@@ -11,6 +11,7 @@ use sqlx::{
 use crate::{
     StoreError,
     connection::{Connection, Place, Role, Row, Value},
+    explain::explain,
     lane::Lane,
     names::Recent,
 };
@@ -105,15 +106,20 @@ impl Store {
     }
 
     pub(crate) async fn migrate(&self, migrations: &[(i64, &'static str, &'static str)]) -> Result<(), StoreError> {
-        let migration = |&(version, name, text): &(i64, &'static str, &'static str)| {
-            Migration::new(version, name.into(), MigrationType::Simple, text.into_sql_str(), false)
-        };
         let newest = migrations.iter().map(|(version, ..)| *version).max().unwrap_or_default();
-        let migrator = Migrator::with_migrations(migrations.iter().map(migration).collect());
         let mut connection = Connection::open(&self.place, Role::Whole).await?;
-        connection.migrate(&migrator, newest).await?;
+        connection.migrate(&migrator(migrations), newest).await.map_err(|error| explain(error, &self.place))?;
         connection.close().await;
         Ok(())
+    }
+
+    pub(crate) fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// A connection for all of the tables.
+    pub(crate) async fn whole(&self) -> Result<Connection, StoreError> {
+        Connection::open(&self.place, Role::Whole).await
     }
 
     /// Copies the database into a new file, consistent while others write.
@@ -185,4 +191,17 @@ impl Store {
         writer.done();
         Ok(changed)
     }
+}
+
+/// The version of the tables of this program.
+pub(crate) fn newest() -> i64 {
+    MIGRATIONS.iter().map(|(version, ..)| *version).max().unwrap_or_default()
+}
+
+/// What makes the tables.
+pub(crate) fn migrator(migrations: &[(i64, &'static str, &'static str)]) -> Migrator {
+    let migration = |&(version, name, text): &(i64, &'static str, &'static str)| {
+        Migration::new(version, name.into(), MigrationType::Simple, text.into_sql_str(), false)
+    };
+    Migrator::with_migrations(migrations.iter().map(migration).collect())
 }

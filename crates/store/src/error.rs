@@ -43,11 +43,43 @@ pub enum StoreError {
         known: i64,
     },
     /// The tables could not be made or brought up to date.
-    #[error("the tables of the database cannot be brought up to date")]
-    Migrate(#[source] MigrateError),
+    #[error("the tables of the database cannot be brought up to date: {0}")]
+    Migrate(MigrateError),
     /// A statement failed.
-    #[error("the database does not answer as it should")]
-    Database(#[from] sqlx::Error),
+    #[error("the database does not answer as it should: {}", words(.0))]
+    Database(sqlx::Error),
+    /// The database cannot be used as it is; the text says what to do.
+    #[error("{text}")]
+    Unusable {
+        /// What is wrong, and what to do about it.
+        text: String,
+        /// What kind of trouble that is.
+        trouble: Trouble,
+    },
+    /// What is to be copied to has rows that are not in what is to be copied.
+    #[error(
+        "the database to copy to has {rows} rows in its table '{table}' that the other one has not, so it is no copy of \
+         that; give an empty database, or copy in the other direction"
+    )]
+    Foreign {
+        /// The table.
+        table: String,
+        /// How many.
+        rows: u64,
+    },
+    /// After a copy the two databases have different numbers of rows.
+    #[error(
+        "after copying, the table '{table}' has {to} rows and not {from}: somebody else writes into the database; stop its \
+         hub, and copy again"
+    )]
+    Differs {
+        /// The table.
+        table: String,
+        /// Its rows in what was copied.
+        from: u64,
+        /// Its rows in the copy.
+        to: u64,
+    },
     /// A statement took too long and was ended.
     #[error("a statement took longer than {0:?} and was ended")]
     Slow(Duration),
@@ -116,8 +148,14 @@ impl StoreError {
             | Self::Migrate(MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _)) => {
                 of_driver(error)
             }
+            Self::Unusable { trouble, .. } => *trouble,
             Self::Newer { .. } | Self::Migrate(_) => Trouble::Version,
-            Self::Address(_) | Self::Path(_) | Self::Closed | Self::NotAFile => Trouble::Other,
+            Self::Address(_)
+            | Self::Path(_)
+            | Self::Closed
+            | Self::NotAFile
+            | Self::Foreign { .. }
+            | Self::Differs { .. } => Trouble::Other,
         }
     }
 
@@ -131,6 +169,21 @@ impl StoreError {
             MigrateError::VersionMissing(found) => Self::Newer { found, known },
             other => Self::Migrate(other),
         }
+    }
+}
+
+impl From<sqlx::Error> for StoreError {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Database(error)
+    }
+}
+
+/// What went wrong, once.
+pub(crate) fn words(error: &sqlx::Error) -> String {
+    match error {
+        sqlx::Error::Database(error) => error.message().to_owned(),
+        sqlx::Error::Io(error) => error.to_string(),
+        error => error.to_string(),
     }
 }
 

@@ -7,6 +7,7 @@
 //!   others read; each statement has a time limit, and an index that answers it.
 //! - [`Store::record`] stores a match and rates its players in one transaction. The id of a match is unique, so storing it again
 //!   changes nothing.
+//! - [`Store::copy_to`] copies all of it into another database of either kind.
 //! - The other methods are the questions of the pages: matches, leaderboards, players, and who owns a name.
 //!
 //! A person is a name and a [`Kind`], because a name without proof may be anybody's.
@@ -16,9 +17,11 @@
 extern crate self as store;
 
 mod connection;
+mod copy;
 mod database;
 mod error;
 mod examine;
+mod explain;
 mod file;
 mod journals;
 mod lane;
@@ -32,7 +35,9 @@ mod record;
 mod search;
 #[cfg(test)]
 mod tests;
+mod whole;
 
+pub use copy::Copied;
 pub use database::{READERS, Store};
 pub use error::{StoreError, Trouble};
 pub use journals::{JournalNote, Known, MAX_SEATS, unix_now};
@@ -41,6 +46,7 @@ pub use matches::{MAX_PAGE, Match, MatchPlayer};
 pub use names::{Claim, KEY_HASH_LENGTH, MAX_NAMES};
 pub use record::{Entry, NewMatch};
 pub use search::{MAX_MEETINGS, MatchFilter, Ties};
+pub use whole::Totals;
 
 /// How far a name is to be trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, serde::Deserialize)]

@@ -84,7 +84,7 @@ impl Probe {
         let keep = |value: &Value<'_>| match *value {
             Value::Integer(number) => Value::Integer(number),
             Value::Real(number) => Value::Real(number),
-            Value::Text(text) => Value::Text(text.to_owned().leak()),
+            Value::Text(text) => Value::Text(text.map(|text| &*text.to_owned().leak())),
         };
         let seen = Seen { text: text.to_owned(), values: values.iter().map(keep).collect() };
         let fault = self.with(|state| {

@@ -1,54 +1,88 @@
 //! Backups: everything in the data directory that a hub needs to go on, in one file.
 //!
-//! Rooms keep running. Journals are append-only, so the copy of one is a snapshot of its match, as after a power cut.
+//! Rooms keep running. Journals are append-only, so the copy of one is a snapshot of its match, as after a power cut. The last entry says
+//! how much comes before it, so that a backup that was cut off or changed is recognised.
 
 use std::{
     fs::{self, File},
-    io::{ErrorKind, Read, Write as _},
+    io::{self, ErrorKind, Read, Write},
     path::{Path, PathBuf},
     time::UNIX_EPOCH,
 };
 
 use anyhow::Context as _;
-use cmdkit::NewFile;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 use tar::{Builder, EntryType, Header};
 
-use super::data::RESULTS;
+use super::data::{CONTROL, LOCK, RESULTS};
 
+/// The entry that says what is in a backup.
+pub(crate) const MANIFEST: &str = "backup.json";
 /// The front of a journal, which says how much of it is known to be on disk. It is read before the length, so that it never
 /// promises more than was copied.
 const FRONT: u64 = 1_536;
 /// What is not needed elsewhere, or only means something on this machine.
-const LEFT_OUT: [&str; 2] = ["lock", "control"];
+const LEFT_OUT: [&str; 3] = [LOCK, CONTROL, MANIFEST];
 /// Directories in directories that are copied.
-const MAX_DEPTH: usize = 4;
+pub(crate) const MAX_DEPTH: usize = 4;
 /// How often the newest file of a journal is looked for.
 const ATTEMPTS: u32 = 1_000;
 
 /// What a backup holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct Account {
-    files: u64,
-    bytes: u64,
+    pub(crate) files: u64,
+    pub(crate) bytes: u64,
 }
 
-impl Account {
-    const fn count(&mut self, bytes: u64) {
-        self.files += 1;
-        self.bytes += bytes;
+/// The last entry of a backup.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Manifest {
+    /// The program that has made it.
+    pub(crate) version: String,
+    pub(crate) account: Account,
+    /// Of the names, lengths and contents of all entries before, in hexadecimal digits.
+    pub(crate) sha256: String,
+}
+
+/// What was read or written of a backup so far.
+#[derive(Debug, Default)]
+pub(crate) struct Tally {
+    account: Account,
+    digest: Sha256,
+}
+
+impl Tally {
+    /// A file begins.
+    pub(crate) fn begin(&mut self, name: &Path, length: u64) {
+        self.account.files += 1;
+        self.account.bytes += length;
+        self.digest.update(name.as_os_str().as_encoded_bytes());
+        self.digest.update([0]);
+        self.digest.update(length.to_be_bytes());
+    }
+
+    /// These are bytes of it.
+    pub(crate) fn add(&mut self, bytes: &[u8]) {
+        self.digest.update(bytes);
+    }
+
+    /// The entry that says so, made by this version.
+    pub(crate) fn manifest(self) -> Manifest {
+        let sha256 = format!("{:x}", self.digest.finalize());
+        Manifest { version: env!("CARGO_PKG_VERSION").to_owned(), account: self.account, sha256 }
     }
 }
 
-/// Writes a backup of the data directory into a new file. `results` is a copy of the database of results, if that is a file of the
-/// hub; it was made before, and journals are copied last. So the journals of all rooms and of all results are in it.
-/// Fails when something is at `file`, or the data cannot be read, or the backup not written.
-pub(crate) fn back_up(data: &Path, results: Option<&Path>, file: &Path) -> anyhow::Result<Account> {
-    let cannot = || format!("cannot write the backup '{}'", file.display());
-    let mut account = Account { files: 0, bytes: 0 };
-    let mut tar = Builder::new(NewFile::create(file).with_context(cannot)?);
+/// Writes a backup of the data directory. `results` is a copy of the database of results, if that is a file of the hub; it was made before,
+/// and journals are copied last. So the journals of all rooms and of all results are in it.
+/// Fails when the data cannot be read, or the backup not be written.
+pub(crate) fn back_up(data: &Path, results: Option<&Path>, out: impl Write) -> anyhow::Result<Account> {
+    let cannot = "the backup cannot be written";
+    let mut packer = Packer { tar: Builder::new(out), tally: Tally::default() };
     if let Some(results) = results {
-        account.count(copy(&mut tar, results, Path::new(RESULTS)).with_context(cannot)?);
+        packer.copy(results, Path::new(RESULTS)).context(cannot)?;
     }
     let mut names: Vec<PathBuf> = entries(data)?;
     // "journals" come last.
@@ -57,93 +91,129 @@ pub(crate) fn back_up(data: &Path, results: Option<&Path>, file: &Path) -> anyho
         // The database, and what it keeps beside it, cannot be copied while it is written.
         let is_database = name.to_string_lossy().starts_with(RESULTS);
         if !is_database && !LEFT_OUT.iter().any(|left_out| name.as_os_str() == *left_out) {
-            add(&mut tar, data, &name, MAX_DEPTH, &mut account)?;
+            packer.add(data, &name, MAX_DEPTH)?;
         }
     }
-    let mut file = tar.into_inner().with_context(cannot)?;
-    file.flush().and_then(|()| file.finish()).with_context(cannot)?;
-    Ok(account)
+    packer.finish().context(cannot)
 }
 
 fn entries(directory: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let read = || fs::read_dir(directory)?.map(|entry| entry.map(|entry| entry.file_name().into())).collect();
-    let names: std::io::Result<Vec<PathBuf>> = read();
+    let names: io::Result<Vec<PathBuf>> = read();
     names.with_context(|| format!("cannot read '{}'", directory.display()))
 }
 
-fn add(
-    tar: &mut Builder<NewFile>,
-    data: &Path,
-    name: &Path,
-    depth: usize,
-    account: &mut Account,
-) -> anyhow::Result<()> {
-    let path = data.join(name);
-    let kind = match path.symlink_metadata() {
-        Ok(kind) => kind,
-        // A room was closed meanwhile.
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(error).with_context(|| format!("cannot read '{}'", path.display())),
-    };
-    if kind.is_dir() && depth > 0 {
-        let mut inside = entries(&path)?;
-        inside.retain(|entry| entry.extension().is_none_or(|extension| extension != journal_core::EXTENSION));
-        inside.sort();
-        inside.into_iter().try_for_each(|entry| add(tar, data, &name.join(entry), depth - 1, account))?;
-        let journals = journal_core::list(&path).with_context(|| format!("cannot read '{}'", path.display()))?;
-        return journals.iter().try_for_each(|journal| add_journal(tar, journal, name, account));
-    }
-    // The backup itself may be written here, under a name that begins with a dot.
-    let hidden = name.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
-    if !kind.is_file() || hidden {
-        return Ok(());
-    }
-    let length = match copy(tar, &path, name) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
-        length => length.with_context(|| format!("cannot copy '{}'", path.display()))?,
-    };
-    account.count(length);
-    Ok(())
+struct Packer<W: Write> {
+    tar: Builder<W>,
+    tally: Tally,
 }
 
-// A journal may be continued in another file while it is copied. Its newest file, which is the only one that grows, is copied
-// first, so that the others are complete when they are.
-fn add_journal(
-    tar: &mut Builder<NewFile>,
-    journal: &Path,
-    directory: &Path,
-    account: &mut Account,
-) -> anyhow::Result<()> {
-    let cannot = || format!("cannot copy '{}'", journal.display());
-    let name = |path: &Path| directory.join(path.file_name().unwrap_or_default());
-    for _ in 0..ATTEMPTS {
-        let files = journal_core::files(journal).with_context(cannot)?;
-        let Some((newest, older)) = files.split_first() else { return Ok(()) };
-        let opened = match Opened::new(newest) {
-            // It was removed as a whole, or this file was because newer ones are enough.
-            Err(error) if error.kind() == ErrorKind::NotFound && !journal_core::exists(journal) => return Ok(()),
-            Err(error) if error.kind() == ErrorKind::NotFound => continue,
-            opened => opened.with_context(cannot)?,
+impl<W: Write> Packer<W> {
+    fn add(&mut self, data: &Path, name: &Path, depth: usize) -> anyhow::Result<()> {
+        let path = data.join(name);
+        let kind = match path.symlink_metadata() {
+            Ok(kind) => kind,
+            // A room was closed meanwhile.
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(error).with_context(|| format!("cannot read '{}'", path.display())),
         };
-        // What it says of its state was read before this.
-        if journal_core::files(journal).with_context(cannot)?.first() != Some(newest) {
-            continue;
+        // What is only there for a while has a name that begins with a dot.
+        if name.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b".")) {
+            return Ok(());
         }
-        account.count(opened.append(tar, &name(newest)).with_context(cannot)?);
-        for path in older {
-            match copy(tar, path, &name(path)) {
-                // The oldest are removed when there are too many.
-                Err(error) if error.kind() == ErrorKind::NotFound => break,
-                length => account.count(length.with_context(cannot)?),
-            }
+        if kind.is_dir() && depth > 0 {
+            let mut inside = entries(&path)?;
+            inside.retain(|entry| entry.extension().is_none_or(|extension| extension != journal_core::EXTENSION));
+            inside.sort();
+            inside.into_iter().try_for_each(|entry| self.add(data, &name.join(entry), depth - 1))?;
+            let journals = journal_core::list(&path).with_context(|| format!("cannot read '{}'", path.display()))?;
+            return journals.iter().try_for_each(|journal| self.add_journal(journal, name));
         }
-        return Ok(());
+        if !kind.is_file() {
+            return Ok(());
+        }
+        match self.copy(&path, name) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+            copied => copied.with_context(|| format!("cannot copy '{}'", path.display())),
+        }
     }
-    anyhow::bail!("cannot copy '{}': it was continued in new files during each attempt", journal.display());
+
+    // A journal may be continued in another file while it is copied. Its newest file, which is the only one that grows, is copied
+    // first, so that the others are complete when they are.
+    fn add_journal(&mut self, journal: &Path, directory: &Path) -> anyhow::Result<()> {
+        let cannot = || format!("cannot copy '{}'", journal.display());
+        let name = |path: &Path| directory.join(path.file_name().unwrap_or_default());
+        for _ in 0..ATTEMPTS {
+            let files = journal_core::files(journal).with_context(cannot)?;
+            let Some((newest, older)) = files.split_first() else { return Ok(()) };
+            let opened = match Opened::new(newest) {
+                // It was removed as a whole, or this file was because newer ones are enough.
+                Err(error) if error.kind() == ErrorKind::NotFound && !journal_core::exists(journal) => return Ok(()),
+                Err(error) if error.kind() == ErrorKind::NotFound => continue,
+                opened => opened.with_context(cannot)?,
+            };
+            // What it says of its state was read before this.
+            if journal_core::files(journal).with_context(cannot)?.first() != Some(newest) {
+                continue;
+            }
+            self.append(opened, &name(newest)).with_context(cannot)?;
+            for path in older {
+                match self.copy(path, &name(path)) {
+                    // The oldest are removed when there are too many.
+                    Err(error) if error.kind() == ErrorKind::NotFound => break,
+                    copied => copied.with_context(cannot)?,
+                }
+            }
+            return Ok(());
+        }
+        anyhow::bail!("cannot copy '{}': it was continued in new files during each attempt", journal.display());
+    }
+
+    fn copy(&mut self, path: &Path, name: &Path) -> io::Result<()> {
+        self.append(Opened::new(path)?, name)
+    }
+
+    fn append(&mut self, Opened { file, front }: Opened, name: &Path) -> io::Result<()> {
+        let about = file.metadata()?;
+        let length = about.len().max(front.len() as u64);
+        let modified = about.modified()?.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        self.tally.begin(name, length);
+        // A file that has become shorter meanwhile is filled up; no file of a hub does.
+        let content = (&front[..]).chain(file).chain(io::repeat(0)).take(length);
+        let content = Tallied { content, tally: &mut self.tally };
+        self.tar.append_data(&mut header(length, modified), name, content)
+    }
+
+    fn finish(mut self) -> anyhow::Result<Account> {
+        let manifest = self.tally.manifest();
+        let text = serde_json::to_vec(&manifest)?;
+        self.tar.append_data(&mut header(text.len() as u64, 0), MANIFEST, text.as_slice())?;
+        self.tar.into_inner()?.flush()?;
+        Ok(manifest.account)
+    }
 }
 
-fn copy(tar: &mut Builder<NewFile>, path: &Path, name: &Path) -> std::io::Result<u64> {
-    Opened::new(path)?.append(tar, name)
+fn header(length: u64, modified: u64) -> Header {
+    let mut header = Header::new_gnu();
+    header.set_entry_type(EntryType::Regular);
+    header.set_mode(0o600);
+    header.set_size(length);
+    header.set_mtime(modified);
+    header
+}
+
+/// What is read through it is tallied.
+struct Tallied<'a, R> {
+    content: R,
+    tally: &'a mut Tally,
+}
+
+impl<R: Read> Read for Tallied<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.content.read(buffer)?;
+        self.tally.add(&buffer[..length]);
+        Ok(length)
+    }
 }
 
 /// A file whose front was read.
@@ -153,26 +223,10 @@ struct Opened {
 }
 
 impl Opened {
-    fn new(path: &Path) -> std::io::Result<Self> {
+    fn new(path: &Path) -> io::Result<Self> {
         let (mut file, mut front) = (File::open(path)?, vec![]);
         (&mut file).take(FRONT).read_to_end(&mut front)?;
         Ok(Self { file, front })
-    }
-
-    fn append(self, tar: &mut Builder<NewFile>, name: &Path) -> std::io::Result<u64> {
-        let Self { file, front } = self;
-        let about = file.metadata()?;
-        let length = about.len().max(front.len() as u64);
-        let mut header = Header::new_gnu();
-        header.set_entry_type(EntryType::Regular);
-        header.set_mode(0o600);
-        header.set_size(length);
-        let modified = about.modified()?.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-        header.set_mtime(modified);
-        // A file that has become shorter meanwhile is filled up; no file of a hub does.
-        let content = front.chain(file).chain(std::io::repeat(0)).take(length);
-        tar.append_data(&mut header, name, content)?;
-        Ok(length)
     }
 }
 
@@ -194,7 +248,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_backup_holds_what_a_hub_needs_and_replaces_nothing() {
+    fn a_backup_holds_what_a_hub_needs() {
         let directory = TempDir::new();
         let data = directory.path().join("data");
         fs::create_dir_all(data.join("rooms")).unwrap();
@@ -214,11 +268,12 @@ mod tests {
         let file = directory.path().join("backup.tar");
         let copy = directory.path().join("copy");
         fs::write(&copy, b"whole").unwrap();
-        assert_eq!(back_up(&data, Some(&copy), &file).unwrap(), Account { files: 4, bytes: 5_007 });
-        let error = back_up(&data, None, &file).unwrap_err();
-        assert!(format!("{error:#}").contains("exists"), "{error:#}");
+        let account = back_up(&data, Some(&copy), File::create(&file).unwrap()).unwrap();
+        assert_eq!(account, Account { files: 4, bytes: 5_007 });
         let out = directory.path().join("out");
         tar::Archive::new(File::open(&file).unwrap()).unpack(&out).unwrap();
+        let manifest: Manifest = serde_json::from_slice(&fs::read(out.join(MANIFEST)).unwrap()).unwrap();
+        assert_eq!(manifest.account, account);
         assert_eq!(fs::read(out.join("journals/a.journal")).unwrap(), long);
         assert_eq!(fs::read(out.join("rooms/next")).unwrap(), b"4");
         assert_eq!(fs::read(out.join("results.db")).unwrap(), b"whole");
@@ -280,7 +335,7 @@ mod tests {
             let until = std::time::Instant::now() + Duration::from_mins(1);
             for number in 0.. {
                 let (file, out) = (directory.path().join(number.to_string()), directory.path().join("out"));
-                if back_up(&data, None, &file).is_err() {
+                if back_up(&data, None, File::create(&file).unwrap()).is_err() {
                     continue;
                 }
                 tar::Archive::new(File::open(&file).unwrap()).unpack(&out).unwrap();

@@ -11,13 +11,16 @@ use std::{
 
 use anyhow::{Context as _, bail};
 use clap::Subcommand;
-use cmdkit::{UsageError, whole_number};
+use cmdkit::{NewFile, UsageError, whole_number};
 use netcore::HostId;
 use serde_json::{Map, Value};
 
 use crate::{
     games::{Game, Options},
-    operator::control::{self, Reply, Request},
+    operator::{
+        transfer::receive,
+        wire::{self, Reply, Request},
+    },
     room::guard::host,
 };
 
@@ -67,11 +70,44 @@ pub(crate) enum Command {
         /// The file, which must not exist
         file: PathBuf,
     },
+    /// Put a backup into the data directory, after looking whether it is whole; no hub may run there
+    Restore {
+        /// The file that `arcade backup` has written
+        file: PathBuf,
+        /// Put what is in the directory aside; without this it has to be empty
+        #[arg(long)]
+        replace: bool,
+    },
+    /// Move results between databases
+    #[command(subcommand)]
+    Results(ResultsCommand),
+    /// Show the matches of a journal on a page of this machine, until Ctrl-C; no hub is needed
+    Replay {
+        /// The journal, of a hub or of a server
+        file: PathBuf,
+        /// TCP port of the page; 0 is any free one
+        #[arg(long, short, default_value_t = 0, value_parser = whole_number(0..=u16::MAX, 0_u16), allow_negative_numbers = true)]
+        port: u16,
+    },
     /// Look for what keeps a hub from working on this machine; give it the options of the hub
     Doctor {
         /// Print JSON
         #[arg(long)]
         json: bool,
+    },
+}
+
+/// What to do with results.
+#[derive(Debug, Clone, Subcommand)]
+pub(crate) enum ResultsCommand {
+    /// Copy all results, ratings and names to another database, while no hub uses either. What is there already is not copied again
+    Copy {
+        /// Where they are: the address of a PostgreSQL database or the path of a SQLite file; by default where the hub has them
+        #[arg(long, value_name = "DATABASE")]
+        from: Option<String>,
+        /// Where they go: `postgres://user@host/arcade`, or the path of a SQLite file. A password is better set in PGPASSWORD
+        #[arg(long, value_name = "DATABASE")]
+        to: String,
     },
 }
 
@@ -116,7 +152,7 @@ fn game(typed: &str) -> Result<Game, String> {
     Game::named(typed).ok_or_else(|| format!("choose one of {}", names()))
 }
 
-/// Runs a command other than `doctor`, and prints what it does.
+/// Runs a command of the running hub, and prints what it does.
 /// Fails when no hub runs with this data, or it cannot do that.
 pub(crate) fn run(data: &Path, command: Command) -> anyhow::Result<ExitCode> {
     let mut out = std::io::stdout().lock();
@@ -167,16 +203,16 @@ pub(crate) fn run(data: &Path, command: Command) -> anyhow::Result<ExitCode> {
             writeln!(out, "The hub ends; {running} running matches go on for {seconds} s at most.")?;
         }
         Command::Backup { file } => {
-            // The hub has another working directory.
-            let file = std::path::absolute(&file).context("the path of the backup is not usable")?;
-            let backup = ask(data, &Request::Backup { file: file.clone() })?;
+            let backup = back_up(data, &file)?;
             let account = &backup["account"];
             writeln!(out, "'{}' has {} files, {} bytes.", file.display(), account["files"], account["bytes"])?;
             if backup["database"] == Value::Bool(false) {
                 writeln!(out, "The results are not in it: they are in PostgreSQL, so copy them with pg_dump.")?;
             }
         }
-        Command::Doctor { .. } => bail!("the doctor asks no hub"),
+        Command::Restore { .. } | Command::Results(_) | Command::Replay { .. } | Command::Doctor { .. } => {
+            bail!("this asks no hub")
+        }
     }
     out.flush()?;
     Ok(ExitCode::SUCCESS)
@@ -184,7 +220,12 @@ pub(crate) fn run(data: &Path, command: Command) -> anyhow::Result<ExitCode> {
 
 /// Asks the running hub. Fails when none runs with this data, or it refuses.
 pub(crate) fn ask(data: &Path, request: &Request) -> anyhow::Result<Value> {
-    let path = control::path(data);
+    converse(data, request).map(|(reply, _)| reply)
+}
+
+// Gives the reply, and what may follow it.
+fn converse(data: &Path, request: &Request) -> anyhow::Result<(Value, BufReader<UnixStream>)> {
+    let path = wire::path(data);
     let stream = UnixStream::connect(&path).map_err(|error| match error.kind() {
         ErrorKind::NotFound | ErrorKind::ConnectionRefused => {
             anyhow::anyhow!(
@@ -192,6 +233,10 @@ pub(crate) fn ask(data: &Path, request: &Request) -> anyhow::Result<Value> {
                 data.display()
             )
         }
+        ErrorKind::PermissionDenied => anyhow::anyhow!(
+            "only the user of the hub and root can command it at '{}'; try again with `sudo`",
+            path.display()
+        ),
         _ => anyhow::Error::from(error).context(format!("cannot reach the hub at '{}'", path.display())),
     })?;
     stream.set_read_timeout(Some(PATIENCE))?;
@@ -199,11 +244,22 @@ pub(crate) fn ask(data: &Path, request: &Request) -> anyhow::Result<Value> {
     line.push('\n');
     (&stream).write_all(line.as_bytes()).context("the hub does not listen")?;
     let mut answer = String::new();
-    BufReader::new(&stream).read_line(&mut answer).context("the hub does not answer")?;
+    let mut stream = BufReader::new(stream);
+    stream.read_line(&mut answer).context("the hub does not answer")?;
     match serde_json::from_str(&answer).context("the hub ended before it answered")? {
-        Reply::Done(value) => Ok(value),
+        Reply::Done(value) => Ok((value, stream)),
         Reply::Error(why) => bail!(why),
     }
+}
+
+// Receives a backup into a new file, which has its name when all of it is there.
+fn back_up(data: &Path, path: &Path) -> anyhow::Result<Value> {
+    let cannot = || format!("cannot write the backup '{}'", path.display());
+    let mut file = NewFile::create(path).with_context(cannot)?;
+    let (_, stream) = converse(data, &Request::Backup)?;
+    let about = receive(stream, &mut file).with_context(cannot)?;
+    file.flush().and_then(|()| file.finish()).with_context(cannot)?;
+    Ok(about)
 }
 
 // The options of a room as they are typed.
@@ -264,7 +320,11 @@ fn rooms_text(rooms: &Value) -> String {
         for player in room["players"].as_array().into_iter().flatten() {
             let seat = if word(player, "seat").is_empty() { "waits".into() } else { word(player, "seat") };
             let bot = if player["bot"] == Value::Bool(true) { ", a bot" } else { "" };
-            let _ = writeln!(text, "    {seat}: {}{bot}", word(player, "name"));
+            let from = match player["address"].as_str() {
+                Some(address) => format!(", from {address}"),
+                None => String::new(),
+            };
+            let _ = writeln!(text, "    {seat}: {}{bot}{from}", word(player, "name"));
         }
     }
     text

@@ -1,20 +1,19 @@
-//! The socket by which the operator's commands reach a running hub. It lies in the data directory, only its owner can open it, and
+//! The socket by which the operator's commands reach a running hub. It lies in the data directory, only its owner and root can open it, and
 //! nothing of this is reachable over the network.
 //!
-//! A connection carries one request and one reply, each a line of JSON.
+//! A connection carries one request and one reply, each a line of JSON. After the reply to a request for a backup comes the backup.
 
 use std::{
     fs::{self, DirBuilder, Permissions},
     io,
     os::unix::fs::{DirBuilderExt as _, PermissionsExt as _},
-    path::{Path, PathBuf},
+    os::unix::net::UnixStream as BlockingStream,
+    path::Path,
     sync::Arc,
     time::Duration,
 };
 
 use anyhow::{Context as _, bail};
-use netcore::HostId;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader},
@@ -25,9 +24,13 @@ use tokio::{
 use tracing::{info, warn};
 
 use crate::{
-    games::Options,
     hub::Hub,
-    operator::backup::back_up,
+    operator::{
+        backup::back_up,
+        listing,
+        transfer::Sender,
+        wire::{Reply, Request, path},
+    },
     room::guard::host_text,
     room::{Fate, Room},
 };
@@ -38,38 +41,14 @@ const MAX_REQUEST: u64 = 64 << 10;
 const MAX_COMMANDS: usize = 8;
 /// How long a request may take to arrive.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// How long whoever receives a backup may take for a piece of it.
+const STALL: Duration = Duration::from_mins(1);
+/// What the log shows of a request, in characters.
+const MAX_LOGGED: usize = 200;
+/// The user who may do everything.
+const ROOT: u32 = 0;
 /// How long a room may take to end and to begin anew. Its port may have to be waited for.
 const RENEWAL: Duration = Duration::from_mins(1);
-
-/// What the operator wants.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "command", rename_all = "kebab-case")]
-pub(crate) enum Request {
-    Status,
-    Rooms,
-    Open { options: Options, permanent: bool },
-    Close { room: String, reason: String },
-    Restart { room: String },
-    Kick { room: String, seat: String },
-    Bans,
-    Ban { host: HostId },
-    Unban { host: HostId },
-    Drain { seconds: u64 },
-    Backup { file: PathBuf },
-}
-
-/// What the hub answers.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Reply {
-    Done(Value),
-    Error(String),
-}
-
-/// The socket in a data directory.
-pub(crate) fn path(data: &Path) -> PathBuf {
-    data.join("control")
-}
 
 /// Listens for commands. The caller has locked the data directory, so a socket that is there is left from before.
 /// Fails when the socket cannot be made, for example because its path is too long.
@@ -119,28 +98,77 @@ pub(crate) async fn serve(hub: Arc<Hub>, listener: UnixListener) {
 }
 
 async fn converse(hub: &Arc<Hub>, stream: UnixStream) -> anyhow::Result<()> {
+    // The mode of the socket says the same; whoever is root may open it all the same.
+    let uid = stream.peer_cred().context("the system does not say who asks")?.uid();
+    let own = rustix::process::geteuid().as_raw();
+    if uid != own && uid != ROOT {
+        bail!("the user {uid} may not command this hub; {own} and root may");
+    }
     let mut stream = BufReader::new(stream);
     let mut line = String::new();
     timeout(PATIENCE, (&mut stream).take(MAX_REQUEST).read_line(&mut line))
         .await
         .context("it did not arrive in time")??;
-    let reply = match serde_json::from_str(&line) {
-        Ok(request) => match execute(hub, request).await {
-            Ok(value) => Reply::Done(value),
-            Err(error) => Reply::Error(format!("{error:#}")),
-        },
-        Err(error) => Reply::Error(format!("the hub does not know this command; is it of the same version? {error}")),
+    let request = serde_json::from_str(&line);
+    let result = match request {
+        Ok(Request::Backup) => return send_backup(hub, stream.into_inner(), uid).await,
+        Ok(request) => execute(hub, request).await,
+        Err(error) => Err(anyhow::anyhow!("the hub does not know this command; is it of the same version? {error}")),
     };
-    let mut text = serde_json::to_string(&reply)?;
+    note(uid, line.trim_end(), result.as_ref().err());
+    let reply = result.map_or_else(|error| Reply::Error(format!("{error:#}")), Reply::Done);
+    reply_with(&mut stream, &reply).await
+}
+
+async fn reply_with(stream: &mut BufReader<UnixStream>, reply: &Reply) -> anyhow::Result<()> {
+    let mut text = serde_json::to_string(reply)?;
     text.push('\n');
     timeout(PATIENCE, stream.write_all(text.as_bytes())).await.context("the reply was not read")??;
+    Ok(())
+}
+
+// The log has a line for each command: who, what, and what came of it.
+fn note(uid: u32, command: &str, error: Option<&anyhow::Error>) {
+    let command: String = command.chars().take(MAX_LOGGED).filter(|letter| !letter.is_control()).collect();
+    match error {
+        None => info!(uid, command, "a command of the host is done"),
+        Some(error) => info!(uid, command, error = format!("{error:#}"), "a command of the host has failed"),
+    }
+}
+
+// The backup is written by whoever asks for it, who may be another user, and may write where the hub may not.
+async fn send_backup(hub: &Arc<Hub>, stream: UnixStream, uid: u32) -> anyhow::Result<()> {
+    let data = hub.data.clone();
+    let copy = hub.results().copy(&data).await;
+    let mut stream = BufReader::new(stream);
+    let copy = match copy {
+        Ok(copy) => copy,
+        Err(error) => {
+            note(uid, "backup", Some(&error));
+            return reply_with(&mut stream, &Reply::Error(format!("{error:#}"))).await;
+        }
+    };
+    reply_with(&mut stream, &Reply::Done(Value::Null)).await?;
+    let stream: BlockingStream = stream.into_inner().into_std()?;
+    stream.set_nonblocking(false)?;
+    stream.set_write_timeout(Some(STALL))?;
+    let sent = tokio::task::spawn_blocking(move || {
+        let mut sender = Sender::new(&stream);
+        let account = back_up(&data, copy.as_deref(), &mut sender);
+        let failed = account.as_ref().err().map(|error| format!("{error:#}"));
+        let database = copy.is_some();
+        sender.finish(account.map(|account| json!({ "account": account, "database": database })))?;
+        failed.map_or(Ok(()), |why| Err(anyhow::Error::msg(why)))
+    });
+    let sent = sent.await?;
+    note(uid, "backup", sent.as_ref().err());
     Ok(())
 }
 
 async fn execute(hub: &Arc<Hub>, request: Request) -> anyhow::Result<Value> {
     Ok(match request {
         Request::Status => hub.status(),
-        Request::Rooms => serde_json::to_value(hub.snapshot())?,
+        Request::Rooms => listing::rooms(hub)?,
         Request::Open { options, permanent } => {
             let room = tokio::task::block_in_place(|| hub.open(&options, None, permanent))?;
             serde_json::to_value(&*room.info.borrow())?
@@ -165,7 +193,6 @@ async fn execute(hub: &Arc<Hub>, request: Request) -> anyhow::Result<Value> {
         Request::Bans => json!(hub.bans().list()),
         Request::Ban { host } => {
             let changed = tokio::task::block_in_place(|| hub.bans().set(host, true))?;
-            info!(host = host_text(host), "a host is banned");
             for room in hub.rooms.all() {
                 room.remove_host(host);
             }
@@ -181,13 +208,7 @@ async fn execute(hub: &Arc<Hub>, request: Request) -> anyhow::Result<Value> {
             hub.ask_to_end(Duration::from_secs(seconds));
             json!(hub.rooms.running())
         }
-        Request::Backup { file } => {
-            let data = hub.data.clone();
-            let copy = hub.results().copy(&data).await?;
-            let database = copy.is_some();
-            let account = tokio::task::spawn_blocking(move || back_up(&data, copy.as_deref(), &file)).await??;
-            json!({ "account": account, "database": database })
-        }
+        Request::Backup => bail!("a backup is no reply"),
     })
 }
 
@@ -216,7 +237,6 @@ fn kick(room: &Room, seat: &str) -> anyhow::Result<Value> {
             bail!("nobody has the seat '{}' in this room; {there}", seat.escape_debug());
         }
     };
-    info!(room = info.id, name = player.name.escape_debug().to_string(), "a player is removed");
     room.remove(player);
     Ok(json!({ "name": player.name, "seat": player.seat }))
 }

@@ -16,7 +16,7 @@ use self::clock::Clocks;
 use super::data::RESULTS;
 use crate::{
     args::Args,
-    operator::{commands::ask, control::Request},
+    operator::{commands::ask, wire::Request},
     web::tls::Certificate,
 };
 
@@ -89,13 +89,10 @@ fn database(args: &Args) -> Result<(String, Option<i64>), String> {
     let runtime = runtime.map_err(|error| format!("the system gives no timers ({error})"))?;
     runtime.block_on(async {
         let store = store.map_err(|error| error.to_string())?;
-        match store.examine().await {
-            Ok(ahead) => Ok((format!("{place} answers and can be written"), ahead)),
-            Err(error) => Err(format!(
-                "results cannot be stored in {place}: {:#}; look at --database",
-                anyhow::Error::from(error)
-            )),
-        }
+        let say = |error| format!("{:#}", anyhow::Error::from(error));
+        let tables = if store.look().await.map_err(say)? { "has the tables of results" } else { "will get its tables" };
+        let ahead = store.examine().await.map_err(say)?;
+        Ok((format!("{place} answers, can be written, and {tables}"), ahead))
     })
 }
 

@@ -1,16 +1,14 @@
 //! The hub as a process: from its data directory and its sockets to its end.
 
 use std::{
-    fs::{File, OpenOptions, TryLockError},
     io::{self, IsTerminal as _, Write as _},
     net::{IpAddr, SocketAddr},
-    path::Path,
     process::ExitCode,
     sync::Arc,
     time::Duration,
 };
 
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 use cmdkit::LogFormat;
 use journal_core::{MAX_SIZE, SyncPolicy, Writing};
 use netshell::{bind_tcp, raise_open_files, request_to_end};
@@ -19,7 +17,7 @@ use store::Store;
 use tokio::{net::TcpListener, time::Instant};
 use tracing::{error, info, warn};
 
-use super::data::{LOCK, RESULTS};
+use super::data::{RESULTS, lock};
 #[cfg(unix)]
 use super::{control, renewal};
 use crate::{
@@ -48,7 +46,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
     make_private(&args.data)?;
     make_private(&journals)?;
     // Held until the process ends, however it does.
-    let _lock = lock(&args.data)?;
+    let _lock = lock(&args.data, "stop it, or choose another directory with --data")?;
     let tls = args.certificate().map(|files| Tls::open(files, args.name.clone())).transpose()?.map(Arc::new);
     let listeners = bind_tcp(&args.page_addresses(), args.port).map_err(|error| error.naming("--port"))?;
     // One for each address, of which there is one at most.
@@ -76,6 +74,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
         ledgers: results.clone(),
         keep_seats: Duration::from_secs(args.keep_seats),
         counters: metrics.counters(),
+        log: Arc::default(),
     };
     let parts = Parts {
         place,
@@ -148,7 +147,16 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
 fn store(args: &Args, threads: &Threads) -> anyhow::Result<Store> {
     let _context = threads.rest.enter();
     Ok(match &args.database {
-        Some(address) => Store::server(address)?,
+        Some(address) => {
+            let file = args.data.join(RESULTS);
+            if file.exists() {
+                info!(
+                    "results are in PostgreSQL; those in '{}' are shown again only after `arcade results copy`",
+                    file.display()
+                );
+            }
+            Store::server(address)?
+        }
         None => Store::file(&args.data.join(RESULTS))?,
     })
 }
@@ -180,25 +188,4 @@ fn announce(args: &Args, hub: &Hub, listen: &[SocketAddr]) -> anyhow::Result<()>
     // Whoever only wants the first line may have stopped reading.
     let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
     Ok(())
-}
-
-// Two hubs with the same data would write the same rooms.
-fn lock(data: &Path) -> anyhow::Result<File> {
-    let path = data.join(LOCK);
-    let file = OpenOptions::new()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .open(&path)
-        .with_context(|| format!("cannot write '{}'", path.display()))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => {
-            bail!(
-                "another arcade runs with the data in '{}'; stop it, or choose another directory with --data",
-                data.display()
-            )
-        }
-        Err(TryLockError::Error(error)) => Err(error).with_context(|| format!("cannot lock '{}'", path.display())),
-    }
 }

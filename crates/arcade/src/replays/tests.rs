@@ -78,7 +78,14 @@ fn play(directory: &Path, map: &[u8], steps: usize) -> Played {
     end.close();
     assert!(end.finish(PATIENCE));
     let micros = |time: Time| time.as_nanos() / 1_000;
-    let wanted = Wanted { game: "nuggets".into(), path, number: 1, begins: micros(begins), ends: micros(ends) };
+    let wanted = Wanted {
+        game: "nuggets".into(),
+        path,
+        number: 1,
+        begins: micros(begins),
+        ends: micros(ends),
+        unfinished: false,
+    };
     Played { wanted, sent }
 }
 

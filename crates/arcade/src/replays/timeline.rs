@@ -53,4 +53,6 @@ pub(super) struct Wanted {
     // Microseconds of the time of the room.
     pub(super) begins: u64,
     pub(super) ends: u64,
+    /// Whether it is shown as far as it goes if its end is not in the journal.
+    pub(super) unfinished: bool,
 }

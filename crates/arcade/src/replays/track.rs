@@ -151,6 +151,10 @@ impl Track {
                 Entry::Note(_) => {}
             }
         }
+        if wanted.unfinished && draft.begun {
+            draft.track.ends = draft.replay.time().as_nanos() / 1_000;
+            return draft.finish();
+        }
         Err(ReplayError::Unfinished)
     }
 

@@ -31,6 +31,8 @@ impl Proof {
 #[derive(Debug, Default)]
 struct Seat {
     proof: Proof,
+    // Where its browser really is.
+    host: Option<HostId>,
     // Whether whoever sits there has joined, and would lose something with the seat.
     joined: bool,
     // Why the room is going to close it, if that is not the end of its game.
@@ -53,6 +55,19 @@ impl Seats {
     /// A seat is let in.
     pub(crate) fn open(&self, address: SocketAddr) {
         self.seats().entry(address).or_default();
+    }
+
+    /// Notes from which host the browser of a seat really comes.
+    pub(crate) fn note_host(&self, address: SocketAddr, host: HostId) {
+        if let Some(seat) = self.seats().get_mut(&address) {
+            seat.host = Some(host);
+        }
+    }
+
+    /// From which host the browser of a seat really comes, if there is such a seat and it came since the hub was started.
+    pub(crate) fn host(&self, address: Option<&str>) -> Option<HostId> {
+        let address: SocketAddr = address?.parse().ok()?;
+        self.seats().get(&address)?.host
     }
 
     /// The seat is gone for good.

@@ -6,16 +6,18 @@ use std::{
     sync::Arc,
 };
 
-use netcore::{Departure, GameEvent, Link, Occupant, PeerId, Phase, Role, Standing, Time};
+use netcore::{Departure, GameEvent, HostId, Link, Occupant, PeerId, Phase, Role, Standing, Time};
 use netshell::Observer;
 use tokio::sync::watch;
 
 use super::{
     addresses::{Addresses, is_own_watcher},
     begin::Before,
+    hosts::Hosts,
     info::{Info, Player, Row, phase, rank},
     known::{Seats, address_text},
     ledger::Ledger,
+    log::Log,
 };
 
 /// Seats of one room that are remembered because their players have left.
@@ -36,16 +38,21 @@ pub(crate) struct Present {
     // Those that look on over UDP: nobody notices when they go, so they keep no room open.
     silent: BTreeSet<PeerId>,
     bots: Arc<Addresses>,
+    /// Where they come from.
+    pub(crate) hosts: Arc<Hosts>,
 }
 
 impl Present {
     // Those who were there when the hub ended, as far as they do not have to come anew.
     pub(crate) fn of(before: Option<&Before>, bots: Arc<Addresses>, info: &mut Info) -> Self {
-        let mut present = Self { peers: BTreeMap::new(), silent: BTreeSet::new(), bots };
+        let mut present = Self { peers: BTreeMap::new(), silent: BTreeSet::new(), bots, hosts: Arc::default() };
         let Some(Before { peers, roster, .. }) = before else { return present };
         for &(peer, link, address) in peers {
             if link != Link::Stream {
                 present.peers.insert(peer, present.who(address));
+            }
+            if link == Link::Datagram {
+                present.hosts.connected(peer, "", Some(address.into()));
             }
             if link == Link::Datagram && !roster.iter().any(|occupant| occupant.peer == peer) {
                 present.silent.insert(peer);
@@ -93,6 +100,7 @@ pub(crate) struct Chronicle {
     pub(crate) present: Present,
     pub(crate) known: Arc<Seats>,
     pub(crate) ledger: Box<dyn Ledger>,
+    pub(crate) log: Arc<Log>,
     /// Seats that players have left whose match goes on.
     pub(crate) left: BTreeSet<String>,
 }
@@ -107,9 +115,32 @@ impl Chronicle {
     }
 }
 
+impl Chronicle {
+    // What people do is told to the log.
+    fn log(&self, event: &GameEvent, address: Option<&str>) {
+        let host = match event {
+            GameEvent::Joined { peer, .. } if self.present.is_bot(*peer) => return,
+            GameEvent::Left { peer, .. }
+                if self.info.borrow().players.iter().any(|player| player.peer == *peer && player.bot) =>
+            {
+                return;
+            }
+            GameEvent::Joined { peer, .. } | GameEvent::Left { peer, .. } => {
+                self.present.hosts.of(*peer).or_else(|| self.known.host(address))
+            }
+            _ => None,
+        };
+        let info = self.info.borrow();
+        self.log.event((info.game, &info.id), event, host);
+    }
+}
+
 impl Observer for Chronicle {
     fn connected(&mut self, _: Time, peer: PeerId, _: Role, address: &str) {
-        let who = address.parse().map_or(Who::Person, |address| self.present.who(address));
+        let parsed: Option<SocketAddr> = address.parse().ok();
+        let who = parsed.map_or(Who::Person, |address| self.present.who(address));
+        let host = self.known.host(Some(address)).or_else(|| parsed.map(HostId::from));
+        self.present.hosts.connected(peer, address, host);
         self.present.peers.insert(peer, who);
         self.change(|_| {});
     }
@@ -117,6 +148,7 @@ impl Observer for Chronicle {
     fn closed(&mut self, _: Time, peer: PeerId) {
         self.present.peers.remove(&peer);
         self.present.silent.remove(&peer);
+        self.present.hosts.closed(peer);
         self.change(|_| {});
     }
 
@@ -125,6 +157,7 @@ impl Observer for Chronicle {
         if let Some(id) = self.ledger.event(now, event, address, bot) {
             self.info.send_modify(|info| info.r#match = Some(id));
         }
+        self.log(event, address);
         match event {
             // Whoever only looks on has no name.
             GameEvent::Joined { peer, name, seat } if !name.is_empty() => {

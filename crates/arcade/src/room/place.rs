@@ -5,7 +5,7 @@ use std::{collections::HashMap, path::PathBuf, sync::Arc, time::Duration};
 use journal_core::Writing;
 use netshell::ConnectionBudget;
 
-use super::{counters::Counters, guard::Bans, ledger::Ledgers};
+use super::{counters::Counters, guard::Bans, ledger::Ledgers, log::Log};
 
 /// What all rooms of a hub have in common.
 #[derive(Debug)]
@@ -20,6 +20,8 @@ pub(crate) struct Place {
     pub(crate) keep_seats: Duration,
     /// By the names of games.
     pub(crate) counters: HashMap<&'static str, Counters>,
+    /// Where rooms say who joins, leaves and wins.
+    pub(crate) log: Arc<Log>,
 }
 
 impl Place {

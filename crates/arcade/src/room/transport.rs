@@ -71,6 +71,7 @@ impl Gate {
             // From now on something can be known of it; the transport removes it.
             self.known.open(address);
         }
+        self.known.note_host(address, host);
         let newcomer = Newcomer { mailbox: Arc::clone(&mailbox), role, host, address, returns };
         self.newcomers.send(newcomer).await.ok()?;
         self.ready.wake();

@@ -2,7 +2,7 @@
 //!
 //! `openapi.json` describes it, and a test compares the two.
 
-mod failure;
+pub(super) mod failure;
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -64,7 +64,7 @@ pub(crate) fn routes() -> Router<Arc<Hub>> {
         .route("/api/names", post(claim).layer(Extension(Arc::<Claims>::default())))
 }
 
-type Answer<T = Response> = Result<T, ApiError>;
+pub(super) type Answer<T = Response> = Result<T, ApiError>;
 
 /// Asks the database when it is the turn of the caller's host. The query runs to its end in its turn, also when the caller is gone.
 async fn ask<T, F>(hub: &Hub, caller: Caller, query: impl FnOnce(Store) -> F) -> Answer<T>
@@ -191,10 +191,10 @@ async fn timeline(State(hub): State<Arc<Hub>>, caller: Caller, Path(id): Path<St
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct FramesQuery {
-    seat: Option<String>,
-    from: u64,
-    to: u64,
+pub(super) struct FramesQuery {
+    pub(super) seat: Option<String>,
+    pub(super) from: u64,
+    pub(super) to: u64,
 }
 
 async fn frames(

@@ -113,7 +113,7 @@ fn tags(found: &Match, picture: Option<&str>) -> String {
 }
 
 // Text of an attribute. Names are those of strangers.
-fn escape(text: &str) -> String {
+pub(super) fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 

@@ -20,20 +20,20 @@ use testkit::{
 
 use crate::support::{Hub, native};
 
-fn arcade(data: &Path, words: &[&str]) -> Finished {
+pub(crate) fn arcade(data: &Path, words: &[&str]) -> Finished {
     let mut command = Command::new(env!("CARGO_BIN_EXE_arcade"));
     Process::run(command.arg("--data").arg(data).args(words))
 }
 
 /// Runs a command that succeeds, and gives what it prints.
-fn done(hub: &Hub, words: &[&str]) -> String {
+pub(crate) fn done(hub: &Hub, words: &[&str]) -> String {
     let finished = arcade(hub.data.path(), words);
     assert_eq!(finished.code, Some(0), "{words:?}: {}", finished.stderr);
     finished.stdout
 }
 
 /// Runs a command that fails, and gives why.
-fn fails(hub: &Hub, words: &[&str]) -> String {
+pub(crate) fn fails(hub: &Hub, words: &[&str]) -> String {
     let finished = arcade(hub.data.path(), words);
     assert_eq!(finished.code, Some(1), "{words:?}: {}", finished.stdout);
     finished.stderr
@@ -192,6 +192,50 @@ fn only_the_owner_reaches_the_commands_and_nonsense_is_answered() {
     let nobody = arcade(TempDir::new().path(), &["status"]);
     assert_eq!(nobody.code, Some(1));
     assert!(nobody.stderr.contains("no hub runs with the data in"), "{}", nobody.stderr);
+}
+
+#[test]
+fn the_log_says_who_comes_and_goes_and_what_the_host_commands() {
+    let hub = Hub::with(&["--proxy", "127.0.0.1"]);
+    let room = hub.room("nuggets");
+    let mut browser = hub.from("203.0.113.9", &room).unwrap();
+    browser.say("PLAY Bob");
+    browser.until("OK A");
+    let player = Peer::new(native(&room));
+    player.play("Ann");
+    let robots = hub.make(&json!({ "game": "robots", "players": 2, "turns": 9 }));
+    let mut terminal = connect(native(&robots));
+    terminal.write_all(b"\0\x03Eve").unwrap();
+    hub.wait("Eve", |rooms| {
+        let now = rooms.iter().find(|now| now["id"] == robots["id"])?;
+        (now["players"][0]["name"] == "Eve").then_some(())
+    });
+    let list = done(&hub, &["room", "list"]);
+    for line in ["    A: Bob, from 203.0.113.9\n", "    B: Ann, from 127.0.0.1\n", "    0: Eve, from 127.0.0.1\n"] {
+        assert!(list.contains(line), "{list}");
+    }
+    let rooms: Value = serde_json::from_str(&done(&hub, &["room", "list", "--json"])).unwrap();
+    let shown = rooms["rooms"].as_array().unwrap().iter().find(|shown| shown["id"] == room["id"]).unwrap();
+    assert_eq!(shown["players"][0]["address"], "203.0.113.9");
+    // Everybody else is told no addresses.
+    assert!(!hub.get("/api/rooms").1.contains("203.0.113.9"));
+    player.send("KEY Q");
+    fails(&hub, &["kick", "nuggets-1", "Zoe"]);
+    done(&hub, &["ban", "203.0.113.9"]);
+    let log = hub.process.wait_stderr("the end of Bob", |log| {
+        log.contains("left room=\"nuggets-1\" name=\"Bob\"").then(|| log.to_owned())
+    });
+    for line in [
+        "joined room=\"nuggets-1\" name=\"Bob\" seat=\"A\" address=\"203.0.113.9\"",
+        "joined room=\"nuggets-1\" name=\"Ann\" seat=\"B\" address=\"127.0.0.1\"",
+        "name=\"Eve\" seat=\"0\" address=\"127.0.0.1\"",
+        "left room=\"nuggets-1\" name=\"Ann\" seat=\"B\" address=\"127.0.0.1\"",
+        "a command of the host has failed uid=",
+        "command=\"{\\\"command\\\":\\\"ban\\\"",
+        "nobody has the seat 'Zoe'",
+    ] {
+        assert!(log.contains(line), "{line} is not in\n{log}");
+    }
 }
 
 #[test]

@@ -21,6 +21,9 @@ mod shares;
 mod support;
 #[cfg(unix)]
 mod tls;
+#[cfg(unix)]
+mod toolbox;
+mod watchers;
 
 use serde_json::{Value, json};
 use support::{Hub, native};

@@ -30,7 +30,12 @@ impl Host {
         }
         // Only after all are known, because the outputs for one peer may go to another.
         for input in inputs {
+            let gone = if let Input::Disconnected { peer, .. } = input { Some(peer) } else { None };
             self.input(now, input);
+            // It has no connection that could be closed, and the observer may know it from before.
+            if let Some(peer) = gone {
+                self.observer.closed(now, peer);
+            }
         }
     }
 

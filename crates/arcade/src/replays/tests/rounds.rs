@@ -61,7 +61,8 @@ fn play<E: Recorded + Send + 'static>(
     end.close();
     assert!(end.finish(PATIENCE));
     let micros = |time: Time| time.as_nanos() / 1_000;
-    let wanted = Wanted { game: E::GAME.into(), path, number: 1, begins: micros(begins), ends: micros(ends) };
+    let wanted =
+        Wanted { game: E::GAME.into(), path, number: 1, begins: micros(begins), ends: micros(ends), unfinished: false };
     let since = |at: Time| u64::try_from(at.since(begins).as_millis()).unwrap();
     (wanted, sent.into_iter().map(|(at, frame)| (since(at), frame)).collect())
 }

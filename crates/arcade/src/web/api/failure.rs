@@ -33,11 +33,11 @@ pub(crate) enum ApiError {
 }
 
 impl ApiError {
-    pub(super) fn bad(text: impl Into<String>) -> Self {
+    pub(crate) fn bad(text: impl Into<String>) -> Self {
         Self::Wrong(StatusCode::BAD_REQUEST, text.into())
     }
 
-    pub(super) fn missing(text: &str) -> Self {
+    pub(crate) fn missing(text: &str) -> Self {
         Self::Wrong(StatusCode::NOT_FOUND, text.into())
     }
 }

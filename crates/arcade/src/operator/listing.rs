@@ -1,0 +1,29 @@
+//! What the operator is shown of rooms: what everybody is, and the addresses of players.
+
+use serde_json::{Value, json};
+
+use crate::{
+    hub::Hub,
+    room::{Room, guard::host_text, info::Player},
+};
+
+/// The lobby, with the address of each player: one that can be banned, or null while it is not known.
+pub(crate) fn rooms(hub: &Hub) -> serde_json::Result<Value> {
+    let mut lobby = serde_json::to_value(hub.snapshot())?;
+    let rooms: serde_json::Result<Vec<Value>> = hub.rooms.all().iter().map(|room| of(room)).collect();
+    lobby["rooms"] = rooms?.into();
+    Ok(lobby)
+}
+
+fn of(room: &Room) -> serde_json::Result<Value> {
+    let info = room.info.borrow().clone();
+    let mut value = serde_json::to_value(&info)?;
+    let address = |player: &Player| room.host_of(player.peer, player.address.as_deref()).map(host_text);
+    let addresses = info.players.iter().filter(|player| !player.bot).map(|player| json!(address(player)));
+    let shown =
+        value["players"].as_array_mut().into_iter().flatten().filter(|player| player["bot"] == Value::Bool(false));
+    for (player, address) in shown.zip(addresses) {
+        player["address"] = address;
+    }
+    Ok(value)
+}

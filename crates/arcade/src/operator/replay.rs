@@ -1,0 +1,144 @@
+//! `arcade replay`: the page of a journal, for whoever has the file.
+
+use std::{
+    collections::HashMap,
+    io::{self, Write as _},
+    net::{IpAddr, Ipv4Addr},
+    path::{Path, PathBuf},
+    process::ExitCode,
+    sync::Arc,
+};
+
+use anyhow::{Context as _, bail};
+use netshell::{bind_tcp, shutdown};
+use store::{Entry, Known, Match, MatchPlayer, NewMatch};
+use tokio::net::TcpListener;
+use tracing::warn;
+
+use crate::{
+    args::Args,
+    hub::{
+        callers::Callers,
+        host_names::HostNames,
+        resources::{Resources, Settings},
+    },
+    replays::Replays,
+    results::{
+        examine::{Examined, Source},
+        tracker,
+    },
+    web::{
+        connections::Server,
+        film::{self, Film},
+    },
+};
+
+/// Matches of a journal that are listed.
+const MAX_MATCHES: usize = 10_000;
+
+/// Serves the page until the process is asked to end. Fails when there is nothing to show, or the page cannot listen.
+pub(crate) fn show(args: &Args, file: &Path, port: u16) -> anyhow::Result<ExitCode> {
+    args.log.start("warn")?;
+    if file.is_dir() {
+        bail!("'{}' is a directory; name one of the journals in it", file.display());
+    }
+    let path = std::path::absolute(file)?;
+    let matches = matches(&path).with_context(|| format!("cannot replay '{}'", file.display()))?;
+    if matches.is_empty() {
+        bail!("no match has begun in '{}'", file.display());
+    }
+    let settings = Settings::default();
+    let resources = Resources::new(&settings, Callers::new(vec![], HostNames::default()));
+    let journal = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    let replays = Replays::with_unfinished(path.parent().map(PathBuf::from).unwrap_or_default());
+    let film = Film { journal, matches, replays, resources: Arc::clone(&resources) };
+    let address = IpAddr::V4(Ipv4Addr::LOCALHOST);
+    let mut listeners = bind_tcp(&[address], port).map_err(|error| error.naming("--port"))?;
+    let listener = listeners.pop().context("there is no address to listen at")?;
+    listener.set_nonblocking(true)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let stop = shutdown().context("cannot listen for signals")?;
+        let listener = TcpListener::from_std(listener)?;
+        let port = listener.local_addr()?.port();
+        let shown = match film.matches.as_slice() {
+            [only] => format!("The replay is at http://localhost:{port}/matches/{}", only.id),
+            all => format!("The replays of {} matches are at http://localhost:{port}/", all.len()),
+        };
+        let server = Server::new(resources, film::router(Arc::new(film)));
+        tokio::spawn(server.clone().accept(listener));
+        let mut stdout = io::stdout().lock();
+        writeln!(stdout, "{shown}").and_then(|()| stdout.flush())?;
+        drop(stdout);
+        stop.await;
+        server.finish().await;
+        anyhow::Ok(())
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The matches of a journal, with those that are not over.
+fn matches(path: &Path) -> anyhow::Result<Vec<Match>> {
+    let head = journal_core::open(path)?.head()?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let source = Source {
+        path: path.to_owned(),
+        room: name.clone(),
+        title: name.clone(),
+        seats: HashMap::new(),
+        known: Known::default(),
+    };
+    let mut matches = vec![];
+    let read = source.read(|new| {
+        if matches.len() < MAX_MATCHES {
+            matches.push(stored(new));
+        }
+        true
+    });
+    let running = match read {
+        Ok(Examined { running, .. }) => running,
+        Err(error) if matches.is_empty() => return Err(error),
+        Err(error) => {
+            warn!("only the matches before the damage are shown: {error:#}");
+            return Ok(matches);
+        }
+    };
+    let of_journal =
+        tracker::Source { id: head.id, file: name.clone(), game: head.game, room: name.clone(), title: name };
+    for (number, Known { until, zero }) in running {
+        let started = zero.saturating_add(until / 1_000);
+        let tracker::Source { file, game, room, title, .. } = of_journal.clone();
+        matches.push(Match {
+            id: of_journal.match_id(number),
+            game,
+            title,
+            room,
+            journal: file,
+            number,
+            begins: until,
+            // It is not over.
+            ends: until,
+            started,
+            ended: started,
+            complete: false,
+            players: vec![],
+        });
+    }
+    matches.sort_by_key(|found| found.begins);
+    Ok(matches)
+}
+
+// A match as it is when it comes from a database.
+fn stored(new: NewMatch) -> Match {
+    let player = |Entry { rank, name, kind, seat, score, .. }: Entry| MatchPlayer {
+        rank,
+        name,
+        kind,
+        seat,
+        score,
+        rating: None,
+    };
+    let Match { id, game, title, room, journal, number, begins, ends, started, ended, complete, players } = new;
+    let players = players.into_iter().map(player).collect();
+    Match { id, game, title, room, journal, number, begins, ends, started, ended, complete, players }
+}

@@ -1,0 +1,372 @@
+//! `arcade restore`: puts a backup into a data directory.
+//!
+//! Everything is unpacked into a directory inside the data directory and checked there. Only then it takes the place of what was there
+//! before, which is kept aside.
+
+use std::{
+    ffi::OsString,
+    fs::{self, File, OpenOptions},
+    io::{self, BufReader, Read, Write as _},
+    os::unix::{
+        ffi::OsStringExt as _,
+        fs::{MetadataExt as _, OpenOptionsExt as _, chown},
+    },
+    path::{Component, Path, PathBuf},
+    process::ExitCode,
+};
+
+use anyhow::{Context as _, bail};
+use store::{Store, Totals};
+use tar::{Archive, Entry, EntryType};
+
+use super::{
+    backup::{MANIFEST, MAX_DEPTH, Manifest, Tally},
+    data::{CONTROL, LOCK, RESULTS, lock},
+};
+use crate::{
+    hub::{
+        files::{RoomFiles, make_private},
+        secret::Secret,
+    },
+    results::clock::unix_now,
+    room::guard::Bans,
+};
+
+/// Files of a backup.
+const MAX_FILES: u64 = 1_000_000;
+/// The longest name in a backup, in bytes.
+const MAX_NAME: u64 = 4_096;
+/// The longest entry about the others, in bytes.
+const MAX_MANIFEST: u64 = 64 << 10;
+/// What a directory is called while it is filled, and where that stays which was there before.
+const UNPACKED: &str = ".restore-";
+const REPLACED: &str = ".replaced-";
+/// What may lie in a directory that counts as empty: that of a new file system.
+const OF_SYSTEM: &str = "lost+found";
+
+/// What a data directory holds.
+#[derive(Debug, PartialEq, Eq)]
+struct Found {
+    rooms: usize,
+    journals: usize,
+    bans: usize,
+    // None if the results are in PostgreSQL.
+    results: Option<Totals>,
+}
+
+/// Puts the backup `file` into the directory `data`; if that is not empty, only with `replace`.
+/// Fails when a hub runs there, or the backup is not whole. Then everything is as before.
+pub(crate) fn restore(data: &Path, file: &Path, replace: bool) -> anyhow::Result<ExitCode> {
+    let opened = File::open(file).with_context(|| format!("cannot open the backup '{}'", file.display()))?;
+    if opened.metadata()?.is_dir() {
+        bail!("'{}' is a directory; name the file that `arcade backup` has written", file.display());
+    }
+    make_private(data)?;
+    let _lock = lock(data, "end it by `arcade drain` before its data is replaced")?;
+    let before = entries(data)?;
+    if !before.is_empty() && !replace {
+        bail!(
+            "there is data in '{}' already; choose an empty directory with --data, or put it aside with --replace",
+            data.display()
+        );
+    }
+    let unpacked = tempfile::Builder::new().prefix(UNPACKED).tempdir_in(data).with_context(|| cannot_write(data))?;
+    let manifest = unpack(BufReader::new(opened), unpacked.path())
+        .with_context(|| format!("'{}' is not restored, and '{}' is as before", file.display(), data.display()))?;
+    let found = check(unpacked.path()).with_context(|| {
+        format!("what is in '{}' cannot be used, and '{}' is as before", file.display(), data.display())
+    })?;
+    give(data, unpacked.path())?;
+    let aside = data.join(format!("{REPLACED}{}", unix_now()));
+    exchange(data, &before, &aside, unpacked.path()).with_context(|| cannot_write(data))?;
+    let mut out = io::stdout().lock();
+    writeln!(out, "'{}' has {} (backup of arcade {}).", data.display(), found.words(), manifest.version)?;
+    if found.results.is_none() {
+        writeln!(out, "The results are not in the backup: they were in PostgreSQL. Start the hub with --database.")?;
+    }
+    if !before.is_empty() {
+        writeln!(out, "What was there before is in '{}'; remove that when you miss nothing.", aside.display())?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn cannot_write(data: &Path) -> String {
+    format!("cannot write to '{}'", data.display())
+}
+
+impl Found {
+    fn words(&self) -> String {
+        let count = |number: u64, one: &str, many: &str| format!("{number} {}", if number == 1 { one } else { many });
+        let mut words = vec![
+            count(self.rooms as u64, "room", "rooms"),
+            count(self.journals as u64, "journal", "journals"),
+            count(self.bans as u64, "banned host", "banned hosts"),
+        ];
+        if let Some(Totals { matches, names, .. }) = self.results {
+            words.push(count(matches, "match", "matches"));
+            words.push(count(names, "name", "names"));
+        }
+        words.join(", ")
+    }
+}
+
+/// What lies in a data directory, apart from what only means something while a hub runs and from what an earlier restoring has left.
+fn entries(data: &Path) -> anyhow::Result<Vec<OsString>> {
+    let mut names = vec![];
+    for entry in fs::read_dir(data).with_context(|| format!("cannot read '{}'", data.display()))? {
+        let name = entry?.file_name();
+        let is_left = [UNPACKED, REPLACED].iter().any(|front| name.as_encoded_bytes().starts_with(front.as_bytes()));
+        if ![LOCK, CONTROL, OF_SYSTEM].iter().any(|known| name == **known) && !is_left {
+            names.push(name);
+        }
+    }
+    Ok(names)
+}
+
+/// Unpacks a backup; fails unless all of it is there and as it was written.
+fn unpack(file: impl Read, directory: &Path) -> anyhow::Result<Manifest> {
+    let damaged = "it is damaged, or no backup of arcade";
+    let mut archive = Archive::new(file);
+    let (mut tally, mut files, mut long, mut manifest) = (Tally::default(), 0, None, None);
+    // Raw: what this does not know is refused, and no length is believed that is not bounded here.
+    for entry in archive.entries().context(damaged)?.raw(true) {
+        let mut entry = entry.context(damaged)?;
+        if manifest.is_some() {
+            bail!("{damaged}: something follows its end");
+        }
+        match entry.header().entry_type() {
+            EntryType::GNULongName if long.is_none() => long = Some(bounded(&mut entry, MAX_NAME)?),
+            EntryType::Regular => {
+                let mut name = long.take().unwrap_or_else(|| entry.path_bytes().into_owned());
+                while name.pop_if(|byte| *byte == 0).is_some() {}
+                let name = PathBuf::from(OsString::from_vec(name));
+                files += 1;
+                if files > MAX_FILES || !is_inside(&name) {
+                    bail!("{damaged}: an entry is called '{}'", name.display());
+                }
+                if name == Path::new(MANIFEST) {
+                    let text = bounded(&mut entry, MAX_MANIFEST)?;
+                    manifest = Some(serde_json::from_slice::<Manifest>(&text).context(damaged)?);
+                } else {
+                    write(&mut entry, &directory.join(&name), &name, &mut tally)?;
+                }
+            }
+            _ => bail!("{damaged}: it has an entry that is no file"),
+        }
+    }
+    let manifest = manifest.context("it is cut off, or no backup of arcade: its end is missing")?;
+    let Manifest { account, sha256, .. } = tally.manifest();
+    if (&manifest.account, &manifest.sha256) != (&account, &sha256) {
+        bail!("it was changed or damaged since it was written");
+    }
+    Ok(manifest)
+}
+
+fn bounded(entry: &mut Entry<'_, impl Read>, most: u64) -> anyhow::Result<Vec<u8>> {
+    if entry.size() > most {
+        bail!("it is damaged, or no backup of arcade: an entry is longer than {most} bytes");
+    }
+    let mut bytes = vec![];
+    entry.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+// Whether a name leads into the directory, and to nothing that a hub makes anew.
+fn is_inside(name: &Path) -> bool {
+    let parts: Vec<_> = name.components().collect();
+    let plain =
+        parts.iter().all(|part| matches!(part, Component::Normal(name) if !name.as_encoded_bytes().starts_with(b".")));
+    let own = [LOCK, CONTROL].iter().any(|own| name == Path::new(own));
+    plain && !own && (1..=MAX_DEPTH + 1).contains(&parts.len())
+}
+
+fn write(entry: &mut Entry<'_, impl Read>, path: &Path, name: &Path, tally: &mut Tally) -> anyhow::Result<()> {
+    let cannot = || format!("cannot write '{}'", path.display());
+    if let Some(directory) = path.parent() {
+        make_private(directory)?;
+    }
+    // No name comes twice.
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).with_context(cannot)?;
+    let length = entry.size();
+    tally.begin(name, length);
+    let (mut left, mut buffer) = (length, vec![0; 64 << 10]);
+    while left > 0 {
+        let read = entry.read(&mut buffer)?;
+        if read == 0 {
+            bail!("it is cut off in the middle of '{}'", name.display());
+        }
+        tally.add(&buffer[..read]);
+        file.write_all(&buffer[..read]).with_context(cannot)?;
+        left = left.saturating_sub(read as u64);
+    }
+    file.sync_all().with_context(cannot)
+}
+
+/// Looks at what was unpacked as a hub would when it starts.
+fn check(directory: &Path) -> anyhow::Result<Found> {
+    if !directory.join("secret").is_file() {
+        bail!("the secret of the hub is missing");
+    }
+    Secret::open(directory)?;
+    let (_, rooms) = RoomFiles::open(directory.join("rooms"))?;
+    let bans = Bans::open(directory.join("bans"))?.list().len();
+    let journals = directory.join("journals");
+    make_private(&journals)?;
+    let journals = journal_core::list(&journals).context("its journals cannot be listed")?.len();
+    let results = directory.join(RESULTS);
+    let results = if results.exists() { Some(look_at(&results)?) } else { None };
+    Ok(Found { rooms: rooms.len(), journals, bans, results })
+}
+
+fn look_at(results: &Path) -> anyhow::Result<Totals> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let store = Store::file(results)?;
+        store.prepare().await?;
+        let totals = store.check().await?;
+        // What SQLite keeps beside the file is in it then.
+        store.close().await;
+        Ok(totals)
+    })
+}
+
+// Gives everything to the user of the data directory, when another one, such as root, restores.
+fn give(data: &Path, unpacked: &Path) -> anyhow::Result<()> {
+    let owner = fs::metadata(data)?;
+    let mut directories = vec![unpacked.to_owned()];
+    while let Some(directory) = directories.pop() {
+        for entry in fs::read_dir(&directory)? {
+            let (path, about) = entry.and_then(|entry| Ok((entry.path(), entry.metadata()?)))?;
+            if about.is_dir() {
+                directories.push(path.clone());
+            }
+            if about.uid() != owner.uid() {
+                chown(&path, Some(owner.uid()), Some(owner.gid()))
+                    .with_context(|| format!("cannot give '{}' to the user of the data directory", path.display()))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+// Puts what was there before aside, and what was unpacked in its place.
+fn exchange(data: &Path, before: &[OsString], aside: &Path, unpacked: &Path) -> anyhow::Result<()> {
+    if !before.is_empty() {
+        make_private(aside)?;
+    }
+    for name in before {
+        fs::rename(data.join(name), aside.join(name))?;
+    }
+    for entry in fs::read_dir(unpacked)? {
+        let entry = entry?;
+        fs::rename(entry.path(), data.join(entry.file_name()))?;
+    }
+    File::open(data)?.sync_all()?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use testkit::TempDir;
+
+    use super::*;
+    use crate::operator::backup::back_up;
+
+    /// A data directory and a backup of it.
+    fn backup(directory: &TempDir) -> Vec<u8> {
+        let data = directory.path().join("data");
+        Secret::open({
+            make_private(&data).unwrap();
+            &data
+        })
+        .unwrap();
+        let (files, _) = RoomFiles::open(data.join("rooms")).unwrap();
+        files.name("nuggets").unwrap();
+        let deep = data.join("journals/old").join("n".repeat(120));
+        make_private(&deep).unwrap();
+        fs::write(deep.join("a long name"), [7; 3_000]).unwrap();
+        let mut bytes = vec![];
+        back_up(&data, None, &mut bytes).unwrap();
+        bytes
+    }
+
+    fn fails(bytes: &[u8]) -> String {
+        let directory = TempDir::new();
+        let data = directory.path().join("data");
+        let file = directory.path().join("file");
+        fs::write(&file, bytes).unwrap();
+        let error = format!("{:#}", restore(&data, &file, false).unwrap_err());
+        assert_eq!(entries(&data).unwrap(), [] as [&str; 0], "{error}");
+        assert!(error.contains("is as before"), "{error}");
+        error
+    }
+
+    #[test]
+    fn a_backup_that_is_not_whole_changes_nothing() {
+        let directory = TempDir::new();
+        let whole = backup(&directory);
+        // Every border of entries, and the middle of them.
+        for cut in (0..whole.len() - 1_024).step_by(256) {
+            let error = fails(&whole[..cut]);
+            assert!(["cut off", "damaged"].iter().any(|word| error.contains(word)), "{cut}: {error}");
+        }
+        let at = whole.windows(9).position(|window| window == [7; 9]).unwrap();
+        let mut changed = whole.clone();
+        changed[at] = 8;
+        assert!(fails(&changed).contains("was changed or damaged"));
+        assert!(fails(b"This is a letter. ".repeat(100).as_slice()).contains("no backup of arcade"));
+    }
+
+    #[test]
+    fn entries_that_lead_elsewhere_are_refused() {
+        for (name, kind) in [
+            ("../secret", EntryType::Regular),
+            ("/tmp/secret", EntryType::Regular),
+            ("lock", EntryType::Regular),
+            (".restore-x", EntryType::Regular),
+            ("a/b/c/d/e/f", EntryType::Regular),
+            ("link", EntryType::Symlink),
+            ("directory", EntryType::Directory),
+        ] {
+            let mut tar = tar::Builder::new(vec![]);
+            let mut header = tar::Header::new_gnu();
+            header.as_old_mut().name[..name.len()].copy_from_slice(name.as_bytes());
+            header.set_entry_type(kind);
+            header.set_size(0);
+            header.set_cksum();
+            tar.append(&header, io::empty()).unwrap();
+            let error = fails(&tar.into_inner().unwrap());
+            assert!(error.contains("no backup of arcade"), "{name}: {error}");
+        }
+    }
+
+    #[test]
+    fn what_is_restored_is_the_owners_and_what_was_there_is_kept() {
+        let directory = TempDir::new();
+        let (file, data) = (directory.path().join("file"), directory.path().join("new"));
+        fs::write(&file, backup(&directory)).unwrap();
+        restore(&data, &file, false).unwrap();
+        let deep = data.join("journals/old").join("n".repeat(120)).join("a long name");
+        assert_eq!(fs::read(&deep).unwrap(), [7; 3_000]);
+        let mode = |path: &Path| fs::metadata(path).unwrap().mode() & 0o777;
+        assert_eq!(
+            [&deep, &data.join("secret"), &data, &data.join("rooms")].map(|path| mode(path)),
+            [0o600, 0o600, 0o700, 0o700]
+        );
+        fs::write(data.join("bans"), "192.0.2.7\n").unwrap();
+        let error = format!("{:#}", restore(&data, &file, false).unwrap_err());
+        assert!(error.contains("--replace") && data.join("bans").exists(), "{error}");
+        restore(&data, &file, true).unwrap();
+        assert!(!data.join("bans").exists());
+        let names = fs::read_dir(&data).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let aside: Vec<_> = names.filter(|name| name.starts_with(REPLACED)).collect();
+        assert_eq!(fs::read_to_string(data.join(&aside[0]).join("bans")).unwrap(), "192.0.2.7\n");
+        // What was put aside is no part of the next backup.
+        let mut bytes = vec![];
+        back_up(&data, None, &mut bytes).unwrap();
+        assert!(!bytes.windows(9).any(|window| window == b".replaced"));
+        let held = lock(&data, "").unwrap();
+        assert!(format!("{:#}", restore(&data, &file, true).unwrap_err()).contains("arcade drain"));
+        drop(held);
+    }
+}

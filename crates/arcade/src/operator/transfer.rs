@@ -1,0 +1,139 @@
+//! A file of unknown length on its way over the socket for commands: chunks, an empty one, and what has become of it with the digest of
+//! all of them. So whoever receives it knows whether it is whole, and neither side keeps more than a chunk.
+
+use std::io::{self, BufRead, Write};
+
+use anyhow::{Context as _, bail};
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+
+use super::wire::Reply;
+
+/// Bytes of a chunk.
+const CHUNK: usize = 64 << 10;
+/// The longest line at the end, in bytes.
+const MAX_END: u64 = 64 << 10;
+
+/// Sends what is written to it.
+pub(crate) struct Sender<W: Write> {
+    out: W,
+    chunk: Vec<u8>,
+    digest: Sha256,
+}
+
+impl<W: Write> Sender<W> {
+    pub(crate) fn new(out: W) -> Self {
+        Self { out, chunk: Vec::with_capacity(CHUNK), digest: Sha256::new() }
+    }
+
+    fn send(&mut self) -> io::Result<()> {
+        // It is never longer than [`CHUNK`].
+        let length = u32::try_from(self.chunk.len()).unwrap_or(u32::MAX);
+        self.out.write_all(&length.to_be_bytes())?;
+        self.out.write_all(&self.chunk)?;
+        self.digest.update(&self.chunk);
+        self.chunk.clear();
+        Ok(())
+    }
+
+    /// Says what has become of the file: it was all written, and this is to be said of it; or why not.
+    pub(crate) fn finish(mut self, end: anyhow::Result<Value>) -> anyhow::Result<()> {
+        if !self.chunk.is_empty() {
+            self.send()?;
+        }
+        self.send()?;
+        let sha256 = format!("{:x}", self.digest.finalize());
+        let reply = match end {
+            Ok(about) => Reply::Done(json!({ "sha256": sha256, "about": about })),
+            Err(error) => Reply::Error(format!("{error:#}")),
+        };
+        let mut text = serde_json::to_string(&reply)?;
+        text.push('\n');
+        self.out.write_all(text.as_bytes())?;
+        Ok(self.out.flush()?)
+    }
+}
+
+impl<W: Write> Write for Sender<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let taken = bytes.len().min(CHUNK - self.chunk.len());
+        self.chunk.extend_from_slice(&bytes[..taken]);
+        if self.chunk.len() == CHUNK {
+            self.send()?;
+        }
+        Ok(taken)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// Writes what arrives to `out`; gives what the sender says of it. Fails when it is not whole, or cannot be written.
+pub(crate) fn receive(mut input: impl BufRead, mut out: impl Write) -> anyhow::Result<Value> {
+    let (mut digest, mut chunk) = (Sha256::new(), vec![0; CHUNK]);
+    let cut_off = "the hub ended before everything was there";
+    loop {
+        let mut length = [0; 4];
+        input.read_exact(&mut length).context(cut_off)?;
+        let length = u32::from_be_bytes(length) as usize;
+        let Some(chunk) = chunk.get_mut(..length) else {
+            bail!("the hub does not send what was expected; is it of the same version?");
+        };
+        if chunk.is_empty() {
+            break;
+        }
+        input.read_exact(chunk).context(cut_off)?;
+        digest.update(&*chunk);
+        out.write_all(chunk)?;
+    }
+    let mut end = String::new();
+    input.take(MAX_END).read_line(&mut end).context(cut_off)?;
+    let about = match serde_json::from_str(&end).context(cut_off)? {
+        Reply::Done(about) => about,
+        Reply::Error(why) => bail!(why),
+    };
+    if about["sha256"] != format!("{:x}", digest.finalize()) {
+        bail!("what has arrived is not what the hub has sent; try again");
+    }
+    Ok(about["about"].clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sent(content: &[u8], end: anyhow::Result<Value>) -> Vec<u8> {
+        let mut wire = vec![];
+        let mut sender = Sender::new(&mut wire);
+        sender.write_all(content).unwrap();
+        sender.finish(end).unwrap();
+        wire
+    }
+
+    #[test]
+    fn what_arrives_is_what_was_sent_and_all_of_it() {
+        for length in [0, 1, CHUNK - 1, CHUNK, 3 * CHUNK + 7] {
+            let content: Vec<u8> = (0..length).map(|number| number.to_le_bytes()[0]).collect();
+            let wire = sent(&content, Ok(json!(length)));
+            let mut out = vec![];
+            assert_eq!(receive(&wire[..], &mut out).unwrap(), json!(length));
+            assert!(out == content);
+            for cut in [0, 3, wire.len() / 2, wire.len() - 2] {
+                let error = receive(&wire[..cut], io::sink()).unwrap_err();
+                assert!(error.to_string().contains("ended before"), "{cut}: {error}");
+            }
+        }
+        let mut changed = sent(b"content", Ok(Value::Null));
+        changed[5] ^= 1;
+        assert!(receive(&changed[..], io::sink()).unwrap_err().to_string().contains("not what the hub has sent"));
+    }
+
+    #[test]
+    fn a_failure_in_the_middle_is_told_and_nonsense_is_refused() {
+        let wire = sent(b"half", Err(anyhow::anyhow!("the disk fails")));
+        assert_eq!(receive(&wire[..], io::sink()).unwrap_err().to_string(), "the disk fails");
+        let error = receive(&b"{\"error\":\"?\"}\n"[..], io::sink()).unwrap_err();
+        assert!(error.to_string().contains("same version"), "{error}");
+    }
+}

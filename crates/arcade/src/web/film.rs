@@ -1,0 +1,156 @@
+//! The page of one journal: its matches, shown again without a hub.
+
+use std::{fmt::Write as _, future::Future, sync::Arc};
+
+use axum::{
+    Json, Router,
+    extract::{Path, Query, State, rejection::QueryRejection},
+    http::header,
+    middleware,
+    response::{IntoResponse as _, Redirect, Response},
+    routing::get,
+};
+use serde_json::json;
+use store::Match;
+use tokio::task::block_in_place;
+
+use super::{
+    answer::missing,
+    answers,
+    api::{Answer, FramesQuery, failure::ApiError},
+    asset, assets, caller, connections, headers,
+    share::escape,
+};
+use crate::{
+    games::Game,
+    hub::{resources::Resources, shares::Share},
+    replays::{MAX_STRETCH, ReplayError, Replays},
+    results::views::MatchView,
+};
+
+/// A day after which every puzzle is over: whoever has the journal may see everything.
+const NEVER: u32 = u32::MAX;
+
+/// The matches of a journal.
+#[derive(Debug)]
+pub(crate) struct Film {
+    pub(crate) journal: String,
+    /// In the order in which they began.
+    pub(crate) matches: Vec<Match>,
+    pub(crate) replays: Replays,
+    pub(crate) resources: Arc<Resources>,
+}
+
+impl Film {
+    fn find(&self, id: &str) -> Answer<&Match> {
+        let found = self.matches.iter().find(|found| found.id == id);
+        found.ok_or_else(|| ApiError::missing("there is no such match in this journal"))
+    }
+}
+
+/// The routes.
+pub(crate) fn router(film: Arc<Film>) -> Router {
+    let resources = Arc::clone(&film.resources);
+    Router::new()
+        .route("/", get(list))
+        .route("/matches/{id}", get(page))
+        .route("/api/matches", get(matches))
+        .route("/api/matches/{id}", get(one_match))
+        .route("/api/matches/{id}/timeline", get(timeline))
+        .route("/api/matches/{id}/frames", get(frames))
+        .route("/js/{*path}", get(asset))
+        .route("/style/{*path}", get(asset))
+        .route("/icon.svg", get(asset))
+        .route("/manifest.webmanifest", get(asset))
+        .fallback(async || missing())
+        .layer(middleware::from_fn(connections::in_time))
+        .layer(middleware::from_fn_with_state(Arc::clone(&resources), answers::account))
+        .layer(middleware::from_fn_with_state(resources, caller::named))
+        .layer(middleware::from_fn(headers))
+        .with_state(film)
+}
+
+fn html(text: String) -> Response {
+    ([(header::CONTENT_TYPE, "text/html; charset=utf-8"), (header::CACHE_CONTROL, "no-store")], text).into_response()
+}
+
+/// The matches of the journal; the only one is shown at once.
+async fn list(State(film): State<Arc<Film>>) -> Response {
+    if let [only] = film.matches.as_slice() {
+        return Redirect::temporary(&format!("/matches/{}", only.id)).into_response();
+    }
+    let mut rows = String::new();
+    for found in &film.matches {
+        let title = Game::named(&found.game).map_or("A match", Game::title);
+        let view = MatchView::from(found.clone());
+        let players: Vec<String> = view.players.iter().map(|player| escape(&player.name)).collect();
+        let players = if view.complete || !players.is_empty() { players.join(", ") } else { "not over".to_owned() };
+        // Writing to a string cannot fail.
+        let _ = write!(
+            rows,
+            r#"<li><a href="/matches/{}">{title} {}, {}</a> <span class="soft">{players}</span></li>"#,
+            escape(&view.id),
+            found.number,
+            escape(&view.started),
+        );
+    }
+    let journal = escape(&film.journal);
+    html(format!(
+        "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\" /><meta name=\"viewport\" content=\"width=device-width\" />\
+         <title>{journal}</title><link rel=\"icon\" href=\"/icon.svg\" /><link rel=\"stylesheet\" href=\"/style/base.css\" /></head>\
+         <body><main><h1>Matches of {journal}</h1><ol>{rows}</ol></main></body></html>"
+    ))
+}
+
+async fn page() -> Response {
+    // The rest of the page is about a hub.
+    let whole = assets::page(r#"{"rooms":[]}"#).map(|page| without(&page, "<nav", "</nav>"));
+    whole.map_or_else(missing, html)
+}
+
+// A text without what is from `front` to `back`.
+fn without(text: &str, front: &str, back: &str) -> String {
+    let cut = text.split_once(front).and_then(|(before, rest)| Some((before, rest.split_once(back)?.1)));
+    cut.map_or_else(|| text.to_owned(), |(before, after)| format!("{before}{after}"))
+}
+
+async fn matches(State(film): State<Arc<Film>>) -> Response {
+    let views: Vec<MatchView> = film.matches.iter().cloned().map(MatchView::from).collect();
+    Json(json!({ "matches": views })).into_response()
+}
+
+async fn one_match(State(film): State<Arc<Film>>, Path(id): Path<String>) -> Answer {
+    let found = film.find(&id)?;
+    let mut view = serde_json::to_value(MatchView::from(found.clone())).unwrap_or_default();
+    view["replay"] = film.replays.has(found).into();
+    Ok(Json(view).into_response())
+}
+
+// Replays when it is the turn of the caller, of whom there is one.
+async fn replay<T, F>(film: &Film, replay: impl FnOnce(Share) -> F) -> Answer<T>
+where
+    F: Future<Output = Result<T, ReplayError>>,
+{
+    let turn = film.resources.replays.wait(netcore::HostId::Other).await?;
+    Ok(replay(turn).await?)
+}
+
+async fn timeline(State(film): State<Arc<Film>>, Path(id): Path<String>) -> Answer {
+    let found = film.find(&id)?;
+    let timeline = replay(&film, |turn| film.replays.timeline(found, NEVER, turn)).await?;
+    Ok(Json(timeline).into_response())
+}
+
+async fn frames(
+    State(film): State<Arc<Film>>,
+    Path(id): Path<String>,
+    query: Result<Query<FramesQuery>, QueryRejection>,
+) -> Answer {
+    let Query(FramesQuery { seat, from, to }) = query?;
+    if to < from || to - from > MAX_STRETCH {
+        return Err(ApiError::bad(format!("'to' is not before 'from', and at most {MAX_STRETCH} ms later")));
+    }
+    let found = film.find(&id)?;
+    let frames = replay(&film, |turn| film.replays.frames(found, seat, (from, to), NEVER, turn)).await?;
+    Ok(block_in_place(|| Json(frames).into_response()))
+}

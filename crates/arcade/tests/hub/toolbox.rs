@@ -1,0 +1,180 @@
+//! What the host does with the data of a hub: backups, results, replays.
+
+use std::{
+    fs,
+    io::Write as _,
+    os::unix::{fs::PermissionsExt as _, net::UnixListener},
+    path::Path,
+    process::Command,
+    sync::Arc,
+    thread,
+    time::Duration,
+};
+
+use bytes::BytesMut;
+use mastermind::{Config, Server};
+use netcore::{Room as _, Time};
+use serde_json::{Value, json};
+use testkit::{TempDir, peer::Peer, process::Process};
+
+use crate::{
+    admin::{arcade, done, fails},
+    support::{Hub, native, raw, record},
+};
+
+#[test]
+fn a_backup_is_restored_on_another_machine() {
+    let hub = Hub::start();
+    let room = hub.room("nuggets");
+    let player = Peer::new(native(&room));
+    player.play("Ann");
+    done(&hub, &["ban", "192.0.2.7"]);
+    let key = "A".repeat(43);
+    let (head, body) = hub.request("POST", "/api/names", &json!({ "name": "Ann", "key": key }).to_string());
+    assert!(head.starts_with("HTTP/1.1 204"), "{head} {body}");
+    let elsewhere = TempDir::new();
+    let file = elsewhere.path().join("backup.tar");
+    let said = done(&hub, &["backup", file.to_str().unwrap()]);
+    assert!(said.contains("backup.tar' has "), "{said}");
+    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    assert!(fails(&hub, &["restore", file.to_str().unwrap(), "--replace"]).contains("another arcade runs"));
+    let data = TempDir::new();
+    let whole = fs::read(&file).unwrap();
+    let cut = elsewhere.path().join("cut.tar");
+    fs::write(&cut, &whole[..whole.len() / 2]).unwrap();
+    let refused = arcade(data.path(), &["restore", cut.to_str().unwrap()]);
+    assert!(refused.code == Some(1) && refused.stderr.contains("cut off"), "{}", refused.stderr);
+    let restored = arcade(data.path(), &["restore", file.to_str().unwrap()]);
+    assert_eq!(restored.code, Some(0), "{}", restored.stderr);
+    let expected = format!("'{}' has 5 rooms, 5 journals, 1 banned host, 0 matches, 1 name", data.path().display());
+    assert!(restored.stdout.starts_with(&expected), "{}", restored.stdout);
+    hub.kill();
+    let hub = Hub::again(Arc::new(data), &[]);
+    assert_eq!(hub.room("nuggets")["port"], room["port"]);
+    assert_eq!(done(&hub, &["ban", "--list"]), "192.0.2.7\n");
+    let (head, _) =
+        hub.request("POST", "/api/names", &json!({ "name": "Ann", "key": "B".repeat(42) + "A" }).to_string());
+    assert!(head.starts_with("HTTP/1.1 409"), "the name is still somebody's: {head}");
+}
+
+#[test]
+fn a_backup_that_breaks_off_leaves_no_file() {
+    let data = TempDir::new();
+    let listener = UnixListener::bind(data.path().join("control")).unwrap();
+    let file = data.path().join("backup.tar");
+    let hub = thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        stream.write_all(b"{\"done\":null}\n\0\0\0\x02ab").unwrap();
+    });
+    let finished = arcade(data.path(), &["backup", file.to_str().unwrap()]);
+    hub.join().unwrap();
+    assert!(finished.code == Some(1) && finished.stderr.contains("ended before"), "{}", finished.stderr);
+    assert!(!file.exists() && fs::read_dir(data.path()).unwrap().count() == 1);
+}
+
+#[test]
+fn results_are_copied_between_databases_while_no_hub_uses_them() {
+    let hub = Hub::start();
+    let other = TempDir::new();
+    let to = other.path().join("copy.db");
+    let to = to.to_str().unwrap();
+    assert!(fails(&hub, &["results", "copy", "--to", to]).contains("another arcade runs"));
+    let (head, _) = hub.request("POST", "/api/names", &json!({ "name": "Ann", "key": "A".repeat(43) }).to_string());
+    assert!(head.starts_with("HTTP/1.1 204"), "{head}");
+    let (_, data) = hub.end();
+    for new in [1, 0] {
+        let copied = arcade(data.path(), &["results", "copy", "--to", to]);
+        assert_eq!(copied.code, Some(0), "{}", copied.stderr);
+        let line = copied.stdout.lines().find(|line| line.starts_with("names ")).unwrap();
+        assert!(line.ends_with(&format!(" 1 rows, {new} of them copied now")), "{}", copied.stdout);
+        assert!(copied.stdout.ends_with("Both databases have the same rows.\n"));
+    }
+    let fails = |words: &[&str]| {
+        let finished = arcade(data.path(), words);
+        assert_eq!(finished.code, Some(1), "{words:?}: {}", finished.stdout);
+        finished.stderr
+    };
+    assert!(
+        fails(&["results", "copy", "--from", "nowhere.db", "--to", to])
+            .contains("there are no results in 'nowhere.db'")
+    );
+    assert!(fails(&["results", "copy", "--from", to, "--to", to]).contains("to itself"));
+    assert!(fails(&["results", "copy", "--to", "mysql://localhost/x"]).contains("looks like postgres://"));
+    let closed = fails(&["results", "copy", "--to", "postgres://ann@127.0.0.1:1/arcade"]);
+    assert!(closed.contains("--to: no PostgreSQL server listens at 127.0.0.1:1; start it"), "{closed}");
+}
+
+#[test]
+fn the_doctor_and_the_log_say_once_what_is_wrong_with_the_database() {
+    let expected =
+        "no PostgreSQL server listens at 127.0.0.1:1; start it, or correct the host and the port of the address";
+    let data = TempDir::new();
+    let finished = arcade(data.path(), &["--database", "postgres://ann@127.0.0.1:1/arcade", "doctor"]);
+    assert!(finished.stdout.contains(&format!("TO DO db     {expected}\n")), "{}", finished.stdout);
+    let hub = Hub::with(&["--database", "postgres://ann@127.0.0.1:1/arcade"]);
+    let (finished, _) = hub.end();
+    assert_eq!(finished.stderr.matches(expected).count(), 1, "{}", finished.stderr);
+}
+
+/// What somebody who opens this address is answered.
+fn get(address: std::net::SocketAddr, path: &str) -> (String, String) {
+    let answer = raw(address, &format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"));
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    (head.to_owned(), body.to_owned())
+}
+
+/// The page of a journal.
+fn replay(file: &Path) -> (Process, std::net::SocketAddr, String) {
+    let process = Process::start(Command::new(env!("CARGO_BIN_EXE_arcade")).arg("replay").arg(file));
+    let line = process.wait_stdout("its address", |text| Some(text.split_once('\n')?.0.to_owned()));
+    let port = line.rsplit_once("localhost:").unwrap().1.split('/').next().unwrap().parse().unwrap();
+    (process, std::net::SocketAddr::from(([127, 0, 0, 1], port)), line)
+}
+
+#[test]
+fn the_matches_of_a_journal_are_shown_without_a_hub() {
+    let directory = TempDir::new();
+    let config = Config::new(4, false, 7).unwrap();
+    record(directory.path(), Server::new(config).unwrap(), |room, peer, out| {
+        let mut now = Time::ZERO;
+        for message in ["PLAY Ann", "GUESS 1122", "RESIGN", "NEW", "GUESS 1234"] {
+            now = now.plus(Duration::from_secs(1));
+            room.receive(now, peer, &mut BytesMut::from(message), out);
+            out.drain().for_each(drop);
+        }
+    });
+    let journal = journal_core::list(directory.path()).unwrap().remove(0);
+    let before: Vec<_> = fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let (process, address, line) = replay(&journal);
+    assert!(line.starts_with("The replay"), "{line}");
+    let (head, body) = get(address, "/api/matches");
+    assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+    let matches: Value = serde_json::from_str(&body).unwrap();
+    let id = matches["matches"][0]["id"].as_str().unwrap().to_owned();
+    let timeline: Value = serde_json::from_str(&get(address, &format!("/api/matches/{id}/timeline")).1).unwrap();
+    assert_eq!(timeline["seats"][0]["name"], "Ann", "{timeline}");
+    let frames: Value =
+        serde_json::from_str(&get(address, &format!("/api/matches/{id}/frames?from=0&to=9000&seat=1")).1).unwrap();
+    assert!(frames["frames"].to_string().contains("1122"), "{frames}");
+    let (head, page) = get(address, &format!("/matches/{id}"));
+    assert!(head.starts_with("HTTP/1.1 200") && page.contains("main.js") && !page.contains("<nav"), "{head}");
+    assert!(get(address, "/js/main.js").0.starts_with("HTTP/1.1 200"));
+    assert!(get(address, "/api/rooms").0.starts_with("HTTP/1.1 404"));
+    // Pages of other sites cannot call it by their own name.
+    let other = raw(address, "GET /api/matches HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n");
+    assert!(other.starts_with("HTTP/1.1 421"), "{other}");
+    process.terminate();
+    assert_eq!(process.wait().code, Some(0));
+    let after: Vec<_> = fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert_eq!(after, before, "nothing is written");
+    let fails = |path: &Path| {
+        let finished = arcade(directory.path(), &["replay", path.to_str().unwrap()]);
+        assert_eq!(finished.code, Some(1), "{}", finished.stdout);
+        finished.stderr
+    };
+    assert!(fails(&directory.path().join("none.journal")).contains("cannot replay"));
+    assert!(fails(directory.path()).contains("is a directory"));
+    let letter = directory.path().join("letter.journal");
+    fs::write(&letter, "Dear reader, this is no journal.").unwrap();
+    assert!(fails(&letter).contains("cannot replay"));
+}

@@ -1,0 +1,71 @@
+//! Looks at a database before it is used: whether it is whole, and what is in it.
+
+use crate::{
+    Store, StoreError, Trouble,
+    connection::{Connection, Place, Role},
+    database::newest,
+    explain::explain,
+};
+
+/// What is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Totals {
+    /// Matches.
+    pub matches: u64,
+    /// Names that belong to somebody.
+    pub names: u64,
+}
+
+impl Store {
+    /// Reads all of a file and says what is in it; of a server only the latter.
+    ///
+    /// # Errors
+    /// When the file is damaged, or the database does not answer.
+    pub async fn check(&self) -> Result<Totals, StoreError> {
+        let mut connection = self.whole().await?;
+        if let Place::File(path) = self.place() {
+            let row = connection.row("PRAGMA integrity_check(1)", &[]).await?;
+            let verdict = row.map_or(Ok(String::new()), |row| row.text(0))?;
+            if verdict != "ok" {
+                let text = format!("the database '{}' is damaged: {verdict}", path.display());
+                return Err(StoreError::Unusable { text, trouble: Trouble::Damaged });
+            }
+        }
+        let row = connection.row("SELECT (SELECT COUNT(*) FROM matches), (SELECT COUNT(*) FROM names)", &[]).await?;
+        let totals = row.map_or(Ok((0, 0)), |row| Ok::<_, StoreError>((row.number(0)?, row.number(1)?)))?;
+        connection.close().await;
+        Ok(Totals { matches: totals.0, names: totals.1 })
+    }
+
+    /// Looks whether a hub could use the database, and changes nothing. Says whether its tables are there.
+    ///
+    /// # Errors
+    /// When it cannot be reached, has tables of a later version, or none and they may not be made.
+    pub async fn look(&self) -> Result<bool, StoreError> {
+        let mut connection = Connection::open(self.place(), Role::Read).await?;
+        let is_server = matches!(self.place(), Place::Server(_));
+        let table = if is_server {
+            "SELECT CAST(COUNT(to_regclass('_sqlx_migrations')) AS BIGINT)"
+        } else {
+            "SELECT COUNT(*) FROM sqlite_master WHERE name = '_sqlx_migrations'"
+        };
+        let count = async |connection: &mut Connection, text: &'static str| {
+            let row = connection.row(text, &[]).await.map_err(|error| explain(error, self.place()))?;
+            row.map_or(Ok(0), |row| row.integer(0))
+        };
+        let has_tables = count(&mut connection, table).await? > 0;
+        if has_tables {
+            let found = count(&mut connection, "SELECT COALESCE(MAX(version), 0) FROM _sqlx_migrations").await?;
+            if found > newest() {
+                return Err(StoreError::Newer { found, known: newest() });
+            }
+        } else if is_server {
+            let text = "SELECT CAST(CAST(has_schema_privilege(current_schema(), 'CREATE') AS INT) AS BIGINT)";
+            if count(&mut connection, text).await? == 0 {
+                return Err(self.place().may_not_make_tables());
+            }
+        }
+        connection.close().await;
+        Ok(has_tables)
+    }
+}

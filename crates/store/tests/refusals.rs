@@ -1,0 +1,150 @@
+//! What a host is told when the database cannot be used: one sentence, with what to do.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::{
+    io::{Read as _, Write as _},
+    net::{Ipv4Addr, TcpListener, TcpStream},
+    thread,
+};
+
+use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection};
+use store::{Store, StoreError, Trouble};
+use support::on_each;
+use testkit::TempDir;
+
+mod support;
+
+/// How a client asks for encryption, in place of the version of the protocol.
+const SSL_REQUEST: u32 = 80_877_103;
+
+fn number(stream: &mut TcpStream) -> u32 {
+    let mut bytes = [0; 4];
+    stream.read_exact(&mut bytes).unwrap();
+    u32::from_be_bytes(bytes)
+}
+
+/// What a server says that refuses whoever comes, with this code and message.
+fn refuse(mut stream: TcpStream, code: &str, message: &str) {
+    loop {
+        let length = number(&mut stream);
+        let what = number(&mut stream);
+        let mut rest = vec![0; length as usize - 8];
+        stream.read_exact(&mut rest).unwrap();
+        if what != SSL_REQUEST {
+            break;
+        }
+        stream.write_all(b"N").unwrap();
+    }
+    let fields = format!("SFATAL\0VFATAL\0C{code}\0M{message}\0\0");
+    let length = u32::try_from(fields.len() + 4).unwrap();
+    stream.write_all(&[b"E", &length.to_be_bytes()[..], fields.as_bytes()].concat()).unwrap();
+}
+
+/// The chain of what an error says.
+fn told(error: &StoreError) -> String {
+    let (mut text, mut next) = (error.to_string(), std::error::Error::source(error));
+    while let Some(cause) = next {
+        text += &format!(": {cause}");
+        next = cause.source();
+    }
+    text
+}
+
+async fn error_at(address: &str) -> StoreError {
+    Store::server(address).unwrap().prepare().await.unwrap_err()
+}
+
+#[tokio::test]
+async fn each_refusal_is_one_sentence_with_what_to_do() {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let cases = [
+        ("28P01", "password authentication failed for user \"ann\"", Trouble::Login, "set the right one in PGPASSWORD"),
+        (
+            "28000",
+            "role \"ann\" does not exist",
+            Trouble::Login,
+            "(role \"ann\" does not exist); make it by `createuser",
+        ),
+        (
+            "3D000",
+            "database \"games\" does not exist",
+            Trouble::Login,
+            "has no database 'games'; make it by `createuser",
+        ),
+        ("42501", "permission denied for schema public", Trouble::ReadOnly, "`ALTER DATABASE games OWNER TO ann`"),
+        ("53300", "too many connections", Trouble::Busy, "raise its max_connections"),
+        ("57P03", "the database system is starting up", Trouble::Away, "try again in a moment"),
+        ("XX000", "out of luck", Trouble::Damaged, "refuses: out of luck"),
+    ];
+    let served = thread::spawn(move || {
+        for (code, message, ..) in cases {
+            refuse(listener.accept().unwrap().0, code, message);
+        }
+    });
+    for (code, message, trouble, expected) in cases {
+        let error = error_at(&format!("postgres://ann:secret@127.0.0.1:{port}/games")).await;
+        let text = told(&error);
+        assert!(text.contains(expected) && text.contains(&format!("127.0.0.1:{port}")), "{code}: {text}");
+        assert!(!text.contains("secret") && text.matches(message).count() <= 1, "{code}: {text}");
+        assert_eq!(error.trouble(), trouble, "{code}");
+        if code == "3D000" {
+            let second = format!("`createdb -h 127.0.0.1 -p {port} --owner=ann games`");
+            assert!(text.contains(&second), "{text}");
+        }
+    }
+    served.join().unwrap();
+}
+
+#[tokio::test]
+async fn a_wrong_port_and_an_unknown_host_are_told_apart() {
+    let unused = {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        listener.local_addr().unwrap().port()
+    };
+    let error = error_at(&format!("postgres://ann@127.0.0.1:{unused}/games")).await;
+    assert_eq!(
+        told(&error),
+        format!(
+            "no PostgreSQL server listens at 127.0.0.1:{unused}; start it, or correct the host and the port of the address"
+        )
+    );
+    assert_eq!(error.trouble(), Trouble::Away);
+    // A name that can have no address, so nobody is asked for it.
+    let error = error_at(&format!("postgres://ann@{}.invalid/games", "x".repeat(70))).await;
+    assert!(told(&error).contains("there is no host 'xxx"), "{}", told(&error));
+}
+
+#[tokio::test]
+async fn a_file_that_is_no_database_is_called_so() {
+    let directory = TempDir::new();
+    let path = directory.path().join("results.db");
+    std::fs::write(&path, "a letter, long enough to be looked at as a database ".repeat(30)).unwrap();
+    let error = Store::file(&path).unwrap().prepare().await.unwrap_err();
+    let text = told(&error);
+    assert!(
+        text.ends_with("results.db' is damaged, or no database of SQLite; restore a backup, or move it away"),
+        "{text}"
+    );
+    assert_eq!(error.trouble(), Trouble::Damaged);
+}
+
+#[tokio::test]
+async fn a_real_server_is_understood() {
+    on_each(async |_, server| {
+        let Some(server) = server else { return };
+        let base = server.rsplit_once('/').unwrap().0;
+        let text = told(&error_at(&format!("{base}/no_such_database")).await);
+        assert!(text.contains("has no database 'no_such_database'; make it by"), "{text}");
+        let (_, rest) = base.split_once('@').unwrap();
+        let text = told(&error_at(&format!("postgres://nobody_here@{rest}/postgres")).await);
+        assert!(text.contains("does not let the user 'nobody_here' in"), "{text}");
+        let mut connection = PgConnection::connect(server).await.unwrap();
+        let user = format!("guest_{}", std::process::id());
+        connection.execute(AssertSqlSafe(format!("CREATE ROLE {user} LOGIN"))).await.unwrap();
+        let text = told(&error_at(&format!("postgres://{user}@{rest}/postgres")).await);
+        connection.execute(AssertSqlSafe(format!("DROP ROLE {user}"))).await.unwrap();
+        assert!(text.contains("may not make tables in the database 'postgres'"), "{text}");
+    })
+    .await;
+}
