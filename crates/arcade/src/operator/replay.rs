@@ -65,7 +65,7 @@ pub(crate) fn show(args: &Args, file: &Path, port: u16) -> anyhow::Result<ExitCo
             [only] => format!("The replay is at http://localhost:{port}/matches/{}", only.id),
             all => format!("The replays of {} matches are at http://localhost:{port}/", all.len()),
         };
-        let server = Server::new(resources, film::router(Arc::new(film)));
+        let server = Server::new(resources, film::router(Arc::new(film)), None);
         tokio::spawn(server.clone().accept(listener));
         let mut stdout = io::stdout().lock();
         writeln!(stdout, "{shown}").and_then(|()| stdout.flush())?;

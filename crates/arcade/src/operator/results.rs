@@ -100,7 +100,3 @@ fn locks(args: &Args, databases: [&Typed<'_>; 2]) -> anyhow::Result<Vec<File>> {
         .map(|directory| lock(directory, "end it by `arcade drain` before its results are copied"))
         .collect()
 }
-
-fn shown(path: &Path) -> String {
-    format!("'{}'", path.display())
-}

@@ -104,7 +104,7 @@ async fn list(State(film): State<Arc<Film>>) -> Response {
 
 async fn page() -> Response {
     // The rest of the page is about a hub.
-    let whole = assets::page(r#"{"rooms":[]}"#).map(|page| without(&page, "<nav", "</nav>"));
+    let whole = assets::page(r#"{"rooms":[]}"#, false).map(|page| without(&page, "<nav", "</nav>"));
     whole.map_or_else(missing, html)
 }
 
