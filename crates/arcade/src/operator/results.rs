@@ -4,7 +4,7 @@ use std::{
     collections::BTreeSet,
     fs::{self, File},
     io::{self, Write as _},
-    path::{Path, PathBuf},
+    path::PathBuf,
     process::ExitCode,
 };
 
