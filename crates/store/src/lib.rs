@@ -17,6 +17,7 @@ extern crate self as store;
 
 mod connection;
 mod database;
+mod devices;
 mod error;
 mod file;
 mod journals;
@@ -33,6 +34,7 @@ mod search;
 mod tests;
 
 pub use database::{READERS, Store};
+pub use devices::{Added, MAX_KEYS};
 pub use error::{StoreError, Trouble};
 pub use journals::{JournalNote, Known, MAX_SEATS, unix_now};
 pub use leaders::{Leader, Order, Score};
