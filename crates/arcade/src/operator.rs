@@ -10,3 +10,5 @@ mod data;
 #[cfg(unix)]
 pub(crate) mod doctor;
 pub(crate) mod host;
+#[cfg(unix)]
+mod reports;

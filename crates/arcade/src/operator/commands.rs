@@ -17,7 +17,10 @@ use serde_json::{Map, Value};
 
 use crate::{
     games::{Game, Options},
-    operator::control::{self, Reply, Request},
+    operator::{
+        control::{self, Reply, Request},
+        reports::{self, ReportCommand},
+    },
     room::guard::host,
 };
 
@@ -67,6 +70,9 @@ pub(crate) enum Command {
         /// The file, which must not exist
         file: PathBuf,
     },
+    /// List and clear what players have reported of others
+    #[command(subcommand)]
+    Report(ReportCommand),
     /// Look for what keeps a hub from working on this machine; give it the options of the hub
     Doctor,
 }
@@ -171,6 +177,16 @@ pub(crate) fn run(data: &Path, command: Command) -> anyhow::Result<ExitCode> {
             if backup["database"] == Value::Bool(false) {
                 writeln!(out, "The results are not in it: they are in PostgreSQL, so copy them with pg_dump.")?;
             }
+        }
+        Command::Report(ReportCommand::List { json }) => {
+            let reports = ask(data, &Request::Reports)?;
+            // The page as it is reached from this machine.
+            let page = ask(data, &Request::Status)?;
+            write!(out, "{}", if json { pretty(&reports) } else { reports::text(&reports, &word(&page, "address")) })?;
+        }
+        Command::Report(ReportCommand::Clear { id }) => {
+            ask(data, &Request::ClearReport { id })?;
+            writeln!(out, "Report {id} is cleared.")?;
         }
         Command::Doctor => bail!("the doctor asks no hub"),
     }

@@ -56,6 +56,8 @@ pub(crate) enum Request {
     Unban { host: HostId },
     Drain { seconds: u64 },
     Backup { file: PathBuf },
+    Reports,
+    ClearReport { id: u64 },
 }
 
 /// What the hub answers.
@@ -140,7 +142,7 @@ async fn converse(hub: &Arc<Hub>, stream: UnixStream) -> anyhow::Result<()> {
 async fn execute(hub: &Arc<Hub>, request: Request) -> anyhow::Result<Value> {
     Ok(match request {
         Request::Status => hub.status(),
-        Request::Rooms => serde_json::to_value(hub.snapshot())?,
+        Request::Rooms => serde_json::to_value(hub.snapshot(true))?,
         Request::Open { options, permanent } => {
             let room = tokio::task::block_in_place(|| hub.open(&options, None, permanent))?;
             serde_json::to_value(&*room.info.borrow())?
@@ -180,6 +182,11 @@ async fn execute(hub: &Arc<Hub>, request: Request) -> anyhow::Result<Value> {
         Request::Drain { seconds } => {
             hub.ask_to_end(Duration::from_secs(seconds));
             json!(hub.rooms.running())
+        }
+        Request::Reports => serde_json::to_value(hub.reports.list())?,
+        Request::ClearReport { id } => {
+            tokio::task::block_in_place(|| hub.reports.clear(id))?;
+            Value::Null
         }
         Request::Backup { file } => {
             let data = hub.data.clone();

@@ -26,18 +26,18 @@ pub(crate) enum ApiError {
     Wrong(StatusCode, String),
     /// Others come first.
     Refused(Refusal),
-    /// The caller's address has had enough for today.
-    TooMany(String),
+    /// The caller's address has had enough of this, for some time.
+    TooMany(Kind, String),
     /// Nothing is wrong with the request; the same one may be answered after a moment.
     Later(String),
 }
 
 impl ApiError {
-    pub(super) fn bad(text: impl Into<String>) -> Self {
+    pub(in crate::web) fn bad(text: impl Into<String>) -> Self {
         Self::Wrong(StatusCode::BAD_REQUEST, text.into())
     }
 
-    pub(super) fn missing(text: &str) -> Self {
+    pub(in crate::web) fn missing(text: &str) -> Self {
         Self::Wrong(StatusCode::NOT_FOUND, text.into())
     }
 }
@@ -47,7 +47,7 @@ impl IntoResponse for ApiError {
         match self {
             Self::Wrong(status, text) => error(status, &text),
             Self::Refused(refusal) => refused(refusal),
-            Self::TooMany(text) => later(counted(Kind::Claims, error(StatusCode::TOO_MANY_REQUESTS, &text)), HOUR),
+            Self::TooMany(kind, text) => later(counted(kind, error(StatusCode::TOO_MANY_REQUESTS, &text)), HOUR),
             Self::Later(text) => later(error(StatusCode::SERVICE_UNAVAILABLE, &text), AWAY),
         }
     }

@@ -4,6 +4,7 @@ import { GAMES } from '../games/index.js';
 import { ask, errorText } from '../lib/api.js';
 import { element, renew } from '../lib/dom.js';
 import { person, shortSeat } from '../lib/person.js';
+import { word } from '../lib/settings.js';
 import { isAlone } from './words.js';
 
 /** @typedef {import('../games/types.js').Room} Room */
@@ -32,7 +33,7 @@ export class Seats {
       this.problem.textContent = '';
       add.disabled = true;
       try {
-        await ask(`/api/rooms/${id}/bots`, { level: level.value });
+        await ask(`/api/rooms/${id}/bots`, { level: level.value, ...word(id) });
       } catch (error) {
         this.problem.textContent = errorText(error);
       }
