@@ -153,7 +153,11 @@ mod tests {
             members.join(at(number), "x", "");
             members.bar(at(number).into());
         }
-        assert_eq!((members.state().members.len(), members.state().order.len()), (MAX_MEMBERS, MAX_MEMBERS));
+        let (count, order) = {
+            let state = members.state();
+            (state.members.len(), state.order.len())
+        };
+        assert_eq!((count, order), (MAX_MEMBERS, MAX_MEMBERS));
         assert_eq!(members.at(at(MAX_MEMBERS - 1)), None);
         assert_eq!(members.barred().len(), MAX_BARRED);
     }
