@@ -48,6 +48,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DIR", default_value = "arcade-data", global = true)]
     pub(crate) data: PathBuf,
 
+    /// Directory with maps of nuggets that rooms can be asked for, beside those of the hub: text files named NAME.txt
+    #[arg(long, value_name = "DIR")]
+    pub(crate) maps: Option<PathBuf>,
+
     /// PostgreSQL database for results, as in `postgres://user@host/arcade`; by default they are in a file in the data directory.
     /// A password is better set in PGPASSWORD
     #[arg(long, value_name = "ADDRESS")]
@@ -60,6 +64,10 @@ pub(crate) struct Args {
     /// Close rooms that somebody made after they were empty for this many seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = whole_number(1..=86_400_u64, 300), allow_negative_numbers = true)]
     pub(crate) empty_rooms: u64,
+
+    /// Hand a room on to whoever has been there longest when its owner has been away for this many seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = whole_number(1..=86_400_u64, 60), allow_negative_numbers = true)]
+    pub(crate) owner_away: u64,
 
     /// Keep the seat of a player whose page has lost its connection for this many seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = whole_number(0..=86_400_u64, 300), allow_negative_numbers = true)]

@@ -11,6 +11,8 @@ pub(crate) mod picture;
 mod robots;
 pub(crate) mod shown;
 
+pub(crate) use self::nuggets::maps::offer as offer_maps;
+
 use bytes::Bytes;
 use netcore::Framing;
 use serde::{Deserialize, Serialize};
@@ -202,6 +204,11 @@ impl Options {
     /// Whether a game goes on from the first player, and others join in the middle of it.
     pub(crate) fn starts_at_once(&self) -> bool {
         with_options!(self, kind => kind.starts_at_once())
+    }
+
+    /// Whether its map was drawn by whoever opened the room. Such a match is never rated.
+    pub(crate) fn has_own_map(&self) -> bool {
+        with_options!(self, kind => kind.has_own_map())
     }
 
     /// How many players a room with so many seats is filled to when somebody wants company.

@@ -1,23 +1,31 @@
 //! The hub: all rooms of the process.
 
 pub(crate) mod address;
+pub(crate) mod arrivals;
 mod attend;
 pub(crate) mod callers;
+pub(crate) mod codes;
 mod drain;
 pub(crate) mod files;
+mod handing;
 pub(crate) mod host_names;
+pub(crate) mod links;
 pub(crate) mod lobby;
 pub(crate) mod metrics;
-
+pub(crate) mod owned;
 pub(crate) mod pictures;
+pub(crate) mod play;
 pub(crate) mod ports;
 mod pruning;
 pub(crate) mod refusal;
+mod rematches;
+pub(crate) mod reports;
 pub(crate) mod resources;
 pub(crate) mod rooms;
 pub(crate) mod secret;
 pub(crate) mod shares;
 pub(crate) mod threads;
+pub(crate) mod tries;
 
 use std::{
     panic::AssertUnwindSafe,
@@ -35,20 +43,26 @@ use tracing::{error, info, warn};
 
 use self::{
     address::Address,
+    arrivals::Players,
     attend::attend,
     files::RoomFiles,
+    handing::hand_on,
+    links::Links,
     lobby::{Lists, Lobby},
     metrics::Metrics,
     pictures::Pictures,
     ports::Ports,
     refusal::Refusal,
+    rematches::rematches,
+    reports::Reports,
     resources::{MAX_ROOMS, Resources},
     rooms::Rooms,
     secret::Secret,
     threads::Handles,
+    tries::Tries,
 };
 use crate::{
-    games::{Game, Options},
+    games::Options,
     replays::Replays,
     results::Results,
     room::{Fate, Room, file::RoomFile, guard::Bans, open, place::Place},
@@ -87,6 +101,15 @@ pub(crate) struct Hub {
     lists: Arc<Lists>,
     pictures: Arc<Pictures>,
     replays: Replays,
+    /// How often codes and words were tried in vain.
+    pub(crate) tries: Tries,
+    /// Codes by which names go to other devices.
+    pub(crate) links: Links,
+    /// What players report of others.
+    pub(crate) reports: Reports,
+    players: Players,
+    // How long the owner of a room may be away.
+    owner_away: Duration,
 }
 
 /// What a hub is made of.
@@ -100,13 +123,15 @@ pub(crate) struct Parts {
     pub(crate) handles: Handles,
     /// How long a room stays that somebody made and in which nobody is.
     pub(crate) empty_rooms: Duration,
+    /// How long the owner of a room may be away before somebody else owns it.
+    pub(crate) owner_away: Duration,
 }
 
 impl Hub {
     /// A hub without rooms in `directory`, and the rooms that were open there before.
     /// Fails when the secret can be neither read nor made, or the rooms cannot be read.
     pub(crate) fn new(directory: &Path, parts: Parts) -> anyhow::Result<(Arc<Self>, Vec<RoomFile>)> {
-        let Parts { place, ports, results, metrics, resources, handles, empty_rooms } = parts;
+        let Parts { place, ports, results, metrics, resources, handles, empty_rooms, owner_away } = parts;
         let secret = Secret::open(directory)?;
         let (files, before) = RoomFiles::open(directory.join("rooms"))?;
         let rooms = Arc::new(Rooms::new(files, empty_rooms));
@@ -126,6 +151,11 @@ impl Hub {
             address: OnceLock::new(),
             drain: watch::Sender::default(),
             lists: Arc::default(),
+            tries: Tries::default(),
+            links: Links::default(),
+            players: Players::default(),
+            reports: Reports::open(directory.join("reports"))?,
+            owner_away,
         };
         Ok((Arc::new(hub), before))
     }
@@ -184,14 +214,34 @@ impl Hub {
         maker: Option<HostId>,
         permanent: bool,
     ) -> Result<Arc<Room>, OpenError> {
+        self.open_with(options, maker, |file| {
+            file.permanent = permanent;
+            Ok(())
+        })
+    }
+
+    // The same with what `set` adds to its file.
+    fn open_with(
+        self: &Arc<Self>,
+        options: &Options,
+        maker: Option<HostId>,
+        set: impl FnOnce(&mut RoomFile) -> anyhow::Result<()>,
+    ) -> Result<Arc<Room>, OpenError> {
         if self.rooms.is_draining() {
             return Err(OpenError::Draining);
         }
         let _opening = self.rooms.opening();
         let makers: Vec<_> = self.rooms.all().iter().map(|room| room.file().maker).collect();
         self.resources.room(makers.into_iter(), maker).map_err(OpenError::TooMany)?;
+        if options.has_own_map() {
+            let rooms = self.rooms.all();
+            let drawn = rooms.iter().filter(|room| room.file().options.has_own_map());
+            let makers: Vec<_> = drawn.map(|room| room.file().maker).collect();
+            Resources::own_map(makers.into_iter(), maker).map_err(OpenError::TooMany)?;
+        }
         let mut file = RoomFile::new(self.rooms.files.name(options.game().name())?, options.clone());
-        (file.maker, file.permanent) = (maker, permanent);
+        file.maker = maker;
+        set(&mut file)?;
         Ok(self.run(file)?)
     }
 
@@ -256,6 +306,10 @@ impl Hub {
         room.bots.start();
         room.news.tell();
         tokio::spawn(attend(Arc::downgrade(&self.rooms), Arc::clone(&room)));
+        tokio::spawn(rematches(Arc::clone(&room)));
+        if room.is_owned() {
+            tokio::spawn(hand_on(Arc::downgrade(&self.rooms), Arc::clone(&room), self.owner_away));
+        }
         let hub = Arc::downgrade(self);
         let ended = Arc::clone(&room);
         let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
@@ -295,24 +349,6 @@ impl Hub {
         self.rooms.replaced.notify_waiters();
     }
 
-    /// A room of a game with a free seat for somebody at `host`: of those in the lobby or open to newcomers the one with the most people, else a new one.
-    /// Fails when a new room is needed and cannot be opened.
-    pub(crate) fn play(self: &Arc<Self>, game: Game, host: HostId) -> Result<Arc<Room>, OpenError> {
-        let open = self.rooms.all().into_iter().filter(|room| {
-            let info = room.info.borrow();
-            let waits = info.phase == "lobby" || info.options.starts_at_once();
-            let seated = u32::try_from(info.players.len()).unwrap_or(u32::MAX).max(info.taken);
-            let is_late = info.phase == "playing" && info.show.late;
-            let is_open =
-                waits && !is_late && !info.options.is_daily() && info.closing.is_none() && seated < info.seats;
-            room.game == game && is_open && !room.refuses(host)
-        });
-        let people = |room: &Arc<Room>| room.info.borrow().people;
-        // Of equal ones the first.
-        let best = open.reduce(|best, room| if people(&room) > people(&best) { room } else { best });
-        best.map_or_else(|| self.open(&Options::usual(game), Some(host), false), Ok)
-    }
-
     /// What pages look at.
     pub(crate) const fn lists(&self) -> &Arc<Lists> {
         &self.lists
@@ -323,9 +359,9 @@ impl Hub {
         &self.pictures
     }
 
-    /// The lobby as it is now.
-    pub(crate) fn snapshot(&self) -> Lobby {
-        Lobby::of(&self.rooms, &self.results)
+    /// The lobby as it is now: for everybody, or all of it for the operator.
+    pub(crate) fn snapshot(&self, all: bool) -> Lobby {
+        Lobby::of(&self.rooms, &self.results, all)
     }
 
     /// What the operator is shown.

@@ -18,6 +18,8 @@ mod renewal;
 #[cfg(unix)]
 pub(crate) mod replay;
 #[cfg(unix)]
+mod reports;
+#[cfg(unix)]
 pub(crate) mod restore;
 #[cfg(unix)]
 pub(crate) mod results;

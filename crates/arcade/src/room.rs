@@ -1,6 +1,8 @@
 //! One room: its host, the ways in which it is reached, its end, and what the lobby shows of it.
 
+pub(crate) mod access;
 pub(crate) mod addresses;
+mod asides;
 mod begin;
 pub(crate) mod bots;
 pub(crate) mod counters;
@@ -11,19 +13,26 @@ mod forward;
 pub(crate) mod fragile;
 mod fuse;
 pub(crate) mod guard;
+pub(crate) mod holds;
 pub(crate) mod hosts;
 pub(crate) mod info;
+pub(crate) mod invite;
 mod kept;
 pub(crate) mod known;
 pub(crate) mod ledger;
 pub(crate) mod log;
 pub(crate) mod mailbox;
 pub(crate) mod mask;
+pub(crate) mod members;
 pub(crate) mod news;
 mod observer;
+pub(crate) mod owner;
+mod owning;
+pub(crate) mod pages;
 pub(crate) mod place;
 mod published;
 pub(crate) mod ready;
+mod talk;
 pub(crate) mod transport;
 
 use std::{
@@ -34,16 +43,17 @@ use std::{
 };
 
 use journal_core::{JournalEnd, JournalWatch};
-use netcore::{HostId, Leave, Level, PeerId, Time};
-use netshell::{Clock, Precision, Removal, serve};
+use netcore::{HostId, Leave, PeerId, Time};
+use netshell::{Clock, Precision, serve};
 use servekit::Sockets;
 use tokio::{
-    sync::{Notify, oneshot, watch},
+    sync::{oneshot, watch},
     time::sleep,
 };
 use tracing::{info, warn};
 
 use self::{
+    access::Access,
     addresses::Addresses,
     begin::{Begun, begin},
     bots::{Bots, come_back},
@@ -51,13 +61,18 @@ use self::{
     file::RoomFile,
     fuse::Broken,
     guard::{Guard, Removals},
+    holds::Holds,
     hosts::Hosts,
-    info::{Info, Player, phase},
+    info::{Info, phase},
+    invite::Invites,
     known::Seats,
     mask::Mask,
+    members::Members,
     news::News,
     observer::{Chronicle, Present},
+    pages::Pages,
     place::Place,
+    talk::Speech,
     transport::{Gate, WebSockets},
 };
 use crate::games::{Game, shown::Show};
@@ -83,6 +98,8 @@ pub(crate) enum Fate {
 #[derive(Debug)]
 pub(crate) struct Room {
     pub(crate) game: Game,
+    /// Who may enter.
+    pub(crate) access: Access,
     pub(crate) gate: Gate,
     pub(crate) info: watch::Receiver<Info>,
     /// What its pages are told of it.
@@ -99,11 +116,16 @@ pub(crate) struct Room {
     /// What is known of its seats besides what they say.
     pub(crate) known: Arc<Seats>,
     hosts: Arc<Hosts>,
+    /// Who belongs to it.
+    pub(crate) members: Arc<Members>,
+    /// The pages that are open at it.
+    pub(crate) pages: Arc<Pages>,
+    speech: Speech,
+    /// Seats that are kept free, and who is asked for a rematch.
+    pub(crate) holds: Arc<Holds>,
+    pub(crate) invites: Arc<Invites>,
     /// How its journal is doing.
     pub(crate) journal: JournalWatch,
-    // Somebody wants company, if need be that of bots.
-    fill: Notify,
-    level: Mutex<Level>,
     // Changes what is shown of it; gone with the room.
     sender: std::sync::Weak<watch::Sender<Info>>,
     broken: Broken,
@@ -140,26 +162,10 @@ impl Room {
         self.stop(Leave::Over, Fate::Closed);
     }
 
-    /// Somebody in the room wants company: bots that play so well come if nobody else does.
-    pub(crate) fn ask_for_company(&self, level: Level) {
-        *self.level.lock().unwrap_or_else(PoisonError::into_inner) = level;
-        self.fill.notify_one();
-    }
-
-    /// How well bots are to play that come because somebody wants company.
-    pub(crate) fn level_of_company(&self) -> Level {
-        *self.level.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Says in how many seconds bots come, if they do.
     pub(crate) fn announce_bots(&self, seconds: Option<u64>) {
         let Some(sender) = self.sender.upgrade() else { return };
         sender.send_if_modified(|info| std::mem::replace(&mut info.bots_in, seconds) != seconds);
-    }
-
-    /// Resolves once for each request for company that is pending. Cancellation safe.
-    pub(crate) async fn fill_requested(&self) {
-        self.fill.notified().await;
     }
 
     /// Whether somebody at this host may not join the match, because others of it have had their share.
@@ -167,25 +173,9 @@ impl Room {
         self.known.has_spent(self.mask.host(host))
     }
 
-    /// Removes a player, who is told that the operator has done so.
-    pub(crate) fn remove(&self, player: &Player) {
-        if let Some(seat) = player.address.as_deref().and_then(|address| address.parse().ok()) {
-            self.known.end(seat, mailbox::Ending::Removed);
-        }
-        self.removals.push(Removal::Peer(player.peer, "The host of this hub has removed you.".to_owned()));
-    }
-
     /// Where a player really comes from, if that is known.
     pub(crate) fn host_of(&self, peer: PeerId, address: Option<&str>) -> Option<HostId> {
         self.hosts.of(peer).or_else(|| self.known.host(address))
-    }
-
-    /// Removes everybody at a host that the operator has banned; they are told so.
-    pub(crate) fn remove_host(&self, host: HostId) {
-        self.known.end_host(self.mask.host(host), mailbox::Ending::Banned);
-        for host in [host, self.mask.host(host)] {
-            self.removals.push(Removal::Host(host, "The host of this hub has banned your address.".to_owned()));
-        }
     }
 
     /// Looks again whose names are proven: something has become known of a seat. Gives the addresses and names that are proven by that.
@@ -266,6 +256,11 @@ pub(crate) fn open(
         result: file.result.clone(),
         r#match: None,
         permanent: file.permanent,
+        name: file.name.clone(),
+        visibility: file.access.name(),
+        code: file.access.code().map(str::to_owned),
+        owned: file.owner.is_some(),
+        locked: file.locked,
         options: options.shown(),
         closing: None,
         bots_in: None,
@@ -276,7 +271,17 @@ pub(crate) fn open(
     // They are known as bots before anybody is counted.
     of_bots.set().extend(back.iter().filter_map(|(seating, _)| seating.address));
     let present = Present::of(before.as_ref(), Arc::clone(&of_bots), &mut info);
-    let mut keeper = Doorkeeper::new(options.game(), mask.clone(), Arc::clone(&known), Arc::clone(&of_bots));
+    let (members, pages, holds) = (Arc::<Members>::default(), Arc::<Pages>::default(), Arc::<Holds>::default());
+    let invites = Arc::new(Invites::new(Arc::clone(&pages), Arc::clone(&holds)));
+    members.set_locked(file.locked);
+    file.barred.iter().for_each(|&host| members.bar(host));
+    let who = (Arc::clone(&known), Arc::clone(&members), Arc::clone(&holds));
+    for player in &info.players {
+        if let Some(address) = player.address.as_deref().and_then(|address| address.parse().ok()) {
+            members.join(address, &player.name, &player.seat);
+        }
+    }
+    let mut keeper = Doorkeeper::new(options.game(), mask.clone(), who, Arc::clone(&of_bots));
     if let Some(before) = &before {
         keeper.resume(&before.peers, &before.roster);
     }
@@ -292,6 +297,9 @@ pub(crate) fn open(
             info: Arc::clone(&sender),
             present,
             known: Arc::clone(&known),
+            members: Arc::clone(&members),
+            pages: Arc::clone(&pages),
+            invites: Arc::clone(&invites),
             ledger,
             log: Arc::clone(&place.log),
             left: BTreeSet::new(),
@@ -323,6 +331,7 @@ pub(crate) fn open(
     let name = file.id.clone();
     let room = Arc::new(Room {
         game: file.options.game(),
+        access: file.access.clone(),
         gate,
         news: News::of(receiver.clone()),
         info: receiver,
@@ -334,9 +343,12 @@ pub(crate) fn open(
         removals,
         known,
         hosts,
+        members,
+        pages,
+        speech: Speech::default(),
+        holds,
+        invites,
         journal: end.watch(),
-        fill: Notify::new(),
-        level: Mutex::default(),
         sender: Arc::downgrade(&sender),
         broken: broken.clone(),
         file: Mutex::new(file),

@@ -4,19 +4,24 @@ mod address;
 mod answer;
 mod answers;
 mod api;
+mod asides;
 mod assets;
 mod beats;
 mod caller;
 pub(crate) mod connections;
+mod devices;
 pub(crate) mod film;
 pub(crate) mod health;
+mod join;
 mod learn;
 mod live;
 mod names;
+mod owner_api;
 mod paced;
 mod page;
 mod progress;
 mod pump;
+mod reports;
 mod room_api;
 mod share;
 mod socket;
@@ -61,8 +66,12 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
         .merge(address::routes())
         .merge(health::routes())
         .merge(room_api::routes())
+        .merge(owner_api::routes())
+        .merge(join::routes())
         .merge(share::routes())
         .merge(api::routes())
+        .merge(devices::routes())
+        .merge(reports::routes())
         .merge(learn::routes())
         .fallback(not_found)
         .layer(DefaultBodyLimit::max(MAX_BODY))

@@ -19,6 +19,7 @@ extern crate self as store;
 mod connection;
 mod copy;
 mod database;
+mod devices;
 mod error;
 mod examine;
 mod explain;
@@ -39,6 +40,7 @@ mod whole;
 
 pub use copy::Copied;
 pub use database::{READERS, Store};
+pub use devices::{Added, MAX_KEYS};
 pub use error::{StoreError, Trouble};
 pub use journals::{JournalNote, Known, MAX_SEATS, unix_now};
 pub use leaders::{Leader, Order, Score};

@@ -61,7 +61,11 @@ impl Recent {
         known.insert(*key, names.to_vec());
     }
 
-    fn forget(&self, given_up: &[String]) {
+    pub(crate) fn forget_key(&self, key: &KeyHash) {
+        self.known().remove(key);
+    }
+
+    pub(crate) fn forget(&self, given_up: &[String]) {
         self.known().retain(|_, names| {
             names.retain(|name| !given_up.contains(name));
             !names.is_empty()
@@ -138,8 +142,13 @@ impl Store {
     /// The names that belong to this key.
     pub async fn names_of(&self, key_hash: &KeyHash) -> Result<Vec<String>, StoreError> {
         // Hashes of random keys are compared, so the time that it takes tells nothing.
+        let digits = digits(key_hash);
+        let values = &[(&digits).into(), (MAX_NAMES + 1).into()];
         let text = "SELECT name FROM names WHERE key_hash = $1 ORDER BY claimed, name LIMIT $2";
-        let rows = Self::rows_on(&self.keys, text, &[(&digits(key_hash)).into(), (MAX_NAMES + 1).into()]).await?;
+        let mut rows = Self::rows_on(&self.keys, text, values).await?;
+        // Those that it proves as the key of another device.
+        let text = "SELECT name FROM name_keys WHERE key_hash = $1 ORDER BY added, name LIMIT $2";
+        rows.extend(Self::rows_on(&self.keys, text, values).await?);
         let names = rows.iter().map(|row| row.text(0)).collect::<Result<Vec<_>, _>>()?;
         self.recent.keep(key_hash, &names);
         Ok(names)
@@ -157,7 +166,7 @@ pub(crate) async fn note_use(writer: &mut Connection, name: &str) -> Result<(), 
     writer.execute("UPDATE names SET used = 1 WHERE name = $1 AND used = 0", &[name.into()]).await.map(drop)
 }
 
-fn digits(bytes: &[u8]) -> String {
+pub(crate) fn digits(bytes: &[u8]) -> String {
     const DIGITS: [u8; 16] = *b"0123456789abcdef";
     let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
     digits.map(|digit| char::from(DIGITS[usize::from(digit)])).collect()

@@ -59,6 +59,10 @@ async fn use_all(store: &Store) {
     store.claim("Anm", &[1; 32], 7).await.unwrap();
     store.claim("Arnn", &[2; 32], 7).await.unwrap();
     store.names_of(&[1; 32]).await.unwrap();
+    store.claim("Cy", &[3; 32], 7).await.unwrap();
+    store.add_key("Cy", &[4; 32], 8).await.unwrap();
+    store.replace_keys("Cy", &[5; 32]).await.unwrap();
+    store.release_name("Cy").await.unwrap();
     store.give_up_names(3).await.unwrap();
     store.note_looks().await.unwrap();
     store.find("j1-1000000").await.unwrap();
@@ -119,9 +123,11 @@ async fn no_statement_scans_a_table() {
             for line in &plan {
                 let scans = match server {
                     // Others than tables have names of one letter, or of one and a digit.
-                    None => ["matches", "players", "ratings", "names", "journals", "seats", "p", "m", "a", "o"]
-                        .iter()
-                        .any(|table| line.split_whitespace().take(2).eq(["SCAN", table])),
+                    None => {
+                        ["matches", "players", "ratings", "names", "name_keys", "journals", "seats", "p", "m", "a", "o"]
+                            .iter()
+                            .any(|table| line.split_whitespace().take(2).eq(["SCAN", table]))
+                    }
                     Some(_) => line.contains("Seq Scan"),
                 };
                 assert!(!scans, "{text}\n{plan:#?}");
@@ -160,6 +166,7 @@ async fn fill(connection: &mut Connection, matches: u32) {
         "INSERT INTO journals (file, room, title, examined, people) {s} SELECT 'j' || n, 'r', '', 0, 1 FROM s WHERE n <= 2000",
         "INSERT INTO seats (room, address, name, kind, noted) {s} SELECT 'r' || n / 1000, n, 'n', 2, n FROM s",
         "INSERT INTO names (name, key_hash, claimed) {s} SELECT 'n' || n, n, n FROM s WHERE n <= 20000",
+        "INSERT INTO name_keys (name, key_hash, added) {s} SELECT 'n' || n, 'k' || n, n FROM s WHERE n <= 20000",
         "COMMIT",
     ] {
         // SQLite has the common table before the rest of a query, and so has PostgreSQL.

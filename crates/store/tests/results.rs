@@ -3,7 +3,7 @@
 
 mod support;
 
-use store::{Claim, Kind, Known, MAX_NAMES, MatchFilter, NewMatch, Order, Store, StoreError, Ties};
+use store::{Added, Claim, Kind, Known, MAX_NAMES, MatchFilter, NewMatch, Order, Store, StoreError, Ties};
 use support::{a_match, entry};
 use testkit::{PATIENCE, TempDir};
 use tokio::time::timeout;
@@ -264,4 +264,44 @@ async fn what_is_no_database_is_refused() {
     // Nobody listens there.
     let away = Store::server("postgres://nobody@127.0.0.1:1/none").unwrap();
     assert!(away.prepare().await.is_err());
+}
+
+#[tokio::test]
+async fn a_name_is_proven_by_the_keys_of_its_owner_until_they_are_replaced_or_it_is_released() {
+    on_each(async |store, _| {
+        let key = |number: u8| [number; 32];
+        assert_eq!(store.claim("Ann", &key(1), 7).await.unwrap(), Claim::Own);
+        assert_eq!(store.add_key("Nobody", &key(2), 8).await.unwrap(), Added::Gone);
+        for number in [2, 1, 2, 3, 4] {
+            assert_eq!(store.add_key("Ann", &key(number), 8).await.unwrap(), Added::Own, "{number}");
+        }
+        assert_eq!(store.add_key("Ann", &key(5), 9).await.unwrap(), Added::TooManyKeys);
+        for number in 1..=4 {
+            assert_eq!(store.names_of(&key(number)).await.unwrap(), ["Ann"], "{number}");
+            assert_eq!(store.claim("Ann", &key(number), 9).await.unwrap(), Claim::Own);
+        }
+        // A key has so many names, however it came to them.
+        for number in 1..MAX_NAMES {
+            assert_eq!(store.claim(&format!("Bob {number}"), &key(4), 9).await.unwrap(), Claim::Own);
+        }
+        assert_eq!(store.claim("one more", &key(4), 9).await.unwrap(), Claim::TooMany);
+        assert_eq!(store.claim("Cy", &key(7), 9).await.unwrap(), Claim::Own);
+        assert_eq!(store.add_key("Cy", &key(4), 9).await.unwrap(), Added::TooManyNames);
+        store.replace_keys("Ann", &key(3)).await.unwrap();
+        assert_eq!(store.names_of(&key(3)).await.unwrap(), ["Ann"]);
+        for number in [1, 2] {
+            assert_eq!(store.names_of(&key(number)).await.unwrap(), [] as [&str; 0]);
+            assert_eq!(store.claim("Ann", &key(number), 9).await.unwrap(), Claim::Taken);
+        }
+        assert_eq!(store.add_key("Ann", &key(8), 9).await.unwrap(), Added::Own);
+        store.release_name("Ann").await.unwrap();
+        for number in [3, 8] {
+            assert_eq!(store.recent_names_of(&key(number)), [] as [&str; 0]);
+            assert_eq!(store.names_of(&key(number)).await.unwrap(), [] as [&str; 0]);
+        }
+        // Nothing is left of it, not even what it looks like.
+        assert_eq!(store.claim("Ann", &key(9), 10).await.unwrap(), Claim::Own);
+        assert_eq!(store.names_of(&key(8)).await.unwrap(), [] as [&str; 0]);
+    })
+    .await;
 }

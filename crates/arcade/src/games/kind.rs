@@ -79,6 +79,11 @@ pub(crate) trait Kind: Clone + Default + Serialize + DeserializeOwned {
         false
     }
 
+    /// Whether its map was drawn by whoever opened the room. Such a match is never rated.
+    fn has_own_map(&self) -> bool {
+        false
+    }
+
     /// How many players a room with so many seats is filled to when somebody wants company.
     fn party(&self, seats: u32) -> u32 {
         seats

@@ -1,5 +1,6 @@
 //! Nuggets: what its rooms can be asked for, their engine, bots, and marks on a timeline.
 
+pub(super) mod maps;
 mod picture;
 
 use std::{ops::RangeInclusive, sync::Arc, time::Duration};
@@ -33,22 +34,15 @@ const COUNTDOWN: RangeInclusive<u32> = 0..=60;
 /// A newcomer is late once this part of the gold is found, in percent.
 const LATE: u32 = 20;
 
-/// The maps that rooms can be asked for, by name.
-const MAPS: [(&str, &[u8]); 6] = [
-    ("main", nuggets::BUILT_IN_MAP),
-    ("alcoves", include_bytes!("../../../../maps/alcoves.txt")),
-    ("brawl", include_bytes!("../../../../maps/brawl.txt")),
-    ("donuts", include_bytes!("../../../../maps/donuts.txt")),
-    ("gold", include_bytes!("../../../../maps/gold.txt")),
-    ("spiral", include_bytes!("../../../../maps/spiral.txt")),
-];
-
 /// What a new room is to be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Options {
     /// One of the maps of the hub.
     map: String,
+    /// The text of a map that somebody has drawn, in place of one of the hub.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    own_map: Option<String>,
     countdown: u32,
     seed: Option<u64>,
 }
@@ -56,7 +50,7 @@ pub(crate) struct Options {
 impl Default for Options {
     fn default() -> Self {
         // Bots that were asked for come before it is over.
-        Self { map: "main".into(), countdown: 8, seed: None }
+        Self { map: "main".into(), own_map: None, countdown: 8, seed: None }
     }
 }
 
@@ -72,17 +66,16 @@ impl Kind for Options {
     const SPENDS_SEATS: bool = true;
 
     fn title(&self) -> String {
-        format!("map {}", self.map)
+        if self.own_map.is_some() { "a map of its own".into() } else { format!("map {}", self.map) }
     }
 
     fn engine(&self) -> anyhow::Result<Server> {
-        let Self { map, countdown, seed } = self;
+        let Self { map, own_map, countdown, seed } = self;
         within("countdown", *countdown, &COUNTDOWN)?;
-        let names = || MAPS.map(|(name, _)| name).join(", ");
-        let (_, text) = MAPS
-            .iter()
-            .find(|(name, _)| name == map)
-            .with_context(|| format!("there is no map '{}'; choose one of {}", map.escape_debug(), names()))?;
+        let text = match own_map {
+            Some(text) => maps::check(text.as_bytes())?,
+            None => maps::named(map)?,
+        };
         let (grid, _) = nuggets::Grid::parse(text)?;
         let mut drawn = [0; 16];
         SysRng.try_fill_bytes(&mut drawn)?;
@@ -99,14 +92,18 @@ impl Kind for Options {
 
     fn fields() -> Vec<Field> {
         vec![
-            Field::choice("map", MAPS.map(|(name, _)| name), "The map that is explored."),
+            Field::choice("map", maps::names(), "The map that is explored."),
             Field::whole("countdown", &COUNTDOWN, "Seconds from the first player to the start of a match."),
             Field::seed(MAX_EXACT),
         ]
     }
 
     fn without_seed(self) -> Self {
-        Self { seed: None, ..self }
+        Self { seed: None, own_map: None, ..self }
+    }
+
+    fn has_own_map(&self) -> bool {
+        self.own_map.is_some()
     }
 
     fn starts_at_once(&self) -> bool {

@@ -23,7 +23,7 @@ use crate::room::{Fate, Room};
 /// How long bots stay without a person.
 const BOTS_STAY: Duration = Duration::from_secs(15);
 /// How long people who asked for company wait for other people before bots come.
-const FILL: Duration = Duration::from_secs(5);
+pub(super) const FILL: Duration = Duration::from_secs(5);
 /// A journal that is larger, in bytes, is old enough to begin another one.
 const LARGE: u64 = 64 << 20;
 /// A journal that is older, in seconds, is old enough too.
@@ -43,10 +43,15 @@ pub(crate) async fn attend(rooms: Weak<Rooms>, room: Arc<Room>) {
         let Some(rooms) = rooms.upgrade().filter(|_| !over) else { return };
         if (people == 0) != was_empty {
             was_empty = people == 0;
+            room.holds.set_occupied(!was_empty);
             empty = Instant::now();
         }
         if room.file().result != ends {
-            room.file().result = ends;
+            {
+                let mut file = room.file();
+                // Whoever was removed from the match that is over may come to the next one.
+                (file.result, file.barred) = (ends, room.members.barred());
+            }
             let (rooms, room) = (Arc::clone(&rooms), Arc::clone(&room));
             // The disk may take its time; rooms share these threads. A room that is not written down comes back without the result.
             let _ = spawn_blocking(move || rooms.save(&room)).await;
@@ -93,7 +98,7 @@ pub(crate) async fn attend(rooms: Weak<Rooms>, room: Arc<Room>) {
             changed = info.changed() => if changed.is_err() {
                 return;
             },
-            () = room.fill_requested() => if company.ask(Instant::now()) && missing(&room) > 0 {
+            () = room.holds.fill_requested() => if company.ask(Instant::now()) && missing(&room) > 0 {
                 room.announce_bots(Some(FILL.as_secs()));
             },
             () = sleep_until(next.unwrap_or(now)), if next.is_some() => {}

@@ -28,7 +28,7 @@ pub(crate) const PAUSE: Duration = Duration::from_millis(250);
 /// How often they are told of matches and leaders at most: every match that ends changes those.
 const BOARDS_PAUSE: Duration = Duration::from_secs(2);
 
-/// All rooms, the newest matches and the leaders, for programs.
+/// The rooms that are listed, the newest matches and the leaders, for programs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Lobby {
     pub(crate) rooms: Vec<Info>,
@@ -39,9 +39,15 @@ pub(crate) struct Lobby {
 
 impl Lobby {
     /// The lobby as it is now.
-    pub(crate) fn of(rooms: &Rooms, results: &Results) -> Self {
-        let rooms = rooms.all().iter().map(|room| room.info.borrow().clone()).collect();
-        Self { rooms, boards: results.boards().as_ref().clone() }
+    pub(crate) fn of(rooms: &Rooms, results: &Results, all: bool) -> Self {
+        let mut boards = results.boards().as_ref().clone();
+        if all {
+            let rooms = rooms.all().iter().map(|room| room.info.borrow().clone()).collect();
+            return Self { rooms, boards };
+        }
+        boards.recent.retain(|ended| !rooms.hides(&ended.room));
+        let listed = rooms.all().into_iter().filter(|room| room.access.is_listed());
+        Self { rooms: listed.map(|room| room.info.borrow().for_everybody()).collect(), boards }
     }
 }
 
@@ -68,7 +74,7 @@ impl Publisher {
     /// Publishes the lobby once.
     pub(crate) fn new(open: Arc<Rooms>, results: Arc<Results>, lists: Arc<Lists>) -> serde_json::Result<Self> {
         let boards = results.boards();
-        let told = Told::of(&boards)?;
+        let told = Told::of(&boards, |room| open.hides(room))?;
         let told_at = Instant::now();
         let mut publisher = Self { open, results, lists, rooms: BTreeMap::new(), boards, told, told_at };
         publisher.collect()?;
@@ -97,12 +103,12 @@ impl Publisher {
         let mut changed = false;
         let boards = self.results.boards();
         if !Arc::ptr_eq(&boards, &self.boards) && self.told_at.elapsed() >= BOARDS_PAUSE {
-            let told = Told::of(&boards)?;
+            let told = Told::of(&boards, |room| self.open.hides(room))?;
             changed = told != self.told;
             (self.told, self.boards, self.told_at) = (told, boards, Instant::now());
         }
-        let rooms: BTreeMap<Key, Arc<Room>> =
-            self.open.by_name().into_iter().map(|(id, room)| (Key::new(room.game, &id), room)).collect();
+        let listed = self.open.by_name().into_iter().filter(|(_, room)| room.access.is_listed());
+        let rooms: BTreeMap<Key, Arc<Room>> = listed.map(|(id, room)| (Key::new(room.game, &id), room)).collect();
         let before = self.rooms.len();
         self.rooms.retain(|key, _| rooms.contains_key(key));
         changed |= self.rooms.len() != before;

@@ -116,6 +116,10 @@ impl Pictures {
 
     /// The pictures of a room from now on. `None` if there is no such room, or too many are watched.
     pub(crate) fn of(self: &Arc<Self>, id: &str, host: HostId) -> Option<watch::Receiver<Arc<Shot>>> {
+        // Others see no more of a room than those who may enter it.
+        if !self.open.get(id).is_some_and(|room| room.access.is_public()) {
+            return None;
+        }
         let mut state = self.state();
         if let Some(watched) = state.watched.get(id) {
             return Some(watched.shots.subscribe());

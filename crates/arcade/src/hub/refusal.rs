@@ -47,6 +47,10 @@ kinds! {
     Origin: "origin",
     Banned: "banned",
     Claims: "claims",
+    Tries: "tries",
+    Links: "links",
+    Reports: "reports",
+    Maps: "maps",
 }
 
 impl Kind {
@@ -57,6 +61,8 @@ impl Kind {
             Self::Name => "this hub is not known by that name; its host can let it be called so by --name",
             Self::Origin => "pages of other sites may not do this",
             Self::Banned => "the host of this hub has banned your address",
+            Self::Tries => "too many wrong codes and words from your address; wait a moment",
+            Self::Reports => "your address has reported enough; the host of this hub has to read it first",
             Self::Claims => "your address has taken enough names today; come back tomorrow",
             _ => "the hub is at its limit, or your address has its share; try again in a moment",
         }
@@ -81,7 +87,7 @@ impl Refusal {
         Duration::from_secs(match self.kind {
             Kind::Queries | Kind::Slices | Kind::Requests => 2,
             Kind::Answers | Kind::Bodies | Kind::Replays => 5,
-            Kind::Rooms => 60,
+            Kind::Rooms | Kind::Maps => 60,
             _ => 30,
         })
     }
@@ -102,11 +108,13 @@ impl fmt::Display for Refusal {
             Kind::Learners | Kind::Slices => {
                 write!(f, "too many pages {whose} watch it learn just now; try again later")
             }
+            Kind::Links => write!(f, "too many names {whose} are on their way to other devices; try again later"),
+            Kind::Maps => write!(f, "too many rooms {whose} have a map of their own; try again later"),
             Kind::Rooms => {
                 let (Full::All(count) | Full::Share(count)) = self.full;
                 write!(f, "{count} rooms {whose} are open already; join one of them, or wait until one is closed")
             }
-            Kind::Requests | Kind::Name | Kind::Origin | Kind::Banned | Kind::Claims => {
+            Kind::Requests | Kind::Name | Kind::Origin | Kind::Banned | Kind::Claims | Kind::Tries | Kind::Reports => {
                 f.write_str(self.kind.sentence())
             }
         }

@@ -14,6 +14,8 @@ use crate::room::bots::MAX_BOTS;
 
 /// Rooms that are open at the same time.
 pub(crate) const MAX_ROOMS: usize = 3_000;
+/// Open rooms whose map was drawn by whoever opened them.
+pub(crate) const MAX_OWN_MAPS: usize = 256;
 /// Connections that carry requests. A browser opens six. One that becomes a socket counts as that.
 pub(crate) const MAX_CONNECTIONS: usize = 4_096;
 /// TLS handshakes at the same time, from the first byte to the last.
@@ -144,6 +146,21 @@ impl Resources {
     /// Sockets at this time.
     pub(crate) fn sockets(&self) -> usize {
         self.sockets.taken()
+    }
+
+    /// Whether a host may open one more room with a map of its own; `makers` are those of the open ones.
+    pub(crate) fn own_map(makers: impl Iterator<Item = Option<HostId>>, maker: Option<HostId>) -> Result<(), Refusal> {
+        let mut maps = netcore::Shares::new(MAX_OWN_MAPS);
+        let mut take = |host: Option<HostId>| match host {
+            Some(host) => maps.take(host),
+            None => maps.take_unshared(),
+        };
+        for other in makers {
+            // What was let in when its share was larger is there all the same.
+            let _ = take(other).or_else(|_| take(None));
+        }
+        let taken = take(maker);
+        taken.map_err(|full| Refusal { kind: Kind::Maps, full })
     }
 
     /// Whether a host, or the hub itself, may open one more room; `makers` are those of the open ones.

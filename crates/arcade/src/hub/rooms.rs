@@ -76,6 +76,11 @@ impl Rooms {
         self.open().values().cloned().collect()
     }
 
+    /// Whether this is an open room that no list shows.
+    pub(crate) fn hides(&self, id: &str) -> bool {
+        self.open().get(id).is_some_and(|room| !room.access.is_listed())
+    }
+
     /// The room with this name.
     pub(crate) fn get(&self, id: &str) -> Option<Arc<Room>> {
         self.open().get(id).cloned()
@@ -154,7 +159,47 @@ impl Rooms {
     pub(crate) fn fill(&self, room: &Room) -> anyhow::Result<()> {
         let missing = missing(room);
         room.announce_bots(None);
-        (0..missing).try_for_each(|_| self.seat_bot(room, room.level_of_company()))
+        (0..missing).try_for_each(|_| self.seat_bot(room, room.holds.level_of_company()))
+    }
+
+    /// Has so many bots in a room; those that come play at this level, and those that came last go first.
+    ///
+    /// # Errors
+    /// As [`seat_bot`](Self::seat_bot). Those that have come stay.
+    pub(crate) fn set_bots(&self, room: &Room, number: usize, level: Level) -> anyhow::Result<()> {
+        let seats = usize::try_from(room.info.borrow().seats).unwrap_or(usize::MAX);
+        if number >= seats.max(1) {
+            bail!("one seat is for a person, so there are at most {} bots", seats.saturating_sub(1));
+        }
+        let surplus = room.bots.count().saturating_sub(number);
+        if surplus > 0 {
+            let gone = room.bots.dismiss_last(surplus);
+            room.file().bots.retain(|bot| !gone.contains(&bot.name));
+            self.save(room);
+        }
+        let missing = number.saturating_sub(room.bots.count());
+        (0..missing).try_for_each(|_| self.seat_bot(room, level))
+    }
+
+    /// Has a match begin with those who are there: bots take the free seats.
+    ///
+    /// # Errors
+    /// When nobody is there, a match goes on or begins by itself, or the bots are refused.
+    pub(crate) fn start_now(&self, room: &Room, level: Level) -> anyhow::Result<()> {
+        {
+            let info = room.info.borrow();
+            if info.options.starts_at_once() {
+                bail!("a match of this room begins by itself soon after its first player");
+            }
+            if info.phase != "lobby" {
+                bail!("a match goes on already");
+            }
+            if !info.players.iter().any(|player| !player.bot) {
+                bail!("nobody has a seat yet");
+            }
+        }
+        room.announce_bots(None);
+        (0..missing(room)).try_for_each(|_| self.seat_bot(room, level))
     }
 
     /// Has all bots leave a room.

@@ -76,6 +76,20 @@ impl Secret {
         Some(Ticket::from_bytes(&ticket))
     }
 
+    /// What is kept of the word of a room.
+    pub(crate) fn word(&self, room: &str, word: &str) -> String {
+        URL_SAFE_NO_PAD.encode(self.word_mac(room, word).finalize().into_bytes())
+    }
+
+    /// Whether this is the word of the room of which `kept` is kept. Takes the same time wherever they differ.
+    pub(crate) fn verify_word(&self, room: &str, word: &str, kept: &str) -> bool {
+        URL_SAFE_NO_PAD.decode(kept).is_ok_and(|kept| self.word_mac(room, word).verify_slice(&kept).is_ok())
+    }
+
+    fn word_mac(&self, room: &str, word: &str) -> Hmac<Sha256> {
+        self.mac(format!("word\n{room}\n{word}").as_bytes())
+    }
+
     fn ticket_mac(&self, room: &str, ticket: &[u8; TICKET]) -> Hmac<Sha256> {
         // A room's name holds no line feed.
         self.mac(&[b"seat\n", room.as_bytes(), b"\n", ticket].concat())
@@ -126,6 +140,18 @@ impl Ticket {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_word_is_known_by_what_is_kept_of_it() {
+        let secret = Secret([7; 32]);
+        let kept = secret.word("nuggets-1", "żółw");
+        assert!(secret.verify_word("nuggets-1", "żółw", &kept) && !kept.contains("żółw"));
+        for (room, word, kept) in
+            [("nuggets-2", "żółw", &*kept), ("nuggets-1", "zolw", &*kept), ("nuggets-1", "żółw", "")]
+        {
+            assert!(!secret.verify_word(room, word, kept), "{room} {word} {kept}");
+        }
+    }
 
     #[test]
     fn a_token_is_for_one_seat_of_one_journal_in_one_room() {

@@ -10,7 +10,7 @@ use tokio::time::{sleep, timeout};
 
 use super::*;
 use super::{callers::Callers, host_names::HostNames, resources::Settings};
-use crate::room::fragile::CULPRIT;
+use crate::{games::Game, room::fragile::CULPRIT};
 
 /// A hub with two rooms of nuggets.
 pub(crate) fn hub(data: &TempDir) -> (Arc<Hub>, [Arc<Room>; 2]) {
@@ -38,6 +38,7 @@ pub(crate) fn hub(data: &TempDir) -> (Arc<Hub>, [Arc<Room>; 2]) {
         resources,
         handles: Handles::current(),
         empty_rooms: Duration::from_mins(5),
+        owner_away: Duration::from_mins(1),
     };
     let (hub, none) = Hub::new(data.path(), parts).unwrap();
     assert_eq!(none, []);

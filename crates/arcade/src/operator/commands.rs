@@ -18,6 +18,7 @@ use serde_json::{Map, Value};
 use crate::{
     games::{Game, Options},
     operator::{
+        reports::{self, ReportCommand},
         transfer::receive,
         wire::{self, Reply, Request},
     },
@@ -89,6 +90,9 @@ pub(crate) enum Command {
         #[arg(long, short, default_value_t = 0, value_parser = whole_number(0..=u16::MAX, 0_u16), allow_negative_numbers = true)]
         port: u16,
     },
+    /// List and clear what players have reported of others
+    #[command(subcommand)]
+    Report(ReportCommand),
     /// Look for what keeps a hub from working on this machine; give it the options of the hub
     Doctor {
         /// Print JSON
@@ -209,6 +213,16 @@ pub(crate) fn run(data: &Path, command: Command) -> anyhow::Result<ExitCode> {
             if backup["database"] == Value::Bool(false) {
                 writeln!(out, "The results are not in it: they are in PostgreSQL, so copy them with pg_dump.")?;
             }
+        }
+        Command::Report(ReportCommand::List { json }) => {
+            let reports = ask(data, &Request::Reports)?;
+            // The page as it is reached from this machine.
+            let page = ask(data, &Request::Status)?;
+            write!(out, "{}", if json { pretty(&reports) } else { reports::text(&reports, &word(&page, "address")) })?;
+        }
+        Command::Report(ReportCommand::Clear { id }) => {
+            ask(data, &Request::ClearReport { id })?;
+            writeln!(out, "Report {id} is cleared.")?;
         }
         Command::Restore { .. } | Command::Results(_) | Command::Replay { .. } | Command::Doctor { .. } => {
             bail!("this asks no hub")

@@ -208,6 +208,11 @@ async fn execute(hub: &Arc<Hub>, request: Request) -> anyhow::Result<Value> {
             hub.ask_to_end(Duration::from_secs(seconds));
             json!(hub.rooms.running())
         }
+        Request::Reports => serde_json::to_value(hub.reports.list())?,
+        Request::ClearReport { id } => {
+            tokio::task::block_in_place(|| hub.reports.clear(id))?;
+            Value::Null
+        }
         Request::Backup => bail!("a backup is no reply"),
     })
 }

@@ -22,6 +22,7 @@ use super::data::{RESULTS, lock};
 use super::{control, renewal};
 use crate::{
     args::Args,
+    games::offer_maps,
     hub::{
         Hub, Parts,
         address::Address,
@@ -41,6 +42,10 @@ use crate::{
 
 /// Hosts until the process is asked to end. Fails when the data directory cannot be used, or the page cannot listen.
 pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
+    // Before rooms come back that have one of them.
+    if let Some(directory) = &args.maps {
+        offer_maps(directory)?;
+    }
     let open_files = raise_open_files();
     let journals = args.data.join("journals");
     make_private(&args.data)?;
@@ -84,6 +89,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
         resources,
         handles: threads.handles(),
         empty_rooms: Duration::from_secs(args.empty_rooms),
+        owner_away: Duration::from_secs(args.owner_away),
     };
     let (hub, before) = Hub::new(&args.data, parts)?;
     let ended = threads.rest.block_on(async {

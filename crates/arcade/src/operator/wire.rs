@@ -24,6 +24,8 @@ pub(crate) enum Request {
     Unban { host: HostId },
     Drain { seconds: u64 },
     Backup,
+    Reports,
+    ClearReport { id: u64 },
 }
 
 /// What the hub answers.

@@ -164,6 +164,19 @@ impl Bots {
         !here.is_empty()
     }
 
+    /// Has some of them leave, the last names first. Gives their names.
+    pub(crate) fn dismiss_last(&self, count: usize) -> Vec<String> {
+        let mut here = self.here();
+        let order = |name: &String| NAMES.iter().position(|known| self.game.bot_name(known) == *name);
+        let mut names: Vec<String> = here.keys().cloned().collect();
+        names.sort_by_key(|name| std::cmp::Reverse(order(name)));
+        names.truncate(count);
+        for bot in names.iter().filter_map(|name| here.remove(name)) {
+            bot.leave.send_replace(true);
+        }
+        names
+    }
+
     /// Ends them without a goodbye, because the room goes on later with them.
     pub(crate) fn abort(&self) {
         for bot in std::mem::take(&mut *self.here()).into_values() {
@@ -316,7 +329,7 @@ mod tests {
 
     fn seated(number: u64, bot: bool) -> Seated {
         let (name, seat) = (format!("player {number}"), number.to_string());
-        Seated { peer: PeerId(number), address: None, name, seat, bot, proven: false }
+        Seated { peer: PeerId(number), address: None, name, seat, bot, proven: false, owner: false }
     }
 
     #[tokio::test(start_paused = true)]

@@ -12,7 +12,9 @@ use netcore::{
     TokenBucket,
 };
 
-use super::{addresses::Addresses, forward::forward, known::Seats, mailbox::Ending, mask::Mask};
+use super::{
+    addresses::Addresses, forward::forward, holds::Holds, known::Seats, mailbox::Ending, mask::Mask, members::Members,
+};
 use crate::games::Game;
 
 /// How fast new players of one host join a room. Those who join its next match over the same connection are not new.
@@ -21,6 +23,8 @@ pub(crate) const JOINS: Rate = Rate { per_second: 2, burst: 64 };
 const MAX_HOSTS: usize = 4_096;
 /// What a player is told whose host has used up its seats.
 const HALF: &str = "Players from your address have left half of the places of this match; the rest is for others.";
+/// What a player is told while the free seats are kept for others.
+const HELD: &str = "The free seats are kept for others for some seconds; try again in a moment.";
 /// What a player is told who is one of too many new ones.
 const PACE: &str = "Too many players have joined from your address just now; try again in a moment.";
 
@@ -42,6 +46,8 @@ pub(crate) struct Doorkeeper {
     game: Game,
     mask: Mask,
     known: Arc<Seats>,
+    members: Arc<Members>,
+    holds: Arc<Holds>,
     bots: Arc<Addresses>,
     guests: BTreeMap<PeerId, Guest>,
     // Seats that are not given again in this match, by the host whose players have left them.
@@ -52,9 +58,14 @@ pub(crate) struct Doorkeeper {
 }
 
 impl Doorkeeper {
-    pub(crate) fn new(game: Game, mask: Mask, known: Arc<Seats>, bots: Arc<Addresses>) -> Self {
+    pub(crate) fn new(
+        game: Game,
+        mask: Mask,
+        (known, members, holds): (Arc<Seats>, Arc<Members>, Arc<Holds>),
+        bots: Arc<Addresses>,
+    ) -> Self {
         let (guests, left, joins) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        Self { game, mask, known, bots, guests, left, seats: 0, joins }
+        Self { game, mask, known, members, holds, bots, guests, left, seats: 0, joins }
     }
 
     /// The peers that were connected when the hub ended. Those of the roster had joined.
@@ -88,13 +99,20 @@ impl Doorkeeper {
     }
 
     // Why somebody may not join, if so. Whatever else it would say before it has joined counts as the wish to join.
-    fn refuses(&mut self, now: Time, peer: PeerId) -> Option<&'static str> {
+    fn refuses(&mut self, now: Time, peer: PeerId, status: Status) -> Option<(&'static str, Ending)> {
         let guest = self.guests.get(&peer).filter(|guest| guest.plays && !guest.joined)?;
+        if let Some(why) = self.members.refuses(guest.host, guest.address) {
+            return Some(why);
+        }
+        let held = u32::try_from(self.holds.of_others(guest.host, guest.address)).unwrap_or(u32::MAX);
+        if held > 0 && status.taken.saturating_add(held) >= status.seats {
+            return Some((HELD, Ending::Held));
+        }
         if self.known.has_spent(guest.host) {
-            return Some(HALF);
+            return Some((HALF, Ending::Refused));
         }
         let joins = self.joins.get_mut(&guest.host)?;
-        joins.ready_at(now, 1).filter(|ready| *ready > now).map(|_| PACE)
+        joins.ready_at(now, 1).filter(|ready| *ready > now).map(|_| (PACE, Ending::Refused))
     }
 
     fn charge(&mut self, now: Time, host: HostId) {
@@ -114,6 +132,9 @@ impl Doorkeeper {
                 Output::Event(GameEvent::Joined { peer, name, .. } | GameEvent::Waiting { peer, name, .. })
                     if !name.is_empty() =>
                 {
+                    if let Some(guest) = self.guests.get(peer).filter(|guest| guest.plays) {
+                        self.holds.redeem(guest.host, guest.address);
+                    }
                     if self.joined(*peer)
                         && let Some(host) = self.guests.get(peer).filter(|guest| guest.plays).map(|guest| guest.host)
                     {
@@ -161,13 +182,13 @@ impl<R: Room> Door<R> {
         Self { room, keeper }
     }
 
-    fn refuse(&mut self, now: Time, peer: PeerId, why: &str, out: &mut Outbox) {
+    fn refuse(&mut self, now: Time, peer: PeerId, (why, ending): (&str, Ending), out: &mut Outbox) {
         let Some(guest) = self.keeper.guests.remove(&peer) else { return };
         if let Some(farewell) = self.keeper.game.farewell(why, guest.link.framing()) {
             out.send(peer, farewell);
         }
         if let Some(address) = guest.address {
-            self.keeper.known.end(address, Ending::Refused);
+            self.keeper.known.end(address, ending);
         }
         self.room.input(now, Input::Disconnected { peer, why: Gone::Broken }, out);
         out.close(peer);
@@ -183,7 +204,7 @@ impl<R: Room> Room for Door<R> {
                 self.keeper.enter(*peer, *role, *link, address.parse().ok());
             }
             Input::Message { peer, .. } | Input::Malformed { peer, .. } => {
-                if let Some(why) = self.keeper.refuses(now, *peer) {
+                if let Some(why) = self.keeper.refuses(now, *peer, self.room.status()) {
                     self.refuse(now, *peer, why, out);
                     return Progress::Ignored;
                 }

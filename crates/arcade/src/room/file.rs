@@ -1,9 +1,11 @@
 //! What a room is, on disk.
 
+use std::collections::BTreeSet;
+
 use netcore::HostId;
 use serde::{Deserialize, Serialize};
 
-use super::{bots::Seating, info::Row};
+use super::{access::Access, bots::Seating, info::Row, owner::Owner};
 use crate::games::Options;
 
 /// A room as it is written down.
@@ -24,6 +26,21 @@ pub(crate) struct RoomFile {
     pub(crate) bots: Vec<Seating>,
     /// The result of the last game.
     pub(crate) result: Option<Vec<Row>>,
+    /// Who owns it. A room of the house has no owner, nor has one of an earlier version.
+    #[serde(default)]
+    pub(crate) owner: Option<Owner>,
+    /// What its owner calls it.
+    #[serde(default)]
+    pub(crate) name: Option<String>,
+    /// Who may enter.
+    #[serde(default)]
+    pub(crate) access: Access,
+    /// Whether it takes no new players.
+    #[serde(default)]
+    pub(crate) locked: bool,
+    /// Hosts, as their pseudonyms have them, that are not let in until the match is over.
+    #[serde(default)]
+    pub(crate) barred: BTreeSet<HostId>,
 }
 
 impl RoomFile {
@@ -39,6 +56,11 @@ impl RoomFile {
             maker: None,
             bots: vec![],
             result: None,
+            owner: None,
+            name: None,
+            access: Access::Public,
+            locked: false,
+            barred: BTreeSet::new(),
         }
     }
 }

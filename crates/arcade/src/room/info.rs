@@ -27,6 +27,17 @@ pub(crate) struct Info {
     pub(crate) r#match: Option<String>,
     /// Whether it stays open though nobody is in it.
     pub(crate) permanent: bool,
+    /// What its owner calls it.
+    pub(crate) name: Option<String>,
+    /// Who may enter: `public`, `link` or `word`.
+    pub(crate) visibility: &'static str,
+    /// The code of its link. Whoever is told of a room with a link is inside.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) code: Option<String>,
+    /// Whether somebody owns it.
+    pub(crate) owned: bool,
+    /// Whether it takes no new players.
+    pub(crate) locked: bool,
     pub(crate) options: Options,
     /// Why it is being closed.
     pub(crate) closing: Option<String>,
@@ -38,6 +49,14 @@ pub(crate) struct Info {
     /// How many are connected, without bots and the hub.
     #[serde(skip)]
     pub(crate) people: usize,
+}
+
+impl Info {
+    /// What everybody may know: the port of a room that is not for everybody is told to those who may enter. It is 0 then.
+    pub(crate) fn for_everybody(&self) -> Self {
+        let port = if self.visibility == "public" { self.port } else { 0 };
+        Self { port, code: None, ..self.clone() }
+    }
 }
 
 #[cfg(test)]
@@ -58,6 +77,11 @@ impl Info {
             result: None,
             r#match: None,
             permanent: false,
+            name: None,
+            visibility: "public",
+            code: None,
+            owned: false,
+            locked: false,
             options,
             closing: None,
             bots_in: None,
@@ -81,6 +105,8 @@ pub(crate) struct Player {
     pub(crate) bot: bool,
     /// Whether the name is proven to be its own.
     pub(crate) proven: bool,
+    /// Whether it owns the room, and has its page open.
+    pub(crate) owner: bool,
 }
 
 /// A row of a result.

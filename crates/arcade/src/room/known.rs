@@ -7,7 +7,10 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     net::SocketAddr,
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use netcore::HostId;
@@ -37,6 +40,8 @@ struct Seat {
     joined: bool,
     // Why the room is going to close it, if that is not the end of its game.
     ending: Option<Ending>,
+    // The later it came, the higher.
+    order: u64,
 }
 
 /// The seats of a room, by their addresses.
@@ -45,6 +50,8 @@ pub(crate) struct Seats {
     seats: Mutex<BTreeMap<SocketAddr, Seat>>,
     // Hosts that have had their share of this match.
     spent: Mutex<BTreeSet<HostId>>,
+    // Seats that were let in so far.
+    opened: AtomicU64,
 }
 
 impl Seats {
@@ -54,7 +61,18 @@ impl Seats {
 
     /// A seat is let in.
     pub(crate) fn open(&self, address: SocketAddr) {
-        self.seats().entry(address).or_default();
+        let order = self.opened.fetch_add(1, Ordering::Relaxed);
+        self.seats().entry(address).or_insert_with(|| Seat { order, ..Seat::default() });
+    }
+
+    /// Whether this is the address of a seat of a browser.
+    pub(crate) fn has(&self, address: SocketAddr) -> bool {
+        self.seats().contains_key(&address)
+    }
+
+    /// The place of a seat in the order in which they came.
+    pub(crate) fn order(&self, address: SocketAddr) -> Option<u64> {
+        self.seats().get(&address).map(|seat| seat.order)
     }
 
     /// Notes from which host the browser of a seat really comes.

@@ -49,6 +49,14 @@ pub(crate) enum Ending {
     Refused,
     /// The operator has removed the player.
     Removed,
+    /// The owner of the room has removed the player, or somebody of the same host.
+    RemovedByOwner,
+    /// The owner has locked the room.
+    Locked,
+    /// The free seats are kept for others.
+    Held,
+    /// Nothing has shown that the browser may enter a room that is not for everybody.
+    Private,
     /// The operator has banned the host of the browser.
     Banned,
 }

@@ -283,6 +283,7 @@ mod tests {
             seat: seat.into(),
             bot: false,
             proven: false,
+            owner: false,
         };
         info.send_modify(|info| info.players = vec![player(1, "0", one), player(2, "1", two)]);
         assert_eq!([&mut first, &mut second].map(PageNews::own), [Some("\"0\"".into()), Some("\"1\"".into())]);

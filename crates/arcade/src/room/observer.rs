@@ -15,9 +15,12 @@ use super::{
     begin::Before,
     hosts::Hosts,
     info::{Info, Player, Row, phase, rank},
+    invite::Invites,
     known::{Seats, address_text},
     ledger::Ledger,
     log::Log,
+    members::Members,
+    pages::Pages,
 };
 
 /// Seats of one room that are remembered because their players have left.
@@ -67,6 +70,7 @@ impl Present {
             bot: present.is_bot(*peer),
             // Until the browser is back with its key.
             proven: false,
+            owner: false,
         };
         info.players = roster.iter().filter(seated).map(player).collect();
         present.count(info);
@@ -99,6 +103,9 @@ pub(crate) struct Chronicle {
     pub(crate) info: Arc<watch::Sender<Info>>,
     pub(crate) present: Present,
     pub(crate) known: Arc<Seats>,
+    pub(crate) members: Arc<Members>,
+    pub(crate) pages: Arc<Pages>,
+    pub(crate) invites: Arc<Invites>,
     pub(crate) ledger: Box<dyn Ledger>,
     pub(crate) log: Arc<Log>,
     /// Seats that players have left whose match goes on.
@@ -112,6 +119,30 @@ impl Chronicle {
             change(info);
             self.present.count(info);
         });
+    }
+
+    // Asks those who have played whether they play another match together.
+    fn invite(&self, standings: &[Standing]) {
+        let info = self.info.borrow();
+        let people = info
+            .players
+            .iter()
+            .filter(|player| !player.bot && standings.iter().any(|standing| standing.seat == player.seat));
+        let seats = people.filter_map(|player| player.address.as_deref()?.parse().ok());
+        self.invites.ask(info.r#match.clone(), seats);
+    }
+
+    fn player(&self, peer: PeerId, address: Option<&str>, name: &str, seat: &str) -> Player {
+        let at = address.and_then(|address| address.parse().ok());
+        Player {
+            peer,
+            address: address.map(str::to_owned),
+            name: name.to_owned(),
+            seat: seat.to_owned(),
+            bot: self.present.is_bot(peer),
+            proven: self.known.is_proven(address, name),
+            owner: at.is_some_and(|at| self.pages.is_owner(at)),
+        }
     }
 }
 
@@ -161,10 +192,10 @@ impl Observer for Chronicle {
         match event {
             // Whoever only looks on has no name.
             GameEvent::Joined { peer, name, seat } if !name.is_empty() => {
-                let bot = self.present.is_bot(*peer);
-                let proven = self.known.is_proven(address, name);
-                let address = address.map(str::to_owned);
-                let player = Player { peer: *peer, address, name: name.clone(), seat: seat.clone(), bot, proven };
+                let player = self.player(*peer, address, name, seat);
+                if let Some(address) = player.address.as_deref().and_then(|address| address.parse().ok()) {
+                    self.members.join(address, name, seat);
+                }
                 self.change(|info| {
                     // It may have waited for the seat.
                     info.players.retain(|before| before.peer != player.peer);
@@ -176,10 +207,7 @@ impl Observer for Chronicle {
                 self.change(|_| {});
             }
             GameEvent::Waiting { peer, name, .. } => {
-                let bot = self.present.is_bot(*peer);
-                let proven = self.known.is_proven(address, name);
-                let address = address.map(str::to_owned);
-                let player = Player { peer: *peer, address, name: name.clone(), seat: String::new(), bot, proven };
+                let player = self.player(*peer, address, name, "");
                 self.change(|info| info.players.push(player));
             }
             GameEvent::Left { peer, seat, why, .. } => {
@@ -193,6 +221,8 @@ impl Observer for Chronicle {
             }
             GameEvent::Started { .. } => self.change(|info| info.result = None),
             GameEvent::Ended { standings, .. } => {
+                self.members.lift();
+                self.invite(standings);
                 let mut result: Vec<Row> = vec![];
                 for standing in standings {
                     let rank = rank(result.last().map(|before| (before.rank, before.score)), standing);

@@ -22,14 +22,14 @@ use store::{Claim, Kind, MAX_NAMES, MAX_PAGE, Match, MatchFilter, Store, Ties};
 use tokio::{task::block_in_place, time::sleep};
 use tracing::warn;
 
-use self::failure::ApiError;
+pub(super) use self::failure::ApiError;
 use super::{
     caller::Caller,
     names::{CLAIMS, Claims, KeyHash, check_name},
 };
 use crate::{
     games::Game,
-    hub::{Hub, shares::Share},
+    hub::{Hub, refusal::Kind as Refused, shares::Share},
     replays::{MAX_STRETCH, ReplayError},
     results::{
         clock::unix_now,
@@ -67,7 +67,7 @@ pub(crate) fn routes() -> Router<Arc<Hub>> {
 pub(super) type Answer<T = Response> = Result<T, ApiError>;
 
 /// Asks the database when it is the turn of the caller's host. The query runs to its end in its turn, also when the caller is gone.
-async fn ask<T, F>(hub: &Hub, caller: Caller, query: impl FnOnce(Store) -> F) -> Answer<T>
+pub(super) async fn ask<T, F>(hub: &Hub, caller: Caller, query: impl FnOnce(Store) -> F) -> Answer<T>
 where
     T: Send + 'static,
     F: Future<Output = Answer<T>> + Send + 'static,
@@ -139,11 +139,12 @@ async fn matches(
         ..MatchFilter::default()
     };
     let found = ask(&hub, caller, async move |store| Ok(store.matches(&filter).await?)).await?;
-    Ok(Json(json!({ "matches": views(found) })).into_response())
+    Ok(Json(json!({ "matches": views(&hub, found) })).into_response())
 }
 
-fn views(found: Vec<Match>) -> Vec<MatchView> {
-    found.into_iter().map(MatchView::from).collect()
+// Matches of rooms that no list shows are not listed either while those are open.
+fn views(hub: &Hub, found: Vec<Match>) -> Vec<MatchView> {
+    found.into_iter().filter(|found| !hub.rooms.hides(&found.room)).map(MatchView::from).collect()
 }
 
 pub(super) async fn find(hub: &Hub, caller: Caller, id: String) -> Answer<Match> {
@@ -266,7 +267,7 @@ async fn player(
         let Ok(known) = game_of(&game) else { continue };
         games.insert(game, ScoreView::new(score, known.order()));
     }
-    let matches = views(found);
+    let matches = views(&hub, found);
     let (proven, bot) = (kind == Kind::Proven, kind == Kind::Bot);
     Ok(Json(json!({ "name": name, "proven": proven, "bot": bot, "games": games, "matches": matches })).into_response())
 }
@@ -302,7 +303,7 @@ async fn against(
         Ok((games, store.matches(&filter).await?))
     };
     let (games, found) = ask(&hub, caller, asked).await?;
-    Ok(Json(json!({ "games": games, "matches": views(found) })).into_response())
+    Ok(Json(json!({ "games": games, "matches": views(&hub, found) })).into_response())
 }
 
 #[derive(Debug, Deserialize)]
@@ -334,7 +335,7 @@ async fn claim(
             let text = format!(
                 "{CLAIMS} names were taken from your address today; play without a name of your own, or come back tomorrow"
             );
-            return Err(ApiError::TooMany(text));
+            return Err(ApiError::TooMany(Refused::Claims, text));
         }
         let claimed = store.claim(&name, &hash.0, now).await;
         if !matches!(claimed, Ok(Claim::Own)) {

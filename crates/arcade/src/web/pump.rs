@@ -6,9 +6,15 @@ use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket};
 use bytes::{Bytes, BytesMut};
 use futures_util::{Stream, StreamExt as _, stream::SplitSink};
 use netcore::{Rate, Time, TokenBucket};
-use tokio::time::{Instant, sleep_until};
+use tokio::{
+    sync::mpsc,
+    time::{Instant, sleep_until},
+};
 
-use super::beats::{Beats, beat, send};
+use super::{
+    asides::MAX_ASIDE,
+    beats::{Beats, beat, send},
+};
 use crate::{
     games::Frames,
     room::{
@@ -39,32 +45,52 @@ const fn code(ending: Ending) -> (u16, &'static str) {
             (4004, "players from your address have had their share of this match; others may still join")
         }
         Ending::Removed => (4006, "the host of this hub has removed you from this room"),
+        Ending::RemovedByOwner => (4006, "the owner of this room has removed you"),
         Ending::Banned => (4007, "the host of this hub has banned your address"),
+        Ending::Locked => (4008, "the owner of this room has locked it: it takes no new players"),
+        Ending::Held => (4010, "the free seats are kept for others for some seconds"),
+        Ending::Private => (4009, "this room is for those who have its link or know its word"),
         Ending::Unclear => {
             (4005, "the first message has to say how the socket enters, as in {\"seat\": null, \"key\": null}")
         }
     }
 }
 
-/// Runs until either side ends. `hello` is the first message of the hub to the page.
+/// What is said between the hub and a page beside the game.
+pub(crate) struct Talk<F> {
+    /// The first message of the hub.
+    pub(crate) hello: String,
+    pub(crate) news: PageNews,
+    /// What this page is told besides.
+    pub(crate) words: mpsc::Receiver<Arc<str>>,
+    /// Hears what the page says to the hub.
+    pub(crate) hear: F,
+}
+
+/// Runs until either side ends.
 pub(crate) async fn run(
     socket: WebSocket,
     mailbox: Arc<Mailbox>,
     frames: Frames,
-    hello: String,
-    news: PageNews,
+    talk: Talk<impl Fn(&str)>,
     counters: &Counters,
 ) {
     let (sink, stream) = socket.split();
+    let Talk { hello, news, words, hear } = talk;
     tokio::select! {
-        () = read(stream, &mailbox, frames) => {}
-        () = write(sink, &mailbox, frames, hello, news, counters) => {}
+        () = read(stream, &mailbox, frames, hear) => {}
+        () = write(sink, &mailbox, frames, (hello, news, words), counters) => {}
     }
     mailbox.leave();
 }
 
 // Reads a frame only when all before it are paid for, so nothing of a flood is kept here.
-async fn read<E>(mut stream: impl Stream<Item = Result<Message, E>> + Unpin, mailbox: &Mailbox, frames: Frames) {
+async fn read<E>(
+    mut stream: impl Stream<Item = Result<Message, E>> + Unpin,
+    mailbox: &Mailbox,
+    frames: Frames,
+    hear: impl Fn(&str),
+) {
     let start = Instant::now();
     let now = || Time::ZERO.plus(start.elapsed());
     let (mut messages, mut bytes) = (TokenBucket::new(READ_RATE, now()), TokenBucket::new(READ_BYTES, now()));
@@ -78,6 +104,7 @@ async fn read<E>(mut stream: impl Stream<Item = Result<Message, E>> + Unpin, mai
         bytes.charge(now(), u32::try_from(length).unwrap_or(u32::MAX).saturating_add(FRAME));
         match taken(message, frames) {
             Taken::Message(message) => mailbox.put(message).await,
+            Taken::Aside(text) => hear(&text),
             Taken::Nothing => {}
             Taken::End { left } => {
                 if left {
@@ -96,12 +123,19 @@ async fn read<E>(mut stream: impl Stream<Item = Result<Message, E>> + Unpin, mai
 /// What a frame of a browser is.
 enum Taken {
     Message(BytesMut),
+    /// Something for the hub, which no message of a game begins like.
+    Aside(Utf8Bytes),
     Nothing,
-    End { left: bool },
+    End {
+        left: bool,
+    },
 }
 
 fn taken(message: Message, frames: Frames) -> Taken {
     let mut bytes = match message {
+        Message::Text(text) if text.starts_with('{') => {
+            return if text.len() <= MAX_ASIDE { Taken::Aside(text) } else { Taken::Nothing };
+        }
         Message::Text(text) if frames != Frames::Binary => BytesMut::from(text.as_bytes()),
         Message::Binary(bytes) if frames == Frames::Binary => BytesMut::from(&bytes[..]),
         Message::Close(close) => {
@@ -121,8 +155,7 @@ async fn write(
     mut sink: SplitSink<WebSocket, Message>,
     mailbox: &Mailbox,
     frames: Frames,
-    hello: String,
-    mut news: PageNews,
+    (hello, mut news, mut words): (String, PageNews, mpsc::Receiver<Arc<str>>),
     counters: &Counters,
 ) {
     if !send(&mut sink, Message::Text(hello.into())).await {
@@ -135,6 +168,11 @@ async fn write(
             biased;
             () = beats.due() => {
                 if !beat(&mut sink).await {
+                    return;
+                }
+            }
+            Some(word) = words.recv() => {
+                if !send(&mut sink, Message::Text((*word).into())).await {
                     return;
                 }
             }

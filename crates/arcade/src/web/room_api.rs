@@ -1,9 +1,10 @@
 //! Rooms for programs and the page: what is open, what can be opened, where one can play, and bots.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use axum::{
     Json, Router,
+    body::Bytes,
     extract::{Path, Query, State, rejection::JsonRejection},
     http::StatusCode,
     response::{IntoResponse, Response},
@@ -11,15 +12,24 @@ use axum::{
 };
 use netcore::Level;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Map, Value, json};
+use store::{Kind, Store};
 
 use super::{
     answer::{error, later, refused},
+    api::ask,
     caller::Caller,
+    names::{KeyHash, check_name},
 };
 use crate::{
     games::{self, Game, Options},
-    hub::{Hub, OpenError},
+    hub::{
+        Hub, OpenError,
+        arrivals::RESERVED,
+        owned,
+        play::{Led, Seeker},
+    },
+    room::Room,
 };
 
 /// `Retry-After` of a hub that is about to end, in seconds.
@@ -36,12 +46,12 @@ pub(crate) fn routes() -> Router<Arc<Hub>> {
 }
 
 async fn list(State(hub): State<Arc<Hub>>) -> Response {
-    Json(hub.snapshot()).into_response()
+    Json(hub.snapshot(false)).into_response()
 }
 
 async fn one(State(hub): State<Arc<Hub>>, Path(id): Path<String>) -> Response {
-    match hub.rooms.get(&id) {
-        Some(room) => Json(room.info.borrow().clone()).into_response(),
+    match hub.rooms.get(&id).filter(|room| room.access.is_listed()) {
+        Some(room) => Json(room.info.borrow().for_everybody()).into_response(),
         None => no_such_room(),
     }
 }
@@ -50,14 +60,30 @@ async fn games() -> Response {
     Json(json!({ "games": games::describe() })).into_response()
 }
 
-async fn open(State(hub): State<Arc<Hub>>, caller: Caller, options: Result<Json<Options>, JsonRejection>) -> Response {
-    let Json(options) = match options {
-        Ok(options) => options,
+async fn open(
+    State(hub): State<Arc<Hub>>,
+    caller: Caller,
+    body: Result<Json<Map<String, Value>>, JsonRejection>,
+) -> Response {
+    let Json(mut body) = match body {
+        Ok(body) => body,
         Err(rejection) => return error(rejection.status(), &rejection.body_text()),
     };
+    let wish = body.remove("room").map_or_else(|| Ok(owned::Wish::default()), serde_json::from_value);
+    let (options, wish) = match (serde_json::from_value::<Options>(body.into()), wish) {
+        (Ok(options), Ok(wish)) => (options, wish),
+        (Err(why), _) | (_, Err(why)) => return error(StatusCode::UNPROCESSABLE_ENTITY, &why.to_string()),
+    };
+    if let Some(Err(why)) = wish.name.as_deref().map(check_name) {
+        return error(StatusCode::UNPROCESSABLE_ENTITY, &why);
+    }
     // Opening a room writes to the disk.
-    match tokio::task::block_in_place(|| hub.open(&options, Some(caller.host()), false)) {
-        Ok(room) => (StatusCode::CREATED, Json(room.info.borrow().clone())).into_response(),
+    match tokio::task::block_in_place(|| hub.open_owned(&options, caller.host(), wish)) {
+        Ok((room, token)) => {
+            let mut opened = serde_json::to_value(&*room.info.borrow()).unwrap_or_default();
+            opened["owner_token"] = token.into();
+            (StatusCode::CREATED, Json(opened)).into_response()
+        }
         Err(error) => not_opened(&error),
     }
 }
@@ -73,27 +99,66 @@ struct Wish {
     level: Level,
 }
 
+/// Who wants to play.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Who {
+    /// The key of the owner of its names, which also tells the browsers of a host apart.
+    key: Option<String>,
+}
+
 async fn play(
     State(hub): State<Arc<Hub>>,
     caller: Caller,
     Path(game): Path<String>,
     Query(wish): Query<Wish>,
+    body: Bytes,
 ) -> Response {
     let Some(game) = Game::named(&game) else {
         return error(StatusCode::NOT_FOUND, "there is no such game");
     };
-    match tokio::task::block_in_place(|| hub.play(game, caller.host())) {
-        Ok(room) => {
-            if wish.fill {
-                room.ask_for_company(wish.level);
-            }
-            Json(room.info.borrow().clone()).into_response()
+    let who = if body.is_empty() { Ok(Who::default()) } else { serde_json::from_slice::<Who>(&body) };
+    let Ok(Who { key }) = who else {
+        return error(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "the body is empty, or an object with the 'key' of the browser",
+        );
+    };
+    let key = key.as_deref().and_then(KeyHash::of);
+    let (rating, ratings) = match key {
+        Some(key) => ratings(&hub, caller, game, key).await,
+        None => (None, BTreeMap::new()),
+    };
+    let browser = key.map_or(0, |key| key.0.iter().take(8).fold(0, |number, byte| (number << 8) | u64::from(*byte)));
+    let seeker = Seeker { browser, company: wish.fill.then_some(wish.level), rating, ratings };
+    match tokio::task::block_in_place(|| hub.play(game, caller.host(), &seeker)) {
+        Ok(Led { room, kept, wait }) => {
+            let mut found = serde_json::to_value(&*room.info.borrow()).unwrap_or_default();
+            found["reserved"] = if kept { RESERVED.as_secs().into() } else { Value::Null };
+            found["wait"] = wait.into();
+            Json(found).into_response()
         }
         Err(error) => not_opened(&error),
     }
 }
 
-/// A bot that is wanted.
+// The rating of whoever has this key, and of those it may be led to. Whoever wants to play is not kept waiting by a database that is away.
+async fn ratings(hub: &Hub, caller: Caller, game: Game, key: KeyHash) -> (Option<i64>, BTreeMap<String, i64>) {
+    let waiting = hub.waiting(game, caller.host());
+    let asked = async move |store: Store| {
+        let own = store.names_of(&key.0).await?;
+        let mut ratings = BTreeMap::new();
+        for name in own.iter().chain(&waiting) {
+            let scores = store.scores(name, Kind::Proven).await?;
+            let score = scores.into_iter().find(|(of, _)| of == game.name());
+            ratings.extend(score.map(|(_, score)| (name.clone(), score.rating)));
+        }
+        Ok((own.iter().filter_map(|name| ratings.get(name).copied()).max(), ratings))
+    };
+    ask(hub, caller, asked).await.unwrap_or_default()
+}
+
+/// A bot that is wanted, and by whose word.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Wanted {
@@ -102,6 +167,36 @@ struct Wanted {
     /// Whether as many are wanted as fill the room.
     #[serde(default)]
     fill: bool,
+    owner: Option<String>,
+    seat: Option<String>,
+}
+
+/// Whose word it is: that of the owner, or in a room without one that of somebody who plays there.
+#[derive(Debug, Deserialize)]
+struct Word {
+    /// The token of the owner.
+    owner: Option<String>,
+    /// The token of a seat.
+    seat: Option<String>,
+}
+
+impl Word {
+    fn counts(&self, hub: &Hub, id: &str, room: &Room) -> bool {
+        if room.is_owned() {
+            return self.owner.as_deref().is_some_and(|token| room.has_owner(token));
+        }
+        let ticket = self.seat.as_deref().and_then(|token| hub.secret().verify(id, token));
+        ticket.is_some_and(|ticket| ticket.journal == room.number && room.plays(ticket.seat))
+    }
+}
+
+fn not_your_word(room: &Room) -> Response {
+    let text = if room.is_owned() {
+        "bots of this room come and go by the word of its owner, whose token is 'owner'"
+    } else {
+        "bots come and go by the word of those who play in the room, whose seat token is 'seat'"
+    };
+    error(StatusCode::FORBIDDEN, text)
 }
 
 async fn add_bot(
@@ -110,10 +205,13 @@ async fn add_bot(
     wanted: Result<Json<Wanted>, JsonRejection>,
 ) -> Response {
     let Some(room) = hub.rooms.get(&id) else { return no_such_room() };
-    let Json(Wanted { level, fill }) = match wanted {
+    let Json(Wanted { level, fill, owner, seat }) = match wanted {
         Ok(wanted) => wanted,
         Err(rejection) => return error(rejection.status(), &rejection.body_text()),
     };
+    if !(Word { owner, seat }).counts(&hub, &id, &room) {
+        return not_your_word(&room);
+    }
     let seat = || if fill { hub.rooms.fill(&room) } else { hub.rooms.seat_bot(&room, level) };
     match tokio::task::block_in_place(seat) {
         Ok(()) => StatusCode::NO_CONTENT.into_response(),
@@ -121,13 +219,22 @@ async fn add_bot(
     }
 }
 
-async fn remove_bots(State(hub): State<Arc<Hub>>, Path(id): Path<String>) -> Response {
+async fn remove_bots(
+    State(hub): State<Arc<Hub>>,
+    Path(id): Path<String>,
+    word: Result<Json<Word>, JsonRejection>,
+) -> Response {
     let Some(room) = hub.rooms.get(&id) else { return no_such_room() };
+    match word {
+        Ok(Json(word)) if word.counts(&hub, &id, &room) => {}
+        Ok(_) => return not_your_word(&room),
+        Err(rejection) => return error(rejection.status(), &rejection.body_text()),
+    }
     tokio::task::block_in_place(|| hub.rooms.dismiss_bots(&room));
     StatusCode::NO_CONTENT.into_response()
 }
 
-fn no_such_room() -> Response {
+pub(super) fn no_such_room() -> Response {
     error(StatusCode::NOT_FOUND, "there is no such room")
 }
 

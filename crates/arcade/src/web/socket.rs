@@ -20,14 +20,15 @@ use tokio::time::{sleep, timeout};
 use tracing::warn;
 
 use super::{
+    asides::hear,
     beats::send,
     caller::{Caller, SocketPermit},
-    connections,
+    connections, join,
     names::{self, KeyHash},
-    pump,
+    pump::{self, Talk},
 };
 use crate::{
-    hub::{Hub, secret::Ticket},
+    hub::{Hub, codes::Proof, secret::Ticket},
     room::{Room, mailbox::Ending},
 };
 
@@ -69,6 +70,13 @@ struct Entry {
     key: Option<String>,
     /// Whether it only looks on.
     watch: bool,
+    /// The token of a seat that is over, of whoever comes anew.
+    past: Option<String>,
+    /// The token of the owner of the room.
+    owner: Option<String>,
+    /// The code of the room's link, or its word.
+    code: Option<String>,
+    word: Option<String>,
 }
 
 pub(crate) async fn socket(
@@ -81,6 +89,10 @@ pub(crate) async fn socket(
     let Some(room) = hub.rooms.get(&id) else {
         return (StatusCode::NOT_FOUND, "There is no such room.\n").into_response();
     };
+    if !asked.enter && !room.access.is_public() {
+        let text = "This room is not for everybody: open the socket with ?enter=true, and send its code or its word in the first message.\n";
+        return (StatusCode::FORBIDDEN, text).into_response();
+    }
     if asked.seat.is_some() || asked.key.is_some() {
         let text = "Addresses are written into logs: open the socket with ?enter=true, and send seat and key in the first message.\n";
         return (StatusCode::BAD_REQUEST, text).into_response();
@@ -115,6 +127,19 @@ async fn enter(mut socket: WebSocket, hub: &Hub, id: &str, room: Arc<Room>, call
     let Some(key) = entry.key.as_deref().map(KeyHash::of).map_or(Some(None), |key| key.map(Some)) else {
         return pump::end(socket, Ending::Unclear).await;
     };
+    let proof = Proof {
+        code: entry.code,
+        word: entry.word,
+        owner: entry.owner.clone(),
+        seat: entry.seat.clone().or_else(|| entry.past.clone()),
+    };
+    if !join::may_enter(hub, caller, &room, &proof) {
+        return pump::end(socket, Ending::Private).await;
+    }
+    let host = room.mask.host(caller.host());
+    if room.members.bars(host) {
+        return pump::end(socket, Ending::RemovedByOwner).await;
+    }
     let role = if entry.watch { Role::Watcher } else { Role::Player };
     // Whoever only looks on has nothing to come back to.
     let token = entry.seat.filter(|_| role == Role::Player);
@@ -127,6 +152,14 @@ async fn enter(mut socket: WebSocket, hub: &Hub, id: &str, room: Arc<Room>, call
         Ok(seat) => seat,
         Err(error) => return warn!(%error, "a browser cannot enter: the system has no random numbers"),
     };
+    let plays = role == Role::Player;
+    let comes_anew = plays && returns.is_none();
+    if let Some(past) = entry.past.filter(|_| comes_anew).and_then(|past| hub.secret().verify(id, &past)) {
+        room.move_on(past.seat, seat);
+    }
+    if let Some((_, ending)) = room.members.refuses(host, Some(seat)).filter(|_| comes_anew) {
+        return pump::end(socket, ending).await;
+    }
     let mut entering = pin!(room.gate.enter(role, caller.host(), seat, returns.is_some()));
     let mailbox = tokio::select! {
         mailbox = &mut entering => mailbox,
@@ -138,7 +171,15 @@ async fn enter(mut socket: WebSocket, hub: &Hub, id: &str, room: Arc<Room>, call
         }
     };
     let Some(mailbox) = mailbox else { return };
-    let mut news = room.news.look((role == Role::Player).then_some(seat));
+    let is_owner = entry.owner.is_some_and(|token| room.has_owner(&token));
+    let (_here, words) = room.pages.enter(plays.then_some(seat), is_owner);
+    if is_owner {
+        room.hear_owner(caller.host());
+    }
+    if plays {
+        room.invites.greet(seat);
+    }
+    let mut news = room.news.look(plays.then_some(seat));
     let mut hello = news.room().to_string();
     if let Some(own) = news.own() {
         let token = json!(hub.secret().token(id, Ticket { journal: room.number, seat }));
@@ -146,8 +187,14 @@ async fn enter(mut socket: WebSocket, hub: &Hub, id: &str, room: Arc<Room>, call
         hello.replace_range(..1, &format!(r#"{{"seat":{token},"kept":{kept},"own":{own},"#));
     }
     let metrics = hub.metrics().game(room.game.name());
-    let pumped = pump::run(socket, mailbox, room.game.frames(), hello, news, &metrics);
-    let Some(key) = key.filter(|_| role == Role::Player) else { return pumped.await };
+    let told = |text: &str| {
+        if plays {
+            hear(&room, seat, text);
+        }
+    };
+    let talk = Talk { hello, news, words, hear: told };
+    let pumped = pump::run(socket, mailbox, room.game.frames(), talk, &metrics);
+    let Some(key) = key.filter(|_| plays) else { return pumped.await };
     // The names are looked up while the game goes on.
     tokio::select! {
         () = pumped => {}

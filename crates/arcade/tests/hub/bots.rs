@@ -22,7 +22,8 @@ fn bots_take_seats_play_on_after_a_restart_and_leave_with_the_last_person() {
     browser.say("PLAY Ann");
     browser.until("OK A");
     for level in ["easy", "hard"] {
-        let (head, body) = hub.request("POST", &path, &json!({ "level": level }).to_string());
+        let body = json!({ "level": level, "owner": room["owner_token"] }).to_string();
+        let (head, body) = hub.request("POST", &path, &body);
         assert!(head.starts_with("HTTP/1.1 204"), "{head} {body}");
     }
     assert!(hub.request("POST", &path, r#"{"level": "divine"}"#).0.starts_with("HTTP/1.1 422"));
@@ -56,12 +57,13 @@ fn one_click_is_enough_to_play_robots_alone() {
     let answer = hub.request("POST", "/api/play/robots?fill=true", "");
     let room: Value = serde_json::from_str(&answer.1).unwrap();
     assert!(answer.0.starts_with("HTTP/1.1 200") && room["id"] == hub.room("robots")["id"], "{answer:?}");
-    let (mut browser, _) = hub.enter(&room);
+    let (mut browser, token) = hub.enter(&room);
     browser.join("Ann");
     let playing =
         hub.wait("a game", |rooms| find(rooms, &room["id"]).filter(|room| room["phase"] == "playing").cloned());
     assert_eq!(players(&playing).iter().filter(|(_, bot)| *bot).count(), 3, "{playing}");
-    let (head, body) = hub.request("POST", &format!("/api/rooms/{}/bots", room["id"].as_str().unwrap()), "{}");
+    let wanted = json!({ "seat": token }).to_string();
+    let (head, body) = hub.request("POST", &format!("/api/rooms/{}/bots", room["id"].as_str().unwrap()), &wanted);
     assert!(head.starts_with("HTTP/1.1 409") && body.contains("one seat is for a person"), "{head} {body}");
     assert!(hub.request("POST", "/api/play/chess", "").0.starts_with("HTTP/1.1 404"));
 }
@@ -70,10 +72,22 @@ fn one_click_is_enough_to_play_robots_alone() {
 fn whoever_does_not_want_to_wait_has_bots_at_once() {
     let hub = Hub::start();
     let room = hub.room("robots");
-    let (mut browser, _) = hub.enter(&room);
-    browser.0.send(tungstenite::Message::binary(b"\x00\x03Ann".to_vec())).unwrap();
-    let (head, body) =
-        hub.request("POST", &format!("/api/rooms/{}/bots", room["id"].as_str().unwrap()), r#"{"fill": true}"#);
+    let (mut browser, token) = hub.enter(&room);
+    browser.join("Ann");
+    hub.seated(&room, 1);
+    let path = format!("/api/rooms/{}/bots", room["id"].as_str().unwrap());
+    // Passers-by bring no bots, nor do those who have no seat yet.
+    let (_passer, other) = hub.enter(&room);
+    for wanted in
+        [json!({ "fill": true }), json!({ "fill": true, "seat": other }), json!({ "seat": format!("{token}x") })]
+    {
+        let (head, body) = hub.request("POST", &path, &wanted.to_string());
+        assert!(head.starts_with("HTTP/1.1 403") && body.contains("by the word of those who play"), "{head} {body}");
+        assert!(
+            hub.request("DELETE", &path, &json!({ "seat": wanted["seat"] }).to_string()).0.starts_with("HTTP/1.1 403")
+        );
+    }
+    let (head, body) = hub.request("POST", &path, &json!({ "fill": true, "seat": token }).to_string());
     assert!(head.starts_with("HTTP/1.1 204"), "{head} {body}");
     hub.wait("a game", |rooms| (find(rooms, &room["id"])?["phase"] == "playing").then_some(()));
 }
@@ -102,10 +116,11 @@ fn a_bot_of_blackjack_makes_a_table_for_two_begin() {
     let hub = Hub::start();
     let room = hub.room("blackjack");
     let id = room["id"].as_str().unwrap();
-    let mut browser = hub.socket(&format!("/rooms/{id}/socket"), None).unwrap();
-    browser.until("{");
+    let (mut browser, token) = hub.enter(&room);
     browser.say("JOIN Ann");
-    assert!(hub.request("POST", &format!("/api/rooms/{id}/bots"), "{}").0.starts_with("HTTP/1.1 204"));
+    hub.seated(&room, 1);
+    let wanted = json!({ "seat": token }).to_string();
+    assert!(hub.request("POST", &format!("/api/rooms/{id}/bots"), &wanted).0.starts_with("HTTP/1.1 204"));
     browser.until("BEGIN");
     let playing =
         hub.wait("a game", |rooms| find(rooms, &room["id"]).filter(|room| room["phase"] == "playing").cloned());

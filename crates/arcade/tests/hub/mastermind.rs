@@ -96,9 +96,8 @@ fn a_race_with_a_bot_ends_with_a_result_and_nobody_is_told_the_code_before() {
     let (mut browser, _) = hub.enter(&room);
     browser.say("PLAY Ann");
     browser.until("WAIT 1");
-    assert!(
-        hub.request("POST", &format!("/api/rooms/{id}/bots"), r#"{"level": "easy"}"#).0.starts_with("HTTP/1.1 204")
-    );
+    let wanted = json!({ "level": "easy", "owner": room["owner_token"] }).to_string();
+    assert!(hub.request("POST", &format!("/api/rooms/{id}/bots"), &wanted).0.starts_with("HTTP/1.1 204"));
     browser.until("GAME 2");
     let mut watcher = hub.socket(&format!("/rooms/{id}/socket?watch=true"), None).unwrap();
     browser.say("GUESS 1122");
@@ -107,7 +106,8 @@ fn a_race_with_a_bot_ends_with_a_result_and_nobody_is_told_the_code_before() {
     assert_eq!(watcher.until("OVER 1"), "OVER 1 resigned 1 0 ****");
     // The bot plays on, and its guesses are hidden until the race is over.
     assert!(browser.until("ROW 2 1").starts_with("ROW 2 1 **** "));
-    hub.request("DELETE", &format!("/api/rooms/{id}/bots"), "");
+    let wanted_gone = json!({ "owner": room["owner_token"] }).to_string();
+    hub.request("DELETE", &format!("/api/rooms/{id}/bots"), &wanted_gone);
     assert!(!watcher.until("OVER 1").ends_with('*'), "all is shown when nobody looks for the code any more");
 }
 

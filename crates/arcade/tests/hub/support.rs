@@ -114,6 +114,14 @@ impl Hub {
         live
     }
 
+    /// Waits until so many players have a seat in a room or wait for one.
+    pub(crate) fn seated(&self, room: &Value, count: usize) {
+        self.wait("players", |rooms| {
+            let now = rooms.iter().find(|now| now["id"] == room["id"])?;
+            (now["players"].as_array()?.len() == count).then_some(())
+        });
+    }
+
     pub(crate) fn connect(&self) -> TcpStream {
         connect(self.address)
     }

@@ -16,7 +16,8 @@ pub(super) async fn open(attacker: &Attacker, http: &mut Http, number: usize) ->
     attacker.count(answer.status.to_string());
     let room: serde_json::Value = serde_json::from_slice(&answer.body).unwrap_or_default();
     if let Some(id) = room["id"].as_str()
-        && let Ok(answer) = http.post(&format!("/api/rooms/{id}/bots"), r#"{"level": "hard"}"#).await
+        && let bot = serde_json::json!({ "level": "hard", "owner": room["owner_token"] }).to_string()
+        && let Ok(answer) = http.post(&format!("/api/rooms/{id}/bots"), &bot).await
     {
         attacker.count(format!("bot: {}", answer.status));
     }

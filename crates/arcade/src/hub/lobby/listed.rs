@@ -45,6 +45,12 @@ struct Row<'a> {
     id: &'a str,
     game: Game,
     title: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'a str>,
+    #[serde(skip_serializing_if = "is_public")]
+    visibility: &'static str,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    locked: bool,
     phase: &'a str,
     taken: u32,
     seats: u32,
@@ -63,14 +69,24 @@ struct Mode {
     mode: Option<serde_json::Value>,
 }
 
+// What is usual is not told.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
+fn is_public(visibility: &&'static str) -> bool {
+    *visibility == "public"
+}
+
 impl Listed {
     /// The row of a room.
     pub(super) fn of(info: &Info) -> serde_json::Result<Self> {
+        let info = &info.for_everybody();
         let named = info.players.len().min(NAMED);
         let row = Row {
             id: &info.id,
             game: info.game,
             title: &info.title,
+            name: info.name.as_deref(),
+            visibility: info.visibility,
+            locked: info.locked,
             phase: info.phase,
             taken: info.taken,
             seats: info.seats,
@@ -79,7 +95,8 @@ impl Listed {
             count: (info.players.len() > named).then_some(info.players.len()),
             options: Mode { mode: serde_json::to_value(&info.options)?.get("mode").cloned() },
         };
-        let mut words = format!("{}\n{}", info.id, info.title).to_lowercase();
+        let name = info.name.as_deref().unwrap_or_default();
+        let mut words = format!("{}\n{}\n{name}", info.id, info.title).to_lowercase();
         for player in &info.players {
             words.push('\n');
             words += &player.name.to_lowercase();
@@ -113,9 +130,9 @@ struct Ended<'a> {
 }
 
 impl Told {
-    /// What is told of these.
-    pub(super) fn of(Boards { recent, leaders }: &Boards) -> serde_json::Result<Self> {
-        let recent: Vec<Ended<'_>> = recent.iter().map(Ended::of).collect();
+    /// What is told of these; `hides` says of which rooms nothing is told.
+    pub(super) fn of(Boards { recent, leaders }: &Boards, hides: impl Fn(&str) -> bool) -> serde_json::Result<Self> {
+        let recent: Vec<Ended<'_>> = recent.iter().filter(|ended| !hides(&ended.room)).map(Ended::of).collect();
         let leaders: BTreeMap<&str, &[LeaderView]> =
             leaders.iter().map(|(game, rows)| (*game, &rows[..rows.len().min(LEADERS)])).collect();
         Ok(Self { recent: serde_json::to_string(&recent)?.into(), leaders: serde_json::to_string(&leaders)?.into() })

@@ -112,6 +112,7 @@ async fn a_match_of_an_earlier_run_whose_journal_was_cut_is_stored_as_its_room_k
             seat: number.to_string(),
             bot,
             proven: false,
+            owner: false,
         }
     };
     let players = vec![player(1, "Ann", false), player(2, "Bob", false), player(3, "Cy", true)];

@@ -30,7 +30,12 @@ impl Hall {
         };
         let server = nuggets::Server::new(Arc::new(grid), config).unwrap();
         let known = Arc::<Seats>::default();
-        let keeper = Doorkeeper::new(Game::Nuggets, Mask::new([7; 32]), Arc::clone(&known), Arc::default());
+        let keeper = Doorkeeper::new(
+            Game::Nuggets,
+            Mask::new([7; 32]),
+            (Arc::clone(&known), Arc::default(), Arc::default()),
+            Arc::default(),
+        );
         Self { room: Door::new(Hosted::new(server), keeper), now: Time::ZERO, next: 0, known }
     }
 
@@ -119,13 +124,13 @@ fn those_who_are_there_do_not_count_and_the_next_match_begins_afresh() {
 
 #[test]
 fn new_players_of_a_host_come_at_a_pace_and_others_at_once() {
-    let mut keeper = Doorkeeper::new(Game::Robots, Mask::new([7; 32]), Arc::default(), Arc::default());
+    let mut keeper = Doorkeeper::new(Game::Robots, Mask::new([7; 32]), Default::default(), Arc::default());
     let eve: SocketAddr = ([10, 0, 0, 9], 1).into();
     let status = Status { phase: netcore::Phase::Playing, taken: 0, seats: 4 };
     let come = |keeper: &mut Doorkeeper, number: u64, address: SocketAddr, now: Time| {
         let peer = PeerId(number);
         keeper.enter(peer, Role::Player, Link::Stream, Some(address));
-        let refused = keeper.refuses(now, peer);
+        let refused = keeper.refuses(now, peer, status).map(|(why, _)| why);
         if refused.is_none() {
             let joined = GameEvent::Joined { peer, name: "Eve".into(), seat: "0".into() };
             let left = GameEvent::Left { peer, name: "Eve".into(), seat: "0".into(), why: netcore::Departure::Quit };

@@ -26,7 +26,12 @@ fn room() -> (Gate, Host) {
     let config = nuggets::Config { rules, idle_timeout: None, rematch: true, wait_for: 0, countdown: None, seed: 1 };
     let server = nuggets::server::Server::new(Arc::new(grid), config).unwrap();
     let (gate, web) = web();
-    let keeper = Doorkeeper::new(Game::Nuggets, Mask::new([7; 32]), Arc::clone(&gate.known), Arc::default());
+    let keeper = Doorkeeper::new(
+        Game::Nuggets,
+        Mask::new([7; 32]),
+        (Arc::clone(&gate.known), Arc::default(), Arc::default()),
+        Arc::default(),
+    );
     (gate, Host::new(Door::new(Hosted::new(server), keeper)).with_transport(web))
 }
 

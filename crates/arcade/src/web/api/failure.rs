@@ -26,8 +26,8 @@ pub(crate) enum ApiError {
     Wrong(StatusCode, String),
     /// Others come first.
     Refused(Refusal),
-    /// The caller's address has had enough for today.
-    TooMany(String),
+    /// The caller's address has had enough of this, for some time.
+    TooMany(Kind, String),
     /// Nothing is wrong with the request; the same one may be answered after a moment.
     Later(String),
 }
@@ -47,7 +47,7 @@ impl IntoResponse for ApiError {
         match self {
             Self::Wrong(status, text) => error(status, &text),
             Self::Refused(refusal) => refused(refusal),
-            Self::TooMany(text) => later(counted(Kind::Claims, error(StatusCode::TOO_MANY_REQUESTS, &text)), HOUR),
+            Self::TooMany(kind, text) => later(counted(kind, error(StatusCode::TOO_MANY_REQUESTS, &text)), HOUR),
             Self::Later(text) => later(error(StatusCode::SERVICE_UNAVAILABLE, &text), AWAY),
         }
     }

@@ -40,6 +40,15 @@ export const { recall, remember } = kept(() => localStorage);
 /** What is kept until the tab is closed. */
 export const visit = kept(() => sessionStorage);
 
+/**
+ * Shows the hub that one is in a room, or owns it, for what only those may want.
+ * @param {string} id Of the room.
+ */
+export function word(id) {
+  const [owner, seat] = [visit.recall(`owner ${id}`), visit.recall(`seat ${id} play`)];
+  return { ...(owner !== null && { owner }), ...(seat !== null && { seat }) };
+}
+
 /** Whether the browser keeps anything beyond a reload. */
 export function keeps() {
   try {

@@ -4,6 +4,7 @@ import { GAMES, isGame } from '../games/index.js';
 import { ask, errorText } from '../lib/api.js';
 import { element } from '../lib/dom.js';
 import { go } from '../lib/route.js';
+import { visit } from '../lib/settings.js';
 import { say, sayOr } from '../lib/text.js';
 import { askName } from './identity.js';
 
@@ -67,6 +68,7 @@ function fill(place, forms) {
         if (!(await askName())) return;
         try {
           const room = await ask('/api/rooms', { game: choice.value, ...values(fields) });
+          visit.remember(`owner ${room.id}`, room.owner_token);
           go(`/rooms/${room.id}`);
         } catch (problem) {
           error.textContent = errorText(problem);

@@ -297,7 +297,7 @@ function enter(main, id, game, { play: start, story }, { watching, next }) {
           const seat = watching ? null : visit.recall(key);
           returning = seat !== null;
           greeted = false;
-          return JSON.stringify({ seat, key: watching ? null : provenKey(), watch: watching });
+          return JSON.stringify({ seat, key: watching ? null : provenKey(), watch: watching, owner: visit.recall(`owner ${id}`) });
         },
         message: (data) => {
           // Messages of the hub are JSON, which no message of a game begins like.
@@ -305,10 +305,11 @@ function enter(main, id, game, { play: start, story }, { watching, next }) {
             heardOf = shown?.phase === 'playing' ? shown.match : null;
             return play.message(data);
           }
-          const { seat, kept, room, own: mine, waiting } = JSON.parse(data);
+          const { seat, kept, room, own: mine, waiting, owner } = JSON.parse(data);
           if (waiting) return announceLink(say('link.queue'));
           if (seat) visit.remember(key, seat);
           if (kept) away.kept = kept;
+          if (owner) visit.remember(`owner ${id}`, owner);
           if (!greeted) {
             greeted = true;
             back();

@@ -4,6 +4,7 @@ import { GAMES } from '../games/index.js';
 import { ask, errorText } from '../lib/api.js';
 import { element, renew } from '../lib/dom.js';
 import { person, shortSeat } from '../lib/person.js';
+import { word } from '../lib/settings.js';
 import { say } from '../lib/text.js';
 import { isAlone } from './words.js';
 
@@ -33,7 +34,7 @@ export class Seats {
       this.problem.textContent = '';
       add.disabled = true;
       try {
-        await ask(`/api/rooms/${id}/bots`, { level: level.value });
+        await ask(`/api/rooms/${id}/bots`, { level: level.value, ...word(id) });
       } catch (error) {
         this.problem.textContent = errorText(error);
       }

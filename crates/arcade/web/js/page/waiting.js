@@ -2,6 +2,7 @@
 
 import { ask, errorText } from '../lib/api.js';
 import { element } from '../lib/dom.js';
+import { word } from '../lib/settings.js';
 import { say } from '../lib/text.js';
 
 /** @typedef {import('../games/types.js').Room} Room */
@@ -21,7 +22,7 @@ export class Waiting {
     this.button.addEventListener('click', async () => {
       this.button.disabled = true;
       try {
-        await ask(`/api/rooms/${id}/bots`, { fill: true });
+        await ask(`/api/rooms/${id}/bots`, { fill: true, ...word(id) });
       } catch (error) {
         // The next news of the room counts on.
         this.stop();

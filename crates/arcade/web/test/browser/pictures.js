@@ -35,7 +35,8 @@ const ask = (path, body) =>
 
 // Ann's name is her own; see Person. Others play and have played.
 await ask('/api/names', { name: 'Ann', key: 'A'.repeat(43) });
-for (const level of ['easy', 'normal', 'hard']) await ask('/api/rooms/nuggets-1/bots', { level });
+const withBots = await hub.open({ game: 'nuggets' });
+for (const level of ['easy', 'normal', 'hard']) await ask(`/api/rooms/${withBots.id}/bots`, { level, owner: withBots.owner_token });
 for (const turns of [20, 3000]) {
   const { id, port } = await hub.open({ game: 'robots', players: 2, turns, turn_duration: 150 });
   guests.push(native.robots(port, 'Bob'), native.robots(port, 'Eve'));

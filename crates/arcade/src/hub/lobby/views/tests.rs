@@ -14,6 +14,7 @@ fn info(number: usize, game: Game, names: &[&str]) -> Info {
         seat: "A".to_owned(),
         bot: false,
         proven: false,
+        owner: false,
     };
     Info {
         id: format!("{}-{number}", game.name()),

@@ -1,0 +1,143 @@
+//! The maps of nuggets: those of the hub, those of its host, and what a map has to be that somebody has drawn.
+
+use std::{fs, path::Path, sync::OnceLock};
+
+use anyhow::{Context as _, bail};
+use cmdkit::{file_name, read_file};
+use tracing::{info, warn};
+
+/// The maps of the hub.
+const BUILT_IN: [(&str, &[u8]); 6] = [
+    ("main", nuggets::BUILT_IN_MAP),
+    ("alcoves", include_bytes!("../../../../../maps/alcoves.txt")),
+    ("brawl", include_bytes!("../../../../../maps/brawl.txt")),
+    ("donuts", include_bytes!("../../../../../maps/donuts.txt")),
+    ("gold", include_bytes!("../../../../../maps/gold.txt")),
+    ("spiral", include_bytes!("../../../../../maps/spiral.txt")),
+];
+/// The longest map that somebody draws, in bytes. The file of its room has it, and so has a request.
+pub(crate) const MAX_OWN_MAP: usize = 12 << 10;
+/// Maps of the host.
+pub(crate) const MAX_MAPS: usize = 200;
+/// The longest name of a map of the host, in bytes.
+const MAX_NAME: usize = 40;
+/// Breaches of the rules that somebody is told of at once.
+const TOLD: usize = 10;
+
+/// The maps of the host, by name. They are the same as long as the process runs.
+static OFFERED: OnceLock<Vec<(String, Vec<u8>)>> = OnceLock::new();
+
+fn all() -> impl Iterator<Item = (&'static str, &'static [u8])> {
+    let offered = OFFERED.get().into_iter().flatten().map(|(name, text)| (&**name, &**text));
+    BUILT_IN.into_iter().chain(offered)
+}
+
+/// The names of all maps that rooms can be asked for.
+pub(super) fn names() -> Vec<&'static str> {
+    all().map(|(name, _)| name).collect()
+}
+
+/// The map with this name.
+pub(super) fn named(name: &str) -> anyhow::Result<&'static [u8]> {
+    all()
+        .find(|(other, _)| *other == name)
+        .map(|(_, text)| text)
+        .with_context(|| format!("there is no map '{}'; choose one of {}", name.escape_debug(), names().join(", ")))
+}
+
+/// Checks a map that somebody has drawn, as `nuggets-server --check-map` does.
+///
+/// # Errors
+/// When it is too long or breaks the rules for maps; the message says where.
+pub(super) fn check(text: &[u8]) -> anyhow::Result<&[u8]> {
+    if text.len() > MAX_OWN_MAP {
+        bail!("a map of your own has at most {MAX_OWN_MAP} bytes");
+    }
+    let mut report = nuggets::check_map(text);
+    if report.breaches.is_empty() {
+        return Ok(text);
+    }
+    report.breaches.truncate(TOLD);
+    report.notes.clear();
+    bail!("the map breaks the rules for maps:\n{}", report.to_string().trim_end())
+}
+
+/// Offers the maps in this directory too, for as long as the process runs. The log names the files that are no maps.
+///
+/// # Errors
+/// When the directory cannot be read.
+pub(crate) fn offer(directory: &Path) -> anyhow::Result<()> {
+    let maps = read(directory)?;
+    info!("{} maps of '{}' are offered", maps.len(), directory.display());
+    // It is done once.
+    let _ = OFFERED.set(maps);
+    Ok(())
+}
+
+fn read(directory: &Path) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
+    let entries =
+        fs::read_dir(directory).with_context(|| format!("cannot read the maps in '{}'", directory.display()))?;
+    let mut paths = entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>()?;
+    paths.sort();
+    let mut maps = vec![];
+    for path in paths {
+        match read_map(&path) {
+            Ok(_) if maps.len() >= MAX_MAPS => {
+                warn!("only {MAX_MAPS} maps are offered; {} is not", file_name(&path));
+            }
+            Ok(map) => maps.push(map),
+            Err(why) => warn!("{} is not offered as a map: {why:#}", file_name(&path)),
+        }
+    }
+    Ok(maps)
+}
+
+fn read_map(path: &Path) -> anyhow::Result<(String, Vec<u8>)> {
+    let name = path.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_suffix(".txt"));
+    let plain = |name: &&str| {
+        let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+        (1..=MAX_NAME).contains(&name.len()) && name.bytes().all(plain)
+    };
+    let name = name.filter(plain).with_context(|| {
+        format!("maps are called NAME.txt, where NAME has 1 to {MAX_NAME} small letters of English, digits and hyphens")
+    })?;
+    if BUILT_IN.iter().any(|(other, _)| *other == name) {
+        bail!("the hub has a map of this name");
+    }
+    let text = read_file(path, nuggets::MAX_MAP_FILE)?;
+    if text.len() > nuggets::MAX_MAP_FILE {
+        bail!("it is larger than {} bytes", nuggets::MAX_MAP_FILE);
+    }
+    // As for the server alone, a map that can be played is good enough.
+    nuggets::Grid::parse(&text)?;
+    Ok((name.to_owned(), text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn maps_that_are_none_are_left_out() {
+        let directory = testkit::TempDir::new();
+        let write = |name: &str, text: &[u8]| fs::write(directory.path().join(name), text).unwrap();
+        for name in ["two.txt", "one.txt", "Three.txt", "main.txt", "four.map", "..txt"] {
+            write(name, nuggets::BUILT_IN_MAP);
+        }
+        write("empty.txt", b"");
+        fs::create_dir(directory.path().join("five.txt")).unwrap();
+        let names: Vec<String> = read(directory.path()).unwrap().into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, ["one", "two"]);
+        assert!(read(&directory.path().join("nowhere")).is_err());
+    }
+
+    #[test]
+    fn a_drawn_map_is_held_to_all_rules() {
+        assert!(check(nuggets::BUILT_IN_MAP).is_ok());
+        let small = b"+---+\n|...|\n+---+\n";
+        let told = check(small).unwrap_err().to_string();
+        let expected = nuggets::check_map(small).breaches[0].to_string();
+        assert!(told.starts_with("the map breaks the rules for maps:\n") && told.contains(&expected), "{told}");
+        assert!(check(&vec![b'.'; MAX_OWN_MAP + 1]).unwrap_err().to_string().contains("at most 12288 bytes"));
+    }
+}

@@ -1,0 +1,89 @@
+//! Those who were led to rooms: the seats that are kept for them, and how often somebody comes.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    sync::{Arc, Mutex, PoisonError, Weak},
+    time::{Duration, Instant},
+};
+
+use netcore::HostId;
+
+use crate::{
+    games::Game,
+    room::{Room, holds::Whom},
+};
+
+/// How long a seat is kept for whoever was led to it.
+pub(crate) const RESERVED: Duration = Duration::from_secs(15);
+/// Seats that are kept at the same time in all rooms.
+pub(crate) const MAX_RESERVED: usize = 4_096;
+/// Seats that are kept for one host at the same time.
+pub(crate) const MAX_RESERVED_OF_HOST: usize = 64;
+/// Arrivals of a game that are remembered, and for how long.
+const ARRIVALS: (usize, Duration) = (64, Duration::from_mins(10));
+/// With fewer nobody knows how often somebody comes.
+const FEW: usize = 3;
+
+/// What is remembered of those who were led to a room.
+#[derive(Debug, Default)]
+pub(crate) struct Players {
+    reserved: Mutex<BTreeMap<(HostId, u64), (Weak<Room>, Instant)>>,
+    arrivals: Mutex<BTreeMap<Game, VecDeque<Instant>>>,
+}
+
+impl Players {
+    /// Somebody comes now. Gives how long it was between two of those who came before, if there are enough of them.
+    pub(super) fn arrive(&self, game: Game, now: Instant) -> Option<Duration> {
+        let mut all = self.arrivals.lock().unwrap_or_else(PoisonError::into_inner);
+        let arrivals = all.entry(game).or_default();
+        arrivals.retain(|at| now.duration_since(*at) < ARRIVALS.1);
+        let between = arrivals.front().filter(|_| arrivals.len() >= FEW).map(|first| {
+            let count = u32::try_from(arrivals.len()).unwrap_or(u32::MAX);
+            now.duration_since(*first) / count
+        });
+        if arrivals.len() >= ARRIVALS.0 {
+            arrivals.pop_front();
+        }
+        arrivals.push_back(now);
+        between
+    }
+
+    /// A seat is kept for a browser, and no other one any more. Gives whether it may have one.
+    pub(super) fn reserve(&self, host: HostId, browser: u64, room: &Arc<Room>) -> bool {
+        let mut reserved = self.reserved.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now();
+        if let Some((before, _)) = reserved.remove(&(host, browser))
+            && let Some(before) = before.upgrade()
+        {
+            before.holds.release(Whom::Host(before.mask.host(host), browser));
+        }
+        reserved.retain(|_, (_, until)| *until > now);
+        let of_host = reserved.range((host, 0)..=(host, u64::MAX)).count();
+        let may = reserved.len() < MAX_RESERVED && of_host < MAX_RESERVED_OF_HOST;
+        if may {
+            reserved.insert((host, browser), (Arc::downgrade(room), now + RESERVED));
+        }
+        may
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_is_unknown_until_some_have_come() {
+        let players = Players::default();
+        let start = Instant::now();
+        let at = |seconds| start + Duration::from_secs(seconds);
+        let waits = [0, 10, 20, 30].map(|seconds| players.arrive(Game::Robots, at(seconds)));
+        assert_eq!(waits, [None, None, None, Some(Duration::from_secs(10))]);
+        assert_eq!(players.arrive(Game::Nuggets, at(30)), None);
+        // What was long ago says nothing.
+        assert_eq!(players.arrive(Game::Robots, at(2_000)), None);
+        for second in 0..1_000 {
+            players.arrive(Game::Robots, at(3_000 + second));
+        }
+        assert_eq!(players.arrivals.lock().unwrap()[&Game::Robots].len(), ARRIVALS.0);
+    }
+}

@@ -1,0 +1,137 @@
+//! *Play now*: a room with a seat, which is kept for a moment, and how long the wait will be.
+
+use std::{
+    collections::BTreeMap,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use netcore::{HostId, Level};
+
+use super::{Hub, OpenError, arrivals::RESERVED, attend::FILL};
+use crate::{
+    games::{Game, Options},
+    room::{Room, holds::Whom},
+};
+
+/// Names whose ratings are looked up for one who wants to play.
+pub(crate) const MAX_RATED: usize = 16;
+/// How far ratings may be from each other at once, and how much more with each second that somebody waits.
+const NEAR: (u64, u64) = (100, 10);
+
+/// Somebody who wants to play.
+#[derive(Debug, Default)]
+pub(crate) struct Seeker {
+    /// Tells the browsers of a host apart.
+    pub(crate) browser: u64,
+    /// How well bots play that come if nobody else does; none if no bots are wanted.
+    pub(crate) company: Option<Level>,
+    /// Its rating in the game, if it has one.
+    pub(crate) rating: Option<i64>,
+    /// Those of others, by their names.
+    pub(crate) ratings: BTreeMap<String, i64>,
+}
+
+/// Where somebody is led.
+#[derive(Debug)]
+pub(crate) struct Led {
+    pub(crate) room: Arc<Room>,
+    /// Whether the seat is kept.
+    pub(crate) kept: bool,
+    /// For how many seconds the match does not begin yet, as far as anybody can know.
+    pub(crate) wait: Option<u64>,
+}
+
+/// Whether somebody of this rating waits too far from those of a room, in which somebody waits for so long.
+fn is_far(own: Option<i64>, others: &[i64], waited: Duration) -> bool {
+    let Some(own) = own.filter(|_| !others.is_empty()) else { return false };
+    let mean = others.iter().sum::<i64>() / i64::try_from(others.len()).unwrap_or(i64::MAX);
+    mean.abs_diff(own) > NEAR.0 + NEAR.1 * waited.as_secs()
+}
+
+// How many are still missing in a room until a match begins, when one more comes.
+fn missing(room: &Room, whom: Whom) -> u32 {
+    let info = room.info.borrow();
+    if info.options.starts_at_once() || info.phase == "playing" {
+        return 0;
+    }
+    let seated = u32::try_from(info.players.len()).unwrap_or(u32::MAX).max(info.taken);
+    let led = u32::try_from(room.holds.besides(whom)).unwrap_or(u32::MAX);
+    info.seats.saturating_sub(seated.saturating_add(led).saturating_add(1))
+}
+
+impl Hub {
+    // Rooms of a game with a free seat for somebody at `host`: those in the lobby or open to newcomers.
+    fn open_to(&self, game: Game, host: HostId, browser: u64) -> impl Iterator<Item = Arc<Room>> {
+        self.rooms.all().into_iter().filter(move |room| {
+            let info = room.info.borrow();
+            let waits = info.phase == "lobby" || info.options.starts_at_once();
+            let seated = info.players.len().max(usize::try_from(info.taken).unwrap_or(usize::MAX));
+            let led = room.holds.besides(Whom::Host(room.mask.host(host), browser));
+            let is_late = info.phase == "playing" && info.show.late;
+            let is_free = seated.saturating_add(led) < usize::try_from(info.seats).unwrap_or(usize::MAX);
+            let is_open = room.access.is_public() && !info.locked && info.closing.is_none();
+            let may = !room.refuses(host) && !room.members.bars(room.mask.host(host));
+            room.game == game && is_open && waits && !is_late && !info.options.is_daily() && is_free && may
+        })
+    }
+
+    /// Those with names of their own who are in rooms that somebody may be led to, up to [`MAX_RATED`].
+    pub(crate) fn waiting(&self, game: Game, host: HostId) -> Vec<String> {
+        let mut names = vec![];
+        for room in self.open_to(game, host, 0) {
+            let info = room.info.borrow();
+            names.extend(info.players.iter().filter(|player| player.proven).map(|player| player.name.clone()));
+        }
+        names.truncate(MAX_RATED);
+        names
+    }
+
+    /// Leads somebody at `host` to a room with a free seat: of those whose people have a similar rating the one with the most people,
+    /// else to a new one, which nobody owns.
+    ///
+    /// # Errors
+    /// When a new room is needed and cannot be opened.
+    pub(crate) fn play(self: &Arc<Self>, game: Game, host: HostId, seeker: &Seeker) -> Result<Led, OpenError> {
+        let whom = |room: &Arc<Room>| Whom::Host(room.mask.host(host), seeker.browser);
+        // Bots of a room with an owner come by the word of the owner.
+        let suits = |room: &Arc<Room>| seeker.company.is_none() || !room.is_owned() || missing(room, whom(room)) == 0;
+        let rank = |room: &Arc<Room>| {
+            let info = room.info.borrow();
+            let proven = info.players.iter().filter(|player| player.proven);
+            let others: Vec<i64> = proven.filter_map(|player| seeker.ratings.get(&player.name).copied()).collect();
+            (!is_far(seeker.rating, &others, room.holds.occupied()), info.people)
+        };
+        // Of equal ones the first.
+        let best = self.open_to(game, host, seeker.browser).filter(suits).map(|room| (rank(&room), room));
+        let best = best.reduce(|best, other| if other.0 > best.0 { other } else { best });
+        let room = match best {
+            Some((_, room)) => room,
+            None => self.open(&Options::usual(game), Some(host), false)?,
+        };
+        let between = self.players.arrive(game, Instant::now());
+        let lacks = missing(&room, whom(&room));
+        let company = seeker.company.filter(|_| !room.is_owned());
+        let mut wait = if lacks == 0 { Some(Duration::ZERO) } else { between.map(|between| between * lacks) };
+        if company.is_some() && lacks > 0 {
+            wait = Some(wait.map_or(FILL, |wait| wait.min(FILL)));
+        }
+        let may = self.players.reserve(host, seeker.browser, &room);
+        let seats = usize::try_from(room.info.borrow().seats).unwrap_or(usize::MAX);
+        let kept = may && room.holds.lead(whom(&room), RESERVED, (seats / 2).max(1), company);
+        Ok(Led { room, kept, wait: wait.map(|wait| wait.as_secs()) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_waits_longer_is_led_to_people_of_other_strength() {
+        let seconds = Duration::from_secs;
+        assert!(!is_far(None, &[2_000], seconds(0)) && !is_far(Some(1_000), &[], seconds(0)));
+        assert!(!is_far(Some(1_000), &[1_100], seconds(0)) && is_far(Some(1_000), &[1_101], seconds(0)));
+        assert!(is_far(Some(1_000), &[1_100, 1_300], seconds(9)) && !is_far(Some(1_000), &[1_100, 1_300], seconds(10)));
+    }
+}

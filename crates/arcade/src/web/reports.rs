@@ -1,0 +1,76 @@
+//! Players are reported from the result of a match.
+
+use std::sync::Arc;
+
+use axum::{
+    Json, Router,
+    extract::{Path, State, rejection::JsonRejection},
+    http::StatusCode,
+    response::IntoResponse as _,
+    routing::post,
+};
+use serde::Deserialize;
+use tokio::task::block_in_place;
+use tracing::warn;
+
+use super::{
+    api::{Answer, ApiError, find},
+    caller::Caller,
+};
+use crate::{
+    hub::{
+        Hub,
+        refusal::Kind,
+        reports::{MAX_REPORT_TEXT, NotKept, Reason, Report},
+    },
+    results::clock::unix_now,
+};
+
+/// The routes.
+pub(super) fn routes() -> Router<Arc<Hub>> {
+    Router::new().route("/api/matches/{id}/report", post(report))
+}
+
+/// What is reported of whom.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Told {
+    seat: String,
+    reason: Reason,
+    #[serde(default)]
+    text: String,
+}
+
+async fn report(
+    State(hub): State<Arc<Hub>>,
+    caller: Caller,
+    Path(id): Path<String>,
+    body: Result<Json<Told>, JsonRejection>,
+) -> Answer {
+    let Json(Told { seat, reason, text }) = body?;
+    if text.len() > MAX_REPORT_TEXT {
+        return Err(ApiError::bad(format!("'text' has at most {MAX_REPORT_TEXT} bytes")));
+    }
+    let found = find(&hub, caller, id).await?;
+    let player = found.players.into_iter().find(|player| player.seat == seat);
+    let player = player.ok_or_else(|| ApiError::missing("nobody had this seat in this match"))?;
+    let report = Report {
+        id: 0,
+        at: unix_now(),
+        r#match: found.id,
+        room: found.room,
+        seat,
+        name: player.name,
+        reason,
+        text,
+        host: caller.host(),
+    };
+    match block_in_place(|| hub.reports.add(report)) {
+        Ok(()) => Ok(StatusCode::NO_CONTENT.into_response()),
+        Err(NotKept::TooMany) => Err(ApiError::TooMany(Kind::Reports, Kind::Reports.sentence().into())),
+        Err(NotKept::Failed(why)) => {
+            warn!("a report is not kept: {why:#}");
+            Err(ApiError::Later("the report cannot be written down just now; try again in a moment".into()))
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Names on several devices, and reports of players.
+
+use std::process::Command;
+
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use serde_json::{Value, json};
+use testkit::process::Process;
+
+use crate::{
+    rooms::{ask, hears},
+    support::Hub,
+};
+
+fn key(number: u8) -> String {
+    URL_SAFE_NO_PAD.encode([number; 32])
+}
+
+#[test]
+fn a_name_goes_to_another_device_gets_a_new_key_and_is_released() {
+    let hub = Hub::start();
+    let post = |path: &str, body: Value| ask(&hub, "POST", path, &body);
+    assert_eq!(post("/api/names", json!({ "name": "Ann", "key": key(1) })).0, 204);
+    // Only its own key makes a code.
+    assert_eq!(post("/api/names/link", json!({ "name": "Ann", "key": key(2) })).0, 403);
+    assert_eq!(post("/api/names/link", json!({ "name": "Ann", "key": "short" })).0, 400);
+    let link = |number: u8| post("/api/names/link", json!({ "name": "Ann", "key": key(number) })).1;
+    let told = link(1);
+    assert_eq!(told["seconds"], 600);
+    let redeem = |code: &Value, number: u8| post("/api/names/redeem", json!({ "code": code, "key": key(number) }));
+    assert_eq!(redeem(&told["code"], 2), (200, json!({ "name": "Ann" })));
+    assert_eq!(redeem(&told["code"], 3).0, 404, "it is valid once");
+    // Both keys prove the name: at the table, and when it is claimed.
+    assert_eq!(post("/api/names", json!({ "name": "Ann", "key": key(2) })).0, 204);
+    let room = hub.nuggets();
+    let mut browser = hub.enter_as(&room, &json!({ "key": key(2) }));
+    hears(&mut browser, "seat");
+    browser.say("PLAY Ann");
+    browser.until("OK A");
+    let is_proven = |proven: bool| {
+        move |rooms: &[Value]| {
+            let room = rooms.iter().find(|room| room["game"] == "nuggets" && room["players"] != json!([]))?;
+            (room["players"][0]["proven"] == proven).then_some(())
+        }
+    };
+    hub.wait("a proven name", is_proven(true));
+    // Four keys and no more.
+    for number in [3, 4] {
+        assert_eq!(redeem(&link(2)["code"], number).0, 200);
+    }
+    let (status, why) = redeem(&link(1)["code"], 5);
+    assert!(status == 409 && why["error"].as_str().unwrap().contains("4 devices"), "{why}");
+    // A new key replaces all.
+    assert_eq!(post("/api/names/key", json!({ "name": "Ann", "key": key(9), "new": key(6) })).0, 403);
+    assert_eq!(post("/api/names/key", json!({ "name": "Ann", "key": key(3), "new": key(6) })).0, 204);
+    for old in [1, 2, 3, 4] {
+        assert_eq!(post("/api/names", json!({ "name": "Ann", "key": key(old) })).0, 409, "{old}");
+    }
+    assert_eq!(post("/api/names", json!({ "name": "Ann", "key": key(6) })).0, 204);
+    assert_eq!(post("/api/names/release", json!({ "name": "Ann", "key": key(1) })).0, 403);
+    assert_eq!(post("/api/names/release", json!({ "name": "Ann", "key": key(6) })).0, 204);
+    assert_eq!(post("/api/names", json!({ "name": "Ann", "key": key(7) })).0, 204, "it is free at once");
+    // Guesses are bounded.
+    let guesses = (0..30).map(|_| redeem(&json!("abcdef-abcdef"), 8).0).collect::<Vec<_>>();
+    assert!(guesses.contains(&404) && guesses.last() == Some(&429), "{guesses:?}");
+}
+
+#[test]
+fn a_player_is_reported_from_a_result_and_the_operator_reads_it() {
+    let hub = Hub::start();
+    let room =
+        hub.make(&json!({ "game": "robots", "players": 1, "columns": 5, "rows": 5, "turns": 2, "turn_duration": 20 }));
+    let (mut eve, _) = hub.enter(&room);
+    eve.join("Eve\u{1b}[2J");
+    while eve.binary().first() != Some(&4) {}
+    hub.wait("a stored result", |_| hub.get("/metrics").1.contains("arcade_results_stored_total 1").then_some(()));
+    let (_, found) = ask(&hub, "GET", "/api/matches", &Value::Null);
+    let path = format!("/api/matches/{}/report", found["matches"][0]["id"].as_str().unwrap());
+    let report = |seat: &str, reason: &str, text: &str| {
+        ask(&hub, "POST", &path, &json!({ "seat": seat, "reason": reason, "text": text })).0
+    };
+    assert_eq!(report("0", "name", "such a name"), 204);
+    assert_eq!(
+        [report("7", "name", ""), report("0", "ugly", ""), report("0", "talk", &"x".repeat(501))],
+        [404, 422, 400]
+    );
+    assert_eq!(ask(&hub, "POST", "/api/matches/none-1/report", &json!({ "seat": "0", "reason": "name" })).0, 404);
+    let arcade = |hub: &Hub, words: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_arcade"));
+        Process::run(command.arg("--data").arg(hub.data.path()).args(words))
+    };
+    let hub = Hub::again(hub.kill(), &[]);
+    let listed = arcade(&hub, &["report", "list"]).stdout;
+    assert!(listed.starts_with("1  ") && listed.contains("(seat 0): name  http://localhost:"), "{listed}");
+    assert!(listed.contains("such a name") && !listed.contains('\u{1b}') && listed.contains("/matches/"), "{listed}");
+    let all: Value = serde_json::from_str(&arcade(&hub, &["report", "list", "--json"]).stdout).unwrap();
+    assert_eq!((&all[0]["reason"], &all[0]["room"]), (&json!("name"), &room["id"]));
+    assert_eq!(arcade(&hub, &["report", "clear", "1"]).stdout, "Report 1 is cleared.\n");
+    assert_eq!(arcade(&hub, &["report", "list"]).stdout, "Nobody was reported.\n");
+    let finished = arcade(&hub, &["report", "clear", "1"]);
+    assert!(finished.code == Some(1) && finished.stderr.contains("there is no report 1"), "{}", finished.stderr);
+}

@@ -1,0 +1,426 @@
+//! Rooms that somebody owns, and rooms that are not for everybody.
+
+use serde_json::{Value, json};
+use testkit::{TempDir, peer::Peer};
+
+use crate::{
+    openapi::Description,
+    support::{Browser, Hub, native},
+};
+
+/// The answer to a question, which is as the description says.
+pub(crate) fn ask(hub: &Hub, method: &str, path: &str, body: &Value) -> (u16, Value) {
+    let (head, text) = hub.request(method, path, &if body.is_null() { String::new() } else { body.to_string() });
+    let status: u16 = head.split(' ').nth(1).unwrap().parse().unwrap();
+    let answer = if text.is_empty() { Value::Null } else { serde_json::from_str(&text).unwrap_or(Value::String(text)) };
+    Description::of_this_hub().check(method, path, status, &answer);
+    (status, answer)
+}
+
+fn id(room: &Value) -> &str {
+    room["id"].as_str().unwrap()
+}
+
+fn make(hub: &Hub, options: &Value) -> Value {
+    let (status, room) = ask(hub, "POST", "/api/rooms", options);
+    assert_eq!(status, 201, "{room}");
+    room
+}
+
+/// Has the owner of a room do something.
+fn order(hub: &Hub, room: &Value, token: &Value, mut what: Value) -> (u16, Value) {
+    what["token"] = token.clone();
+    ask(hub, "POST", &format!("/api/rooms/{}/owner", id(room)), &what)
+}
+
+fn obeyed(hub: &Hub, room: &Value, what: Value) -> Value {
+    let (status, now) = order(hub, room, &room["owner_token"], what);
+    assert_eq!(status, 200, "{now}");
+    now
+}
+
+fn refused(answer: (u16, Value), status: u16, why: &str) {
+    assert!(answer.0 == status && answer.1["error"].as_str().is_some_and(|error| error.contains(why)), "{answer:?}");
+}
+
+/// The next frame of the hub with this field, and what it has.
+pub(crate) fn hears(browser: &mut Browser, field: &str) -> Value {
+    let has = |text: &str| serde_json::from_str::<Value>(text).is_ok_and(|told| told.get(field).is_some());
+    serde_json::from_str::<Value>(&browser.find(has)).unwrap()[field].take()
+}
+
+/// Enters and joins nuggets, and gives the token of the seat.
+fn play(hub: &Hub, room: &Value, name: &str, entry: &Value) -> (Browser, Value) {
+    let mut browser = hub.enter_as(room, entry);
+    let seat = hears(&mut browser, "seat");
+    browser.say(&format!("PLAY {name}"));
+    browser.until("OK");
+    (browser, seat)
+}
+
+#[test]
+fn the_owner_locks_renames_removes_and_closes_also_after_a_restart_and_nobody_else_does() {
+    let hub = Hub::start();
+    let room = make(&hub, &json!({ "game": "nuggets", "countdown": 0, "room": { "name": "Friday" } }));
+    assert_eq!(
+        (&room["name"], &room["owned"], &room["visibility"]),
+        (&json!("Friday"), &json!(true), &json!("public"))
+    );
+    assert!(hub.get("/api/rooms").1.contains("Friday") && !hub.get("/api/rooms").1.contains("owner_token"));
+    let wrong = json!("A".repeat(22));
+    refused(order(&hub, &room, &wrong, json!({ "do": "lock" })), 403, "not the token of the owner");
+    refused(order(&hub, &hub.room("robots"), &wrong, json!({ "do": "close" })), 403, "not the token");
+    refused(
+        ask(&hub, "POST", "/api/rooms/nuggets-99/owner", &json!({ "token": "x", "do": "lock" })),
+        404,
+        "no such room",
+    );
+    assert_eq!(order(&hub, &room, &room["owner_token"], json!({ "do": "dance" })).0, 422);
+    // It holds after a crash.
+    let (mut ann, ann_seat) = play(&hub, &room, "Ann", &json!({ "owner": room["owner_token"] }));
+    hub.wait("the owner", |rooms| {
+        let room = rooms.iter().find(|now| now["id"] == room["id"])?;
+        (room["players"][0]["owner"] == true).then_some(())
+    });
+    assert_eq!(obeyed(&hub, &room, json!({ "do": "lock" }))["locked"], true);
+    let hub = Hub::again(hub.kill(), &[]);
+    assert_eq!(hub.rooms().iter().find(|now| now["id"] == room["id"]).unwrap()["locked"], true);
+    drop(ann);
+    ann = hub.enter_as(&room, &json!({ "seat": ann_seat, "owner": room["owner_token"] }));
+    ann.until("OK A");
+    // No new players, by whatever way; those who look on may come, and so may those who were there.
+    let (code, why) = hub.enter_as(&room, &json!({})).ending();
+    assert!(code == 4008 && why.contains("locked"), "{code} {why}");
+    let stranger = Peer::new(native(&room));
+    stranger.send("PLAY Eve");
+    stranger.expect("QUIT The owner of this room has locked it");
+    hears(&mut hub.enter_as(&room, &json!({ "watch": true })), "room");
+    // Nor does another window with the token of a seat that is not over.
+    assert_eq!(hub.enter_as(&room, &json!({ "past": ann_seat })).ending().0, 4008);
+    assert_eq!(obeyed(&hub, &room, json!({ "do": "unlock" }))["locked"], false);
+    let (mut eve, _) = play(&hub, &room, "Eve", &json!({}));
+    assert_eq!(obeyed(&hub, &room, json!({ "do": "rename", "name": "Sunday" }))["name"], "Sunday");
+    refused(
+        order(&hub, &room, &room["owner_token"], json!({ "do": "rename", "name": "S\u{200b}" })),
+        409,
+        "can be seen",
+    );
+    refused(order(&hub, &room, &room["owner_token"], json!({ "do": "start" })), 409, "by itself");
+    refused(
+        order(&hub, &room, &room["owner_token"], json!({ "do": "remove", "seat": "Z" })),
+        409,
+        "nobody has the seat",
+    );
+    refused(order(&hub, &room, &room["owner_token"], json!({ "do": "remove", "seat": "A" })), 409, "your own seat");
+    // Whoever is removed does not come back while the match goes on.
+    obeyed(&hub, &room, json!({ "do": "remove", "seat": "B" }));
+    eve.until("QUIT The owner of this room has removed you.");
+    assert_eq!(eve.ending(), (4006, "the owner of this room has removed you".to_owned()));
+    assert_eq!(hub.enter_as(&room, &json!({})).ending().0, 4006);
+    obeyed(&hub, &room, json!({ "do": "close" }));
+    hub.wait("no room", |rooms| rooms.iter().all(|now| now["id"] != room["id"]).then_some(()));
+}
+
+#[test]
+fn a_locked_room_knows_whoever_comes_anew_by_the_token_of_a_seat_that_is_over() {
+    let hub = Hub::start();
+    let room = make(&hub, &json!({ "game": "robots", "players": 1, "turns": 2, "turn_duration": 20 }));
+    let (mut ann, token) = hub.enter(&room);
+    ann.join("Ann");
+    while ann.binary().first() != Some(&4) {}
+    obeyed(&hub, &room, json!({ "do": "lock" }));
+    let code = 4000.into();
+    ann.0.close(Some(tungstenite::protocol::CloseFrame { code, reason: "".into() })).unwrap();
+    while ann.0.read().is_ok() {}
+    hub.wait("an empty room", |rooms| {
+        (rooms.iter().find(|now| now["id"] == room["id"])?["watchers"] == 0).then_some(())
+    });
+    assert_eq!(hub.enter_as(&room, &json!({})).ending().0, 4008);
+    assert_eq!(hub.enter_as(&room, &json!({ "past": format!("{token}x") })).ending().0, 4008);
+    hears(&mut hub.enter_as(&room, &json!({ "past": token })), "seat");
+}
+
+#[test]
+fn bots_come_and_go_by_the_word_of_the_owner_and_a_match_begins_with_them() {
+    let hub = Hub::start();
+    let room = make(&hub, &json!({ "game": "robots", "players": 4, "turns": 9000 }));
+    let (mut ann, token) = hub.enter(&room);
+    refused(order(&hub, &room, &room["owner_token"], json!({ "do": "start" })), 409, "nobody has a seat");
+    ann.join("Ann");
+    hub.seated(&room, 1);
+    // A seat is not enough where somebody owns the room.
+    let path = format!("/api/rooms/{}/bots", id(&room));
+    refused(ask(&hub, "POST", &path, &json!({ "seat": token })), 403, "by the word of its owner");
+    let bots = |number: u8| obeyed(&hub, &room, json!({ "do": "bots", "number": number, "level": "easy" }));
+    bots(2);
+    hub.seated(&room, 3);
+    refused(
+        order(&hub, &room, &room["owner_token"], json!({ "do": "bots", "number": 9 })),
+        409,
+        "one seat is for a person",
+    );
+    obeyed(&hub, &room, json!({ "do": "start", "level": "easy" }));
+    hub.wait("a match", |rooms| {
+        (rooms.iter().find(|now| now["id"] == room["id"])?["phase"] == "playing").then_some(())
+    });
+    refused(order(&hub, &room, &room["owner_token"], json!({ "do": "start" })), 409, "goes on already");
+    bots(0);
+    hub.wait("no bots", |rooms| {
+        let room = rooms.iter().find(|now| now["id"] == room["id"])?;
+        room["players"].as_array()?.iter().all(|player| player["bot"] == false).then_some(())
+    });
+}
+
+#[test]
+fn a_room_is_handed_on_by_its_owner_or_to_whoever_is_there_longest() {
+    let hub = Hub::with(&["--owner-away", "1"]);
+    let room = make(&hub, &json!({ "game": "nuggets", "countdown": 0 }));
+    let first = room["owner_token"].clone();
+    let (ann, _) = play(&hub, &room, "Ann", &json!({ "owner": first }));
+    let (mut bob, _) = play(&hub, &room, "Bob", &json!({}));
+    let (mut cid, _) = play(&hub, &room, "Cid", &json!({}));
+    let dan = Peer::new(native(&room));
+    dan.play("Dan");
+    hub.seated(&room, 4);
+    refused(order(&hub, &room, &first, json!({ "do": "hand-on", "seat": "D" })), 409, "somebody with a page");
+    let (status, told) = order(&hub, &room, &first, json!({ "do": "hand-on", "seat": "C" }));
+    assert_eq!(status, 200, "{told}");
+    let second = hears(&mut cid, "owner");
+    refused(order(&hub, &room, &first, json!({ "do": "lock" })), 403, "not the token");
+    assert_eq!(order(&hub, &room, &second, json!({ "do": "lock" })).0, 200);
+    drop(ann);
+    // The new owner goes too. Of those who have a page Bob is there longest.
+    drop(cid);
+    let third = hears(&mut bob, "owner");
+    refused(order(&hub, &room, &second, json!({ "do": "lock" })), 403, "not the token");
+    assert_eq!(order(&hub, &room, &third, json!({ "do": "unlock" })).0, 200);
+    let hub = Hub::again(hub.kill(), &[]);
+    assert_eq!(order(&hub, &room, &third, json!({ "do": "lock" })).0, 200, "it is written down");
+}
+
+#[test]
+fn a_room_with_a_link_is_found_by_its_code_only_and_nobody_guesses_it() {
+    let hub = Hub::with(&["--proxy", "127.0.0.1"]);
+    let room = make(
+        &hub,
+        &json!({ "game": "robots", "players": 1, "turns": 2, "turn_duration": 20, "room": { "visibility": "link" } }),
+    );
+    let (name, code) = (id(&room).to_owned(), room["code"].as_str().unwrap().to_owned());
+    assert!(code.len() == 6 && room["port"].as_u64().unwrap() > 0, "{room}");
+    let lists = ["/api/rooms", "/", "/api/matches", "/metrics"];
+    let nowhere = |hub: &Hub| {
+        for path in lists {
+            let (head, body) = hub.get(path);
+            assert!(head.starts_with("HTTP/1.1 200") && !body.contains(&name), "{path}: {body}");
+        }
+        for path in [format!("/api/rooms/{name}"), format!("/api/rooms/{name}/qr")] {
+            assert!(hub.get(&path).0.starts_with("HTTP/1.1 404"), "{path}");
+        }
+        let mut live = hub.live();
+        live.say(&json!({ "pictures": [name] }).to_string());
+        let told = live.until("{\"look\"");
+        assert!(!told.contains(&name), "{told}");
+    };
+    nowhere(&hub);
+    // Sockets need the code, in the first message.
+    let plain = hub.socket(&format!("/rooms/{name}/socket"), None);
+    assert!(matches!(&plain, Err(tungstenite::Error::Http(answer)) if answer.status() == 403));
+    for wrong in [json!({}), json!({ "watch": true }), json!({ "code": "abcdef" }), json!({ "word": code })] {
+        assert_eq!(hub.enter_as(&room, &wrong).ending().0, 4009, "{wrong}");
+    }
+    let mut ann = hub.enter_as(&room, &json!({ "code": code }));
+    let told = hears(&mut ann, "room");
+    assert_eq!((&told["code"], &told["port"]), (&room["code"], &room["port"]), "whoever is inside may invite others");
+    ann.join("Ann");
+    while ann.binary().first() != Some(&4) {}
+    hears(&mut hub.enter_as(&room, &json!({ "code": code.to_uppercase(), "watch": true })), "room");
+    // Its matches are listed when it is closed.
+    hub.wait("a stored result", |_| hub.get("/metrics").1.contains("arcade_results_stored_total 1").then_some(()));
+    nowhere(&hub);
+    // The link leads to the page with the code in a part of the address that is not sent.
+    let (head, _) = hub.get(&format!("/j/{code}"));
+    assert!(head.starts_with("HTTP/1.1 303") && head.contains(&format!("location: /rooms/{name}#{code}")), "{head}");
+    let (status, joined) = ask(&hub, "POST", "/api/join", &json!({ "code": code }));
+    assert_eq!((status, &joined["port"]), (200, &room["port"]));
+    let qr = |proof: &str| {
+        let address = hub.address;
+        hub.raw(&format!("GET /api/rooms/{name}/qr HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nAuthorization: Bearer {proof}\r\n\r\n"))
+    };
+    assert!(qr(&code).contains("<svg") && qr(room["owner_token"].as_str().unwrap()).contains("<svg"));
+    assert!(qr("abcdeg").starts_with("HTTP/1.1 404"));
+    assert!(hub.get("/api/rooms/nuggets-1/qr").1.contains("<svg"));
+    // It comes back with its link.
+    let hub = Hub::again(hub.kill(), &["--proxy", "127.0.0.1"]);
+    assert_eq!(ask(&hub, "POST", "/api/join", &json!({ "code": code })).1["id"], room["id"]);
+    // Whoever guesses has to wait, whatever way the guesses come; others have not.
+    for _ in 0..20 {
+        refused(ask(&hub, "POST", "/api/join", &json!({ "code": "zzzzzz" })), 404, "no room has this code");
+    }
+    refused(ask(&hub, "POST", "/api/join", &json!({ "code": code })), 429, "too many wrong codes");
+    assert!(hub.get(&format!("/j/{code}")).0.starts_with("HTTP/1.1 429"));
+    assert_eq!(hub.enter_as(&room, &json!({ "code": code })).ending().0, 4009);
+    let mut owner = hub.enter_as(&room, &json!({ "owner": room["owner_token"] }));
+    hears(&mut owner, "room");
+    let path = format!("/rooms/{name}/socket?enter=true");
+    let mut other = hub.socket_with(&path, &[("X-Forwarded-For", "198.51.100.7")]).unwrap();
+    other.say(&json!({ "code": code }).to_string());
+    hears(&mut other, "room");
+}
+
+#[test]
+fn a_room_with_a_word_is_listed_without_its_port_and_lets_in_who_knows_the_word() {
+    let hub = Hub::start();
+    let options = |visibility: &str, word: Option<&str>| json!({ "game": "nuggets", "countdown": 0, "room": { "visibility": visibility, "word": word } });
+    for (visibility, word) in
+        [("word", None), ("word", Some("")), ("word", Some(&*"x".repeat(65))), ("link", Some("x"))]
+    {
+        assert_eq!(ask(&hub, "POST", "/api/rooms", &options(visibility, word)).0, 422, "{visibility} {word:?}");
+    }
+    assert_eq!(ask(&hub, "POST", "/api/rooms", &json!({ "game": "nuggets", "room": { "name": "a  b" } })).0, 422);
+    assert_eq!(ask(&hub, "POST", "/api/rooms", &json!({ "game": "nuggets", "room": { "owner": 1 } })).0, 422);
+    let room = make(&hub, &options("word", Some("żółw")));
+    let listed = hub.rooms().into_iter().find(|now| now["id"] == room["id"]).unwrap();
+    assert_eq!((&listed["visibility"], &listed["port"]), (&json!("word"), &json!(0)));
+    assert_eq!(ask(&hub, "GET", &format!("/api/rooms/{}", id(&room)), &Value::Null).1["port"], 0);
+    let file = std::fs::read_to_string(hub.data.path().join("rooms").join(format!("{}.json", id(&room)))).unwrap();
+    assert!(!file.contains("żółw") && !file.contains(room["owner_token"].as_str().unwrap()), "{file}");
+    let join = |word: &str| ask(&hub, "POST", "/api/join", &json!({ "room": room["id"], "word": word }));
+    refused(join("zolw"), 403, "not the word");
+    let (status, joined) = join("żółw");
+    assert_eq!((status, &joined["port"]), (200, &room["port"]));
+    assert_eq!(ask(&hub, "POST", "/api/join", &json!({ "room": room["id"] })).0, 400);
+    assert_eq!(hub.enter_as(&room, &json!({ "word": "zolw" })).ending().0, 4009);
+    let (_ann, seat) = play(&hub, &room, "Ann", &json!({ "word": "żółw" }));
+    // A token of a seat is proof enough.
+    hears(&mut hub.enter_as(&room, &json!({ "seat": seat })), "room");
+    // Who dials the port is let in.
+    assert_eq!(Peer::new(native(&room)).play("Bob").letter, 'B');
+}
+
+#[test]
+fn phrases_reach_pages_only_and_so_many() {
+    let hub = Hub::start();
+    let room = make(&hub, &json!({ "game": "nuggets", "countdown": 0 }));
+    let (mut ann, _) = play(&hub, &room, "Ann", &json!({}));
+    let bob = Peer::new(native(&room));
+    bob.play("Bob");
+    let mut watcher = hub.enter_as(&room, &json!({ "watch": true }));
+    hears(&mut watcher, "room");
+    watcher.say(r#"{"say":1}"#);
+    ann.say(r#"{"say":7}"#);
+    ann.say(r#"{"say":-1}"#);
+    for phrase in [6, 0, 1, 2, 3, 4] {
+        ann.say(&json!({ "say": phrase }).to_string());
+    }
+    for phrase in [6, 0, 1, 2] {
+        let said = json!({ "seat": "A", "name": "Ann", "phrase": phrase });
+        assert_eq!((hears(&mut ann, "said"), hears(&mut watcher, "said")), (said.clone(), said));
+    }
+    // The rest was too much. What is malformed as a message of the game is answered as ever.
+    ann.say("nonsense");
+    assert!(ann.find(|text| text.contains("said") || text.starts_with("ERROR")).starts_with("ERROR"));
+    // No datagram but the game's.
+    bob.send("KEY nonsense");
+    bob.expect("ERROR");
+}
+
+#[test]
+fn those_who_have_played_are_asked_for_a_rematch_with_bots_in_their_seats() {
+    let hub = Hub::start();
+    let room = make(&hub, &json!({ "game": "robots", "players": 3, "turns": 2, "turn_duration": 20 }));
+    let (mut ann, _) = hub.enter(&room);
+    let (mut bob, _) = hub.enter(&room);
+    obeyed(&hub, &room, json!({ "do": "bots", "number": 1 }));
+    ann.join("Ann");
+    bob.join("Bob");
+    let asked = hears(&mut ann, "rematch");
+    assert_eq!((&asked["ready"], &asked["of"], &asked["begins"]), (&json!(0), &json!(2), &json!(false)));
+    assert!(asked["seconds"].as_u64().is_some_and(|seconds| (25..=30).contains(&seconds)), "{asked}");
+    ann.say(r#"{"rematch":true}"#);
+    let asked = loop {
+        let asked = hears(&mut bob, "rematch");
+        if asked["ready"] == 1 {
+            break asked;
+        }
+    };
+    assert_eq!((&asked["you"], &asked["of"]), (&json!(false), &json!(2)));
+    // The free seats are theirs.
+    let (mut eve, _) = hub.enter(&room);
+    eve.join("Eve");
+    assert_eq!(eve.ending().0, 4010);
+    bob.say(r#"{"rematch":true}"#);
+    for (browser, name) in [(&mut ann, "Ann"), (&mut bob, "Bob")] {
+        while hears(browser, "rematch")["begins"] != true {}
+        browser.join(name);
+    }
+    // The next match is over too, so they are asked again.
+    assert_eq!(hears(&mut ann, "rematch")["ready"], 0);
+    let result = hub.rooms().into_iter().find(|now| now["id"] == room["id"]).unwrap()["result"].clone();
+    let names: Vec<&str> = result.as_array().unwrap().iter().map(|row| row["name"].as_str().unwrap()).collect();
+    assert!(["Ann", "Bob", "Bot Ada"].iter().all(|name| names.contains(name)), "{names:?}");
+}
+
+#[test]
+fn play_now_keeps_a_seat_for_a_moment_and_says_how_long_the_wait_is() {
+    let hub = Hub::with(&["--proxy", "127.0.0.1"]);
+    let room = hub.room("blackjack");
+    let play = |host: &str, query: &str| {
+        let address = hub.address;
+        let head = format!("POST /api/play/blackjack{query} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n");
+        let answer = hub.raw(&format!("{head}X-Forwarded-For: {host}\r\nContent-Length: 0\r\n\r\n"));
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        assert!(head.starts_with("HTTP/1.1 200"), "{answer}");
+        serde_json::from_str::<Value>(body).unwrap()
+    };
+    let first = play("198.51.100.1", "");
+    Description::of_this_hub().check("POST", "/api/play/blackjack", 200, &first);
+    assert_eq!((&first["id"], &first["reserved"], &first["wait"]), (&room["id"], &json!(15), &Value::Null));
+    // One who is led twice has one seat.
+    assert_eq!(play("198.51.100.1", "?fill=true")["wait"], 5);
+    let second = play("198.51.100.2", "");
+    assert_eq!((&second["id"], &second["wait"]), (&room["id"], &json!(0)), "the match can begin");
+    // Both seats are kept, so others are led elsewhere, and whoever comes by chance is told.
+    assert_ne!(play("198.51.100.3", "")["id"], room["id"]);
+    let enter = |host: &str, name: &str| {
+        let mut browser = hub.from(host, &room).unwrap();
+        browser.until("{");
+        browser.say(&format!("JOIN {name}"));
+        browser
+    };
+    assert_eq!(enter("198.51.100.4", "Eve").ending().0, 4010);
+    let _ann = enter("198.51.100.1", "Ann");
+    let mut bob = enter("198.51.100.2", "Bob");
+    bob.until("BEGIN");
+}
+
+#[test]
+fn maps_of_the_host_are_offered_and_one_of_ones_own_stays_with_its_room() {
+    let maps = TempDir::new();
+    std::fs::write(maps.path().join("hall.txt"), nuggets::BUILT_IN_MAP).unwrap();
+    std::fs::write(maps.path().join("bad.txt"), "").unwrap();
+    let options = ["--maps", maps.path().to_str().unwrap()];
+    let hub = Hub::with(&options);
+    hub.process.wait_stderr("the bad one", |log| log.contains("bad.txt' is not offered as a map").then_some(()));
+    let (_, games) = ask(&hub, "GET", "/api/games", &Value::Null);
+    let offered = &games["games"][0]["options"][0]["choices"];
+    assert!(offered.as_array().unwrap().contains(&json!("hall")), "{offered}");
+    make(&hub, &json!({ "game": "nuggets", "map": "hall" }));
+    refused(ask(&hub, "POST", "/api/rooms", &json!({ "game": "nuggets", "map": "../hall" })), 422, "there is no map");
+    let wrong = nuggets::check_map(b"+--+\n|.x|\n+--+\n").breaches[0].to_string();
+    let drawn =
+        |text: &str| ask(&hub, "POST", "/api/rooms", &json!({ "game": "nuggets", "countdown": 0, "own_map": text }));
+    refused(drawn("+--+\n|.x|\n+--+\n"), 422, &wrong);
+    refused(drawn(&".".repeat(13 << 10)), 422, "at most 12288 bytes");
+    let text = std::str::from_utf8(nuggets::BUILT_IN_MAP).unwrap();
+    let (status, room) = drawn(text);
+    assert!(status == 201 && room["title"] == "a map of its own" && room["options"].get("own_map").is_none(), "{room}");
+    let (mut ann, seat) = play(&hub, &room, "Ann", &json!({}));
+    let shown = ann.until("DISPLAY");
+    let file = hub.data.path().join("rooms").join(format!("{}.json", id(&room)));
+    assert!(std::fs::read_to_string(&file).unwrap().contains("own_map"));
+    let hub = Hub::again(hub.kill(), &options);
+    let mut ann = hub.enter_as(&room, &json!({ "seat": seat }));
+    assert_eq!(ann.until("DISPLAY"), shown, "the same map");
+    obeyed(&hub, &room, json!({ "do": "close" }));
+    assert!(!file.exists(), "it is gone with its room");
+}
