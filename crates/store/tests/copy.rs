@@ -56,9 +56,9 @@ async fn filled(path: &Path) -> Store {
         path,
         &format!(
             "INSERT INTO matches (id, game, title, room, journal, number, begins, ends, started, ended, complete) {many} \
-             SELECT 'M' || n % 7 || '-' || n, 'robots', '', 'r', 'j' || n, n, n, n, n, n, 1 FROM s; \
+             SELECT 'M' || (n % 7) || '-' || n, 'robots', '', 'r', 'j' || n, n, n, n, n, n, 1 FROM s; \
              INSERT INTO players (match_id, place, standing, name, kind, seat, score, rating, game, ended) {many} \
-             SELECT 'M' || n % 7 || '-' || n, n % 3, 1, 'Ann', 1, 'A', n, n, 'robots', n FROM s; \
+             SELECT 'M' || (n % 7) || '-' || n, n % 3, 1, 'Ann', 1, 'A', n, n, 'robots', n FROM s; \
              INSERT INTO ratings (game, name, kind, mean, deviation, rating, matches, wins, score, average) {many} \
              SELECT 'robots', 'n' || n, n % 3, 25 + 1.0 / n, 8.3, 1000, 1, 0, 5, 5 FROM s; \
              INSERT INTO names (name, key_hash, claimed, looks, used) VALUES ('BiIl', '03', 9, NULL, 1)"

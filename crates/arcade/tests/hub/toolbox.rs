@@ -134,8 +134,7 @@ fn replay(file: &Path) -> (Process, std::net::SocketAddr, String) {
 #[test]
 fn the_matches_of_a_journal_are_shown_without_a_hub() {
     let directory = TempDir::new();
-    let config = Config::new(4, false, 7).unwrap();
-    record(directory.path(), Server::new(config).unwrap(), |room, peer, out| {
+    record(directory.path(), Server::new(Config::new(4, false, 7)).unwrap(), |room, peer, out| {
         let mut now = Time::ZERO;
         for message in ["PLAY Ann", "GUESS 1122", "RESIGN", "NEW", "GUESS 1234"] {
             now = now.plus(Duration::from_secs(1));
