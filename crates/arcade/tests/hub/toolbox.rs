@@ -2,7 +2,7 @@
 
 use std::{
     fs,
-    io::Write as _,
+    io::{BufRead as _, BufReader, Write as _},
     os::unix::{fs::PermissionsExt as _, net::UnixListener},
     path::Path,
     process::Command,
@@ -64,6 +64,7 @@ fn a_backup_that_breaks_off_leaves_no_file() {
     let file = data.path().join("backup.tar");
     let hub = thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
+        BufReader::new(&stream).read_line(&mut String::new()).unwrap();
         stream.write_all(b"{\"done\":null}\n\0\0\0\x02ab").unwrap();
     });
     let finished = arcade(data.path(), &["backup", file.to_str().unwrap()]);
