@@ -14,8 +14,8 @@ use crate::{
     database::{MIGRATIONS, migrator},
 };
 
-/// Rows of one statement. Each has some ten values, of which SQLite takes 32,766.
-const PAGE: usize = 500;
+/// Rows of one statement. Each has some ten values, and SQLite looks for each of them among all, so more at once would take longer.
+const PAGE: usize = 100;
 
 /// What was copied of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]

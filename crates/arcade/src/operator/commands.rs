@@ -269,6 +269,9 @@ fn converse(data: &Path, request: &Request) -> anyhow::Result<(Value, BufReader<
 // Receives a backup into a new file, which has its name when all of it is there.
 fn back_up(data: &Path, path: &Path) -> anyhow::Result<Value> {
     let cannot = || format!("cannot write the backup '{}'", path.display());
+    if path.symlink_metadata().is_ok() {
+        bail!("'{}' exists already; choose another name for the backup", path.display());
+    }
     let mut file = NewFile::create(path).with_context(cannot)?;
     let (_, stream) = converse(data, &Request::Backup)?;
     let about = receive(stream, &mut file).with_context(cannot)?;

@@ -76,9 +76,9 @@ pub(crate) fn restore(data: &Path, file: &Path, replace: bool) -> anyhow::Result
     let found = check(unpacked.path()).with_context(|| {
         format!("what is in '{}' cannot be used, and '{}' is as before", file.display(), data.display())
     })?;
-    give(data, unpacked.path())?;
     let aside = data.join(format!("{REPLACED}{}", unix_now()));
     exchange(data, &before, &aside, unpacked.path()).with_context(|| cannot_write(data))?;
+    give(data)?;
     let mut out = io::stdout().lock();
     writeln!(out, "'{}' has {} (backup of arcade {}).", data.display(), found.words(), manifest.version)?;
     if found.results.is_none() {
@@ -130,7 +130,8 @@ fn unpack(file: impl Read, directory: &Path) -> anyhow::Result<Manifest> {
     let (mut tally, mut files, mut long, mut manifest) = (Tally::default(), 0, None, None);
     // Raw: what this does not know is refused, and no length is believed that is not bounded here.
     for entry in archive.entries().context(damaged)?.raw(true) {
-        let mut entry = entry.context(damaged)?;
+        // What the library says holds bytes of a file that may be anything.
+        let mut entry = entry.map_err(|_| anyhow::Error::msg(damaged))?;
         if manifest.is_some() {
             bail!("{damaged}: something follows its end");
         }
@@ -146,7 +147,8 @@ fn unpack(file: impl Read, directory: &Path) -> anyhow::Result<Manifest> {
                 }
                 if name == Path::new(MANIFEST) {
                     let text = bounded(&mut entry, MAX_MANIFEST)?;
-                    manifest = Some(serde_json::from_slice::<Manifest>(&text).context(damaged)?);
+                    let read = serde_json::from_slice::<Manifest>(&text);
+                    manifest = Some(read.map_err(|_| anyhow::Error::msg(damaged))?);
                 } else {
                     write(&mut entry, &directory.join(&name), &name, &mut tally)?;
                 }
@@ -230,13 +232,21 @@ fn look_at(results: &Path) -> anyhow::Result<Totals> {
     })
 }
 
-// Gives everything to the user of the data directory, when another one, such as root, restores.
-fn give(data: &Path, unpacked: &Path) -> anyhow::Result<()> {
+// Gives everything to the user of the data directory, when root restores; what was there before is that user's.
+fn give(data: &Path) -> anyhow::Result<()> {
+    if !rustix::process::geteuid().is_root() {
+        return Ok(());
+    }
     let owner = fs::metadata(data)?;
-    let mut directories = vec![unpacked.to_owned()];
+    let mut directories = vec![data.to_owned()];
     while let Some(directory) = directories.pop() {
         for entry in fs::read_dir(&directory)? {
-            let (path, about) = entry.and_then(|entry| Ok((entry.path(), entry.metadata()?)))?;
+            let (path, name, about) =
+                entry.and_then(|entry| Ok((entry.path(), entry.file_name(), entry.metadata()?)))?;
+            // No link is followed.
+            if name == OF_SYSTEM || about.is_symlink() {
+                continue;
+            }
             if about.is_dir() {
                 directories.push(path.clone());
             }

@@ -1,11 +1,11 @@
 //! The way into rooms that are not for everybody: links, words, and pictures of links.
 
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use axum::{
     Extension, Json, Router,
-    extract::{ConnectInfo, Path, State, rejection::JsonRejection},
-    http::{HeaderMap, StatusCode, header},
+    extract::{Path, State, rejection::JsonRejection},
+    http::{Extensions, HeaderMap, StatusCode, header},
     response::{IntoResponse, Response},
     routing::{get, post},
 };
@@ -101,7 +101,8 @@ async fn picture(
             Tried::TooMany(wait) => return too_many(wait),
         },
     };
-    let Some(svg) = address::shown(&hub, &extensions, &headers, &path).and_then(|url| hub::address::picture(&url)) else {
+    let Some(svg) = address::shown(&hub, &extensions, &headers, &path).and_then(|url| hub::address::picture(&url))
+    else {
         return missing();
     };
     ([(header::CONTENT_TYPE, "image/svg+xml"), (header::CACHE_CONTROL, "no-store")], svg).into_response()

@@ -2,7 +2,7 @@
 
 use std::{
     fs,
-    io::Write as _,
+    io::{BufRead as _, BufReader, Write as _},
     os::unix::{fs::PermissionsExt as _, net::UnixListener},
     path::Path,
     process::Command,
@@ -64,6 +64,7 @@ fn a_backup_that_breaks_off_leaves_no_file() {
     let file = data.path().join("backup.tar");
     let hub = thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
+        BufReader::new(&stream).read_line(&mut String::new()).unwrap();
         stream.write_all(b"{\"done\":null}\n\0\0\0\x02ab").unwrap();
     });
     let finished = arcade(data.path(), &["backup", file.to_str().unwrap()]);
@@ -134,8 +135,7 @@ fn replay(file: &Path) -> (Process, std::net::SocketAddr, String) {
 #[test]
 fn the_matches_of_a_journal_are_shown_without_a_hub() {
     let directory = TempDir::new();
-    let config = Config::new(4, false, 7);
-    record(directory.path(), Server::new(config).unwrap(), |room, peer, out| {
+    record(directory.path(), Server::new(Config::new(4, false, 7)).unwrap(), |room, peer, out| {
         let mut now = Time::ZERO;
         for message in ["PLAY Ann", "GUESS 1122", "RESIGN", "NEW", "GUESS 1234"] {
             now = now.plus(Duration::from_secs(1));
