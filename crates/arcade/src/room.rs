@@ -4,6 +4,7 @@ pub(crate) mod addresses;
 mod begin;
 pub(crate) mod bots;
 pub(crate) mod counters;
+mod delay;
 mod door;
 pub(crate) mod file;
 mod forward;
@@ -11,8 +12,10 @@ mod forward;
 pub(crate) mod fragile;
 mod fuse;
 pub(crate) mod guard;
+mod hosts;
 pub(crate) mod info;
 mod kept;
+pub(crate) mod keys;
 pub(crate) mod known;
 pub(crate) mod ledger;
 pub(crate) mod mailbox;
@@ -23,6 +26,7 @@ pub(crate) mod place;
 mod published;
 pub(crate) mod ready;
 pub(crate) mod transport;
+mod watched;
 
 use std::{
     collections::BTreeSet,
@@ -50,14 +54,16 @@ use self::{
     fuse::Broken,
     guard::{Guard, Removals},
     info::{Info, Player, phase},
+    keys::Keys,
     known::Seats,
     mask::Mask,
     news::News,
     observer::{Chronicle, Present},
     place::Place,
     transport::{Gate, WebSockets},
+    watched::Stage,
 };
-use crate::games::{Game, shown::Show};
+use crate::games::{Counts, Game, shown::Show};
 
 /// How long a room whose engine has panicked keeps its port before it begins anew, so that one that fails at once fills neither disk nor
 /// log.
@@ -226,7 +232,7 @@ impl Room {
 pub(crate) fn open(
     mut file: RoomFile,
     place: &Place,
-    mask: Mask,
+    Keys { mask, hosts, days }: Keys,
     sockets: Sockets,
     port: u16,
     held: impl Send + 'static,
@@ -237,7 +243,8 @@ pub(crate) fn open(
     // Before anything is sent to them.
     let back = come_back(&mut file.bots, options.game(), address);
     let journal = file.journal.as_ref().map(|name| place.journals.join(name));
-    let Begun { host, broken, journal, id, end, status, before } = begin(&options, journal.as_deref(), place, &listen)?;
+    let Begun { host, broken, journal, id, end, status, before } =
+        begin(&options.clone().keyed(days), journal.as_deref(), place, &listen)?;
     if before.is_none() {
         file.begun = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     }
@@ -258,14 +265,15 @@ pub(crate) fn open(
         r#match: None,
         permanent: file.permanent,
         options: options.shown(),
+        counts: Counts::of(&options),
         closing: None,
         bots_in: None,
         show: Show::default(),
         people: 0,
     };
-    let known = Arc::<Seats>::default();
+    let known = Arc::new(Seats::new(hosts));
     // They are known as bots before anybody is counted.
-    of_bots.set().extend(back.iter().filter_map(|(seating, _)| seating.address));
+    of_bots.set().extend(back.iter().filter_map(|(seating, _)| Some((seating.address?, seating.level))));
     let present = Present::of(before.as_ref(), Arc::clone(&of_bots), &mut info);
     let mut keeper = Doorkeeper::new(options.game(), mask.clone(), Arc::clone(&known), Arc::clone(&of_bots));
     if let Some(before) = &before {
@@ -277,7 +285,8 @@ pub(crate) fn open(
     let bots = Bots::new(options.game(), address, receiver.clone(), (of_bots, mask.clone()), back);
     let (gate, web) = WebSockets::new(Arc::clone(&place.bans), Arc::clone(&known), place.keep_seats);
     let removals = Arc::<Removals>::default();
-    let host = host(Arc::clone(&sender), keeper)
+    let stage = Stage { info: Arc::clone(&sender), known: Arc::clone(&known), delay: place.watch_delay };
+    let host = host(stage, keeper)
         .with_observer(Chronicle {
             info: Arc::clone(&sender),
             present,
@@ -285,7 +294,13 @@ pub(crate) fn open(
             ledger,
             left: BTreeSet::new(),
         })
-        .with_warden(Guard::new(options.game(), Arc::clone(&place.bans), Arc::clone(&removals), mask.clone()))
+        .with_warden(Guard::new(
+            options.game(),
+            Arc::clone(&place.bans),
+            Arc::clone(&removals),
+            mask.clone(),
+            Arc::clone(&known),
+        ))
         .with_transport(web)
         .with_gathering(if options.game().is_timed() { GATHERING } else { Duration::ZERO });
     let mut host = sockets.let_in_within(host, &place.connections)?;

@@ -9,6 +9,7 @@ mod beats;
 mod caller;
 pub(crate) mod connections;
 pub(crate) mod health;
+mod leaders;
 mod learn;
 mod live;
 mod names;
@@ -60,6 +61,7 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
         .merge(room_api::routes())
         .merge(share::routes())
         .merge(api::routes())
+        .merge(leaders::routes())
         .merge(learn::routes())
         .fallback(not_found)
         .layer(DefaultBodyLimit::max(MAX_BODY))

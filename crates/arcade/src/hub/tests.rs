@@ -27,6 +27,7 @@ pub(crate) fn hub(data: &TempDir) -> (Arc<Hub>, [Arc<Room>; 2]) {
         bans: Arc::new(Bans::open(data.path().join("bans")).unwrap()),
         ledgers: results.clone(),
         keep_seats: Duration::from_mins(1),
+        watch_delay: Duration::ZERO,
         counters: metrics.counters(),
     };
     let parts = Parts {

@@ -15,7 +15,7 @@ use cmdkit::{read_file, replace_file};
 use netcore::{Framing, HostId, Link};
 use netshell::{Removal, Warden};
 
-use super::mask::Mask;
+use super::{known::Seats, mask::Mask};
 use crate::games::Game;
 
 /// Hosts that can be banned at the same time.
@@ -138,11 +138,18 @@ pub(crate) struct Guard {
     bans: Arc<Bans>,
     removals: Arc<Removals>,
     mask: Mask,
+    known: Arc<Seats>,
 }
 
 impl Guard {
-    pub(crate) const fn new(game: Game, bans: Arc<Bans>, removals: Arc<Removals>, mask: Mask) -> Self {
-        Self { game, bans, removals, mask }
+    pub(crate) const fn new(
+        game: Game,
+        bans: Arc<Bans>,
+        removals: Arc<Removals>,
+        mask: Mask,
+        known: Arc<Seats>,
+    ) -> Self {
+        Self { game, bans, removals, mask, known }
     }
 }
 
@@ -153,7 +160,11 @@ impl Warden for Guard {
     }
 
     fn shown(&mut self, link: Link, address: SocketAddr) -> SocketAddr {
-        self.mask.shown(link, address)
+        let shown = self.mask.shown(link, address);
+        if link == Link::Stream {
+            self.known.hosts.note(shown, address.into());
+        }
+        shown
     }
 
     fn farewell(&self, why: &str, framing: Framing) -> Option<Bytes> {

@@ -3,7 +3,7 @@
 use netcore::{PeerId, Phase, Standing};
 use serde::{Deserialize, Serialize};
 
-use crate::games::{Game, Options, shown::Show};
+use crate::games::{Counts, Game, Options, shown::Show};
 
 /// What the lobby and the page of a room show of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -28,6 +28,9 @@ pub(crate) struct Info {
     /// Whether it stays open though nobody is in it.
     pub(crate) permanent: bool,
     pub(crate) options: Options,
+    /// What its matches count for.
+    #[serde(flatten)]
+    pub(crate) counts: Counts,
     /// Why it is being closed.
     pub(crate) closing: Option<String>,
     /// In how many seconds bots come, as of when that was decided.
@@ -58,6 +61,7 @@ impl Info {
             result: None,
             r#match: None,
             permanent: false,
+            counts: Counts::of(&options),
             options,
             closing: None,
             bots_in: None,

@@ -13,6 +13,7 @@ mod memory;
 mod metrics;
 mod names;
 mod openapi;
+mod ranks;
 mod restart;
 mod results;
 mod seats;

@@ -2,6 +2,7 @@
 
 import { GAMES, isGame } from '../games/index.js';
 import { ask, errorText } from '../lib/api.js';
+import { standingText } from '../lib/counts.js';
 import { copyButton, count, element, renew, title } from '../lib/dom.js';
 import { Live } from '../lib/live.js';
 import { person } from '../lib/person.js';
@@ -181,7 +182,7 @@ function leaderLists(leaders) {
         element(
           'ol',
           {},
-          ...rows.map((row) => element('li', {}, person(row, { link: true }), element('b', {}, String(Math.round(row.rating))))),
+          ...rows.map((row) => element('li', {}, person(row, { link: true }), element('b', {}, standingText(row)))),
         ),
       ),
     );

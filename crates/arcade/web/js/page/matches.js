@@ -10,12 +10,12 @@ import { winners } from './words.js';
  * A match in a list.
  * @param {Match} match
  */
-export function matchLine({ id, game, title: what, started, players, count: all = players.length }) {
+export function matchLine({ id, game, title: what, started, players, count: all = players.length, casual }) {
   const name = isGame(game) ? GAMES[game].title : game;
   return element(
     'li',
     { class: 'match', 'data-game': game },
     element('a', { href: `/matches/${encodeURIComponent(id)}` }, `${name}: ${winners(players)}`),
-    element('span', { class: 'soft' }, `${what} · ${count(all, 'player')} · `, element('time', { datetime: started }, ago(started))),
+    element('span', { class: 'soft' }, `${what} · ${count(all, 'player')} · ${casual === undefined ? '' : 'casual · '}`, element('time', { datetime: started }, ago(started))),
   );
 }

@@ -2,6 +2,7 @@
 
 import { GAMES, isGame } from '../games/index.js';
 import { ask, errorText } from '../lib/api.js';
+import { standingText } from '../lib/counts.js';
 import { curve } from '../lib/curve.js';
 import { count, element, title } from '../lib/dom.js';
 import { person } from '../lib/person.js';
@@ -11,7 +12,8 @@ import { matchLine } from './matches.js';
 /**
  * @typedef {import('../games/types.js').Leader} Leader
  * @typedef {import('../games/types.js').Match} Match
- * @typedef {{ rating: number, matches: number, wins: number, history?: [string, number][] }} Record
+ * @typedef {import('../games/types.js').Standing & { class: string, history?: [string, number][] }} Record
+ * @typedef {{ game: string, class: string, players: Leader[], provisional: Leader[] }} Board
  */
 
 /**
@@ -39,13 +41,21 @@ function page(main, heading, make) {
 }
 
 /**
- * The leaderboards of all games.
+ * The leaderboards of all games, of all time or of a season.
  * @param {HTMLElement} main
  */
 export const showPlayers = (main) =>
   page(main, 'Players', async () => {
-    const games = Object.keys(GAMES);
-    const boards = await Promise.all(games.map((game) => ask(`/api/leaderboard/${game}`)));
+    const season = new URLSearchParams(location.search).get('season') ?? '';
+    const { boards, seasons } = /** @type {{ boards: Board[], seasons: string[] }} */ (await ask(`/api/leaders?season=${encodeURIComponent(season)}`));
+    const times = element(
+      'p',
+      { class: 'soft' },
+      ...['', ...[...seasons].reverse()].flatMap((name) => {
+        const label = name || 'All time';
+        return [name === season ? element('b', {}, label) : element('a', { href: `/players${name ? `?season=${name}` : ''}` }, label), ' '];
+      }),
+    );
     const input = element('input', { id: 'find', type: 'search', autocomplete: 'off', maxlength: '64' });
     const find = element(
       'form',
@@ -61,39 +71,35 @@ export const showPlayers = (main) =>
       input,
       element('button', {}, 'Find'),
     );
-    const tables = games.flatMap((game, index) => {
-      const { players } = /** @type {{ players: Leader[] }} */ (boards[index]);
-      return players.length ? [leaderboard(game, players)] : [];
-    });
+    const tables = boards.filter(({ game }) => isGame(game)).map(leaderboard);
     const note = element(
       'p',
       { class: 'note' },
-      'Ratings rise and fall with the matches against others. A name that no browser has proved to own is marked.',
+      'Ratings rise and fall with the rated matches against others; ± is how uncertain they are, which grows while one does not play. One is ranked after ten matches. A name that no browser has proved to own is marked.',
     );
-    return [find, note, ...(tables.length ? [element('div', { class: 'columns' }, ...tables)] : [element('p', {}, 'Nobody has finished a match here yet.')])];
+    return [find, times, note, ...(tables.length ? [element('div', { class: 'columns' }, ...tables)] : [element('p', {}, 'Nobody has finished a match here yet.')])];
   });
 
-/**
- * @param {string} game
- * @param {Leader[]} players
- */
-function leaderboard(game, players) {
+/** @param {Board} board */
+function leaderboard({ game, class: name, players, provisional }) {
+  const id = `board-${game}-${name}`;
+  const what = [...players, ...provisional][0]?.rating === null ? 'Mean' : 'Rating';
   return element(
     'section',
-    { class: 'panel', 'data-game': game, 'aria-labelledby': `board-${game}` },
-    element('h2', { id: `board-${game}` }, GAMES[game].title),
+    { class: 'panel', 'data-game': game, 'aria-labelledby': id },
+    element('h2', { id }, name === 'standard' ? GAMES[game].title : `${GAMES[game].title}: ${name}`),
     element(
       'table',
       {},
-      element('thead', {}, row('th', [['#', 'number'], ['Player', ''], ['Rating', 'number'], ['Matches', 'number'], ['Won', 'number']])),
+      element('thead', {}, row('th', [['#', 'number'], ['Player', ''], [what, 'number'], ['Matches', 'number'], ['Won', 'number']])),
       element(
         'tbody',
         {},
-        ...players.map((player) =>
+        ...[...players, ...provisional].map((player) =>
           row('td', [
-            [String(player.rank), 'number'],
+            [player.provisional ? 'provisional' : String(player.rank), player.provisional ? 'soft' : 'number'],
             [person(player, { link: true }), ''],
-            [String(Math.round(player.rating)), 'number'],
+            [standingText(player), 'number'],
             [String(player.matches), 'number'],
             [String(player.wins), 'number'],
           ]),
@@ -117,13 +123,13 @@ const row = (tag, cells) => element('tr', {}, ...cells.map(([content, kind]) => 
  */
 export const showPlayer = (main, name, kind) =>
   page(main, name, async () => {
-    const player = /** @type {{ name: string, proven?: boolean, bot?: boolean, games: { [game: string]: Record }, matches: Match[] }} */ (
+    const player = /** @type {{ name: string, proven?: boolean, bot?: boolean, games: { [game: string]: Record[] }, matches: Match[] }} */ (
       await ask(`/api/players/${encodeURIComponent(name)}${kind ? `?kind=${encodeURIComponent(kind)}` : ''}`)
     );
     const games = Object.entries(player.games).filter(([game]) => isGame(game));
     return [
       element('p', {}, player.bot ? 'A bot.' : player.proven ? 'The name is proven: it belongs to one browser.' : 'Nobody has proved to own this name: anybody may have played under it.'),
-      element('div', { class: 'columns' }, ...games.map(([game, record]) => standing(game, record))),
+      element('div', { class: 'columns' }, ...games.flatMap(([game, records]) => records.map((record) => standing(game, record)))),
       against(name),
       element('section', { 'aria-labelledby': 'matches' }, element('h2', { id: 'matches' }, 'Matches'), matches(player.matches)),
     ];
@@ -133,11 +139,12 @@ export const showPlayer = (main, name, kind) =>
  * @param {string} game
  * @param {Record} record
  */
-function standing(game, { rating, matches: played, wins, history }) {
+function standing(game, record) {
+  const { class: name, matches: played, wins, history, provisional } = record;
   /** @type {Element[]} */
   const parts = [
-    element('h2', {}, GAMES[game].title),
-    element('p', { class: 'figure' }, element('b', {}, String(Math.round(rating))), ` after ${count(played, 'match', 'matches')}, ${wins} won`),
+    element('h2', {}, name === 'standard' ? GAMES[game].title : `${GAMES[game].title}: ${name}`),
+    element('p', { class: 'figure' }, element('b', {}, standingText(record)), `${provisional ? ', provisional,' : ''} after ${count(played, 'match', 'matches')}, ${wins} won`),
   ];
   if (history && history.length > 1) parts.push(curve(history.map(([, value]) => value), `Rating in ${GAMES[game].title}`));
   return element('section', { class: 'panel', 'data-game': game }, ...parts);
