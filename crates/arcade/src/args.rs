@@ -73,6 +73,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = whole_number(0..=86_400_u64, 300), allow_negative_numbers = true)]
     pub(crate) keep_seats: u64,
 
+    /// Show those who look on a match that counts this many seconds later, so that nobody tells its players what they cannot see
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = whole_number(0..=3_600_u64, 30), allow_negative_numbers = true)]
+    pub(crate) watch_delay: u64,
+
     /// Remove old journals, whose matches have no replay any more, until no more is left than this: an age in hours, days or weeks, a
     /// number of journals, a total size, or several of these, as in 30d,100,10G. Those of rooms stay, and those without people or
     /// results go first. Without it nothing is removed

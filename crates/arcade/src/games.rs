@@ -2,6 +2,7 @@
 
 mod blackjack;
 mod bot;
+mod counts;
 mod fields;
 mod kind;
 mod marked;
@@ -22,6 +23,7 @@ use store::Order;
 use self::fields::Field;
 pub(crate) use self::{
     bot::Bot,
+    counts::{Casual, Counts},
     kind::{Frames, Kind},
     marked::{Lasts, Marked},
     picture::{Painter, Picture},
@@ -120,9 +122,19 @@ impl Game {
         with_kind!(self, K => K::score(score))
     }
 
-    /// What its leaderboard is ordered by.
-    pub(crate) const fn order(self) -> Order {
-        with_kind!(self, K => K::ORDER)
+    /// Its boards, first that of usual rooms.
+    pub(crate) fn classes(self) -> Vec<String> {
+        with_kind!(self, K => K::classes())
+    }
+
+    /// What the board of a class is ordered by.
+    pub(crate) fn order(self, class: &str) -> Order {
+        with_kind!(self, K => K::order(class))
+    }
+
+    /// Whether its players see less than those who only look on.
+    pub(crate) const fn hides(self) -> bool {
+        with_kind!(self, K => K::HIDES)
     }
 
     /// Whether its turns come by the clock, whoever acts.
@@ -194,6 +206,24 @@ impl Options {
     /// What the room is called in the lobby.
     pub(crate) fn title(&self) -> String {
         with_options!(self, kind => kind.title())
+    }
+
+    /// The board that matches of the room count for.
+    fn class(&self) -> String {
+        with_options!(self, kind => kind.class())
+    }
+
+    /// Why they do not count.
+    fn casual(&self) -> Option<Casual> {
+        with_options!(self, kind => kind.casual())
+    }
+
+    /// The same options with a key of the hub, from which puzzles of the day follow.
+    pub(crate) fn keyed(self, key: [u8; 32]) -> Self {
+        match self {
+            Self::Mastermind(kind) => Self::Mastermind(kind.keyed(key)),
+            other => other,
+        }
     }
 
     /// Whether the room has the puzzle of the day.

@@ -291,8 +291,8 @@ impl Hub {
             // Its sockets and timers are those of the runtime that runs it.
             let _context = handle.enter();
             let (sockets, lease) = self.ports.open(file.options.game().wire(), file.port)?;
-            let mask = self.secret.mask(&file.id);
-            open(file, &self.place, mask, sockets, lease.port, lease)?
+            let keys = self.secret.keys(&file.id);
+            open(file, &self.place, keys, sockets, lease.port, lease)?
         };
         let file = room.file().clone();
         // A thousand rooms that come back as they were need no disk.

@@ -22,7 +22,7 @@ use std::{
     time::Duration,
 };
 
-use store::{JournalNote, Kind, Known, NewMatch, Store, StoreError, Trouble};
+use store::{JournalNote, Known, NewMatch, Seated, Store, StoreError, Trouble};
 use tokio::{
     sync::{
         mpsc::{self, error::TrySendError},
@@ -83,9 +83,9 @@ enum Job {
     /// cut before its end.
     Examine { note: JournalNote, new: Box<NewMatch> },
     /// A journal was created or resumed.
-    Journal { file: String, room: String, title: String, is_new: bool },
+    Journal { file: String, note: JournalNote, is_new: bool },
     /// The player at a seat owns a name, or is a bot.
-    Seat { room: String, address: String, name: String, kind: Kind },
+    Seat { room: String, address: String, name: String, seated: Seated },
     /// Nothing follows.
     End,
 }

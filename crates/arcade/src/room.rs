@@ -6,6 +6,7 @@ mod asides;
 mod begin;
 pub(crate) mod bots;
 pub(crate) mod counters;
+mod delay;
 mod door;
 pub(crate) mod file;
 mod forward;
@@ -14,10 +15,12 @@ pub(crate) mod fragile;
 mod fuse;
 pub(crate) mod guard;
 pub(crate) mod holds;
+mod host_codes;
 pub(crate) mod hosts;
 pub(crate) mod info;
 pub(crate) mod invite;
 mod kept;
+pub(crate) mod keys;
 pub(crate) mod known;
 pub(crate) mod ledger;
 pub(crate) mod log;
@@ -34,6 +37,7 @@ mod published;
 pub(crate) mod ready;
 mod talk;
 pub(crate) mod transport;
+mod watched;
 
 use std::{
     collections::BTreeSet,
@@ -65,6 +69,7 @@ use self::{
     hosts::Hosts,
     info::{Info, phase},
     invite::Invites,
+    keys::Keys,
     known::Seats,
     mask::Mask,
     members::Members,
@@ -74,8 +79,9 @@ use self::{
     place::Place,
     talk::Speech,
     transport::{Gate, WebSockets},
+    watched::Stage,
 };
-use crate::games::{Game, shown::Show};
+use crate::games::{Counts, Game, shown::Show};
 
 /// How long a room whose engine has panicked keeps its port before it begins anew, so that one that fails at once fills neither disk nor
 /// log.
@@ -225,7 +231,7 @@ impl Room {
 pub(crate) fn open(
     mut file: RoomFile,
     place: &Place,
-    mask: Mask,
+    Keys { mask, hosts, days }: Keys,
     sockets: Sockets,
     port: u16,
     held: impl Send + 'static,
@@ -236,7 +242,8 @@ pub(crate) fn open(
     // Before anything is sent to them.
     let back = come_back(&mut file.bots, options.game(), address);
     let journal = file.journal.as_ref().map(|name| place.journals.join(name));
-    let Begun { host, broken, journal, id, end, status, before } = begin(&options, journal.as_deref(), place, &listen)?;
+    let Begun { host, broken, journal, id, end, status, before } =
+        begin(&options.clone().keyed(days), journal.as_deref(), place, &listen)?;
     if before.is_none() {
         file.begun = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     }
@@ -262,14 +269,15 @@ pub(crate) fn open(
         owned: file.owner.is_some(),
         locked: file.locked,
         options: options.shown(),
+        counts: Counts::of(&options),
         closing: None,
         bots_in: None,
         show: Show::default(),
         people: 0,
     };
-    let known = Arc::<Seats>::default();
+    let known = Arc::new(Seats::new(hosts));
     // They are known as bots before anybody is counted.
-    of_bots.set().extend(back.iter().filter_map(|(seating, _)| seating.address));
+    of_bots.set().extend(back.iter().filter_map(|(seating, _)| Some((seating.address?, seating.level))));
     let present = Present::of(before.as_ref(), Arc::clone(&of_bots), &mut info);
     let (members, pages, holds) = (Arc::<Members>::default(), Arc::<Pages>::default(), Arc::<Holds>::default());
     let invites = Arc::new(Invites::new(Arc::clone(&pages), Arc::clone(&holds)));
@@ -292,7 +300,8 @@ pub(crate) fn open(
     let (gate, web) = WebSockets::new(Arc::clone(&place.bans), Arc::clone(&known), place.keep_seats);
     let removals = Arc::<Removals>::default();
     let hosts = Arc::clone(&present.hosts);
-    let host = host(Arc::clone(&sender), keeper)
+    let stage = Stage { info: Arc::clone(&sender), known: Arc::clone(&known), delay: place.watch_delay };
+    let host = host(stage, keeper)
         .with_observer(Chronicle {
             info: Arc::clone(&sender),
             present,
@@ -310,6 +319,7 @@ pub(crate) fn open(
             Arc::clone(&removals),
             mask.clone(),
             Arc::clone(&hosts),
+            Arc::clone(&known),
         ))
         .with_transport(web)
         .with_gathering(if options.game().is_timed() { GATHERING } else { Duration::ZERO });

@@ -13,6 +13,7 @@ mod devices;
 pub(crate) mod film;
 pub(crate) mod health;
 mod join;
+mod leaders;
 mod learn;
 mod live;
 mod names;
@@ -72,6 +73,7 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
         .merge(api::routes())
         .merge(devices::routes())
         .merge(reports::routes())
+        .merge(leaders::routes())
         .merge(learn::routes())
         .fallback(not_found)
         .layer(DefaultBodyLimit::max(MAX_BODY))

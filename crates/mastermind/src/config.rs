@@ -20,6 +20,15 @@ pub enum Mode {
     Race(u8),
     /// Each looks for the code of the day, which is the same for all.
     Daily,
+    /// The same with codes that nobody can compute without this key. Players are not told the difference.
+    Keyed([u8; 32]),
+}
+
+impl Mode {
+    /// Whether there is a puzzle of the day.
+    pub const fn is_daily(self) -> bool {
+        matches!(self, Self::Daily | Self::Keyed(_))
+    }
 }
 
 /// The day with which a daily room begins.
@@ -86,7 +95,7 @@ impl Config {
         match self.mode {
             Mode::Race(players) if !(2..=MAX_RACERS).contains(&players) => return Err(ConfigError::Racers(players)),
             Mode::Race(_) if self.limit < Duration::from_secs(1) => return Err(ConfigError::Limit),
-            _ if (self.mode == Mode::Daily) != self.first_day.is_some() => return Err(ConfigError::Day),
+            _ if self.mode.is_daily() != self.first_day.is_some() => return Err(ConfigError::Day),
             _ => {}
         }
         Rules::new(self.length.into(), MAX_COLOURS, self.repeats)

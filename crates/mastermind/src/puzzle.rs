@@ -1,7 +1,7 @@
 //! Puzzles: when two games have the same code, and the one of each day.
 
 use core::fmt;
-use rand::SeedableRng;
+use rand::{SeedableRng, rngs::ChaCha12Rng};
 use rand_pcg::Pcg64;
 
 use crate::{code::Code, config::Rules};
@@ -34,9 +34,20 @@ const ERA: u64 = 146_097;
 impl Day {
     /// The code of the day for these rules. Each set of rules has a code of its own.
     pub fn puzzle(self, rules: Rules) -> Code {
-        // The rules are part of the seed. Without them, a longer code would begin with the shorter one.
+        rules.draw(&mut Pcg64::seed_from_u64(self.number(rules)))
+    }
+
+    /// The code of the day for these rules that follows from a key. Codes of other days do not tell it.
+    pub fn keyed_puzzle(self, rules: Rules, key: [u8; 32]) -> Code {
+        let mut rng = ChaCha12Rng::from_seed(key);
+        rng.set_stream(self.number(rules));
+        rules.draw(&mut rng)
+    }
+
+    // The rules are part of it. Without them, a longer code would begin with the shorter one.
+    fn number(self, rules: Rules) -> u64 {
         let kind = (rules.length() << 5 | rules.colours() << 1 | usize::from(rules.repeats())) as u64;
-        rules.draw(&mut Pcg64::seed_from_u64(u64::from(self.0) << 16 | kind))
+        u64::from(self.0) << 16 | kind
     }
 }
 

@@ -109,10 +109,25 @@ impl Server {
         self.seats.iter().map(|(&number, seat)| (&seat.name, self.board(number, Sight::Answers)))
     }
 
+    /// How it is set up.
+    pub const fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Whether the game with this number has other rules than its room, and whether hints were asked for in it, as far as its players
+    /// are still there.
+    pub fn oddities(&self, game: u32) -> (bool, bool) {
+        let played = self.seats.values().filter_map(|seat| seat.played.as_ref());
+        let of_game = played.filter(|played| played.number == game);
+        of_game.fold((false, false), |(rules, hints), played| {
+            (rules || played.game.rules() != self.rules, hints || played.game.hints() > 0)
+        })
+    }
+
     const fn capacity(&self) -> u8 {
         match self.config.mode {
             Mode::Race(players) => players,
-            Mode::Solo | Mode::Daily => SEATS,
+            Mode::Solo | Mode::Daily | Mode::Keyed(_) => SEATS,
         }
     }
 
@@ -268,8 +283,8 @@ impl Server {
             (_, Some(played)) if played.how.is_none() => Some(NOT_OVER),
             _ if place.ready => Some(NOT_BEGUN),
             (Mode::Race(_), _) if wanted.is_some() => Some(RACE_RULES),
-            (Mode::Daily, _) if wanted.is_some() => Some(DAILY_RULES),
-            (Mode::Daily, Some(played)) if played.day == self.today.map(|(day, _)| day) => Some(ONE_A_DAY),
+            (mode, _) if mode.is_daily() && wanted.is_some() => Some(DAILY_RULES),
+            (mode, Some(played)) if mode.is_daily() && played.day == self.today.map(|(day, _)| day) => Some(ONE_A_DAY),
             _ => None,
         };
         if let Some(why) = why {

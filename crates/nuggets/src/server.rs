@@ -21,7 +21,8 @@ use alloc::{
     string::String,
     sync::Arc,
 };
-use netcore::{Digest, Link, Outcome, PeerId, Time};
+use bytes::Bytes;
+use netcore::{Digest, Framing, Link, Outcome, PeerId, Time};
 use rand::RngExt;
 
 use self::{
@@ -35,6 +36,7 @@ use crate::{
     config::{Config, ConfigError},
     game::Game,
     grid::Grid,
+    protocol::ServerMessage,
     view::Views,
 };
 
@@ -109,6 +111,20 @@ impl Server {
     /// The game that is played.
     pub const fn game(&self) -> &Game {
         &self.game
+    }
+
+    /// What a spectator who comes now is told: the size of the map, what is left to find, and the map. Each is one message.
+    pub fn overview(&self) -> [Bytes; 3] {
+        let size = ServerMessage::Grid { rows: self.grid.rows(), cols: self.grid.cols() };
+        let gold = ServerMessage::Gold { collected: 0, purse: 0, remaining: self.game.remaining() };
+        [size.to_frame(Framing::Whole), gold.to_frame(Framing::Whole), self.views.spectator(Framing::Whole)]
+    }
+
+    /// The gold that nobody who plays has seen: where its piles are in the text of the DISPLAY of a spectator, and what is there without
+    /// them.
+    pub fn unseen_gold(&self) -> impl Iterator<Item = (usize, u8)> {
+        let hidden = self.game.piles().keys().filter(|&&cell| !self.views.is_seen(cell));
+        hidden.filter_map(|cell| Some((cell.index(), *self.grid.text().get(cell.index())?)))
     }
 
     fn link(&self, peer: PeerId) -> Option<Link> {

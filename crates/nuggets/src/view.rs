@@ -172,6 +172,11 @@ impl Views {
         self.board.message(framing)
     }
 
+    /// Whether somebody who plays has seen what is in a cell.
+    pub(crate) fn is_seen(&self, cell: Cell) -> bool {
+        self.viewers.values().any(|viewer| viewer.picture.text().get(cell.index()).is_some_and(|&byte| byte != ROCK))
+    }
+
     /// A fingerprint of what each who plays ever saw, kept as they look around.
     pub(crate) const fn digest(&self) -> u64 {
         self.digest.value()

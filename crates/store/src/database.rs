@@ -25,6 +25,7 @@ pub(crate) const MIGRATIONS: [(i64, &str, &str); 5] = [
     (2, "journals", include_str!("../migrations/0002_journals.sql")),
     (3, "bounds", include_str!("../migrations/0003_bounds.sql")),
     (4, "names", include_str!("../migrations/0004_names.sql")),
+    (5, "boards", include_str!("../migrations/0005_boards.sql")),
     (6, "keys", include_str!("../migrations/0006_keys.sql")),
 ];
 

@@ -9,18 +9,43 @@ use crate::{Kind, Store, StoreError, database::twice, names::note_use};
 
 /// Seats of a room of which something is kept: those that were noted last.
 pub const MAX_SEATS: i64 = 4_096;
+/// The class of matches of which nobody has noted what they count for, and why they do not.
+pub const EARLIER: &str = "earlier";
 /// Journals that are read with one query.
 const PAGE: i64 = 1_000;
 
 /// What is known of a journal.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JournalNote {
     /// The room.
     pub room: String,
     /// What the room was called.
     pub title: String,
+    /// What its matches count for, as in [`Match::class`](crate::Match::class).
+    pub class: String,
+    /// Why they do not, as in [`Match::casual`](crate::Match::casual).
+    pub casual: String,
     /// The position in it up to which its results are stored.
     pub examined: u64,
+}
+
+/// Nothing is known of a journal, so its matches do not count.
+impl Default for JournalNote {
+    fn default() -> Self {
+        let (room, title) = (String::new(), String::new());
+        Self { room, title, class: EARLIER.to_owned(), casual: EARLIER.to_owned(), examined: 0 }
+    }
+}
+
+/// What is known of the player at a seat besides what it says.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Seated {
+    /// How far its name is to be trusted.
+    pub kind: Kind,
+    /// As [`Entry::host`](crate::Entry::host).
+    pub host: String,
+    /// As [`Entry::level`](crate::Entry::level).
+    pub level: String,
 }
 
 /// How much of a journal is known: from where on it has to be replayed to find further results.
@@ -33,11 +58,13 @@ pub struct Known {
 }
 
 impl Store {
-    /// Notes which room a journal is of.
-    pub async fn note_journal(&self, file: &str, room: &str, title: &str) -> Result<(), StoreError> {
-        let text = "INSERT INTO journals (file, room, title, examined) VALUES ($1, $2, $3, 0) \
-                    ON CONFLICT (file) DO UPDATE SET room = excluded.room, title = excluded.title";
-        self.execute(text, &[file.into(), room.into(), title.into()]).await.map(drop)
+    /// Notes which room a journal is of, and what its matches count for.
+    pub async fn note_journal(&self, file: &str, note: &JournalNote) -> Result<(), StoreError> {
+        let JournalNote { room, title, class, casual, examined: _ } = note;
+        let text = "INSERT INTO journals (file, room, title, examined, class, casual) VALUES ($1, $2, $3, 0, $4, $5) \
+                    ON CONFLICT (file) DO UPDATE SET room = excluded.room, title = excluded.title, class = excluded.class, \
+                    casual = excluded.casual";
+        self.execute(text, &[file.into(), room.into(), title.into(), class.into(), casual.into()]).await.map(drop)
     }
 
     /// Notes that all results of a journal up to this position are stored.
@@ -82,12 +109,13 @@ impl Store {
         let mut journals = HashMap::new();
         let mut last = String::new();
         loop {
-            let text = "SELECT file, room, title, examined FROM journals WHERE file > $1 ORDER BY file LIMIT $2";
+            let text = "SELECT file, room, title, examined, class, casual FROM journals WHERE file > $1 ORDER BY file LIMIT $2";
             let rows = self.rows(text, &[(&last).into(), PAGE.into()]).await?;
             let Some(end) = rows.last() else { return Ok(journals) };
             last = end.text(0)?;
             for row in &rows {
-                let note = JournalNote { room: row.text(1)?, title: row.text(2)?, examined: row.number(3)? };
+                let (room, title, examined) = (row.text(1)?, row.text(2)?, row.number(3)?);
+                let note = JournalNote { room, title, class: row.text(4)?, casual: row.text(5)?, examined };
                 journals.insert(row.text(0)?, note);
             }
         }
@@ -100,33 +128,40 @@ impl Store {
         self.execute(text, &[room.into()]).await.map(drop)
     }
 
-    /// Notes that whoever has the seat at this address may use this name, or is a bot of this name. Of a room only the newest
+    /// Notes what is known of whoever has the seat at this address under this name. Of a room only the newest
     /// [`MAX_SEATS`] are kept: each bot and each browser comes from an address of its own.
-    pub async fn note_seat(&self, room: &str, address: &str, name: &str, kind: Kind) -> Result<(), StoreError> {
-        twice!(self.writer, self.try_note_seat(room, address, name, kind))
+    pub async fn note_seat(&self, room: &str, address: &str, name: &str, seated: &Seated) -> Result<(), StoreError> {
+        twice!(self.writer, self.try_note_seat(room, address, name, seated))
     }
 
-    async fn try_note_seat(&self, room: &str, address: &str, name: &str, kind: Kind) -> Result<(), StoreError> {
+    async fn try_note_seat(&self, room: &str, address: &str, name: &str, seated: &Seated) -> Result<(), StoreError> {
         let mut writer = self.writer.lease().await?;
-        let text = "INSERT INTO seats (room, address, name, kind, noted) VALUES ($1, $2, $3, $4, $5) \
-                    ON CONFLICT (room, address, name) DO UPDATE SET kind = excluded.kind, noted = excluded.noted";
-        let values = [room.into(), address.into(), name.into(), kind.number().into(), unix_now().into()];
+        let Seated { kind, host, level } = seated;
+        let text = "INSERT INTO seats (room, address, name, kind, noted, host, level) VALUES ($1, $2, $3, $4, $5, $6, $7) \
+                    ON CONFLICT (room, address, name) DO UPDATE SET kind = excluded.kind, noted = excluded.noted, \
+                    host = excluded.host, level = excluded.level";
+        let kind_number = kind.number().into();
+        let values =
+            [room.into(), address.into(), name.into(), kind_number, unix_now().into(), host.into(), level.into()];
         writer.execute(text, &values).await?;
         let text = "DELETE FROM seats WHERE room = $1 AND noted <= \
                     (SELECT noted FROM seats WHERE room = $1 ORDER BY noted DESC LIMIT 1 OFFSET $2)";
         writer.execute(text, &[room.into(), MAX_SEATS.into()]).await?;
-        if kind == Kind::Proven {
+        if *kind == Kind::Proven {
             note_use(&mut writer, name).await?;
         }
         writer.done();
         Ok(())
     }
 
-    /// The kinds that are known of the seats of a room, by their addresses and names.
-    pub async fn seats(&self, room: &str) -> Result<HashMap<(String, String), Kind>, StoreError> {
-        let rows = self.rows("SELECT address, name, kind FROM seats WHERE room = $1", &[room.into()]).await?;
-        let seat =
-            |row: &crate::connection::Row| Ok(((row.text(0)?, row.text(1)?), Kind::from_number(row.integer(2)?)));
+    /// What is known of the seats of a room, by their addresses and names.
+    pub async fn seats(&self, room: &str) -> Result<HashMap<(String, String), Seated>, StoreError> {
+        let text = "SELECT address, name, kind, host, level FROM seats WHERE room = $1";
+        let rows = self.rows(text, &[room.into()]).await?;
+        let seat = |row: &crate::connection::Row| {
+            let kind = Kind::from_number(row.integer(2)?);
+            Ok(((row.text(0)?, row.text(1)?), Seated { kind, host: row.text(3)?, level: row.text(4)? }))
+        };
         rows.iter().map(seat).collect()
     }
 }

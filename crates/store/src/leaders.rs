@@ -1,9 +1,34 @@
 //! Leaderboards, and what is known of a player.
 
-use crate::{Kind, MAX_PAGE, Store, StoreError, connection::Row};
+use std::cmp::Reverse;
 
-/// Points of a player's history of one game.
+use skillratings::weng_lin::WengLinRating;
+
+use crate::{
+    Kind, MAX_PAGE, Store, StoreError,
+    connection::Row,
+    rating::{drifted, shown, sure, uncertainty},
+};
+
+/// Points of a player's history on a board.
 const MAX_HISTORY: i64 = 200;
+/// Boards of a player.
+const MAX_BOARDS: i64 = 200;
+/// How many times as many rows as are wanted are looked at, because somebody who does not play falls behind others.
+const MARGIN: u32 = 2;
+/// Seasons that are listed: those of 50 years.
+const MAX_SEASONS: usize = 200;
+
+/// A board: matches of a class of a game, in a season.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Board<'a> {
+    /// The game.
+    pub game: &'a str,
+    /// The class, as in [`Match::class`](crate::Match::class).
+    pub class: &'a str,
+    /// A season as `2026-4`, or [`ALL_TIME`](crate::ALL_TIME).
+    pub season: &'a str,
+}
 
 /// A row of a leaderboard.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,12 +43,16 @@ pub struct Leader {
     pub score: Score,
 }
 
-/// What is known of a player in one game.
+/// What is known of a player on a board.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Score {
     /// The rating that is shown.
     pub rating: i64,
-    /// Matches that were played to their end.
+    /// How far the strength may be from it, as of now.
+    pub uncertainty: i64,
+    /// Whether it is ranked: after [`RANKED_AFTER`](crate::RANKED_AFTER) matches.
+    pub ranked: bool,
+    /// Matches that have counted.
     pub matches: u64,
     /// Those in which it was first.
     pub wins: u64,
@@ -31,42 +60,86 @@ pub struct Score {
     pub mean_score: f64,
     /// When a rated match ended, in milliseconds since the Unix epoch, and the rating after it. Oldest first, the newest only.
     pub history: Vec<(u64, i64)>,
+    // What boards are ordered by, as of now.
+    sure: i64,
 }
 
 /// What a leaderboard is ordered by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
-    /// The rating, highest first: games in which players meet.
+    /// What the rating surely is, highest first: games in which players meet.
     Rating,
     /// The mean score, lowest first: games that are played alone, where the score is what it took.
     LowestScore,
 }
 
+/// What is read of a row, in the order in which [`score`] takes it.
+macro_rules! columns {
+    () => {
+        "name, kind, mean, deviation, last, ranked, matches, wins, score"
+    };
+}
+
 impl Store {
-    /// The best players of a game.
-    pub async fn leaders(&self, game: &str, order: Order, limit: u32) -> Result<Vec<Leader>, StoreError> {
+    /// The best players on a board as of `now`, in milliseconds since the Unix epoch: those that are ranked, or those that are not yet.
+    pub async fn leaders(
+        &self,
+        board: Board<'_>,
+        (order, ranked): (Order, bool),
+        limit: u32,
+        now: u64,
+    ) -> Result<Vec<Leader>, StoreError> {
         let text = match order {
-            Order::Rating => {
-                "SELECT name, kind, rating, matches, wins, score FROM ratings WHERE game = $1 \
-                 ORDER BY rating DESC, matches DESC, name, kind LIMIT $2"
-            }
-            Order::LowestScore => {
-                "SELECT name, kind, rating, matches, wins, score FROM ratings WHERE game = $1 \
-                 ORDER BY average, matches DESC, name, kind LIMIT $2"
-            }
+            Order::Rating => concat!(
+                "SELECT ",
+                columns!(),
+                " FROM standings WHERE game = $1 AND class = $2 AND season = $3 AND ranked = $4 \
+                 ORDER BY sure DESC, matches DESC, name, kind LIMIT $5"
+            ),
+            Order::LowestScore => concat!(
+                "SELECT ",
+                columns!(),
+                " FROM standings WHERE game = $1 AND class = $2 AND season = $3 AND ranked = $4 \
+                 ORDER BY average, matches DESC, name, kind LIMIT $5"
+            ),
         };
-        let rows = self.rows(text, &[game.into(), i64::from(limit.min(MAX_PAGE)).into()]).await?;
+        let limit = limit.min(MAX_PAGE);
+        let Board { game, class, season } = board;
+        let most = i64::from(limit.saturating_mul(MARGIN));
+        let values = [game.into(), class.into(), season.into(), i64::from(ranked).into(), most.into()];
         let mut leaders: Vec<Leader> = vec![];
-        for (row, place) in rows.iter().zip(1..) {
-            let score = score(row)?;
-            let is_tied = |last: &Leader| match order {
-                Order::Rating => last.score.rating == score.rating,
-                Order::LowestScore => last.score.mean_score.total_cmp(&score.mean_score).is_eq(),
-            };
-            let rank = leaders.last().filter(|last| is_tied(last)).map_or(place, |last| last.rank);
-            leaders.push(Leader { rank, name: row.text(0)?, kind: Kind::from_number(row.integer(1)?), score });
+        for row in self.rows(text, &values).await? {
+            let (name, kind) = (row.text(0)?, Kind::from_number(row.integer(1)?));
+            leaders.push(Leader { rank: 0, name, kind, score: score(&row, now)? });
+        }
+        if order == Order::Rating {
+            // Stable, so equals stay as they are.
+            leaders.sort_by_key(|leader| Reverse(leader.score.sure));
+        }
+        leaders.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+        let is_tied = |one: &Score, other: &Score| match order {
+            Order::Rating => one.sure == other.sure,
+            Order::LowestScore => one.mean_score.total_cmp(&other.mean_score).is_eq(),
+        };
+        for (at, place) in (0..leaders.len()).zip(1..) {
+            let tied = at.checked_sub(1).map(|before| &leaders[before]);
+            let tied = tied.filter(|before| is_tied(&before.score, &leaders[at].score)).map(|before| before.rank);
+            leaders[at].rank = tied.unwrap_or(place);
         }
         Ok(leaders)
+    }
+
+    /// The seasons of which there are boards, oldest first.
+    pub async fn seasons(&self) -> Result<Vec<String>, StoreError> {
+        let mut seasons: Vec<String> = vec![];
+        while seasons.len() < MAX_SEASONS {
+            // One look for each, since a season has any number of players.
+            let last = seasons.last().map_or("", String::as_str);
+            let text = "SELECT season FROM standings WHERE season > $1 ORDER BY season LIMIT 1";
+            let Some(row) = self.row(text, &[last.into()]).await? else { break };
+            seasons.push(row.text(0)?);
+        }
+        Ok(seasons)
     }
 
     /// The kinds in which a name has played, best known first: proven, unproven, bot.
@@ -74,49 +147,67 @@ impl Store {
         // Best known first. One look for each, since somebody may have played any number of matches.
         let mut kinds = vec![];
         for kind in [Kind::Proven, Kind::Unproven, Kind::Bot] {
+            let values = [name.into(), kind.number().into()];
             let text = "SELECT match_id FROM players WHERE name = $1 AND kind = $2 LIMIT 1";
-            if self.row(text, &[name.into(), kind.number().into()]).await?.is_some() {
+            // Bots are rated under another name.
+            let rated = "SELECT class FROM standings WHERE name = $1 AND kind = $2 LIMIT 1";
+            if self.row(text, &values).await?.is_some() || self.row(rated, &values).await?.is_some() {
                 kinds.push(kind);
             }
         }
         Ok(kinds)
     }
 
-    /// What is known of a player, game by game.
-    pub async fn scores(&self, name: &str, kind: Kind) -> Result<Vec<(String, Score)>, StoreError> {
-        let text = "SELECT name, kind, rating, matches, wins, score, game FROM ratings \
-                    WHERE name = $1 AND kind = $2 ORDER BY game";
-        let rows = self.rows(text, &[name.into(), kind.number().into()]).await?;
+    /// What is known of a player as of `now` in a season, by game and class.
+    pub async fn scores(
+        &self,
+        (name, kind): (&str, Kind),
+        season: &str,
+        now: u64,
+    ) -> Result<Vec<(String, String, Score)>, StoreError> {
+        let text = concat!(
+            "SELECT ",
+            columns!(),
+            ", game, class FROM standings WHERE name = $1 AND kind = $2 AND season = $3 ORDER BY game, class LIMIT $4"
+        );
+        let values = [name.into(), kind.number().into(), season.into(), MAX_BOARDS.into()];
         let mut scores = vec![];
-        for row in &rows {
-            let game = row.text(6)?;
-            let history = self.history(&game, name, kind).await?;
-            scores.push((game, Score { history, ..score(row)? }));
+        for row in &self.rows(text, &values).await? {
+            let (game, class) = (row.text(9)?, row.text(10)?);
+            let history = self.history((&game, &class), (name, kind)).await?;
+            scores.push((game, class, Score { history, ..score(row, now)? }));
         }
         Ok(scores)
     }
 
-    async fn history(&self, game: &str, name: &str, kind: Kind) -> Result<Vec<(u64, i64)>, StoreError> {
+    async fn history(
+        &self,
+        (game, class): (&str, &str),
+        (name, kind): (&str, Kind),
+    ) -> Result<Vec<(u64, i64)>, StoreError> {
         // Somebody with several seats in a match has several rows.
         let text = "SELECT ended, MAX(rating) FROM players \
-                    WHERE name = $1 AND kind = $2 AND game = $3 AND rating > 0 \
-                    GROUP BY ended, match_id ORDER BY ended DESC, match_id DESC LIMIT $4";
-        let rows = self.rows(text, &[name.into(), kind.number().into(), game.into(), MAX_HISTORY.into()]).await?;
+                    WHERE name = $1 AND kind = $2 AND game = $3 AND class = $4 AND rating > 0 \
+                    GROUP BY ended, match_id ORDER BY ended DESC, match_id DESC LIMIT $5";
+        let values = [name.into(), kind.number().into(), game.into(), class.into(), MAX_HISTORY.into()];
+        let rows = self.rows(text, &values).await?;
         rows.iter().rev().map(|row| Ok((row.number(0)?, row.integer(1)?))).collect()
     }
 }
 
-// The columns 2 to 5: rating, matches, wins and the sum of scores.
-fn score(row: &Row) -> Result<Score, StoreError> {
-    let matches = row.integer(3)?;
-    let sum = row.integer(5)?;
-    let mean_score = average(sum, matches);
+fn score(row: &Row, now: u64) -> Result<Score, StoreError> {
+    let rating = WengLinRating { rating: row.real(2)?, uncertainty: row.real(3)? };
+    let rating = drifted(rating, now.saturating_sub(row.number(4)?));
+    let (matches, sum) = (row.integer(6)?, row.integer(8)?);
     Ok(Score {
-        rating: row.integer(2)?,
+        rating: shown(rating),
+        uncertainty: uncertainty(rating),
+        ranked: row.integer(5)? == 1,
         matches: matches.unsigned_abs(),
-        wins: row.integer(4)?.unsigned_abs(),
-        mean_score,
+        wins: row.integer(7)?.unsigned_abs(),
+        mean_score: average(sum, matches),
         history: vec![],
+        sure: sure(rating),
     })
 }
 

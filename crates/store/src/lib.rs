@@ -5,7 +5,7 @@
 //!
 //! - [`Store`] is the database. It connects when it is first used, so that a program starts without it. One connection writes and
 //!   others read; each statement has a time limit, and an index that answers it.
-//! - [`Store::record`] stores a match and rates its players in one transaction. The id of a match is unique, so storing it again
+//! - [`Store::record`] stores a match and counts it on its boards in one transaction. The id of a match is unique, so storing it again
 //!   changes nothing.
 //! - [`Store::copy_to`] copies all of it into another database of either kind.
 //! - The other methods are the questions of the pages: matches, leaderboards, players, and who owns a name.
@@ -18,6 +18,7 @@ extern crate self as store;
 
 mod connection;
 mod copy;
+mod count;
 mod database;
 mod devices;
 mod error;
@@ -34,21 +35,24 @@ mod probe;
 mod rating;
 mod record;
 mod search;
+mod season;
 #[cfg(test)]
 mod tests;
 mod whole;
 
 pub use copy::Copied;
+pub use count::{DAILY, MAX_MEETINGS_A_DAY, RANKED_AFTER};
 pub use database::{READERS, Store};
 pub use devices::{Added, MAX_KEYS};
 pub use error::{StoreError, Trouble};
-pub use journals::{JournalNote, Known, MAX_SEATS, unix_now};
-pub use leaders::{Leader, Order, Score};
+pub use journals::{EARLIER, JournalNote, Known, MAX_SEATS, Seated, unix_now};
+pub use leaders::{Board, Leader, Order, Score};
 pub use matches::{MAX_PAGE, Match, MatchPlayer};
 pub use names::{Claim, KEY_HASH_LENGTH, MAX_NAMES};
 pub use record::{Entry, NewMatch};
 pub use search::{MAX_MEETINGS, MatchFilter, Ties};
 pub use whole::Totals;
+pub use season::{ALL_TIME, day_of, is_season, season_of};
 
 /// How far a name is to be trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, serde::Deserialize)]

@@ -28,8 +28,12 @@ pub struct Match<P = MatchPlayer> {
     pub started: u64,
     /// See [`started`](Self::started).
     pub ended: u64,
-    /// Whether it was played to its end. Only such matches are rated.
+    /// Whether it was played to its end.
     pub complete: bool,
+    /// The board that it is for, of its game.
+    pub class: String,
+    /// Why it does not count there; empty if it does.
+    pub casual: String,
     /// The result, best first. A match without players is not stored.
     pub players: Vec<P>,
 }
@@ -49,13 +53,15 @@ pub struct MatchPlayer {
     pub score: i64,
     /// The rating after the match, if it was rated.
     pub rating: Option<i64>,
+    /// Whether the player left before the end.
+    pub quit: bool,
 }
 
 /// What is read of a match `m` and its players `p`, in the order in which [`collect`] takes it.
 macro_rules! columns {
     () => {
         "m.id, m.game, m.title, m.room, m.journal, m.number, m.begins, m.ends, m.started, m.ended, m.complete, \
-         p.standing, p.name, p.kind, p.seat, p.score, p.rating"
+         p.standing, p.name, p.kind, p.seat, p.score, p.rating, p.quit, m.class, m.casual"
     };
 }
 pub(crate) use columns;
@@ -88,6 +94,7 @@ pub(crate) fn collect(rows: &[Row]) -> Result<Vec<Match>, StoreError> {
             seat: row.text(14)?,
             score: row.integer(15)?,
             rating: (rating != 0).then_some(rating),
+            quit: row.integer(17)? == 1,
         };
         if let Some(last) = matches.last_mut() {
             last.players.push(player);
@@ -109,6 +116,8 @@ fn match_of(row: &Row, id: String) -> Result<Match, StoreError> {
         started: row.number(8)?,
         ended: row.number(9)?,
         complete: row.integer(10)? == 1,
+        class: row.text(18)?,
+        casual: row.text(19)?,
         players: vec![],
     })
 }

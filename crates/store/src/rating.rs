@@ -1,32 +1,65 @@
-//! Ratings by Weng and Lin: a Bayesian rating for games of two and of many, with ties.
+//! Ratings by Weng and Lin (A Bayesian Approximation Method for Online Ranking, JMLR 12, 2011): for games of two and of many, with ties.
+//!
+//! In their method the uncertainty only shrinks. Here it grows while somebody does not play, as in Glicko (Glickman, Parameter estimation in
+//! large dynamic paired comparison experiments, Applied Statistics 48, 1999, step 1): after `t` days it is
+//! `min(start, sqrt(deviation² + DRIFT² t))`.
 
 use skillratings::{
     MultiTeamOutcome,
     weng_lin::{WengLinConfig, WengLinRating, weng_lin_multi_team},
 };
 
-/// What is shown to a player of whom nothing is known.
-pub(crate) const START: i64 = 1_000;
-/// Points that are shown for one point of the mean.
+/// Points that are shown for one point of the mean. A new player has a mean of 25, so 1000.
 const POINTS: f64 = 40.0;
+/// How many deviations the uncertainty that is shown has: the strength is within them in 19 of 20 cases.
+const SURE: f64 = 2.0;
+/// How much uncertainty a day without a match adds: whoever was known well is as uncertain as a new player after three years, and twice as
+/// uncertain as before after a season.
+const DRIFT: f64 = 0.25;
+/// Milliseconds of a day.
+const DAY: f64 = 86_400_000.0;
 
-/// What is shown of a rating: a value that the strength lies above with near certainty. So a new player starts low and rises with
-/// what is known of it, and nobody leads by one lucky match.
-pub(crate) fn shown(rating: WengLinRating) -> i64 {
-    let points = (rating.rating - 3.0 * rating.uncertainty) * POINTS;
+fn points(value: f64) -> i64 {
     #[expect(clippy::cast_possible_truncation, reason = "a rating stays within some thousands, and the cast saturates")]
-    let points = points.round() as i64;
-    // Zero stands for a match that was not rated.
-    START.saturating_add(points).max(1)
+    let points = (value * POINTS).round() as i64;
+    points
 }
 
-/// The ratings after a match. Equal ranks are ties.
-pub(crate) fn rate(players: &[(WengLinRating, u32)]) -> Vec<WengLinRating> {
-    let teams: Vec<_> =
-        players.iter().map(|(rating, rank)| ([*rating], MultiTeamOutcome::new(*rank as usize))).collect();
+/// What is shown of a rating.
+pub(crate) fn shown(rating: WengLinRating) -> i64 {
+    // Zero stands for a match that was not rated.
+    points(rating.rating).max(1)
+}
+
+/// What is shown of its uncertainty.
+pub(crate) fn uncertainty(rating: WengLinRating) -> i64 {
+    points(SURE * rating.uncertainty)
+}
+
+/// What boards are ordered by: the points that the strength lies above, so nobody leads by one lucky match.
+pub(crate) fn sure(rating: WengLinRating) -> i64 {
+    shown(rating) - uncertainty(rating)
+}
+
+/// A rating after so many milliseconds without a match.
+pub(crate) fn drifted(rating: WengLinRating, millis: u64) -> WengLinRating {
+    #[expect(clippy::cast_precision_loss, reason = "a time of millions of years")]
+    let days = millis as f64 / DAY;
+    let grown = DRIFT.powi(2).mul_add(days, rating.uncertainty.powi(2)).sqrt();
+    let most = WengLinRating::new().uncertainty;
+    WengLinRating { uncertainty: grown.min(most), ..rating }
+}
+
+/// The rating of a player after a match against others, each with its rank. Equal ranks are ties. It is the sum of the comparisons with
+/// each of them, so it is also right if some who took part are not among them.
+pub(crate) fn rate(player: (WengLinRating, u32), others: &[(WengLinRating, u32)]) -> WengLinRating {
+    let teams: Vec<_> = std::iter::once(&player)
+        .chain(others)
+        .map(|(rating, rank)| ([*rating], MultiTeamOutcome::new(*rank as usize)))
+        .collect();
     let teams: Vec<_> = teams.iter().map(|(team, outcome)| (&team[..], *outcome)).collect();
     let after = weng_lin_multi_team(&teams, &WengLinConfig::new());
-    after.into_iter().flatten().collect()
+    after.into_iter().flatten().next().unwrap_or(player.0)
 }
 
 #[cfg(test)]
@@ -34,27 +67,48 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_new_player_starts_at_a_thousand() {
-        assert_eq!(shown(WengLinRating::new()), START);
+    fn a_new_player_starts_at_a_thousand_and_is_uncertain() {
+        let new = WengLinRating::new();
+        assert_eq!((shown(new), uncertainty(new), sure(new)), (1_000, 667, 333));
     }
 
     #[test]
     fn winners_rise_above_losers_and_ties_are_even() {
         let new = WengLinRating::new();
-        let after = rate(&[(new, 1), (new, 2), (new, 2), (new, 4)]);
+        let all = [(new, 1), (new, 2), (new, 2), (new, 4)];
+        let after: Vec<_> = (0..4)
+            .map(|at| {
+                let others: Vec<_> =
+                    all.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, all)| *all).collect();
+                rate(all[at], &others)
+            })
+            .collect();
         assert!(after[0].rating > after[1].rating && after[2].rating > after[3].rating);
         assert_eq!(shown(after[1]), shown(after[2]));
-        assert!(shown(after[0]) > START);
+        assert!(shown(after[0]) > 1_000);
+        // Each comparison adds its part, and nothing else does.
+        let gain = |others: &[(WengLinRating, u32)]| rate((new, 1), others).rating - new.rating;
+        assert!((gain(&all[1..]) - 3.0 * gain(&all[1..2])).abs() < 1e-9);
     }
 
     #[test]
     fn ratings_stay_finite_after_many_matches() {
         let (mut strong, mut weak) = (WengLinRating::new(), WengLinRating::new());
         for _ in 0..10_000 {
-            let after = rate(&[(strong, 1), (weak, 2)]);
-            (strong, weak) = (after[0], after[1]);
+            (strong, weak) = (rate((strong, 1), &[(weak, 2)]), rate((weak, 2), &[(strong, 1)]));
         }
         assert!(strong.rating.is_finite() && weak.uncertainty > 0.0);
         assert!(shown(strong) > shown(weak) && shown(weak) >= 1);
+    }
+
+    #[test]
+    fn uncertainty_grows_with_the_time_without_a_match_up_to_that_of_a_new_player() {
+        let known = WengLinRating { rating: 30.0, uncertainty: 1.5 };
+        let after = |days: u64| drifted(known, days * 86_400_000).uncertainty;
+        assert!((after(0) - 1.5).abs() < 1e-9 && (after(90) - 2.8).abs() < 0.05, "{}", after(90));
+        assert!(after(30) > after(29));
+        assert!((after(3 * 365) - WengLinRating::new().uncertainty).abs() < 0.05);
+        assert!((after(100_000) - WengLinRating::new().uncertainty).abs() < 1e-9);
+        assert_eq!(shown(drifted(known, u64::MAX)), 1_200, "the strength itself stays");
     }
 }

@@ -6,7 +6,8 @@ use std::{collections::BTreeMap, time::Instant};
 use testkit::TempDir;
 
 use crate::{
-    Entry, Kind, Known, MAX_SEATS, MatchFilter, NewMatch, Order, Store, StoreError, Trouble,
+    ALL_TIME, Entry, JournalNote, Kind, Known, MAX_SEATS, MatchFilter, NewMatch, Order, Seated, Store, StoreError,
+    Trouble,
     connection::{Connection, Place, Role},
     database::MIGRATIONS,
     probe::Seen,
@@ -16,7 +17,7 @@ mod faults;
 #[path = "../tests/support/mod.rs"]
 mod support;
 
-use support::entry;
+use support::{board, entry};
 
 /// Runs a test on each database, which has tables and nothing in them. It is also told the address of the server.
 async fn on_each(test: impl AsyncFn(Store, Option<&str>)) {
@@ -36,8 +37,20 @@ async fn on_each_of(version: usize, test: impl AsyncFn(Store, Option<&str>)) {
 
 fn a_match(number: u32) -> NewMatch {
     let (ann, bot) = (entry(1, "Ann", 1), entry(3, "Bot", 3));
-    let players = vec![Entry { kind: Kind::Proven, ..ann }, entry(2, "Bob", 2), Entry { kind: Kind::Bot, ..bot }];
+    let players = vec![
+        Entry { kind: Kind::Proven, ..ann },
+        entry(2, "Bob", 2),
+        Entry { kind: Kind::Bot, level: "easy".into(), ..bot },
+    ];
     support::a_match(number, "nuggets", players)
+}
+
+fn note(room: &str) -> JournalNote {
+    JournalNote { room: room.into(), ..JournalNote::default() }
+}
+
+fn seated(kind: Kind) -> Seated {
+    Seated { kind, ..Seated::default() }
 }
 
 async fn check(store: &Store, matches: u32) {
@@ -46,12 +59,20 @@ async fn check(store: &Store, matches: u32) {
 
 /// Asks and notes everything that there is.
 async fn use_all(store: &Store) {
-    store.note_journal("nuggets.journal", "nuggets-1", "map main").await.unwrap();
+    store.note_journal("nuggets.journal", &note("nuggets-1")).await.unwrap();
     store.record(&a_match(1_000_000)).await.unwrap();
+    let mut of_one_host = a_match(1_000_001);
+    of_one_host.players.iter_mut().for_each(|player| player.host = "h".into());
+    store.record(&of_one_host).await.unwrap();
+    let mut daily = NewMatch { class: crate::DAILY.into(), ..a_match(1_000_002) };
+    daily.players.truncate(1);
+    store.record(&daily).await.unwrap();
+    // The second attempt of the day.
+    store.record(&NewMatch { id: "again".into(), ..daily }).await.unwrap();
     store.note_examined("nuggets.journal", 10, Known::default()).await.unwrap();
     store.note_known("nuggets.journal", Known::default()).await.unwrap();
     store.known("nuggets.journal").await.unwrap();
-    store.note_seat("nuggets-1", "10.0.0.1:5", "Ann", Kind::Proven).await.unwrap();
+    store.note_seat("nuggets-1", "10.0.0.1:5", "Ann", &seated(Kind::Proven)).await.unwrap();
     store.seats("nuggets-1").await.unwrap();
     store.journals().await.unwrap();
     store.journals_with_people().await.unwrap();
@@ -69,9 +90,12 @@ async fn use_all(store: &Store) {
     store.kinds("Ann").await.unwrap();
     store.kinds("nobody").await.unwrap();
     for order in [Order::Rating, Order::LowestScore] {
-        store.leaders("nuggets", order, 100).await.unwrap();
+        for ranked in [true, false] {
+            store.leaders(board("nuggets"), (order, ranked), 100, 0).await.unwrap();
+        }
     }
-    store.scores("Ann", Kind::Proven).await.unwrap();
+    store.seasons().await.unwrap();
+    store.scores(("Ann", Kind::Proven), ALL_TIME, 0).await.unwrap();
     for other in [("Bob", Kind::Unproven), ("Bot", Kind::Bot), ("Rare", Kind::Unproven)] {
         store.against(("Ann", Kind::Proven), other).await.unwrap();
     }
@@ -123,11 +147,23 @@ async fn no_statement_scans_a_table() {
             for line in &plan {
                 let scans = match server {
                     // Others than tables have names of one letter, or of one and a digit.
-                    None => {
-                        ["matches", "players", "ratings", "names", "name_keys", "journals", "seats", "p", "m", "a", "o"]
-                            .iter()
-                            .any(|table| line.split_whitespace().take(2).eq(["SCAN", table]))
-                    }
+                    None => [
+                        "matches",
+                        "players",
+                        "standings",
+                        "names",
+                        "name_keys",
+                        "journals",
+                        "seats",
+                        "meetings",
+                        "attempts",
+                        "p",
+                        "m",
+                        "a",
+                        "o",
+                    ]
+                    .iter()
+                    .any(|table| line.split_whitespace().take(2).eq(["SCAN", table])),
                     Some(_) => line.contains("Seq Scan"),
                 };
                 assert!(!scans, "{text}\n{plan:#?}");
@@ -161,8 +197,11 @@ async fn fill(connection: &mut Connection, matches: u32) {
         "INSERT INTO players (match_id, place, standing, name, kind, seat, score, rating, game, ended) {s} \
          SELECT 'm' || n, 1, 2, CASE WHEN n % 1000 = 7 THEN 'Rare' ELSE 'Bob' END, 0, 'B', 1, 0, \
          CASE WHEN n % 2 = 0 THEN 'nuggets' ELSE 'robots' END, n FROM s",
-        "INSERT INTO ratings (game, name, kind, mean, deviation, rating, matches, wins, score, average) {s} \
-         SELECT 'nuggets', 'n' || n, 0, 25, 8, 1000, 1, 0, 5, 5 FROM s",
+        "INSERT INTO standings (game, class, season, name, kind, mean, deviation, last, ranked, sure, matches, wins, score, average) \
+         {s} SELECT 'nuggets', 'main', CASE WHEN n % 4 = 0 THEN '2026-4' ELSE '' END, 'n' || n, 0, 25, 8, n, n % 2, n % 900, 1, 0, 5, 5 \
+         FROM s",
+        "INSERT INTO meetings (day, host, one, other, matches) {s} SELECT n, 'h', '', 'n' || n, 1 FROM s",
+        "INSERT INTO attempts (day, name) {s} SELECT n, 'n' || n FROM s",
         "INSERT INTO journals (file, room, title, examined, people) {s} SELECT 'j' || n, 'r', '', 0, 1 FROM s WHERE n <= 2000",
         "INSERT INTO seats (room, address, name, kind, noted) {s} SELECT 'r' || n / 1000, n, 'n', 2, n FROM s",
         "INSERT INTO names (name, key_hash, claimed) {s} SELECT 'n' || n, n, n FROM s WHERE n <= 20000",
@@ -236,7 +275,7 @@ async fn neither_results_nor_players_wait_for_questions() {
             reader.plain("SELECT id FROM matches".into(), &[]).await.unwrap();
         }
         assert!(store.record(&a_match(1)).await.unwrap());
-        store.note_journal("a.journal", "r", "").await.unwrap();
+        store.note_journal("a.journal", &note("r")).await.unwrap();
         assert_eq!(store.names_of(&[1; 32]).await.unwrap(), [] as [&str; 0]);
         assert_eq!(store.find("j1-1").await.unwrap_err().trouble(), Trouble::Busy);
         drop(readers);
@@ -260,19 +299,19 @@ async fn of_each_room_only_the_newest_seats_are_kept() {
         let most = usize::try_from(MAX_SEATS).unwrap();
         let mut connection = store.writer.lease().await.unwrap();
         for number in 0..most + 10 {
-            let text = format!("INSERT INTO seats VALUES ('r', 'a{number}', 'Bot', 2, {number})");
+            let text = format!("INSERT INTO seats VALUES ('r', 'a{number}', 'Bot', 2, {number}, '', '')");
             connection.plain(text, &[]).await.unwrap();
         }
         connection.done();
-        store.note_seat("other", "a", "Ann", Kind::Proven).await.unwrap();
-        store.note_seat("r", "new", "Ann", Kind::Proven).await.unwrap();
+        store.note_seat("other", "a", "Ann", &seated(Kind::Proven)).await.unwrap();
+        store.note_seat("r", "new", "Ann", &seated(Kind::Proven)).await.unwrap();
         let seats = store.seats("r").await.unwrap();
         assert_eq!(seats.len(), most);
-        assert_eq!(seats.get(&("new".to_owned(), "Ann".to_owned())), Some(&Kind::Proven));
+        assert_eq!(seats.get(&("new".to_owned(), "Ann".to_owned())), Some(&seated(Kind::Proven)));
         assert!(!seats.contains_key(&("a10".to_owned(), "Bot".to_owned())));
         // A room without a journal needs none.
-        store.note_journal("a.journal", "r", "").await.unwrap();
-        store.note_journal("b.journal", "r", "").await.unwrap();
+        store.note_journal("a.journal", &note("r")).await.unwrap();
+        store.note_journal("b.journal", &note("r")).await.unwrap();
         store.forget_journal("a.journal", "r").await.unwrap();
         assert_eq!(store.seats("r").await.unwrap().len(), most);
         store.forget_journal("b.journal", "r").await.unwrap();
@@ -302,9 +341,15 @@ async fn tables_of_version_2_are_brought_up_to_date_on_each_database() {
         store.prepare().await.unwrap();
         let ann = MatchFilter { player: "Ann".into(), game: "nuggets".into(), limit: 9, ..MatchFilter::default() };
         assert_eq!(store.matches(&ann).await.unwrap().len(), 1);
-        assert_eq!(store.scores("Ann", Kind::Proven).await.unwrap()[0].1.history, [(4, 1010)]);
+        let scores = store.scores(("Ann", Kind::Proven), ALL_TIME, 4).await.unwrap();
+        let (game, class, score) = &scores[0];
+        assert_eq!(
+            (game.as_str(), class.as_str(), score.history.as_slice()),
+            ("nuggets", "earlier", &[(4, 1_010)][..])
+        );
+        assert_eq!((score.rating, score.uncertainty, score.ranked), (1_020, 660, false));
         assert_eq!(store.journals_with_people().await.unwrap().into_iter().collect::<Vec<_>>(), ["a.journal"]);
-        let row = store.row("SELECT average FROM ratings WHERE game = 'nuggets'", &[]).await.unwrap().unwrap();
+        let row = store.row("SELECT average FROM standings WHERE game = 'nuggets'", &[]).await.unwrap().unwrap();
         assert_eq!(row.real(0).unwrap().to_bits(), 2.5_f64.to_bits());
         assert_eq!(store.seats("r").await.unwrap().len(), 1);
     })

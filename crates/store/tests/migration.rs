@@ -4,7 +4,9 @@
 use std::{fs, path::Path};
 
 use sqlx::{ConnectOptions as _, Connection as _, Executor as _, sqlite::SqliteConnectOptions};
-use store::{Claim, Kind, Known, MatchFilter, Order, Store, StoreError, Ties, Trouble};
+use store::{
+    ALL_TIME, Board, Claim, JournalNote, Kind, Known, Leader, MatchFilter, Order, Store, StoreError, Ties, Trouble,
+};
 use testkit::TempDir;
 
 /// A database of version 2 with eleven matches, as the program wrote it then.
@@ -42,14 +44,18 @@ async fn a_database_of_version_2_is_brought_up_to_date_and_keeps_everything() {
     let ties = store.against(("Bob", Kind::Unproven), ("Ann", Kind::Proven)).await.unwrap();
     assert_eq!(ties, [("nuggets".to_owned(), Ties { wins: 2, losses: 4, ties: 0 })]);
 
-    let leaders = store.leaders("mastermind", Order::LowestScore, 10).await.unwrap();
+    // What was rated before stays on boards of its own.
+    let leaders = earlier(&store, "mastermind", Order::LowestScore).await;
     let means: Vec<_> = leaders.iter().map(|leader| (leader.name.as_str(), leader.score.mean_score)).collect();
     assert_eq!(means, [("Bob", 4.0), ("Ann", 6.0)]);
-    let leaders = store.leaders("nuggets", Order::Rating, 10).await.unwrap();
+    let leaders = earlier(&store, "nuggets", Order::Rating).await;
     assert_eq!(leaders.iter().map(|leader| leader.name.as_str()).collect::<Vec<_>>(), ["Ann", "Bob", "Bot Ada"]);
-    let scores = store.scores("Ann", Kind::Proven).await.unwrap();
-    let [(game, known)] = scores.as_slice() else { panic!("{scores:?}") };
-    assert_eq!((game.as_str(), known.matches, known.wins, known.history.len()), ("nuggets", 6, 4, 6));
+    let scores = store.scores(("Ann", Kind::Proven), ALL_TIME, 0).await.unwrap();
+    let [(game, class, known)] = scores.as_slice() else { panic!("{scores:?}") };
+    assert_eq!((game.as_str(), class.as_str()), ("nuggets", "earlier"));
+    assert_eq!((known.matches, known.wins, known.history.len()), (6, 4, 6));
+    assert!(all.iter().all(|found| (found.class.as_str(), found.casual.as_str()) == ("earlier", "earlier")));
+    assert_eq!(store.journals().await.unwrap()["robots.journal"].casual, "earlier");
     assert_eq!(store.kinds("Ann").await.unwrap(), [Kind::Proven, Kind::Unproven]);
 
     let mut people: Vec<_> = store.journals_with_people().await.unwrap().into_iter().collect();
@@ -63,7 +69,7 @@ async fn a_database_of_version_2_is_brought_up_to_date_and_keeps_everything() {
     let mut given_up = store.give_up_names(u64::MAX).await.unwrap();
     given_up.sort_unstable();
     assert_eq!(given_up, ["BiIl", "Bill"]);
-    // It goes on: the next match follows on the ratings of before.
+    // It goes on, on a board that begins anew.
     let next = all.into_iter().find(|found| found.number == 6).unwrap();
     let players = next.players.iter().map(|player| store::Entry {
         rank: player.rank,
@@ -72,14 +78,40 @@ async fn a_database_of_version_2_is_brought_up_to_date_and_keeps_everything() {
         seat: player.seat.clone(),
         score: player.score,
         won: player.rank == 1,
+        quit: false,
+        host: player.name.clone(),
+        level: String::new(),
     });
     let players = players.collect();
     let store::Match { game, title, room, journal, begins, ends, started, ended, complete, .. } = next;
     let (id, number, ended) = ("j1-12".into(), 12, ended + 100_000_000);
-    let next = store::Match { id, game, title, room, journal, number, begins, ends, started, ended, complete, players };
+    let (class, casual) = ("main".into(), String::new());
+    let next = store::Match {
+        id,
+        game,
+        title,
+        room,
+        journal,
+        number,
+        begins,
+        ends,
+        started,
+        ended,
+        complete,
+        class,
+        casual,
+        players,
+    };
     assert!(store.record(&next).await.unwrap());
-    let scores = store.scores("Ann", Kind::Proven).await.unwrap();
-    assert_eq!((scores[0].1.matches, scores[0].1.history.len()), (7, 7));
+    let scores = store.scores(("Ann", Kind::Proven), ALL_TIME, 0).await.unwrap();
+    let boards: Vec<_> = scores.iter().map(|(_, class, score)| (class.as_str(), score.matches)).collect();
+    assert_eq!(boards, [("earlier", 6), ("main", 1)]);
+    assert_eq!(store.seasons().await.unwrap().len(), 1);
+}
+
+async fn earlier(store: &Store, game: &str, order: Order) -> Vec<Leader> {
+    let board = Board { game, class: "earlier", season: ALL_TIME };
+    store.leaders(board, (order, false), 10, 0).await.unwrap()
 }
 
 #[tokio::test]
@@ -98,10 +130,10 @@ async fn a_database_of_a_later_version_is_refused_and_left_alone() {
     let error = Store::file(&path).unwrap().prepare().await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the tables of the database have version 99, and this program knows those up to 4; run the newer program, or go back to \
+        "the tables of the database have version 99, and this program knows those up to 5; run the newer program, or go back to \
          a copy of the database from before it"
     );
-    assert!(matches!(error, StoreError::Newer { found: 99, known: 4 }));
+    assert!(matches!(error, StoreError::Newer { found: 99, known: 5 }));
     assert_eq!(error.trouble(), Trouble::Version);
     assert!(fs::read(&path).unwrap() == before);
 }
@@ -137,7 +169,7 @@ async fn a_copy_that_can_only_be_read_says_so_and_works_once_it_can_be_written()
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1, "nothing is made beside it");
     set(0o600);
     store.prepare().await.unwrap();
-    store.note_journal("a.journal", "r", "").await.unwrap();
+    store.note_journal("a.journal", &JournalNote::default()).await.unwrap();
     let log = directory.path().join("results.db-wal");
     assert_eq!(log.metadata().unwrap().permissions().mode() & 0o777, 0o600);
 }

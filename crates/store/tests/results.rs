@@ -3,8 +3,10 @@
 
 mod support;
 
-use store::{Added, Claim, Kind, Known, MAX_NAMES, MatchFilter, NewMatch, Order, Store, StoreError, Ties};
-use support::{a_match, entry};
+use store::{
+    ALL_TIME, Added, Claim, JournalNote, Kind, Known, MAX_NAMES, MatchFilter, NewMatch, Order, Seated, Store, StoreError, Ties,
+};
+use support::{a_match, board, entry, leaders, leaders_on};
 use testkit::{PATIENCE, TempDir};
 use tokio::time::timeout;
 
@@ -18,19 +20,23 @@ async fn on_each(test: impl AsyncFn(Store, &dyn Fn() -> Store)) {
     .await;
 }
 
+fn seated(kind: Kind) -> Seated {
+    Seated { kind, ..Seated::default() }
+}
+
 #[tokio::test]
 async fn a_match_is_stored_once_with_its_ratings() {
     on_each(async |store, open| {
         let first = a_match(1, "nuggets", vec![entry(1, "Ann", 200), entry(2, "Bob", 50)]);
         assert!(store.record(&first).await.unwrap());
-        let leaders = store.leaders("nuggets", Order::Rating, 10).await.unwrap();
+        let leaders = leaders(&store, "nuggets").await;
         // Once more, also after a restart, and with another content: the first counts.
         assert!(!store.record(&first).await.unwrap());
         let again = open();
         again.prepare().await.unwrap();
         let other = NewMatch { players: vec![entry(1, "Eve", 250)], ..first.clone() };
         assert!(!again.record(&other).await.unwrap());
-        assert_eq!(again.leaders("nuggets", Order::Rating, 10).await.unwrap(), leaders);
+        assert_eq!(support::leaders(&again, "nuggets").await, leaders);
         let [ann, bob] = leaders.as_slice() else { panic!("{leaders:?}") };
         assert_eq!((ann.rank, ann.name.as_str(), ann.score.matches, ann.score.wins), (1, "Ann", 1, 1));
         assert_eq!((bob.rank, bob.name.as_str(), bob.score.matches, bob.score.wins), (2, "Bob", 1, 0));
@@ -70,7 +76,7 @@ async fn two_hubs_that_store_the_same_matches_store_each_once() {
         };
         let both = async { tokio::join!(record(&stores[0]), record(&stores[1])) };
         timeout(PATIENCE, both).await.unwrap();
-        let leaders = stores[0].leaders("robots", Order::Rating, 10).await.unwrap();
+        let leaders = leaders(&stores[0], "robots").await;
         assert_eq!(
             leaders.iter().map(|leader| (leader.score.matches, leader.score.wins)).collect::<Vec<_>>(),
             [(20, 20), (20, 0)]
@@ -84,9 +90,12 @@ async fn the_same_name_with_and_without_proof_is_two_persons() {
     on_each(async |store, _| {
         let mut players = vec![entry(1, "Ann", 9), entry(2, "Ann", 5), entry(3, "Ann", 1), entry(4, "Ann", 0)];
         players[0].kind = Kind::Proven;
-        players[2].kind = Kind::Bot;
+        (players[2].kind, players[2].level) = (Kind::Bot, "easy".into());
+        for (player, host) in players.iter_mut().zip(["a", "b", "c", "b"]) {
+            player.host = host.into();
+        }
         store.record(&a_match(1, "nuggets", players)).await.unwrap();
-        let leaders = store.leaders("nuggets", Order::Rating, 10).await.unwrap();
+        let leaders = leaders(&store, "nuggets").await;
         let kinds: Vec<Kind> = leaders.iter().map(|leader| leader.kind).collect();
         assert_eq!(kinds, [Kind::Proven, Kind::Unproven, Kind::Bot]);
         // The second seat of a person counts for nothing.
@@ -121,10 +130,10 @@ async fn matches_come_in_pages_newest_first() {
         assert_eq!(numbers(proven).await, [] as [u32; 0]);
         let ties = store.against(("Ann", Kind::Unproven), ("Bob", Kind::Unproven)).await.unwrap();
         assert_eq!(ties, [("robots".to_owned(), Ties { wins: 0, losses: 0, ties: 3 })]);
-        let scores = store.scores("Ann", Kind::Unproven).await.unwrap();
-        let points: Vec<_> = scores.iter().map(|(game, score)| (game.as_str(), score.history.len())).collect();
+        let scores = store.scores(("Ann", Kind::Unproven), ALL_TIME, 9_000_000).await.unwrap();
+        let points: Vec<_> = scores.iter().map(|(game, _, score)| (game.as_str(), score.history.len())).collect();
         assert_eq!(points, [("nuggets", 4), ("robots", 3)]);
-        assert!(scores[0].1.history.is_sorted());
+        assert!(scores[0].2.history.is_sorted());
     })
     .await;
 }
@@ -132,15 +141,18 @@ async fn matches_come_in_pages_newest_first() {
 #[tokio::test]
 async fn matches_that_were_broken_off_or_played_alone_are_not_rated() {
     on_each(async |store, _| {
-        let broken =
-            NewMatch { complete: false, ..a_match(1, "nuggets", vec![entry(1, "Ann", 1), entry(2, "Bob", 0)]) };
+        let broken = NewMatch {
+            complete: false,
+            casual: "unfinished".into(),
+            ..a_match(1, "nuggets", vec![entry(1, "Ann", 1), entry(2, "Bob", 0)])
+        };
         store.record(&broken).await.unwrap();
-        assert_eq!(store.leaders("nuggets", Order::Rating, 10).await.unwrap(), []);
+        assert_eq!(leaders(&store, "nuggets").await, []);
         assert_eq!(store.find("j1-1").await.unwrap().unwrap().players[0].rating, None);
         for (number, name, guesses) in [(2, "Ann", 9), (3, "Bob", 4), (4, "Ann", 3), (5, "Eve", 6)] {
             store.record(&a_match(number, "mastermind", vec![entry(1, name, guesses)])).await.unwrap();
         }
-        let leaders = store.leaders("mastermind", Order::LowestScore, 10).await.unwrap();
+        let leaders = leaders_on(&store, board("mastermind"), Order::LowestScore).await;
         let names: Vec<_> =
             leaders.iter().map(|leader| (leader.rank, leader.name.as_str(), leader.score.mean_score)).collect();
         assert_eq!(names, [(1, "Bob", 4.0), (2, "Ann", 6.0), (2, "Eve", 6.0)]);
@@ -178,7 +190,7 @@ async fn a_name_that_looks_like_a_taken_one_is_refused() {
         // Nobody has seen this name yet.
         assert_eq!(store.claim("BiIl", &[2; 32], 8).await.unwrap(), Claim::Resembles(None));
         assert_eq!(store.names_of(&[2; 32]).await.unwrap(), [] as [&str; 0]);
-        store.note_seat("nuggets-1", "10.0.0.1:5", "Bill", Kind::Proven).await.unwrap();
+        store.note_seat("nuggets-1", "10.0.0.1:5", "Bill", &seated(Kind::Proven)).await.unwrap();
         let like_bill = Claim::Resembles(Some("Bill".into()));
         assert_eq!(store.claim("Bi1l", &[2; 32], 9).await.unwrap(), like_bill);
         // Of one script, and still the same to the eye.
@@ -198,8 +210,8 @@ async fn names_with_which_nobody_plays_are_given_up() {
         let mut players = vec![entry(1, "Ann", 9), entry(2, "Dan", 5)];
         players[0].kind = Kind::Proven;
         store.record(&a_match(1, "nuggets", players)).await.unwrap();
-        store.note_seat("nuggets-1", "10.0.0.1:5", "Bob", Kind::Proven).await.unwrap();
-        store.note_seat("nuggets-1", "10.0.0.1:6", "Cy", Kind::Bot).await.unwrap();
+        store.note_seat("nuggets-1", "10.0.0.1:5", "Bob", &seated(Kind::Proven)).await.unwrap();
+        store.note_seat("nuggets-1", "10.0.0.1:6", "Cy", &seated(Kind::Bot)).await.unwrap();
         let mut given_up = store.give_up_names(5).await.unwrap();
         given_up.sort_unstable();
         assert_eq!(given_up, ["Cy", "Dan"]);
@@ -216,23 +228,31 @@ async fn names_with_which_nobody_plays_are_given_up() {
 async fn notes_of_journals_and_seats_are_kept() {
     on_each(async |store, open| {
         store.note_examined("a.journal", 10, Known { until: 7, zero: 8 }).await.unwrap();
-        store.note_journal("a.journal", "nuggets-1", "map main").await.unwrap();
-        store.note_journal("b.journal", "nuggets-1", "map main").await.unwrap();
+        let note = |room: &str| JournalNote {
+            room: room.into(),
+            title: "map main".into(),
+            class: "main".into(),
+            casual: "seed".into(),
+            examined: 0,
+        };
+        let bot = Seated { kind: Kind::Bot, host: "h".into(), level: "hard".into() };
+        store.note_journal("a.journal", &note("nuggets-1")).await.unwrap();
+        store.note_journal("b.journal", &note("nuggets-1")).await.unwrap();
         store.note_examined("b.journal", 20, Known::default()).await.unwrap();
-        store.note_journal("b.journal", "nuggets-2", "map main").await.unwrap();
+        store.note_journal("b.journal", &note("nuggets-2")).await.unwrap();
         assert_eq!(store.known("a.journal").await.unwrap(), Known { until: 7, zero: 8 });
         store.note_known("a.journal", Known { until: 9, zero: 11 }).await.unwrap();
         assert_eq!(store.known("a.journal").await.unwrap(), Known { until: 9, zero: 11 });
         assert_eq!(store.known("none.journal").await.unwrap(), Known::default());
         let journals = open().journals().await.unwrap();
         assert_eq!((journals["a.journal"].examined, journals["a.journal"].room.as_str()), (10, "nuggets-1"));
-        assert_eq!((journals["b.journal"].examined, journals["b.journal"].room.as_str()), (20, "nuggets-2"));
-        store.note_seat("nuggets-1", "127.0.0.1:5", "Ann", Kind::Proven).await.unwrap();
-        store.note_seat("nuggets-1", "127.0.0.1:5", "Bob", Kind::Proven).await.unwrap();
-        store.note_seat("nuggets-1", "127.0.0.1:5", "Bob", Kind::Bot).await.unwrap();
+        assert_eq!(journals["b.journal"], JournalNote { examined: 20, ..note("nuggets-2") });
+        store.note_seat("nuggets-1", "127.0.0.1:5", "Ann", &seated(Kind::Proven)).await.unwrap();
+        store.note_seat("nuggets-1", "127.0.0.1:5", "Bob", &seated(Kind::Proven)).await.unwrap();
+        store.note_seat("nuggets-1", "127.0.0.1:5", "Bob", &bot).await.unwrap();
         let seats = store.seats("nuggets-1").await.unwrap();
-        let kind = |name: &str| seats.get(&("127.0.0.1:5".to_owned(), name.to_owned())).copied();
-        assert_eq!((kind("Ann"), kind("Bob"), kind("Eve")), (Some(Kind::Proven), Some(Kind::Bot), None));
+        let known = |name: &str| seats.get(&("127.0.0.1:5".to_owned(), name.to_owned())).cloned();
+        assert_eq!((known("Ann"), known("Bob"), known("Eve")), (Some(seated(Kind::Proven)), Some(bot), None));
         assert!(store.seats("nuggets-2").await.unwrap().is_empty());
     })
     .await;

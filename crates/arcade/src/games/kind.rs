@@ -10,6 +10,7 @@ use store::Order;
 
 use super::{
     bot::{Bot, Way},
+    counts::Casual,
     fields::Field,
     marked::Marked,
     picture::Painter,
@@ -27,8 +28,11 @@ pub(crate) enum Frames {
     Binary,
 }
 
+/// The board of a game that has only one.
+const STANDARD: &str = "standard";
+
 /// The options of a game's rooms, and with them all that the hub knows of the game. The default is the usual room.
-pub(crate) trait Kind: Clone + Default + Serialize + DeserializeOwned {
+pub(crate) trait Kind: Clone + Default + PartialEq + Serialize + DeserializeOwned {
     /// What plays it.
     type Engine: Marked + Shown;
     /// What draws small pictures of its rooms.
@@ -48,8 +52,8 @@ pub(crate) trait Kind: Clone + Default + Serialize + DeserializeOwned {
     const IS_TIMED: bool = false;
     /// Whether a seat that a player has left is not given again in the same match.
     const SPENDS_SEATS: bool = false;
-    /// What its leaderboard is ordered by.
-    const ORDER: Order = Order::Rating;
+    /// Whether its players see less than those who only look on.
+    const HIDES: bool = false;
 
     /// What the room is called in the lobby.
     fn title(&self) -> String;
@@ -62,6 +66,32 @@ pub(crate) trait Kind: Clone + Default + Serialize + DeserializeOwned {
 
     /// The options, without their defaults.
     fn fields() -> Vec<Field>;
+
+    /// The board that its matches count for.
+    fn class(&self) -> String {
+        STANDARD.to_owned()
+    }
+
+    /// Why its matches do not count.
+    fn casual(&self) -> Option<Casual> {
+        (*self != Self::default()).then_some(Casual::Options)
+    }
+
+    /// All boards of the game, first that of usual rooms.
+    fn classes() -> Vec<String> {
+        vec![STANDARD.to_owned()]
+    }
+
+    /// What the board of a class is ordered by.
+    fn order(_class: &str) -> Order {
+        Order::Rating
+    }
+
+    /// The options with a key of the hub, from which puzzles of the day follow.
+    #[must_use]
+    fn keyed(self, _key: [u8; 32]) -> Self {
+        self
+    }
 
     /// What anybody may know of them: from the seed follows everything that happens.
     #[must_use]

@@ -20,10 +20,11 @@ use netcore::{Framing, Rate, Recorded};
 use rand::{TryRng as _, rngs::SysRng};
 use serde::{Deserialize, Serialize};
 use servekit::Wire;
-use store::Order;
+use store::{DAILY, Order};
 
 use super::{
     bot::{Bot, Way},
+    counts::Casual,
     fields::{Field, MAX_EXACT, within},
     kind::{Frames, Kind},
     marked::Marked,
@@ -38,6 +39,8 @@ const PEGS: RangeInclusive<u8> = 4..=8;
 const RACERS: RangeInclusive<u8> = 2..=MAX_RACERS;
 /// Minutes that a race lasts at most.
 const MINUTES: RangeInclusive<u8> = 1..=60;
+/// The board of races.
+const RACE: &str = "race";
 /// A day in seconds.
 const DAY: u64 = 86_400;
 
@@ -53,11 +56,14 @@ pub(crate) struct Options {
     /// How long a race lasts at most.
     minutes: u8,
     seed: Option<u64>,
+    /// From which the puzzles of the day follow; none if nobody else is to have the same.
+    #[serde(skip)]
+    key: Option<[u8; 32]>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { mode: Mode::Solo, length: 4, repeats: true, players: 2, minutes: 10, seed: None }
+        Self { mode: Mode::Solo, length: 4, repeats: true, players: 2, minutes: 10, seed: None, key: None }
     }
 }
 
@@ -86,7 +92,6 @@ impl Kind for Options {
     const COLOUR: [u8; 3] = [201, 168, 255];
     const WIRE: Wire = Wire::Tcp(READ_RATE);
     const FRAMES: Frames = Frames::Text;
-    const ORDER: Order = Order::LowestScore;
 
     fn title(&self) -> String {
         let Self { mode, length, repeats, players, .. } = self;
@@ -99,14 +104,18 @@ impl Kind for Options {
     }
 
     fn engine(&self) -> anyhow::Result<Server> {
-        let &Self { mode, length, repeats, players, minutes, seed } = self;
+        let &Self { mode, length, repeats, players, minutes, seed, key } = self;
         within("length", length, &PEGS)?;
         within("players", players, &RACERS)?;
         within("minutes", minutes, &MINUTES)?;
         let (mode, first_day) = match mode {
             Mode::Solo => (Play::Solo, None),
             Mode::Race => (Play::Race(players), None),
-            Mode::Daily => (Play::Daily, Some(today()?)),
+            Mode::Daily => {
+                let mut drawn = [0; 32];
+                SysRng.try_fill_bytes(&mut drawn)?;
+                (Play::Keyed(key.unwrap_or(drawn)), Some(today()?))
+            }
         };
         let config = Config {
             mode,
@@ -132,6 +141,45 @@ impl Kind for Options {
             Field::whole("minutes", &MINUTES, "How long a race lasts at most."),
             Field::seed(MAX_EXACT),
         ]
+    }
+
+    fn class(&self) -> String {
+        match self.mode {
+            Mode::Solo => class(self.length, self.repeats),
+            Mode::Race => RACE.to_owned(),
+            Mode::Daily => DAILY.to_owned(),
+        }
+    }
+
+    fn casual(&self) -> Option<Casual> {
+        let standard = match self.mode {
+            // The other options mean nothing then.
+            Mode::Solo => true,
+            mode @ (Mode::Race | Mode::Daily) => {
+                self.clone().without_seed() == Self { mode, key: self.key, ..Self::default() }
+            }
+        };
+        self.seed.map(|_| Casual::Seed).or((!standard).then_some(Casual::Options))
+    }
+
+    fn classes() -> Vec<String> {
+        let usual = Self::default();
+        let mut classes = vec![class(usual.length, usual.repeats)];
+        for (length, repeats) in PEGS.flat_map(|length| [(length, true), (length, false)]) {
+            if (length, repeats) != (usual.length, usual.repeats) {
+                classes.push(class(length, repeats));
+            }
+        }
+        classes.extend([RACE, DAILY].map(str::to_owned));
+        classes
+    }
+
+    fn order(class: &str) -> Order {
+        if class == RACE { Order::Rating } else { Order::LowestScore }
+    }
+
+    fn keyed(self, key: [u8; 32]) -> Self {
+        Self { key: Some(key), ..self }
     }
 
     fn without_seed(self) -> Self {
@@ -174,6 +222,11 @@ impl Kind for Options {
         let (mut client, mut pilot) = mastermind_bot(name, bot.level, bot.seed);
         Ok(run(wire, &mut client, &mut pilot, left).await)
     }
+}
+
+// The board of games that each plays alone.
+fn class(length: u8, repeats: bool) -> String {
+    if repeats { format!("{length}-repeats") } else { length.to_string() }
 }
 
 // The day in Greenwich, and how long it still lasts.
@@ -226,4 +279,14 @@ impl Marked for Server {
 }
 
 // Everybody is told all rows by the wire.
-impl Shown for Server {}
+impl Shown for Server {
+    fn odd(&self, game: u32) -> Option<Casual> {
+        let (rules, hints) = self.oddities(game);
+        rules.then_some(Casual::Rules).or(hints.then_some(Casual::Hints))
+    }
+
+    // Anybody could compute the codes of days then.
+    fn is_current(&self) -> bool {
+        self.config().mode != Play::Daily
+    }
+}

@@ -6,7 +6,7 @@ mod picture;
 use std::{ops::RangeInclusive, sync::Arc, time::Duration};
 
 use anyhow::Context as _;
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use clientkit::{Ended, nuggets_bot, run};
 use netcore::Framing;
 use nuggets::{Config, Name, Server, ServerMessage};
@@ -16,6 +16,7 @@ use servekit::Wire;
 
 use super::{
     bot::{Bot, Way},
+    counts::Casual,
     fields::{Field, MAX_EXACT, within},
     kind::{Frames, Kind},
     marked::Marked,
@@ -33,6 +34,10 @@ const IDLE: Duration = Duration::from_mins(15);
 const COUNTDOWN: RangeInclusive<u32> = 0..=60;
 /// A newcomer is late once this part of the gold is found, in percent.
 const LATE: u32 = 20;
+
+/// The front of a message with the whole map, and gold in it.
+const DISPLAY: &[u8] = b"DISPLAY\n";
+const GOLD: u8 = b'*';
 
 /// What a new room is to be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,6 +69,7 @@ impl Kind for Options {
     const WIRE: Wire = Wire::Udp;
     const FRAMES: Frames = Frames::Text;
     const SPENDS_SEATS: bool = true;
+    const HIDES: bool = true;
 
     fn title(&self) -> String {
         if self.own_map.is_some() { "a map of its own".into() } else { format!("map {}", self.map) }
@@ -96,6 +102,20 @@ impl Kind for Options {
             Field::whole("countdown", &COUNTDOWN, "Seconds from the first player to the start of a match."),
             Field::seed(MAX_EXACT),
         ]
+    }
+
+    fn class(&self) -> String {
+        self.map.clone()
+    }
+
+    fn casual(&self) -> Option<Casual> {
+        let Self { map: _, own_map, countdown, seed } = self;
+        let standard = own_map.is_none() && *countdown == Self::default().countdown;
+        seed.map(|_| Casual::Seed).or((!standard).then_some(Casual::Options))
+    }
+
+    fn classes() -> Vec<String> {
+        maps::names().into_iter().map(str::to_owned).collect()
     }
 
     fn without_seed(self) -> Self {
@@ -161,6 +181,26 @@ impl Marked for Server {
 }
 
 impl Shown for Server {
+    fn veiled(&self, frame: &Bytes) -> Option<Bytes> {
+        let start = frame.starts_with(DISPLAY).then_some(DISPLAY.len())?;
+        let mut text = BytesMut::from(&frame[..]);
+        for (at, bare) in self.unseen_gold() {
+            // Somebody may stand there.
+            if let Some(byte) = text.get_mut(start + at).filter(|byte| **byte == GOLD) {
+                *byte = bare;
+            }
+        }
+        Some(text.freeze())
+    }
+
+    fn overview(&self) -> Option<Vec<Bytes>> {
+        Some(Self::overview(self).into())
+    }
+
+    fn supersedes(before: &Bytes, after: &Bytes) -> bool {
+        before.starts_with(DISPLAY) && after.starts_with(DISPLAY)
+    }
+
     fn version(&self) -> u64 {
         // Purses grow only by what lies on the map, and somebody who joins has an empty one.
         let players = u64::try_from(self.game().players().len()).unwrap_or(u64::MAX);

@@ -13,6 +13,7 @@ use servekit::Wire;
 
 use super::{
     bot::{Bot, Way},
+    counts::Casual,
     fields::{Field, within},
     kind::{Frames, Kind},
     marked::Marked,
@@ -98,6 +99,11 @@ impl Kind for Options {
             Field::whole("turn_duration", &TURN_DURATION, "Duration of a turn in milliseconds."),
             Field::seed(u32::MAX.into()),
         ]
+    }
+
+    fn casual(&self) -> Option<Casual> {
+        let standard = self.clone().without_seed() == Self::default();
+        self.seed.map(|_| Casual::Seed).or((!standard).then_some(Casual::Options))
     }
 
     fn without_seed(self) -> Self {

@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use bytes::Bytes;
 use netcore::Engine;
 use serde::Serialize;
+
+use super::counts::Casual;
 
 /// What pages of a room are told of its game.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -39,5 +42,31 @@ pub(crate) trait Shown: Engine {
     /// What is told. A game in which the wire tells everybody the scores has nothing to add.
     fn show(&self) -> Show {
         Show::default()
+    }
+
+    /// A message to somebody who only looks on, without what no player has found; none if nothing in it has to be found.
+    fn veiled(&self, _frame: &Bytes) -> Option<Bytes> {
+        None
+    }
+
+    /// What somebody who comes now to look on is told, as far as it is a complete picture by itself. None if all that happened before
+    /// belongs to it.
+    fn overview(&self) -> Option<Vec<Bytes>> {
+        None
+    }
+
+    /// Whether whoever is told the second of these messages has missed nothing without the first.
+    fn supersedes(_before: &Bytes, _after: &Bytes) -> bool {
+        false
+    }
+
+    /// Why the game with this number, which is just over, does not count as others of its room do.
+    fn odd(&self, _game: u32) -> Option<Casual> {
+        None
+    }
+
+    /// Whether a match that an earlier version has begun may go on.
+    fn is_current(&self) -> bool {
+        true
     }
 }

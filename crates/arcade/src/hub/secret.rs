@@ -16,7 +16,7 @@ use hmac::{Hmac, Mac};
 use rand::{TryRng as _, rngs::SysRng};
 use sha2::Sha256;
 
-use crate::room::mask::Mask;
+use crate::room::{keys::Keys, mask::Mask};
 
 /// The file of the key, in the directory of the hub.
 const FILE: &str = "secret";
@@ -56,9 +56,11 @@ impl Secret {
         }
     }
 
-    /// The pseudonyms of addresses in `room`.
-    pub(crate) fn mask(&self, room: &str) -> Mask {
-        Mask::new(self.mac(format!("mask\n{room}").as_bytes()).finalize().into_bytes().into())
+    /// What `room` has of it.
+    pub(crate) fn keys(&self, room: &str) -> Keys {
+        let key = |text: &str| self.mac(text.as_bytes()).finalize().into_bytes().into();
+        // The name of a room is not empty.
+        Keys { mask: Mask::new(key(&format!("mask\n{room}"))), hosts: key("hosts\n"), days: key("days\n") }
     }
 
     /// The token for a seat in `room`.

@@ -28,6 +28,7 @@ pub(crate) fn hub(data: &TempDir) -> (Arc<Hub>, [Arc<Room>; 2]) {
         ledgers: results.clone(),
         keep_seats: Duration::from_mins(1),
         log: Arc::default(),
+        watch_delay: Duration::ZERO,
         counters: metrics.counters(),
     };
     let parts = Parts {

@@ -78,6 +78,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
         bans,
         ledgers: results.clone(),
         keep_seats: Duration::from_secs(args.keep_seats),
+        watch_delay: Duration::from_secs(args.watch_delay),
         counters: metrics.counters(),
         log: Arc::default(),
     };

@@ -2,11 +2,12 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use store::{MatchFilter, StoreError};
+use store::{ALL_TIME, Board, MatchFilter, StoreError};
 use tracing::warn;
 
 use super::{
     Results,
+    clock::unix_now,
     views::{Boards, LeaderView, MatchView},
 };
 use crate::games::Game;
@@ -34,9 +35,11 @@ impl Results {
         let recent = self.store.matches(&filter).await?.into_iter().map(MatchView::from).collect();
         let mut leaders = BTreeMap::new();
         for game in Game::ALL {
-            let best = self.store.leaders(game.name(), game.order(), LEADERS).await?;
-            let best = best.into_iter().map(|leader| LeaderView::new(leader, game.order())).collect();
-            leaders.insert(game.name(), best);
+            // Those of usual rooms.
+            let Some(class) = game.classes().into_iter().next() else { continue };
+            let (order, board) = (game.order(&class), Board { game: game.name(), class: &class, season: ALL_TIME });
+            let best = self.store.leaders(board, (order, true), LEADERS, unix_now()).await?;
+            leaders.insert(game.name(), best.into_iter().map(|leader| LeaderView::new(leader, order)).collect());
         }
         Ok(Boards { recent, leaders })
     }

@@ -8,19 +8,19 @@ use std::{
 use anyhow::Context as _;
 use journal_core::{Arrival, Entry, Journal, Note, Reader, Replay, Snapshot};
 use netcore::{GameEvent, Occupant, Outbox, Output, Recorded, Time};
-use store::{Kind, Known, NewMatch};
+use store::{JournalNote, Known, NewMatch, Seated};
 
 use super::tracker::{self, Moment, News, Tracker};
-use crate::games::{self, Game, with_kind};
+use crate::games::{self, Game, Shown, with_kind};
 
 /// A journal, and what is known besides.
 #[derive(Debug)]
 pub(crate) struct Source {
     pub(crate) path: PathBuf,
-    pub(crate) room: String,
-    pub(crate) title: String,
-    /// The kinds of seats, by their addresses and names.
-    pub(crate) seats: HashMap<(String, String), Kind>,
+    /// Its room.
+    pub(crate) note: JournalNote,
+    /// What is known of seats, by their addresses and names.
+    pub(crate) seats: HashMap<(String, String), Seated>,
     /// How much of it is known.
     pub(crate) known: Known,
 }
@@ -87,7 +87,7 @@ impl Source {
         Ok(Start { reader, replay, is_late })
     }
 
-    fn replay<E: Recorded>(
+    fn replay<E: Recorded + Shown>(
         self,
         opened: &Journal,
         mut found: impl FnMut(NewMatch) -> bool,
@@ -95,10 +95,11 @@ impl Source {
         let Start { mut reader, mut replay, is_late } = self.start::<E>(opened)?;
         let head = reader.head().clone();
         let file = self.path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
-        let title = if self.title.is_empty() { head.game.clone() } else { self.title };
-        let source = tracker::Source { id: head.id, file, game: head.game.clone(), room: self.room, title };
-        let kind = |address: &str, name: &str| {
-            self.seats.get(&(address.to_owned(), name.to_owned())).copied().unwrap_or_default()
+        let title = if self.note.title.is_empty() { head.game.clone() } else { self.note.title };
+        let note = JournalNote { title, ..self.note };
+        let source = tracker::Source::of(head.id, file, head.game.clone(), note);
+        let who = |address: &str, name: &str| {
+            self.seats.get(&(address.to_owned(), name.to_owned())).cloned().unwrap_or_default()
         };
         // Milliseconds since the Unix epoch at time zero of the room. Its time stands still while the hub is away.
         let mut zero = if self.known.until > 0 { self.known.zero } else { head.begun.saturating_mul(1_000) };
@@ -112,7 +113,7 @@ impl Source {
         }
         for Occupant { peer, name, seat } in replay.room().engine().roster() {
             if !name.is_empty() && !seat.is_empty() {
-                tracker.sit(seat, kind(replay.peer(peer).map_or("", |peer| &peer.address), &name));
+                tracker.sit(seat, who(replay.peer(peer).map_or("", |peer| &peer.address), &name));
             }
         }
         let mut out = Outbox::new();
@@ -127,8 +128,13 @@ impl Source {
                 replay.apply(&arrival, &mut out).context("it cannot be replayed")?;
                 for output in out.drain() {
                     let Output::Event(event) = output else { continue };
-                    let kind = |name: &str| kind(address(&replay, &event), name);
-                    if let Some(News::Over(new)) = tracker.event(moment(&replay, zero), &event, kind)
+                    if let GameEvent::Ended { game, .. } = &event
+                        && let Some(why) = replay.room().engine().odd(*game)
+                    {
+                        tracker.mark(*game, why);
+                    }
+                    let who = |name: &str| who(address(&replay, &event), name);
+                    if let Some(News::Over(new)) = tracker.event(moment(&replay, zero), &event, who)
                         && !found(*new)
                     {
                         anyhow::bail!("the hub ends");

@@ -5,7 +5,7 @@ use std::{collections::HashMap, future::poll_fn, path::Path, pin::pin, task::Pol
 use bytes::BytesMut;
 use journal_core::{Head, MAX_SIZE, Retention, Scribe, SyncPolicy, SystemDisk, Writing};
 use netcore::{Hold as _, Hosted, Input, Leave, Link, Outbox, PeerId, Role, Room as _, Time};
-use store::{Known, MatchFilter, Order};
+use store::{Kind, Known, MatchFilter};
 use testkit::{PATIENCE, TempDir};
 
 use super::*;
@@ -39,9 +39,13 @@ fn read(source: examine::Source) -> (Vec<NewMatch>, examine::Examined) {
     (found, examined.unwrap())
 }
 
+fn note(room: &str) -> JournalNote {
+    JournalNote { room: room.into(), title: "small".into(), ..JournalNote::default() }
+}
+
 fn source(path: &Path, known: Known) -> examine::Source {
-    let (room, title) = ("robots-7".into(), "small".into());
-    examine::Source { path: path.to_owned(), room, title, seats: HashMap::new(), known }
+    let note = JournalNote { class: "standard".into(), casual: String::new(), ..note("robots-7") };
+    examine::Source { path: path.to_owned(), note, seats: HashMap::new(), known }
 }
 
 fn play_on(directory: &Path, matches: usize, max: u64) -> PathBuf {
@@ -111,15 +115,18 @@ async fn prepared(directory: &Path) -> (Arc<Results>, Waiting) {
 async fn check(results: &Results, matches: u64) {
     let found = results.store.matches(&MatchFilter { limit: 100, ..MatchFilter::default() }).await.unwrap();
     assert_eq!(found.len() as u64, matches);
-    let leaders = results.store.leaders("robots", Order::Rating, 10).await.unwrap();
-    assert_eq!(leaders.iter().map(|leader| leader.score.matches).collect::<Vec<_>>(), [matches, matches]);
+    // Nobody has noted what they count for.
+    assert!(found.iter().all(|found| found.casual == "earlier"));
 }
 
 #[test]
 fn a_journal_gives_the_results_of_its_matches() {
     let directory = TempDir::new();
     let path = play(directory.path(), 3);
-    let seat = |address: &str, name: &str| ((address.to_owned(), name.to_owned()), Kind::Proven);
+    let seat = |address: &str, name: &str| {
+        let seated = Seated { kind: Kind::Proven, ..Seated::default() };
+        ((address.to_owned(), name.to_owned()), seated)
+    };
     // Bob uses a name of his own and not the one that he owns.
     let seats = HashMap::from([seat("10.0.0.1:1", "Ann"), seat("10.0.0.2:2", "Eve")]);
     let (found, examined) = read(examine::Source { seats, ..source(&path, Known::default()) });
@@ -262,11 +269,10 @@ async fn results_that_are_stored_while_they_are_told_are_not_looked_for_again() 
     let tell = |job: Job| results.tell(job, file, &note);
     let of_live =
         |number: u32| Box::new(NewMatch { journal: file.to_owned(), number, ..found[number as usize - 1].clone() });
-    let (room, title) = (String::from("robots-1"), String::from("small"));
-    tell(Job::Journal { file: file.to_owned(), room: room.clone(), title: title.clone(), is_new: true });
+    tell(Job::Journal { file: file.to_owned(), note: note.clone(), is_new: true });
     tell(Job::Match(of_live(1), known(10)));
     // Of this one it is not known whether matches of an earlier run go on.
-    tell(Job::Journal { file: "old.journal".into(), room, title, is_new: false });
+    tell(Job::Journal { file: "old.journal".into(), note: note.clone(), is_new: false });
     let old = NewMatch { journal: "old.journal".into(), ..*of_live(2) };
     tell(Job::Match(Box::new(old), known(20)));
     results.finish().await;
@@ -347,7 +353,7 @@ async fn while_the_database_is_away_nothing_waits_and_nothing_is_lost() {
         }
     };
     timeout(PATIENCE, state()).await.unwrap();
-    let note = JournalNote { room: "robots-1".into(), title: "small".into(), examined: 0 };
+    let note = note("robots-1");
     let file = path.file_name().unwrap().to_str().unwrap();
     for number in 0..2 * u32::try_from(MAX_WAITING).unwrap() {
         let new = Box::new(NewMatch { journal: file.to_owned(), ..told::told(number) });

@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use netcore::{GameEvent, Standing, Time};
-use store::{Entry, Kind, Known, NewMatch};
+use netcore::{Departure, GameEvent, Standing, Time};
+use store::{Entry, JournalNote, Kind, Known, NewMatch, Order, Seated as Who};
 
-use crate::{games::Game, room::info::rank};
+use crate::{
+    games::{Casual, Game},
+    room::info::rank,
+};
 
 /// Seats that are remembered until their game ends.
 const MAX_SEATS: usize = 4_096;
@@ -22,9 +25,18 @@ pub(crate) struct Source {
     pub(crate) game: String,
     pub(crate) room: String,
     pub(crate) title: String,
+    /// What its matches count for, and why they do not; empty if they do.
+    pub(crate) class: String,
+    pub(crate) casual: String,
 }
 
 impl Source {
+    /// The journal with this number and file, of a game.
+    pub(crate) fn of(id: u64, file: String, game: String, note: JournalNote) -> Self {
+        let JournalNote { room, title, class, casual, examined: _ } = note;
+        Self { id, file, game, room, title, class, casual }
+    }
+
     /// The id of the match with this number.
     pub(crate) fn match_id(&self, number: u32) -> String {
         format!("{:016x}-{number}", self.id)
@@ -58,13 +70,17 @@ pub(crate) struct Tracker {
     goes_on: bool,
     begun: BTreeMap<u32, Moment>,
     seats: BTreeMap<String, Seated>,
+    // Games that do not count as others do.
+    odd: BTreeMap<u32, Casual>,
 }
 
 // Somebody who has a seat, or had it in a game that is not over.
 #[derive(Debug)]
 struct Seated {
-    kind: Kind,
+    who: Who,
     left: bool,
+    // Whether the player left on its own, before the end.
+    quit: bool,
 }
 
 /// What follows from an event.
@@ -79,19 +95,34 @@ pub(crate) enum News {
 
 impl Tracker {
     pub(crate) const fn new(source: Source) -> Self {
-        Self { source, earliest: None, first: None, goes_on: false, begun: BTreeMap::new(), seats: BTreeMap::new() }
+        Self {
+            source,
+            earliest: None,
+            first: None,
+            goes_on: false,
+            begun: BTreeMap::new(),
+            seats: BTreeMap::new(),
+            odd: BTreeMap::new(),
+        }
     }
 
     /// Somebody has had this seat since before the first event.
-    pub(crate) fn sit(&mut self, seat: String, kind: Kind) {
-        self.seats.insert(seat, Seated { kind, left: false });
+    pub(crate) fn sit(&mut self, seat: String, who: Who) {
+        self.seats.insert(seat, Seated { who, left: false, quit: false });
         self.goes_on = true;
     }
 
     /// More has become known of the name of whoever has this seat, or had it in a game that is not over.
     pub(crate) fn trust(&mut self, seat: &str, kind: Kind) {
         if let Some(seated) = self.seats.get_mut(seat) {
-            seated.kind = kind;
+            seated.who.kind = kind;
+        }
+    }
+
+    /// The game with this number, which is just over, does not count as others do.
+    pub(crate) fn mark(&mut self, game: u32, why: Casual) {
+        if self.odd.len() < MAX_GAMES {
+            self.odd.insert(game, why);
         }
     }
 
@@ -110,8 +141,8 @@ impl Tracker {
         self.begun.iter().map(|(number, begun)| (*number, begun.known())).collect()
     }
 
-    /// Processes an event. `kind` returns how far the name of a player who joined is trusted.
-    pub(crate) fn event(&mut self, now: Moment, event: &GameEvent, kind: impl FnOnce(&str) -> Kind) -> Option<News> {
+    /// Processes an event. `who` returns what is known of a player who joined under this name.
+    pub(crate) fn event(&mut self, now: Moment, event: &GameEvent, who: impl FnOnce(&str) -> Who) -> Option<News> {
         self.first.get_or_insert(now);
         match event {
             // Watchers have no name.
@@ -120,16 +151,19 @@ impl Tracker {
                     self.seats.retain(|_, seated| !seated.left);
                 }
                 if self.seats.len() < MAX_SEATS {
-                    self.seats.insert(seat.clone(), Seated { kind: kind(name), left: false });
+                    let seated = Seated { who: who(name), left: false, quit: false };
+                    self.seats.insert(seat.clone(), seated);
                 }
                 None
             }
-            GameEvent::Left { seat, .. } => {
+            GameEvent::Left { seat, why, .. } => {
                 // The result of a running game also lists players who have left.
                 if self.begun.is_empty() && !self.goes_on {
                     self.seats.remove(seat);
                 } else if let Some(seated) = self.seats.get_mut(seat) {
                     seated.left = true;
+                    // Bots leave only when nobody is there any more.
+                    seated.quit = *why != Departure::GameOver && seated.who.kind != Kind::Bot;
                 }
                 None
             }
@@ -152,16 +186,21 @@ impl Tracker {
         let hosted = Game::named(&self.source.game);
         for standing in standings {
             // In some games a player keeps its seat for the next one.
-            let kind = self.seats.get(&standing.seat).map(|seated| seated.kind).unwrap_or_default();
+            let seated = self.seats.get(&standing.seat);
+            let quit = seated.is_some_and(|seated| seated.quit);
+            let Who { kind, host, level } = seated.map(|seated| seated.who.clone()).unwrap_or_default();
             let rank = rank(players.last().map(|before| (before.rank, before.score)), standing);
             players.push(Entry {
                 rank,
-                won: rank == 1 && !hosted.is_some_and(|game| game.is_lost(standing.score)),
+                won: rank == 1 && !quit && !hosted.is_some_and(|game| game.is_lost(standing.score)),
                 // PostgreSQL has no zero bytes in texts; a name of robots may have one.
                 name: standing.name.replace('\0', "\u{fffd}"),
                 kind,
                 seat: standing.seat.clone(),
                 score: standing.score,
+                quit,
+                host,
+                level,
             });
         }
         for standing in standings {
@@ -172,9 +211,16 @@ impl Tracker {
         if players.is_empty() {
             return None;
         }
+        let odd = self.odd.remove(&game).map_or("", Casual::code);
+        let casual = match (self.source.casual.as_str(), odd) {
+            ("", "") => self.unusual(complete, &players).map_or("", Casual::code),
+            ("", odd) => odd,
+            (casual, _) => casual,
+        };
+        let casual = casual.to_owned();
         let is_whole = begun.is_some();
         let begun = begun.or(self.first).unwrap_or(now);
-        let Source { file, game: name, room, title, .. } = self.source.clone();
+        let Source { file, game: name, room, title, class, .. } = self.source.clone();
         let new = Box::new(NewMatch {
             id: self.source.match_id(game),
             game: name,
@@ -187,8 +233,23 @@ impl Tracker {
             started: begun.unix.min(now.unix),
             ended: now.unix,
             complete,
+            class,
+            casual,
             players,
         });
         Some(if is_whole { News::Over(new) } else { News::OverWithoutBeginning(new) })
+    }
+
+    // Why a match in a room whose matches count does not, by how it went.
+    fn unusual(&self, complete: bool, players: &[Entry]) -> Option<Casual> {
+        let mut people = players.iter().filter(|player| player.kind != Kind::Bot);
+        // Whoever leaves has lost, also if nobody is left then.
+        if !complete && !people.clone().all(|player| player.quit) {
+            return Some(Casual::Unfinished);
+        }
+        let Some(first) = people.next() else { return Some(Casual::Alone) };
+        let is_other = |player: &Entry| (player.kind, &player.name) != (first.kind, &first.name);
+        let meets = Game::named(&self.source.game).is_some_and(|game| game.order(&self.source.class) == Order::Rating);
+        (meets && !players.iter().any(is_other)).then_some(Casual::Alone)
     }
 }

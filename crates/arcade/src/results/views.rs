@@ -19,6 +19,13 @@ pub(crate) struct MatchView {
     pub(crate) seconds: f64,
     /// Whether it was played to its end.
     pub(crate) complete: bool,
+    /// The board that it is for, of its game.
+    pub(crate) class: String,
+    /// Whether it counts there.
+    pub(crate) rated: bool,
+    /// Why it does not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) casual: Option<String>,
     pub(crate) players: Vec<PlayerView>,
 }
 
@@ -33,6 +40,9 @@ pub(crate) struct PlayerView {
     pub(crate) bot: bool,
     /// After the match, if it was rated.
     pub(crate) rating: Option<i64>,
+    /// Whether the player left before the end.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) left: bool,
 }
 
 /// A row of a leaderboard.
@@ -40,12 +50,35 @@ pub(crate) struct PlayerView {
 pub(crate) struct LeaderView {
     pub(crate) rank: u32,
     pub(crate) name: String,
-    /// In games that are played alone, the mean score.
-    pub(crate) rating: f64,
-    pub(crate) matches: u64,
-    pub(crate) wins: u64,
+    #[serde(flatten)]
+    pub(crate) standing: StandingView,
     pub(crate) proven: bool,
     pub(crate) bot: bool,
+}
+
+/// What is known of a player on a board.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct StandingView {
+    /// In games in which players meet.
+    pub(crate) rating: Option<i64>,
+    /// How far the strength may be from the rating.
+    pub(crate) uncertainty: Option<i64>,
+    /// In games that are played alone, the mean score.
+    pub(crate) mean: Option<f64>,
+    /// Whether too few matches have counted to be ranked.
+    pub(crate) provisional: bool,
+    pub(crate) matches: u64,
+    pub(crate) wins: u64,
+}
+
+/// A leaderboard.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct BoardView {
+    pub(crate) game: &'static str,
+    pub(crate) class: String,
+    pub(crate) players: Vec<LeaderView>,
+    /// Those that are not ranked yet.
+    pub(crate) provisional: Vec<LeaderView>,
 }
 
 /// What the lobby shows of results.
@@ -55,12 +88,12 @@ pub(crate) struct Boards {
     pub(crate) leaders: BTreeMap<&'static str, Vec<LeaderView>>,
 }
 
-/// What is known of a player in one game.
+/// What is known of a player on a board, and how it came to that.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct ScoreView {
-    pub(crate) rating: f64,
-    pub(crate) matches: u64,
-    pub(crate) wins: u64,
+    pub(crate) class: String,
+    #[serde(flatten)]
+    pub(crate) standing: StandingView,
     pub(crate) history: Vec<(String, i64)>,
 }
 
@@ -74,6 +107,9 @@ impl From<Match> for MatchView {
             started: date(found.started),
             seconds: seconds(found.ends.saturating_sub(found.begins)),
             complete: found.complete,
+            class: found.class,
+            rated: found.casual.is_empty(),
+            casual: (!found.casual.is_empty()).then_some(found.casual),
             players: found.players.into_iter().map(PlayerView::from).collect(),
         }
     }
@@ -81,33 +117,35 @@ impl From<Match> for MatchView {
 
 impl From<MatchPlayer> for PlayerView {
     fn from(player: MatchPlayer) -> Self {
-        let MatchPlayer { rank, name, kind, seat, score, rating } = player;
-        Self { rank, name, seat, score, proven: kind == Kind::Proven, bot: kind == Kind::Bot, rating }
+        let MatchPlayer { rank, name, kind, seat, score, rating, quit } = player;
+        Self { rank, name, seat, score, proven: kind == Kind::Proven, bot: kind == Kind::Bot, rating, left: quit }
+    }
+}
+
+impl StandingView {
+    fn new(score: &Score, order: Order) -> Self {
+        let (rating, mean) = match order {
+            Order::Rating => (Some((score.rating, score.uncertainty)), None),
+            Order::LowestScore => (None, Some((score.mean_score * 100.0).round() / 100.0)),
+        };
+        let (rating, uncertainty) = rating.unzip();
+        Self { rating, uncertainty, mean, provisional: !score.ranked, matches: score.matches, wins: score.wins }
     }
 }
 
 impl LeaderView {
     pub(crate) fn new(leader: Leader, order: Order) -> Self {
         let Leader { rank, name, kind, score } = leader;
-        let rating = rating(&score, order);
-        let (matches, wins) = (score.matches, score.wins);
-        Self { rank, name, rating, matches, wins, proven: kind == Kind::Proven, bot: kind == Kind::Bot }
+        let standing = StandingView::new(&score, order);
+        Self { rank, name, standing, proven: kind == Kind::Proven, bot: kind == Kind::Bot }
     }
 }
 
 impl ScoreView {
-    pub(crate) fn new(score: Score, order: Order) -> Self {
-        let rating = rating(&score, order);
+    pub(crate) fn new(class: String, score: Score, order: Order) -> Self {
+        let standing = StandingView::new(&score, order);
         let history = score.history.into_iter().map(|(at, rating)| (date(at), rating)).collect();
-        Self { rating, matches: score.matches, wins: score.wins, history }
-    }
-}
-
-fn rating(score: &Score, order: Order) -> f64 {
-    match order {
-        #[expect(clippy::cast_precision_loss, reason = "ratings stay within some thousands")]
-        Order::Rating => score.rating as f64,
-        Order::LowestScore => (score.mean_score * 100.0).round() / 100.0,
+        Self { class, standing, history }
     }
 }
 

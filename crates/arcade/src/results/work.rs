@@ -79,14 +79,14 @@ impl Results {
                 return true;
             }
             Job::Examine { note, new } => self.state().look_for(new, &note),
-            Job::Journal { file, room, title, is_new } => {
-                insist!(self, "note a journal", self.store.note_journal(&file, &room, &title));
+            Job::Journal { file, note, is_new } => {
+                insist!(self, "note a journal", self.store.note_journal(&file, &note));
                 if is_new {
                     self.state().running.insert(file, BTreeMap::new());
                 }
             }
-            Job::Seat { room, address, name, kind } => {
-                insist!(self, "note a seat", self.store.note_seat(&room, &address, &name, kind));
+            Job::Seat { room, address, name, seated } => {
+                insist!(self, "note a seat", self.store.note_seat(&room, &address, &name, &seated));
             }
             Job::End => {}
         }
@@ -192,7 +192,11 @@ impl Results {
         let mut read: Option<(String, bool)> = None;
         for ((file, _), new) in told {
             if read.as_ref().is_none_or(|(before, _)| *before != file) {
-                let note = JournalNote { room: new.room.clone(), title: new.title.clone(), examined: 0 };
+                let (room, title, class) = (new.room.clone(), new.title.clone(), new.class.clone());
+                // As it was noted, since a match may be casual by how it went.
+                let noted = insist!(self, "read what is known of journals", self.store.journals()).remove(&file);
+                let casual = noted.map_or_else(|| new.casual.clone(), |noted| noted.casual);
+                let note = JournalNote { room, title, class, casual, examined: 0 };
                 let (_, unread) = self.examine(&file, &note).await;
                 read = Some((file, unread != Some(Unread::Away)));
             }
@@ -251,13 +255,7 @@ impl Results {
         let seats = insist!(self, "read what is known of seats", self.store.seats(&note.room));
         let known = insist!(self, "read what is known of a journal", self.store.known(file));
         let (sender, mut found) = mpsc::channel(16);
-        let source = examine::Source {
-            path: self.journals.join(file),
-            room: note.room.clone(),
-            title: note.title.clone(),
-            seats,
-            known,
-        };
+        let source = examine::Source { path: self.journals.join(file), note: note.clone(), seats, known };
         let task = spawn_blocking(move || source.read(|new| sender.blocking_send(new).is_ok()));
         let mut numbers = BTreeSet::new();
         while let Some(new) = found.recv().await {

@@ -1,7 +1,7 @@
 //! Addresses in a room, by which those who are no persons are known.
 
 use std::{
-    collections::BTreeSet,
+    collections::BTreeMap,
     net::{Ipv4Addr, SocketAddr},
     sync::{
         Mutex, MutexGuard, PoisonError,
@@ -9,19 +9,26 @@ use std::{
     },
 };
 
-/// Addresses in a room, by which bots are told from people.
+use netcore::Level;
+
+/// Addresses in a room, by which bots are told from people, and how well they play.
 #[derive(Debug, Default)]
-pub(crate) struct Addresses(Mutex<BTreeSet<SocketAddr>>);
+pub(crate) struct Addresses(Mutex<BTreeMap<SocketAddr, Level>>);
 
 impl Addresses {
     /// Whether a bot has this address.
     pub(crate) fn has(&self, address: SocketAddr) -> bool {
-        self.set().contains(&address)
+        self.set().contains_key(&address)
+    }
+
+    /// How well the bot plays that has this address.
+    pub(crate) fn level(&self, address: &str) -> Option<Level> {
+        self.set().get(&address.parse().ok()?).copied()
     }
 
     /// Whoever has this address is no person.
-    pub(crate) fn insert(&self, address: SocketAddr) {
-        self.set().insert(address);
+    pub(crate) fn insert(&self, address: SocketAddr, level: Level) {
+        self.set().insert(address, level);
     }
 
     /// Nobody has this address any more.
@@ -30,7 +37,7 @@ impl Addresses {
     }
 
     /// All of them.
-    pub(crate) fn set(&self) -> MutexGuard<'_, BTreeSet<SocketAddr>> {
+    pub(crate) fn set(&self) -> MutexGuard<'_, BTreeMap<SocketAddr, Level>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

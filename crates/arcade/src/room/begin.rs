@@ -1,6 +1,7 @@
 //! How a room begins: with a new engine and a new journal, or where its journal ends.
 
 use std::{
+    collections::BTreeSet,
     net::SocketAddr,
     path::{Path, PathBuf},
     sync::Arc,
@@ -12,22 +13,21 @@ use bytes::Bytes;
 use journal_core::{Head, JournalEnd, Parts, Resumable};
 use netcore::{Hosted, Link, Occupant, PeerId, Recorded, Status, Time};
 use netshell::Host;
-use tokio::sync::watch;
 use tracing::warn;
 
 use super::{
     door::{Door, Doorkeeper},
     fuse::{Broken, Fuse},
-    info::Info,
     place::Place,
     published::Published,
+    watched::{Stage, Watched},
 };
 use crate::games::{Kind, Options, Shown, with_kind, with_options};
 
 /// A host without transports, and the state that it starts from.
 pub(crate) struct Begun {
     /// Makes the host, once it is known whom to tell of its status and who decides who may join.
-    pub(crate) host: Box<dyn FnOnce(Arc<watch::Sender<Info>>, Doorkeeper) -> Host + Send>,
+    pub(crate) host: Box<dyn FnOnce(Stage, Doorkeeper) -> Host + Send>,
     /// Whether its engine has panicked.
     pub(crate) broken: Broken,
     pub(crate) journal: PathBuf,
@@ -82,14 +82,16 @@ fn new<E: Recorded + Shown + Send + 'static>(engine: E, place: &Place, listen: &
         created.with_context(|| format!("cannot begin a journal in '{}'", place.journals.display()))?;
     let counters = place.counters_of(E::GAME);
     let (room, broken) = Fuse::new(room, E::GAME, counters.clone());
-    let host = Box::new(move |info, keeper| {
-        Host::new(Door::new(Published::new(room, info, status, counters), keeper)).with_hold(hold)
+    let host = Box::new(move |stage: Stage, keeper| {
+        let room = Published::new(room, Arc::clone(&stage.info), status, counters);
+        Host::new(Door::new(Watched::new(room, stage, BTreeSet::new(), &[]), keeper)).with_hold(hold)
     });
     Ok(Begun { host, broken, journal, id, end, status, before: None })
 }
 
 fn resume<E: Recorded + Shown + Send + 'static>(path: &Path, place: &Place) -> anyhow::Result<Begun> {
     let resumable = Resumable::<E>::open(&*place.writing.disk, path)?;
+    anyhow::ensure!(resumable.room().engine().is_current(), "this version begins such matches in another way");
     let (path, id) = (resumable.journal.clone(), resumable.head.id);
     let before = Before {
         at: resumable.time,
@@ -101,8 +103,15 @@ fn resume<E: Recorded + Shown + Send + 'static>(path: &Path, place: &Place) -> a
     let (room, hold, end) = resumable.resume(&place.writing).context("it cannot be written")?;
     let counters = place.counters_of(E::GAME);
     let (room, broken) = Fuse::new(room, E::GAME, counters.clone());
-    let host = Box::new(move |info, keeper| {
-        let room = Door::new(Published::new(room, info, status, counters), keeper);
+    let peers: BTreeSet<PeerId> = before.peers.iter().map(|&(peer, ..)| peer).collect();
+    // Over datagrams only those who play or look on are kept.
+    let looks_on = |&&(peer, link, _): &&(PeerId, Link, SocketAddr)| {
+        link == Link::Datagram && !before.roster.iter().any(|occupant| occupant.peer == peer)
+    };
+    let watchers: Vec<PeerId> = before.peers.iter().filter(looks_on).map(|&(peer, ..)| peer).collect();
+    let host = Box::new(move |stage: Stage, keeper| {
+        let room = Published::new(room, Arc::clone(&stage.info), status, counters);
+        let room = Door::new(Watched::new(room, stage, peers, &watchers), keeper);
         Host::new(room).with_hold(hold).with_first_peer(next)
     });
     Ok(Begun { host, broken, journal: path, id, end, status, before: Some(before) })

@@ -150,7 +150,7 @@ impl Bots {
         };
         let address = wire.as_ref().map(Wire::address).transpose()?;
         let seating = Seating { name, level, address };
-        self.addresses.set().extend(address);
+        self.addresses.set().extend(address.map(|address| (address, level)));
         here.insert(seating.name.clone(), self.let_in(seating.clone(), wire));
         Ok(seating)
     }
@@ -282,7 +282,7 @@ impl Bot {
         let connected = Wire::stream(own_address(self.room), self.room, |own| {
             // As the room is told of it.
             let own = self.mask.shown(Link::Stream, own);
-            self.addresses.insert(own);
+            self.addresses.insert(own, self.seating.level);
             *known = Some(Known(own, Arc::clone(&self.addresses)));
         });
         connected.await

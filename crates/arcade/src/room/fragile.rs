@@ -1,5 +1,6 @@
 //! An engine that fails when it is told to.
 
+use bytes::Bytes;
 use netcore::{Engine, Input, Occupant, Outbox, Outcome, Recorded, RequestOf, StateError, Status, Time};
 use nuggets::{ClientMessage, server::Server};
 
@@ -73,5 +74,17 @@ impl Shown for Fragile {
 
     fn show(&self) -> Show {
         self.0.show()
+    }
+
+    fn veiled(&self, frame: &Bytes) -> Option<Bytes> {
+        self.0.veiled(frame)
+    }
+
+    fn overview(&self) -> Option<Vec<Bytes>> {
+        Shown::overview(&self.0)
+    }
+
+    fn supersedes(before: &Bytes, after: &Bytes) -> bool {
+        Server::supersedes(before, after)
     }
 }

@@ -15,7 +15,7 @@ use cmdkit::{read_file, replace_file};
 use netcore::{Framing, HostId, Link};
 use netshell::{Removal, Warden};
 
-use super::{hosts::Hosts, mask::Mask};
+use super::{hosts::Hosts, known::Seats, mask::Mask};
 use crate::games::Game;
 
 /// Hosts that can be banned at the same time.
@@ -139,6 +139,7 @@ pub(crate) struct Guard {
     removals: Arc<Removals>,
     mask: Mask,
     hosts: Arc<Hosts>,
+    known: Arc<Seats>,
 }
 
 impl Guard {
@@ -148,8 +149,9 @@ impl Guard {
         removals: Arc<Removals>,
         mask: Mask,
         hosts: Arc<Hosts>,
+        known: Arc<Seats>,
     ) -> Self {
-        Self { game, bans, removals, mask, hosts }
+        Self { game, bans, removals, mask, hosts, known }
     }
 }
 
@@ -163,6 +165,9 @@ impl Warden for Guard {
         let shown = self.mask.shown(link, address);
         if shown != address {
             self.hosts.expect(shown.to_string(), address.into());
+        }
+        if link == Link::Stream {
+            self.known.host_codes.note(shown, address.into());
         }
         shown
     }

@@ -3,7 +3,7 @@
 use netcore::{PeerId, Phase, Standing};
 use serde::{Deserialize, Serialize};
 
-use crate::games::{Game, Options, shown::Show};
+use crate::games::{Counts, Game, Options, shown::Show};
 
 /// What the lobby and the page of a room show of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -39,6 +39,9 @@ pub(crate) struct Info {
     /// Whether it takes no new players.
     pub(crate) locked: bool,
     pub(crate) options: Options,
+    /// What its matches count for.
+    #[serde(flatten)]
+    pub(crate) counts: Counts,
     /// Why it is being closed.
     pub(crate) closing: Option<String>,
     /// In how many seconds bots come, as of when that was decided.
@@ -82,6 +85,7 @@ impl Info {
             code: None,
             owned: false,
             locked: false,
+            counts: Counts::of(&options),
             options,
             closing: None,
             bots_in: None,

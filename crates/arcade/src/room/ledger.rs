@@ -2,7 +2,7 @@
 
 use std::{fmt, path::Path, sync::Arc};
 
-use netcore::{GameEvent, Time};
+use netcore::{GameEvent, Level, Time};
 
 use super::{info::Info, known::Seats};
 
@@ -14,7 +14,7 @@ pub(crate) trait Ledgers: fmt::Debug + Send + Sync {
 
 /// Keeps the results of one room.
 pub(crate) trait Ledger: Send {
-    /// Processes an event. `bot` says whether it is about a bot. Returns the id of a match that has begun, or that is over and had begun
+    /// Processes an event. `bot` says how well the bot plays that it is about, if it is about one. Returns the id of a match that has begun, or that is over and had begun
     /// before a restart.
-    fn event(&mut self, now: Time, event: &GameEvent, address: Option<&str>, bot: bool) -> Option<String>;
+    fn event(&mut self, now: Time, event: &GameEvent, address: Option<&str>, bot: Option<Level>) -> Option<String>;
 }

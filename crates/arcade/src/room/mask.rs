@@ -12,7 +12,7 @@ use rand::{TryRng as _, rngs::SysRng};
 use sha2::Sha256;
 
 /// The first byte of unique local addresses that nobody assigns.
-const LOCAL: u8 = 0xfd;
+pub(super) const LOCAL: u8 = 0xfd;
 
 /// The pseudonyms of a room.
 #[derive(Clone)]

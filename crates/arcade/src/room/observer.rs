@@ -184,7 +184,11 @@ impl Observer for Chronicle {
     }
 
     fn event(&mut self, now: Time, event: &GameEvent, address: Option<&str>) {
-        let bot = matches!(event, GameEvent::Joined { peer, .. } if self.present.is_bot(*peer));
+        let level = || Some(self.present.bots.level(address?).unwrap_or_default());
+        let bot = match event {
+            GameEvent::Joined { peer, .. } if self.present.is_bot(*peer) => level(),
+            _ => None,
+        };
         if let Some(id) = self.ledger.event(now, event, address, bot) {
             self.info.send_modify(|info| info.r#match = Some(id));
         }

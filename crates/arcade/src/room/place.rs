@@ -18,6 +18,8 @@ pub(crate) struct Place {
     pub(crate) ledgers: Arc<dyn Ledgers>,
     /// How long the seat of a player is kept whose page has lost its connection.
     pub(crate) keep_seats: Duration,
+    /// How much later those who look on are shown matches that count.
+    pub(crate) watch_delay: Duration,
     /// By the names of games.
     pub(crate) counters: HashMap<&'static str, Counters>,
     /// Where rooms say who joins, leaves and wins.

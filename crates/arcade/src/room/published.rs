@@ -1,4 +1,4 @@
-//! A room that tells pages of its status and of its scores.
+//! A room that tells pages of its status.
 
 use std::sync::Arc;
 
@@ -12,15 +12,12 @@ use super::{
     fuse::Fuse,
     info::{Info, phase},
 };
-use crate::games::Shown;
 
-/// A room that tells pages of its status and of its scores.
+/// A room that tells pages of its status.
 pub(crate) struct Published<E: Recorded> {
     room: Fuse<Journalled<E>>,
     info: Arc<watch::Sender<Info>>,
     status: Status,
-    // Of what is shown; none before it was looked at.
-    version: Option<u64>,
     counters: Counters,
 }
 
@@ -31,11 +28,16 @@ impl<E: Recorded> Published<E> {
         status: Status,
         counters: Counters,
     ) -> Self {
-        Self { room, info, status, version: None, counters }
+        Self { room, info, status, counters }
+    }
+
+    /// The engine, unless it has panicked.
+    pub(crate) fn engine(&self) -> Option<&E> {
+        self.room.room().map(|room| room.room().engine())
     }
 }
 
-impl<E: Recorded + Shown> Room for Published<E> {
+impl<E: Recorded> Room for Published<E> {
     forward!(split, admits, deadline, outcome, digest);
 
     fn input(&mut self, now: Time, input: Input<'_, &[u8]>, out: &mut Outbox) -> Progress {
@@ -55,18 +57,6 @@ impl<E: Recorded + Shown> Room for Published<E> {
                 info.taken = status.taken;
                 info.seats = status.seats;
             });
-        }
-        if let Some(engine) = self.room.room().map(|room| room.room().engine()) {
-            let version = Some(engine.version());
-            if version != self.version {
-                self.version = version;
-                let show = engine.show();
-                self.info.send_if_modified(|info| {
-                    let changed = info.show != show;
-                    info.show = show;
-                    changed
-                });
-            }
         }
         progress
     }

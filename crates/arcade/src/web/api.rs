@@ -18,7 +18,7 @@ use axum::{
 };
 use serde::Deserialize;
 use serde_json::json;
-use store::{Claim, Kind, MAX_NAMES, MAX_PAGE, Match, MatchFilter, Store, Ties};
+use store::{ALL_TIME, Claim, Kind, MAX_NAMES, MAX_PAGE, Match, MatchFilter, Store, Ties, is_season};
 use tokio::{task::block_in_place, time::sleep};
 use tracing::warn;
 
@@ -33,14 +33,12 @@ use crate::{
     replays::{MAX_STRETCH, ReplayError},
     results::{
         clock::unix_now,
-        views::{LeaderView, MatchView, ScoreView},
+        views::{MatchView, ScoreView},
     },
 };
 
 /// Matches of one answer, unless another number is asked for.
 const PAGE: u32 = 20;
-/// Rows of a leaderboard.
-const LEADERS: u32 = 100;
 /// The longest text in a query: a name of robots.
 const MAX_TEXT: usize = 255;
 /// How often a journal is read again until the end of a match is in it, and the time between.
@@ -58,7 +56,6 @@ pub(crate) fn routes() -> Router<Arc<Hub>> {
         .route("/api/matches/{id}", get(one_match))
         .route("/api/matches/{id}/timeline", get(timeline))
         .route("/api/matches/{id}/frames", get(frames))
-        .route("/api/leaderboard/{game}", get(leaderboard))
         .route("/api/players/{name}", get(player))
         .route("/api/players/{name}/against/{other}", get(against))
         .route("/api/names", post(claim).layer(Extension(Arc::<Claims>::default())))
@@ -90,7 +87,7 @@ async fn openapi() -> Response {
 }
 
 /// A text from a query or an address.
-fn text(what: &str, text: Option<String>) -> Answer<String> {
+pub(super) fn text(what: &str, text: Option<String>) -> Answer<String> {
     let text = text.unwrap_or_default();
     // PostgreSQL has no zero bytes in texts.
     if text.len() > MAX_TEXT || text.contains('\0') {
@@ -99,7 +96,7 @@ fn text(what: &str, text: Option<String>) -> Answer<String> {
     Ok(text)
 }
 
-fn game_of(name: &str) -> Answer<Game> {
+pub(super) fn game_of(name: &str) -> Answer<Game> {
     Game::named(name).ok_or_else(|| {
         let known = Game::ALL.map(Game::name).join(", ");
         ApiError::missing(&format!("there is no such game; there are {known}"))
@@ -220,12 +217,13 @@ async fn frames(
     Ok(block_in_place(|| Json(frames).into_response()))
 }
 
-async fn leaderboard(State(hub): State<Arc<Hub>>, caller: Caller, Path(game): Path<String>) -> Answer {
-    let game = game_of(&game)?;
-    let query = async move |store: Store| Ok(store.leaders(game.name(), game.order(), LEADERS).await?);
-    let leaders = ask(&hub, caller, query).await?;
-    let players: Vec<LeaderView> = leaders.into_iter().map(|leader| LeaderView::new(leader, game.order())).collect();
-    Ok(Json(json!({ "players": players })).into_response())
+/// A season from a query; all time without one.
+pub(super) fn season(season: Option<String>) -> Answer<String> {
+    let season = season.unwrap_or_default();
+    if season != ALL_TIME && !is_season(&season) {
+        return Err(ApiError::bad("'season' is a quarter such as 2026-4, or empty for all time"));
+    }
+    Ok(season)
 }
 
 #[derive(Debug, Deserialize)]
@@ -233,6 +231,7 @@ async fn leaderboard(State(hub): State<Arc<Hub>>, caller: Caller, Path(game): Pa
 struct PlayerQuery {
     /// Without it, the best known kind.
     kind: Option<Kind>,
+    season: Option<String>,
 }
 
 // The person of this name.
@@ -253,19 +252,20 @@ async fn player(
     query: Result<Query<PlayerQuery>, QueryRejection>,
 ) -> Answer {
     let Query(query) = query?;
-    let name = text("name", Some(name))?;
+    let (name, season) = (text("name", Some(name))?, season(query.season)?);
     let asked = async move |store: Store| {
         let (name, kind) = person(&store, name, query.kind).await?;
-        let scores = store.scores(&name, kind).await?;
+        let scores = store.scores((&name, kind), &season, unix_now()).await?;
         let filter = MatchFilter { player: name.clone(), kind: Some(kind), limit: PAGE, ..MatchFilter::default() };
         Ok((name, kind, scores, store.matches(&filter).await?))
     };
     let (name, kind, scores, found) = ask(&hub, caller, asked).await?;
-    let mut games = BTreeMap::new();
-    for (game, score) in scores {
+    let mut games: BTreeMap<&str, Vec<ScoreView>> = BTreeMap::new();
+    for (game, class, score) in scores {
         // The hub of an earlier version may have had other games.
-        let Ok(known) = game_of(&game) else { continue };
-        games.insert(game, ScoreView::new(score, known.order()));
+        let Some(game) = Game::named(&game) else { continue };
+        let order = game.order(&class);
+        games.entry(game.name()).or_default().push(ScoreView::new(class, score, order));
     }
     let matches = views(&hub, found);
     let (proven, bot) = (kind == Kind::Proven, kind == Kind::Bot);

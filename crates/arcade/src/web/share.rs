@@ -166,6 +166,7 @@ mod tests {
             seat: "A".into(),
             score,
             rating: None,
+            quit: false,
         };
         Match {
             id: "nuggets-1.1".into(),
@@ -179,6 +180,8 @@ mod tests {
             started: 0,
             ended: 1,
             complete: true,
+            class: String::new(),
+            casual: String::new(),
             players: names.iter().map(player).collect(),
         }
     }

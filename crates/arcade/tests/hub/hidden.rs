@@ -255,7 +255,7 @@ fn nobody_sees_the_hole_card_or_the_deck_of_blackjack() {
 
 #[test]
 fn nobody_is_told_a_code_of_mastermind_that_is_still_looked_for() {
-    let mut party = Party::new(&json!({ "game": "mastermind", "mode": "race", "players": 2 }));
+    let mut party = Party::new(&json!({ "game": "mastermind", "mode": "race", "players": 2, "minutes": 9 }));
     let (watcher, mut drawn) = party.watcher();
     let players = [party.browser(), party.stream()];
     party.say(players[0], b"PLAY Ann");

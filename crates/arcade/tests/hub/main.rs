@@ -15,6 +15,7 @@ mod names;
 mod openapi;
 mod people;
 mod proxy;
+mod ranks;
 mod restart;
 mod results;
 mod rooms;

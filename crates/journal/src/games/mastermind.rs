@@ -31,7 +31,7 @@ impl Game for Server {
         let played = match config.mode {
             Mode::Solo => "each on their own".to_owned(),
             Mode::Race(players) => format!("a race of {players}, {} s at most", config.limit.as_secs()),
-            Mode::Daily => "the puzzle of the day".to_owned(),
+            Mode::Daily | Mode::Keyed(_) => "the puzzle of the day".to_owned(),
         };
         let repeats = if config.repeats { "with repeats" } else { "no repeats" };
         let mut words = vec![("played", played), ("codes", format!("{} pegs, {repeats}", config.length))];

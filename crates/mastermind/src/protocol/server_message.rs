@@ -147,7 +147,7 @@ impl fmt::Display for ServerMessage<'_> {
                 let word = match mode {
                     Mode::Solo => "solo",
                     Mode::Race(_) => "race",
-                    Mode::Daily => "daily",
+                    Mode::Daily | Mode::Keyed(_) => "daily",
                 };
                 write!(f, "ROOM {word} {} {} {}", rules.length(), rules.colours(), answer(rules.repeats()))?;
                 match (mode, date) {

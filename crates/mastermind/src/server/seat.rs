@@ -7,7 +7,7 @@ use rand_pcg::Pcg64;
 
 use crate::{
     code::Code,
-    config::{Config, Rules},
+    config::{Config, Mode, Rules},
     game::{Action, ActionError, Entry, Game, Outcome},
     lifeline::Style,
     protocol::{Advice, Name},
@@ -83,9 +83,10 @@ impl Played {
             }
             print.value()
         };
-        let code = match day {
-            Some(day) => day.puzzle(rules),
-            None => rules.draw(&mut Pcg64::seed_from_u64(chance(1))),
+        let code = match (day, config.mode) {
+            (Some(day), Mode::Keyed(key)) => day.keyed_puzzle(rules, key),
+            (Some(day), _) => day.puzzle(rules),
+            (None, _) => rules.draw(&mut Pcg64::seed_from_u64(chance(1))),
         };
         let game = Game::start(rules, Style::Panel, code);
         Self { number, day, game, how: None, advice: None, chance: chance(2) }

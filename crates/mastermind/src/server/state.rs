@@ -202,7 +202,7 @@ impl Server {
         if self.peers.get(&peer).and_then(|peer| peer.seat) != Some(number) {
             return Err("a seat whose player is not there".into());
         }
-        let daily = self.config.mode == Mode::Daily;
+        let daily = self.config.mode.is_daily();
         if played
             .as_ref()
             .is_some_and(|played| played.number == 0 || played.number > self.games || played.day.is_some() != daily)

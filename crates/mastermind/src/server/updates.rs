@@ -52,8 +52,8 @@ impl Server {
             Mode::Solo => Sight::All,
             Mode::Race(_) if !played.is_some_and(|played| self.contests.contains_key(&played.number)) => Sight::All,
             Mode::Race(_) if own && played.is_some_and(|played| played.how != Some(Ending::Won)) => Sight::NoCode,
-            Mode::Daily | Mode::Race(_) if own => Sight::All,
-            Mode::Daily | Mode::Race(_) => Sight::Answers,
+            Mode::Daily | Mode::Keyed(_) | Mode::Race(_) if own => Sight::All,
+            Mode::Daily | Mode::Keyed(_) | Mode::Race(_) => Sight::Answers,
         }
     }
 
@@ -98,7 +98,8 @@ impl Server {
     // Tells a peer everything that it may know.
     pub(super) fn welcome(&self, peer: PeerId, out: &mut Outbox) {
         let date = self.today.map(|(day, _)| day.to_string());
-        self.send(peer, &ServerMessage::Room(RoomRules { mode: self.config.mode, rules: self.rules, date }), out);
+        let mode = if self.config.mode.is_daily() { Mode::Daily } else { self.config.mode };
+        self.send(peer, &ServerMessage::Room(RoomRules { mode, rules: self.rules, date }), out);
         let own = self.peers.get(&peer).and_then(|peer| peer.seat);
         if let Some(seat) = own {
             self.send(peer, &ServerMessage::Ok(seat), out);

@@ -37,3 +37,15 @@ fn each_day_and_each_game_has_its_own() {
     let long = Day(20_466).puzzle(rules(8, 8, true)).to_string();
     assert!(!long.starts_with(&Day(20_466).puzzle(rules(7, 8, true)).to_string()));
 }
+
+/// A hub would have another puzzle in the middle of the day.
+#[test]
+fn the_puzzle_of_a_key_does_not_change_and_is_not_that_of_the_date() {
+    let puzzle = |day: u32, key: u8| Day(day).keyed_puzzle(rules(4, 8, true), [key; 32]).to_string();
+    let year: Vec<_> = (20_000..20_365).map(|day| puzzle(day, 7)).collect();
+    assert_eq!(year, (20_000..20_365).map(|day| puzzle(day, 7)).collect::<Vec<_>>());
+    let same =
+        |other: &dyn Fn(u32) -> String| year.iter().zip(20_000..).filter(|(code, day)| **code == other(*day)).count();
+    // One in 4,096.
+    assert!(same(&|day| puzzle(day, 8)) < 5 && same(&|day| Day(day).puzzle(rules(4, 8, true)).to_string()) < 5);
+}

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{a_match, check, on_each};
+use super::{a_match, check, on_each, seated};
 use crate::{Kind, MatchFilter, Trouble, probe::Fault};
 
 #[tokio::test]
@@ -44,11 +44,11 @@ async fn notes_and_questions_work_again_after_each_broken_statement() {
             for lane in [&store.writer, &store.readers, &store.keys] {
                 for step in 0.. {
                     lane.probe.plan(step, fault.clone());
-                    let _ = store.note_seat("nuggets-1", "10.0.0.1:5", "Ann", Kind::Proven).await;
+                    let _ = store.note_seat("nuggets-1", "10.0.0.1:5", "Ann", &seated(Kind::Proven)).await;
                     let _ = store.claim("Ann", &[1; 32], 7).await;
                     let _ = store.matches(&MatchFilter { limit: 1, ..MatchFilter::default() }).await;
                     let is_over = lane.probe.cancel();
-                    store.note_seat("nuggets-1", "10.0.0.1:5", "Ann", Kind::Proven).await.unwrap();
+                    store.note_seat("nuggets-1", "10.0.0.1:5", "Ann", &seated(Kind::Proven)).await.unwrap();
                     assert_eq!(store.seats("nuggets-1").await.unwrap().len(), 1);
                     store.claim("Ann", &[1; 32], 7).await.unwrap();
                     assert_eq!(store.names_of(&[1; 32]).await.unwrap(), ["Ann"]);

@@ -5,7 +5,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection};
-use store::{Entry, Kind, MatchFilter, NewMatch, Order, Store};
+use store::{ALL_TIME, Board, Entry, Kind, Leader, MatchFilter, NewMatch, Order, Store};
 use testkit::TempDir;
 
 /// The variable of the environment with the address of a server.
@@ -35,9 +35,37 @@ pub(crate) async fn on_each(test: impl AsyncFn(&dyn Fn() -> Store, Option<&str>)
     execute(format!("DROP DATABASE {name} WITH (FORCE)")).await;
 }
 
-/// A player of a match.
+/// A player of a match, at a host of its own.
 pub(crate) fn entry(rank: u32, name: &str, score: i64) -> Entry {
-    Entry { rank, name: name.into(), kind: Kind::Unproven, seat: rank.to_string(), score, won: rank == 1 }
+    Entry {
+        rank,
+        name: name.into(),
+        kind: Kind::Unproven,
+        seat: rank.to_string(),
+        score,
+        won: rank == 1,
+        quit: false,
+        host: format!("the host of {name}"),
+        level: String::new(),
+    }
+}
+
+/// The board of all time for the matches of a game.
+pub(crate) const fn board(game: &str) -> Board<'_> {
+    Board { game, class: "main", season: ALL_TIME }
+}
+
+/// All on a board, those that are ranked first.
+pub(crate) async fn leaders_on(store: &Store, board: Board<'_>, order: Order) -> Vec<Leader> {
+    let now = 1_000_000_000;
+    let mut all = store.leaders(board, (order, true), 10, now).await.unwrap();
+    all.extend(store.leaders(board, (order, false), 10, now).await.unwrap());
+    all
+}
+
+/// The same by rating.
+pub(crate) async fn leaders(store: &Store, game: &str) -> Vec<Leader> {
+    leaders_on(store, board(game), Order::Rating).await
 }
 
 pub(crate) fn a_match(number: u32, game: &str, players: Vec<Entry>) -> NewMatch {
@@ -53,6 +81,8 @@ pub(crate) fn a_match(number: u32, game: &str, players: Vec<Entry>) -> NewMatch 
         started: 1_000_000 * u64::from(number),
         ended: 1_000_000 * u64::from(number) + 90_000,
         complete: true,
+        class: "main".into(),
+        casual: String::new(),
         players,
     }
 }
@@ -62,7 +92,7 @@ pub(crate) async fn check(store: &Store, game: &str, matches: u32, players: usiz
     let found = store.matches(&MatchFilter { limit: 100, ..MatchFilter::default() }).await.unwrap();
     assert_eq!(found.len(), matches as usize);
     assert!(found.iter().all(|found| found.players.len() == players));
-    let leaders = store.leaders(game, Order::Rating, 10).await.unwrap();
+    let leaders = leaders(store, game).await;
     let counts: Vec<_> = leaders.iter().map(|leader| leader.score.matches).collect();
     assert_eq!(counts, vec![u64::from(matches); players]);
 }

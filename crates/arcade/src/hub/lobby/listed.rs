@@ -60,6 +60,7 @@ struct Row<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     count: Option<usize>,
     options: Mode,
+    rated: bool,
 }
 
 /// The one option that says how a room is shown.
@@ -94,6 +95,7 @@ impl Listed {
             players: &info.players[..named],
             count: (info.players.len() > named).then_some(info.players.len()),
             options: Mode { mode: serde_json::to_value(&info.options)?.get("mode").cloned() },
+            rated: info.counts.rated,
         };
         let name = info.name.as_deref().unwrap_or_default();
         let mut words = format!("{}\n{}\n{name}", info.id, info.title).to_lowercase();

@@ -130,6 +130,8 @@ async fn what_a_player_of_the_puzzle_of_the_day_saw_is_not_shown_before_the_day_
         started: 0,
         ended: 0,
         complete: true,
+        class: String::new(),
+        casual: String::new(),
         players: vec![],
     };
     let all = (0, MAX_STRETCH);

@@ -3,10 +3,10 @@
 use std::net::SocketAddr;
 
 use sqlx::{ConnectOptions as _, Executor as _, sqlite::SqliteConnectOptions};
-use store::MatchFilter;
+use store::{Kind, MatchFilter};
 use testkit::{PATIENCE, TempDir};
 
-use super::{play, prepared, results};
+use super::{note, play, prepared, results};
 use crate::{
     games::Game,
     results::*,
@@ -19,8 +19,9 @@ use crate::{
 
 pub(super) fn told(number: u32) -> NewMatch {
     let entry = |rank: u32, name: &str| {
-        let (name, seat) = (name.to_owned(), rank.to_string());
-        store::Entry { rank, name, kind: Kind::Unproven, seat, score: 0, won: rank == 1 }
+        let (name, seat, won) = (name.to_owned(), rank.to_string(), rank == 1);
+        let (host, level) = (name.clone(), String::new());
+        store::Entry { rank, name, kind: Kind::Unproven, seat, score: 0, won, quit: false, host, level }
     };
     NewMatch {
         id: format!("live-{number}"),
@@ -34,6 +35,8 @@ pub(super) fn told(number: u32) -> NewMatch {
         started: 7,
         ended: 8,
         complete: true,
+        class: "standard".into(),
+        casual: "earlier".into(),
         players: vec![entry(1, "Ann"), entry(2, "Bob")],
     }
 }
@@ -134,9 +137,9 @@ async fn a_match_of_an_earlier_run_whose_journal_was_cut_is_stored_as_its_room_k
         seat: "3".into(),
         why: netcore::Departure::Quit,
     };
-    assert_eq!(ledger.event(netcore::Time::from_millis(4_000), &left, None, false), None);
+    assert_eq!(ledger.event(netcore::Time::from_millis(4_000), &left, None, None), None);
     let over = netcore::GameEvent::Ended { game: 4, complete: true, standings };
-    assert_eq!(ledger.event(netcore::Time::from_millis(5_000), &over, None, false), Some("0000000000000007-4".into()));
+    assert_eq!(ledger.event(netcore::Time::from_millis(5_000), &over, None, None), Some("0000000000000007-4".into()));
     first.finish().await;
     let (again, _waiting) = prepared(directory.path()).await;
     let found = again.store.find("0000000000000007-4").await.unwrap().unwrap();
@@ -151,7 +154,7 @@ async fn a_match_that_does_not_appear_in_its_journal_is_stored_as_it_was_told_an
     let path = play(&directory.path().join("journals"), 1);
     let file = path.file_name().unwrap().to_str().unwrap();
     let (results, waiting) = results(directory.path());
-    let note = JournalNote { room: "robots-1".into(), title: "small".into(), examined: 0 };
+    let note = note("robots-1");
     let new = [1, 2].map(|number| ended(&path, number));
     let ids = new.each_ref().map(|new| new.id.clone());
     for new in new {
@@ -244,7 +247,7 @@ async fn a_match_that_is_not_in_its_journal_yet_delays_no_other_and_is_found_whe
     std::fs::create_dir(journals.join(&file)).unwrap();
     let (results, waiting) = results(directory.path());
     results.start(waiting);
-    let note = JournalNote { room: "robots-7".into(), title: "small".into(), examined: 0 };
+    let note = note("robots-7");
     results.tell(Job::Examine { note: note.clone(), new: ended(&path, 2) }, &file, &note);
     let looked = async || results.state().missed.get(&file).is_some_and(|missed| missed.attempts >= 2);
     until("two looks in vain", looked).await;
@@ -299,7 +302,8 @@ fn notes_of_seats_leave_places_to_results() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let _context = runtime.enter();
     let (results, _waiting) = results(directory.path());
-    let seat = || Job::Seat { room: String::new(), address: String::new(), name: String::new(), kind: Kind::Bot };
+    let seat =
+        || Job::Seat { room: String::new(), address: String::new(), name: String::new(), seated: Seated::default() };
     let taken = (0..MAX_WAITING).filter(|_| results.jobs.try_send(seat()).is_ok()).count();
     assert_eq!(taken, MAX_WAITING - FOR_RESULTS);
     for number in 0..u32::try_from(FOR_RESULTS).unwrap() {

@@ -17,6 +17,10 @@ export type Room = {
   result?: Row[] | null;
   watchers?: number;
   permanent?: boolean;
+  /** The board that its matches are for, whether they count there, and why they do not. */
+  class?: string;
+  rated?: boolean;
+  casual?: string;
   match?: string | null;
   options?: Record<string, unknown>;
   /** The scores so far by seat, where the wire does not tell them to everybody. */
@@ -30,8 +34,10 @@ export type Room = {
   /** Why the room is closed, if it is. */
   closing?: string | null;
 };
-export type Match = { id: string; game: string; title: string; room: string; started: string; seconds: number; players: Row[]; count?: number };
-export type Leader = { rank: number; name: string; rating: number; matches: number; wins: number; proven?: boolean; bot?: boolean };
+export type Match = { id: string; game: string; title: string; room: string; started: string; seconds: number; players: Row[]; count?: number; class?: string; rated?: boolean; casual?: string };
+/** What is known of a player on a board: a rating, or in games that are played alone a mean. */
+export type Standing = { rating: number | null; uncertainty: number | null; mean: number | null; provisional: boolean; matches: number; wins: number };
+export type Leader = Standing & { rank: number; name: string; proven?: boolean; bot?: boolean };
 
 /** What the lobby shows. */
 export type Lobby = {

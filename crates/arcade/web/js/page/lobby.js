@@ -2,11 +2,12 @@
 
 import { GAMES, isGame } from '../games/index.js';
 import { ask, errorText } from '../lib/api.js';
+import { standingText } from '../lib/counts.js';
 import { copyButton, element, renew, title } from '../lib/dom.js';
 import { Live } from '../lib/live.js';
 import { person } from '../lib/person.js';
 import { go } from '../lib/route.js';
-import { number, say, told } from '../lib/text.js';
+import { say, told } from '../lib/text.js';
 import { Filter } from './filter.js';
 import { askName } from './identity.js';
 import { isFirst } from './intro.js';
@@ -179,7 +180,7 @@ function leaderLists(leaders) {
         element(
           'ol',
           {},
-          ...rows.map((row) => element('li', {}, person(row, { link: true }), element('b', {}, number(Math.round(row.rating))))),
+          ...rows.map((row) => element('li', {}, person(row, { link: true }), element('b', {}, standingText(row)))),
         ),
       ),
     );

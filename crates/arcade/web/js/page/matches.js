@@ -11,12 +11,17 @@ import { winners } from './words.js';
  * A match in a list.
  * @param {Match} match
  */
-export function matchLine({ id, game, title: what, started, players, count: all = players.length }) {
+export function matchLine({ id, game, title: what, started, players, count: all = players.length, casual }) {
   const name = isGame(game) ? GAMES[game].title : game;
   return element(
     'li',
     { class: 'match', 'data-game': game },
     element('a', { href: `/matches/${encodeURIComponent(id)}` }, `${name}: ${winners(players)}`),
-    element('span', { class: 'soft' }, `${told(what)} · ${say('match.players', { count: all })} · `, element('time', { datetime: started }, ago(started))),
+    element(
+      'span',
+      { class: 'soft' },
+      `${told(what)} · ${say('match.players', { count: all })} · ${casual === undefined ? '' : `${say('counts.casual.short')} · `}`,
+      element('time', { datetime: started }, ago(started)),
+    ),
   );
 }

@@ -2,6 +2,7 @@
 
 import { GAMES, isGame } from '../games/index.js';
 import { ask, errorText } from '../lib/api.js';
+import { classText, standingText } from '../lib/counts.js';
 import { curve } from '../lib/curve.js';
 import { element, title } from '../lib/dom.js';
 import { person } from '../lib/person.js';
@@ -12,7 +13,8 @@ import { matchLine } from './matches.js';
 /**
  * @typedef {import('../games/types.js').Leader} Leader
  * @typedef {import('../games/types.js').Match} Match
- * @typedef {{ rating: number, matches: number, wins: number, history?: [string, number][] }} Record
+ * @typedef {import('../games/types.js').Standing & { class: string, history?: [string, number][] }} Record
+ * @typedef {{ game: string, class: string, players: Leader[], provisional: Leader[] }} Board
  */
 
 /**
@@ -40,13 +42,21 @@ function page(main, heading, make) {
 }
 
 /**
- * The leaderboards of all games.
+ * The leaderboards of all games, of all time or of a season.
  * @param {HTMLElement} main
  */
 export const showPlayers = (main) =>
   page(main, say('page.players'), async () => {
-    const games = Object.keys(GAMES);
-    const boards = await Promise.all(games.map((game) => ask(`/api/leaderboard/${game}`)));
+    const season = new URLSearchParams(location.search).get('season') ?? '';
+    const { boards, seasons } = /** @type {{ boards: Board[], seasons: string[] }} */ (await ask(`/api/leaders?season=${encodeURIComponent(season)}`));
+    const times = element(
+      'p',
+      { class: 'soft' },
+      ...['', ...[...seasons].reverse()].flatMap((name) => {
+        const label = name || say('players.all-time');
+        return [name === season ? element('b', {}, label) : element('a', { href: `/players${name ? `?season=${name}` : ''}` }, label), ' '];
+      }),
+    );
     const input = element('input', { id: 'find', type: 'search', autocomplete: 'off', maxlength: '64' });
     const find = element(
       'form',
@@ -62,39 +72,41 @@ export const showPlayers = (main) =>
       input,
       element('button', {}, say('players.find.submit')),
     );
-    const tables = games.flatMap((game, index) => {
-      const { players } = /** @type {{ players: Leader[] }} */ (boards[index]);
-      return players.length ? [leaderboard(game, players)] : [];
-    });
+    const tables = boards.filter(({ game }) => isGame(game)).map(leaderboard);
     const note = element(
       'p',
       { class: 'note' },
       say('players.note'),
     );
-    return [find, note, ...(tables.length ? [element('div', { class: 'columns' }, ...tables)] : [element('p', {}, say('players.none'))])];
+    return [find, times, note, ...(tables.length ? [element('div', { class: 'columns' }, ...tables)] : [element('p', {}, say('players.none'))])];
   });
 
 /**
  * @param {string} game
- * @param {Leader[]} players
+ * @param {string} name Of its class.
  */
-function leaderboard(game, players) {
+const boardTitle = (game, name) => [GAMES[game].title, classText(name)].filter(Boolean).join(': ');
+
+/** @param {Board} board */
+function leaderboard({ game, class: name, players, provisional }) {
+  const id = `board-${game}-${name}`;
+  const what = say([...players, ...provisional][0]?.rating === null ? 'players.mean' : 'players.rating');
   return element(
     'section',
-    { class: 'panel', 'data-game': game, 'aria-labelledby': `board-${game}` },
-    element('h2', { id: `board-${game}` }, GAMES[game].title),
+    { class: 'panel', 'data-game': game, 'aria-labelledby': id },
+    element('h2', { id }, boardTitle(game, name)),
     element(
       'table',
       {},
-      element('thead', {}, row('th', [['#', 'number'], [say('players.player'), ''], [say('players.rating'), 'number'], [say('players.matches'), 'number'], [say('players.won'), 'number']])),
+      element('thead', {}, row('th', [['#', 'number'], [say('players.player'), ''], [what, 'number'], [say('players.matches'), 'number'], [say('players.won'), 'number']])),
       element(
         'tbody',
         {},
-        ...players.map((player) =>
+        ...[...players, ...provisional].map((player) =>
           row('td', [
-            [number(player.rank), 'number'],
+            [player.provisional ? say('players.provisional') : number(player.rank), player.provisional ? 'soft' : 'number'],
             [person(player, { link: true }), ''],
-            [number(Math.round(player.rating)), 'number'],
+            [standingText(player), 'number'],
             [number(player.matches), 'number'],
             [number(player.wins), 'number'],
           ]),
@@ -118,13 +130,13 @@ const row = (tag, cells) => element('tr', {}, ...cells.map(([content, kind]) => 
  */
 export const showPlayer = (main, name, kind) =>
   page(main, name, async () => {
-    const player = /** @type {{ name: string, proven?: boolean, bot?: boolean, games: { [game: string]: Record }, matches: Match[] }} */ (
+    const player = /** @type {{ name: string, proven?: boolean, bot?: boolean, games: { [game: string]: Record[] }, matches: Match[] }} */ (
       await ask(`/api/players/${encodeURIComponent(name)}${kind ? `?kind=${encodeURIComponent(kind)}` : ''}`)
     );
     const games = Object.entries(player.games).filter(([game]) => isGame(game));
     return [
       element('p', {}, say(player.bot ? 'players.bot' : player.proven ? 'players.proven' : 'players.unproven')),
-      element('div', { class: 'columns' }, ...games.map(([game, record]) => standing(game, record))),
+      element('div', { class: 'columns' }, ...games.flatMap(([game, records]) => records.map((record) => standing(game, record)))),
       against(name),
       element('section', { 'aria-labelledby': 'matches' }, element('h2', { id: 'matches' }, say('players.matches')), matches(player.matches)),
     ];
@@ -134,11 +146,12 @@ export const showPlayer = (main, name, kind) =>
  * @param {string} game
  * @param {Record} record
  */
-function standing(game, { rating, matches: played, wins, history }) {
+function standing(game, record) {
+  const { class: name, matches: played, wins, history, provisional } = record;
   /** @type {Element[]} */
   const parts = [
-    element('h2', {}, GAMES[game].title),
-    element('p', { class: 'figure' }, element('b', {}, number(Math.round(rating))), ` ${say('players.standing', { count: played, wins })}`),
+    element('h2', {}, boardTitle(game, name)),
+    element('p', { class: 'figure' }, element('b', {}, standingText(record)), ` ${say(provisional ? 'players.standing.provisional' : 'players.standing', { count: played, wins })}`),
   ];
   if (history && history.length > 1) parts.push(curve(history.map(([, value]) => value), say('players.curve', { game: GAMES[game].title })));
   return element('section', { class: 'panel', 'data-game': game }, ...parts);

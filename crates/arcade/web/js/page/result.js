@@ -17,10 +17,11 @@ export class Result {
     this.heading = element('h2', {});
     this.list = element('ol', { class: 'standings' });
     this.early = element('p', { class: 'soft', hidden: true }, say('result.left.note'));
+    this.counts = element('p', { class: 'soft' });
     /** What happened, by whoever knows. */
     this.story = element('div');
     this.actions = element('div', { class: 'row' });
-    this.panel = element('section', { class: 'result', 'aria-label': say('page.result'), hidden: true }, this.heading, this.list, this.early, this.story, this.actions);
+    this.panel = element('section', { class: 'result', 'aria-label': say('page.result'), hidden: true }, this.heading, this.list, this.early, this.counts, this.story, this.actions);
   }
 
   hide() {
@@ -30,10 +31,10 @@ export class Result {
 
   /**
    * @param {Row[]} rows
-   * @param {{ own: string | null, colour: (seat: string) => string | null, match: string | null, again: (() => void) | null }} view
+   * @param {{ own: string | null, colour: (seat: string) => string | null, match: string | null, counts?: string, again: (() => void) | null }} view
    *   `again` plays another game.
    */
-  show(rows, { own, colour, match, again }) {
+  show(rows, { own, colour, match, counts = '', again }) {
     const facts = JSON.stringify([rows, own, match, again !== null]);
     if (facts === this.shown) return;
     this.shown = facts;
@@ -56,6 +57,7 @@ export class Result {
         );
       }),
     );
+    this.counts.textContent = counts;
     this.early.hidden = !rows.some(({ left }) => left);
     const replay = match ? `/matches/${encodeURIComponent(match)}` : null;
     renew(

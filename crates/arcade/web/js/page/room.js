@@ -3,6 +3,7 @@
 import { GAMES, isGame } from '../games/index.js';
 import { ask, errorText, load } from '../lib/api.js';
 import { confirm } from '../lib/confirm.js';
+import { countsText } from '../lib/counts.js';
 import { announceLink, copyButton, element, title, toggle } from '../lib/dom.js';
 import { CODES, LEFT, Link, socketAddress } from '../lib/link.js';
 import { go } from '../lib/route.js';
@@ -147,6 +148,7 @@ function enter(main, id, game, { play: start, story }, { watching, next }) {
       own,
       colour: (seat) => play.seat?.(seat).colour ?? null,
       match: shown.match ?? null,
+      counts: countsText(shown),
       again: watching ? null : again,
     });
     void after.show(shown?.match ?? null, rows.find(({ seat }) => seat === own) ?? null, () => play.tell?.() ?? Promise.resolve([]));
@@ -234,7 +236,7 @@ function enter(main, id, game, { play: start, story }, { watching, next }) {
     shown = room;
     if (next && room.phase === 'lobby') return go(`/rooms/${id}`);
     waits.show(room);
-    what.textContent = told(room.title);
+    what.textContent = [told(room.title), countsText(room)].filter(Boolean).join(' · ');
     phase.textContent = phaseInWords(room);
     // A player who waits for the next game is not counted as a watcher on their own page.
     const mine = !watching && !room.players.some(({ seat }) => seat === own) ? 1 : 0;

@@ -1,6 +1,7 @@
 // After a match: what happened, in a few sentences that lead to their moments, and what the match has changed of one's rating.
 
 import { ask } from '../lib/api.js';
+import { countsText } from '../lib/counts.js';
 import { element } from '../lib/dom.js';
 import { number, say } from '../lib/text.js';
 
@@ -45,12 +46,17 @@ export class AfterMatch {
       await new Promise((resolve) => setTimeout(resolve, PAUSE));
       if (this.match !== match) return;
       try {
-        const [{ players }, timeline] = await Promise.all([ask(path), this.story ? ask(`${path}/timeline`) : { marks: [] }]);
+        const [{ players, casual }, timeline] = await Promise.all([ask(path), this.story ? ask(`${path}/timeline`) : { marks: [] }]);
         if (this.match !== match) return;
         const told = this.story?.(timeline.marks).slice(0, MOST - known.length) ?? [];
         this.list.append(...told.map(({ at, text }) => element('li', {}, element('a', { href: `/matches/${encodeURIComponent(match)}?at=${at}` }, text))));
         // A rating that cannot be had is no reason to ask again.
         await this.showRating(players.find((/** @type {{ seat: string }} */ { seat }) => seat === own?.seat)).catch(() => {});
+        // What the room itself could not know before.
+        if (casual !== undefined && casual !== 'seed' && casual !== 'options') {
+          this.rating.textContent = countsText({ casual });
+          this.rating.hidden = false;
+        }
         return;
       } catch {
         // The match is not stored yet, or the database does not answer.
@@ -62,7 +68,8 @@ export class AfterMatch {
   async showRating(own) {
     if (!own || own.rating === null) return;
     const { games } = await ask(`/api/players/${encodeURIComponent(own.name)}?kind=${own.proven ? 'proven' : 'unproven'}`);
-    const history = /** @type {[string, number][]} */ (games[this.game]?.history ?? []);
+    const boards = /** @type {{ history: [string, number][] }[]} */ (games[this.game] ?? []);
+    const history = boards.find(({ history }) => history[history.length - 1]?.[1] === own.rating)?.history ?? [];
     const before = history[history.length - 2]?.[1];
     const change = before === undefined ? null : own.rating - before;
     const { rating } = own;

@@ -50,7 +50,10 @@ const leaders = (game) =>
     : ['Ann', 'Bob the long-winded', '<b>Eve', 'Bot Ada', 'Zoë'].map((name, index) => ({
         rank: index + 1,
         name,
-        rating: 1720.4 - index * 61,
+        rating: 1720 - index * 61,
+        uncertainty: 80 + index * 10,
+        mean: null,
+        provisional: false,
         matches: 42 - index * 7,
         wins: 20 - index * 4,
         proven: index === 0,
@@ -83,15 +86,23 @@ const ANSWERS = [
     }),
   ],
   [/^\/api\/matches\/[^/]+\/frames$/, (_, query) => frames(Number(query.get('from')), Number(query.get('to')))],
-  [/^\/api\/leaderboard\/(\w+)$/, ([game]) => ({ players: leaders(game) })],
+  [
+    /^\/api\/leaders$/,
+    () => ({
+      season: '',
+      now: '2026-4',
+      seasons: ['2026-4'],
+      boards: ['nuggets', 'robots', 'blackjack'].map((game) => ({ game, class: 'standard', players: leaders(game), provisional: [] })),
+    }),
+  ],
   [
     /^\/api\/players\/([^/]+)$/,
     ([name]) => ({
       name: decodeURIComponent(name),
       proven: true,
       games: {
-        nuggets: { rating: 1720.4, matches: 42, wins: 20, history },
-        robots: { rating: 1490, matches: 9, wins: 3, history: history.slice(0, 9) },
+        nuggets: [{ class: 'standard', rating: 1720, uncertainty: 80, mean: null, provisional: false, matches: 42, wins: 20, history }],
+        robots: [{ class: 'standard', rating: 1490, uncertainty: 240, mean: null, provisional: true, matches: 9, wins: 3, history: history.slice(0, 9) }],
       },
       matches,
     }),

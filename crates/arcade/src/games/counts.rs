@@ -1,0 +1,110 @@
+//! What the matches of a room count for: the board of their class, if nobody has chosen what happens in them.
+
+use serde::Serialize;
+
+use super::Options;
+
+/// Why a match does not count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Casual {
+    /// Somebody has chosen the seed, and so knows what happens.
+    Seed,
+    /// The options are not those with which results can be compared.
+    Options,
+    /// The game had other rules than its room.
+    Rules,
+    /// The hub has given hints.
+    Hints,
+    /// It was broken off.
+    Unfinished,
+    /// There was nobody to be compared with.
+    Alone,
+}
+
+impl Casual {
+    /// As programs and pages are told.
+    pub(crate) const fn code(self) -> &'static str {
+        match self {
+            Self::Seed => "seed",
+            Self::Options => "options",
+            Self::Rules => "rules",
+            Self::Hints => "hints",
+            Self::Unfinished => "unfinished",
+            Self::Alone => "alone",
+        }
+    }
+}
+
+/// What the matches of a room count for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct Counts {
+    /// The board of its game.
+    pub(crate) class: String,
+    /// Whether they count there.
+    pub(crate) rated: bool,
+    /// Why they do not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) casual: Option<&'static str>,
+}
+
+impl Counts {
+    /// What the matches of a room with these options count for.
+    pub(crate) fn of(options: &Options) -> Self {
+        let casual = options.casual().map(Casual::code);
+        Self { class: options.class(), rated: casual.is_none(), casual }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::games::Game;
+
+    fn counts(text: &str) -> (String, Option<&'static str>) {
+        let Counts { class, casual, rated } = Counts::of(&serde_json::from_str(text).unwrap());
+        assert_eq!(rated, casual.is_none());
+        (class, casual)
+    }
+
+    #[test]
+    fn what_nobody_has_chosen_counts_for_the_board_of_its_class() {
+        for (text, class) in [
+            (r#"{"game": "nuggets"}"#, "main"),
+            (r#"{"game": "nuggets", "map": "spiral"}"#, "spiral"),
+            (r#"{"game": "robots"}"#, "standard"),
+            (r#"{"game": "blackjack"}"#, "standard"),
+            (r#"{"game": "mastermind"}"#, "4-repeats"),
+            (r#"{"game": "mastermind", "length": 6, "repeats": false}"#, "6"),
+            (r#"{"game": "mastermind", "mode": "race"}"#, "race"),
+            (r#"{"game": "mastermind", "mode": "daily"}"#, "daily"),
+        ] {
+            assert_eq!(counts(text), (class.into(), None), "{text}");
+        }
+        for (text, why) in [
+            (r#"{"game": "nuggets", "seed": 7}"#, "seed"),
+            (r#"{"game": "robots", "seed": 0}"#, "seed"),
+            (r#"{"game": "mastermind", "seed": 7}"#, "seed"),
+            (r#"{"game": "mastermind", "mode": "daily", "seed": 7}"#, "seed"),
+            (r#"{"game": "nuggets", "countdown": 0}"#, "options"),
+            (r#"{"game": "robots", "turns": 10}"#, "options"),
+            (r#"{"game": "blackjack", "rounds": 1}"#, "options"),
+            (r#"{"game": "blackjack", "players": 1}"#, "options"),
+            (r#"{"game": "mastermind", "mode": "race", "minutes": 1}"#, "options"),
+            (r#"{"game": "mastermind", "mode": "race", "length": 8}"#, "options"),
+            (r#"{"game": "mastermind", "mode": "daily", "length": 5}"#, "options"),
+        ] {
+            assert_eq!(counts(text).1, Some(why), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_board_of_a_usual_room_is_the_first_of_its_game_and_each_room_has_one() {
+        for game in Game::ALL {
+            assert_eq!(Counts::of(&Options::usual(game)).class, game.classes()[0], "{game:?}");
+        }
+        for options in Options::permanent() {
+            let counts = Counts::of(&options);
+            assert!(counts.rated && options.game().classes().contains(&counts.class), "{counts:?}");
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! Nuggets as a player and somebody who looks on are shown it, at a time that goes on.
+
+use bytes::BytesMut;
+use journal_core::{Head, MAX_SIZE, SyncPolicy, Writing};
+use netcore::{Hosted, Leave, Link};
+use testkit::TempDir;
+
+use super::*;
+use crate::{
+    games::Game,
+    room::{counters::Counters, fuse::Fuse},
+};
+
+/// Two halls that do not see each other.
+const HALLS: &[u8] = b"+---------+    +---------+\n|.........|    |.........|\n|.........######.........|\n|.........|    |.........|\n+---------+    +---------+\n";
+const DELAY: Duration = Duration::from_secs(30);
+const ANN: PeerId = PeerId(1);
+const EVE: PeerId = PeerId(2);
+
+struct Stand {
+    room: Watched<nuggets::Server>,
+    now: Time,
+    // What each was sent since this was last asked.
+    told: BTreeMap<PeerId, Vec<String>>,
+    info: watch::Receiver<Info>,
+    _directory: TempDir,
+}
+
+impl Stand {
+    fn new(delay: Duration, is_rated: bool) -> Self {
+        let directory = TempDir::new();
+        let (grid, _) = nuggets::Grid::parse(HALLS).unwrap();
+        let config = nuggets::Config {
+            rules: nuggets::Rules { gold: 250, min_piles: 20, max_piles: 30, ..Default::default() },
+            idle_timeout: None,
+            rematch: true,
+            wait_for: 0,
+            countdown: None,
+            seed: 3,
+        };
+        let engine = nuggets::Server::new(Arc::new(grid), config).unwrap();
+        let status = netcore::Engine::status(&engine);
+        let head = Head::new(&engine, "test", vec![], 9);
+        let writing = Writing::start(SyncPolicy::Interval, MAX_SIZE).unwrap();
+        let (_, (room, _, _)) = writing.create(directory.path(), Hosted::new(engine), head).unwrap();
+        let (room, _) = Fuse::new(room, "nuggets", Counters::default());
+        let mut usual = Info::usual(Game::Nuggets);
+        usual.counts.rated = is_rated;
+        let (sender, info) = watch::channel(usual);
+        let sender = Arc::new(sender);
+        let room = Published::new(room, Arc::clone(&sender), status, Counters::default());
+        let stage = Stage { info: sender, known: Arc::default(), delay };
+        let room = Watched::new(room, stage, BTreeSet::new(), &[]);
+        let mut stand = Self { room, now: Time::ZERO, told: BTreeMap::new(), info, _directory: directory };
+        stand.connect(ANN, Role::Player);
+        stand
+    }
+
+    fn take(&mut self, mut out: Outbox) {
+        for output in out.drain() {
+            if let Output::Send { to: To::Peer(peer), frame } = output {
+                self.told.entry(peer).or_default().push(String::from_utf8_lossy(&frame).into_owned());
+            }
+        }
+    }
+
+    fn input(&mut self, input: Input<'_, &[u8]>) {
+        let mut out = Outbox::new();
+        self.room.input(self.now, input, &mut out);
+        self.take(out);
+    }
+
+    fn connect(&mut self, peer: PeerId, role: Role) {
+        let address = format!("10.0.0.{}:1", peer.0).into();
+        self.input(Input::Connected { peer, role, link: Link::Message, address });
+    }
+
+    fn say(&mut self, peer: PeerId, text: &str) {
+        let mut out = Outbox::new();
+        self.room.receive(self.now, peer, &mut BytesMut::from(text), &mut out);
+        self.take(out);
+    }
+
+    /// Lets time go on, with all that becomes due.
+    fn wait(&mut self, time: Duration) {
+        let end = self.now.plus(time);
+        while let Some(due) = self.room.deadline().filter(|due| *due <= end) {
+            self.now = self.now.max(due);
+            self.input(Input::Elapsed);
+        }
+        self.now = end;
+    }
+
+    /// What somebody was sent since this was last asked.
+    fn told(&mut self, peer: PeerId) -> Vec<String> {
+        self.told.remove(&peer).unwrap_or_default()
+    }
+
+    fn step(&mut self, key: char) {
+        self.wait(Duration::from_millis(500));
+        self.say(ANN, &format!("KEY {key}"));
+    }
+
+    // Walks through both halls, until all is found.
+    fn find_all(&mut self) {
+        // The first and the last row of a hall, and then the one in the middle, which leads through the passage.
+        let hall = ['K', 'H', 'L', 'J', 'H', 'L', 'k'];
+        for key in hall.into_iter().chain(['H', 'L']).chain(hall).chain(['H']).chain(hall) {
+            if self.info.borrow().phase != "playing" {
+                return;
+            }
+            self.step(key);
+        }
+    }
+}
+
+fn displays(told: &[String]) -> Vec<&str> {
+    told.iter().filter_map(|text| text.strip_prefix("DISPLAY\n")).collect()
+}
+
+#[test]
+fn whoever_looks_on_sees_each_step_later_and_the_end_at_once() {
+    let mut stand = Stand::new(DELAY, true);
+    stand.connect(EVE, Role::Watcher);
+    assert!(!displays(&stand.told(EVE)).is_empty(), "nobody plays yet");
+    stand.say(ANN, "PLAY Ann");
+    stand.step('H');
+    stand.step('L');
+    assert!(displays(&stand.told(ANN)).len() >= 3);
+    stand.wait(DELAY - Duration::from_millis(1_001));
+    assert_eq!(stand.told(EVE), [] as [&str; 0], "a second early");
+    stand.wait(Duration::from_millis(1_001));
+    let shown = stand.told(EVE).join("");
+    assert!(shown.contains('A'), "{shown}");
+    // The scores of pages too.
+    stand.find_all();
+    assert_eq!(stand.info.borrow().phase, "lobby", "all is found");
+    assert!(stand.told(EVE).iter().any(|text| text.starts_with("QUIT")), "nothing is left to be told");
+    assert!(stand.room.line.due().is_none());
+}
+
+#[test]
+fn gold_that_no_player_has_seen_is_shown_to_nobody() {
+    let mut stand = Stand::new(DELAY, true);
+    stand.connect(EVE, Role::Watcher);
+    let before = stand.told(EVE).join("");
+    assert!(before.contains("DISPLAY") && !before.contains('*'), "nobody has seen anything: {before}");
+    stand.say(ANN, "PLAY Ann");
+    stand.step('H');
+    let unseen: Vec<usize> = stand.room.room.engine().unwrap().unseen_gold().map(|(at, _)| at).collect();
+    assert!(!unseen.is_empty(), "the other hall");
+    stand.wait(2 * DELAY);
+    let told = stand.told(EVE);
+    let shown = displays(&told);
+    assert!(shown.iter().any(|text| text.contains('*')), "what she sees: {shown:?}");
+    for text in shown {
+        assert!(unseen.iter().all(|&at| text.as_bytes()[at] != b'*'), "{text}");
+    }
+    // Also to whoever says so as native clients do.
+    stand.connect(PeerId(3), Role::Player);
+    stand.say(PeerId(3), "SPECTATE");
+    stand.wait(2 * DELAY);
+    let told = stand.told(PeerId(3));
+    assert!(!displays(&told).is_empty());
+    assert!(displays(&told).iter().all(|text| unseen.iter().all(|&at| text.as_bytes()[at] != b'*')), "{told:?}");
+}
+
+#[test]
+fn whoever_comes_late_is_shown_how_it_was_and_pages_get_the_scores_later() {
+    let mut stand = Stand::new(DELAY, true);
+    stand.say(ANN, "PLAY Ann");
+    for key in ['H', 'K', 'L', 'j', 'H'] {
+        stand.step(key);
+    }
+    let found = |stand: &Stand| stand.info.borrow().show.scores.get("A").copied().unwrap_or(0);
+    assert_eq!(found(&stand), 0);
+    stand.connect(EVE, Role::Watcher);
+    let at_once = stand.told(EVE).join("");
+    assert!(at_once.contains("GRID") && !at_once.contains('A'), "as it was before she came: {at_once}");
+    stand.wait(DELAY + Duration::from_secs(2));
+    assert!(found(&stand) > 0);
+    let later = stand.told(EVE);
+    assert!(displays(&later).last().unwrap().contains('A'));
+    // Now there is something to be shown at once.
+    stand.connect(PeerId(3), Role::Watcher);
+    assert!(stand.told(PeerId(3)).join("").contains('A'));
+}
+
+#[test]
+fn what_does_not_count_is_shown_at_once_and_whole() {
+    for (delay, is_rated) in [(DELAY, false), (Duration::ZERO, true)] {
+        let mut stand = Stand::new(delay, is_rated);
+        stand.connect(EVE, Role::Watcher);
+        assert_eq!(stand.told(EVE).join("").contains('*'), !is_rated);
+        stand.say(ANN, "PLAY Ann");
+        assert!(stand.told(EVE).join("").contains('A'));
+    }
+}
+
+#[test]
+fn a_full_line_begins_anew_and_the_end_of_a_room_is_told() {
+    let mut stand = Stand::new(Duration::from_secs(3_600), true);
+    stand.connect(EVE, Role::Watcher);
+    stand.say(ANN, "PLAY Ann");
+    stand.told(EVE);
+    for number in 0..20_000_u32 {
+        stand.wait(Duration::from_millis(20));
+        stand.say(ANN, if number % 2 == 0 { "KEY H" } else { "KEY L" });
+        stand.told(ANN);
+    }
+    assert!(stand.told(EVE).is_empty());
+    stand.input(Input::Stop(Leave::Over));
+    assert!(stand.told(EVE).iter().any(|text| text.starts_with("QUIT")));
+}

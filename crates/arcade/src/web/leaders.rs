@@ -1,0 +1,85 @@
+//! Leaderboards for programs and the page.
+
+use std::sync::Arc;
+
+use axum::{
+    Json, Router,
+    extract::{Query, State, rejection::QueryRejection},
+    response::IntoResponse as _,
+    routing::get,
+};
+use serde::Deserialize;
+use serde_json::json;
+use store::{Board, EARLIER, Store, season_of};
+
+use super::{
+    api::{Answer, ask, game_of, season, text},
+    caller::Caller,
+};
+use crate::{
+    games::Game,
+    hub::Hub,
+    results::{
+        clock::unix_now,
+        views::{BoardView, LeaderView},
+    },
+};
+
+/// Rows of a leaderboard, and of each of several.
+const LEADERS: u32 = 100;
+const OF_SEVERAL: u32 = 20;
+
+/// The routes.
+pub(crate) fn routes() -> Router<Arc<Hub>> {
+    Router::new().route("/api/leaders", get(leaders))
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LeadersQuery {
+    game: Option<String>,
+    class: Option<String>,
+    season: Option<String>,
+}
+
+/// The leaderboards that were asked for, without those on which nobody is.
+async fn leaders(
+    State(hub): State<Arc<Hub>>,
+    caller: Caller,
+    query: Result<Query<LeadersQuery>, QueryRejection>,
+) -> Answer {
+    let Query(query) = query?;
+    let games = match &query.game {
+        Some(name) => vec![game_of(name)?],
+        None => Game::ALL.to_vec(),
+    };
+    let class = query.class.map(|class| text("class", Some(class))).transpose()?;
+    let season = season(query.season)?;
+    let wanted: Vec<(Game, String)> = games
+        .into_iter()
+        .flat_map(|game| game.classes().into_iter().chain([EARLIER.to_owned()]).map(move |known| (game, known)))
+        .filter(|(_, known)| class.as_ref().is_none_or(|class| class == known))
+        .collect();
+    let most = if wanted.len() > 1 { OF_SEVERAL } else { LEADERS };
+    let of_season = season.clone();
+    let asked = async move |store: Store| {
+        let now = unix_now();
+        let mut boards = vec![];
+        for (game, class) in wanted {
+            let (order, board) = (game.order(&class), Board { game: game.name(), class: &class, season: &of_season });
+            let mut all = vec![];
+            for ranked in [true, false] {
+                let found = store.leaders(board, (order, ranked), most, now).await?;
+                all.push(found.into_iter().map(|leader| LeaderView::new(leader, order)).collect::<Vec<_>>());
+            }
+            let (provisional, players) = (all.pop().unwrap_or_default(), all.pop().unwrap_or_default());
+            if !players.is_empty() || !provisional.is_empty() {
+                boards.push(BoardView { game: game.name(), class, players, provisional });
+            }
+        }
+        Ok((boards, store.seasons().await?))
+    };
+    let (boards, seasons) = ask(&hub, caller, asked).await?;
+    let answer = json!({ "season": season, "now": season_of(unix_now()), "seasons": seasons, "boards": boards });
+    Ok(Json(answer).into_response())
+}

@@ -1,0 +1,222 @@
+//! Ways to the top of a board that are not playing well, as they were found, and that none of them leads there.
+
+use std::time::Instant;
+
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use mastermind::{Code, Feedback, Rules};
+use serde_json::{Value, json};
+use testkit::PATIENCE;
+
+use crate::support::{Browser, Hub};
+
+/// A browser that proves this name.
+fn owner(hub: &Hub, room: &Value, name: &str) -> Browser {
+    let key = URL_SAFE_NO_PAD.encode([name.bytes().fold(7_u8, u8::wrapping_add); 32]);
+    let (head, body) = hub.request("POST", "/api/names", &json!({ "name": name, "key": key }).to_string());
+    assert!(head.starts_with("HTTP/1.1 204"), "{head} {body}");
+    let mut browser = hub.enter_as(room, &json!({ "key": key }));
+    browser.until("ROOM");
+    browser.say(&format!("PLAY {name}"));
+    browser.until("OK");
+    // The name is looked up while the game goes on.
+    browser.find(|text| text.contains(r#""proven":true"#) && text.contains(&format!(r#""name":"{name}""#)));
+    browser
+}
+
+fn get(hub: &Hub, path: &str) -> Value {
+    let (head, body) = hub.get(path);
+    assert!(head.starts_with("HTTP/1.1 200"), "{path}: {head} {body}");
+    serde_json::from_str(&body).unwrap()
+}
+
+/// The matches, oldest first, once there are so many.
+fn matches(hub: &Hub, count: usize) -> Vec<Value> {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        let mut all = get(hub, "/api/matches?limit=100")["matches"].as_array().unwrap().clone();
+        if all.len() >= count {
+            all.reverse();
+            return all;
+        }
+        assert!(Instant::now() < until, "{count} matches are not stored: {all:?}");
+        std::thread::yield_now();
+    }
+}
+
+/// Those on a board that are not ranked yet.
+fn provisional(hub: &Hub, class: &str, season: &str) -> Vec<Value> {
+    let found = get(hub, &format!("/api/leaders?game=mastermind&class={class}&season={season}"));
+    let board =
+        found["boards"].as_array().unwrap().first().cloned().unwrap_or(json!({ "players": [], "provisional": [] }));
+    assert_eq!(board["players"], json!([]), "nobody has ten matches");
+    board["provisional"].as_array().unwrap().clone()
+}
+
+/// Finds the code of the seat, and gives in how many turns.
+fn solve(browser: &mut Browser, seat: u8) -> usize {
+    let mut possible = Rules::new(4, 8, true).unwrap().all();
+    for turn in 1.. {
+        let guess = possible[possible.len() / 2];
+        browser.say(&format!("GUESS {guess}"));
+        let row = browser.until(&format!("ROW {seat} {turn} "));
+        let words: Vec<&str> = row.split(' ').collect();
+        let answer = Feedback { red: words[4].parse().unwrap(), white: words[5].parse().unwrap() };
+        if answer.is_win(4) || turn == 10 {
+            return turn;
+        }
+        possible.retain(|code: &Code| Feedback::of(guess, *code) == answer);
+    }
+    unreachable!()
+}
+
+#[test]
+fn whoever_has_chosen_the_seed_wins_in_one_guess_and_is_on_no_board() {
+    let hub = Hub::start();
+    for game in ["nuggets", "robots"] {
+        let room = hub.make(&json!({ "game": game, "seed": 7 }));
+        assert_eq!(
+            (&room["rated"], &room["casual"], &room["options"]["seed"]),
+            (&json!(false), &json!("seed"), &Value::Null)
+        );
+    }
+    let room = hub.make(&json!({ "game": "mastermind", "seed": 7 }));
+    assert_eq!((&room["rated"], &room["casual"]), (&json!(false), &json!("seed")));
+    let mut ann = owner(&hub, &room, "Ann");
+    ann.say("RESIGN");
+    let code = ann.until("OVER 1").split(' ').next_back().unwrap().to_owned();
+    // The same seed has the same code in another room.
+    let again = hub.make(&json!({ "game": "mastermind", "seed": 7 }));
+    let mut ann = owner(&hub, &again, "Ann");
+    ann.say(&format!("GUESS {code}"));
+    assert!(ann.until("OVER 1").starts_with("OVER 1 won 1 "));
+    for told in matches(&hub, 2) {
+        assert_eq!((&told["rated"], &told["casual"]), (&json!(false), &json!("seed")), "{told}");
+    }
+    assert_eq!(get(&hub, "/api/leaders")["boards"], json!([]));
+    // A usual room says before it begins that it counts, and for what.
+    let usual = hub.room("mastermind");
+    assert_eq!((&usual["rated"], &usual["class"], &usual["casual"]), (&json!(true), &json!("4-repeats"), &Value::Null));
+}
+
+#[test]
+fn games_that_are_left_before_they_are_lost_are_lost_and_those_with_help_are_casual() {
+    let hub = Hub::start();
+    let room = hub.room("mastermind");
+    for _ in 0..3 {
+        let mut ann = owner(&hub, &room, "Ann");
+        for turn in 1..=9 {
+            // One in 4,096 is right; nine of them do not end the game.
+            ann.say("GUESS 1111");
+            ann.until(&format!("ROW 1 {turn} "));
+        }
+        ann.say("QUIT");
+        ann.until("BYE");
+    }
+    for told in matches(&hub, 3) {
+        assert_eq!((&told["rated"], &told["players"][0]["left"]), (&json!(true), &json!(true)), "{told}");
+    }
+    let now = get(&hub, "/api/leaders")["now"].as_str().unwrap().to_owned();
+    for season in ["", &now] {
+        let rows = provisional(&hub, "4-repeats", season);
+        assert_eq!(
+            (&rows[0]["mean"], &rows[0]["matches"], &rows[0]["rating"]),
+            (&json!(11.0), &json!(3), &Value::Null)
+        );
+    }
+    let mut bob = owner(&hub, &room, "Bob");
+    bob.say("HINT");
+    bob.until("HINT");
+    bob.say("RESIGN");
+    bob.until("OVER");
+    bob.say("NEW 5 yes");
+    bob.until("TURN 1");
+    bob.say("RESIGN");
+    bob.until("OVER");
+    let casual: Vec<Value> = matches(&hub, 5)[3..].iter().map(|told| told["casual"].clone()).collect();
+    assert_eq!(casual, ["hints", "rules"]);
+}
+
+#[test]
+fn twelve_matches_against_oneself_count_three_times_and_bots_are_rated_by_their_level() {
+    let hub = Hub::start();
+    let room = hub.make(&json!({ "game": "mastermind", "mode": "race" }));
+    assert_eq!((&room["rated"], &room["class"]), (&json!(true), &json!("race")));
+    let (mut ann, mut eve) = (owner(&hub, &room, "Ann"), owner(&hub, &room, "Eve"));
+    for number in 1..=12 {
+        eve.until("TURN 1");
+        eve.say("RESIGN");
+        ann.until("TURN 1");
+        solve(&mut ann, 1);
+        ann.until("OVER 1");
+        matches(&hub, number);
+        ann.say("NEW");
+        eve.say("NEW");
+    }
+    let told = matches(&hub, 12);
+    assert!(told[..3].iter().all(|told| told["rated"] == true), "{told:?}");
+    assert!(told[3..].iter().all(|told| told["casual"] == "pair"), "{told:?}");
+    let rows = provisional(&hub, "race", "");
+    assert_eq!((&rows[0]["name"], &rows[0]["matches"]), (&json!("Ann"), &json!(3)));
+    assert!(rows[0]["rating"].as_i64().unwrap() < 1_400 && rows[0]["uncertainty"].as_i64().unwrap() > 300, "{rows:?}");
+    // Somebody and a bot.
+    let other = hub.make(&json!({ "game": "mastermind", "mode": "race" }));
+    let id = other["id"].as_str().unwrap();
+    let mut fay = owner(&hub, &other, "Fay");
+    assert!(
+        hub.request("POST", &format!("/api/rooms/{id}/bots"), r#"{"level": "easy"}"#).0.starts_with("HTTP/1.1 204")
+    );
+    fay.until("TURN 1");
+    solve(&mut fay, 1);
+    fay.say("RESIGN");
+    matches(&hub, 13);
+    let rows = provisional(&hub, "race", "");
+    let bot = rows.iter().find(|row| row["bot"] == true).unwrap();
+    assert_eq!((&bot["name"], &bot["matches"]), (&json!("bot, easy"), &json!(1)));
+    assert_eq!(get(&hub, "/api/players/bot%2C%20easy")["games"]["mastermind"][0]["class"], "race");
+}
+
+#[test]
+fn nobody_can_compute_the_puzzle_of_the_day_and_it_counts_once_for_a_proven_name() {
+    let hub = Hub::start();
+    let room = hub.rooms().into_iter().find(|room| room["options"]["mode"] == "daily").unwrap();
+    let mut codes = vec![];
+    let mut play = |browser: &mut Browser| {
+        browser.say("RESIGN");
+        codes.push(browser.until("OVER").split(' ').next_back().unwrap().to_owned());
+        browser.say("QUIT");
+        browser.until("BYE");
+    };
+    let (mut guest, _) = hub.enter(&room);
+    let date = guest.until("ROOM daily").rsplit(' ').next().unwrap().to_owned();
+    guest.say("PLAY Guest");
+    play(&mut guest);
+    for _ in 0..2 {
+        play(&mut owner(&hub, &room, "Ann"));
+    }
+    let told = matches(&hub, 3);
+    let casual: Vec<Value> = told.iter().map(|told| told["casual"].clone()).collect();
+    assert_eq!(casual, [json!("unproven"), Value::Null, json!("again")]);
+    let rows = provisional(&hub, "daily", "");
+    assert_eq!(
+        (rows.len(), &rows[0]["name"], &rows[0]["matches"], &rows[0]["mean"]),
+        (1, &json!("Ann"), &json!(1), &json!(11.0))
+    );
+    assert_eq!(provisional(&hub, "4-repeats", ""), [] as [Value; 0], "outside the other means");
+    // The same for all of that day, after a restart too, and another one at another hub.
+    codes.dedup();
+    let day = (20_000..40_000).map(mastermind::Day).find(|day| day.to_string() == date).unwrap();
+    let by_date = day.puzzle(Rules::new(4, 8, true).unwrap()).to_string();
+    // The day may end while the test runs; one in 4,096 is the same.
+    assert!(codes.len() <= 2 && codes[0] != by_date, "{codes:?} {by_date}");
+}
+
+#[test]
+fn before_a_match_that_counts_nobody_who_looks_on_sees_where_its_gold_is() {
+    let hub = Hub::with(&["--watch-delay", "3600"]);
+    let looks_on = |room: &Value| {
+        let path = format!("/rooms/{}/socket?watch=true", room["id"].as_str().unwrap());
+        hub.socket(&path, None).unwrap().until("DISPLAY")
+    };
+    assert!(!looks_on(&hub.room("nuggets")).contains('*'));
+    assert!(looks_on(&hub.nuggets()).contains('*'), "a casual room");
+}

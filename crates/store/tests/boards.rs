@@ -1,0 +1,221 @@
+//! What counts on boards, and what does not: each way in which somebody could rise there by anything but playing well.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod support;
+
+use store::{ALL_TIME, Board, DAILY, Entry, Kind, NewMatch, Order, Score, Store, season_of};
+use support::{a_match, board, entry, leaders, leaders_on};
+
+async fn on_each(test: impl AsyncFn(Store)) {
+    support::on_each(async |open, _| {
+        let store = open();
+        store.prepare().await.unwrap();
+        test(store).await;
+    })
+    .await;
+}
+
+fn at_host(host: &str, players: Vec<Entry>) -> Vec<Entry> {
+    players.into_iter().map(|player| Entry { host: host.into(), ..player }).collect()
+}
+
+fn proven(player: Entry) -> Entry {
+    Entry { kind: Kind::Proven, ..player }
+}
+
+fn bot(rank: u32, name: &str, level: &str) -> Entry {
+    Entry { kind: Kind::Bot, level: level.into(), ..entry(rank, name, 0) }
+}
+
+async fn score(store: &Store, name: &str, kind: Kind) -> Option<Score> {
+    store.scores((name, kind), ALL_TIME, 0).await.unwrap().pop().map(|(_, _, score)| score)
+}
+
+async fn casual(store: &Store, number: u32) -> String {
+    store.find(&format!("j1-{number}")).await.unwrap().unwrap().casual
+}
+
+#[tokio::test]
+async fn two_names_of_one_host_count_three_times_a_day_against_each_other() {
+    on_each(async |store| {
+        for number in 1..=12 {
+            let players = at_host("h", vec![proven(entry(1, "Ann", 9)), proven(entry(2, "Eve", 1))]);
+            store.record(&a_match(number, "nuggets", players)).await.unwrap();
+            assert_eq!(casual(&store, number).await, if number <= 3 { "" } else { "pair" });
+        }
+        let ann = score(&store, "Ann", Kind::Proven).await.unwrap();
+        assert_eq!((ann.matches, ann.wins, ann.history.len(), ann.ranked), (3, 3, 3, false));
+        // Others of the same host go on: in a class everybody meets everybody.
+        let players =
+            at_host("h", vec![proven(entry(1, "Ann", 9)), proven(entry(2, "Eve", 1)), proven(entry(3, "Cy", 0))]);
+        store.record(&a_match(13, "nuggets", players)).await.unwrap();
+        let [before, after] = [ann.rating, score(&store, "Ann", Kind::Proven).await.unwrap().rating];
+        assert!(after > before, "against Cy");
+        let eve = score(&store, "Eve", Kind::Proven).await.unwrap();
+        assert_eq!(eve.matches, 4);
+        assert!(eve.history[3].1 > eve.history[2].1, "only Cy counts, whom she has beaten");
+        // The next day they may again.
+        let mut tomorrow =
+            a_match(14, "nuggets", at_host("h", vec![proven(entry(1, "Ann", 9)), proven(entry(2, "Eve", 1))]));
+        tomorrow.ended += 86_400_000;
+        store.record(&tomorrow).await.unwrap();
+        assert_eq!(casual(&store, 14).await, "");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn new_names_without_proof_are_no_other_opponents_of_the_same_host() {
+    on_each(async |store| {
+        for number in 1..=8 {
+            let players = at_host("h", vec![proven(entry(1, "Ann", 9)), entry(2, &format!("Eve {number}"), 1)]);
+            store.record(&a_match(number, "nuggets", players)).await.unwrap();
+        }
+        assert_eq!(score(&store, "Ann", Kind::Proven).await.unwrap().matches, 3);
+        // A host that is not known may be any.
+        for number in 11..=18 {
+            let unknown = Entry { host: String::new(), ..entry(2, "Bob", 1) };
+            store.record(&a_match(number, "robots", vec![entry(1, "Dan", 9), unknown])).await.unwrap();
+        }
+        assert_eq!(score(&store, "Dan", Kind::Unproven).await.unwrap().matches, 3);
+        // Others are.
+        for number in 21..=28 {
+            store.record(&a_match(number, "robots", vec![entry(1, "Fay", 9), entry(2, "Gus", 1)])).await.unwrap();
+        }
+        assert_eq!(score(&store, "Fay", Kind::Unproven).await.unwrap().matches, 8);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn bots_are_rated_by_their_level_whatever_they_are_called() {
+    on_each(async |store| {
+        for number in 1..=12 {
+            let name = format!("Bot {number}");
+            let (easy, hard) = (bot(2, &name, "easy"), bot(1, "Bot Ada", "hard"));
+            let players = vec![hard, easy, bot(2, "Bot Alan", "easy"), entry(4, "Ann", 0), bot(5, "Bot of old", "")];
+            store.record(&a_match(number, "nuggets", players)).await.unwrap();
+        }
+        let rows = leaders(&store, "nuggets").await;
+        let names: Vec<_> =
+            rows.iter().map(|leader| (leader.rank, leader.name.as_str(), leader.score.matches)).collect();
+        assert_eq!(names, [(1, "bot, hard", 12), (2, "bot, easy", 12), (3, "Ann", 12)]);
+        assert!(rows.iter().all(|leader| leader.score.ranked));
+        assert_eq!(store.kinds("bot, easy").await.unwrap(), [Kind::Bot]);
+        let easy = score(&store, "bot, easy", Kind::Bot).await.unwrap();
+        // Two of equal rank that have lost to one and beaten another are what they were.
+        assert!((900..1_100).contains(&easy.rating), "{easy:?}");
+        let found = store.find("j1-1").await.unwrap().unwrap();
+        assert_eq!(found.players.iter().filter(|player| player.rating.is_none()).count(), 1, "{found:?}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn whoever_leaves_is_last_whatever_its_score() {
+    on_each(async |store| {
+        let gone = Entry { quit: true, ..entry(1, "Ann", 200) };
+        store.record(&a_match(1, "nuggets", vec![gone, entry(2, "Bob", 30), entry(3, "Cy", 20)])).await.unwrap();
+        let rows = leaders(&store, "nuggets").await;
+        let names: Vec<_> = rows.iter().map(|leader| (leader.name.as_str(), leader.score.wins)).collect();
+        assert_eq!(names, [("Bob", 0), ("Cy", 0), ("Ann", 0)]);
+        assert!(store.find("j1-1").await.unwrap().unwrap().players[0].quit);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_is_casual_changes_no_board() {
+    on_each(async |store| {
+        let seeded = NewMatch {
+            casual: "seed".into(),
+            ..a_match(1, "nuggets", vec![entry(1, "Ann", 200), entry(2, "Bob", 30)])
+        };
+        assert!(store.record(&seeded).await.unwrap());
+        assert_eq!(leaders(&store, "nuggets").await, []);
+        let found = store.find("j1-1").await.unwrap().unwrap();
+        assert_eq!((found.casual.as_str(), found.class.as_str(), found.players[0].rating), ("seed", "main", None));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_puzzle_of_the_day_counts_once_for_a_proven_name() {
+    on_each(async |store| {
+        let puzzle = |number: u32, player: Entry| NewMatch {
+            class: DAILY.into(),
+            ..a_match(number, "mastermind", vec![player])
+        };
+        let daily = Board { class: DAILY, ..board("mastermind") };
+        store.record(&puzzle(1, entry(1, "Guest", 7))).await.unwrap();
+        assert_eq!(casual(&store, 1).await, "unproven");
+        store.record(&puzzle(2, proven(entry(1, "Ann", 6)))).await.unwrap();
+        store.record(&puzzle(3, proven(entry(1, "Ann", 1)))).await.unwrap();
+        assert_eq!((casual(&store, 2).await, casual(&store, 3).await), (String::new(), "again".into()));
+        let rows = leaders_on(&store, daily, Order::LowestScore).await;
+        assert_eq!(
+            rows.iter().map(|leader| (leader.name.as_str(), leader.score.mean_score)).collect::<Vec<_>>(),
+            [("Ann", 6.0)]
+        );
+        assert_eq!(leaders_on(&store, board("mastermind"), Order::LowestScore).await, [], "outside the other means");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_player_is_ranked_after_ten_matches_and_falls_behind_without_any() {
+    on_each(async |store| {
+        for number in 1..=12 {
+            let mut late = a_match(number, "nuggets", vec![entry(1, "Ann", 9), entry(2, "Bob", 5)]);
+            if number > 9 {
+                late.players[1] = entry(2, "Cy", 5);
+            }
+            store.record(&late).await.unwrap();
+        }
+        let now = 12_000_000;
+        let ask = async |ranked, now| store.leaders(board("nuggets"), (Order::Rating, ranked), 10, now).await.unwrap();
+        let names = |rows: &[store::Leader]| rows.iter().map(|leader| leader.name.clone()).collect::<Vec<_>>();
+        assert_eq!(names(&ask(true, now).await), ["Ann"]);
+        let mut others = names(&ask(false, now).await);
+        others.sort_unstable();
+        assert_eq!(others, ["Bob", "Cy"]);
+        let year = 365 * 86_400_000;
+        let (before, after) = (ask(true, now).await.remove(0).score, ask(true, now + year).await.remove(0).score);
+        assert!(after.uncertainty > before.uncertainty + 50, "{before:?} {after:?}");
+        assert_eq!(after.rating, before.rating);
+        // Somebody who has played since is in front, though Ann was surer of more then.
+        for number in 21..=30 {
+            let mut new = a_match(number, "nuggets", vec![entry(1, "Fay", 9), entry(2, "Gus", 5)]);
+            (new.started, new.ended) = (new.started + 2 * year, new.ended + 2 * year);
+            store.record(&new).await.unwrap();
+        }
+        assert_eq!(names(&ask(true, now + 2 * year).await)[0], "Fay");
+        // The next match begins with the uncertainty of now, so it changes more.
+        let mut back = a_match(40, "nuggets", vec![entry(1, "Gus", 9), entry(2, "Ann", 5)]);
+        (back.started, back.ended) = (now + 2 * year, now + 2 * year);
+        store.record(&back).await.unwrap();
+        let ann = ask(true, now + 2 * year).await.into_iter().find(|leader| leader.name == "Ann").unwrap().score;
+        assert!(ann.uncertainty > before.uncertainty && ann.rating < before.rating - 50, "{before:?} {ann:?}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn seasons_have_boards_of_their_own() {
+    on_each(async |store| {
+        let mut first = a_match(1, "nuggets", vec![entry(1, "Ann", 9), entry(2, "Bob", 5)]);
+        first.ended = 1_790_812_799_999;
+        let mut second = a_match(2, "nuggets", vec![entry(1, "Bob", 9), entry(2, "Ann", 5)]);
+        second.ended = 1_790_812_800_000;
+        for new in [&first, &second] {
+            store.record(new).await.unwrap();
+        }
+        assert_eq!([season_of(first.ended), season_of(second.ended)], ["2026-3", "2026-4"]);
+        assert_eq!(store.seasons().await.unwrap(), ["2026-3", "2026-4"]);
+        for (season, best, matches) in [("2026-3", "Ann", 1), ("2026-4", "Bob", 1), (ALL_TIME, "Bob", 2)] {
+            let rows = leaders_on(&store, Board { season, ..board("nuggets") }, Order::Rating).await;
+            assert_eq!((rows[0].name.as_str(), rows[0].score.matches), (best, matches), "{season}");
+        }
+    })
+    .await;
+}
