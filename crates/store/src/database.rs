@@ -20,7 +20,7 @@ use crate::{
 pub const READERS: u32 = 4;
 
 /// All changes of the tables, in their order. One that was published is never changed: a database remembers what it was made with.
-pub(crate) const MIGRATIONS: [(i64, &str, &str); 5] = [
+pub(crate) const MIGRATIONS: [(i64, &str, &str); 6] = [
     (1, "results", include_str!("../migrations/0001_results.sql")),
     (2, "journals", include_str!("../migrations/0002_journals.sql")),
     (3, "bounds", include_str!("../migrations/0003_bounds.sql")),
