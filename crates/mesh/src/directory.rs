@@ -163,7 +163,7 @@ pub enum Written {
 /// A change of the directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Delta {
-    /// What came before is to be forgotten: all entries follow.
+    /// What came before is to be forgotten, also the last revision: all entries follow.
     Reset,
     /// An entry was written.
     Put(Key, Entry),

@@ -7,7 +7,7 @@
 //! - [`Results`]: results on their way into the database.
 //! - [`Journals`]: journals of matches, so that another node can go on with them.
 //!
-//! [`Local`] is all of it in one process. With the feature `nats`, `Nats` is the same over NATS JetStream. [`Node`] is what
+//! [`Local`] is all of it in one process. With the feature `nats`, `Nats` is the same over NATS `JetStream`. [`Node`] is what
 //! a hub does with the directory, and [`Writer`] how it appends to a log: state machines without a clock or a
 //! socket. `docs/fleet.md` says what is promised.
 

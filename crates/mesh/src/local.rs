@@ -2,6 +2,7 @@
 
 mod changes;
 mod directory;
+mod full;
 mod log;
 mod results;
 
@@ -13,7 +14,7 @@ use std::{
 use netcore::Time;
 
 use self::{changes::Changes, directory::Entries, log::Logs, results::Queue};
-use crate::{Trouble, error::MeshError, events, journals};
+use crate::{events, journals};
 
 /// Most entries of the directory of one process.
 pub const MAX_ENTRIES: usize = 100_000;
@@ -71,14 +72,4 @@ impl fmt::Debug for Local {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Local").finish_non_exhaustive()
     }
-}
-
-fn full(what: &str, most: impl fmt::Display) -> MeshError {
-    MeshError::new(
-        Trouble::Full,
-        what,
-        "this process",
-        format_args!("there are {most} already"),
-        "remove what is not needed",
-    )
 }

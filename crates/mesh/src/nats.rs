@@ -1,4 +1,4 @@
-//! What hubs share, over NATS JetStream.
+//! What hubs share, over NATS `JetStream`.
 //!
 //! | what | where | limits |
 //! |---|---|---|
@@ -7,9 +7,10 @@
 //! | journals | stream `PREFIX-journals`, subjects `PREFIX.journals.MATCH` | a week |
 //! | results | stream `PREFIX-results`, subjects `PREFIX.results.MATCH`, consumer `results` | a work queue, without an age |
 //!
-//! Each also has a limit in bytes, which [`Limits`] gives. A fence is an expectation of JetStream: a message is stored only if the last
+//! Each also has a limit in bytes, which [`Limits`] gives. A fence is an expectation of `JetStream`: a message is stored only if the last
 //! one of its subject has the sequence that its writer names.
 
+mod away;
 mod directory;
 mod log;
 mod place;
@@ -23,7 +24,6 @@ use std::{
         Arc,
         atomic::{AtomicU64, Ordering},
     },
-    time::Duration,
 };
 
 use async_nats::jetstream::consumer::PullConsumer;
@@ -31,12 +31,9 @@ use async_nats::jetstream::consumer::PullConsumer;
 use self::{log::Logs, stream::Stream};
 pub use place::{Limits, Place};
 
-use crate::{MeshError, Trouble, events, journals};
+use crate::{MeshError, events, journals};
 
-/// How long anything is waited for.
-const PATIENCE: Duration = Duration::from_secs(3);
-
-/// What hubs share, over NATS JetStream. Clones are the same connection.
+/// What hubs share, over NATS `JetStream`. Clones are the same connection.
 #[derive(Clone)]
 pub struct Nats(Arc<Inner>);
 
@@ -54,7 +51,7 @@ impl Nats {
     /// Connects to one of the servers, and creates what is missing there.
     ///
     /// # Errors
-    /// When no server answers, when it is older than 2.10 or lacks JetStream, and when what is there has other limits.
+    /// When no server answers, when it is older than 2.10 or lacks `JetStream`, and when what is there has other limits.
     pub async fn connect(place: &Place) -> Result<Self, MeshError> {
         let broker = setup::connect(place).await?;
         let directory = broker.directory(&place.limits).await?;
@@ -79,14 +76,4 @@ impl fmt::Debug for Nats {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Nats").field("place", &self.0.directory.place()).finish_non_exhaustive()
     }
-}
-
-fn away(what: &str, place: &str, why: impl fmt::Display) -> MeshError {
-    MeshError::new(
-        Trouble::Away,
-        what,
-        place,
-        why,
-        "it is tried again; see whether most of the NATS servers run and can be reached",
-    )
 }

@@ -3,6 +3,7 @@
 mod asking;
 mod life;
 mod orphans;
+mod plan;
 mod rooms;
 mod view;
 
@@ -13,7 +14,7 @@ use netcore::{
     probe::{self, Planted},
 };
 
-use self::{asking::Asked, life::Life, rooms::Room, view::View};
+use self::{asking::Asked, life::Life, plan::Plan, rooms::Room, view::View};
 use crate::{Delta, Directory, Durability, Fence, Key, MeshError, Name, Revision, Value, Written};
 
 /// How often a node writes its entry.
@@ -136,13 +137,6 @@ pub enum Output {
     Left,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Plan {
-    Serve,
-    Drain { moving: bool },
-    Leave { told: bool },
-}
-
 /// A node of the fleet: a state machine without a clock or a socket.
 ///
 /// After each [`input`](Self::input) do what the outputs say, and give [`Input::Elapsed`] when [`deadline`](Self::deadline) has
@@ -187,7 +181,7 @@ impl Node {
     pub fn input(&mut self, now: Time, input: Input, out: &mut Vec<Output>) {
         match input {
             Input::Elapsed => {}
-            Input::Delta(delta) => self.see(now, delta, out),
+            Input::Delta(delta) => self.see(now, &delta, out),
             Input::Reply(ticket, reply) => self.take_reply(now, ticket, reply, out),
             Input::Open(room, durability, row) => self.open(room, durability, row, out),
             Input::Row(room, row) => self.show(&room, row),

@@ -283,10 +283,22 @@ async fn a_broker_that_is_away_comes_back_with_everything() {
         Appended::Stored(sequence) => sequence,
         other => panic!("{other:?}"),
     };
+    // After an error, they are begun again where they were.
     let both = async {
-        let changed = Delta::Put(code("A"), Entry { revision: after, value: seat("2") });
-        assert_eq!(watch.next().await, Ok(changed), "a watch goes on where it was");
-        assert_eq!(follow.next().await.unwrap().sequence, second, "so does whoever follows a room");
+        let changed = loop {
+            match watch.next().await {
+                Ok(delta) => break delta,
+                Err(_) => watch = persist(async || nats.watch(Some(before)).await).await,
+            }
+        };
+        assert_eq!(changed, Delta::Put(code("A"), Entry { revision: after, value: seat("2") }));
+        let event = loop {
+            match follow.next().await {
+                Ok(event) => break event,
+                Err(_) => follow = persist(async || nats.follow(&room, Some(first)).await).await,
+            }
+        };
+        assert_eq!(event.sequence, second);
     };
     timeout(PATIENCE, both).await.unwrap();
 }

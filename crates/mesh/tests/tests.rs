@@ -3,6 +3,8 @@
 //! - `contract`: what every implementation does; `local` and `nats` run it.
 //! - `simulation`: a fleet of nodes with lossy networks, pauses and deaths, in one thread.
 
+#![allow(clippy::unwrap_used, reason = "a test that fails says where")]
+
 mod contract;
 mod local;
 #[cfg(feature = "nats")]

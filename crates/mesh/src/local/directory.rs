@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, VecDeque};
 
 use netcore::probe::{self, Planted};
 
-use super::{Local, MAX_ENTRIES, full};
-use crate::{Answer, Delta, Directory, Entry, Key, MeshError, Revision, Value, Watch, Written};
+use super::full::full;
+use crate::{Answer, Delta, Directory, Entry, Key, Local, MAX_ENTRIES, MeshError, Revision, Value, Watch, Written};
 
 /// Removals that are remembered for those who resume a watch.
 const REMEMBERED: usize = 4_096;

@@ -7,9 +7,10 @@ use std::{
 
 use netcore::Time;
 
-use super::{Local, MAX_LOGS, State, full};
+use super::full::full;
 use crate::{
-    Answer, Append, Appended, Event, Events, Fence, Follow, Journals, Kind, MeshError, Name, Piece, Sequence,
+    Answer, Append, Appended, Event, Events, Fence, Follow, Journals, Kind, Local, MAX_LOGS, MeshError, Name, Piece,
+    Sequence,
     log::{self, Bounds, Chain, Head, Record, Taken, Verdict},
 };
 
@@ -45,7 +46,9 @@ impl Logs {
         if self.by_name.len() >= MAX_LOGS && !self.by_name.contains_key(&head.name) {
             // Those that nobody has written for long make room.
             let names: Vec<Name> = self.by_name.keys().cloned().collect();
-            names.iter().for_each(|name| self.age(now, name));
+            for name in &names {
+                self.age(now, name);
+            }
             if self.by_name.len() >= MAX_LOGS {
                 return Err(full(&format!("begin {}.{}", self.bounds.name, head.name), MAX_LOGS));
             }
@@ -158,7 +161,7 @@ impl Journals for Local {
     }
 
     fn read<'a>(&'a self, journal: &'a Name) -> Answer<'a, Result<Vec<Piece>, MeshError>> {
-        Box::pin(async move { Ok(pieces(&self.state(), journal)) })
+        Box::pin(async move { Ok(pieces(&self.state().journals, journal)) })
     }
 
     fn remove<'a>(&'a self, journal: &'a Name, fence: Fence) -> Answer<'a, Result<bool, MeshError>> {
@@ -173,9 +176,9 @@ impl Journals for Local {
     }
 }
 
-fn pieces(state: &State, journal: &Name) -> Vec<Piece> {
+fn pieces(journals: &Logs, journal: &Name) -> Vec<Piece> {
     let mut chain = Chain::after(None);
-    let records = state.journals.by_name.get(journal).into_iter().flatten().map(|(_, record)| record);
+    let records = journals.by_name.get(journal).into_iter().flatten().map(|(_, record)| record);
     let taken = records.filter(|record| chain.take(record) == Taken::Shown);
     taken.map(|record| Piece { is_start: record.head.kind == Kind::Anchor, body: record.body.clone() }).collect()
 }

@@ -8,9 +8,9 @@ use std::{
 use bytes::Bytes;
 use netcore::Time;
 
-use super::{Local, full};
+use super::full::full;
 use crate::{
-    Answer, Delivery, MeshError, Name, Receipt, Results,
+    Answer, Delivery, Local, MeshError, Name, Receipt, Results,
     results::{MAX_RESULTS, REMEMBERED_SECONDS, TAKEN_SECONDS},
 };
 

@@ -4,11 +4,8 @@ use async_nats::jetstream::{consumer::push::Ordered, message::StreamMessage};
 use bytes::Bytes;
 use futures_util::StreamExt;
 
-use super::{
-    Nats,
-    stream::{Put, is_removal},
-};
-use crate::{Answer, Delta, Directory, Entry, Key, MeshError, Revision, Trouble, Value, Watch, Written, value};
+use super::stream::{Put, is_removal};
+use crate::{Answer, Delta, Directory, Entry, Key, MeshError, Nats, Revision, Trouble, Value, Watch, Written, value};
 
 /// How often it is tried to write where others write at the same time.
 const ATTEMPTS: usize = 8;

@@ -12,12 +12,12 @@ use futures_util::StreamExt;
 use tokio::time::timeout;
 
 use super::{
-    Nats, PATIENCE,
+    away::PATIENCE,
     stream::{Put, Stream},
 };
 use crate::{
     Answer, Append, Appended, Event, Events, Fence, Follow, Journals, Kind, MAX_APPEND, MAX_ROOMS, MeshError, Name,
-    Piece, Sequence, Trouble,
+    Nats, Piece, Sequence, Trouble,
     log::{self, Bounds, Chain, Head, Record, Taken, Verdict},
     value,
 };
@@ -58,14 +58,12 @@ impl Logs {
     // The last record.
     async fn last(&self, what: &str, name: &Name) -> Result<Option<Record>, MeshError> {
         let Some(message) = self.stream.last(what, &self.stream.subject(name)).await? else { return Ok(None) };
-        match value::read::<Head>(&message.payload) {
-            Ok((head, body)) => Ok(Some(Record { sequence: Sequence(message.sequence), head, body })),
-            Err(_) => {
-                let advice = "upgrade this node, or wait until those of the later version let go of it";
-                let why = "a later version wrote it, or it is damaged";
-                Err(MeshError::new(Trouble::Setup, what, self.stream.place(), why, advice))
-            }
+        if let Ok((head, body)) = value::read::<Head>(&message.payload) {
+            return Ok(Some(Record { sequence: Sequence(message.sequence), head, body }));
         }
+        let advice = "upgrade this node, or wait until those of the later version let go of it";
+        let why = "a later version wrote it, or it is damaged";
+        Err(MeshError::new(Trouble::Setup, what, self.stream.place(), why, advice))
     }
 
     // Stores a record after the last one. Returns `None` if that is another one now.

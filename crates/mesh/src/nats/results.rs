@@ -6,8 +6,8 @@ use bytes::Bytes;
 use futures_util::StreamExt;
 use serde::{Deserialize, Serialize};
 
-use super::{Nats, stream::Put};
-use crate::{Answer, Delivery, MAX_APPEND, MeshError, Name, Receipt, Results, Trouble, value};
+use super::stream::Put;
+use crate::{Answer, Delivery, MAX_APPEND, MeshError, Name, Nats, Receipt, Results, Trouble, value};
 
 /// How long the queue is asked for something: the node that answers may lag behind that which has stored it.
 const LOOK: Duration = Duration::from_millis(500);

@@ -12,7 +12,12 @@ use async_nats::{
     },
 };
 
-use super::{Limits, PATIENCE, Place, away, log::Logs, stream::Stream};
+use super::{
+    away::{PATIENCE, away},
+    log::Logs,
+    place::{Limits, Place},
+    stream::Stream,
+};
 use crate::{
     ENTRY_AGE_SECONDS, MAX_APPEND, MAX_RESULTS, MeshError, REMEMBERED_SECONDS, Trouble, log::Bounds, value::MAX_HEAD,
 };

@@ -12,7 +12,7 @@ use async_nats::{
 };
 use bytes::Bytes;
 
-use super::away;
+use super::away::away;
 use crate::{MeshError, Trouble};
 
 /// The header that marks the removal of an entry of a bucket.
@@ -31,7 +31,7 @@ pub(super) enum Put {
 #[derive(Debug, Clone)]
 pub(super) struct Stream {
     context: Context,
-    stream: jetstream::stream::Stream,
+    inner: jetstream::stream::Stream,
     subjects: String,
     place: String,
 }
@@ -39,11 +39,11 @@ pub(super) struct Stream {
 impl Stream {
     pub(super) const fn new(
         context: Context,
-        stream: jetstream::stream::Stream,
+        inner: jetstream::stream::Stream,
         subjects: String,
         place: String,
     ) -> Self {
-        Self { context, stream, subjects, place }
+        Self { context, inner, subjects, place }
     }
 
     pub(super) fn place(&self) -> &str {
@@ -107,7 +107,7 @@ impl Stream {
 
     /// The last message of a subject, as the leader of the stream has it.
     pub(super) async fn last(&self, what: &str, subject: &str) -> Result<Option<StreamMessage>, MeshError> {
-        match self.stream.get_last_raw_message_by_subject(subject).await {
+        match self.inner.get_last_raw_message_by_subject(subject).await {
             Ok(message) => Ok(Some(message)),
             Err(error) if error.kind() == LastRawMessageErrorKind::NoMessageFound => Ok(None),
             Err(error) => Err(self.away(what, error)),
@@ -115,7 +115,7 @@ impl Stream {
     }
 
     pub(super) async fn info(&self, what: &str) -> Result<Info, MeshError> {
-        self.stream.get_info().await.map_err(|error| self.away(what, error))
+        self.inner.get_info().await.map_err(|error| self.away(what, error))
     }
 
     /// The messages of a subject, in order and without gaps, also when connections and servers come and go.
@@ -136,13 +136,13 @@ impl Stream {
             ..push::OrderedConfig::default()
         };
         let consumer: jetstream::consumer::Consumer<push::OrderedConfig> =
-            self.stream.create_consumer(config).await.map_err(|error| self.away(what, error))?;
+            self.inner.create_consumer(config).await.map_err(|error| self.away(what, error))?;
         consumer.messages().await.map_err(|error| self.away(what, error))
     }
 
     /// Removes the messages of a subject before this one, or all.
     pub(super) async fn purge(&self, what: &str, subject: String, before: Option<u64>) -> Result<(), MeshError> {
-        let purge = self.stream.purge().filter(subject);
+        let purge = self.inner.purge().filter(subject);
         let purged = match before {
             Some(sequence) => purge.sequence(sequence).await,
             None => purge.await,

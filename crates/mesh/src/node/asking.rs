@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use netcore::Time;
 
-use super::{ASK_TIMEOUT, Ask, Node, Output, Reply, Ticket};
-use crate::{Key, Revision, Value, Written};
+use crate::{ASK_TIMEOUT, Ask, Key, Node, Output, Reply, Revision, Ticket, Value, Written};
 
 /// How long a key is left alone after an error.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -99,11 +98,11 @@ impl Node {
         }
         match (purpose, key) {
             (Purpose::Live, _) => self.beaten(now, at, written),
-            (Purpose::Leave, _) => self.left(written, out),
+            (Purpose::Leave, _) => self.left(&written, out),
             (Purpose::Bury, Key::Node(name)) => self.buried(&name, &written),
-            (Purpose::Claim, Key::Room(name)) => self.claimed(now, (&name, life), written, out),
+            (Purpose::Claim, Key::Room(name)) => self.claimed(now, (&name, life), &written, out),
             (Purpose::Row, Key::Room(name)) => self.shown(now, &name, written, out),
-            (Purpose::Release | Purpose::Close, Key::Room(name)) => self.ended(&name, written, out),
+            (Purpose::Release | Purpose::Close, Key::Room(name)) => self.ended(&name, &written, out),
             _ => {}
         }
     }

@@ -7,8 +7,8 @@ use netcore::{
     probe::{self, Planted},
 };
 
-use super::{HEARTBEAT, LEASE, Node, Output, Plan, asking::Purpose};
-use crate::{Delta, Key, Name, NodeValue, Revision, Value, Written};
+use super::{asking::Purpose, plan::Plan};
+use crate::{Delta, HEARTBEAT, Key, LEASE, Name, Node, NodeValue, Output, Revision, Value, Written};
 
 /// How soon a name is looked at again that another one has.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
@@ -26,9 +26,9 @@ pub(super) struct Life {
 
 impl Node {
     /// Takes in a change of the directory.
-    pub(super) fn see(&mut self, now: Time, delta: Delta, out: &mut Vec<Output>) {
-        self.view.apply(now, &delta);
-        match &delta {
+    pub(super) fn see(&mut self, now: Time, delta: &Delta, out: &mut Vec<Output>) {
+        self.view.apply(now, delta);
+        match delta {
             Delta::Reset => self.orphans.clear(),
             Delta::Put(Key::Node(name), entry) => {
                 let is_other = |life: &Life| entry.revision > life.last && entry.life() != Some(life.since);
@@ -144,8 +144,8 @@ impl Node {
         }
     }
 
-    pub(super) fn left(&mut self, written: Written, out: &mut Vec<Output>) {
-        if let (Written::Conflict(Some(entry)), Some(life)) = (&written, &mut self.life)
+    pub(super) fn left(&mut self, written: &Written, out: &mut Vec<Output>) {
+        if let (Written::Conflict(Some(entry)), Some(life)) = (written, &mut self.life)
             && entry.life() == Some(life.since)
         {
             life.last = entry.revision;

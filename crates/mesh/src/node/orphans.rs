@@ -7,8 +7,8 @@ use netcore::{
     probe::{self, Planted},
 };
 
-use super::{EXPIRY, How, MAX_ROOMS, Node, Output, Plan, asking::Purpose};
-use crate::{Durability, Entry, Key, Name, RoomValue, Value};
+use super::{asking::Purpose, plan::Plan};
+use crate::{Durability, EXPIRY, Entry, How, Key, MAX_ROOMS, Name, Node, Output, RoomValue, Value};
 
 /// How much longer each node waits than the one before it, of those that may take over a room.
 const TAKE_STEP: Duration = Duration::from_secs(2);
@@ -45,7 +45,9 @@ impl Node {
     /// Looks whether any room lost its owner.
     pub(super) fn look_for_orphans(&mut self, now: Time) {
         let names: Vec<Name> = self.view.rooms().cloned().collect();
-        names.iter().for_each(|name| self.look_at(now, name));
+        for name in &names {
+            self.look_at(now, name);
+        }
     }
 
     /// Looks whether a room has lost its owner.
@@ -111,12 +113,12 @@ impl Node {
                         self.ask(now, Purpose::Bury, node, (None, None), out);
                     }
                 }
-                (Some(Orphan::Takeable(how)), Value::Room(value)) => {
-                    // The last one may have reached the limit.
-                    if self.rooms.len() < self.settings.most_rooms.min(MAX_ROOMS) {
-                        self.orphans.remove(&name);
-                        self.adopt(name, value, how);
-                    }
+                // The last one may have reached the limit.
+                (Some(Orphan::Takeable(how)), Value::Room(value))
+                    if self.rooms.len() < self.settings.most_rooms.min(MAX_ROOMS) =>
+                {
+                    self.orphans.remove(&name);
+                    self.adopt(name, value, how);
                 }
                 _ => {}
             }

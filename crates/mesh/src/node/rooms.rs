@@ -7,9 +7,10 @@ use netcore::{
     probe::{self, Planted},
 };
 
-use super::{How, MAX_ROOMS, Node, Output, Plan, asking::Purpose, orphans::Orphan};
+use super::{asking::Purpose, orphans::Orphan, plan::Plan};
 use crate::{
-    Durability, ENTRY_AGE_SECONDS, Entry, Fence, Holder, Key, MAX_ROW, Name, Revision, RoomValue, Value, Written,
+    Durability, ENTRY_AGE_SECONDS, Entry, Fence, Holder, How, Key, MAX_ROOMS, MAX_ROW, Name, Node, Output, Revision,
+    RoomValue, Value, Written,
 };
 
 /// How long lobbies wait at most for what a room shows.
@@ -122,7 +123,9 @@ impl Node {
     pub(super) fn suspend_all(&mut self, out: &mut Vec<Output>) {
         let owned: Vec<Name> =
             self.rooms.iter().filter(|(_, room)| room.claim.is_some()).map(|(n, _)| n.clone()).collect();
-        owned.iter().for_each(|name| self.suspend(name, out));
+        for name in &owned {
+            self.suspend(name, out);
+        }
     }
 
     fn suspend(&mut self, name: &Name, out: &mut Vec<Output>) {
@@ -238,10 +241,10 @@ impl Node {
         &mut self,
         now: Time,
         (name, life): (&Name, Option<Revision>),
-        written: Written,
+        written: &Written,
         out: &mut Vec<Output>,
     ) {
-        let (fence, revision) = match &written {
+        let (fence, revision) = match written {
             Written::Stored(revision) => (Fence(revision.0), *revision),
             // An earlier attempt was stored though its answer was lost.
             Written::Conflict(Some(entry)) if self.own_life(entry).is_some_and(|own| Some(own) == life) => {
@@ -296,7 +299,7 @@ impl Node {
     }
 
     /// The answer to a removal or a release.
-    pub(super) fn ended(&mut self, name: &Name, written: Written, out: &mut Vec<Output>) {
+    pub(super) fn ended(&mut self, name: &Name, written: &Written, out: &mut Vec<Output>) {
         let Some(room) = self.rooms.get_mut(name) else { return };
         let fence = room.claim.map(|claim| claim.fence);
         match written {

@@ -7,8 +7,7 @@ use netcore::{
     probe::{self, Planted},
 };
 
-use super::EXPIRY;
-use crate::{Delta, Entry, Holder, Key, Name, Revision, Value};
+use crate::{Delta, EXPIRY, Entry, Holder, Key, Name, Revision, Value};
 
 /// What a node knows of the directory. It may lag behind; facts about lives that are over stay true.
 #[derive(Debug, Default)]

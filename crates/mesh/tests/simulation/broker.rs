@@ -1,7 +1,7 @@
 //! What the broker does with requests, and how its answers and changes travel.
 
 use bytes::Bytes;
-use mesh::{Delta, Directory, Input, Journals, LogReply, Reply, Results};
+use mesh::{Delta, Directory, Input, Journals, Key, LogReply, Reply, Results};
 use netcore::Time;
 use rand::RngExt;
 
@@ -74,11 +74,13 @@ impl World {
             self.machines[watched.to].process.as_ref().is_some_and(|process| process.number == watched.process)
         });
         for number in self.watches.keys().copied().collect::<Vec<_>>() {
-            loop {
-                let Some(watched) = self.watches.get_mut(&number) else { break };
+            while let Some(watched) = self.watches.get_mut(&number) {
                 let (to, process) = (watched.to, watched.process);
                 let Some(delta) = now(watched.watch.next()) else { break };
                 let (delta, arrives) = (delta.unwrap(), watched.arrives);
+                if matches!(delta, Delta::Put(Key::Room(_), _) | Delta::Removed(Key::Room(_), _)) {
+                    self.changed = self.at();
+                }
                 let delay = if self.chance(3) { SECOND..10 * SECOND } else { 0..SECOND / 10 };
                 let delay = Time::from_nanos(self.at() + self.rng.random_range(delay));
                 let at = delay.max(arrives);
@@ -106,7 +108,10 @@ impl World {
             return;
         };
         match &delta {
-            Delta::Reset => process.mirror.clear(),
+            Delta::Reset => {
+                process.mirror.clear();
+                process.last = None;
+            }
             Delta::Put(key, entry) => {
                 process.last = Some(entry.revision);
                 process.mirror.insert(key.to_string(), entry.revision);

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use mesh::{Durability, Fence, Piece, Writer};
 
 /// Inputs after which a match is over.
-pub(super) const MATCH: usize = 60;
+pub(super) const MATCH: usize = 40;
 /// Inputs of a segment.
 const SEGMENT: usize = 10;
 

@@ -81,6 +81,9 @@ pub(super) struct Watched {
     pub(super) arrives: Time,
 }
 
+/// Who follows a room, the last event, and what was seen.
+pub(super) type Follower = (Box<dyn Follow>, Option<mesh::Sequence>, Vec<u32>);
+
 pub(super) struct World {
     pub(super) options: Options,
     pub(super) rng: Pcg64,
@@ -92,10 +95,12 @@ pub(super) struct World {
     pub(super) processes: u64,
     pub(super) machines: Vec<Machine>,
     pub(super) watches: BTreeMap<u64, Watched>,
-    pub(super) followers: BTreeMap<Name, (Box<dyn Follow>, Option<mesh::Sequence>, Vec<u32>)>,
+    pub(super) followers: BTreeMap<Name, Follower>,
     pub(super) away: Time,
     pub(super) rooms: BTreeMap<Name, Durability>,
     pub(super) inputs: u32,
+    /// When the directory changed, but for heartbeats.
+    pub(super) changed: u64,
     pub(super) oracle: Oracle,
 }
 
@@ -141,6 +146,7 @@ impl World {
             away: Time::ZERO,
             rooms: BTreeMap::new(),
             inputs: 0,
+            changed: 0,
             oracle: Oracle::default(),
         };
         for machine in 0..world.machines.len() {
@@ -169,7 +175,9 @@ impl World {
                 done = Some(self.at());
             }
             // What is on its way has arrived.
-            if done.is_some_and(|done| self.at() > (done + 30 * SECOND).max(FAULTS + 60 * SECOND)) {
+            if done.is_some_and(|done| {
+                self.at() > (done + 30 * SECOND).max(FAULTS + 60 * SECOND).max(self.changed + 10 * SECOND)
+            }) {
                 self.check_watches();
                 return trace.finish();
             }
@@ -211,7 +219,7 @@ impl World {
         let Some(process) = self.machines[from].process.as_ref().map(|process| process.number) else { return };
         let event = Event::Call { from, process, call };
         if self.chance(4) {
-            self.later(0..60 * SECOND, event.clone());
+            self.later(0..120 * SECOND, event.clone());
         }
         if !self.chance(4) {
             let delay = self.delay();
@@ -220,7 +228,9 @@ impl World {
     }
 
     pub(super) fn calls(&mut self, from: usize, calls: Vec<Call>) {
-        calls.into_iter().for_each(|call| self.call(from, call));
+        for call in calls {
+            self.call(from, call);
+        }
     }
 
     pub(super) fn is_paused(&self, machine: usize) -> bool {
