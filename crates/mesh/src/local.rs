@@ -18,7 +18,7 @@ use crate::{events, journals};
 
 /// Most entries of the directory of one process.
 pub const MAX_ENTRIES: usize = 100_000;
-/// Most logs, events and journals apart, of one process.
+/// Most logs of one process; events and journals count apart.
 pub const MAX_LOGS: usize = 10_000;
 
 /// What hubs share, in this process.

@@ -15,7 +15,7 @@ use serde::{Serialize, de::DeserializeOwned};
 
 /// The version that this code writes and reads.
 pub const VERSION: u8 = 1;
-/// Most bytes of a head.
+/// Most bytes of the head of a shared value.
 pub const MAX_HEAD: usize = 64 << 10;
 /// Bytes before the head.
 const FRONT: usize = 4;

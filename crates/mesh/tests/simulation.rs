@@ -48,7 +48,7 @@ fn no_fleet_breaks_a_promise() {
 /// fences alone keep what was told.
 #[test]
 fn frozen_clocks_lose_nothing_that_was_told() {
-    fleets(150, Options { frozen: true });
+    fleets(150, Options { frozen: true, ..Options::default() });
 }
 
 /// Two runs of a seed are the same.
@@ -65,5 +65,5 @@ fn a_seed_is_a_fleet() {
 fn simulate_for_long() {
     let count = number("MESH_FLEETS").unwrap_or(100_000);
     fleets(count, Options::default());
-    fleets(count / 4, Options { frozen: true });
+    fleets(count / 4, Options { frozen: true, ..Options::default() });
 }

@@ -41,6 +41,8 @@ pub(super) const PLAY: u64 = SECOND / 2;
 pub(super) struct Options {
     /// Clocks stand still while a machine is paused.
     pub(super) frozen: bool,
+    /// Only messages are lost, late and repeated; machines and the broker run.
+    pub(super) calm: bool,
 }
 
 /// A request to the broker.
@@ -320,6 +322,9 @@ impl World {
 
     pub(super) fn fault(&mut self) {
         if !self.is_faulty() {
+            return;
+        }
+        if self.options.calm {
             return;
         }
         self.later(SECOND..8 * SECOND, Event::Fault);
