@@ -40,7 +40,7 @@ pub fn write(head: &impl Serialize, body: &[u8]) -> Option<Bytes> {
     Some(bytes.into())
 }
 
-/// Reads what [`write`] wrote, also a later version of it.
+/// Reads what [`write()`] wrote, also a later version of it.
 ///
 /// # Errors
 /// When it cannot be understood.

@@ -41,14 +41,14 @@ impl Drop for Named {
 /// Each seed is another fleet with other faults.
 #[test]
 fn no_fleet_breaks_a_promise() {
-    fleets(600, Options::default());
+    fleets(400, Options::default());
 }
 
 /// Clocks that stand still while a machine is paused, as those of frozen virtual machines do: a lease is worth nothing then, and the
 /// fences alone keep what was told.
 #[test]
 fn frozen_clocks_lose_nothing_that_was_told() {
-    fleets(150, Options { frozen: true, ..Options::default() });
+    fleets(100, Options { frozen: true, ..Options::default() });
 }
 
 /// Two runs of a seed are the same.
