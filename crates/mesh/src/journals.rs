@@ -52,6 +52,6 @@ pub trait Journals: Send + Sync {
     /// All pieces that are kept, from the start of a segment on, without gaps.
     fn read<'a>(&'a self, journal: &'a Name) -> Answer<'a, Result<Vec<Piece>, MeshError>>;
 
-    /// Removes a journal whose match is over and told. The answer is `false` if somebody has opened it under a greater fence.
+    /// Removes a journal whose match is over and told; its fence stays for a week. The answer is `false` if somebody has opened it under a greater fence.
     fn remove<'a>(&'a self, journal: &'a Name, fence: Fence) -> Answer<'a, Result<bool, MeshError>>;
 }

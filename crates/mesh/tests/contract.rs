@@ -309,6 +309,7 @@ pub(crate) async fn whoever_opens_a_journal_has_all_of_it_to_itself(shared: Shar
     assert_eq!(all.len(), 5);
     assert_eq!(shared.journals.remove(&journal, Fence(3)).await, Ok(false));
     assert_eq!(shared.journals.remove(&journal, Fence(5)).await, Ok(true));
+    assert_eq!(shared.journals.open(&journal, Fence(4)).await, Ok(Appended::Fenced(Fence(5))), "it stays over");
     assert_eq!(shared.journals.read(&journal).await.unwrap(), []);
 }
 

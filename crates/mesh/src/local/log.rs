@@ -49,6 +49,8 @@ impl Logs {
             for name in &names {
                 self.age(now, name);
             }
+            // Of removed logs only their fences are left.
+            self.by_name.retain(|_, records| records.iter().any(|(_, record)| record.head.kind != Kind::Opened));
             if self.by_name.len() >= MAX_LOGS {
                 return Err(full(&format!("begin {}.{}", self.bounds.name, head.name), MAX_LOGS));
             }
@@ -166,12 +168,13 @@ impl Journals for Local {
 
     fn remove<'a>(&'a self, journal: &'a Name, fence: Fence) -> Answer<'a, Result<bool, MeshError>> {
         Box::pin(async move {
-            let logs = &mut self.state().journals;
-            let is_ours = logs.last(journal).is_none_or(|last| last.head.fence <= fence);
-            if is_ours {
-                logs.by_name.remove(journal);
-            }
-            Ok(is_ours)
+            let (now, logs) = (self.now(), &mut self.state().journals);
+            let Ok(mut head) = log::open(journal, logs.last(journal), fence) else { return Ok(false) };
+            // The mark stays, so that an older owner cannot begin it again.
+            head.anchors.clear();
+            logs.by_name.remove(journal);
+            logs.store(now, head, bytes::Bytes::new())?;
+            Ok(true)
         })
     }
 }

@@ -117,13 +117,17 @@ impl Logs {
         Err(self.stream.away(&what, "others append to it all the time"))
     }
 
-    async fn open(&self, name: &Name, fence: Fence) -> Result<Appended, MeshError> {
+    // Raises the fence; of a log that is removed, nothing before can be read.
+    async fn open(&self, name: &Name, fence: Fence, removes: bool) -> Result<Appended, MeshError> {
         let what = format!("open {}.{name}", self.bounds.name);
         for _ in 0..ATTEMPTS {
             let last = self.last(&what, name).await?;
             match log::open(name, last.as_ref(), fence) {
                 Err(fence) => return Ok(Appended::Fenced(fence)),
-                Ok(head) => {
+                Ok(mut head) => {
+                    if removes {
+                        head.anchors.clear();
+                    }
                     if let Some(sequence) = self.store(&what, last.as_ref(), head, &Bytes::new()).await? {
                         return Ok(Appended::Stored(sequence));
                     }
@@ -245,7 +249,7 @@ impl Follow for Following {
 
 impl Journals for Nats {
     fn open<'a>(&'a self, journal: &'a Name, fence: Fence) -> Answer<'a, Result<Appended, MeshError>> {
-        Box::pin(self.0.journals.open(journal, fence))
+        Box::pin(self.0.journals.open(journal, fence, false))
     }
 
     fn append<'a>(&'a self, journal: &'a Name, piece: &'a Append) -> Answer<'a, Result<Appended, MeshError>> {
@@ -259,12 +263,12 @@ impl Journals for Nats {
     fn remove<'a>(&'a self, journal: &'a Name, fence: Fence) -> Answer<'a, Result<bool, MeshError>> {
         Box::pin(async move {
             // Raised first: nobody appends under a smaller one in between.
-            let Appended::Stored(last) = self.0.journals.open(journal, fence).await? else { return Ok(false) };
+            let Appended::Stored(last) = self.0.journals.open(journal, fence, true).await? else { return Ok(false) };
             let logs = &self.0.journals;
             let what = format!("remove journals.{journal}");
             logs.known().remove(journal);
-            // Up to the own mark, and not what a later claim may have added.
-            logs.stream.purge(&what, logs.stream.subject(journal), Some(last.0 + 1)).await?;
+            // The mark stays, so that an older owner cannot begin it again, and so does what a later claim may have added.
+            logs.stream.purge(&what, logs.stream.subject(journal), Some(last.0)).await?;
             Ok(true)
         })
     }
