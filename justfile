@@ -48,6 +48,10 @@ prove:
 simulate:
     cargo test --release -p testkit --test tests simulate_for_long -- --ignored --nocapture
 
+# Many fleets of hubs, with lossy networks, pauses and deaths.
+simulate-fleets:
+    cargo test --release -p mesh --test tests simulate_for_long -- --ignored
+
 # Interleavings of the threads that write journals, tried by shuttle.
 interleave:
     RUSTFLAGS="--cfg shuttle" cargo test -p journal-core --test threads --target-dir target/shuttle

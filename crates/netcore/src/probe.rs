@@ -49,6 +49,30 @@ pub enum Planted {
     LooksBehind,
     /// A restored server of nuggets has forgotten who had quit.
     QuittersForgotten,
+    /// The fence of an append is not checked.
+    FenceNotChecked,
+    /// An append that is repeated is stored twice.
+    RetryStoredTwice,
+    /// A claim overwrites another one.
+    ClaimOverwrites,
+    /// A resumed watch leaves out a change.
+    WatchSkips,
+    /// A result is acknowledged before it is committed.
+    AcknowledgedBeforeCommit,
+    /// A node owns its rooms also when its lease is over.
+    LeaseIgnored,
+    /// A node that is silent for a moment is taken for dead.
+    ExpiredTooEarly,
+    /// A node whose heartbeat is refused goes on as before.
+    ExpiryUnnoticed,
+    /// A room is handed over before its owner has fallen silent.
+    ReleasedTooEarly,
+    /// A claim of this node that it knows nothing of stays.
+    GhostsStay,
+    /// What waits for a journal is told before it is stored.
+    ToldBeforeStored,
+    /// Who takes a match over reads its journal before it has raised the fence.
+    ReadBeforeOpen,
 }
 
 #[cfg(feature = "probe")]

@@ -1,0 +1,44 @@
+//! Wakes those who wait for a change, without a runtime.
+
+use std::{
+    pin::Pin,
+    sync::{Mutex, PoisonError},
+    task::{Context, Poll, Waker},
+};
+
+/// Who waits.
+#[derive(Debug, Default)]
+pub(super) struct Changes(Mutex<Vec<Waker>>);
+
+impl Changes {
+    /// Has all who wait look again.
+    pub(super) fn wake(&self) {
+        let waiting = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        waiting.into_iter().for_each(Waker::wake);
+    }
+
+    /// Waits until `look` finds something.
+    pub(super) fn wait<'a, T>(&'a self, look: impl FnMut() -> Option<T> + 'a) -> impl Future<Output = T> + 'a {
+        Wait { changes: self, look: Box::new(look) }
+    }
+}
+
+struct Wait<'a, L: ?Sized> {
+    changes: &'a Changes,
+    look: Box<L>,
+}
+
+impl<T, L: FnMut() -> Option<T>> Future for Wait<'_, L> {
+    type Output = T;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
+        // Noted before the look, so that a change in between is not missed.
+        {
+            let mut waiting = self.changes.0.lock().unwrap_or_else(PoisonError::into_inner);
+            if !waiting.iter().any(|waker| waker.will_wake(cx.waker())) {
+                waiting.push(cx.waker().clone());
+            }
+        }
+        (self.look)().map_or(Poll::Pending, Poll::Ready)
+    }
+}

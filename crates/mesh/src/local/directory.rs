@@ -1,0 +1,121 @@
+//! The directory of one process.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use netcore::probe::{self, Planted};
+
+use super::full::full;
+use crate::{Answer, Delta, Directory, Entry, Key, Local, MAX_ENTRIES, MeshError, Revision, Value, Watch, Written};
+
+/// Removals that are remembered for those who resume a watch.
+const REMEMBERED: usize = 4_096;
+
+#[derive(Debug, Default)]
+pub(super) struct Entries {
+    by_key: BTreeMap<Key, Entry>,
+    by_revision: BTreeMap<Revision, Key>,
+    removed: VecDeque<(Revision, Key)>,
+    /// The last removal that is forgotten.
+    forgotten: Revision,
+    last: Revision,
+}
+
+impl Entries {
+    fn write(&mut self, key: &Key, value: Option<&Value>, expected: Option<Revision>) -> Result<Written, MeshError> {
+        let there = self.by_key.get(key);
+        let overwrites = expected.is_none() && probe::has(Planted::ClaimOverwrites);
+        if there.map(|entry| entry.revision) != expected && !overwrites {
+            return Ok(Written::Conflict(there.cloned()));
+        }
+        if there.is_none() && value.is_some() && self.by_key.len() >= MAX_ENTRIES {
+            return Err(full("write an entry of the directory", MAX_ENTRIES));
+        }
+        if let Some(entry) = there {
+            self.by_revision.remove(&entry.revision);
+        }
+        self.last.0 += 1;
+        let revision = self.last;
+        if let Some(value) = value {
+            self.by_key.insert(key.clone(), Entry { revision, value: value.clone() });
+            self.by_revision.insert(revision, key.clone());
+        } else {
+            self.by_key.remove(key);
+            self.removed.push_back((revision, key.clone()));
+            if self.removed.len() > REMEMBERED
+                && let Some((revision, _)) = self.removed.pop_front()
+            {
+                self.forgotten = revision;
+            }
+        }
+        Ok(Written::Stored(revision))
+    }
+
+    // The first change after a revision.
+    fn after(&self, revision: Revision) -> Option<(Revision, Delta)> {
+        let next = Revision(revision.0 + 1);
+        let put = self.by_revision.range(next..).next();
+        let place = self.removed.partition_point(|(removed, _)| *removed < next);
+        let removed = self.removed.get(place);
+        match (put, removed) {
+            (Some((put, key)), removed) if removed.is_none_or(|(removed, _)| put < removed) => {
+                let entry = self.by_key.get(key)?.clone();
+                Some((*put, Delta::Put(key.clone(), entry)))
+            }
+            (_, Some((removed, key))) => Some((*removed, Delta::Removed(key.clone(), *removed))),
+            _ => None,
+        }
+    }
+}
+
+impl Directory for Local {
+    fn write<'a>(
+        &'a self,
+        key: &'a Key,
+        value: Option<&'a Value>,
+        expected: Option<Revision>,
+    ) -> Answer<'a, Result<Written, MeshError>> {
+        Box::pin(async move {
+            let written = self.state().entries.write(key, value, expected);
+            self.changed();
+            written
+        })
+    }
+
+    fn entry<'a>(&'a self, key: &'a Key) -> Answer<'a, Result<Option<Entry>, MeshError>> {
+        Box::pin(async move { Ok(self.state().entries.by_key.get(key).cloned()) })
+    }
+
+    fn watch(&self, since: Option<Revision>) -> Answer<'_, Result<Box<dyn Watch>, MeshError>> {
+        let mut since = since.filter(|since| *since >= self.state().entries.forgotten);
+        if let Some(since) = &mut since
+            && probe::has(Planted::WatchSkips)
+        {
+            since.0 += 1;
+        }
+        let watch: Box<dyn Watch> = Box::new(Watching { local: self.clone(), last: since });
+        Box::pin(async move { Ok(watch) })
+    }
+}
+
+struct Watching {
+    local: Local,
+    last: Option<Revision>,
+}
+
+impl Watch for Watching {
+    fn next(&mut self) -> Answer<'_, Result<Delta, MeshError>> {
+        let Self { local, last } = self;
+        Box::pin(local.0.changes.wait(|| {
+            let state = local.state();
+            // Also a watcher that lags behind what is remembered of removals begins anew.
+            let Some(at) = last.filter(|at| *at >= state.entries.forgotten) else {
+                // Removals before this moment concern nobody who has just forgotten everything.
+                *last = Some(state.entries.forgotten);
+                return Some(Ok(Delta::Reset));
+            };
+            let (revision, delta) = state.entries.after(at)?;
+            *last = Some(revision);
+            Some(Ok(delta))
+        }))
+    }
+}

@@ -1,0 +1,15 @@
+//! What is said when a bound is reached.
+
+use std::fmt;
+
+use crate::{MeshError, Trouble};
+
+pub(super) fn full(what: &str, most: impl fmt::Display) -> MeshError {
+    MeshError::new(
+        Trouble::Full,
+        what,
+        "this process",
+        format_args!("there are {most} already"),
+        "remove what is not needed",
+    )
+}

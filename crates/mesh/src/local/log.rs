@@ -1,0 +1,187 @@
+//! The events and journals of one process.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    time::Duration,
+};
+
+use netcore::Time;
+
+use super::full::full;
+use crate::{
+    Answer, Append, Appended, Event, Events, Fence, Follow, Journals, Kind, Local, MAX_LOGS, MeshError, Name, Piece,
+    Sequence,
+    log::{self, Bounds, Chain, Head, Record, Taken, Verdict},
+};
+
+#[derive(Debug)]
+pub(super) struct Logs {
+    bounds: Bounds,
+    by_name: BTreeMap<Name, VecDeque<(Time, Record)>>,
+    last: Sequence,
+}
+
+impl Logs {
+    pub(super) const fn new(bounds: Bounds) -> Self {
+        Self { bounds, by_name: BTreeMap::new(), last: Sequence(0) }
+    }
+
+    // Forgets what is too old; says since when there are records from which all that follow can be understood.
+    fn age(&mut self, now: Time, name: &Name) {
+        let kept = Duration::from_secs(self.bounds.age_seconds);
+        let Some(records) = self.by_name.get_mut(name) else { return };
+        while records.front().is_some_and(|(at, _)| now.since(*at) > kept) {
+            records.pop_front();
+        }
+        if records.is_empty() {
+            self.by_name.remove(name);
+        }
+    }
+
+    fn last(&self, name: &Name) -> Option<&Record> {
+        Some(&self.by_name.get(name)?.back()?.1)
+    }
+
+    fn store(&mut self, now: Time, head: Head, body: bytes::Bytes) -> Result<Sequence, MeshError> {
+        if self.by_name.len() >= MAX_LOGS && !self.by_name.contains_key(&head.name) {
+            // Those that nobody has written for long make room.
+            let names: Vec<Name> = self.by_name.keys().cloned().collect();
+            for name in &names {
+                self.age(now, name);
+            }
+            // Of removed logs only their fences are left.
+            self.by_name.retain(|_, records| records.iter().any(|(_, record)| record.head.kind != Kind::Opened));
+            if self.by_name.len() >= MAX_LOGS {
+                return Err(full(&format!("begin {}.{}", self.bounds.name, head.name), MAX_LOGS));
+            }
+        }
+        self.last.0 += 1;
+        let sequence = self.last;
+        let name = head.name.clone();
+        self.by_name.entry(name).or_default().push_back((now, Record { sequence, head, body }));
+        Ok(sequence)
+    }
+
+    fn append(&mut self, now: Time, name: &Name, append: &Append) -> Result<Appended, MeshError> {
+        if append.body.len() > log::MAX_APPEND {
+            let what = format!("append to {}.{name}", self.bounds.name);
+            return Err(full(&what, format_args!("{} bytes in it", log::MAX_APPEND)));
+        }
+        self.age(now, name);
+        let last = self.last(name);
+        match log::judge(name, last, append, self.bounds, now.as_nanos() / 1_000_000_000) {
+            Verdict::Refuse(why) => Ok(why),
+            Verdict::Store(head, unneeded) => {
+                let sequence = self.store(now, head, append.body.clone())?;
+                if let Some(first) = unneeded
+                    && let Some(records) = self.by_name.get_mut(name)
+                {
+                    while records.front().is_some_and(|(_, record)| record.sequence < first) {
+                        records.pop_front();
+                    }
+                }
+                Ok(Appended::Stored(sequence))
+            }
+        }
+    }
+
+    fn open(&mut self, now: Time, name: &Name, fence: Fence) -> Result<Appended, MeshError> {
+        self.age(now, name);
+        match log::open(name, self.last(name), fence) {
+            Err(fence) => Ok(Appended::Fenced(fence)),
+            Ok(head) => Ok(Appended::Stored(self.store(now, head, bytes::Bytes::new())?)),
+        }
+    }
+
+    // The records after a sequence; from the last anchor on if there is none.
+    fn after(&self, name: &Name, sequence: Option<Sequence>) -> Option<&Record> {
+        let records = self.by_name.get(name)?;
+        let place = match sequence {
+            Some(sequence) => records.partition_point(|(_, record)| record.sequence <= sequence),
+            None => records.iter().rposition(|(_, record)| record.head.kind == Kind::Anchor)?,
+        };
+        records.get(place).map(|(_, record)| record)
+    }
+}
+
+impl Events for Local {
+    fn publish<'a>(&'a self, room: &'a Name, event: &'a Append) -> Answer<'a, Result<Appended, MeshError>> {
+        Box::pin(async move {
+            let now = self.now();
+            let appended = self.state().events.append(now, room, event);
+            self.changed();
+            appended
+        })
+    }
+
+    fn follow<'a>(&'a self, room: &'a Name, after: Option<Sequence>) -> Answer<'a, Result<Box<dyn Follow>, MeshError>> {
+        let (local, room) = (self.clone(), room.clone());
+        // From the last anchor of now on, or from the next one.
+        let begin = || {
+            let events = &self.state().events;
+            let anchor = events.after(&room, None).map(|anchor| anchor.sequence.0 - 1);
+            Sequence(anchor.unwrap_or(events.last.0))
+        };
+        let at = Some(after.unwrap_or_else(begin));
+        let follow: Box<dyn Follow> = Box::new(Following { local, room, at, chain: Chain::after(after) });
+        Box::pin(async move { Ok(follow) })
+    }
+}
+
+struct Following {
+    local: Local,
+    room: Name,
+    at: Option<Sequence>,
+    chain: Chain,
+}
+
+impl Follow for Following {
+    fn next(&mut self) -> Answer<'_, Result<Event, MeshError>> {
+        let Self { local, room, at, chain } = self;
+        Box::pin(local.0.changes.wait(|| {
+            let state = local.state();
+            loop {
+                let record = state.events.after(room, *at)?;
+                let taken = chain.take(record);
+                *at = Some(record.sequence).filter(|_| taken != Taken::Gap);
+                if taken == Taken::Shown {
+                    let is_snapshot = record.head.kind == Kind::Anchor;
+                    return Some(Ok(Event { sequence: record.sequence, is_snapshot, body: record.body.clone() }));
+                }
+            }
+        }))
+    }
+}
+
+impl Journals for Local {
+    fn open<'a>(&'a self, journal: &'a Name, fence: Fence) -> Answer<'a, Result<Appended, MeshError>> {
+        Box::pin(async move { self.state().journals.open(self.now(), journal, fence) })
+    }
+
+    fn append<'a>(&'a self, journal: &'a Name, piece: &'a Append) -> Answer<'a, Result<Appended, MeshError>> {
+        Box::pin(async move { self.state().journals.append(self.now(), journal, piece) })
+    }
+
+    fn read<'a>(&'a self, journal: &'a Name) -> Answer<'a, Result<Vec<Piece>, MeshError>> {
+        Box::pin(async move { Ok(pieces(&self.state().journals, journal)) })
+    }
+
+    fn remove<'a>(&'a self, journal: &'a Name, fence: Fence) -> Answer<'a, Result<bool, MeshError>> {
+        Box::pin(async move {
+            let (now, logs) = (self.now(), &mut self.state().journals);
+            let Ok(mut head) = log::open(journal, logs.last(journal), fence) else { return Ok(false) };
+            // The mark stays, so that an older owner cannot begin it again.
+            head.anchors.clear();
+            logs.by_name.remove(journal);
+            logs.store(now, head, bytes::Bytes::new())?;
+            Ok(true)
+        })
+    }
+}
+
+fn pieces(journals: &Logs, journal: &Name) -> Vec<Piece> {
+    let mut chain = Chain::after(None);
+    let records = journals.by_name.get(journal).into_iter().flatten().map(|(_, record)| record);
+    let taken = records.filter(|record| chain.take(record) == Taken::Shown);
+    taken.map(|record| Piece { is_start: record.head.kind == Kind::Anchor, body: record.body.clone() }).collect()
+}

@@ -1,0 +1,76 @@
+//! The results of one process.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use netcore::Time;
+
+use super::full::full;
+use crate::{
+    Answer, Delivery, Local, MeshError, Name, Receipt, Results,
+    results::{MAX_RESULTS, REMEMBERED_SECONDS, TAKEN_SECONDS},
+};
+
+#[derive(Debug, Default)]
+pub(super) struct Queue {
+    waiting: VecDeque<Waiting>,
+    remembered: BTreeMap<Name, Time>,
+    // The same, oldest first.
+    order: VecDeque<(Time, Name)>,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    id: Name,
+    body: Bytes,
+    /// Until when a consumer has it.
+    taken: Time,
+}
+
+impl Queue {
+    fn submit(&mut self, now: Time, id: &Name, body: &Bytes) -> Result<bool, MeshError> {
+        while let Some((at, _)) = self.order.front()
+            && now.since(*at) > Duration::from_secs(REMEMBERED_SECONDS)
+            && let Some((_, id)) = self.order.pop_front()
+        {
+            self.remembered.remove(&id);
+        }
+        if self.remembered.contains_key(id) || self.waiting.iter().any(|waiting| waiting.id == *id) {
+            return Ok(false);
+        }
+        if self.waiting.len() as u64 >= MAX_RESULTS || self.order.len() as u64 >= MAX_RESULTS {
+            return Err(full("submit a result", MAX_RESULTS));
+        }
+        self.waiting.push_back(Waiting { id: id.clone(), body: body.clone(), taken: Time::ZERO });
+        self.remembered.insert(id.clone(), now);
+        self.order.push_back((now, id.clone()));
+        Ok(true)
+    }
+
+    fn take(&mut self, now: Time) -> Option<Delivery> {
+        let waiting = self.waiting.iter_mut().find(|waiting| waiting.taken <= now)?;
+        waiting.taken = now.plus(Duration::from_secs(TAKEN_SECONDS));
+        let receipt = Receipt(waiting.id.to_string());
+        Some(Delivery { id: waiting.id.clone(), body: waiting.body.clone(), receipt })
+    }
+}
+
+impl Results for Local {
+    fn submit<'a>(&'a self, id: &'a Name, body: &'a Bytes) -> Answer<'a, Result<bool, MeshError>> {
+        Box::pin(async move { self.state().results.submit(self.now(), id, body) })
+    }
+
+    fn take(&self) -> Answer<'_, Result<Option<Delivery>, MeshError>> {
+        Box::pin(async move { Ok(self.state().results.take(self.now())) })
+    }
+
+    fn acknowledge<'a>(&'a self, receipt: &'a Receipt) -> Answer<'a, Result<(), MeshError>> {
+        Box::pin(async move {
+            self.state().results.waiting.retain(|waiting| waiting.id.as_str() != receipt.0);
+            Ok(())
+        })
+    }
+}

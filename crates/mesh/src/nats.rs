@@ -1,0 +1,79 @@
+//! What hubs share, over NATS `JetStream`.
+//!
+//! | what | where | limits |
+//! |---|---|---|
+//! | directory | bucket `PREFIX-directory`, keys `node.NAME`, `room.NAME`, `code.NAME`, `seat.ROOM.SEAT` | the newest value of each, a day |
+//! | events | stream `PREFIX-events`, subjects `PREFIX.events.ROOM` | an hour |
+//! | journals | stream `PREFIX-journals`, subjects `PREFIX.journals.MATCH` | a week |
+//! | results | stream `PREFIX-results`, subjects `PREFIX.results.MATCH`, consumer `results` | a work queue, without an age |
+//!
+//! Each also has a limit in bytes, which [`Limits`] gives. A fence is an expectation of `JetStream`: a message is stored only if the last
+//! one of its subject has the sequence that its writer names.
+
+mod away;
+mod directory;
+mod log;
+mod place;
+mod results;
+mod setup;
+mod stream;
+
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use async_nats::jetstream::consumer::PullConsumer;
+
+use self::{log::Logs, stream::Stream};
+pub use place::{Limits, Place};
+
+use crate::{MeshError, events, journals};
+
+/// What hubs share, over NATS `JetStream`. Clones are the same connection.
+#[derive(Clone)]
+pub struct Nats(Arc<Inner>);
+
+struct Inner {
+    directory: Stream,
+    events: Logs,
+    journals: Logs,
+    results: Stream,
+    consumer: PullConsumer,
+    /// Values of later versions, and damaged ones.
+    skipped: AtomicU64,
+}
+
+impl Nats {
+    /// Connects to one of the servers, and creates what is missing there.
+    ///
+    /// # Errors
+    /// When no server answers, when it is older than 2.10 or lacks `JetStream`, and when what is there has other limits.
+    pub async fn connect(place: &Place) -> Result<Self, MeshError> {
+        let broker = setup::connect(place).await?;
+        let directory = broker.directory(&place.limits).await?;
+        let events = broker.logs(events::BOUNDS, place.limits.events_bytes).await?;
+        let journals = broker.logs(journals::BOUNDS, place.limits.journals_bytes).await?;
+        let (results, consumer) = broker.results(&place.limits).await?;
+        let skipped = AtomicU64::new(0);
+        Ok(Self(Arc::new(Inner { directory, events, journals, results, consumer, skipped })))
+    }
+
+    /// How many values were skipped because a later version wrote them, or because they are damaged.
+    pub fn skipped(&self) -> u64 {
+        self.0.skipped.load(Ordering::Relaxed)
+    }
+
+    fn skip(&self) {
+        self.0.skipped.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl fmt::Debug for Nats {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Nats").field("place", &self.0.directory.place()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,122 @@
+//! The directory in a bucket.
+
+use async_nats::jetstream::{consumer::push::Ordered, message::StreamMessage};
+use bytes::Bytes;
+use futures_util::StreamExt;
+
+use super::stream::{Put, is_removal};
+use crate::{Answer, Delta, Directory, Entry, Key, MeshError, Nats, Revision, Trouble, Value, Watch, Written, value};
+
+/// How often it is tried to write where others write at the same time.
+const ATTEMPTS: usize = 8;
+
+impl Nats {
+    fn decode(&self, revision: u64, payload: &Bytes) -> Entry {
+        let value = value::read(payload).map_or(Value::Unknown, |(value, _)| value);
+        if value == Value::Unknown {
+            self.skip();
+        }
+        Entry { revision: Revision(revision), value }
+    }
+
+    // The entry in a message, unless that is a removal.
+    fn present(&self, message: &StreamMessage) -> Option<Entry> {
+        (!is_removal(Some(&message.headers))).then(|| self.decode(message.sequence, &message.payload))
+    }
+
+    async fn write_entry(
+        &self,
+        key: &Key,
+        value: Option<&Value>,
+        expected: Option<Revision>,
+    ) -> Result<Written, MeshError> {
+        let what = format!("write the entry {key} of the directory");
+        let stream = &self.0.directory;
+        let subject = stream.subject(key);
+        let bytes = match value {
+            None => None,
+            Some(value) => Some(value::write(value, &[]).ok_or_else(|| {
+                let why = format!("it is longer than {} bytes", value::MAX_HEAD);
+                MeshError::new(Trouble::Setup, what.clone(), stream.place(), why, "show less in it")
+            })?),
+        };
+        let mut last = expected.map_or(0, |expected| expected.0);
+        for _ in 0..ATTEMPTS {
+            match stream.put(&what, subject.clone(), bytes.clone(), (Some(last), None)).await? {
+                Put::Stored(revision) => return Ok(Written::Stored(Revision(revision))),
+                Put::Known | Put::WrongLast => {}
+            }
+            let there = stream.last(&what, &subject).await?;
+            let entry = there.as_ref().and_then(|there| self.present(there));
+            if expected.is_some() || entry.is_some() {
+                return Ok(Written::Conflict(entry));
+            }
+            // The key was there and is not any more.
+            last = there.map_or(0, |there| there.sequence);
+        }
+        Err(stream.away(&what, "others write it all the time"))
+    }
+}
+
+impl Directory for Nats {
+    fn write<'a>(
+        &'a self,
+        key: &'a Key,
+        value: Option<&'a Value>,
+        expected: Option<Revision>,
+    ) -> Answer<'a, Result<Written, MeshError>> {
+        Box::pin(self.write_entry(key, value, expected))
+    }
+
+    fn entry<'a>(&'a self, key: &'a Key) -> Answer<'a, Result<Option<Entry>, MeshError>> {
+        Box::pin(async move {
+            let what = format!("read the entry {key} of the directory");
+            let there = self.0.directory.last(&what, &self.0.directory.subject(key)).await?;
+            Ok(there.and_then(|there| self.present(&there)))
+        })
+    }
+
+    fn watch(&self, since: Option<Revision>) -> Answer<'_, Result<Box<dyn Watch>, MeshError>> {
+        Box::pin(async move {
+            let what = "watch the directory";
+            let stream = &self.0.directory;
+            let state = stream.info(what).await?.state;
+            // What is gone before the first message is gone for good; a bucket that was made anew knows nothing of before.
+            let since = since.filter(|since| (state.first_sequence..=state.last_sequence + 1).contains(&(since.0 + 1)));
+            let messages = stream.read(what, stream.subject(">"), since.map(|since| since.0 + 1)).await?;
+            let watch: Box<dyn Watch> = Box::new(Watching { nats: self.clone(), messages, begins: since.is_none() });
+            Ok(watch)
+        })
+    }
+}
+
+struct Watching {
+    nats: Nats,
+    messages: Ordered,
+    begins: bool,
+}
+
+impl Watch for Watching {
+    fn next(&mut self) -> Answer<'_, Result<Delta, MeshError>> {
+        Box::pin(async move {
+            let what = "watch the directory";
+            let stream = &self.nats.0.directory;
+            if std::mem::take(&mut self.begins) {
+                return Ok(Delta::Reset);
+            }
+            loop {
+                let message = self.messages.next().await.ok_or_else(|| stream.away(what, "the watch has ended"))?;
+                let message = message.map_err(|error| stream.away(what, error))?;
+                let revision = message.info().map_err(|error| stream.away(what, error))?.stream_sequence;
+                let Some(key) = stream.key(&message.subject).and_then(|key| key.parse::<Key>().ok()) else {
+                    self.nats.skip();
+                    continue;
+                };
+                if is_removal(message.headers.as_ref()) {
+                    return Ok(Delta::Removed(key, Revision(revision)));
+                }
+                return Ok(Delta::Put(key, self.nats.decode(revision, &message.payload)));
+            }
+        })
+    }
+}

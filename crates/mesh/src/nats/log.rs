@@ -1,0 +1,275 @@
+//! Events and journals, each a subject of a stream.
+
+use std::{
+    collections::HashMap,
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use async_nats::jetstream::consumer::push::Ordered;
+use bytes::Bytes;
+use futures_util::StreamExt;
+use tokio::time::timeout;
+
+use super::{
+    away::PATIENCE,
+    stream::{Put, Stream},
+};
+use crate::{
+    Answer, Append, Appended, Event, Events, Fence, Follow, Journals, Kind, MAX_APPEND, MAX_ROOMS, MeshError, Name,
+    Nats, Piece, Sequence, Trouble,
+    log::{self, Bounds, Chain, Head, Record, Taken, Verdict},
+    value,
+};
+
+/// How often it is tried to append where others append at the same time.
+const ATTEMPTS: usize = 8;
+
+/// One stream of logs.
+pub(super) struct Logs {
+    stream: Stream,
+    bounds: Bounds,
+    // The last records of logs that this node appends to, without their bodies.
+    last: Mutex<HashMap<Name, Record>>,
+}
+
+fn unix_now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+impl Logs {
+    pub(super) fn new(stream: Stream, bounds: Bounds) -> Self {
+        Self { stream, bounds, last: Mutex::default() }
+    }
+
+    fn known(&self) -> MutexGuard<'_, HashMap<Name, Record>> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn remember(&self, record: Record) {
+        let mut known = self.known();
+        // Those of rooms that are over; what is forgotten is read again.
+        if known.len() >= 2 * MAX_ROOMS {
+            known.clear();
+        }
+        known.insert(record.head.name.clone(), Record { body: Bytes::new(), ..record });
+    }
+
+    // The last record.
+    async fn last(&self, what: &str, name: &Name) -> Result<Option<Record>, MeshError> {
+        let Some(message) = self.stream.last(what, &self.stream.subject(name)).await? else { return Ok(None) };
+        if let Ok((head, body)) = value::read::<Head>(&message.payload) {
+            return Ok(Some(Record { sequence: Sequence(message.sequence), head, body }));
+        }
+        let advice = "upgrade this node, or wait until those of the later version let go of it";
+        let why = "a later version wrote it, or it is damaged";
+        Err(MeshError::new(Trouble::Setup, what, self.stream.place(), why, advice))
+    }
+
+    // Stores a record after the last one. Returns `None` if that is another one now.
+    async fn store(
+        &self,
+        what: &str,
+        last: Option<&Record>,
+        head: Head,
+        body: &Bytes,
+    ) -> Result<Option<Sequence>, MeshError> {
+        let place = self.stream.place();
+        let too_long = || MeshError::new(Trouble::Full, what, place, "its head is too long", "report this");
+        let bytes = value::write(&head, body).ok_or_else(too_long)?;
+        let expected = last.map_or(0, |last| last.sequence.0);
+        let put = self.stream.put(what, self.stream.subject(&head.name), Some(bytes), (Some(expected), None)).await;
+        match put {
+            Ok(Put::Stored(sequence)) => {
+                let sequence = Sequence(sequence);
+                self.remember(Record { sequence, head, body: Bytes::new() });
+                Ok(Some(sequence))
+            }
+            Ok(Put::Known | Put::WrongLast) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn append(&self, name: &Name, append: &Append) -> Result<Appended, MeshError> {
+        let what = format!("append to {}.{name}", self.bounds.name);
+        if append.body.len() > MAX_APPEND {
+            let why = format!("it has {} bytes, and {MAX_APPEND} are the most", append.body.len());
+            return Err(MeshError::new(Trouble::Full, what, self.stream.place(), why, "append it in parts"));
+        }
+        // Taken, so that it is read again after an error.
+        let mut known = self.known().remove(name).filter(|last| append.after == Some(last.sequence));
+        for _ in 0..ATTEMPTS {
+            let last = match known.take() {
+                Some(last) => Some(last),
+                None => self.last(&what, name).await?,
+            };
+            match log::judge(name, last.as_ref(), append, self.bounds, unix_now()) {
+                Verdict::Refuse(why) => return Ok(why),
+                Verdict::Store(head, unneeded) => {
+                    let Some(sequence) = self.store(&what, last.as_ref(), head, &append.body).await? else { continue };
+                    if let Some(first) = unneeded {
+                        self.stream.purge(&what, self.stream.subject(name), Some(first.0)).await?;
+                    }
+                    return Ok(Appended::Stored(sequence));
+                }
+            }
+        }
+        Err(self.stream.away(&what, "others append to it all the time"))
+    }
+
+    // Raises the fence; of a log that is removed, nothing before can be read.
+    async fn open(&self, name: &Name, fence: Fence, removes: bool) -> Result<Appended, MeshError> {
+        let what = format!("open {}.{name}", self.bounds.name);
+        for _ in 0..ATTEMPTS {
+            let last = self.last(&what, name).await?;
+            match log::open(name, last.as_ref(), fence) {
+                Err(fence) => return Ok(Appended::Fenced(fence)),
+                Ok(mut head) => {
+                    if removes {
+                        head.anchors.clear();
+                    }
+                    if let Some(sequence) = self.store(&what, last.as_ref(), head, &Bytes::new()).await? {
+                        return Ok(Appended::Stored(sequence));
+                    }
+                }
+            }
+        }
+        Err(self.stream.away(&what, "others open it all the time"))
+    }
+
+    // Where the log can be understood from.
+    async fn anchor(&self, what: &str, name: &Name) -> Result<Option<Sequence>, MeshError> {
+        Ok(self.last(what, name).await?.map(|last| match last.head.kind {
+            Kind::Anchor => last.sequence,
+            Kind::Entry | Kind::Opened => last.head.anchors.last().copied().unwrap_or(last.sequence),
+        }))
+    }
+
+    async fn messages(&self, what: &str, name: &Name, from: Option<Sequence>) -> Result<Ordered, MeshError> {
+        self.stream.read(what, self.stream.subject(name), from.map(|from| from.0)).await
+    }
+}
+
+impl Nats {
+    // The next record; none if it cannot be read.
+    async fn record(&self, logs: &Logs, what: &str, messages: &mut Ordered) -> Result<Option<Record>, MeshError> {
+        let message = messages.next().await.ok_or_else(|| logs.stream.away(what, "it has ended"))?;
+        let message = message.map_err(|error| logs.stream.away(what, error))?;
+        let sequence = Sequence(message.info().map_err(|error| logs.stream.away(what, error))?.stream_sequence);
+        let record = value::read(&message.payload).map(|(head, body)| Record { sequence, head, body });
+        // A record that is missing is a gap.
+        Ok(record.inspect_err(|_| self.skip()).ok())
+    }
+
+    async fn read_journal(&self, journal: &Name) -> Result<Vec<Piece>, MeshError> {
+        let what = format!("read journals.{journal}");
+        let logs = &self.0.journals;
+        let Some(last) = logs.last(&what, journal).await? else { return Ok(vec![]) };
+        let mut messages = logs.messages(&what, journal, None).await?;
+        let (mut chain, mut pieces) = (Chain::after(None), vec![]);
+        loop {
+            let record = timeout(PATIENCE, self.record(logs, &what, &mut messages)).await;
+            let record = record.map_err(|_| logs.stream.away(&what, "the rest of it does not come"))??;
+            let Some(record) = record else { continue };
+            match chain.take(&record) {
+                Taken::Shown => {
+                    let is_start = record.head.kind == Kind::Anchor;
+                    pieces.push(Piece { is_start, body: record.body });
+                }
+                Taken::Hidden => {}
+                Taken::Gap => pieces.clear(),
+            }
+            if record.sequence >= last.sequence {
+                return Ok(pieces);
+            }
+        }
+    }
+}
+
+impl Events for Nats {
+    fn publish<'a>(&'a self, room: &'a Name, event: &'a Append) -> Answer<'a, Result<Appended, MeshError>> {
+        Box::pin(self.0.events.append(room, event))
+    }
+
+    fn follow<'a>(&'a self, room: &'a Name, after: Option<Sequence>) -> Answer<'a, Result<Box<dyn Follow>, MeshError>> {
+        Box::pin(async move {
+            let what = format!("follow events.{room}");
+            let logs = &self.0.events;
+            let from = match after {
+                Some(after) => Some(Sequence(after.0 + 1)),
+                None => logs.anchor(&what, room).await?,
+            };
+            let messages = logs.messages(&what, room, from).await?;
+            let follow: Box<dyn Follow> = Box::new(Following {
+                nats: self.clone(),
+                room: room.clone(),
+                what,
+                messages,
+                chain: Chain::after(after),
+                is_cut: false,
+            });
+            Ok(follow)
+        })
+    }
+}
+
+struct Following {
+    nats: Nats,
+    room: Name,
+    what: String,
+    messages: Ordered,
+    chain: Chain,
+    // Something is missing: it is to be read from the last snapshot.
+    is_cut: bool,
+}
+
+impl Follow for Following {
+    fn next(&mut self) -> Answer<'_, Result<Event, MeshError>> {
+        Box::pin(async move {
+            let logs = &self.nats.0.events;
+            loop {
+                if self.is_cut {
+                    let from = logs.anchor(&self.what, &self.room).await?;
+                    self.messages = logs.messages(&self.what, &self.room, from).await?;
+                    self.is_cut = false;
+                }
+                let Some(record) = self.nats.record(logs, &self.what, &mut self.messages).await? else { continue };
+                match self.chain.take(&record) {
+                    Taken::Shown => {
+                        let is_snapshot = record.head.kind == Kind::Anchor;
+                        return Ok(Event { sequence: record.sequence, is_snapshot, body: record.body });
+                    }
+                    Taken::Hidden => {}
+                    Taken::Gap => self.is_cut = true,
+                }
+            }
+        })
+    }
+}
+
+impl Journals for Nats {
+    fn open<'a>(&'a self, journal: &'a Name, fence: Fence) -> Answer<'a, Result<Appended, MeshError>> {
+        Box::pin(self.0.journals.open(journal, fence, false))
+    }
+
+    fn append<'a>(&'a self, journal: &'a Name, piece: &'a Append) -> Answer<'a, Result<Appended, MeshError>> {
+        Box::pin(self.0.journals.append(journal, piece))
+    }
+
+    fn read<'a>(&'a self, journal: &'a Name) -> Answer<'a, Result<Vec<Piece>, MeshError>> {
+        Box::pin(self.read_journal(journal))
+    }
+
+    fn remove<'a>(&'a self, journal: &'a Name, fence: Fence) -> Answer<'a, Result<bool, MeshError>> {
+        Box::pin(async move {
+            // Raised first: nobody appends under a smaller one in between.
+            let Appended::Stored(last) = self.0.journals.open(journal, fence, true).await? else { return Ok(false) };
+            let logs = &self.0.journals;
+            let what = format!("remove journals.{journal}");
+            logs.known().remove(journal);
+            // The mark stays, so that an older owner cannot begin it again, and so does what a later claim may have added.
+            logs.stream.purge(&what, logs.stream.subject(journal), Some(last.0)).await?;
+            Ok(true)
+        })
+    }
+}

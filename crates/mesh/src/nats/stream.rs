@@ -1,0 +1,162 @@
+//! A stream whose messages name the one before them.
+
+use async_nats::{
+    HeaderMap,
+    jetstream::{
+        self, Context,
+        consumer::{DeliverPolicy, push},
+        context::PublishErrorKind,
+        message::{PublishMessage, StreamMessage},
+        stream::{Info, LastRawMessageErrorKind},
+    },
+};
+use bytes::Bytes;
+
+use super::away::away;
+use crate::{MeshError, Trouble};
+
+/// The header that marks the removal of an entry of a bucket.
+const OPERATION: &str = "KV-Operation";
+
+/// What became of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Put {
+    Stored(u64),
+    /// The stream remembers a message with this id.
+    Known,
+    /// The last message of the subject is another one.
+    WrongLast,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Stream {
+    context: Context,
+    inner: jetstream::stream::Stream,
+    subjects: String,
+    place: String,
+}
+
+impl Stream {
+    pub(super) const fn new(
+        context: Context,
+        inner: jetstream::stream::Stream,
+        subjects: String,
+        place: String,
+    ) -> Self {
+        Self { context, inner, subjects, place }
+    }
+
+    pub(super) fn place(&self) -> &str {
+        &self.place
+    }
+
+    pub(super) fn subject(&self, key: impl std::fmt::Display) -> String {
+        format!("{}.{key}", self.subjects)
+    }
+
+    /// The key of a subject.
+    pub(super) fn key<'a>(&self, subject: &'a str) -> Option<&'a str> {
+        subject.strip_prefix(&self.subjects)?.strip_prefix('.')
+    }
+
+    pub(super) fn away(&self, what: &str, why: impl std::fmt::Display) -> MeshError {
+        away(what, &self.place, why)
+    }
+
+    /// Stores a message. Nothing instead of a value marks a removal.
+    pub(super) async fn put(
+        &self,
+        what: &str,
+        subject: String,
+        value: Option<Bytes>,
+        (expected, id): (Option<u64>, Option<&str>),
+    ) -> Result<Put, MeshError> {
+        let mut message = PublishMessage::build();
+        if value.is_none() {
+            message = message.header(OPERATION, "DEL");
+        }
+        message = message.payload(value.unwrap_or_default());
+        if let Some(expected) = expected {
+            message = message.expected_last_subject_sequence(expected);
+        }
+        if let Some(id) = id {
+            message = message.message_id(id);
+        }
+        let answer = match self.context.send_publish(subject, message).await {
+            Ok(answer) => answer.await,
+            Err(error) => Err(error),
+        };
+        match answer {
+            Ok(ack) if ack.duplicate => Ok(Put::Known),
+            Ok(ack) => Ok(Put::Stored(ack.sequence)),
+            Err(error) if error.kind() == PublishErrorKind::WrongLastSequence => Ok(Put::WrongLast),
+            Err(error) => {
+                let why = error.to_string();
+                // Another code for the same, of newer servers.
+                if why.contains("wrong last sequence") {
+                    return Ok(Put::WrongLast);
+                }
+                if ["maximum bytes", "maximum messages", "resource"].iter().any(|full| why.contains(full)) {
+                    let advice = "raise the limits of the stream, or wait until old messages are gone";
+                    return Err(MeshError::new(Trouble::Full, what, &self.place, why, advice));
+                }
+                Err(self.away(what, why))
+            }
+        }
+    }
+
+    /// The last message of a subject, as the leader of the stream has it.
+    pub(super) async fn last(&self, what: &str, subject: &str) -> Result<Option<StreamMessage>, MeshError> {
+        match self.inner.get_last_raw_message_by_subject(subject).await {
+            Ok(message) => Ok(Some(message)),
+            Err(error) if error.kind() == LastRawMessageErrorKind::NoMessageFound => Ok(None),
+            Err(error) => Err(self.away(what, error)),
+        }
+    }
+
+    pub(super) async fn info(&self, what: &str) -> Result<Info, MeshError> {
+        self.inner.get_info().await.map_err(|error| self.away(what, error))
+    }
+
+    /// The messages of a subject, in order and without gaps, also when connections and servers come and go.
+    pub(super) async fn read(
+        &self,
+        what: &str,
+        subject: String,
+        from: Option<u64>,
+    ) -> Result<push::Ordered, MeshError> {
+        let deliver_policy = match from {
+            Some(start_sequence) => DeliverPolicy::ByStartSequence { start_sequence: start_sequence.max(1) },
+            None => DeliverPolicy::All,
+        };
+        let config = push::OrderedConfig {
+            deliver_subject: self.context.client().new_inbox(),
+            filter_subject: subject,
+            deliver_policy,
+            ..push::OrderedConfig::default()
+        };
+        let consumer: jetstream::consumer::Consumer<push::OrderedConfig> =
+            self.inner.create_consumer(config).await.map_err(|error| self.away(what, error))?;
+        consumer.messages().await.map_err(|error| self.away(what, error))
+    }
+
+    /// Removes the messages of a subject before this one, or all.
+    pub(super) async fn purge(&self, what: &str, subject: String, before: Option<u64>) -> Result<(), MeshError> {
+        let purge = self.inner.purge().filter(subject);
+        let purged = match before {
+            Some(sequence) => purge.sequence(sequence).await,
+            None => purge.await,
+        };
+        purged.map(drop).map_err(|error| self.away(what, error))
+    }
+
+    pub(super) async fn request(&self, what: &str, subject: String, body: Bytes) -> Result<(), MeshError> {
+        let answer = self.context.client().request(subject, body).await;
+        answer.map(drop).map_err(|error| self.away(what, error))
+    }
+}
+
+/// Whether a message marks a removal.
+pub(super) fn is_removal(headers: Option<&HeaderMap>) -> bool {
+    headers.and_then(|headers| headers.get(OPERATION)).is_some_and(|operation| operation.as_str() != "PUT")
+}

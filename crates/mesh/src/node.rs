@@ -1,0 +1,268 @@
+//! What a hub does with the directory: heartbeats, claims, taking over and handing over.
+
+mod asking;
+mod life;
+mod orphans;
+mod plan;
+mod rooms;
+mod view;
+
+use std::{collections::BTreeMap, time::Duration};
+
+use netcore::{
+    Time,
+    probe::{self, Planted},
+};
+
+use self::{asking::Asked, life::Life, plan::Plan, rooms::Room, view::View};
+use crate::{Delta, Directory, Durability, Fence, Key, MeshError, Name, Revision, Value, Written};
+
+/// How often a node writes its entry.
+pub const HEARTBEAT: Duration = Duration::from_secs(5);
+/// How long after it has sent a heartbeat that was stored, a node owns its rooms.
+pub const LEASE: Duration = Duration::from_secs(10);
+/// How long after the last heartbeat that they have received the others take a node for dead. Between this and [`LEASE`] is what
+/// clocks may differ in speed: as much as 3 to 2.
+pub const EXPIRY: Duration = Duration::from_secs(15);
+/// How long an answer is waited for.
+pub const ASK_TIMEOUT: Duration = Duration::from_secs(3);
+/// Most rooms that a node may take.
+pub const MAX_ROOMS: usize = 4_096;
+
+/// Who this node is.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Its name; no two nodes have the same.
+    pub name: Name,
+    /// What tells its data directory from others. Whoever has it must be sure, by a lock, that no other process has it now.
+    pub identity: Name,
+    /// Where it is reached.
+    pub address: String,
+    /// The most rooms that it takes over, up to [`MAX_ROOMS`].
+    pub most_rooms: usize,
+}
+
+/// Names a question, so that its answer is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Ticket(pub u64);
+
+/// A write to ask of the [`Directory`](crate::Directory).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ask {
+    /// Of this entry.
+    pub key: Key,
+    /// What it is to say; nothing removes it.
+    pub value: Option<Value>,
+    /// What is there now.
+    pub expected: Option<Revision>,
+}
+
+impl Ask {
+    /// Asks it.
+    ///
+    /// # Errors
+    /// That of the directory. Its [`Reply`] is [`Reply::Failed`].
+    pub async fn perform(&self, directory: &dyn Directory) -> Result<Written, MeshError> {
+        directory.write(&self.key, self.value.as_ref(), self.expected).await
+    }
+}
+
+/// What came of an [`Ask`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reply {
+    /// The answer of the directory.
+    Written(Written),
+    /// An error.
+    Failed,
+}
+
+/// Something that happened to a node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Input {
+    /// The deadline has passed.
+    Elapsed,
+    /// The directory has changed.
+    Delta(Delta),
+    /// A question is answered.
+    Reply(Ticket, Reply),
+    /// The hub opens a room.
+    Open(Name, Durability, String),
+    /// What lobbies show of a room has changed.
+    Row(Name, String),
+    /// A room is over.
+    Close(Name),
+    /// A room that was to be suspended tells nobody anything more, and its journal is stored.
+    Suspended(Name),
+    /// The node takes no more rooms; those that it has it keeps, or hands over to others if `moving`.
+    Drain {
+        /// Whether they are handed over.
+        moving: bool,
+    },
+    /// The process is about to end. Its rooms tell nobody anything more.
+    Leave,
+}
+
+/// How a room came to a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum How {
+    /// It is new.
+    New,
+    /// This process has owned it all the time; what it has in memory is the state.
+    Again,
+    /// An earlier process of this node owned it: its files have the state, and for [`Durability::Cluster`] its journal in the
+    /// mesh too.
+    Returned,
+    /// Another node owned it: its journal in the mesh has the state. Without a journal nothing was told of it, and it is to be closed.
+    TakenOver,
+}
+
+/// What a node wants.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Output {
+    /// This is to be asked.
+    Ask(Ticket, Ask),
+    /// The node owns a room under this fence, from now on.
+    Own(Name, Fence, How),
+    /// Somebody else owns the room: it tells nobody anything more, and ends here.
+    Lost(Name),
+    /// A room cannot be opened: its name is taken.
+    Taken(Name),
+    /// The entry of a room that is over is gone: its journal may be removed.
+    Closed(Name),
+    /// The room is to be suspended, to be handed over.
+    Suspend(Name),
+    /// Another data directory uses the name of this node; it waits until that one is gone.
+    NameTaken,
+    /// The node has left the directory.
+    Left,
+}
+
+/// A node of the fleet: a state machine without a clock or a socket.
+///
+/// After each [`input`](Self::input) do what the outputs say, and give [`Input::Elapsed`] when [`deadline`](Self::deadline) has
+/// passed. Before anything is told to anybody in a room, ask [`may_tell`](Self::may_tell).
+#[derive(Debug)]
+pub struct Node {
+    settings: Settings,
+    plan: Plan,
+    life: Option<Life>,
+    // When its own entry is written next.
+    next_beat: Time,
+    name_taken: bool,
+    rooms: BTreeMap<Name, Room>,
+    view: View,
+    // Rooms that may have to be taken over, since when.
+    orphans: BTreeMap<Name, Time>,
+    asked: BTreeMap<Key, Asked>,
+    // Keys that are not asked about before.
+    pauses: BTreeMap<Key, Time>,
+    tickets: u64,
+}
+
+impl Node {
+    /// A node that knows nothing yet.
+    pub fn new(settings: Settings) -> Self {
+        Self {
+            settings,
+            plan: Plan::Serve,
+            life: None,
+            next_beat: Time::ZERO,
+            name_taken: false,
+            rooms: BTreeMap::new(),
+            view: View::default(),
+            orphans: BTreeMap::new(),
+            asked: BTreeMap::new(),
+            pauses: BTreeMap::new(),
+            tickets: 0,
+        }
+    }
+
+    /// Processes an input.
+    pub fn input(&mut self, now: Time, input: Input, out: &mut Vec<Output>) {
+        match input {
+            Input::Elapsed => {}
+            Input::Delta(delta) => self.see(now, &delta, out),
+            Input::Reply(ticket, reply) => self.take_reply(now, ticket, reply, out),
+            Input::Open(room, durability, row) => self.open(room, durability, row, out),
+            Input::Row(room, row) => self.show(&room, row),
+            Input::Close(room) => self.close(&room),
+            Input::Suspended(room) => self.suspended(&room),
+            Input::Drain { moving } => {
+                if !matches!(self.plan, Plan::Leave { .. }) {
+                    self.plan = Plan::Drain { moving };
+                    self.next_beat = now;
+                    self.suspend_all(out);
+                }
+            }
+            Input::Leave => {
+                if !matches!(self.plan, Plan::Leave { .. }) {
+                    self.plan = Plan::Leave { told: false };
+                    self.rooms.clear();
+                    self.next_beat = now;
+                }
+            }
+        }
+        self.work(now, out);
+    }
+
+    /// The fence under which the node owns a room just now, if it does: then, and only then, may it tell anybody anything of the room.
+    pub fn may_tell(&self, room: &Name, now: Time) -> Option<Fence> {
+        let room = self.rooms.get(room)?;
+        let fence = room.fence()?;
+        // The room can come to no other node as long as this process does not release it.
+        if room.durability == Durability::Node {
+            return Some(fence);
+        }
+        let life = self.life.as_ref()?;
+        let owns = room.claimed_in(life.since) && (now < life.lease || probe::has(Planted::LeaseIgnored));
+        owns.then_some(fence)
+    }
+
+    /// Whether the node is in the directory, as far as it knows, and its lease is not over: what readiness says.
+    pub fn is_present(&self, now: Time) -> bool {
+        self.life.as_ref().is_some_and(|life| now < life.lease)
+    }
+
+    /// The rooms that the node owns.
+    pub fn owned(&self) -> impl Iterator<Item = (&Name, Fence)> {
+        self.rooms.iter().filter_map(|(name, room)| Some((name, room.fence()?)))
+    }
+
+    /// When [`Input::Elapsed`] is due.
+    pub fn deadline(&self) -> Time {
+        let key = self.key();
+        let own = (!self.asked.contains_key(&key)).then(|| self.not_before(&key, self.next_beat));
+        let asked = self.asked.values().map(|asked| asked.at.plus(ASK_TIMEOUT));
+        let silent = self.view.expiries();
+        let silent = silent.filter(|(key, _)| !self.asked.contains_key(key) && self.may_bury(key));
+        let silent = silent.map(|(key, at)| self.not_before(&key, at));
+        let orphans = self.orphans.iter().filter_map(|(room, since)| {
+            let key = Key::Room(room.clone());
+            let due = self.orphan_due(room, *since)?;
+            (!self.asked.contains_key(&key)).then(|| self.not_before(&key, due))
+        });
+        let rooms = self.rooms.iter().filter_map(|(name, room)| {
+            let key = Key::Room(name.clone());
+            let due = room.due(self.life.as_ref()?.since)?;
+            (!self.asked.contains_key(&key)).then(|| self.not_before(&key, due))
+        });
+        let far = Time::from_nanos(u64::MAX);
+        own.into_iter().chain(asked).chain(silent).chain(orphans).chain(rooms).min().unwrap_or(far)
+    }
+
+    fn key(&self) -> Key {
+        Key::Node(self.settings.name.clone())
+    }
+
+    // Asks what is due.
+    fn work(&mut self, now: Time, out: &mut Vec<Output>) {
+        self.give_up_late(now);
+        self.live(now, out);
+        self.bury(now, out);
+        if matches!(self.plan, Plan::Leave { .. }) {
+            return;
+        }
+        self.take_over(now, out);
+        self.tend_rooms(now, out);
+    }
+}

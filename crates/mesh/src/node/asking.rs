@@ -1,0 +1,109 @@
+//! The questions of a node: one at a time for each key.
+
+use std::time::Duration;
+
+use netcore::Time;
+
+use crate::{ASK_TIMEOUT, Ask, Key, Node, Output, Reply, Revision, Ticket, Value, Written};
+
+/// How long a key is left alone after an error.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// Why something was asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// The entry of this node.
+    Live,
+    /// It leaves.
+    Leave,
+    /// Another node is taken for dead.
+    Bury,
+    /// A room is claimed.
+    Claim,
+    /// What lobbies show of it.
+    Row,
+    /// It is handed over.
+    Release,
+    /// It is over.
+    Close,
+    /// A claim of this life that the node knows nothing of.
+    Ghost,
+}
+
+/// A question without an answer.
+#[derive(Debug)]
+pub(super) struct Asked {
+    ticket: Ticket,
+    pub(super) at: Time,
+    purpose: Purpose,
+    // The life of the node in which it was asked.
+    life: Option<Revision>,
+}
+
+impl Node {
+    /// Whether a key can be asked about.
+    pub(super) fn is_free(&self, now: Time, key: &Key) -> bool {
+        !self.asked.contains_key(key) && self.pauses.get(key).is_none_or(|until| *until <= now)
+    }
+
+    /// The time, or when the pause of the key is over.
+    pub(super) fn not_before(&self, key: &Key, at: Time) -> Time {
+        self.pauses.get(key).map_or(at, |until| at.max(*until))
+    }
+
+    pub(super) fn ask(
+        &mut self,
+        now: Time,
+        purpose: Purpose,
+        key: Key,
+        (value, expected): (Option<Value>, Option<Revision>),
+        out: &mut Vec<Output>,
+    ) {
+        self.tickets += 1;
+        let ticket = Ticket(self.tickets);
+        let life = self.life.as_ref().map(|life| life.since);
+        self.asked.insert(key.clone(), Asked { ticket, at: now, purpose, life });
+        out.push(Output::Ask(ticket, Ask { key, value, expected }));
+    }
+
+    /// Takes questions that were not answered in time for failed.
+    pub(super) fn give_up_late(&mut self, now: Time) {
+        self.pauses.retain(|_, until| *until > now);
+        let late = self.asked.iter().filter(|(_, asked)| now.since(asked.at) >= ASK_TIMEOUT);
+        for key in late.map(|(key, _)| key.clone()).collect::<Vec<_>>() {
+            if let Some(asked) = self.asked.remove(&key) {
+                self.ask_failed(&key, asked.purpose);
+            }
+        }
+    }
+
+    fn ask_failed(&mut self, key: &Key, purpose: Purpose) {
+        if let (Purpose::Row, Key::Room(name)) = (purpose, key) {
+            self.show_again(name);
+        }
+    }
+
+    pub(super) fn take_reply(&mut self, now: Time, ticket: Ticket, reply: Reply, out: &mut Vec<Output>) {
+        let Some(key) = self.asked.iter().find(|(_, asked)| asked.ticket == ticket).map(|(key, _)| key.clone()) else {
+            return;
+        };
+        let Some(Asked { at, purpose, life, .. }) = self.asked.remove(&key) else { return };
+        let Reply::Written(written) = reply else {
+            self.ask_failed(&key, purpose);
+            self.pauses.insert(key, now.plus(PAUSE));
+            return;
+        };
+        if let Written::Conflict(Some(entry)) = &written {
+            self.view.learn(now, &key, entry);
+        }
+        match (purpose, key) {
+            (Purpose::Live, _) => self.beaten(now, at, written),
+            (Purpose::Leave, _) => self.left(&written, out),
+            (Purpose::Bury, Key::Node(name)) => self.buried(&name, &written),
+            (Purpose::Claim, Key::Room(name)) => self.claimed(now, (&name, life), &written, out),
+            (Purpose::Row, Key::Room(name)) => self.shown(now, &name, written, out),
+            (Purpose::Release | Purpose::Close, Key::Room(name)) => self.ended(&name, &written, out),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Rooms without an owner, which a node may take over.
+
+use std::time::Duration;
+
+use netcore::{
+    Time,
+    probe::{self, Planted},
+};
+
+use super::{asking::Purpose, plan::Plan};
+use crate::{Durability, EXPIRY, Entry, How, Key, MAX_ROOMS, Name, Node, Output, RoomValue, Value};
+
+/// How much longer each node waits than the one before it, of those that may take over a room.
+const TAKE_STEP: Duration = Duration::from_secs(2);
+
+/// What a node makes of the entry of a room that is not its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Orphan {
+    /// It may have it.
+    Takeable(How),
+    /// Nothing is known of its owner.
+    Unclear,
+    /// It is a claim of this life that the node knows nothing of: of a write that arrived late.
+    Ghost,
+}
+
+impl Node {
+    // What the node may do with a room that it does not own.
+    pub(super) fn classify(&self, entry: &Entry) -> Option<Orphan> {
+        let Value::Room(room) = &entry.value else { return None };
+        let Some(holder) = &room.holder else { return Some(Orphan::Takeable(How::TakenOver)) };
+        if self.holds(holder) {
+            // Before it has joined, the node does not know which lives were its own.
+            let life = self.life.as_ref()?;
+            let how = Orphan::Takeable(How::Returned);
+            return Some(if holder.life == life.since { Orphan::Ghost } else { how });
+        }
+        match room.durability {
+            Durability::Node => None,
+            Durability::Cluster if self.view.is_over(holder) => Some(Orphan::Takeable(How::TakenOver)),
+            Durability::Cluster => (!self.view.seems_alive(holder)).then_some(Orphan::Unclear),
+        }
+    }
+
+    /// Looks whether any room lost its owner.
+    pub(super) fn look_for_orphans(&mut self, now: Time) {
+        let names: Vec<Name> = self.view.rooms().cloned().collect();
+        for name in &names {
+            self.look_at(now, name);
+        }
+    }
+
+    /// Looks whether a room has lost its owner.
+    pub(super) fn look_at(&mut self, now: Time, name: &Name) {
+        let entry = self.view.room(name).filter(|_| !self.rooms.contains_key(name));
+        if entry.is_some_and(|entry| self.classify(entry).is_some()) {
+            self.orphans.entry(name.clone()).or_insert(now);
+        } else {
+            self.orphans.remove(name);
+        }
+    }
+
+    /// When this node does something about a room without an owner.
+    pub(super) fn orphan_due(&self, name: &Name, since: Time) -> Option<Time> {
+        self.life.as_ref()?;
+        let entry = self.view.room(name)?;
+        match self.classify(entry)? {
+            Orphan::Ghost => (!probe::has(Planted::GhostsStay)).then_some(since),
+            Orphan::Unclear => {
+                let Value::Room(RoomValue { holder: Some(holder), .. }) = &entry.value else { return None };
+                let node = Key::Node(holder.node.clone());
+                let asks = self.view.node(&holder.node).is_none() && !self.asked.contains_key(&node);
+                asks.then(|| self.not_before(&node, since.plus(EXPIRY)))
+            }
+            Orphan::Takeable(_) if self.rooms.len() >= self.settings.most_rooms.min(MAX_ROOMS) => None,
+            Orphan::Takeable(How::Returned) => Some(since),
+            Orphan::Takeable(_) if self.plan != Plan::Serve => None,
+            Orphan::Takeable(_) => Some(since.plus(TAKE_STEP * self.rank(name, entry))),
+        }
+    }
+
+    // How many nodes are to take a room over before this one. All nodes agree, as far as they know the same nodes; the former owner comes first.
+    fn rank(&self, room: &Name, entry: &Entry) -> u32 {
+        let former = match &entry.value {
+            Value::Room(RoomValue { holder: Some(holder), .. }) => Some(&holder.node),
+            _ => None,
+        };
+        let own = weight(room, &self.settings.name);
+        let is_before =
+            |node: &&Name| **node != self.settings.name && (former == Some(*node) || weight(room, node) > own);
+        u32::try_from(self.view.takers().filter(is_before).count()).unwrap_or(u32::MAX)
+    }
+
+    /// Takes over rooms whose turn it is.
+    pub(super) fn take_over(&mut self, now: Time, out: &mut Vec<Output>) {
+        if self.life.is_none() {
+            return;
+        }
+        let due = |name: &Name, since: Time| self.orphan_due(name, since).is_some_and(|due| due <= now);
+        let due: Vec<Name> =
+            self.orphans.iter().filter(|(name, since)| due(name, **since)).map(|(name, _)| name.clone()).collect();
+        for name in due {
+            let Some(entry) = self.view.room(&name).cloned() else { continue };
+            let key = Key::Room(name.clone());
+            match (self.classify(&entry), &entry.value) {
+                (Some(Orphan::Ghost), _) if self.is_free(now, &key) => {
+                    self.ask(now, Purpose::Ghost, key, (None, Some(entry.revision)), out);
+                }
+                (Some(Orphan::Unclear), Value::Room(RoomValue { holder: Some(holder), .. })) => {
+                    // If no node has this name, this write is stored; otherwise its entry is learned.
+                    let node = Key::Node(holder.node.clone());
+                    if self.is_free(now, &node) {
+                        self.ask(now, Purpose::Bury, node, (None, None), out);
+                    }
+                }
+                // The last one may have reached the limit.
+                (Some(Orphan::Takeable(how)), Value::Room(value))
+                    if self.rooms.len() < self.settings.most_rooms.min(MAX_ROOMS) =>
+                {
+                    self.orphans.remove(&name);
+                    self.adopt(name, value, how);
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Which node is to have a room (rendezvous hashing by FNV-1a): a node more or less moves only its own rooms.
+fn weight(room: &Name, node: &Name) -> u64 {
+    let bytes = room.as_str().bytes().chain([0]).chain(node.as_str().bytes());
+    let hash =
+        bytes.fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
+    // The last bytes decide over high bits too.
+    (hash ^ (hash >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}

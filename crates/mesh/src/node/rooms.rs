@@ -1,0 +1,316 @@
+//! The rooms of a node, and those that it takes over.
+
+use std::time::Duration;
+
+use netcore::{
+    Time,
+    probe::{self, Planted},
+};
+
+use super::{asking::Purpose, orphans::Orphan, plan::Plan};
+use crate::{
+    Durability, ENTRY_AGE_SECONDS, Entry, Fence, Holder, How, Key, MAX_ROOMS, MAX_ROW, Name, Node, Output, Revision,
+    RoomValue, Value, Written,
+};
+
+/// How long lobbies wait at most for what a room shows.
+const ROW_PAUSE: Duration = Duration::from_secs(1);
+/// How often an entry is written again that does not change, so that it is not too old to be kept.
+const TOUCH: Duration = Duration::from_secs(ENTRY_AGE_SECONDS / 24);
+
+/// What is to become of a room.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Aim {
+    Keep,
+    /// Another node is to have it.
+    HandOver {
+        suspended: bool,
+    },
+    Close,
+}
+
+/// A claim that was stored.
+#[derive(Debug, Clone, Copy)]
+struct Claim {
+    fence: Fence,
+    life: Revision,
+}
+
+/// A room that the node owns, or wants to.
+#[derive(Debug)]
+pub(super) struct Room {
+    pub(super) durability: Durability,
+    row: String,
+    row_changed: bool,
+    written: Time,
+    how: How,
+    aim: Aim,
+    claim: Option<Claim>,
+    // Of its entry; none if there is no entry.
+    revision: Option<Revision>,
+}
+
+impl Room {
+    fn new(durability: Durability, row: String, how: How) -> Self {
+        let (row_changed, written) = (false, Time::ZERO);
+        Self { durability, row, row_changed, written, how, aim: Aim::Keep, claim: None, revision: None }
+    }
+
+    pub(super) fn fence(&self) -> Option<Fence> {
+        let is_silent = matches!(self.aim, Aim::HandOver { suspended: true });
+        self.claim.filter(|_| !is_silent || probe::has(Planted::ReleasedTooEarly)).map(|claim| claim.fence)
+    }
+
+    pub(super) fn claimed_in(&self, life: Revision) -> bool {
+        self.claim.is_some_and(|claim| claim.life == life)
+    }
+
+    /// When something is to be written about it in this life of its node.
+    pub(super) fn due(&self, life: Revision) -> Option<Time> {
+        if !self.claimed_in(life) || self.revision.is_none() {
+            return Some(Time::ZERO);
+        }
+        match self.aim {
+            Aim::HandOver { suspended: false } => None,
+            Aim::Keep if !self.row_changed => Some(self.written.plus(TOUCH)),
+            Aim::Keep => Some(self.written.plus(ROW_PAUSE)),
+            Aim::HandOver { suspended: true } | Aim::Close => Some(Time::ZERO),
+        }
+    }
+}
+
+impl Node {
+    pub(super) fn open(&mut self, name: Name, durability: Durability, row: String, out: &mut Vec<Output>) {
+        let is_full = self.rooms.len() >= MAX_ROOMS;
+        if is_full || self.plan != Plan::Serve || row.len() > MAX_ROW || self.rooms.contains_key(&name) {
+            out.push(Output::Taken(name));
+        } else {
+            self.rooms.insert(name, Room::new(durability, row, How::New));
+        }
+    }
+
+    /// Wants a room that has no owner.
+    pub(super) fn adopt(&mut self, name: Name, value: &RoomValue, how: How) {
+        self.rooms.insert(name, Room::new(value.durability, value.row.clone(), how));
+    }
+
+    pub(super) fn show(&mut self, name: &Name, row: String) {
+        if let Some(room) = self.rooms.get_mut(name).filter(|room| room.row != row && row.len() <= MAX_ROW) {
+            room.row_changed = true;
+            room.row = row;
+        }
+    }
+
+    /// What was to be shown was not stored.
+    pub(super) fn show_again(&mut self, name: &Name) {
+        if let Some(room) = self.rooms.get_mut(name) {
+            room.row_changed = true;
+        }
+    }
+
+    pub(super) fn close(&mut self, name: &Name) {
+        if let Some(room) = self.rooms.get_mut(name) {
+            room.aim = Aim::Close;
+        }
+    }
+
+    pub(super) fn suspended(&mut self, name: &Name) {
+        if let Some(Room { aim: Aim::HandOver { suspended }, .. }) = self.rooms.get_mut(name) {
+            *suspended = true;
+        }
+    }
+
+    pub(super) fn suspend_all(&mut self, out: &mut Vec<Output>) {
+        let owned: Vec<Name> =
+            self.rooms.iter().filter(|(_, room)| room.claim.is_some()).map(|(n, _)| n.clone()).collect();
+        for name in &owned {
+            self.suspend(name, out);
+        }
+    }
+
+    fn suspend(&mut self, name: &Name, out: &mut Vec<Output>) {
+        if self.plan == (Plan::Drain { moving: true })
+            && let Some(room) = self.rooms.get_mut(name)
+            && room.aim == Aim::Keep
+        {
+            room.aim = Aim::HandOver { suspended: probe::has(Planted::ReleasedTooEarly) };
+            out.push(Output::Suspend(name.clone()));
+        }
+    }
+
+    fn lose(&mut self, name: &Name, out: &mut Vec<Output>) {
+        let Some(room) = self.rooms.remove(name) else { return };
+        match (room.claim, room.how, room.aim) {
+            (_, _, Aim::Close | Aim::HandOver { suspended: true }) | (None, How::Returned | How::TakenOver, _) => {}
+            (None, ..) => out.push(Output::Taken(name.clone())),
+            (Some(_), ..) => out.push(Output::Lost(name.clone())),
+        }
+    }
+
+    // Whether this data directory has made the claim.
+    pub(super) fn holds(&self, holder: &Holder) -> bool {
+        holder.node == self.settings.name && holder.identity == self.settings.identity
+    }
+
+    // The life of this data directory that has made the claim.
+    fn own_life(&self, entry: &Entry) -> Option<Revision> {
+        let Value::Room(RoomValue { holder: Some(holder), .. }) = &entry.value else { return None };
+        self.holds(holder).then_some(holder.life)
+    }
+
+    /// The watch shows an entry of a room.
+    pub(super) fn room_changed(&mut self, name: &Name, entry: &Entry, out: &mut Vec<Output>) {
+        let is_mine = self.own_life(entry).is_some();
+        let Some(room) = self.rooms.get_mut(name) else { return };
+        let Some(claim) = room.claim else { return };
+        if entry.fence().is_none_or(|fence| fence > claim.fence) && !is_mine {
+            self.lose(name, out);
+        } else if room.revision.is_some_and(|known| known < entry.revision) && entry.fence() == Some(claim.fence) {
+            room.revision = Some(entry.revision);
+        }
+    }
+
+    /// The entry of a room is gone.
+    pub(super) fn room_removed(&mut self, name: &Name, removed: Revision, out: &mut Vec<Output>) {
+        let Some(room) = self.rooms.get_mut(name) else { return };
+        if room.revision.is_none_or(|known| known >= removed) {
+            return;
+        }
+        room.revision = None;
+        match (room.aim, room.durability, &mut room.claim) {
+            (Aim::Close, ..) => self.forget(name, out),
+            // It was too old, or an operator has removed it. Nobody else has had the room.
+            (_, Durability::Node, Some(claim)) => claim.life = Revision(0),
+            // Somebody may have taken it over and finished it.
+            (_, Durability::Cluster, Some(_)) => self.lose(name, out),
+            (.., None) => {}
+        }
+    }
+
+    /// Writes what is due about the rooms of this node.
+    pub(super) fn tend_rooms(&mut self, now: Time, out: &mut Vec<Output>) {
+        let Some(life) = self.life.as_ref().map(|life| life.since) else { return };
+        let due = |room: &Room| room.due(life).is_some_and(|due| due <= now);
+        let due: Vec<Name> = self.rooms.iter().filter(|(_, room)| due(room)).map(|(name, _)| name.clone()).collect();
+        for name in due {
+            let key = Key::Room(name.clone());
+            if !self.is_free(now, &key) {
+                continue;
+            }
+            let orphan = self.view.room(&name).map(|entry| (self.classify(entry), entry.revision));
+            let Some(room) = self.rooms.get_mut(&name) else { continue };
+            let holder =
+                Some(Holder { node: self.settings.name.clone(), identity: self.settings.identity.clone(), life });
+            let fence = room.claim.map(|claim| claim.fence);
+            let (durability, row) = (room.durability, room.row.clone());
+            let value = |holder, fence| Some(Value::Room(RoomValue { holder, fence, durability, row }));
+            let (purpose, write) = match room.aim {
+                Aim::Close | Aim::HandOver { suspended: true } if room.revision.is_none() => {
+                    self.forget(&name, out);
+                    continue;
+                }
+                Aim::Close => (Purpose::Close, (None, room.revision)),
+                Aim::HandOver { suspended: true } => (Purpose::Release, (value(None, None), room.revision)),
+                Aim::Keep | Aim::HandOver { .. } if room.claim.is_none() => match orphan {
+                    Some((Some(Orphan::Takeable(_) | Orphan::Ghost), revision)) => {
+                        (Purpose::Claim, (value(holder, None), Some(revision)))
+                    }
+                    // It may become free; but nobody waits for that who opens a room.
+                    Some(_) => {
+                        self.lose(&name, out);
+                        self.look_at(now, &name);
+                        continue;
+                    }
+                    None => (Purpose::Claim, (value(holder, None), None)),
+                },
+                _ if !room.claimed_in(life) || room.revision.is_none() => {
+                    (Purpose::Claim, (value(holder, None), room.revision))
+                }
+                _ => {
+                    room.row_changed = false;
+                    (Purpose::Row, (value(holder, fence), room.revision))
+                }
+            };
+            room.written = now;
+            self.ask(now, purpose, key, write, out);
+        }
+    }
+
+    /// The answer to a claim.
+    pub(super) fn claimed(
+        &mut self,
+        now: Time,
+        (name, life): (&Name, Option<Revision>),
+        written: &Written,
+        out: &mut Vec<Output>,
+    ) {
+        let (fence, revision) = match written {
+            Written::Stored(revision) => (Fence(revision.0), *revision),
+            // An earlier attempt was stored though its answer was lost.
+            Written::Conflict(Some(entry)) if self.own_life(entry).is_some_and(|own| Some(own) == life) => {
+                (entry.fence().unwrap_or_default(), entry.revision)
+            }
+            Written::Conflict(entry) => {
+                let is_free = entry.as_ref().is_none_or(|entry| self.classify(entry).is_some());
+                let is_own = entry.as_ref().is_none_or(|entry| self.own_life(entry).is_some());
+                let Some(room) = self.rooms.get_mut(name) else { return };
+                room.revision = entry.as_ref().map(|entry| entry.revision);
+                let goes_on = match (room.claim, room.how) {
+                    // Of a room that is gone, somebody may have had it in between.
+                    (Some(_), _) => is_own && (entry.is_some() || room.durability == Durability::Node),
+                    (None, How::New) => is_free,
+                    (None, _) => is_free && entry.is_some(),
+                };
+                if !goes_on {
+                    self.lose(name, out);
+                }
+                self.look_at(now, name);
+                return;
+            }
+        };
+        // If that life is over meanwhile, it is claimed again.
+        let (Some(room), Some(life)) = (self.rooms.get_mut(name), life) else { return };
+        room.claim = Some(Claim { fence, life });
+        room.revision = Some(revision);
+        let how = std::mem::replace(&mut room.how, How::Again);
+        if room.aim == Aim::Keep {
+            out.push(Output::Own(name.clone(), fence, how));
+        }
+        self.suspend(name, out);
+    }
+
+    /// The answer to a new row.
+    pub(super) fn shown(&mut self, now: Time, name: &Name, written: Written, out: &mut Vec<Output>) {
+        let Some(room) = self.rooms.get_mut(name) else { return };
+        let fence = room.claim.map(|claim| claim.fence);
+        match written {
+            Written::Stored(revision) => room.revision = room.revision.max(Some(revision)),
+            Written::Conflict(Some(entry)) if entry.fence() == fence => {
+                room.revision = Some(entry.revision);
+                room.row_changed = true;
+            }
+            // Somebody has a greater fence.
+            Written::Conflict(Some(_)) => {
+                self.lose(name, out);
+                self.look_at(now, name);
+            }
+            Written::Conflict(None) => self.room_removed(name, Revision(u64::MAX), out),
+        }
+    }
+
+    /// The answer to a removal or a release.
+    pub(super) fn ended(&mut self, name: &Name, written: &Written, out: &mut Vec<Output>) {
+        let Some(room) = self.rooms.get_mut(name) else { return };
+        let fence = room.claim.map(|claim| claim.fence);
+        match written {
+            Written::Conflict(Some(entry)) if entry.fence() == fence => room.revision = Some(entry.revision),
+            _ => self.forget(name, out),
+        }
+    }
+
+    fn forget(&mut self, name: &Name, out: &mut Vec<Output>) {
+        if self.rooms.remove(name).is_some_and(|room| room.aim == Aim::Close) {
+            out.push(Output::Closed(name.clone()));
+        }
+    }
+}

@@ -1,0 +1,334 @@
+//! What every implementation does.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use mesh::{
+    Append, Appended, Delta, Directory, Entry, Events, Fence, Journals, Key, MAX_APPEND, MAX_CHANGES, MAX_SEGMENT,
+    MAX_SEGMENTS, MeshError, Name, Piece, Results, Revision, Sequence, Value, Watch, Written, work_off,
+};
+use tokio::{task::JoinSet, time::timeout};
+
+use crate::PATIENCE;
+
+/// What hubs share.
+#[derive(Clone)]
+pub(crate) struct Shared {
+    pub(crate) directory: Arc<dyn Directory>,
+    pub(crate) events: Arc<dyn Events>,
+    pub(crate) results: Arc<dyn Results>,
+    pub(crate) journals: Arc<dyn Journals>,
+}
+
+impl Shared {
+    pub(crate) fn of(all: impl Directory + Events + Results + Journals + 'static) -> Self {
+        let all = Arc::new(all);
+        Self { directory: all.clone(), events: all.clone(), results: all.clone(), journals: all }
+    }
+}
+
+/// One test for each rule, of an expression that makes something shared.
+macro_rules! tests {
+    ($shared:expr $(, #[$attribute:meta])?) => {
+        $crate::contract::rules!($shared, $(#[$attribute])?);
+    };
+}
+macro_rules! rules {
+    ($shared:expr, #[$attribute:meta]) => {
+        $crate::contract::rules!(@ { $shared } { #[$attribute] });
+    };
+    ($shared:expr,) => {
+        $crate::contract::rules!(@ { $shared } {});
+    };
+    (@ $shared:tt $attribute:tt) => {
+        $crate::contract::rule!($shared $attribute of_many_claims_one_wins);
+        $crate::contract::rule!($shared $attribute a_write_says_what_it_expects);
+        $crate::contract::rule!($shared $attribute a_watch_shows_everything_and_then_each_change);
+        $crate::contract::rule!($shared $attribute a_watch_is_resumed_where_it_ended);
+        $crate::contract::rule!($shared $attribute who_comes_late_sees_the_last_snapshot_and_what_follows);
+        $crate::contract::rule!($shared $attribute events_are_refused_after_the_fence_has_passed);
+        $crate::contract::rule!($shared $attribute a_repeated_append_is_stored_once);
+        $crate::contract::rule!($shared $attribute a_snapshot_is_due_after_many_changes);
+        $crate::contract::rule!($shared $attribute a_result_counts_once);
+        $crate::contract::rule!($shared $attribute a_result_that_cannot_be_committed_is_not_lost);
+        $crate::contract::rule!($shared $attribute whoever_opens_a_journal_has_all_of_it_to_itself);
+        $crate::contract::rule!($shared $attribute a_journal_is_bounded);
+    };
+}
+macro_rules! rule {
+    ({ $shared:expr } { $(#[$attribute:meta])? } $rule:ident) => {
+        #[tokio::test]
+        $(#[$attribute])?
+        async fn $rule() {
+            $crate::contract::$rule($shared).await;
+        }
+    };
+}
+pub(crate) use tests;
+pub(crate) use {rule, rules};
+
+pub(crate) fn name(text: &str) -> Name {
+    text.parse().unwrap()
+}
+
+fn code(text: &str) -> Key {
+    Key::Code(name(text))
+}
+
+fn value(text: &str) -> Value {
+    Value::Seat(text.to_owned())
+}
+
+fn append(fence: u64, after: Option<Sequence>, is_anchor: bool, body: impl Into<Bytes>) -> Append {
+    Append { fence: Fence(fence), after, is_anchor, body: body.into() }
+}
+
+async fn write(shared: &Shared, key: &str, text: Option<&str>, expected: Option<Revision>) -> Written {
+    let value = text.map(value);
+    shared.directory.write(&code(key), value.as_ref(), expected).await.unwrap()
+}
+
+async fn stored(shared: &Shared, key: &str, text: Option<&str>, expected: Option<Revision>) -> Revision {
+    match write(shared, key, text, expected).await {
+        Written::Stored(revision) => revision,
+        Written::Conflict(there) => panic!("{key} is {there:?}, expected {expected:?}"),
+    }
+}
+
+#[track_caller]
+fn place(appended: Result<Appended, MeshError>) -> Sequence {
+    match appended {
+        Ok(Appended::Stored(sequence)) => sequence,
+        other => panic!("{other:?}"),
+    }
+}
+
+pub(crate) async fn of_many_claims_one_wins(shared: Shared) {
+    let mut claims = JoinSet::new();
+    for number in 0..16 {
+        let shared = shared.clone();
+        claims.spawn(async move { (number, write(&shared, "CODE", Some(&number.to_string()), None).await) });
+    }
+    let (mut won, mut conflicts) = (vec![], vec![]);
+    for (number, written) in claims.join_all().await {
+        match written {
+            Written::Stored(revision) => won.push(Entry { revision, value: value(&number.to_string()) }),
+            Written::Conflict(there) => conflicts.push(there.unwrap()),
+        }
+    }
+    assert_eq!(won.len(), 1, "{won:?}");
+    assert!(conflicts.iter().all(|there| *there == won[0]), "the others see the winner: {conflicts:?}");
+    assert_eq!(shared.directory.entry(&code("CODE")).await.unwrap().as_ref(), won.first());
+}
+
+pub(crate) async fn a_write_says_what_it_expects(shared: Shared) {
+    let first = stored(&shared, "A", Some("1"), None).await;
+    let second = stored(&shared, "A", Some("2"), Some(first)).await;
+    assert!(second > first);
+    let there = Entry { revision: second, value: value("2") };
+    for (text, expected) in [(Some("3"), None), (Some("3"), Some(first)), (None, Some(first)), (None, None)] {
+        assert_eq!(write(&shared, "A", text, expected).await, Written::Conflict(Some(there.clone())));
+    }
+    let removed = stored(&shared, "A", None, Some(second)).await;
+    assert_eq!(shared.directory.entry(&code("A")).await.unwrap(), None);
+    assert_eq!(write(&shared, "A", Some("3"), Some(second)).await, Written::Conflict(None));
+    // That nothing is there can be asserted by a write too.
+    stored(&shared, "A", None, None).await;
+    stored(&shared, "B", None, None).await;
+    let again = stored(&shared, "A", Some("4"), None).await;
+    assert!(again > removed, "a claim that is made again has a greater fence");
+    let seat = Key::Seat { room: name("room"), seat: name("A") };
+    assert!(matches!(shared.directory.write(&seat, Some(&value("Ann")), None).await, Ok(Written::Stored(_))));
+    assert!(matches!(shared.directory.write(&seat, Some(&value("Bob")), None).await, Ok(Written::Conflict(Some(_)))));
+}
+
+async fn next(watch: &mut Box<dyn Watch>) -> Delta {
+    timeout(PATIENCE, watch.next()).await.expect("a change").unwrap()
+}
+
+pub(crate) async fn a_watch_shows_everything_and_then_each_change(shared: Shared) {
+    let a = stored(&shared, "A", Some("1"), None).await;
+    let b = stored(&shared, "B", Some("2"), None).await;
+    let mut watch = shared.directory.watch(None).await.unwrap();
+    assert_eq!(next(&mut watch).await, Delta::Reset);
+    assert_eq!(next(&mut watch).await, Delta::Put(code("A"), Entry { revision: a, value: value("1") }));
+    assert_eq!(next(&mut watch).await, Delta::Put(code("B"), Entry { revision: b, value: value("2") }));
+    let waits = timeout(std::time::Duration::from_millis(50), watch.next()).await;
+    assert!(waits.is_err(), "nothing has changed: {waits:?}");
+    let c = stored(&shared, "A", Some("3"), Some(a)).await;
+    assert_eq!(next(&mut watch).await, Delta::Put(code("A"), Entry { revision: c, value: value("3") }));
+    let d = stored(&shared, "B", None, Some(b)).await;
+    assert_eq!(next(&mut watch).await, Delta::Removed(code("B"), d));
+}
+
+pub(crate) async fn a_watch_is_resumed_where_it_ended(shared: Shared) {
+    let a = stored(&shared, "A", Some("1"), None).await;
+    let b = stored(&shared, "B", Some("2"), None).await;
+    let removed = stored(&shared, "B", None, Some(b)).await;
+    let c = stored(&shared, "C", Some("3"), None).await;
+    let mut watch = shared.directory.watch(Some(a)).await.unwrap();
+    assert_eq!(next(&mut watch).await, Delta::Removed(code("B"), removed));
+    assert_eq!(next(&mut watch).await, Delta::Put(code("C"), Entry { revision: c, value: value("3") }));
+    drop(watch);
+    let mut watch = shared.directory.watch(Some(c)).await.unwrap();
+    let d = stored(&shared, "D", Some("4"), None).await;
+    assert_eq!(next(&mut watch).await, Delta::Put(code("D"), Entry { revision: d, value: value("4") }));
+}
+
+async fn heard(shared: &Shared, after: Option<Sequence>, count: usize) -> Vec<(bool, Bytes)> {
+    let mut follow = shared.events.follow(&name("room"), after).await.unwrap();
+    let mut heard = vec![];
+    for _ in 0..count {
+        let event = timeout(PATIENCE, follow.next()).await.expect("an event").unwrap();
+        heard.push((event.is_snapshot, event.body));
+    }
+    heard
+}
+
+pub(crate) async fn who_comes_late_sees_the_last_snapshot_and_what_follows(shared: Shared) {
+    let room = name("room");
+    let mut early = shared.events.follow(&room, None).await.unwrap();
+    let mut places = vec![];
+    for (number, is_anchor) in [true, false, false, true, false, false].into_iter().enumerate() {
+        let event = append(1, places.last().copied(), is_anchor, number.to_string());
+        places.push(place(shared.events.publish(&room, &event).await));
+        // Other rooms are other streams.
+        let other = append(1, None, true, "other");
+        place(shared.events.publish(&name("other"), &other).await);
+    }
+    for (number, place) in places.iter().enumerate() {
+        let event = timeout(PATIENCE, early.next()).await.expect("an event").unwrap();
+        assert_eq!((event.sequence, event.body), (*place, Bytes::from(number.to_string())));
+    }
+    let texts = |heard: Vec<(bool, Bytes)>| {
+        heard.iter().map(|(_, body)| String::from_utf8_lossy(body).into_owned()).collect::<String>()
+    };
+    assert_eq!(texts(heard(&shared, None, 3).await), "345");
+    assert_eq!(texts(heard(&shared, Some(places[1]), 4).await), "2345");
+    // Somebody who has something that was never there begins anew.
+    assert_eq!(texts(heard(&shared, Some(Sequence(places[5].0 - 1)), 3).await), "345");
+    // The next owner.
+    let taken = append(2, None, true, "6");
+    place(shared.events.publish(&room, &taken).await);
+    assert_eq!(heard(&shared, Some(places[5]), 1).await, [(true, Bytes::from("6"))]);
+}
+
+pub(crate) async fn events_are_refused_after_the_fence_has_passed(shared: Shared) {
+    let room = name("room");
+    let publish = async |event: Append| shared.events.publish(&room, &event).await.unwrap();
+    assert_eq!(publish(append(7, None, false, "x")).await, Appended::AnchorDue, "it begins with a snapshot");
+    let Appended::Stored(first) = publish(append(7, None, true, "a")).await else { panic!() };
+    let Appended::Stored(second) = publish(append(9, None, true, "b")).await else { panic!() };
+    for after in [None, Some(first), Some(second)] {
+        assert_eq!(publish(append(7, after, true, "c")).await, Appended::Fenced(Fence(9)));
+    }
+    assert_eq!(publish(append(9, Some(first), false, "c")).await, Appended::Misplaced(second));
+    assert_eq!(publish(append(10, Some(second), false, "c")).await, Appended::Misplaced(second), "first it takes over");
+    assert!(matches!(publish(append(9, Some(second), false, "c")).await, Appended::Stored(_)));
+    let bodies: Vec<Bytes> = heard(&shared, Some(first), 2).await.into_iter().map(|(_, body)| body).collect();
+    assert_eq!(bodies, ["b", "c"]);
+}
+
+pub(crate) async fn a_repeated_append_is_stored_once(shared: Shared) {
+    let room = name("room");
+    let mut last = place(shared.events.publish(&room, &append(1, None, true, "0")).await);
+    for number in 1..4 {
+        let event = append(1, Some(last), false, number.to_string());
+        let first = place(shared.events.publish(&room, &event).await);
+        assert_eq!(place(shared.events.publish(&room, &event).await), first);
+        last = first;
+    }
+    let other = append(1, Some(Sequence(last.0 - 1)), false, "other");
+    assert_eq!(shared.events.publish(&room, &other).await, Ok(Appended::Misplaced(last)));
+    assert_eq!(heard(&shared, None, 4).await.len(), 4);
+    let large = append(1, Some(last), false, vec![0; MAX_APPEND + 1]);
+    assert!(shared.events.publish(&room, &large).await.is_err());
+}
+
+pub(crate) async fn a_snapshot_is_due_after_many_changes(shared: Shared) {
+    let room = name("room");
+    let mut last = place(shared.events.publish(&room, &append(1, None, true, "0")).await);
+    for _ in 0..MAX_CHANGES {
+        last = place(shared.events.publish(&room, &append(1, Some(last), false, "x")).await);
+    }
+    let change = append(1, Some(last), false, "x");
+    assert_eq!(shared.events.publish(&room, &change).await, Ok(Appended::AnchorDue));
+    place(shared.events.publish(&room, &append(1, Some(last), true, "y")).await);
+    assert_eq!(heard(&shared, None, 1).await, [(true, Bytes::from("y"))]);
+}
+
+async fn work(shared: &Shared) -> Vec<(Name, Bytes)> {
+    let mut done = vec![];
+    let mut commit = async |id: &Name, body: &Bytes| {
+        done.push((id.clone(), body.clone()));
+        Ok::<(), MeshError>(())
+    };
+    while work_off(&*shared.results, &mut commit).await.unwrap() {}
+    done
+}
+
+pub(crate) async fn a_result_counts_once(shared: Shared) {
+    let submit =
+        async |id: &str, body: &'static str| shared.results.submit(&name(id), &Bytes::from(body)).await.unwrap();
+    assert!(submit("m-1", "one").await);
+    assert!(submit("m-2", "two").await);
+    assert!(!submit("m-1", "again").await, "it waits already");
+    assert_eq!(work(&shared).await, [(name("m-1"), Bytes::from("one")), (name("m-2"), Bytes::from("two"))]);
+    assert!(!submit("m-2", "again").await, "it is remembered");
+    assert_eq!(work(&shared).await, []);
+}
+
+pub(crate) async fn a_result_that_cannot_be_committed_is_not_lost(shared: Shared) {
+    shared.results.submit(&name("m"), &Bytes::from("one")).await.unwrap();
+    let no = || MeshError::new(mesh::Trouble::Away, "commit", "the database", "it is away", "try again");
+    let failed = work_off(&*shared.results, async |_: &Name, _: &Bytes| Err(no())).await;
+    assert_eq!(failed, Err(no()));
+    // In one process time stands still in this test; then its consumer still has it.
+    assert_eq!(shared.results.submit(&name("m"), &Bytes::from("one")).await, Ok(false));
+}
+
+pub(crate) async fn whoever_opens_a_journal_has_all_of_it_to_itself(shared: Shared) {
+    let journal = name("match");
+    assert_eq!(shared.journals.read(&journal).await.unwrap(), []);
+    let mut last = place(shared.journals.open(&journal, Fence(3)).await);
+    let early = append(3, Some(last), false, "x");
+    assert_eq!(shared.journals.append(&journal, &early).await, Ok(Appended::AnchorDue));
+    let large = Bytes::from(vec![7; MAX_APPEND]);
+    let bodies = [(true, Bytes::from("state")), (false, Bytes::new()), (false, large), (true, Bytes::from("later"))];
+    for (is_start, body) in &bodies {
+        last = place(shared.journals.append(&journal, &append(3, Some(last), *is_start, body.clone())).await);
+    }
+    let opened = place(shared.journals.open(&journal, Fence(5)).await);
+    let late = append(3, Some(last), false, "late");
+    assert_eq!(shared.journals.append(&journal, &late).await, Ok(Appended::Fenced(Fence(5))));
+    assert_eq!(shared.journals.open(&journal, Fence(4)).await, Ok(Appended::Fenced(Fence(5))));
+    let expected: Vec<Piece> = bodies.into_iter().map(|(is_start, body)| Piece { is_start, body }).collect();
+    assert_eq!(shared.journals.read(&journal).await.unwrap(), expected);
+    place(shared.journals.append(&journal, &append(5, Some(opened), true, "mine")).await);
+    let all = shared.journals.read(&journal).await.unwrap();
+    assert_eq!(all.len(), 5);
+    assert_eq!(shared.journals.remove(&journal, Fence(3)).await, Ok(false));
+    assert_eq!(shared.journals.remove(&journal, Fence(5)).await, Ok(true));
+    assert_eq!(shared.journals.open(&journal, Fence(4)).await, Ok(Appended::Fenced(Fence(5))), "it stays over");
+    assert_eq!(shared.journals.read(&journal).await.unwrap(), []);
+}
+
+pub(crate) async fn a_journal_is_bounded(shared: Shared) {
+    let journal = name("match");
+    let mut last = place(shared.journals.open(&journal, Fence(1)).await);
+    last = place(shared.journals.append(&journal, &append(1, Some(last), true, "0")).await);
+    let piece = Bytes::from(vec![1; MAX_APPEND]);
+    let most = MAX_SEGMENT / MAX_APPEND as u64 - 1;
+    for _ in 0..most {
+        last = place(shared.journals.append(&journal, &append(1, Some(last), false, piece.clone())).await);
+    }
+    let next = append(1, Some(last), false, piece);
+    assert_eq!(shared.journals.append(&journal, &next).await, Ok(Appended::AnchorDue));
+    for number in 1..=MAX_SEGMENTS {
+        last = place(shared.journals.append(&journal, &append(1, Some(last), true, number.to_string())).await);
+    }
+    let bodies: Vec<Bytes> =
+        shared.journals.read(&journal).await.unwrap().into_iter().map(|piece| piece.body).collect();
+    let newest: Vec<Bytes> = (1..=MAX_SEGMENTS).map(|number| Bytes::from(number.to_string())).collect();
+    assert_eq!(bodies, newest);
+}

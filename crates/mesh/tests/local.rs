@@ -1,0 +1,94 @@
+//! The contract, in one process, and what only there can be told: what time does.
+
+use std::{
+    future::Future,
+    pin::pin,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    task::{Context, Poll, Waker},
+};
+
+use bytes::Bytes;
+use mesh::{Append, Appended, EVENTS_AGE_SECONDS, Events, Fence, Local, REMEMBERED_SECONDS, Results, TAKEN_SECONDS};
+use netcore::Time;
+
+use crate::contract::{self, Shared, name};
+
+/// A clock that is moved by hand.
+#[derive(Debug, Clone, Default)]
+struct Hand(Arc<AtomicU64>);
+
+impl Hand {
+    fn wait(&self, seconds: u64) {
+        self.0.fetch_add(seconds * 1_000_000_000, Ordering::Relaxed);
+    }
+
+    fn local(&self) -> Local {
+        let clock = self.0.clone();
+        Local::new(move || Time::from_nanos(clock.load(Ordering::Relaxed)))
+    }
+}
+
+fn shared() -> Shared {
+    Shared::of(Hand::default().local())
+}
+
+/// The answer, which is there at once.
+fn now<T>(answer: impl Future<Output = T>) -> T {
+    let mut answer = pin!(answer);
+    match answer.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(value) => value,
+        Poll::Pending => panic!("it waits"),
+    }
+}
+
+contract::tests!(shared());
+
+#[test]
+fn nobody_waits_in_one_process_except_for_changes() {
+    let local = Hand::default().local();
+    assert_eq!(now(Results::take(&local)), Ok(None));
+    let mut follow = now(Events::follow(&local, &name("room"), None)).unwrap();
+    let mut next = follow.next();
+    assert!(next.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+}
+
+#[test]
+fn a_result_that_is_not_acknowledged_comes_again() {
+    let hand = Hand::default();
+    let local = hand.local();
+    assert_eq!(now(local.submit(&name("m"), &Bytes::from_static(b"1"))), Ok(true));
+    let first = now(local.take()).unwrap().unwrap();
+    hand.wait(TAKEN_SECONDS - 1);
+    assert_eq!(now(local.take()), Ok(None), "its consumer has it");
+    hand.wait(1);
+    assert_eq!(now(local.take()).unwrap().as_ref(), Some(&first));
+    assert_eq!(now(local.acknowledge(&first.receipt)), Ok(()));
+    hand.wait(TAKEN_SECONDS);
+    assert_eq!(now(local.take()), Ok(None));
+    assert_eq!(now(local.submit(&name("m"), &Bytes::new())), Ok(false), "it is remembered");
+    hand.wait(REMEMBERED_SECONDS);
+    assert_eq!(now(local.submit(&name("m"), &Bytes::new())), Ok(true), "no longer: the database knows it");
+}
+
+#[test]
+fn events_are_kept_for_an_hour_and_a_snapshot_is_due_after_half_of_it() {
+    let hand = Hand::default();
+    let local = hand.local();
+    let room = name("room");
+    let append = |after, is_anchor| Append { fence: Fence(1), after, is_anchor, body: Bytes::from_static(b"x") };
+    let Ok(Appended::Stored(first)) = now(local.publish(&room, &append(None, true))) else { panic!() };
+    hand.wait(EVENTS_AGE_SECONDS / 2);
+    let Ok(Appended::Stored(second)) = now(local.publish(&room, &append(Some(first), false))) else { panic!() };
+    hand.wait(1);
+    assert_eq!(now(local.publish(&room, &append(Some(second), false))), Ok(Appended::AnchorDue));
+    let Ok(Appended::Stored(third)) = now(local.publish(&room, &append(Some(second), true))) else { panic!() };
+    hand.wait(EVENTS_AGE_SECONDS / 2);
+    // The first snapshot is gone, so what is left of its changes is of no use.
+    let mut late = now(local.follow(&room, Some(first))).unwrap();
+    assert_eq!(now(late.next()).unwrap().sequence, second, "it has the one before");
+    let mut later = now(local.follow(&room, None)).unwrap();
+    assert_eq!(now(later.next()).unwrap().sequence, third);
+}

@@ -1,0 +1,377 @@
+//! The contract over NATS, and what servers do to it that die.
+//!
+//! `.ci/with-nats` runs these tests beside three servers, and says where the server program is.
+
+mod servers;
+
+use std::{
+    sync::atomic::{AtomicU64, Ordering},
+    time::{Duration, Instant},
+};
+
+use bytes::Bytes;
+use mesh::{
+    Append, Appended, Delta, Directory, Durability, Entry, Events, Fence, How, Input, Journals, Key, Limits, MeshError,
+    Name, Nats, Node, Output, Place, Reply, Results, Revision, Sequence, Settings, Trouble, Value, Written, work_off,
+};
+use netcore::Time;
+use tokio::time::timeout;
+
+use self::servers::Servers;
+use crate::{
+    PATIENCE,
+    contract::{self, Shared, name},
+};
+
+/// Little, since all tests share the disk.
+fn limits() -> Limits {
+    Limits {
+        directory_bytes: 1 << 20,
+        events_bytes: 4 << 20,
+        journals_bytes: 32 << 20,
+        results_bytes: 1 << 20,
+        taken_seconds: 1,
+        ..Limits::default()
+    }
+}
+
+/// A place of its own for a test.
+fn place(servers: Vec<String>) -> Place {
+    static TESTS: AtomicU64 = AtomicU64::new(0);
+    let number = TESTS.fetch_add(1, Ordering::Relaxed);
+    Place { servers, prefix: name(&format!("test-{}-{number}", std::process::id())), limits: limits() }
+}
+
+/// Connects as soon as the servers have found each other.
+async fn connect(place: &Place) -> Nats {
+    persist(async || Nats::connect(place).await).await
+}
+
+/// Asks until the broker answers.
+async fn persist<T>(mut ask: impl AsyncFnMut() -> Result<T, MeshError>) -> T {
+    let begun = Instant::now();
+    loop {
+        match ask().await {
+            Ok(answer) => return answer,
+            Err(error) => {
+                assert_eq!(error.trouble(), Trouble::Away, "{error}");
+                assert!(begun.elapsed() < 2 * PATIENCE, "{error}");
+            }
+        }
+    }
+}
+
+async fn shared() -> Shared {
+    let servers = std::env::var("ARCADE_TEST_NATS").expect("run the test by .ci/with-nats");
+    Shared::of(connect(&place(servers.split(',').map(str::to_owned).collect())).await)
+}
+
+contract::tests!(shared().await, #[ignore = "needs nats-server"]);
+
+fn code(text: &str) -> Key {
+    Key::Code(name(text))
+}
+
+fn seat(text: &str) -> Value {
+    Value::Seat(text.to_owned())
+}
+
+fn stored(written: Written) -> Revision {
+    match written {
+        Written::Stored(revision) => revision,
+        Written::Conflict(there) => panic!("{there:?} is there"),
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs nats-server"]
+async fn a_single_server_keeps_one_copy() {
+    let servers = Servers::start(1, true);
+    let place = place(servers.addresses());
+    let nats = connect(&place).await;
+    let revision = stored(nats.write(&code("A"), Some(&seat("Ann")), None).await.unwrap());
+    // Another node finds what the first has made.
+    let other = connect(&place).await;
+    assert_eq!(other.entry(&code("A")).await, Ok(Some(Entry { revision, value: seat("Ann") })));
+    assert_eq!(servers.copies(&format!("{}-results", place.prefix)).await, 1);
+}
+
+#[tokio::test]
+#[ignore = "needs nats-server"]
+async fn a_server_without_jetstream_is_refused_in_one_sentence() {
+    let servers = Servers::start(1, false);
+    let address = servers.addresses().remove(0).replace("nats://", "");
+    let secret = format!("nats://somebody:secret@{address}");
+    let error = Nats::connect(&place(vec![secret])).await.unwrap_err();
+    assert_eq!(error.trouble(), Trouble::Setup);
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "cannot use the NATS server at {address}: it runs without JetStream; start it with --jetstream and --store_dir"
+        )
+    );
+}
+
+#[tokio::test]
+#[ignore = "needs nats-server"]
+async fn no_server_is_said_where_and_in_time() {
+    let begun = Instant::now();
+    let error = Nats::connect(&place(vec!["nats://127.0.0.1:1".to_owned()])).await.unwrap_err();
+    assert!(begun.elapsed() < PATIENCE);
+    assert_eq!(error.trouble(), Trouble::Away);
+    assert!(error.to_string().starts_with("cannot connect to NATS at 127.0.0.1:1: "), "{error}");
+    let error = Nats::connect(&place(vec!["no address".to_owned()])).await.unwrap_err();
+    assert!(error.to_string().contains("write nats://HOST:PORT"), "{error}");
+    assert!(Nats::connect(&place(vec![])).await.is_err());
+}
+
+#[tokio::test]
+#[ignore = "needs nats-server"]
+async fn streams_with_other_limits_are_not_used() {
+    let servers = Servers::start(1, true);
+    let first = place(servers.addresses());
+    connect(&first).await;
+    let mut other = first.clone();
+    other.limits.events_bytes += 1;
+    let error = Nats::connect(&other).await.unwrap_err();
+    assert_eq!(error.trouble(), Trouble::Setup);
+    let text = error.to_string();
+    assert!(text.contains(&format!("cannot use the stream {}-events", first.prefix)), "{text}");
+    assert!(text.contains("its max_bytes is not 4194305"), "{text}");
+}
+
+#[tokio::test]
+#[ignore = "needs nats-server"]
+async fn what_a_later_version_writes_is_skipped_counted_and_left_alone() {
+    let servers = Servers::start(1, true);
+    let place = place(servers.addresses());
+    let nats = connect(&place).await;
+    let plain = async_nats::connect(servers.addresses().remove(0)).await.unwrap();
+    let later = Bytes::from_static(b"\x02\x00\x00\x02{}");
+    let subject = format!("$KV.{}-directory.code.NEW", place.prefix);
+    plain.request(subject, later.clone()).await.unwrap();
+    let Written::Conflict(Some(entry)) = nats.write(&code("NEW"), Some(&seat("x")), None).await.unwrap() else {
+        panic!()
+    };
+    assert_eq!(entry.value, Value::Unknown, "its key is taken");
+    let mut watch = nats.watch(None).await.unwrap();
+    assert_eq!(watch.next().await, Ok(Delta::Reset));
+    assert!(matches!(watch.next().await, Ok(Delta::Put(_, Entry { value: Value::Unknown, .. }))));
+    plain.request(format!("{}.results.new", place.prefix), later.clone()).await.unwrap();
+    assert_eq!(nats.submit(&name("old"), &Bytes::from_static(b"1")).await, Ok(true));
+    assert_eq!(nats.take().await.unwrap().unwrap().id, name("old"));
+    assert!(nats.skipped() >= 3, "{}", nats.skipped());
+    plain.request(format!("{}.journals.new", place.prefix), later).await.unwrap();
+    let error = Journals::open(&nats, &name("new"), Fence(1)).await.unwrap_err();
+    assert!(error.to_string().contains("upgrade this node"), "{error}");
+}
+
+/// Appends numbers to a journal until it is told to stop. Each is repeated until the broker has answered.
+async fn append_numbers(nats: &Nats, journal: &Name, count: u32) {
+    let Appended::Stored(mut last) = persist(async || Journals::open(nats, journal, Fence(1)).await).await else {
+        panic!()
+    };
+    for number in 0..count {
+        let body = Bytes::copy_from_slice(&number.to_be_bytes());
+        let piece = Append { fence: Fence(1), after: Some(last), is_anchor: number == 0, body };
+        match persist(async || nats.append(journal, &piece).await).await {
+            Appended::Stored(sequence) => last = sequence,
+            other => panic!("{number}: {other:?}"),
+        }
+    }
+}
+
+async fn numbers(nats: &Nats, journal: &Name) -> Vec<u32> {
+    let pieces = persist(async || nats.read(journal).await).await;
+    pieces.iter().map(|piece| u32::from_be_bytes(piece.body[..].try_into().unwrap())).collect()
+}
+
+#[tokio::test]
+#[ignore = "needs nats-server"]
+async fn the_leader_is_killed_in_the_middle_of_writes() {
+    const COUNT: u32 = 400;
+    let mut servers = Servers::start(3, true);
+    let place = place(servers.addresses());
+    let nats = connect(&place).await;
+    assert_eq!(servers.copies(&format!("{}-journals", place.prefix)).await, 3);
+    let journal = name("match");
+    let progress = tokio::sync::watch::Sender::new(0);
+    let mut watch = nats.watch(None).await.unwrap();
+    assert_eq!(watch.next().await, Ok(Delta::Reset));
+    let writes = append_numbers(&nats, &journal, COUNT);
+    let claims = async {
+        // Like heartbeats: each expects the one before. One whose answer was lost shows itself.
+        let mut last = None;
+        for number in 0..COUNT / 2 {
+            let value = seat(&number.to_string());
+            progress.send_replace(number);
+            last = Some(match persist(async || nats.write(&code("beat"), Some(&value), last).await).await {
+                Written::Stored(revision) => revision,
+                Written::Conflict(Some(there)) if there.value == value => there.revision,
+                Written::Conflict(there) => panic!("{number}: {there:?}"),
+            });
+        }
+        last.unwrap()
+    };
+    let results = async {
+        for number in 0..COUNT / 4 {
+            let id = name(&format!("m-{number}"));
+            persist(async || nats.submit(&id, &Bytes::from_static(b"result")).await).await;
+        }
+    };
+    let kill = async {
+        // Once some of it is there.
+        progress.subscribe().wait_for(|number| *number >= COUNT / 20).await.unwrap();
+        let leader = servers.leader(&format!("{}-journals", place.prefix)).await;
+        servers.kill(leader);
+    };
+    let ((), last, (), ()) = tokio::join!(writes, claims, results, kill);
+    assert_eq!(numbers(&nats, &journal).await, (0..COUNT).collect::<Vec<_>>(), "each once, in order");
+    let seen = async {
+        loop {
+            if let Ok(Delta::Put(key, entry)) = watch.next().await
+                && key == code("beat")
+                && entry.revision == last
+            {
+                return;
+            }
+        }
+    };
+    timeout(PATIENCE, seen).await.expect("the watch goes on with other servers");
+    let mut counted = std::collections::BTreeMap::new();
+    let mut commit = async |id: &Name, _: &Bytes| {
+        *counted.entry(id.clone()).or_insert(0) += 1;
+        Ok::<(), MeshError>(())
+    };
+    while persist(async || work_off(&nats, &mut commit).await).await {}
+    assert_eq!(counted.len(), (COUNT / 4) as usize, "each result is there");
+    assert!(counted.values().all(|count| *count == 1), "{counted:?}");
+}
+
+#[tokio::test]
+#[ignore = "needs nats-server"]
+async fn a_broker_that_is_away_comes_back_with_everything() {
+    let mut servers = Servers::start(1, true);
+    let place = place(servers.addresses());
+    let nats = connect(&place).await;
+    let room = name("room");
+    let append = |after, is_anchor| Append { fence: Fence(1), after, is_anchor, body: Bytes::from_static(b"x") };
+    let before = stored(nats.write(&code("A"), Some(&seat("1")), None).await.unwrap());
+    let Appended::Stored(first) = nats.publish(&room, &append(None, true)).await.unwrap() else { panic!() };
+    let mut watch = nats.watch(None).await.unwrap();
+    let mut follow = nats.follow(&room, None).await.unwrap();
+    assert_eq!(watch.next().await, Ok(Delta::Reset));
+    assert!(matches!(watch.next().await, Ok(Delta::Put(..))));
+    assert_eq!(follow.next().await.unwrap().sequence, first);
+
+    servers.kill(0);
+    let begun = Instant::now();
+    let error = nats.write(&code("A"), Some(&seat("2")), Some(before)).await.unwrap_err();
+    assert!(begun.elapsed() < PATIENCE, "nobody waits for ever");
+    assert_eq!(error.trouble(), Trouble::Away);
+    let text = error.to_string();
+    assert!(text.starts_with("cannot write the entry code.A of the directory at 127.0.0.1:"), "{text}");
+    assert!(text.ends_with("see whether most of the NATS servers run and can be reached"), "{text}");
+
+    servers.restart(0);
+    let after = match persist(async || nats.write(&code("A"), Some(&seat("2")), Some(before)).await).await {
+        Written::Stored(revision) => revision,
+        // The attempt of before has waited for the connection.
+        Written::Conflict(there) => there.filter(|there| there.value == seat("2")).unwrap().revision,
+    };
+    let second = match persist(async || nats.publish(&room, &append(Some(first), false)).await).await {
+        Appended::Stored(sequence) => sequence,
+        other => panic!("{other:?}"),
+    };
+    // After an error, they are begun again where they were.
+    let both = async {
+        let changed = loop {
+            match watch.next().await {
+                Ok(delta) => break delta,
+                Err(_) => watch = persist(async || nats.watch(Some(before)).await).await,
+            }
+        };
+        assert_eq!(changed, Delta::Put(code("A"), Entry { revision: after, value: seat("2") }));
+        let event = loop {
+            match follow.next().await {
+                Ok(event) => break event,
+                Err(_) => follow = persist(async || nats.follow(&room, Some(first)).await).await,
+            }
+        };
+        assert_eq!(event.sequence, second);
+    };
+    timeout(PATIENCE, both).await.unwrap();
+}
+
+/// Runs a node over NATS until it says what `wanted` recognises.
+async fn drive<T>(
+    nats: &Nats,
+    node: &mut Node,
+    mut inputs: Vec<Input>,
+    mut wanted: impl FnMut(&Output) -> Option<T>,
+) -> T {
+    let begun = Instant::now();
+    // Nodes are older than the test, so that the silence of another one counts.
+    let now = || Time::from_nanos(u64::try_from(begun.elapsed().as_nanos()).unwrap()).plus(Duration::from_secs(1));
+    let mut watch = persist(async || nats.watch(None).await).await;
+    loop {
+        let mut out = vec![];
+        inputs.drain(..).for_each(|input| node.input(now(), input, &mut out));
+        let mut found = None;
+        for output in out {
+            if let Output::Ask(ticket, ask) = &output {
+                let reply = ask.perform(nats).await.map_or(Reply::Failed, Reply::Written);
+                inputs.push(Input::Reply(*ticket, reply));
+            }
+            found = found.or(wanted(&output));
+        }
+        if let Some(found) = found {
+            // Its last answers are not lost.
+            inputs.drain(..).for_each(|input| node.input(now(), input, &mut vec![]));
+            return found;
+        }
+        if inputs.is_empty() {
+            let wait = node.deadline().since(now()).max(Duration::from_millis(1));
+            match timeout(wait, watch.next()).await {
+                Ok(delta) => inputs.push(Input::Delta(delta.unwrap())),
+                Err(_) => inputs.push(Input::Elapsed),
+            }
+        }
+        assert!(begun.elapsed() < PATIENCE, "{node:#?}");
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs nats-server"]
+async fn a_node_that_leaves_is_followed_by_another_with_all_that_was_told() {
+    let servers = std::env::var("ARCADE_TEST_NATS").expect("run the test by .ci/with-nats");
+    let place = place(servers.split(',').map(str::to_owned).collect());
+    let nats = connect(&place).await;
+    let room = name("room");
+    let node = |text: &str| {
+        let identity = name(&format!("disk-of-{text}"));
+        Node::new(Settings { name: name(text), identity, address: "127.0.0.1:80".to_owned(), most_rooms: 10 })
+    };
+    let owns = |output: &Output| match output {
+        Output::Own(_, fence, how) => Some((*fence, *how)),
+        _ => None,
+    };
+    let mut first = node("first");
+    let open = Input::Open(room.clone(), Durability::Cluster, "row".to_owned());
+    let (old, how) = drive(&nats, &mut first, vec![Input::Elapsed, open], owns).await;
+    assert_eq!(how, How::New);
+    let Ok(Appended::Stored(end)) = Journals::open(&nats, &room, old).await else { panic!() };
+    let piece =
+        |fence, after| Append { fence, after: Some(after), is_anchor: true, body: Bytes::from_static(b"state") };
+    let Ok(Appended::Stored(end)) = nats.append(&room, &piece(old, end)).await else { panic!() };
+    let left = |output: &Output| matches!(output, Output::Left).then_some(());
+    drive(&nats, &mut first, vec![Input::Leave], left).await;
+
+    let mut second = node("second");
+    let (new, how) = drive(&nats, &mut second, vec![Input::Elapsed], owns).await;
+    assert!(new > old && how == How::TakenOver, "{new:?} {how:?}");
+    assert!(matches!(Journals::open(&nats, &room, new).await, Ok(Appended::Stored(_))));
+    assert_eq!(nats.append(&room, &piece(old, end)).await, Ok(Appended::Fenced(new)));
+    assert_eq!(nats.read(&room).await.unwrap().len(), 1);
+    assert_eq!(nats.append(&room, &piece(new, Sequence(1))).await, Ok(Appended::Misplaced(Sequence(end.0 + 1))));
+}

@@ -1,0 +1,157 @@
+//! What the broker does with requests, and how its answers and changes travel.
+
+use bytes::Bytes;
+use mesh::{Delta, Directory, Input, Journals, Key, LogReply, Reply, Results};
+use netcore::Time;
+use rand::RngExt;
+
+use super::world::{Answer, Call, Event, SECOND, Watched, World, now};
+
+impl World {
+    // The broker is away: whoever asks is told so, or nothing at all.
+    pub(super) fn fail(&mut self, to: usize, process: u64, call: &Call) {
+        let answer = match call {
+            Call::Directory(ticket, _) => Answer::Directory(*ticket, Reply::Failed),
+            Call::Log { is_journal, room, fence, ticket, .. } => Answer::Log {
+                is_journal: *is_journal,
+                room: room.clone(),
+                fence: *fence,
+                ticket: *ticket,
+                reply: LogReply::Failed,
+            },
+            _ => return,
+        };
+        if self.rng.random_range(0..2) == 0 {
+            self.later(0..SECOND, Event::Answer { to, process, answer });
+        }
+    }
+
+    pub(super) fn perform(&mut self, from: usize, process: u64, call: Call) {
+        let answer = match call {
+            Call::Directory(ticket, ask) => {
+                let written = now(ask.perform(&self.mesh)).unwrap();
+                Answer::Directory(ticket, written.map_or(Reply::Failed, Reply::Written))
+            }
+            Call::Log { is_journal, room, fence, ticket, ask } => {
+                let reply = if is_journal {
+                    now(ask.of_journal(&self.mesh, &room))
+                } else {
+                    now(ask.of_events(&self.mesh, &room))
+                };
+                let reply = reply.unwrap().unwrap_or(LogReply::Failed);
+                Answer::Log { is_journal, room, fence, ticket, reply }
+            }
+            Call::RemoveJournal(room, fence) => {
+                now(Journals::remove(&self.mesh, &room, fence)).unwrap().unwrap();
+                return;
+            }
+            Call::Submit(room) => {
+                now(self.mesh.submit(&room, &Bytes::new())).unwrap().unwrap();
+                Answer::Submitted(room)
+            }
+            Call::Watch(since) => {
+                let watch = now(self.mesh.watch(since)).unwrap().unwrap();
+                self.events += 1;
+                let number = self.events;
+                if let Some(process) = self.machines[from].process.as_mut().filter(|now| now.number == process) {
+                    process.watch = Some(number);
+                    let arrives = self.now;
+                    let process = process.number;
+                    self.watches.insert(number, Watched { to: from, process, watch, arrives });
+                }
+                return;
+            }
+        };
+        if !self.chance(4) {
+            let delay = self.delay();
+            self.later(delay, Event::Answer { to: from, process, answer });
+        }
+    }
+
+    // Sends watchers what has changed.
+    pub(super) fn show_changes(&mut self) {
+        self.watches.retain(|_, watched| {
+            self.machines[watched.to].process.as_ref().is_some_and(|process| process.number == watched.process)
+        });
+        for number in self.watches.keys().copied().collect::<Vec<_>>() {
+            while let Some(watched) = self.watches.get_mut(&number) {
+                let (to, process) = (watched.to, watched.process);
+                let Some(delta) = now(watched.watch.next()) else { break };
+                let (delta, arrives) = (delta.unwrap(), watched.arrives);
+                if matches!(delta, Delta::Put(Key::Room(_), _) | Delta::Removed(Key::Room(_), _)) {
+                    self.changed = self.at();
+                }
+                let delay = if self.chance(3) { SECOND..10 * SECOND } else { 0..SECOND / 10 };
+                let delay = Time::from_nanos(self.at() + self.rng.random_range(delay));
+                let at = delay.max(arrives);
+                self.put(at, Event::Delta { to, process, watch: number, delta });
+                if let Some(watched) = self.watches.get_mut(&number) {
+                    watched.arrives = at;
+                }
+            }
+            if self.chance(1) {
+                self.break_watch(number);
+            }
+        }
+    }
+
+    // The connection of a watcher is cut; it notices at once, later or when it is paused.
+    pub(super) fn break_watch(&mut self, number: u64) {
+        let Some(Watched { to, process, .. }) = self.watches.remove(&number) else { return };
+        if let Some(process) = self.machines[to].process.as_mut().filter(|now| now.number == process) {
+            process.watch = None;
+        }
+    }
+
+    pub(super) fn delta(&mut self, to: usize, watch: u64, delta: Delta) {
+        let Some(process) = self.machines[to].process.as_mut().filter(|process| process.watch == Some(watch)) else {
+            return;
+        };
+        match &delta {
+            Delta::Reset => {
+                process.mirror.clear();
+                process.last = None;
+            }
+            Delta::Put(key, entry) => {
+                process.last = Some(entry.revision);
+                process.mirror.insert(key.to_string(), entry.revision);
+            }
+            Delta::Removed(key, revision) => {
+                process.last = Some(*revision);
+                process.mirror.remove(&key.to_string());
+            }
+        }
+        self.input(to, Input::Delta(delta));
+    }
+
+    pub(super) fn answer(&mut self, to: usize, answer: Answer) {
+        match answer {
+            Answer::Directory(ticket, reply) => self.input(to, Input::Reply(ticket, reply)),
+            Answer::Log { is_journal, room, fence, ticket, reply } => {
+                let local = self.machines[to].clock.at(self.now);
+                let process = self.machines[to].process.as_mut().unwrap();
+                if let Some(running) = process.rooms.get_mut(&room).filter(|running| running.fence == fence) {
+                    let writer = if is_journal { running.journal.as_mut() } else { Some(&mut running.events) };
+                    if let Some(pieces) = writer.and_then(|writer| writer.reply(local, ticket, reply)) {
+                        if pieces.is_empty() {
+                            // Whatever is told is stored before: nobody was told anything.
+                            process.rooms.remove(&room);
+                            self.oracle.without_journal(&room);
+                            self.input(to, Input::Close(room));
+                            return;
+                        }
+                        self.machines[to].read(&room, &pieces);
+                    }
+                }
+                self.look_after(to);
+            }
+            Answer::Submitted(room) => {
+                let process = self.machines[to].process.as_mut().unwrap();
+                if let Some(running) = process.rooms.get_mut(&room) {
+                    running.submitted = true;
+                }
+                self.look_after(to);
+            }
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Whether everything has come to its end.
+
+use mesh::{Delta, Directory, Durability, Key, Name};
+
+use super::{
+    oracle::{self, Mirror},
+    room,
+    world::{FAULTS, PATIENCE, ROOMS, World, now},
+};
+
+impl World {
+    // Rooms that nobody can have any more: they were on a machine that is lost, as their durability allows.
+    pub(super) fn is_gone(&self, room: &Name) -> bool {
+        self.rooms[room] == Durability::Node && self.machines.iter().any(|machine| machine.is_lost)
+            || !self.oracle.told.contains_key(room) && self.entry(room).is_none()
+    }
+
+    pub(super) fn entry(&self, room: &Name) -> Option<mesh::Entry> {
+        now(self.mesh.entry(&Key::Room(room.clone()))).unwrap().unwrap()
+    }
+
+    pub(super) fn is_over(&self, room: &Name) -> bool {
+        self.is_gone(room) || self.entry(room).is_none() && self.oracle.has_result(room)
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        self.rooms.len() >= ROOMS && self.rooms.keys().all(|room| self.is_over(room))
+    }
+
+    pub(super) fn check_patience(&self) {
+        if self.at() < FAULTS + PATIENCE {
+            return;
+        }
+        if let Some(room) = self.rooms.keys().find(|room| !self.is_over(room)) {
+            let told = self.oracle.told.get(room).map_or(0, Vec::len);
+            let entry = self.entry(room);
+            assert!(
+                told < room::MATCH || self.oracle.has_result(room),
+                "the result of {room} is lost: its match is over, and the queue is empty"
+            );
+            let is_lost = entry.is_none() && (1..room::MATCH).contains(&told);
+            assert!(!is_lost, "what was told of {room} is lost: it was closed after {told} inputs");
+            assert!(told < room::MATCH, "a closed room stays in the directory: {room}, {entry:?}");
+            panic!(
+                "{room} stands still though the faults have stopped: {told} inputs were told, and the directory has {entry:?}"
+            );
+        }
+    }
+
+    // At the end everybody knows the same.
+    pub(super) fn check_watches(&mut self) {
+        let mut all = now(self.mesh.watch(None)).unwrap().unwrap();
+        let mut truth = Mirror::new();
+        while let Some(Ok(delta)) = now(all.next()) {
+            if let Delta::Put(key, entry) = delta {
+                truth.insert(key.to_string(), entry.revision);
+            }
+        }
+        let is_node = |key: &String| key.starts_with("node.");
+        truth.retain(|key, _| !is_node(key));
+        for machine in &mut self.machines {
+            let Some(process) = machine.process.as_mut().filter(|process| process.watch.is_some()) else { continue };
+            // Heartbeats are on their way at any time.
+            process.mirror.retain(|key, _| !is_node(key));
+            oracle::watched(&machine.name, &process.mirror, &truth);
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! What hubs, players and watchers do.
+
+use mesh::{Directory, Durability, Events, Input, Key};
+use netcore::Time;
+use rand::RngExt;
+
+use super::{
+    machine::Machine,
+    oracle::Teller,
+    room,
+    world::{Call, Event, PLAY, ROOMS, SECOND, World, name, now},
+};
+
+impl World {
+    // What a hub does after anything has happened: it asks, tells and publishes.
+    pub(super) fn look_after(&mut self, to: usize) {
+        let calls = self.machines[to].ask_logs(self.now);
+        self.calls(to, calls);
+        self.tell(to);
+        let machine = &self.machines[to];
+        if let Some(process) = &machine.process {
+            let due = machine.clock.real(process.node.deadline());
+            let soon = Time::from_nanos(self.at() + SECOND / 1_000);
+            if due.as_nanos() < self.at() + 1_000 * SECOND {
+                self.put(due.max(soon), Event::Tick(to));
+            }
+        }
+    }
+
+    pub(super) fn tell(&mut self, to: usize) {
+        let mut follow_up = vec![];
+        let machine = &mut self.machines[to];
+        let local = machine.clock.at(self.now);
+        let Some(process) = &mut machine.process else { return };
+        if process.leaving {
+            return;
+        }
+        for (room, running) in &mut process.rooms {
+            let tellable = running.tellable();
+            let may = process.node.may_tell(room, local) == Some(running.fence);
+            if may && tellable > running.told {
+                running.told = tellable;
+                let key = Key::Room(room.clone());
+                let entry = now(self.mesh.entry(&key)).unwrap().unwrap();
+                let teller = Teller { node: &machine.name, identity: &machine.identity, fence: running.fence };
+                let state = &running.state.as_ref().unwrap()[..tellable];
+                let teller = (teller, running.durability);
+                self.oracle.tell(room, teller, state, entry.as_ref(), self.options.frozen);
+            }
+            if may {
+                running.publish();
+            }
+            if running.suspending && running.is_stored() {
+                follow_up.push(Input::Suspended(room.clone()));
+            } else if running.submitted && running.told == room::MATCH {
+                follow_up.push(Input::Close(room.clone()));
+            }
+        }
+        for input in follow_up {
+            if let Input::Suspended(room) = &input
+                && let Some(process) = &mut self.machines[to].process
+            {
+                process.rooms.remove(room);
+                // What was handed over is not the state of this machine any more.
+                self.machines[to].disk.remove(room);
+            }
+            let calls = self.machines[to].input(self.now, input, &self.rooms);
+            self.calls(to, calls);
+        }
+    }
+
+    // Players of all rooms do something, at every node that believes to have the room.
+    pub(super) fn play(&mut self) {
+        self.later(PLAY / 2..PLAY, Event::Play);
+        self.open_rooms();
+        for machine in 0..self.machines.len() {
+            if self.is_paused(machine) {
+                continue;
+            }
+            let Machine { process: Some(process), disk, .. } = &mut self.machines[machine] else {
+                // It has left, to come back as a newer version.
+                if self.rng.random_range(0..20) == 0 {
+                    self.put(self.now, Event::Start(machine));
+                }
+                continue;
+            };
+            let mut submits = vec![];
+            for (name, running) in &mut process.rooms {
+                self.inputs += 1;
+                if self.rng.random_range(0..3) == 0
+                    && running.play(self.inputs)
+                    && running.durability == Durability::Node
+                {
+                    disk.insert(name.clone(), running.state.clone().unwrap());
+                }
+                if running.is_over() && running.told == room::MATCH && !running.submitted {
+                    submits.push(Call::Submit(name.clone()));
+                }
+            }
+            let (rewatch, rows) = (process.watch.is_none(), process.rooms.keys().cloned().collect::<Vec<_>>());
+            let since = process.last;
+            let done = process.draining && process.rooms.is_empty() && process.node.owned().next().is_none();
+            self.calls(machine, submits);
+            if rewatch {
+                self.call(machine, Call::Watch(since));
+            }
+            for room in rows {
+                if self.rng.random_range(0..20) == 0 {
+                    let row = self.inputs.to_string();
+                    self.input(machine, Input::Row(room, row));
+                }
+            }
+            if done && let Some(process) = &mut self.machines[machine].process {
+                process.leaving = true;
+                self.input(machine, Input::Leave);
+            }
+            self.look_after(machine);
+        }
+        self.follow();
+    }
+
+    pub(super) fn open_rooms(&mut self) {
+        if self.rooms.len() >= ROOMS || self.rng.random_range(0..20) != 0 {
+            return;
+        }
+        let number = self.rooms.len();
+        let room = name(&format!("room-{number}"));
+        let durability = if self.rng.random_range(0..3) == 0 { Durability::Node } else { Durability::Cluster };
+        let machine = self.rng.random_range(0..self.machines.len());
+        self.rooms.insert(room.clone(), durability);
+        self.input(machine, Input::Open(room, durability, String::new()));
+    }
+
+    // Watchers of rooms, some of which come again.
+    pub(super) fn follow(&mut self) {
+        for room in self.rooms.keys().cloned().collect::<Vec<_>>() {
+            let (mut follow, mut last, mut seen) = self
+                .followers
+                .remove(&room)
+                .unwrap_or_else(|| (now(self.mesh.follow(&room, None)).unwrap().unwrap(), None, vec![]));
+            if self.chance(10) {
+                follow = now(self.mesh.follow(&room, last)).unwrap().unwrap();
+            }
+            while let Some(event) = now(follow.next()) {
+                let event = event.unwrap();
+                if event.is_snapshot {
+                    seen.clear();
+                }
+                seen.extend(room::inputs(&event.body));
+                last = Some(event.sequence);
+                self.oracle.followed(&room, &seen);
+            }
+            self.followers.insert(room, (follow, last, seen));
+        }
+    }
+}

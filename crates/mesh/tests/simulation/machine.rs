@@ -1,0 +1,172 @@
+//! A machine with a clock and a disk, and the process on it.
+
+use std::collections::BTreeMap;
+
+use mesh::{Durability, Fence, How, Input, Name, Node, Output, Revision, Settings, Ticket};
+use netcore::Time;
+
+use super::{
+    oracle::Mirror,
+    room::{self, Running},
+    world::Call,
+};
+
+/// A clock that has another beginning and another speed than real time.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Clock {
+    pub(super) offset: u64,
+    /// In a thousandth of real time.
+    pub(super) rate: u64,
+    /// How much of real time it has missed.
+    pub(super) frozen: u64,
+}
+
+impl Clock {
+    pub(super) fn at(self, real: Time) -> Time {
+        let passed = real.as_nanos().saturating_sub(self.frozen);
+        Time::from_nanos(self.offset + passed / 1_000 * self.rate)
+    }
+
+    /// When it shows this.
+    pub(super) fn real(self, local: Time) -> Time {
+        let passed = local.as_nanos().saturating_sub(self.offset).div_ceil(self.rate).saturating_mul(1_000);
+        Time::from_nanos(passed.saturating_add(self.frozen))
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Machine {
+    pub(super) name: Name,
+    pub(super) identity: Name,
+    pub(super) clock: Clock,
+    pub(super) paused: Option<Time>,
+    /// Rooms as the files of the machine have them.
+    pub(super) disk: BTreeMap<Name, Vec<u32>>,
+    pub(super) process: Option<Process>,
+    /// It never comes back.
+    pub(super) is_lost: bool,
+}
+
+/// A hub.
+#[derive(Debug)]
+pub(super) struct Process {
+    pub(super) number: u64,
+    pub(super) node: Node,
+    pub(super) rooms: BTreeMap<Name, Running>,
+    pub(super) mirror: Mirror,
+    pub(super) last: Option<Revision>,
+    pub(super) watch: Option<u64>,
+    pub(super) leaving: bool,
+    pub(super) draining: bool,
+}
+
+impl Process {
+    fn new(number: u64, machine: (&Name, &Name)) -> Self {
+        let (name, identity) = (machine.0.clone(), machine.1.clone());
+        let settings = Settings { address: format!("{name}:80"), name, identity, most_rooms: 100 };
+        Self {
+            number,
+            node: Node::new(settings),
+            rooms: BTreeMap::new(),
+            mirror: Mirror::new(),
+            last: None,
+            watch: None,
+            leaving: false,
+            draining: false,
+        }
+    }
+}
+
+impl Machine {
+    pub(super) fn start(&mut self, number: u64) {
+        self.process = Some(Process::new(number, (&self.name, &self.identity)));
+    }
+
+    /// Gives the node an input; returns what is to be asked of the broker.
+    pub(super) fn input(&mut self, now: Time, input: Input, durable: &BTreeMap<Name, Durability>) -> Vec<Call> {
+        let local = self.clock.at(now);
+        let (mut out, mut calls) = (vec![], vec![]);
+        if let Some(process) = &mut self.process {
+            process.node.input(local, input, &mut out);
+        }
+        for output in out {
+            let Some(process) = &mut self.process else { break };
+            match output {
+                Output::Ask(ticket, ask) => calls.push(Call::Directory(ticket, ask)),
+                Output::Own(room, fence, how) => self.own(&room, (fence, how), durable[&room]),
+                Output::Lost(room) | Output::Taken(room) => {
+                    process.rooms.remove(&room);
+                }
+                Output::Closed(room) => {
+                    self.disk.remove(&room);
+                    if let Some(running) = process.rooms.remove(&room) {
+                        calls.push(Call::RemoveJournal(room, running.fence));
+                    }
+                }
+                Output::Suspend(room) => {
+                    if let Some(running) = process.rooms.get_mut(&room) {
+                        running.suspend();
+                    }
+                }
+                Output::NameTaken => {}
+                Output::Left => self.process = None,
+            }
+        }
+        calls
+    }
+
+    fn own(&mut self, room: &Name, (fence, how): (Fence, How), durability: Durability) {
+        let Some(process) = &mut self.process else { return };
+        let before = process.rooms.remove(room).and_then(|running| running.state);
+        let state = match (how, durability) {
+            (How::New, _) => Some(vec![]),
+            (How::Again, _) if before.is_some() => before,
+            (How::Again | How::Returned, Durability::Node) if self.disk.contains_key(room) => {
+                self.disk.get(room).cloned()
+            }
+            _ => None,
+        };
+        if durability == Durability::Node
+            && let Some(state) = &state
+        {
+            self.disk.insert(room.clone(), state.clone());
+        }
+        process.rooms.insert(room.clone(), Running::new(fence, durability, state));
+    }
+
+    /// The journal of a room was read.
+    pub(super) fn read(&mut self, room: &Name, pieces: &[mesh::Piece]) {
+        let Some(running) = self.process.as_mut().and_then(|process| process.rooms.get_mut(room)) else { return };
+        let state = room::replay(pieces);
+        if running.durability == Durability::Node {
+            self.disk.insert(room.clone(), state.clone());
+            running.journal = None;
+            if running.suspending {
+                running.suspend();
+            }
+        }
+        running.state = Some(state);
+    }
+
+    /// What rooms want to ask of their journals and of their streams of events.
+    pub(super) fn ask_logs(&mut self, now: Time) -> Vec<Call> {
+        let local = self.clock.at(now);
+        let Some(process) = &mut self.process else { return vec![] };
+        let mut calls = vec![];
+        for (name, running) in &mut process.rooms {
+            if running.journal.as_ref().is_some_and(mesh::Writer::wants_anchor) && running.state.is_some() {
+                running.begin_segment();
+            }
+            let mut put = |is_journal, asked: Option<(Ticket, mesh::LogAsk)>| {
+                if let Some((ticket, ask)) = asked {
+                    calls.push(Call::Log { is_journal, room: name.clone(), fence: running.fence, ticket, ask });
+                }
+            };
+            if let Some(journal) = &mut running.journal {
+                put(true, journal.ask(local));
+            }
+            put(false, running.events.ask(local));
+        }
+        calls
+    }
+}

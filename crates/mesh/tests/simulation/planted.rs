@@ -1,0 +1,55 @@
+//! Faults that are planted in the code, and the check that finds each.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use netcore::probe::{self, Planted, Probe};
+
+use super::world::{Options, World};
+
+/// The most fleets that it may take to find one.
+const SEEDS: u64 = 400;
+
+/// Runs fleets with this fault until a check finds it, and compares what it says.
+fn find(planted: Planted, options: Options, expected: &[&str]) {
+    let before = probe::enter(Probe::new(Some(planted)));
+    let found = (1..=SEEDS).find_map(|seed| {
+        let panic = catch_unwind(AssertUnwindSafe(|| World::new(seed, options).run())).err()?;
+        Some((seed, panic.downcast_ref::<String>().cloned().unwrap_or_default()))
+    });
+    probe::enter(before);
+    match found {
+        Some((seed, text)) => {
+            assert!(expected.iter().any(|expected| text.contains(expected)), "with seed {seed}: {text}");
+        }
+        None => panic!("{planted:?} is not found with {SEEDS} seeds"),
+    }
+}
+
+/// One test for each fault.
+macro_rules! found {
+    ($($name:ident: $planted:ident, $($expected:literal)|+;)*) => {
+        $(#[test]
+        fn $name() {
+            let planted = Planted::$planted;
+            // One is about writes that arrive when their node has long forgotten them, and one about clocks that stand still.
+            let options = Options { calm: planted == Planted::GhostsStay, frozen: planted == Planted::ReadBeforeOpen };
+            find(planted, options, &[$($expected),+]);
+        }
+        )*
+    };
+}
+
+found! {
+    a_fence_that_is_not_checked: FenceNotChecked, "what was told of" | "who follows";
+    an_append_that_is_stored_twice: RetryStoredTwice, "what was told of" | "who follows";
+    a_claim_that_overwrites_another: ClaimOverwrites, "two owners";
+    a_watch_that_skips_a_change: WatchSkips, "a watcher misses a change" | "stands still";
+    a_result_acknowledged_before_it_is_committed: AcknowledgedBeforeCommit, "the result of";
+    a_lease_that_is_ignored: LeaseIgnored, "two owners";
+    a_node_that_is_buried_alive: ExpiredTooEarly, "two owners";
+    a_node_that_does_not_notice_its_burial: ExpiryUnnoticed, "two owners";
+    a_room_that_is_released_too_early: ReleasedTooEarly, "two owners" | "what was told of";
+    a_ghost_that_stays: GhostsStay, "a closed room stays in the directory" | "stands still";
+    an_output_told_before_it_is_stored: ToldBeforeStored, "what was told of";
+    a_journal_read_before_it_is_opened: ReadBeforeOpen, "what was told of";
+}

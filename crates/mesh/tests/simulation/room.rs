@@ -1,0 +1,149 @@
+//! A room as a hub runs it: inputs come in, the state follows from them, and what was told follows from the state.
+
+use std::collections::VecDeque;
+
+use bytes::Bytes;
+use mesh::{Durability, Fence, Piece, Writer};
+
+/// Inputs after which a match is over.
+pub(super) const MATCH: usize = 40;
+/// Inputs of a segment.
+const SEGMENT: usize = 10;
+
+#[derive(Debug)]
+pub(super) struct Running {
+    pub(super) fence: Fence,
+    pub(super) durability: Durability,
+    /// None as long as the journal is being read.
+    pub(super) state: Option<Vec<u32>>,
+    pub(super) journal: Option<Writer>,
+    // Numbers of pieces, and how many inputs they and those before have.
+    pieces: VecDeque<(u64, usize)>,
+    stored: usize,
+    pub(super) told: usize,
+    pub(super) events: Writer,
+    published: usize,
+    pub(super) suspending: bool,
+    pub(super) submitted: bool,
+}
+
+fn bytes(inputs: &[u32]) -> Bytes {
+    inputs.iter().flat_map(|input| input.to_be_bytes()).collect()
+}
+
+pub(super) fn inputs(bytes: &[u8]) -> impl Iterator<Item = u32> {
+    bytes.chunks_exact(4).map(|four| u32::from_be_bytes(four.try_into().unwrap()))
+}
+
+/// The state that the pieces of a journal give.
+pub(super) fn replay(pieces: &[Piece]) -> Vec<u32> {
+    let mut state = vec![];
+    for piece in pieces {
+        if piece.is_start {
+            state.clear();
+        }
+        state.extend(inputs(&piece.body));
+    }
+    state
+}
+
+impl Running {
+    pub(super) fn new(fence: Fence, durability: Durability, state: Option<Vec<u32>>) -> Self {
+        let journal = match (&state, durability) {
+            (None, _) => Some(Writer::taking_over(fence)),
+            (Some(_), Durability::Cluster) => Some(Writer::of_journal(fence)),
+            (Some(_), Durability::Node) => None,
+        };
+        Self {
+            fence,
+            durability,
+            state,
+            journal,
+            pieces: VecDeque::new(),
+            stored: 0,
+            told: 0,
+            events: Writer::of_events(fence),
+            published: 0,
+            suspending: false,
+            submitted: false,
+        }
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.state.as_ref().is_some_and(|state| state.len() >= MATCH)
+    }
+
+    /// A player does something. Returns whether it is taken.
+    pub(super) fn play(&mut self, input: u32) -> bool {
+        if self.is_over() || self.suspending {
+            return false;
+        }
+        let Some(state) = &mut self.state else { return false };
+        state.push(input);
+        let length = state.len();
+        if self.durability == Durability::Cluster
+            && let Some(journal) = &mut self.journal
+            && !journal.wants_anchor()
+            && !length.is_multiple_of(SEGMENT)
+            && let Some(number) = journal.write(false, bytes(&[input]))
+        {
+            self.pieces.push_back((number, length));
+        } else {
+            self.begin_segment();
+        }
+        true
+    }
+
+    /// Writes all of the state.
+    pub(super) fn begin_segment(&mut self) {
+        if let (Some(journal), Some(state)) = (&mut self.journal, &self.state)
+            && let Some(number) = journal.write(true, bytes(state))
+        {
+            self.pieces.push_back((number, state.len()));
+        }
+    }
+
+    /// Suspends it: its whole journal is written.
+    pub(super) fn suspend(&mut self) {
+        self.suspending = true;
+        if self.journal.is_none() {
+            self.journal = Some(Writer::of_journal(self.fence));
+        }
+    }
+
+    /// Whether all of it is in the mesh.
+    pub(super) fn is_stored(&self) -> bool {
+        let journal = self.journal.as_ref();
+        self.state.is_some()
+            && journal.is_some_and(|journal| journal.stored() > 0 && !journal.wants_anchor() && journal.lag().0 == 0)
+    }
+
+    /// How much of the state may be told, as far as the durability goes.
+    pub(super) fn tellable(&mut self) -> usize {
+        let Some(state) = &self.state else { return 0 };
+        match (self.durability, &self.journal) {
+            (Durability::Cluster, Some(journal)) => {
+                while let Some((number, length)) = self.pieces.front().copied()
+                    && number <= journal.stored()
+                {
+                    self.stored = length;
+                    self.pieces.pop_front();
+                }
+                self.stored
+            }
+            _ => state.len(),
+        }
+    }
+
+    /// Has watchers shown what was told.
+    pub(super) fn publish(&mut self) {
+        let Some(state) = &self.state else { return };
+        if self.events.wants_anchor() && self.told > 0 {
+            let _ = self.events.write(true, bytes(&state[..self.told]));
+            self.published = self.told;
+        } else if self.published < self.told {
+            let _ = self.events.write(false, bytes(&state[self.published..self.told]));
+            self.published = self.told;
+        }
+    }
+}

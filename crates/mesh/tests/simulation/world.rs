@@ -1,0 +1,379 @@
+//! The machines, the broker and the network between them.
+
+use std::{
+    collections::BTreeMap,
+    future::Future,
+    hash::{DefaultHasher, Hash, Hasher},
+    ops::Range,
+    pin::pin,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    task::{Context, Poll, Waker},
+};
+
+use bytes::Bytes;
+use mesh::{
+    Ask, Delta, Durability, Fence, Follow, Input, Local, LogAsk, LogReply, MeshError, Name, Reply, Revision, Ticket,
+    Trouble, Watch, work_off,
+};
+use netcore::Time;
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
+
+use super::{
+    machine::{Clock, Machine},
+    oracle::Oracle,
+};
+
+pub(super) const SECOND: u64 = 1_000_000_000;
+/// How long there are faults.
+pub(super) const FAULTS: u64 = 120 * SECOND;
+/// How long it takes at most until everything is as it should be.
+pub(super) const PATIENCE: u64 = 240 * SECOND;
+/// How many rooms are opened.
+pub(super) const ROOMS: usize = 8;
+/// How often players do something, and hubs look at their rooms.
+pub(super) const PLAY: u64 = SECOND / 2;
+
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Options {
+    /// Clocks stand still while a machine is paused.
+    pub(super) frozen: bool,
+    /// Only messages are lost, late and repeated; machines and the broker run.
+    pub(super) calm: bool,
+}
+
+/// A request to the broker.
+#[derive(Debug, Clone)]
+pub(super) enum Call {
+    Directory(Ticket, Ask),
+    Log { is_journal: bool, room: Name, fence: Fence, ticket: Ticket, ask: LogAsk },
+    RemoveJournal(Name, Fence),
+    Submit(Name),
+    Watch(Option<Revision>),
+}
+
+/// Its answer.
+#[derive(Debug, Clone)]
+pub(super) enum Answer {
+    Directory(Ticket, Reply),
+    Log { is_journal: bool, room: Name, fence: Fence, ticket: Ticket, reply: LogReply },
+    Submitted(Name),
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum Event {
+    Call { from: usize, process: u64, call: Call },
+    Answer { to: usize, process: u64, answer: Answer },
+    Delta { to: usize, process: u64, watch: u64, delta: Delta },
+    Tick(usize),
+    Play,
+    Fault,
+    Start(usize),
+    Consume,
+}
+
+pub(super) struct Watched {
+    pub(super) to: usize,
+    pub(super) process: u64,
+    pub(super) watch: Box<dyn Watch>,
+    // When the last change arrives: none overtakes another.
+    pub(super) arrives: Time,
+}
+
+/// Who follows a room, the last event, and what was seen.
+pub(super) type Follower = (Box<dyn Follow>, Option<mesh::Sequence>, Vec<u32>);
+
+pub(super) struct World {
+    pub(super) options: Options,
+    pub(super) rng: Pcg64,
+    pub(super) now: Time,
+    pub(super) clock: Arc<AtomicU64>,
+    pub(super) mesh: Local,
+    pub(super) queue: BTreeMap<(Time, u64), Event>,
+    pub(super) events: u64,
+    pub(super) processes: u64,
+    pub(super) machines: Vec<Machine>,
+    pub(super) watches: BTreeMap<u64, Watched>,
+    pub(super) followers: BTreeMap<Name, Follower>,
+    pub(super) away: Time,
+    pub(super) rooms: BTreeMap<Name, Durability>,
+    pub(super) inputs: u32,
+    /// When the directory changed, but for heartbeats.
+    pub(super) changed: u64,
+    pub(super) oracle: Oracle,
+}
+
+/// The answer, if it is there.
+pub(super) fn now<T>(answer: impl Future<Output = T>) -> Option<T> {
+    match pin!(answer).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(value) => Some(value),
+        Poll::Pending => None,
+    }
+}
+
+pub(super) fn name(text: &str) -> Name {
+    text.parse().unwrap()
+}
+
+impl World {
+    pub(super) fn new(seed: u64, options: Options) -> Self {
+        let mut rng = Pcg64::seed_from_u64(seed);
+        let clock = Arc::new(AtomicU64::new(0));
+        let time = clock.clone();
+        let machines = (0..rng.random_range(2..6)).map(|number| Machine {
+            name: name(&format!("node-{number}")),
+            identity: name(&format!("disk-{number}")),
+            clock: Clock { offset: rng.random_range(0..1_000 * SECOND), rate: rng.random_range(850..1_150), frozen: 0 },
+            paused: None,
+            disk: BTreeMap::new(),
+            process: None,
+            is_lost: false,
+        });
+        let machines: Vec<Machine> = machines.collect();
+        let mut world = Self {
+            options,
+            rng,
+            now: Time::ZERO,
+            clock,
+            mesh: Local::new(move || Time::from_nanos(time.load(Ordering::Relaxed))),
+            queue: BTreeMap::new(),
+            events: 0,
+            processes: 0,
+            machines,
+            watches: BTreeMap::new(),
+            followers: BTreeMap::new(),
+            away: Time::ZERO,
+            rooms: BTreeMap::new(),
+            inputs: 0,
+            changed: 0,
+            oracle: Oracle::default(),
+        };
+        for machine in 0..world.machines.len() {
+            world.later(0..5 * SECOND, Event::Start(machine));
+        }
+        world.later(0..PLAY, Event::Play);
+        world.later(0..SECOND, Event::Consume);
+        world.later(SECOND..10 * SECOND, Event::Fault);
+        world
+    }
+
+    /// Runs it to its end. Returns what came of it.
+    pub(super) fn run(mut self) -> u64 {
+        let mut trace = DefaultHasher::new();
+        let (mut healed, mut done) = (false, None);
+        while let Some(((at, _), event)) = self.queue.pop_first() {
+            (at, std::mem::discriminant(&event)).hash(&mut trace);
+            self.now = at;
+            self.clock.store(at.as_nanos(), Ordering::Relaxed);
+            if !self.is_faulty() && !std::mem::replace(&mut healed, true) {
+                self.heal();
+            }
+            let is_play = matches!(event, Event::Play);
+            self.happen(event);
+            if done.is_none() && is_play && healed && self.is_done() {
+                done = Some(self.at());
+            }
+            // What is on its way has arrived.
+            if done.is_some_and(|done| {
+                self.at() > (done + 30 * SECOND).max(FAULTS + 60 * SECOND).max(self.changed + 10 * SECOND)
+            }) {
+                self.check_watches();
+                return trace.finish();
+            }
+            if done.is_none() {
+                self.check_patience();
+            }
+        }
+        unreachable!("players never stop");
+    }
+
+    pub(super) fn at(&self) -> u64 {
+        self.now.as_nanos()
+    }
+
+    pub(super) fn is_faulty(&self) -> bool {
+        self.at() < FAULTS
+    }
+
+    pub(super) fn put(&mut self, at: Time, event: Event) {
+        self.events += 1;
+        self.queue.insert((at, self.events), event);
+    }
+
+    pub(super) fn later(&mut self, nanos: Range<u64>, event: Event) {
+        let nanos = self.rng.random_range(nanos);
+        self.put(Time::from_nanos(self.at() + nanos), event);
+    }
+
+    pub(super) fn chance(&mut self, percent: u32) -> bool {
+        self.is_faulty() && self.rng.random_range(0..100) < percent
+    }
+
+    // How long a message takes.
+    pub(super) fn delay(&mut self) -> Range<u64> {
+        if self.chance(4) { SECOND..20 * SECOND } else { SECOND / 1_000..SECOND / 5 }
+    }
+
+    pub(super) fn call(&mut self, from: usize, call: Call) {
+        let Some(process) = self.machines[from].process.as_ref().map(|process| process.number) else { return };
+        let event = Event::Call { from, process, call };
+        if self.chance(4) {
+            self.later(0..120 * SECOND, event.clone());
+        }
+        if !self.chance(4) {
+            let delay = self.delay();
+            self.later(delay, event);
+        }
+    }
+
+    pub(super) fn calls(&mut self, from: usize, calls: Vec<Call>) {
+        for call in calls {
+            self.call(from, call);
+        }
+    }
+
+    pub(super) fn is_paused(&self, machine: usize) -> bool {
+        self.machines[machine].paused.is_some_and(|until| until > self.now)
+    }
+
+    pub(super) fn input(&mut self, to: usize, input: Input) {
+        if self.is_paused(to) {
+            return;
+        }
+        let calls = self.machines[to].input(self.now, input, &self.rooms);
+        self.calls(to, calls);
+        self.look_after(to);
+    }
+
+    pub(super) fn process_is(&self, machine: usize, number: u64) -> bool {
+        self.machines[machine].process.as_ref().is_some_and(|process| process.number == number)
+    }
+
+    pub(super) fn happen(&mut self, event: Event) {
+        let target = match &event {
+            Event::Answer { to, .. } | Event::Delta { to, .. } | Event::Tick(to) | Event::Start(to) => Some(*to),
+            _ => None,
+        };
+        // A paused machine does everything later, in the same order.
+        if let Some(until) = target.and_then(|machine| self.machines[machine].paused).filter(|until| *until > self.now)
+        {
+            self.put(until, event);
+            return;
+        }
+        match event {
+            Event::Call { from, process, call } => {
+                if self.away > self.now {
+                    self.fail(from, process, &call);
+                } else {
+                    self.perform(from, process, call);
+                    self.show_changes();
+                }
+            }
+            Event::Answer { to, process, answer } if self.process_is(to, process) => self.answer(to, answer),
+            Event::Delta { to, process, watch, delta } if self.process_is(to, process) => self.delta(to, watch, delta),
+            Event::Answer { .. } | Event::Delta { .. } => {}
+            Event::Tick(machine) => self.tick(machine),
+            Event::Play => self.play(),
+            Event::Fault => self.fault(),
+            Event::Start(machine) => {
+                if !self.machines[machine].is_lost && self.machines[machine].process.is_none() {
+                    self.processes += 1;
+                    self.machines[machine].start(self.processes);
+                    self.input(machine, Input::Elapsed);
+                }
+            }
+            Event::Consume => self.consume(),
+        }
+    }
+
+    pub(super) fn tick(&mut self, machine: usize) {
+        let due = |machine: &Machine, now| {
+            machine.process.as_ref().is_some_and(|process| process.node.deadline() <= machine.clock.at(now))
+        };
+        // Later inputs may have moved the deadline.
+        if due(&self.machines[machine], self.now) {
+            self.input(machine, Input::Elapsed);
+        }
+    }
+
+    // The consumer of results dies now and then, wherever it is.
+    pub(super) fn consume(&mut self) {
+        self.later(SECOND..3 * SECOND, Event::Consume);
+        if self.away > self.now {
+            return;
+        }
+        let (fails, dies) = (self.chance(20), self.chance(20));
+        let oracle = &mut self.oracle;
+        let commit = async |id: &Name, _: &Bytes| {
+            if fails {
+                return Err(MeshError::new(Trouble::Away, "commit", "the database", "it is away", "wait"));
+            }
+            oracle.commit(id);
+            if dies {
+                std::future::pending::<()>().await;
+            }
+            Ok(())
+        };
+        let _ = now(work_off(&self.mesh, commit));
+    }
+
+    pub(super) fn fault(&mut self) {
+        if !self.is_faulty() {
+            return;
+        }
+        if self.options.calm {
+            return;
+        }
+        self.later(SECOND..8 * SECOND, Event::Fault);
+        let machine = self.rng.random_range(0..self.machines.len());
+        match self.rng.random_range(0..7) {
+            0 | 1 => {
+                let nanos = self.rng.random_range(SECOND..40 * SECOND);
+                let target = &mut self.machines[machine];
+                if target.paused.is_none_or(|until| until <= self.now) {
+                    target.paused = Some(Time::from_nanos(self.now.as_nanos() + nanos));
+                    if self.options.frozen {
+                        target.clock.frozen += nanos;
+                    }
+                    self.put(Time::from_nanos(self.at() + nanos), Event::Tick(machine));
+                }
+            }
+            2 | 3 => {
+                self.machines[machine].process = None;
+                self.later(0..40 * SECOND, Event::Start(machine));
+            }
+            4 => {
+                let nanos = self.rng.random_range(SECOND..25 * SECOND);
+                self.away = Time::from_nanos(self.at() + nanos);
+                for number in self.watches.keys().copied().collect::<Vec<_>>() {
+                    self.break_watch(number);
+                }
+            }
+            5 => {
+                let others = self.machines.iter().filter(|machine| !machine.is_lost).count();
+                if others > 2 && self.rng.random_range(0..4) == 0 {
+                    let target = &mut self.machines[machine];
+                    (target.is_lost, target.process) = (true, None);
+                }
+            }
+            _ => {
+                if let Some(process) = &mut self.machines[machine].process {
+                    process.draining = true;
+                    self.input(machine, Input::Drain { moving: true });
+                }
+            }
+        }
+    }
+
+    // The faults stop: everything that can come back does.
+    pub(super) fn heal(&mut self) {
+        self.away = self.now;
+        for machine in 0..self.machines.len() {
+            self.later(0..5 * SECOND, Event::Start(machine));
+            self.later(0..SECOND, Event::Tick(machine));
+        }
+    }
+}
