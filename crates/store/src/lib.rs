@@ -51,8 +51,8 @@ pub use matches::{MAX_PAGE, Match, MatchPlayer};
 pub use names::{Claim, KEY_HASH_LENGTH, MAX_NAMES};
 pub use record::{Entry, NewMatch};
 pub use search::{MAX_MEETINGS, MatchFilter, Ties};
-pub use whole::Totals;
 pub use season::{ALL_TIME, day_of, is_season, season_of};
+pub use whole::Totals;
 
 /// How far a name is to be trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, serde::Deserialize)]

@@ -6,7 +6,7 @@ use std::path::Path;
 use sqlx::{
     AssertSqlSafe, ConnectOptions as _, Connection as _, Executor as _, Row as _, sqlite::SqliteConnectOptions,
 };
-use store::{Claim, Copied, Entry, Kind, Known, Store, StoreError};
+use store::{Claim, Copied, Entry, JournalNote, Kind, Known, Seated, Store, StoreError};
 use support::{a_match, entry, on_each};
 use testkit::TempDir;
 
@@ -53,9 +53,11 @@ async fn filled(path: &Path) -> Store {
     assert_eq!(store.claim(odd, &[2; 32], 8).await.unwrap(), Claim::Own);
     store.record(&a_match(1, "nuggets", vec![proven("Ann"), entry(2, odd, 3)])).await.unwrap();
     store.record(&a_match(2, "mastermind", vec![entry(1, odd, i64::MAX / 2)])).await.unwrap();
-    store.note_journal("nuggets.journal", "nuggets-1", "map main").await.unwrap();
+    let note = JournalNote { room: "nuggets-1".into(), title: "map main".into(), ..JournalNote::default() };
+    store.note_journal("nuggets.journal", &note).await.unwrap();
     store.note_examined("nuggets.journal", 10, Known { until: 7, zero: 8 }).await.unwrap();
-    store.note_seat("nuggets-1", "127.0.0.1:5", "Ann", Kind::Proven).await.unwrap();
+    let seated = Seated { kind: Kind::Proven, host: "h".into(), level: String::new() };
+    store.note_seat("nuggets-1", "127.0.0.1:5", "Ann", &seated).await.unwrap();
     store.close().await;
     let many = format!("WITH RECURSIVE s (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < {MANY})");
     change(
@@ -65,9 +67,12 @@ async fn filled(path: &Path) -> Store {
              SELECT 'M' || (n % 7) || '-' || n, 'robots', '', 'r', 'j' || n, n, n, n, n, n, 1 FROM s; \
              INSERT INTO players (match_id, place, standing, name, kind, seat, score, rating, game, ended) {many} \
              SELECT 'M' || (n % 7) || '-' || n, n % 3, 1, 'Ann', 1, 'A', n, n, 'robots', n FROM s; \
-             INSERT INTO ratings (game, name, kind, mean, deviation, rating, matches, wins, score, average) {many} \
-             SELECT 'robots', 'n' || n, n % 3, 25 + 1.0 / n, 8.3, 1000, 1, 0, 5, 5 FROM s; \
-             INSERT INTO names (name, key_hash, claimed, looks, used) VALUES ('Bill', '04', 9, 'Bill', 1), ('BiIl', '03', 9, NULL, 1)"
+             INSERT INTO standings (game, class, season, name, kind, mean, deviation, last, ranked, sure, matches, wins, score, average) \
+             {many} SELECT 'robots', 'standard', '', 'n' || n, n % 3, 25 + 1.0 / n, 8.3, 5, 0, 1000, 1, 0, 5, 5 FROM s; \
+             INSERT INTO names (name, key_hash, claimed, looks, used) VALUES ('Bill', '04', 9, 'Bill', 1), ('BiIl', '03', 9, NULL, 1); \
+             INSERT INTO name_keys (name, key_hash, added) VALUES ('Bill', '05', 9); \
+             INSERT INTO meetings (day, host, one, other, matches) VALUES (1, 'h', 'a', 'b', 2); \
+             INSERT INTO attempts (day, name) VALUES (1, 'a')"
         ),
     )
     .await;

@@ -4,7 +4,8 @@
 mod support;
 
 use store::{
-    ALL_TIME, Added, Claim, JournalNote, Kind, Known, MAX_NAMES, MatchFilter, NewMatch, Order, Seated, Store, StoreError, Ties,
+    ALL_TIME, Added, Claim, JournalNote, Kind, Known, MAX_NAMES, MatchFilter, NewMatch, Order, Seated, Store,
+    StoreError, Ties,
 };
 use support::{a_match, board, entry, leaders, leaders_on};
 use testkit::{PATIENCE, TempDir};

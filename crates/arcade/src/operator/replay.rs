@@ -11,7 +11,7 @@ use std::{
 
 use anyhow::{Context as _, bail};
 use netshell::{bind_tcp, shutdown};
-use store::{Entry, Known, Match, MatchPlayer, NewMatch};
+use store::{Entry, JournalNote, Known, Match, MatchPlayer, NewMatch};
 use tokio::net::TcpListener;
 use tracing::warn;
 
@@ -81,13 +81,8 @@ pub(crate) fn show(args: &Args, file: &Path, port: u16) -> anyhow::Result<ExitCo
 fn matches(path: &Path) -> anyhow::Result<Vec<Match>> {
     let head = journal_core::open(path)?.head()?;
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let source = Source {
-        path: path.to_owned(),
-        room: name.clone(),
-        title: name.clone(),
-        seats: HashMap::new(),
-        known: Known::default(),
-    };
+    let note = JournalNote { room: name.clone(), title: name.clone(), ..JournalNote::default() };
+    let source = Source { path: path.to_owned(), note: note.clone(), seats: HashMap::new(), known: Known::default() };
     let mut matches = vec![];
     let read = source.read(|new| {
         if matches.len() < MAX_MATCHES {
@@ -103,11 +98,10 @@ fn matches(path: &Path) -> anyhow::Result<Vec<Match>> {
             return Ok(matches);
         }
     };
-    let of_journal =
-        tracker::Source { id: head.id, file: name.clone(), game: head.game, room: name.clone(), title: name };
+    let of_journal = tracker::Source::of(head.id, name, head.game, note);
     for (number, Known { until, zero }) in running {
         let started = zero.saturating_add(until / 1_000);
-        let tracker::Source { file, game, room, title, .. } = of_journal.clone();
+        let tracker::Source { file, game, room, title, class, casual, .. } = of_journal.clone();
         matches.push(Match {
             id: of_journal.match_id(number),
             game,
@@ -121,6 +115,8 @@ fn matches(path: &Path) -> anyhow::Result<Vec<Match>> {
             started,
             ended: started,
             complete: false,
+            class,
+            casual,
             players: vec![],
         });
     }
@@ -130,15 +126,18 @@ fn matches(path: &Path) -> anyhow::Result<Vec<Match>> {
 
 // A match as it is when it comes from a database.
 fn stored(new: NewMatch) -> Match {
-    let player = |Entry { rank, name, kind, seat, score, .. }: Entry| MatchPlayer {
+    let player = |Entry { rank, name, kind, seat, score, quit, .. }: Entry| MatchPlayer {
         rank,
         name,
         kind,
         seat,
         score,
         rating: None,
+        quit,
     };
-    let Match { id, game, title, room, journal, number, begins, ends, started, ended, complete, players } = new;
-    let players = players.into_iter().map(player).collect();
-    Match { id, game, title, room, journal, number, begins, ends, started, ended, complete, players }
+    let players = new.players.into_iter().map(player).collect();
+    let NewMatch {
+        id, game, title, room, journal, number, begins, ends, started, ended, complete, class, casual, ..
+    } = new;
+    Match { id, game, title, room, journal, number, begins, ends, started, ended, complete, class, casual, players }
 }

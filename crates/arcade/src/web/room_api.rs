@@ -13,7 +13,7 @@ use axum::{
 use netcore::Level;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use store::{Kind, Store};
+use store::{ALL_TIME, Kind, Store, unix_now};
 
 use super::{
     answer::{error, later, refused},
@@ -149,9 +149,11 @@ async fn ratings(hub: &Hub, caller: Caller, game: Game, key: KeyHash) -> (Option
         let own = store.names_of(&key.0).await?;
         let mut ratings = BTreeMap::new();
         for name in own.iter().chain(&waiting) {
-            let scores = store.scores(name, Kind::Proven).await?;
-            let score = scores.into_iter().find(|(of, _)| of == game.name());
-            ratings.extend(score.map(|(_, score)| (name.clone(), score.rating)));
+            let scores = store.scores((name, Kind::Proven), ALL_TIME, unix_now()).await?;
+            let of_game = scores.into_iter().filter(|(of, _, _)| of == game.name()).map(|(_, _, score)| score);
+            // The one that is known best.
+            let score = of_game.max_by_key(|score| score.matches);
+            ratings.extend(score.map(|score| (name.clone(), score.rating)));
         }
         Ok((own.iter().filter_map(|name| ratings.get(name).copied()).max(), ratings))
     };
