@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use conformance::{Values, nuggets_client::TESTER};
+use conformance::{NUGGETS_CLIENT as TESTER, Values};
 use nuggets::ServerMessage;
 
 use support::{Console, assert_all_pass, crimes, find_out, tried, tried_with, value};

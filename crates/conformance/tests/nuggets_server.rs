@@ -12,7 +12,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use conformance::{Values, Verdict, nuggets_server::TESTER};
+use conformance::{NUGGETS_SERVER as TESTER, Values, Verdict};
 use netcore::{
     Admission, Engine as _, Framing, GameEvent, Input, Link, Outbox, Output, PeerId, Protocol as _, Role, Time, To,
 };
@@ -375,7 +375,7 @@ fn a_correct_server_passes_every_rule() {
 #[test]
 fn a_talkative_server_breaks_no_rule() {
     let report = tried(&TESTER, host, C::Talkative, 20_000);
-    for (rule, verdict) in report.verdicts.iter().filter(|(rule, _)| rule.required) {
+    for (rule, verdict) in report.verdicts.iter().filter(|(rule, _)| rule.is_required()) {
         assert!(matches!(verdict, Verdict::Passed(_)), "{}: {verdict:?}\n{report}", rule.id);
     }
 }

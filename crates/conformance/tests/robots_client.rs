@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use conformance::{Values, robots_client::TESTER};
+use conformance::{ROBOTS_CLIENT as TESTER, Values};
 use robots::{
     Blast, Board, Bomb, BombId, DrawMessage, Event, GamePicture, Incoming, Parameters, Player, PlayerId, Position,
     ServerMessage, protocol::encode,

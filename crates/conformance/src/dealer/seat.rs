@@ -21,6 +21,8 @@ pub(super) enum Style {
     Modest,
     /// As one of the two, or as a dealer, from round to round.
     Mixed,
+    /// Takes cards up to this total.
+    Until(u8),
     /// As [`Style::Mixed`], each byte in a segment of its own.
     Bytes,
 }
@@ -30,6 +32,7 @@ impl Style {
     pub(super) fn hits(self, round: u32, hand: &Hand) -> bool {
         match (self, round % 3) {
             (Self::Greedy, _) | (Self::Mixed | Self::Bytes, 0) => true,
+            (Self::Until(total), _) => hand.points().total() < total,
             (Self::Modest, _) | (Self::Mixed | Self::Bytes, 1) => false,
             _ => hand.points().dealer_hits(),
         }

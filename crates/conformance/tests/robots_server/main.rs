@@ -6,7 +6,7 @@ mod server;
 #[path = "../support/mod.rs"]
 mod support;
 
-use conformance::robots_server::TESTER;
+use conformance::ROBOTS_SERVER as TESTER;
 
 use server::serve;
 use support::{assert_all_pass, crimes, find_out, tried};

@@ -10,7 +10,7 @@ use crate::{
 /// Plays until the gold is gone, and sees that the server says so and ends.
 pub(in crate::nuggets_server) fn play(party: &mut Party<'_>, map: &MapFile, run: &mut dyn Run) -> Played {
     watch(party, Some(map))?;
-    let names: [&[u8]; 3] = [b"  Zo\xc3\xab\x07 !", &[b'b'; 60], b"Cid"];
+    let names: [&[u8]; 3] = [b"  Zo\xc3\xab\x07\t !", &[b'b'; 5000], b"Cid"];
     let ann = party.join_as(names[0])?;
     let bob = party.join_as(names[1])?;
     let cid = party.join_as(names[2])?;
@@ -32,7 +32,7 @@ pub(in crate::nuggets_server) fn play(party: &mut Party<'_>, map: &MapFile, run:
         format!("the line '{}' was not printed", missing.unwrap_or_default())
     });
     let exit = run.exit(party.options.deadline());
-    let is_right = exit == Some(Exit { code: Some(0) });
+    let is_right = exit == Some(Exit::with(0));
     party.judge.check(&rules::EXIT, is_right, || Exit::told(exit.as_ref(), "the server"));
     Ok(())
 }

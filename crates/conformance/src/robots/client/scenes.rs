@@ -14,9 +14,9 @@ use super::{
 };
 use crate::{
     judge::{Judge, Played},
-    launch::{free_tcp_port, free_udp_port},
-    report::Rule,
+    ports::{free_tcp_port, free_udp_port},
     robots::{context::Context, show},
+    rule::Rule,
 };
 
 /// The inputs of a GUI, and what a client makes of them.
@@ -283,7 +283,7 @@ fn ends(
     why: &str,
 ) -> Played {
     let gui = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
-    let mut run = start(context, &gui, port, server)?;
+    let mut run = start(context, judge, &gui, port, server)?;
     context.ends(judge, rule, &mut *run, why)
 }
 

@@ -14,8 +14,8 @@ use super::{
 };
 use crate::{
     judge::{Judge, Played},
-    report::Rule,
     robots::{draws::Draws, show},
+    rule::Rule,
 };
 
 pub(super) struct Mirror {
