@@ -82,7 +82,7 @@ class Line:
     """
 
     def __init__(self, connection):
-        connection.setblocking(False)
+        connection.settimeout(PATIENCE)
         # Without this the system holds small messages back to put them into one segment.
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.connection = connection
@@ -95,20 +95,16 @@ class Line:
     def say(self, text):
         """Sends a message. Whether the player is still there is found when it is listened to."""
         try:
-            self.connection.setblocking(True)
-            self.connection.settimeout(PATIENCE)
             self.connection.sendall(text.encode("ascii") + b"\0")
         except OSError:
             pass
-        finally:
-            self.connection.setblocking(False)
 
     def read(self):
-        """Takes in what has arrived."""
+        """Takes in what has arrived, or what arrives next."""
         try:
             arrived = self.connection.recv(4096)
-        except BlockingIOError:
-            return
+        except TimeoutError as error:
+            raise Violation(f"nothing came within {PATIENCE} s") from error
         except OSError as error:
             raise Violation(f"the connection is lost: {error}") from error
         if not arrived:
@@ -126,17 +122,17 @@ class Line:
         return text
 
     def listen(self):
-        """Waits for the next message."""
+        """Waits for the next message. Who sends single bytes must be done in time, too."""
         end = time.monotonic() + PATIENCE
         while (text := self.message()) is None:
-            left = end - time.monotonic()
-            if left <= 0 or not select.select([self], [], [], left)[0]:
-                raise Violation(f"nothing came within {PATIENCE} s")
+            if time.monotonic() > end:
+                raise Violation(f"no message came within {PATIENCE} s")
             self.read()
         return text
 
     def close(self):
         try:
+            self.connection.setblocking(False)
             # Bytes that were never read would make the system reset the connection, and QUIT would be lost with it.
             while self.connection.recv(4096):
                 pass

@@ -7,6 +7,7 @@ they should be read: a fault replaces one of their functions. `crates/conformanc
 import os
 import random
 import signal
+import sys
 import time
 
 # The faults of each program: a name, the rules that it breaks, and what replaces functions of the program.
@@ -270,3 +271,61 @@ def nag(client):
             client.send(client.greeting)
 
     return threading.Thread(target=run, daemon=True)
+
+
+# ---- Servers of robots -----------------------------------------------------------------------------------------------
+
+
+@fault("robots-server", "drifts", "no-drift")
+def _(names):
+    """Waits for a whole turn after each turn."""
+    tell_turn = names["Server"].tell_turn
+
+    def tell(server, events):
+        turn = server.game.turn
+        tell_turn(server, events)
+        server.began = time.monotonic() - turn * server.setup.turn_duration / 1000
+
+    names["Server"].tell_turn = tell
+
+
+@fault("robots-server", "no-tcp-nodelay", "no-delay")
+def _(names):
+    socket = names["socket"]
+    start = names["Client"].__init__
+
+    def slow(client, connection, address):
+        start(client, connection, address)
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 0)
+
+    names["Client"].__init__ = slow
+
+
+@fault("robots-server", "one-seed-for-all", "draws")
+def _(names):
+    """Draws the same numbers, whatever the seed is."""
+    start = names["Draws"].__init__
+    names["Draws"].__init__ = lambda draws, seed: start(draws, 2022)
+
+
+@fault("robots-server", "seed-is-required", "no-seed")
+def _(names):
+    if "-s" not in sys.argv:
+        sys.exit("robots_server.py: the option -s is required")
+
+
+# ---- Clients of robots -----------------------------------------------------------------------------------------------
+
+
+@fault("robots-client", "cuts-names", "join")
+def _(names):
+    """Has room for 50 bytes of a name."""
+    start = names["Client"].__init__
+    names["Client"].__init__ = lambda client, server, inputs, gui, name: start(client, server, inputs, gui, name[:50])
+
+
+@fault("robots-client", "skips-big-messages", "big-turn")
+def _(names):
+    """Draws nothing of what is longer than its buffer."""
+    show = names["Client"].show
+    names["Client"].show = lambda client, picture: show(client, picture) if len(picture) < 30_000 else None

@@ -81,6 +81,24 @@ impl Program {
     }
 }
 
+impl Program {
+    // The command with its values. A placeholder without one is left out, with the option in front of it.
+    fn filled(&self, values: Values<'_>) -> Vec<String> {
+        let is_given = |name: &str| values.iter().any(|(given, _)| *given == name);
+        let mut filled: Vec<String> = Vec::new();
+        for word in &self.words {
+            if placeholders(word).all(is_given) {
+                filled.push(
+                    values.iter().fold(word.clone(), |word, (name, value)| word.replace(&format!("{{{name}}}"), value)),
+                );
+            } else if word.starts_with('{') && filled.last().is_some_and(|before| before.starts_with('-')) {
+                filled.pop();
+            }
+        }
+        filled
+    }
+}
+
 // What stands in braces and is made of lower-case letters and hyphens. Other braces are of the command.
 fn placeholders(word: &str) -> impl Iterator<Item = &str> {
     let parts = word.split('{').skip(1);
@@ -96,9 +114,7 @@ impl Launcher for Program {
     }
 
     fn start(&self, values: Values<'_>) -> anyhow::Result<Box<dyn Run>> {
-        let mut words = self.words.iter().map(|word| {
-            values.iter().fold(word.clone(), |word, (name, value)| word.replace(&format!("{{{name}}}"), value))
-        });
+        let mut words = self.filled(values).into_iter();
         let program = words.next().unwrap_or_default();
         let mut command = Command::new(&program);
         command.args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -220,6 +236,9 @@ mod tests {
         assert_eq!(program(&["./dealer"]).unwrap().words, ["./dealer", "{port}", "{rounds}"]);
         let own = program(&["python3", "d.py", "--port={port}", "{}", "{'a': 1}"]).unwrap();
         assert!(own.takes("port") && !own.takes("rounds"));
+        let filled = |command: &[&str]| program(command).unwrap().filled(&[("port", "21".to_owned())]);
+        assert_eq!(filled(&["d", "-p", "{port}", "-r", "{rounds}", "x"]), ["d", "-p", "21", "x"]);
+        assert_eq!(filled(&["d", "{port}", "--rounds={rounds}"]), ["d", "21"]);
         let told = |command: &[&str]| program(command).unwrap_err().to_string();
         assert_eq!(told(&[]), "there is no command to test; give it behind '--'");
         assert_eq!(

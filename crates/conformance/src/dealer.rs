@@ -7,7 +7,10 @@ mod seat;
 mod table;
 mod trouble;
 
-use std::sync::{Mutex, PoisonError};
+use std::{
+    sync::{Mutex, PoisonError},
+    time::Instant,
+};
 
 use crate::{
     judge::{Judge, Played, scene},
@@ -143,11 +146,15 @@ fn whole_game(judge: &mut Judge, subject: &Subject<'_>, styles: &[Style], tally:
     played
 }
 
-// As many rounds as fit into the patience. A dealer that pauses plays too few to tell anything, which is no fault.
+// As many rounds as fit into this time. A dealer that pauses plays too few to tell anything, which is no fault.
 fn many_rounds(judge: &mut Judge, subject: &Subject<'_>, tally: &Mutex<Tally>) -> Played {
+    if !judge.passes() {
+        // What the rounds of a dealer with another fault look like says nothing.
+        return Ok(());
+    }
     let styles = if subject.launcher.takes("players") { &STOPS[..] } else { &STOPS[..1] };
     let mut table = subject.table(judge, MANY, styles)?;
-    let played = table.play_on(judge, MANY, subject.options.deadline());
+    let played = table.play_on(judge, MANY, Instant::now() + 3 * subject.options.patience);
     tally.lock().unwrap_or_else(PoisonError::into_inner).add(table);
     played
 }

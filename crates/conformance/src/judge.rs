@@ -3,6 +3,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     iter,
+    num::NonZero,
     sync::{Mutex, PoisonError},
     thread,
 };
@@ -19,8 +20,9 @@ use crate::{
 
 /// The breaches of one rule that are told in full; further ones are counted.
 const TOLD: usize = 3;
-/// Scenarios that are played at the same time.
-const AT_ONCE: usize = 8;
+/// Scenarios that are played at the same time for each processor. Mostly they wait, but programs that start all at once keep each other
+/// from being in time.
+const AT_ONCE: usize = 2;
 /// The rule of each kind of program that it does not crash.
 const NO_CRASH: &str = "no-crash";
 
@@ -95,11 +97,12 @@ impl Judge {
 
     /// Plays scenarios at the same time, and notes what is found in their order.
     pub(crate) fn side_by_side(&mut self, scenes: Vec<Scene<'_>>) -> anyhow::Result<()> {
-        let count = scenes.len();
+        let processors = thread::available_parallelism().map_or(1, NonZero::get);
+        let count = scenes.len().min(AT_ONCE * processors);
         let open = Mutex::new(scenes.into_iter().enumerate());
         let played = Mutex::new(BTreeMap::new());
         thread::scope(|scope| {
-            for _ in 0..count.min(AT_ONCE) {
+            for _ in 0..count {
                 scope.spawn(|| {
                     let next = || open.lock().unwrap_or_else(PoisonError::into_inner).next();
                     for (number, (scenario, run)) in iter::from_fn(next) {
@@ -185,6 +188,11 @@ impl Judge {
             }
         }
         kept
+    }
+
+    /// Notes that a rule was observed and kept so many more times.
+    pub(crate) fn observe(&mut self, rule: &'static Rule, times: u32) {
+        self.notes.entry(rule.id).or_default().observed += u64::from(times);
     }
 
     /// As [`Judge::check`], for what the scenario cannot go on without.

@@ -1,6 +1,6 @@
 //! The reference programs in Python pass whole, and each of their faults fails exactly the rules that it breaks.
 
-use std::{path::Path, process::Command, thread, time::Duration};
+use std::{path::Path, process::Command, sync::Mutex, thread, time::Duration};
 
 use conformance::{Options, Outcome, Program, Report, TESTERS, Tester};
 
@@ -8,12 +8,41 @@ use conformance::{Options, Outcome, Program, Report, TESTERS, Tester};
 const PROGRAMS: &[(&str, &str, &[&str])] = &[
     ("dealer", "dealer.py", &["{port}", "{rounds}", "--players", "{players}"]),
     ("player", "player.py", &["{name}", "{host}", "{port}"]),
+    ("nuggets-server", "nuggets_server.py", &["{map}", "{seed}"]),
+    ("nuggets-client", "nuggets_client.py", &["{host}", "{port}", "{name}"]),
+    ("robots-server", "robots_server.py", ROBOTS_SERVER),
+    ("robots-client", "robots_client.py", &["-d", "{gui}", "-n", "{name}", "-p", "{port}", "-s", "{server}"]),
+];
+
+const ROBOTS_SERVER: &[&str] = &[
+    "-b",
+    "{bomb-timer}",
+    "-c",
+    "{players}",
+    "-d",
+    "{turn}",
+    "-e",
+    "{radius}",
+    "-k",
+    "{blocks}",
+    "-l",
+    "{length}",
+    "-n",
+    "{name}",
+    "-p",
+    "{port}",
+    "-s",
+    "{seed}",
+    "-x",
+    "{x}",
+    "-y",
+    "{y}",
 ];
 
 /// More than a program needs on a busy machine, except where it waits for what does not come.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// For programs with a fault, whose rules are mostly broken by what does not come.
-const SHORT: Duration = Duration::from_secs(5);
+/// Faults that are tested at the same time.
+const AT_ONCE: usize = 3;
 
 fn folder() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/reference"))
@@ -64,38 +93,48 @@ fn passes_whole(kind: &str) {
 }
 
 fn each_fault_is_found(kind: &str) {
+    let open = Mutex::new(faults(kind).into_iter());
+    let next = || open.lock().unwrap().next();
     thread::scope(|scope| {
-        for (name, rules) in faults(kind) {
-            scope.spawn(move || {
-                let report = tested(kind, Some(&name), SHORT);
-                let mut failed = report.failed();
-                let mut rules: Vec<&str> = rules.iter().map(String::as_str).collect();
-                failed.sort_unstable();
-                rules.sort_unstable();
-                assert_eq!(failed, rules, "{name}: {report}");
-                let is_required = |rule: &&str| tester(kind).rules.iter().any(|of| of.id == *rule && of.is_required());
-                assert_eq!(report.outcome() == Outcome::Failed, rules.iter().any(is_required), "{name}: {report}");
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| {
+                while let Some((name, rules)) = next() {
+                    let report = tested(kind, Some(&name), PATIENCE);
+                    let mut failed = report.failed();
+                    let mut rules: Vec<&str> = rules.iter().map(String::as_str).collect();
+                    failed.sort_unstable();
+                    rules.sort_unstable();
+                    assert_eq!(failed, rules, "{name}: {report}");
+                    let is_required =
+                        |rule: &&str| tester(kind).rules.iter().any(|of| of.id == *rule && of.is_required());
+                    assert_eq!(report.outcome() == Outcome::Failed, rules.iter().any(is_required), "{name}: {report}");
+                }
             });
         }
     });
 }
 
-#[test]
-fn the_dealer_passes_whole() {
-    passes_whole("dealer");
+macro_rules! references {
+    ($($kind:literal: $passes:ident $faults:ident;)*) => {
+        $(
+            #[test]
+            fn $passes() {
+                passes_whole($kind);
+            }
+
+            #[test]
+            fn $faults() {
+                each_fault_is_found($kind);
+            }
+        )*
+    };
 }
 
-#[test]
-fn each_fault_of_the_dealer_is_found() {
-    each_fault_is_found("dealer");
-}
-
-#[test]
-fn the_player_passes_whole() {
-    passes_whole("player");
-}
-
-#[test]
-fn each_fault_of_the_player_is_found() {
-    each_fault_is_found("player");
+references! {
+    "dealer": the_dealer_passes_whole each_fault_of_the_dealer_is_found;
+    "player": the_player_passes_whole each_fault_of_the_player_is_found;
+    "nuggets-server": the_nuggets_server_passes_whole each_fault_of_the_nuggets_server_is_found;
+    "nuggets-client": the_nuggets_client_passes_whole each_fault_of_the_nuggets_client_is_found;
+    "robots-server": the_robots_server_passes_whole each_fault_of_the_robots_server_is_found;
+    "robots-client": the_robots_client_passes_whole each_fault_of_the_robots_client_is_found;
 }

@@ -1,6 +1,6 @@
 //! What only many rounds show: whether the cards are well shuffled, and by which rule the dealer draws.
 //!
-//! Each limit is so far from what chance does that a right dealer breaks it about once in a hundred million tests.
+//! Each limit is so far from what chance does that a right dealer breaks it once in a hundred thousand tests, at most.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ const STRANGE: f64 = 6.0;
 /// Rounds before a mean is compared.
 const ENOUGH: u32 = 24;
 /// The logarithm of how many times likelier the RESULTs of one dealer are, after which no more rounds are needed.
-const CONVINCING: f64 = 14.0;
+const CONVINCING: f64 = 11.5;
 /// Deals before their cards are compared. Bias that is worth the name shows in some thousand.
 const DEALS: u32 = 200;
 
@@ -106,7 +106,8 @@ impl Chance {
 
     /// Whether more rounds would not change what is said of the dealer.
     pub(super) fn is_clear(&self) -> bool {
-        self.is_strange() || self.draws_on_soft_17.abs() > CONVINCING && self.bias() < STRANGE / 3.0
+        let bias = self.bias();
+        self.is_strange() || bias > STRANGE || self.draws_on_soft_17.abs() > CONVINCING && bias < STRANGE / 3.0
     }
 
     /// Whether the players win so much or so little that it is no accident.
@@ -143,6 +144,7 @@ impl Chance {
     pub(super) fn judge(&self, judge: &mut Judge) {
         let rounds = f64::from(self.rounds.max(1));
         if self.rounds > 0 {
+            judge.observe(&ODDS, self.rounds - 1);
             judge.check(&ODDS, !self.is_strange(), || {
                 format!(
                     "in {} rounds the mean reward of the players was {:+.3}; {:+.3} would be expected with these cards, and this is {:.0} \
@@ -156,6 +158,7 @@ impl Chance {
         }
         // What is said of soft hands assumes that the dealer plays by the rules otherwise.
         if self.telling > 0 && !self.is_strange() {
+            judge.observe(&SOFT_17, self.telling - 1);
             judge.check(&SOFT_17, self.draws_on_soft_17 < CONVINCING, || {
                 format!(
                     "in {} rounds that tell, the RESULTs are e^{:.0} times likelier from a dealer who draws on a soft 17",
@@ -166,6 +169,7 @@ impl Chance {
         let deals: u32 = self.places.values().map(|places| places.deals).sum();
         if deals > 0 {
             let bias = self.bias();
+            judge.observe(&UNIFORM, deals - 1);
             judge.check(&UNIFORM, bias < STRANGE, || {
                 format!("in {deals} deals some cards come more often than others at the same place: {bias:.0} standard deviations")
             });

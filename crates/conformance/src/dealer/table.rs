@@ -22,6 +22,10 @@ use crate::judge::{Judge, Played};
 
 /// How long one connection is listened to before the next.
 const TURN: Duration = Duration::from_millis(1);
+/// Rounds between two looks at what all rounds have shown.
+const LOOK: u32 = 128;
+/// Rounds in which one waits for what must not come.
+const PATIENT: u32 = 12;
 /// Rounds among which repeated deals are counted.
 const RECENT: u32 = 20;
 /// How many cards a shuffled deck never repeats within them, counting only rounds that begin with exactly the cards of the round before.
@@ -91,7 +95,8 @@ impl Table {
     /// Plays rounds until it is clear which rules the dealer keeps, at most until `by`.
     pub(super) fn play_on(&mut self, judge: &mut Judge, rounds: u32, by: Instant) -> Played {
         for round in 0..rounds {
-            if Instant::now() >= by || self.chance.is_clear() || !self.deal(judge, round, rounds)? {
+            let is_clear = round % LOOK == 0 && self.chance.is_clear();
+            if is_clear || Instant::now() >= by || !self.deal(judge, round, rounds)? {
                 return Ok(());
             }
             self.finish_round(judge, round)?;
@@ -232,8 +237,10 @@ impl Table {
     // While a player is asked, no other has been told how the round ended. With a dealer that asks one after the other, a RESULT that was
     // sent too early has arrived before this question.
     fn no_early_result(&mut self, judge: &mut Judge, asked: usize, round: u32) -> Played {
+        // In the many rounds of a long game a look at what is there already is enough.
+        let wait = if round < PATIENT { TURN } else { Duration::ZERO };
         for seat in self.seats.iter_mut().filter(|seat| seat.is_over()) {
-            let heard = seat.listen(judge, Instant::now() + TURN)?;
+            let heard = seat.listen(judge, Instant::now() + wait)?;
             let at = seat.at(round);
             judge.require(&RESULT_AT_END, heard == Heard::Nothing, || {
                 format!("{at}: {heard} while seat {asked} is still asked")
@@ -245,10 +252,11 @@ impl Table {
     /// Plays the hand of a player who is asked.
     fn hand(&mut self, judge: &mut Judge, index: usize, round: u32) -> Played {
         let deadline = || self.dealer.options.deadline();
+        let upcard = self.opening.last().copied();
         let seat = &mut self.seats[index];
         let at = seat.at(round);
         loop {
-            if !seat.style.hits(round, &seat.hand) {
+            if !seat.style.hits(round, &seat.hand, upcard) {
                 seat.say(&PlayerMessage::Stand);
                 seat.stood = true;
                 return Ok(());

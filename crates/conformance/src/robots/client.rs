@@ -36,7 +36,7 @@ static PLACEHOLDERS: &[&str] = &["gui", "name", "port", "server"];
 type Scene = fn(&mut Stage<'_>) -> Played;
 
 /// Scenes with a client that goes on.
-const SCENES: [(&str, Scene); 11] = [
+const SCENES: [(&str, Scene); 12] = [
     ("two games", scenes::two_games),
     ("inputs that are none", scenes::bad_inputs),
     ("inputs from elsewhere", scenes::elsewhere),
@@ -44,6 +44,7 @@ const SCENES: [(&str, Scene); 11] = [
     ("byte by byte", scenes::pieces),
     ("a late joiner", scenes::late),
     ("a busy game", scenes::busy),
+    ("a big turn", scenes::big_turn),
     ("explosions", scenes::explosions),
     ("explosions", scenes::long_explosion),
     ("two bombs and one robot", scenes::hit_twice),

@@ -4,6 +4,7 @@
 //! every turn, up to what the protocol leaves open: the ids of bombs, the order of explosions, and in which of two turns an action falls that
 //! is sent as a turn ends.
 
+mod clock;
 mod diagnosis;
 mod explanation;
 mod game;
@@ -53,7 +54,7 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
 type Play = fn(&Context<'_>, &mut Judge) -> Played;
 
 /// What is played beside each other, each with another server.
-const SCENES: [(&str, Play); 14] = [
+const SCENES: [(&str, Play); 16] = [
     ("two Joins of one player", lobby::second_join),
     ("messages in pieces", lobby::pieces),
     ("wrong bytes", lobby::wrong_bytes),
@@ -62,6 +63,8 @@ const SCENES: [(&str, Play); 14] = [
     ("IPv6", lobby::over_ipv6),
     ("one robot", game::alone),
     ("a busy game", game::busy),
+    ("a fast game", clock::fast),
+    ("servers without a seed", clock::without_seed),
     ("players who leave", game::leaving),
     ("two games", game::twice),
     ("long turns", game::long_turns),

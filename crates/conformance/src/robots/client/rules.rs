@@ -60,6 +60,9 @@ rules! {
     PIECES: Protocol 1 "pieces" in "protocols/robots.md#a-client",
         "Messages from the server may arrive byte by byte",
         "";
+    BIG_TURN: Protocol 1 "big-turn" in "protocols/robots.md#client-to-gui-udp",
+        "A Turn of 60,000 bytes leads to a picture as any other",
+        "Read until the message is complete, and send the picture in one datagram, which may have 65,507 bytes.";
     LATE: Protocol 1 "late-joiner" in "protocols/robots.md#a-client",
         "Many messages that arrive at once lead to one picture for each, as for who connects during a game",
         "";

@@ -29,8 +29,11 @@ use crate::{
 /// How often the first input is repeated, since the client may not listen for its GUI yet.
 const AGAIN: Duration = Duration::from_millis(250);
 
-/// The name of the player in all scenarios.
-const NAME: &str = "Żółć!";
+/// The name of the player in all scenarios, with the 255 bytes that one may have.
+const NAME: &str = concat!(
+    "Żółć! a name as long as the protocol allows, a name as long as the protocol allows, a name as long as the prot",
+    "ocol allows, a name as long as the protocol allows, a name as long as the protocol allows, a name as long as the protocol allows,............"
+);
 
 pub(super) fn start(
     context: &Context<'_>,

@@ -196,12 +196,12 @@ pub(super) fn long_turns(context: &Context<'_>, judge: &mut Judge) -> Played {
 
 /// A client that never reads, while everybody is sent more than any buffer holds.
 pub(super) fn never_reading(context: &Context<'_>, judge: &mut Judge) -> Played {
-    // A turn 0 of some 300 KiB in each game.
+    // A turn 0 of some 250 KiB in each game, on a board that fits an array.
     let setup = Setup {
         players: 1,
         length: 1,
         blocks: 60_000,
-        size: (30_000, 30_000),
+        size: (400, 400),
         duration: context.turn() / 4,
         ..small(context)
     };

@@ -63,6 +63,15 @@ rules! {
     TURN_DURATION: Protocol 1 "turn-duration" in "protocols/robots.md#a-server-and-the-network",
         "A turn collects actions for turn duration",
         "";
+    NO_DRIFT: Protocol 1 "no-drift" in "protocols/robots.md#turns-1-to-game-length",
+        "Turns do not drift: turn t comes t times turn duration after turn 0",
+        "Wait until the time when the turn is due, counted from turn 0, and not for a whole turn duration after the last turn was sent.";
+    NO_DELAY: Protocol 1 "no-delay" in "protocols/robots.md#a-server-and-the-network",
+        "A turn is sent at once, although the one before is not acknowledged yet",
+        "Set TCP_NODELAY on each accepted connection.";
+    NO_SEED: Course 1 "no-seed" in "robots.md#robots-server",
+        "Without -s the server starts, and draws something else each time",
+        "The seed is the one option that the course does not require.";
     SAME_FOR_ALL: Protocol 1 "same-for-all" in "protocols/robots.md#turns-1-to-game-length",
         "All connected clients get the same messages",
         "";

@@ -75,6 +75,15 @@ impl Context<'_> {
         Ok(Host { run, address: SocketAddr::from((Ipv4Addr::LOCALHOST, port)), parameters: setup.parameters()? })
     }
 
+    /// As [`Context::host`], without the option for the seed.
+    pub(super) fn host_without_seed(&self, judge: &mut Judge, setup: &Setup) -> Played<Host> {
+        let port = free_tcp_port()?;
+        let mut values = setup.values(&port.to_string());
+        values.retain(|(name, _)| *name != "seed");
+        let run = self.start(judge, &values)?;
+        Ok(Host { run, address: SocketAddr::from((Ipv4Addr::LOCALHOST, port)), parameters: setup.parameters()? })
+    }
+
     /// Starts a server with these options on a port as it is written.
     pub(super) fn host_at(&self, judge: &mut Judge, setup: &Setup, port: &str) -> Played<Box<dyn Run>> {
         self.start(judge, &setup.values(port))
@@ -106,7 +115,7 @@ impl Context<'_> {
         });
         let connection = judge.expect(&LISTENS, opened)?;
         let local = connection.stream.local_addr()?;
-        Ok(Guest { connection, incoming: Incoming::default(), label: label.to_owned(), local, seat: None })
+        Ok(Guest { connection, incoming: Incoming::default(), label: label.to_owned(), local, seat: None, reads: 0 })
     }
 }
 
@@ -134,6 +143,8 @@ pub(super) struct Guest {
     pub(super) local: SocketAddr,
     /// Its number among the players.
     pub(super) seat: Option<u8>,
+    /// How often bytes arrived.
+    pub(super) reads: u64,
 }
 
 impl Guest {
@@ -149,6 +160,7 @@ impl Guest {
             if !self.connection.more(by) {
                 return if self.connection.closed { Got::Closed } else { Got::Nothing };
             }
+            self.reads += 1;
         }
     }
 
