@@ -11,7 +11,7 @@ use conformance::{Launcher, Options, Program, Remote, TESTERS, Tester};
 
 const AFTER_HELP: &str = "\
 Examples:
-  conformance dealer -- ./dealer {port} {rounds}
+  conformance dealer -- ./dealer {port} {rounds} --players {players}
       starts ./dealer for each scenario and tests how it deals
   conformance dealer --at localhost:4021
       tests the dealer that waits there for one player

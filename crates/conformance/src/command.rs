@@ -27,8 +27,8 @@ const POLL: Duration = Duration::from_millis(5);
 const MAX_OUTPUT: u64 = 1 << 20;
 /// The longest line, in bytes; longer ones are cut into several.
 const MAX_LINE: u64 = 4096;
-/// The last lines of standard error that are kept.
-const ERRORS: usize = 6;
+/// The last lines of standard error that are kept: as many as the traces of most languages have.
+const ERRORS: usize = 50;
 /// How long to wait for what a program has written before it ended. Only what it has left behind could write still more.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 

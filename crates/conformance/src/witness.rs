@@ -7,6 +7,9 @@ use std::{
 
 use crate::launch::{Exit, Run};
 
+/// The last lines of standard error that are quoted.
+const QUOTED: usize = 6;
+
 /// What was seen of one program.
 #[derive(Clone, Default)]
 pub(crate) struct Remains {
@@ -27,7 +30,8 @@ impl Remains {
         let ended = self.exit.iter().filter(|exit| exit.code != Some(0));
         let ended = ended.map(|exit| format!("the program ended with {exit}"));
         // Nothing that it writes is to act on a terminal.
-        let errors = self.errors.iter().map(|line| {
+        let last = self.errors.len().saturating_sub(QUOTED);
+        let errors = self.errors.iter().skip(last).map(|line| {
             let line: String = line
                 .chars()
                 .flat_map(|letter| match letter {

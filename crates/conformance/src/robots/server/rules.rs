@@ -69,7 +69,7 @@ rules! {
     NO_DELAY: Protocol 1 "no-delay" in "protocols/robots.md#a-server-and-the-network",
         "A turn is sent at once, although the one before is not acknowledged yet",
         "Set TCP_NODELAY on each accepted connection.";
-    NO_SEED: Course 1 "no-seed" in "robots.md#robots-server",
+    NO_SEED: Course 1 "no-seed" in "protocols/robots.md#a-server-and-the-network",
         "Without -s the server starts, and draws something else each time",
         "The seed is the one option that the course does not require.";
     SAME_FOR_ALL: Protocol 1 "same-for-all" in "protocols/robots.md#turns-1-to-game-length",
