@@ -170,15 +170,17 @@ def _(names):
 
 @fault("nuggets-server", "sight-by-floats", "sight")
 def _(names):
-    """Computes the slope first. What is exactly on a gridpoint may then be a little beside it."""
+    """Computes a line as slope and offset. What is exactly on a gridpoint is then sometimes a little beside it."""
 
     def crossings(start, end):
         (row, column), (last, aim) = start, end
-        slope = (aim - column) / (last - row) if last != row else 0.0
-        step = 1 if last > row else -1
-        for between in range(row + step, last, step):
-            at = column + slope * (between - row)
-            yield between, int(at // 1), at == at // 1
+        if row != last:
+            slope = (aim - column) / (last - row)
+            offset = column - slope * row
+            step = 1 if last > row else -1
+            for between in range(row + step, last, step):
+                at = slope * between + offset
+                yield between, int(at // 1), at == at // 1
 
     names["crossings"] = crossings
 
@@ -301,7 +303,7 @@ def _(names):
     names["Client"].__init__ = slow
 
 
-@fault("robots-server", "one-seed-for-all", "draws")
+@fault("robots-server", "one-seed-for-all", "draws", "no-seed")
 def _(names):
     """Draws the same numbers, whatever the seed is."""
     start = names["Draws"].__init__

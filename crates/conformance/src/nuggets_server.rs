@@ -16,7 +16,7 @@ use std::{
 };
 
 use self::{
-    map::MapFile,
+    map::{HALL, MAP, MapFile},
     party::{Doubts, Party},
     scenarios::{game, hostile, joining, moves},
     wire::Wire,
@@ -60,7 +60,8 @@ struct Test<'a> {
 }
 
 fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow::Result<()> {
-    let test = Test { launcher, options, map: MapFile::new()? };
+    let test = Test { launcher, options, map: MapFile::new(MAP)? };
+    let hall = Test { launcher, options, map: MapFile::new(HALL)? };
     let mut doubts = Doubts::default();
     if launcher.address().is_some() {
         // They are played one after the other with the one server.
@@ -86,6 +87,10 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
     }));
     scenes.push(scene("a push in a passage", move |judge| {
         test.alone(judge, &mut { doubts }, |party, map, _| moves::push(party, map))
+    }));
+    let hall = &hall;
+    scenes.push(scene("sight across a hall", move |judge| {
+        hall.alone(judge, &mut { doubts }, |party, map, _| moves::look(party, map))
     }));
     scenes.push(scene("a whole game", move |judge| test.alone(judge, &mut { doubts }, game::play)));
     if launcher.takes("seed") {

@@ -6,14 +6,14 @@ use super::{careful, leave_all, watch};
 use crate::{
     judge::Played,
     nuggets_server::{
-        map::MapFile,
+        map::{MapFile, TELLING},
         party::{Party, STEPS},
         world::World,
     },
 };
 
 /// How far a player walks at most to see more, on maps that we did not draw.
-const WALK: usize = 40;
+const WALK: usize = 70;
 /// Keys that are typed one after the other to see that each does what it must.
 const KEYS: &[u8] = b"lLhHjJkKnNyYuUbBjlnhLJlknHhKukbYyjUuJLhNKbB";
 
@@ -53,6 +53,22 @@ pub(in crate::nuggets_server) fn push(party: &mut Party<'_>, map: &MapFile) -> P
     if let Some(back) = back {
         careful(party, ann, back.key())?;
         careful(party, bob, back.key())?;
+    }
+    leave_all(party)
+}
+
+/// A player goes to spots from which exact and inexact numbers see different things.
+pub(in crate::nuggets_server) fn look(party: &mut Party<'_>, map: &MapFile) -> Played {
+    watch(party, Some(map))?;
+    let ann = party.join("Ann")?;
+    for _ in 0..2 {
+        // The nearest one that it did not see yet.
+        let letter = party.letter(ann)?;
+        let here = party.world()?.cell(letter);
+        walk(party, ann, |world, cell| {
+            let place = world.grid.position(cell);
+            Some(cell) != here && TELLING.iter().any(|&(row, col)| (place.row, place.col) == (row, col))
+        })?;
     }
     leave_all(party)
 }

@@ -1,6 +1,9 @@
 //! A game with short turns, which shows whether turns are sent when they are due; and servers without a seed.
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::atomic::AtomicBool,
+    time::{Duration, Instant},
+};
 
 use robots::ServerMessage;
 
@@ -21,14 +24,39 @@ const TURN: Duration = Duration::from_millis(8);
 const TURNS: u128 = 600;
 /// The fewest, also for the impatient.
 const FEW: u128 = 100;
+/// How often a server may try.
+const ATTEMPTS: usize = 3;
 /// Turns at the start and at the end, of which one at least is on time also on a busy machine.
 const WINDOW: usize = 50;
 /// How much later the last turns may come, besides the time that they are due.
 const DRIFT: Duration = Duration::from_millis(25);
 
+/// On a machine that is too busy for it, a right server cannot be in time either; so it may try again.
 pub(super) fn fast(context: &Context<'_>, judge: &mut Judge) -> Played {
     let turns = (context.options.patience.as_millis() / TURN.as_millis()).clamp(FEW, TURNS);
     let length = u16::try_from(turns)?;
+    let (mut drift, mut reads) = (f64::INFINITY, 0);
+    for _ in 0..ATTEMPTS {
+        let measured = measure(context, judge, length)?;
+        (drift, reads) = (drift.min(measured.0), reads.max(measured.1));
+        if drift < DRIFT.as_secs_f64() && reads * 2 > u64::from(length) {
+            break;
+        }
+    }
+    judge.check(&NO_DRIFT, drift < DRIFT.as_secs_f64(), || {
+        format!("after {length} turns of {TURN:?} the turns came {:.0} ms later than at the start", drift * 1000.0)
+    });
+    // Elsewhere nothing can be said of it.
+    if cfg!(target_os = "linux") {
+        judge.check(&NO_DELAY, reads * 2 > u64::from(length), || {
+            format!("{length} turns of {TURN:?} came in {reads} parts: later turns waited until earlier ones were acknowledged")
+        });
+    }
+    Ok(())
+}
+
+// Plays a game. Returns how many seconds later the last turns came than the first ones, and in how many parts the turns came.
+fn measure(context: &Context<'_>, judge: &mut Judge, length: u16) -> Played<(f64, u64)> {
     let setup = Setup { players: 1, blocks: 0, length, duration: TURN, ..small(context) };
     let mut table = Table::open(context, judge, setup)?;
     let ann = table.connect("Ann")?;
@@ -48,24 +76,16 @@ pub(super) fn fast(context: &Context<'_>, judge: &mut Judge) -> Played {
         judge.require(&TURN_NUMBERS, right, || format!("{message:?} came instead of turn {number}"))?;
         late.push(begin.elapsed().as_secs_f64() - TURN.as_secs_f64() * f64::from(number));
     }
-    let reads = guest.reads - before;
     let earliest = |part: &[f64]| part.iter().copied().fold(f64::INFINITY, f64::min);
     let (first, last) = (late.get(..WINDOW).unwrap_or(&late), late.get(late.len() - WINDOW..).unwrap_or(&late));
-    let drift = earliest(last) - earliest(first);
-    judge.check(&NO_DRIFT, drift < DRIFT.as_secs_f64(), || {
-        format!("after {length} turns of {TURN:?} the turns came {:.0} ms later than at the start", drift * 1000.0)
-    });
-    // Elsewhere nothing can be said of it.
-    if cfg!(target_os = "linux") {
-        judge.check(&NO_DELAY, reads * 2 > u64::from(length), || {
-            format!("{length} turns of {TURN:?} came in {reads} parts: later turns waited until earlier ones were acknowledged")
-        });
-    }
-    Ok(())
+    Ok((earliest(last) - earliest(first), guest.reads - before))
 }
 
 /// Without a seed the server must run, and draw something else each time.
 pub(super) fn without_seed(context: &Context<'_>, judge: &mut Judge) -> Played {
+    // That such a server does not start says nothing of those with a seed.
+    let Context { launcher, options, who, exit_one, .. } = *context;
+    let context = &Context { launcher, options, who, exit_one, hopeless: AtomicBool::new(false) };
     let mut drawn = Vec::new();
     for _ in 0..2 {
         // So large that two draws are the same once in four thousand million.

@@ -167,7 +167,9 @@ pub(super) fn twice(context: &Context<'_>, judge: &mut Judge) -> Played {
     table.join(ann, "Ann's second")?;
     table.judge.check(&NEXT_GAME, true, String::new);
     table.start()?;
-    table.judge.check(&NOT_RESET, true, String::new);
+    if table.mirror.as_ref().is_some_and(|mirror| mirror.draws.is_some()) {
+        table.judge.check(&NOT_RESET, true, String::new);
+    }
     table.finish(&NEXT_GAME)
 }
 
