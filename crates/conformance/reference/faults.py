@@ -63,13 +63,13 @@ def _(names):
     names["shuffled_deck"] = shuffled_deck
 
 
-@fault("dealer", "reseeded-by-the-second", "shuffled", "seeded")
+@fault("dealer", "reseeded-by-the-second", "shuffled")
 def _(names):
     """Seeds the generator for each shuffle. The pause stands for those that dealers make between messages."""
 
     def shuffled_deck():
         time.sleep(0.4)
-        random.seed(int(time.time()))
+        random.seed(int(time.time()) ^ os.getpid())
         deck = list(range(1, 53))
         random.shuffle(deck)
         return deck

@@ -22,8 +22,8 @@ use crate::judge::{Judge, Played};
 
 /// How long one connection is listened to before the next.
 const TURN: Duration = Duration::from_millis(1);
-/// When fewer rounds than these were played, as many as are needed would take too long.
-const FEW: u32 = 80;
+/// When no round took less, as many as are needed would take too long.
+const SLOW: Duration = Duration::from_millis(80);
 /// After this time one knows how fast a dealer plays.
 const TASTE: Duration = Duration::from_secs(4);
 /// Rounds between two looks at what all rounds have shown.
@@ -98,15 +98,17 @@ impl Table {
 
     /// Plays rounds until it is clear which rules the dealer keeps, at most until `by`.
     pub(super) fn play_on(&mut self, judge: &mut Judge, rounds: u32, by: Instant) -> Played {
-        let begin = Instant::now();
+        let (begin, mut fastest) = (Instant::now(), Duration::MAX);
         for round in 0..rounds {
             // A dealer that pauses plays too few rounds to tell anything.
-            let is_hopeless = begin.elapsed() > TASTE && round < FEW;
+            let is_hopeless = begin.elapsed() > TASTE && fastest > SLOW;
+            let start = Instant::now();
             let is_clear = round % LOOK == 0 && self.chance.is_clear();
             if is_clear || is_hopeless || Instant::now() >= by || !self.deal(judge, round, rounds)? {
                 return Ok(());
             }
             self.finish_round(judge, round)?;
+            fastest = fastest.min(start.elapsed());
         }
         Ok(())
     }

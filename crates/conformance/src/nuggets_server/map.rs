@@ -53,9 +53,17 @@ pub(super) const HALL: &str = "\
 +--------------------------------------------------------------+
 ";
 
-/// Spots of the hall, as row and column, from which a server sees too much or too little that computes crossings as `slope * k + offset`,
-/// with numbers of 32 or 64 bits. A program that tried all spots has found them.
-pub(super) const TELLING: [(u16, u16); 5] = [(2, 58), (4, 44), (19, 6), (21, 29), (22, 23)];
+/// A spot as row and column, and others that a server sees from there, or does not see, against the rule, when it computes crossings as
+/// `slope * k + offset` with numbers of 32 or 64 bits.
+type Telling = ((u16, u16), &'static [(u16, u16)]);
+
+/// All such spots of the hall that tell of both sizes. A program that tried all has found them.
+pub(super) const TELLING: [Telling; 4] = [
+    ((2, 58), &[(8, 12), (8, 30), (11, 16)]),
+    ((19, 6), &[(1, 20), (13, 50)]),
+    ((21, 29), &[(6, 56), (11, 47)]),
+    ((22, 23), &[(4, 3)]),
+];
 
 pub(super) struct MapFile {
     pub(super) grid: Grid,

@@ -57,20 +57,25 @@ pub(in crate::nuggets_server) fn push(party: &mut Party<'_>, map: &MapFile) -> P
     leave_all(party)
 }
 
-/// A player goes to spots from which exact and inexact numbers see different things.
+/// Two players go to spots where numbers with a fraction make one see the other, or not, against the rule.
 pub(in crate::nuggets_server) fn look(party: &mut Party<'_>, map: &MapFile) -> Played {
     watch(party, Some(map))?;
     let ann = party.join("Ann")?;
-    for _ in 0..2 {
-        // The nearest one that it did not see yet.
-        let letter = party.letter(ann)?;
-        let here = party.world()?.cell(letter);
-        walk(party, ann, |world, cell| {
-            let place = world.grid.position(cell);
-            Some(cell) != here && TELLING.iter().any(|&(row, col)| (place.row, place.col) == (row, col))
-        })?;
+    let bob = party.join("Bob")?;
+    let letter = party.letter(ann)?;
+    let world = party.world()?;
+    let far = |spot| world.path(letter, STEPS, |cell| at(world, cell) == spot).map_or(usize::MAX, |path| path.len());
+    let Some((spot, targets)) = TELLING.into_iter().min_by_key(|(spot, _)| far(*spot)) else { return Ok(()) };
+    walk(party, ann, |world, cell| at(world, cell) == spot)?;
+    for &target in targets {
+        walk(party, bob, |world, cell| at(world, cell) == target)?;
     }
     leave_all(party)
+}
+
+fn at(world: &World, cell: Cell) -> (u16, u16) {
+    let place = world.grid.position(cell);
+    (place.row, place.col)
 }
 
 // Lets a player go into a passage and out of it at another end.
