@@ -154,8 +154,9 @@ class Seat:
     def ask(self):
         """Asks for a decision. Returns whether the player takes a card."""
         # What is there before the question answers nothing.
-        if self.line.bytes or select.select([self.line], [], [], 0)[0]:
+        if select.select([self.line], [], [], 0)[0]:
             self.line.read()
+        if self.line.bytes:
             raise Violation(f"{self.line.bytes[:40]!r} came before DECISION")
         self.line.say("DECISION")
         answer = self.line.listen()

@@ -168,7 +168,7 @@ def _(names):
 # ---- Servers of nuggets ----------------------------------------------------------------------------------------------
 
 
-@fault("nuggets-server", "sight-by-floats", "sight")
+@fault("nuggets-server", "sight-by-floats", "memory-is-bare")
 def _(names):
     """Computes a line as slope and offset. What is exactly on a gridpoint is then sometimes a little beside it."""
 

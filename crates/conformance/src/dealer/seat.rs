@@ -110,6 +110,10 @@ impl Seat {
 
     /// The next message, if one comes by then.
     pub(super) fn listen(&mut self, judge: &mut Judge, by: Instant) -> Played<Heard> {
+        if matches!(self.style, Style::Until(_)) {
+            // Many rounds are to be played.
+            self.connection.acknowledge();
+        }
         let Some(text) = self.connection.text(by) else {
             let buffer = &mut self.connection.buffer;
             if buffer.len() > MAX_TEXT {

@@ -167,6 +167,8 @@ pub(crate) struct Line {
 
 impl Line {
     pub(crate) fn new(stream: TcpStream) -> Self {
+        // Without it each message waits until the one before is acknowledged.
+        stream.set_nodelay(true).unwrap();
         Self { stream, buffer: Vec::new() }
     }
 
