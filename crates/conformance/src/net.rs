@@ -108,7 +108,7 @@ impl Connection {
         }
     }
 
-    /// Lets the system acknowledge at once what has arrived, so that a peer that waits for it without TCP_NODELAY goes on.
+    /// Lets the system acknowledge at once what has arrived, so that a peer that waits for it without `TCP_NODELAY` goes on.
     pub(crate) fn acknowledge(&self) {
         #[cfg(target_os = "linux")]
         let _ = rustix::net::sockopt::set_tcp_quickack(&self.stream, true);

@@ -16,6 +16,8 @@ use crate::judge::Judge;
 const STRANGE: f64 = 6.0;
 /// Rounds before a mean is compared.
 const ENOUGH: u32 = 24;
+/// Rounds after which the mean is known well enough.
+const PLENTY: u32 = 600;
 /// The logarithm of how many times likelier the RESULTs of one dealer are, after which no more rounds are needed.
 const CONVINCING: f64 = 11.5;
 /// Deals before their cards are compared. Bias that is worth the name shows in some thousand.
@@ -56,12 +58,14 @@ impl Chance {
     /// Counts the RESULTs of a round: each player's total with its verdict. All cards on the table were `seen`.
     pub(super) fn round(&mut self, upcard: Card, seen: &[Card], results: &[(u8, Verdict)]) {
         let live: Vec<_> = results.iter().filter(|(_, verdict)| *verdict != Verdict::Bust).collect();
-        if live.is_empty() {
+        // From then on only upcards with which a dealer often comes to a soft 17 tell anything new, and the others take time.
+        if live.is_empty() || self.rounds > PLENTY && !matches!(upcard.value(), 6 | 11) {
             return;
         }
         let (stands, draws) = finals(upcard, seen);
+        let count = f64::from(u32::try_from(live.len()).unwrap_or(u32::MAX));
         let mean = |verdicts: &mut dyn Iterator<Item = Verdict>| {
-            verdicts.map(|verdict| f64::from(verdict.reward())).sum::<f64>() / live.len() as f64
+            verdicts.map(|verdict| f64::from(verdict.reward())).sum::<f64>() / count
         };
         let (mut expected, mut square) = (0.0, 0.0);
         for (dealer, chance) in stands.iter() {

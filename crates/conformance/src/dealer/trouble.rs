@@ -41,8 +41,7 @@ const STRANGE_JOINS: &[(&str, &[u8])] = &[
 
 const fn strange_name() -> [u8; 306] {
     let mut join = [b'n'; 306];
-    join.first_chunk_mut::<5>().unwrap().copy_from_slice(b"JOIN ");
-    join[305] = 0;
+    [join[0], join[1], join[2], join[3], join[4], join[305]] = *b"JOIN \0";
     join
 }
 

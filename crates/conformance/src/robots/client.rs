@@ -67,8 +67,10 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
     judge.side_by_side(others.iter().map(goes_on).chain(malformed).chain(ends).collect())
 }
 
+type Ending = fn(&Context<'_>, &mut Judge) -> Played;
+
 /// Scenes after which the client has ended.
-const ENDS: [(&str, fn(&Context<'_>, &mut Judge) -> Played); 4] = [
+const ENDS: [(&str, Ending); 4] = [
     ("a server that leaves", scenes::closed),
     ("nobody there", scenes::unreachable),
     ("a port that is taken", scenes::taken_port),

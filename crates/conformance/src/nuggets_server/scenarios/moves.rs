@@ -38,9 +38,9 @@ pub(in crate::nuggets_server) fn push(party: &mut Party<'_>, map: &MapFile) -> P
     watch(party, Some(map))?;
     let ann = party.join("Ann")?;
     let bob = party.join("Bob")?;
-    let (pusher, pushed) = (party.letter(ann)?, party.letter(bob)?);
+    let (pusher, victim) = (party.letter(ann)?, party.letter(bob)?);
     walk(party, ann, |world, cell| {
-        let unknown = |direction| world.grid.step(cell, direction).is_some_and(|next| !world.knows(pushed, next));
+        let unknown = |direction| world.grid.step(cell, direction).is_some_and(|next| !world.knows(victim, next));
         world.is_deep(cell) && Direction::ALL.into_iter().filter(|direction| unknown(*direction)).count() > 1
     })?;
     let beside = |world: &World, cell: Cell| {
@@ -49,7 +49,7 @@ pub(in crate::nuggets_server) fn push(party: &mut Party<'_>, map: &MapFile) -> P
     walk(party, bob, |world, cell| beside(world, cell).is_some())?;
     let world = party.world()?;
     // From the pusher to the other one. After the push it leads the other one back, too.
-    let back = world.cell(pushed).and_then(|cell| beside(world, cell)).and_then(opposite);
+    let back = world.cell(victim).and_then(|cell| beside(world, cell)).and_then(opposite);
     if let Some(back) = back {
         careful(party, ann, back.key())?;
         careful(party, bob, back.key())?;
