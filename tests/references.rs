@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use testkit::{process::Process, temp_dir::TempDir};
+use testkit::{TempDir, process::Process};
 
 use crate::programs::{program, workspace};
 
