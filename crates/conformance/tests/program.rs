@@ -62,14 +62,10 @@ fn what_a_wrapper_starts_ends_with_it() {
 #[test]
 fn rules_are_listed_and_explained() {
     let listed = text(&conformance(&["dealer", "--list"]).stdout);
-    assert!(
-        listed.lines().count() > 20 && listed.contains("soft-17         course     1  The dealer stands"),
-        "{listed}"
-    );
+    let row = listed.lines().find(|line| line.starts_with("soft-17 ")).unwrap();
+    assert!(row.ends_with(" course     1  The dealer stands on a soft 17 as on any other"), "{listed}");
     let explained = text(&conformance(&["dealer", "--explain", "soft-17"]).stdout);
-    assert!(
-        explained.contains("see       docs/protocols/blackjack.md#cards-and-rules\nhint      Some casinos"),
-        "{explained}"
-    );
+    let see = "see       docs/protocols/blackjack.md#cards-and-rules\nhint      Some casinos";
+    assert!(explained.contains(see), "{explained}");
     assert_eq!(conformance(&["dealer", "--explain", "nonsense"]).status.code(), Some(2));
 }
