@@ -20,5 +20,7 @@ mod kills;
 mod nuggets;
 /// Builds the programs and finds their executables.
 mod programs;
+/// Our programs and the reference programs play with each other.
+mod references;
 /// The robots programs.
 mod robots;

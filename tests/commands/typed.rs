@@ -168,6 +168,9 @@ impl Typed {
 
     // Our own program stands in for the reader's, and passes.
     fn check_conformance(&self, folder: &Folder) {
+        if self.has("--list") || self.has("--explain") {
+            return self.check_ends(&mut self.command(folder));
+        }
         let dealer = self.has("--at").then(|| blackjack::Dealer::start("2 --delay-ms 0"));
         let at = dealer.as_ref().map(|dealer| format!("localhost:{}", dealer.port));
         let ours = program(&self.arguments[0]).get_program().to_owned();

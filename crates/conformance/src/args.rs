@@ -7,32 +7,38 @@ use clap::{
     builder::{PossibleValuesParser, TypedValueParser},
 };
 use cmdkit::{HostPort, UsageError, host_port, whole_number};
-use conformance::{Launcher, Options, Program, Remote, TESTERS, Tester, dealer};
+use conformance::{Launcher, Options, Program, Remote, TESTERS, Tester};
 
 const AFTER_HELP: &str = "\
 Examples:
-  conformance dealer -- ./dealer {port} {rounds}
+  conformance dealer -- ./dealer {port} {rounds} --players {players}
       starts ./dealer for each scenario and tests how it deals
   conformance dealer --at localhost:4021
       tests the dealer that waits there for one player
 
-Without a placeholder the command gets the arguments that its course gives to \
-such programs. docs/conformance.md lists placeholders and rules.
+  conformance dealer --list
+      lists the rules; --explain ID says more of one
 
-Exit status: 0 if no required rule is broken, 1 if one is or when something \
-fails, 2 when the usage is wrong.";
+Without a placeholder the command gets the arguments that its course gives to \
+such programs. docs/conformance.md lists placeholders.
+
+Exit status: 0 if all required rules were tested and kept, 1 if one is broken, \
+2 when the usage is wrong, 3 if the program cannot be started, 4 when the \
+tester cannot go on or is stopped, 5 if none is broken but some could not be \
+tested.";
 
 /// Test a server or a client that others wrote, and say which rule of the protocol it breaks where
 #[derive(Debug, Parser)]
 #[command(name = "conformance", version, after_help = AFTER_HELP,
-          override_usage = "conformance KIND [OPTIONS] -- COMMAND...\n       conformance KIND --at HOST:PORT [OPTIONS]")]
+          override_usage = "conformance KIND [OPTIONS] -- COMMAND...\n       conformance KIND --at HOST:PORT [OPTIONS]\n       conformance KIND --list | --explain ID")]
 pub(crate) struct Args {
     /// What the program under test is
     #[arg(value_name = "KIND", value_parser = kind())]
     pub(crate) tester: &'static Tester,
 
     /// The command that starts the program under test
-    #[arg(value_name = "COMMAND", last = true, required_unless_present = "at", conflicts_with = "at")]
+    #[arg(value_name = "COMMAND", last = true, required_unless_present_any = ["at", "list", "explain"],
+          conflicts_with_all = ["at", "list", "explain"])]
     command: Vec<String>,
 
     /// Test the server that already runs there instead; scenarios that need one of their own are left out
@@ -43,6 +49,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "COUNT", value_parser = whole_number(1..=6_u8, 1), default_value = "1", requires = "at")]
     players: u8,
 
+    /// The port of a nuggets server, if the tester cannot find it
+    #[arg(long, value_name = "NUMBER", value_parser = whole_number(1..=65_535_u16, 4021), conflicts_with = "at")]
+    port: Option<u16>,
+
     /// How long the program may take for what it must do
     #[arg(long, value_name = "SECONDS", value_parser = whole_number(1..=3600_u16, 10), default_value = "5")]
     patience: u16,
@@ -50,11 +60,19 @@ pub(crate) struct Args {
     /// Write the report as JSON
     #[arg(long)]
     pub(crate) json: bool,
+
+    /// List the rules: name, who asks for it, points, and what it says
+    #[arg(long, conflicts_with_all = ["at", "explain"])]
+    pub(crate) list: bool,
+
+    /// Explain one rule
+    #[arg(long, value_name = "ID", conflicts_with = "at")]
+    pub(crate) explain: Option<String>,
 }
 
 fn kind() -> impl TypedValueParser<Value = &'static Tester> {
     PossibleValuesParser::new(TESTERS.map(|tester| tester.kind))
-        .map(|typed| TESTERS.into_iter().find(|tester| tester.kind == typed).unwrap_or(&dealer::TESTER))
+        .map(|typed| TESTERS.into_iter().find(|tester| tester.kind == typed).unwrap_or(TESTERS[0]))
 }
 
 impl Args {
@@ -74,6 +92,6 @@ impl Args {
     }
 
     pub(crate) fn options(&self) -> Options {
-        Options { patience: Duration::from_secs(self.patience.into()), players: self.players }
+        Options { patience: Duration::from_secs(self.patience.into()), players: self.players, port: self.port }
     }
 }

@@ -1,17 +1,25 @@
 //! Tests dealers of blackjack.
 
+mod chance;
+mod odds;
 mod rules;
 mod seat;
 mod table;
 mod trouble;
 
+use std::{
+    sync::{Mutex, PoisonError},
+    time::Instant,
+};
+
 use crate::{
-    judge::{Judge, Played},
-    launch::{Launcher, free_tcp_port},
-    report::Report,
+    judge::{Judge, Played, scene},
+    launch::Launcher,
+    ports::free_tcp_port,
     tester::{Options, Tester},
 };
-use rules::{EXIT_STATUS, LISTENS, PIECES, RULES};
+use chance::Chance;
+use rules::{EXIT_STATUS, LISTENS, PIECES, RULES, SEEDED};
 use seat::{Dealer, Style};
 use table::{EVENTS, Seen, Table};
 
@@ -23,7 +31,7 @@ pub static TESTER: Tester = Tester {
     known: &["port", "rounds", "players"],
     needed: &["port", "rounds"],
     rules: RULES,
-    test,
+    play,
 };
 
 /// Rounds of a whole game. A dealer that pauses 50 ms after each message needs about 6 seconds for them.
@@ -33,76 +41,133 @@ const MORE_GAMES: usize = 24;
 /// More rounds than are played with a server that was started elsewhere are not counted as wrong: their number is not known.
 const ANY: u32 = u32::MAX;
 
+/// Rounds in which chance is to show itself. The course's dealers play at most 100,000.
+const MANY: u32 = 20_000;
+/// The players of these rounds: where they stop tells the total of the dealer apart.
+const STOPS: [Style; 6] =
+    [Style::Until(17), Style::Until(18), Style::Until(19), Style::Modest, Style::Until(20), Style::Until(15)];
+
 /// The dealer under test and how it is reached.
 struct Subject<'a> {
     launcher: &'a dyn Launcher,
     options: Options,
 }
 
+/// What all games together have shown.
+#[derive(Default)]
+struct Tally {
+    seen: Seen,
+    chance: Chance,
+}
+
+impl Tally {
+    fn add(&mut self, table: Table) {
+        self.seen.extend(table.seen);
+        self.chance.add(table.chance);
+    }
+}
+
 impl Subject<'_> {
-    fn start(&self, rounds: u32, players: usize) -> anyhow::Result<Dealer> {
+    fn start(&self, judge: &mut Judge, rounds: u32, players: usize) -> anyhow::Result<Dealer> {
         let port = free_tcp_port()?;
         let address = self.launcher.address().unwrap_or_else(|| ([127, 0, 0, 1], port).into());
         let (port, rounds, players) = (port.to_string(), rounds.to_string(), players.to_string());
-        let run = self.launcher.start(&[("port", port), ("rounds", rounds), ("players", players)])?;
+        let run = judge.start(self.launcher, &[("port", port), ("rounds", rounds), ("players", players)])?;
         Ok(Dealer { run, address, options: self.options })
     }
 
     /// Starts the dealer and seats players with these styles.
     fn table(&self, judge: &mut Judge, rounds: u32, styles: &[Style]) -> Played<Table> {
-        Table::sit(judge, self.start(rounds, styles.len())?, styles)
+        let dealer = self.start(judge, rounds, styles.len())?;
+        Table::sit(judge, dealer, styles)
     }
 }
 
-fn test(launcher: &dyn Launcher, options: &Options) -> anyhow::Result<Report> {
-    let mut judge = Judge::new(TESTER.kind, RULES);
+fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow::Result<()> {
     let subject = Subject { launcher, options: *options };
     if launcher.address().is_some() {
-        judge.play("the game that waits there", |judge| {
+        return judge.play("the game that waits there", |judge| {
             let styles = [Style::Mixed, Style::Greedy, Style::Modest].into_iter().cycle();
             let styles: Vec<_> = styles.take(options.players.into()).collect();
             subject.table(judge, ANY, &styles)?.play(judge, 0, ANY)
-        })?;
-        return Ok(judge.report());
+        });
     }
-    let mut seen = Seen::default();
-    judge.play("a whole game", |judge| whole_game(judge, &subject, &[Style::Mixed], &mut seen))?;
+    let tally = Mutex::new(Tally::default());
+    judge.play("a whole game", |judge| whole_game(judge, &subject, &[Style::Mixed], &tally))?;
     if judge.has_failed(&LISTENS) {
         // It would be waited for in vain for each scenario.
-        return Ok(judge.report());
+        return Ok(());
     }
-    judge.play("a player that sends single bytes", |judge| {
-        let played = subject.table(judge, 3, &[Style::Bytes])?.play(judge, 0, 3);
-        judge.check(&PIECES, played.is_ok(), || "the game did not go on as it does with whole messages".to_owned());
-        played
-    })?;
     let mut styles: &[Style] = &[Style::Mixed];
     if launcher.takes("players") {
         styles = &[Style::Greedy, Style::Mixed, Style::Modest];
-        judge.play("three players", |judge| whole_game(judge, &subject, styles, &mut seen))?;
+        judge.play("three players", |judge| whole_game(judge, &subject, styles, &tally))?;
     }
-    judge.play("games until each kind of hand has come", |judge| {
-        let mut games = 0..MORE_GAMES;
-        // With a dealer that is wrong already, some hands may never come.
-        while seen.len() < EVENTS && judge.passes() && games.next().is_some() {
-            whole_game(judge, &subject, styles, &mut seen)?;
-        }
+    let mut scenes = vec![
+        scene("a player that sends single bytes", |judge| {
+            judge.under(&PIECES, |judge| subject.table(judge, 3, &[Style::Bytes])?.play(judge, 0, 3))
+        }),
+        scene("games until each kind of hand has come", |judge| {
+            let mut games = 0..MORE_GAMES;
+            let is_open = || {
+                let tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
+                tally.seen.len() < EVENTS && !tally.chance.is_strange()
+            };
+            // With a dealer that is wrong already, some hands may never come.
+            while is_open() && judge.passes() && games.next().is_some() {
+                whole_game(judge, &subject, styles, &tally)?;
+            }
+            Ok(())
+        }),
+        scene("many rounds", |judge| many_rounds(judge, &subject, &tally)),
+        scene("two dealers that start together", |judge| two_dealers(judge, &subject)),
+    ];
+    scenes.extend(trouble::scenes(&subject));
+    judge.side_by_side(scenes)?;
+    let chance = tally.into_inner().unwrap_or_else(PoisonError::into_inner).chance;
+    judge.play("all rounds together", |judge| {
+        chance.judge(judge);
         Ok(())
-    })?;
-    trouble::play(&mut judge, &subject)?;
-    Ok(judge.report())
+    })
 }
 
-fn whole_game(judge: &mut Judge, subject: &Subject<'_>, styles: &[Style], seen: &mut Seen) -> Played {
+fn whole_game(judge: &mut Judge, subject: &Subject<'_>, styles: &[Style], tally: &Mutex<Tally>) -> Played {
     let mut table = subject.table(judge, ROUNDS, styles)?;
     let played = table.play(judge, 0, ROUNDS);
-    seen.extend(table.seen);
-    played?;
-    let run = &mut table.dealer.run;
-    let exit = run.exit(subject.options.deadline());
-    judge.check(&EXIT_STATUS, exit.as_ref().is_some_and(|exit| exit.code == Some(0)), || match exit {
-        None => "the dealer still runs after QUIT and the end of all connections".to_owned(),
-        Some(_) => format!("the dealer did not end with status 0{}", run.obituary()),
-    });
+    if played.is_ok() {
+        let run = &mut table.dealer.run;
+        let exit = run.exit(subject.options.deadline());
+        judge.check(&EXIT_STATUS, exit.as_ref().is_some_and(|exit| exit.code == Some(0)), || match exit {
+            None => "the dealer still runs after QUIT and the end of all connections".to_owned(),
+            Some(_) => format!("the dealer did not end with status 0{}", run.obituary()),
+        });
+    }
+    tally.lock().unwrap_or_else(PoisonError::into_inner).add(table);
+    played
+}
+
+// As many rounds as fit into this time. A dealer that pauses plays too few to tell anything, which is no fault.
+fn many_rounds(judge: &mut Judge, subject: &Subject<'_>, tally: &Mutex<Tally>) -> Played {
+    if !judge.passes() {
+        // What the rounds of a dealer with another fault look like says nothing.
+        return Ok(());
+    }
+    let styles = if subject.launcher.takes("players") { &STOPS[..] } else { &STOPS[..1] };
+    let mut table = subject.table(judge, MANY, styles)?;
+    let played = table.play_on(judge, MANY, Instant::now() + 3 * subject.options.patience);
+    tally.lock().unwrap_or_else(PoisonError::into_inner).add(table);
+    played
+}
+
+fn two_dealers(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+    let dealers = [subject.start(judge, 1, 1)?, subject.start(judge, 1, 1)?];
+    let mut openings = Vec::new();
+    for dealer in dealers {
+        let mut table = Table::sit(judge, dealer, &[Style::Modest])?;
+        table.deal(judge, 0, 1)?;
+        openings.push(table.opening);
+    }
+    let same = openings.first() == openings.last();
+    judge.check(&SEEDED, !same, || format!("both deal {:?}", openings.first()));
     Ok(())
 }

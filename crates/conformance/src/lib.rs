@@ -8,30 +8,36 @@
 //! already and allows only the scenarios that one run of it permits. A tester never blocks longer than the patience it is given, whatever
 //! the program under test does.
 
-pub mod dealer;
+mod command;
+mod dealer;
+mod group;
 mod judge;
 mod launch;
 mod net;
-pub mod nuggets_client;
-pub mod nuggets_server;
-pub mod player;
+mod nuggets_client;
+mod nuggets_server;
+mod player;
+mod ports;
 mod report;
 mod robots;
+mod rule;
+mod sockets;
 mod tester;
+mod witness;
 
 pub use crate::{
-    launch::{Exit, Launcher, Program, Remote, Run, Values},
-    report::{Report, Rule, Verdict},
-    robots::{client as robots_client, server as robots_server},
+    command::{CannotStart, Program},
+    dealer::TESTER as DEALER,
+    group::stop,
+    launch::{Exit, Launcher, Remote, Run, Values},
+    nuggets_client::TESTER as NUGGETS_CLIENT,
+    nuggets_server::TESTER as NUGGETS_SERVER,
+    player::TESTER as PLAYER,
+    report::{Outcome, Report, Trouble, Verdict},
+    robots::{client::TESTER as ROBOTS_CLIENT, server::TESTER as ROBOTS_SERVER},
+    rule::{Asker, Rule},
     tester::{Options, Tester},
 };
 
 /// One for each kind of program.
-pub static TESTERS: [&Tester; 6] = [
-    &dealer::TESTER,
-    &player::TESTER,
-    &nuggets_server::TESTER,
-    &nuggets_client::TESTER,
-    &robots_server::TESTER,
-    &robots_client::TESTER,
-];
+pub static TESTERS: [&Tester; 6] = [&DEALER, &PLAYER, &NUGGETS_SERVER, &NUGGETS_CLIENT, &ROBOTS_SERVER, &ROBOTS_CLIENT];

@@ -5,22 +5,77 @@ mod args;
 use std::{
     io::{self, Write as _},
     process::ExitCode,
+    sync::atomic::Ordering,
+    thread,
+    time::Duration,
 };
 
-use cmdkit::{EXIT_FAILURE, EXIT_USAGE, Usage};
+use cmdkit::{EXIT_FAILURE, EXIT_USAGE, Usage, UsageError};
+use conformance::{Outcome, Rule};
 
 use crate::args::Args;
 
 const USAGE: Usage = Usage { code: EXIT_USAGE, example: "dealer -- ./dealer {port} {rounds}" };
+/// The program under test cannot be started.
+const EXIT_CANNOT_START: u8 = 3;
+/// The tester could not do its work.
+const EXIT_UNFINISHED: u8 = 4;
+/// No required rule was broken, but some could not be tested.
+const EXIT_INCOMPLETE: u8 = 5;
+/// How often to look whether the user wants the test to end.
+const POLL: Duration = Duration::from_millis(50);
 
 fn main() -> ExitCode {
     cmdkit::run(USAGE, |args| program(&args))
 }
 
 fn program(args: &Args) -> anyhow::Result<ExitCode> {
+    if args.list {
+        return print(&list(args.tester.rules));
+    }
+    if let Some(id) = &args.explain {
+        let rule = args.tester.rules.iter().find(|rule| rule.id == id);
+        let rule =
+            rule.ok_or_else(|| UsageError(format!("a {} has no rule '{id}'; --list lists all", args.tester.kind)));
+        return print(&explained(rule?));
+    }
     let launcher = args.launcher()?;
-    let report = (args.tester.test)(&*launcher, &args.options())?;
-    let text = if args.json { format!("{}\n", report.to_json()) } else { report.to_string() };
+    // An ordinary thread waits for signals, since a program under test that is not ended keeps the tester waiting.
+    let stop = cmdkit::stop_flag()?;
+    thread::Builder::new().name("stop".into()).spawn(move || {
+        while !stop.load(Ordering::SeqCst) {
+            thread::sleep(POLL);
+        }
+        conformance::stop();
+    })?;
+    let report = args.tester.test(&*launcher, &args.options());
+    print(&if args.json { format!("{}\n", report.to_json()) } else { report.to_string() })?;
+    Ok(match report.outcome() {
+        Outcome::Passed => ExitCode::SUCCESS,
+        Outcome::Failed => EXIT_FAILURE.into(),
+        Outcome::CannotStart => EXIT_CANNOT_START.into(),
+        Outcome::Unfinished => EXIT_UNFINISHED.into(),
+        Outcome::Incomplete => EXIT_INCOMPLETE.into(),
+    })
+}
+
+fn print(text: &str) -> anyhow::Result<ExitCode> {
     io::stdout().write_all(text.as_bytes())?;
-    Ok(if report.passed() { ExitCode::SUCCESS } else { ExitCode::from(EXIT_FAILURE) })
+    Ok(ExitCode::SUCCESS)
+}
+
+fn list(rules: &[&Rule]) -> String {
+    let width = rules.iter().map(|rule| rule.id.len()).max().unwrap_or(0);
+    let row =
+        |rule: &&Rule| format!("{:<width$}  {:<8}  {:>2}  {}\n", rule.id, rule.asker.word(), rule.points, rule.text);
+    rules.iter().map(row).collect()
+}
+
+fn explained(rule: &Rule) -> String {
+    let Rule { id, text, points, page, hint, .. } = rule;
+    let hint = if hint.is_empty() { String::new() } else { format!("hint      {hint}\n") };
+    format!(
+        "{id}\n\nrule      {text}\nasked by  {}\npoints    {points}\nsee       docs/{page}\n{hint}",
+        rule.asker.word()
+    )
 }

@@ -108,6 +108,19 @@ impl Connection {
         }
     }
 
+    /// Lets the system acknowledge at once what has arrived, so that a peer that waits for it without `TCP_NODELAY` goes on.
+    pub(crate) fn acknowledge(&self) {
+        #[cfg(target_os = "linux")]
+        let _ = rustix::net::sockopt::set_tcp_quickack(&self.stream, true);
+    }
+
+    /// Lets the system acknowledge what arrives next as late as it may, as it does for many programs.
+    pub(crate) fn delay_acknowledgements(&self) {
+        // Without it, nothing is seen of a peer that waits for acknowledgements.
+        #[cfg(target_os = "linux")]
+        let _ = rustix::net::sockopt::set_tcp_quickack(&self.stream, false);
+    }
+
     /// Waits for more bytes until `by`. Returns whether any came.
     pub(crate) fn more(&mut self, by: Instant) -> bool {
         let mut chunk = [0; 4096];

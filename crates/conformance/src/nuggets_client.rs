@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use self::host::{Host, NAME, display, shown};
 use crate::{
-    judge::{Judge, Played},
+    judge::{Judge, Played, scene},
     launch::Launcher,
-    report::{Report, Rule},
+    rule::Rule,
     tester::{Options, Tester},
 };
 
@@ -21,17 +21,22 @@ pub static TESTER: Tester = Tester {
     known: &["host", "port", "name"],
     needed: &["host", "port"],
     rules: rules::RULES,
-    test,
+    play,
 };
 
 /// By when a client that gets no answer has asked again.
 const AGAIN: Duration = Duration::from_secs(3);
 
+/// Longer than programs wait between two messages that they repeat for ever.
+const REPEATED: Duration = Duration::from_millis(2500);
+
 type Scenario = fn(&mut Host<'_>) -> Played;
 
 /// What is played with a client, each time with another server.
-const SCENARIOS: [(&str, Scenario); 6] = [
+const SCENARIOS: [(&str, Scenario); 8] = [
     ("a game", game),
+    ("a long table", long_table),
+    ("a server that says little", quiet),
     ("a full game", refused),
     ("damaged messages", hostile),
     ("messages of strangers", strangers),
@@ -39,13 +44,11 @@ const SCENARIOS: [(&str, Scenario); 6] = [
     ("a silent server", silence),
 ];
 
-fn test(launcher: &dyn Launcher, options: &Options) -> anyhow::Result<Report> {
-    let mut judge = Judge::new(TESTER.kind, TESTER.rules);
-    for (name, scenario) in SCENARIOS {
-        judge.play(name, |judge| scenario(&mut Host::new(judge, launcher, options)?))?;
-    }
-    judge.play("wrong arguments", |judge| arguments(judge, launcher, options))?;
-    Ok(judge.report())
+fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow::Result<()> {
+    let played =
+        SCENARIOS.map(|(name, scenario)| scene(name, move |judge| scenario(&mut Host::new(judge, launcher, options)?)));
+    let arguments = scene("wrong arguments", |judge| arguments(judge, launcher, options));
+    judge.side_by_side(played.into_iter().chain([arguments]).collect())
 }
 
 // Keys, and the end that the player wants.
@@ -59,6 +62,22 @@ fn game(host: &mut Host<'_>) -> Played {
     }
     host.key(b'Q', &rules::KEYS, "")?;
     host.quit("Thanks for playing!");
+    Ok(())
+}
+
+// The table of as many players as there are letters, with names as long as a server keeps them.
+fn long_table(host: &mut Host<'_>) -> Played {
+    host.welcome()?;
+    let row = |letter: u8| format!("{} {:10} {}", char::from(letter), letter, "n".repeat(50));
+    let table: Vec<String> = (b'A'..=b'Z').map(row).collect();
+    host.long_quit(&format!("GAME OVER:\n{}", table.join("\n")))
+}
+
+// Nobody moves for a while. A client that repeats its first message without need does so now.
+fn quiet(host: &mut Host<'_>) -> Played {
+    host.welcome()?;
+    host.listen(Instant::now() + REPEATED.min(host.options.patience))?;
+    host.judge.check(&rules::ONCE, true, String::new);
     Ok(())
 }
 
@@ -149,8 +168,8 @@ fn silence(host: &mut Host<'_>) -> Played {
 fn arguments(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> Played {
     for port in ["0", "65536", "abc"] {
         let values = [("host", "127.0.0.1".to_owned()), ("port", port.to_owned()), ("name", NAME.to_owned())];
-        let exit = launcher.start(&values)?.exit(options.deadline());
-        judge.refused(&rules::ARGUMENTS, exit, &format!("with port {port} the client"));
+        let exit = judge.start(launcher, &values)?.exit(options.deadline());
+        judge.refused(&rules::ARGUMENTS, exit.as_ref(), &format!("with port {port} the client"));
     }
     Ok(())
 }

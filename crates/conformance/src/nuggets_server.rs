@@ -10,18 +10,20 @@ mod settle;
 mod wire;
 mod world;
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::{
+    net::{Ipv4Addr, SocketAddr},
+    time::{Duration, Instant},
+};
 
 use self::{
-    map::MapFile,
+    map::{HALL, MAP, MapFile},
     party::{Doubts, Party},
     scenarios::{game, hostile, joining, moves},
     wire::Wire,
 };
 use crate::{
-    judge::{Judge, Played},
+    judge::{Judge, Played, scene},
     launch::{Launcher, Run},
-    report::Report,
     tester::{Options, Tester},
 };
 
@@ -33,13 +35,13 @@ pub static TESTER: Tester = Tester {
     known: &["map", "seed"],
     needed: &["map"],
     rules: rules::RULES,
-    test,
+    play,
 };
 
 /// The seed of each game.
 const SEED: &str = "2021";
-/// Lines in which the port may stand.
-const LINES: usize = 100;
+/// How often a server is looked at that does not listen yet.
+const POLL: Duration = Duration::from_millis(10);
 
 type Scenario = fn(&mut Party<'_>, Option<&MapFile>) -> Played;
 
@@ -55,75 +57,117 @@ struct Test<'a> {
     launcher: &'a dyn Launcher,
     options: &'a Options,
     map: MapFile,
-    doubts: Doubts,
 }
 
-fn test(launcher: &dyn Launcher, options: &Options) -> anyhow::Result<Report> {
-    let mut judge = Judge::new(TESTER.kind, TESTER.rules);
-    let mut test = Test { launcher, options, map: MapFile::new()?, doubts: Doubts::default() };
-    for &(name, scenario) in ANYWHERE {
-        judge.play(name, |judge| test.anywhere(judge, scenario))?;
-    }
-    if launcher.address().is_none() {
-        judge.play("a full game", |judge| test.alone(judge, |party, map, _| joining::full(party, map)))?;
-        judge.play("a whole game", |judge| test.alone(judge, game::play))?;
-        if launcher.takes("seed") {
-            judge.play("the same seed twice", |judge| test.twice(judge))?;
+fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow::Result<()> {
+    let test = Test { launcher, options, map: MapFile::new(MAP)? };
+    let hall = Test { launcher, options, map: MapFile::new(HALL)? };
+    let mut doubts = Doubts::default();
+    if launcher.address().is_some() {
+        // They are played one after the other with the one server.
+        for &(name, scenario) in ANYWHERE {
+            judge.play(name, |judge| test.anywhere(judge, &mut doubts, scenario))?;
         }
-        judge.play("wrong arguments", |judge| test.arguments(judge))?;
+        return Ok(());
     }
-    Ok(judge.report())
+    let (first, others) = ANYWHERE.split_at(1);
+    for &(name, scenario) in first {
+        judge.play(name, |judge| test.anywhere(judge, &mut doubts, scenario))?;
+    }
+    if judge.has_failed(&rules::PORT) {
+        return Ok(());
+    }
+    let test = &test;
+    let mut scenes: Vec<_> = others
+        .iter()
+        .map(|&(name, scenario)| scene(name, move |judge| test.anywhere(judge, &mut { doubts }, scenario)))
+        .collect();
+    scenes.push(scene("a full game", move |judge| {
+        test.alone(judge, &mut { doubts }, |party, map, _| joining::full(party, map))
+    }));
+    scenes.push(scene("a push in a passage", move |judge| {
+        test.alone(judge, &mut { doubts }, |party, map, _| moves::push(party, map))
+    }));
+    let hall = &hall;
+    scenes.push(scene("sight across a hall", move |judge| {
+        hall.alone(judge, &mut { doubts }, |party, map, _| moves::look(party, map))
+    }));
+    scenes.push(scene("a whole game", move |judge| test.alone(judge, &mut { doubts }, game::play)));
+    if launcher.takes("seed") {
+        scenes.push(scene("the same seed twice", move |judge| test.twice(judge, &mut { doubts })));
+    }
+    scenes.push(scene("wrong arguments", |judge| test.arguments(judge)));
+    judge.side_by_side(scenes)
 }
 
 impl Test<'_> {
-    fn start(&self, map: String, seed: &str) -> anyhow::Result<Box<dyn Run>> {
-        self.launcher.start(&[("map", map), ("seed", seed.to_owned())])
+    fn start(&self, judge: &mut Judge, map: String, seed: &str) -> anyhow::Result<Box<dyn Run>> {
+        judge.start(self.launcher, &[("map", map), ("seed", seed.to_owned())])
     }
 
-    // Starts a server and reads its port.
+    // Starts a server and finds its port.
     fn server(&self, judge: &mut Judge) -> Played<(Box<dyn Run>, SocketAddr)> {
-        let mut run = self.start(self.map.path(), SEED)?;
+        let mut run = self.start(judge, self.map.path(), SEED)?;
+        let port = self.options.port.or_else(|| self.find_port(&mut *run));
+        let Some(port) = port else {
+            return judge.broken(&rules::PORT, || match run.exit(Instant::now()) {
+                Some(_) => format!("the server listened at no port{}", run.obituary()),
+                None => "the server listens at no UDP port and prints none; if it does listen, say where with --port"
+                    .to_owned(),
+            });
+        };
+        judge.check(&rules::PORT, true, String::new);
+        Ok((run, (Ipv4Addr::LOCALHOST, port).into()))
+    }
+
+    // The one port at which it receives. Where the system does not tell, or there are several, a line of standard output names it, which
+    // may come late: what is printed into a pipe waits in a buffer.
+    fn find_port(&self, run: &mut dyn Run) -> Option<u16> {
         let by = self.options.deadline();
-        for _ in 0..LINES {
-            let Some(line) = run.line(by) else { break };
-            if let Some(port) = port(&line) {
-                judge.check(&rules::PORT, true, String::new);
-                return Ok((run, (Ipv4Addr::LOCALHOST, port).into()));
+        let mut printed = None;
+        loop {
+            while let Some(line) = run.line(Instant::now() + POLL) {
+                printed = printed.or_else(|| port(&line));
+            }
+            match (run.udp_ports().as_deref(), printed) {
+                (Some(&[port]), _) | (None, Some(port)) => return Some(port),
+                (Some(several), Some(port)) if several.contains(&port) => return Some(port),
+                _ => {}
+            }
+            if Instant::now() >= by || run.exit(Instant::now()).is_some() {
+                return printed;
             }
         }
-        judge.broken(&rules::PORT, || match run.exit(by) {
-            Some(_) => format!("the server printed no line with a port{}", run.obituary()),
-            None => "the server printed no line with a port; is standard output flushed?".to_owned(),
-        })
     }
 
-    fn anywhere(&mut self, judge: &mut Judge, scenario: Scenario) -> Played {
+    fn anywhere(&self, judge: &mut Judge, doubts: &mut Doubts, scenario: Scenario) -> Played {
         match self.launcher.address() {
             Some(address) => {
-                let mut party = Party::new(judge, self.options, &mut self.doubts, Wire::new(address), false);
+                let mut party = Party::new(judge, self.options, doubts, Wire::new(address), false);
                 scenario(&mut party, None)?;
                 party.judge.require(&rules::RUNS, true, String::new)
             }
-            None => self.alone(judge, |party, map, _| scenario(party, Some(map))),
+            None => self.alone(judge, doubts, |party, map, _| scenario(party, Some(map))),
         }
     }
 
     // Plays with a server that is started for it.
     fn alone<T>(
-        &mut self,
+        &self,
         judge: &mut Judge,
+        doubts: &mut Doubts,
         scenario: impl FnOnce(&mut Party<'_>, &MapFile, &mut dyn Run) -> Played<T>,
     ) -> Played<T> {
         let (mut run, address) = self.server(judge)?;
-        let mut party = Party::new(judge, self.options, &mut self.doubts, Wire::new(address), true);
+        let mut party = Party::new(judge, self.options, doubts, Wire::new(address), true);
         let played = scenario(&mut party, &self.map, &mut *run)?;
         party.judge.check(&rules::RUNS, true, String::new);
         Ok(played)
     }
 
-    fn twice(&mut self, judge: &mut Judge) -> Played {
-        let first = self.alone(judge, |party, map, _| moves::sample(party, map))?;
-        let second = self.alone(judge, |party, map, _| moves::sample(party, map))?;
+    fn twice(&self, judge: &mut Judge, doubts: &mut Doubts) -> Played {
+        let first = self.alone(judge, doubts, |party, map, _| moves::sample(party, map))?;
+        let second = self.alone(judge, doubts, |party, map, _| moves::sample(party, map))?;
         judge.check(&rules::SEED, first == second, || {
             format!(
                 "two games with seed {SEED} and the same keys differ: the spectator was shown {} and {}, the purses held {:?} and {:?}",
@@ -139,8 +183,8 @@ impl Test<'_> {
             trials.extend(["0", "-3", "abc", "12x"].map(|seed| (self.map.path(), seed)));
         }
         for (map, seed) in trials {
-            let exit = self.start(map.clone(), seed)?.exit(self.options.deadline());
-            judge.refused(&rules::ARGUMENTS, exit, &format!("with map {map} and seed {seed} the server"));
+            let exit = self.start(judge, map.clone(), seed)?.exit(self.options.deadline());
+            judge.refused(&rules::ARGUMENTS, exit.as_ref(), &format!("with map {map} and seed {seed} the server"));
         }
         Ok(())
     }

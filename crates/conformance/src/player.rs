@@ -3,12 +3,14 @@
 mod croupier;
 mod rules;
 
+use std::time::Instant;
+
 use blackjack::{Card, DealerMessage, Verdict};
 
 use crate::{
-    judge::{Judge, Played},
+    judge::{Judge, Played, scene},
     launch::{Launcher, Run},
-    report::{Report, Rule},
+    rule::Rule,
     tester::{Options, Tester},
 };
 use croupier::{Croupier, Delivery};
@@ -25,7 +27,7 @@ pub static TESTER: Tester = Tester {
     known: &["name", "host", "port"],
     needed: &["host", "port"],
     rules: RULES,
-    test,
+    play,
 };
 
 /// Rounds in which every card is shown: three open each round.
@@ -70,8 +72,16 @@ const GAMES: &[(&str, Delivery, Game)] = &[
     }),
 ];
 
-fn test(launcher: &dyn Launcher, options: &Options) -> anyhow::Result<Report> {
-    let mut judge = Judge::new(TESTER.kind, RULES);
+/// What is no message of a dealer. A player may do with it what it likes, other than to crash.
+const NONSENSE: &[(&str, &[u8])] = &[
+    ("a card that does not exist", b"CARD Eleven of Clubs\0"),
+    ("an empty message", b"\0"),
+    ("a CARD without a card", b"CARD\0"),
+    ("300 bytes without NUL", &[b'C'; 300]),
+    ("10,000 bytes without NUL", &[b'C'; 10_000]),
+];
+
+fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow::Result<()> {
     // Starts the player and takes its JOIN.
     let join = |judge: &mut Judge, delivery| Croupier::welcome(judge, launcher, *options, delivery);
     let play = |judge: &mut Judge, delivery, game: Game| {
@@ -88,23 +98,22 @@ fn test(launcher: &dyn Launcher, options: &Options) -> anyhow::Result<Report> {
     })?;
     if judge.has_failed(&JOINS) {
         // It would be waited for in vain for each scenario.
-        return Ok(judge.report());
+        return Ok(());
     }
-    for &(scenario, delivery, game) in GAMES {
-        judge.play(scenario, |judge| play(judge, delivery, game))?;
-    }
-    for bytes in [&b"CARD Eleven of Clubs\0"[..], b"\0", &[b'C'; 300]] {
-        judge.play("a message that no dealer sends", |judge| {
-            let (mut croupier, _run) = join(judge, Delivery::Whole)?;
+    let games = GAMES.iter().map(|&(name, delivery, game)| scene(name, move |judge| play(judge, delivery, game)));
+    let nonsense = NONSENSE.iter().map(|&(name, bytes)| {
+        scene(name, move |judge| {
+            let (mut croupier, mut run) = join(judge, Delivery::Whole)?;
             croupier.say(DealerMessage::Begin);
             croupier.raw(bytes);
             let ended = croupier.is_left();
             let start = bytes.get(..24).unwrap_or(bytes).escape_ascii();
             judge.check(&BAD_MESSAGE, ended, || format!("it stays connected after '{start}'"));
+            run.exit(Instant::now() + options.patience / 10);
             Ok(())
-        })?;
-    }
-    judge.play("the dealer goes away", |judge| {
+        })
+    });
+    let gone = scene("the dealer goes away", |judge| {
         let (mut croupier, mut run) = join(judge, Delivery::Whole)?;
         croupier.deal(judge)?;
         drop(croupier);
@@ -114,8 +123,8 @@ fn test(launcher: &dyn Launcher, options: &Options) -> anyhow::Result<Report> {
             Some(_) => "it ended with status 0, as after QUIT".to_owned(),
         });
         Ok(())
-    })?;
-    Ok(judge.report())
+    });
+    judge.side_by_side(games.chain(nonsense).chain([gone]).collect())
 }
 
 /// Plays rounds, if the player has survived what came before. Else this rule is broken.

@@ -1,7 +1,7 @@
 //! Tests servers and clients of robots.
 
-pub mod client;
+pub(crate) mod client;
 mod context;
 mod draws;
-pub mod server;
+pub(crate) mod server;
 mod show;

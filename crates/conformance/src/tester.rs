@@ -3,8 +3,12 @@
 use std::time::{Duration, Instant};
 
 use crate::{
+    command::CannotStart,
+    group,
+    judge::Judge,
     launch::Launcher,
-    report::{Report, Rule},
+    report::{Report, Trouble},
+    rule::Rule,
 };
 
 /// What the user can choose.
@@ -14,6 +18,8 @@ pub struct Options {
     pub patience: Duration,
     /// How many players a dealer waits for that runs already.
     pub players: u8,
+    /// The port of a server that says nowhere else at which it receives.
+    pub port: Option<u16>,
 }
 
 impl Options {
@@ -39,5 +45,19 @@ pub struct Tester {
     /// All rules, in the order of the report.
     pub rules: &'static [&'static Rule],
     /// Plays all scenarios.
-    pub test: fn(&dyn Launcher, &Options) -> anyhow::Result<Report>,
+    pub(crate) play: fn(&mut Judge, &dyn Launcher, &Options) -> anyhow::Result<()>,
+}
+
+impl Tester {
+    /// Plays all scenarios with a program, or as many as can be played.
+    pub fn test(&self, launcher: &dyn Launcher, options: &Options) -> Report {
+        let mut judge = Judge::new(self.rules);
+        let played = (self.play)(&mut judge, launcher, options);
+        let trouble = played.err().map(|error| match error.downcast_ref::<CannotStart>() {
+            _ if group::is_stopped() => Trouble::Stopped,
+            Some(error) => Trouble::CannotStart(error.to_string()),
+            None => Trouble::Tester(format!("{error:#}")),
+        });
+        Report { kind: self.kind, verdicts: judge.verdicts(), whole: launcher.address().is_none(), trouble }
+    }
 }

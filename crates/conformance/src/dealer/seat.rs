@@ -2,7 +2,7 @@
 
 use std::{net::SocketAddr, time::Instant};
 
-use blackjack::{DealerMessage, Dialect, Hand, Name, PlayerMessage};
+use blackjack::{Card, DealerMessage, Dialect, Hand, Name, PlayerMessage};
 
 use super::rules::{GRAMMAR, LISTENS};
 use crate::{
@@ -21,15 +21,20 @@ pub(super) enum Style {
     Modest,
     /// As one of the two, or as a dealer, from round to round.
     Mixed,
+    /// Takes cards up to this total when the dealer may come to a soft 17, which 7 to king almost rule out; else none.
+    Until(u8),
     /// As [`Style::Mixed`], each byte in a segment of its own.
     Bytes,
 }
 
 impl Style {
     /// Whether it takes a card, in this round and with this hand.
-    pub(super) fn hits(self, round: u32, hand: &Hand) -> bool {
+    pub(super) fn hits(self, round: u32, hand: &Hand, upcard: Option<Card>) -> bool {
         match (self, round % 3) {
             (Self::Greedy, _) | (Self::Mixed | Self::Bytes, 0) => true,
+            (Self::Until(total), _) => {
+                hand.points().total() < total && upcard.is_some_and(|card| !(7..=10).contains(&card.value()))
+            }
             (Self::Modest, _) | (Self::Mixed | Self::Bytes, 1) => false,
             _ => hand.points().dealer_hits(),
         }
@@ -105,6 +110,10 @@ impl Seat {
 
     /// The next message, if one comes by then.
     pub(super) fn listen(&mut self, judge: &mut Judge, by: Instant) -> Played<Heard> {
+        if matches!(self.style, Style::Until(_)) {
+            // Many rounds are to be played.
+            self.connection.acknowledge();
+        }
         let Some(text) = self.connection.text(by) else {
             let buffer = &mut self.connection.buffer;
             if buffer.len() > MAX_TEXT {

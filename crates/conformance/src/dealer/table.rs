@@ -11,6 +11,7 @@ use blackjack::{
 };
 
 use super::{
+    chance::Chance,
     rules::{
         ASKED_AGAIN, BUST_ENDS, CLOSES, DEAL, FAIR, HIT, ONE_DECK, RESULT, RESULT_AT_END, ROUND_BEGINS, ROUNDS,
         SAME_UPCARD, SHUFFLED,
@@ -21,8 +22,18 @@ use crate::judge::{Judge, Played};
 
 /// How long one connection is listened to before the next.
 const TURN: Duration = Duration::from_millis(1);
-/// Rounds in which a shuffled deck has never yet dealt the same three cards each time.
-const SUSPICIOUS: usize = 4;
+/// When no round took less, as many as are needed would take too long.
+const SLOW: Duration = Duration::from_millis(80);
+/// After this time one knows how fast a dealer plays.
+const TASTE: Duration = Duration::from_secs(4);
+/// Rounds between two looks at what all rounds have shown.
+const LOOK: u32 = 128;
+/// Rounds in which one waits for what must not come.
+const PATIENT: u32 = 12;
+/// Rounds among which repeated deals are counted.
+const RECENT: u32 = 20;
+/// How many cards a shuffled deck never repeats within them, counting only rounds that begin with exactly the cards of the round before.
+const SUSPICIOUS: usize = 9;
 
 /// What chance brings to some hands and not to others. Dealers that are right for most hands are often wrong for one of these.
 #[derive(PartialEq, Eq, Hash)]
@@ -44,8 +55,15 @@ pub(super) struct Table {
     pub(super) seats: Vec<Seat>,
     pub(super) dealer: Dealer,
     pub(super) seen: Seen,
-    opening: Vec<Card>,
-    same_opening: usize,
+    pub(super) chance: Chance,
+    /// A player who has broken the protocol. If it is still asked, it stands, so that nobody has to wait for it.
+    pub(super) offender: Option<Seat>,
+    /// What it was told since.
+    pub(super) told: Vec<DealerMessage>,
+    /// The cards that the round began with.
+    pub(super) opening: Vec<Card>,
+    // The rounds that began as the one before.
+    repeated: Vec<u32>,
 }
 
 impl Table {
@@ -58,7 +76,16 @@ impl Table {
             seat.join()?;
             seats.push(seat);
         }
-        Ok(Self { dealer, seats, seen: Seen::new(), opening: Vec::new(), same_opening: 0 })
+        Ok(Self {
+            dealer,
+            seats,
+            seen: Seen::new(),
+            chance: Chance::default(),
+            offender: None,
+            told: Vec::new(),
+            opening: Vec::new(),
+            repeated: Vec::new(),
+        })
     }
 
     /// Plays a round that has been dealt.
@@ -67,6 +94,23 @@ impl Table {
             self.hand(judge, index, round)?;
         }
         self.results(judge, round)
+    }
+
+    /// Plays rounds until it is clear which rules the dealer keeps, at most until `by`.
+    pub(super) fn play_on(&mut self, judge: &mut Judge, rounds: u32, by: Instant) -> Played {
+        let (begin, mut fastest) = (Instant::now(), Duration::MAX);
+        for round in 0..rounds {
+            // A dealer that pauses plays too few rounds to tell anything.
+            let is_hopeless = begin.elapsed() > TASTE && fastest > SLOW;
+            let start = Instant::now();
+            let is_clear = round % LOOK == 0 && self.chance.is_clear();
+            if is_clear || is_hopeless || Instant::now() >= by || !self.deal(judge, round, rounds)? {
+                return Ok(());
+            }
+            self.finish_round(judge, round)?;
+            fastest = fastest.min(start.elapsed());
+        }
+        Ok(())
     }
 
     /// Plays all rounds from the `first` on, to the end of the connections. With `u32::MAX` rounds, until QUIT.
@@ -133,6 +177,7 @@ impl Table {
         dealt.extend(upcards.first());
         self.one_deck(judge, at, &dealt);
         self.shuffled(judge, at, &dealt);
+        self.chance.deal(&dealt);
         self.opening = dealt;
         Ok(true)
     }
@@ -148,11 +193,15 @@ impl Table {
     }
 
     fn shuffled(&mut self, judge: &mut Judge, at: u32, dealt: &[Card]) {
-        self.same_opening = if self.opening == dealt { self.same_opening + 1 } else { 0 };
-        let same = self.same_opening;
+        self.repeated.retain(|round| round + RECENT > at);
+        let repeats = self.opening == dealt;
+        if repeats {
+            self.repeated.push(at);
+        }
+        let count = self.repeated.len();
         if at > 1 {
-            judge.check(&SHUFFLED, same < SUSPICIOUS, || {
-                format!("round {at}: it begins with the same cards as the {same} rounds before: {dealt:?}")
+            judge.check(&SHUFFLED, !repeats || count * dealt.len() < SUSPICIOUS, || {
+                format!("round {at}: it begins with the cards of the round before, as {count} of the last {RECENT} rounds did: {dealt:?}")
             });
         }
     }
@@ -164,6 +213,7 @@ impl Table {
         }
         let by = self.dealer.options.deadline();
         loop {
+            self.humour_offender(judge)?;
             for index in 0..self.seats.len() {
                 let Some(seat) = self.seats.get_mut(index).filter(|seat| !seat.is_over()) else { continue };
                 let number = seat.number;
@@ -182,11 +232,24 @@ impl Table {
         }
     }
 
+    fn humour_offender(&mut self, judge: &mut Judge) -> Played {
+        let Some(offender) = &mut self.offender else { return Ok(()) };
+        if let Heard::Message(message) = offender.listen(judge, Instant::now() + TURN)? {
+            if message == DealerMessage::Decision {
+                offender.say(&PlayerMessage::Stand);
+            }
+            self.told.push(message);
+        }
+        Ok(())
+    }
+
     // While a player is asked, no other has been told how the round ended. With a dealer that asks one after the other, a RESULT that was
     // sent too early has arrived before this question.
     fn no_early_result(&mut self, judge: &mut Judge, asked: usize, round: u32) -> Played {
+        // In the many rounds of a long game a look at what is there already is enough.
+        let wait = if round < PATIENT { TURN } else { Duration::ZERO };
         for seat in self.seats.iter_mut().filter(|seat| seat.is_over()) {
-            let heard = seat.listen(judge, Instant::now() + TURN)?;
+            let heard = seat.listen(judge, Instant::now() + wait)?;
             let at = seat.at(round);
             judge.require(&RESULT_AT_END, heard == Heard::Nothing, || {
                 format!("{at}: {heard} while seat {asked} is still asked")
@@ -198,10 +261,11 @@ impl Table {
     /// Plays the hand of a player who is asked.
     fn hand(&mut self, judge: &mut Judge, index: usize, round: u32) -> Played {
         let deadline = || self.dealer.options.deadline();
+        let upcard = self.opening.last().copied();
         let seat = &mut self.seats[index];
         let at = seat.at(round);
         loop {
-            if !seat.style.hits(round, &seat.hand) {
+            if !seat.style.hits(round, &seat.hand, upcard) {
                 seat.say(&PlayerMessage::Stand);
                 seat.stood = true;
                 return Ok(());
@@ -237,7 +301,8 @@ impl Table {
     /// Reads the RESULTs of all players, and compares them with each other.
     fn results(&mut self, judge: &mut Judge, round: u32) -> Played {
         let mut verdicts = Vec::new();
-        let mut dealt: Vec<Card> = self.opening.last().copied().into_iter().collect();
+        let upcard = self.opening.last().copied();
+        let mut dealt: Vec<Card> = upcard.into_iter().collect();
         for seat in &mut self.seats {
             let total = seat.hand.points().total();
             let at = seat.at(round);
@@ -263,6 +328,9 @@ impl Table {
             let told = verdicts.iter().map(|(total, verdict)| format!("{} at {total}", verdict.word()));
             format!("round {}: no total of a dealer gives {}", round + 1, told.collect::<Vec<_>>().join(" and "))
         });
+        if let Some(upcard) = upcard {
+            self.chance.round(upcard, &dealt, &verdicts);
+        }
         Ok(())
     }
 

@@ -7,11 +7,11 @@ use blackjack::{DealerMessage, Dialect, PlayerMessage, Verdict};
 use super::{
     Subject,
     rules::{BAD_JOIN, EARLY_ANSWER, HALF_CLOSE, OFFENDER, OTHERS},
-    seat::{Heard, Seat, Style},
+    seat::{Dealer, Heard, Seat, Style},
     table::Table,
 };
 use crate::{
-    judge::{Judge, Played},
+    judge::{Judge, Played, Scene, scene},
     tester::Options,
 };
 
@@ -32,21 +32,37 @@ const OFFENCES: &[(&str, &[u8])] = &[
     ("a player sends 300 bytes without NUL", &[b'H'; 300]),
 ];
 
-pub(super) fn play(judge: &mut Judge, subject: &Subject<'_>) -> anyhow::Result<()> {
-    judge.play("a player answers twice", |judge| {
-        for _ in 0..ATTEMPTS {
-            if answers_twice(judge, subject)? {
-                break;
+/// What a client sends instead of a proper JOIN. A right dealer may do with it what it likes, other than to crash.
+const STRANGE_JOINS: &[(&str, &[u8])] = &[
+    ("a client that leaves before JOIN", b""),
+    ("a name of 300 bytes", &strange_name()),
+    ("10,000 bytes instead of JOIN", &[b'J'; 10_000]),
+];
+
+const fn strange_name() -> [u8; 306] {
+    let mut join = [b'n'; 306];
+    [join[0], join[1], join[2], join[3], join[4], join[305]] = *b"JOIN \0";
+    join
+}
+
+pub(super) fn scenes<'s>(subject: &'s Subject<'_>) -> Vec<Scene<'s>> {
+    let mut scenes = vec![
+        scene("a player answers twice", |judge| {
+            for _ in 0..ATTEMPTS {
+                if answers_twice(judge, subject)? {
+                    break;
+                }
             }
-        }
-        Ok(())
-    })?;
-    for &(scenario, bytes) in OFFENCES {
-        judge.play(scenario, |judge| offends(judge, subject, Some(bytes)))?;
-    }
-    judge.play("a player leaves when it is asked", |judge| offends(judge, subject, None))?;
-    judge.play("a client that does not join", |judge| bad_join(judge, subject))?;
-    judge.play("a player closes its sending side", |judge| half_closes(judge, subject))
+            Ok(())
+        }),
+        scene("a player leaves when it is asked", |judge| offends(judge, subject, None)),
+        scene("a client that does not join", |judge| judge.under(&BAD_JOIN, |judge| bad_join(judge, subject))),
+        scene("a player closes its sending side", |judge| half_closes(judge, subject)),
+    ];
+    scenes.extend(OFFENCES.iter().map(|&(name, bytes)| scene(name, |judge| offends(judge, subject, Some(bytes)))));
+    scenes
+        .extend(STRANGE_JOINS.iter().map(|&(name, bytes)| scene(name, |judge| joins_strangely(judge, subject, bytes))));
+    scenes
 }
 
 /// Returns whether there was a second question, since the first card may have made the player bust.
@@ -86,25 +102,48 @@ fn offends(judge: &mut Judge, subject: &Subject<'_>, bytes: Option<&[u8]>) -> Pl
     let asked = table.asked(judge, 0)?;
     let mut offender = table.seats.swap_remove(asked.unwrap_or(0));
     // One who leaves is not there to be told anything.
-    let offender = bytes.map(|bytes| {
+    table.offender = bytes.map(|bytes| {
         offender.connection.send(bytes);
         offender
     });
     let mut others = Ok(());
     if several {
-        others = table.finish_round(judge, 0).and_then(|()| table.play(judge, 1, ROUNDS));
-        judge.check(&OTHERS, others.is_ok(), || "the game of the other player did not go on to its end".to_owned());
+        others = judge.under(&OTHERS, |judge| {
+            table.finish_round(judge, 0)?;
+            table.play(judge, 1, ROUNDS)
+        });
     }
-    if let Some(mut offender) = offender {
-        offender_is_out(judge, &mut offender, &subject.options)?;
+    if let Some(mut offender) = table.offender.take() {
+        offender_is_out(judge, &mut offender, &table.told, &subject.options)?;
     }
+    last_look(&mut table.dealer, &subject.options);
     others
 }
 
-fn offender_is_out(judge: &mut Judge, offender: &mut Seat, options: &Options) -> Played {
+// A dealer whose only player has gone may end or wait for another one. One that crashes does so soon.
+fn last_look(dealer: &mut Dealer, options: &Options) {
+    dealer.run.exit(Instant::now() + options.patience / 10);
+}
+
+fn joins_strangely(judge: &mut Judge, subject: &Subject<'_>, bytes: &[u8]) -> Played {
+    let mut dealer = subject.start(judge, 1, 1)?;
+    let mut seat = Seat::connect(judge, &mut dealer, 1)?;
+    seat.connection.send(bytes);
+    if !bytes.is_empty() {
+        // Whatever it says to that.
+        seat.connection.more(Instant::now() + subject.options.patience / 10);
+    }
+    drop(seat);
+    last_look(&mut dealer, &subject.options);
+    Ok(())
+}
+
+fn offender_is_out(judge: &mut Judge, offender: &mut Seat, told: &[DealerMessage], options: &Options) -> Played {
     let by = options.deadline();
+    let mut told = told.iter().map(|message| Heard::Message(*message));
     loop {
-        match offender.listen(judge, by)? {
+        let heard = told.next().map_or_else(|| offender.listen(judge, by), Ok)?;
+        match heard {
             Heard::Closed => return judge.require(&OFFENDER, true, String::new),
             Heard::Message(DealerMessage::Quit | DealerMessage::Result(Verdict::Lose | Verdict::Bust)) => {}
             heard => {
@@ -116,11 +155,9 @@ fn offender_is_out(judge: &mut Judge, offender: &mut Seat, options: &Options) ->
 }
 
 fn bad_join(judge: &mut Judge, subject: &Subject<'_>) -> Played {
-    let mut dealer = subject.start(1, 1)?;
+    let mut dealer = subject.start(judge, 1, 1)?;
     for words in [&b"HIT\0"[..], b"join tester\0", b"HELLO tester\0", b"JOIN\0"] {
-        let seat = Seat::connect(judge, &mut dealer, 1);
-        seat_is_open(judge, seat.is_ok())?;
-        let mut seat = seat?;
+        let mut seat = Seat::connect(judge, &mut dealer, 1)?;
         seat.connection.send(words);
         let heard = loop {
             let heard = seat.listen(judge, subject.options.deadline())?;
@@ -132,13 +169,8 @@ fn bad_join(judge: &mut Judge, subject: &Subject<'_>) -> Played {
             format!("{heard} after '{}'; the connection is to be closed", words.escape_ascii())
         })?;
     }
-    let played = Table::sit(judge, dealer, &[Style::Modest]).and_then(|mut table| table.play(judge, 0, 1));
-    seat_is_open(judge, played.is_ok())?;
-    played
-}
-
-fn seat_is_open(judge: &mut Judge, open: bool) -> Played {
-    judge.require(&BAD_JOIN, open, || "the next client, who joins, does not get the seat".to_owned())
+    // The next client, who joins, gets the seat.
+    Table::sit(judge, dealer, &[Style::Modest])?.play(judge, 0, 1)
 }
 
 fn half_closes(judge: &mut Judge, subject: &Subject<'_>) -> Played {

@@ -12,12 +12,13 @@ use crate::{
     judge::{Judge, Played},
     launch::{Exit, Launcher, Run},
     net::datagram,
-    report::Rule,
+    rule::Rule,
     tester::Options,
 };
 
 /// The name that clients are given.
-pub(super) const NAME: &str = "Tess T";
+/// The longest one that servers keep.
+pub(super) const NAME: &str = "Tess T whose name is just as long as servers keeps";
 /// Bytes of a message that a report shows.
 const SHOWN: usize = 60;
 /// How long to wait for the answer to a key that may have been typed too early.
@@ -50,7 +51,7 @@ impl<'a> Host<'a> {
         let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
         let port = socket.local_addr()?.port();
         let values = [("host", "127.0.0.1".to_owned()), ("port", port.to_string()), ("name", NAME.to_owned())];
-        let run = launcher.start(&values)?;
+        let run = judge.start(launcher, &values)?;
         let named = launcher.takes("name");
         Ok(Self { judge, run, options, socket, client: None, named, spare: 0, settled: false })
     }
@@ -186,12 +187,38 @@ impl<'a> Host<'a> {
         }
     }
 
+    /// Judges what comes until then.
+    pub(super) fn listen(&mut self, by: Instant) -> Played {
+        while let Some(message) = self.next(by) {
+            if message == [b'K', b'E', b'Y', b' ', WAKE] && self.spare > 0 {
+                self.spare -= 1;
+            } else {
+                self.unasked(&message)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// As [`Host::quit`], with a text of many rows.
+    pub(super) fn long_quit(&mut self, text: &str) -> Played {
+        self.send(format!("QUIT {text}").as_bytes());
+        let by = self.options.deadline();
+        let exit = self.run.exit(by);
+        let missing = self.run.missing(text.lines(), by, |line, row| line.contains(row));
+        let kept = exit == Some(Exit::with(0)) && missing.is_none();
+        self.judge.require(&rules::LONG, kept, || {
+            let told = Exit::told(exit.as_ref(), "the client");
+            let missing = missing.map_or_else(String::new, |row| format!(", and did not print '{row}'"));
+            format!("after a QUIT of {} bytes {told}{missing}", text.len() + 5)
+        })
+    }
+
     /// Sends QUIT, after which the client must end and have printed the text.
     pub(super) fn quit(&mut self, text: &str) {
         self.send(format!("QUIT {text}").as_bytes());
         let by = self.options.deadline();
         let exit = self.run.exit(by);
-        self.judge.check(&rules::QUIT, exit == Some(Exit { code: Some(0) }), || {
+        self.judge.check(&rules::QUIT, exit == Some(Exit::with(0)), || {
             format!("after QUIT {}", Exit::told(exit.as_ref(), "the client"))
         });
         // What a screen needs may stand around it.
@@ -204,10 +231,9 @@ impl<'a> Host<'a> {
     // Breaks a rule because nothing came, and says whether the client still runs.
     fn lacking<T>(&mut self, rule: &'static Rule, wrong: &str) -> Played<T> {
         let how = match self.run.exit(Instant::now() + EARLY) {
-            Some(Exit { code: Some(code) }) => format!(
-                "it has ended with exit status {code}; standard input and output are pipes here: if it needs a terminal, see what it says by hand"
+            Some(exit) => format!(
+                "it has ended with {exit}; standard input and output are pipes here: if it needs a terminal, see what it says by hand"
             ),
-            Some(Exit { code: None }) => "a signal has ended it".to_owned(),
             None => "it still runs".to_owned(),
         };
         self.judge.broken(rule, || format!("{wrong}; {how}"))

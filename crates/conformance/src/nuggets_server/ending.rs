@@ -39,8 +39,10 @@ impl Party<'_> {
                 self.rows(&who, &lines.map(str::to_owned).collect::<Vec<_>>(), &table);
             }
             let before = &log[..log.iter().position(|&kind| kind == Kind::Quit).unwrap_or(log.len())];
-            let last = left == Some(0) && before.contains(&Kind::Gold) && before.contains(&Kind::Display);
+            let last = left == Some(0) && before.contains(&Kind::Gold);
             self.judge.check(&rules::LAST, last, || format!("{who} got {log:?} when the last nugget was taken"));
+            let shown = before.contains(&Kind::Display);
+            self.judge.check(&rules::SHOW, shown, || format!("{who} got {log:?} when the last nugget was taken"));
         }
         Ok(())
     }

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     judge::{Judge, Played},
-    report::Rule,
+    rule::Rule,
     tester::Options,
 };
 
@@ -225,7 +225,9 @@ impl<'a> Party<'a> {
             && !matches!(message, ServerMessage::Error(_) | ServerMessage::Quit(_))
         {
             let text = shown(text);
-            self.judge.check(&rules::SILENT, false, || format!("{who} got {} after QUIT {text}", shown(bytes)));
+            let returns = self.idle.as_ref().is_some_and(|(rule, _)| **rule == rules::RETURN);
+            let rule = if returns { &rules::RETURN } else { &rules::SILENT };
+            self.judge.check(rule, false, || format!("{who} got {} after QUIT {text}", shown(bytes)));
             return;
         }
         let kind = match message {

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     judge::{Halt, Played},
-    report::Rule,
+    rule::Rule,
 };
 
 impl Party<'_> {

@@ -13,7 +13,7 @@ use crate::{
     judge::{Judge, Played},
     launch::{Launcher, Run},
     net::Connection,
-    report::Rule,
+    rule::Rule,
     tester::Options,
 };
 
@@ -61,7 +61,7 @@ impl Croupier {
         let listener = TcpListener::bind(("127.0.0.1", 0))?;
         let port = listener.local_addr()?.port();
         let values = [("name", NAME.to_owned()), ("host", "127.0.0.1".to_owned()), ("port", port.to_string())];
-        let mut run = launcher.start(&values)?;
+        let mut run = judge.start(launcher, &values)?;
         let Some(connection) = Connection::accept(&listener, &mut *run, options.deadline())? else {
             let ended = run.obituary();
             return judge.broken(&JOINS, || format!("it did not connect to 127.0.0.1:{port}{ended}"));

@@ -7,16 +7,15 @@ mod scenes;
 mod script;
 mod stage;
 
-use std::cell::Cell;
+use std::sync::atomic::AtomicBool;
 
 use self::{
     rules::{EXIT_ONE, RULES},
     stage::Stage,
 };
 use crate::{
-    judge::{Judge, Played},
+    judge::{Judge, Played, scene},
     launch::Launcher,
-    report::Report,
     robots::context::Context,
     tester::{Options, Tester},
 };
@@ -29,7 +28,7 @@ pub static TESTER: Tester = Tester {
     known: PLACEHOLDERS,
     needed: PLACEHOLDERS,
     rules: RULES,
-    test,
+    play,
 };
 
 static PLACEHOLDERS: &[&str] = &["gui", "name", "port", "server"];
@@ -37,7 +36,7 @@ static PLACEHOLDERS: &[&str] = &["gui", "name", "port", "server"];
 type Scene = fn(&mut Stage<'_>) -> Played;
 
 /// Scenes with a client that goes on.
-const SCENES: [(&str, Scene); 11] = [
+const SCENES: [(&str, Scene); 12] = [
     ("two games", scenes::two_games),
     ("inputs that are none", scenes::bad_inputs),
     ("inputs from elsewhere", scenes::elsewhere),
@@ -45,24 +44,35 @@ const SCENES: [(&str, Scene); 11] = [
     ("byte by byte", scenes::pieces),
     ("a late joiner", scenes::late),
     ("a busy game", scenes::busy),
+    ("a big turn", scenes::big_turn),
     ("explosions", scenes::explosions),
     ("explosions", scenes::long_explosion),
     ("two bombs and one robot", scenes::hit_twice),
     ("maps in another order", scenes::map_order),
 ];
 
-fn test(launcher: &dyn Launcher, options: &Options) -> anyhow::Result<Report> {
-    let mut judge = Judge::new(TESTER.kind, RULES);
-    let context = Context { launcher, options, who: "client", exit_one: &EXIT_ONE, hopeless: Cell::new(false) };
-    for (name, scene) in SCENES {
-        judge.play(name, |judge| scene(&mut Stage::open(&context, judge)?))?;
+fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow::Result<()> {
+    let context = Context { launcher, options, who: "client", exit_one: &EXIT_ONE, hopeless: AtomicBool::new(false) };
+    let (first, others) = SCENES.split_at(1);
+    for &(name, play) in first {
+        judge.play(name, |judge| play(&mut Stage::open(&context, judge)?))?;
     }
-    for (bytes, why) in scenes::MALFORMED_BYTES {
-        judge.play("malformed bytes", |judge| scenes::malformed(&context, judge, bytes, why))?;
-    }
-    judge.play("a server that leaves", |judge| scenes::closed(&context, judge))?;
-    judge.play("nobody there", |judge| scenes::unreachable(&context, judge))?;
-    judge.play("a port that is taken", |judge| scenes::taken_port(&context, judge))?;
-    judge.play("a port that is no number", |judge| scenes::no_port(&context, judge))?;
-    Ok(judge.report())
+    let context = &context;
+    let goes_on =
+        |&(name, play): &(&'static str, Scene)| scene(name, move |judge| play(&mut Stage::open(context, judge)?));
+    let malformed = scenes::MALFORMED_BYTES
+        .into_iter()
+        .map(|(bytes, why)| scene("malformed bytes", move |judge| scenes::malformed(context, judge, bytes, why)));
+    let ends = ENDS.map(|(name, play)| scene(name, move |judge| play(context, judge)));
+    judge.side_by_side(others.iter().map(goes_on).chain(malformed).chain(ends).collect())
 }
+
+type Ending = fn(&Context<'_>, &mut Judge) -> Played;
+
+/// Scenes after which the client has ended.
+const ENDS: [(&str, Ending); 4] = [
+    ("a server that leaves", scenes::closed),
+    ("nobody there", scenes::unreachable),
+    ("a port that is taken", scenes::taken_port),
+    ("a port that is no number", scenes::no_port),
+];

@@ -1,11 +1,11 @@
 //! What all scenarios need.
 
-use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::{
     judge::{Halt, Judge, Played},
     launch::{Launcher, Run, Values},
-    report::Rule,
+    rule::Rule,
     tester::Options,
 };
 
@@ -16,15 +16,15 @@ pub(super) struct Context<'a> {
     pub(super) who: &'static str,
     pub(super) exit_one: &'static Rule,
     /// The program does not even connect or say Hello, so that no scenario need wait for it again.
-    pub(super) hopeless: Cell<bool>,
+    pub(super) hopeless: AtomicBool,
 }
 
 impl Context<'_> {
-    pub(super) fn start(&self, values: Values<'_>) -> Played<Box<dyn Run>> {
-        if self.hopeless.get() {
+    pub(super) fn start(&self, judge: &mut Judge, values: Values<'_>) -> Played<Box<dyn Run>> {
+        if self.hopeless.load(Ordering::Relaxed) {
             return Err(Halt::Broken);
         }
-        Ok(self.launcher.start(values)?)
+        Ok(judge.start(self.launcher, values)?)
     }
 
     /// The program must end by itself. `why` says what makes it.

@@ -4,6 +4,7 @@
 //! every turn, up to what the protocol leaves open: the ids of bombs, the order of explosions, and in which of two turns an action falls that
 //! is sent as a turn ends.
 
+mod clock;
 mod diagnosis;
 mod explanation;
 mod game;
@@ -14,13 +15,12 @@ mod running;
 mod setup;
 mod table;
 
-use std::cell::Cell;
+use std::sync::atomic::AtomicBool;
 
 use self::rules::{EXIT_ONE, RULES};
 use crate::{
-    judge::Judge,
+    judge::{Judge, Played, scene},
     launch::Launcher,
-    report::Report,
     robots::context::Context,
     tester::{Options, Tester},
 };
@@ -34,33 +34,41 @@ pub static TESTER: Tester = Tester {
     known: PLACEHOLDERS,
     needed: PLACEHOLDERS,
     rules: RULES,
-    test,
+    play,
 };
 
 static PLACEHOLDERS: &[&str] =
     &["bomb-timer", "players", "turn", "radius", "blocks", "length", "name", "port", "seed", "x", "y"];
 
-fn test(launcher: &dyn Launcher, options: &Options) -> anyhow::Result<Report> {
-    let mut judge = Judge::new(TESTER.kind, RULES);
-    let context = Context { launcher, options, who: "server", exit_one: &EXIT_ONE, hopeless: Cell::new(false) };
+fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow::Result<()> {
+    let context = Context { launcher, options, who: "server", exit_one: &EXIT_ONE, hopeless: AtomicBool::new(false) };
     if let Some(address) = launcher.address() {
         judge.play("the server that runs", |judge| running::play(&context, judge, address))?;
-        return Ok(judge.report());
+        return Ok(());
     }
     judge.play("a lobby", |judge| lobby::gathering(&context, judge))?;
-    judge.play("two Joins of one player", |judge| lobby::second_join(&context, judge))?;
-    judge.play("messages in pieces", |judge| lobby::pieces(&context, judge))?;
-    judge.play("wrong bytes", |judge| lobby::wrong_bytes(&context, judge))?;
-    judge.play("a name that is not UTF-8", |judge| lobby::bad_name(&context, judge))?;
-    judge.play("many clients", |judge| lobby::many(&context, judge))?;
-    judge.play("IPv6", |judge| lobby::over_ipv6(&context, judge))?;
-    judge.play("one robot", |judge| game::alone(&context, judge))?;
-    judge.play("a busy game", |judge| game::busy(&context, judge))?;
-    judge.play("players who leave", |judge| game::leaving(&context, judge))?;
-    judge.play("two games", |judge| game::twice(&context, judge))?;
-    judge.play("long turns", |judge| game::long_turns(&context, judge))?;
-    judge.play("a client that never reads", |judge| game::never_reading(&context, judge))?;
-    judge.play("a port that is no number", |judge| lobby::no_port(&context, judge))?;
-    judge.play("a port that is taken", |judge| lobby::taken_port(&context, judge))?;
-    Ok(judge.report())
+    let context = &context;
+    judge.side_by_side(SCENES.map(|(name, play)| scene(name, move |judge| play(context, judge))).into())
 }
+
+type Play = fn(&Context<'_>, &mut Judge) -> Played;
+
+/// What is played beside each other, each with another server.
+const SCENES: [(&str, Play); 16] = [
+    ("two Joins of one player", lobby::second_join),
+    ("messages in pieces", lobby::pieces),
+    ("wrong bytes", lobby::wrong_bytes),
+    ("a name that is not UTF-8", lobby::bad_name),
+    ("many clients", lobby::many),
+    ("IPv6", lobby::over_ipv6),
+    ("one robot", game::alone),
+    ("a busy game", game::busy),
+    ("a fast game", clock::fast),
+    ("servers without a seed", clock::without_seed),
+    ("players who leave", game::leaving),
+    ("two games", game::twice),
+    ("long turns", game::long_turns),
+    ("a client that never reads", game::never_reading),
+    ("a port that is no number", lobby::no_port),
+    ("a port that is taken", lobby::taken_port),
+];

@@ -42,7 +42,11 @@ pub(crate) fn serve(crime: Crime, values: Values<'_>, console: &Console) -> i32 
     listener.set_nonblocking(true).unwrap();
     let number = |name| value::<u16>(values, name).unwrap();
     let duration = Duration::from_millis(value(values, "turn").unwrap());
-    let seed = value(values, "seed").unwrap();
+    let seed = match value(values, "seed") {
+        None if crime == C::NeedsSeed => return failure,
+        // Any that is not the same each time.
+        seed => seed.unwrap_or_else(|| port.into()),
+    };
     let mut server = Server {
         crime,
         parameters: Parameters {
@@ -117,7 +121,7 @@ impl Server {
             return;
         }
         stream.set_nonblocking(!self.is(C::Blocks)).unwrap();
-        stream.set_nodelay(true).unwrap();
+        stream.set_nodelay(!self.is(C::NoDelay)).unwrap();
         let mut parameters = self.parameters.clone();
         parameters.bomb_timer += u16::from(self.is(C::HelloTimer));
         let mut output = encoded(&ServerMessage::Hello(parameters));

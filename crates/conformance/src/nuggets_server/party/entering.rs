@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     judge::{Halt, Played},
-    report::Rule,
+    rule::Rule,
 };
 
 /// How long to wait before SPECTATE is tried again.

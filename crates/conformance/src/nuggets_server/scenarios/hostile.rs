@@ -10,7 +10,7 @@ use crate::{
         rules,
         wire::key_message,
     },
-    report::Rule,
+    rule::Rule,
 };
 
 /// Malformed messages, unknown keys, and keys of those who do not play.

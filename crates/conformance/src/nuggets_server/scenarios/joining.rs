@@ -8,7 +8,7 @@ use crate::{
         party::{Kind, Party},
         rules,
     },
-    report::Rule,
+    rule::Rule,
 };
 
 /// Who may join, who may not, and what they are told.
@@ -29,6 +29,10 @@ pub(in crate::nuggets_server) fn players(party: &mut Party<'_>, map: Option<&Map
     party.idle(ann, b"PLAY Ann", &rules::ONCE, "PLAY from the address of player A");
     still(party, bob)?;
     party.join("Cid")?;
+    party.leave(ann)?;
+    party.idle(ann, b"PLAY Ann", &rules::RETURN, "PLAY from the address of player A, who has quit");
+    still(party, bob)?;
+    party.judge.require(&rules::RETURN, !party.judge.has_failed(&rules::RETURN), || "it plays again".to_owned())?;
     leave_all(party)
 }
 

@@ -6,14 +6,14 @@ use super::{careful, leave_all, watch};
 use crate::{
     judge::Played,
     nuggets_server::{
-        map::MapFile,
+        map::{MapFile, TELLING},
         party::{Party, STEPS},
         world::World,
     },
 };
 
 /// How far a player walks at most to see more, on maps that we did not draw.
-const WALK: usize = 40;
+const WALK: usize = 70;
 /// Keys that are typed one after the other to see that each does what it must.
 const KEYS: &[u8] = b"lLhHjJkKnNyYuUbBjlnhLJlknHhKukbYyjUuJLhNKbB";
 
@@ -31,6 +31,51 @@ pub(in crate::nuggets_server) fn play(party: &mut Party<'_>, map: Option<&MapFil
     }
     explore(party, ann)?;
     leave_all(party)
+}
+
+/// A player who is pushed along a passage must remember what it saw from there, also after it has gone back.
+pub(in crate::nuggets_server) fn push(party: &mut Party<'_>, map: &MapFile) -> Played {
+    watch(party, Some(map))?;
+    let ann = party.join("Ann")?;
+    let bob = party.join("Bob")?;
+    let (pusher, victim) = (party.letter(ann)?, party.letter(bob)?);
+    walk(party, ann, |world, cell| {
+        let unknown = |direction| world.grid.step(cell, direction).is_some_and(|next| !world.knows(victim, next));
+        world.is_deep(cell) && Direction::ALL.into_iter().filter(|direction| unknown(*direction)).count() > 1
+    })?;
+    let beside = |world: &World, cell: Cell| {
+        Direction::ALL.into_iter().find(|&direction| world.grid.step(cell, direction) == world.cell(pusher))
+    };
+    walk(party, bob, |world, cell| beside(world, cell).is_some())?;
+    let world = party.world()?;
+    // From the pusher to the other one. After the push it leads the other one back, too.
+    let back = world.cell(victim).and_then(|cell| beside(world, cell)).and_then(opposite);
+    if let Some(back) = back {
+        careful(party, ann, back.key())?;
+        careful(party, bob, back.key())?;
+    }
+    leave_all(party)
+}
+
+/// Two players go to spots where numbers with a fraction make one see the other, or not, against the rule.
+pub(in crate::nuggets_server) fn look(party: &mut Party<'_>, map: &MapFile) -> Played {
+    watch(party, Some(map))?;
+    let ann = party.join("Ann")?;
+    let bob = party.join("Bob")?;
+    let letter = party.letter(ann)?;
+    let world = party.world()?;
+    let far = |spot| world.path(letter, STEPS, |cell| at(world, cell) == spot).map_or(usize::MAX, |path| path.len());
+    let Some((spot, targets)) = TELLING.into_iter().min_by_key(|(spot, _)| far(*spot)) else { return Ok(()) };
+    walk(party, ann, |world, cell| at(world, cell) == spot)?;
+    for &target in targets {
+        walk(party, bob, |world, cell| at(world, cell) == target)?;
+    }
+    leave_all(party)
+}
+
+fn at(world: &World, cell: Cell) -> (u16, u16) {
+    let place = world.grid.position(cell);
+    (place.row, place.col)
 }
 
 // Lets a player go into a passage and out of it at another end.
@@ -79,14 +124,15 @@ fn meet(party: &mut Party<'_>, who: usize, other: usize) -> Played {
     };
     careful(party, who, direction.key())?;
     // Now the other is behind: back onto it, and through it again at a run.
-    let back = Direction::ALL.into_iter().find(|back| {
-        let ((row, col), (rows, cols)) = (direction.delta(), back.delta());
-        row + rows == 0 && col + cols == 0
-    });
-    if let Some(back) = back {
+    if let Some(back) = opposite(direction) {
         careful(party, who, back.key().to_ascii_uppercase())?;
     }
     Ok(())
+}
+
+fn opposite(direction: Direction) -> Option<Direction> {
+    let (row, col) = direction.delta();
+    Direction::ALL.into_iter().find(|other| other.delta() == (-row, -col))
 }
 
 /// A few keys, for a comparison with the same keys in another game. Returns what a spectator was shown at last, and the purses.

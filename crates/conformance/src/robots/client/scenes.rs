@@ -6,7 +6,7 @@ use robots::{BombId, Event, Parameters, Player, PlayerId, Position, ServerMessag
 
 use super::{
     rules::{
-        ANY_ADDRESS, BAD_INPUT, CLOSED, ENDED, EXPLOSIONS, FORWARDED, GAME, GUI_IPV6, LATE, LOBBY, MALFORMED,
+        ANY_ADDRESS, BAD_INPUT, BIG_TURN, CLOSED, ENDED, EXPLOSIONS, FORWARDED, GAME, GUI_IPV6, LATE, LOBBY, MALFORMED,
         MAP_ORDER, PIECES, SCORE_ONCE, SECOND_GAME, TAKEN_PORT, UNREACHABLE, WRONG_ARGUMENTS,
     },
     script::{opening, parameters, players, turns},
@@ -14,9 +14,9 @@ use super::{
 };
 use crate::{
     judge::{Judge, Played},
-    launch::{free_tcp_port, free_udp_port},
-    report::Rule,
+    ports::{free_tcp_port, free_udp_port},
     robots::{context::Context, show},
+    rule::Rule,
 };
 
 /// The inputs of a GUI, and what a client makes of them.
@@ -226,6 +226,13 @@ pub(super) fn long_explosion(stage: &mut Stage<'_>) -> Played {
     turns_of(stage, parameters(1, (300, 200), 99, 65_535, 1)?, list, &EXPLOSIONS)
 }
 
+/// A turn 0 with so many blocks that neither the message nor the picture fits small buffers.
+pub(super) fn big_turn(stage: &mut Stage<'_>) -> Played {
+    let blocks = (0..150).flat_map(|x| (0..80).map(move |y| block(x, y)));
+    let list = vec![[robot(0, 149, 79)].into_iter().chain(blocks).collect(), vec![robot(0, 149, 78)]];
+    turns_of(stage, parameters(1, (150, 80), 99, 1, 1)?, list, &BIG_TURN)
+}
+
 /// Two bombs hit one robot in one turn, and later again.
 pub(super) fn hit_twice(stage: &mut Stage<'_>) -> Played {
     let list = vec![
@@ -283,7 +290,7 @@ fn ends(
     why: &str,
 ) -> Played {
     let gui = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
-    let mut run = start(context, &gui, port, server)?;
+    let mut run = start(context, judge, &gui, port, server)?;
     context.ends(judge, rule, &mut *run, why)
 }
 

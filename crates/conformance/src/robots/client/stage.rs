@@ -2,6 +2,7 @@
 
 use std::{
     net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, UdpSocket},
+    sync::atomic::Ordering,
     time::{Duration, Instant},
 };
 
@@ -18,22 +19,32 @@ use super::rules::{
 };
 use crate::{
     judge::{Judge, Played},
-    launch::{Run, free_udp_port},
+    launch::Run,
     net::{Connection, datagram},
-    report::Rule,
+    ports::free_udp_port,
     robots::{context::Context, show},
+    rule::Rule,
 };
 
 /// How often the first input is repeated, since the client may not listen for its GUI yet.
 const AGAIN: Duration = Duration::from_millis(250);
 
-/// The name of the player in all scenarios.
-const NAME: &str = "Żółć!";
+/// The name of the player in all scenarios, with the 255 bytes that one may have.
+const NAME: &str = concat!(
+    "Żółć! a name as long as the protocol allows, a name as long as the protocol allows, a name as long as the prot",
+    "ocol allows, a name as long as the protocol allows, a name as long as the protocol allows, a name as long as the protocol allows,............"
+);
 
-pub(super) fn start(context: &Context<'_>, gui: &UdpSocket, port: &str, server: SocketAddr) -> Played<Box<dyn Run>> {
+pub(super) fn start(
+    context: &Context<'_>,
+    judge: &mut Judge,
+    gui: &UdpSocket,
+    port: &str,
+    server: SocketAddr,
+) -> Played<Box<dyn Run>> {
     let gui = gui.local_addr()?.to_string();
     let (name, port, server) = (NAME.to_owned(), port.to_owned(), server.to_string());
-    context.start(&[("gui", gui), ("name", name), ("port", port), ("server", server)])
+    context.start(judge, &[("gui", gui), ("name", name), ("port", port), ("server", server)])
 }
 
 pub(super) struct Stage<'a> {
@@ -60,9 +71,9 @@ impl<'a> Stage<'a> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let gui = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
         let port = free_udp_port()?;
-        let mut run = start(context, &gui, &port.to_string(), listener.local_addr()?)?;
+        let mut run = start(context, judge, &gui, &port.to_string(), listener.local_addr()?)?;
         let server = Connection::accept(&listener, &mut *run, context.options.deadline())?;
-        context.hopeless.set(server.is_none());
+        context.hopeless.store(server.is_none(), Ordering::Relaxed);
         let server = server.ok_or_else(|| match run.exit(Instant::now()) {
             Some(exit) => format!("the client ended with {exit} and did not connect"),
             None => "the client did not connect in time".to_owned(),

@@ -8,8 +8,8 @@ use super::{
 };
 use crate::{
     judge::{Judge, Played},
-    report::Rule,
     robots::show,
+    rule::Rule,
 };
 
 /// Says what is wrong. `focus` is the rule that is broken if nothing else is more likely, `next` an id that no bomb had.

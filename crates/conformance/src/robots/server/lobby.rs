@@ -17,8 +17,8 @@ use super::{
 };
 use crate::{
     judge::{Judge, Played},
-    report::Rule,
     robots::{context::Context, show},
+    rule::Rule,
 };
 
 /// Options of a small game.
@@ -209,7 +209,7 @@ pub(super) fn over_ipv6(context: &Context<'_>, judge: &mut Judge) -> Played {
 
 /// Arguments that cannot be right.
 pub(super) fn no_port(context: &Context<'_>, judge: &mut Judge) -> Played {
-    let mut run = context.host_at(&small(context), "port")?;
+    let mut run = context.host_at(judge, &small(context), "port")?;
     context.ends(judge, &WRONG_ARGUMENTS, &mut *run, "with '-p port'")
 }
 
@@ -218,6 +218,6 @@ pub(super) fn taken_port(context: &Context<'_>, judge: &mut Judge) -> Played {
     let taken =
         TcpListener::bind((Ipv6Addr::UNSPECIFIED, 0)).or_else(|_| TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0)))?;
     let port = taken.local_addr()?.port();
-    let mut run = context.host_at(&small(context), &port.to_string())?;
+    let mut run = context.host_at(judge, &small(context), &port.to_string())?;
     context.ends(judge, &TAKEN_PORT, &mut *run, "although its port is taken")
 }

@@ -20,7 +20,7 @@ const TURNS: u16 = 20;
 
 /// Joins until a game starts, and plays its first turns.
 pub(super) fn play(context: &Context<'_>, judge: &mut Judge, address: SocketAddr) -> Played {
-    let run = context.launcher.start(&[])?;
+    let run = judge.start(context.launcher, &[])?;
     // Nobody knows how long its turns are. All else is taken from its Hello.
     let known = Setup { duration: context.options.patience * 6, ..small(context) };
     let mut host = Host { run, address, parameters: known.parameters()? };

@@ -2,6 +2,7 @@
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
+    sync::atomic::Ordering,
     time::{Duration, Instant},
 };
 
@@ -11,10 +12,11 @@ use robots::{ClientMessage, Incoming, Parameters, ServerMessage, protocol};
 use super::rules::{HELLO, LISTENS, WELL_FORMED};
 use crate::{
     judge::{Halt, Judge, Played},
-    launch::{Run, free_tcp_port},
+    launch::Run,
     net::Connection,
-    report::Rule,
+    ports::free_tcp_port,
     robots::{context::Context, show},
+    rule::Rule,
 };
 
 pub(super) struct Setup {
@@ -67,15 +69,24 @@ impl Context<'_> {
         (self.options.patience / 20).clamp(Duration::from_millis(40), Duration::from_millis(250))
     }
 
-    pub(super) fn host(&self, setup: &Setup) -> Played<Host> {
+    pub(super) fn host(&self, judge: &mut Judge, setup: &Setup) -> Played<Host> {
         let port = free_tcp_port()?;
-        let run = self.host_at(setup, &port.to_string())?;
+        let run = self.host_at(judge, setup, &port.to_string())?;
+        Ok(Host { run, address: SocketAddr::from((Ipv4Addr::LOCALHOST, port)), parameters: setup.parameters()? })
+    }
+
+    /// As [`Context::host`], without the option for the seed.
+    pub(super) fn host_without_seed(&self, judge: &mut Judge, setup: &Setup) -> Played<Host> {
+        let port = free_tcp_port()?;
+        let mut values = setup.values(&port.to_string());
+        values.retain(|(name, _)| *name != "seed");
+        let run = self.start(judge, &values)?;
         Ok(Host { run, address: SocketAddr::from((Ipv4Addr::LOCALHOST, port)), parameters: setup.parameters()? })
     }
 
     /// Starts a server with these options on a port as it is written.
-    pub(super) fn host_at(&self, setup: &Setup, port: &str) -> Played<Box<dyn Run>> {
-        self.start(&setup.values(port))
+    pub(super) fn host_at(&self, judge: &mut Judge, setup: &Setup, port: &str) -> Played<Box<dyn Run>> {
+        self.start(judge, &setup.values(port))
     }
 
     /// Connects to a server, and checks its Hello.
@@ -83,7 +94,7 @@ impl Context<'_> {
         let mut guest = self.stranger(judge, host, label)?;
         let hello = guest.expect(judge, &HELLO, self.options.deadline(), "a Hello right after the connection");
         let Ok(hello) = hello else {
-            self.hopeless.set(true);
+            self.hopeless.store(true, Ordering::Relaxed);
             return Err(Halt::Broken);
         };
         let right = ServerMessage::Hello(host.parameters.clone());
@@ -97,14 +108,14 @@ impl Context<'_> {
     /// Connects to a server, whatever it says.
     pub(super) fn stranger(&self, judge: &mut Judge, host: &mut Host, label: &str) -> Played<Guest> {
         let opened = Connection::to_server(&mut *host.run, host.address, self.options.deadline());
-        self.hopeless.set(opened.is_err());
+        self.hopeless.store(opened.is_err(), Ordering::Relaxed);
         let opened = opened.map_err(|error| match host.run.exit(Instant::now()) {
             Some(exit) => format!("{label} could not connect: the server had ended with {exit}"),
             None => format!("{label} could not connect: connecting to {} failed: {error}", host.address),
         });
         let connection = judge.expect(&LISTENS, opened)?;
         let local = connection.stream.local_addr()?;
-        Ok(Guest { connection, incoming: Incoming::default(), label: label.to_owned(), local, seat: None })
+        Ok(Guest { connection, incoming: Incoming::default(), label: label.to_owned(), local, seat: None, reads: 0 })
     }
 }
 
@@ -132,6 +143,8 @@ pub(super) struct Guest {
     pub(super) local: SocketAddr,
     /// Its number among the players.
     pub(super) seat: Option<u8>,
+    /// How often bytes arrived.
+    pub(super) reads: u64,
 }
 
 impl Guest {
@@ -147,6 +160,7 @@ impl Guest {
             if !self.connection.more(by) {
                 return if self.connection.closed { Got::Closed } else { Got::Nothing };
             }
+            self.reads += 1;
         }
     }
 

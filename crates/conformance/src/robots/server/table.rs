@@ -14,8 +14,8 @@ use super::{
 };
 use crate::{
     judge::{Judge, Played},
-    report::Rule,
     robots::{context::Context, draws::Draws, show},
+    rule::Rule,
 };
 
 pub(super) struct Table<'a> {
@@ -51,7 +51,7 @@ fn canonical(message: &ServerMessage) -> ServerMessage {
 
 impl<'a> Table<'a> {
     pub(super) fn open(context: &'a Context<'a>, judge: &'a mut Judge, setup: Setup) -> Played<Self> {
-        let host = context.host(&setup)?;
+        let host = context.host(judge, &setup)?;
         Ok(Self::at(context, judge, host, setup, true))
     }
 

@@ -128,7 +128,7 @@ impl Server {
     pub(super) fn turn(&mut self) {
         let mut game = self.game.take().unwrap();
         game.turn += 1;
-        game.due += self.duration;
+        game.due = if self.is(C::Drifts) { Instant::now() } else { game.due } + self.duration;
         let (mut explosions, mut events) = (vec![], vec![]);
         let (mut hits, mut gone) = (vec![0; game.robots.len()], vec![]);
         let turn = u32::from(game.turn);

@@ -1,0 +1,285 @@
+#!/usr/bin/env python3
+"""A dealer of the game of 21, written from docs/protocols/blackjack.md alone.
+
+    python3 dealer.py PORT ROUNDS [--players COUNT]
+
+It speaks the text dialect. Port 0 is any free one; the port is printed on standard output.
+
+The file reads from the rules of the game, over the messages, to the table where both meet.
+"""
+
+import argparse
+import secrets
+import select
+import socket
+import sys
+import time
+
+# ---- Cards and hands -------------------------------------------------------------------------------------------------
+
+RANKS = "Ace Two Three Four Five Six Seven Eight Nine Ten Jack Queen King".split()
+SUITS = "Clubs Diamonds Hearts Spades".split()
+BEST = 21
+DEALER_STANDS = 17
+
+
+def card_name(card):
+    """A card is a number from 1 to 52: ace to king of clubs, then diamonds, hearts and spades."""
+    suit, rank = divmod(card - 1, 13)
+    return f"{RANKS[rank]} of {SUITS[suit]}"
+
+
+def points(hand):
+    """The total of a hand, and whether it is soft: an ace still counts 11."""
+    ranks = [(card - 1) % 13 + 1 for card in hand]
+    total = sum(11 if rank == 1 else min(rank, 10) for rank in ranks)
+    elevens = ranks.count(1)
+    while total > BEST and elevens:
+        total, elevens = total - 10, elevens - 1
+    return total, elevens > 0
+
+
+def total(hand):
+    return points(hand)[0]
+
+
+def shuffled_deck():
+    """A fresh deck, each order of which is equally likely: Fisher and Yates draw each card from those that are left."""
+    deck = list(range(1, 53))
+    for last in range(51, 0, -1):
+        other = secrets.randbelow(last + 1)
+        deck[last], deck[other] = deck[other], deck[last]
+    return deck
+
+
+def dealer_draws(hand):
+    """The dealer stands on 17 or more, also on a soft 17."""
+    return total(hand) < DEALER_STANDS
+
+
+def verdict(hand, dealer):
+    if total(hand) > BEST:
+        return "BUST"
+    if total(dealer) > BEST or total(hand) > total(dealer):
+        return "WIN"
+    return "PUSH" if total(hand) == total(dealer) else "LOOSE"
+
+
+# ---- Messages --------------------------------------------------------------------------------------------------------
+
+LONGEST = 256  # bytes of a message without its zero byte
+PATIENCE = 30  # seconds for JOIN and for each answer
+
+
+class Violation(Exception):
+    """The player did something else than the protocol says."""
+
+
+class Line:
+    """A connection that carries messages, each ended by a zero byte.
+
+    TCP carries bytes: one `recv` may return half a message or several. So bytes are collected, and split at the zeros.
+    """
+
+    def __init__(self, connection):
+        connection.settimeout(PATIENCE)
+        # Without this the system holds small messages back to put them into one segment.
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.connection = connection
+        self.bytes = b""
+
+    def fileno(self):
+        """What `select` waits for."""
+        return self.connection.fileno()
+
+    def say(self, text):
+        """Sends a message. Whether the player is still there is found when it is listened to."""
+        try:
+            self.connection.sendall(text.encode("ascii") + b"\0")
+        except OSError:
+            pass
+
+    def read(self):
+        """Takes in what has arrived, or what arrives next."""
+        try:
+            arrived = self.connection.recv(4096)
+        except TimeoutError as error:
+            raise Violation(f"nothing came within {PATIENCE} s") from error
+        except OSError as error:
+            raise Violation(f"the connection is lost: {error}") from error
+        if not arrived:
+            raise Violation("the connection was closed")
+        self.bytes += arrived
+
+    def message(self):
+        """The first complete message, or None when it is not complete yet."""
+        text, zero, rest = self.bytes.partition(b"\0")
+        if len(text) > LONGEST:
+            raise Violation(f"more than {LONGEST} bytes without a zero byte")
+        if not zero:
+            return None
+        self.bytes = rest
+        return text
+
+    def listen(self):
+        """Waits for the next message. Who sends single bytes must be done in time, too."""
+        end = time.monotonic() + PATIENCE
+        while (text := self.message()) is None:
+            if time.monotonic() > end:
+                raise Violation(f"no message came within {PATIENCE} s")
+            self.read()
+        return text
+
+    def close(self):
+        try:
+            self.connection.setblocking(False)
+            # Bytes that were never read would make the system reset the connection, and QUIT would be lost with it.
+            while self.connection.recv(4096):
+                pass
+        except OSError:
+            pass
+        self.connection.close()
+
+
+class Seat:
+    """A player at the table."""
+
+    def __init__(self, line, name):
+        self.line, self.name, self.hand = line, name, []
+
+    def deal(self, card):
+        self.hand.append(card)
+        self.line.say("CARD " + card_name(card))
+
+    def ask(self):
+        """Asks for a decision. Returns whether the player takes a card."""
+        # What is there before the question answers nothing.
+        if select.select([self.line], [], [], 0)[0]:
+            self.line.read()
+        if self.line.bytes:
+            raise Violation(f"{self.line.bytes[:40]!r} came before DECISION")
+        self.line.say("DECISION")
+        answer = self.line.listen()
+        if answer not in (b"HIT", b"STAND"):
+            raise Violation(f"{answer[:40]!r} is neither HIT nor STAND")
+        return answer == b"HIT"
+
+    def play(self, deck):
+        """Plays the hand until the player stands or is bust."""
+        while total(self.hand) <= BEST and self.ask():
+            self.deal(deck.pop())
+
+
+# ---- The table -------------------------------------------------------------------------------------------------------
+
+
+def name_in(text):
+    """The name in a JOIN."""
+    word, _, name = text.partition(b" ")
+    if word != b"JOIN":
+        raise Violation(f"{text[:40]!r} is no JOIN")
+    if not 1 <= len(name) <= 64 or not all(33 <= byte <= 126 for byte in name):
+        raise Violation(f"{name[:70]!r} is no name; it has 1 to 64 printable characters without a space")
+    return name.decode("ascii")
+
+
+def gather(listener, count):
+    """Waits until as many players have joined. Somebody who says nothing keeps nobody waiting."""
+    seats, waiting = [], {}
+    while len(seats) < count:
+        timeout = max(0, min(waiting.values()) - time.monotonic()) if waiting else None
+        ready, _, _ = select.select([listener, *waiting], [], [], timeout)
+        for line in ready:
+            if line is listener:
+                waiting[Line(listener.accept()[0])] = time.monotonic() + PATIENCE
+        for line, end in list(waiting.items()):
+            try:
+                if line in ready:
+                    line.read()
+                text = line.message()
+                if text is not None and len(seats) < count:
+                    seats.append(Seat(line, name_in(text)))
+                    del waiting[line]
+                elif time.monotonic() > end:
+                    raise Violation("there is no JOIN in time")
+            except Violation as why:
+                print(f"a client does not get a seat: {why}", file=sys.stderr)
+                del waiting[line]
+                line.close()
+    for line in waiting:
+        line.close()
+    return seats
+
+
+def play_round(seats):
+    """Plays a round with all seats. Returns those that are still there."""
+    deck = shuffled_deck()
+    for seat in seats:
+        seat.hand = []
+        seat.line.say("BEGIN")
+        seat.deal(deck.pop())
+    dealer = [deck.pop()]  # face down
+    for seat in seats:
+        seat.deal(deck.pop())
+    dealer.append(deck.pop())  # face up
+    for seat in seats:
+        seat.line.say("DEALER " + card_name(dealer[1]))
+    staying = []
+    for seat in seats:
+        try:
+            seat.play(deck)
+            staying.append(seat)
+        except Violation as why:
+            print(f"{seat.name} forfeits: {why}", file=sys.stderr)
+            seat.line.say("QUIT")
+            seat.line.close()
+    if any(total(seat.hand) <= BEST for seat in staying):
+        while dealer_draws(dealer):
+            dealer.append(deck.pop())
+    for seat in staying:
+        seat.line.say("RESULT " + verdict(seat.hand, dealer))
+    return staying
+
+
+def play(listener, rounds, players):
+    seats = gather(listener, players)
+    for _ in range(rounds):
+        seats = play_round(seats)
+        if not seats:
+            print("no player is left", file=sys.stderr)
+            return 1
+    for seat in seats:
+        seat.line.say("QUIT")
+        seat.line.close()
+    return 0
+
+
+def number(lowest, highest):
+    """A whole number in a range, for an argument."""
+
+    def parse(word):
+        if not (word.isascii() and word.isdecimal() and lowest <= int(word) <= highest):
+            raise argparse.ArgumentTypeError(f"'{word}' is no number from {lowest} to {highest}")
+        return int(word)
+
+    return parse
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Deals the game of 21.")
+    parser.add_argument("port", type=number(0, 65535))
+    parser.add_argument("rounds", type=number(1, 1_000_000_000))
+    parser.add_argument("--players", type=number(1, 6), default=1, metavar="COUNT")
+    parser.add_argument("--fault", metavar="NAME", help="do one thing wrong, to test the tester; see faults.py")
+    args = parser.parse_args()
+    if args.fault:
+        import faults
+
+        faults.commit("dealer", args.fault, globals())
+    listener = socket.create_server(("", args.port), backlog=16)
+    print(f"port {listener.getsockname()[1]}", flush=True)
+    return play(listener, args.rounds, args.players)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""The text game of mastermind, written from docs/mastermind.md alone.
+
+    python3 mastermind_play.py
+
+It asks line by line, so that a program can play through pipes. The end of the input ends it with status 0.
+"""
+
+import random
+import sys
+
+TURNS = 10
+COLOURS = "12345678"
+TAKES = {1: 2, 2: 3}  # turns, with the one in which it is asked for
+
+
+def draw_code(length, repeats, dice):
+    return "".join(dice.choices(COLOURS, k=length) if repeats else dice.sample(COLOURS, length))
+
+
+def feedback(code, guess):
+    """Red: right digits in the right place. White: further digits of the code in a wrong place."""
+    red = sum(one == other for one, other in zip(code, guess))
+    common = sum(min(code.count(digit), guess.count(digit)) for digit in set(guess))
+    return red, common - red
+
+
+def ask(prompt):
+    print(prompt, end="", flush=True)
+    line = sys.stdin.readline()
+    if not line:
+        raise EOFError
+    return line.strip()
+
+
+def ask_length():
+    while True:
+        answer = ask("How long is the code, from 4 to 8? ")
+        if answer in list("45678"):
+            return int(answer)
+        print(f"'{answer}' is no length; type a number from 4 to 8.")
+
+
+def ask_yes(question):
+    while True:
+        answer = ask(f"{question} YES or NO? ").lower()
+        if answer in ("yes", "no"):
+            return answer == "yes"
+        print(f"'{answer}' is neither YES nor NO.")
+
+
+class Game:
+    def __init__(self, length, repeats, dice):
+        self.code = draw_code(length, repeats, dice)
+        self.dice = dice
+        self.shown = ["*"] * length  # what the second lifeline has revealed
+        self.turn = 1
+        self.used = False
+
+    def can_use(self, which):
+        """There is one lifeline in a game, and it must leave a turn for a guess."""
+        return not self.used and self.turn + TAKES[which] <= TURNS
+
+    def show(self):
+        print(f"Turn #: {self.turn}")
+        for which in TAKES:
+            print(f"lifeline#{which}: {'AVAILABLE' if self.can_use(which) else 'USED UP'}")
+        print(f"Code  : {''.join(self.shown)}")
+
+    def lifeline(self, which):
+        if not self.can_use(which):
+            print(f"You cannot use lifeline#{which} now.")
+            return
+        print(f"Here is your lifeline#{which}, for {TAKES[which]} turns.")
+        place = self.dice.randrange(len(self.code))
+        if which == 1:
+            print(f"The code has a {self.code[place]} in it.")
+        else:
+            print(f"The code has a {self.code[place]} at position {place + 1}.")
+            self.shown[place] = self.code[place]
+        self.used = True
+        self.turn += TAKES[which]
+
+    def play(self):
+        while self.turn <= TURNS:
+            self.show()
+            answer = ask("Guess : ")
+            if answer.lower() in ("lifeline#1", "lifeline#2"):
+                self.lifeline(int(answer[-1]))
+            elif len(answer) == len(self.code) and all(digit in COLOURS for digit in answer):
+                red, white = feedback(self.code, answer)
+                if red == len(self.code):
+                    print("You have found it. I must have been careless.")
+                    return
+                print(f"Red: {red}\nWhite: {white}")
+                self.turn += 1
+            else:
+                print(f"Type {len(self.code)} digits from 1 to 8, or lifeline#1 or lifeline#2.")
+        print(f"You lose, as expected. Code: {self.code}")
+
+
+def main():
+    dice = random.SystemRandom()
+    try:
+        while True:
+            length = ask_length()
+            Game(length, ask_yes("May a digit occur twice?"), dice).play()
+            if not ask_yes("Another game?"):
+                return 0
+    except (EOFError, KeyboardInterrupt):
+        print()
+        return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,61 @@
+//! Ports for programs under test.
+
+use std::{
+    io,
+    net::{Ipv4Addr, TcpListener, UdpSocket},
+    ops::Range,
+    process,
+    sync::atomic::{AtomicU32, Ordering},
+};
+
+use anyhow::bail;
+
+/// The ports that programs under test are told to listen at. They lie below those that systems give to sockets without a port of their own:
+/// no such socket takes one between the moment when it is found free and the moment when the program listens.
+const PORTS: Range<u16> = 20_000..30_000;
+
+/// A TCP port that is free now, and that this process has not handed out recently.
+pub(crate) fn free_tcp_port() -> anyhow::Result<u16> {
+    free_port(|port| TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map(drop))
+}
+
+pub(crate) fn free_udp_port() -> anyhow::Result<u16> {
+    free_port(|port| UdpSocket::bind((Ipv4Addr::LOCALHOST, port)).map(drop))
+}
+
+fn free_port(bind: impl Fn(u16) -> io::Result<()>) -> anyhow::Result<u16> {
+    static HANDED_OUT: AtomicU32 = AtomicU32::new(0);
+    // Testers that run at the same time begin at different places: their process numbers mostly differ by little.
+    let start = process::id().wrapping_mul(7919);
+    let ports = u32::from(PORTS.end - PORTS.start);
+    for _ in 0..ports {
+        let offset = start.wrapping_add(HANDED_OUT.fetch_add(1, Ordering::Relaxed)) % ports;
+        let port = PORTS.start + u16::try_from(offset)?;
+        if bind(port).is_ok() {
+            return Ok(port);
+        }
+    }
+    bail!("none of the ports {} to {} is free", PORTS.start, PORTS.end - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_in_use_is_not_handed_out_and_no_port_twice_in_a_row() {
+        let held: Vec<_> =
+            (0..20).map(|_| TcpListener::bind(("127.0.0.1", free_tcp_port().unwrap())).unwrap()).collect();
+        for _ in 0..50 {
+            let port = free_tcp_port().unwrap();
+            assert!(PORTS.contains(&port));
+            assert!(held.iter().all(|listener| listener.local_addr().unwrap().port() != port));
+        }
+        let (one, other) = (free_udp_port().unwrap(), free_udp_port().unwrap());
+        assert_ne!(one, other);
+        let every_second = free_port(|port| if port % 2 == 0 { Ok(()) } else { Err(io::ErrorKind::AddrInUse.into()) });
+        assert_eq!(every_second.unwrap() % 2, 0);
+        let none = free_port(|_| Err(io::ErrorKind::AddrInUse.into()));
+        assert_eq!(none.unwrap_err().to_string(), "none of the ports 20000 to 29999 is free");
+    }
+}

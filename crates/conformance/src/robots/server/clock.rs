@@ -1,0 +1,110 @@
+//! A game with short turns, which shows whether turns are sent when they are due; and servers without a seed.
+
+use std::{
+    sync::atomic::AtomicBool,
+    time::{Duration, Instant},
+};
+
+use robots::ServerMessage;
+
+use super::{
+    lobby::small,
+    rules::{NO_DELAY, NO_DRIFT, NO_SEED, TURN_NUMBERS},
+    setup::Setup,
+    table::Table,
+};
+use crate::{
+    judge::{Judge, Played},
+    robots::context::Context,
+};
+
+/// How long a turn of the fast game lasts.
+const TURN: Duration = Duration::from_millis(8);
+/// The most turns of the fast game. It lasts no longer than patience does.
+const TURNS: u128 = 600;
+/// The fewest, also for the impatient.
+const FEW: u128 = 100;
+/// How often a server may try.
+const ATTEMPTS: usize = 3;
+/// Turns at the start and at the end, of which one at least is on time also on a busy machine.
+const WINDOW: usize = 50;
+/// How much later the last turns may come, besides the time that they are due.
+const DRIFT: Duration = Duration::from_millis(25);
+
+/// On a machine that is too busy for it, a right server cannot be in time either; so it may try again.
+pub(super) fn fast(context: &Context<'_>, judge: &mut Judge) -> Played {
+    let turns = (context.options.patience.as_millis() / TURN.as_millis()).clamp(FEW, TURNS);
+    let length = u16::try_from(turns)?;
+    let (mut drift, mut reads) = (f64::INFINITY, 0);
+    for _ in 0..ATTEMPTS {
+        let measured = measure(context, judge, length)?;
+        (drift, reads) = (drift.min(measured.0), reads.max(measured.1));
+        if drift < DRIFT.as_secs_f64() && reads * 2 > u64::from(length) {
+            break;
+        }
+    }
+    judge.check(&NO_DRIFT, drift < DRIFT.as_secs_f64(), || {
+        format!("after {length} turns of {TURN:?} the turns came {:.0} ms later than at the start", drift * 1000.0)
+    });
+    // Elsewhere nothing can be said of it.
+    if cfg!(target_os = "linux") {
+        judge.check(&NO_DELAY, reads * 2 > u64::from(length), || {
+            format!("{length} turns of {TURN:?} came in {reads} parts: later turns waited until earlier ones were acknowledged")
+        });
+    }
+    Ok(())
+}
+
+// Plays a game. Returns how many seconds later the last turns came than the first ones, and in how many parts the turns came.
+fn measure(context: &Context<'_>, judge: &mut Judge, length: u16) -> Played<(f64, u64)> {
+    let setup = Setup { players: 1, blocks: 0, length, duration: TURN, ..small(context) };
+    let mut table = Table::open(context, judge, setup)?;
+    let ann = table.connect("Ann")?;
+    table.join(ann, "Ann")?;
+    table.start()?;
+    let judge = &mut *table.judge;
+    let guest = &mut table.guests[ann];
+    let begin = Instant::now();
+    // How late each turn is, compared with the others.
+    let mut late = Vec::new();
+    let before = guest.reads;
+    for number in 1..=length {
+        guest.connection.delay_acknowledgements();
+        let by = context.options.deadline();
+        let message = guest.expect(judge, &TURN_NUMBERS, by, &format!("turn {number}"))?;
+        let right = matches!(&message, ServerMessage::Turn { turn, .. } if *turn == number);
+        judge.require(&TURN_NUMBERS, right, || format!("{message:?} came instead of turn {number}"))?;
+        late.push(begin.elapsed().as_secs_f64() - TURN.as_secs_f64() * f64::from(number));
+    }
+    let earliest = |part: &[f64]| part.iter().copied().fold(f64::INFINITY, f64::min);
+    let (first, last) = (late.get(..WINDOW).unwrap_or(&late), late.get(late.len() - WINDOW..).unwrap_or(&late));
+    Ok((earliest(last) - earliest(first), guest.reads - before))
+}
+
+/// Without a seed the server must run, and draw something else each time.
+pub(super) fn without_seed(context: &Context<'_>, judge: &mut Judge) -> Played {
+    // That such a server does not start says nothing of those with a seed.
+    let Context { launcher, options, who, exit_one, .. } = *context;
+    let context = &Context { launcher, options, who, exit_one, hopeless: AtomicBool::new(false) };
+    let mut drawn = Vec::new();
+    for _ in 0..2 {
+        // So large that two draws are the same once in four thousand million.
+        let setup = Setup { players: 1, blocks: 0, size: (65_535, 65_535), ..small(context) };
+        let mut host = context.host_without_seed(judge, &setup)?;
+        judge.under(&NO_SEED, |judge| {
+            let mut guest = context.guest(judge, &mut host, "a client of a server without -s")?;
+            guest.join("Ann")?;
+            for what in ["AcceptedPlayer", "GameStarted", "turn 0"] {
+                let message = guest.expect(judge, &TURN_NUMBERS, context.options.deadline(), what)?;
+                if let ServerMessage::Turn { events, .. } = message {
+                    drawn.push(events);
+                }
+            }
+            Ok(())
+        })?;
+    }
+    judge.check(&NO_SEED, drawn.first() != drawn.last(), || {
+        format!("two servers without -s begin with {:?}", drawn.first())
+    });
+    Ok(())
+}

@@ -1,0 +1,94 @@
+//! What a program under test leaves behind: how it ended, and its last words on standard error.
+
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Instant,
+};
+
+use crate::launch::{Exit, Run};
+
+/// The last lines of standard error that are quoted.
+const QUOTED: usize = 6;
+
+/// What was seen of one program.
+#[derive(Clone, Default)]
+pub(crate) struct Remains {
+    /// How it ended, if it did so before the tester ended it.
+    pub(crate) exit: Option<Exit>,
+    pub(crate) errors: Vec<String>,
+}
+
+impl Remains {
+    /// How the program crashed, if it did.
+    pub(crate) fn crash(&self) -> Option<String> {
+        let exit = self.exit.as_ref().filter(|exit| exit.is_crash(&self.errors))?;
+        Some(format!("the program ended with {exit}"))
+    }
+
+    /// Lines that explain what went wrong, for the end of a breach.
+    pub(crate) fn told(&self) -> Vec<String> {
+        let ended = self.exit.iter().filter(|exit| exit.code != Some(0));
+        let ended = ended.map(|exit| format!("the program ended with {exit}"));
+        // Nothing that it writes is to act on a terminal.
+        let last = self.errors.len().saturating_sub(QUOTED);
+        let errors = self.errors.iter().skip(last).map(|line| {
+            let line: String = line
+                .chars()
+                .flat_map(|letter| match letter {
+                    _ if letter.is_control() => letter.escape_default().collect::<Vec<_>>(),
+                    _ => vec![letter],
+                })
+                .collect();
+            format!("standard error: {line}")
+        });
+        ended.chain(errors).collect()
+    }
+}
+
+/// Where the remains of a program are found after it was dropped.
+pub(crate) type Witness = Arc<Mutex<Remains>>;
+
+/// Has a program watched.
+pub(crate) fn watched(run: Box<dyn Run>) -> (Box<dyn Run>, Witness) {
+    let witness = Witness::default();
+    (Box::new(Watched { run, witness: Arc::clone(&witness) }), witness)
+}
+
+struct Watched {
+    run: Box<dyn Run>,
+    witness: Witness,
+}
+
+impl Run for Watched {
+    fn line(&mut self, by: Instant) -> Option<String> {
+        self.run.line(by)
+    }
+
+    fn type_bytes(&mut self, bytes: &[u8]) {
+        self.run.type_bytes(bytes);
+    }
+
+    fn end_input(&mut self) -> bool {
+        self.run.end_input()
+    }
+
+    fn exit(&mut self, by: Instant) -> Option<Exit> {
+        self.run.exit(by)
+    }
+
+    fn errors(&self) -> Vec<String> {
+        self.run.errors()
+    }
+
+    fn udp_ports(&self) -> Option<Vec<u16>> {
+        self.run.udp_ports()
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        let exit = self.run.exit(Instant::now());
+        let errors = self.run.errors();
+        *self.witness.lock().unwrap_or_else(PoisonError::into_inner) = Remains { exit, errors };
+    }
+}

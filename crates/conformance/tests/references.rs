@@ -1,0 +1,147 @@
+//! The reference programs in Python pass whole, and each of their faults fails exactly the rules that it breaks.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
+
+use std::{path::Path, process::Command, sync::Mutex, thread, time::Duration};
+
+use conformance::{Options, Outcome, Program, Report, TESTERS, Tester};
+
+/// What the command of each reference program gets behind its name.
+const PROGRAMS: &[(&str, &str, &[&str])] = &[
+    ("dealer", "dealer.py", &["{port}", "{rounds}", "--players", "{players}"]),
+    ("player", "player.py", &["{name}", "{host}", "{port}"]),
+    ("nuggets-server", "nuggets_server.py", &["{map}", "{seed}"]),
+    ("nuggets-client", "nuggets_client.py", &["{host}", "{port}", "{name}"]),
+    ("robots-server", "robots_server.py", ROBOTS_SERVER),
+    ("robots-client", "robots_client.py", &["-d", "{gui}", "-n", "{name}", "-p", "{port}", "-s", "{server}"]),
+];
+
+const ROBOTS_SERVER: &[&str] = &[
+    "-b",
+    "{bomb-timer}",
+    "-c",
+    "{players}",
+    "-d",
+    "{turn}",
+    "-e",
+    "{radius}",
+    "-k",
+    "{blocks}",
+    "-l",
+    "{length}",
+    "-n",
+    "{name}",
+    "-p",
+    "{port}",
+    "-s",
+    "{seed}",
+    "-x",
+    "{x}",
+    "-y",
+    "{y}",
+];
+
+/// More than a program needs on a busy machine, except where it waits for what does not come.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// Faults that are tested at the same time.
+const AT_ONCE: usize = 3;
+
+// What only thousands of rounds show takes its time.
+fn patience(fault: &str) -> Duration {
+    if fault == "hits-soft-17" { 4 * PATIENCE } else { PATIENCE }
+}
+
+fn folder() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/reference"))
+}
+
+// Runs a few lines of Python beside the reference programs.
+fn python(code: &str) -> String {
+    let finished = Command::new("python3").args(["-c", code]).current_dir(folder()).output();
+    let finished = finished.expect("these tests need python3, as CONTRIBUTING.md says; it could not be started");
+    assert!(finished.status.success(), "{}", String::from_utf8_lossy(&finished.stderr));
+    String::from_utf8(finished.stdout).unwrap()
+}
+
+fn tester(kind: &str) -> &'static Tester {
+    TESTERS.into_iter().find(|tester| tester.kind == kind).unwrap()
+}
+
+fn tested(kind: &str, fault: Option<&str>, patience: Duration) -> Report {
+    let (_, file, arguments) = PROGRAMS.iter().find(|(other, _, _)| *other == kind).unwrap();
+    let path = folder().join(file).to_str().unwrap().to_owned();
+    let mut words = vec!["python3".to_owned(), "-B".to_owned(), path];
+    words.extend(arguments.iter().map(|&word| word.to_owned()));
+    words.extend(fault.iter().flat_map(|&name| ["--fault".to_owned(), name.to_owned()]));
+    let tester = tester(kind);
+    let program = Program::new(words, tester.usual, tester.known, tester.needed).unwrap();
+    tester.test(&program, &Options { patience, players: 1, port: None })
+}
+
+// Each fault of a kind with the rules that it breaks.
+fn faults(kind: &str) -> Vec<(String, Vec<String>)> {
+    let code = "import faults, sys\nfor program, of in faults.FAULTS.items():\n for name, (rules, _) in of.items(): print(program, name, *rules)";
+    let lines = python(&format!("import sys; sys.dont_write_bytecode = True\n{code}"));
+    let mut faults = Vec::new();
+    for line in lines.lines() {
+        let mut words = line.split(' ').map(str::to_owned);
+        if words.next().as_deref() == Some(kind) {
+            faults.push((words.next().unwrap(), words.collect()));
+        }
+    }
+    assert!(!faults.is_empty(), "no fault of a {kind} is known");
+    faults
+}
+
+fn passes_whole(kind: &str) {
+    python("");
+    let report = tested(kind, None, PATIENCE);
+    assert_eq!((report.outcome(), report.failed()), (Outcome::Passed, vec![]), "{report}");
+}
+
+fn each_fault_is_found(kind: &str) {
+    let open = Mutex::new(faults(kind).into_iter());
+    let next = || open.lock().unwrap().next();
+    thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| {
+                while let Some((name, rules)) = next() {
+                    let report = tested(kind, Some(&name), patience(&name));
+                    let mut failed = report.failed();
+                    let mut rules: Vec<&str> = rules.iter().map(String::as_str).collect();
+                    failed.sort_unstable();
+                    rules.sort_unstable();
+                    assert_eq!(failed, rules, "{name}: {report}");
+                    let is_required =
+                        |rule: &&str| tester(kind).rules.iter().any(|of| of.id == *rule && of.is_required());
+                    assert_eq!(report.outcome() == Outcome::Failed, rules.iter().any(is_required), "{name}: {report}");
+                }
+            });
+        }
+    });
+}
+
+macro_rules! references {
+    ($($kind:literal: $passes:ident $faults:ident;)*) => {
+        $(
+            #[test]
+            fn $passes() {
+                passes_whole($kind);
+            }
+
+            #[test]
+            fn $faults() {
+                each_fault_is_found($kind);
+            }
+        )*
+    };
+}
+
+references! {
+    "dealer": the_dealer_passes_whole each_fault_of_the_dealer_is_found;
+    "player": the_player_passes_whole each_fault_of_the_player_is_found;
+    "nuggets-server": the_nuggets_server_passes_whole each_fault_of_the_nuggets_server_is_found;
+    "nuggets-client": the_nuggets_client_passes_whole each_fault_of_the_nuggets_client_is_found;
+    "robots-server": the_robots_server_passes_whole each_fault_of_the_robots_server_is_found;
+    "robots-client": the_robots_client_passes_whole each_fault_of_the_robots_client_is_found;
+}
