@@ -3,8 +3,9 @@
 import { GAMES } from './games/index.js';
 import { errorText, load } from './lib/api.js';
 import { announceLink, element } from './lib/dom.js';
+import { codeOfName } from './lib/names.js';
 import { route } from './lib/route.js';
-import { nameButton } from './page/identity.js';
+import { askName, nameButton } from './page/identity.js';
 import { languageChoice, sayPage } from './page/language.js';
 import { showLobby } from './page/lobby.js';
 import { showMissing } from './page/missing.js';
@@ -30,6 +31,7 @@ const later = (module, show) => async (parts, query) => {
 };
 
 const room = () => import('./page/room.js');
+const door = () => import('./page/door.js');
 const replay = () => import('./page/replay.js');
 const players = () => import('./page/players.js');
 
@@ -37,6 +39,7 @@ const players = () => import('./page/players.js');
 const PAGES = [
   [/^\/$/, (_, query) => showLobby(main, first, query)],
   [/^\/rooms\/([\w-]+)$/, later(room, ({ showRoom }, [id], query) => showRoom(main, id, { watching: query.has('watch'), next: query.has('next') }))],
+  [/^\/j\/([^/]+)$/, later(door, ({ showLink }, [code]) => showLink(main, code))],
   [/^\/matches\/([^/]+)$/, later(replay, ({ showReplay }, [id], query) => showReplay(main, id, query))],
   [/^\/players$/, later(players, ({ showPlayers }) => showPlayers(main))],
   [/^\/players\/([^/]+)$/, later(players, ({ showPlayer }, [name], query) => showPlayer(main, name, query.get('kind')))],
@@ -83,6 +86,17 @@ route(async () => {
 });
 nameButton();
 languageChoice();
+takeName();
+addEventListener('hashchange', takeName);
+
+/** Takes the name of another device by the code in the address, which is not left there. */
+function takeName() {
+  const code = codeOfName(location.hash);
+  if (code === null) return;
+  history.replaceState(null, '', location.pathname + location.search);
+  void askName(true, code);
+}
+
 
 /**
  * A part of an address as text; null if it is malformed.

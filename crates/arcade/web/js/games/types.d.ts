@@ -1,6 +1,13 @@
 // What a game gives to the page, and what the hub tells of rooms, players and matches.
 
-export type Player = { name: string; seat: string; proven?: boolean; bot?: boolean };
+export type Player = {
+  name: string;
+  seat: string;
+  proven?: boolean;
+  bot?: boolean;
+  /** Whether it owns the room, and has its page open. */
+  owner?: boolean;
+};
 export type Row = Player & { rank: number; score: number; left?: boolean };
 /** A room as the hub tells of it. */
 export type Room = {
@@ -10,6 +17,7 @@ export type Room = {
   phase: string;
   taken: number;
   seats: number;
+  /** For native clients; 0 to those who have not shown that they may enter. */
   port: number;
   players: Player[];
   /** Of all players, where not all are named. */
@@ -21,6 +29,16 @@ export type Room = {
   class?: string;
   rated?: boolean;
   casual?: string;
+  /** What its owner calls it. */
+  name?: string | null;
+  /** Who may enter. */
+  visibility?: 'public' | 'link' | 'word';
+  /** The code of its link, for those who are inside. */
+  code?: string;
+  /** Whether somebody owns it. */
+  owned?: boolean;
+  /** Whether it takes no new players. */
+  locked?: boolean;
   match?: string | null;
   options?: Record<string, unknown>;
   /** The scores so far by seat, where the wire does not tell them to everybody. */

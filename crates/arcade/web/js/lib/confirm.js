@@ -7,16 +7,17 @@ import { say } from './text.js';
  * @param {string} question
  * @param {string} consequence What is lost.
  * @param {string} action What the button is called that does it.
+ * @param {string} [otherwise] What the button is called that does not.
  * @returns {Promise<boolean>}
  */
-export function confirm(question, consequence, action) {
+export function confirm(question, consequence, action, otherwise = say('room.stay')) {
   return new Promise((resolve) => {
     const done = (/** @type {boolean} */ sure) => {
       dialog.close();
       dialog.remove();
       resolve(sure);
     };
-    const stay = element('button', { type: 'button', class: 'primary', click: () => done(false) }, say('room.stay'));
+    const stay = element('button', { type: 'button', class: 'primary', click: () => done(false) }, otherwise);
     const dialog = element(
       'dialog',
       { 'aria-labelledby': 'question', cancel: () => done(false) },

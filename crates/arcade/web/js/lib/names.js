@@ -1,7 +1,11 @@
-// Which names every game can show.
+// Which names every game can show, and the codes and texts that go with names.
 
 /** The longest name that a person can choose; no game cuts it. */
 export const MAX_NAME = 20;
+/** The longest name of a room that is offered; the hub takes longer ones. */
+export const MAX_ROOM_NAME = 40;
+/** The longest word of a room, in bytes; the hub counts them. */
+export const MAX_WORD = 64;
 
 /** Letters that have no plain letter in them. */
 const PLAIN = /** @type {Record<string, string>} */ ({
@@ -24,3 +28,28 @@ export const plain = (name) =>
     .map((character) => PLAIN[character] ?? (/\s/.test(character) ? '_' : isPlain(character) ? character : ''))
     .join('')
     .slice(0, MAX_NAME);
+
+/** A code as it is easily read: its letters in groups of four. @param {string} code */
+export const spaced = (code) => code.replace(/[- ]/g, '').replace(/(.{4})(?=.)/g, '$1-');
+
+/** The code of a name in the fragment of an address; null if there is none. @param {string} hash */
+export const codeOfName = (hash) => /^#name=([a-z][a-z-]{3,30})$/i.exec(hash)?.[1] ?? null;
+
+/** The code of a room in the fragment of an address; null if there is none. @param {string} hash */
+export const codeOfRoom = (hash) => /^#([a-z]{6})$/i.exec(hash)?.[1].toLowerCase() ?? null;
+
+/**
+ * The beginning of a text that has no more bytes than this.
+ * @param {string} text
+ * @param {number} most
+ */
+export function fit(text, most) {
+  let bytes = 0;
+  let kept = '';
+  for (const letter of text) {
+    bytes += new TextEncoder().encode(letter).length;
+    if (bytes > most) break;
+    kept += letter;
+  }
+  return kept;
+}

@@ -1,77 +1,22 @@
-// Who plays: the name, and the key by which this browser proves that it is its own.
+// Who plays: the dialog that asks for a name, and the button that shows it.
 
-import { ask, errorText } from '../lib/api.js';
+import { errorText, load } from '../lib/api.js';
 import { element } from '../lib/dom.js';
 import { MAX_NAME, isPlain, plain } from '../lib/names.js';
-import { keeps, recall, remember } from '../lib/settings.js';
+import { recall } from '../lib/settings.js';
 import { say } from '../lib/text.js';
+import { guest, name, sayNamed, take, whenNamed } from './key.js';
 
-/** Of the key, in bytes. */
-const KEY = 32;
-
-/** What guests are called, before a number. */
-const GUESTS = ['Badger', 'Beaver', 'Falcon', 'Ferret', 'Gecko', 'Heron', 'Jackal', 'Lemur', 'Marten', 'Newt', 'Otter', 'Panda', 'Raven', 'Robin', 'Stoat', 'Walrus'];
-
-/** A name to play with until one is chosen. It stays that of this browser, and belongs to nobody. */
-function guest() {
-  const kept = recall('guest');
-  if (kept) return kept;
-  const [animal, number] = crypto.getRandomValues(new Uint32Array(2));
-  const made = `${GUESTS[animal % GUESTS.length]}${100 + (number % 900)}`;
-  remember('guest', made);
-  return made;
-}
-
-export const name = () => recall('name') ?? guest();
 /** Whether the name is one that every game can show. */
 const hasName = () => isPlain(name());
-/** The key, if the hub knows that it goes with the name. */
-export const provenKey = () => (recall('proven') === name() ? recall('key') : null);
-
-function key() {
-  const kept = recall('key');
-  if (kept) return kept;
-  const bytes = crypto.getRandomValues(new Uint8Array(KEY));
-  const made = btoa(String.fromCharCode(...bytes)).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
-  remember('key', made);
-  return made;
-}
-
-/**
- * Takes a name for this browser.
- * @param {string} wanted
- * @throws {Error} When another browser has it; the message is for the person.
- */
-async function take(wanted) {
-  try {
-    // Without a key that lasts the name would be lost to this browser after a reload.
-    if (!keeps()) throw new Error();
-    await ask('/api/names', { name: wanted, key: key() });
-    remember('proven', wanted);
-  } catch (error) {
-    const status = /** @type {{ status?: number }} */ (error).status;
-    if (status === 409 || status === 422 || status === 400) throw error;
-    // The name can be played with, though nobody can tell whose it is.
-    remember('proven', null);
-  }
-  remember('name', wanted);
-}
-
-/** Registers the name of an earlier visit, if it is not proven yet. */
-export async function proveName() {
-  const known = recall('name');
-  if (known && provenKey() === null) await take(known).catch(() => {});
-}
-
-/** @type {Set<() => void>} */
-const listeners = new Set();
 
 /**
  * Asks for a name if that of an earlier visit cannot be shown by every game.
  * @param {boolean} [again] Also if it can.
+ * @param {string | null} [code] By which the name of another device is taken.
  * @returns {Promise<string | null>} Null if the person would rather not.
  */
-export function askName(again = false) {
+export function askName(again = false, code = null) {
   if (hasName() && !again) return Promise.resolve(name());
   const known = recall('name');
   return new Promise((resolve) => {
@@ -111,7 +56,7 @@ export function askName(again = false) {
     const done = (/** @type {string | null} */ result) => {
       dialog.close();
       dialog.remove();
-      if (result) for (const listener of listeners) listener();
+      if (result) sayNamed();
       resolve(result);
     };
     const form = element(
@@ -148,7 +93,25 @@ export function askName(again = false) {
         element('button', { type: 'button', click: () => done(null) }, say('page.cancel')),
       ),
     );
-    const dialog = element('dialog', { 'aria-labelledby': 'name-title' }, element('h2', { id: 'name-title' }, say('name.title')), form);
+    const place = element('div');
+    const details = element(
+      'details',
+      {
+        open: code !== null,
+        toggle: async () => {
+          if (!details.open || place.firstChild) return;
+          try {
+            const { devices } = await load(() => import('./devices.js'));
+            place.replaceChildren(devices(code, done));
+          } catch (problem) {
+            place.replaceChildren(element('p', { class: 'error', role: 'alert' }, errorText(problem)));
+          }
+        },
+      },
+      element('summary', {}, say('device.more')),
+      place,
+    );
+    const dialog = element('dialog', { 'aria-labelledby': 'name-title' }, element('h2', { id: 'name-title' }, say('name.title')), form, details);
     dialog.addEventListener('cancel', () => done(null));
     document.body.append(dialog);
     dialog.showModal();
@@ -166,6 +129,6 @@ export function nameButton() {
     place.setAttribute('aria-label', say('name.button', { name: name() }));
   };
   place.addEventListener('click', () => askName(true));
-  listeners.add(show);
+  whenNamed(show);
   show();
 }

@@ -7,15 +7,17 @@ import { copyButton, element, renew, title } from '../lib/dom.js';
 import { Live } from '../lib/live.js';
 import { person } from '../lib/person.js';
 import { go } from '../lib/route.js';
-import { say, told } from '../lib/text.js';
+import { say } from '../lib/text.js';
 import { Filter } from './filter.js';
 import { askName } from './identity.js';
 import { isFirst } from './intro.js';
+import { key } from './key.js';
 import { matchLine } from './matches.js';
 import { newRoom } from './new-room.js';
 import { terminalLines } from './terminal.js';
 import { Thumbnails } from './thumbnails.js';
-import { command, isAlone, offersTerminal, phaseInWords } from './words.js';
+import { expect } from './waiting.js';
+import { command, isAlone, offersTerminal, phaseInWords, roomFacts, roomTitle } from './words.js';
 
 /**
  * @typedef {import('../games/types.js').Room} Room
@@ -109,7 +111,8 @@ function tile(game, problem) {
     if (!(await askName())) return;
     button.disabled = true;
     try {
-      const room = await ask(`/api/play/${game}?fill=true${isFirst(game) ? '&level=easy' : ''}`, {});
+      const room = await ask(`/api/play/${game}?fill=true${isFirst(game) ? '&level=easy' : ''}`, { key: key() });
+      expect(room);
       go(`/rooms/${room.id}`);
     } catch (error) {
       problem.textContent = errorText(error);
@@ -128,12 +131,12 @@ class Card {
     this.shown = '';
     this.picture = element('div', { class: 'picture' });
     this.text = element('div', { class: 'facts' });
-    const join = command(room);
+    this.name = element('span', { class: 'soft' });
     this.item = element(
       'li',
       { class: 'room', 'data-game': room.game, 'data-room': room.id },
       this.picture,
-      element('h3', {}, name, ' ', element('span', { class: 'soft' }, told(room.title))),
+      element('h3', {}, name, ' ', this.name),
       this.text,
       element(
         'div',
@@ -141,26 +144,30 @@ class Card {
         element('a', { class: 'button primary', href: `/rooms/${room.id}`, 'aria-label': say('lobby.room.play', { room: room.id }) }, say('page.play')),
         element('a', { class: 'button', href: `/rooms/${room.id}?watch`, 'aria-label': say('lobby.room.watch', { room: room.id }) }, say('page.watch')),
       ),
-      ...(offersTerminal()
-        ? [element('details', {}, element('summary', {}, say('room.terminal')), ...terminalLines(join, say('lobby.room.command', { room: room.id })))]
-        : []),
+      // Only those inside are told the port of a room that is not for everybody.
+      ...(room.port === 0 || !offersTerminal()
+        ? []
+        : [element('details', {}, element('summary', {}, say('room.terminal')), ...terminalLines(command(room), say('lobby.room.command', { room: room.id })))]),
     );
   }
 
   /** @param {Room} room */
   update(room) {
-    const facts = JSON.stringify([room.phase, room.taken, room.players, room.count]);
+    const special = roomFacts(room);
+    const facts = JSON.stringify([room.phase, room.taken, room.players, room.count, room.name, special]);
     if (facts === this.shown) return;
     this.shown = facts;
     const names = element('p', { class: 'soft names' }, ...room.players.map((player) => person(player)));
     const more = (room.count ?? room.players.length) - room.players.length;
     if (more > 0) names.append(say('lobby.room.more', { count: more }));
     this.item.dataset.phase = room.phase;
+    this.name.textContent = roomTitle(room);
     renew(
       this.text,
       element('p', { class: 'state' }, phaseInWords(room)),
       ...(isAlone(room) ? [] : [element('p', { class: 'soft' }, say('lobby.room.seats', { taken: room.taken, count: room.seats }))]),
       ...(room.players.length > 0 ? [names] : []),
+      ...(special.length > 0 ? [element('p', { class: 'row' }, ...special.map((fact) => element('span', { class: 'tag' }, fact)))] : []),
     );
   }
 }

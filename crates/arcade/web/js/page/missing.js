@@ -17,3 +17,13 @@ export function showMissing(main) {
   );
   return () => {};
 }
+
+/** @param {HTMLElement} main */
+export function noSuchRoom(main) {
+  title(say('room.missing'));
+  main.replaceChildren(
+    element('h1', {}, say('room.missing.heading')),
+    element('p', {}, say('room.missing.text')),
+    element('p', {}, element('a', { class: 'button primary', href: '/' }, say('room.missing.back'))),
+  );
+}

@@ -3,6 +3,7 @@
 import { GAMES, isGame } from '../games/index.js';
 import { ask, errorText } from '../lib/api.js';
 import { element } from '../lib/dom.js';
+import { MAX_ROOM_NAME, MAX_WORD } from '../lib/names.js';
 import { go } from '../lib/route.js';
 import { visit } from '../lib/settings.js';
 import { say, sayOr } from '../lib/text.js';
@@ -20,6 +21,10 @@ import { askName } from './identity.js';
  * @property {string} text What it means.
  * @typedef {{ game: string, options: Option[] }} Form
  */
+
+const VISIBILITIES = /** @type {const} */ (['public', 'link', 'word']);
+/** The longest map of one's own, in bytes. */
+const MAX_MAP = 12 * 1024;
 
 /** A part of the lobby that opens a form. What the hub offers is asked for when it is opened. */
 export function newRoom() {
@@ -53,9 +58,11 @@ function fill(place, forms) {
   for (const { game } of forms) choice.append(element('option', { value: game }, GAMES[game].title));
   const fields = element('div', { class: 'fields' });
   const error = element('p', { class: 'error', role: 'alert' });
+  const who = whoEnters();
+  const map = ownMap(() => fields.querySelector('[name=map]'));
   const show = () => {
     const form = forms.find(({ game }) => game === choice.value);
-    fields.replaceChildren(...(form?.options ?? []).map((option) => field(choice.value, option)));
+    fields.replaceChildren(...(form?.options ?? []).map((option) => field(choice.value, option)), ...(choice.value === 'nuggets' ? [map.field] : []));
     error.textContent = '';
   };
   choice.addEventListener('change', show);
@@ -67,21 +74,78 @@ function fill(place, forms) {
         error.textContent = '';
         if (!(await askName())) return;
         try {
-          const room = await ask('/api/rooms', { game: choice.value, ...values(fields) });
+          const own = choice.value === 'nuggets' ? await map.text() : null;
+          const wish = who.wish();
+          const room = await ask('/api/rooms', { game: choice.value, ...values(fields), ...(own === null ? {} : { own_map: own }), room: wish });
           visit.remember(`owner ${room.id}`, room.owner_token);
+          if (room.code) visit.remember(`code ${room.id}`, room.code);
+          if (wish.word) visit.remember(`word ${room.id}`, wish.word);
           go(`/rooms/${room.id}`);
         } catch (problem) {
           error.textContent = errorText(problem);
         }
       },
     },
-    element('div', { class: 'field' }, element('label', { for: 'new-game' }, say('new.game')), choice),
+    element('div', { class: 'fields' }, element('div', { class: 'field' }, element('label', { for: 'new-game' }, say('new.game')), choice), ...who.fields),
     fields,
     error,
     element('button', { class: 'primary' }, say('new.submit')),
   );
   place.replaceChildren(form);
   show();
+}
+
+/** What the room is called, and who may enter it. */
+function whoEnters() {
+  const name = element('input', { id: 'new-name', maxlength: String(MAX_ROOM_NAME), autocomplete: 'off', 'aria-describedby': 'new-name-note' });
+  const visibility = element(
+    'select',
+    { id: 'new-visibility', 'aria-describedby': 'new-visibility-note' },
+    ...VISIBILITIES.map((one) => element('option', { value: one }, say(`new.enter.${one}`))),
+  );
+  const note = element('p', { class: 'note', id: 'new-visibility-note' });
+  const word = element('input', { id: 'new-word', maxlength: String(MAX_WORD), autocomplete: 'off', spellcheck: 'false', autocapitalize: 'none' });
+  const asked = element('div', { class: 'field' }, element('label', { for: word.id }, say('new.word')), word);
+  const show = () => {
+    asked.hidden = visibility.value !== 'word';
+    word.required = !asked.hidden;
+    note.textContent = sayOr(`new.enter.${visibility.value}.note`, '');
+  };
+  visibility.addEventListener('change', show);
+  show();
+  return {
+    fields: [
+      element('div', { class: 'field' }, element('label', { for: name.id }, say('new.name')), name, element('p', { class: 'note', id: 'new-name-note' }, say('new.name.note'))),
+      element('div', { class: 'field' }, element('label', { for: visibility.id }, say('new.enter')), visibility, note),
+      asked,
+    ],
+    /** What the hub is asked for. @returns {{ visibility: string, name?: string, word?: string }} */
+    wish: () => ({
+      visibility: visibility.value,
+      ...(name.value.trim() ? { name: name.value.trim() } : {}),
+      ...(visibility.value === 'word' ? { word: word.value } : {}),
+    }),
+  };
+}
+
+/**
+ * A map of one's own, from a file.
+ * @param {() => Element | null} offered The choice of the maps of the hub, which does not count then.
+ */
+function ownMap(offered) {
+  const file = element('input', { id: 'new-map', type: 'file', accept: '.txt,text/plain', 'aria-describedby': 'new-map-note' });
+  file.addEventListener('change', () => offered()?.toggleAttribute('disabled', file.files?.length === 1));
+  return {
+    field: element('div', { class: 'field' }, element('label', { for: file.id }, say('new.map')), file, element('p', { class: 'note', id: 'new-map-note' }, say('new.map.note'))),
+    /** Its text; null if there is none. */
+    text: async () => {
+      const chosen = file.files?.[0];
+      if (!chosen) return null;
+      // More would not even be sent.
+      if (chosen.size > MAX_MAP) throw new Error(say('new.map.long', { most: MAX_MAP / 1024 }));
+      return chosen.text();
+    },
+  };
 }
 
 /**
@@ -123,6 +187,7 @@ function values(fields) {
   const all = {};
   for (const input of fields.querySelectorAll('input, select')) {
     if (input instanceof HTMLInputElement) {
+      if (input.type === 'file') continue;
       if (input.type === 'checkbox') all[input.name] = input.checked;
       else if (input.value !== '') all[input.name] = Number(input.value);
     } else if (input instanceof HTMLSelectElement) {

@@ -6,6 +6,7 @@ import { ago, copyButton, element, listenToKeys, title } from '../lib/dom.js';
 import { person, shortSeat } from '../lib/person.js';
 import { Playback, SPEEDS, clock, frame } from '../lib/playback.js';
 import { say, told } from '../lib/text.js';
+import { reportButton } from './report.js';
 import { winners } from './words.js';
 
 /**
@@ -296,7 +297,7 @@ function lost(main, match) {
  * How the match has ended.
  * @param {Match} match
  */
-function standings({ game, players }) {
+function standings({ id, game, players }) {
   const rows = players.map((row) =>
     element(
       'li',
@@ -307,5 +308,5 @@ function standings({ game, players }) {
       element('span', { class: 'value' }, isGame(game) ? GAMES[game].score(row.score) : String(row.score)),
     ),
   );
-  return element('section', { 'aria-label': say('page.result') }, element('h2', {}, winners(players)), element('ol', { class: 'standings' }, ...rows));
+  return element('section', { 'aria-label': say('page.result') }, element('h2', {}, winners(players)), element('ol', { class: 'standings' }, ...rows), ...reportButton(id, players, null));
 }

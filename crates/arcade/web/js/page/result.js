@@ -4,6 +4,7 @@ import { GAMES } from '../games/index.js';
 import { copyButton, element, renew } from '../lib/dom.js';
 import { person, shortSeat } from '../lib/person.js';
 import { say } from '../lib/text.js';
+import { reportButton } from './report.js';
 import { winners } from './words.js';
 
 /** @typedef {import('../games/types.js').Row} Row */
@@ -62,9 +63,10 @@ export class Result {
     const replay = match ? `/matches/${encodeURIComponent(match)}` : null;
     renew(
       this.actions,
-      ...(again ? [element('button', { type: 'button', class: 'primary', 'data-key': 'again', click: again }, say('result.rematch'))] : []),
+      ...(again ? [element('button', { type: 'button', class: 'primary again', 'data-key': 'again', click: again }, say('result.rematch'))] : []),
       ...(replay ? [element('a', { class: 'button', href: replay }, say('page.replay'))] : []),
       copyButton(() => shareText(this.game, rows, replay), say('result.share')),
+      ...(match && own !== null ? reportButton(match, rows, own) : []),
       element('a', { class: 'button', href: '/' }, say('page.lobby')),
     );
     this.panel.hidden = false;

@@ -11,7 +11,7 @@ import { isAlone } from './words.js';
 /** @typedef {import('../games/types.js').Room} Room */
 /** @typedef {import('../games/types.js').Seat} Seat */
 
-const LEVELS = /** @type {const} */ (['easy', 'normal', 'hard']);
+export const LEVELS = /** @type {const} */ (['easy', 'normal', 'hard']);
 
 /** The list of players of a room. */
 export class Seats {
@@ -19,11 +19,13 @@ export class Seats {
    * @param {string} id Of the room.
    * @param {(seat: string) => Seat} describe
    * @param {() => string[]} leaders The seats that are in front.
+   * @param {{ bubble: (seat: string, name: string) => string | null }} talk What is said there.
    */
-  constructor(id, describe, leaders) {
+  constructor(id, describe, leaders, talk) {
     this.id = id;
     this.describe = describe;
     this.leaders = leaders;
+    this.talk = talk;
     this.list = element('ol', { class: 'players' });
     this.free = element('p', { class: 'soft' });
     this.problem = element('p', { class: 'error', role: 'alert' });
@@ -58,12 +60,15 @@ export class Seats {
         mark.style.setProperty('--mark', colour ?? 'var(--line)');
         const you = player.seat === own ? [element('span', { class: 'you' }, say('seats.you'))] : [];
         const leads = leaders.has(player.seat) ? [element('span', { class: 'tag' }, say('seats.leads'))] : [];
-        return element('li', { class: player.seat === own ? 'own' : '' }, mark, person(player), ...you, ...leads, element('span', { class: 'value' }, value));
+        const owns = player.owner ? [element('span', { class: 'tag' }, say('seats.owner'))] : [];
+        const said = this.talk.bubble(player.seat, player.name);
+        const bubble = said === null ? [] : [element('span', { class: 'bubble' }, said)];
+        return element('li', { class: player.seat === own ? 'own' : '' }, mark, person(player), ...you, ...leads, ...owns, ...bubble, element('span', { class: 'value' }, value));
       }),
     );
     const free = Math.max(0, room.seats - room.taken);
     this.free.hidden = isAlone(room);
     this.free.textContent = free === 0 ? say('seats.taken') : say('seats.free', { count: free });
-    this.bots.hidden = free === 0 || !GAMES[room.game].bots;
+    this.bots.hidden = free === 0 || !GAMES[room.game].bots || (room.owned === true && !word(this.id).owner);
   }
 }

@@ -2,8 +2,9 @@
 
 import { ask, errorText } from '../lib/api.js';
 import { element } from '../lib/dom.js';
-import { word } from '../lib/settings.js';
+import { visit, word } from '../lib/settings.js';
 import { say } from '../lib/text.js';
+import { waitInWords } from './words.js';
 
 /** @typedef {import('../games/types.js').Room} Room */
 
@@ -17,6 +18,8 @@ export class Waiting {
    */
   constructor(id, next) {
     this.next = next;
+    /** What the hub has said of the wait when it led here, in words. */
+    this.expected = expectation(id);
     this.text = element('span', { 'aria-live': 'polite' });
     this.button = element('button', { type: 'button' });
     this.button.addEventListener('click', async () => {
@@ -31,6 +34,7 @@ export class Waiting {
       this.button.disabled = false;
     });
     this.panel = element('p', { class: 'row waits', hidden: true }, this.text, this.button);
+    this.may = true;
     /** When bots come, by `performance.now()`. @type {number | null} */
     this.due = null;
     /** @type {ReturnType<typeof setInterval> | undefined} */
@@ -39,6 +43,10 @@ export class Waiting {
 
   /** @param {Room} room */
   show(room) {
+    // It is over as soon as there is something to play, or more is known.
+    if (room.phase !== 'lobby' || typeof room.bots_in === 'number') this.expected = '';
+    // In a room that somebody owns, bots come by the word of the owner.
+    this.may = room.owned !== true || word(room.id).owner !== undefined;
     // Where a countdown follows, bots alone do not begin the match.
     this.button.textContent = room.options?.['countdown'] === undefined ? say('waits.start') : say('waits.bring');
     if (typeof room.bots_in !== 'number' || room.phase === 'over') this.stop();
@@ -51,18 +59,34 @@ export class Waiting {
 
   tick() {
     const { due } = this;
-    this.button.hidden = due === null;
+    this.button.hidden = due === null || !this.may;
     if (due !== null) {
       const seconds = Math.max(0, Math.ceil((due - performance.now()) / 1000));
       this.text.textContent = say('waits.bots', { seconds });
-    } else if (this.next) this.text.textContent = say('waits.next');
-    this.panel.hidden = due === null && !this.next;
+    } else this.text.textContent = this.next ? say('waits.next') : this.expected;
+    this.panel.hidden = this.text.textContent === '';
   }
 
   stop() {
     clearInterval(this.ticks);
     this.due = null;
   }
+}
+
+/**
+ * Keeps what the hub says of the wait in a room until its page is there.
+ * @param {{ id: string, wait?: number | null }} room
+ */
+export const expect = ({ id, wait }) => visit.remember(`wait ${id}`, wait === undefined ? null : String(wait));
+
+/**
+ * What was kept of it, in words; it is told once.
+ * @param {string} id
+ */
+function expectation(id) {
+  const kept = visit.recall(`wait ${id}`);
+  visit.remember(`wait ${id}`, null);
+  return kept === null ? '' : waitInWords(kept === 'null' ? null : Number(kept));
 }
 
 /**

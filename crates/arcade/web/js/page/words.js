@@ -1,7 +1,9 @@
 // Rooms and results in words.
 
 import { GAMES } from '../games/index.js';
-import { list, say } from '../lib/text.js';
+import { countsText } from '../lib/counts.js';
+import { CODES } from '../lib/link.js';
+import { list, say, sayOr, sentence, told } from '../lib/text.js';
 
 /** @typedef {import('../games/types.js').Room} Room */
 
@@ -36,6 +38,42 @@ export const reachesPorts = (rooms, host) => rooms !== 'here' || /^(localhost|12
 
 /** Whether this page offers to join from a terminal. */
 export const offersTerminal = () => reachesPorts(document.body.dataset.rooms, location.hostname);
+
+/**
+ * What a room is called.
+ * @param {Room} room
+ */
+export const roomTitle = (room) => (room.name ? `${room.name} · ${told(room.title)}` : told(room.title));
+
+/**
+ * What is special about a room besides its game, each in a few words.
+ * @param {Room} room
+ */
+export const roomFacts = (room) => [
+  ...(room.visibility === 'link' ? [say('room.is.link')] : []),
+  ...(room.visibility === 'word' ? [say('room.is.word')] : []),
+  ...(room.locked ? [say('room.is.locked')] : []),
+  ...[countsText(room)].filter(Boolean),
+];
+
+/**
+ * When a match can begin, in words.
+ * @param {number | null} seconds Null if nobody can know.
+ */
+export function waitInWords(seconds) {
+  if (seconds === null) return say('waits.unknown');
+  if (seconds <= 0) return say('waits.soon');
+  return seconds < 60 ? say('waits.seconds', { seconds }) : say('waits.minutes', { count: Math.round(seconds / 60) });
+}
+
+/**
+ * Why the hub has ended a connection, in a sentence.
+ * @param {{ code: number, reason: string }} end
+ */
+export function ending({ code, reason }) {
+  const [name] = Object.entries(CODES).find(([, known]) => known === code) ?? [];
+  return sentence(sayOr(`room.end.${name}`, told(reason)));
+}
 
 /**
  * The command that joins a room from a terminal.

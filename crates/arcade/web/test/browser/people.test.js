@@ -229,6 +229,7 @@ test('a keyboard alone: from the lobby through a game and back', bound, async ()
 test('keys play the game after a button or a list was clicked', bound, async () => {
   const room = await hub.open({ game: 'robots', players: 2, turns: 100, turn_duration: 2000 });
   const ann = await Person.come(browser, hub.address, 'Ann');
+  await ann.owns(room);
   const { page } = ann;
   await ann.go(`/rooms/${room.id}`);
   await page.getByLabel('How well the bot plays').selectOption('easy');

@@ -18,7 +18,7 @@ const HIDDEN = new Set(['class', 'data-keys', 'font', 'id', 'name', 'type', 'rol
 const NO_TEXT = new RegExp(
   '^(Tab|Enter|Backspace|Home|End|Page(Up|Down)|Arrow\\w+|Shift|Shift \\+ key|Space j z|' +
     'Clubs|Diamonds|Hearts|Spades|Ace|Two|Three|Four|Five|Six|Seven|Eight|Nine|Ten|Jack|Queen|King|GAME OVER:|' +
-    'Badger|Beaver|Falcon|Ferret|Gecko|Heron|Jackal|Lemur|Marten|Newt|Otter|Panda|Raven|Robin|Stoat|Walrus|Arcade|· Arcade|AudioContext|English|Polski|Th|player yourname|cargo run -p \\$& --)$',
+    'Badger|Beaver|Falcon|Ferret|Gecko|Heron|Jackal|Lemur|Marten|Newt|Otter|Panda|Raven|Robin|Stoat|Walrus|Arcade|· Arcade|AudioContext|Bearer|English|Polski|Th|player yourname|cargo run -p \\$& --)$',
 );
 /** Parts of the page that speak to programs alone: what they throw is never shown. */
 const SILENT = /(^|\/)(bytes|protocol)\.js$/;

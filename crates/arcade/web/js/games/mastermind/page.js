@@ -227,7 +227,7 @@ export function play({ board, below, controls, more, live, playable, first, name
     const length = element('select', { 'aria-label': say('mastermind.next.length') }, ...[4, 5, 6, 7, 8].map((pegs) => element('option', { value: String(pegs), selected: pegs === own.rules.length }, say('mastermind.length', { count: pegs }))));
     const repeats = element('select', { 'aria-label': say('mastermind.next.repeats') }, element('option', { value: 'yes', selected: own.rules.repeats }, say('mastermind.repeats.yes')), element('option', { value: 'no', selected: !own.rules.repeats }, say('mastermind.repeats.no')));
     const next = racing
-      ? [element('button', { type: 'button', class: 'primary', disabled: ready, click: raceAgain }, say(ready ? 'mastermind.next.waits' : 'mastermind.next.race'))]
+      ? [element('button', { type: 'button', class: 'primary again', disabled: ready, click: raceAgain }, say(ready ? 'mastermind.next.waits' : 'mastermind.next.race'))]
       : date
         ? [element('a', { class: 'button primary', href: '/mastermind' }, say('mastermind.next.free'))]
         : [element('button', { type: 'button', class: 'primary', click: () => send(another({ length: Number(length.value), repeats: repeats.value === 'yes' })) }, say('mastermind.next.new')), length, repeats];
@@ -317,6 +317,11 @@ export function play({ board, below, controls, more, live, playable, first, name
       showEnd();
     },
     seat: (seat) => ({ colour: null, value: room ? progress(state.places.get(Number(seat))?.board ?? null) : '' }),
+    again: () => {
+      if (state.room?.mode !== 'race') return false;
+      raceAgain();
+      return true;
+    },
     leave: () => send(QUIT),
     stop: () => {
       draft.stop();

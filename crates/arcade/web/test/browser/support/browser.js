@@ -88,6 +88,19 @@ export class Person {
     return person;
   }
 
+  /**
+   * Owns a room that the test has opened.
+   * @param {{ id: string, owner_token?: string }} room
+   */
+  async owns({ id, owner_token: token = '' }) {
+    await this.page.addInitScript(
+      ([key, value]) => {
+        if (location.protocol.startsWith('http')) sessionStorage.setItem(key, value);
+      },
+      [`owner ${id}`, token],
+    );
+  }
+
   /** @param {string} path */
   async go(path) {
     await this.page.goto(this.site + path);

@@ -17,8 +17,8 @@ process.on('exit', () => {
 });
 
 /**
- * @typedef {{ id: string, game: string, title: string, phase: string, port: number, taken: number, match?: string | null, owner_token?: string,
- *   players: { name: string, seat: string }[], result: { rank: number, name: string, score: number }[] | null }} Room
+ * @typedef {{ id: string, game: string, title: string, phase: string, port: number, taken: number, match?: string | null, name?: string | null, locked?: boolean,
+ *   code?: string, owner_token?: string, players: { name: string, seat: string, bot: boolean }[], result: { rank: number, name: string, score: number }[] | null }} Room
  */
 
 export class Hub {
@@ -103,7 +103,7 @@ export class Hub {
 
   /**
    * Opens a room. A match of nuggets begins with its first player, unless it is to wait.
-   * @param {Record<string, string | number>} options
+   * @param {Record<string, string | number | Record<string, string>>} options
    * @returns {Promise<Room>}
    */
   async open(options) {

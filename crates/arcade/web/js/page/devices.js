@@ -1,0 +1,97 @@
+// The name on other devices: a code takes it there, another key takes the place of all, and the name is given up.
+
+import { errorText } from '../lib/api.js';
+import { confirm } from '../lib/confirm.js';
+import { copyButton, element } from '../lib/dom.js';
+import { spaced } from '../lib/names.js';
+import { say } from '../lib/text.js';
+import { codeForName, key, name, provenKey, redeem, release, renewKey } from './key.js';
+
+/**
+ * What the dialog of the name has besides: a code of another device, and what the owner of the name can do with it.
+ * @param {string | null} code Of an address.
+ * @param {(name: string) => void} taken The name of another device is that of this one now.
+ */
+export function devices(code, taken) {
+  const problem = element('p', { class: 'error', role: 'alert' });
+  const done = element('p', { class: 'soft', role: 'status' });
+  /**
+   * Does what was pressed, and says why if it cannot be done.
+   * @param {() => Promise<unknown>} action
+   */
+  const attempt = async (action) => {
+    problem.textContent = done.textContent = '';
+    try {
+      await action();
+    } catch (error) {
+      problem.textContent = errorText(error);
+    }
+  };
+  const input = element('input', { id: 'device-code', autocomplete: 'off', spellcheck: 'false', required: true, maxlength: '20', 'aria-describedby': 'device-code-note' });
+  input.value = code ?? '';
+  const form = element(
+    'form',
+    {
+      submit: (event) => {
+        event.preventDefault();
+        void attempt(async () => taken(await redeem(input.value)));
+      },
+    },
+    element('label', { for: input.id }, say('device.code')),
+    input,
+    element('p', { class: 'note', id: 'device-code-note' }, say('device.code.note', { name: name() })),
+    element('button', {}, say('device.take')),
+  );
+  const place = element('div', { class: 'devices' });
+  const own = provenKey() === null ? element('p', { class: 'note' }, say('device.unproven')) : ownName(place, done, attempt);
+  place.append(form, own, problem, done);
+  return place;
+}
+
+/**
+ * What the owner of a name can do with it.
+ * @param {HTMLElement} place Is emptied when the name is given up.
+ * @param {HTMLElement} done Says what was done.
+ * @param {(action: () => Promise<unknown>) => Promise<void>} attempt
+ */
+function ownName(place, done, attempt) {
+  const shown = element('div', { 'aria-live': 'polite' });
+  const give = async () => {
+    const { code, seconds } = await codeForName();
+    const path = `/#name=${code}`;
+    shown.replaceChildren(
+      element('p', {}, say('device.code.is', { count: Math.round(seconds / 60) })),
+      element('code', { class: 'command', tabindex: '0', 'aria-label': say('device.code') }, spaced(code)),
+      element('div', { class: 'row' }, copyButton(() => location.origin + path, say('device.link'))),
+      element('p', { class: 'qr' }, element('img', { src: `/qr.svg?path=${encodeURIComponent(path)}`, alt: say('device.qr'), width: '200', height: '200' })),
+    );
+  };
+  const replace = async () => {
+    if (!(await confirm(say('device.key.sure'), say('device.key.lost'), say('device.key'), say('page.cancel')))) return;
+    await renewKey();
+    shown.replaceChildren();
+    done.textContent = say('device.key.done');
+  };
+  const show = async () => {
+    shown.replaceChildren(
+      element('p', { class: 'note' }, say('device.export.note')),
+      element('code', { class: 'command', tabindex: '0', 'aria-label': say('device.export') }, key()),
+      copyButton(key),
+    );
+  };
+  const giveUp = async () => {
+    const left = name();
+    if (!(await confirm(say('device.release.sure', { name: left }), say('device.release.lost'), say('device.release'), say('page.cancel')))) return;
+    await release();
+    place.replaceChildren(element('p', { role: 'status' }, say('device.release.done', { name: left })));
+  };
+  const button = (/** @type {string} */ text, /** @type {() => Promise<void>} */ action) =>
+    element('button', { type: 'button', click: () => void attempt(action) }, text);
+  return element(
+    'div',
+    {},
+    element('h3', {}, name()),
+    element('div', { class: 'row' }, button(say('device.give'), give), button(say('device.export'), show), button(say('device.key'), replace), button(say('device.release'), giveUp)),
+    shown,
+  );
+}

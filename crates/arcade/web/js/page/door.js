@@ -1,0 +1,135 @@
+// How one gets into a room: by its address alone, by the code of its link, or by its word.
+
+import { ask, errorText } from '../lib/api.js';
+import { element, title } from '../lib/dom.js';
+import { MAX_WORD, codeOfRoom } from '../lib/names.js';
+import { go } from '../lib/route.js';
+import { keeps, visit } from '../lib/settings.js';
+import { say } from '../lib/text.js';
+
+/** @typedef {import('../games/types.js').Room} Room */
+
+/**
+ * Keeps the code in the address for the visit. It is not left there, where others see it, unless a reload would lose it.
+ * @param {string} id Of the room.
+ */
+export function noteCode(id) {
+  const code = codeOfRoom(location.hash);
+  if (code === null) return;
+  visit.remember(`code ${id}`, code);
+  if (keeps()) history.replaceState(null, '', location.pathname + location.search);
+}
+
+/**
+ * What shows the hub that one may enter, and who one was: the parts of the first message of a socket.
+ * @param {string} id
+ */
+export const proof = (id) => ({
+  owner: visit.recall(`owner ${id}`),
+  code: visit.recall(`code ${id}`),
+  word: visit.recall(`word ${id}`),
+});
+
+/**
+ * The room as those know it who may enter. The hub tells others less, and nothing of a room with a link.
+ * @param {string} id
+ * @returns {Promise<Room>}
+ */
+export async function look(id) {
+  const { code, word } = proof(id);
+  if (code !== null) {
+    const room = await ask('/api/join', { code });
+    if (room.id === id) return room;
+    // The address was put together by somebody.
+    visit.remember(`code ${id}`, null);
+  }
+  return word === null ? ask(`/api/rooms/${id}`) : ask('/api/join', { room: id, word });
+}
+
+/**
+ * Finds out whether one may enter a room, and asks for its word if it has one.
+ * @param {HTMLElement} main
+ * @param {string} id
+ * @param {string} heading What the game is called.
+ * @param {() => boolean} left Whether the page is left meanwhile.
+ * @returns {Promise<Room | null>} Null if nothing can be known of it now: then its socket says more.
+ * @throws {Error} When the hub takes no more codes and words for a while.
+ */
+export async function admit(main, id, heading, left) {
+  try {
+    const room = await look(id);
+    if (left()) return null;
+    const isInside = room.port !== 0 || proof(id).owner !== null || visit.recall(`was ${id}`) !== null;
+    return room.visibility !== 'word' || isInside ? room : await askWord(main, id, heading);
+  } catch (error) {
+    const { status } = /** @type {{ status?: number }} */ (error);
+    if (status === 429) throw error;
+    if (status === 404) visit.remember(`code ${id}`, null);
+    if (status !== 403 || left()) return null;
+    visit.remember(`word ${id}`, null);
+    return askWord(main, id, heading, errorText(error));
+  }
+}
+
+/**
+ * Asks for the word of a room until it is right.
+ * @param {HTMLElement} main
+ * @param {string} id
+ * @param {string} heading
+ * @param {string} [problem]
+ * @returns {Promise<Room>}
+ */
+const askWord = (main, id, heading, problem = '') =>
+  new Promise((resolve) => {
+    const error = element('p', { class: 'error', role: 'alert' }, problem);
+    const input = element('input', { id: 'word', autocomplete: 'off', spellcheck: 'false', autocapitalize: 'none', required: true, maxlength: String(MAX_WORD) });
+    const submit = async (/** @type {Event} */ event) => {
+      event.preventDefault();
+      error.textContent = '';
+      try {
+        const room = await ask('/api/join', { room: id, word: input.value });
+        visit.remember(`word ${id}`, input.value);
+        resolve(room);
+      } catch (wrong) {
+        error.textContent = errorText(wrong);
+        input.select();
+      }
+    };
+    main.replaceChildren(
+      element('h1', {}, heading),
+      element(
+        'form',
+        { class: 'panel word', submit },
+        element('label', { for: input.id }, say('door.word')),
+        input,
+        element('p', { class: 'note' }, say('door.word.note')),
+        error,
+        element('div', { class: 'row' }, element('button', { class: 'primary' }, say('door.enter')), element('a', { class: 'button', href: '/' }, say('page.lobby'))),
+      ),
+    );
+    input.focus();
+  });
+
+/**
+ * Leads from the address of a link to its room. The hub does that itself if the code is right when the page is loaded.
+ * @param {HTMLElement} main
+ * @param {string} code
+ */
+export function showLink(main, code) {
+  title(say('door.link'));
+  main.dataset.page = 'room';
+  const line = element('p', { role: 'status' }, say('room.entering'));
+  main.replaceChildren(element('h1', {}, say('door.link')), line, element('p', {}, element('a', { class: 'button', href: '/' }, say('room.missing.back'))));
+  let left = false;
+  ask('/api/join', { code }).then(
+    (/** @type {Room} */ room) => {
+      if (left) return;
+      visit.remember(`code ${room.id}`, code.toLowerCase());
+      go(`/rooms/${room.id}`);
+    },
+    (error) => line.replaceChildren(element('span', { class: 'error' }, errorText(error))),
+  );
+  return () => {
+    left = true;
+  };
+}

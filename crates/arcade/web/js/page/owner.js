@@ -1,0 +1,143 @@
+// What only the owner of a room does with it.
+
+import { GAMES } from '../games/index.js';
+import { ask, errorText } from '../lib/api.js';
+import { confirm } from '../lib/confirm.js';
+import { element, renew } from '../lib/dom.js';
+import { MAX_ROOM_NAME } from '../lib/names.js';
+import { shortSeat } from '../lib/person.js';
+import { visit } from '../lib/settings.js';
+import { say } from '../lib/text.js';
+import { LEVELS } from './seats.js';
+import { isAlone } from './words.js';
+
+/** @typedef {import('../games/types.js').Room} Room */
+
+/** The owner's part of a room; hidden from all others. */
+export class Owner {
+  /**
+   * @param {string} id Of the room.
+   * @param {(room: Room) => void} changed The room afterwards.
+   */
+  constructor(id, changed) {
+    this.id = id;
+    this.changed = changed;
+    /** @type {Room | null} */
+    this.room = null;
+    this.own = /** @type {string | null} */ (null);
+    this.problem = element('p', { class: 'error', role: 'alert' });
+    /** Says what has changed, also to somebody who does not own the room any more. */
+    this.news = element('p', { class: 'soft', role: 'status' });
+    this.name = element('input', { id: 'owner-name', maxlength: String(MAX_ROOM_NAME), autocomplete: 'off' });
+    const rename = (/** @type {Event} */ event) => {
+      event.preventDefault();
+      void this.command({ do: 'rename', name: this.name.value.trim() }, say('owner.rename.done'));
+    };
+    this.level = element('select', { id: 'owner-level' }, ...LEVELS.map((one) => element('option', { value: one }, say(`seats.level.${one}`))));
+    this.level.value = 'normal';
+    this.number = element('select', { id: 'owner-bots' });
+    const bots = () => void this.command({ do: 'bots', number: Number(this.number.value), level: this.level.value }, say('owner.bots.done'));
+    this.bots = element(
+      'div',
+      {},
+      element('div', { class: 'row' }, field(say('owner.bots'), this.number), field(say('owner.level'), this.level), element('button', { type: 'button', click: bots }, say('owner.bots.set'))),
+    );
+    this.start = element('button', { type: 'button', click: () => void this.command({ do: 'start', level: this.level.value }) }, say('waits.start'));
+    this.lock = element('button', { type: 'button', click: () => void this.command({ do: this.room?.locked ? 'unlock' : 'lock' }) });
+    this.players = element('ul', { class: 'owner-players' });
+    this.panel = element(
+      'details',
+      { class: 'owner', hidden: true },
+      element('summary', {}, say('owner.title')),
+      element('div', { class: 'row' }, this.start, this.lock, element('button', { type: 'button', click: () => void this.close() }, say('owner.close'))),
+      element('form', { class: 'row', submit: rename }, field(say('owner.name'), this.name), element('button', {}, say('owner.rename'))),
+      this.bots,
+      this.players,
+      this.problem,
+    );
+  }
+
+  /** @param {Room} room @param {string | null} own */
+  show(room, own) {
+    const before = this.room;
+    [this.room, this.own] = [room, own];
+    this.panel.hidden = visit.recall(`owner ${this.id}`) === null;
+    if (this.panel.hidden) return;
+    // Not while it is being written.
+    if ((before?.name ?? null) !== (room.name ?? null) || !before) this.name.value = room.name ?? '';
+    const byItself = room.options?.['countdown'] !== undefined || isAlone(room);
+    this.start.hidden = byItself || room.phase !== 'lobby';
+    this.lock.textContent = say(room.locked ? 'owner.unlock' : 'owner.lock');
+    this.bots.hidden = !GAMES[room.game].bots;
+    const seated = room.players.filter(({ bot }) => bot).length;
+    // One seat is for a person.
+    const most = Math.max(0, room.seats - 1);
+    if (this.number.options.length !== most + 1) {
+      this.number.replaceChildren(...Array.from({ length: most + 1 }, (_, count) => element('option', { value: String(count) }, String(count))));
+      this.number.value = String(Math.min(seated, most));
+    }
+    const others = room.players.filter((player) => !player.bot && player.seat && player.seat !== own && !player.owner);
+    renew(this.players, ...others.map((player) => this.line(player)));
+  }
+
+  /** @param {import('../games/types.js').Player} player */
+  line({ name, seat }) {
+    const key = `${seat} ${name}`;
+    const remove = () => void this.command({ do: 'remove', seat }, say('owner.remove.done', { name }));
+    const handOn = async () => {
+      if (await this.command({ do: 'hand-on', seat })) this.give(say('owner.hand-on.done', { name }));
+    };
+    return element(
+      'li',
+      { 'data-key': key },
+      element('span', { class: 'mark' }, shortSeat(seat)),
+      element('span', { class: 'person' }, name),
+      element('button', { type: 'button', class: 'small', 'data-key': `remove ${key}`, 'aria-label': say('owner.remove.label', { name }), click: remove }, say('owner.remove')),
+      element('button', { type: 'button', class: 'small', 'data-key': `hand-on ${key}`, 'aria-label': say('owner.hand-on.label', { name }), click: () => void handOn() }, say('owner.hand-on')),
+    );
+  }
+
+  /** The room belongs to somebody else from now on. @param {string} text */
+  give(text) {
+    visit.remember(`owner ${this.id}`, null);
+    this.panel.hidden = true;
+    this.news.textContent = text;
+  }
+
+  /** The room belongs to this page from now on. @param {string} token */
+  take(token) {
+    visit.remember(`owner ${this.id}`, token);
+    this.news.textContent = say('owner.now');
+    if (this.room) this.show(this.room, this.own);
+  }
+
+  async close() {
+    if (await confirm(say('owner.close.sure'), say('owner.close.lost'), say('owner.close'), say('owner.close.stay'))) await this.command({ do: 'close' });
+  }
+
+  /**
+   * Has the hub do something. Gives whether it has.
+   * @param {Record<string, string | number>} what
+   * @param {string} [done] What is said then.
+   */
+  async command(what, done = '') {
+    this.problem.textContent = this.news.textContent = '';
+    try {
+      const room = await ask(`/api/rooms/${this.id}/owner`, { token: visit.recall(`owner ${this.id}`) ?? '', ...what });
+      this.news.textContent = done;
+      if (what['do'] !== 'hand-on') this.changed(room);
+      return true;
+    } catch (error) {
+      // Somebody else owns the room meanwhile.
+      if (/** @type {{ status?: number }} */ (error).status === 403) this.give(errorText(error));
+      else this.problem.textContent = errorText(error);
+      return false;
+    }
+  }
+}
+
+/**
+ * @param {string} text
+ * @param {HTMLInputElement | HTMLSelectElement} input
+ */
+const field = (text, input) => element('div', { class: 'field' }, element('label', { for: input.id }, text), input);

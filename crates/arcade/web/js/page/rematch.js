@@ -1,0 +1,91 @@
+// After a match: those who have played it are asked whether they play another one together.
+
+import { element } from '../lib/dom.js';
+import { say } from '../lib/text.js';
+
+/** How often the seconds are shown, in milliseconds. */
+const TICK = 250;
+
+/** How the asking stands, as the hub tells it.
+ * @typedef {{ match: string | null, ready: number, of: number, seconds: number, you: boolean, begins: boolean }} Asked */
+
+/**
+ * How the asking stands, in words.
+ * @param {{ ready: number, of: number }} asked
+ * @param {number} seconds
+ */
+export const rematchInWords = ({ ready, of }, seconds) => say('rematch.stands', { ready, of, seconds });
+
+/** A mark for each who is asked: those who are ready come first. @param {{ ready: number, of: number }} asked */
+export const marks = ({ ready, of }) => '✓'.repeat(ready) + '·'.repeat(Math.max(0, of - ready));
+
+/** The part of a room that asks. */
+export class Rematch {
+  /**
+   * @param {{ answer: (ready: boolean) => void, begin: () => void, leave: () => void }} actions `begin` joins the next match, and `leave`
+   *   goes to the lobby.
+   */
+  constructor({ answer, begin, leave }) {
+    this.begin = begin;
+    this.leave = leave;
+    /** @type {Asked | null} */
+    this.asked = null;
+    this.due = 0;
+    /** @type {ReturnType<typeof setInterval> | undefined} */
+    this.ticks = undefined;
+    this.text = element('p', { class: 'status' });
+    this.marks = element('span', { class: 'marks-ready', 'aria-hidden': 'true' });
+    // The seconds are not spoken each time.
+    this.spoken = element('p', { class: 'hidden', 'aria-live': 'polite' });
+    this.button = element('button', { type: 'button', class: 'primary', 'aria-pressed': 'false', click: () => answer(!this.asked?.you) });
+    this.panel = element(
+      'section',
+      { class: 'rematch', 'aria-label': say('result.rematch'), hidden: true },
+      element('div', { class: 'row' }, this.text, this.marks),
+      this.spoken,
+      element('div', { class: 'row' }, this.button, element('button', { type: 'button', click: leave }, say('page.to-lobby'), ' ', element('kbd', {}, 'Esc'))),
+    );
+    this.key = (/** @type {KeyboardEvent} */ event) => {
+      if (event.key !== 'Escape' || this.panel.hidden || document.querySelector('dialog[open]')) return;
+      event.preventDefault();
+      leave();
+    };
+    document.addEventListener('keydown', this.key);
+  }
+
+  /** @param {Asked | null} asked Null when nobody is asked any more. */
+  hear(asked) {
+    if (asked?.begins) {
+      this.hide();
+      return this.begin();
+    }
+    if (!asked) return this.hide();
+    const isNews = this.panel.hidden || this.asked?.ready !== asked.ready || this.asked.of !== asked.of;
+    this.asked = asked;
+    this.due = performance.now() + asked.seconds * 1000;
+    this.button.textContent = say(asked.you ? 'rematch.ready' : 'result.rematch');
+    this.button.setAttribute('aria-pressed', String(asked.you));
+    this.marks.textContent = marks(asked);
+    this.panel.hidden = false;
+    if (isNews) this.spoken.textContent = rematchInWords(asked, asked.seconds);
+    clearInterval(this.ticks);
+    this.ticks = setInterval(() => this.tick(), TICK);
+    return this.tick();
+  }
+
+  tick() {
+    if (!this.asked) return;
+    this.text.textContent = rematchInWords(this.asked, Math.max(0, Math.ceil((this.due - performance.now()) / 1000)));
+  }
+
+  hide() {
+    clearInterval(this.ticks);
+    this.asked = null;
+    this.panel.hidden = true;
+  }
+
+  stop() {
+    this.hide();
+    document.removeEventListener('keydown', this.key);
+  }
+}

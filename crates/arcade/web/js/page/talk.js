@@ -1,0 +1,110 @@
+// What people in a room say to each other: one of a few phrases, beside the game. Each of them can be muted, and so can all.
+
+import { element, renew, toggle } from '../lib/dom.js';
+import { isMuted, keep, mute, muted } from '../lib/muted.js';
+import { say } from '../lib/text.js';
+
+/** The phrases, by their numbers at the hub; see room/talk.rs. */
+const PHRASES = /** @type {const} */ (['hello', 'luck', 'well', 'thanks', 'sorry', 'again', 'thumb']);
+/** How long a phrase stays beside a name, in milliseconds. */
+const STAYS = 6000;
+/** Names beside which there is a switch to mute them: those who have spoken last. */
+const SPEAKERS = 8;
+/** From here on the buttons have a place of their own. */
+const WIDE = '(min-width: 60rem)';
+
+/** @param {number} phrase */
+export const phraseInWords = (phrase) => (Object.hasOwn(PHRASES, phrase) ? say(`talk.${PHRASES[phrase]}`) : null);
+
+/** The part of a room where one speaks. */
+export class Talk {
+  /**
+   * @param {(phrase: number) => void} speak
+   * @param {() => void} changed A phrase has come or is gone.
+   */
+  constructor(speak, changed) {
+    this.changed = changed;
+    /** What is said at each seat now. @type {Map<string, { name: string, text: string, timer: ReturnType<typeof setTimeout> }>} */
+    this.bubbles = new Map();
+    /** @type {string[]} */
+    this.speakers = [];
+    /** What is said by those who have no seat in the list, as after a match. */
+    this.heard = element('ul', { class: 'heard' });
+    this.live = element('p', { class: 'hidden', 'aria-live': 'polite' });
+    this.buttons = element(
+      'div',
+      { class: 'row phrases' },
+      ...PHRASES.map((phrase, number) =>
+        element('button', { type: 'button', class: 'small', 'aria-label': say('talk.say', { phrase: say(`talk.${phrase}`) }), click: () => speak(number) }, phrase === 'thumb' ? '👍' : say(`talk.${phrase}`)),
+      ),
+    );
+    const all = toggle(say('talk.mute.all'), (on) => this.mute({ ...muted(), all: on }), muted().all);
+    all.classList.add('small');
+    this.mutes = element('div', { class: 'row mutes' });
+    this.panel = element('details', { class: 'talk', open: matchMedia(WIDE).matches }, element('summary', {}, say('talk.title')), this.buttons, element('div', { class: 'row' }, all), this.mutes);
+  }
+
+  /** @param {boolean} may Whether one has joined, and others would hear it. */
+  allow(may) {
+    this.buttons.hidden = !may;
+  }
+
+  /** @param {{ seat: string, name: string, phrase: number }} said */
+  hear({ seat, name, phrase }) {
+    const text = phraseInWords(phrase);
+    if (text === null) return;
+    this.speakers = [name, ...this.speakers.filter((other) => other !== name)].slice(0, SPEAKERS);
+    this.list();
+    if (isMuted(muted(), name)) return;
+    this.end(seat);
+    const timer = setTimeout(() => {
+      this.end(seat);
+      this.changed();
+    }, STAYS);
+    this.bubbles.set(seat, { name, text: phrase === PHRASES.indexOf('thumb') ? '👍' : text, timer });
+    this.live.textContent = say('talk.said', { name, phrase: text });
+    this.changed();
+  }
+
+  /** Shows what is said by others than these. @param {{ seat: string, name: string }[]} players */
+  show(players) {
+    const others = [...this.bubbles].filter(([seat, said]) => !players.some((player) => player.seat === seat && player.name === said.name));
+    renew(this.heard, ...others.map(([, { name, text }]) => element('li', {}, element('span', { class: 'person' }, name), ' ', element('span', { class: 'bubble' }, text))));
+  }
+
+  /** What is said by whoever has this seat and name. @param {string} seat @param {string} name */
+  bubble(seat, name) {
+    const said = this.bubbles.get(seat);
+    return said && said.name === name ? said.text : null;
+  }
+
+  /** @param {string} seat */
+  end(seat) {
+    clearTimeout(this.bubbles.get(seat)?.timer);
+    this.bubbles.delete(seat);
+  }
+
+  /** @param {import('../lib/muted.js').Muted} now */
+  mute(now) {
+    keep(now);
+    for (const [seat, { name }] of this.bubbles) if (isMuted(now, name)) this.end(seat);
+    this.list();
+    this.changed();
+  }
+
+  /** Offers to mute those who have spoken. */
+  list() {
+    renew(
+      this.mutes,
+      ...this.speakers.map((name) => {
+        const on = muted().names.includes(name);
+        const turn = () => this.mute(mute(muted(), name, !muted().names.includes(name)));
+        return element('button', { type: 'button', class: 'small', 'data-key': `mute ${name}`, 'aria-pressed': String(on), click: turn }, say('talk.mute', { name }));
+      }),
+    );
+  }
+
+  stop() {
+    for (const seat of [...this.bubbles.keys()]) this.end(seat);
+  }
+}

@@ -1,0 +1,323 @@
+// Rooms as people share them: by a link or a word, with an owner, rematches, phrases, reports; and a name on another device.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { findings } from './support/axe.js';
+import { Person } from './support/browser.js';
+import { browser, hub } from './support/site.js';
+
+const bound = { timeout: 120_000 };
+const SIZES = [[360, 740], [820, 1180], [1920, 1080]];
+
+/** @param {string[]} names @param {import('playwright-core').BrowserContextOptions} [options] */
+const come = (names, options) => Promise.all(names.map((name) => Person.come(browser, hub.address, name, options)));
+
+/**
+ * Opens a part of the page, if it is not open.
+ * @param {Person} person
+ * @param {string} summary
+ */
+async function unfold({ page }, summary) {
+  const details = page.locator('details').filter({ has: page.locator('summary', { hasText: summary }) }).last();
+  await details.waitFor();
+  if (!(await details.evaluate((one) => /** @type {HTMLDetailsElement} */ (one).open))) await details.locator('summary').click();
+  return details;
+}
+
+/** The address to which a room's page invites. @param {Person} person */
+async function invitation(person) {
+  const panel = await unfold(person, 'Invite others');
+  await panel.getByRole('img', { name: 'The address of this room as a QR code' }).waitFor();
+  return new URL((await panel.getByLabel('The address of this room', { exact: true }).textContent()) ?? '').pathname;
+}
+
+/**
+ * Does what is refused on purpose, which the browser logs.
+ * @param {Person} person
+ */
+const forgive = (person) => {
+  person.faults = person.faults.filter((fault) => !/status of (403|404|409|422)/.test(fault));
+};
+
+test('a room by link: its owner hands it on, and the next one locks, renames, removes and closes', bound, async () => {
+  const [ann, eve, zoe] = await come(['Ann', 'Eve', 'Zoe']);
+  await ann.go('/');
+  await ann.page.getByText('Open a room of your own').click();
+  await ann.page.getByLabel('Game').selectOption('robots');
+  await ann.page.getByLabel('Name of the room').fill('Friday');
+  await ann.page.getByLabel('Who may enter').selectOption('link');
+  await ann.page.getByLabel('Players').fill('4');
+  await ann.page.getByRole('button', { name: 'Open the room' }).click();
+  await ann.page.getByRole('heading', { name: /Robots Friday/ }).waitFor();
+  const path = await invitation(ann);
+  assert.match(path, /^\/j\/[a-z]{6}$/);
+  const id = new URL(ann.page.url()).pathname.split('/').pop() ?? '';
+  assert.ok(!(await hub.rooms()).some((room) => room.id === id), 'it is in no list');
+  await eve.go(path);
+  await eve.reads('You are in.');
+  assert.equal(new URL(eve.page.url()).pathname + new URL(eve.page.url()).hash, `/rooms/${id}`, 'the code is not in sight');
+  await eve.page.reload();
+  await eve.reads('You are in.');
+
+  await unfold(ann, 'Your room');
+  await ann.page.getByRole('button', { name: 'Hand the room on to Eve' }).click();
+  await ann.page.getByText('The room belongs to Eve now.').waitFor();
+  assert.ok(!(await ann.page.getByText('Your room').isVisible()));
+  await eve.page.getByText('This room belongs to you now.').waitFor();
+
+  await unfold(eve, 'Your room');
+  await eve.page.getByRole('button', { name: 'Lock', exact: true }).click();
+  await ann.page.locator('.headline').getByText('locked').waitFor();
+  await zoe.go(path);
+  await zoe.page.getByText('The owner of this room has locked it: it takes no new players.').waitFor();
+  await eve.page.getByRole('button', { name: 'Unlock' }).click();
+  await eve.page.getByLabel('Name of the room').fill('Sunday');
+  await eve.page.getByRole('button', { name: 'Rename' }).click();
+  await ann.page.getByRole('heading', { name: /Robots Sunday/ }).waitFor();
+  await eve.page.getByLabel('Bots').selectOption('2');
+  await eve.page.getByLabel('Level').selectOption('easy');
+  await eve.page.getByRole('button', { name: 'Set the bots' }).click();
+  await ann.reads(/^Turn \d+/);
+  await eve.page.getByRole('button', { name: 'Remove Ann' }).click();
+  await ann.page.getByText('The owner of this room has removed you.').waitFor();
+  await eve.page.getByRole('button', { name: 'Close the room' }).click();
+  await eve.page.getByRole('dialog').getByRole('button', { name: 'Close the room' }).click();
+  await eve.page.getByText('This room is closed: the owner of this room has closed it.').waitFor();
+  await zoe.go(path);
+  await zoe.page.getByText('No room has this code; it may be closed.').waitFor();
+  for (const person of [ann, eve, zoe]) {
+    forgive(person);
+    await person.leave();
+  }
+});
+
+test('an owner has bots start the match, and nobody else is offered that', bound, async () => {
+  const [ann, eve] = await come(['Ann', 'Eve']);
+  const room = await hub.open({ game: 'robots', players: 3, turns: 3000, turn_duration: 100 });
+  await ann.owns(room);
+  for (const person of [ann, eve]) {
+    await person.go(`/rooms/${room.id}`);
+    await person.reads('You are in.');
+  }
+  await unfold(ann, 'Your room');
+  assert.equal(await eve.page.getByText('Your room').isVisible(), false);
+  await ann.page.getByRole('button', { name: 'Start now' }).click();
+  await Promise.all([ann.reads(/^Turn \d+/), eve.reads(/^Turn \d+/)]);
+  await eve.page.locator('.players li').filter({ hasText: 'Ann' }).getByText('owner').waitFor();
+  await Promise.all([ann.leave(), eve.leave()]);
+});
+
+for (const options of [{ game: 'robots', players: 2, turns: 3, turn_duration: 50 }, { game: 'blackjack', players: 2, rounds: 1 }]) {
+  test(`${options.game}: two play a rematch, who see who is ready`, bound, async () => {
+    const [ann, eve] = await come(['Ann', 'Eve']);
+    const room = await hub.open(/** @type {Record<string, string | number>} */ (options));
+    /** Plays a match to its end. */
+    const play = async () => {
+      await Promise.all(
+        [ann, eve].map(async ({ page }) => {
+          if (options.game === 'blackjack') await page.getByRole('button', { name: 'Stand' }).click();
+          await page.locator('.rematch .status').filter({ hasText: /^Rematch: 0 of 2 ready, \d+ s$/ }).waitFor();
+        }),
+      );
+    };
+    for (const person of [ann, eve]) await person.go(`/rooms/${room.id}`);
+    await play();
+    const { match: first } = await hub.room(room.id);
+    /** @param {Person} person */
+    const asks = ({ page }) => page.getByRole('region', { name: 'Rematch' });
+    await asks(ann).getByRole('button', { name: 'Rematch' }).click();
+    await asks(eve).locator('.status').filter({ hasText: /^Rematch: 1 of 2 ready, \d+ s$/ }).waitFor();
+    await asks(ann).getByRole('button', { name: 'Ready', pressed: true }).waitFor();
+    assert.deepEqual(await findings(eve), []);
+    // There is one way to play again.
+    assert.equal(await eve.page.getByRole('button', { name: /^(Play again|Rematch)$/ }).count(), 1);
+    await asks(eve).getByRole('button', { name: 'Rematch' }).click();
+    await play();
+    const now = await hub.room(room.id);
+    assert.notEqual(now.match, first);
+    assert.deepEqual(now.result?.map(({ name }) => name).sort(), ['Ann', 'Eve']);
+    await ann.page.keyboard.press('Escape');
+    await ann.page.getByRole('heading', { name: 'Play now', level: 1 }).waitFor();
+    await Promise.all([ann.leave(), eve.leave()]);
+  });
+}
+
+test('phrases are seen beside the name, and those of the muted are not, also after a reload', bound, async () => {
+  const [ann, eve] = await come(['Ann', 'Eve']);
+  const room = await hub.open({ game: 'robots', players: 2, turns: 3000, turn_duration: 100 });
+  for (const person of [ann, eve]) await person.go(`/rooms/${room.id}`);
+  await Promise.all([ann.reads(/^Turn \d+/), eve.reads(/^Turn \d+/)]);
+  const bubble = eve.page.locator('.players li').filter({ hasText: 'Ann' }).locator('.bubble');
+  const says = (/** @type {string} */ phrase) => ann.page.getByRole('button', { name: `Say: ${phrase}` }).click();
+  await says('Good luck!');
+  await bubble.filter({ hasText: 'Good luck!' }).waitFor();
+  await eve.page.locator('[aria-live]').filter({ hasText: 'Ann: Good luck!' }).waitFor({ state: 'attached' });
+  await eve.page.getByRole('button', { name: 'Mute Ann' }).click();
+  await bubble.waitFor({ state: 'detached' });
+  await eve.page.reload();
+  await eve.reads(/^Turn \d+/);
+  await says('Thumbs up');
+  // Who has spoken is offered, and what was said is not shown.
+  await eve.page.getByRole('button', { name: 'Mute Ann', pressed: true }).click();
+  assert.equal(await bubble.count(), 0);
+  await says('Thanks!');
+  await bubble.filter({ hasText: 'Thanks!' }).waitFor();
+  await eve.page.getByRole('button', { name: 'Mute all' }).click();
+  await bubble.waitFor({ state: 'detached' });
+  await Promise.all([ann.leave(), eve.leave()]);
+});
+
+test('a room with a word asks for it, also those who only watch', bound, async () => {
+  const [eve] = await come(['Eve']);
+  const room = await hub.open({ game: 'robots', players: 2, room: { visibility: 'word', word: 'sesame', name: 'Cave' } });
+  await eve.go('/');
+  const card = eve.page.locator(`[data-room="${room.id}"]`);
+  await card.getByText('with a word').waitFor();
+  assert.equal(await card.getByText('Join from a terminal').count(), 0);
+  await card.getByRole('link', { name: `Watch ${room.id}` }).click();
+  const word = eve.page.getByLabel('The word of this room');
+  await word.fill('please');
+  await eve.page.keyboard.press('Enter');
+  await eve.page.getByText('This is not the word of this room.').waitFor();
+  await word.fill('sesame');
+  await eve.page.keyboard.press('Enter');
+  await eve.reads('Waiting for players');
+  await eve.page.getByRole('link', { name: 'Play', exact: true }).click();
+  await eve.reads('You are in.');
+  await eve.page.reload();
+  await eve.reads('You are in.');
+  forgive(eve);
+  await eve.leave();
+});
+
+test('nuggets: a map of one\'s own, and what the hub says of one that is none', bound, async () => {
+  const [ann] = await come(['Ann']);
+  await ann.go('/');
+  await ann.page.getByText('Open a room of your own').click();
+  const map = async (/** @type {string} */ text) => {
+    await ann.page.getByLabel('A map of your own').setInputFiles({ name: 'map.txt', mimeType: 'text/plain', buffer: Buffer.from(text) });
+    await ann.page.getByRole('button', { name: 'Open the room' }).click();
+  };
+  const problem = ann.page.locator('.new-room [role=alert]');
+  await map('nothing');
+  await problem.filter({ hasText: /\w/ }).waitFor();
+  await map('x'.repeat(13_000));
+  await problem.filter({ hasText: 'A map has at most 12 KiB.' }).waitFor();
+  const row = (/** @type {string} */ inside) => `|${inside.repeat(30)}|\n`;
+  await map(`+${'-'.repeat(30)}+\n${row('.').repeat(12)}+${'-'.repeat(30)}+\n`);
+  await ann.page.getByRole('heading', { name: /a map of its own/ }).waitFor();
+  forgive(ann);
+  await ann.leave();
+});
+
+test('a player is reported from the result', bound, async () => {
+  const [ann, eve] = await come(['Ann', 'Eve']);
+  const room = await hub.open({ game: 'robots', players: 2, turns: 3, turn_duration: 50 });
+  for (const person of [ann, eve]) await person.go(`/rooms/${room.id}`);
+  const result = ann.page.getByRole('region', { name: 'Result' });
+  await result.getByRole('button', { name: 'Report a player' }).click();
+  const dialog = ann.page.getByRole('dialog', { name: 'Report a player' });
+  await dialog.getByLabel('Why').selectOption('talk');
+  await dialog.getByLabel('What happened').fill('She said nothing.');
+  // The match may not be stored yet.
+  const send = dialog.getByRole('button', { name: 'Report', exact: true });
+  const thanks = dialog.getByText('Thank you.');
+  while (!(await thanks.isVisible())) {
+    await send.click();
+    await thanks.or(dialog.getByRole('alert').filter({ hasText: /\w/ })).first().waitFor();
+  }
+  assert.match(hub.command('report', 'list'), /Eve/);
+  forgive(ann);
+  await Promise.all([ann.leave(), eve.leave()]);
+});
+
+test('a name goes to a second browser by its link, gets a new key, and is given up', bound, async () => {
+  const [first, second] = await come(['', '']);
+  await first.go('/');
+  await first.takesName('Nadia');
+  await first.page.getByRole('button', { name: 'You play as Nadia' }).click();
+  await unfold(first, 'This name on other devices');
+  await first.page.getByRole('button', { name: 'Take it to another device' }).click();
+  await first.page.getByRole('img', { name: 'The link for the name as a QR code' }).waitFor();
+  const code = (await first.page.locator('.devices code').textContent()) ?? '';
+  assert.match(code, /^[a-z]{4}-[a-z]{4}-[a-z]{4}$/);
+  await second.go(`/#name=${code}`);
+  await second.page.getByRole('button', { name: 'Take the name' }).click();
+  await second.page.getByRole('button', { name: 'You play as Nadia' }).waitFor();
+  assert.equal(new URL(second.page.url()).hash, '');
+  // A code is valid once.
+  await second.go(`/#name=${code}`);
+  await second.page.getByRole('button', { name: 'Take the name' }).click();
+  await second.page.getByText('No name has this code').waitFor();
+  await second.page.getByRole('button', { name: 'New key' }).click();
+  await second.page.getByRole('dialog').last().getByRole('button', { name: 'New key' }).click();
+  await second.page.getByText('There is a new key.').waitFor();
+  // The first one has lost it.
+  await first.page.getByRole('button', { name: 'Take it to another device' }).click();
+  await first.page.getByText('This key does not prove this name.').waitFor();
+  await second.page.getByRole('button', { name: 'Show the key' }).click();
+  assert.equal(await second.page.locator('.devices code').textContent(), await second.page.evaluate(() => localStorage.getItem('key')));
+  await second.page.getByRole('button', { name: 'Give the name up' }).click();
+  await second.page.getByRole('dialog').last().getByRole('button', { name: 'Give the name up' }).click();
+  await second.page.getByText('Nadia is free now.').waitFor();
+  for (const person of [first, second]) {
+    forgive(person);
+    await person.leave();
+  }
+});
+
+for (const [width, height] of SIZES) {
+  for (const locale of ['en-US', 'pl-PL']) {
+    test(`the new parts fit and axe finds nothing, ${width}x${height}, ${locale}`, bound, async () => {
+      const dark = locale === 'pl-PL';
+      const options = { viewport: { width, height }, locale, colorScheme: /** @type {'dark' | 'light'} */ (dark ? 'dark' : 'light'), reducedMotion: /** @type {const} */ ('reduce') };
+      const [ann, eve] = await come(['Ann', 'Eve'], options);
+      const { page } = ann;
+      const check = async (/** @type {string} */ where) => {
+        await page.locator('main:not([data-away])').waitFor();
+        const wide = await page.evaluate(() => Math.max(document.documentElement.scrollWidth, ...[...document.querySelectorAll('main *, dialog *')].filter((one) => one.checkVisibility() && !one.closest('.hidden, .skip')).map((one) => (one.matches('button, .button, select, input') ? one.getBoundingClientRect().right : 0))));
+        assert.ok(wide <= width + 1, `${where} is ${wide} wide`);
+        assert.deepEqual(await findings(ann), [], where);
+      };
+      await ann.go('/');
+      await page.locator('.new-room summary').click();
+      await page.locator('#new-visibility').selectOption('word');
+      await check('a new room');
+      await page.locator('#new-game').selectOption('robots');
+      await page.locator('#new-word').fill('sesame');
+      await page.locator('[name=players]').fill('2');
+      await page.locator('[name=turns]').fill('3');
+      await page.locator('[name=turn_duration]').fill('200');
+      await page.locator('.new-room .primary').click();
+      await page.locator('.players li.own').waitFor();
+      for (const part of ['.talk', '.owner', '.share-room']) {
+        const details = page.locator(part);
+        if ((await details.getAttribute('open')) === null) await details.locator('summary').first().click();
+      }
+      await page.locator('.share-room img').waitFor();
+      await check('the tools of an owner');
+      const path = new URL(page.url()).pathname;
+      await eve.go(path);
+      await eve.page.locator('#word').waitFor();
+      assert.deepEqual(await findings(eve), [], 'the word');
+      await eve.page.locator('#word').fill('sesame');
+      await eve.page.keyboard.press('Enter');
+      await page.locator('.rematch').waitFor();
+      await page.locator('.phrases button').last().click();
+      await page.locator('.bubble').waitFor();
+      await check('a rematch');
+      await page.locator('.result [data-key^=report]').click();
+      await check('a report');
+      await page.keyboard.press('Escape');
+      await page.locator('#who').click();
+      await page.locator('dialog summary').click();
+      await page.locator('#device-code').waitFor();
+      await check('the name');
+      for (const person of [ann, eve]) {
+        forgive(person);
+        await person.leave();
+      }
+    });
+  }
+}

@@ -1,0 +1,59 @@
+// What rooms say and keep, without a browser.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { MOST, isMuted, mute, read } from '../js/lib/muted.js';
+import { codeOfName, codeOfRoom, fit, spaced } from '../js/lib/names.js';
+import { marks, rematchInWords } from '../js/page/rematch.js';
+import { phraseInWords } from '../js/page/talk.js';
+import { ending, roomFacts, roomTitle, waitInWords } from '../js/page/words.js';
+
+/** @type {import('../js/games/types.js').Room} */
+const ROOM = { id: 'robots-1', game: 'robots', title: '2 robots', phase: 'lobby', taken: 0, seats: 2, port: 1, players: [] };
+
+test('codes are read from fragments, and nothing else is', () => {
+  assert.equal(codeOfRoom('#ABCdef'), 'abcdef');
+  for (const other of ['', '#', '#abcde', '#abcdefg', '#abc-ef', '#name=abcdef', 'abcdef']) assert.equal(codeOfRoom(other), null, other);
+  assert.equal(codeOfName('#name=abcd-efgh-jkmn'), 'abcd-efgh-jkmn');
+  for (const other of ['', '#name=', '#name=a"b', '#abcdef', `#name=${'a'.repeat(99)}`]) assert.equal(codeOfName(other), null, other);
+  assert.equal(spaced('abcdefghjkmn'), 'abcd-efgh-jkmn');
+  assert.equal(spaced(spaced('abcdefghjkmn')), 'abcd-efgh-jkmn');
+});
+
+test('a text is cut at a whole letter', () => {
+  assert.equal(fit('abc', 500), 'abc');
+  assert.equal(fit('żółw', 5), 'żó');
+  assert.equal(fit('👍👍', 7), '👍');
+});
+
+test('what is muted is kept, and nonsense mutes nobody', () => {
+  for (const kept of [null, '', '7', '[]', '{"names":7}', 'null']) assert.deepEqual(read(kept), { all: false, names: [] }, String(kept));
+  let muted = mute(read(null), 'Eve', true);
+  assert.ok(isMuted(muted, 'Eve') && !isMuted(muted, 'Ann'));
+  muted = mute(mute(muted, 'Eve', true), 'Ann', true);
+  assert.deepEqual(read(JSON.stringify(muted)), { all: false, names: ['Eve', 'Ann'] });
+  assert.ok(!isMuted(mute(muted, 'Eve', false), 'Eve') && isMuted({ ...muted, all: true }, 'Zoe'));
+  for (let number = 0; number < 2 * MOST; number += 1) muted = mute(muted, `Bob${number}`, true);
+  assert.equal(muted.names.length, MOST);
+  assert.ok(isMuted(muted, `Bob${2 * MOST - 1}`) && !isMuted(muted, 'Eve'));
+});
+
+test('rematches, waits, phrases and rooms are said in words', () => {
+  assert.equal(rematchInWords({ ready: 1, of: 3 }, 24), 'Rematch: 1 of 3 ready, 24 s');
+  assert.equal(marks({ ready: 1, of: 3 }), '✓··');
+  assert.deepEqual([null, 0, 40, 60, 130].map(waitInWords), [
+    'Nobody can know yet when the match begins.',
+    'The match can begin at once.',
+    'The match can begin in about 40 s.',
+    'The match can begin in about a minute.',
+    'The match can begin in about 2 minutes.',
+  ]);
+  assert.deepEqual([0, 6, 7, -1].map(phraseInWords), ['Hello!', 'Thumbs up', null, null]);
+  assert.equal(roomTitle(ROOM), '2 robots');
+  assert.equal(roomTitle({ ...ROOM, name: 'Friday' }), 'Friday · 2 robots');
+  assert.deepEqual(roomFacts(ROOM), []);
+  assert.deepEqual(roomFacts({ ...ROOM, visibility: 'word', locked: true }), ['with a word', 'locked']);
+  assert.equal(ending({ code: 4006, reason: 'the owner of this room has removed you' }), 'The owner of this room has removed you.');
+  assert.equal(ending({ code: 4001, reason: 'x' }), 'This seat is played in another window now.');
+});
