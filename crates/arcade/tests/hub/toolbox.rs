@@ -111,7 +111,7 @@ fn the_doctor_and_the_log_say_once_what_is_wrong_with_the_database() {
         "no PostgreSQL server listens at 127.0.0.1:1; start it, or correct the host and the port of the address";
     let data = TempDir::new();
     let finished = arcade(data.path(), &["--database", "postgres://ann@127.0.0.1:1/arcade", "doctor"]);
-    assert!(finished.stdout.contains(&format!("TO DO db     {expected}\n")), "{}", finished.stdout);
+    assert!(finished.stdout.contains(&format!("TO DO database {expected}\n")), "{}", finished.stdout);
     let hub = Hub::with(&["--database", "postgres://ann@127.0.0.1:1/arcade"]);
     let (finished, _) = hub.end();
     assert_eq!(finished.stderr.matches(expected).count(), 1, "{}", finished.stderr);
