@@ -169,14 +169,18 @@ fn gold_that_no_player_has_seen_is_shown_to_nobody() {
 fn whoever_comes_late_is_shown_how_it_was_and_pages_get_the_scores_later() {
     let mut stand = Stand::new(DELAY, true);
     stand.say(ANN, "PLAY Ann");
+    let place = |told: &[String], who| displays(told).first().and_then(|text| text.find(who));
+    let start = place(&stand.told(ANN), '@');
     for key in ['H', 'K', 'L', 'j', 'H'] {
         stand.step(key);
     }
+    assert_ne!(displays(&stand.told(ANN)).last().unwrap().find('@'), start, "she has moved");
     let found = |stand: &Stand| stand.info.borrow().show.scores.get("A").copied().unwrap_or(0);
     assert_eq!(found(&stand), 0);
     stand.connect(EVE, Role::Watcher);
-    let at_once = stand.told(EVE).join("");
-    assert!(at_once.contains("GRID") && !at_once.contains('A'), "as it was before she came: {at_once}");
+    let at_once = stand.told(EVE);
+    assert!(at_once[0].starts_with("GRID") && start.is_some(), "{at_once:?}");
+    assert_eq!(place(&at_once, 'A'), start, "as it was when the match began: {at_once:?}");
     stand.wait(DELAY + Duration::from_secs(2));
     assert!(found(&stand) > 0);
     let later = stand.told(EVE);
