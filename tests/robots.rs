@@ -8,6 +8,8 @@ mod hostile;
 mod kills;
 /// A client that reconnects to a restarted server.
 mod retry;
+/// What scripts the other side of a client: a server, a GUI, a terminal.
+mod scripted;
 /// The server: accepted and rejected command lines, addresses and output.
 mod server;
 

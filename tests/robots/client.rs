@@ -1,160 +1,27 @@
 use std::{
-    fmt::Write as _,
-    io::{Read, Write},
-    net::{SocketAddr, TcpListener, TcpStream, UdpSocket},
-    process::Command,
+    net::TcpListener,
     sync::atomic::{AtomicBool, Ordering},
     thread,
 };
 
-use netcore::wire::read_datagram;
-use robots::{DrawMessage, GamePicture};
+use robots::DrawMessage;
 use rustix::process::Signal;
 use testkit::{
-    PATIENCE,
     process::{Process, hang_up_counts},
     terminal::Terminal,
 };
 
-use super::Server;
+use super::{
+    Server,
+    scripted::{
+        ANN, Fake, Gui, HELLO, JOIN, NOBODY, STARTED, TURN_0, bytes, command, hex, in_terminal, start, with_gui,
+    },
+};
 use crate::programs::program;
 
-/// A server "s" for two players on 5 x 4 fields, with games of 3 turns, radius 1 and timer 2.
-pub(super) const HELLO: &str = "00 0173 02 0005 0004 0003 0001 0002";
-const ANN: &str = "00 03416e6e 0178";
-const NOBODY: &str = "01 00 00";
-/// A game of both, and its first turn: they stand at (1,1) and (4,3), a block is at (2,1).
-pub(super) const STARTED: &str = "02 00000002 010000 0003416e6e0178";
-pub(super) const TURN_0: &str = "03 0000 00000003 02 00 00010001 02 01 00040003 03 00020001";
-/// What Ann's client says to join.
-pub(super) const JOIN: &str = "00 03416e6e";
-
-/// The picture that follows the Hello.
-pub(super) const LOBBY: &str = "00 0173 02 0005 0004 0003 0001 0002 00000000";
 /// Three turns of a game: a bomb at (1,1) counts down from 2, and explodes with its robot and the block. Then the scores.
 const TURNS_1_TO_3: &str = "03 0001 00000001 00 00000007 00010001  03 0002 00000000
     03 0003 00000002 01 00000007 00000001 00 00000001 00020001 02 00 00000000  04 00000002 00 00000001 01 00000000";
-
-fn bytes(hex: &str) -> Vec<u8> {
-    let digits: Vec<u8> = hex.bytes().filter(u8::is_ascii_hexdigit).collect();
-    let pairs = digits.chunks_exact(2).map(|pair| str::from_utf8(pair).unwrap());
-    pairs.map(|pair| u8::from_str_radix(pair, 16).unwrap()).collect()
-}
-
-pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut hex, byte| {
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
-}
-
-/// A GUI: a socket that is told pictures.
-pub(super) struct Gui(pub(super) UdpSocket);
-
-impl Gui {
-    pub(super) fn new() -> Self {
-        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-        socket.set_read_timeout(Some(PATIENCE)).unwrap();
-        Self(socket)
-    }
-
-    pub(super) fn address(&self) -> String {
-        self.0.local_addr().unwrap().to_string()
-    }
-
-    /// The next picture.
-    fn seen(&self) -> Vec<u8> {
-        let mut buffer = vec![0; 1 << 16];
-        let length = self.0.recv(&mut buffer).expect("a picture comes");
-        buffer.truncate(length);
-        buffer
-    }
-
-    pub(super) fn expect(&self, picture: &str) {
-        assert_eq!(hex(&self.seen()), hex(&bytes(picture)));
-    }
-
-    pub(super) fn picture(&self) -> DrawMessage {
-        read_datagram(&self.seen(), u32::MAX).unwrap()
-    }
-
-    /// The next picture of a game.
-    pub(super) fn game(&self) -> GamePicture {
-        loop {
-            if let DrawMessage::Game(picture) = self.picture() {
-                return picture;
-            }
-        }
-    }
-
-    pub(super) fn send(&self, port: u16, input: &[u8]) {
-        self.0.send_to(input, ("127.0.0.1", port)).unwrap();
-    }
-}
-
-/// A server that says what it is told to.
-pub(super) struct Fake(pub(super) TcpListener);
-
-impl Fake {
-    pub(super) fn new() -> Self {
-        Self(TcpListener::bind("127.0.0.1:0").unwrap())
-    }
-
-    pub(super) fn address(&self) -> SocketAddr {
-        self.0.local_addr().unwrap()
-    }
-
-    pub(super) fn accept(&self) -> Connection {
-        let (stream, _) = self.0.accept().unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        stream.set_write_timeout(Some(PATIENCE)).unwrap();
-        stream.set_nodelay(true).unwrap();
-        Connection(stream)
-    }
-}
-
-pub(super) struct Connection(pub(super) TcpStream);
-
-impl Connection {
-    pub(super) fn say(&mut self, message: &str) {
-        self.0.write_all(&bytes(message)).unwrap();
-    }
-
-    /// The next bytes that the client says are these.
-    pub(super) fn hear(&mut self, message: &str) {
-        let mut heard = vec![0; bytes(message).len()];
-        self.0.read_exact(&mut heard).unwrap();
-        assert_eq!(hex(&heard), hex(&bytes(message)));
-    }
-
-    /// What the client says until it ends.
-    fn hear_all(&mut self) -> String {
-        let mut heard = vec![];
-        // A client that ends with something unread resets the connection.
-        let _ = self.0.read_to_end(&mut heard);
-        hex(&heard)
-    }
-}
-
-pub(super) fn command(server: &impl ToString, arguments: &[&str]) -> Command {
-    let mut command = program("robots-client");
-    command.args(["-s", &server.to_string()]).args(arguments);
-    command
-}
-
-/// A client that shows a game to a GUI and listens to it at any free port.
-pub(super) fn with_gui(server: &impl ToString, gui: &str, arguments: &[&str]) -> Process {
-    let mut command = command(server, &["-d", gui, "-p", "0", "--bind", "127.0.0.1"]);
-    Process::start(command.args(arguments))
-}
-
-/// A client called Ann with a GUI, the port at which it waits for that, and its connection to a fake server.
-fn start(gui: &Gui, arguments: &[&str]) -> (Process, u16, Connection) {
-    let server = Fake::new();
-    let client = with_gui(&server.address(), &gui.address(), &[&["-n", "Ann"], arguments].concat());
-    let (port, connection) = (client.port(), server.accept());
-    (client, port, connection)
-}
 
 /// What a client says that has to give up.
 fn failure(client: Process) -> String {
@@ -338,15 +205,6 @@ fn a_picture_that_does_not_fit_a_datagram_is_left_out_and_logged() {
     let finished = client.wait();
     assert!(finished.stderr.contains("a picture is left out"), "{}", finished.stderr);
     assert!(finished.stderr.contains("a datagram 65507 at most"), "{}", finished.stderr);
-}
-
-/// The client with the GUI in a terminal of its own, and its connection to a fake server.
-pub(super) fn in_terminal(arguments: &[&str]) -> (Terminal, Connection) {
-    let (server, command) = (Fake::new(), program("robots-client"));
-    let address = server.address().to_string();
-    let all = [&["-s", &address, "--gui", "-n", "Ann"], arguments].concat();
-    let terminal = Terminal::start(command.get_program().to_str().unwrap(), &all, 80, 24);
-    (terminal, server.accept())
 }
 
 #[test]

@@ -8,7 +8,7 @@ use testkit::{process::Process, terminal::Terminal};
 
 use super::{
     Server,
-    client::{Connection, Fake, Gui, HELLO, JOIN, LOBBY, STARTED, TURN_0, command, hex, in_terminal, with_gui},
+    scripted::{Connection, Fake, Gui, HELLO, JOIN, LOBBY, STARTED, TURN_0, command, hex, in_terminal, with_gui},
 };
 use crate::programs::program;
 
