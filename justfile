@@ -42,7 +42,7 @@ attack minutes="60":
 
 # The long proofs: blackjack takes a minute or two, mastermind's 16.7 million codes of eight pegs a quarter of an hour.
 prove:
-    cargo test --release -p blackjack -p e2e -p mastermind -- --ignored --nocapture
+    cargo test --release -p blackjack -p conformance -p e2e -p mastermind -- --ignored --nocapture
 
 # Ten minutes of matches whose server is killed, whose disk fails and whose network loses, and how many hours that were for them.
 simulate:

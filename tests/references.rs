@@ -143,9 +143,9 @@ fn the_text_game_in_python_and_ours_ask_alike() {
         let mut game = Process::start_with_stdin(command.env("XDG_DATA_HOME", folder.path()));
         game.write(typed);
         let said = game.wait().ended(0).stdout;
-        // The numbers of answers depend on the code.
+        // The numbers of answers depend on the code. A prompt may stand before what is said next.
         let kept =
-            said.lines().filter_map(|line| heads.into_iter().find_map(|head| Some((head, line.strip_prefix(head)?))));
+            said.lines().filter_map(|line| heads.into_iter().find_map(|head| Some((head, line.split_once(head)?.1))));
         kept.map(|(head, rest)| match head {
             "Red: " | "White: " => head.to_owned(),
             "Code  : " => format!("{head}{} stars", rest.matches('*').count()),

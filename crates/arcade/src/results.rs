@@ -96,6 +96,7 @@ struct Jobs(mpsc::Sender<Job>);
 
 impl Jobs {
     /// Queues a job, if there is a place for it.
+    #[expect(clippy::result_large_err, reason = "the job is given back, which happens rarely")]
     fn try_send(&self, job: Job) -> Result<(), Job> {
         if matches!(job, Job::Seat { .. }) && self.0.capacity() <= FOR_RESULTS {
             return Err(job);

@@ -32,6 +32,7 @@ mod observer;
 pub(crate) mod owner;
 mod owning;
 pub(crate) mod pages;
+mod people;
 pub(crate) mod place;
 mod published;
 pub(crate) mod ready;
@@ -47,7 +48,7 @@ use std::{
 };
 
 use journal_core::{JournalEnd, JournalWatch};
-use netcore::{HostId, Leave, PeerId, Time};
+use netcore::{Leave, Time};
 use netshell::{Clock, Precision, serve};
 use servekit::Sockets;
 use tokio::{
@@ -174,32 +175,6 @@ impl Room {
         sender.send_if_modified(|info| std::mem::replace(&mut info.bots_in, seconds) != seconds);
     }
 
-    /// Whether somebody at this host may not join the match, because others of it have had their share.
-    pub(crate) fn refuses(&self, host: HostId) -> bool {
-        self.known.has_spent(self.mask.host(host))
-    }
-
-    /// Where a player really comes from, if that is known.
-    pub(crate) fn host_of(&self, peer: PeerId, address: Option<&str>) -> Option<HostId> {
-        self.hosts.of(peer).or_else(|| self.known.host(address))
-    }
-
-    /// Looks again whose names are proven: something has become known of a seat. Gives the addresses and names that are proven by that.
-    pub(crate) fn recognize(&self) -> Vec<(String, String)> {
-        let Some(sender) = self.sender.upgrade() else { return vec![] };
-        let mut proven = vec![];
-        sender.send_if_modified(|info| {
-            for player in info.players.iter_mut().filter(|player| !player.bot && !player.proven) {
-                player.proven = self.known.is_proven(player.address.as_deref(), &player.name);
-                if player.proven {
-                    proven.push((player.address.clone().unwrap_or_default(), player.name.clone()));
-                }
-            }
-            !proven.is_empty()
-        });
-        proven
-    }
-
     /// What is written down of the room.
     pub(crate) fn file(&self) -> MutexGuard<'_, RoomFile> {
         self.file.lock().unwrap_or_else(PoisonError::into_inner)
@@ -228,6 +203,7 @@ impl Room {
 ///
 /// # Errors
 /// When the options do not go together, or the journal cannot be had.
+#[expect(clippy::too_many_lines, reason = "one thing after the other, each with what the ones before have made")]
 pub(crate) fn open(
     mut file: RoomFile,
     place: &Place,

@@ -1,7 +1,6 @@
 //! One connection to either database, and how long a statement may take on it.
 
 use std::{
-    path::PathBuf,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -13,11 +12,12 @@ use sqlx::{
     ConnectOptions as _, Connection as _, Decode, Executor as _, PgConnection, Postgres, Row as _, SqlSafeStr, SqlStr,
     Sqlite, SqliteConnection, Type,
     migrate::Migrator,
-    postgres::{PgConnectOptions, PgRow},
+    postgres::PgRow,
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteRow, SqliteSynchronous},
 };
 use tokio::time::timeout;
 
+pub(crate) use crate::place::Place;
 use crate::{StoreError, explain::explain, file::make_writable};
 
 /// How long a connection may take to be made.
@@ -49,15 +49,6 @@ impl Role {
             Self::Whole => Duration::from_mins(10),
         }
     }
-}
-
-/// Where the database is.
-#[derive(Debug)]
-pub(crate) enum Place {
-    /// A file of SQLite.
-    File(PathBuf),
-    /// A server of PostgreSQL.
-    Server(Box<PgConnectOptions>),
 }
 
 #[derive(Debug)]

@@ -134,14 +134,15 @@ async fn opponents(
             let counts = match meeting(one.entry, other.entry) {
                 _ if one.person == other.person => false,
                 None => true,
-                Some(pair) => match met.get(&pair) {
-                    Some(counts) => *counts,
-                    None => {
+                Some(pair) => {
+                    if let Some(counts) = met.get(&pair) {
+                        *counts
+                    } else {
                         let counts = meet(writer, day, &pair).await?;
                         met.insert(pair, counts);
                         counts
                     }
-                },
+                }
             };
             if counts {
                 opponents[at].push(behind);

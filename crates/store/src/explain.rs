@@ -4,7 +4,7 @@ use std::{io, path::Path};
 
 use sqlx::{migrate::MigrateError, postgres::PgConnectOptions};
 
-use crate::{StoreError, Trouble, connection::Place, error::words};
+use crate::{StoreError, Trouble, error::words, place::Place};
 
 /// Says more of an error that came when a database was opened, or its tables were made.
 pub(crate) fn explain(error: StoreError, place: &Place) -> StoreError {
@@ -111,7 +111,7 @@ impl Named<'_> {
                 ),
             };
         }
-        let code = cause.as_database_error().and_then(|error| error.code()).unwrap_or_default();
+        let code = cause.as_database_error().and_then(sqlx::error::DatabaseError::code).unwrap_or_default();
         match &*code {
             "28P01" => format!(
                 "PostgreSQL at {at} does not accept the password of the user '{user}'; set the right one in PGPASSWORD"

@@ -30,6 +30,7 @@ mod lane;
 mod leaders;
 mod matches;
 mod names;
+mod place;
 #[cfg(test)]
 mod probe;
 mod rating;

@@ -44,7 +44,7 @@ fn refuse(mut stream: TcpStream, code: &str, message: &str) {
 fn told(error: &StoreError) -> String {
     let (mut text, mut next) = (error.to_string(), std::error::Error::source(error));
     while let Some(cause) = next {
-        text += &format!(": {cause}");
+        text = format!("{text}: {cause}");
         next = cause.source();
     }
     text

@@ -7,7 +7,7 @@ pub const ONE: &str = "TESTKIT_SEED";
 /// Environment variable: the number of seeds that [`for_each_seed`] runs.
 pub const MANY: &str = "TESTKIT_SEEDS";
 
-/// Debug builds run one of this many seeds; `.ci/run` tests this crate in release, with all of them.
+/// Debug builds run one of this many seeds.
 const SHARE: u64 = if cfg!(debug_assertions) { 4 } else { 1 };
 
 /// Runs `test` with the seeds 1 to `count`, or with a quarter of them in a debug build: always the same, so that the

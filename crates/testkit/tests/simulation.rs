@@ -45,7 +45,7 @@ const GAMES: [(&str, Simulate); 4] = [
     ("mastermind", simulate::<Mastermind>),
 ];
 
-/// The seeds of each game that `.ci/run` plays.
+/// The seeds of each game that a release build plays.
 const SEEDS: u64 = 60;
 /// What happens at least once in these.
 const ALWAYS: [&str; 18] = [

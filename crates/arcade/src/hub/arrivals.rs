@@ -24,10 +24,13 @@ const ARRIVALS: (usize, Duration) = (64, Duration::from_mins(10));
 /// With fewer nobody knows how often somebody comes.
 const FEW: usize = 3;
 
+type Reserved = (Weak<Room>, Instant);
+
 /// What is remembered of those who were led to a room.
 #[derive(Debug, Default)]
 pub(crate) struct Players {
-    reserved: Mutex<BTreeMap<(HostId, u64), (Weak<Room>, Instant)>>,
+    // By host and browser: where, and until when.
+    reserved: Mutex<BTreeMap<(HostId, u64), Reserved>>,
     arrivals: Mutex<BTreeMap<Game, VecDeque<Instant>>>,
 }
 

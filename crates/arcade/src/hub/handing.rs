@@ -47,7 +47,7 @@ pub(super) async fn hand_on(rooms: Weak<Rooms>, room: Arc<Room>, away: Duration)
         }
         tokio::select! {
             () = &mut over => return,
-            changed = changes.changed() => if changed.is_err() {
+            told = changes.changed() => if told.is_err() {
                 return;
             },
             () = sleep_until(next.unwrap_or_else(Instant::now)), if next.is_some() => {}

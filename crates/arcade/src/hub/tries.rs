@@ -58,13 +58,11 @@ impl Tries {
         {
             return Tried::TooMany(at.since(now));
         }
-        match look() {
-            Some(found) => Tried::Right(found),
-            None => {
-                hosts.entry(host).or_insert_with(|| TokenBucket::new(TRIES, now)).charge(now, TRY);
-                Tried::Wrong
-            }
+        if let Some(found) = look() {
+            return Tried::Right(found);
         }
+        hosts.entry(host).or_insert_with(|| TokenBucket::new(TRIES, now)).charge(now, TRY);
+        Tried::Wrong
     }
 }
 
@@ -98,7 +96,7 @@ mod tests {
         }
         assert!(tries.hosts.lock().unwrap().len() <= MAX_TRYING + 1);
         // New ones share one limit.
-        let tried = tries.attempt_at(Time::ZERO, HostId::V6Network(u64::MAX), || Some(()));
-        assert!(matches!(tried, Tried::TooMany(_)), "{tried:?}");
+        let found = tries.attempt_at(Time::ZERO, HostId::V6Network(u64::MAX), || Some(()));
+        assert!(matches!(found, Tried::TooMany(_)), "{found:?}");
     }
 }

@@ -74,16 +74,12 @@ pub(crate) fn examine(args: &Args, as_json: bool) -> anyhow::Result<ExitCode> {
 
 // Also by how many milliseconds the clock of its server is ahead.
 fn database(args: &Args) -> Result<(String, Option<i64>), String> {
+    let file = args.data.join(RESULTS);
     let (store, place) = match &args.database {
         // The address may have a password in it.
         Some(address) => (Store::server(address), "the PostgreSQL server".to_owned()),
-        None => {
-            let file = args.data.join(RESULTS);
-            if !file.exists() {
-                return Ok((format!("'{}' will be made", file.display()), None));
-            }
-            (Store::file(&file), format!("'{}'", file.display()))
-        }
+        None if !file.exists() => return Ok((format!("'{}' will be made", file.display()), None)),
+        None => (Store::file(&file), format!("'{}'", file.display())),
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| format!("the system gives no timers ({error})"))?;

@@ -51,7 +51,7 @@ pub(crate) fn show(args: &Args, file: &Path, port: u16) -> anyhow::Result<ExitCo
     let resources = Resources::new(&settings, Callers::new(vec![], HostNames::default()));
     let journal = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     let replays = Replays::with_unfinished(path.parent().map(PathBuf::from).unwrap_or_default());
-    let film = Film { journal, matches, replays, resources: Arc::clone(&resources) };
+    let shown_here = Film { journal, matches, replays, resources: Arc::clone(&resources) };
     let address = IpAddr::V4(Ipv4Addr::LOCALHOST);
     let mut listeners = bind_tcp(&[address], port).map_err(|error| error.naming("--port"))?;
     let listener = listeners.pop().context("there is no address to listen at")?;
@@ -61,11 +61,11 @@ pub(crate) fn show(args: &Args, file: &Path, port: u16) -> anyhow::Result<ExitCo
         let stop = shutdown().context("cannot listen for signals")?;
         let listener = TcpListener::from_std(listener)?;
         let port = listener.local_addr()?.port();
-        let shown = match film.matches.as_slice() {
+        let shown = match shown_here.matches.as_slice() {
             [only] => format!("The replay is at http://localhost:{port}/matches/{}", only.id),
             all => format!("The replays of {} matches are at http://localhost:{port}/", all.len()),
         };
-        let server = Server::new(resources, film::router(Arc::new(film)), None);
+        let server = Server::new(resources, film::router(Arc::new(shown_here)), None);
         tokio::spawn(server.clone().accept(listener));
         let mut stdout = io::stdout().lock();
         writeln!(stdout, "{shown}").and_then(|()| stdout.flush())?;

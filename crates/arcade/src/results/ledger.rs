@@ -81,7 +81,7 @@ impl Ledger for Told {
         let mut who = Seated { kind, ..Seated::default() };
         if let (GameEvent::Joined { name, .. }, Some(address)) = (event, address) {
             who.host = self.known.host_codes.code(address, day_of(now.unix));
-            who.level = bot.map_or("", level_name).to_owned();
+            bot.map_or("", level_name).clone_into(&mut who.level);
             self.results.note_seat(&self.note.room, address, name, who.clone());
         }
         let news = self.tracker.event(now, event, |_| who);

@@ -51,7 +51,7 @@ struct Seat {
 /// The seats of a room, by their addresses.
 #[derive(Debug, Default)]
 pub(crate) struct Seats {
-    seats: Mutex<BTreeMap<SocketAddr, Seat>>,
+    by_address: Mutex<BTreeMap<SocketAddr, Seat>>,
     // Hosts that have had their share of this match.
     spent: Mutex<BTreeSet<HostId>>,
     // Seats that were let in so far.
@@ -63,7 +63,7 @@ pub(crate) struct Seats {
 
 impl Seats {
     fn seats(&self) -> MutexGuard<'_, BTreeMap<SocketAddr, Seat>> {
-        self.seats.lock().unwrap_or_else(PoisonError::into_inner)
+        self.by_address.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// No seats yet; codes of hosts are made with this key.
@@ -103,6 +103,7 @@ impl Seats {
 
     /// Notes from which host the browser of a seat really comes.
     pub(crate) fn note_host(&self, address: SocketAddr, host: HostId) {
+        self.host_codes.note(address, host);
         if let Some(seat) = self.seats().get_mut(&address) {
             seat.host = Some(host);
         }

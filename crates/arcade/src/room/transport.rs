@@ -67,7 +67,6 @@ impl Gate {
         returns: bool,
     ) -> Option<Arc<Mailbox>> {
         let mailbox = Arc::new(Mailbox::new(Arc::clone(&self.ready)));
-        self.known.host_codes.note(address, host);
         if !returns {
             // From now on something can be known of it; the transport removes it.
             self.known.open(address);

@@ -239,7 +239,9 @@ impl<E: Recorded + Shown> Watched<E> {
         }
         if let Some(then) = self.overviews.pop(now) {
             for (&peer, _) in self.watchers.iter().filter(|(_, watcher)| watcher.is_new) {
-                then.iter().for_each(|frame| out.send(peer, frame.clone()));
+                for frame in &then {
+                    out.send(peer, frame.clone());
+                }
             }
             self.then = Some(then);
         }
@@ -312,7 +314,9 @@ impl<E: Recorded> Watched<E> {
     // How it was as long ago as matches are shown later.
     fn show_then(&self, peer: PeerId, out: &mut Outbox) {
         if self.waits {
-            self.then.iter().flatten().for_each(|frame| out.send(peer, frame.clone()));
+            for frame in self.then.iter().flatten() {
+                out.send(peer, frame.clone());
+            }
         }
     }
 }

@@ -81,10 +81,9 @@ fn acceptor(files: &Files, names: &[String]) -> Result<TlsAcceptor, CertificateE
     let certificate = Certificate::read(files)?;
     let unusable = |error| CertificateError::Unusable { files: files.clone(), error };
     let path = files.certificate.display();
-    match certificate.ends() {
-        Some(ends) => info!("TLS with the certificate in '{path}', which ends on {}", format_rfc3339_seconds(ends)),
-        None => info!("TLS with the certificate in '{path}'"),
-    }
+    let ends =
+        certificate.ends().map_or_else(|| "some day".to_owned(), |ends| format_rfc3339_seconds(ends).to_string());
+    info!("TLS with the certificate in '{path}', which ends on {ends}");
     for flaw in certificate.flaws(SystemTime::now(), names) {
         warn!("browsers will reject '{path}': {flaw}");
     }

@@ -39,8 +39,10 @@ fn obeyed(hub: &Hub, room: &Value, what: Value) -> Value {
     now
 }
 
-fn refused(answer: (u16, Value), status: u16, why: &str) {
-    assert!(answer.0 == status && answer.1["error"].as_str().is_some_and(|error| error.contains(why)), "{answer:?}");
+fn refused((found, answer): (u16, Value), status: u16, why: &str) {
+    let error = answer["error"].as_str().unwrap_or_default();
+    assert!(found == status && error.contains(why), "{found} {answer}");
+    drop(answer);
 }
 
 /// The next frame of the hub with this field, and what it has.

@@ -75,7 +75,7 @@ fn each_is_found(faults: &[(Planted, &str, &[&str])]) {
 }
 
 #[test]
-#[cfg_attr(debug_assertions, ignore = "takes minutes in a debug build; .ci/run runs it in release")]
+#[cfg_attr(debug_assertions, ignore = "takes a minute or two in a debug build; .ci/run runs it")]
 fn each_planted_fault_is_found_by_the_check_that_is_about_it() {
     let (some, others) = FAULTS.split_at(FAULTS.len() / 2);
     thread::scope(|scope| {

@@ -71,7 +71,6 @@ struct Mode {
 }
 
 // What is usual is not told.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
 fn is_public(visibility: &&'static str) -> bool {
     *visibility == "public"
 }

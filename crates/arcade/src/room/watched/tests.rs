@@ -127,7 +127,7 @@ fn whoever_looks_on_sees_each_step_later_and_the_end_at_once() {
     stand.step('H');
     stand.step('L');
     assert!(displays(&stand.told(ANN)).len() >= 3);
-    stand.wait(DELAY - Duration::from_millis(1_001));
+    stand.wait(DELAY.saturating_sub(Duration::from_millis(1_001)));
     assert_eq!(stand.told(EVE), [] as [&str; 0], "a second early");
     stand.wait(Duration::from_millis(1_001));
     let shown = stand.told(EVE).join("");
@@ -203,7 +203,7 @@ fn what_does_not_count_is_shown_at_once_and_whole() {
 
 #[test]
 fn a_full_line_begins_anew_and_the_end_of_a_room_is_told() {
-    let mut stand = Stand::new(Duration::from_secs(3_600), true);
+    let mut stand = Stand::new(Duration::from_hours(1), true);
     stand.connect(EVE, Role::Watcher);
     stand.say(ANN, "PLAY Ann");
     stand.told(EVE);

@@ -210,7 +210,7 @@ async fn a_handshake_that_does_not_come_ends_a_connection() {
 async fn handshakes_of_one_host_are_few_at_a_time_and_are_charged_like_requests() {
     let server = secure_server();
     let refused = |kind: &str| server.resources.refusals.all().find(|(name, _)| *name == kind).unwrap().1;
-    let mut silent: Vec<_> = (0..MAX_HANDSHAKES / 2 + 1).map(|_| connect(&server)).collect();
+    let mut silent: Vec<_> = (0..=MAX_HANDSHAKES / 2).map(|_| connect(&server)).collect();
     assert_eq!(rest(silent.last_mut().unwrap()).await, "");
     assert_eq!((refused("handshakes"), refused("requests")), (1, 0));
     // Another host is served, which here begins without TLS.

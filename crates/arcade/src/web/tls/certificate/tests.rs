@@ -10,8 +10,8 @@ fn made(folder: &TempDir, first: i32, last: i32) -> Files {
     let key = KeyPair::generate().unwrap();
     let certificate = params.self_signed(&key).unwrap();
     Files {
-        certificate: folder.file(&format!("{first}.pem"), &certificate.pem()).into(),
-        key: folder.file(&format!("{first}-key.pem"), &key.serialize_pem()).into(),
+        certificate: folder.file(&format!("{first}.pem"), certificate.pem()).into(),
+        key: folder.file(&format!("{first}-key.pem"), key.serialize_pem()).into(),
     }
 }
 
