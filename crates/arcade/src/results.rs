@@ -152,6 +152,8 @@ struct State {
     missed: BTreeMap<String, Missed>,
     // There were even too many of those, or the journals could not be listed: when all are looked through.
     lost_track: Option<Instant>,
+    // What journals of this run are for, until that is noted.
+    begun: BTreeMap<String, JournalNote>,
     // Of journals whose running matches are known: those that had begun when it was looked through.
     running: HashMap<String, BTreeMap<u32, Known>>,
     // Matches that are looked for in their journals, as far as their rooms know them; at most [`MAX_WAITING`].
@@ -280,7 +282,10 @@ impl Results {
                 }
             }
             Job::Examine { note, new } => state.look_for(new, &note),
-            Job::Journal { .. } | Job::Seat { .. } | Job::End => drop(state.miss(file, note)),
+            Job::Journal { .. } | Job::Seat { .. } | Job::End => {
+                state.begun.remove(file);
+                let _ = state.miss(file, note);
+            }
         }
     }
 

@@ -239,7 +239,7 @@ async fn questions_about_200_000_matches_read_few_rows() {
     eprintln!("at most {most} thousand steps");
     // The measure works.
     let count = store.row("SELECT COUNT(*) FROM players WHERE score = 1", &[]).await.unwrap().unwrap();
-    assert_eq!(count.integer(0).unwrap(), 2 * i64::from(MANY) + 1);
+    assert!(count.integer(0).unwrap() > 2 * i64::from(MANY));
     assert!(store.readers.probe.looked() > MOST);
 }
 

@@ -130,10 +130,10 @@ async fn a_database_of_a_later_version_is_refused_and_left_alone() {
     let error = Store::file(&path).unwrap().prepare().await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the tables of the database have version 99, and this program knows those up to 5; run the newer program, or go back to \
+        "the tables of the database have version 99, and this program knows those up to 6; run the newer program, or go back to \
          a copy of the database from before it"
     );
-    assert!(matches!(error, StoreError::Newer { found: 99, known: 5 }));
+    assert!(matches!(error, StoreError::Newer { found: 99, known: 6 }));
     assert_eq!(error.trouble(), Trouble::Version);
     assert!(fs::read(&path).unwrap() == before);
 }

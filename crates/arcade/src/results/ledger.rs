@@ -36,6 +36,7 @@ impl Ledgers for Results {
         let casual = info.counts.casual.unwrap_or_default().to_owned();
         let note = JournalNote { room, title, class, casual, examined: 0 };
         let job = Job::Journal { file: file.clone(), note: note.clone(), is_new };
+        self.state().begun.insert(file.clone(), note.clone());
         self.tell(job, &file, &note);
         let source = Source::of(id, file.clone(), info.game.name().to_owned(), note.clone());
         let (mut tracker, mut later) = (Tracker::new(source), BTreeMap::new());

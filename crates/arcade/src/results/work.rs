@@ -81,6 +81,7 @@ impl Results {
             Job::Examine { note, new } => self.state().look_for(new, &note),
             Job::Journal { file, note, is_new } => {
                 insist!(self, "note a journal", self.store.note_journal(&file, &note));
+                self.state().begun.remove(&file);
                 if is_new {
                     self.state().running.insert(file, BTreeMap::new());
                 }
@@ -146,7 +147,11 @@ impl Results {
         let mut notes = insist!(self, "read what is known of journals", self.store.journals());
         for journal in found {
             let Some(file) = name_of(&journal.path).filter(|file| wanted(file)) else { continue };
-            let note = notes.remove(file).unwrap_or_default();
+            let mut note = notes.remove(file).unwrap_or_default();
+            // That of a room of this run may wait in the queue.
+            if let Some(begun) = self.state().begun.get(file) {
+                note = JournalNote { examined: note.examined, ..begun.clone() };
+            }
             if journal.end != Some(note.examined) {
                 let (_, unread) = self.examine(file, &note).await;
                 if unread == Some(Unread::Away) {

@@ -145,7 +145,7 @@ fn games_that_are_left_before_they_are_lost_are_lost_and_those_with_help_are_cas
 }
 
 #[test]
-fn twelve_matches_against_oneself_count_three_times_and_bots_are_rated_by_their_level() {
+fn twelve_matches_against_oneself_count_three_times() {
     let hub = Hub::start();
     let room = hub.make(&json!({ "game": "mastermind", "mode": "race" }));
     assert_eq!((&room["rated"], &room["class"]), (&json!(true), &json!("race")));
@@ -166,20 +166,6 @@ fn twelve_matches_against_oneself_count_three_times_and_bots_are_rated_by_their_
     let rows = provisional(&hub, "race", "");
     assert_eq!((&rows[0]["name"], &rows[0]["matches"]), (&json!("Ann"), &json!(3)));
     assert!(rows[0]["rating"].as_i64().unwrap() < 1_400 && rows[0]["uncertainty"].as_i64().unwrap() > 300, "{rows:?}");
-    // Somebody and a bot.
-    let other = hub.make(&json!({ "game": "mastermind", "mode": "race" }));
-    let id = other["id"].as_str().unwrap();
-    let mut fay = owner(&hub, &other, "Fay");
-    let body = json!({ "level": "easy", "owner": other["owner_token"] }).to_string();
-    assert!(hub.request("POST", &format!("/api/rooms/{id}/bots"), &body).0.starts_with("HTTP/1.1 204"));
-    fay.until("TURN 1");
-    solve(&mut fay, 1);
-    fay.say("RESIGN");
-    matches(&hub, 13);
-    let rows = provisional(&hub, "race", "");
-    let bot = rows.iter().find(|row| row["bot"] == true).unwrap();
-    assert_eq!((&bot["name"], &bot["matches"]), (&json!("bot, easy"), &json!(1)));
-    assert_eq!(get(&hub, "/api/players/bot%2C%20easy")["games"]["mastermind"][0]["class"], "race");
 }
 
 #[test]

@@ -185,7 +185,7 @@ fn left_by_an_earlier_hub(data: &TempDir, matches: u32) -> String {
 #[test]
 fn rooms_answer_before_old_journals_are_examined() {
     let data = Arc::new(TempDir::new());
-    let last = left_by_an_earlier_hub(&data, 1_500);
+    let last = left_by_an_earlier_hub(&data, 600);
     let hub = Hub::again(data, &[]);
     assert_eq!(Peer::new(native(&hub.room("nuggets"))).play("Ann").letter, 'A');
     let stored = || hub.get(&format!("/api/matches/{last}")).0.starts_with("HTTP/1.1 200");

@@ -154,8 +154,9 @@ fn over_rough_links_everybody_sees_the_same_game_whenever_they_join() {
 
 #[test]
 fn connections_that_break_anywhere_are_reopened_and_affect_nobody_else() {
-    let mut resets = 0;
+    let (mut resets, mut games) = (0, 0);
     for_each_seed(40, |seed| {
+        games += 1;
         let mut net = net(seed);
         for number in 1..=PLAYERS {
             add(&mut net, number, By::Stream, Role::Player, Robot::new(number, true));
@@ -187,7 +188,7 @@ fn connections_that_break_anywhere_are_reopened_and_affect_nobody_else() {
         let lost: Vec<u8> = (1..=PLAYERS).chain(20..=22).chain(30..newest).filter(is_broken).collect();
         check_end(&mut net, &truth, &lost);
     });
-    assert!(resets > 40);
+    assert!(resets > games, "{resets} in {games}");
 }
 
 #[test]

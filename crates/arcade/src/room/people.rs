@@ -1,0 +1,33 @@
+//! Who is in a room: where they come from, and whose names are proven.
+
+use netcore::{HostId, PeerId};
+
+use super::Room;
+
+impl Room {
+    /// Whether somebody at this host may not join the match, because others of it have had their share.
+    pub(crate) fn refuses(&self, host: HostId) -> bool {
+        self.known.has_spent(self.mask.host(host))
+    }
+
+    /// Where a player really comes from, if that is known.
+    pub(crate) fn host_of(&self, peer: PeerId, address: Option<&str>) -> Option<HostId> {
+        self.hosts.of(peer).or_else(|| self.known.host(address))
+    }
+
+    /// Looks again whose names are proven: something has become known of a seat. Gives the addresses and names that are proven by that.
+    pub(crate) fn recognize(&self) -> Vec<(String, String)> {
+        let Some(sender) = self.sender.upgrade() else { return vec![] };
+        let mut proven = vec![];
+        sender.send_if_modified(|info| {
+            for player in info.players.iter_mut().filter(|player| !player.bot && !player.proven) {
+                player.proven = self.known.is_proven(player.address.as_deref(), &player.name);
+                if player.proven {
+                    proven.push((player.address.clone().unwrap_or_default(), player.name.clone()));
+                }
+            }
+            !proven.is_empty()
+        });
+        proven
+    }
+}
