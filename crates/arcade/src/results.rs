@@ -96,7 +96,7 @@ struct Jobs(mpsc::Sender<Job>);
 
 impl Jobs {
     /// Queues a job, if there is a place for it.
-    #[expect(clippy::result_large_err, reason = "the job is given back, which happens rarely")]
+    #[expect(clippy::result_large_err, reason = "only a full queue gives the job back")]
     fn try_send(&self, job: Job) -> Result<(), Job> {
         if matches!(job, Job::Seat { .. }) && self.0.capacity() <= FOR_RESULTS {
             return Err(job);
@@ -282,10 +282,12 @@ impl Results {
                 }
             }
             Job::Examine { note, new } => state.look_for(new, &note),
-            Job::Journal { .. } | Job::Seat { .. } | Job::End => {
+            Job::Journal { .. } => {
+                // The journal is looked through later, with this note.
                 state.begun.remove(file);
                 let _ = state.miss(file, note);
             }
+            Job::Seat { .. } | Job::End => drop(state.miss(file, note)),
         }
     }
 

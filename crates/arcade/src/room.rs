@@ -203,7 +203,7 @@ impl Room {
 ///
 /// # Errors
 /// When the options do not go together, or the journal cannot be had.
-#[expect(clippy::too_many_lines, reason = "one thing after the other, each with what the ones before have made")]
+#[expect(clippy::too_many_lines, reason = "a sequence of steps that share their results")]
 pub(crate) fn open(
     mut file: RoomFile,
     place: &Place,

@@ -41,7 +41,7 @@ use crate::{
 };
 
 /// Hosts until the process is asked to end. Fails when the data directory cannot be used, or the page cannot listen.
-#[expect(clippy::too_many_lines, reason = "one thing after the other, each with what the ones before have made")]
+#[expect(clippy::too_many_lines, reason = "a sequence of steps that share their results")]
 pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
     // Before rooms come back that have one of them.
     if let Some(directory) = &args.maps {

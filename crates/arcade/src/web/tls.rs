@@ -81,9 +81,8 @@ fn acceptor(files: &Files, names: &[String]) -> Result<TlsAcceptor, CertificateE
     let certificate = Certificate::read(files)?;
     let unusable = |error| CertificateError::Unusable { files: files.clone(), error };
     let path = files.certificate.display();
-    let ends =
-        certificate.ends().map_or_else(|| "some day".to_owned(), |ends| format_rfc3339_seconds(ends).to_string());
-    info!("TLS with the certificate in '{path}', which ends on {ends}");
+    let ends = certificate.ends().map(|ends| format!(", which ends on {}", format_rfc3339_seconds(ends)));
+    info!("TLS with the certificate in '{path}'{}", ends.unwrap_or_default());
     for flaw in certificate.flaws(SystemTime::now(), names) {
         warn!("browsers will reject '{path}': {flaw}");
     }

@@ -1,13 +1,10 @@
 //! Ways to the top of a board that are not playing well, as they were found, and that none of them leads there.
 
-use std::time::Instant;
-
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use mastermind::{Code, Feedback, Rules};
 use serde_json::{Value, json};
-use testkit::PATIENCE;
 
-use crate::support::{Browser, Hub};
+use crate::support::{Browser, Hub, wait_until};
 
 /// A browser that proves this name.
 fn owner(hub: &Hub, room: &Value, name: &str) -> Browser {
@@ -23,11 +20,7 @@ fn owner(hub: &Hub, room: &Value, name: &str) -> Browser {
         let room = hub.rooms().into_iter().find(|other| other["id"] == room["id"]).unwrap();
         room["players"].as_array().unwrap().iter().any(|player| player["name"] == name && player["proven"] == true)
     };
-    let until = Instant::now() + PATIENCE;
-    while !is_proven() {
-        assert!(Instant::now() < until, "{name} is not proven");
-        std::thread::yield_now();
-    }
+    wait_until(&format!("{name} is not proven"), is_proven);
     browser
 }
 
@@ -39,16 +32,11 @@ fn get(hub: &Hub, path: &str) -> Value {
 
 /// The matches, oldest first, once there are so many.
 fn matches(hub: &Hub, count: usize) -> Vec<Value> {
-    let until = Instant::now() + PATIENCE;
-    loop {
-        let mut all = get(hub, "/api/matches?limit=100")["matches"].as_array().unwrap().clone();
-        if all.len() >= count {
-            all.reverse();
-            return all;
-        }
-        assert!(Instant::now() < until, "{count} matches are not stored: {all:?}");
-        std::thread::yield_now();
-    }
+    let all = || get(hub, "/api/matches?limit=100")["matches"].as_array().unwrap().clone();
+    wait_until(&format!("{count} matches are not stored"), || all().len() >= count);
+    let mut all = all();
+    all.reverse();
+    all
 }
 
 /// Those on a board that are not ranked yet.
