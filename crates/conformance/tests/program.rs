@@ -5,6 +5,8 @@
 use std::{
     fs,
     process::{Command, Output},
+    thread,
+    time::{Duration, Instant},
 };
 
 fn conformance(arguments: &[&str]) -> Output {
@@ -53,10 +55,17 @@ fn what_a_wrapper_starts_ends_with_it() {
     let ended = conformance(&["player", "--patience", "1", "--", "sh", "-c", &script, "{host}{port}"]);
     assert_eq!(ended.status.code(), Some(1));
     let process: u32 = fs::read_to_string(&note).unwrap().trim().parse().unwrap();
-    let state = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-    let is_gone =
-        state.is_empty() || state.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with('Z'));
-    assert!(is_gone, "{state}");
+    // The signal is sent by now; the kernel ends the process when it runs it next.
+    let deadline = Instant::now() + Duration::from_secs(60);
+    loop {
+        let state = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+        let is_zombie = state.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with('Z'));
+        if state.is_empty() || is_zombie {
+            break;
+        }
+        assert!(Instant::now() < deadline, "still there: {state}");
+        thread::yield_now();
+    }
 }
 
 #[test]
