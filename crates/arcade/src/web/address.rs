@@ -44,13 +44,8 @@ async fn address(
     Json(json!({ "url": shown(&hub, &extensions, &headers, &path), "friends": open })).into_response()
 }
 
-async fn picture(
-    State(hub): State<Arc<Hub>>,
-    Query(Shown { path }): Query<Shown>,
-    extensions: Extensions,
-    headers: HeaderMap,
-) -> Response {
-    match shown(&hub, &extensions, &headers, &path).and_then(|address| hub::address::picture(&address)) {
+async fn picture(State(hub): State<Arc<Hub>>, extensions: Extensions, headers: HeaderMap) -> Response {
+    match shown(&hub, &extensions, &headers, "").and_then(|address| hub::address::picture(&address)) {
         Some(svg) => {
             ([(header::CONTENT_TYPE, "image/svg+xml"), (header::CACHE_CONTROL, "no-cache")], svg).into_response()
         }

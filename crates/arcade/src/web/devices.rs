@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::{
     Json, Router,
     extract::{State, rejection::JsonRejection},
-    http::StatusCode,
+    http::{Extensions, HeaderMap, StatusCode},
     response::{IntoResponse as _, Response},
     routing::post,
 };
@@ -14,13 +14,14 @@ use serde_json::json;
 use store::{Added, MAX_KEYS, MAX_NAMES, Store};
 
 use super::{
+    address,
     api::{Answer, ApiError, ask},
     caller::Caller,
     join::too_many,
     names::KeyHash,
 };
 use crate::{
-    hub::{Hub, links::LINK_LIVES, tries::Tried},
+    hub::{self, Hub, links::LINK_LIVES, tries::Tried},
     results::clock::unix_now,
 };
 
@@ -53,14 +54,24 @@ async fn check(store: &Store, name: &str, key: KeyHash) -> Answer<()> {
     Err(ApiError::Wrong(StatusCode::FORBIDDEN, "this key does not prove this name".into()))
 }
 
-async fn link(State(hub): State<Arc<Hub>>, caller: Caller, body: Result<Json<Own>, JsonRejection>) -> Answer {
+async fn link(
+    State(hub): State<Arc<Hub>>,
+    caller: Caller,
+    extensions: Extensions,
+    headers: HeaderMap,
+    body: Result<Json<Own>, JsonRejection>,
+) -> Answer {
     let Json(Own { name, key }) = body?;
     let key = hash(&key, "key")?;
     let of = name.clone();
     ask(&hub, caller, async move |store: Store| check(&store, &of, key).await).await?;
     let code = hub.links.draw(caller.host(), &name)?;
     let code = code.map_err(|error| ApiError::Later(format!("no code can be made just now: {error:#}")))?;
-    Ok(Json(json!({ "code": code, "seconds": LINK_LIVES.as_secs() })).into_response())
+    // Drawn here, since the address of a picture would have the code in it, and proxies write addresses to their logs.
+    let url = address::shown(&hub, &extensions, &headers, &format!("/#name={code}"));
+    let qr = url.as_deref().and_then(hub::address::picture);
+    let seconds = LINK_LIVES.as_secs();
+    Ok(Json(json!({ "code": code, "seconds": seconds, "url": url, "qr": qr })).into_response())
 }
 
 /// A code, and the key of the device to which the name goes.

@@ -26,6 +26,11 @@ fn a_name_goes_to_another_device_gets_a_new_key_and_is_released() {
     let link = |number: u8| post("/api/names/link", json!({ "name": "Ann", "key": key(number) })).1;
     let told = link(1);
     assert_eq!(told["seconds"], 600);
+    let address = format!("/#name={}", told["code"].as_str().unwrap());
+    assert!(
+        told["url"].as_str().unwrap().ends_with(&address) && told["qr"].as_str().unwrap().contains("<svg"),
+        "{told}"
+    );
     let redeem = |code: &Value, number: u8| post("/api/names/redeem", json!({ "code": code, "key": key(number) }));
     assert_eq!(redeem(&told["code"], 2), (200, json!({ "name": "Ann" })));
     assert_eq!(redeem(&told["code"], 3).0, 404, "it is valid once");

@@ -170,6 +170,22 @@ async fn a_match_that_does_not_appear_in_its_journal_is_stored_as_it_was_told_an
     assert!(results.state().told.is_empty() && results.state().missed.is_empty());
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_journal_of_this_run_is_read_by_what_its_room_says_of_it_although_the_note_still_waits() {
+    let directory = TempDir::new();
+    let path = play(&directory.path().join("journals"), 1);
+    let (results, _waiting) = prepared(directory.path()).await;
+    let mut info = Info::usual(Game::Robots);
+    info.counts.class = "standard".into();
+    info.counts.casual = None;
+    // Nobody works off the queue, where the note of the journal is.
+    let _ledger = Arc::clone(&results).open((&path, 7), true, &info, Arc::default());
+    results.catch_up(|_| true).await;
+    let found = results.store.matches(&MatchFilter { limit: 9, ..MatchFilter::default() }).await.unwrap();
+    let counts: Vec<_> = found.iter().map(|found| (&*found.class, &*found.casual)).collect();
+    assert_eq!(counts, [("standard", "")], "and not one of an earlier run");
+}
+
 /// The directory for the test that runs alone.
 const DIRECTORY: &str = "ARCADE_TEST_DIRECTORY";
 

@@ -129,8 +129,6 @@ export type Stage = {
   first: boolean;
   /** The player's name. */
   name: string;
-  /** The seat that the page had before a reload, if the hub still keeps it. */
-  kept: string | null;
   /** What was last given to `keep` at that seat. */
   past: string | null;
   /** Keeps what happened at the seat and is not told again after a reload. */

@@ -57,13 +57,14 @@ export function devices(code, taken) {
 function ownName(place, done, attempt) {
   const shown = element('div', { 'aria-live': 'polite' });
   const give = async () => {
-    const { code, seconds } = await codeForName();
-    const path = `/#name=${code}`;
+    const { code, seconds, url, qr } = await codeForName();
+    const address = url ?? `${location.origin}/#name=${code}`;
+    const picture = qr && `data:image/svg+xml,${encodeURIComponent(qr)}`;
     shown.replaceChildren(
       element('p', {}, say('device.code.is', { count: Math.round(seconds / 60) })),
       element('code', { class: 'command', tabindex: '0', 'aria-label': say('device.code') }, spaced(code)),
-      element('div', { class: 'row' }, copyButton(() => location.origin + path, say('device.link'))),
-      element('p', { class: 'qr' }, element('img', { src: `/qr.svg?path=${encodeURIComponent(path)}`, alt: say('device.qr'), width: '200', height: '200' })),
+      element('div', { class: 'row' }, copyButton(() => address, say('device.link'))),
+      ...(picture ? [element('p', { class: 'qr' }, element('img', { src: picture, alt: say('device.qr'), width: '200', height: '200' }))] : []),
     );
   };
   const replace = async () => {

@@ -131,7 +131,6 @@ export function enter(main, id, game, { play: start, story }, { watching, next }
     film: false,
     first: !watching && isFirst(game),
     name: ownName(),
-    kept: visit.recall(key) === null ? null : visit.recall(`own ${id}`),
     past: visit.recall(`past ${id}`),
     keep: (past) => visit.remember(`past ${id}`, past),
     send: (data) => {

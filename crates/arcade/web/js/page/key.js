@@ -83,7 +83,10 @@ export async function redeem(code) {
   return taken;
 }
 
-/** A code for another device, and for how many seconds it is valid. @returns {Promise<{ code: string, seconds: number }>} */
+/**
+ * A code for another device, for how many seconds it is valid, and the address that takes it there, also as an SVG picture.
+ * @returns {Promise<{ code: string, seconds: number, url: string | null, qr: string | null }>}
+ */
 export const codeForName = () => ask('/api/names/link', { name: name(), key: key() });
 
 /** Has a new key prove the name, and no other one. */

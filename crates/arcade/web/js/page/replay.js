@@ -98,13 +98,13 @@ function play(main, match, timeline, start, seat, at) {
       film: true,
       first: false,
       name: viewer?.name ?? '',
-      kept: seat,
       past: null,
       keep: () => {},
       send: () => {},
       seated: () => {},
       changed: () => {},
     });
+    if (seat !== null) shown.own?.(seat);
   };
 
   const path = `/api/matches/${encodeURIComponent(match.id)}/frames`;

@@ -39,13 +39,11 @@ const HELP = [
  * @param {import('../types.js').Stage} stage
  * @returns {import('../types.js').Play}
  */
-export function play({ board, below, controls, more, live, watching, playable, film, first, name, kept, send, seated, changed }) {
+export function play({ board, below, controls, more, live, watching, playable, film, first, name, send, seated, changed }) {
   const state = begin();
   /** @type {number | null} */
   let own = null;
-  /** The seat that one may still have: after a reload or a lost connection. */
-  let before = kept === null ? null : Number(kept);
-  /** The seat that the hub has called one's own in this match. @type {number | null} */
+  /** The seat that the hub calls one's own in this match: the server does not say which of the players one is. @type {number | null} */
   let told = null;
   let joining = false;
   let threatens = false;
@@ -195,14 +193,8 @@ export function play({ board, below, controls, more, live, watching, playable, f
     message: (data) => {
       const message = data instanceof ArrayBuffer ? decode(new Uint8Array(data)) : null;
       if (!message) return;
-      // The server does not say which of the players one is. Until the hub does, it is the first of one's name after one's own Join.
-      if (message.kind === 'accepted' && joining && own === null && message.player.name === name) {
-        own = message.id;
-        sit(message.id);
-      }
       if (message.kind === 'hello') {
         // A snapshot follows.
-        before = own ?? before;
         own = null;
         glides.clear();
       }
@@ -217,7 +209,6 @@ export function play({ board, below, controls, more, live, watching, playable, f
       if (message.kind === 'started') glides.clear();
       const positions = new Map(state.game?.positions);
       fold(state, message);
-      if (before !== null && own === null && state.players.get(before)?.name === name) sit(before);
       settle();
       if (message.kind === 'turn' && state.game) {
         chosen = returned = null;
@@ -235,7 +226,7 @@ export function play({ board, below, controls, more, live, watching, playable, f
       show();
       if (message.kind === 'ended') {
         // The seat is one's own until the result has been told.
-        own = before = told = null;
+        own = told = null;
         joining = false;
         if (waits) sayJoin();
         show();
@@ -273,13 +264,12 @@ export function play({ board, below, controls, more, live, watching, playable, f
 
   /** Takes the seat that the hub has told, once the server has told of it too. */
   function settle() {
-    if (playable && told !== null && told !== own && state.players.has(told)) sit(told);
+    if (told !== null && told !== own && state.players.has(told)) sit(told);
   }
 
   /** @param {number} id */
   function sit(id) {
     own = id;
-    before = null;
     joining = waits = false;
     seated(String(id));
   }
