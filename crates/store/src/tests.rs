@@ -200,7 +200,8 @@ async fn fill(connection: &mut Connection, matches: u32) {
         "INSERT INTO standings (game, class, season, name, kind, mean, deviation, last, ranked, sure, matches, wins, score, average) \
          {s} SELECT 'nuggets', 'main', CASE WHEN n % 4 = 0 THEN '2026-4' ELSE '' END, 'n' || n, 0, 25, 8, n, n % 2, n % 900, 1, 0, 5, 5 \
          FROM s",
-        "INSERT INTO meetings (day, host, one, other, matches) {s} SELECT n, 'h', '', 'n' || n, 1 FROM s",
+        // Few are older than the matches that are recorded, as it is where old ones are removed every day.
+        "INSERT INTO meetings (day, host, one, other, matches) {s} SELECT n + 11000, 'h', '', 'n' || n, 1 FROM s",
         "INSERT INTO attempts (day, name) {s} SELECT n, 'n' || n FROM s",
         "INSERT INTO journals (file, room, title, examined, people) {s} SELECT 'j' || n, 'r', '', 0, 1 FROM s WHERE n <= 2000",
         "INSERT INTO seats (room, address, name, kind, noted) {s} SELECT 'r' || n / 1000, n, 'n', 2, n FROM s",

@@ -37,9 +37,10 @@ pub fn build(names: &[&str]) -> PathBuf {
         None | Some("debug") => "dev",
         Some(name) => name,
     };
-    // Features are those of the whole workspace, as they are for all tests: what is compiled for tests is used again.
+    // Features are those of the whole workspace, and with a test among what is built those of dev-dependencies too. So all that was
+    // compiled for tests is used again.
     let mut command = cargo("build");
-    command.args(["--workspace", "--profile", profile, "--target-dir"]).arg(folder);
+    command.args(["--workspace", "--test", "size", "--profile", profile, "--target-dir"]).arg(folder);
     for name in names {
         command.args(["--bin", name]);
     }
