@@ -63,6 +63,13 @@ export function cellAt({ cell, left, top }, x, y) {
   return { row: Math.floor((y + top) / (cell * ASPECT)), column: Math.floor((x + left) / cell) };
 }
 
+/**
+ * Whether a row is in the lower half of the picture.
+ * @param {Layout} layout
+ * @param {number} row
+ */
+export const isLow = ({ cell, top, height }, row) => (row + 0.5) * cell * ASPECT - top > height / 2;
+
 /** @param {string} letter */
 export const colourOf = (letter) => COLOURS[(letter.charCodeAt(0) - 65) % COLOURS.length];
 

@@ -6,7 +6,7 @@ import { highest } from '../../lib/leaders.js';
 import { isStill, recall, remember } from '../../lib/settings.js';
 import { sound } from '../../lib/sound.js';
 import { say, sentence, told } from '../../lib/text.js';
-import { Ground, cellAt, colourOf, draw, layout } from './board.js';
+import { Ground, cellAt, colourOf, draw, isLow, layout } from './board.js';
 import { begin, fold, ranking, status, way, wayToGold } from './fold.js';
 import { MOVES, decode, key, play as playMessage } from './protocol.js';
 import { touch } from './touch.js';
@@ -79,6 +79,7 @@ export function play({ board, below, more, live, playable, first, name, send, se
     const ratio = context.getTransform().a;
     place = layout(state, width, Math.max(220, innerHeight * HEIGHT), { whole, zoom: ZOOMS[zoom], focus, ratio });
     surface.setHeight(place.height);
+    board.classList.toggle('low', state.place !== null && isLow(place, state.place.row));
     return draw(context, state, place, { ground, glides, now, goal: walk?.goal ?? null, way: first && playable ? toGold() : null });
   });
   below.append(element('div', { class: 'line' }, line, purse), text);

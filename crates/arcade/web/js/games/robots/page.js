@@ -74,6 +74,8 @@ export function play({ board, below, controls, more, live, watching, playable, f
     surface.setHeight(Math.round(field * settings.height));
     board.closest('main')?.style.setProperty('--aspect', String(settings.width / settings.height));
     const threatened = threatens ? danger() : null;
+    const at = own === null ? null : (state.game?.positions.get(own) ?? null);
+    board.classList.toggle('low', at !== null && 2 * at.y + 1 < settings.height);
     return draw(context, state.game ?? finished, settings, { width, height: surface.height, own, threatened, glides, now, since, still: isStill(), chosen, returned });
   });
   below.append(element('div', { class: 'line' }, line), bar, text);
