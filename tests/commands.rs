@@ -1,6 +1,7 @@
 use std::{
     fs,
     path::{Path, PathBuf},
+    thread,
 };
 
 use testkit::{TempDir, process::Process};
@@ -97,22 +98,31 @@ fn documents() -> Vec<PathBuf> {
     documents
 }
 
+/// Does what a document says; returns the programs that it starts.
+fn follow(document: &Path) -> Vec<String> {
+    let mut programs = vec![];
+    // What one command writes the next ones read.
+    let folder = Folder::new();
+    for command in Code::read(&read(document)).commands() {
+        if command.starts_with("for ") {
+            check_line(command, &folder);
+            continue;
+        }
+        let typed = Typed::read(command).unwrap_or_else(|| panic!("{}: {command:?}", document.display()));
+        typed.check(&folder);
+        programs.push(typed.program);
+    }
+    programs
+}
+
 #[test]
 fn what_the_documents_say_to_type_works() {
-    let mut programs = vec![];
-    for document in documents() {
-        // What one command writes the next ones read.
-        let folder = Folder::new();
-        for command in Code::read(&read(&document)).commands() {
-            if command.starts_with("for ") {
-                check_line(command, &folder);
-                continue;
-            }
-            let typed = Typed::read(command).unwrap_or_else(|| panic!("{}: {command:?}", document.display()));
-            typed.check(&folder);
-            programs.push(typed.program);
-        }
-    }
+    // Mostly they wait.
+    let programs: Vec<String> = thread::scope(|scope| {
+        let documents = documents().into_iter().map(|document| scope.spawn(move || follow(&document)));
+        let followed: Vec<_> = documents.collect();
+        followed.into_iter().flat_map(|programs| programs.join().unwrap()).collect()
+    });
     for (program, times) in [
         ("dealer", 2),
         ("journal", 1),
@@ -156,18 +166,21 @@ fn anchors(document: &str) -> impl Iterator<Item = String> {
 
 #[test]
 fn the_examples_of_the_help_work() {
-    for name in PACKAGES.iter().copied() {
-        let help = Process::run(program(name).arg("--help").env("COLUMNS", "80")).stdout;
-        let (_, examples) = help.split_once("\nExamples:\n").unwrap();
-        let (examples, _) = examples.split_once("\n\n").unwrap();
-        // What a command does stands below it, further to the right.
-        let commands = examples.lines().filter(|line| !line.starts_with("   "));
-        let typed: Vec<Typed> = commands.filter_map(Typed::read).collect();
-        assert!(typed.len() >= 2 && typed.iter().all(|typed| typed.program == name), "{typed:?}");
-        // Each stands alone.
-        for typed in typed {
-            typed.check(&Folder::new());
-        }
+    // Mostly they wait.
+    thread::scope(|scope| PACKAGES.iter().for_each(|name| drop(scope.spawn(|| try_examples(name)))));
+}
+
+fn try_examples(name: &str) {
+    let help = Process::run(program(name).arg("--help").env("COLUMNS", "80")).stdout;
+    let (_, examples) = help.split_once("\nExamples:\n").unwrap();
+    let (examples, _) = examples.split_once("\n\n").unwrap();
+    // What a command does stands below it, further to the right.
+    let commands = examples.lines().filter(|line| !line.starts_with("   "));
+    let typed: Vec<Typed> = commands.filter_map(Typed::read).collect();
+    assert!(typed.len() >= 2 && typed.iter().all(|typed| typed.program == name), "{typed:?}");
+    // Each stands alone.
+    for typed in typed {
+        typed.check(&Folder::new());
     }
 }
 

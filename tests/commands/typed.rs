@@ -182,8 +182,8 @@ impl Typed {
         // The player has no table of its own yet.
         let table = (self.arguments[0] == "player").then(|| OsString::from("--best"));
         let arguments: Vec<OsString> = arguments.chain(table).collect();
-        // Other tests run at the same time.
-        let patience = ["--patience", "60"];
+        // Other tests run at the same time. A turn of robots takes a twentieth of it.
+        let patience = ["--patience", "15"];
         let finished =
             program(&self.program).args(patience).args(arguments).current_dir(folder.path()).output().unwrap();
         assert!(finished.status.success(), "{self:?}: {}", finished.stdout.escape_ascii());
