@@ -25,7 +25,7 @@ section.note { border-color: var(--note); }
 .pass { color: var(--good); }
 .FAIL, .trouble { color: var(--bad); font-weight: bold; }
 .note b { color: var(--note); }
-@media print { body { margin: 0; max-width: none; font-size: 11px; } code, pre { font-size: 9px; } h2, h3, tr { break-inside: avoid; break-after: avoid; } }
+@media print { body { margin: 0; max-width: none; font-size: 11px; } code, pre { font-size: 9px; } h2, h3 { break-after: avoid; } tr { break-inside: avoid; } }
 ";
 
 pub(super) fn write(report: &Report, out: &mut String) -> fmt::Result {

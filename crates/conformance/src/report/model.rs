@@ -86,7 +86,7 @@ pub struct Message {
     pub sender: Sender,
     /// It in the terms of the protocol, without control characters other than line feeds.
     pub text: String,
-    /// Its bytes, where the protocol is binary or they are wrong.
+    /// Its bytes, where they are no message.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub bytes: Option<Excerpt>,
     /// Where it is wrong, if it is no message of the protocol.

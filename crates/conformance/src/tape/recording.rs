@@ -199,20 +199,36 @@ impl Recording {
             self.look(channel, Sender::Program, true);
             self.look(channel, Sender::Tester, true);
         }
-        let (mut shown, mut asides) = (Vec::new(), 0);
+        let (mut shown, mut own, mut asides): (Vec<Message>, _, _) = (Vec::new(), 0, 0);
         for said in self.said.iter().rev().filter(|said| self.is_read(said)) {
             let is_aside = self.focus.is_some_and(|focus| focus != said.channel);
-            asides += usize::from(is_aside);
-            if is_aside && asides > ASIDES {
-                continue;
-            }
-            shown.push(told(&self.channels, said, SHOWN_BYTES));
-            if shown.len() - asides.min(ASIDES) == SHOWN {
+            if own == SHOWN {
                 break;
             }
+            if is_aside && asides == ASIDES {
+                continue;
+            }
+            let mut message = told(&self.channels, said, SHOWN_BYTES);
+            // What everybody is sent is told once.
+            let is_same = |other: &Message| other.sender == message.sender && other.text == message.text;
+            if is_aside && shown.iter().any(is_same) {
+                continue;
+            }
+            if message.wrong.is_none() && matches!(said.what, What::Message(_)) {
+                // What it says is enough.
+                message.bytes = None;
+            }
+            (own, asides) = if is_aside { (own, asides + 1) } else { (own + 1, asides) };
+            shown.push(message);
         }
-        // Of pictures only the last is shown whole.
-        for message in shown.iter_mut().filter(|message| message.text.contains('\n')).skip(1) {
+        // Of pictures only one is shown whole: the last of this connection.
+        let about = self.focus.and_then(|focus| self.channels.get(focus)).map(|channel| &*channel.name);
+        let is_picture = |message: &&mut Message| message.text.contains('\n');
+        let is_about = |message: &Message| about.is_none_or(|name| message.channel == name);
+        let whole = shown.iter().position(|message| message.text.contains('\n') && is_about(message));
+        for (_, message) in
+            shown.iter_mut().enumerate().filter(|(at, message)| Some(*at) != whole && is_picture(message))
+        {
             let (first, rest) = message.text.split_once('\n').unwrap_or_default();
             message.text = format!("{first} ({} lines)", rest.lines().count());
         }
@@ -354,16 +370,23 @@ mod tests {
         let mut recording = Recording::new(None);
         let (one, other) = (recording.open("one", &STOPS), recording.open("other", &STOPS));
         for number in 0..20 {
+            recording.add(other, Sender::Program, format!("aside\n{number}.").as_bytes());
+            // All are sent this.
+            recording.add(other, Sender::Program, format!("{number}.").as_bytes());
             recording.add(one, Sender::Program, format!("{number}.").as_bytes());
-            recording.add(other, Sender::Program, b"aside\nline.");
         }
         recording.focus = Some(one);
         let told = texts(&mut recording);
         let own: Vec<_> = told.iter().filter(|text| !text.starts_with("aside")).collect();
         assert_eq!(own, ["12.", "13.", "14.", "15.", "16.", "17.", "18.", "19."]);
         assert_eq!(told.len(), SHOWN + ASIDES);
-        // Only the last picture is whole.
-        assert_eq!(told.iter().filter(|text| text.contains('\n')).count(), 1);
+        // A picture is whole only on the connection that it is about.
+        assert!(told.iter().all(|text| !text.contains('\n')), "{told:?}");
+        recording.add(one, Sender::Program, b"own\npicture.");
+        recording.add(other, Sender::Program, b"aside\nagain.");
+        recording.focus = Some(one);
+        let told = texts(&mut recording);
+        assert_eq!(told.iter().filter(|text| text.contains('\n')).collect::<Vec<_>>(), ["own\npicture."]);
     }
 
     #[test]
