@@ -323,18 +323,29 @@ impl Judge {
         let asked_for = |rule: &&&Rule| self.choice.only.as_ref().is_none_or(|only| only.contains(rule.id));
         let finding = |rule: &&'static Rule| {
             let mut finding = Finding::new(rule);
-            if let Some(notes) = self.notes.remove(rule.id) {
-                (finding.verdict, finding.count) = match notes.broken {
-                    0 => (Verdict::Passed, notes.observed),
-                    broken => (Verdict::Failed, broken),
-                };
-                (finding.tested_in, finding.failed_in) = (1, u32::from(notes.broken > 0));
-                finding.breaches = notes.breaches;
-            }
+            let Some(notes) = self.notes.remove(rule.id) else {
+                finding.why = unseen(&self.scenarios, rule.id);
+                return finding;
+            };
+            (finding.verdict, finding.count) = match notes.broken {
+                0 => (Verdict::Passed, notes.observed),
+                broken => (Verdict::Failed, broken),
+            };
+            (finding.tested_in, finding.failed_in) = (1, u32::from(notes.broken > 0));
+            finding.breaches = notes.breaches;
             finding
         };
         (self.rules.iter().filter(asked_for).map(finding).collect(), self.scenarios)
     }
+}
+
+// Why no scenario has shown a rule.
+fn unseen(scenarios: &[Scenario], id: &str) -> String {
+    let is_meant = |scenario: &&Scenario| scenario.meant_for.iter().any(|rule| rule == id);
+    let is_any = |scenario: &&Scenario| scenario.meant_for.is_empty();
+    let meant = scenarios.iter().filter(is_meant).find_map(Scenario::why);
+    let why = meant.or_else(|| scenarios.iter().filter(is_any).find_map(Scenario::why));
+    why.unwrap_or_else(|| "no scenario came to it".to_owned())
 }
 
 // What a panic says.

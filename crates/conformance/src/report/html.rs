@@ -12,11 +12,13 @@ use super::{
 const STYLE: &str = "
 :root { color-scheme: light dark; --line: #8886; --soft: #8882; --good: #1a7f37; --bad: #cf222e; --note: #9a6700; }
 @media (prefers-color-scheme: dark) { :root { --good: #4ac26b; --bad: #ff8182; --note: #d4a72c; } }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; overflow-wrap: anywhere; }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; }
+p, h3, pre, td { overflow-wrap: anywhere; }
 table { border-collapse: collapse; width: 100%; }
 th, td { text-align: left; vertical-align: top; padding: .25rem .75rem .25rem 0; border-bottom: 1px solid var(--line); }
-td.points { white-space: nowrap; }
+th, td:not(:last-child) { white-space: nowrap; }
 code, pre { font: 14px/1.4 ui-monospace, monospace; }
+h2 code { font-size: inherit; }
 pre { white-space: pre-wrap; background: var(--soft); padding: .75rem; border-radius: .25rem; }
 pre b { color: var(--bad); }
 section { border-left: .25rem solid var(--bad); padding-left: 1rem; margin: 2rem 0; }
@@ -40,6 +42,10 @@ pub(super) fn write(report: &Report, out: &mut String) -> fmt::Result {
     }
     writeln!(out, "<p class=\"score\">{}</p>", Escaped(&lines::summary(report)))?;
     writeln!(out, "<p>{}</p>", Escaped(&lines::settings(report)))?;
+    for rule in report.rules.iter().filter(|rule| rule.verdict == Verdict::Failed) {
+        broken(report, rule, out)?;
+    }
+    writeln!(out, "<h2>All rules</h2>")?;
     writeln!(
         out,
         "<table>\n<thead><tr><th>verdict</th><th>rule</th><th>points</th><th>what it says</th></tr></thead>\n<tbody>"
@@ -48,12 +54,6 @@ pub(super) fn write(report: &Report, out: &mut String) -> fmt::Result {
         row(report, rule, out)?;
     }
     writeln!(out, "</tbody>\n</table>")?;
-    for rule in report.rules.iter().filter(|rule| rule.verdict == Verdict::Failed) {
-        broken(report, rule, out)?;
-    }
-    for line in lines::ended_early(report) {
-        writeln!(out, "<p>{}</p>", Escaped(&line))?;
-    }
     writeln!(out, "</body>\n</html>")
 }
 
@@ -66,7 +66,7 @@ fn row(report: &Report, rule: &Finding, out: &mut String) -> fmt::Result {
         Verdict::Passed | Verdict::NotTested => format!("<code>{id}</code>"),
     };
     writeln!(out, "<tr><td class=\"{class}\">{verdict}</td><td>{name}</td>")?;
-    writeln!(out, "<td class=\"points\">{}</td><td>{}</td></tr>", points(rule), Escaped(&rule.text))
+    writeln!(out, "<td class=\"points\">{}</td><td>{}</td></tr>", points(rule), Escaped(&rule.told()))
 }
 
 fn often(report: &Report, rule: &Finding) -> String {

@@ -38,7 +38,7 @@ pub(super) fn write(report: &Report, out: &mut String) -> fmt::Result {
         let told = text::told(report, rule).join("\n");
         match rule.verdict {
             Verdict::Passed => {}
-            Verdict::NotTested => write!(out, r#"<skipped message="not tested"/>"#)?,
+            Verdict::NotTested => write!(out, r#"<skipped message="not tested {}"/>"#, Escaped(&rule.why))?,
             Verdict::Failed if rule.is_required() => {
                 write!(out, r#"<failure message="{}" type="{}">"#, Escaped(&rule.text), rule.asked_by.word())?;
                 write!(out, "{}</failure>", Escaped(&told))?;

@@ -86,12 +86,6 @@ pub(super) fn settings(report: &Report) -> String {
     format!("seed {}{runs}", report.seed)
 }
 
-/// What a report says of scenarios that ended early, which is mostly why rules were not tested.
-pub(super) fn ended_early(report: &Report) -> Vec<String> {
-    let ended = report.ended_early();
-    ended.into_iter().map(|(name, rule)| format!("'{name}' ended early, at {rule}")).collect()
-}
-
 /// How often a rule failed that was tested in several runs.
 pub(super) fn how_often(report: &Report, failed_in: u32) -> Option<String> {
     (report.runs > 1 && failed_in > 0).then(|| format!("failed in {failed_in} of {} runs", report.runs))

@@ -1,7 +1,5 @@
 //! What a test found, as data. docs/conformance.md describes its form as JSON.
 
-use std::collections::BTreeSet;
-
 use serde::{Deserialize, Serialize};
 
 use crate::rule::{Asker, Rule};
@@ -125,6 +123,9 @@ pub struct Finding {
     pub hint: String,
     /// Whether it was broken.
     pub verdict: Verdict,
+    /// Why it was not tested, as far as that is known.
+    #[serde(skip_serializing_if = "String::is_empty", default)]
+    pub why: String,
     /// How often it was broken, or else observed.
     pub count: u64,
     /// In how many runs of the test it was observed or broken.
@@ -146,6 +147,7 @@ impl Finding {
             page: text(rule.page),
             hint: text(rule.hint),
             verdict: Verdict::NotTested,
+            why: String::new(),
             count: 0,
             tested_in: 0,
             failed_in: 0,
@@ -168,13 +170,18 @@ impl Finding {
         }
     }
 
+    /// What it requires and, if it was not tested, why.
+    pub(crate) fn told(&self) -> String {
+        if self.why.is_empty() { self.text.clone() } else { format!("{} ({})", self.text, self.why) }
+    }
+
     fn add(&mut self, other: Self, told: usize) {
         self.tested_in += other.tested_in;
         self.failed_in += other.failed_in;
         match (self.verdict, other.verdict) {
             (_, Verdict::NotTested) | (Verdict::Failed, Verdict::Passed) => {}
             (own, new) if own == new => self.count += other.count,
-            (_, new) => (self.verdict, self.count) = (new, other.count),
+            (_, new) => (self.verdict, self.why, self.count) = (new, String::new(), other.count),
         }
         self.breaches.extend(other.breaches);
         self.breaches.truncate(told);
@@ -192,6 +199,13 @@ pub struct Scenario {
     pub observed: Vec<String>,
     /// The rule whose breach left nothing to go on with, so that it ended early.
     pub ended_by: Option<String>,
+}
+
+impl Scenario {
+    /// Why rules that it might have shown were not tested, if it ended early.
+    pub(crate) fn why(&self) -> Option<String> {
+        self.ended_by.as_ref().map(|rule| format!("'{}' ended early, at {rule}", self.name))
+    }
 }
 
 /// Why a test ended before all scenarios were played.
@@ -313,11 +327,6 @@ impl Report {
     /// How many rules have this word.
     pub(crate) fn count(&self, word: &str) -> usize {
         self.rules.iter().filter(|rule| rule.word() == word).count()
-    }
-
-    /// The scenarios that ended early, each with the rule whose breach ended it.
-    pub(crate) fn ended_early(&self) -> BTreeSet<(&str, &str)> {
-        self.scenarios.iter().filter_map(|of| Some((&*of.name, of.ended_by.as_deref()?))).collect()
     }
 
     /// Adds what another run of the same test has found. At most `told` breaches of a rule are kept.

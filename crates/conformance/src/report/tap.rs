@@ -16,7 +16,7 @@ pub(super) fn write(report: &Report, out: &mut String) -> fmt::Result {
         let text = described(&format!("{}: {}", rule.id, rule.text));
         match rule.verdict {
             Verdict::Passed => writeln!(out, "ok {number} - {text}")?,
-            Verdict::NotTested => writeln!(out, "ok {number} - {text} # SKIP not tested")?,
+            Verdict::NotTested => writeln!(out, "ok {number} - {text} # SKIP {}", described(reason(rule)))?,
             Verdict::Failed if rule.is_required() => writeln!(out, "not ok {number} - {text}")?,
             // A test point of this kind may fail.
             Verdict::Failed => writeln!(out, "not ok {number} - {text} # TODO only our own programs keep it")?,
@@ -32,6 +32,10 @@ pub(super) fn write(report: &Report, out: &mut String) -> fmt::Result {
         Some(trouble) => writeln!(out, "Bail out! {}", clean(&trouble.to_string()).replace('\n', " ")),
         None => Ok(()),
     }
+}
+
+fn reason(rule: &Finding) -> &str {
+    if rule.why.is_empty() { "not tested" } else { &rule.why }
 }
 
 // A description on one line, in which neither a directive nor an escape begins.

@@ -14,14 +14,9 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let width = self.rules.iter().map(|rule| rule.id.len()).max().unwrap_or(0);
         for rule in &self.rules {
-            writeln!(f, "{:<10}  {:<width$}  {}", rule.word(), rule.id, rule.text)?;
+            writeln!(f, "{:<10}  {:<width$}  {}", rule.word(), rule.id, rule.told())?;
             for line in told(self, rule) {
                 writeln!(f, "{:INDENT$}{line}", "")?;
-            }
-        }
-        if self.count("not tested") > 0 {
-            for line in lines::ended_early(self) {
-                writeln!(f, "{line}")?;
             }
         }
         writeln!(f, "{}", lines::summary(self))?;

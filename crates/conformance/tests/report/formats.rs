@@ -48,6 +48,7 @@ fn finding(id: &str, asked_by: Asker, points: u32, verdict: Verdict) -> Finding 
         page: "protocols/blackjack.md#messages".into(),
         hint: "Look twice.".into(),
         verdict,
+        why: if verdict == Verdict::NotTested { "'a whole game' ended early, at broken".into() } else { String::new() },
         count: 20,
         tested_in: 5,
         failed_in: if failed { 2 } else { 0 },
@@ -98,6 +99,8 @@ fn nothing_that_a_program_wrote_acts_on_a_terminal_or_an_editor() {
 fn every_format_has_the_score_the_seed_and_how_often_a_rule_failed() {
     for format in Format::ALL {
         let written = hostile().write(format);
+        // Why a rule was not tested is said too, with quotes as the format writes them.
+        assert!(written.contains("ended early, at broken"), "{format:?}");
         let parts: &[&str] = match format {
             Format::Json => &["\"points\":29", "\"of\":31", "\"score\":93", "\"seed\":99", "\"failed_in\":2"],
             Format::Junit => &["29 of 31 points", "name=\"seed\" value=\"99\"", "failed in 2 of 5 runs"],
@@ -246,7 +249,7 @@ fn tap_has_a_test_point_for_each_rule_and_yaml_for_those_that_failed() {
             "ok 1 - kept: The rule",
             "not ok 2 - broken: The rule",
             "not ok 3 - noted: The rule # TODO only our own programs keep it",
-            "ok 4 - unseen: The rule # SKIP not tested"
+            "ok 4 - unseen: The rule # SKIP 'a whole game' ended early, at broken"
         ]
     );
 }

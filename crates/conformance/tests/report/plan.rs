@@ -32,6 +32,8 @@ fn a_rule_that_fails_in_some_runs_only_fails_and_the_report_says_how_often() {
     assert_eq!((listens.verdict, listens.failed_in, listens.tested_in), (Verdict::Failed, 1, 2));
     assert_eq!((report.runs, report.outcome()), (2, Outcome::Failed));
     assert!(report.to_string().contains("failed in 1 of 2 runs"), "{report}");
+    let unseen = report.finding("closes").unwrap();
+    assert_eq!((unseen.verdict, &*unseen.why), (Verdict::NotTested, "'a whole game' ended early, at listens"));
     assert_eq!(report.finding("round-begins").map(|rule| (rule.tested_in, rule.failed_in)), Some((1, 1)));
 }
 
