@@ -16,10 +16,8 @@ Examples:
       starts ./dealer for each scenario and tests how it deals
   conformance dealer --at localhost:4021
       tests the dealer that waits there for one player
-
   conformance dealer --format html --output report.html -- ./dealer
       writes a page that shows the messages before each fault
-
   conformance dealer --list
       lists the rules; --explain ID says more of one
 

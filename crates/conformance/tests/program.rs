@@ -135,7 +135,8 @@ fn a_test_that_is_stopped_says_what_it_has_found() {
         assert!(Instant::now() < deadline, "it is not started");
         thread::yield_now();
     }
-    assert!(Command::new("kill").arg(tester.id().to_string()).status().unwrap().success());
+    let kill = format!("kill {}", tester.id());
+    assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
     let ended = tester.wait_with_output().unwrap();
     let report: Report = serde_json::from_slice(&ended.stdout).unwrap();
     assert_eq!((ended.status.code(), report.trouble.as_ref()), (Some(4), Some(&Trouble::Stopped)));
