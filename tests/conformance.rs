@@ -12,7 +12,7 @@ fn untested(kind: &str, arguments: &[&str]) -> Vec<String> {
     let mut command = program("conformance");
     // Other tests run at the same time. A turn of robots takes a twentieth of it. A tester ends by itself, after more time than other
     // programs of these tests have.
-    command.args([kind, "--json", "--patience", "15", "--"]).arg(ours.get_program()).args(arguments);
+    command.args([kind, "--format", "json", "--patience", "15", "--"]).arg(ours.get_program()).args(arguments);
     let finished = command.output().unwrap();
     let report: Value =
         serde_json::from_slice(&finished.stdout).unwrap_or_else(|_| panic!("{}", finished.stderr.escape_ascii()));

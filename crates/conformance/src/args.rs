@@ -1,13 +1,14 @@
 //! The command line.
 
-use std::time::Duration;
+use std::{fs::File, num::NonZero, path::PathBuf, time::Duration};
 
+use anyhow::Context as _;
 use clap::{
     Parser,
     builder::{PossibleValuesParser, TypedValueParser},
 };
 use cmdkit::{HostPort, UsageError, host_port, whole_number};
-use conformance::{Launcher, Options, Program, Remote, TESTERS, Tester};
+use conformance::{Format, Launcher, Options, Plan, Program, Remote, TESTERS, Tester, USUAL_SEED};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -15,7 +16,8 @@ Examples:
       starts ./dealer for each scenario and tests how it deals
   conformance dealer --at localhost:4021
       tests the dealer that waits there for one player
-
+  conformance dealer --format html --output report.html -- ./dealer
+      writes a page that shows the messages before each fault
   conformance dealer --list
       lists the rules; --explain ID says more of one
 
@@ -24,7 +26,7 @@ such programs. docs/conformance.md lists placeholders.
 
 Exit status: 0 if all required rules were tested and kept, 1 if one is broken, \
 2 when the usage is wrong, 3 if the program cannot be started, 4 when the \
-tester cannot go on or is stopped, 5 if none is broken but some could not be \
+tester cannot go on or is stopped (the report then says what it has found), 5 if none is broken but some could not be \
 tested.";
 
 /// Test a server or a client that others wrote, and say which rule of the protocol it breaks where
@@ -57,17 +59,43 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SECONDS", value_parser = whole_number(1..=3600_u16, 10), default_value = "5")]
     patience: u16,
 
-    /// Write the report as JSON
-    #[arg(long)]
-    pub(crate) json: bool,
+    /// How to write the report
+    #[arg(long, value_name = "FORMAT", value_parser = format(), default_value = Format::Text.word())]
+    pub(crate) format: Format,
 
-    /// List the rules: name, who asks for it, points, and what it says
+    /// Write the report to this file, and to standard output as text
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["list", "explain"])]
+    output: Option<PathBuf>,
+
+    /// Report on these rules alone, with commas in between, and leave out scenarios that are meant for others
+    #[arg(long, value_name = "ID,...", value_delimiter = ',', conflicts_with_all = ["list", "explain"])]
+    only: Vec<String>,
+
+    /// What all random choices of the tester follow from
+    #[arg(long, value_name = "NUMBER", value_parser = whole_number(1..=2_147_483_646_u32, USUAL_SEED),
+          default_value_t = USUAL_SEED)]
+    seed: u32,
+
+    /// Run the whole test so many times; the report says how often each rule failed
+    #[arg(long, value_name = "COUNT", value_parser = whole_number(1..=1000_u32, 5), default_value = "1", conflicts_with = "at")]
+    repeat: u32,
+
+    /// Write all that was said in each scenario into a file of this directory, with standard error
+    #[arg(long, value_name = "DIRECTORY", conflicts_with_all = ["list", "explain"])]
+    transcripts: Option<PathBuf>,
+
+    /// List the rules: name, who asks for it, points, and what it says; as text, JSON or Markdown
     #[arg(long, conflicts_with_all = ["at", "explain"])]
     pub(crate) list: bool,
 
     /// Explain one rule
     #[arg(long, value_name = "ID", conflicts_with = "at")]
     pub(crate) explain: Option<String>,
+}
+
+fn format() -> impl TypedValueParser<Value = Format> {
+    PossibleValuesParser::new(Format::ALL.map(Format::word))
+        .map(|typed| Format::ALL.into_iter().find(|format| format.word() == typed).unwrap_or_default())
 }
 
 fn kind() -> impl TypedValueParser<Value = &'static Tester> {
@@ -91,7 +119,20 @@ impl Args {
         Ok(Box::new(Remote(address.ok_or_else(|| UsageError("the host has no address".to_owned()))?)))
     }
 
-    pub(crate) fn options(&self) -> Options {
-        Options { patience: Duration::from_secs(self.patience.into()), players: self.players, port: self.port }
+    pub(crate) fn plan(&self) -> anyhow::Result<Plan> {
+        let patience = Duration::from_secs(self.patience.into());
+        let options = Options { patience, players: self.players, port: self.port, seed: self.seed };
+        let unknown = |id: &str| UsageError(format!("a {} has no rule '{id}'; --list lists all", self.tester.kind));
+        let rules = self.only.iter().map(|id| self.tester.rule(id).ok_or_else(|| unknown(id)));
+        let only = Some(rules.collect::<Result<Vec<_>, _>>()?).filter(|rules| !rules.is_empty());
+        let runs = NonZero::new(self.repeat).unwrap_or(NonZero::<u32>::MIN);
+        Ok(Plan { options, only, runs, transcripts: self.transcripts.clone() })
+    }
+
+    /// The file for the report. It is made before the test, which would be lost if it could not be made afterwards.
+    pub(crate) fn output(&self) -> anyhow::Result<Option<File>> {
+        let Some(path) = &self.output else { return Ok(None) };
+        let file = File::create(path).with_context(|| format!("cannot write the report to {}", path.display()))?;
+        Ok(Some(file))
     }
 }

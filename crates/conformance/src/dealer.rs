@@ -17,9 +17,10 @@ use crate::{
     launch::Launcher,
     ports::free_tcp_port,
     tester::{Options, Tester},
+    words::blackjack::cards,
 };
 use chance::Chance;
-use rules::{EXIT_STATUS, LISTENS, PIECES, RULES, SEEDED};
+use rules::{EXIT_STATUS, LISTENS, ODDS, PIECES, RULES, SEEDED, SOFT_17, UNIFORM};
 use seat::{Dealer, Style};
 use table::{EVENTS, Seen, Table};
 
@@ -106,7 +107,8 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
     let mut scenes = vec![
         scene("a player that sends single bytes", |judge| {
             judge.under(&PIECES, |judge| subject.table(judge, 3, &[Style::Bytes])?.play(judge, 0, 3))
-        }),
+        })
+        .shows([&PIECES]),
         scene("games until each kind of hand has come", |judge| {
             let mut games = 0..MORE_GAMES;
             let is_open = || {
@@ -119,8 +121,8 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
             }
             Ok(())
         }),
-        scene("many rounds", |judge| many_rounds(judge, &subject, &tally)),
-        scene("two dealers that start together", |judge| two_dealers(judge, &subject)),
+        scene("many rounds", |judge| many_rounds(judge, &subject, &tally)).shows([&ODDS, &SOFT_17, &UNIFORM]),
+        scene("two dealers that start together", |judge| two_dealers(judge, &subject)).shows([&SEEDED]),
     ];
     scenes.extend(trouble::scenes(&subject));
     judge.side_by_side(scenes)?;
@@ -168,6 +170,6 @@ fn two_dealers(judge: &mut Judge, subject: &Subject<'_>) -> Played {
         openings.push(table.opening);
     }
     let same = openings.first() == openings.last();
-    judge.check(&SEEDED, !same, || format!("both deal {:?}", openings.first()));
+    judge.check(&SEEDED, !same, || format!("both deal {}", openings.first().map_or_else(String::new, cards)));
     Ok(())
 }

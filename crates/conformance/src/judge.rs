@@ -1,9 +1,11 @@
 //! Collects observations.
 
 use std::{
+    any::Any,
     collections::{BTreeMap, BTreeSet},
     iter,
     num::NonZero,
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::{Mutex, PoisonError},
     thread,
 };
@@ -13,13 +15,14 @@ use anyhow::anyhow;
 use crate::{
     group,
     launch::{Exit, Launcher, Run, Values},
-    report::Verdict,
+    report::{Breach, Finding, Scenario, Sender, Verdict, clean},
     rule::Rule,
-    witness::{Remains, Witness, watched},
+    tape::{Line, TERMINAL, Talk, Tape, Transcripts},
+    witness::{QUOTED, Remains, Witness, watched},
 };
 
 /// The breaches of one rule that are told in full; further ones are counted.
-const TOLD: usize = 3;
+pub(crate) const TOLD: usize = 3;
 /// Scenarios that are played at the same time for each processor. Mostly they wait, but programs that start all at once keep each other
 /// from being in time.
 const AT_ONCE: usize = 2;
@@ -43,19 +46,40 @@ impl<E: Into<anyhow::Error>> From<E> for Halt {
 
 pub(crate) type Played<T = ()> = Result<T, Halt>;
 
-/// A scenario that is played beside others, and its name.
-pub(crate) type Scene<'s> = (&'static str, Box<dyn FnOnce(&mut Judge) -> Played + Send + 's>);
+type Play<'s> = Box<dyn FnOnce(&mut Judge) -> Played + Send + 's>;
+
+/// A scenario that is played beside others.
+pub(crate) struct Scene<'s> {
+    name: &'static str,
+    meant_for: Vec<&'static str>,
+    run: Play<'s>,
+}
 
 /// A scenario that is played beside others.
 pub(crate) fn scene<'s>(name: &'static str, run: impl FnOnce(&mut Judge) -> Played + Send + 's) -> Scene<'s> {
-    (name, Box::new(run))
+    Scene { name, meant_for: Vec::new(), run: Box::new(run) }
+}
+
+impl Scene<'_> {
+    /// Names the rules that it is meant to show. Who asks for others only is spared it.
+    pub(crate) fn shows(mut self, rules: impl IntoIterator<Item = &'static Rule>) -> Self {
+        self.meant_for = rules.into_iter().map(|rule| rule.id).collect();
+        self
+    }
+}
+
+/// What the user has chosen of a test.
+#[derive(Clone, Default)]
+pub(crate) struct Choice {
+    /// The rules that are asked for, if not all are.
+    pub(crate) only: Option<BTreeSet<&'static str>>,
+    pub(crate) transcripts: Option<Transcripts>,
 }
 
 #[derive(Default)]
 struct Notes {
     observed: u64,
-    // Each with the scenario in which it was found.
-    breaches: Vec<(&'static str, String)>,
+    breaches: Vec<Breach>,
     broken: u64,
 }
 
@@ -66,21 +90,34 @@ pub(crate) struct Judge {
     notes: BTreeMap<&'static str, Notes>,
     // What was broken in scenarios before this one.
     before: BTreeSet<&'static str>,
-    // The programs of this scenario.
+    // The programs of this scenario, and what its connections have carried.
     witnesses: Vec<Witness>,
+    tape: Tape,
+    // The rule that was broken last.
+    last: Option<&'static str>,
+    scenarios: Vec<Scenario>,
+    choice: Choice,
 }
 
 impl Judge {
     /// For a kind of program with these rules.
-    pub(crate) fn new(rules: &'static [&'static Rule]) -> Self {
-        Self { rules, scenario: "", notes: BTreeMap::new(), before: BTreeSet::new(), witnesses: Vec::new() }
+    pub(crate) fn new(rules: &'static [&'static Rule], choice: Choice) -> Self {
+        let (notes, before) = (BTreeMap::new(), BTreeSet::new());
+        let (witnesses, scenarios, tape) = (Vec::new(), Vec::new(), Tape::new("", None));
+        Self { rules, scenario: "", notes, before, witnesses, tape, last: None, scenarios, choice }
     }
 
     // Notes of its own, for a scenario or a part of one.
-    fn apprentice(&self, scenario: &'static str) -> Self {
-        let mut before = self.before.clone();
-        before.extend(self.broken_rules());
-        Self { rules: self.rules, scenario, notes: BTreeMap::new(), before, witnesses: Vec::new() }
+    fn apprentice(&self, scenario: &'static str, tape: Tape) -> Self {
+        let mut own = Self::new(self.rules, self.choice.clone());
+        own.before.clone_from(&self.before);
+        own.before.extend(self.broken_rules());
+        (own.scenario, own.tape) = (scenario, tape);
+        own
+    }
+
+    fn apprentice_for(&self, scenario: &'static str) -> Self {
+        self.apprentice(scenario, Tape::new(scenario, self.choice.transcripts.as_ref()))
     }
 
     fn broken_rules(&self) -> impl Iterator<Item = &'static str> {
@@ -89,14 +126,18 @@ impl Judge {
 
     /// Plays a scenario. Its name begins the text of each breach that is found in it.
     pub(crate) fn play(&mut self, scenario: &'static str, run: impl FnOnce(&mut Self) -> Played) -> anyhow::Result<()> {
-        let mut own = self.apprentice(scenario);
-        let played = own.finish(run);
+        let mut own = self.apprentice_for(scenario);
+        let played = own.finish(&[], run);
         self.merge(own);
         played
     }
 
-    /// Plays scenarios at the same time, and notes what is found in their order.
-    pub(crate) fn side_by_side(&mut self, scenes: Vec<Scene<'_>>) -> anyhow::Result<()> {
+    /// Plays scenarios at the same time, and notes what is found in their order. Those that are meant for other rules than the user asks
+    /// for are left out.
+    pub(crate) fn side_by_side(&mut self, mut scenes: Vec<Scene<'_>>) -> anyhow::Result<()> {
+        if let Some(only) = &self.choice.only {
+            scenes.retain(|scene| scene.meant_for.is_empty() || scene.meant_for.iter().any(|id| only.contains(id)));
+        }
         let processors = thread::available_parallelism().map_or(1, NonZero::get);
         let count = scenes.len().min(AT_ONCE * processors);
         let open = Mutex::new(scenes.into_iter().enumerate());
@@ -105,9 +146,9 @@ impl Judge {
             for _ in 0..count {
                 scope.spawn(|| {
                     let next = || open.lock().unwrap_or_else(PoisonError::into_inner).next();
-                    for (number, (scenario, run)) in iter::from_fn(next) {
-                        let mut own = self.apprentice(scenario);
-                        let outcome = own.finish(run);
+                    for (number, Scene { name, meant_for, run }) in iter::from_fn(next) {
+                        let mut own = self.apprentice_for(name);
+                        let outcome = own.finish(&meant_for, run);
                         played.lock().unwrap_or_else(PoisonError::into_inner).insert(number, (own, outcome));
                     }
                 });
@@ -122,13 +163,26 @@ impl Judge {
     }
 
     // Plays this judge's scenario. Nothing counts that was seen while the user ended it.
-    fn finish(&mut self, run: impl FnOnce(&mut Self) -> Played) -> anyhow::Result<()> {
-        let played = if group::is_stopped() { Ok(()) } else { run(self) };
+    fn finish(&mut self, meant_for: &[&'static str], run: impl FnOnce(&mut Self) -> Played) -> anyhow::Result<()> {
+        // A fault of the tester ends this scenario and not the report.
+        let caught =
+            || catch_unwind(AssertUnwindSafe(|| run(self))).unwrap_or_else(|panic| Err(Halt::Failed(fault(&*panic))));
+        let played = if group::is_stopped() { Ok(()) } else { caught() };
         if group::is_stopped() {
             self.notes.clear();
+            self.tape.end(&["the test was stopped".to_owned()]);
             return Err(anyhow!("the test was stopped"));
         }
+        let last = self.last;
         self.bury();
+        let owned = |ids: &[&'static str]| ids.iter().map(|&id| id.to_owned()).collect();
+        let ended_by = matches!(played, Err(Halt::Broken)).then_some(last).flatten();
+        self.scenarios.push(Scenario {
+            name: self.scenario.to_owned(),
+            meant_for: owned(meant_for),
+            observed: owned(&self.notes.keys().copied().collect::<Vec<_>>()),
+            ended_by: ended_by.map(str::to_owned),
+        });
         match played {
             Ok(()) | Err(Halt::Broken) => Ok(()),
             Err(Halt::Failed(error)) => Err(error.context(format!("in the scenario '{}'", self.scenario))),
@@ -138,22 +192,23 @@ impl Judge {
     // Looks at the programs of the scenario, which are all gone.
     fn bury(&mut self) {
         let crash = self.rules.iter().find(|rule| rule.id == NO_CRASH);
-        let mut told = Vec::new();
+        let (mut told, mut all) = (Vec::new(), Vec::new());
         for witness in std::mem::take(&mut self.witnesses) {
             let remains: Remains = witness.lock().unwrap_or_else(PoisonError::into_inner).clone();
             if let Some(rule) = crash {
                 let crash = remains.crash();
                 self.check(rule, crash.is_none(), || crash.unwrap_or_default());
             }
-            told.extend(remains.told());
+            told.extend(remains.told(QUOTED));
+            all.extend(remains.told(usize::MAX));
         }
-        if told.is_empty() {
-            return;
+        for breach in self.notes.values_mut().flat_map(|notes| &mut notes.breaches) {
+            let new = told.iter().filter(|line| !breach.text.contains(line.as_str())).cloned();
+            breach.program.extend(new);
         }
-        for (_, breach) in self.notes.values_mut().flat_map(|notes| &mut notes.breaches) {
-            let new = told.iter().filter(|line| !breach.contains(line.as_str())).cloned();
-            *breach = iter::once(breach.clone()).chain(new).collect::<Vec<_>>().join("\n");
-        }
+        let broken = self.notes.iter().flat_map(|(id, notes)| notes.breaches.iter().map(move |breach| (id, breach)));
+        let lines = broken.map(|(id, breach)| format!("{id} was broken: {}", clean(&breach.text)));
+        self.tape.end(&lines.chain(all).collect::<Vec<_>>());
     }
 
     fn merge(&mut self, own: Self) {
@@ -165,29 +220,41 @@ impl Judge {
             all.breaches.extend(notes.breaches.into_iter().take(room));
         }
         self.witnesses.extend(own.witnesses);
+        self.scenarios.extend(own.scenarios);
+        self.last = own.last.or(self.last);
     }
 
     /// Starts the program under test. What becomes of it is looked at when the scenario is over.
     pub(crate) fn start(&mut self, launcher: &dyn Launcher, values: Values<'_>) -> anyhow::Result<Box<dyn Run>> {
-        let (run, witness) = watched(launcher.start(values)?);
+        let number = self.witnesses.len() + 1;
+        let terminal = self.line(&if number > 1 { format!("terminal {number}") } else { "terminal".into() }, &TERMINAL);
+        let given: Vec<_> = values.iter().map(|(name, value)| format!("{name} {value}")).collect();
+        terminal.note(Sender::Tester, &format!("starts the program: {}", given.join(", ")));
+        let (run, witness) = watched(launcher.start(values)?, terminal);
         self.witnesses.push(witness);
         Ok(run)
+    }
+
+    /// A connection of this scenario, for its opener to tell of what it carries.
+    pub(crate) fn line(&self, name: &str, talk: &'static Talk) -> Line {
+        self.tape.line(name, talk)
     }
 
     /// Notes that a rule was observed, and whether it was kept. `wrong` says what came, where, and what would be right.
     pub(crate) fn check(&mut self, rule: &'static Rule, kept: bool, wrong: impl FnOnce() -> String) -> bool {
         debug_assert!(self.rules.contains(&rule), "{} is not in the list of rules", rule.id);
-        let scenario = self.scenario;
         let notes = self.notes.entry(rule.id).or_default();
         if kept {
             notes.observed += 1;
-        } else {
-            notes.broken += 1;
-            if notes.breaches.len() < TOLD {
-                notes.breaches.push((scenario, wrong()));
-            }
+            return true;
         }
-        kept
+        self.last = Some(rule.id);
+        notes.broken += 1;
+        if notes.breaches.len() < TOLD {
+            let (scenario, conversation) = (self.scenario.to_owned(), self.tape.tail());
+            notes.breaches.push(Breach { scenario, text: wrong(), conversation, program: Vec::new() });
+        }
+        false
     }
 
     /// Notes that a rule was observed and kept so many more times.
@@ -216,7 +283,7 @@ impl Judge {
     /// Plays a part of a scenario in which everything depends on `rule`, so that a fault fails one rule and not several. When anything is
     /// broken in it that was not broken before, that is a breach of `rule` alone; a fault that is known already says nothing about `rule`.
     pub(crate) fn under(&mut self, rule: &'static Rule, run: impl FnOnce(&mut Self) -> Played) -> Played {
-        let mut own = self.apprentice(self.scenario);
+        let mut own = self.apprentice(self.scenario, self.tape.clone());
         let played = run(&mut own);
         let required = |id: &&str| self.rules.iter().any(|rule| rule.id == *id && rule.is_required());
         let broken: Vec<_> = own.broken_rules().filter(required).collect();
@@ -230,7 +297,7 @@ impl Judge {
         }
         self.witnesses.append(&mut own.witnesses);
         let first = broken.first().and_then(|id| own.notes.remove(id)?.breaches.into_iter().next());
-        self.check(rule, false, || first.map_or_else(String::new, |(_, text)| text));
+        self.check(rule, false, || first.map_or_else(String::new, |breach| breach.text));
         played
     }
 
@@ -251,19 +318,38 @@ impl Judge {
         !self.rules.iter().any(|rule| rule.is_required() && self.has_failed(rule))
     }
 
-    /// What was found, in the order of the rules.
-    pub(crate) fn verdicts(self) -> Vec<(&'static Rule, Verdict)> {
-        let told = |(scenario, breach): &(&str, String)| format!("{scenario}: {breach}");
-        let verdict = |rule: &&'static Rule| {
-            let verdict = match self.notes.get(rule.id) {
-                None => Verdict::NotTested,
-                Some(notes) if notes.broken > 0 => {
-                    Verdict::Failed(notes.breaches.iter().map(told).collect(), notes.broken)
-                }
-                Some(notes) => Verdict::Passed(notes.observed),
+    /// What was found, in the order of the rules that were asked for, and the scenarios.
+    pub(crate) fn findings(mut self) -> (Vec<Finding>, Vec<Scenario>) {
+        let asked_for = |rule: &&&Rule| self.choice.only.as_ref().is_none_or(|only| only.contains(rule.id));
+        let finding = |rule: &&'static Rule| {
+            let mut finding = Finding::new(rule);
+            let Some(notes) = self.notes.remove(rule.id) else {
+                finding.why = unseen(&self.scenarios, rule.id);
+                return finding;
             };
-            (*rule, verdict)
+            (finding.verdict, finding.count) = match notes.broken {
+                0 => (Verdict::Passed, notes.observed),
+                broken => (Verdict::Failed, broken),
+            };
+            (finding.tested_in, finding.failed_in) = (1, u32::from(notes.broken > 0));
+            finding.breaches = notes.breaches;
+            finding
         };
-        self.rules.iter().map(verdict).collect()
+        (self.rules.iter().filter(asked_for).map(finding).collect(), self.scenarios)
     }
+}
+
+// Why no scenario has shown a rule.
+fn unseen(scenarios: &[Scenario], id: &str) -> String {
+    let is_meant = |scenario: &&Scenario| scenario.meant_for.iter().any(|rule| rule == id);
+    let is_any = |scenario: &&Scenario| scenario.meant_for.is_empty();
+    let meant = scenarios.iter().filter(is_meant).find_map(Scenario::why);
+    let why = meant.or_else(|| scenarios.iter().filter(is_any).find_map(Scenario::why));
+    why.unwrap_or_else(|| "no scenario came to it".to_owned())
+}
+
+// What a panic says.
+fn fault(panic: &(dyn Any + Send)) -> anyhow::Error {
+    let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(|text| &**text));
+    anyhow!("it has a fault: {}", text.unwrap_or("a panic"))
 }

@@ -16,14 +16,17 @@ mod launch;
 mod net;
 mod nuggets_client;
 mod nuggets_server;
+mod pages;
 mod player;
 mod ports;
 mod report;
 mod robots;
 mod rule;
 mod sockets;
+mod tape;
 mod tester;
 mod witness;
+mod words;
 
 pub use crate::{
     command::{CannotStart, Program},
@@ -32,11 +35,14 @@ pub use crate::{
     launch::{Exit, Launcher, Remote, Run, Values},
     nuggets_client::TESTER as NUGGETS_CLIENT,
     nuggets_server::TESTER as NUGGETS_SERVER,
+    pages::section,
     player::TESTER as PLAYER,
-    report::{Outcome, Report, Trouble, Verdict},
+    report::{
+        Breach, Excerpt, Finding, Format, Message, Outcome, Report, Scenario, Sender, Trouble, Verdict, WrongByte, list,
+    },
     robots::{client::TESTER as ROBOTS_CLIENT, server::TESTER as ROBOTS_SERVER},
     rule::{Asker, Rule},
-    tester::{Options, Tester},
+    tester::{Options, Plan, Tester, USUAL_SEED},
 };
 
 /// One for each kind of program.

@@ -10,8 +10,9 @@ use std::{
     time::Duration,
 };
 
+use anyhow::Context as _;
 use cmdkit::{EXIT_FAILURE, EXIT_USAGE, Usage, UsageError};
-use conformance::{Outcome, Rule};
+use conformance::{Asker, Format, Outcome, Rule};
 
 use crate::args::Args;
 
@@ -31,14 +32,18 @@ fn main() -> ExitCode {
 
 fn program(args: &Args) -> anyhow::Result<ExitCode> {
     if args.list {
-        return print(&list(args.tester.rules));
+        let list = conformance::list(args.tester.rules, args.format);
+        return print(&list.ok_or_else(|| {
+            UsageError(format!("a list of rules is written as text, json or markdown, not as {}", args.format.word()))
+        })?);
     }
     if let Some(id) = &args.explain {
-        let rule = args.tester.rules.iter().find(|rule| rule.id == id);
+        let rule = args.tester.rule(id);
         let rule =
             rule.ok_or_else(|| UsageError(format!("a {} has no rule '{id}'; --list lists all", args.tester.kind)));
         return print(&explained(rule?));
     }
+    let (plan, output) = (args.plan()?, args.output()?);
     let launcher = args.launcher()?;
     // An ordinary thread waits for signals, since a program under test that is not ended keeps the tester waiting.
     let stop = cmdkit::stop_flag()?;
@@ -48,8 +53,14 @@ fn program(args: &Args) -> anyhow::Result<ExitCode> {
         }
         conformance::stop();
     })?;
-    let report = args.tester.test(&*launcher, &args.options());
-    print(&if args.json { format!("{}\n", report.to_json()) } else { report.to_string() })?;
+    let report = args.tester.run(&*launcher, &plan).context("cannot make the directory for transcripts")?;
+    match output {
+        Some(mut file) => {
+            file.write_all(report.write(args.format).as_bytes()).context("cannot write the report")?;
+            print(&report.write(Format::Text))?
+        }
+        None => print(&report.write(args.format))?,
+    };
     Ok(match report.outcome() {
         Outcome::Passed => ExitCode::SUCCESS,
         Outcome::Failed => EXIT_FAILURE.into(),
@@ -64,18 +75,14 @@ fn print(text: &str) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn list(rules: &[&Rule]) -> String {
-    let width = rules.iter().map(|rule| rule.id.len()).max().unwrap_or(0);
-    let row =
-        |rule: &&Rule| format!("{:<width$}  {:<8}  {:>2}  {}\n", rule.id, rule.asker.word(), rule.points, rule.text);
-    rules.iter().map(row).collect()
-}
-
 fn explained(rule: &Rule) -> String {
     let Rule { id, text, points, page, hint, .. } = rule;
+    let asker = match rule.asker {
+        Asker::Course => "course",
+        Asker::Protocol => "protocol",
+        Asker::Arcade => "arcade: only our own programs keep it, so it is noted and nobody fails",
+    };
     let hint = if hint.is_empty() { String::new() } else { format!("hint      {hint}\n") };
-    format!(
-        "{id}\n\nrule      {text}\nasked by  {}\npoints    {points}\nsee       docs/{page}\n{hint}",
-        rule.asker.word()
-    )
+    let section = conformance::section(page).map_or_else(String::new, |section| format!("\n{section}\n"));
+    format!("{id}\n\nrule      {text}\nasked by  {asker}\npoints    {points}\n{hint}see       docs/{page}:\n{section}")
 }

@@ -2,14 +2,14 @@
 
 use std::{
     io::{self, ErrorKind, Read as _, Write as _},
-    net::{SocketAddr, TcpListener, TcpStream, UdpSocket},
+    net::{Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket},
     thread,
     time::{Duration, Instant},
 };
 
 use bytes::{Buf as _, BytesMut};
 
-use crate::launch::Run;
+use crate::{launch::Run, report::Sender, tape::Line};
 
 /// How often a server that does not listen yet is tried.
 const RETRY: Duration = Duration::from_millis(10);
@@ -49,6 +49,7 @@ pub(crate) struct Connection {
     pub(crate) buffer: BytesMut,
     /// Whether the peer has closed its side, or the connection is lost.
     pub(crate) closed: bool,
+    line: Option<Line>,
 }
 
 impl Connection {
@@ -92,11 +93,45 @@ impl Connection {
         // What an accepted socket inherits differs between systems.
         stream.set_nonblocking(false)?;
         stream.set_nodelay(true)?;
-        Ok(Self { stream, buffer: BytesMut::new(), closed: false })
+        Ok(Self { stream, buffer: BytesMut::new(), closed: false, line: None })
+    }
+
+    /// Has what it carries from now on recorded.
+    #[must_use]
+    pub(crate) fn recorded(mut self, line: Line) -> Self {
+        self.line = Some(line);
+        self
+    }
+
+    /// That nothing comes is judged.
+    fn attend(&self) {
+        self.line.iter().for_each(Line::attend);
+    }
+
+    /// Tells the recording that so many messages were taken from the front of the buffer.
+    pub(crate) fn took(&self, messages: u64) {
+        self.line.iter().for_each(|line| line.took(messages));
+    }
+
+    /// Takes all that has come.
+    pub(crate) fn rest(&mut self) -> BytesMut {
+        self.line.iter().for_each(Line::took_all);
+        self.buffer.split()
+    }
+
+    /// Ends the sending side. A connection that is lost is closed already.
+    pub(crate) fn end_sending(&self) {
+        let _ = self.stream.shutdown(Shutdown::Write);
+        self.note(Sender::Tester, "ends its side of the connection");
+    }
+
+    fn note(&self, sender: Sender, what: &str) {
+        self.line.iter().for_each(|line| line.note(sender, what));
     }
 
     /// Sends all bytes. A peer that has gone is found when one reads.
     pub(crate) fn send(&mut self, bytes: &[u8]) {
+        self.line.iter().for_each(|line| line.sent(bytes));
         self.closed |= self.stream.write_all(bytes).is_err();
     }
 
@@ -127,18 +162,26 @@ impl Connection {
         loop {
             let left = by.saturating_duration_since(Instant::now());
             if self.closed || left.is_zero() || self.stream.set_read_timeout(Some(left)).is_err() {
+                self.attend();
                 return false;
             }
             match self.stream.read(&mut chunk) {
-                Ok(0) => self.closed = true,
+                Ok(0) => {
+                    self.closed = true;
+                    self.note(Sender::Program, "closes the connection");
+                }
                 Ok(read) => {
                     self.buffer.extend_from_slice(&chunk[..read]);
+                    self.line.iter().for_each(|line| line.came(&chunk[..read]));
                     return true;
                 }
                 Err(error)
                     if matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
                 }
-                Err(_) => self.closed = true,
+                Err(_) => {
+                    self.closed = true;
+                    self.note(Sender::Program, "breaks the connection off");
+                }
             }
         }
     }
@@ -149,6 +192,7 @@ impl Connection {
             if let Some(end) = self.buffer.iter().take(MAX_TEXT + 1).position(|&byte| byte == 0) {
                 let text = self.buffer.split_to(end);
                 self.buffer.advance(1);
+                self.took(1);
                 return Some(text);
             }
             if self.buffer.len() > MAX_TEXT || !self.more(by) {

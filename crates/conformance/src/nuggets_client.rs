@@ -32,22 +32,26 @@ const REPEATED: Duration = Duration::from_millis(2500);
 
 type Scenario = fn(&mut Host<'_>) -> Played;
 
+/// Rules that a scenario is meant to show. One without such rules may show any.
+type Meant = &'static [&'static Rule];
+
 /// What is played with a client, each time with another server.
-const SCENARIOS: [(&str, Scenario); 8] = [
-    ("a game", game),
-    ("a long table", long_table),
-    ("a server that says little", quiet),
-    ("a full game", refused),
-    ("damaged messages", hostile),
-    ("messages of strangers", strangers),
-    ("the end of input", end_of_input),
-    ("a silent server", silence),
+const SCENARIOS: [(&str, Meant, Scenario); 8] = [
+    ("a game", &[], game),
+    ("a long table", &[&rules::LONG], long_table),
+    ("a server that says little", &[&rules::ONCE], quiet),
+    ("a full game", &[&rules::QUIT, &rules::TEXT], refused),
+    ("damaged messages", &[&rules::ERRORS, &rules::DISPLAYS, &rules::MALFORMED], hostile),
+    ("messages of strangers", &[&rules::STRANGERS], strangers),
+    ("the end of input", &[&rules::INPUT], end_of_input),
+    ("a silent server", &[&rules::AGAIN], silence),
 ];
 
 fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow::Result<()> {
-    let played =
-        SCENARIOS.map(|(name, scenario)| scene(name, move |judge| scenario(&mut Host::new(judge, launcher, options)?)));
-    let arguments = scene("wrong arguments", |judge| arguments(judge, launcher, options));
+    let played = SCENARIOS.map(|(name, meant, scenario)| {
+        scene(name, move |judge| scenario(&mut Host::new(judge, launcher, options)?)).shows(meant.iter().copied())
+    });
+    let arguments = scene("wrong arguments", |judge| arguments(judge, launcher, options)).shows([&rules::ARGUMENTS]);
     judge.side_by_side(played.into_iter().chain([arguments]).collect())
 }
 

@@ -38,8 +38,8 @@ pub static TESTER: Tester = Tester {
     play,
 };
 
-/// The seed of each game.
-const SEED: &str = "2021";
+/// The usual seed of each game.
+const SEED: u32 = 2021;
 /// How often a server is looked at that does not listen yet.
 const POLL: Duration = Duration::from_millis(10);
 
@@ -82,32 +82,46 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
         .iter()
         .map(|&(name, scenario)| scene(name, move |judge| test.anywhere(judge, &mut { doubts }, scenario)))
         .collect();
-    scenes.push(scene("a full game", move |judge| {
-        test.alone(judge, &mut { doubts }, |party, map, _| joining::full(party, map))
-    }));
-    scenes.push(scene("a push in a passage", move |judge| {
-        test.alone(judge, &mut { doubts }, |party, map, _| moves::push(party, map))
-    }));
+    scenes.push(
+        scene("a full game", move |judge| {
+            test.alone(judge, &mut { doubts }, |party, map, _| joining::full(party, map))
+        })
+        .shows([&rules::FULL, &rules::LETTERS]),
+    );
+    scenes.push(
+        scene("a push in a passage", move |judge| {
+            test.alone(judge, &mut { doubts }, |party, map, _| moves::push(party, map))
+        })
+        .shows([&rules::MEMORY, &rules::SWAP]),
+    );
     let hall = &hall;
-    scenes.push(scene("sight across a hall", move |judge| {
-        hall.alone(judge, &mut { doubts }, |party, map, _| moves::look(party, map))
-    }));
+    scenes.push(
+        scene("sight across a hall", move |judge| {
+            hall.alone(judge, &mut { doubts }, |party, map, _| moves::look(party, map))
+        })
+        .shows([&rules::SIGHT, &rules::OWN, &rules::MEMORY, &rules::STALE]),
+    );
     scenes.push(scene("a whole game", move |judge| test.alone(judge, &mut { doubts }, game::play)));
     if launcher.takes("seed") {
-        scenes.push(scene("the same seed twice", move |judge| test.twice(judge, &mut { doubts })));
+        scenes
+            .push(scene("the same seed twice", move |judge| test.twice(judge, &mut { doubts })).shows([&rules::SEED]));
     }
-    scenes.push(scene("wrong arguments", |judge| test.arguments(judge)));
+    scenes.push(scene("wrong arguments", |judge| test.arguments(judge)).shows([&rules::ARGUMENTS]));
     judge.side_by_side(scenes)
 }
 
 impl Test<'_> {
+    fn seed(&self) -> String {
+        self.options.drawn(SEED).to_string()
+    }
+
     fn start(&self, judge: &mut Judge, map: String, seed: &str) -> anyhow::Result<Box<dyn Run>> {
         judge.start(self.launcher, &[("map", map), ("seed", seed.to_owned())])
     }
 
     // Starts a server and finds its port.
     fn server(&self, judge: &mut Judge) -> Played<(Box<dyn Run>, SocketAddr)> {
-        let mut run = self.start(judge, self.map.path(), SEED)?;
+        let mut run = self.start(judge, self.map.path(), &self.seed())?;
         let port = self.options.port.or_else(|| self.find_port(&mut *run));
         let Some(port) = port else {
             return judge.broken(&rules::PORT, || match run.exit(Instant::now()) {
@@ -170,15 +184,16 @@ impl Test<'_> {
         let second = self.alone(judge, doubts, |party, map, _| moves::sample(party, map))?;
         judge.check(&rules::SEED, first == second, || {
             format!(
-                "two games with seed {SEED} and the same keys differ: the spectator was shown {} and {}, the purses held {:?} and {:?}",
-                displays::shown(&first.0), displays::shown(&second.0), first.1, second.1
+                "two games with seed {} and the same keys differ: the spectator was shown {} and {}, the purses held {} and {}",
+                self.seed(), displays::shown(&first.0), displays::shown(&second.0), purses(&first.1), purses(&second.1)
             )
         });
         Ok(())
     }
 
     fn arguments(&self, judge: &mut Judge) -> Played {
-        let mut trials = vec![(format!("{}.missing", self.map.path()), SEED)];
+        let seed = self.seed();
+        let mut trials = vec![(format!("{}.missing", self.map.path()), &*seed)];
         if self.launcher.takes("seed") {
             trials.extend(["0", "-3", "abc", "12x"].map(|seed| (self.map.path(), seed)));
         }
@@ -188,6 +203,10 @@ impl Test<'_> {
         }
         Ok(())
     }
+}
+
+fn purses(purses: &[u32]) -> String {
+    purses.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
 }
 
 // The port in a line: the first number behind the word, or else the first that can be one.

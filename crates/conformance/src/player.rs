@@ -15,8 +15,8 @@ use crate::{
 };
 use croupier::{Croupier, Delivery};
 use rules::{
-    BAD_MESSAGE, BEGIN_AGAIN, DEALER_GONE, EXIT_STATUS, JOINS, LOSE, MERGED, NAMES, PIECES, QUIET, QUITS, RULES,
-    SURVIVES,
+    BAD_MESSAGE, BEGIN_AGAIN, DEALER_GONE, EXIT_STATUS, JOINS, LOSE, MERGED, NAMES, NO_CRASH, PIECES, QUIET, QUITS,
+    RULES, SURVIVES,
 };
 
 /// The tester of players.
@@ -38,32 +38,32 @@ const ROUNDS: usize = 4;
 /// What is played before QUIT.
 type Game = fn(&mut Judge, &mut Croupier) -> Played;
 
-/// The scenarios that end with QUIT, besides a whole game.
-const GAMES: &[(&str, Delivery, Game)] = &[
-    ("messages in single bytes", Delivery::Bytes, |judge, croupier| goes_on(judge, &PIECES, croupier, ROUNDS)),
-    ("messages in one segment", Delivery::Merged, |judge, croupier| goes_on(judge, &MERGED, croupier, ROUNDS)),
-    ("the dealer writes LOSE", Delivery::Whole, |judge, croupier| {
+/// The scenarios that end with QUIT, besides a whole game, each with the rule that it is meant to show.
+const GAMES: &[(&str, &Rule, Delivery, Game)] = &[
+    ("messages in single bytes", &PIECES, Delivery::Bytes, |judge, croupier| goes_on(judge, &PIECES, croupier, ROUNDS)),
+    ("messages in one segment", &MERGED, Delivery::Merged, |judge, croupier| goes_on(judge, &MERGED, croupier, ROUNDS)),
+    ("the dealer writes LOSE", &LOSE, Delivery::Whole, |judge, croupier| {
         croupier.deal(judge)?;
         croupier.hand(judge)?;
         croupier.raw(b"RESULT LOSE\0");
         goes_on(judge, &LOSE, croupier, 1)
     }),
-    ("BEGIN in the middle of a round", Delivery::Whole, |judge, croupier| {
+    ("BEGIN in the middle of a round", &BEGIN_AGAIN, Delivery::Whole, |judge, croupier| {
         croupier.deal(judge)?;
         croupier.answer(judge)?;
         goes_on(judge, &BEGIN_AGAIN, croupier, 1)
     }),
-    ("QUIT in the middle of a round", Delivery::Whole, |_, croupier| {
+    ("QUIT in the middle of a round", &QUITS, Delivery::Whole, |_, croupier| {
         croupier.say(DealerMessage::Begin);
         croupier.card();
         Ok(())
     }),
-    ("a RESULT before any DECISION", Delivery::Whole, |judge, croupier| {
+    ("a RESULT before any DECISION", &SURVIVES, Delivery::Whole, |judge, croupier| {
         croupier.say(DealerMessage::Begin);
         croupier.say(DealerMessage::Result(Verdict::Win));
         goes_on(judge, &SURVIVES, croupier, 1)
     }),
-    ("a card that comes twice", Delivery::Whole, |judge, croupier| {
+    ("a card that comes twice", &SURVIVES, Delivery::Whole, |judge, croupier| {
         croupier.say(DealerMessage::Begin);
         for card in [Card::new(2), Card::new(2)].into_iter().flatten() {
             croupier.say(DealerMessage::Card(card));
@@ -100,7 +100,9 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
         // It would be waited for in vain for each scenario.
         return Ok(());
     }
-    let games = GAMES.iter().map(|&(name, delivery, game)| scene(name, move |judge| play(judge, delivery, game)));
+    let games = GAMES.iter().map(|&(name, rule, delivery, game)| {
+        scene(name, move |judge| play(judge, delivery, game)).shows([rule, &NO_CRASH])
+    });
     let nonsense = NONSENSE.iter().map(|&(name, bytes)| {
         scene(name, move |judge| {
             let (mut croupier, mut run) = join(judge, Delivery::Whole)?;
@@ -112,6 +114,7 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
             run.exit(Instant::now() + options.patience / 10);
             Ok(())
         })
+        .shows([&BAD_MESSAGE, &NO_CRASH])
     });
     let gone = scene("the dealer goes away", |judge| {
         let (mut croupier, mut run) = join(judge, Delivery::Whole)?;
@@ -123,7 +126,8 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
             Some(_) => "it ended with status 0, as after QUIT".to_owned(),
         });
         Ok(())
-    });
+    })
+    .shows([&DEALER_GONE, &NO_CRASH]);
     judge.side_by_side(games.chain(nonsense).chain([gone]).collect())
 }
 
@@ -137,7 +141,7 @@ fn goes_on(judge: &mut Judge, rule: &'static Rule, croupier: &mut Croupier, roun
 fn quits(judge: &mut Judge, options: &Options, mut croupier: Croupier, mut run: Box<dyn Run>) -> Played {
     croupier.say(DealerMessage::Quit);
     let left = croupier.is_left();
-    let rest = croupier.connection.buffer.split();
+    let rest = croupier.connection.rest();
     judge.check(&QUIET, rest.is_empty(), || format!("it sent '{}' although nothing was asked", rest.escape_ascii()));
     judge.require(&QUITS, left, || "the connection is still open after QUIT".to_owned())?;
     drop(croupier);

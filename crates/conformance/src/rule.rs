@@ -1,7 +1,10 @@
 //! The rules of a protocol, as data.
 
+use serde::{Deserialize, Serialize};
+
 /// Who asks for a rule. Only a breach of what the course or the protocol asks for fails a program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Asker {
     /// The course that the game comes from.
     Course,

@@ -1,17 +1,28 @@
 //! What all testers have in common.
 
-use std::time::{Duration, Instant};
+use std::{
+    io,
+    num::NonZero,
+    path::PathBuf,
+    time::{Duration, Instant},
+};
+
+use robots::MinStd;
 
 use crate::{
     command::CannotStart,
     group,
-    judge::Judge,
+    judge::{Choice, Judge, TOLD},
     launch::Launcher,
     report::{Report, Trouble},
     rule::Rule,
+    tape::Transcripts,
 };
 
-/// What the user can choose.
+/// The seed of a test for which none is given.
+pub const USUAL_SEED: u32 = 2021;
+
+/// What scenarios depend on.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// How long the program under test may take for what it must do.
@@ -20,12 +31,49 @@ pub struct Options {
     pub players: u8,
     /// The port of a server that says nowhere else at which it receives.
     pub port: Option<u16>,
+    /// What all random choices of the tester follow from.
+    pub seed: u32,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { patience: Duration::from_secs(5), players: 1, port: None, seed: USUAL_SEED }
+    }
 }
 
 impl Options {
     /// When patience ends that begins now.
     pub fn deadline(&self) -> Instant {
         Instant::now() + self.patience
+    }
+
+    /// A number from 1 to 2147483646 in the place of `usual`, which it is with the usual seed.
+    pub(crate) fn drawn(&self, usual: u32) -> u32 {
+        if self.seed == USUAL_SEED {
+            return usual;
+        }
+        MinStd::new(MinStd::new(self.seed).draw() ^ usual).draw().max(1)
+    }
+}
+
+/// A test as the user wants it.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// What scenarios depend on.
+    pub options: Options,
+    /// The rules that are asked for, or none if all are. Scenarios that are meant for others are left out, and so are all other rules in
+    /// the report.
+    pub only: Option<Vec<&'static Rule>>,
+    /// How often the whole test is run.
+    pub runs: NonZero<u32>,
+    /// The directory for a transcript of each scenario.
+    pub transcripts: Option<PathBuf>,
+}
+
+impl From<Options> for Plan {
+    /// One run in which all rules are tested.
+    fn from(options: Options) -> Self {
+        Self { options, only: None, runs: NonZero::<u32>::MIN, transcripts: None }
     }
 }
 
@@ -49,15 +97,75 @@ pub struct Tester {
 }
 
 impl Tester {
+    /// The rule of this name.
+    pub fn rule(&self, id: &str) -> Option<&'static Rule> {
+        self.rules.iter().find(|rule| rule.id == id).copied()
+    }
+
     /// Plays all scenarios with a program, or as many as can be played.
     pub fn test(&self, launcher: &dyn Launcher, options: &Options) -> Report {
-        let mut judge = Judge::new(self.rules);
-        let played = (self.play)(&mut judge, launcher, options);
+        self.once(launcher, *options, &Choice::default())
+    }
+
+    /// Plays what the plan says. A test that cannot go on, or is stopped, is not run again.
+    ///
+    /// # Errors
+    /// When the directory for transcripts cannot be made.
+    pub fn run(&self, launcher: &dyn Launcher, plan: &Plan) -> io::Result<Report> {
+        let only = plan.only.as_ref().map(|rules| rules.iter().map(|rule| rule.id).collect());
+        let mut all: Option<Report> = None;
+        for run in 1..=plan.runs.get() {
+            let folder = plan.transcripts.as_ref().map(|folder| match plan.runs.get() {
+                1 => folder.clone(),
+                _ => folder.join(format!("run-{run}")),
+            });
+            let transcripts = folder.map(|folder| Transcripts::new(&folder)).transpose()?;
+            let choice = Choice { only: only.clone(), transcripts };
+            let report = self.once(launcher, plan.options, &choice);
+            match &mut all {
+                None => all = Some(report),
+                Some(all) => all.add(report, TOLD),
+            }
+            if all.as_ref().is_some_and(|all| all.trouble.is_some()) {
+                break;
+            }
+        }
+        all.ok_or_else(|| io::Error::other("there is no run"))
+    }
+
+    fn once(&self, launcher: &dyn Launcher, options: Options, choice: &Choice) -> Report {
+        let mut judge = Judge::new(self.rules, choice.clone());
+        let played = (self.play)(&mut judge, launcher, &options);
         let trouble = played.err().map(|error| match error.downcast_ref::<CannotStart>() {
             _ if group::is_stopped() => Trouble::Stopped,
             Some(error) => Trouble::CannotStart(error.to_string()),
             None => Trouble::Tester(format!("{error:#}")),
         });
-        Report { kind: self.kind, verdicts: judge.verdicts(), whole: launcher.address().is_none(), trouble }
+        let unwritten = || choice.transcripts.as_ref().and_then(Transcripts::error).map(Trouble::Tester);
+        let (rules, scenarios) = judge.findings();
+        Report {
+            kind: self.kind.to_owned(),
+            seed: options.seed,
+            runs: 1,
+            whole: launcher.address().is_none(),
+            trouble: trouble.or_else(unwritten),
+            rules,
+            scenarios,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_seed_draws_other_numbers_and_the_usual_one_draws_the_usual() {
+        let usual = Options::default();
+        assert_eq!([1234, 77].map(|number| usual.drawn(number)), [1234, 77]);
+        let other = Options { seed: 0, ..usual };
+        let drawn = [1234, 77].map(|number| other.drawn(number));
+        assert!(drawn[0] != drawn[1] && drawn[0] != 1234 && drawn == [1234, 77].map(|number| other.drawn(number)));
+        assert!((1..2_147_483_647).contains(&drawn[0]));
     }
 }

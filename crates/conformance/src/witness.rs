@@ -5,10 +5,14 @@ use std::{
     time::Instant,
 };
 
-use crate::launch::{Exit, Run};
+use crate::{
+    launch::{Exit, Run},
+    report::{Sender, clean},
+    tape::Line,
+};
 
-/// The last lines of standard error that are quoted.
-const QUOTED: usize = 6;
+/// The last lines of standard error that are quoted at a breach.
+pub(crate) const QUOTED: usize = 6;
 
 /// What was seen of one program.
 #[derive(Clone, Default)]
@@ -25,22 +29,12 @@ impl Remains {
         Some(format!("the program ended with {exit}"))
     }
 
-    /// Lines that explain what went wrong, for the end of a breach.
-    pub(crate) fn told(&self) -> Vec<String> {
+    /// Lines that explain what went wrong, with at most so many of standard error.
+    pub(crate) fn told(&self, most: usize) -> Vec<String> {
         let ended = self.exit.iter().filter(|exit| exit.code != Some(0));
         let ended = ended.map(|exit| format!("the program ended with {exit}"));
-        // Nothing that it writes is to act on a terminal.
-        let last = self.errors.len().saturating_sub(QUOTED);
-        let errors = self.errors.iter().skip(last).map(|line| {
-            let line: String = line
-                .chars()
-                .flat_map(|letter| match letter {
-                    _ if letter.is_control() => letter.escape_default().collect::<Vec<_>>(),
-                    _ => vec![letter],
-                })
-                .collect();
-            format!("standard error: {line}")
-        });
+        let last = self.errors.len().saturating_sub(most);
+        let errors = self.errors.iter().skip(last).map(|line| format!("standard error: {}", clean(line)));
         ended.chain(errors).collect()
     }
 }
@@ -48,28 +42,36 @@ impl Remains {
 /// Where the remains of a program are found after it was dropped.
 pub(crate) type Witness = Arc<Mutex<Remains>>;
 
-/// Has a program watched.
-pub(crate) fn watched(run: Box<dyn Run>) -> (Box<dyn Run>, Witness) {
+/// Has a program watched, and what goes over its `terminal`.
+pub(crate) fn watched(run: Box<dyn Run>, terminal: Line) -> (Box<dyn Run>, Witness) {
     let witness = Witness::default();
-    (Box::new(Watched { run, witness: Arc::clone(&witness) }), witness)
+    (Box::new(Watched { run, terminal, witness: Arc::clone(&witness) }), witness)
 }
 
 struct Watched {
     run: Box<dyn Run>,
+    terminal: Line,
     witness: Witness,
 }
 
 impl Run for Watched {
     fn line(&mut self, by: Instant) -> Option<String> {
-        self.run.line(by)
+        let line = self.run.line(by)?;
+        self.terminal.came(line.as_bytes());
+        Some(line)
     }
 
     fn type_bytes(&mut self, bytes: &[u8]) {
+        self.terminal.sent(bytes);
         self.run.type_bytes(bytes);
     }
 
     fn end_input(&mut self) -> bool {
-        self.run.end_input()
+        let ended = self.run.end_input();
+        if ended {
+            self.terminal.note(Sender::Tester, "ends standard input");
+        }
+        ended
     }
 
     fn exit(&mut self, by: Instant) -> Option<Exit> {

@@ -4,10 +4,12 @@
 
 use std::{
     fs,
-    process::{Command, Output},
+    process::{Command, Output, Stdio},
     thread,
     time::{Duration, Instant},
 };
+
+use conformance::{Report, Trouble, Verdict};
 
 fn conformance(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_conformance")).args(arguments).output().unwrap()
@@ -41,7 +43,13 @@ fn how_a_program_ended_and_what_it_said_stands_in_the_report() {
     ]);
     let report = text(&ended.stdout);
     assert_eq!(ended.status.code(), Some(1), "{report}");
-    for part in ["FAIL        joins", "FAIL        no-crash", "signal 11 (SIGSEGV)", "standard error: no table"] {
+    for part in [
+        "FAIL        joins",
+        "FAIL        no-crash",
+        "signal 11 (SIGSEGV)",
+        "standard error: no table",
+        "(starts the program: name tester, ",
+    ] {
         assert!(report.contains(part), "{part}: {report}");
     }
 }
@@ -74,7 +82,73 @@ fn rules_are_listed_and_explained() {
     let row = listed.lines().find(|line| line.starts_with("soft-17 ")).unwrap();
     assert!(row.ends_with(" course     1  The dealer stands on a soft 17 as on any other"), "{listed}");
     let explained = text(&conformance(&["dealer", "--explain", "soft-17"]).stdout);
-    let see = "see       docs/protocols/blackjack.md#cards-and-rules\nhint      Some casinos";
-    assert!(explained.contains(see), "{explained}");
+    for part in ["\nhint      Some casinos", "\nsee       docs/protocols/blackjack.md#cards-and-rules:\n\n", "soft 17"]
+    {
+        assert!(explained.contains(part), "{part}: {explained}");
+    }
     assert_eq!(conformance(&["dealer", "--explain", "nonsense"]).status.code(), Some(2));
+}
+
+#[test]
+fn a_report_in_a_file_stands_on_standard_output_as_text() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("report.xml");
+    let file = path.to_str().unwrap();
+    let arguments = ["player", "--format", "junit", "--output", file, "--patience", "1", "--", "false", "{host}{port}"];
+    let ended = conformance(&arguments);
+    assert_eq!(ended.status.code(), Some(1), "{}", text(&ended.stderr));
+    assert!(text(&ended.stdout).starts_with("FAIL        joins"));
+    assert!(fs::read_to_string(&path).unwrap().starts_with("<?xml version=\"1.0\""));
+    // What cannot be written is found before the test.
+    let folder = folder.path().to_str().unwrap();
+    let ended = conformance(&["player", "--output", folder, "--", "false", "{host}{port}"]);
+    assert!(ended.status.code() == Some(1) && ended.stdout.is_empty(), "{}", text(&ended.stdout));
+    assert!(text(&ended.stderr).contains("cannot write the report to"), "{}", text(&ended.stderr));
+}
+
+#[test]
+fn options_that_make_no_sense_are_refused() {
+    for arguments in [
+        &["dealer", "--only", "listens,nonsense", "--", "d"][..],
+        &["dealer", "--repeat", "0", "--", "d"],
+        &["dealer", "--seed", "0", "--", "d"],
+        &["dealer", "--format", "yaml", "--", "d"],
+        &["dealer", "--list", "--format", "html"],
+    ] {
+        let ended = conformance(arguments);
+        assert_eq!(ended.status.code(), Some(2), "{arguments:?}: {}", text(&ended.stderr));
+    }
+}
+
+#[test]
+fn a_test_that_is_stopped_says_what_it_has_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let note = folder.path().join("started");
+    let script = format!("echo > {}; sleep 1000", note.display());
+    let tester = Command::new(env!("CARGO_BIN_EXE_conformance"))
+        .args(["player", "--format", "json", "--patience", "1000", "--", "sh", "-c", &script, "{host}{port}"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !note.exists() {
+        assert!(Instant::now() < deadline, "it is not started");
+        thread::yield_now();
+    }
+    let kill = format!("kill {}", tester.id());
+    assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+    let ended = tester.wait_with_output().unwrap();
+    let report: Report = serde_json::from_slice(&ended.stdout).unwrap();
+    assert_eq!((ended.status.code(), report.trouble.as_ref()), (Some(4), Some(&Trouble::Stopped)));
+    assert!(report.rules.iter().all(|rule| rule.verdict == Verdict::NotTested));
+}
+
+#[test]
+fn a_list_is_written_for_programs_and_pages_too() {
+    let json = text(&conformance(&["player", "--list", "--format", "json"]).stdout);
+    let rules: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((&rules[0]["rule"], &rules[0]["asked_by"]), (&"joins".into(), &"protocol".into()));
+    let page = text(&conformance(&["player", "--list", "--format", "markdown"]).stdout);
+    assert_eq!(page.lines().count(), 2 + rules.as_array().unwrap().len());
+    assert!(page.lines().nth(2).unwrap().starts_with("| `joins` | protocol | 2 | The player connects"), "{page}");
 }

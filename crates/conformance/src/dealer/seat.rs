@@ -10,6 +10,7 @@ use crate::{
     launch::Run,
     net::{Connection, MAX_TEXT},
     tester::Options,
+    words::blackjack::WITH_DEALER,
 };
 
 /// How a player of the tester plays.
@@ -79,7 +80,8 @@ impl Seat {
         let Dealer { run, address, options } = dealer;
         let opened = Connection::to_server(&mut **run, *address, options.deadline());
         let opened = opened.map_err(|error| format!("cannot connect to {address}: {error}{}", run.obituary()));
-        let connection = judge.expect(&LISTENS, opened)?;
+        let line = judge.line(&format!("seat {number}"), &WITH_DEALER);
+        let connection = judge.expect(&LISTENS, opened)?.recorded(line);
         Ok(Self { connection, style: Style::Mixed, number, hand: Hand::new(), stood: false })
     }
 
@@ -123,7 +125,7 @@ impl Seat {
             if !self.connection.closed {
                 return Ok(Heard::Nothing);
             }
-            let rest = buffer.split();
+            let rest = self.connection.rest();
             if rest.is_empty() {
                 return Ok(Heard::Closed);
             }

@@ -18,7 +18,10 @@ use super::{
     },
     seat::{Dealer, Heard, Seat, Style},
 };
-use crate::judge::{Judge, Played};
+use crate::{
+    judge::{Judge, Played},
+    words::blackjack::cards,
+};
 
 /// How long one connection is listened to before the next.
 const TURN: Duration = Duration::from_millis(1);
@@ -172,7 +175,7 @@ impl Table {
         }
         let same = upcards.iter().all(|card| Some(card) == upcards.first());
         if self.seats.len() > 1 {
-            judge.check(&SAME_UPCARD, same, || format!("round {at}: the seats were told {upcards:?}"));
+            judge.check(&SAME_UPCARD, same, || format!("round {at}: the seats were told {}", cards(&upcards)));
         }
         dealt.extend(upcards.first());
         self.one_deck(judge, at, &dealt);
@@ -201,7 +204,7 @@ impl Table {
         let count = self.repeated.len();
         if at > 1 {
             judge.check(&SHUFFLED, !repeats || count * dealt.len() < SUSPICIOUS, || {
-                format!("round {at}: it begins with the cards of the round before, as {count} of the last {RECENT} rounds did: {dealt:?}")
+                format!("round {at}: it begins with the cards of the round before, as {count} of the last {RECENT} rounds did: {}", cards(dealt))
             });
         }
     }

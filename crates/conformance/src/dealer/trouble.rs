@@ -1,12 +1,12 @@
 //! Players who break the protocol, and those who only come close to it.
 
-use std::{net::Shutdown, time::Instant};
+use std::time::Instant;
 
 use blackjack::{DealerMessage, Dialect, PlayerMessage, Verdict};
 
 use super::{
     Subject,
-    rules::{BAD_JOIN, EARLY_ANSWER, HALF_CLOSE, OFFENDER, OTHERS},
+    rules::{BAD_JOIN, EARLY_ANSWER, HALF_CLOSE, NO_CRASH, OFFENDER, OTHERS},
     seat::{Dealer, Heard, Seat, Style},
     table::Table,
 };
@@ -54,14 +54,22 @@ pub(super) fn scenes<'s>(subject: &'s Subject<'_>) -> Vec<Scene<'s>> {
                 }
             }
             Ok(())
-        }),
-        scene("a player leaves when it is asked", |judge| offends(judge, subject, None)),
-        scene("a client that does not join", |judge| judge.under(&BAD_JOIN, |judge| bad_join(judge, subject))),
-        scene("a player closes its sending side", |judge| half_closes(judge, subject)),
+        })
+        .shows([&EARLY_ANSWER, &NO_CRASH]),
+        scene("a player leaves when it is asked", |judge| offends(judge, subject, None)).shows([&OTHERS, &NO_CRASH]),
+        scene("a client that does not join", |judge| judge.under(&BAD_JOIN, |judge| bad_join(judge, subject)))
+            .shows([&BAD_JOIN, &NO_CRASH]),
+        scene("a player closes its sending side", |judge| half_closes(judge, subject)).shows([&HALF_CLOSE, &NO_CRASH]),
     ];
-    scenes.extend(OFFENCES.iter().map(|&(name, bytes)| scene(name, |judge| offends(judge, subject, Some(bytes)))));
-    scenes
-        .extend(STRANGE_JOINS.iter().map(|&(name, bytes)| scene(name, |judge| joins_strangely(judge, subject, bytes))));
+    scenes.extend(OFFENCES.iter().map(|&(name, bytes)| {
+        let offends = move |judge: &mut Judge| offends(judge, subject, Some(bytes));
+        scene(name, offends).shows([&OFFENDER, &OTHERS, &NO_CRASH])
+    }));
+    scenes.extend(
+        STRANGE_JOINS
+            .iter()
+            .map(|&(name, bytes)| scene(name, move |judge| joins_strangely(judge, subject, bytes)).shows([&NO_CRASH])),
+    );
     scenes
 }
 
@@ -179,8 +187,7 @@ fn half_closes(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     table.asked(judge, 0)?;
     let Some(seat) = table.seats.first_mut() else { return Ok(()) };
     seat.connection.send(&PlayerMessage::Stand.to_bytes(Dialect::Text));
-    // A connection that is lost is closed already.
-    let _ = seat.connection.stream.shutdown(Shutdown::Write);
+    seat.connection.end_sending();
     let result = seat.listen(judge, subject.options.deadline())?;
     let quit = seat.listen(judge, subject.options.deadline())?;
     let right =

@@ -13,7 +13,9 @@ use crate::{
     launch::{Exit, Launcher, Run},
     net::datagram,
     rule::Rule,
+    tape::Line,
     tester::Options,
+    words::nuggets::WITH_CLIENT,
 };
 
 /// The name that clients are given.
@@ -38,6 +40,9 @@ pub(super) struct Host<'a> {
     pub(super) run: Box<dyn Run>,
     pub(super) options: &'a Options,
     socket: UdpSocket,
+    line: Line,
+    // What comes to the client from elsewhere.
+    stranger: Line,
     client: Option<SocketAddr>,
     named: bool,
     // KEYs of the key that was typed more than once.
@@ -52,12 +57,15 @@ impl<'a> Host<'a> {
         let port = socket.local_addr()?.port();
         let values = [("host", "127.0.0.1".to_owned()), ("port", port.to_string()), ("name", NAME.to_owned())];
         let run = judge.start(launcher, &values)?;
+        let line = judge.line("the server", &WITH_CLIENT);
+        let stranger = judge.line("another address", &WITH_CLIENT);
         let named = launcher.takes("name");
-        Ok(Self { judge, run, options, socket, client: None, named, spare: 0, settled: false })
+        Ok(Self { judge, run, options, socket, line, stranger, client: None, named, spare: 0, settled: false })
     }
 
     pub(super) fn send(&self, message: &[u8]) {
         if let Some(client) = self.client {
+            self.line.sent(message);
             // A client that is gone is found when it does not answer.
             let _ = self.socket.send_to(message, client);
         }
@@ -66,6 +74,7 @@ impl<'a> Host<'a> {
     /// Sends a message from an address that is not the server's.
     pub(super) fn send_as_stranger(&self, message: &[u8]) -> Played {
         if let Some(client) = self.client {
+            self.stranger.sent(message);
             let _ = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?.send_to(message, client);
         }
         Ok(())
@@ -73,7 +82,9 @@ impl<'a> Host<'a> {
 
     pub(super) fn next(&mut self, by: Instant) -> Option<Vec<u8>> {
         loop {
+            self.line.attend();
             let (bytes, from) = datagram(&self.socket, &mut *self.run, by)?;
+            self.line.came(&bytes);
             let client = *self.client.get_or_insert(from);
             let known = self.judge.check(&rules::ADDRESS, client == from, || {
                 format!("{} came from {from}, the messages before from {client}", shown(&bytes))

@@ -2,7 +2,7 @@
 
 use super::{
     displays::shown,
-    party::{GOLD, Kind, Party},
+    party::{GOLD, Kind, Party, kinds},
     rules,
     wire::key_message,
 };
@@ -22,6 +22,7 @@ impl Party<'_> {
         self.wait(|party| told.iter().all(|&number| party.clients[number].quit.is_some()));
         let table = self.table(number);
         for number in told {
+            self.attend(number);
             let who = self.who(number);
             let client = &self.clients[number];
             let (text, log, left) = (client.quit.clone(), client.log.clone(), client.left);
@@ -40,9 +41,11 @@ impl Party<'_> {
             }
             let before = &log[..log.iter().position(|&kind| kind == Kind::Quit).unwrap_or(log.len())];
             let last = left == Some(0) && before.contains(&Kind::Gold);
-            self.judge.check(&rules::LAST, last, || format!("{who} got {log:?} when the last nugget was taken"));
+            self.judge
+                .check(&rules::LAST, last, || format!("{who} got {} when the last nugget was taken", kinds(&log)));
             let shown = before.contains(&Kind::Display);
-            self.judge.check(&rules::SHOW, shown, || format!("{who} got {log:?} when the last nugget was taken"));
+            self.judge
+                .check(&rules::SHOW, shown, || format!("{who} got {} when the last nugget was taken", kinds(&log)));
         }
         Ok(())
     }

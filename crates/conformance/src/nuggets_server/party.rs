@@ -14,8 +14,11 @@ use super::{
 };
 use crate::{
     judge::{Judge, Played},
+    report::Sender,
     rule::Rule,
+    tape::Line,
     tester::Options,
+    words::nuggets::WITH_SERVER,
 };
 
 /// The nuggets of a game.
@@ -34,6 +37,25 @@ pub(super) enum Kind {
     Display,
     Quit,
     Error,
+}
+
+impl Kind {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Ok => "OK",
+            Self::Grid => "GRID",
+            Self::Gold => "GOLD",
+            Self::Display => "DISPLAY",
+            Self::Quit => "QUIT",
+            Self::Error => "ERROR",
+        }
+    }
+}
+
+/// The kinds of messages that came, in their order.
+pub(super) fn kinds(log: &[Kind]) -> String {
+    let words: Vec<_> = log.iter().map(|kind| kind.word()).collect();
+    if words.is_empty() { "nothing".to_owned() } else { words.join(", ") }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -59,6 +81,7 @@ pub(super) struct Client {
     pub(super) quit: Option<Vec<u8>>,
     /// Whether it may be sent QUIT now.
     pub(super) leaving: bool,
+    pub(super) line: Option<Line>,
 }
 
 impl Client {
@@ -130,7 +153,8 @@ impl<'a> Party<'a> {
     /// Opens a client that the server does not know yet.
     pub(super) fn stranger(&mut self) -> Played<usize> {
         let number = self.wire.open()?;
-        self.clients.push(Client::default());
+        let line = Some(self.judge.line(&format!("client {number}"), &WITH_SERVER));
+        self.clients.push(Client { line, ..Client::default() });
         Ok(number)
     }
 
@@ -149,6 +173,7 @@ impl<'a> Party<'a> {
     pub(super) fn lose(&mut self, number: usize) {
         self.wire.close(number);
         self.clients[number].role = Role::Stranger;
+        self.record(number, |line| line.note(Sender::Tester, "closes its port"));
     }
 
     /// Sends anything. What comes from now on is what follows from it.
@@ -156,6 +181,8 @@ impl<'a> Party<'a> {
         for client in &mut self.clients {
             client.log.clear();
         }
+        self.record(number, |line| line.sent(datagram));
+        self.attend(number);
         self.wire.send(number, datagram);
     }
 
@@ -207,7 +234,26 @@ impl<'a> Party<'a> {
         }
     }
 
+    // Tells the recording of what a client sends or gets.
+    fn record(&self, number: usize, what: impl Fn(&Line)) {
+        self.clients[number].line.iter().for_each(what);
+    }
+
+    /// What is judged next is about this client.
+    pub(super) fn attend(&self, number: usize) {
+        self.record(number, Line::attend);
+    }
+
+    /// Gives a client its part in the game.
+    pub(super) fn cast(&mut self, number: usize, role: Role) {
+        self.clients[number].role = role;
+        let who = self.who(number);
+        self.record(number, |line| line.rename(&who));
+    }
+
     fn take(&mut self, number: usize, bytes: &[u8]) {
+        self.record(number, |line| line.came(bytes));
+        self.attend(number);
         let who = self.who(number);
         let size = self.world.as_ref().map(|world| (world.grid.rows(), world.grid.cols()));
         let client = &mut self.clients[number];

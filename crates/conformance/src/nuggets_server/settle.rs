@@ -143,6 +143,7 @@ impl Party<'_> {
             return self.lacking(rule, || format!("nobody got a DISPLAY after {text}"));
         }
         for (number, _) in expected {
+            self.attend(*number);
             let who = self.who(*number);
             let told = self.clients[*number].log.contains(&Kind::Display);
             if !self.judge.check(&rules::ALL, told, || format!("{who} got no DISPLAY after {text}")) {
@@ -155,6 +156,7 @@ impl Party<'_> {
             if client.role != Role::Spectator {
                 continue;
             }
+            self.attend(*number);
             let display = client.display.clone();
             if display != *expected {
                 let rule = self.blame(deed, expected, &display);
@@ -214,6 +216,7 @@ impl Party<'_> {
 
     // Judges what a player was shown.
     fn judge_view(&mut self, text: &str, world: &World, letter: Letter, expected: &[u8], number: usize) {
+        self.attend(number);
         let display = &self.clients[number].display;
         if display.len() != expected.len() {
             // The shape is noted already.
@@ -276,6 +279,7 @@ impl Party<'_> {
         let text = self.deed_text(deed);
         let mut untold = false;
         for &number in active {
+            self.attend(number);
             let client = &self.clients[number];
             let grown = client.purse.saturating_sub(before[number]);
             let log = client.log.clone();

@@ -15,6 +15,7 @@ use crate::{
     net::Connection,
     rule::Rule,
     tester::Options,
+    words::blackjack::{WITH_PLAYER, cards},
 };
 
 /// The name that the player is given.
@@ -67,11 +68,12 @@ impl Croupier {
             return judge.broken(&JOINS, || format!("it did not connect to 127.0.0.1:{port}{ended}"));
         };
         let mut croupier = Self {
-            connection,
+            connection: connection.recorded(judge.line("the table", &WITH_PLAYER)),
             options,
             delivery,
             waiting: BytesMut::new(),
-            last: 0,
+            // With the usual seed the deck begins at its first card.
+            last: u8::try_from(options.drawn(52) % 52)?,
             hand: Hand::new(),
             upcard: None,
             round: 0,
@@ -149,7 +151,7 @@ impl Croupier {
     fn ask(&mut self, judge: &mut Judge) -> Played {
         // What is there before the question cannot be its answer.
         self.connection.more(Instant::now() + POLL);
-        let (early, round) = (self.connection.buffer.split(), self.round);
+        let (early, round) = (self.connection.rest(), self.round);
         judge.require(&QUIET, early.is_empty(), || format!("round {round}: {} came before DECISION", told(&early)))?;
         self.say(DealerMessage::Decision);
         Ok(())
@@ -163,7 +165,8 @@ impl Croupier {
             Ok(Ok(PlayerMessage::Stand)) => Ok(Action::Stand),
             _ => {
                 let what = heard.map_or_else(|what| what, |bytes| told(&bytes));
-                let hand = format!("{:?} against {:?}", self.hand.cards(), self.upcard);
+                let upcard = self.upcard.map_or_else(String::new, |card| format!(" against {card}"));
+                let hand = format!("{}{upcard}", cards(self.hand.cards()));
                 Err(format!("round {round}, {hand}: {what} came for DECISION, not HIT or STAND"))
             }
         };

@@ -17,11 +17,15 @@ mod table;
 
 use std::sync::atomic::AtomicBool;
 
-use self::rules::{EXIT_ONE, RULES};
+use self::rules::{
+    BAD_BYTES, BAD_NAME, ENDED, EXIT_ONE, GAME_STARTED, IPV6, MANY_CLIENTS, NEVER_READS, NO_DELAY, NO_DRIFT, NO_SEED,
+    PIECES, RULES, SECOND_JOIN, TAKEN_PORT, TURN_DURATION, UNDISTURBED, WRONG_ARGUMENTS,
+};
 use crate::{
     judge::{Judge, Played, scene},
     launch::Launcher,
     robots::context::Context,
+    rule::Rule,
     tester::{Options, Tester},
 };
 
@@ -48,27 +52,32 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
     }
     judge.play("a lobby", |judge| lobby::gathering(&context, judge))?;
     let context = &context;
-    judge.side_by_side(SCENES.map(|(name, play)| scene(name, move |judge| play(context, judge))).into())
+    let scenes =
+        SCENES.map(|(name, meant, play)| scene(name, move |judge| play(context, judge)).shows(meant.iter().copied()));
+    judge.side_by_side(scenes.into())
 }
 
 type Play = fn(&Context<'_>, &mut Judge) -> Played;
 
+/// Rules that a scenario is meant to show. One without such rules may show any.
+type Meant = &'static [&'static Rule];
+
 /// What is played beside each other, each with another server.
-const SCENES: [(&str, Play); 16] = [
-    ("two Joins of one player", lobby::second_join),
-    ("messages in pieces", lobby::pieces),
-    ("wrong bytes", lobby::wrong_bytes),
-    ("a name that is not UTF-8", lobby::bad_name),
-    ("many clients", lobby::many),
-    ("IPv6", lobby::over_ipv6),
-    ("one robot", game::alone),
-    ("a busy game", game::busy),
-    ("a fast game", clock::fast),
-    ("servers without a seed", clock::without_seed),
-    ("players who leave", game::leaving),
-    ("two games", game::twice),
-    ("long turns", game::long_turns),
-    ("a client that never reads", game::never_reading),
-    ("a port that is no number", lobby::no_port),
-    ("a port that is taken", lobby::taken_port),
+const SCENES: [(&str, Meant, Play); 16] = [
+    ("two Joins of one player", &[&SECOND_JOIN], lobby::second_join),
+    ("messages in pieces", &[&PIECES], lobby::pieces),
+    ("wrong bytes", &[&BAD_BYTES, &UNDISTURBED], lobby::wrong_bytes),
+    ("a name that is not UTF-8", &[&BAD_NAME], lobby::bad_name),
+    ("many clients", &[&MANY_CLIENTS], lobby::many),
+    ("IPv6", &[&IPV6], lobby::over_ipv6),
+    ("one robot", &[], game::alone),
+    ("a busy game", &[], game::busy),
+    ("a fast game", &[&NO_DRIFT, &NO_DELAY], clock::fast),
+    ("servers without a seed", &[&NO_SEED], clock::without_seed),
+    ("players who leave", &[], game::leaving),
+    ("two games", &[], game::twice),
+    ("long turns", &[&TURN_DURATION, &GAME_STARTED, &ENDED], game::long_turns),
+    ("a client that never reads", &[&NEVER_READS], game::never_reading),
+    ("a port that is no number", &[&WRONG_ARGUMENTS, &EXIT_ONE], lobby::no_port),
+    ("a port that is taken", &[&TAKEN_PORT, &EXIT_ONE], lobby::taken_port),
 ];

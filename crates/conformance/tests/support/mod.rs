@@ -16,7 +16,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use conformance::{Exit, Launcher, Options, Outcome, Report, Run, Tester, Values, Verdict};
+use conformance::{Exit, Launcher, Options, Outcome, Plan, Report, Run, Tester, Values, Verdict};
 
 /// Declares what the programs of a test do wrong, each with the rule that it breaks unless it is none, and the list of both.
 macro_rules! crimes {
@@ -122,7 +122,18 @@ pub(crate) fn tried_with<C: Copy + Send + Sync + 'static>(
     millis: u64,
 ) -> Report {
     let crooked = Crooked { crime, program, placeholders, starts: AtomicU32::new(0) };
-    tester.test(&crooked, &Options { patience: Duration::from_millis(millis), players: 1, port: None })
+    tester.test(&crooked, &Options { patience: Duration::from_millis(millis), ..Options::default() })
+}
+
+/// As [`tried`], as this plan says.
+pub(crate) fn planned<C: Copy + Send + Sync + 'static>(
+    tester: &Tester,
+    program: Program<C>,
+    crime: C,
+    plan: &Plan,
+) -> Report {
+    let crooked = Crooked { crime, program, placeholders: tester.known, starts: AtomicU32::new(0) };
+    tester.run(&crooked, plan).unwrap()
 }
 
 impl Run for Running {
@@ -199,10 +210,29 @@ pub(crate) fn value<T: FromStr>(values: Values<'_>, name: &str) -> Option<T> {
 }
 
 pub(crate) fn assert_all_pass(report: &Report) {
-    for (rule, verdict) in &report.verdicts {
-        assert!(matches!(verdict, Verdict::Passed(_)), "{}: {verdict:?}\n{report}", rule.id);
+    for rule in &report.rules {
+        assert_eq!(rule.verdict, Verdict::Passed, "{}\n{report}", rule.id);
     }
     assert_eq!(report.outcome(), Outcome::Passed);
+    // Whoever asks for one rule only is spared no scenario that shows it.
+    for rule in &report.rules {
+        let shown = report.scenarios.iter().any(|scenario| {
+            let is_played = scenario.meant_for.is_empty() || scenario.meant_for.contains(&rule.id);
+            is_played && scenario.observed.contains(&rule.id)
+        });
+        assert!(shown, "with --only {} no scenario shows it", rule.id);
+    }
+}
+
+// Nobody who reads a report needs to know in which language the tester is written.
+fn speaks_the_language_of_the_protocol(report: &Report, crime: &str) {
+    let breaches = || report.rules.iter().flat_map(|rule| &rule.breaches);
+    let messages = breaches().flat_map(|breach| &breach.conversation).map(|message| &message.text);
+    for text in breaches().map(|breach| &breach.text).chain(messages) {
+        for word in ["Some(", "None", "Ok(", "Err(", "ShortText", "Position {", "PlayerId", "Card {", "Card("] {
+            assert!(!text.contains(word), "{crime}: {text}");
+        }
+    }
 }
 
 /// Checks that each rule is broken by a crime and each crime is found by its rule, with `at_once` trials at the same time. Returns the
@@ -234,6 +264,9 @@ pub(crate) fn find_out<C: Copy + Debug + Send + Sync>(
     let missed: Vec<_> =
         missed.map(|(crime, id, report)| format!("{crime:?} does not break {id}:\n{report}")).collect();
     assert!(missed.is_empty(), "{}", missed.join("\n"));
+    for (crime, _, report) in &reports {
+        speaks_the_language_of_the_protocol(report, &format!("{crime:?}"));
+    }
     assert_eq!(reports.len(), crimes.len());
     reports.into_iter().map(|(_, id, report)| (id, report)).collect()
 }

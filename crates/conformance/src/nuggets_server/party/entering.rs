@@ -17,7 +17,7 @@ use super::{
         rules,
         world::{Effect, World},
     },
-    Deed, GOLD, Kind, Party, Role,
+    Deed, GOLD, Kind, Party, Role, kinds,
 };
 use crate::{
     judge::{Halt, Played},
@@ -51,8 +51,8 @@ impl Party<'_> {
             self.wait_until(by.min(Instant::now() + PAUSE), |_| false);
         }
         self.answered(number, &all, &rules::WATCH, "SPECTATE", "GRID, GOLD and DISPLAY")?;
-        let client = &mut self.clients[number];
-        client.role = Role::Spectator;
+        self.cast(number, Role::Spectator);
+        let client = &self.clients[number];
         let (display, size, left) = (client.display.clone(), client.size, client.left);
         if self.world.is_none() {
             self.begin(map, &display, size, left)?;
@@ -79,7 +79,8 @@ impl Party<'_> {
     fn answered(&mut self, number: usize, all: &[Kind], rule: &'static Rule, what: &str, wanted: &str) -> Played {
         let log: Vec<Kind> = self.clients[number].log.iter().copied().filter(|&kind| kind != Kind::Error).collect();
         if !log.starts_with(all) {
-            return self.lacking(rule, || format!("{what} was answered by {log:?}; {wanted} must come in this order"));
+            return self
+                .lacking(rule, || format!("{what} was answered by {}; {wanted} must come in this order", kinds(&log)));
         }
         self.judge.require(rule, true, String::new)
     }
@@ -110,8 +111,9 @@ impl Party<'_> {
         let world = World::new(grid, piles);
         let astray =
             world.piles.iter().find(|&&cell| world.grid.at(cell) != ROOM).map(|&cell| world.grid.position(cell));
-        self.judge
-            .check(&rules::BOARD, astray.is_none(), || format!("a pile lies at {astray:?}, which is no room spot"));
+        self.judge.check(&rules::BOARD, astray.is_none(), || {
+            format!("a pile lies at {}, which is no room spot", astray.map_or_else(String::new, |at| at.to_string()))
+        });
         let board = world.board();
         self.judge.require(&rules::BOARD, board == display, || {
             format!("the first DISPLAY of the spectator is not the map: {}", differences(&world.grid, &board, display))
@@ -170,7 +172,7 @@ impl Party<'_> {
         self.judge.require(&rules::LETTERS, expected.is_none_or(|expected| expected == letter.byte()), || {
             format!("{text} got the letter {letter}; {} would be right", char::from(expected.unwrap_or(b'A')))
         })?;
-        self.clients[number].role = Role::Player(letter);
+        self.cast(number, Role::Player(letter));
         let Ok(name) = Name::new(name) else { return Err(Halt::Broken) };
         self.joined.push((letter, name, number));
         let watcher = self.spectator();

@@ -5,7 +5,7 @@ use crate::{
     judge::Played,
     nuggets_server::{
         map::MapFile,
-        party::{Kind, Party},
+        party::{Kind, Party, kinds},
         rules,
     },
     rule::Rule,
@@ -76,7 +76,7 @@ fn refused(party: &mut Party<'_>, play: &[u8], rule: &'static Rule, what: &str, 
     party.wait(|party| party.clients[number].quit.is_some() || party.clients[number].log.contains(&Kind::Ok));
     let log = party.clients[number].log.clone();
     if party.clients[number].quit.is_none() {
-        return party.lacking(rule, || format!("{what} was answered by {log:?} instead of QUIT"));
+        return party.lacking(rule, || format!("{what} was answered by {} instead of QUIT", kinds(&log)));
     }
     party.judge.check(rule, true, String::new);
     party.text(number, wanted);

@@ -9,7 +9,7 @@ use super::{
         ANY_ADDRESS, BAD_INPUT, BIG_TURN, CLOSED, ENDED, EXPLOSIONS, FORWARDED, GAME, GUI_IPV6, LATE, LOBBY, MALFORMED,
         MAP_ORDER, PIECES, SCORE_ONCE, SECOND_GAME, TAKEN_PORT, UNREACHABLE, WRONG_ARGUMENTS,
     },
-    script::{opening, parameters, players, turns},
+    script::{opening, parameters, players},
     stage::{Stage, encoded, start},
 };
 use crate::{
@@ -49,7 +49,7 @@ pub(super) fn two_games(stage: &mut Stage<'_>) -> Played {
     stage.silent()?;
     stage.joins()?;
     stage.tell_all(&opening(&all), &LOBBY)?;
-    for message in turns(&setup, 11) {
+    for message in stage.turns(&setup, 11) {
         stage.tell(&message, &GAME)?;
         for (input, right, name) in INPUTS {
             stage.input(input);
@@ -64,7 +64,7 @@ pub(super) fn two_games(stage: &mut Stage<'_>) -> Played {
     stage.joins()?;
     stage.judge.check(&ENDED, true, String::new);
     stage.tell_all(&opening(&all), &LOBBY)?;
-    stage.tell_all(&turns(&setup, 12), &SECOND_GAME)?;
+    stage.tell_all(&stage.turns(&setup, 12), &SECOND_GAME)?;
     stage.input(&[1]);
     stage.passes_on(&[2], &FORWARDED, "the input PlaceBlock in the second game")?;
     stage.tell(&scores(&all), &ENDED)
@@ -76,7 +76,7 @@ fn begin(stage: &mut Stage<'_>) -> Played {
     stage.tell(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
     stage.joins()?;
     stage.tell_all(&opening(&all), &LOBBY)?;
-    stage.tell_all(&turns(&setup, 21)[..1], &GAME)
+    stage.tell_all(&stage.turns(&setup, 21)[..1], &GAME)
 }
 
 /// Datagrams that must be ignored, in the lobby and in the game.
@@ -91,7 +91,7 @@ pub(super) fn bad_inputs(stage: &mut Stage<'_>) -> Played {
         // Its answer is behind those to all others.
         stage.joins()?;
         stage.tell_all(&opening(&all), &LOBBY)?;
-        stage.tell_all(&turns(&setup, 31)[..1], &GAME)?;
+        stage.tell_all(&stage.turns(&setup, 31)[..1], &GAME)?;
         for bytes in NO_INPUTS {
             stage.input(bytes);
         }
@@ -123,7 +123,7 @@ pub(super) fn over_ipv6(stage: &mut Stage<'_>) -> Played {
 pub(super) fn pieces(stage: &mut Stage<'_>) -> Played {
     let (setup, all) = (parameters(2, (4, 3), 3, 1, 1)?, players(2)?);
     let hello = [ServerMessage::Hello(setup.clone())];
-    for message in hello.into_iter().chain(opening(&all)).chain(turns(&setup, 41)).chain([scores(&all)]) {
+    for message in hello.into_iter().chain(opening(&all)).chain(stage.turns(&setup, 41)).chain([scores(&all)]) {
         let bytes = encoded(&message);
         let (last, front) = bytes.split_last().unwrap_or((&0, &[]));
         for byte in front {
@@ -139,7 +139,7 @@ pub(super) fn late(stage: &mut Stage<'_>) -> Played {
     let (setup, all) = (parameters(3, (6, 5), 25, 2, 3)?, players(3)?);
     let mut messages = vec![ServerMessage::Hello(setup.clone())];
     messages.extend(opening(&all).pop());
-    messages.extend(turns(&setup, 51));
+    messages.extend(stage.turns(&setup, 51));
     stage.server.send(&messages.iter().map(encoded).collect::<Vec<_>>().concat());
     for message in messages {
         stage.picture_of(&message, &LATE)?;
@@ -152,7 +152,7 @@ pub(super) fn busy(stage: &mut Stage<'_>) -> Played {
     let (setup, all) = (parameters(4, (7, 6), 60, 3, 3)?, players(4)?);
     stage.tell(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
     stage.tell_all(&opening(&all), &LOBBY)?;
-    stage.tell_all(&turns(&setup, 61), &GAME)?;
+    stage.tell_all(&stage.turns(&setup, 61), &GAME)?;
     stage.tell(&scores(&all), &ENDED)
 }
 
@@ -263,7 +263,7 @@ pub(super) fn map_order(stage: &mut Stage<'_>) -> Played {
     if let Some(started) = started {
         stage.tell_bytes(&bytes, &started, &MAP_ORDER)?;
     }
-    stage.tell_all(&turns(&setup, 71), &MAP_ORDER)
+    stage.tell_all(&stage.turns(&setup, 71), &MAP_ORDER)
 }
 
 pub(super) fn malformed(context: &Context<'_>, judge: &mut Judge, bytes: &[u8], why: &str) -> Played {

@@ -9,7 +9,7 @@ use std::{
 use bytes::{Buf as _, BytesMut};
 use netcore::wire::{Encode, read_datagram};
 use robots::{
-    Client, ClientMessage, DrawMessage, GamePicture, ServerMessage,
+    Client, ClientMessage, DrawMessage, GamePicture, Parameters, ServerMessage,
     protocol::{MAX_PICTURE_ITEMS, encode},
 };
 
@@ -17,6 +17,7 @@ use super::rules::{
     BAD_INPUT, BLOCKS, BOMBS, CONNECTS, EXPLOSIONS, GAME, JOIN, MAP_ORDER, NO_PICTURE, PICTURE_FORMAT, POSITIONS,
     SCORE_ONCE, SCORES, SECOND_GAME, SILENT,
 };
+use super::script::turns;
 use crate::{
     judge::{Judge, Played},
     launch::Run,
@@ -24,6 +25,7 @@ use crate::{
     ports::free_udp_port,
     robots::{context::Context, show},
     rule::Rule,
+    tape::Line,
 };
 
 /// How often the first input is repeated, since the client may not listen for its GUI yet.
@@ -53,6 +55,7 @@ pub(super) struct Stage<'a> {
     pub(super) run: Box<dyn Run>,
     pub(super) server: Connection,
     gui: UdpSocket,
+    screen: Line,
     /// Where the client listens for its GUI.
     pub(super) port: u16,
     // What the client must make of the server's messages.
@@ -78,9 +81,15 @@ impl<'a> Stage<'a> {
             Some(exit) => format!("the client ended with {exit} and did not connect"),
             None => "the client did not connect in time".to_owned(),
         });
-        let server = judge.expect(&CONNECTS, server)?;
+        let server = judge.expect(&CONNECTS, server)?.recorded(judge.line("the server", &show::WITH_CLIENT));
+        let screen = judge.line("the GUI", &show::WITH_GUI);
         let oracle = Client::new(NAME.parse()?, None);
-        Ok(Self { context, judge, run, server, gui, port, oracle, quiet: false, joins: 0, listens: false })
+        Ok(Self { context, judge, run, server, gui, screen, port, oracle, quiet: false, joins: 0, listens: false })
+    }
+
+    /// The turns of a game with these parameters. Other numbers give other games.
+    pub(super) fn turns(&self, parameters: &Parameters, number: u32) -> Vec<ServerMessage> {
+        turns(parameters, self.context.options.drawn(number))
     }
 
     /// Sends bytes that stand for a message, and expects the picture that is due.
@@ -111,12 +120,14 @@ impl<'a> Stage<'a> {
         let Some(Ok(right)) = self.oracle.picture() else { return Ok(()) };
         let right = sorted(right);
         let by = self.context.options.deadline();
+        self.screen.attend();
         let Some((bytes, _)) = datagram(&self.gui, &mut *self.run, by) else {
             return self.judge.broken(rule, || {
-                let right = show::value(&right);
+                let right = show::picture(&right);
                 format!("no picture came after {after}; {right} would be right")
             });
         };
+        self.screen.came(&bytes);
         let came =
             read(&bytes).map_err(|wrong| format!("the datagram {} came after {after}: {wrong}", show::bytes(&bytes)));
         let came = self.judge.expect(&PICTURE_FORMAT, came)?;
@@ -131,15 +142,15 @@ impl<'a> Stage<'a> {
             self.judge.require(&NO_PICTURE, !again, || {
                 format!(
                     "{} came after {after}, before which no picture was due; {} would be right",
-                    show::value(&came),
-                    show::value(&right)
+                    show::picture(&came),
+                    show::picture(&right)
                 )
             })?;
         }
         match (&came, &right) {
             (DrawMessage::Game(came), DrawMessage::Game(right)) => self.compare(came, right, &after, rule)?,
             _ => self.judge.require(rule, came == right, || {
-                format!("{} came after {after}; {} would be right", show::value(&came), show::value(&right))
+                format!("{} came after {after}; {} would be right", show::picture(&came), show::picture(&right))
             })?,
         }
         self.judge.require(rule, true, String::new)
@@ -153,7 +164,7 @@ impl<'a> Stage<'a> {
         let (frame, other) = (frame(came), frame(right));
         let turn = right.turn;
         self.judge.require(of(&GAME), frame == other, || {
-            format!("the Game after {after} has {}; {} would be right", show::value(&frame), show::value(&other))
+            format!("the Game after {after} has {}; {} would be right", show::frame(&frame), show::frame(&other))
         })?;
         let mut differ = |rule, kept, came: String, right: String| {
             self.judge.require(of(rule), kept, || {
@@ -161,11 +172,11 @@ impl<'a> Stage<'a> {
             })
         };
         let (a, b) = (&came.player_positions, &right.player_positions);
-        differ(&POSITIONS, a == b, show::value(a), show::value(b))?;
+        differ(&POSITIONS, a == b, format!("the positions {}", show::positions(a)), show::positions(b))?;
         let (a, b) = (&came.blocks, &right.blocks);
         differ(&BLOCKS, a == b, format!("the blocks {}", show::fields(a)), show::fields(b))?;
         let (a, b) = (&came.bombs, &right.bombs);
-        differ(&BOMBS, a == b, format!("the bombs {}", show::value(a)), show::value(b))?;
+        differ(&BOMBS, a == b, format!("the bombs {}", show::bombs(a)), show::bombs(b))?;
         let (a, b) = (&came.explosions, &right.explosions);
         differ(&EXPLOSIONS, a == b, format!("the explosions {}", show::fields(a)), show::fields(b))?;
         let (a, b) = (&came.scores, &right.scores);
@@ -174,6 +185,7 @@ impl<'a> Stage<'a> {
     }
 
     pub(super) fn input(&mut self, bytes: &[u8]) {
+        self.screen.sent(bytes);
         // A client that has ended is found when one waits for it.
         let _ = self.gui.send_to(bytes, (Ipv4Addr::LOCALHOST, self.port));
     }
@@ -181,6 +193,7 @@ impl<'a> Stage<'a> {
     /// Somebody else than the GUI sends a datagram, to and from this address.
     pub(super) fn input_of_other(&mut self, bytes: &[u8], host: impl Into<IpAddr>) -> Played {
         let host = host.into();
+        self.screen.sent(bytes);
         let _ = UdpSocket::bind((host, 0))?.send_to(bytes, (host, self.port));
         Ok(())
     }

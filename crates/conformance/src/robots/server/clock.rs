@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     judge::{Judge, Played},
-    robots::context::Context,
+    robots::{context::Context, show},
 };
 
 /// How long a turn of the fast game lasts.
@@ -44,12 +44,19 @@ pub(super) fn fast(context: &Context<'_>, judge: &mut Judge) -> Played {
         }
     }
     judge.check(&NO_DRIFT, drift < DRIFT.as_secs_f64(), || {
-        format!("after {length} turns of {TURN:?} the turns came {:.0} ms later than at the start", drift * 1000.0)
+        format!(
+            "after {length} turns of {} ms the turns came {:.0} ms later than at the start",
+            TURN.as_millis(),
+            drift * 1000.0
+        )
     });
     // Elsewhere nothing can be said of it.
     if cfg!(target_os = "linux") {
         judge.check(&NO_DELAY, reads * 2 > u64::from(length), || {
-            format!("{length} turns of {TURN:?} came in {reads} parts: later turns waited until earlier ones were acknowledged")
+            format!(
+                "{length} turns of {} ms came in {reads} parts: later turns waited until earlier ones were acknowledged",
+                TURN.as_millis()
+            )
         });
     }
     Ok(())
@@ -73,7 +80,7 @@ fn measure(context: &Context<'_>, judge: &mut Judge, length: u16) -> Played<(f64
         let by = context.options.deadline();
         let message = guest.expect(judge, &TURN_NUMBERS, by, &format!("turn {number}"))?;
         let right = matches!(&message, ServerMessage::Turn { turn, .. } if *turn == number);
-        judge.require(&TURN_NUMBERS, right, || format!("{message:?} came instead of turn {number}"))?;
+        judge.require(&TURN_NUMBERS, right, || format!("{} came instead of turn {number}", show::message(&message)))?;
         late.push(begin.elapsed().as_secs_f64() - TURN.as_secs_f64() * f64::from(number));
     }
     let earliest = |part: &[f64]| part.iter().copied().fold(f64::INFINITY, f64::min);
@@ -104,7 +111,7 @@ pub(super) fn without_seed(context: &Context<'_>, judge: &mut Judge) -> Played {
         })?;
     }
     judge.check(&NO_SEED, drawn.first() != drawn.last(), || {
-        format!("two servers without -s begin with {:?}", drawn.first())
+        format!("two servers without -s begin with {}", show::events(drawn.iter().take(1).flatten()))
     });
     Ok(())
 }

@@ -71,8 +71,8 @@ pub(super) fn diagnose(judge: &mut Judge, focus: &'static Rule, turn: &Turn<'_>,
             .zip(robots)
             .filter(|(_, robot)| !robot.pending.is_empty())
             .map(|(id, robot)| {
-                let actions: Vec<_> = robot.pending.iter().map(|pending| pending.action).collect();
-                format!("player {id} at {} sent {}", show::field(robot.position), show::value(&actions))
+                let actions = robot.pending.iter().map(|pending| show::action(pending.action));
+                format!("player {id} at {} sent {}", show::field(robot.position), show::values(actions))
             })
             .collect();
         let sent = if sent.is_empty() { "no player had sent an action".to_owned() } else { sent.join(", ") };

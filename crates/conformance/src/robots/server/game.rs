@@ -74,15 +74,23 @@ pub(super) fn alone(context: &Context<'_>, judge: &mut Judge) -> Played {
 
 /// Everybody does something in each turn; somebody comes late and looks on.
 pub(super) fn busy(context: &Context<'_>, judge: &mut Judge) -> Played {
-    let setup =
-        Setup { players: 3, bomb_timer: 2, blocks: 7, length: 34, size: (5, 4), radius: 2, seed: 77, ..small(context) };
+    let setup = Setup {
+        players: 3,
+        bomb_timer: 2,
+        blocks: 7,
+        length: 34,
+        size: (5, 4),
+        radius: 2,
+        seed: context.options.drawn(77),
+        ..small(context)
+    };
     let mut table = Table::open(context, judge, setup)?;
     for name in ["Ann", "Bob", "Cid"] {
         let index = table.connect(name)?;
         table.join(index, name)?;
     }
     table.start()?;
-    let mut dice = Draws(5);
+    let mut dice = Draws(context.options.drawn(5));
     // All bombs of these turns explode together.
     for turn in 0..3 {
         for player in 0..3 {
@@ -120,8 +128,16 @@ pub(super) fn busy(context: &Context<'_>, judge: &mut Judge) -> Played {
 
 /// Players who leave in the lobby and in the game.
 pub(super) fn leaving(context: &Context<'_>, judge: &mut Judge) -> Played {
-    let setup =
-        Setup { players: 3, bomb_timer: 2, blocks: 0, length: 7, size: (3, 1), radius: 4, seed: 99, ..small(context) };
+    let setup = Setup {
+        players: 3,
+        bomb_timer: 2,
+        blocks: 0,
+        length: 7,
+        size: (3, 1),
+        radius: 4,
+        seed: context.options.drawn(99),
+        ..small(context)
+    };
     let mut table = Table::open(context, judge, setup)?;
     let bob = table.connect("Bob")?;
     let ann = table.connect("Ann")?;
@@ -143,7 +159,8 @@ pub(super) fn leaving(context: &Context<'_>, judge: &mut Judge) -> Played {
 }
 
 pub(super) fn twice(context: &Context<'_>, judge: &mut Judge) -> Played {
-    let setup = Setup { players: 2, bomb_timer: 1, length: 6, seed: 4321, blocks: 9, ..small(context) };
+    let setup =
+        Setup { players: 2, bomb_timer: 1, length: 6, seed: context.options.drawn(4321), blocks: 9, ..small(context) };
     let mut table = Table::open(context, judge, setup)?;
     let ann = table.connect("Ann")?;
     let bob = table.connect("Bob")?;
@@ -189,7 +206,7 @@ pub(super) fn long_turns(context: &Context<'_>, judge: &mut Judge) -> Played {
     table.turn(&PLAYED_ONCE)?;
     let took = begin.elapsed();
     table.judge.check(&TURN_DURATION, took >= duration / 2, || {
-        format!("turn 1 came {took:?} after turn 0; {duration:?} would be right")
+        format!("turn 1 came {} ms after turn 0; {} ms would be right", took.as_millis(), duration.as_millis())
     });
     table.setup.duration = std::time::Duration::ZERO;
     table.ended()?;

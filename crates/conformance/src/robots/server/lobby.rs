@@ -31,7 +31,7 @@ pub(super) fn small(context: &Context<'_>) -> Setup {
         blocks: 5,
         length: 2,
         name: "Żółw",
-        seed: 1234,
+        seed: context.options.drawn(1234),
         size: (7, 4),
     }
 }

@@ -195,9 +195,9 @@ impl Mirror {
             let blocks: BTreeSet<_> = blast.blocks().collect();
             let kept = same(robots_destroyed, &robots) && same(blocks_destroyed, &blocks);
             judge.require(rule, kept, || {
-                let robots: Vec<_> = robots.iter().map(|id| id.0).collect();
+                let robots = show::values(robots.iter().map(|id| id.0));
                 format!(
-                    "turn {turn}: {}; robots {robots:?} and blocks {} would be right for a bomb at {} with radius {}, with robots \
+                    "turn {turn}: {}; robots {robots} and blocks {} would be right for a bomb at {} with radius {}, with robots \
                      at {} and blocks at {}",
                     show::event(event),
                     show::fields(&blocks),

@@ -113,7 +113,7 @@ impl Context<'_> {
             Some(exit) => format!("{label} could not connect: the server had ended with {exit}"),
             None => format!("{label} could not connect: connecting to {} failed: {error}", host.address),
         });
-        let connection = judge.expect(&LISTENS, opened)?;
+        let connection = judge.expect(&LISTENS, opened)?.recorded(judge.line(label, &show::WITH_SERVER));
         let local = connection.stream.local_addr()?;
         Ok(Guest { connection, incoming: Incoming::default(), label: label.to_owned(), local, seat: None, reads: 0 })
     }
@@ -153,7 +153,10 @@ impl Guest {
             let bytes = self.connection.buffer.split();
             self.incoming.buffer().extend_from_slice(&bytes);
             match self.incoming.next_message() {
-                Ok(Some(message)) => return Got::Message(message),
+                Ok(Some(message)) => {
+                    self.connection.took(1);
+                    return Got::Message(message);
+                }
                 Err(wrong) => return Got::Wrong(wrong.to_string()),
                 Ok(None) => {}
             }

@@ -162,7 +162,7 @@ impl<'a> Table<'a> {
             _ => false,
         };
         self.judge.require(&GAME_STARTED, kept, || {
-            let right = show::value(&self.players);
+            let right = show::players(&PlayerId::all().zip(self.players.iter().cloned()).collect());
             format!("{} came; GameStarted with the accepted players {right} would be right", show::message(&message))
         })?;
         let turn = self.broadcast(&GAME_STARTED, "turn 0")?;
@@ -269,7 +269,7 @@ impl<'a> Table<'a> {
             self.judge.check(&SCORE_ONCE, true, String::new);
         }
         self.judge.require(rule, kept, || {
-            format!("GameEnded {}; {} would be right", show::scores_of(scores), show::scores_of(&right))
+            format!("the scores {} came; {} would be right", show::scores_of(scores), show::scores_of(&right))
         })?;
         self.players.clear();
         self.log.clear();

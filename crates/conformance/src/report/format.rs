@@ -1,0 +1,92 @@
+//! The forms in which reports and lists of rules are written.
+
+use std::fmt;
+
+use serde_json::{Value, json};
+
+use super::{html, junit, markdown, model::Report, tap};
+use crate::rule::Rule;
+
+/// How a report is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Format {
+    /// For people at a terminal.
+    #[default]
+    Text,
+    /// One object, for programs.
+    Json,
+    /// For CI services.
+    Junit,
+    /// The Test Anything Protocol, version 14.
+    Tap,
+    /// For comments and wikis.
+    Markdown,
+    /// One page that needs no other file.
+    Html,
+}
+
+impl Format {
+    /// All of them.
+    pub const ALL: [Self; 6] = [Self::Text, Self::Json, Self::Junit, Self::Tap, Self::Markdown, Self::Html];
+
+    /// The word for it on the command line.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Json => "json",
+            Self::Junit => "junit",
+            Self::Tap => "tap",
+            Self::Markdown => "markdown",
+            Self::Html => "html",
+        }
+    }
+}
+
+impl Report {
+    /// The report in this form, which ends with a line feed. Whatever the program under test has written, it is text of the form and
+    /// nothing else.
+    pub fn write(&self, format: Format) -> String {
+        let writer: fn(&Self, &mut String) -> fmt::Result = match format {
+            Format::Text => return self.to_string(),
+            Format::Json => return format!("{}\n", self.to_json()),
+            Format::Junit => junit::write,
+            Format::Tap => tap::write,
+            Format::Markdown => markdown::write,
+            Format::Html => html::write,
+        };
+        let mut out = String::new();
+        // A string takes all that is written.
+        let _ = writer(self, &mut out);
+        out
+    }
+}
+
+/// All rules of one kind of program: name, who asks for it, points, text. A list has no form for test results.
+pub fn list(rules: &[&Rule], format: Format) -> Option<String> {
+    let rows = rules.iter();
+    match format {
+        Format::Text => {
+            let width = rules.iter().map(|rule| rule.id.len()).max().unwrap_or(0);
+            let row = |rule: &&Rule| {
+                format!("{:<width$}  {:<8}  {:>2}  {}\n", rule.id, rule.asker.word(), rule.points, rule.text)
+            };
+            Some(rows.map(row).collect())
+        }
+        Format::Json => {
+            let row = |rule: &&Rule| {
+                let Rule { id, text, asker, points, page, hint } = rule;
+                json!({"rule": id, "text": text, "asked_by": asker, "points": points, "page": page, "hint": hint})
+            };
+            Some(format!("{}\n", rows.map(row).collect::<Value>()))
+        }
+        Format::Markdown => {
+            let row = |rule: &&Rule| {
+                let text = markdown::escaped(rule.text);
+                format!("| `{}` | {} | {} | {text} |\n", rule.id, rule.asker.word(), rule.points)
+            };
+            let head = "| rule | asked by | points | what it says |\n| --- | --- | ---: | --- |\n".to_owned();
+            Some(head + &rows.map(row).collect::<String>())
+        }
+        Format::Junit | Format::Tap | Format::Html => None,
+    }
+}

@@ -1,0 +1,59 @@
+//! A report as XML in the form of `JUnit`, which CI services read: each rule is a test case.
+
+use std::fmt::{self, Write as _};
+
+use super::{
+    clean::Escaped,
+    lines,
+    model::{Report, Verdict},
+    text,
+};
+
+pub(super) fn write(report: &Report, out: &mut String) -> fmt::Result {
+    let kind = Escaped(&report.kind);
+    let errors = usize::from(report.trouble.is_some());
+    let (tests, failures) = (report.rules.len() + errors, report.count("FAIL"));
+    let skipped = report.count("not tested");
+    let counts = format!(r#"tests="{tests}" failures="{failures}" errors="{errors}" skipped="{skipped}""#);
+    writeln!(out, r#"<?xml version="1.0" encoding="UTF-8"?>"#)?;
+    writeln!(out, r#"<testsuites name="conformance" tests="{tests}" failures="{failures}" errors="{errors}">"#)?;
+    writeln!(out, r#"<testsuite name="{kind}" {counts}>"#)?;
+    let (points, of) = report.points();
+    writeln!(out, "<properties>")?;
+    let outcome = report.outcome().word().to_owned();
+    let properties = [
+        ("outcome", outcome),
+        ("points", points.to_string()),
+        ("of", of.to_string()),
+        ("seed", report.seed.to_string()),
+        ("runs", report.runs.to_string()),
+    ];
+    for (name, value) in properties {
+        writeln!(out, r#"<property name="{name}" value="{value}"/>"#)?;
+    }
+    writeln!(out, "</properties>")?;
+    for rule in &report.rules {
+        let (id, page) = (Escaped(&rule.id), Escaped(&rule.page));
+        write!(out, r#"<testcase classname="conformance.{kind}" name="{id}" file="docs/{page}">"#)?;
+        let told = text::told(report, rule).join("\n");
+        match rule.verdict {
+            Verdict::Passed => {}
+            Verdict::NotTested => write!(out, r#"<skipped message="not tested {}"/>"#, Escaped(&rule.why))?,
+            Verdict::Failed if rule.is_required() => {
+                write!(out, r#"<failure message="{}" type="{}">"#, Escaped(&rule.text), rule.asked_by.word())?;
+                write!(out, "{}</failure>", Escaped(&told))?;
+            }
+            Verdict::Failed => {
+                write!(out, "<system-out>only noted: {}\n{}</system-out>", Escaped(&rule.text), Escaped(&told))?;
+            }
+        }
+        writeln!(out, "</testcase>")?;
+    }
+    if let Some(trouble) = &report.trouble {
+        let trouble = trouble.to_string();
+        writeln!(out, r#"<testcase classname="conformance.{kind}" name="the whole test">"#)?;
+        writeln!(out, r#"<error message="{}" type="{}"/></testcase>"#, Escaped(&trouble), report.outcome().word())?;
+    }
+    writeln!(out, "<system-out>{}</system-out>", Escaped(&lines::summary(report)))?;
+    writeln!(out, "</testsuite>\n</testsuites>")
+}

@@ -1,0 +1,92 @@
+//! A breach as lines of text, which several formats share.
+
+use super::{
+    clean::clean,
+    model::{Breach, Message, Report, WrongByte},
+};
+
+/// What came, and what would be right.
+pub(super) fn what(breach: &Breach) -> Vec<String> {
+    let text = format!("{}: {}", breach.scenario, breach.text);
+    clean(&text).lines().map(str::to_owned).collect()
+}
+
+/// How the program ended and what it said.
+pub(super) fn program(breach: &Breach) -> Vec<String> {
+    breach.program.iter().map(|line| clean(line)).collect()
+}
+
+/// The messages before a breach, in columns: seconds, connection, sender, message.
+pub(super) fn conversation(messages: &[Message]) -> Vec<String> {
+    let width = messages.iter().map(|message| message.channel.chars().count()).max().unwrap_or(0);
+    messages.iter().flat_map(|message| of(message, width)).collect()
+}
+
+/// One message in these columns, the connection's `width` characters wide.
+pub(crate) fn of(message: &Message, width: usize) -> Vec<String> {
+    let Message { at_ms, channel, sender, text, bytes, wrong } = message;
+    let (seconds, millis, channel, sender) = (at_ms / 1000, at_ms % 1000, clean(channel), sender.word());
+    let front = format!("{seconds:>4}.{millis:03} s  {channel:<width$}  {sender:<7}  ");
+    let gap = " ".repeat(front.chars().count());
+    let text = clean(text);
+    let mut lines: Vec<String> = text.lines().map(|line| format!("{gap}{line}")).collect();
+    if lines.is_empty() {
+        lines.push(gap.clone());
+    }
+    if let Some(first) = lines.first_mut() {
+        first.replace_range(..gap.len(), &front);
+    }
+    if let Some(bytes) = bytes {
+        let end = bytes.from + bytes.hex.split(' ').filter(|pair| !pair.is_empty()).count() as u64;
+        let which = if bytes.from == 0 && end == bytes.of {
+            "bytes".to_owned()
+        } else {
+            format!("bytes {} to {} of {}", bytes.from, end.saturating_sub(1), bytes.of)
+        };
+        lines.push(format!("{gap}{which}: {}", bytes.hex));
+    }
+    lines.extend(wrong.iter().map(|wrong| format!("{gap}{}", wrong_byte(wrong))));
+    lines.into_iter().map(|line| line.trim_end().to_owned()).collect()
+}
+
+/// Where a message is wrong.
+pub(super) fn wrong_byte(wrong: &WrongByte) -> String {
+    let WrongByte { offset, stream_offset, byte, text } = wrong;
+    let stream = stream_offset.filter(|stream| stream != offset);
+    let stream = stream.map_or_else(String::new, |stream| format!(" (byte {stream} of the connection)"));
+    let byte = match byte {
+        Some(byte @ 0x21..=0x7e) => format!("{byte:02x} '{}'", char::from(*byte)),
+        Some(byte) => format!("{byte:02x}"),
+        None => "its end".to_owned(),
+    };
+    format!("WRONG at byte {offset}{stream}: {byte}; {}", clean(text))
+}
+
+/// The last line of a report: how many rules passed and failed, and the points.
+pub(super) fn summary(report: &Report) -> String {
+    let counted = |word: &str, what: &str| match report.count(word) {
+        0 => String::new(),
+        number => format!(", {number} {what}"),
+    };
+    let (points, of) = report.points();
+    let score = report.score().map_or_else(String::new, |score| format!(" ({score} %)"));
+    format!(
+        "{}: {} passed, {} failed{}{}; {points} of {of} points{score}",
+        report.kind,
+        report.count("pass"),
+        report.count("FAIL"),
+        counted("note", "noted"),
+        counted("not tested", "not tested")
+    )
+}
+
+/// The settings that lead to the same report again.
+pub(super) fn settings(report: &Report) -> String {
+    let runs = if report.runs > 1 { format!(", {} runs", report.runs) } else { String::new() };
+    format!("seed {}{runs}", report.seed)
+}
+
+/// How often a rule failed that was tested in several runs.
+pub(super) fn how_often(report: &Report, failed_in: u32) -> Option<String> {
+    (report.runs > 1 && failed_in > 0).then(|| format!("failed in {failed_in} of {} runs", report.runs))
+}

@@ -1,0 +1,78 @@
+//! A report as Markdown, for comments on pull requests and for wikis.
+
+use std::fmt::{self, Write as _};
+
+use super::{
+    clean::clean,
+    lines,
+    model::{Finding, Report, Verdict},
+};
+
+pub(super) fn write(report: &Report, out: &mut String) -> fmt::Result {
+    writeln!(out, "# {}: {}\n", escaped(&report.kind), report.outcome().word())?;
+    if let Some(trouble) = &report.trouble {
+        writeln!(out, "**The report is not complete:** {}\n", escaped(&trouble.to_string()))?;
+    }
+    writeln!(out, "{}; {}\n", escaped(&lines::summary(report)), escaped(&lines::settings(report)))?;
+    writeln!(out, "| verdict | rule | points | what it says |\n| --- | --- | ---: | --- |")?;
+    for rule in &report.rules {
+        let verdict = if rule.word() == "FAIL" { "**FAIL**" } else { rule.word() };
+        let often = lines::how_often(report, rule.failed_in).map_or_else(String::new, |often| format!(" ({often})"));
+        writeln!(out, "| {verdict}{often} | {} | {} | {} |", escaped(&rule.id), points(rule), escaped(&rule.told()))?;
+    }
+    for rule in report.rules.iter().filter(|rule| rule.verdict == Verdict::Failed) {
+        broken(rule, out)?;
+    }
+    Ok(())
+}
+
+/// The points that were reached, of those of the rule.
+pub(super) fn points(rule: &Finding) -> String {
+    let reached = if rule.verdict == Verdict::Passed { rule.points } else { 0 };
+    format!("{reached}/{}", rule.points)
+}
+
+fn broken(rule: &Finding, out: &mut String) -> fmt::Result {
+    writeln!(out, "\n## {}\n\n{} (`docs/{}`)", escaped(&rule.id), escaped(&rule.text), clean(&rule.page))?;
+    for breach in &rule.breaches {
+        let mut rows = lines::what(breach);
+        if !breach.conversation.is_empty() {
+            rows.push("the last messages:".to_owned());
+            rows.extend(lines::conversation(&breach.conversation));
+        }
+        rows.extend(lines::program(breach));
+        fenced(&rows, out)?;
+    }
+    let more = rule.count.saturating_sub(rule.breaches.len() as u64);
+    if more > 0 {
+        writeln!(out, "\nAnd {more} more.")?;
+    }
+    if !rule.hint.is_empty() {
+        writeln!(out, "\n**Hint:** {}", escaped(&rule.hint))?;
+    }
+    Ok(())
+}
+
+// A block of text that is shown as it is, between fences longer than any in it.
+fn fenced(rows: &[String], out: &mut String) -> fmt::Result {
+    let ticks = |row: &String| row.split(|letter| letter != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(rows.iter().map(ticks).max().unwrap_or(0).max(2) + 1);
+    writeln!(out, "\n{fence}text\n{}\n{fence}", rows.join("\n"))
+}
+
+/// Text on one line in which nothing is markup.
+pub(super) fn escaped(text: &str) -> String {
+    let mut out = String::new();
+    for letter in clean(text).chars() {
+        match letter {
+            '\n' => out.push(' '),
+            // Any ASCII punctuation may be escaped. These begin markup within a line, links to people and issues, or cells.
+            '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '#' | '~' | '&' | '!' | '@' | '$' => {
+                out.push('\\');
+                out.push(letter);
+            }
+            _ => out.push(letter),
+        }
+    }
+    out
+}

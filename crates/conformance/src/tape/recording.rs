@@ -1,0 +1,408 @@
+//! Cuts bytes into messages and keeps the last ones.
+
+use std::{
+    collections::VecDeque,
+    time::{Duration, Instant},
+};
+
+use super::{
+    talk::{Carrier, Framed, Speech, Talk},
+    transcript::Transcript,
+};
+use crate::report::{Excerpt, Message, Sender, WrongByte};
+
+/// Messages that are kept of a scenario.
+const KEPT: usize = 256;
+/// Bytes that are kept of them.
+const KEPT_BYTES: usize = 1 << 20;
+/// The most bytes of a message that is not complete: as many as the longest message of any protocol has.
+const LONGEST: usize = 1 << 20;
+/// A message of so many bytes that is not complete is looked at again when a quarter has been added, and not at each segment.
+const LONG: usize = 4096;
+/// Messages of a report: of the connection that it is about, and of others meanwhile.
+const SHOWN: usize = 8;
+const ASIDES: usize = 6;
+/// Bytes of a message that a report shows; a wrong one stands in the middle.
+const SHOWN_BYTES: usize = 32;
+/// Characters of a message that a report shows for each of these bytes: a picture of nuggets has some thousand.
+const LETTERS: usize = 256;
+/// Bytes of a message that a transcript shows.
+const WRITTEN_BYTES: usize = 1 << 16;
+
+struct Channel {
+    name: String,
+    talk: &'static Talk,
+    tester: Side,
+    program: Side,
+    /// How many messages of the program the tester has read, if that is known.
+    taken: Option<u64>,
+}
+
+/// What one side of a connection has sent and is no whole message yet.
+#[derive(Default)]
+struct Side {
+    pending: Vec<u8>,
+    // Where it begins in the stream.
+    start: u64,
+    messages: u64,
+    // How long it was when it was looked at.
+    looked: usize,
+    // What comes after a wrong byte cannot be cut any more.
+    is_lost: bool,
+}
+
+struct Said {
+    channel: usize,
+    sender: Sender,
+    at: Duration,
+    // Its number among those of this side, and its offset in the stream.
+    number: u64,
+    start: u64,
+    what: What,
+}
+
+enum What {
+    Message(Vec<u8>),
+    /// What follows is no message, from this byte on.
+    Wrong(Vec<u8>, usize, String),
+    /// What follows after it.
+    Raw(Vec<u8>),
+    Note(String),
+}
+
+impl What {
+    fn len(&self) -> usize {
+        match self {
+            Self::Message(bytes) | Self::Wrong(bytes, ..) | Self::Raw(bytes) => bytes.len(),
+            Self::Note(text) => text.len(),
+        }
+    }
+}
+
+pub(super) struct Recording {
+    begin: Instant,
+    channels: Vec<Channel>,
+    said: VecDeque<Said>,
+    bytes: usize,
+    /// The connection that the next breach is about.
+    pub(super) focus: Option<usize>,
+    transcript: Option<Transcript>,
+}
+
+impl Recording {
+    pub(super) fn new(transcript: Option<Transcript>) -> Self {
+        Self { begin: Instant::now(), channels: Vec::new(), said: VecDeque::new(), bytes: 0, focus: None, transcript }
+    }
+
+    pub(super) fn open(&mut self, name: &str, talk: &'static Talk) -> usize {
+        let (tester, program) = (Side::default(), Side::default());
+        self.channels.push(Channel { name: name.to_owned(), talk, tester, program, taken: None });
+        self.channels.len() - 1
+    }
+
+    pub(super) fn rename(&mut self, channel: usize, name: &str) {
+        if let Some(channel) = self.channels.get_mut(channel) {
+            name.clone_into(&mut channel.name);
+        }
+    }
+
+    pub(super) fn took(&mut self, channel: usize, messages: u64) {
+        self.focus = Some(channel);
+        if let Some(channel) = self.channels.get_mut(channel) {
+            *channel.taken.get_or_insert(0) += messages;
+        }
+    }
+
+    pub(super) fn took_all(&mut self, channel: usize) {
+        self.focus = Some(channel);
+        self.look(channel, Sender::Program, true);
+        if let Some(channel) = self.channels.get_mut(channel) {
+            channel.taken = Some(channel.program.messages);
+        }
+    }
+
+    pub(super) fn note(&mut self, channel: usize, sender: Sender, what: &str) {
+        self.look(channel, sender, true);
+        self.push(channel, sender, (u64::MAX, 0), What::Note(format!("({what})")));
+    }
+
+    pub(super) fn add(&mut self, channel: usize, sender: Sender, bytes: &[u8]) {
+        if sender == Sender::Program {
+            self.focus = Some(channel);
+        }
+        let Some((speech, side)) = self.side(channel, sender) else { return };
+        if let (Carrier::Stream(_), false) = (&speech.carrier, side.is_lost) {
+            side.pending.extend_from_slice(bytes);
+            self.look(channel, sender, false);
+            return;
+        }
+        let place = (side.messages, side.start);
+        side.start += bytes.len() as u64;
+        side.messages += 1;
+        let what = if side.is_lost { What::Raw(bytes.to_vec()) } else { What::Message(bytes.to_vec()) };
+        self.push(channel, sender, place, what);
+    }
+
+    fn side(&mut self, channel: usize, sender: Sender) -> Option<(&'static Speech, &mut Side)> {
+        let channel = self.channels.get_mut(channel)?;
+        Some(match sender {
+            Sender::Tester => (&channel.talk.tester, &mut channel.tester),
+            Sender::Program => (&channel.talk.program, &mut channel.program),
+        })
+    }
+
+    // Cuts off whole messages. Long ones that are not complete are looked at now and then only, unless it has to be `now`.
+    fn look(&mut self, channel: usize, sender: Sender, now: bool) {
+        while let Some((speech, side)) = self.side(channel, sender) {
+            let Carrier::Stream(frame) = speech.carrier else { return };
+            let length = side.pending.len();
+            let is_early = length > LONG && length < side.looked + side.looked / 4;
+            if side.is_lost || length == 0 || is_early && !now {
+                return;
+            }
+            let place = (side.messages, side.start);
+            let what = match frame(&side.pending) {
+                Framed::Whole(end) => {
+                    let rest = side.pending.split_off(end.clamp(1, length));
+                    What::Message(std::mem::replace(&mut side.pending, rest))
+                }
+                Framed::Wrong(at, why) => What::Wrong(std::mem::take(&mut side.pending), at, why),
+                Framed::Part if length > LONGEST => What::Raw(std::mem::take(&mut side.pending)),
+                Framed::Part => {
+                    side.looked = length;
+                    return;
+                }
+            };
+            side.is_lost = !matches!(what, What::Message(_));
+            side.start += what.len() as u64;
+            side.messages += 1;
+            side.looked = 0;
+            self.push(channel, sender, place, what);
+        }
+    }
+
+    fn push(&mut self, channel: usize, sender: Sender, (number, start): (u64, u64), what: What) {
+        let said = Said { channel, sender, at: self.begin.elapsed(), number, start, what };
+        if let Some(transcript) = &mut self.transcript {
+            transcript.write(&told(&self.channels, &said, WRITTEN_BYTES));
+        }
+        self.bytes += said.what.len();
+        self.said.push_back(said);
+        while self.said.len() > KEPT || self.bytes > KEPT_BYTES && self.said.len() > 1 {
+            self.bytes -= self.said.pop_front().map_or(0, |said| said.what.len());
+        }
+    }
+
+    pub(super) fn tail(&mut self) -> Vec<Message> {
+        let all = 0..self.channels.len();
+        for channel in all {
+            self.look(channel, Sender::Program, true);
+            self.look(channel, Sender::Tester, true);
+        }
+        let (mut shown, mut own, mut asides): (Vec<Message>, _, _) = (Vec::new(), 0, 0);
+        for said in self.said.iter().rev().filter(|said| self.is_read(said)) {
+            let is_aside = self.focus.is_some_and(|focus| focus != said.channel);
+            if own == SHOWN {
+                break;
+            }
+            if is_aside && asides == ASIDES {
+                continue;
+            }
+            let mut message = told(&self.channels, said, SHOWN_BYTES);
+            // What everybody is sent is told once.
+            let is_same = |other: &Message| other.sender == message.sender && other.text == message.text;
+            if is_aside && shown.iter().any(is_same) {
+                continue;
+            }
+            if message.wrong.is_none() && matches!(said.what, What::Message(_)) {
+                // What it says is enough.
+                message.bytes = None;
+            }
+            (own, asides) = if is_aside { (own, asides + 1) } else { (own + 1, asides) };
+            shown.push(message);
+        }
+        // Of pictures only one is shown whole: the last of this connection.
+        let about = self.focus.and_then(|focus| self.channels.get(focus)).map(|channel| &*channel.name);
+        let is_picture = |message: &&mut Message| message.text.contains('\n');
+        let is_about = |message: &Message| about.is_none_or(|name| message.channel == name);
+        let whole = shown.iter().position(|message| message.text.contains('\n') && is_about(message));
+        for (_, message) in
+            shown.iter_mut().enumerate().filter(|(at, message)| Some(*at) != whole && is_picture(message))
+        {
+            let (first, rest) = message.text.split_once('\n').unwrap_or_default();
+            message.text = format!("{first} ({} lines)", rest.lines().count());
+        }
+        shown.reverse();
+        shown.extend(self.focus.and_then(|focus| self.incomplete(focus, SHOWN_BYTES)));
+        shown
+    }
+
+    // Whether it is of interest now. What the program has said ahead of what the tester has read is not, unless reading stops there.
+    fn is_read(&self, said: &Said) -> bool {
+        let taken = self.channels.get(said.channel).and_then(|channel| channel.taken);
+        let is_message = matches!(said.what, What::Message(_));
+        said.sender == Sender::Tester || !is_message || taken.is_none_or(|taken| said.number < taken)
+    }
+
+    // What the program has begun to say on this connection.
+    fn incomplete(&self, number: usize, most: usize) -> Option<Message> {
+        let channel = self.channels.get(number)?;
+        let side = &channel.program;
+        if side.pending.is_empty() {
+            return None;
+        }
+        let (bytes, count) = (excerpt(&side.pending, 0, most), side.pending.len());
+        Some(Message {
+            at_ms: millis(self.begin.elapsed()),
+            channel: channel.name.clone(),
+            sender: Sender::Program,
+            text: format!("({count} bytes of a message that is not complete)"),
+            bytes: Some(bytes),
+            wrong: None,
+        })
+    }
+
+    pub(super) fn end(&mut self, lines: &[String]) {
+        let Some(mut transcript) = self.transcript.take() else { return };
+        for channel in 0..self.channels.len() {
+            if let Some(message) = self.incomplete(channel, WRITTEN_BYTES) {
+                transcript.write(&message);
+            }
+        }
+        transcript.end(lines);
+    }
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+fn told(channels: &[Channel], said: &Said, most: usize) -> Message {
+    let channel = channels.get(said.channel);
+    let speech = channel.map(|channel| match said.sender {
+        Sender::Tester => &channel.talk.tester,
+        Sender::Program => &channel.talk.program,
+    });
+    let (mut text, wrong) = match &said.what {
+        What::Message(bytes) => {
+            speech.map(|speech| (speech.tell)(bytes)).map_or_else(Default::default, |told| (told.text, told.wrong))
+        }
+        What::Wrong(bytes, at, why) => ("(no message)".to_owned(), Some(((*at).min(bytes.len()), why.clone()))),
+        What::Raw(bytes) => (format!("({} bytes that cannot be read as messages)", bytes.len()), None),
+        What::Note(text) => (text.clone(), None),
+    };
+    if let Some((end, _)) = text.char_indices().nth(most * LETTERS) {
+        text.truncate(end);
+        text.push_str("...");
+    }
+    let bytes = match &said.what {
+        What::Message(bytes) | What::Wrong(bytes, ..) | What::Raw(bytes) => Some(bytes),
+        What::Note(_) => None,
+    };
+    let is_binary = channel.is_some_and(|channel| channel.talk.is_binary) || !matches!(said.what, What::Message(_));
+    let is_stream = speech.is_some_and(|speech| matches!(speech.carrier, Carrier::Stream(_)));
+    Message {
+        at_ms: millis(said.at),
+        channel: channel.map_or_else(String::new, |channel| channel.name.clone()),
+        sender: said.sender,
+        text,
+        bytes: bytes
+            .filter(|_| is_binary || wrong.is_some())
+            .map(|bytes| excerpt(bytes, wrong.as_ref().map_or(0, |(at, _)| *at), most)),
+        wrong: wrong.map(|(at, text)| WrongByte {
+            offset: at as u64,
+            stream_offset: is_stream.then_some(said.start + at as u64),
+            byte: bytes.and_then(|bytes| bytes.get(at)).copied(),
+            text,
+        }),
+    }
+}
+
+// At most so many bytes, this one among them.
+fn excerpt(bytes: &[u8], around: usize, most: usize) -> Excerpt {
+    let from = if around < most { 0 } else { around - most / 2 };
+    let hex: Vec<_> = bytes.iter().skip(from).take(most).map(|byte| format!("{byte:02x}")).collect();
+    Excerpt { from: from as u64, hex: hex.join(" "), of: bytes.len() as u64 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::talk::Told, *};
+
+    // Messages end with a full stop; a '!' is wrong.
+    static STOPS: Talk = Talk { tester: STOP, program: STOP, is_binary: false };
+    const STOP: Speech = Speech {
+        carrier: Carrier::Stream(|bytes| match bytes.iter().position(|byte| matches!(byte, b'.' | b'!')) {
+            Some(at) if bytes.get(at) == Some(&b'!') => Framed::Wrong(at, "no '!'".into()),
+            Some(at) => Framed::Whole(at + 1),
+            None => Framed::Part,
+        }),
+        tell: |bytes| Told::right(String::from_utf8_lossy(bytes)),
+    };
+
+    fn texts(recording: &mut Recording) -> Vec<String> {
+        recording.tail().into_iter().map(|message| message.text).collect()
+    }
+
+    #[test]
+    fn bytes_become_messages_wherever_they_are_cut() {
+        let mut recording = Recording::new(None);
+        let channel = recording.open("a", &STOPS);
+        for bytes in ["on", "e.tw", "o.", "three.fo"] {
+            recording.add(channel, Sender::Program, bytes.as_bytes());
+        }
+        recording.add(channel, Sender::Tester, b"yes.no.");
+        recording.focus = Some(channel);
+        let beginning = "(2 bytes of a message that is not complete)";
+        assert_eq!(texts(&mut recording), ["one.", "two.", "three.", "yes.", "no.", beginning]);
+        // What the tester has not read yet is not what it judges, apart from where reading stops.
+        recording.took(channel, 2);
+        assert_eq!(texts(&mut recording), ["one.", "two.", "yes.", "no.", beginning]);
+        recording.add(channel, Sender::Program, b"ur!five.");
+        let last = recording.tail().pop().unwrap();
+        let wrong = last.wrong.unwrap();
+        assert_eq!((wrong.offset, wrong.stream_offset, wrong.byte), (4, Some(18), Some(b'!')));
+        assert_eq!(last.bytes.unwrap().hex, "66 6f 75 72 21 66 69 76 65 2e");
+    }
+
+    #[test]
+    fn a_report_has_the_messages_of_its_connection_and_some_of_others() {
+        let mut recording = Recording::new(None);
+        let (one, other) = (recording.open("one", &STOPS), recording.open("other", &STOPS));
+        for number in 0..20 {
+            recording.add(other, Sender::Program, format!("aside\n{number}.").as_bytes());
+            // All are sent this.
+            recording.add(other, Sender::Program, format!("{number}.").as_bytes());
+            recording.add(one, Sender::Program, format!("{number}.").as_bytes());
+        }
+        recording.focus = Some(one);
+        let told = texts(&mut recording);
+        let own: Vec<_> = told.iter().filter(|text| !text.starts_with("aside")).collect();
+        assert_eq!(own, ["12.", "13.", "14.", "15.", "16.", "17.", "18.", "19."]);
+        assert_eq!(told.len(), SHOWN + ASIDES);
+        // A picture is whole only on the connection that it is about.
+        assert!(told.iter().all(|text| !text.contains('\n')), "{told:?}");
+        recording.add(one, Sender::Program, b"own\npicture.");
+        recording.add(other, Sender::Program, b"aside\nagain.");
+        recording.focus = Some(one);
+        let told = texts(&mut recording);
+        assert_eq!(told.iter().filter(|text| text.contains('\n')).collect::<Vec<_>>(), ["own\npicture."]);
+    }
+
+    #[test]
+    fn memory_is_bounded_whatever_comes() {
+        let mut recording = Recording::new(None);
+        let channel = recording.open("a", &STOPS);
+        for _ in 0..1000 {
+            recording.add(channel, Sender::Tester, b"x.");
+        }
+        let endless = vec![b'x'; 100_000];
+        for _ in 0..40 {
+            recording.add(channel, Sender::Program, &endless);
+        }
+        let pending = recording.channels[channel].program.pending.len();
+        assert!(pending <= LONGEST + endless.len() && recording.said.len() <= KEPT, "{pending}");
+        assert!(recording.bytes <= KEPT_BYTES + LONGEST + endless.len());
+        assert!(texts(&mut recording).iter().any(|text| text.contains("cannot be read as messages")));
+    }
+}

@@ -1,0 +1,103 @@
+//! The messages of the text protocols: where one stops to be right.
+
+pub(crate) mod blackjack;
+pub(crate) mod nuggets;
+
+/// A part of a message.
+pub(crate) enum Part {
+    /// Exactly this.
+    Word(&'static str),
+    /// One of these words, none of which begins with another.
+    OneOf(&'static [&'static str]),
+    /// Digits.
+    Number,
+    /// A capital letter.
+    Letter,
+    /// Any byte.
+    Byte,
+    /// Any bytes, at least this many.
+    Rest(usize),
+}
+
+/// The parts of a message, one after the other.
+pub(crate) type Form = &'static [Part];
+
+/// Where a text stops to be a message of one of these forms, and what would be right there. There is no such place in a message.
+pub(crate) fn wrong(forms: &[Form], text: &[u8]) -> Option<(usize, String)> {
+    let mut furthest = 0;
+    let mut wanted: Vec<String> = Vec::new();
+    for form in forms {
+        let (at, right) = stop(form, text)?;
+        if at > furthest {
+            (furthest, wanted) = (at, Vec::new());
+        }
+        if at == furthest {
+            wanted.extend(right.into_iter().filter(|right| !wanted.contains(right)).collect::<Vec<_>>());
+        }
+    }
+    let wanted = match wanted.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, others)) => format!("{} or {last}", others.join(", ")),
+        None => String::new(),
+    };
+    Some((furthest, format!("{wanted} would be right")))
+}
+
+// Where a text differs from a form.
+fn stop(form: Form, text: &[u8]) -> Option<(usize, Vec<String>)> {
+    let mut at = 0;
+    for part in form {
+        let rest = text.get(at..).unwrap_or_default();
+        let common = |word: &str| rest.iter().zip(word.as_bytes()).take_while(|(one, other)| one == other).count();
+        let quoted = |from: usize, word: &str| format!("'{}'", word.get(from..).unwrap_or_default());
+        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let missing = |is_there: bool, what: &str| if is_there { Ok(1) } else { Err((at, vec![what.to_owned()])) };
+        let length = match part {
+            Part::Word(word) if common(word) == word.len() => Ok(word.len()),
+            Part::Word(word) => Err((at + common(word), vec![quoted(common(word), word)])),
+            Part::OneOf(words) => {
+                let most = words.iter().map(|word| common(word)).max().unwrap_or(0);
+                let nearest = words.iter().filter(|word| common(word) == most);
+                match nearest.clone().find(|word| word.len() == most) {
+                    Some(word) => Ok(word.len()),
+                    None => Err((at + most, nearest.map(|word| quoted(most, word)).collect())),
+                }
+            }
+            Part::Number => missing(digits > 0, "a digit").map(|_| digits),
+            Part::Letter => missing(rest.first().is_some_and(u8::is_ascii_uppercase), "a capital letter"),
+            Part::Byte => missing(!rest.is_empty(), "one more byte"),
+            Part::Rest(least) => missing(rest.len() >= *least, "text").map(|_| rest.len()),
+        };
+        match length {
+            Ok(length) => at += length,
+            Err(wrong) => return Some(wrong),
+        }
+    }
+    (at < text.len()).then(|| (at, vec!["the end of the message".to_owned()]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FORMS: &[Form] = &[
+        &[Part::Word("CARD "), Part::OneOf(&["Two", "Three"])],
+        &[Part::Word("CALL")],
+        &[Part::Word("N "), Part::Number],
+    ];
+
+    fn at(text: &str) -> Option<(usize, String)> {
+        wrong(FORMS, text.as_bytes())
+    }
+
+    #[test]
+    fn the_first_byte_that_fits_no_form_is_named() {
+        assert_eq!(at("CARD Two"), None);
+        assert_eq!(at("CARD Thr"), Some((8, "'ee' would be right".into())));
+        assert_eq!(at("CARD two"), Some((5, "'Two' or 'Three' would be right".into())));
+        assert_eq!(at("CAKE"), Some((2, "'RD ' or 'LL' would be right".into())));
+        assert_eq!(at("CALLS"), Some((4, "the end of the message would be right".into())));
+        assert_eq!(at("N 12x"), Some((4, "the end of the message would be right".into())));
+        assert_eq!(at("N "), Some((2, "a digit would be right".into())));
+    }
+}

@@ -1,0 +1,48 @@
+//! The datagrams of nuggets.
+
+use nuggets::protocol::printable;
+
+use super::{Form, Part, wrong};
+use crate::tape::{Carrier, Speech, Talk, Told};
+
+/// Between a server under test and a client of the tester.
+pub(crate) static WITH_SERVER: Talk = Talk { tester: CLIENT, program: SERVER, is_binary: false };
+/// Between a client under test and the server of the tester.
+pub(crate) static WITH_CLIENT: Talk = Talk { tester: SERVER, program: CLIENT, is_binary: false };
+
+const CLIENT: Speech = Speech { carrier: Carrier::Datagrams, tell: |bytes| told(OF_CLIENTS, bytes) };
+const SERVER: Speech = Speech { carrier: Carrier::Datagrams, tell: |bytes| told(OF_SERVERS, bytes) };
+
+const OF_CLIENTS: &[Form] =
+    &[&[Part::Word("PLAY "), Part::Rest(1)], &[Part::Word("SPECTATE")], &[Part::Word("KEY "), Part::Byte]];
+const OF_SERVERS: &[Form] = &[
+    &[Part::Word("OK "), Part::Letter],
+    &[Part::Word("GRID "), Part::Number, Part::Word(" "), Part::Number],
+    &[Part::Word("GOLD "), Part::Number, Part::Word(" "), Part::Number, Part::Word(" "), Part::Number],
+    &[Part::Word("DISPLAY\n"), Part::Rest(0)],
+    &[Part::Word("QUIT "), Part::Rest(0)],
+    &[Part::Word("ERROR "), Part::Rest(0)],
+];
+
+fn told(forms: &[Form], datagram: &[u8]) -> Told {
+    // The rows of a DISPLAY and of a table stand below each other.
+    let text = printable(datagram.strip_suffix(b"\n").unwrap_or(datagram), b"\n");
+    Told { text, wrong: wrong(forms, datagram) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn right_messages_have_no_wrong_byte_and_others_have_one() {
+        let messages: [&[u8]; 7] =
+            [b"OK A", b"GRID 3 14", b"GOLD 0 0 250", b"DISPLAY\n", b"DISPLAY\n@\n", b"QUIT x\ny", b"ERROR "];
+        for message in messages {
+            assert_eq!(told(OF_SERVERS, message).wrong, None);
+        }
+        assert_eq!(told(OF_SERVERS, b"GOLD 1 x 3").wrong, Some((7, "a digit would be right".into())));
+        assert_eq!(told(OF_CLIENTS, b"KEY hh").wrong, Some((5, "the end of the message would be right".into())));
+        assert_eq!(told(OF_CLIENTS, b"KEY h").wrong, None);
+    }
+}

@@ -1,0 +1,106 @@
+//! The messages before a breach, up to the byte that is wrong.
+
+use std::{
+    io::{Read as _, Write as _},
+    net::{Ipv4Addr, TcpListener, UdpSocket},
+};
+
+use conformance::{DEALER, Message, NUGGETS_SERVER, ROBOTS_SERVER, Report, Sender, Values};
+
+use crate::support::{Console, tried, value};
+
+// The first breach of a rule: its messages, and the last of them.
+fn breach(report: &Report, rule: &str) -> (Vec<Message>, Message) {
+    let finding = report.finding(rule).unwrap();
+    let breach = finding.breaches.first().unwrap_or_else(|| panic!("{report}"));
+    (breach.conversation.clone(), breach.conversation.last().unwrap_or_else(|| panic!("{report}")).clone())
+}
+
+fn listener(values: Values<'_>) -> TcpListener {
+    TcpListener::bind((Ipv4Addr::LOCALHOST, value(values, "port").unwrap())).unwrap()
+}
+
+// Deals a card that does not exist, and goes on at once as if nothing had happened.
+fn dealer((): (), values: Values<'_>, _: &Console) -> i32 {
+    let listener = listener(values);
+    if let Ok((mut player, _)) = listener.accept() {
+        let _ = player.read(&mut [0; 99]);
+        let _ = player.write_all(b"BEGIN\0CARD Seven of Heorts\0CARD Two of Clubs\0");
+        let _ = player.read(&mut [0; 99]);
+    }
+    0
+}
+
+#[test]
+fn a_dealer_that_sends_a_wrong_byte_is_shown_that_byte_and_the_messages_before() {
+    let report = tried(&DEALER, dealer, (), 2_000);
+    let (conversation, last) = breach(&report, "grammar");
+    let wrong = last.wrong.unwrap();
+    assert_eq!((wrong.offset, wrong.stream_offset, wrong.byte), (16, Some(22), Some(b'o')), "{report}");
+    assert_eq!(wrong.text, "'arts' would be right");
+    let told: Vec<_> = conversation
+        .iter()
+        .filter(|message| message.channel == "seat 1")
+        .map(|message| (message.sender, &*message.text))
+        .collect();
+    assert_eq!(
+        told,
+        [(Sender::Tester, "JOIN tester1"), (Sender::Program, "BEGIN"), (Sender::Program, "CARD Seven of Heorts")]
+    );
+    assert!(last.bytes.unwrap().hex.starts_with("43 41 52 44 20"));
+    let text = report.to_string();
+    assert!(text.contains("WRONG at byte 16 (byte 22 of the connection): 6f 'o'; 'arts' would be right"), "{text}");
+}
+
+// Says Hello as it should, and then sends a Turn whose second event has a tag that does not exist.
+fn robots((): (), values: Values<'_>, _: &Console) -> i32 {
+    let listener = listener(values);
+    let name: String = value(values, "name").unwrap();
+    let mut hello = vec![0, u8::try_from(name.len()).unwrap()];
+    hello.extend_from_slice(name.as_bytes());
+    hello.push(value(values, "players").unwrap());
+    for field in ["x", "y", "length", "radius", "bomb-timer"] {
+        hello.extend_from_slice(&value::<u16>(values, field).unwrap().to_be_bytes());
+    }
+    if let Ok((mut client, _)) = listener.accept() {
+        let _ = client.write_all(&hello);
+        let _ = client.read(&mut [0; 99]);
+        let _ = client.write_all(&[3, 0, 0, 0, 0, 0, 2, 3, 0, 1, 0, 1, 9, 0, 0]);
+        let _ = client.read(&mut [0; 99]);
+    }
+    0
+}
+
+#[test]
+fn a_binary_message_is_told_as_names_and_fields_up_to_where_decoding_stops() {
+    let report = tried(&ROBOTS_SERVER, robots, (), 2_000);
+    let (conversation, last) = breach(&report, "well-formed");
+    let wrong = last.wrong.unwrap();
+    assert_eq!((wrong.offset, wrong.byte), (12, Some(9)), "{report}");
+    assert!(wrong.text.contains("9 is no tag of Event"), "{}", wrong.text);
+    assert_eq!(last.bytes.unwrap().hex, "03 00 00 00 00 00 02 03 00 01 00 01 09 00 00");
+    let texts: Vec<_> = conversation.iter().map(|message| &*message.text).collect();
+    let hello = texts.iter().find(|text| text.starts_with("Hello { server_name: \"Żółw\", players_count: 2, "));
+    assert!(hello.is_some() && texts.contains(&"Join { name: \"Ann with ó\" }"), "{texts:?}");
+}
+
+// Sends a GRID whose second number is none.
+fn nuggets((): (), _: Values<'_>, console: &Console) -> i32 {
+    let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    console.print(format!("port {}", socket.local_addr().unwrap().port()));
+    let mut buffer = [0; 99];
+    if let Ok((_, client)) = socket.recv_from(&mut buffer) {
+        let _ = socket.send_to(b"GRID 15 x32", client);
+    }
+    0
+}
+
+#[test]
+fn a_datagram_is_shown_with_its_wrong_byte() {
+    let report = tried(&NUGGETS_SERVER, nuggets, (), 1_000);
+    let (conversation, last) = breach(&report, "message-form");
+    let wrong = last.wrong.unwrap();
+    assert_eq!((wrong.offset, wrong.stream_offset, wrong.byte), (8, None, Some(b'x')), "{report}");
+    assert_eq!((&*last.text, &*wrong.text), ("GRID 15 x32", "a digit would be right"));
+    assert!(conversation.iter().any(|message| message.text == "SPECTATE" && message.sender == Sender::Tester));
+}

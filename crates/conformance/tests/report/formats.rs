@@ -1,0 +1,329 @@
+//! Reports in all formats, with whatever a hostile program may have written in them.
+
+use conformance::{
+    Asker, Breach, Excerpt, Finding, Format, Message, Outcome, Report, Scenario, Sender, Trouble, Verdict, WrongByte,
+};
+use roxmltree::{Document, ParsingOptions};
+
+/// What programs write to leave the place where a report puts it.
+const HOSTILE: [&str; 12] = [
+    "\0\x07\x1b[2J\x1b]0;title\x07",
+    "</script><script>alert(1)</script><img src=x onerror=alert(1)>",
+    "]]></failure></testcase>",
+    "&lt; &#0; &amp",
+    "\u{202e}reversed\u{2066}\u{ffff}\u{fffe}\u{85}",
+    "```\n````\n# heading\n| a | b |\n<b>bold</b>",
+    "Bail out!\nok 1 - nothing\n1..0\n  ...\nnot ok 2",
+    "'\"\\ \\n # TODO # SKIP",
+    "- item: [yaml, {a: b}] &anchor *alias !tag %directive",
+    "\r\rover the line",
+    "{{7*7}} ${7*7} <%= 7*7 %>",
+    "--> <!-- -- ?> <?xml",
+];
+
+fn message(text: &str) -> Message {
+    Message {
+        at_ms: 1234,
+        channel: format!("seat <{text}>"),
+        sender: Sender::Program,
+        text: text.to_owned(),
+        bytes: Some(Excerpt { from: 0, hex: "00 1b".into(), of: 2 }),
+        wrong: Some(WrongByte { offset: 1, stream_offset: Some(77), byte: Some(0x1b), text: text.to_owned() }),
+    }
+}
+
+fn finding(id: &str, asked_by: Asker, points: u32, verdict: Verdict) -> Finding {
+    let failed = verdict == Verdict::Failed;
+    let breach = |text: &&str| Breach {
+        scenario: "a whole game".into(),
+        text: (*text).to_owned(),
+        conversation: vec![message(text)],
+        program: vec![format!("standard error: {text}")],
+    };
+    Finding {
+        id: id.into(),
+        text: "The rule".into(),
+        asked_by,
+        points,
+        page: "protocols/blackjack.md#messages".into(),
+        hint: "Look twice.".into(),
+        verdict,
+        why: if verdict == Verdict::NotTested { "'a whole game' ended early, at broken".into() } else { String::new() },
+        count: 20,
+        tested_in: 5,
+        failed_in: if failed { 2 } else { 0 },
+        breaches: if failed { HOSTILE.iter().map(breach).collect() } else { Vec::new() },
+    }
+}
+
+fn hostile() -> Report {
+    Report {
+        kind: "dealer".into(),
+        seed: 99,
+        runs: 5,
+        whole: true,
+        trouble: None,
+        rules: vec![
+            finding("kept", Asker::Course, 29, Verdict::Passed),
+            finding("broken", Asker::Protocol, 1, Verdict::Failed),
+            finding("noted", Asker::Arcade, 0, Verdict::Failed),
+            finding("unseen", Asker::Protocol, 1, Verdict::NotTested),
+        ],
+        scenarios: vec![Scenario {
+            name: "a whole game".into(),
+            meant_for: vec![],
+            observed: vec!["broken".into()],
+            ended_by: Some("broken".into()),
+        }],
+    }
+}
+
+// What no report may hold, whatever its format does with other characters.
+fn acts(letter: char) -> bool {
+    letter.is_control() && letter != '\n' || matches!(letter, '\u{202e}' | '\u{2066}' | '\u{fffe}' | '\u{ffff}')
+}
+
+#[test]
+fn nothing_that_a_program_wrote_acts_on_a_terminal_or_an_editor() {
+    for format in Format::ALL {
+        let written = hostile().write(format);
+        // JSON spells control characters by itself; whoever reads it gets what the program wrote.
+        let found =
+            written.chars().find(|&letter| acts(letter) && (format != Format::Json || letter.is_ascii_control()));
+        assert_eq!(found, None, "{format:?}");
+        assert!(written.ends_with('\n') && !written.ends_with("\n\n"), "{format:?}");
+    }
+}
+
+#[test]
+fn every_format_has_the_score_the_seed_and_how_often_a_rule_failed() {
+    for format in Format::ALL {
+        let written = hostile().write(format);
+        // Why a rule was not tested is said too, with quotes as the format writes them.
+        assert!(written.contains("ended early, at broken"), "{format:?}");
+        let parts: &[&str] = match format {
+            Format::Json => &["\"points\":29", "\"of\":31", "\"score\":93", "\"seed\":99", "\"failed_in\":2"],
+            Format::Junit => &["29 of 31 points", "name=\"seed\" value=\"99\"", "failed in 2 of 5 runs"],
+            Format::Tap => &["29 of 31 points (93 %)", "seed 99, 5 runs", "failed_in: 2\n  runs: 5"],
+            _ => &["29 of 31 points (93 %)", "seed 99, 5 runs", "failed in 2 of 5 runs"],
+        };
+        for part in parts {
+            assert!(written.contains(part), "{format:?}: {part}\n{written}");
+        }
+    }
+}
+
+#[test]
+fn a_report_that_is_not_complete_says_so_and_why_in_every_format() {
+    let troubles = [
+        (Trouble::Tester("no <socket>".into()), Outcome::Unfinished, "no "),
+        (Trouble::Stopped, Outcome::Unfinished, "stopped"),
+        (Trouble::CannotStart("cannot start 'x'".into()), Outcome::CannotStart, "cannot start"),
+    ];
+    for (trouble, outcome, words) in troubles {
+        let mut report = hostile();
+        report.trouble = Some(trouble);
+        assert_eq!(report.outcome(), outcome);
+        for format in Format::ALL {
+            let written = report.write(format);
+            // What was found until then is there too.
+            assert!(written.contains(words) && written.contains("broken"), "{format:?}: {written}");
+            let marks = match format {
+                Format::Junit => "<error ",
+                Format::Tap => "\nBail out! ",
+                Format::Json => "\"error\":{",
+                _ => "not complete",
+            };
+            assert!(written.contains(marks), "{format:?}: {written}");
+            assert!(!hostile().write(format).contains(marks), "{format:?}");
+        }
+    }
+}
+
+#[test]
+fn the_text_tells_the_messages_before_the_first_breach() {
+    let mut report = hostile();
+    report.rules.truncate(2);
+    let broken = &mut report.rules[1];
+    broken.breaches.truncate(1);
+    let breach = &mut broken.breaches[0];
+    breach.text = "seat 1: it is wrong".into();
+    breach.program = vec!["standard error: why".into()];
+    breach.conversation[0].channel = "seat 1".into();
+    breach.conversation[0].text = "BEGIN?".into();
+    breach.conversation[0].wrong =
+        Some(WrongByte { offset: 5, stream_offset: Some(11), byte: Some(b'?'), text: "its end would be right".into() });
+    assert_eq!(
+        report.to_string(),
+        "pass        kept    The rule\n\
+         FAIL        broken  The rule\n\
+         \x20           failed in 2 of 5 runs\n\
+         \x20           a whole game: seat 1: it is wrong\n\
+         \x20           the last messages:\n\
+         \x20              1.234 s  seat 1  program  BEGIN?\n\
+         \x20                                        bytes: 00 1b\n\
+         \x20                                        WRONG at byte 5 (byte 11 of the connection): 3f '?'; its end would be right\n\
+         \x20           standard error: why\n\
+         \x20           and 19 more\n\
+         \x20           see docs/protocols/blackjack.md#messages\n\
+         \x20           hint: Look twice.\n\
+         dealer: 1 passed, 1 failed; 29 of 30 points (96 %)\n\
+         seed 99, 5 runs\n"
+    );
+}
+
+#[test]
+fn what_only_we_ask_for_is_noted_and_what_was_not_tested_is_neither_kept_nor_broken() {
+    let report = |rules: Vec<Finding>| Report { rules, ..hostile() };
+    let kept = || finding("one", Asker::Course, 3, Verdict::Passed);
+    let noted = report(vec![kept(), finding("two", Asker::Arcade, 0, Verdict::Failed)]);
+    assert_eq!((noted.outcome(), noted.failed(), noted.points()), (Outcome::Passed, vec!["two"], (3, 3)));
+    let mut untested = report(vec![kept(), finding("two", Asker::Protocol, 1, Verdict::NotTested)]);
+    assert_eq!((untested.outcome(), untested.points()), (Outcome::Incomplete, (3, 4)));
+    // A server that runs already cannot show all.
+    untested.whole = false;
+    assert_eq!(untested.outcome(), Outcome::Passed);
+    untested.rules.remove(0);
+    assert_eq!(untested.outcome(), Outcome::Incomplete, "nothing at all was found");
+    let only = report(vec![finding("two", Asker::Arcade, 0, Verdict::Failed)]);
+    assert_eq!((only.outcome(), only.score()), (Outcome::Passed, None));
+}
+
+#[test]
+fn a_report_is_read_from_its_json() {
+    for trouble in [None, Some(Trouble::Stopped), Some(Trouble::Tester("x".into()))] {
+        let report = Report { trouble, ..hostile() };
+        let written = report.write(Format::Json);
+        assert_eq!(written.lines().count(), 1);
+        assert_eq!(serde_json::from_str::<Report>(&written).unwrap(), report);
+    }
+    let json = hostile().to_json();
+    assert_eq!((&json["outcome"], &json["rules"][1]["verdict"]), (&"failed".into(), &"fail".into()));
+    assert_eq!(json["rules"][1]["breaches"][0]["conversation"][0]["wrong"]["byte"], 0x1b);
+}
+
+#[test]
+fn junit_is_xml_with_a_test_case_for_each_rule() {
+    let report = Report { trouble: Some(Trouble::Tester(HOSTILE.concat())), ..hostile() };
+    let written = report.write(Format::Junit);
+    let document = Document::parse(&written).unwrap();
+    let suite = document.descendants().find(|node| node.has_tag_name("testsuite")).unwrap();
+    let named = |tag: &'static str| document.descendants().filter(move |node| node.has_tag_name(tag));
+    for (attribute, tag) in
+        [("tests", "testcase"), ("failures", "failure"), ("errors", "error"), ("skipped", "skipped")]
+    {
+        assert_eq!(suite.attribute(attribute), Some(&*named(tag).count().to_string()), "{attribute}");
+    }
+    let failure = named("failure").next().unwrap();
+    assert_eq!(failure.parent().unwrap().attribute("name"), Some("broken"));
+    let text = failure.text().unwrap();
+    assert!(text.contains(HOSTILE[1]) && text.contains(HOSTILE[2]) && text.contains("\\x1b[2J"), "{text}");
+}
+
+#[test]
+fn tap_has_a_test_point_for_each_rule_and_yaml_for_those_that_failed() {
+    let written = hostile().write(Format::Tap);
+    let mut lines = written.lines();
+    assert_eq!((lines.next(), lines.next()), (Some("TAP version 14"), Some("1..4")));
+    let mut points = Vec::new();
+    while let Some(line) = lines.next() {
+        if line == "  ---" {
+            // All that is in the block is indented, up to its end. Each text is a string in quotes, as JSON and YAML have it.
+            let block: Vec<_> = lines.by_ref().take_while(|line| *line != "  ...").collect();
+            assert!(block.iter().all(|line| line.starts_with("  ")), "{block:?}");
+            let quoted = |key: &str| block.iter().filter(|line| line.trim_start().starts_with(key)).count();
+            assert_eq!((quoted("- scenario: \""), quoted("message: \"")), (HOSTILE.len(), HOSTILE.len()));
+            for line in block {
+                if let Some((_, text)) = line.split_once('"') {
+                    let text: Result<String, _> = serde_json::from_str(&format!("\"{text}"));
+                    assert!(text.is_ok(), "{line}");
+                }
+            }
+        } else if !line.starts_with('#') {
+            points.push(line);
+        }
+    }
+    assert_eq!(
+        points,
+        [
+            "ok 1 - kept: The rule",
+            "not ok 2 - broken: The rule",
+            "not ok 3 - noted: The rule # TODO only our own programs keep it",
+            "ok 4 - unseen: The rule # SKIP 'a whole game' ended early, at broken"
+        ]
+    );
+}
+
+#[test]
+fn markdown_has_a_row_for_each_rule_and_what_programs_wrote_stays_within_its_fences() {
+    let mut report = hostile();
+    report.kind = HOSTILE.concat();
+    report.trouble = Some(Trouble::Tester(HOSTILE.concat()));
+    let written = report.write(Format::Markdown);
+    let mut fence: Option<&str> = None;
+    let (mut blocks, mut rows) = (0, 0);
+    for line in written.lines() {
+        let ticks = line.get(..line.len() - line.trim_start_matches('`').len()).unwrap();
+        match fence {
+            Some(open) if line == open => fence = None,
+            Some(_) => {}
+            None if ticks.len() >= 3 => {
+                blocks += 1;
+                fence = Some(ticks);
+            }
+            None => {
+                // Outside of them nothing is markup that is not ours.
+                assert!(!line.replace("\\<", "").contains('<'), "{line}");
+                rows += usize::from(line.starts_with('|'));
+                if line.starts_with('|') {
+                    assert_eq!(line.replace("\\|", "").matches('|').count(), 5, "{line}");
+                }
+                let heading = line.starts_with('#');
+                assert!(
+                    !heading || line.starts_with("# \\\\x00") || ["## broken", "## noted"].contains(&line),
+                    "{line}"
+                );
+            }
+        }
+    }
+    assert_eq!((fence, blocks, rows), (None, 2 * HOSTILE.len(), 2 + report.rules.len()));
+}
+
+#[test]
+fn html_is_one_page_without_scripts_or_anything_from_elsewhere() {
+    let mut report = hostile();
+    report.trouble = Some(Trouble::Tester(HOSTILE.concat()));
+    let written = report.write(Format::Html);
+    let document =
+        Document::parse_with_options(&written, ParsingOptions { allow_dtd: true, ..ParsingOptions::default() })
+            .unwrap();
+    let allowed = [
+        "html", "head", "meta", "title", "style", "body", "h1", "h2", "h3", "p", "table", "thead", "tbody", "tr", "th",
+        "td", "a", "b", "code", "pre", "section",
+    ];
+    for node in document.descendants().filter(roxmltree::Node::is_element) {
+        assert!(allowed.contains(&node.tag_name().name()), "{:?}", node.tag_name());
+        for attribute in node.attributes() {
+            assert!(["lang", "charset", "name", "content", "class", "id", "href"].contains(&attribute.name()));
+            assert!(attribute.name() != "href" || attribute.value().starts_with('#'), "{attribute:?}");
+        }
+    }
+    let style = document.descendants().find(|node| node.has_tag_name("style")).and_then(|node| node.text()).unwrap();
+    assert!(["url(", "@import"].iter().all(|foreign| !style.contains(foreign)));
+    assert!(["color-scheme: light dark", "@media print"].iter().all(|wanted| style.contains(wanted)));
+    let text: String = document.descendants().filter(roxmltree::Node::is_text).filter_map(|node| node.text()).collect();
+    assert!(text.contains(HOSTILE[1]) && text.contains("WRONG at byte 1 (byte 77 of the connection): 1b"));
+}
+
+#[test]
+fn a_line_of_a_megabyte_is_cut() {
+    let mut report = hostile();
+    let breach = &mut report.rules[1].breaches[0];
+    breach.text = "x".repeat(1 << 20);
+    breach.conversation[0].text.clone_from(&breach.text);
+    breach.program.push(breach.text.clone());
+    for format in Format::ALL.into_iter().filter(|format| *format != Format::Json) {
+        let written = report.write(format);
+        assert!(written.len() < 100_000 && written.contains("... (1048"), "{format:?}: {}", written.len());
+    }
+}

@@ -1,0 +1,144 @@
+//! What the user can choose of a test: rules, the seed, repetition and transcripts.
+
+use std::{
+    fs,
+    net::{Ipv4Addr, TcpListener, UdpSocket},
+    num::NonZero,
+    sync::Mutex,
+    thread,
+    time::Duration,
+};
+
+use conformance::{DEALER, Format, Launcher, NUGGETS_SERVER, Options, Outcome, Plan, Run, Trouble, Values, Verdict};
+
+use crate::support::{Console, planned, value};
+
+fn plan(millis: u64) -> Plan {
+    Plan::from(Options { patience: Duration::from_millis(millis), ..Options::default() })
+}
+
+// Does not listen when it is started for the first time, and then closes each connection.
+fn late((): (), values: Values<'_>, console: &Console) -> i32 {
+    if console.number > 0 {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, value(values, "port").unwrap())).unwrap();
+        listener.set_nonblocking(true).unwrap();
+        while !console.is_stopped() {
+            drop(listener.accept());
+            thread::park_timeout(Duration::from_millis(2));
+        }
+    }
+    0
+}
+
+#[test]
+fn a_rule_that_fails_in_some_runs_only_fails_and_the_report_says_how_often() {
+    let report = planned(&DEALER, late, (), &Plan { runs: NonZero::new(2).unwrap(), ..plan(1_000) });
+    let listens = report.finding("listens").unwrap();
+    assert_eq!((listens.verdict, listens.failed_in, listens.tested_in), (Verdict::Failed, 1, 2));
+    assert_eq!((report.runs, report.outcome()), (2, Outcome::Failed));
+    assert!(report.to_string().contains("failed in 1 of 2 runs"), "{report}");
+    let unseen = report.finding("closes").unwrap();
+    assert_eq!((unseen.verdict, &*unseen.why), (Verdict::NotTested, "'a whole game' ended early, at listens"));
+    assert_eq!(report.finding("round-begins").map(|rule| (rule.tested_in, rule.failed_in)), Some((1, 1)));
+}
+
+#[test]
+fn scenarios_that_are_meant_for_other_rules_are_left_out() {
+    let only = |ids: &[&str]| Plan { only: Some(ids.iter().filter_map(|id| DEALER.rule(id)).collect()), ..plan(200) };
+    let played = |ids: &[&str]| {
+        let report = planned(&DEALER, closes, (), &only(ids));
+        assert_eq!(report.rules.iter().map(|rule| &*rule.id).collect::<Vec<_>>(), ids);
+        report.scenarios.into_iter().map(|scenario| scenario.name).collect::<Vec<_>>()
+    };
+    let seeded = played(&["seeded"]);
+    assert!(
+        seeded.contains(&"two dealers that start together".to_owned()) && !seeded.contains(&"many rounds".to_owned())
+    );
+    let odds = played(&["grammar", "odds"]);
+    assert!(odds.contains(&"many rounds".to_owned()) && !odds.contains(&"a player joins twice".to_owned()), "{odds:?}");
+}
+
+// Takes a connection and closes it.
+fn closes((): (), values: Values<'_>, _: &Console) -> i32 {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, value(values, "port").unwrap())).unwrap();
+    let _ = listener.accept();
+    0
+}
+
+static SEEDS: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+// Notes its seed.
+fn noting((): (), values: Values<'_>, _: &Console) -> i32 {
+    SEEDS.lock().unwrap().push(value(values, "seed").unwrap());
+    1
+}
+
+#[test]
+fn what_a_program_is_given_follows_from_the_seed() {
+    let seeds = |seed: Option<u32>| {
+        let mut plan = plan(500);
+        plan.options.seed = seed.unwrap_or(plan.options.seed);
+        let report = planned(&NUGGETS_SERVER, noting, (), &plan);
+        assert_eq!(report.seed, plan.options.seed);
+        assert!(report.write(Format::Text).contains(&format!("seed {}", plan.options.seed)));
+        std::mem::take(&mut *SEEDS.lock().unwrap())
+    };
+    assert_eq!(seeds(None), ["2021"]);
+    let other = seeds(Some(7));
+    assert!(other != ["2021"] && other == seeds(Some(7)) && other != seeds(Some(8)), "{other:?}");
+}
+
+// A server of nuggets that says one wrong thing.
+fn babbles((): (), _: Values<'_>, console: &Console) -> i32 {
+    let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    console.print(format!("port {}", socket.local_addr().unwrap().port()));
+    let mut buffer = [0; 99];
+    if let Ok((_, client)) = socket.recv_from(&mut buffer) {
+        let _ = socket.send_to(b"HELLO \x1b[2J", client);
+    }
+    3
+}
+
+#[test]
+fn a_transcript_has_all_that_was_said_and_how_the_program_ended() {
+    let folder = tempfile::tempdir().unwrap();
+    let transcripts = folder.path().join("new/folder");
+    let runs = NonZero::new(2).unwrap();
+    planned(&NUGGETS_SERVER, babbles, (), &Plan { transcripts: Some(transcripts.clone()), runs, ..plan(500) });
+    for run in ["run-1", "run-2"] {
+        let text = fs::read_to_string(transcripts.join(run).join("joining.txt")).unwrap();
+        for part in [
+            "joining\n",
+            "starts the program: map ",
+            "program  prints 'port ",
+            "tester   SPECTATE",
+            "program  HELLO \\x1b[2J",
+            "WRONG at byte 0: 48 'H'",
+            "message-form was broken: ",
+            "the program ended with exit status 3",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        assert!(fs::read_dir(transcripts.join(run)).unwrap().count() > 5);
+    }
+}
+
+struct Faulty;
+
+impl Launcher for Faulty {
+    fn takes(&self, _: &str) -> bool {
+        true
+    }
+
+    fn start(&self, _: Values<'_>) -> anyhow::Result<Box<dyn Run>> {
+        panic!("a fault of the tester")
+    }
+}
+
+#[test]
+fn a_fault_of_the_tester_leaves_a_report() {
+    let report = DEALER.run(&Faulty, &plan(100)).unwrap();
+    let Some(Trouble::Tester(why)) = &report.trouble else { panic!("{report}") };
+    assert_eq!(why, "in the scenario 'a whole game': it has a fault: a fault of the tester");
+    assert_eq!((report.outcome(), report.rules.len()), (Outcome::Unfinished, DEALER.rules.len()));
+}
