@@ -1,7 +1,9 @@
-//! Rooms that somebody owns, and rooms that are not for everybody.
+//! Rooms that somebody owns.
+
+mod doors;
 
 use serde_json::{Value, json};
-use testkit::{TempDir, peer::Peer};
+use testkit::peer::Peer;
 
 use crate::{
     openapi::Description,
@@ -201,105 +203,6 @@ fn a_room_is_handed_on_by_its_owner_or_to_whoever_is_there_longest() {
 }
 
 #[test]
-fn a_room_with_a_link_is_found_by_its_code_only_and_nobody_guesses_it() {
-    let hub = Hub::with(&["--proxy", "127.0.0.1"]);
-    let room = make(
-        &hub,
-        &json!({ "game": "robots", "players": 1, "turns": 2, "turn_duration": 20, "room": { "visibility": "link" } }),
-    );
-    let (name, code) = (id(&room).to_owned(), room["code"].as_str().unwrap().to_owned());
-    assert!(code.len() == 6 && room["port"].as_u64().unwrap() > 0, "{room}");
-    let lists = ["/api/rooms", "/", "/api/matches", "/metrics"];
-    let nowhere = |hub: &Hub| {
-        for path in lists {
-            let (head, body) = hub.get(path);
-            assert!(head.starts_with("HTTP/1.1 200") && !body.contains(&name), "{path}: {body}");
-        }
-        for path in [format!("/api/rooms/{name}"), format!("/api/rooms/{name}/qr")] {
-            assert!(hub.get(&path).0.starts_with("HTTP/1.1 404"), "{path}");
-        }
-        let mut live = hub.live();
-        live.say(&json!({ "pictures": [name] }).to_string());
-        let told = live.until("{\"look\"");
-        assert!(!told.contains(&name), "{told}");
-    };
-    nowhere(&hub);
-    // Sockets need the code, in the first message.
-    let plain = hub.socket(&format!("/rooms/{name}/socket"), None);
-    assert!(matches!(&plain, Err(tungstenite::Error::Http(answer)) if answer.status() == 403));
-    for wrong in [json!({}), json!({ "watch": true }), json!({ "code": "abcdef" }), json!({ "word": code })] {
-        assert_eq!(hub.enter_as(&room, &wrong).ending().0, 4009, "{wrong}");
-    }
-    let mut ann = hub.enter_as(&room, &json!({ "code": code }));
-    let told = hears(&mut ann, "room");
-    assert_eq!((&told["code"], &told["port"]), (&room["code"], &room["port"]), "whoever is inside may invite others");
-    ann.join("Ann");
-    while ann.binary().first() != Some(&4) {}
-    hears(&mut hub.enter_as(&room, &json!({ "code": code.to_uppercase(), "watch": true })), "room");
-    // Its matches are listed when it is closed.
-    hub.wait("a stored result", |_| hub.get("/metrics").1.contains("arcade_results_stored_total 1").then_some(()));
-    nowhere(&hub);
-    // The link leads to the page with the code in a part of the address that is not sent.
-    let (head, _) = hub.get(&format!("/j/{code}"));
-    assert!(head.starts_with("HTTP/1.1 303") && head.contains(&format!("location: /rooms/{name}#{code}")), "{head}");
-    let (status, joined) = ask(&hub, "POST", "/api/join", &json!({ "code": code }));
-    assert_eq!((status, &joined["port"]), (200, &room["port"]));
-    let qr = |proof: &str| {
-        let address = hub.address;
-        hub.raw(&format!("GET /api/rooms/{name}/qr HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nAuthorization: Bearer {proof}\r\n\r\n"))
-    };
-    assert!(qr(&code).contains("<svg") && qr(room["owner_token"].as_str().unwrap()).contains("<svg"));
-    assert!(qr("abcdeg").starts_with("HTTP/1.1 404"));
-    assert!(hub.get("/api/rooms/nuggets-1/qr").1.contains("<svg"));
-    // It comes back with its link.
-    let hub = Hub::again(hub.kill(), &["--proxy", "127.0.0.1"]);
-    assert_eq!(ask(&hub, "POST", "/api/join", &json!({ "code": code })).1["id"], room["id"]);
-    // Whoever guesses has to wait, whatever way the guesses come; others have not.
-    for _ in 0..20 {
-        refused(ask(&hub, "POST", "/api/join", &json!({ "code": "zzzzzz" })), 404, "no room has this code");
-    }
-    refused(ask(&hub, "POST", "/api/join", &json!({ "code": code })), 429, "too many wrong codes");
-    assert!(hub.get(&format!("/j/{code}")).0.starts_with("HTTP/1.1 429"));
-    assert_eq!(hub.enter_as(&room, &json!({ "code": code })).ending().0, 4009);
-    let mut owner = hub.enter_as(&room, &json!({ "owner": room["owner_token"] }));
-    hears(&mut owner, "room");
-    let path = format!("/rooms/{name}/socket?enter=true");
-    let mut other = hub.socket_with(&path, &[("X-Forwarded-For", "198.51.100.7")]).unwrap();
-    other.say(&json!({ "code": code }).to_string());
-    hears(&mut other, "room");
-}
-
-#[test]
-fn a_room_with_a_word_is_listed_without_its_port_and_lets_in_who_knows_the_word() {
-    let hub = Hub::start();
-    let options = |visibility: &str, word: Option<&str>| json!({ "game": "nuggets", "countdown": 0, "room": { "visibility": visibility, "word": word } });
-    for (visibility, word) in
-        [("word", None), ("word", Some("")), ("word", Some(&*"x".repeat(65))), ("link", Some("x"))]
-    {
-        assert_eq!(ask(&hub, "POST", "/api/rooms", &options(visibility, word)).0, 422, "{visibility} {word:?}");
-    }
-    assert_eq!(ask(&hub, "POST", "/api/rooms", &json!({ "game": "nuggets", "room": { "name": "a  b" } })).0, 422);
-    assert_eq!(ask(&hub, "POST", "/api/rooms", &json!({ "game": "nuggets", "room": { "owner": 1 } })).0, 422);
-    let room = make(&hub, &options("word", Some("żółw")));
-    let listed = hub.rooms().into_iter().find(|now| now["id"] == room["id"]).unwrap();
-    assert_eq!((&listed["visibility"], &listed["port"]), (&json!("word"), &json!(0)));
-    assert_eq!(ask(&hub, "GET", &format!("/api/rooms/{}", id(&room)), &Value::Null).1["port"], 0);
-    let file = std::fs::read_to_string(hub.data.path().join("rooms").join(format!("{}.json", id(&room)))).unwrap();
-    assert!(!file.contains("żółw") && !file.contains(room["owner_token"].as_str().unwrap()), "{file}");
-    let join = |word: &str| ask(&hub, "POST", "/api/join", &json!({ "room": room["id"], "word": word }));
-    refused(join("zolw"), 403, "not the word");
-    let (status, joined) = join("żółw");
-    assert_eq!((status, &joined["port"]), (200, &room["port"]));
-    assert_eq!(ask(&hub, "POST", "/api/join", &json!({ "room": room["id"] })).0, 400);
-    assert_eq!(hub.enter_as(&room, &json!({ "word": "zolw" })).ending().0, 4009);
-    let (_ann, seat) = play(&hub, &room, "Ann", &json!({ "word": "żółw" }));
-    // A token of a seat is proof enough.
-    hears(&mut hub.enter_as(&room, &json!({ "seat": seat })), "room");
-    // Who dials the port is let in.
-    assert_eq!(Peer::new(native(&room)).play("Bob").letter, 'B');
-}
-
-#[test]
 fn phrases_reach_pages_only_and_so_many() {
     let hub = Hub::start();
     let room = make(&hub, &json!({ "game": "nuggets", "countdown": 0 }));
@@ -393,36 +296,4 @@ fn play_now_keeps_a_seat_for_a_moment_and_says_how_long_the_wait_is() {
     let _ann = enter("198.51.100.1", "Ann");
     let mut bob = enter("198.51.100.2", "Bob");
     bob.until("BEGIN");
-}
-
-#[test]
-fn maps_of_the_host_are_offered_and_one_of_ones_own_stays_with_its_room() {
-    let maps = TempDir::new();
-    std::fs::write(maps.path().join("hall.txt"), nuggets::BUILT_IN_MAP).unwrap();
-    std::fs::write(maps.path().join("bad.txt"), "").unwrap();
-    let options = ["--maps", maps.path().to_str().unwrap()];
-    let hub = Hub::with(&options);
-    hub.process.wait_stderr("the bad one", |log| log.contains("bad.txt' is not offered as a map").then_some(()));
-    let (_, games) = ask(&hub, "GET", "/api/games", &Value::Null);
-    let offered = &games["games"][0]["options"][0]["choices"];
-    assert!(offered.as_array().unwrap().contains(&json!("hall")), "{offered}");
-    make(&hub, &json!({ "game": "nuggets", "map": "hall" }));
-    refused(ask(&hub, "POST", "/api/rooms", &json!({ "game": "nuggets", "map": "../hall" })), 422, "there is no map");
-    let wrong = nuggets::check_map(b"+--+\n|.x|\n+--+\n").breaches[0].to_string();
-    let drawn =
-        |text: &str| ask(&hub, "POST", "/api/rooms", &json!({ "game": "nuggets", "countdown": 0, "own_map": text }));
-    refused(drawn("+--+\n|.x|\n+--+\n"), 422, &wrong);
-    refused(drawn(&".".repeat(13 << 10)), 422, "at most 12288 bytes");
-    let text = std::str::from_utf8(nuggets::BUILT_IN_MAP).unwrap();
-    let (status, room) = drawn(text);
-    assert!(status == 201 && room["title"] == "a map of its own" && room["options"].get("own_map").is_none(), "{room}");
-    let (mut ann, seat) = play(&hub, &room, "Ann", &json!({}));
-    let shown = ann.until("DISPLAY");
-    let file = hub.data.path().join("rooms").join(format!("{}.json", id(&room)));
-    assert!(std::fs::read_to_string(&file).unwrap().contains("own_map"));
-    let hub = Hub::again(hub.kill(), &options);
-    let mut ann = hub.enter_as(&room, &json!({ "seat": seat }));
-    assert_eq!(ann.until("DISPLAY"), shown, "the same map");
-    obeyed(&hub, &room, json!({ "do": "close" }));
-    assert!(!file.exists(), "it is gone with its room");
 }
