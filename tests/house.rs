@@ -12,7 +12,7 @@ use testkit::process::Process;
 
 /// The folders of the hub, from the top to the ground. Those in one row do not know each other.
 const FLOORS: [&[&str]; 7] =
-    [&["main"], &["operator", "args"], &["web"], &["hub"], &["results", "replays"], &["room"], &["games"]];
+    [&["main"], &["operator", "args"], &["web"], &["hub"], &["results", "replays"], &["room"], &["games", "fleet"]];
 
 /// The lines of the longest file, without its tests.
 const LONGEST: usize = 400;

@@ -7,12 +7,14 @@ use std::{
 };
 
 use clap::Parser;
-use cmdkit::{LogArgs, ip_address, retention, whole_number};
+use cmdkit::{HostPort, LogArgs, ip_address, retention, whole_number};
 use journal_core::Retention;
+use mesh::Name;
 
 #[cfg(unix)]
 use crate::operator::commands::Command;
 use crate::{
+    fleet,
     hub::{
         host_names::host_name,
         ports::port_range,
@@ -56,6 +58,23 @@ pub(crate) struct Args {
     /// A password is better set in PGPASSWORD
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) database: Option<String>,
+
+    /// NATS servers by which several hubs are one arcade, as in `nats://10.0.0.1:4222,nats://10.0.0.2:4222`; see docs/fleet.md. A password
+    /// is part of the address, as in `nats://USER:PASSWORD@HOST:4222`
+    #[arg(long, value_name = "ADDRESSES", value_delimiter = ',', hide_short_help = true, requires_all = ["node", "advertise", "database"])]
+    pub(crate) nats: Vec<String>,
+
+    /// Name of the arcade, where several use the same NATS servers
+    #[arg(long, value_name = "NAME", value_parser = node_name, default_value = "arcade", hide_short_help = true)]
+    pub(crate) arcade: Name,
+
+    /// Name of this hub among those of the arcade, with --nats
+    #[arg(long, value_name = "NAME", value_parser = node_name, hide_short_help = true, requires = "nats")]
+    pub(crate) node: Option<Name>,
+
+    /// Host at which native clients and the other hubs of the arcade reach this one, with --nats
+    #[arg(long, value_name = "HOST", value_parser = host_name, hide_short_help = true, requires = "nats")]
+    pub(crate) advertise: Option<String>,
 
     /// Do not open the default rooms at startup
     #[arg(long)]
@@ -121,7 +140,18 @@ pub(crate) struct Args {
     pub(crate) command: Option<Command>,
 }
 
+fn node_name(typed: &str) -> Result<Name, String> {
+    typed.parse::<Name>().map_err(|error| error.to_string())
+}
+
 impl Args {
+    /// Where this hub joins others, if it does. `port` is that of its page.
+    pub(crate) fn joins(&self, port: u16) -> Option<fleet::Settings> {
+        let (name, host) = (self.node.clone()?, self.advertise.clone()?);
+        let address = HostPort { host: host.clone(), port }.to_string();
+        Some(fleet::Settings { servers: self.nats.clone(), arcade: self.arcade.clone(), name, host, address })
+    }
+
     /// The addresses of the page.
     pub(crate) fn page_addresses(&self) -> Vec<IpAddr> {
         if self.bind.is_empty() { vec![IpAddr::V4(Ipv4Addr::LOCALHOST)] } else { self.bind.clone() }

@@ -1,17 +1,20 @@
 //! The hub: all rooms of the process.
 
 pub(crate) mod address;
+mod announce;
 pub(crate) mod arrivals;
 mod attend;
 pub(crate) mod callers;
 pub(crate) mod codes;
 mod drain;
+pub(crate) mod elsewhere;
 pub(crate) mod files;
 mod handing;
 pub(crate) mod host_names;
 pub(crate) mod links;
 pub(crate) mod lobby;
 pub(crate) mod metrics;
+mod opening;
 pub(crate) mod owned;
 pub(crate) mod pictures;
 pub(crate) mod play;
@@ -36,15 +39,16 @@ use std::{
 
 use futures_util::FutureExt as _;
 use journal_core::JournalEnd;
-use netcore::HostId;
 use serde_json::{Value, json};
 use tokio::{sync::watch, task::JoinSet};
 use tracing::{error, info, warn};
 
 use self::{
     address::Address,
+    announce::announce,
     arrivals::Players,
     attend::attend,
+    elsewhere::Elsewhere,
     files::RoomFiles,
     handing::hand_on,
     links::Links,
@@ -62,7 +66,7 @@ use self::{
     tries::Tries,
 };
 use crate::{
-    games::Options,
+    fleet::{Fleet, Refused},
     replays::Replays,
     results::Results,
     room::{Fate, Room, file::RoomFile, guard::Bans, open, place::Place},
@@ -76,6 +80,9 @@ pub(crate) enum OpenError {
     TooMany(Refusal),
     #[error("the hub is about to end")]
     Draining,
+    /// The directory of an arcade of several hubs does not answer, or has no name for the room.
+    #[error("{0}")]
+    Unclaimed(Refused),
     /// The options do not go together, or the system refuses.
     #[error(transparent)]
     Impossible(#[from] anyhow::Error),
@@ -93,6 +100,7 @@ pub(crate) struct Hub {
     metrics: Arc<Metrics>,
     secret: Secret,
     resources: Arc<Resources>,
+    elsewhere: Option<Arc<Elsewhere>>,
     handles: Handles,
     tasks: Mutex<JoinSet<Option<JournalEnd>>>,
     address: OnceLock<Address>,
@@ -120,6 +128,8 @@ pub(crate) struct Parts {
     pub(crate) results: Arc<Results>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) resources: Arc<Resources>,
+    /// The other hubs of the arcade, if there are any.
+    pub(crate) fleet: Option<Arc<Fleet>>,
     pub(crate) handles: Handles,
     /// How long a room stays that somebody made and in which nobody is.
     pub(crate) empty_rooms: Duration,
@@ -131,7 +141,7 @@ impl Hub {
     /// A hub without rooms in `directory`, and the rooms that were open there before.
     /// Fails when the secret can be neither read nor made, or the rooms cannot be read.
     pub(crate) fn new(directory: &Path, parts: Parts) -> anyhow::Result<(Arc<Self>, Vec<RoomFile>)> {
-        let Parts { place, ports, results, metrics, resources, handles, empty_rooms, owner_away } = parts;
+        let Parts { place, ports, results, metrics, resources, fleet, handles, empty_rooms, owner_away } = parts;
         let secret = Secret::open(directory)?;
         let (files, before) = RoomFiles::open(directory.join("rooms"))?;
         let rooms = Arc::new(Rooms::new(files, empty_rooms));
@@ -146,6 +156,7 @@ impl Hub {
             metrics,
             secret,
             resources,
+            elsewhere: fleet.map(Elsewhere::new).map(Arc::new),
             handles,
             tasks: Mutex::default(),
             address: OnceLock::new(),
@@ -207,42 +218,14 @@ impl Hub {
         &self.replays
     }
 
-    /// Opens a room for a host, or for the hub itself. Fails when there are too many, or the room cannot be opened.
-    pub(crate) fn open(
-        self: &Arc<Self>,
-        options: &Options,
-        maker: Option<HostId>,
-        permanent: bool,
-    ) -> Result<Arc<Room>, OpenError> {
-        self.open_with(options, maker, |file| {
-            file.permanent = permanent;
-            Ok(())
-        })
+    /// The other nodes of an arcade of several hubs.
+    pub(crate) const fn elsewhere(&self) -> Option<&Arc<Elsewhere>> {
+        self.elsewhere.as_ref()
     }
 
-    // The same with what `set` adds to its file.
-    fn open_with(
-        self: &Arc<Self>,
-        options: &Options,
-        maker: Option<HostId>,
-        set: impl FnOnce(&mut RoomFile) -> anyhow::Result<()>,
-    ) -> Result<Arc<Room>, OpenError> {
-        if self.rooms.is_draining() {
-            return Err(OpenError::Draining);
-        }
-        let _opening = self.rooms.opening();
-        let makers: Vec<_> = self.rooms.all().iter().map(|room| room.file().maker).collect();
-        self.resources.room(makers.into_iter(), maker).map_err(OpenError::TooMany)?;
-        if options.has_own_map() {
-            let rooms = self.rooms.all();
-            let drawn = rooms.iter().filter(|room| room.file().options.has_own_map());
-            let makers: Vec<_> = drawn.map(|room| room.file().maker).collect();
-            Resources::own_map(makers.into_iter(), maker).map_err(OpenError::TooMany)?;
-        }
-        let mut file = RoomFile::new(self.rooms.files.name(options.game().name())?, options.clone());
-        file.maker = maker;
-        set(&mut file)?;
-        Ok(self.run(file)?)
+    /// Whether this is an open room that no list shows, here or elsewhere.
+    pub(crate) fn hides(&self, id: &str) -> bool {
+        lobby::hides(&self.rooms, self.elsewhere().map(Arc::as_ref), id)
     }
 
     /// Opens the rooms again that were open before; one that cannot be opened is left out, and the log says why.
@@ -261,8 +244,9 @@ impl Hub {
             tasks.spawn_blocking(move || {
                 for file in batch {
                     let id = file.id.clone();
-                    if let Err(error) = hub.run(file) {
-                        error!(room = id, "the room does not come back: {error:#}");
+                    match hub.run(file) {
+                        Ok(room) => hub.announce(&room),
+                        Err(error) => error!(room = id, "the room does not come back: {error:#}"),
                     }
                 }
             });
@@ -270,17 +254,12 @@ impl Hub {
         tasks.join_all().await;
     }
 
-    /// Opens the rooms that every hub has, unless they are there.
-    pub(crate) fn open_usual(self: &Arc<Self>) -> anyhow::Result<()> {
-        for options in Options::permanent() {
-            let same = |other: &Options| other.game() == options.game() && other.is_daily() == options.is_daily();
-            let there =
-                self.rooms.all().iter().map(|room| room.file()).any(|room| room.permanent && same(&room.options));
-            if !there {
-                self.open(&options, None, true)?;
-            }
+    // Has other nodes know a room until it is gone.
+    fn announce(&self, room: &Arc<Room>) {
+        if let Some(elsewhere) = &self.elsewhere {
+            let rooms = Arc::downgrade(&self.rooms);
+            self.handles.rest.spawn(announce(Arc::clone(&elsewhere.fleet), rooms, Arc::clone(room)));
         }
-        Ok(())
     }
 
     // Opens a room, writes it down, and runs it until it ends.
@@ -361,7 +340,7 @@ impl Hub {
 
     /// The lobby as it is now: for everybody, or all of it for the operator.
     pub(crate) fn snapshot(&self, all: bool) -> Lobby {
-        Lobby::of(&self.rooms, &self.results, all)
+        Lobby::of(&self.rooms, &self.results, self.elsewhere().map(Arc::as_ref), all)
     }
 
     /// What the operator is shown.
@@ -379,6 +358,7 @@ impl Hub {
             "sockets": self.resources.sockets(),
             "bans": self.bans().list().len(),
             "ports": rooms.len(),
+            "fleet": self.elsewhere().map(|elsewhere| elsewhere.status(&self.rooms)),
         })
     }
 }

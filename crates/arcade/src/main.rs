@@ -1,6 +1,7 @@
 //! `arcade`: hosts all games in one process, with a web page to play and to watch.
 
 mod args;
+mod fleet;
 mod games;
 mod hub;
 mod operator;
@@ -36,7 +37,8 @@ fn main() -> ExitCode {
             Some(command) => return commands::run(&args.data, command),
             None => {}
         }
-        args.log.start("info")?;
+        // What the client of the broker has to say the hub says in its own words.
+        args.log.start("info,async_nats=error")?;
         host::host(&args)
     })
 }

@@ -9,14 +9,16 @@ pub(crate) mod clock;
 mod copies;
 pub(crate) mod examine;
 mod ledger;
+mod shared;
 pub(crate) mod tracker;
 pub(crate) mod views;
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
+    fmt,
     path::{Path, PathBuf},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
@@ -25,6 +27,7 @@ use std::{
 use store::{JournalNote, Known, NewMatch, Seated, Store, StoreError, Trouble};
 use tokio::{
     sync::{
+        Notify,
         mpsc::{self, error::TrySendError},
         watch,
     },
@@ -185,6 +188,18 @@ impl State {
     }
 }
 
+/// The results of all hubs, where there are several.
+struct Shared {
+    queue: Arc<dyn mesh::Results>,
+    submitted: Notify,
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Shared")
+    }
+}
+
 /// The results of the hub.
 #[derive(Debug)]
 pub(crate) struct Results {
@@ -198,6 +213,8 @@ pub(crate) struct Results {
     // Whether the results of earlier runs are stored.
     caught_up: watch::Sender<bool>,
     boards: watch::Sender<Arc<Boards>>,
+    // Where results of all hubs wait for the database, if there are several.
+    shared: OnceLock<Shared>,
     task: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -215,6 +232,7 @@ impl Results {
             prepared: watch::Sender::new(false),
             caught_up: watch::Sender::new(false),
             boards: watch::Sender::new(Arc::default()),
+            shared: OnceLock::new(),
             task: Mutex::default(),
         });
         (results, Waiting(receiver))
@@ -224,6 +242,9 @@ impl Results {
     pub(crate) fn start(self: &Arc<Self>, waiting: Waiting) {
         if let Some(data) = self.journals.parent() {
             copies::remove_old(data);
+        }
+        if self.shared.get().is_some() {
+            tokio::spawn(shared::work(Arc::downgrade(self)));
         }
         let task = tokio::spawn(Arc::clone(self).run(waiting));
         *self.task.lock().unwrap_or_else(PoisonError::into_inner) = Some(task);

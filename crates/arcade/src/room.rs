@@ -249,6 +249,7 @@ pub(crate) fn open(
         closing: None,
         bots_in: None,
         show: Show::default(),
+        site: place.site.clone(),
         people: 0,
     };
     let known = Arc::new(Seats::new(hosts));

@@ -22,6 +22,7 @@ mod paced;
 mod page;
 mod progress;
 mod pump;
+mod relay;
 mod reports;
 mod room_api;
 mod share;
@@ -76,6 +77,7 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
         .merge(leaders::routes())
         .merge(learn::routes())
         .fallback(not_found)
+        .layer(middleware::from_fn_with_state(Arc::clone(&hub), relay::elsewhere))
         .layer(DefaultBodyLimit::max(MAX_BODY))
         .layer(middleware::from_fn(connections::in_time))
         .layer(middleware::from_fn_with_state(Arc::clone(hub.resources()), answers::account))
@@ -83,6 +85,7 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
         .layer(middleware::from_fn_with_state(Arc::clone(&hub), caller::admit))
         .layer(middleware::from_fn_with_state(Arc::clone(hub.resources()), caller::named))
         .layer(middleware::from_fn_with_state(Arc::clone(&hub), health::observe))
+        .layer(middleware::from_fn_with_state(Arc::clone(&hub), relay::recognize))
         .layer(middleware::from_fn(headers))
         .layer(Extension(page))
         .with_state(hub)

@@ -50,7 +50,18 @@ impl Writing {
         room: Hosted<E>,
         head: Head,
     ) -> io::Result<(PathBuf, Parts<E>)> {
-        let (path, file) = segment::create(&*self.disk, directory, E::GAME, head.begun)?;
+        self.create_as(directory, E::GAME, room, head)
+    }
+
+    /// The same with a name that begins with `front`, in which there is no dot.
+    pub fn create_as<E: Recorded>(
+        &self,
+        directory: &Path,
+        front: &str,
+        room: Hosted<E>,
+        head: Head,
+    ) -> io::Result<(PathBuf, Parts<E>)> {
+        let (path, file) = segment::create(&*self.disk, directory, front, head.begun)?;
         let status = Status { sequence: 0, state: State::Open, synced: 0, end: 0 };
         let mut bytes = layout::front(Place::FIRST, status);
         let (mut body, mut sum) = (vec![], 0);

@@ -234,7 +234,7 @@ pub(crate) fn list(disk: &dyn Disk, directory: &Path) -> io::Result<Vec<PathBuf>
 
 /// Creates the file of a journal that starts at `begun`, and the directory if needed. The file is locked while it is
 /// open. Both survive a power cut.
-pub(crate) fn create(disk: &dyn Disk, directory: &Path, game: &str, begun: u64) -> io::Result<(PathBuf, SharedFile)> {
+pub(crate) fn create(disk: &dyn Disk, directory: &Path, front: &str, begun: u64) -> io::Result<(PathBuf, SharedFile)> {
     create_directories(disk, directory)?;
     // Seconds of UTC, in an order that sorts: 2026-11-22T06-37-51Z.
     let moment = UNIX_EPOCH + Duration::from_secs(begun);
@@ -243,7 +243,7 @@ pub(crate) fn create(disk: &dyn Disk, directory: &Path, game: &str, begun: u64) 
         disk.list(directory)?.iter().filter_map(|path| split_name(path)).map(|(journal, _)| journal).collect();
     for number in 0..IN_ONE_SECOND {
         let number = if number == 0 { String::new() } else { format!("-{number}") };
-        let path = directory.join(format!("{game}-{moment}{number}.{EXTENSION}"));
+        let path = directory.join(format!("{front}-{moment}{number}.{EXTENSION}"));
         // Of a long journal only later segments may be left.
         if taken.contains(&path) {
             continue;

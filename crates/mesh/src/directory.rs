@@ -1,4 +1,4 @@
-//! Who is there: nodes, rooms and who owns them, codes and seats.
+//! Who is there: nodes, rooms and who owns them, codes and seats, and what all nodes have in common.
 
 use std::{fmt, str::FromStr};
 
@@ -31,6 +31,8 @@ pub enum Key {
         /// The seat in it.
         seat: Name,
     },
+    /// Something that all nodes have in common, such as a key.
+    Common(Name),
 }
 
 impl fmt::Display for Key {
@@ -40,6 +42,7 @@ impl fmt::Display for Key {
             Self::Room(name) => write!(f, "room.{name}"),
             Self::Code(name) => write!(f, "code.{name}"),
             Self::Seat { room, seat } => write!(f, "seat.{room}.{seat}"),
+            Self::Common(name) => write!(f, "common.{name}"),
         }
     }
 }
@@ -54,6 +57,7 @@ impl FromStr for Key {
             "node" => Self::Node(name(rest)?),
             "room" => Self::Room(name(rest)?),
             "code" => Self::Code(name(rest)?),
+            "common" => Self::Common(name(rest)?),
             "seat" => {
                 let (room, seat) = rest.split_once('.').ok_or(())?;
                 Self::Seat { room: name(room)?, seat: name(seat)? }
@@ -123,6 +127,8 @@ pub enum Value {
     Code(Name),
     /// Who has the seat.
     Seat(String),
+    /// What all nodes have in common.
+    Common(String),
     /// Something that this version does not understand. Its key is taken.
     #[serde(skip)]
     Unknown,
@@ -213,7 +219,9 @@ mod tests {
     fn keys_are_read_as_they_are_written() {
         let name = |text: &str| text.parse().unwrap();
         let seat = Key::Seat { room: name("r-1"), seat: name("A") };
-        for key in [Key::Node(name("n")), Key::Room(name("r-1")), Key::Code(name("XYZ")), seat] {
+        for key in
+            [Key::Node(name("n")), Key::Room(name("r-1")), Key::Code(name("XYZ")), Key::Common(name("key")), seat]
+        {
             assert_eq!(key.to_string().parse(), Ok(key));
         }
         for bad in ["", "node", "node.", "node.a.b", "seat.a", "seat.a.b.c", "other.a"] {

@@ -2,7 +2,7 @@
 //!
 //! | what | where | limits |
 //! |---|---|---|
-//! | directory | bucket `PREFIX-directory`, keys `node.NAME`, `room.NAME`, `code.NAME`, `seat.ROOM.SEAT` | the newest value of each, a day |
+//! | directory | bucket `PREFIX-directory`, keys `node.NAME`, `room.NAME`, `code.NAME`, `seat.ROOM.SEAT`, `common.NAME` | the newest value of each, a day |
 //! | events | stream `PREFIX-events`, subjects `PREFIX.events.ROOM` | an hour |
 //! | journals | stream `PREFIX-journals`, subjects `PREFIX.journals.MATCH` | a week |
 //! | results | stream `PREFIX-results`, subjects `PREFIX.results.MATCH`, consumer `results` | a work queue, without an age |
@@ -60,6 +60,14 @@ impl Nats {
         let (results, consumer) = broker.results(&place.limits).await?;
         let skipped = AtomicU64::new(0);
         Ok(Self(Arc::new(Inner { directory, events, journals, results, consumer, skipped })))
+    }
+
+    /// The version of the servers, if they can be used. Nothing is created there.
+    ///
+    /// # Errors
+    /// As [`connect`](Self::connect), without what concerns the limits.
+    pub async fn look(place: &Place) -> Result<String, MeshError> {
+        setup::connect(place).await?.version().await
     }
 
     /// How many values were skipped because a later version wrote them, or because they are damaged.

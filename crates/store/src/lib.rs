@@ -56,7 +56,7 @@ pub use season::{ALL_TIME, day_of, is_season, season_of};
 pub use whole::Totals;
 
 /// How far a name is to be trusted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// Anybody may have used the name.

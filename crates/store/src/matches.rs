@@ -6,7 +6,7 @@ use crate::{Kind, Store, StoreError, connection::Row};
 pub const MAX_PAGE: u32 = 100;
 
 /// A match that is over, by default as it is stored.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Match<P = MatchPlayer> {
     /// Its permanent id, which follows from the journal.
     pub id: String,

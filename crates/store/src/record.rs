@@ -12,7 +12,7 @@ use crate::{
 pub type NewMatch = Match<Entry>;
 
 /// A player in the result of a match.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Entry {
     /// The rank, from 1; equal scores may share one.
     pub rank: u32,

@@ -25,12 +25,27 @@ pub(crate) struct Proof {
     pub(crate) seat: Option<String>,
 }
 
+/// The room of a code.
+#[derive(Debug)]
+pub(crate) enum Coded {
+    Here(Arc<Room>),
+    /// One of another node.
+    Elsewhere {
+        id: String,
+        code: String,
+    },
+}
+
 impl Hub {
     /// The room whose link has this code.
-    pub(crate) fn by_code(&self, host: HostId, typed: &str) -> Tried<Arc<Room>> {
+    pub(crate) fn by_code(&self, host: HostId, typed: &str) -> Tried<Coded> {
         self.tries.attempt(host, || {
             let code = access::read(typed)?;
-            self.rooms.all().into_iter().find(|room| room.access.code() == Some(&*code))
+            if let Some(room) = self.rooms.all().into_iter().find(|room| room.access.code() == Some(&*code)) {
+                return Some(Coded::Here(room));
+            }
+            let id = self.elsewhere()?.fleet.room_of(&code)?;
+            Some(Coded::Elsewhere { id, code })
         })
     }
 

@@ -57,6 +57,12 @@ impl RoomFiles {
         Ok((Self { directory, next: AtomicU32::new(next.max(1)), order: Mutex::default() }, rooms))
     }
 
+    /// The same with a number above those of other nodes.
+    pub(crate) fn name_above(&self, game: &str, highest: u32) -> anyhow::Result<String> {
+        self.next.fetch_max(highest.saturating_add(1), Ordering::Relaxed);
+        self.name(game)
+    }
+
     /// A name for a new room. No name is given twice, not even after a restart.
     pub(crate) fn name(&self, game: &str) -> anyhow::Result<String> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
@@ -200,6 +206,8 @@ mod tests {
         files.remove("robots-2");
         let (files, rooms) = RoomFiles::open(path).unwrap();
         assert_eq!((rooms, &*files.name("robots").unwrap()), (vec![], "robots-3"));
+        assert_eq!(files.name_above("robots", 8).unwrap(), "robots-9");
+        assert_eq!(files.name_above("robots", 7).unwrap(), "robots-10");
     }
 
     #[test]

@@ -9,13 +9,18 @@ mod views;
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use serde::Serialize;
+use serde_json::value::RawValue;
 use tokio::{
     sync::watch,
     time::{Instant, sleep},
 };
+use tracing::warn;
 
 use self::listed::{Key, Listed, Told};
-use super::rooms::Rooms;
+use super::{
+    elsewhere::{Elsewhere, Far, FarRooms},
+    rooms::Rooms,
+};
 use crate::{
     results::{Results, views::Boards},
     room::{Room, info::Info},
@@ -29,25 +34,49 @@ pub(crate) const PAUSE: Duration = Duration::from_millis(250);
 const BOARDS_PAUSE: Duration = Duration::from_secs(2);
 
 /// The rooms that are listed, the newest matches and the leaders, for programs.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 pub(crate) struct Lobby {
-    pub(crate) rooms: Vec<Info>,
+    pub(crate) rooms: Vec<Open>,
+    /// Whether the rooms of other hubs may be others by now.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) unsure: bool,
     /// The newest matches and the leaders.
     #[serde(flatten)]
     pub(crate) boards: Boards,
 }
 
+/// An open room.
+#[derive(Debug, Clone, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Open {
+    Here(Box<Info>),
+    /// At another hub.
+    Elsewhere(Box<RawValue>),
+}
+
 impl Lobby {
     /// The lobby as it is now.
-    pub(crate) fn of(rooms: &Rooms, results: &Results, all: bool) -> Self {
+    pub(crate) fn of(rooms: &Rooms, results: &Results, elsewhere: Option<&Elsewhere>, all: bool) -> Self {
         let mut boards = results.boards().as_ref().clone();
-        if all {
-            let rooms = rooms.all().iter().map(|room| room.info.borrow().clone()).collect();
-            return Self { rooms, boards };
+        let shown = |room: &Room| {
+            let info = room.info.borrow();
+            if all { info.clone() } else { info.for_everybody() }
+        };
+        let here = rooms.by_name().into_iter().filter(|(_, room)| all || room.access.is_listed());
+        let mut open: BTreeMap<String, Open> =
+            here.map(|(id, room)| (id, Open::Here(Box::new(shown(&room))))).collect();
+        if let Some(elsewhere) = elsewhere {
+            for (id, far) in &*elsewhere.rooms() {
+                if let Some(info) = &far.row.info {
+                    open.entry(id.clone()).or_insert_with(|| Open::Elsewhere(info.clone()));
+                }
+            }
         }
-        boards.recent.retain(|ended| !rooms.hides(&ended.room));
-        let listed = rooms.all().into_iter().filter(|room| room.access.is_listed());
-        Self { rooms: listed.map(|room| room.info.borrow().for_everybody()).collect(), boards }
+        if !all {
+            boards.recent.retain(|ended| !hides(rooms, elsewhere, &ended.room));
+        }
+        let unsure = elsewhere.is_some_and(|elsewhere| !elsewhere.fleet.is_present());
+        Self { rooms: open.into_values().collect(), unsure, boards }
     }
 }
 
@@ -58,6 +87,10 @@ pub(crate) struct Publisher {
     results: Arc<Results>,
     lists: Arc<Lists>,
     rooms: BTreeMap<Key, Shown>,
+    // Those of other nodes.
+    elsewhere: Option<Arc<Elsewhere>>,
+    far: BTreeMap<Key, (Arc<Far>, Arc<Listed>)>,
+    far_rooms: Arc<FarRooms>,
     boards: Arc<Boards>,
     told: Told,
     told_at: Instant,
@@ -72,11 +105,17 @@ struct Shown {
 
 impl Publisher {
     /// Publishes the lobby once.
-    pub(crate) fn new(open: Arc<Rooms>, results: Arc<Results>, lists: Arc<Lists>) -> serde_json::Result<Self> {
+    pub(crate) fn new(
+        open: Arc<Rooms>,
+        results: Arc<Results>,
+        lists: Arc<Lists>,
+        elsewhere: Option<Arc<Elsewhere>>,
+    ) -> serde_json::Result<Self> {
         let boards = results.boards();
-        let told = Told::of(&boards, |room| open.hides(room))?;
+        let told = Told::of(&boards, |room| hides(&open, elsewhere.as_deref(), room))?;
         let told_at = Instant::now();
-        let mut publisher = Self { open, results, lists, rooms: BTreeMap::new(), boards, told, told_at };
+        let (rooms, far, far_rooms) = Default::default();
+        let mut publisher = Self { open, results, lists, rooms, elsewhere, far, far_rooms, boards, told, told_at };
         publisher.collect()?;
         publisher.publish();
         Ok(publisher)
@@ -94,8 +133,12 @@ impl Publisher {
     }
 
     fn publish(&self) {
-        let rooms = self.rooms.values().map(|shown| Arc::clone(&shown.row)).collect();
-        self.lists.publish(rooms, self.told.clone());
+        let here = self.rooms.iter().map(|(key, shown)| (key, &shown.row));
+        // A room that has come here is shown as it is here.
+        let far = self.far.iter().filter(|(key, _)| !self.rooms.contains_key(key)).map(|(key, (_, row))| (key, row));
+        let mut rooms: Vec<(&Key, &Arc<Listed>)> = here.chain(far).collect();
+        rooms.sort_by_key(|(key, _)| *key);
+        self.lists.publish(rooms.into_iter().map(|(_, row)| Arc::clone(row)).collect(), self.told.clone());
     }
 
     // Collects what has changed. Returns whether anything has.
@@ -103,10 +146,14 @@ impl Publisher {
         let mut changed = false;
         let boards = self.results.boards();
         if !Arc::ptr_eq(&boards, &self.boards) && self.told_at.elapsed() >= BOARDS_PAUSE {
-            let told = Told::of(&boards, |room| self.open.hides(room))?;
-            changed = told != self.told;
+            let told = Told::of(&boards, |room| hides(&self.open, self.elsewhere.as_deref(), room))?;
+            changed = (&told.recent, &told.leaders) != (&self.told.recent, &self.told.leaders);
+            let told = Told { unsure: self.told.unsure, ..told };
             (self.told, self.boards, self.told_at) = (told, boards, Instant::now());
         }
+        let unsure = self.elsewhere.as_ref().is_some_and(|elsewhere| !elsewhere.fleet.is_present());
+        changed |= unsure != self.told.unsure;
+        self.told.unsure = unsure;
         let listed = self.open.by_name().into_iter().filter(|(_, room)| room.access.is_listed());
         let rooms: BTreeMap<Key, Arc<Room>> = listed.map(|(id, room)| (Key::new(room.game, &id), room)).collect();
         let before = self.rooms.len();
@@ -120,8 +167,47 @@ impl Publisher {
                 changed = true;
             }
         }
-        Ok(changed)
+        Ok(self.collect_far() | changed)
     }
+
+    // The same of other nodes.
+    fn collect_far(&mut self) -> bool {
+        let Some(elsewhere) = &self.elsewhere else { return false };
+        let rooms = elsewhere.rooms();
+        if Arc::ptr_eq(&rooms, &self.far_rooms) {
+            return false;
+        }
+        let mut before = std::mem::take(&mut self.far);
+        let mut changed = false;
+        for far in rooms.values() {
+            let Some(info) = &far.row.info else { continue };
+            let key = Key::new(far.row.game, &far.id);
+            let row = match before.remove(&key) {
+                Some((same, row)) if Arc::ptr_eq(&same, far) => row,
+                known => {
+                    let row = match Listed::of_far(far.row.game, info.get()) {
+                        Ok(row) => row,
+                        Err(error) => {
+                            warn!(room = far.id, "a room of the node {} cannot be listed: {error}", far.node);
+                            continue;
+                        }
+                    };
+                    // The same row stays, so that whoever compares sees at once that nothing has changed.
+                    let same = known.map(|(_, known)| known).filter(|known| **known == row);
+                    changed |= same.is_none();
+                    same.unwrap_or_else(|| Arc::new(row))
+                }
+            };
+            self.far.insert(key, (Arc::clone(far), row));
+        }
+        self.far_rooms = rooms;
+        changed | !before.is_empty()
+    }
+}
+
+/// Whether this is an open room that no list shows.
+pub(super) fn hides(rooms: &Rooms, elsewhere: Option<&Elsewhere>, id: &str) -> bool {
+    rooms.hides(id) || elsewhere.is_some_and(|elsewhere| elsewhere.hides(id))
 }
 
 impl Shown {

@@ -23,7 +23,7 @@ use prometheus_client::{
 };
 
 pub(crate) use self::classic::classic;
-use super::{resources::Resources, rooms::Rooms};
+use super::{elsewhere::Elsewhere, resources::Resources, rooms::Rooms};
 use crate::{games::Game, results::Health, room::counters::Counters};
 
 /// Upper bounds of the lateness of deadlines, in seconds.
@@ -102,6 +102,12 @@ metrics! {
     answers: Histogram = Histogram::new(ANSWERS), "arcade_http_answer" in Seconds, "Time to answer a request";
     refused: Family<Labels<1>, Counter>, "arcade_refused",
         "Refusals by kind, because an address had its share or the hub was at its limit";
+    nodes: Gauge, "arcade_fleet_nodes", "Hubs of this arcade, where there are several";
+    far_rooms: Gauge, "arcade_fleet_rooms", "Rooms of other hubs";
+    relayed: Gauge, "arcade_fleet_relayed", "Sockets that are passed on to other hubs";
+    lag: Gauge<f64, AtomicU64>, "arcade_fleet_directory_lag" in Seconds, "How long a change takes to come back from the directory of all hubs";
+    unheard: Gauge, "arcade_fleet_away", "1 while the directory of all hubs does not answer";
+    skipped: Counter, "arcade_fleet_skipped", "Values of the directory that this version does not understand";
     memory: Gauge, "process_resident_memory" in Bytes, "Resident memory";
     processor: Counter<f64, AtomicU64>, "process_cpu" in Seconds, "Time on processors";
     files: Gauge, "process_open_fds", "Open files and sockets";
@@ -133,9 +139,24 @@ impl Metrics {
     }
 
     /// Everything as OpenMetrics, with the present numbers of a hub.
-    pub(crate) fn scrape(&self, rooms: &Rooms, results: &Health, resources: &Resources) -> String {
+    pub(crate) fn scrape(
+        &self,
+        rooms: &Rooms,
+        results: &Health,
+        resources: &Resources,
+        elsewhere: Option<&Elsewhere>,
+    ) -> String {
         let registry = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
         self.count(rooms);
+        if let Some(elsewhere) = elsewhere {
+            let fleet = &elsewhere.fleet;
+            self.nodes.set(i64::try_from(fleet.nodes().len()).unwrap_or(i64::MAX));
+            self.far_rooms.set(i64::try_from(elsewhere.rooms().len()).unwrap_or(i64::MAX));
+            self.relayed.set(i64::try_from(fleet.relayed()).unwrap_or(i64::MAX));
+            self.lag.set(fleet.lag().as_secs_f64());
+            self.unheard.set((!fleet.is_present()).into());
+            self.skipped.inc_by(fleet.skipped().saturating_sub(self.skipped.get()));
+        }
         self.waiting.set(i64::try_from(results.waiting).unwrap_or(i64::MAX));
         self.stored.inc_by(results.stored.saturating_sub(self.stored.get()));
         self.away.set(results.error.is_some().into());

@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use super::{Hub, OpenError};
 use crate::{
+    fleet::Refused,
     games::Options,
     room::{
         Room,
@@ -62,8 +63,13 @@ impl Hub {
             (Visibility::Public, None) => Ok(Access::Public),
             (Visibility::Link, None) => loop {
                 let code = access::draw()?;
-                if self.rooms.all().iter().all(|room| room.access.code() != Some(&*code)) {
-                    return Ok(Access::Link(code));
+                if self.rooms.all().iter().any(|room| room.access.code() == Some(&*code)) {
+                    continue;
+                }
+                match self.claim_code(&code, id) {
+                    Ok(()) => return Ok(Access::Link(code)),
+                    Err(Refused::Taken) => {}
+                    Err(away @ Refused::Away) => return Err(away.into()),
                 }
             },
             (Visibility::Word, Some(word)) if (1..=MAX_WORD).contains(&word.len()) => {

@@ -8,8 +8,9 @@ use std::{
 
 use netcore::{HostId, Level};
 
-use super::{Hub, OpenError, arrivals::RESERVED, attend::FILL};
+use super::{Hub, OpenError, arrivals::RESERVED, attend::FILL, rooms::free};
 use crate::{
+    fleet::NodeShown,
     games::{Game, Options},
     room::{Room, holds::Whom},
 };
@@ -61,19 +62,20 @@ fn missing(room: &Room, whom: Whom) -> u32 {
 }
 
 impl Hub {
-    // Rooms of a game with a free seat for somebody at `host`: those in the lobby or open to newcomers.
+    // Rooms of a game with a free seat for somebody at `host`.
     fn open_to(&self, game: Game, host: HostId, browser: u64) -> impl Iterator<Item = Arc<Room>> {
         self.rooms.all().into_iter().filter(move |room| {
-            let info = room.info.borrow();
-            let waits = info.phase == "lobby" || info.options.starts_at_once();
-            let seated = info.players.len().max(usize::try_from(info.taken).unwrap_or(usize::MAX));
             let led = room.holds.besides(Whom::Host(room.mask.host(host), browser));
-            let is_late = info.phase == "playing" && info.show.late;
-            let is_free = seated.saturating_add(led) < usize::try_from(info.seats).unwrap_or(usize::MAX);
-            let is_open = room.access.is_public() && !info.locked && info.closing.is_none();
             let may = !room.refuses(host) && !room.members.bars(room.mask.host(host));
-            room.game == game && is_open && waits && !is_late && !info.options.is_daily() && is_free && may
+            room.game == game && may && free(room, &room.info.borrow()) > led
         })
+    }
+
+    /// The other node to which somebody is led who wants to play, if it is another one.
+    pub(crate) fn leads(&self, game: Game, host: HostId, seeker: &Seeker) -> Option<NodeShown> {
+        let elsewhere = self.elsewhere()?;
+        let most_here = self.open_to(game, host, seeker.browser).map(|room| room.info.borrow().people).max();
+        elsewhere.leads(game, most_here.unwrap_or_default(), &self.rooms)
     }
 
     /// Those with names of their own who are in rooms that somebody may be led to, up to [`MAX_RATED`].

@@ -11,12 +11,12 @@ use std::{
 };
 
 use anyhow::bail;
-use netcore::Level;
+use netcore::{HostId, Level};
 use tokio::sync::Notify;
 use tracing::warn;
 
 use super::files::RoomFiles;
-use crate::room::{Room, bots::MAX_BOTS};
+use crate::room::{Room, bots::MAX_BOTS, holds::Whom, info::Info};
 
 /// How many bots fill a room in which people wait for company.
 pub(super) fn missing(room: &Room) -> usize {
@@ -24,6 +24,23 @@ pub(super) fn missing(room: &Room) -> usize {
     let people = info.players.iter().filter(|player| !player.bot).count().max(1);
     let wanted = usize::try_from(info.options.party(info.seats)).unwrap_or(usize::MAX);
     wanted.saturating_sub(people).saturating_sub(room.bots.count())
+}
+
+/// Free seats of a room in the lobby or open to newcomers, whoever may be led to them.
+pub(super) fn free(room: &Room, info: &Info) -> usize {
+    let waits = info.phase == "lobby" || info.options.starts_at_once();
+    let is_late = info.phase == "playing" && info.show.late;
+    let is_open = room.access.is_public() && !info.locked && info.closing.is_none();
+    if !is_open || !waits || is_late || info.options.is_daily() {
+        return 0;
+    }
+    let seated = info.players.len().max(usize::try_from(info.taken).unwrap_or(usize::MAX));
+    usize::try_from(info.seats).unwrap_or(usize::MAX).saturating_sub(seated)
+}
+
+/// Seats of a room to which somebody whom nobody knows may be led.
+pub(super) fn leads(room: &Room, info: &Info) -> usize {
+    free(room, info).saturating_sub(room.holds.besides(Whom::Host(HostId::Other, 0)))
 }
 
 /// The rooms of a hub.

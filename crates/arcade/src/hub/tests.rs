@@ -3,14 +3,17 @@
 use std::{fs, net::Ipv4Addr};
 
 use journal_core::{Entry, MAX_SIZE, Note, SyncPolicy, Writing};
-use netcore::Leave;
+use netcore::{HostId, Leave};
 use store::Store;
 use testkit::{PATIENCE, TempDir, peer::Peer};
 use tokio::time::{sleep, timeout};
 
 use super::*;
 use super::{callers::Callers, host_names::HostNames, resources::Settings};
-use crate::{games::Game, room::fragile::CULPRIT};
+use crate::{
+    games::{Game, Options},
+    room::fragile::CULPRIT,
+};
 
 /// A hub with two rooms of nuggets.
 pub(crate) fn hub(data: &TempDir) -> (Arc<Hub>, [Arc<Room>; 2]) {
@@ -27,6 +30,7 @@ pub(crate) fn hub(data: &TempDir) -> (Arc<Hub>, [Arc<Room>; 2]) {
         bans: Arc::new(Bans::open(data.path().join("bans")).unwrap()),
         ledgers: results.clone(),
         keep_seats: Duration::from_mins(1),
+        site: None,
         log: Arc::default(),
         watch_delay: Duration::ZERO,
         counters: metrics.counters(),
@@ -37,6 +41,7 @@ pub(crate) fn hub(data: &TempDir) -> (Arc<Hub>, [Arc<Room>; 2]) {
         results,
         metrics,
         resources,
+        fleet: None,
         handles: Handles::current(),
         empty_rooms: Duration::from_mins(5),
         owner_away: Duration::from_mins(1),
@@ -93,7 +98,7 @@ async fn an_engine_that_panics_ends_its_own_match_only_and_its_room_comes_back()
     let last = std::iter::from_fn(|| reader.next().unwrap()).last();
     assert!(matches!(last, Some(Entry::Note(Note::Broken))), "{last:?}");
     assert!(fs::read(&journal).unwrap().windows(CULPRIT.len()).any(|bytes| bytes == CULPRIT.as_bytes()));
-    let numbers = hub.metrics().scrape(&hub.rooms, &hub.results().health(), hub.resources());
+    let numbers = hub.metrics().scrape(&hub.rooms, &hub.results().health(), hub.resources(), None);
     assert!(numbers.contains("\narcade_rooms_broken_total{game=\"nuggets\"} 1\n"), "{numbers}");
 }
 

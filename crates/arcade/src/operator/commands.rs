@@ -317,7 +317,28 @@ fn status_text(status: &Value) -> String {
         status["bots"],
         status["sockets"],
         status["bans"],
-    )
+    ) + &fleet_text(&status["fleet"])
+}
+
+// The nodes of an arcade of several hubs.
+fn fleet_text(fleet: &Value) -> String {
+    let mut text = String::new();
+    if fleet.is_null() {
+        return text;
+    }
+    let heard = if fleet["present"] == Value::Bool(true) { "is heard" } else { "does not answer" };
+    let _ = writeln!(
+        text,
+        "Arcade:   this is '{}'; the directory {heard}, {} ms late",
+        word(fleet, "node"),
+        fleet["lag_ms"]
+    );
+    for node in fleet["nodes"].as_array().into_iter().flatten() {
+        let ends = if node["draining"] == Value::Bool(true) { ", about to end" } else { "" };
+        let (name, address) = (word(node, "name"), word(node, "address"));
+        let _ = writeln!(text, "    {name} at {address}: {} rooms, {} people{ends}", node["rooms"], node["people"]);
+    }
+    text
 }
 
 fn rooms_text(rooms: &Value) -> String {
@@ -326,8 +347,9 @@ fn rooms_text(rooms: &Value) -> String {
         let players = room["players"].as_array().map_or(0, Vec::len);
         let _ = writeln!(
             text,
-            "{:<14} port {:<5} {:<8} {players} of {} seats, {} watching: {}",
+            "{:<14} {}port {:<5} {:<8} {players} of {} seats, {} watching: {}",
             word(room, "id"),
+            if word(room, "host").is_empty() { String::new() } else { format!("{} ", word(room, "host")) },
             room["port"].as_u64().unwrap_or_default(),
             word(room, "phase"),
             room["seats"],

@@ -218,6 +218,9 @@ async fn execute(hub: &Arc<Hub>, request: Request) -> anyhow::Result<Value> {
 }
 
 fn find(hub: &Hub, id: &str) -> anyhow::Result<Arc<Room>> {
+    if let Some(node) = hub.elsewhere().and_then(|elsewhere| elsewhere.fleet.owner_of(id)) {
+        bail!("{id} is a room of the hub '{}'; give this command there", node.name);
+    }
     hub.rooms
         .get(id)
         .with_context(|| format!("there is no room '{}'; `arcade room list` shows them", id.escape_debug()))

@@ -16,6 +16,7 @@ use self::clock::Clocks;
 use super::data::RESULTS;
 use crate::{
     args::Args,
+    fleet,
     operator::{commands::ask, wire::Request},
     web::tls::Certificate,
 };
@@ -40,6 +41,7 @@ pub(crate) fn examine(args: &Args, as_json: bool) -> anyhow::Result<ExitCode> {
         ("shm", machine::shm()),
         ("files", machine::files(raise_open_files())),
         ("database", database),
+        ("broker", broker(args)),
         (
             "page",
             match running {
@@ -90,6 +92,15 @@ fn database(args: &Args) -> Result<(String, Option<i64>), String> {
         let ahead = store.examine().await.map_err(say)?;
         Ok((format!("{place} answers, can be written, and {tables}"), ahead))
     })
+}
+
+fn broker(args: &Args) -> Result<String, String> {
+    if args.nats.is_empty() {
+        return Ok("this hub is the only one; --nats makes it one of several".into());
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| format!("the system gives no timers ({error})"))?;
+    runtime.block_on(fleet::examine(args.nats.clone(), args.arcade.clone())).map_err(|error| error.to_string())
 }
 
 fn tls(args: &Args) -> Result<String, String> {

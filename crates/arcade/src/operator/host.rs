@@ -22,6 +22,7 @@ use super::data::{RESULTS, lock};
 use super::{control, renewal};
 use crate::{
     args::Args,
+    fleet,
     games::offer_maps,
     hub::{
         Hub, Parts,
@@ -32,11 +33,11 @@ use crate::{
         lobby::Publisher,
         metrics::Metrics,
         ports::Ports,
-        resources::{Resources, Settings},
+        resources::{MAX_ROOMS, Resources, Settings},
         threads::Threads,
     },
     results::Results,
-    room::{guard::Bans, place::Place},
+    room::{guard::Bans, info::Site, place::Place},
     web::{self, connections::Server, tls::Tls},
 };
 
@@ -70,8 +71,21 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
     let listen = local_addresses(&listeners)?;
     let numbers = local_addresses(&for_numbers)?;
     let own = listen.iter().chain(&numbers).map(SocketAddr::ip).chain(Reach::at(&listen).outward);
-    let callers = Callers::new(args.proxy.clone(), HostNames::new(args.name.clone(), own.collect()));
+    let callers = Callers::new(
+        args.proxy.clone(),
+        HostNames::new(args.name.iter().chain(&args.advertise).cloned().collect(), own.collect()),
+    );
     let resources = Resources::new(&settings, callers);
+    // Before anything of this hub is there, since it may be refused.
+    let port = listen.first().map_or(args.port, SocketAddr::port);
+    let joining = match args.joins(port) {
+        Some(settings) => Some(threads.rest.block_on(fleet::connect(settings, &args.data, MAX_ROOMS))?),
+        None => None,
+    };
+    let fleet = joining.as_ref().map(|(joining, _)| Arc::clone(joining.fleet()));
+    if let Some(shared) = fleet.as_ref().and_then(|fleet| fleet.results()) {
+        results.share(shared);
+    }
     let place = Place {
         journals,
         writing,
@@ -81,6 +95,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
         keep_seats: Duration::from_secs(args.keep_seats),
         watch_delay: Duration::from_secs(args.watch_delay),
         counters: metrics.counters(),
+        site: fleet.as_ref().map(|fleet| Site { node: fleet.name().to_owned(), host: fleet.host().to_string() }),
         log: Arc::default(),
     };
     let parts = Parts {
@@ -89,15 +104,25 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
         results: Arc::clone(&results),
         metrics,
         resources,
+        fleet: fleet.clone(),
         handles: threads.handles(),
         empty_rooms: Duration::from_secs(args.empty_rooms),
         owner_away: Duration::from_secs(args.owner_away),
     };
-    let (hub, before) = Hub::new(&args.data, parts)?;
+    let (hub, mut before) = Hub::new(&args.data, parts)?;
     let ended = threads.rest.block_on(async {
         let mut stop = Box::pin(request_to_end().context("cannot listen for signals")?);
         #[cfg(unix)]
         renewal::on_hang_up(tls.clone()).context("cannot listen for signals")?;
+        if let Some((joining, events)) = joining {
+            let rooms: Vec<String> = before.iter().map(|room| room.id.clone()).collect();
+            let taken = joining.join(&rooms).await?;
+            for room in &taken {
+                warn!(room, "another hub of the arcade has a room of this name; this one stays in the data directory");
+            }
+            before.retain(|room| !taken.contains(&room.id));
+            tokio::spawn(Arc::clone(&hub).obey(events));
+        }
         if !before.is_empty() {
             let rooms = before.len();
             hub.restore(before).await;
@@ -112,7 +137,9 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
         }
         tokio::spawn(Arc::clone(&hub).give_up_names());
         results.prepared().await;
-        let publisher = Publisher::new(Arc::clone(&hub.rooms), Arc::clone(&results), Arc::clone(hub.lists()))?;
+        let elsewhere = hub.elsewhere().cloned();
+        let publisher =
+            Publisher::new(Arc::clone(&hub.rooms), Arc::clone(&results), Arc::clone(hub.lists()), elsewhere)?;
         tokio::spawn(async move {
             if let Err(error) = publisher.run().await {
                 error!("the lobby is not kept up to date any more: {error}");
@@ -142,7 +169,13 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
             () = &mut stop => Duration::from_secs(args.drain),
             patience = hub.asked_to_end() => patience,
         };
+        if let Some(fleet) = &fleet {
+            fleet.drain().await;
+        }
         hub.drain(Instant::now() + patience, stop).await;
+        if let Some(fleet) = &fleet {
+            fleet.leave().await;
+        }
         server.finish().await;
         results.finish().await;
         anyhow::Ok(())

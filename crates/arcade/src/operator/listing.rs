@@ -10,8 +10,11 @@ use crate::{
 /// The lobby, with the address of each player: one that can be banned, or null while it is not known.
 pub(crate) fn rooms(hub: &Hub) -> serde_json::Result<Value> {
     let mut lobby = serde_json::to_value(hub.snapshot(true))?;
-    let rooms: serde_json::Result<Vec<Value>> = hub.rooms.all().iter().map(|room| of(room)).collect();
-    lobby["rooms"] = rooms?.into();
+    for listed in lobby["rooms"].as_array_mut().into_iter().flatten() {
+        if let Some(room) = listed["id"].as_str().and_then(|id| hub.rooms.get(id)) {
+            *listed = of(&room)?;
+        }
+    }
     Ok(lobby)
 }
 

@@ -94,30 +94,38 @@ impl Results {
         false
     }
 
-    // Stores a match. One that the database does not accept as it is must not keep all others waiting.
+    // Stores a match, or leaves it to whichever hub takes it.
     async fn record(&self, new: &NewMatch) {
+        if self.submit(new).await {
+            return;
+        }
         let mut pause = PAUSE;
-        loop {
-            match self.store.record(new).await {
-                Ok(is_new) => {
-                    self.succeeded();
-                    if is_new {
-                        self.stored.fetch_add(1, Ordering::Relaxed);
-                    }
-                    return;
-                }
-                Err(error) if error.trouble() == Trouble::Refused => {
-                    let error = format!("{:#}", anyhow::Error::from(error));
-                    warn!(
-                        id = new.id,
-                        error, "the database refuses this result, which is left out; its journal has it"
-                    );
-                    return;
-                }
-                Err(error) => self.failed("store a match", error),
-            }
+        while self.commit(new).await.is_none() {
             sleep(pause).await;
             pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+
+    // Stores a match in the database. Whether it is new; none if the database does not answer. One that the database does not accept as it
+    // is must not keep all others waiting.
+    pub(super) async fn commit(&self, new: &NewMatch) -> Option<bool> {
+        match self.store.record(new).await {
+            Ok(is_new) => {
+                self.succeeded();
+                if is_new {
+                    self.stored.fetch_add(1, Ordering::Relaxed);
+                }
+                Some(is_new)
+            }
+            Err(error) if error.trouble() == Trouble::Refused => {
+                let error = format!("{:#}", anyhow::Error::from(error));
+                warn!(id = new.id, error, "the database refuses this result, which is left out; its journal has it");
+                Some(false)
+            }
+            Err(error) => {
+                self.failed("store a match", error);
+                None
+            }
         }
     }
 

@@ -77,7 +77,9 @@ fn new<E: Recorded + Shown + Send + 'static>(engine: E, place: &Place, listen: &
     let begun = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let head = Head::new(&engine, env!("CARGO_PKG_VERSION"), listen.to_vec(), begun);
     let id = head.id;
-    let created = place.writing.create(&place.journals, Hosted::new(engine), head);
+    // Hubs that share a database do not name theirs alike.
+    let front = place.site.as_ref().map_or_else(|| E::GAME.to_owned(), |site| format!("{}-{}", E::GAME, site.node));
+    let created = place.writing.create_as(&place.journals, &front, Hosted::new(engine), head);
     let (journal, (room, hold, end)): (_, Parts<E>) =
         created.with_context(|| format!("cannot begin a journal in '{}'", place.journals.display()))?;
     let counters = place.counters_of(E::GAME);

@@ -49,9 +49,21 @@ pub(crate) struct Info {
     /// How the game goes.
     #[serde(flatten)]
     pub(crate) show: Show,
+    /// Where it is, if there are several hubs.
+    #[serde(flatten)]
+    pub(crate) site: Option<Site>,
     /// How many are connected, without bots and the hub.
     #[serde(skip)]
     pub(crate) people: usize,
+}
+
+/// Where a room is in an arcade of several hubs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct Site {
+    /// The name of its hub.
+    pub(crate) node: String,
+    /// The host at which native clients reach it.
+    pub(crate) host: String,
 }
 
 impl Info {
@@ -90,6 +102,7 @@ impl Info {
             closing: None,
             bots_in: None,
             show: Show::default(),
+            site: None,
             people: 0,
         }
     }

@@ -5,7 +5,7 @@ use std::{collections::HashMap, path::PathBuf, sync::Arc, time::Duration};
 use journal_core::Writing;
 use netshell::ConnectionBudget;
 
-use super::{counters::Counters, guard::Bans, ledger::Ledgers, log::Log};
+use super::{counters::Counters, guard::Bans, info::Site, ledger::Ledgers, log::Log};
 
 /// What all rooms of a hub have in common.
 #[derive(Debug)]
@@ -22,6 +22,8 @@ pub(crate) struct Place {
     pub(crate) watch_delay: Duration,
     /// By the names of games.
     pub(crate) counters: HashMap<&'static str, Counters>,
+    /// Where they are, if there are several hubs.
+    pub(crate) site: Option<Site>,
     /// Where rooms say who joins, leaves and wins.
     pub(crate) log: Arc<Log>,
 }

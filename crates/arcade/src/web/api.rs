@@ -8,6 +8,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use axum::{
     Extension, Json, Router,
+    body::Body,
     extract::{
         Path, Query, State,
         rejection::{JsonRejection, QueryRejection},
@@ -26,8 +27,10 @@ pub(super) use self::failure::ApiError;
 use super::{
     caller::Caller,
     names::{CLAIMS, Claims, KeyHash, check_name},
+    relay::{self, Asked},
 };
 use crate::{
+    fleet::NodeShown,
     games::Game,
     hub::{Hub, refusal::Kind as Refused, shares::Share},
     replays::{MAX_STRETCH, ReplayError},
@@ -141,7 +144,7 @@ async fn matches(
 
 // Matches of rooms that no list shows are not listed either while those are open.
 fn views(hub: &Hub, found: Vec<Match>) -> Vec<MatchView> {
-    found.into_iter().filter(|found| !hub.rooms.hides(&found.room)).map(MatchView::from).collect()
+    found.into_iter().filter(|found| !hub.hides(&found.room)).map(MatchView::from).collect()
 }
 
 pub(super) async fn find(hub: &Hub, caller: Caller, id: String) -> Answer<Match> {
@@ -152,10 +155,21 @@ pub(super) async fn find(hub: &Hub, caller: Caller, id: String) -> Answer<Match>
 
 async fn one_match(State(hub): State<Arc<Hub>>, caller: Caller, Path(id): Path<String>) -> Answer {
     let found = find(&hub, caller, id).await?;
-    let replay = hub.replays().has(&found);
+    let replay = hub.replays().has(&found) || keeper(&hub, &found).is_some();
     let mut view = serde_json::to_value(MatchView::from(found)).unwrap_or_default();
     view["replay"] = replay.into();
     Ok(Json(view).into_response())
+}
+
+// The other node that has the journal of a match.
+fn keeper(hub: &Hub, found: &Match) -> Option<NodeShown> {
+    hub.elsewhere()?.keeper_of(&found.game, &found.journal)
+}
+
+// The answer of the other node that has the journal of a match, if this one has not.
+async fn replayed_elsewhere(hub: &Hub, asked: &Asked, found: &Match) -> Option<Response> {
+    let node = keeper(hub, found).filter(|_| !asked.is_relayed() && !hub.replays().has(found))?;
+    Some(relay::pass(hub, &node, asked.with(Body::empty())).await)
 }
 
 /// The day in Greenwich, in days since 1970.
@@ -181,8 +195,11 @@ where
     }
 }
 
-async fn timeline(State(hub): State<Arc<Hub>>, caller: Caller, Path(id): Path<String>) -> Answer {
+async fn timeline(State(hub): State<Arc<Hub>>, caller: Caller, asked: Asked, Path(id): Path<String>) -> Answer {
     let found = find(&hub, caller, id).await?;
+    if let Some(answer) = replayed_elsewhere(&hub, &asked, &found).await {
+        return Ok(answer);
+    }
     let timeline = replay(&hub, caller, |turn| hub.replays().timeline(&found, today(), turn)).await?;
     Ok(Json(timeline).into_response())
 }
@@ -198,6 +215,7 @@ pub(super) struct FramesQuery {
 async fn frames(
     State(hub): State<Arc<Hub>>,
     caller: Caller,
+    asked: Asked,
     Path(id): Path<String>,
     query: Result<Query<FramesQuery>, QueryRejection>,
 ) -> Answer {
@@ -210,6 +228,9 @@ async fn frames(
         None => None,
     };
     let found = find(&hub, caller, id).await?;
+    if let Some(answer) = replayed_elsewhere(&hub, &asked, &found).await {
+        return Ok(answer);
+    }
     let stretch = (query.from, query.to);
     let frames =
         replay(&hub, caller, |turn| hub.replays().frames(&found, seat.clone(), stretch, today(), turn)).await?;

@@ -18,6 +18,7 @@ use super::{
     answer::{counted, error, later, refused},
     assets,
 };
+use crate::fleet::seal::Relayed;
 use crate::hub::{
     Hub,
     callers::{self, Callers},
@@ -84,6 +85,9 @@ impl FromRequestParts<Arc<Hub>> for SocketPermit {
 
 /// Who makes a request.
 pub(crate) fn of(extensions: &Extensions, headers: &HeaderMap, callers: &Callers) -> Caller {
+    if let Some(relayed) = extensions.get::<Relayed>() {
+        return Caller(relayed.client);
+    }
     let peer = peer(extensions);
     // A proxy may append a line of its own, and a client may send bytes that are not ASCII; neither may hide the last entry.
     let lines = headers.get_all("x-forwarded-for").iter().map(|line| String::from_utf8_lossy(line.as_bytes()));
@@ -98,6 +102,9 @@ fn peer(extensions: &Extensions) -> SocketAddr {
 
 /// Whether the client uses TLS, as far as it is known: with the hub itself, or as a reverse proxy says that the operator trusts.
 pub(super) fn is_secure(extensions: &Extensions, headers: &HeaderMap, callers: &Callers) -> bool {
+    if let Some(relayed) = extensions.get::<Relayed>() {
+        return relayed.secure;
+    }
     let proto = headers.get("x-forwarded-proto").and_then(|proto| proto.to_str().ok());
     extensions.get() == Some(&Link::Secure) || callers.is_proxy(peer(extensions)) && proto == Some("https")
 }
@@ -105,6 +112,10 @@ pub(super) fn is_secure(extensions: &Extensions, headers: &HeaderMap, callers: &
 /// Turns away requests that call the hub by a name that is not its own: see [`HostNames`](crate::hub::host_names::HostNames). Programs that give none
 /// are welcome, because browsers always do.
 pub(crate) async fn named(State(resources): State<Arc<Resources>>, request: Request, next: Next) -> Response {
+    // The node that passes it on has looked.
+    if request.extensions().get::<Relayed>().is_some() {
+        return next.run(request).await;
+    }
     let arrived = request.extensions().get::<Arrived>().map(|arrived| arrived.0);
     let names = &resources.callers.names;
     // A request may also name the hub in its first line.
@@ -148,6 +159,10 @@ pub(crate) async fn admit(State(hub): State<Arc<Hub>>, request: Request, next: N
 #[expect(clippy::result_large_err, reason = "it is sent at once")]
 fn same_origin(extensions: &Extensions, headers: &HeaderMap, callers: &Callers) -> Result<(), Response> {
     let Some(origin) = headers.get(header::ORIGIN) else { return Ok(()) };
+    // The node that passes it on has looked.
+    if extensions.get::<Relayed>().is_some() {
+        return Ok(());
+    }
     let host = headers.get(header::HOST).map_or(&[][..], header::HeaderValue::as_bytes);
     let parts = origin.to_str().ok().and_then(|origin| origin.split_once("://"));
     let is_same = parts.is_some_and(|(scheme, authority)| {

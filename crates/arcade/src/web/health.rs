@@ -46,13 +46,15 @@ async fn health() -> Response {
     Json(json!({ "status": "ok" })).into_response()
 }
 
-/// New rooms and players are welcome, or the process is about to end, or results wait for their database.
+/// New rooms and players are welcome, or the process is about to end, or results wait for their database, or other nodes cannot be heard.
 async fn ready(State(hub): State<Arc<Hub>>) -> Response {
     let health = hub.results().health();
     let (status, text) = if hub.rooms.is_draining() {
         (StatusCode::SERVICE_UNAVAILABLE, "draining")
     } else if health.error.is_some() {
         (StatusCode::SERVICE_UNAVAILABLE, "results are not stored")
+    } else if hub.elsewhere().is_some_and(|elsewhere| !elsewhere.fleet.is_present()) {
+        (StatusCode::SERVICE_UNAVAILABLE, "the directory of the arcade does not answer")
     } else {
         (StatusCode::OK, "ready")
     };
@@ -96,7 +98,8 @@ pub(crate) fn only_numbers(hub: Arc<Hub>) -> Router {
 async fn all_numbers(State(hub): State<Arc<Hub>>, headers: HeaderMap) -> Response {
     let accepts = headers.get_all(header::ACCEPT).iter().filter_map(|accepts| accepts.to_str().ok());
     let is_open = accepts.into_iter().any(|accepts| accepts.contains("application/openmetrics-text"));
-    let open_metrics = hub.metrics().scrape(&hub.rooms, &hub.results().health(), hub.resources());
+    let elsewhere = hub.elsewhere().map(Arc::as_ref);
+    let open_metrics = hub.metrics().scrape(&hub.rooms, &hub.results().health(), hub.resources(), elsewhere);
     let (kind, text) = if is_open {
         ("application/openmetrics-text; version=1.0.0; charset=utf-8", open_metrics)
     } else {

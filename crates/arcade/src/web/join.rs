@@ -9,17 +9,23 @@ use axum::{
     response::{IntoResponse, Response},
     routing::{get, post},
 };
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::{
     address,
     answer::{counted, error, later, missing},
     caller::Caller,
     page::Page,
+    relay::{self, Asked},
     room_api::no_such_room,
 };
 use crate::{
-    hub::{self, Hub, codes::Proof, refusal::Kind, tries::Tried},
+    hub::{
+        self, Hub,
+        codes::{Coded, Proof},
+        refusal::Kind,
+        tries::Tried,
+    },
     room::Room,
 };
 
@@ -40,8 +46,11 @@ async fn follow(
     headers: HeaderMap,
 ) -> Response {
     match hub.by_code(caller.host(), &code) {
-        Tried::Right(room) => {
-            let (id, code) = (room.file().id.clone(), room.access.code().unwrap_or_default().to_owned());
+        Tried::Right(coded) => {
+            let (id, code) = match coded {
+                Coded::Here(room) => (room.file().id.clone(), room.access.code().unwrap_or_default().to_owned()),
+                Coded::Elsewhere { id, code } => (id, code),
+            };
             let headers =
                 [(header::LOCATION, format!("/rooms/{id}#{code}")), (header::CACHE_CONTROL, "no-store".into())];
             (StatusCode::SEE_OTHER, headers).into_response()
@@ -52,7 +61,7 @@ async fn follow(
 }
 
 /// Whoever wants to know where a room is.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct Join {
     /// The code of a link, which says which room it is.
@@ -62,25 +71,50 @@ struct Join {
     word: Option<String>,
 }
 
-async fn join(State(hub): State<Arc<Hub>>, caller: Caller, body: Result<Json<Join>, JsonRejection>) -> Response {
-    let found = match body {
-        Ok(Json(Join { code: Some(code), room: None, word: None })) => hub.by_code(caller.host(), &code),
-        Ok(Json(Join { code: None, room: Some(id), word: Some(word) })) => {
-            let Some(room) = hub.rooms.get(&id).filter(|room| room.access.is_listed()) else { return no_such_room() };
-            let proof = Proof { word: Some(word), ..Proof::default() };
+async fn join(
+    State(hub): State<Arc<Hub>>,
+    caller: Caller,
+    asked: Asked,
+    body: Result<Json<Join>, JsonRejection>,
+) -> Response {
+    let join = match body {
+        Ok(Json(join)) => join,
+        Err(rejection) => return error(rejection.status(), &rejection.body_text()),
+    };
+    let found = match &join {
+        Join { code: Some(code), room: None, word: None } => match hub.by_code(caller.host(), code) {
+            Tried::Right(Coded::Here(room)) => Tried::Right(room),
+            Tried::Right(Coded::Elsewhere { id, .. }) => return ask_owner(&hub, &id, &asked, &join).await,
+            Tried::Wrong => Tried::Wrong,
+            Tried::TooMany(wait) => Tried::TooMany(wait),
+        },
+        Join { code: None, room: Some(id), word: Some(word) } => {
+            let Some(room) = hub.rooms.get(id) else { return ask_owner(&hub, id, &asked, &join).await };
+            if !room.access.is_listed() {
+                return no_such_room();
+            }
+            let proof = Proof { word: Some(word.clone()), ..Proof::default() };
             match hub.admits(caller.host(), &room, &proof) {
                 Tried::Right(()) => Tried::Right(room),
                 Tried::Wrong => return error(StatusCode::FORBIDDEN, "this is not the word of this room"),
                 Tried::TooMany(wait) => Tried::TooMany(wait),
             }
         }
-        Ok(_) => return error(StatusCode::BAD_REQUEST, "give the 'code' of a link, or a 'room' and its 'word'"),
-        Err(rejection) => return error(rejection.status(), &rejection.body_text()),
+        _ => return error(StatusCode::BAD_REQUEST, "give the 'code' of a link, or a 'room' and its 'word'"),
     };
     match found {
         Tried::Right(room) => Json(room.info.borrow().clone()).into_response(),
         Tried::Wrong => error(StatusCode::NOT_FOUND, "no room has this code; it may be closed"),
         Tried::TooMany(wait) => too_many(wait),
+    }
+}
+
+// The node that has the room answers.
+async fn ask_owner(hub: &Hub, id: &str, asked: &Asked, join: &Join) -> Response {
+    let owner = || hub.elsewhere()?.fleet.owner_of(id).filter(|_| !asked.is_relayed());
+    match (owner(), serde_json::to_vec(join)) {
+        (Some(node), Ok(body)) => relay::pass(hub, &node, asked.with(body)).await,
+        _ => no_such_room(),
     }
 }
 

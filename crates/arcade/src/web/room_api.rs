@@ -20,6 +20,7 @@ use super::{
     api::ask,
     caller::Caller,
     names::{KeyHash, check_name},
+    relay::{self, Asked},
 };
 use crate::{
     games::{self, Game, Options},
@@ -34,6 +35,8 @@ use crate::{
 
 /// `Retry-After` of a hub that is about to end, in seconds.
 const LATER: u64 = 60;
+/// That of a hub that does not reach the directory of all hubs.
+const SOON: u64 = 5;
 
 /// The routes.
 pub(crate) fn routes() -> Router<Arc<Hub>> {
@@ -112,6 +115,7 @@ async fn play(
     caller: Caller,
     Path(game): Path<String>,
     Query(wish): Query<Wish>,
+    asked: Asked,
     body: Bytes,
 ) -> Response {
     let Some(game) = Game::named(&game) else {
@@ -131,6 +135,13 @@ async fn play(
     };
     let browser = key.map_or(0, |key| key.0.iter().take(8).fold(0, |number, byte| (number << 8) | u64::from(*byte)));
     let seeker = Seeker { browser, company: wish.fill.then_some(wish.level), rating, ratings };
+    if let Some(node) = hub.leads(game, caller.host(), &seeker).filter(|_| !asked.is_relayed()) {
+        let answer = relay::pass(&hub, &node, asked.with(body)).await;
+        // If that node does not answer, one can play here.
+        if !answer.status().is_server_error() {
+            return answer;
+        }
+    }
     match tokio::task::block_in_place(|| hub.play(game, caller.host(), &seeker)) {
         Ok(Led { room, kept, wait }) => {
             let mut found = serde_json::to_value(&*room.info.borrow()).unwrap_or_default();
@@ -247,6 +258,7 @@ fn not_opened(why: &OpenError) -> Response {
             let text = "the hub is about to end and opens no rooms; try again in a minute";
             later(error(StatusCode::SERVICE_UNAVAILABLE, text), LATER)
         }
+        OpenError::Unclaimed(why) => later(error(StatusCode::SERVICE_UNAVAILABLE, &why.to_string()), SOON),
         OpenError::Impossible(why) => error(StatusCode::UNPROCESSABLE_ENTITY, &format!("{why:#}")),
     }
 }

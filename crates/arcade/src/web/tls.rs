@@ -29,6 +29,7 @@ use tracing::{info, warn};
 
 pub(crate) use self::certificate::{Certificate, CertificateError, Files};
 use super::{answer::error, caller::Link};
+use crate::fleet::seal::Relayed;
 
 /// How long a handshake may take.
 pub(crate) const HANDSHAKE: Duration = Duration::from_secs(10);
@@ -103,7 +104,9 @@ pub(super) const fn is_hello(first: u8) -> bool {
 
 /// Leads requests that came without TLS, at a port that has it, to the same address with it.
 pub(super) async fn elsewhere(request: Request, next: Next) -> Response {
-    if request.extensions().get::<Link>() != Some(&Link::Stray) {
+    // Nodes pass requests on to each other without TLS.
+    let is_relayed = request.extensions().get::<Relayed>().is_some();
+    if is_relayed || request.extensions().get::<Link>() != Some(&Link::Stray) {
         return next.run(request).await;
     }
     let text = "this port speaks TLS; use an address that begins with https:// or wss://";

@@ -5,6 +5,8 @@
 mod admin;
 mod bots;
 mod connections;
+#[cfg(unix)]
+mod fleet;
 mod hidden;
 mod live;
 mod mastermind;

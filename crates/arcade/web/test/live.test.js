@@ -18,6 +18,9 @@ test('a lobby follows what it is told', () => {
   assert.equal(changed.recent, whole.recent, 'what is the same stays the same, so that it is not drawn anew');
   const moved = follow(changed, { total: 9, ids: ['c', 'b'], rooms: [room('c')] });
   assert.deepEqual([moved.total, moved.rooms.map(({ id }) => id)], [9, ['c', 'b']]);
+  const unsure = follow(moved, { unsure: true });
+  assert.deepEqual([moved.unsure, unsure.unsure, follow(unsure, { total: 9 }).unsure], [false, true, true]);
+  assert.equal(follow(unsure, { ...told }).unsure, false, 'all of it says so only if it is');
   const other = follow(moved, { ...told, total: 0, ids: [], rooms: [] });
   assert.deepEqual(other.rooms, []);
 });

@@ -94,6 +94,7 @@ export const texts = /** @type {const} */ ({
   'lobby.play.note': 'One click and you sit in a game. Friends join from this page or from a terminal.',
   'lobby.play.label': 'Play now: {game}',
   'lobby.rooms': 'Rooms',
+  'lobby.unsure': 'This hub does not hear of the others just now: their rooms may be others.',
   'lobby.leads': 'Who leads',
   'lobby.leads.nobody': 'Nobody leads yet. Play a match with somebody and it may be you.',
   'lobby.leads.all': 'All players',

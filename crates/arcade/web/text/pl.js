@@ -92,6 +92,7 @@ export const texts = {
   'lobby.play.note': 'Jedno kliknięcie i grasz. Znajomi dołączą z tej strony albo z terminala.',
   'lobby.play.label': 'Zagraj teraz: {game}',
   'lobby.rooms': 'Pokoje',
+  'lobby.unsure': 'Ten serwer nie ma teraz wieści od pozostałych: ich pokoje mogły się zmienić.',
   'lobby.leads': 'Kto prowadzi',
   'lobby.leads.nobody': 'Nikt jeszcze nie prowadzi. Zagraj z kimś mecz, a możesz to być Ty.',
   'lobby.leads.all': 'Wszyscy gracze',

@@ -114,6 +114,13 @@ fn chain(error: &dyn Error) -> String {
 }
 
 impl Broker {
+    /// The version of the server, whose `JetStream` answers.
+    pub(super) async fn version(&self) -> Result<String, MeshError> {
+        let account = self.context.query_account().await;
+        account.map_err(|error| away("ask for the account", &self.place, chain(&error)))?;
+        Ok(self.context.client().server_info().version.clone())
+    }
+
     fn config(&self, kind: &str) -> Config {
         Config {
             name: format!("{}-{kind}", self.prefix),

@@ -2,12 +2,13 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::{
     games::Game,
     results::views::{Boards, LeaderView, MatchView, PlayerView},
-    room::info::{Info, Player},
+    room::info::Info,
 };
 
 /// Players of a room, and winners of a match, that are named.
@@ -41,21 +42,23 @@ pub(crate) struct Listed {
 }
 
 #[derive(Serialize)]
-struct Row<'a> {
+struct Row<'a, P> {
     id: &'a str,
     game: Game,
     title: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<&'a str>,
     #[serde(skip_serializing_if = "is_public")]
-    visibility: &'static str,
+    visibility: &'a str,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     locked: bool,
     phase: &'a str,
     taken: u32,
     seats: u32,
     port: u16,
-    players: &'a [Player],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    host: Option<&'a str>,
+    players: &'a [P],
     /// Of all players, when not all are named.
     #[serde(skip_serializing_if = "Option::is_none")]
     count: Option<usize>,
@@ -67,19 +70,36 @@ struct Row<'a> {
 #[derive(Serialize)]
 struct Mode {
     #[serde(skip_serializing_if = "Option::is_none")]
-    mode: Option<serde_json::Value>,
+    mode: Option<Value>,
 }
 
 // What is usual is not told.
-fn is_public(visibility: &&'static str) -> bool {
+fn is_public(visibility: &&str) -> bool {
     *visibility == "public"
+}
+
+/// What another node shows of a room, as far as lists show it.
+#[derive(Deserialize)]
+struct Far {
+    id: String,
+    title: String,
+    name: Option<String>,
+    visibility: String,
+    locked: bool,
+    phase: String,
+    taken: u32,
+    seats: u32,
+    port: u16,
+    host: Option<String>,
+    players: Vec<Value>,
+    options: Value,
+    rated: bool,
 }
 
 impl Listed {
     /// The row of a room.
     pub(super) fn of(info: &Info) -> serde_json::Result<Self> {
         let info = &info.for_everybody();
-        let named = info.players.len().min(NAMED);
         let row = Row {
             id: &info.id,
             game: info.game,
@@ -91,18 +111,50 @@ impl Listed {
             taken: info.taken,
             seats: info.seats,
             port: info.port,
-            players: &info.players[..named],
-            count: (info.players.len() > named).then_some(info.players.len()),
+            host: info.site.as_ref().map(|site| &*site.host),
+            players: &info.players,
+            count: None,
             options: Mode { mode: serde_json::to_value(&info.options)?.get("mode").cloned() },
             rated: info.counts.rated,
         };
-        let name = info.name.as_deref().unwrap_or_default();
-        let mut words = format!("{}\n{}\n{name}", info.id, info.title).to_lowercase();
-        for player in &info.players {
+        Self::shown(row, |player| player.name.as_str())
+    }
+
+    /// The row of a room of another node.
+    pub(super) fn of_far(game: Game, info: &str) -> serde_json::Result<Self> {
+        let info: Far = serde_json::from_str(info)?;
+        let row = Row {
+            id: &info.id,
+            game,
+            title: &info.title,
+            name: info.name.as_deref(),
+            visibility: &info.visibility,
+            locked: info.locked,
+            phase: &info.phase,
+            taken: info.taken,
+            seats: info.seats,
+            port: info.port,
+            host: info.host.as_deref(),
+            players: &info.players,
+            count: None,
+            options: Mode { mode: info.options.get("mode").cloned() },
+            rated: info.rated,
+        };
+        Self::shown(row, |player| player["name"].as_str().unwrap_or_default())
+    }
+
+    // `name` gives the name of a player.
+    fn shown<P: Serialize>(mut row: Row<'_, P>, name: impl Fn(&P) -> &str) -> serde_json::Result<Self> {
+        let mut words = format!("{}\n{}\n{}", row.id, row.title, row.name.unwrap_or_default()).to_lowercase();
+        for player in row.players {
             words.push('\n');
-            words += &player.name.to_lowercase();
+            words += &name(player).to_lowercase();
         }
-        Ok(Self { id: info.id.clone(), game: info.game, json: serde_json::to_string(&row)?, words })
+        if row.players.len() > NAMED {
+            row.count = Some(row.players.len());
+            row.players = &row.players[..NAMED];
+        }
+        Ok(Self { id: row.id.to_owned(), game: row.game, json: serde_json::to_string(&row)?, words })
     }
 
     /// Whether the id, the title or a name has `text` in it, which is in small letters.
@@ -116,6 +168,8 @@ impl Listed {
 pub(crate) struct Told {
     pub(super) recent: Arc<str>,
     pub(super) leaders: Arc<str>,
+    /// Whether the rooms of other hubs may be others by now.
+    pub(super) unsure: bool,
 }
 
 #[derive(Serialize)]
@@ -136,7 +190,8 @@ impl Told {
         let recent: Vec<Ended<'_>> = recent.iter().filter(|ended| !hides(&ended.room)).map(Ended::of).collect();
         let leaders: BTreeMap<&str, &[LeaderView]> =
             leaders.iter().map(|(game, rows)| (*game, &rows[..rows.len().min(LEADERS)])).collect();
-        Ok(Self { recent: serde_json::to_string(&recent)?.into(), leaders: serde_json::to_string(&leaders)?.into() })
+        let (recent, leaders) = (serde_json::to_string(&recent)?.into(), serde_json::to_string(&leaders)?.into());
+        Ok(Self { recent, leaders, unsure: false })
     }
 }
 

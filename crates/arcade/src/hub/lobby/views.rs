@@ -74,9 +74,10 @@ impl Frame {
         let whole = self.whole.get_or_init(|| {
             // A look is made of numbers and texts, which have JSON.
             let look = serde_json::to_string(&self.look).unwrap_or_default();
-            let (ids, rooms, Told { recent, leaders }) = (ids(&self.rooms), rows(&self.rooms), &self.told);
+            let (ids, rooms, Told { recent, leaders, unsure }) = (ids(&self.rooms), rows(&self.rooms), &self.told);
             let front = format!(r#""look":{look},"total":{},{ids},{rooms}"#, self.total);
-            format!(r#"{{{front},"recent":{recent},"leaders":{leaders}}}"#).into()
+            let unsure = if *unsure { r#","unsure":true"# } else { "" };
+            format!(r#"{{{front},"recent":{recent},"leaders":{leaders}{unsure}}}"#).into()
         });
         whole.clone()
     }
@@ -123,7 +124,7 @@ struct View {
 
 impl Default for Lists {
     fn default() -> Self {
-        let told = Told { recent: "[]".into(), leaders: "{}".into() };
+        let told = Told { recent: "[]".into(), leaders: "{}".into(), unsure: false };
         let state = State { rooms: vec![], told, version: 0, views: BTreeMap::new(), last: None };
         Self { state: Mutex::new(state), changed: watch::Sender::new(0) }
     }
@@ -246,6 +247,9 @@ impl View {
         }
         if told.leaders != before.told.leaders {
             parts.push(format!(r#""leaders":{}"#, told.leaders));
+        }
+        if told.unsure != before.told.unsure {
+            parts.push(format!(r#""unsure":{}"#, told.unsure));
         }
         if parts.is_empty() {
             return;

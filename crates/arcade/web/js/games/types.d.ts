@@ -19,6 +19,8 @@ export type Room = {
   seats: number;
   /** For native clients; 0 to those who have not shown that they may enter. */
   port: number;
+  /** Where native clients reach it, in an arcade of several hubs. */
+  host?: string;
   players: Player[];
   /** Of all players, where not all are named. */
   count?: number;
@@ -66,6 +68,8 @@ export type Lobby = {
   total?: number;
   recent?: Match[];
   leaders?: Record<string, Leader[]>;
+  /** Whether the rooms of other hubs may be others by now. */
+  unsure?: boolean;
 };
 
 /** Ends a page that is shown. */

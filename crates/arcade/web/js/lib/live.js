@@ -29,6 +29,7 @@ export function follow(lobby, told) {
     total: told.total ?? lobby.total,
     recent: told.recent ?? lobby.recent,
     leaders: told.leaders ?? lobby.leaders,
+    unsure: told.unsure ?? (told.look ? false : lobby.unsure),
     rooms: ids.flatMap((id) => rooms.get(id) ?? []),
   };
 }

@@ -35,6 +35,7 @@ export function showLobby(main, first, query) {
   title('');
   const problem = element('p', { class: 'error', role: 'alert' });
   const rooms = element('ul', { class: 'rooms' });
+  const unsure = element('p', { class: 'note', role: 'status' });
   const recent = element('ul', { class: 'matches' });
   const leaders = element('div', { class: 'leaders' });
   const thumbnails = new Thumbnails((ids) => live.picture(ids));
@@ -51,7 +52,7 @@ export function showLobby(main, first, query) {
       problem,
       element('ul', { class: 'tiles' }, ...Object.keys(GAMES).map((game) => tile(game, problem))),
     ),
-    element('section', { 'aria-labelledby': 'rooms' }, element('h2', { id: 'rooms' }, say('lobby.rooms')), filter.find, rooms, filter.pages, newRoom()),
+    element('section', { 'aria-labelledby': 'rooms' }, element('h2', { id: 'rooms' }, say('lobby.rooms')), unsure, filter.find, rooms, filter.pages, newRoom()),
     element(
       'div',
       { class: 'columns' },
@@ -84,6 +85,7 @@ export function showLobby(main, first, query) {
       thumbnails.update(room);
     }
     filter.show(lobby.total ?? lobby.rooms.length, lobby.rooms.length);
+    if (lobby.unsure !== shown.unsure) unsure.textContent = lobby.unsure ? say('lobby.unsure') : '';
     if (lobby.recent !== shown.recent) {
       renew(recent, ...(lobby.recent?.length ? lobby.recent.map(matchLine) : [nothing(say('lobby.recent.none'))]));
     }

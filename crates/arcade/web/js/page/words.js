@@ -79,8 +79,9 @@ export function ending({ code, reason }) {
  * The command that joins a room from a terminal.
  * @param {Room} room
  */
-export function command({ game, port }) {
-  const host = location.hostname;
+export function command({ game, port, host: advertised }) {
+  // A room of an arcade of several hubs says where it is.
+  const host = advertised ? (advertised.includes(':') ? `[${advertised}]` : advertised) : location.hostname;
   return GAMES[game].command({ host, bare: host.replace(/^\[|\]$/g, ''), port });
 }
 

@@ -36,7 +36,7 @@ fn publish(lists: &Lists, infos: &[Info]) {
 }
 
 fn told() -> Told {
-    Told { recent: "[]".into(), leaders: "{}".into() }
+    Told { recent: "[]".into(), leaders: "{}".into(), unsure: false }
 }
 
 fn json(bytes: &[u8]) -> Value {

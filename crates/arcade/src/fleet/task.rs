@@ -1,0 +1,311 @@
+//! The task that does what the state machine of a node wants, and tells it what happens.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
+
+use mesh::{
+    Delta, Directory, Durability, ENTRY_AGE_SECONDS, How, Input, Key, Name, Node, Output, Reply, Ticket, Value,
+};
+use netcore::Time;
+use tokio::{
+    sync::{mpsc, oneshot, watch},
+    task::JoinSet,
+    time::{Instant, interval, sleep_until},
+};
+use tracing::{error, info, warn};
+
+use super::{
+    codes::{self, Codes},
+    common,
+    seal::{self, RelayKey},
+    shared::{Event, Refused, Shared},
+    watching,
+};
+
+/// Changes that wait for the task.
+const MAX_CHANGES: usize = 1_024;
+/// How often the task looks whether the node is still there.
+const LOOK: Duration = Duration::from_secs(1);
+/// How often what does not change is written again, so that it is not too old to be kept.
+const TOUCH: Duration = Duration::from_secs(ENTRY_AGE_SECONDS / 24);
+
+type Answer = oneshot::Sender<Result<(), Refused>>;
+
+/// What the hub wants.
+#[derive(Debug)]
+pub(super) enum Command {
+    /// Claims the name of a room.
+    Open(Name, Answer),
+    /// Claims a code for a room.
+    Code { code: Name, room: Name, answer: Answer },
+    /// Shows a row of a room.
+    Show(Name, String),
+    /// A room is over.
+    Close(Name),
+    /// No more rooms.
+    Drain,
+    /// The process ends.
+    Leave(oneshot::Sender<()>),
+}
+
+/// How the node is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Pulse {
+    /// Whether the directory has it.
+    pub(super) present: bool,
+    /// How long a change takes to come back.
+    pub(super) lag: Duration,
+    /// Whether another data directory uses its name.
+    pub(super) name_taken: bool,
+}
+
+/// What came of something that was asked of the directory.
+#[derive(Debug)]
+enum Done {
+    Reply(Ticket, Reply),
+    Code { code: Name, room: Name, claimed: Result<mesh::Revision, Refused>, answer: Option<Answer> },
+    Key(Option<RelayKey>),
+}
+
+/// The task of a node.
+pub(super) struct Task {
+    start: Instant,
+    node: Node,
+    own: Key,
+    directory: Arc<dyn Directory>,
+    shared: Arc<Shared>,
+    // Who waits for the name of a room.
+    waiting: BTreeMap<Name, Answer>,
+    // The rooms that the hub has, or opens.
+    rooms: BTreeSet<Name>,
+    codes: Codes,
+    asks: JoinSet<Done>,
+    // When a heartbeat was sent that has not come back.
+    sent: Option<Instant>,
+    pulse: watch::Sender<Pulse>,
+    events: mpsc::Sender<Event>,
+    left: Option<oneshot::Sender<()>>,
+}
+
+impl Task {
+    /// A node that claims these rooms of its data directory.
+    pub(super) fn new(
+        settings: mesh::Settings,
+        (directory, shared): (Arc<dyn Directory>, Arc<Shared>),
+        claims: Vec<(Name, Answer)>,
+        (pulse, events): (watch::Sender<Pulse>, mpsc::Sender<Event>),
+    ) -> Self {
+        let own = Key::Node(settings.name.clone());
+        let mut task = Self {
+            start: Instant::now(),
+            node: Node::new(settings),
+            own,
+            directory,
+            shared,
+            waiting: BTreeMap::new(),
+            rooms: BTreeSet::new(),
+            codes: Codes::default(),
+            asks: JoinSet::new(),
+            sent: None,
+            pulse,
+            events,
+            left: None,
+        };
+        // Before anything is known of the directory: what it has of these rooms is theirs.
+        for (room, answer) in claims {
+            task.open(room, answer);
+        }
+        task
+    }
+
+    /// Runs until the hub is gone.
+    pub(super) async fn run(mut self, mut commands: mpsc::Receiver<Command>) {
+        let (changes, mut deltas) = mpsc::channel(MAX_CHANGES);
+        tokio::spawn(watching::watch(Arc::clone(&self.directory), changes));
+        let mut touches = interval(TOUCH);
+        self.input(Input::Elapsed);
+        loop {
+            let due = self.node.deadline();
+            let due = self.start + due.since(Time::ZERO).min(self.now().plus(LOOK).since(Time::ZERO));
+            tokio::select! {
+                command = commands.recv() => match command {
+                    Some(command) => self.obey(command),
+                    None => return,
+                },
+                Some(delta) = deltas.recv() => self.see(delta),
+                Some(done) = self.asks.join_next() => match done {
+                    Ok(done) => self.take(done),
+                    Err(error) => error!("a question to the directory has failed: {error}"),
+                },
+                _ = touches.tick() => self.touch(),
+                () = sleep_until(due) => self.input(Input::Elapsed),
+            }
+            self.beat();
+        }
+    }
+
+    fn now(&self) -> Time {
+        Time::ZERO.plus(self.start.elapsed())
+    }
+
+    // Whoever waits is told how the node is.
+    fn beat(&self) {
+        let present = self.node.is_present(self.now());
+        let on_its_way = self.sent.map_or(Duration::ZERO, |sent| sent.elapsed());
+        self.pulse.send_if_modified(|pulse| {
+            let before = *pulse;
+            pulse.present = present;
+            pulse.lag = if self.sent.is_some() { pulse.lag.max(on_its_way) } else { pulse.lag };
+            *pulse != before
+        });
+    }
+
+    fn obey(&mut self, command: Command) {
+        match command {
+            Command::Open(room, answer) => self.open(room, answer),
+            Command::Code { code, room, answer } => self.claim(code, room, Some(answer)),
+            Command::Show(room, row) => self.input(Input::Row(room, row)),
+            Command::Close(room) => {
+                self.waiting.remove(&room);
+                self.rooms.remove(&room);
+                self.codes.release(&room, &self.directory);
+                self.input(Input::Close(room));
+            }
+            Command::Drain => self.input(Input::Drain { moving: false }),
+            Command::Leave(answer) => {
+                self.left = Some(answer);
+                self.input(Input::Leave);
+            }
+        }
+    }
+
+    fn open(&mut self, room: Name, answer: Answer) {
+        self.rooms.insert(room.clone());
+        self.waiting.insert(room.clone(), answer);
+        self.input(Input::Open(room, Durability::Node, String::new()));
+    }
+
+    fn claim(&mut self, code: Name, room: Name, answer: Option<Answer>) {
+        let directory = Arc::clone(&self.directory);
+        self.asks.spawn(async move {
+            let claimed = codes::claim(&*directory, &code, &room).await;
+            Done::Code { code, room, claimed, answer }
+        });
+    }
+
+    // Writes again what would be too old to be kept.
+    fn touch(&mut self) {
+        for (code, room) in self.codes.all() {
+            self.claim(code, room, None);
+        }
+        self.ensure_key();
+    }
+
+    fn ensure_key(&mut self) {
+        let directory = Arc::clone(&self.directory);
+        self.asks.spawn(async move {
+            let Ok(name) = seal::KEY.parse() else { return Done::Key(None) };
+            let key = common::ensure(&*directory, &name, RelayKey::draw).await;
+            Done::Key(key.ok().and_then(|key| RelayKey::read(&key)))
+        });
+    }
+
+    fn see(&mut self, delta: Delta) {
+        match &delta {
+            Delta::Put(key, _) if *key == self.own => {
+                if let Some(sent) = self.sent.take() {
+                    self.pulse.send_modify(|pulse| pulse.lag = sent.elapsed());
+                }
+            }
+            Delta::Put(Key::Common(name), entry) if name.as_str() == seal::KEY => {
+                if let Value::Common(text) = &entry.value {
+                    *self.shared.key() = RelayKey::read(text);
+                }
+            }
+            Delta::Removed(Key::Common(name), _) if name.as_str() == seal::KEY => self.ensure_key(),
+            _ => {}
+        }
+        self.shared.view().apply(&delta);
+        self.input(Input::Delta(delta));
+    }
+
+    fn take(&mut self, done: Done) {
+        match done {
+            Done::Reply(ticket, reply) => self.input(Input::Reply(ticket, reply)),
+            Done::Code { code, room, claimed, answer } => {
+                if let Ok(revision) = claimed {
+                    self.codes.note(code, room.clone(), revision);
+                    // The room may be over meanwhile.
+                    if !self.rooms.contains(&room) {
+                        self.codes.release(&room, &self.directory);
+                    }
+                }
+                // Whoever has asked may not wait any more.
+                let _ = answer.map(|answer| answer.send(claimed.map(drop)));
+            }
+            Done::Key(Some(key)) => *self.shared.key() = Some(key),
+            // Asked again in an hour, or when it is removed.
+            Done::Key(None) => {}
+        }
+    }
+
+    fn input(&mut self, input: Input) {
+        let mut outputs = vec![];
+        self.node.input(self.now(), input, &mut outputs);
+        for output in outputs {
+            self.perform(output);
+        }
+    }
+
+    fn perform(&mut self, output: Output) {
+        match output {
+            Output::Ask(ticket, ask) => {
+                if ask.key == self.own {
+                    self.sent.get_or_insert_with(Instant::now);
+                }
+                let directory = Arc::clone(&self.directory);
+                self.asks.spawn(async move {
+                    let written = ask.perform(&*directory).await;
+                    Done::Reply(ticket, written.map_or(Reply::Failed, Reply::Written))
+                });
+            }
+            Output::Own(room, _, how) => {
+                let answer = self.waiting.remove(&room);
+                // The data directory does not have it any more.
+                let is_unknown = how != How::Again && !self.rooms.contains(&room);
+                if is_unknown || answer.is_some_and(|answer| answer.send(Ok(())).is_err()) {
+                    self.rooms.remove(&room);
+                    self.input(Input::Close(room));
+                }
+            }
+            Output::Taken(room) => {
+                self.rooms.remove(&room);
+                if let Some(answer) = self.waiting.remove(&room) {
+                    let _ = answer.send(Err(Refused::Taken));
+                }
+            }
+            Output::Lost(room) => {
+                warn!(room = %room, "somebody else has this room now; it ends here");
+                self.rooms.remove(&room);
+                self.codes.release(&room, &self.directory);
+                // There is a place for each room.
+                let _ = self.events.try_send(Event::Lost(room));
+            }
+            Output::NameTaken => {
+                self.pulse.send_modify(|pulse| pulse.name_taken = true);
+                warn!("another data directory uses the name of this node; waiting until that one is gone");
+            }
+            Output::Left => {
+                info!("this node has left the arcade");
+                if let Some(left) = self.left.take() {
+                    let _ = left.send(());
+                }
+            }
+            // The journals of rooms are on this machine, so they are not handed over.
+            Output::Closed(_) | Output::Suspend(_) => {}
+        }
+    }
+}

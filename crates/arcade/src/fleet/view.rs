@@ -1,0 +1,222 @@
+//! What a node knows of all others.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use mesh::{Delta, Entry, Holder, Key, Name, NodeValue, Revision, Value};
+
+/// A room of another node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Remote {
+    pub(crate) room: Name,
+    pub(crate) node: Name,
+    /// What its node shows of it. A row that was not changed is the same `Arc`.
+    pub(crate) row: Arc<str>,
+}
+
+/// A node, as the operator is shown it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct NodeShown {
+    pub(crate) name: Name,
+    /// Its page, as `HOST:PORT`.
+    pub(crate) address: String,
+    /// Whether it takes no more rooms.
+    pub(crate) draining: bool,
+}
+
+/// What a node knows of all others. It may lag behind.
+#[derive(Debug, Default)]
+pub(super) struct View {
+    nodes: BTreeMap<Name, Present>,
+    rooms: BTreeMap<Name, Held>,
+    codes: BTreeMap<Name, (Revision, Name)>,
+    version: u64,
+    highest: u32,
+}
+
+#[derive(Debug)]
+struct Present {
+    revision: Revision,
+    life: Option<Revision>,
+    value: NodeValue,
+}
+
+#[derive(Debug)]
+struct Held {
+    revision: Revision,
+    holder: Option<Holder>,
+    row: Arc<str>,
+}
+
+impl View {
+    /// Takes a change of the directory in.
+    pub(super) fn apply(&mut self, delta: &Delta) {
+        match delta {
+            Delta::Reset => {
+                (self.nodes, self.rooms, self.codes) = Default::default();
+                self.version += 1;
+            }
+            Delta::Put(key, entry) => self.put(key, entry),
+            Delta::Removed(key, revision) => self.remove(key, *revision),
+        }
+    }
+
+    fn put(&mut self, key: &Key, entry: &Entry) {
+        let Entry { revision, value } = entry;
+        match (key, value) {
+            (Key::Node(name), Value::Node(value)) => {
+                let life = entry.life();
+                let before =
+                    self.nodes.insert(name.clone(), Present { revision: *revision, life, value: value.clone() });
+                let is_same = before.is_some_and(|before| {
+                    before.life == life
+                        && (&before.value.address, before.value.draining) == (&value.address, value.draining)
+                });
+                // A heartbeat is no news.
+                self.version += u64::from(!is_same);
+            }
+            (Key::Room(name), Value::Room(room)) => {
+                self.note_number(name);
+                let before = self.rooms.get(name).filter(|before| *before.row == *room.row);
+                let row = before.map_or_else(|| room.row.as_str().into(), |before| Arc::clone(&before.row));
+                self.rooms.insert(name.clone(), Held { revision: *revision, holder: room.holder.clone(), row });
+                self.version += 1;
+            }
+            (Key::Code(code), Value::Code(room)) => drop(self.codes.insert(code.clone(), (*revision, room.clone()))),
+            // Names that a later version has given are taken too.
+            (Key::Room(name), _) => self.note_number(name),
+            _ => {}
+        }
+    }
+
+    fn remove(&mut self, key: &Key, revision: Revision) {
+        let gone = match key {
+            Key::Node(name) => self.nodes.remove_if(name, |present| present.revision < revision),
+            Key::Room(name) => self.rooms.remove_if(name, |held| held.revision < revision),
+            Key::Code(code) => self.codes.remove_if(code, |(written, _)| *written < revision),
+            Key::Seat { .. } | Key::Common(_) => false,
+        };
+        self.version += u64::from(gone);
+    }
+
+    // The number in the name of a room, as in `nuggets-7`.
+    fn note_number(&mut self, room: &Name) {
+        let number = room.as_str().rsplit_once('-').and_then(|(_, number)| number.parse().ok());
+        self.highest = self.highest.max(number.unwrap_or(0));
+    }
+
+    /// Counts the changes of nodes and rooms.
+    pub(super) const fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// The highest number of a room that was seen.
+    pub(super) const fn highest(&self) -> u32 {
+        self.highest
+    }
+
+    // Whether a claim is one of a node that is there.
+    fn holds(&self, holder: &Holder) -> bool {
+        self.nodes.get(&holder.node).is_some_and(|node| node.life == Some(holder.life))
+    }
+
+    /// The rooms of nodes other than this that are there, as far as they have a row.
+    pub(super) fn remotes(&self, own: &Name) -> Vec<Remote> {
+        let shown = self.rooms.iter().filter_map(|(room, held)| {
+            let holder = held.holder.as_ref().filter(|holder| holder.node != *own && self.holds(holder))?;
+            let row = Some(&held.row).filter(|row| !row.is_empty())?;
+            Some(Remote { room: room.clone(), node: holder.node.clone(), row: Arc::clone(row) })
+        });
+        shown.collect()
+    }
+
+    /// The node that has a room.
+    pub(super) fn owner(&self, room: &Name) -> Option<NodeShown> {
+        let holder = self.rooms.get(room)?.holder.as_ref()?;
+        Some(shown(&holder.node, self.nodes.get(&holder.node)?))
+    }
+
+    /// The room of a code.
+    pub(super) fn coded(&self, code: &Name) -> Option<Name> {
+        self.codes.get(code).map(|(_, room)| room.clone())
+    }
+
+    /// The nodes that are there.
+    pub(super) fn nodes(&self) -> Vec<NodeShown> {
+        self.nodes.iter().map(|(name, node)| shown(name, node)).collect()
+    }
+}
+
+fn shown(name: &Name, node: &Present) -> NodeShown {
+    NodeShown { name: name.clone(), address: node.value.address.clone(), draining: node.value.draining }
+}
+
+trait RemoveIf<K, V> {
+    // Removes an entry that was there before; says whether it was.
+    fn remove_if(&mut self, key: &K, is_before: impl FnOnce(&V) -> bool) -> bool;
+}
+
+impl<K: Ord, V> RemoveIf<K, V> for BTreeMap<K, V> {
+    fn remove_if(&mut self, key: &K, is_before: impl FnOnce(&V) -> bool) -> bool {
+        self.get(key).is_some_and(is_before) && self.remove(key).is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mesh::{Durability, RoomValue};
+
+    use super::*;
+
+    fn name(text: &str) -> Name {
+        text.parse().unwrap()
+    }
+
+    fn node(revision: u64, life: Option<u64>) -> (Key, Entry) {
+        let value =
+            NodeValue { identity: name("id"), address: "b:1".into(), life: life.map(Revision), draining: false };
+        (Key::Node(name("b")), Entry { revision: Revision(revision), value: Value::Node(value) })
+    }
+
+    fn room(revision: u64, number: u32, life: u64, row: &str) -> (Key, Entry) {
+        let holder = Some(Holder { node: name("b"), identity: name("id"), life: Revision(life) });
+        let value = RoomValue { holder, fence: None, durability: Durability::Node, row: row.into() };
+        let key = Key::Room(name(&format!("nuggets-{number}")));
+        (key, Entry { revision: Revision(revision), value: Value::Room(value) })
+    }
+
+    fn put(view: &mut View, (key, entry): (Key, Entry)) {
+        view.apply(&Delta::Put(key, entry));
+    }
+
+    #[test]
+    fn rooms_are_shown_while_their_node_is_there() {
+        let (mut view, own) = (View::default(), name("a"));
+        put(&mut view, node(1, None));
+        put(&mut view, room(2, 7, 1, "row"));
+        put(&mut view, room(3, 9, 1, ""));
+        let shown = view.remotes(&own);
+        assert_eq!(shown, [Remote { room: name("nuggets-7"), node: name("b"), row: "row".into() }]);
+        assert_eq!(view.remotes(&name("b")), [], "its own are not those of others");
+        let version = view.version();
+        put(&mut view, node(4, Some(1)));
+        assert_eq!(view.version(), version, "a heartbeat changes nothing");
+        // A row that is written again is the same.
+        put(&mut view, room(5, 7, 1, "row"));
+        assert!(Arc::ptr_eq(&view.remotes(&own)[0].row, &shown[0].row) && view.version() > version);
+        view.apply(&Delta::Removed(Key::Node(name("b")), Revision(6)));
+        assert_eq!(view.remotes(&own), []);
+        // The node is back, and its rooms as soon as it has claimed them again.
+        put(&mut view, node(7, None));
+        assert_eq!(view.remotes(&own), []);
+        put(&mut view, room(8, 7, 7, "row"));
+        assert_eq!(view.remotes(&own).len(), 1);
+        assert_eq!(view.owner(&name("nuggets-7")).unwrap().address, "b:1");
+        // A removal that comes late is of an entry that was there before.
+        view.apply(&Delta::Removed(Key::Room(name("nuggets-7")), Revision(6)));
+        assert_eq!(view.remotes(&own).len(), 1);
+        view.apply(&Delta::Removed(Key::Room(name("nuggets-7")), Revision(9)));
+        assert_eq!((view.remotes(&own).len(), view.highest()), (0, 9), "its number is not given again");
+        view.apply(&Delta::Reset);
+        assert_eq!((view.nodes().len(), view.highest()), (0, 9));
+    }
+}

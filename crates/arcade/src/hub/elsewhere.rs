@@ -1,0 +1,202 @@
+//! The rooms of other nodes, where an arcade has several.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use mesh::{MAX_ROW, Name};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json, value::RawValue};
+use tracing::warn;
+
+use super::rooms::{Rooms, leads};
+use crate::{
+    fleet::{Fleet, NodeShown, Remote},
+    games::Game,
+    room::{Room, info::Info},
+};
+
+/// Players that a row names that would be too long with all of them.
+const NAMED: usize = 8;
+
+/// What nodes tell each other of a room.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Row {
+    pub(crate) game: Game,
+    /// Seats to which somebody may be led; none if nobody may.
+    pub(crate) free: usize,
+    /// How many are connected.
+    pub(crate) people: usize,
+    /// What everybody is shown; nothing of a room that no list shows.
+    pub(crate) info: Option<Box<RawValue>>,
+}
+
+impl Row {
+    /// That of a room, as text.
+    pub(super) fn of(room: &Room, info: &Info) -> serde_json::Result<String> {
+        let row = |shown: &Info| {
+            let info = room.access.is_listed().then(|| serde_json::value::to_raw_value(shown)).transpose()?;
+            let row = Self { game: room.game, free: leads(room, shown), people: shown.people, info };
+            serde_json::to_string(&row)
+        };
+        let mut shown = info.for_everybody();
+        let text = row(&shown)?;
+        if text.len() <= MAX_ROW {
+            return Ok(text);
+        }
+        shown.players.truncate(NAMED);
+        row(&shown)
+    }
+}
+
+/// A room of another node.
+#[derive(Debug)]
+pub(crate) struct Far {
+    pub(crate) id: String,
+    pub(crate) node: Name,
+    pub(crate) row: Row,
+    text: Arc<str>,
+}
+
+/// The rooms of other nodes, by name.
+pub(crate) type FarRooms = BTreeMap<String, Arc<Far>>;
+
+/// The other nodes.
+#[derive(Debug)]
+pub(crate) struct Elsewhere {
+    pub(crate) fleet: Arc<Fleet>,
+    // As of this version of the directory.
+    known: Mutex<(u64, Arc<FarRooms>)>,
+}
+
+impl Elsewhere {
+    pub(super) fn new(fleet: Arc<Fleet>) -> Self {
+        Self { fleet, known: Mutex::default() }
+    }
+
+    /// The rooms of other nodes. A room that was not changed is the same `Arc`.
+    pub(crate) fn rooms(&self) -> Arc<FarRooms> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let version = self.fleet.version();
+        if known.0 != version {
+            let before = &known.1;
+            let rooms = self.fleet.rooms().into_iter().filter_map(|remote| {
+                let id = remote.room.to_string();
+                let same = before.get(&id).filter(|far| Arc::ptr_eq(&far.text, &remote.row) && far.node == remote.node);
+                Some((id, same.cloned().or_else(|| read(remote))?))
+            });
+            let rooms: FarRooms = rooms.collect();
+            *known = (version, Arc::new(rooms));
+        }
+        Arc::clone(&known.1)
+    }
+
+    /// Whether this is a room of another node that no list shows.
+    pub(super) fn hides(&self, id: &str) -> bool {
+        self.rooms().get(id).is_some_and(|far| far.row.info.is_none())
+    }
+
+    /// The other node that has a journal, by the name of its file, if that node is there.
+    pub(crate) fn keeper_of(&self, game: &str, journal: &str) -> Option<NodeShown> {
+        let others = self.fleet.nodes().into_iter().filter(|node| node.name.as_str() != self.fleet.name());
+        others.into_iter().find(|node| is_of(game, node.name.as_str(), journal))
+    }
+
+    /// The nodes, and how many rooms and people each has, for the operator.
+    pub(super) fn status(&self, own: &Rooms) -> Value {
+        let shown = |(NodeShown { name, address, draining }, Load { rooms, people })| json!({ "name": name, "address": address, "draining": draining, "rooms": rooms, "people": people });
+        let nodes: Vec<Value> = self.loads(own).into_iter().map(shown).collect();
+        json!({
+            "node": self.fleet.name(),
+            "present": self.fleet.is_present(),
+            "lag_ms": u64::try_from(self.fleet.lag().as_millis()).unwrap_or(u64::MAX),
+            "skipped": self.fleet.skipped(),
+            "nodes": nodes,
+        })
+    }
+
+    fn loads(&self, own: &Rooms) -> Vec<(NodeShown, Load)> {
+        let mut loads: BTreeMap<String, Load> = BTreeMap::new();
+        for room in own.all() {
+            loads.entry(self.fleet.name().to_owned()).or_default().count(room.info.borrow().people);
+        }
+        for far in self.rooms().values() {
+            loads.entry(far.node.to_string()).or_default().count(far.row.people);
+        }
+        let load = |node: NodeShown| {
+            let load = loads.remove(node.name.as_str()).unwrap_or_default();
+            (node, load)
+        };
+        self.fleet.nodes().into_iter().map(load).collect()
+    }
+
+    /// The node to which somebody is led who wants to play, if it is another one: that of the room with the most people in which one may
+    /// play, and if nobody is in any, the one with the fewest people.
+    pub(super) fn leads(&self, game: Game, most_here: usize, own: &Rooms) -> Option<NodeShown> {
+        let loads = self.loads(own);
+        let takes = |name: &Name| loads.iter().find(|(node, _)| node.name == *name && !node.draining);
+        let rooms = self.rooms();
+        let waiting = rooms.values().filter(|far| far.row.game == game && far.row.free > 0);
+        let best = waiting.filter(|far| takes(&far.node).is_some()).max_by_key(|far| far.row.people);
+        match best.filter(|far| far.row.people > most_here) {
+            Some(far) => takes(&far.node).map(|(node, _)| node.clone()),
+            None if most_here > 0 => None,
+            None => {
+                let serving = loads.iter().filter(|(node, _)| !node.draining);
+                // Of equal ones this one, since nothing has to be passed on then.
+                let emptiest = serving
+                    .min_by_key(|(node, load)| (load.people, load.rooms, node.name.as_str() != self.fleet.name()));
+                emptiest.map(|(node, _)| node.clone()).filter(|node| node.name.as_str() != self.fleet.name())
+            }
+        }
+    }
+}
+
+// Whether a journal has the name of one of this node, as in `nuggets-ann-2026-11-22T06-37-51Z.journal`.
+fn is_of(game: &str, node: &str, journal: &str) -> bool {
+    let rest = journal.strip_prefix(game).and_then(|rest| rest.strip_prefix('-'));
+    let began = rest.and_then(|rest| rest.strip_prefix(node)).and_then(|rest| rest.strip_prefix('-'));
+    began.map(str::as_bytes).is_some_and(|began| began.get(10) == Some(&b'T') && began.get(19) == Some(&b'Z'))
+}
+
+/// What a node has to do.
+#[derive(Debug, Clone, Copy, Default)]
+struct Load {
+    rooms: usize,
+    people: usize,
+}
+
+impl Load {
+    const fn count(&mut self, people: usize) {
+        self.rooms += 1;
+        self.people += people;
+    }
+}
+
+fn read(remote: Remote) -> Option<Arc<Far>> {
+    let Remote { room, node, row: text } = remote;
+    match serde_json::from_str(&text) {
+        Ok(row) => Some(Arc::new(Far { id: room.to_string(), node, row, text })),
+        Err(error) => {
+            warn!(room = %room, "what the node {node} shows of a room is not understood: {error}");
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_journal_names_its_node() {
+        let moment = "2026-11-22T06-37-51Z";
+        let journal = format!("nuggets-ann-2-{moment}-1.journal");
+        assert!(is_of("nuggets", "ann-2", &journal));
+        for (game, node) in [("nuggets", "ann"), ("robots", "ann-2"), ("nuggets", "ann-2-2026"), ("nuggets", "")] {
+            assert!(!is_of(game, node, &journal), "{game} {node}");
+        }
+        assert!(!is_of("nuggets", "ann", &format!("nuggets-{moment}.journal")));
+    }
+}

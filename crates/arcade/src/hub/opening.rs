@@ -1,0 +1,127 @@
+//! How rooms are opened, and how they end that another hub has.
+
+use std::sync::Arc;
+
+use netcore::HostId;
+use tokio::{runtime::Handle, sync::mpsc::Receiver, task::spawn_blocking};
+
+use super::{Hub, OpenError, resources::Resources};
+use crate::{
+    fleet::{Event, Refused},
+    games::Options,
+    room::{Room, file::RoomFile},
+};
+
+/// How many names are tried that other nodes have.
+const ATTEMPTS: usize = 16;
+
+impl Hub {
+    /// Opens a room for a host, or for the hub itself. Fails when there are too many, or the room cannot be opened.
+    pub(crate) fn open(
+        self: &Arc<Self>,
+        options: &Options,
+        maker: Option<HostId>,
+        permanent: bool,
+    ) -> Result<Arc<Room>, OpenError> {
+        self.open_with(options, maker, |file| {
+            file.permanent = permanent;
+            Ok(())
+        })
+    }
+
+    // The same with what `set` adds to its file.
+    pub(super) fn open_with(
+        self: &Arc<Self>,
+        options: &Options,
+        maker: Option<HostId>,
+        set: impl FnOnce(&mut RoomFile) -> anyhow::Result<()>,
+    ) -> Result<Arc<Room>, OpenError> {
+        if self.rooms.is_draining() {
+            return Err(OpenError::Draining);
+        }
+        let begin = |id: String| {
+            let mut file = RoomFile::new(id, options.clone());
+            file.maker = maker;
+            set(&mut file).map(|()| file)
+        };
+        let Some(elsewhere) = &self.elsewhere else {
+            let _opening = self.rooms.opening();
+            self.has_place(options, maker)?;
+            return Ok(self.run(begin(self.rooms.files.name(options.game().name())?)?)?);
+        };
+        // Nobody claims names for rooms that are not opened, and no other room waits for the directory.
+        self.has_place(options, maker)?;
+        let id = self.claim_name(options)?;
+        let opened = begin(id.clone()).map_err(OpenError::from).and_then(|file| {
+            let _opening = self.rooms.opening();
+            self.has_place(options, maker)?;
+            Ok(self.run(file)?)
+        });
+        match &opened {
+            Ok(room) => self.announce(room),
+            Err(_) => Handle::current().block_on(elsewhere.fleet.close(&id)),
+        }
+        opened
+    }
+
+    // Whether the hub and the host may have one more room.
+    fn has_place(&self, options: &Options, maker: Option<HostId>) -> Result<(), OpenError> {
+        let makers: Vec<_> = self.rooms.all().iter().map(|room| room.file().maker).collect();
+        self.resources.room(makers.into_iter(), maker).map_err(OpenError::TooMany)?;
+        if options.has_own_map() {
+            let rooms = self.rooms.all();
+            let drawn = rooms.iter().filter(|room| room.file().options.has_own_map());
+            let makers: Vec<_> = drawn.map(|room| room.file().maker).collect();
+            Resources::own_map(makers.into_iter(), maker).map_err(OpenError::TooMany)?;
+        }
+        Ok(())
+    }
+
+    // A name that no room of any node has. Called where threads may wait.
+    fn claim_name(&self, options: &Options) -> Result<String, OpenError> {
+        for _ in 0..ATTEMPTS {
+            let highest = self.elsewhere.as_ref().map_or(0, |elsewhere| elsewhere.fleet.highest());
+            let id = self.rooms.files.name_above(options.game().name(), highest)?;
+            let Some(elsewhere) = &self.elsewhere else { return Ok(id) };
+            match Handle::current().block_on(elsewhere.fleet.open(&id)) {
+                Ok(()) => return Ok(id),
+                Err(Refused::Taken) => {}
+                Err(Refused::Away) => return Err(OpenError::Unclaimed(Refused::Away)),
+            }
+        }
+        Err(OpenError::Unclaimed(Refused::Taken))
+    }
+
+    /// Claims a code for a room, so that no other node gives the same. Called where threads may wait.
+    pub(super) fn claim_code(&self, code: &str, room: &str) -> Result<(), Refused> {
+        match &self.elsewhere {
+            Some(elsewhere) => Handle::current().block_on(elsewhere.fleet.claim_code(code, room)),
+            None => Ok(()),
+        }
+    }
+
+    /// Opens the rooms that every hub has, unless they are there.
+    pub(crate) fn open_usual(self: &Arc<Self>) -> anyhow::Result<()> {
+        for options in Options::permanent() {
+            let same = |other: &Options| other.game() == options.game() && other.is_daily() == options.is_daily();
+            let there =
+                self.rooms.all().iter().map(|room| room.file()).any(|room| room.permanent && same(&room.options));
+            if !there {
+                self.open(&options, None, true)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Does what the directory decides about rooms of this node, until the hub ends.
+    pub(crate) async fn obey(self: Arc<Self>, mut events: Receiver<Event>) {
+        while let Some(Event::Lost(room)) = events.recv().await {
+            if let Some(room) = self.rooms.get(room.as_str()) {
+                let rooms = Arc::clone(&self.rooms);
+                // It writes to the disk.
+                let closed = spawn_blocking(move || rooms.close(&room, "the room has moved to another hub"));
+                let _ = closed.await;
+            }
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! Requests that concern rooms of other nodes. This node passes them on, and the answers back, so that a browser stays at the node whose
+//! page it has.
+//!
+//! Between nodes there is no TLS. A header proves who passes a request on, and for whom: see [`seal`]. What is passed on once is not
+//! passed on again.
+
+use std::{convert::Infallible, sync::Arc, time::Duration};
+
+use axum::{
+    body::Body,
+    extract::{FromRequestParts, Request, State},
+    http::{Extensions, HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header, request::Parts},
+    middleware::Next,
+    response::{IntoResponse as _, Response},
+};
+use hyper::{client::conn::http1, upgrade};
+use hyper_util::rt::TokioIo;
+use netshell::tune_stream;
+use tokio::{io::copy_bidirectional_with_sizes, net::TcpStream, time::timeout};
+use tracing::debug;
+
+use super::{
+    answer::{error, later},
+    caller::{self, SocketPermit, is_secure},
+};
+use crate::{
+    fleet::{
+        NodeShown,
+        seal::{self, Relayed},
+    },
+    hub::Hub,
+};
+
+/// How long another node may take to accept a connection.
+const CONNECT: Duration = Duration::from_secs(2);
+/// After how many seconds a node is asked again that does not answer.
+const SOON: u64 = 5;
+/// What is read ahead of one direction of a socket, in bytes.
+const AHEAD: usize = 4 << 10;
+/// Headers that are for one connection and not for the next.
+const OF_CONNECTION: [HeaderName; 6] = [
+    header::CONNECTION,
+    header::TE,
+    header::TRAILER,
+    header::TRANSFER_ENCODING,
+    header::UPGRADE,
+    header::PROXY_AUTHORIZATION,
+];
+
+/// Recognizes requests that other nodes pass on. A proof that is none is one of nobody.
+pub(super) async fn recognize(State(hub): State<Arc<Hub>>, mut request: Request, next: Next) -> Response {
+    if let Some(proof) = request.headers_mut().remove(seal::HEADER)
+        && let Some(elsewhere) = hub.elsewhere()
+        && let Ok(proof) = proof.to_str()
+        && let Some(relayed) = elsewhere.fleet.unseal(proof, request.method().as_str(), path_of(request.uri()))
+    {
+        request.extensions_mut().insert(relayed);
+    }
+    next.run(request).await
+}
+
+fn path_of(uri: &Uri) -> &str {
+    uri.path_and_query().map_or("/", |path| path.as_str())
+}
+
+/// Passes on what concerns one room of another node: its socket, and its part of the interface for programs.
+pub(super) async fn elsewhere(State(hub): State<Arc<Hub>>, request: Request, next: Next) -> Response {
+    let is_new = request.extensions().get::<Relayed>().is_none();
+    let node = if is_new { owner(&hub, request.uri().path()) } else { None };
+    let Some(node) = node else { return next.run(request).await };
+    if !request.uri().path().ends_with("/socket") {
+        return pass(&hub, &node, request).await;
+    }
+    let (mut parts, body) = request.into_parts();
+    match SocketPermit::from_request_parts(&mut parts, &hub).await {
+        Ok(permit) => pass_holding(&hub, &node, Request::from_parts(parts, body), Some(permit)).await,
+        Err(refused) => refused,
+    }
+}
+
+// The other node that has the room that an address is about.
+fn owner(hub: &Hub, path: &str) -> Option<NodeShown> {
+    let elsewhere = hub.elsewhere()?;
+    let id = room_of(path).filter(|id| hub.rooms.get(id).is_none())?;
+    elsewhere.fleet.owner_of(id)
+}
+
+// The room that an address is about, unless it is that of the page.
+fn room_of(path: &str) -> Option<&str> {
+    if let Some(rest) = path.strip_prefix("/api/rooms/") {
+        return rest.split('/').next().filter(|id| !id.is_empty());
+    }
+    path.strip_prefix("/rooms/")?.strip_suffix("/socket")
+}
+
+/// What was asked, so that another node can be asked the same.
+pub(super) struct Asked {
+    method: Method,
+    uri: Uri,
+    headers: HeaderMap,
+    extensions: Extensions,
+}
+
+impl FromRequestParts<Arc<Hub>> for Asked {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Arc<Hub>) -> Result<Self, Infallible> {
+        let Parts { method, uri, headers, extensions, .. } = parts;
+        Ok(Self { method: method.clone(), uri: uri.clone(), headers: headers.clone(), extensions: extensions.clone() })
+    }
+}
+
+impl Asked {
+    /// Whether another node has passed it on.
+    pub(super) fn is_relayed(&self) -> bool {
+        self.extensions.get::<Relayed>().is_some()
+    }
+
+    /// The same with this body.
+    pub(super) fn with(&self, body: impl Into<Body>) -> Request {
+        let mut request = Request::new(body.into());
+        *request.method_mut() = self.method.clone();
+        *request.uri_mut() = self.uri.clone();
+        *request.headers_mut() = self.headers.clone();
+        request.headers_mut().remove(header::CONTENT_LENGTH);
+        *request.extensions_mut() = self.extensions.clone();
+        request
+    }
+}
+
+/// The answer of another node to a request.
+pub(super) async fn pass(hub: &Hub, node: &NodeShown, request: Request) -> Response {
+    pass_holding(hub, node, request, None).await
+}
+
+async fn pass_holding(hub: &Hub, node: &NodeShown, request: Request, permit: Option<SocketPermit>) -> Response {
+    match try_pass(hub, node, request, permit).await {
+        Ok(answer) => answer,
+        Err(why) => {
+            debug!("the node {} does not answer: {why:#}", node.name);
+            let text = format!(
+                "the hub '{}', which has this room, does not answer just now; try again in a moment",
+                node.name
+            );
+            later(error(StatusCode::SERVICE_UNAVAILABLE, &text), SOON)
+        }
+    }
+}
+
+async fn try_pass(
+    hub: &Hub,
+    node: &NodeShown,
+    mut request: Request,
+    permit: Option<SocketPermit>,
+) -> anyhow::Result<Response> {
+    let callers = &hub.resources().callers;
+    let client = caller::of(request.extensions(), request.headers(), callers).0;
+    let secure = is_secure(request.extensions(), request.headers(), callers);
+    let fleet = &hub.elsewhere().ok_or_else(|| anyhow::anyhow!("there are no others"))?.fleet;
+    let path = path_of(request.uri()).to_owned();
+    let relayed = Relayed { client, secure };
+    let proof = fleet.seal(&seal::Request { method: request.method().as_str(), path: &path, relayed });
+    let proof = HeaderValue::try_from(proof.ok_or_else(|| anyhow::anyhow!("the key of all nodes is not known"))?)?;
+
+    let stream = timeout(CONNECT, TcpStream::connect(&node.address)).await??;
+    tune_stream(&stream);
+    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
+    tokio::spawn(connection.with_upgrades());
+
+    let is_upgrade = request.headers().contains_key(header::UPGRADE);
+    let upgraded = is_upgrade.then(|| upgrade::on(&mut request));
+    let (parts, body) = request.into_parts();
+    let mut onward = Request::new(body);
+    *onward.method_mut() = parts.method;
+    *onward.uri_mut() = path.parse()?;
+    *onward.headers_mut() = parts.headers;
+    let protocol = onward.headers().get(header::UPGRADE).cloned();
+    strip(onward.headers_mut());
+    if let Some(protocol) = protocol {
+        onward.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
+        onward.headers_mut().insert(header::UPGRADE, protocol);
+    }
+    onward.headers_mut().insert(seal::HEADER, proof);
+
+    let mut answer = sender.send_request(onward).await?;
+    if answer.status() != StatusCode::SWITCHING_PROTOCOLS {
+        let mut answer = answer.map(Body::new);
+        strip(answer.headers_mut());
+        return Ok(answer.into_response());
+    }
+    let theirs = upgrade::on(&mut answer);
+    let held = (fleet.relaying(), permit);
+    tokio::spawn(async move {
+        let Some(Ok((ours, theirs))) = (match upgraded {
+            Some(ours) => Some(tokio::try_join!(ours, theirs)),
+            None => None,
+        }) else {
+            return;
+        };
+        // Either end closes the socket, and its page opens another one.
+        let (mut ours, mut theirs) = (TokioIo::new(ours), TokioIo::new(theirs));
+        let _ = copy_bidirectional_with_sizes(&mut ours, &mut theirs, AHEAD, AHEAD).await;
+        drop(held);
+    });
+    Ok(answer.map(|_| Body::empty()))
+}
+
+fn strip(headers: &mut HeaderMap) {
+    for name in OF_CONNECTION {
+        headers.remove(name);
+    }
+    headers.remove("keep-alive");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_of_one_room_are_passed_on_and_pages_are_not() {
+        for (path, room) in [
+            ("/api/rooms/nuggets-1", Some("nuggets-1")),
+            ("/api/rooms/nuggets-1/bots", Some("nuggets-1")),
+            ("/rooms/nuggets-1/socket", Some("nuggets-1")),
+            ("/rooms/nuggets-1", None),
+            ("/api/rooms", None),
+            ("/api/rooms/", None),
+            ("/live", None),
+        ] {
+            assert_eq!(room_of(path), room, "{path}");
+        }
+    }
+}

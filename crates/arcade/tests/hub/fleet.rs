@@ -1,0 +1,401 @@
+//! Several hubs as one arcade, beside real NATS servers and a real PostgreSQL: `.ci/run` runs these tests, which fail without them.
+
+mod brokers;
+
+use std::{
+    env,
+    process::Command,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+};
+
+use serde_json::{Value, json};
+use testkit::{TempDir, peer::Peer};
+
+use self::brokers::Broker;
+use crate::support::{Hub, native};
+
+/// What the environment says, which `.ci/with-nats` and `.ci/with-postgres` set.
+fn set(name: &str) -> String {
+    env::var(name).unwrap_or_else(|_| panic!("{name} is not set: run `.ci/with-postgres .ci/with-nats COMMAND`"))
+}
+
+/// An arcade of its own for a test.
+struct Arcade {
+    name: String,
+    servers: String,
+}
+
+impl Arcade {
+    fn new() -> Self {
+        Self::at(&set("ARCADE_TEST_NATS"))
+    }
+
+    fn at(servers: &str) -> Self {
+        static TESTS: AtomicU32 = AtomicU32::new(0);
+        let name = format!("hub-{}-{}", std::process::id(), TESTS.fetch_add(1, Ordering::Relaxed));
+        Self { name, servers: servers.to_owned() }
+    }
+
+    fn options(&self, node: &str) -> Vec<String> {
+        let database = set("ARCADE_TEST_POSTGRES");
+        let options = ["--nats", &self.servers, "--arcade", &self.name, "--database", &database, "--node", node];
+        options.into_iter().chain(["--advertise", "127.0.0.1"]).map(str::to_owned).collect()
+    }
+
+    fn node(&self, node: &str, more: &[&str]) -> Hub {
+        self.again(node, Arc::new(TempDir::new()), more)
+    }
+
+    fn again(&self, node: &str, data: Arc<TempDir>, more: &[&str]) -> Hub {
+        let options = self.options(node);
+        let options: Vec<&str> = options.iter().map(String::as_str).chain(more.iter().copied()).collect();
+        Hub::again(data, &options)
+    }
+
+    /// Two nodes without rooms.
+    fn two(&self) -> (Hub, Hub) {
+        (self.node("ann", &["--no-default-rooms"]), self.node("bob", &["--no-default-rooms"]))
+    }
+}
+
+/// What the program says when it cannot start.
+fn refusal(options: &[&str]) -> String {
+    let data = TempDir::new();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_arcade"));
+    let output = command.args(["--port", "0", "--data"]).arg(data.path()).args(options).output().unwrap();
+    assert!(!output.status.success());
+    String::from_utf8(output.stderr).unwrap()
+}
+
+fn command(hub: &Hub, words: &[&str]) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_arcade"));
+    let output = command.args(words).arg("--data").arg(hub.data.path()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Why a command is refused.
+fn refused(hub: &Hub, words: &[&str]) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_arcade"));
+    let output = command.args(words).arg("--data").arg(hub.data.path()).output().unwrap();
+    assert!(!output.status.success());
+    String::from_utf8(output.stderr).unwrap()
+}
+
+/// Waits until a hub shows a room, and gives it as it does.
+fn shown(hub: &Hub, room: &Value, is_so: impl Fn(&Value) -> bool) -> Value {
+    hub.wait("room", |rooms| rooms.iter().find(|shown| shown["id"] == room["id"] && is_so(shown)).cloned())
+}
+
+fn id(room: &Value) -> &str {
+    room["id"].as_str().unwrap()
+}
+
+#[test]
+#[ignore = "needs NATS servers and PostgreSQL"]
+fn all_nodes_show_all_rooms_and_one_plays_in_them_from_any_page() {
+    let (ann, bob) = Arcade::new().two();
+    let room = ann.nuggets();
+    let seen = shown(&bob, &room, |_| true);
+    assert_eq!((&seen["node"], &seen["host"], &seen["port"]), (&json!("ann"), &json!("127.0.0.1"), &room["port"]));
+    // A browser stays at its node, and its socket is one of the room.
+    let (mut browser, token) = bob.enter(&seen);
+    browser.say("PLAY Cid");
+    assert_eq!(browser.until("OK"), "OK A");
+    browser.until("DISPLAY");
+    let peer = Peer::new(native(&seen));
+    assert_eq!(peer.play("Dan").letter, 'B');
+    browser.until("DISPLAY");
+    browser.say("KEY h");
+    browser.say("KEY l");
+    peer.expect("DISPLAY");
+    let mut watcher = bob.socket(&format!("/rooms/{}/socket?watch=true", id(&room)), None).unwrap();
+    watcher.until("{");
+    // The page, its list and the interface show both players.
+    shown(&bob, &room, |room| room["players"].as_array().is_some_and(|players| players.len() == 2));
+    let mut live = bob.live();
+    live.find(|text| text.contains("Cid") && text.contains("Dan"));
+    bob.wait("page", |_| bob.get("/").1.contains("Cid").then_some(()));
+    let one: Value = serde_json::from_str(&bob.get(&format!("/api/rooms/{}", id(&room))).1).unwrap();
+    assert_eq!(one["players"].as_array().unwrap().len(), 2, "{one}");
+    // What happens is a change of the list.
+    ann.make(&json!({ "game": "robots", "room": { "name": "Friday" } }));
+    assert!(!live.find(|text| text.contains("Friday")).contains("Cid"), "only what has changed is told");
+    // The same seat by its token, from the other page.
+    drop(browser);
+    let mut again = ann.come_back(&room, &token);
+    assert_eq!(again.until("OK"), "OK A");
+    let list = command(&bob, &["room", "list"]);
+    assert!(list.contains(id(&room)) && list.contains("127.0.0.1 port"), "{list}");
+    assert!(
+        refused(&bob, &["room", "close", id(&room)]).contains("is a room of the hub 'ann'; give this command there")
+    );
+    let status = command(&bob, &["status"]);
+    assert!(
+        status.contains("this is 'bob'") && status.contains("ann at 127.0.0.1:") && status.contains("2 rooms"),
+        "{status}"
+    );
+}
+
+#[test]
+#[ignore = "needs NATS servers and PostgreSQL"]
+fn names_and_codes_are_unique_and_a_link_leads_there_from_any_node() {
+    let (ann, bob) = Arcade::new().two();
+    let rooms: Vec<Value> = [&ann, &bob, &ann, &bob].map(Hub::nuggets).into();
+    let mut ids: Vec<&str> = rooms.iter().map(id).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), rooms.len());
+    let hidden = ann.make(&json!({ "game": "nuggets", "countdown": 0, "room": { "visibility": "link" } }));
+    let code = hidden["code"].as_str().unwrap();
+    let join = |hub: &Hub, body: &Value| hub.request("POST", "/api/join", &body.to_string());
+    // The directory needs a moment to tell of it.
+    let joined: Value = bob.wait("room of a code", |_| {
+        let (head, body) = join(&bob, &json!({ "code": code }));
+        head.starts_with("HTTP/1.1 200").then(|| serde_json::from_str(&body).unwrap())
+    });
+    assert_eq!((&joined["id"], &joined["port"], &joined["node"]), (&hidden["id"], &hidden["port"], &json!("ann")));
+    let (head, _) = bob.get(&format!("/j/{code}"));
+    assert!(head.contains(&format!("location: /rooms/{}#{code}", id(&hidden))), "{head}");
+    let mut inside = bob.enter_as(&hidden, &json!({ "code": code }));
+    inside.until("{");
+    inside.say("PLAY Cid");
+    assert_eq!(inside.until("OK"), "OK A");
+    let mut outside = bob.enter_as(&hidden, &json!({}));
+    assert_eq!(outside.ending().0, 4009);
+    // No list shows it.
+    shown(&bob, &rooms[2], |_| true);
+    assert!(bob.rooms().iter().all(|room| room["id"] != hidden["id"]));
+    assert!(bob.get(&format!("/api/rooms/{}", id(&hidden))).0.starts_with("HTTP/1.1 404"));
+    let word = ann.make(&json!({ "game": "robots", "room": { "visibility": "word", "word": "żółw" } }));
+    assert_eq!(shown(&bob, &word, |_| true)["port"], 0);
+    let (head, body) = join(&bob, &json!({ "room": id(&word), "word": "żółw" }));
+    assert!(head.starts_with("HTTP/1.1 200") && body.contains(&word["port"].to_string()), "{head} {body}");
+    assert!(join(&bob, &json!({ "room": id(&word), "word": "turtle" })).0.starts_with("HTTP/1.1 403"));
+    // The owner's page may be at any node.
+    let close = json!({ "token": word["owner_token"], "do": "close" });
+    let (head, body) = bob.request("POST", &format!("/api/rooms/{}/owner", id(&word)), &close.to_string());
+    assert!(head.starts_with("HTTP/1.1 200"), "{head} {body}");
+    bob.wait("end of the room", |rooms| rooms.iter().all(|room| room["id"] != word["id"]).then_some(()));
+}
+
+#[test]
+#[ignore = "needs NATS servers and PostgreSQL"]
+fn play_now_leads_to_the_fullest_room_of_all_nodes_and_else_to_the_emptiest_node() {
+    let (ann, bob) = Arcade::new().two();
+    let play = |hub: &Hub| -> Value {
+        let (head, body) = hub.request("POST", "/api/play/robots", "");
+        assert!(head.starts_with("HTTP/1.1 200"), "{head} {body}");
+        serde_json::from_str(&body).unwrap()
+    };
+    // Both have nobody: this one.
+    let first = play(&ann);
+    assert_eq!(first["node"], "ann");
+    let (mut cid, _) = ann.enter(&first);
+    cid.join("Cid");
+    // Somebody waits there.
+    shown(&bob, &first, |room| room["players"].as_array().is_some_and(|players| players.len() == 1));
+    bob.wait("way to those who wait", |_| (play(&bob)["id"] == first["id"]).then_some(()));
+    // A room in which nobody may play is no such room: the emptiest node has another one.
+    let mut full = ann.make(&json!({ "game": "mastermind" }));
+    let (_browser, _) = ann.enter(&full);
+    full = shown(&bob, &full, |_| true);
+    let (head, body) = ann.request("POST", "/api/play/blackjack", "");
+    assert!(head.starts_with("HTTP/1.1 200"), "{head} {body}");
+    let other: Value = serde_json::from_str(&body).unwrap();
+    assert_eq!((&other["node"], &full["node"]), (&json!("bob"), &json!("ann")));
+    // It is there at once, though the list may not have it yet.
+    ann.wait("room", |rooms| rooms.iter().any(|room| room["id"] == other["id"]).then_some(()));
+}
+
+#[test]
+#[ignore = "needs NATS servers and PostgreSQL"]
+fn the_node_of_a_room_knows_whose_request_it_is_and_trusts_nobody_else() {
+    let arcade = Arcade::new();
+    let bound = ["--no-default-rooms", "--sockets-per-host", "2"];
+    let ann = arcade.node("ann", &bound);
+    let bob = arcade.node("bob", &[&bound[..], &["--proxy", "127.0.0.1"]].concat());
+    let room = ann.nuggets();
+    shown(&bob, &room, |_| true);
+    // Of each host as many as the node of the room lets in.
+    let held: Vec<_> = (0..2).map(|_| bob.from("192.0.2.7", &room).unwrap()).collect();
+    let other = bob.from("192.0.2.8", &room).unwrap();
+    assert!(bob.from("192.0.2.7", &room).is_err());
+    command(&ann, &["ban", "192.0.2.8"]);
+    assert!(bob.from("192.0.2.8", &room).is_err(), "the ban is that of the room's node");
+    drop((held, other));
+    // A header that no node has made says nothing.
+    let forged = "1 192.0.2.9:1 0 AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+    let path = format!("/rooms/{}/socket", id(&room));
+    let mut forger = ann.socket_with(&path, &[("arcade-relay", forged)]).unwrap();
+    forger.until("{");
+    forger.say("PLAY Eve");
+    forger.until("OK");
+    let list = command(&ann, &["room", "list"]);
+    assert!(list.contains("Eve, from 127.0.0.1"), "{list}");
+}
+
+#[test]
+#[ignore = "needs NATS servers and PostgreSQL"]
+fn a_node_that_is_killed_is_gone_and_comes_back_with_its_rooms_and_seats() {
+    let arcade = Arcade::new();
+    let (ann, bob) = arcade.two();
+    let room = ann.nuggets();
+    let seen = shown(&bob, &room, |_| true);
+    let (mut browser, token) = bob.enter(&seen);
+    browser.say("PLAY Cid");
+    browser.until("OK");
+    browser.until("DISPLAY");
+    let data = ann.kill();
+    // Its socket is closed at once.
+    while browser.0.read().is_ok() {}
+    let (head, body) = bob.get(&format!("/api/rooms/{}", id(&room)));
+    assert!(head.starts_with("HTTP/1.1 503") && body.contains("'ann'"), "{head} {body}");
+    let ann = arcade.again("ann", data, &["--no-default-rooms"]);
+    // The page asks again until the other node has heard where it is.
+    bob.wait("room at its new address", |_| {
+        bob.get(&format!("/api/rooms/{}", id(&room))).0.starts_with("HTTP/1.1 200").then_some(())
+    });
+    let mut again = bob.come_back(&room, &token);
+    assert_eq!(again.until("OK"), "OK A");
+    again.until("DISPLAY");
+    // One that ends takes its leave, and its rooms are not shown.
+    shown(&bob, &room, |_| true);
+    let (ended, _) = ann.end();
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    bob.wait("end of the node", |rooms| rooms.is_empty().then_some(()));
+}
+
+#[test]
+#[ignore = "needs NATS servers and PostgreSQL"]
+fn a_broker_that_cannot_be_used_is_told_in_one_sentence() {
+    let refused = |servers: &str| {
+        let options = Arcade::at(servers).options("ann");
+        refusal(&options.iter().map(String::as_str).collect::<Vec<_>>())
+    };
+    let without = Broker::start(false);
+    let text = refused(&without.address());
+    assert!(text.contains("it runs without JetStream; start it with --jetstream"), "{text}");
+    let nobody = "nats://127.0.0.1:9";
+    let text = refused(nobody);
+    assert!(text.contains("cannot connect to NATS at 127.0.0.1:9") && text.lines().count() == 1, "{text}");
+    assert!(refusal(&["--nats", nobody]).contains("--node"), "the other options are needed too");
+    let doctor = |servers: &str| {
+        let data = TempDir::new();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_arcade"));
+        let options = Arcade::at(servers).options("ann");
+        let output = command.arg("--data").arg(data.path()).args(&options).arg("doctor").output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert!(doctor(nobody).contains("TO DO broker   cannot connect to NATS"));
+    let well = doctor(&set("ARCADE_TEST_NATS"));
+    assert!(well.contains("ok    broker   NATS 2."), "{well}");
+}
+
+#[test]
+#[ignore = "needs NATS servers and PostgreSQL"]
+fn while_the_broker_is_away_matches_go_on_and_on_its_return_all_is_told_once() {
+    let mut broker = Broker::start(true);
+    let arcade = Arcade::at(&broker.address());
+    let (ann, bob) = arcade.two();
+    let room = ann.nuggets();
+    let seen = shown(&bob, &room, |_| true);
+    let (mut browser, _) = bob.enter(&seen);
+    browser.say("PLAY Cid");
+    browser.until("OK");
+    browser.until("DISPLAY");
+    broker.kill();
+    let is_ready = |hub: &Hub| hub.get("/readyz").0.starts_with("HTTP/1.1 200");
+    ann.wait("red light", |_| (!is_ready(&ann)).then_some(()));
+    bob.wait("red light", |_| (!is_ready(&bob)).then_some(()));
+    assert!(ann.get("/healthz").0.starts_with("HTTP/1.1 200"));
+    let lobby: Value = serde_json::from_str(&bob.get("/api/rooms").1).unwrap();
+    assert_eq!(lobby["unsure"], true, "{lobby}");
+    // The match goes on, also over the other node, and no room is opened.
+    let peer = Peer::new(native(&seen));
+    assert_eq!(peer.play("Dan").letter, 'B');
+    browser.until("DISPLAY");
+    let (head, body) = ann.request("POST", "/api/rooms", &json!({ "game": "robots" }).to_string());
+    assert!(head.starts_with("HTTP/1.1 503") && body.contains("does not answer"), "{head} {body}");
+    broker.restart();
+    for hub in [&ann, &bob] {
+        hub.wait("green light", |_| is_ready(hub).then_some(()));
+    }
+    shown(&bob, &room, |room| room["players"].as_array().is_some_and(|players| players.len() == 2));
+    ann.nuggets();
+}
+
+/// A room of robots for one whose matches are over in a moment.
+fn short_room(hub: &Hub) -> Value {
+    hub.make(&json!({ "game": "robots", "players": 1, "columns": 5, "rows": 5, "turns": 4, "turn_duration": 20 }))
+}
+
+/// Plays a match to its end.
+fn play(hub: &Hub, room: &Value, name: &str) {
+    const HELLO: u8 = 0;
+    const GAME_ENDED: u8 = 4;
+    let (mut browser, _) = hub.enter(room);
+    while browser.binary().first() != Some(&HELLO) {}
+    browser.join(name);
+    while browser.binary().first() != Some(&GAME_ENDED) {}
+}
+
+/// The matches of a player, once there are so many.
+fn matches(hub: &Hub, name: &str, count: usize) -> Vec<Value> {
+    hub.wait("matches", |_| {
+        let found: Value = serde_json::from_str(&hub.get(&format!("/api/matches?player={name}")).1).unwrap();
+        let found = found["matches"].as_array().unwrap();
+        (found.len() >= count).then(|| found.clone())
+    })
+}
+
+#[test]
+#[ignore = "needs NATS servers and PostgreSQL"]
+fn results_of_all_nodes_are_in_one_place_and_replayed_from_any_page() {
+    let (ann, bob) = Arcade::new().two();
+    // Nobody of that name has played before.
+    let name = format!("Fay{}", std::process::id());
+    let room = short_room(&ann);
+    shown(&bob, &room, |_| true);
+    play(&bob, &room, &name);
+    let found = matches(&bob, &name, 1);
+    let id = found[0]["id"].as_str().unwrap();
+    let here: Value = serde_json::from_str(&ann.get(&format!("/api/matches/{id}")).1).unwrap();
+    let there: Value = serde_json::from_str(&bob.get(&format!("/api/matches/{id}")).1).unwrap();
+    assert_eq!((&here, &there["replay"]), (&there, &json!(true)));
+    let timeline = bob.wait("replay", |_| {
+        let (head, body) = bob.get(&format!("/api/matches/{id}/timeline"));
+        head.starts_with("HTTP/1.1 200").then_some(body)
+    });
+    assert_eq!(timeline, ann.get(&format!("/api/matches/{id}/timeline")).1);
+    // The lobby of both names it.
+    for hub in [&ann, &bob] {
+        hub.live().find(|text| text.contains(id));
+    }
+}
+
+#[test]
+#[ignore = "needs NATS servers and PostgreSQL"]
+fn each_result_counts_once_though_nodes_and_brokers_die() {
+    let mut broker = Broker::start(true);
+    let arcade = Arcade::at(&broker.address());
+    let (mut ann, bob) = arcade.two();
+    let name = format!("Gil{}", std::process::id());
+    let room = short_room(&ann);
+    for count in 1..=4 {
+        play(&ann, &room, &name);
+        // The result may be on its way, in the queue, or in the database.
+        if count % 2 == 0 {
+            broker.kill();
+            broker.restart();
+        }
+        ann = arcade.again("ann", ann.kill(), &["--no-default-rooms"]);
+        assert_eq!(matches(&bob, &name, count).len(), count);
+    }
+    let ids: std::collections::BTreeSet<String> =
+        matches(&ann, &name, 4).iter().map(|found| found["id"].to_string()).collect();
+    assert_eq!(ids.len(), 4);
+}

@@ -1,0 +1,76 @@
+//! A NATS server of a test's own, to be killed.
+
+use std::{
+    net::{TcpListener, TcpStream},
+    process::{Child, Command, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use testkit::{PATIENCE, TempDir};
+
+use super::set;
+
+pub(super) struct Broker {
+    directory: TempDir,
+    port: u16,
+    has_jetstream: bool,
+    server: Option<Child>,
+}
+
+impl Broker {
+    pub(super) fn start(has_jetstream: bool) -> Self {
+        let begun = Instant::now();
+        loop {
+            let port = TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port();
+            let mut broker = Self { directory: TempDir::new(), port, has_jetstream, server: None };
+            if broker.run() {
+                return broker;
+            }
+            // Another program has taken the port in between.
+            assert!(begun.elapsed() < PATIENCE, "the server does not start");
+        }
+    }
+
+    // Whether it runs.
+    fn run(&mut self) -> bool {
+        let mut command = Command::new(set("ARCADE_TEST_NATS_SERVER"));
+        command.args(["--addr", "127.0.0.1", "--port", &self.port.to_string()]);
+        if self.has_jetstream {
+            command.arg("--jetstream").arg("--store_dir").arg(self.directory.path());
+        }
+        let server = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let server = self.server.insert(server);
+        let begun = Instant::now();
+        while TcpStream::connect(("127.0.0.1", self.port)).is_err() {
+            if server.try_wait().unwrap().is_some() || begun.elapsed() > PATIENCE {
+                return false;
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+        true
+    }
+
+    pub(super) fn address(&self) -> String {
+        format!("nats://127.0.0.1:{}", self.port)
+    }
+
+    /// Kills it as `kill -9` does.
+    pub(super) fn kill(&mut self) {
+        if let Some(mut server) = self.server.take() {
+            server.kill().unwrap();
+            server.wait().unwrap();
+        }
+    }
+
+    /// Starts it again with what is on its disk.
+    pub(super) fn restart(&mut self) {
+        assert!(self.run(), "the server does not start again");
+    }
+}
+
+impl Drop for Broker {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
