@@ -37,8 +37,9 @@ pub(crate) fn write(
         format!("{} seats; each seed is played in each seating", setup.seats)
     };
     let rows: String = standings.rows.iter().map(row).collect();
-    let sentences: String =
+    let sentences: Vec<String> =
         standings.sentences().iter().map(|sentence| format!("<li>{}</li>\n", escape(sentence))).collect();
+    let sentences = sentences.concat();
     let matches: String = records.values().rev().take(LISTED).map(listed).collect();
     let count = records.len();
     let chart = chart::draw(standings);

@@ -107,7 +107,7 @@ pub(crate) mod tests {
         drop(lines);
         OpenOptions::new().append(true).open(&path).unwrap().write_all(b"{\"match\":2,\"rou").unwrap();
         let (mut lines, before) = Lines::open(&path).unwrap();
-        assert_eq!(before, [one.clone()]);
+        assert_eq!(before, std::slice::from_ref(&one));
         lines.add(&two).unwrap();
         drop(lines);
         assert_eq!(Lines::open(&path).unwrap().1, [one, two]);

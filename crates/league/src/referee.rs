@@ -123,8 +123,8 @@ struct Play<'a> {
 }
 
 impl Play<'_> {
-    // Starts the players one after the other, so that each gets its seat. Ends with the first who does not join. Returns whether all
-    // have joined.
+    // Starts the players one after the other, so that each gets its seat. Ends with the first who does not join or does not stay. Returns
+    // whether all have joined.
     async fn gather(&mut self, hosting: &Hosting) -> bool {
         let Setup { players, patience, .. } = self.venue.setup;
         for (seat, &player) in self.fixture.seats.iter().enumerate() {
@@ -138,7 +138,8 @@ impl Play<'_> {
             }
             let by = Instant::now() + Duration::from_secs((*patience).into());
             while !self.seen.state().has_joined(seat) {
-                if self.forfeits[seat].is_some() || self.venue.is_stopped() || hosting.has_ended() {
+                self.judge(seat);
+                if self.remaining() < self.forfeits.len() || self.venue.is_stopped() || hosting.has_ended() {
                     return false;
                 }
                 if self.players[seat].has_ended() && !self.seen.state().has_joined(seat) {
@@ -158,19 +159,8 @@ impl Play<'_> {
         let by = Instant::now() + limit;
         let alone = self.fixture.seats.len() == 1;
         loop {
-            let ended: Vec<bool> = self.players.iter_mut().map(Player::has_ended).collect();
-            // Asked later: whoever ends because the game is over has done nothing wrong.
-            let state = self.seen.state();
-            if state.result.is_some() || hosting.has_ended() || self.venue.is_stopped() {
-                return;
-            }
-            for (seat, (has_ended, forfeit)) in ended.into_iter().zip(&mut self.forfeits).enumerate() {
-                let why = state.left(seat).or(has_ended.then_some("it ended before the game was over"));
-                *forfeit = forfeit.take().or(why.map(|why| Forfeit::Gone(why.to_owned())));
-            }
-            drop(state);
-            let left = self.forfeits.iter().filter(|forfeit| forfeit.is_none()).count();
-            if left <= usize::from(!alone) {
+            let is_over = self.judge(self.players.len()) || hosting.has_ended() || self.venue.is_stopped();
+            if is_over || self.remaining() <= usize::from(!alone) {
                 return;
             }
             if Instant::now() >= by {
@@ -181,6 +171,26 @@ impl Play<'_> {
             }
             self.pause().await;
         }
+    }
+
+    // Finds out who of the first players does not play any more. Returns whether the game is over; then nobody has to.
+    fn judge(&mut self, players: usize) -> bool {
+        let ended: Vec<bool> = self.players[..players].iter_mut().map(Player::has_ended).collect();
+        // Asked later: whoever ends because the game is over has done nothing wrong.
+        let state = self.seen.state();
+        if state.result.is_some() {
+            return true;
+        }
+        for (seat, (has_ended, forfeit)) in ended.into_iter().zip(&mut self.forfeits).enumerate() {
+            let why = state.left(seat).or(has_ended.then_some("it ended before the game was over"));
+            *forfeit = forfeit.take().or(why.map(|why| Forfeit::Gone(why.to_owned())));
+        }
+        false
+    }
+
+    // How many have not forfeited.
+    fn remaining(&self) -> usize {
+        self.forfeits.iter().filter(|forfeit| forfeit.is_none()).count()
     }
 
     // Until something changes, or programs are to be asked whether they have ended.

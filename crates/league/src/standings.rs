@@ -72,11 +72,18 @@ impl Standings {
     /// The standings after the whole rounds among these matches, with this certainty.
     pub fn new(setup: &Setup, records: &BTreeMap<u64, Record>, certainty: f64) -> Self {
         let draw = Draw::new(setup);
-        let count = |round: u32| records.values().filter(|record| record.round == round).count() as u64;
-        let rounds = (1..).take_while(|round| count(*round) == draw.matches_of_round()).last().unwrap_or(0);
+        let mut played: BTreeMap<u32, Vec<&Record>> = BTreeMap::new();
+        for record in records.values() {
+            played.entry(record.round).or_default().push(record);
+        }
+        let mut rounds = 0;
         let mut tallies = Tallies::new(setup);
-        for round in 1..=rounds {
-            tallies.add_round(records.values().filter(|record| record.round == round));
+        for (round, records) in played {
+            if round != rounds + 1 || records.len() as u64 != draw.matches_of_round() {
+                break;
+            }
+            rounds = round;
+            tallies.add_round(&records);
         }
         Self { rows: tallies.rows(certainty), rounds }
     }
@@ -150,7 +157,7 @@ impl<'a> Tallies<'a> {
         }
     }
 
-    fn add_round<'r>(&mut self, records: impl Iterator<Item = &'r Record>) {
+    fn add_round(&mut self, records: &[&Record]) {
         // By deal, and within it by contest.
         let mut contests: BTreeMap<(u64, u64), Vec<(usize, Merit)>> = BTreeMap::new();
         for record in records {
