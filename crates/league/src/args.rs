@@ -16,7 +16,7 @@ Examples:
       our own bots against each other
   league --file league.toml
       the players and options that the file says
-  league mastermind --out codes --player Hard=bot:hard --player Normal=bot:normal
+  league mastermind --out codes --player A=bot:easy --player B=bot:hard
       in a folder of its own
 
 The command of a player has placeholders: {host} and {port}, or {server}; \

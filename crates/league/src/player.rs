@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// How long a program that has left the game has to end, so that it can be said how.
-const LAST_WORDS: Duration = Duration::from_millis(300);
+const LAST_WORDS: Duration = Duration::from_secs(1);
 /// The longest line of a program that is quoted, in letters.
 const MAX_QUOTED: usize = 200;
 

@@ -7,6 +7,7 @@ use std::{
 };
 
 use anyhow::Context as _;
+use conformance::CannotStart;
 use journal_core::Writing;
 use netcore::Recorded;
 use tokio::time::sleep;
@@ -100,7 +101,7 @@ async fn play_on<T: Table>(venue: &Venue<'_>, fixture: &Fixture) -> anyhow::Resu
     let name = hosting.journal.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let mut game = Play { venue, fixture, seen: &seen, players: Vec::new(), forfeits: Vec::new() };
     game.forfeits.resize_with(fixture.seats.len(), || None);
-    if game.gather(&hosting).await {
+    if game.gather(&hosting).await? {
         game.watch::<T>(&hosting).await;
     }
     hosting.finish().await?;
@@ -125,22 +126,23 @@ struct Play<'a> {
 impl Play<'_> {
     // Starts the players one after the other, so that each gets its seat. Ends with the first who does not join or does not stay. Returns
     // whether all have joined.
-    async fn gather(&mut self, hosting: &Hosting) -> bool {
+    async fn gather(&mut self, hosting: &Hosting) -> anyhow::Result<bool> {
         let Setup { players, patience, .. } = self.venue.setup;
         for (seat, &player) in self.fixture.seats.iter().enumerate() {
             let seed = self.fixture.seed.wrapping_add(player as u64);
             match Player::start(&players[player], self.venue.setup.game(), hosting.seats[seat], seed) {
                 Ok(player) => self.players.push(player),
+                Err(error) if error.downcast_ref().is_some_and(CannotStart::is_temporary) => return Err(error),
                 Err(error) => {
                     self.forfeits[seat] = Some(Forfeit::Said(format!("{error:#}")));
-                    return false;
+                    return Ok(false);
                 }
             }
             let by = Instant::now() + Duration::from_secs((*patience).into());
             while !self.seen.state().has_joined(seat) {
                 self.judge(seat);
                 if self.remaining() < self.forfeits.len() || self.venue.is_stopped() || hosting.has_ended() {
-                    return false;
+                    return Ok(false);
                 }
                 if self.players[seat].has_ended() && !self.seen.state().has_joined(seat) {
                     self.forfeits[seat] = Some(Forfeit::Gone("it did not join".to_owned()));
@@ -150,7 +152,7 @@ impl Play<'_> {
                 self.pause().await;
             }
         }
-        true
+        Ok(true)
     }
 
     // Until the game is over, or decided because not more than one player is left, or has lasted too long.

@@ -3,7 +3,8 @@
 
     python3 robots.py WHAT HOST PORT NAME
 
-WHAT is `walk` (steps at random, and drops a bomb now and then), `crash` (ends with an error after three turns), `silent` (never joins) or `twice` (joins twice).
+WHAT is `walk` (steps at random, and drops a bomb now and then), `crash` (ends with an error after some turns), `silent` (never joins) or
+`twice` (joins twice).
 """
 
 import random
@@ -12,21 +13,22 @@ import struct
 import sys
 
 
-def join(host, port, name):
+def connect(host, port):
     server = socket.create_connection((host, int(port)))
     server.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    server.sendall(b"\x00" + bytes([len(name)]) + name.encode())
     return server
 
 
 def main(what, host, port, name):
     if what == "silent":
-        server = socket.create_connection((host, int(port)))
+        server = connect(host, port)
         while server.recv(4096):
             pass
         return
-    server = join(host, port, name)
-    other = join(host, port, name) if what == "twice" else None
+    server = connect(host, port)
+    both = [server, connect(host, port)] if what == "twice" else [server]
+    for connection in both:
+        connection.sendall(b"\x00" + bytes([len(name)]) + name.encode())
     chance = random.Random(1)
     reads = 0
     # Every turn arrives as one piece here, so each is answered once.
@@ -36,7 +38,6 @@ def main(what, host, port, name):
             raise RuntimeError("I have had enough")
         bomb = chance.randrange(8) == 0
         server.sendall(b"\x01" if bomb else struct.pack("BB", 3, chance.randrange(4)))
-    del other
 
 
 if __name__ == "__main__":
