@@ -13,12 +13,7 @@ pub fn nuggets_bot(name: Name, level: Level, seed: u64) -> (Client, impl Pilot<C
 }
 
 /// The same with a fixed pause between two keys, whatever the level.
-pub fn nuggets_bot_at(
-    name: Name,
-    level: Level,
-    seed: u64,
-    pause: Duration,
-) -> (Client, impl Pilot<Client> + Send) {
+pub fn nuggets_bot_at(name: Name, level: Level, seed: u64, pause: Duration) -> (Client, impl Pilot<Client> + Send) {
     (Client::new(Participant::Player(name), Time::ZERO), Typist::new(level, Some(pause), seed))
 }
 
