@@ -212,6 +212,7 @@ impl Plan {
         } else {
             ensure!((2..=most).contains(&seats), "{seats} seats are not possible: 2 to {most} are");
         }
+        ensure!(self.patience != Some(0) && self.limit != Some(0), "'patience' and 'limit' are at least 1 s");
         Ok(Setup {
             version: VERSION,
             rules: self.rules(game)?,
@@ -300,6 +301,7 @@ mod tests {
         let told = |game: &str, more: &str| format!("{:#}", plan(game, more).unwrap_err());
         assert_eq!(told("robots", "hands = 3"), "'hands' is an option of blackjack, and this is a league of robots");
         assert_eq!(told("robots", "seats = 3"), "3 seats are not possible: 2 to 2 are");
+        assert_eq!(told("robots", "patience = 0"), "'patience' and 'limit' are at least 1 s");
         assert!(told("blackjack", "seats = 2").contains("each plays alone"));
         assert!(told("robots", "turn = 3").contains("unknown field `turn`"));
         assert!(told("robots", "certainty = 2.0").contains("from 0.5 to 0.999"));
