@@ -44,6 +44,10 @@ attack minutes="60":
 prove:
     cargo test --release -p blackjack -p conformance -p e2e -p mastermind -- --ignored --nocapture
 
+# A league of our bots, a random walker and a crasher, killed and resumed; two minutes.
+league:
+    cargo test --release -p league -- --ignored --nocapture
+
 # Ten minutes of matches whose server is killed, whose disk fails and whose network loses, and how many hours that were for them.
 simulate:
     cargo test --release -p testkit --test tests simulate_for_long -- --ignored --nocapture

@@ -9,6 +9,7 @@ pub(crate) const PACKAGES: &[&str] = &[
     "conformance",
     "dealer",
     "journal",
+    "league",
     "mastermind-play",
     "nuggets-client",
     "nuggets-server",

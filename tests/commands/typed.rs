@@ -123,6 +123,7 @@ impl Typed {
                 self.await_start(verifier, if self.has("--file") { "the end" } else { "waiting at" }, 0);
             }
             "conformance" => self.check_conformance(folder),
+            "league" => self.check_league(folder),
             "player" => self.check_player(folder),
             "qtable" => self.check_qtable(folder),
             "mastermind-play" => {
@@ -187,6 +188,20 @@ impl Typed {
         let finished =
             program(&self.program).args(patience).args(arguments).current_dir(folder.path()).output().unwrap();
         assert!(finished.status.success(), "{self:?}: {}", finished.stdout.escape_ascii());
+    }
+
+    // By a shell, since commands of players stand in quotation marks. It is as short as the command allows.
+    fn check_league(&self, folder: &Folder) {
+        let player = |name: &str| format!("[[player]]\nname = \"{name}\"\ncommand = \"bot:easy\"\n");
+        let file = format!("game = \"robots\"\n{}{}", player("A"), player("B"));
+        fs::write(folder.path().join("league.toml"), file).unwrap();
+        let robots = !["nuggets", "blackjack", "mastermind"].iter().any(|game| self.has(game));
+        let short = [("--rounds", "1", true), ("--patience", "20", true), ("--turns", "5", robots)];
+        let added = short.iter().filter(|(option, _, fits)| *fits && !self.has(option));
+        let added: String = added.map(|(option, value, _)| format!(" {option} {value}")).collect();
+        let line = format!("exec \"$0\" {}{added}", self.arguments.join(" "));
+        let league = program("league");
+        self.check_ends(Command::new("sh").arg("-c").arg(line).arg(league.get_program()).current_dir(folder.path()));
     }
 
     fn check_player(&self, folder: &Folder) {

@@ -12,10 +12,10 @@ mod robots;
 mod wire;
 
 pub use crate::{
-    blackjack::blackjack_bot,
+    blackjack::{blackjack_bot, blackjack_bot_at},
     driver::{Ended, Pilot, run},
-    mastermind::mastermind_bot,
-    nuggets::nuggets_bot,
+    mastermind::{mastermind_bot, mastermind_bot_at},
+    nuggets::{nuggets_bot, nuggets_bot_at},
     robots::robots_bot,
     wire::{MAX_UNSENT, Wire},
 };

@@ -1,6 +1,6 @@
 //! Bots of mastermind.
 
-use core::time::Duration;
+use core::{ops::Range, time::Duration};
 
 use mastermind::{
     Client, ClientMessage, Code, Feedback, Name,
@@ -13,7 +13,7 @@ use rand_pcg::Pcg64;
 use crate::Pilot;
 
 /// How long a bot thinks about a guess, in milliseconds.
-const THINKS: core::ops::Range<u64> = 1_500..6_000;
+const THINKS: Range<u64> = 1_500..6_000;
 /// How long a bot waits before it asks again for a game that it was refused, as after the puzzle of the day.
 const ASKS_AGAIN: Duration = Duration::from_secs(60);
 /// Codes that are drawn in search of one that fits; the last is guessed anyway.
@@ -22,7 +22,17 @@ const DRAWS: u32 = 20_000;
 /// A client of mastermind that takes part in each game, and its pilot. It guesses codes that fit the answers, and the easier it is, the
 /// more answers it forgets. `seed` determines its guesses.
 pub fn mastermind_bot(name: Name, level: Level, seed: u64) -> (Client, impl Pilot<Client> + Send) {
-    let driver = Driver { level, rng: Pcg64::seed_from_u64(seed), seen: None, due: None };
+    mastermind_bot_at(name, level, seed, THINKS)
+}
+
+/// The same, with the time that it thinks about a guess, in milliseconds.
+pub fn mastermind_bot_at(
+    name: Name,
+    level: Level,
+    seed: u64,
+    thinks: Range<u64>,
+) -> (Client, impl Pilot<Client> + Send) {
+    let driver = Driver { level, rng: Pcg64::seed_from_u64(seed), thinks, seen: None, due: None };
     (Client::new(Link::Stream, Some(name)), driver)
 }
 
@@ -30,6 +40,7 @@ pub fn mastermind_bot(name: Name, level: Level, seed: u64) -> (Client, impl Pilo
 struct Driver {
     level: Level,
     rng: Pcg64,
+    thinks: Range<u64>,
     // The game and the turn that it thinks about; no turn once the game is over.
     seen: Option<(u32, Option<usize>)>,
     due: Option<Time>,
@@ -70,7 +81,7 @@ impl Pilot<Client> for Driver {
         let seen = (board.number, client.turn().map(|turn| turn.turn));
         if self.seen != Some(seen) {
             self.seen = Some(seen);
-            self.due = Some(now.plus(Duration::from_millis(self.rng.random_range(THINKS))));
+            self.due = Some(now.plus(Duration::from_millis(self.rng.random_range(self.thinks.clone()))));
         }
         if self.due.is_none_or(|due| now < due) {
             return;

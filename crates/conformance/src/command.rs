@@ -39,6 +39,13 @@ pub struct CannotStart {
     error: io::Error,
 }
 
+impl CannotStart {
+    /// Whether the system has no room for another process just now, so that it says nothing about the program.
+    pub fn is_temporary(&self) -> bool {
+        matches!(self.error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::OutOfMemory)
+    }
+}
+
 impl fmt::Display for CannotStart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "cannot start '{}': {}", self.program, self.error)

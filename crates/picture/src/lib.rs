@@ -240,8 +240,8 @@ fn number(length: f32) -> String {
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
 }
 
-// As XML takes it; what XML has no place for at all becomes the sign for that.
-fn escape(text: &str) -> String {
+/// A text as XML and HTML take it, also in quotation marks; what XML has no place for at all becomes the sign for that.
+pub fn escape(text: &str) -> String {
     let mut escaped = String::new();
     for letter in text.chars() {
         match letter {

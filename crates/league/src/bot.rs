@@ -1,0 +1,73 @@
+//! Our own bots as players: clients over real sockets, like the programs of others.
+
+use std::{
+    net::{Ipv4Addr, SocketAddr},
+    time::Duration,
+};
+
+use clientkit::{Wire, blackjack_bot_at, mastermind_bot_at, nuggets_bot_at, robots_bot, run};
+use netcore::{Level, wire::ShortText};
+use tokio::task::spawn_blocking;
+
+use crate::rules::Game;
+
+/// The own end of a connection.
+const ANY: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+
+/// A bot that is about to play.
+#[derive(Debug)]
+pub(crate) struct Bot {
+    pub(crate) name: String,
+    pub(crate) level: Level,
+    /// What its choices are drawn from.
+    pub(crate) seed: u64,
+    /// The port of its seat.
+    pub(crate) server: SocketAddr,
+}
+
+/// The pause of a bot of nuggets between two keys: a twentieth of what it takes against people.
+const fn key_pause(level: Level) -> Duration {
+    Duration::from_millis(match level {
+        Level::Easy => 20,
+        Level::Normal => 32,
+        Level::Hard => 13,
+    })
+}
+
+impl Bot {
+    /// Plays until the server is gone. When a bot cannot play, its seat does not join, or leaves, which the referee sees.
+    pub(crate) async fn play(self, game: Game) -> anyhow::Result<()> {
+        let Self { name, level, seed, server } = self;
+        let stream = || Wire::stream(ANY, server, |_| ());
+        let forever = std::future::pending();
+        match game {
+            Game::Robots => {
+                let mut wire = stream().await?;
+                let name = ShortText::try_from(&*name)?;
+                let seed = u32::try_from(seed >> 32)?;
+                let (mut client, mut pilot) = robots_bot(name, Some(wire.address()?), level, seed);
+                run(&mut wire, &mut client, &mut pilot, forever).await;
+            }
+            Game::Nuggets => {
+                let name = nuggets::Name::new(name.as_bytes())?;
+                let (mut client, mut pilot) = nuggets_bot_at(name, level, seed, key_pause(level));
+                let mut wire = Wire::datagrams(ANY, server)?;
+                run(&mut wire, &mut client, &mut pilot, forever).await;
+            }
+            Game::Blackjack => {
+                let name = blackjack::Name::new(name.as_bytes())?;
+                // The best table takes a moment to compute.
+                let bot = spawn_blocking(move || blackjack_bot_at(name, level, Duration::ZERO)).await?;
+                let ((mut client, mut pilot), mut wire) = (bot, stream().await?);
+                run(&mut wire, &mut client, &mut pilot, forever).await;
+            }
+            Game::Mastermind => {
+                let name = mastermind::Name::new(name.as_bytes())?;
+                let (mut client, mut pilot) = mastermind_bot_at(name, level, seed, 0..1);
+                let mut wire = stream().await?;
+                run(&mut wire, &mut client, &mut pilot, forever).await;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,114 @@
+//! How certain it is that one player is better than another.
+//!
+//! Two players are compared on even terms only: in a deal that both have played, or by how they did against the same opponent in the same
+//! round. If they were equal, each would come out ahead as often as the other, like a fair coin, whatever the game and the strength of
+//! their opponents. `evidence` is the likelihood ratio of a coin of any bias (uniform prior) to a fair one,
+//! `2^n / ((n + 1) C(n, ahead))`.
+//! By Ville's inequality it exceeds `1 / (1 - c)` *ever*, however often one looks, with a probability of at most `1 - c` for equal players.
+//! So a league may stop as soon as it does.
+
+/// How often one of two players came out ahead of the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Tally {
+    /// Comparisons in which the first was ahead.
+    pub ahead: u32,
+    /// Those in which the second was.
+    pub behind: u32,
+}
+
+/// What is known of two players of whom the first is rated higher.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Order {
+    /// The first is better.
+    Better,
+    /// As far as it shows, they are equal.
+    Equal,
+    /// The second is better on even terms, although it is rated lower.
+    Contrary,
+}
+
+impl Tally {
+    /// Adds a comparison.
+    pub(crate) fn add(&mut self, order: std::cmp::Ordering) {
+        match order {
+            std::cmp::Ordering::Greater => self.ahead += 1,
+            std::cmp::Ordering::Less => self.behind += 1,
+            std::cmp::Ordering::Equal => {}
+        }
+    }
+
+    // The natural logarithm of the evidence that the two differ.
+    fn evidence(self) -> f64 {
+        let (n, fewer) = (f64::from(self.ahead + self.behind), self.ahead.min(self.behind));
+        let ways: f64 = (1..=fewer).map(|k| ((n - f64::from(k) + 1.0) / f64::from(k)).ln()).sum();
+        n * std::f64::consts::LN_2 - (n + 1.0).ln() - ways
+    }
+
+    /// How certain it is that the two differ, from 0 to 1.
+    pub fn certainty(self) -> f64 {
+        (1.0 - (-self.evidence()).exp()).max(0.0)
+    }
+
+    /// What is known with this certainty.
+    pub fn order(self, certainty: f64) -> Order {
+        match self.certainty() >= certainty {
+            true if self.ahead > self.behind => Order::Better,
+            true => Order::Contrary,
+            false => Order::Equal,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{RngExt as _, SeedableRng as _};
+    use rand_pcg::Pcg64;
+
+    fn tally(ahead: u32, behind: u32) -> Tally {
+        Tally { ahead, behind }
+    }
+
+    #[test]
+    fn the_evidence_is_that_of_the_formula() {
+        // 2^8 / (9 * 1), and 2^10 / (11 * 10).
+        assert!((tally(8, 0).evidence() - (256.0_f64 / 9.0).ln()).abs() < 1e-12);
+        assert!((tally(1, 9).evidence() - (1024.0_f64 / 110.0).ln()).abs() < 1e-12);
+        assert!(tally(0, 0).certainty() <= 0.0);
+        assert!(tally(50, 50).certainty() <= 0.0);
+        assert!(tally(4_000_000, 0).certainty() > 0.999_999);
+    }
+
+    #[test]
+    fn eight_of_eight_are_certain_and_seven_are_not() {
+        assert_eq!(tally(8, 0).order(0.95), Order::Better);
+        assert_eq!(tally(0, 8).order(0.95), Order::Contrary);
+        assert_eq!(tally(7, 0).order(0.95), Order::Equal);
+    }
+
+    #[test]
+    fn equal_players_are_rarely_told_apart_however_often_one_looks() {
+        let mut chance = Pcg64::seed_from_u64(1);
+        let mut wrong = 0;
+        for _ in 0..1_000 {
+            let mut tally = Tally::default();
+            wrong += u32::from((0..200).any(|_| {
+                tally.add(if chance.random() { std::cmp::Ordering::Greater } else { std::cmp::Ordering::Less });
+                tally.order(0.95) != Order::Equal
+            }));
+        }
+        assert!(wrong <= 50, "{wrong} of 1,000");
+        assert!(wrong >= 5, "{wrong} of 1,000: the bound is not far from what happens");
+    }
+
+    #[test]
+    fn whoever_is_a_little_better_is_found_out() {
+        let mut chance = Pcg64::seed_from_u64(2);
+        let mut tally = Tally::default();
+        for _ in 0..2_000 {
+            let ahead = chance.random_range(0..100) < 60;
+            tally.add(if ahead { std::cmp::Ordering::Greater } else { std::cmp::Ordering::Less });
+        }
+        assert_eq!(tally.order(0.95), Order::Better);
+    }
+}

@@ -1,0 +1,173 @@
+//! Who plays whom, in which seats and with which seed: a pure function of the setup and the number of the match.
+//!
+//! A *deal* is a seed and those who play with it. Each deal is played once in each rotation of the seats, so luck of the seed and of the
+//! seats is the same for all of them. In games that each plays alone, a deal is for all players, and each has one match.
+//!
+//! A *round* is as many deals as it takes for everybody to have played equally often: all pairs; or, with more than two seats, each run of
+//! neighbours in a circle that is shuffled for the round.
+
+use rand::{Rng as _, seq::SliceRandom as _};
+use rand_pcg::Pcg64;
+
+use crate::setup::Setup;
+
+/// What is drawn for a round, and what for the seed of a deal. No round is as high.
+const SEEDS: u128 = 1 << 64;
+
+/// A match that is to be played.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fixture {
+    /// Its number, from 1.
+    pub number: u64,
+    /// Its round, from 1.
+    pub round: u32,
+    /// Its deal, from 1, counted over all rounds.
+    pub deal: u64,
+    /// The seed of its deal.
+    pub seed: u64,
+    /// The players by their place in the setup, in the order of their seats.
+    pub seats: Vec<usize>,
+}
+
+/// The draw of a league.
+#[derive(Debug, Clone, Copy)]
+pub struct Draw {
+    players: usize,
+    seats: usize,
+    solo: bool,
+    seed: u64,
+}
+
+impl Draw {
+    /// The draw of a league that is set up so.
+    pub const fn new(setup: &Setup) -> Self {
+        Self { players: setup.players.len(), seats: setup.seats, solo: setup.game().is_solo(), seed: setup.seed }
+    }
+
+    /// Deals of a round.
+    const fn deals_of_round(&self) -> usize {
+        match self {
+            Self { solo: true, .. } => 1,
+            Self { players, seats: 2, .. } => *players * (*players - 1) / 2,
+            Self { players, seats, .. } if *players == *seats => 1,
+            Self { players, .. } => *players,
+        }
+    }
+
+    /// Matches of a deal.
+    const fn matches_of_deal(&self) -> usize {
+        if self.solo { self.players } else { self.seats }
+    }
+
+    /// Matches of a round.
+    pub const fn matches_of_round(&self) -> u64 {
+        (self.deals_of_round() * self.matches_of_deal()) as u64
+    }
+
+    /// The matches of a round, counted from 1.
+    pub fn round(&self, round: u32) -> Vec<Fixture> {
+        let first = u64::from(round.saturating_sub(1)) * self.matches_of_round();
+        let mut number = first;
+        let mut fixtures = Vec::new();
+        for (index, players) in (0..).zip(self.deals(round)) {
+            let deal = u64::from(round.saturating_sub(1)) * self.deals_of_round() as u64 + index + 1;
+            let seed = Pcg64::new(self.seed.into(), SEEDS | u128::from(deal)).next_u64();
+            for rotation in 0..self.matches_of_deal() {
+                number += 1;
+                let mut seats = players.clone();
+                seats.rotate_left(rotation);
+                seats.truncate(self.in_match());
+                fixtures.push(Fixture { number, round, deal, seed, seats });
+            }
+        }
+        fixtures
+    }
+
+    const fn in_match(&self) -> usize {
+        if self.solo { 1 } else { self.seats }
+    }
+
+    // The players of each deal of a round.
+    fn deals(&self, round: u32) -> Vec<Vec<usize>> {
+        let mut chance = Pcg64::new(self.seed.into(), round.into());
+        let mut order: Vec<usize> = (0..self.players).collect();
+        order.shuffle(&mut chance);
+        if self.solo {
+            return vec![order];
+        }
+        if self.seats > 2 {
+            let circle = |first: usize| order.iter().copied().cycle().skip(first).take(self.seats).collect();
+            return (0..self.deals_of_round()).map(circle).collect();
+        }
+        let mut pairs = Vec::with_capacity(self.deals_of_round());
+        for (index, &one) in order.iter().enumerate() {
+            pairs.extend(order[index + 1..].iter().map(|&other| vec![one, other]));
+        }
+        // A league that is broken off in a round has not played one player more than the others.
+        pairs.shuffle(&mut chance);
+        pairs
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::{BTreeMap, BTreeSet};
+
+    fn draw(players: usize, seats: usize, solo: bool) -> Draw {
+        Draw { players, seats, solo, seed: 5 }
+    }
+
+    #[test]
+    fn each_pair_plays_each_seed_in_both_seatings() {
+        let round = draw(5, 2, false).round(1);
+        assert_eq!(round.len(), 20);
+        let mut met = BTreeSet::new();
+        for pair in round.chunks(2) {
+            let [one, other] = pair else { panic!("{pair:?}") };
+            assert_eq!((one.seed, one.deal), (other.seed, other.deal));
+            assert_eq!(one.seats.iter().rev().collect::<Vec<_>>(), other.seats.iter().collect::<Vec<_>>());
+            met.insert(one.seats.iter().copied().collect::<BTreeSet<_>>());
+        }
+        assert_eq!(met.len(), 10);
+        assert_eq!(round.iter().map(|fixture| fixture.seed).collect::<BTreeSet<_>>().len(), 10);
+    }
+
+    #[test]
+    fn with_more_seats_everybody_sits_everywhere_equally_often() {
+        for (players, seats) in [(7, 4), (4, 4), (6, 3)] {
+            let mut sat = BTreeMap::new();
+            let draw = draw(players, seats, false);
+            for fixture in draw.round(3) {
+                assert_eq!(fixture.seats.iter().collect::<BTreeSet<_>>().len(), seats);
+                for (seat, player) in fixture.seats.iter().enumerate() {
+                    *sat.entry((*player, seat)).or_insert(0) += 1;
+                }
+            }
+            assert_eq!(sat.len(), players * seats);
+            let times = if players == seats { 1 } else { seats };
+            assert!(sat.values().all(|sat| *sat == times), "{sat:?}");
+        }
+    }
+
+    #[test]
+    fn alone_everybody_plays_the_same_deal() {
+        let round = draw(4, 2, true).round(2);
+        assert_eq!(round.iter().map(|fixture| fixture.seats[0]).collect::<BTreeSet<_>>().len(), 4);
+        assert!(round.iter().all(|fixture| fixture.seats.len() == 1 && fixture.seed == round[0].seed));
+    }
+
+    #[test]
+    fn rounds_follow_each_other_and_differ_and_are_the_same_again() {
+        let draw = draw(3, 2, false);
+        let (first, second) = (draw.round(1), draw.round(2));
+        assert_eq!(second[0].number, draw.matches_of_round() + 1);
+        assert_eq!(second[0].deal, 4);
+        let seeds = |round: &[Fixture]| round.iter().map(|fixture| fixture.seed).collect::<BTreeSet<_>>();
+        assert!(seeds(&first).is_disjoint(&seeds(&second)));
+        assert_eq!(draw.round(2), second);
+        // The draw of version 1: leagues that were begun go on with it.
+        let drawn: Vec<_> = first.iter().map(|fixture| (fixture.seats.clone(), fixture.seed >> 48)).collect();
+        assert_eq!(drawn[..2], [(vec![1, 2], 45_720), (vec![2, 1], 45_720)]);
+    }
+}

@@ -1,0 +1,30 @@
+//! Mastermind: whoever needs fewest turns for the same code wins. A code that is not found counts as eleven turns.
+
+use anyhow::bail;
+use mastermind::{Config, Server};
+use netcore::Rate;
+
+use crate::{draw::Fixture, hosting::Wire, referee::Table, rules::Rules, setup::Setup};
+
+/// Bytes that are read from the player; messages are short lines.
+const READ_RATE: Rate = Rate { per_second: 4 << 10, burst: 16 << 10 };
+/// The number of the only game that counts.
+const FIRST: u32 = 1;
+
+pub(crate) struct Mastermind;
+
+impl Table for Mastermind {
+    type Engine = Server;
+    const WIRE: Wire = Wire::Tcp(READ_RATE);
+
+    fn engine(setup: &Setup, fixture: &Fixture) -> anyhow::Result<Server> {
+        let Rules::Mastermind { pegs, repeats } = setup.rules else { bail!("these are no rules of mastermind") };
+        Ok(Server::new(Config::new(pegs, repeats, fixture.seed))?)
+    }
+
+    // A hint is a guess of our codebreaker.
+    fn breach(engine: &Server) -> Option<String> {
+        let (_, hints) = engine.oddities(FIRST);
+        hints.then(|| "it asked for a hint".to_owned())
+    }
+}

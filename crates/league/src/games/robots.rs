@@ -1,0 +1,49 @@
+//! Robots: whoever is destroyed least often wins.
+
+use std::time::Duration;
+
+use anyhow::bail;
+use netcore::wire::ShortText;
+use robots::{Config, MAX_HISTORY, Parameters, READ_RATE, Server};
+
+use crate::{draw::Fixture, hosting::Wire, referee::Table, rules::Rules, setup::Setup};
+
+/// One field of so many has a block at the start.
+const FIELDS_PER_BLOCK: u32 = 8;
+
+pub(crate) struct Robots;
+
+impl Table for Robots {
+    type Engine = Server;
+    const WIRE: Wire = Wire::Tcp(READ_RATE);
+
+    fn engine(setup: &Setup, fixture: &Fixture) -> anyhow::Result<Server> {
+        let Rules::Robots { turns, turn_ms, columns, rows } = setup.rules else {
+            bail!("these are no rules of robots")
+        };
+        let fields = u32::from(columns) * u32::from(rows);
+        let config = Config {
+            parameters: Parameters {
+                server_name: ShortText::try_from("league").unwrap_or_default(),
+                players_count: u8::try_from(fixture.seats.len())?,
+                size_x: columns,
+                size_y: rows,
+                game_length: turns,
+                explosion_radius: 4,
+                bomb_timer: 5,
+            },
+            turn_duration: Duration::from_millis(turn_ms),
+            initial_blocks: u16::try_from(fields / FIELDS_PER_BLOCK).unwrap_or(u16::MAX),
+            seed: u32::try_from(fixture.seed >> 32)?,
+            max_history: MAX_HISTORY,
+        };
+        Ok(Server::new(config)?)
+    }
+
+    // Turns are timed by the server, so a game has its length; a server that stalls is given more.
+    fn limit(setup: &Setup) -> Duration {
+        let Rules::Robots { turns, turn_ms, .. } = setup.rules else { return Duration::ZERO };
+        let limit = Duration::from_secs(setup.limit.into());
+        Duration::from_millis(turn_ms).saturating_mul(u32::from(turns) + 1).saturating_add(limit)
+    }
+}

@@ -1,0 +1,130 @@
+//! The server of a match: a room with a journal and a port for each seat, in this process.
+
+use std::{
+    fs, io,
+    net::{IpAddr, Ipv4Addr, SocketAddr},
+    path::{Path, PathBuf},
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use anyhow::Context as _;
+use journal_core::{Head, JournalEnd, Writing};
+use netcore::{Hosted, Leave, Outcome, Rate, Recorded};
+use netshell::{Clock, ConnectionBudget, Host, Limits, Tcp, Udp, bind_tcp, bind_udp, serve};
+use tokio::{sync::oneshot, task::JoinHandle};
+
+use crate::{gate::Gate, seen::Seen, shared::Shared};
+
+/// Where players find their server.
+const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+/// How long a match that is over waits for its journal to reach the disk.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The transport of a game.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Wire {
+    /// Datagrams.
+    Udp,
+    /// Connections, with the rate at which bytes are read from each of them.
+    Tcp(Rate),
+}
+
+/// A server that runs as a task of the current runtime.
+pub(crate) struct Hosting {
+    /// The address for each seat.
+    pub(crate) seats: Vec<SocketAddr>,
+    /// The file of the journal.
+    pub(crate) journal: PathBuf,
+    stop: Option<oneshot::Sender<()>>,
+    server: JoinHandle<io::Result<Outcome>>,
+    end: JournalEnd,
+}
+
+impl Hosting {
+    /// Hosts a match with so many seats. Its journal comes into a folder of its own, where nothing else may be. `audit` looks at the
+    /// engine when the game is over.
+    ///
+    /// # Errors
+    /// When the system refuses a socket, or the journal cannot be written.
+    pub(crate) fn start<E: Recorded + Send + 'static>(
+        engine: E,
+        (wire, seats): (Wire, usize),
+        (writing, folder): (&Writing, &Path),
+        (seen, audit): (&Seen, fn(&E) -> Option<String>),
+    ) -> anyhow::Result<Self> {
+        let bound = (0..seats).map(|_| Bound::new(wire)).collect::<anyhow::Result<Vec<_>>>()?;
+        let seats = bound.iter().map(Bound::address).collect::<io::Result<Vec<_>>>()?;
+        let cannot = || format!("cannot write a journal in '{}'", folder.display());
+        // A match that was broken off is played again.
+        match fs::remove_dir_all(folder) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error).with_context(cannot),
+            _ => {}
+        }
+        let begun = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        let head = Head::new(&engine, env!("CARGO_PKG_VERSION"), seats.clone(), begun);
+        let created = writing.create(folder, Hosted::new(engine), head).with_context(cannot)?;
+        let (journal, (room, hold, end)) = created;
+        let room = Shared::new(room);
+        let observer = seen.observer(room.clone(), audit);
+        let mut host = Host::new(room).with_hold(hold).with_observer(observer);
+        let budget = ConnectionBudget::from(Limits::of(None));
+        for (seat, bound) in bound.into_iter().enumerate() {
+            host = match bound {
+                Bound::Udp(sockets) => host.with_transport(Gate::new(Udp::new(sockets)?, seat, seen.clone())),
+                Bound::Tcp(listeners, rate) => {
+                    host.with_transport(Gate::new(Tcp::new(listeners, rate, budget.clone())?, seat, seen.clone()))
+                }
+            };
+        }
+        let (stop, stopped) = oneshot::channel();
+        let leave = async {
+            // A sender that is gone asks for the same.
+            let _ = stopped.await;
+            Leave::Over
+        };
+        let server = tokio::spawn(serve(host, Clock::start(), leave));
+        Ok(Self { seats, journal, stop: Some(stop), server, end })
+    }
+
+    /// Whether the server has ended by itself.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.server.is_finished()
+    }
+
+    /// Ends the server, and waits until its journal is on disk.
+    ///
+    /// # Errors
+    /// When it has failed.
+    pub(crate) async fn finish(mut self) -> anyhow::Result<()> {
+        drop(self.stop.take());
+        let outcome = self.server.await;
+        self.end.close();
+        let written = self.end.finish(PATIENCE);
+        outcome.context("an invariant of the server is broken; its journal holds what has led to it")??;
+        anyhow::ensure!(written, "the journal '{}' could not be written in time", self.journal.display());
+        Ok(())
+    }
+}
+
+/// The sockets of a seat.
+enum Bound {
+    Udp(Vec<std::net::UdpSocket>),
+    Tcp(Vec<std::net::TcpListener>, Rate),
+}
+
+impl Bound {
+    fn new(wire: Wire) -> anyhow::Result<Self> {
+        Ok(match wire {
+            Wire::Udp => Self::Udp(bind_udp(&[LOOPBACK], 0)?),
+            Wire::Tcp(rate) => Self::Tcp(bind_tcp(&[LOOPBACK], 0)?, rate),
+        })
+    }
+
+    fn address(&self) -> io::Result<SocketAddr> {
+        let none = || io::Error::other("there is no socket");
+        match self {
+            Self::Udp(sockets) => sockets.first().ok_or_else(none)?.local_addr(),
+            Self::Tcp(listeners, _) => listeners.first().ok_or_else(none)?.local_addr(),
+        }
+    }
+}

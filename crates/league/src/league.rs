@@ -1,0 +1,291 @@
+//! A league in its folder: played match by match, and resumed.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+        mpsc,
+    },
+    thread,
+};
+
+use anyhow::{Context as _, bail, ensure};
+use cmdkit::replace_file;
+use journal_core::{MAX_SIZE, SyncPolicy, Writing};
+
+use crate::{
+    draw::{Draw, Fixture},
+    games::{self, play_match},
+    page,
+    record::{Lines, Record},
+    referee::Venue,
+    setup::{Plan, Setup},
+    standings::Standings,
+    table,
+};
+
+/// The setup of a league.
+const SETUP: &str = "league.json";
+/// Its matches.
+const MATCHES: &str = "matches.jsonl";
+
+/// How long a league is played.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Rounds at most.
+    pub rounds: u32,
+    /// It ends earlier when the order of all neighbours is as certain as this.
+    pub certainty: f64,
+    /// Matches at the same time.
+    pub jobs: usize,
+}
+
+/// Why a league is not played any longer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// The order is certain.
+    Certain,
+    /// All rounds are played.
+    Rounds,
+    /// Somebody has stopped it.
+    Stopped,
+}
+
+/// Whether a league can be played as planned.
+///
+/// # Errors
+/// When not; the message says what would be right.
+pub fn check(plan: &Plan) -> anyhow::Result<()> {
+    checked(plan, 0).map(drop)
+}
+
+fn checked(plan: &Plan, drawn: u64) -> anyhow::Result<Setup> {
+    let setup = plan.setup(drawn)?;
+    games::check(&setup)?;
+    Ok(setup)
+}
+
+/// A league and the matches that it has played.
+#[derive(Debug)]
+pub struct League {
+    folder: PathBuf,
+    setup: Setup,
+    lines: Lines,
+    records: BTreeMap<u64, Record>,
+}
+
+impl League {
+    /// Opens the league in this folder, or begins one there. `drawn` is the seed of a new league if the plan has none.
+    ///
+    /// # Errors
+    /// When the plan is not possible, when there is another league in the folder or it is played by another process, or when the folder
+    /// cannot be written.
+    pub fn open(folder: &Path, mut plan: Plan, drawn: u64) -> anyhow::Result<Self> {
+        fs::create_dir_all(folder).with_context(|| format!("cannot create '{}'", folder.display()))?;
+        let path = folder.join(SETUP);
+        let before = match fs::read(&path) {
+            Ok(bytes) => {
+                let setup: Setup = serde_json::from_slice(&bytes)
+                    .with_context(|| format!("'{}' is not the setup of a league", path.display()))?;
+                plan.seed = plan.seed.or(Some(setup.seed));
+                Some(setup)
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+            Err(error) => return Err(error).with_context(|| format!("cannot read '{}'", path.display())),
+        };
+        let setup = checked(&plan, drawn)?;
+        let (lines, records) = Lines::open(&folder.join(MATCHES))?;
+        match before {
+            Some(before) => {
+                if let Some(difference) = before.difference(&setup) {
+                    bail!(
+                        "there is another league in '{}': {difference}; repeat its command to go on with it, or give another \
+                         folder with --out",
+                        folder.display()
+                    );
+                }
+            }
+            None if !records.is_empty() => bail!("'{}' has matches without their '{SETUP}'", folder.display()),
+            None => {
+                replace_file(&path, &serde_json::to_vec_pretty(&setup)?)
+                    .with_context(|| format!("cannot write '{}'", path.display()))?;
+            }
+        }
+        let records = known(&setup, records)?;
+        Ok(Self { folder: folder.to_owned(), setup, lines, records })
+    }
+
+    /// How it is set up.
+    pub const fn setup(&self) -> &Setup {
+        &self.setup
+    }
+
+    /// The matches that were played, by number.
+    pub const fn records(&self) -> &BTreeMap<u64, Record> {
+        &self.records
+    }
+
+    /// The standings after the whole rounds.
+    pub fn standings(&self, certainty: f64) -> Standings {
+        Standings::new(&self.setup, &self.records, certainty)
+    }
+
+    /// Plays until the order is certain, all rounds are played or `stop` is set. After each round it writes `table.csv`, `table.json` and
+    /// `index.html`. `tell` is called for each match.
+    ///
+    /// # Errors
+    /// When a server fails, or a file cannot be written. Matches that were played before are kept.
+    pub fn play(&mut self, limits: Limits, stop: &AtomicBool, tell: &mut dyn FnMut(&Record)) -> anyhow::Result<Ending> {
+        let writing = Writing::start(SyncPolicy::Interval, MAX_SIZE)?;
+        let mut round = 1;
+        let ending = loop {
+            let standings = self.standings(limits.certainty);
+            // A round that was played in an earlier run may be the last one.
+            if standings.rounds >= round || round == 1 {
+                self.write(&standings, None)?;
+            }
+            if standings.is_certain() {
+                break Ending::Certain;
+            }
+            round = standings.rounds + 1;
+            if round > limits.rounds {
+                break Ending::Rounds;
+            }
+            self.play_round(round, limits.jobs, (&writing, stop), tell)?;
+            if stop.load(Ordering::SeqCst) {
+                break Ending::Stopped;
+            }
+        };
+        self.write(&self.standings(limits.certainty), Some(ending))?;
+        Ok(ending)
+    }
+
+    // Plays the matches of a round that are missing, some at the same time.
+    fn play_round(
+        &mut self,
+        round: u32,
+        jobs: usize,
+        (writing, stop): (&Writing, &AtomicBool),
+        tell: &mut dyn FnMut(&Record),
+    ) -> anyhow::Result<()> {
+        let Self { folder, setup, lines, records } = self;
+        let mut missing = Draw::new(setup).round(round);
+        missing.retain(|fixture| !records.contains_key(&fixture.number));
+        let missing = Mutex::new(missing.into_iter());
+        let next = || missing.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let venue = Venue { setup, folder, writing, stop };
+        let failed = AtomicBool::new(false);
+        thread::scope(|scope| {
+            let (sender, played) = mpsc::channel();
+            for _ in 0..jobs {
+                let (sender, next, venue, failed) = (sender.clone(), &next, &venue, &failed);
+                scope.spawn(move || {
+                    while !stop.load(Ordering::SeqCst)
+                        && !failed.load(Ordering::SeqCst)
+                        && let Some(fixture) = next()
+                    {
+                        // Nobody receives after a failure.
+                        let _ = sender.send(play_match(venue, &fixture));
+                    }
+                });
+            }
+            drop(sender);
+            let mut add = |record: anyhow::Result<Option<Record>>| {
+                let Some(record) = record? else { return Ok(()) };
+                lines.add(&record)?;
+                tell(&record);
+                records.insert(record.number, record);
+                Ok(())
+            };
+            let added = played.iter().try_for_each(&mut add);
+            failed.store(added.is_err(), Ordering::SeqCst);
+            added
+        })
+    }
+
+    // Writes the table and the page. Without an ending the league goes on.
+    fn write(&self, standings: &Standings, ending: Option<Ending>) -> anyhow::Result<()> {
+        let rounds = match standings.rounds {
+            1 => "1 round".to_owned(),
+            rounds => format!("{rounds} rounds"),
+        };
+        let state = match ending {
+            None => format!("After {rounds}; the league goes on"),
+            Some(Ending::Certain) => format!("Final after {rounds}: the order is certain"),
+            Some(Ending::Rounds) => format!("Final after {rounds}: all rounds are played"),
+            Some(Ending::Stopped) => format!("Interrupted after {rounds}"),
+        };
+        let page = page::write(&self.setup, standings, &self.records, (&state, ending.is_none()));
+        let json = serde_json::to_vec_pretty(&table::json(&self.setup, standings, &state))?;
+        for (name, bytes) in
+            [("table.csv", table::csv(standings).into_bytes()), ("table.json", json), ("index.html", page.into_bytes())]
+        {
+            let path = self.folder.join(name);
+            replace_file(&path, &bytes).with_context(|| format!("cannot write '{}'", path.display()))?;
+        }
+        Ok(())
+    }
+}
+
+// The matches by number. Each has to be one of the draw.
+fn known(setup: &Setup, records: Vec<Record>) -> anyhow::Result<BTreeMap<u64, Record>> {
+    let draw = Draw::new(setup);
+    let mut rounds: BTreeMap<u32, Vec<Fixture>> = BTreeMap::new();
+    let mut known = BTreeMap::new();
+    for record in records {
+        let round = rounds.entry(record.round).or_insert_with(|| draw.round(record.round));
+        let fixture = round.iter().find(|fixture| fixture.number == record.number);
+        let fits = fixture.is_some_and(|fixture| {
+            let names = || fixture.seats.iter().map(|player| &*setup.players[*player].name);
+            fixture.seed == record.seed && names().eq(record.seats.iter().map(|seat| &*seat.player))
+        });
+        ensure!(
+            fits,
+            "match {} of '{MATCHES}' is not one of this league; give another folder with --out",
+            record.number
+        );
+        known.entry(record.number).or_insert(record);
+    }
+    Ok(known)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::setup::Entrant;
+
+    fn plan(game: &str, seed: u64) -> Plan {
+        let player = |name: &str| Entrant { name: name.into(), command: "bot:easy".into() };
+        let plan: Plan = toml::from_str(&format!("game = \"{game}\"")).unwrap();
+        Plan { seed: Some(seed), players: vec![player("A"), player("B")], ..plan }
+    }
+
+    #[test]
+    fn another_league_in_the_folder_is_refused_and_the_same_goes_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let open = |plan| League::open(folder.path(), plan, 3);
+        drop(open(plan("robots", 1)).unwrap());
+        let told = open(plan("robots", 2)).unwrap_err().to_string();
+        assert!(told.contains("there is another league in") && told.contains("its seed is 1"), "{told}");
+        assert!(open(plan("nuggets", 1)).unwrap_err().to_string().contains("it is a league of robots"));
+        let unseeded = Plan { seed: None, ..plan("robots", 1) };
+        assert_eq!(open(unseeded).unwrap().setup().seed, 1, "the seed is that of the league");
+        fs::remove_file(folder.path().join(SETUP)).unwrap();
+        drop(open(plan("robots", 2)).unwrap());
+    }
+
+    #[test]
+    fn a_match_of_another_draw_is_refused() {
+        let setup = plan("robots", 1).setup(1).unwrap();
+        let fixture = &Draw::new(&setup).round(1)[0];
+        let names: Vec<_> = fixture.seats.iter().map(|player| (&*setup.players[*player].name, Some(0))).collect();
+        let mut record = crate::record::tests::record(1, 1, 1, &names);
+        record.seed = fixture.seed;
+        assert_eq!(known(&setup, vec![record.clone(), record.clone()]).unwrap().len(), 1);
+        record.seed += 1;
+        assert!(known(&setup, vec![record]).unwrap_err().to_string().contains("match 1 of 'matches.jsonl'"));
+    }
+}

@@ -1,0 +1,35 @@
+//! Tournaments of programs.
+//!
+//! Matches are played on our own servers, in this process, over loopback. A [`Setup`] says who plays what; from it and a seed follows
+//! the whole draw ([`Draw`]), so that a league that was killed goes on exactly. [`League`] plays match by match and writes a line for
+//! each; [`Standings`] are a pure function of these lines, and so are the table and the page.
+
+mod bot;
+mod certainty;
+mod chart;
+mod draw;
+mod games;
+mod gate;
+mod hosting;
+mod league;
+mod page;
+mod player;
+mod rating;
+mod record;
+mod referee;
+mod rules;
+mod seen;
+mod setup;
+mod shared;
+mod standings;
+mod table;
+
+pub use crate::{
+    certainty::{Order, Tally},
+    draw::{Draw, Fixture},
+    league::{Ending, League, Limits, check},
+    record::Record,
+    rules::{Game, Rules},
+    setup::{Entrant, MAX_PLAYERS, Plan, Setup, certainty as thousandths},
+    standings::{Row, Standings},
+};

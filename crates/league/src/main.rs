@@ -1,0 +1,86 @@
+//! `league GAME --player NAME=COMMAND...`: holds a tournament of programs.
+
+mod args;
+
+use std::{
+    io::{self, Write as _},
+    process::ExitCode,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+    time::Duration,
+};
+
+use anyhow::Context as _;
+use cmdkit::{EXIT_USAGE, Usage, UsageError, print_stderr};
+use league::{Ending, League, Record};
+use rand::{TryRng as _, rngs::SysRng};
+
+use crate::args::Args;
+
+const USAGE: Usage = Usage { code: EXIT_USAGE, example: "robots --player Easy=bot:easy --player Hard=bot:hard" };
+/// The league was stopped before its end.
+const EXIT_STOPPED: u8 = 3;
+/// How often to look whether the user wants the league to end.
+const POLL: Duration = Duration::from_millis(50);
+
+fn main() -> ExitCode {
+    cmdkit::run(USAGE, |args| program(&args))
+}
+
+fn program(args: &Args) -> anyhow::Result<ExitCode> {
+    args.log.start("error")?;
+    let plan = args.plan()?;
+    let limits = args::limits(&plan)?;
+    // What is wrong with a plan is wrong usage; a folder that cannot be written is not.
+    league::check(&plan).map_err(|error| UsageError(format!("{error:#}")))?;
+    let drawn = SysRng.try_next_u64().context("the system gives no entropy for the draw")?;
+    let mut league = League::open(&args.out, plan, drawn)?;
+    let stop = stop()?;
+    let before = league.records().len();
+    if before > 0 {
+        print_stderr(&format!("{before} matches were played before; the league goes on.\n"));
+    }
+    let ending = league.play(limits, &stop, &mut |record| print_stderr(&told(record)))?;
+    let (folder, end) = (
+        args.out.display(),
+        match ending {
+            Ending::Certain => "The order is certain.",
+            Ending::Rounds => "All rounds are played.",
+            Ending::Stopped => "The league was stopped; the same command goes on with it.",
+        },
+    );
+    let standings = league.standings(limits.certainty);
+    let text = format!("{standings}{end} The page is '{folder}/index.html'.\n");
+    io::stdout().write_all(text.as_bytes())?;
+    Ok(if ending == Ending::Stopped { EXIT_STOPPED.into() } else { ExitCode::SUCCESS })
+}
+
+// A flag that is set by signals. Then programs that play are ended too.
+fn stop() -> anyhow::Result<Arc<AtomicBool>> {
+    let stop = cmdkit::stop_flag()?;
+    let flag = Arc::clone(&stop);
+    thread::Builder::new().name("stop".into()).spawn(move || {
+        while !flag.load(Ordering::SeqCst) {
+            thread::sleep(POLL);
+        }
+        conformance::stop();
+    })?;
+    Ok(stop)
+}
+
+// A line about a match: `match 17, round 2: Hard 0, Easy - (it ended with exit status 1)`.
+fn told(record: &Record) -> String {
+    let seats: Vec<String> = record
+        .seats
+        .iter()
+        .map(|seat| {
+            let score = seat.score.map_or_else(|| "-".to_owned(), |score| score.to_string());
+            let why = seat.forfeit.as_ref().map_or_else(String::new, |why| format!(" ({why})"));
+            format!("{} {score}{why}", seat.player)
+        })
+        .collect();
+    format!("match {}, round {}: {}\n", record.number, record.round, seats.join(", "))
+}

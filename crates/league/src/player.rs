@@ -1,0 +1,99 @@
+//! A player in a match: a program that runs, or a bot.
+
+use std::{
+    net::{Ipv4Addr, SocketAddr, UdpSocket},
+    time::{Duration, Instant},
+};
+
+use conformance::{Launcher as _, Run};
+use tokio::task::JoinHandle;
+
+use crate::{
+    bot::Bot,
+    rules::{BotLevel, Game},
+    setup::Entrant,
+};
+
+/// How long a program that has left the game has to end, so that it can be said how.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+/// The longest line of a program that is quoted, in letters.
+const MAX_QUOTED: usize = 200;
+
+/// A player who was started. Dropping it ends the program, with all that it has started.
+pub(crate) enum Player {
+    Bot(JoinHandle<anyhow::Result<()>>),
+    Program {
+        run: Box<dyn Run>,
+        // Takes the pictures for a GUI, which nobody looks at.
+        _gui: Option<UdpSocket>,
+    },
+}
+
+impl Player {
+    /// Starts a player, who finds its seat at this address. `seed` is for bots.
+    ///
+    /// # Errors
+    /// When the system cannot run the command.
+    pub(crate) fn start(entrant: &Entrant, game: Game, seat: SocketAddr, seed: u64) -> anyhow::Result<Self> {
+        let name = entrant.name.clone();
+        if let Some(bot) = entrant.bot() {
+            let BotLevel(level) = bot?;
+            let bot = Bot { name, level, seed, server: seat };
+            return Ok(Self::Bot(tokio::spawn(bot.play(game))));
+        }
+        let program = entrant.program(game)?;
+        let any = (Ipv4Addr::LOCALHOST, 0);
+        let gui = program.takes("gui").then(|| UdpSocket::bind(any)).transpose()?;
+        let mut values = vec![
+            ("host", seat.ip().to_string()),
+            ("port", seat.port().to_string()),
+            ("server", seat.to_string()),
+            ("name", name),
+        ];
+        if let Some(gui) = &gui {
+            values.push(("gui", gui.local_addr()?.to_string()));
+        }
+        if program.takes("own-port") {
+            // Somebody else could take it until the program does, which is rare.
+            values.push(("own-port", UdpSocket::bind(any)?.local_addr()?.port().to_string()));
+        }
+        Ok(Self::Program { run: program.start(&values)?, _gui: gui })
+    }
+
+    /// Whether it has ended.
+    pub(crate) fn has_ended(&mut self) -> bool {
+        match self {
+            Self::Bot(task) => task.is_finished(),
+            Self::Program { run, .. } => run.exit(Instant::now()).is_some(),
+        }
+    }
+
+    /// How its program has ended, with the last line of its standard error; none if it still runs.
+    pub(crate) fn last_words(&mut self) -> Option<String> {
+        let Self::Program { run, .. } = self else { return None };
+        let exit = run.exit(Instant::now() + LAST_WORDS)?;
+        let said = run.errors().pop().map_or_else(String::new, |line| format!(": {}", quoted(&line)));
+        Some(format!("it ended with {exit}{said}"))
+    }
+}
+
+// A line that can be shown anywhere.
+fn quoted(line: &str) -> String {
+    let plain = line.trim().chars().map(|letter| if letter.is_control() { '\u{fffd}' } else { letter });
+    let mut quoted: String = plain.take(MAX_QUOTED).collect();
+    if line.trim().chars().nth(MAX_QUOTED).is_some() {
+        quoted += " ...";
+    }
+    quoted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_quoted_without_what_moves_a_cursor() {
+        assert_eq!(quoted("  \u{1b}[2Jboo\r"), "\u{fffd}[2Jboo");
+        assert_eq!(quoted(&"x".repeat(201)), format!("{} ...", "x".repeat(200)));
+    }
+}

@@ -1,0 +1,124 @@
+//! A match that was played, as a line of JSON, and the file of these lines.
+
+use std::{
+    fs::{File, OpenOptions, TryLockError},
+    io::{Read as _, Seek as _, SeekFrom, Write as _},
+    path::Path,
+};
+
+use anyhow::{Context as _, bail};
+use serde::{Deserialize, Serialize};
+
+/// A match that was played.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    /// Its number, from 1.
+    #[serde(rename = "match")]
+    pub number: u64,
+    /// Its round, from 1.
+    pub round: u32,
+    /// Its deal, from 1.
+    pub deal: u64,
+    /// Its seed.
+    pub seed: u64,
+    /// Who sat where.
+    pub seats: Vec<Seat>,
+    /// Milliseconds that it took.
+    pub millis: u64,
+    /// Its journal, from the folder of the league on.
+    pub journal: String,
+}
+
+/// How a player did in a match.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Seat {
+    /// Who it is.
+    pub player: String,
+    /// The score, in the unit of the game; none if the game did not get that far.
+    pub score: Option<i64>,
+    /// Why the player lost whatever the score is, if so.
+    pub forfeit: Option<String>,
+}
+
+/// The lines of a league.
+#[derive(Debug)]
+pub(crate) struct Lines(File);
+
+impl Lines {
+    /// Opens the file, which no other process may write meanwhile, and reads what it has. An unfinished last line is cut off, since the
+    /// writer was killed before the match counted.
+    pub(crate) fn open(path: &Path) -> anyhow::Result<(Self, Vec<Record>)> {
+        let name = path.display();
+        let options = OpenOptions::new().read(true).append(true).create(true).open(path);
+        let mut file = options.with_context(|| format!("cannot open '{name}'"))?;
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => bail!("another league is being played in '{name}'"),
+            // Some systems have no locks.
+            Ok(()) | Err(TryLockError::Error(_)) => {}
+        }
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).with_context(|| format!("cannot read '{name}'"))?;
+        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        if whole < bytes.len() {
+            file.set_len(whole as u64).with_context(|| format!("cannot cut off the end of '{name}'"))?;
+        }
+        file.seek(SeekFrom::End(0))?;
+        let read = |(number, line): (usize, &[u8])| {
+            serde_json::from_slice(line).with_context(|| format!("line {number} of '{name}' is not a match"))
+        };
+        let lines = bytes[..whole].split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+        let records = (1..).zip(lines).map(read).collect::<anyhow::Result<_>>()?;
+        Ok((Self(file), records))
+    }
+
+    /// Adds a match. It is on disk when this returns.
+    pub(crate) fn add(&mut self, record: &Record) -> anyhow::Result<()> {
+        let mut line = serde_json::to_vec(record)?;
+        line.push(b'\n');
+        self.0.write_all(&line).and_then(|()| self.0.sync_data()).context("cannot write the match to matches.jsonl")
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// A match between these, each with a score, or with none for a forfeit.
+    pub(crate) fn record(number: u64, round: u32, deal: u64, seats: &[(&str, Option<i64>)]) -> Record {
+        let seat = |&(player, score): &(&str, Option<i64>)| Seat {
+            player: player.to_owned(),
+            score,
+            forfeit: score.is_none().then(|| "it ended".to_owned()),
+        };
+        let seats = seats.iter().map(seat).collect();
+        Record { number, round, deal, seed: deal, seats, millis: 1, journal: format!("journals/{number:04}") }
+    }
+
+    #[test]
+    fn a_line_that_was_cut_is_written_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("matches.jsonl");
+        let (one, two) = (record(1, 1, 1, &[("A", Some(3)), ("B", None)]), record(2, 1, 1, &[("B", Some(0))]));
+        let (mut lines, before) = Lines::open(&path).unwrap();
+        assert_eq!(before, []);
+        lines.add(&one).unwrap();
+        let held = Lines::open(&path).unwrap_err().to_string();
+        assert!(held.contains("another league is being played"), "{held}");
+        drop(lines);
+        OpenOptions::new().append(true).open(&path).unwrap().write_all(b"{\"match\":2,\"rou").unwrap();
+        let (mut lines, before) = Lines::open(&path).unwrap();
+        assert_eq!(before, std::slice::from_ref(&one));
+        lines.add(&two).unwrap();
+        drop(lines);
+        assert_eq!(Lines::open(&path).unwrap().1, [one, two]);
+    }
+
+    #[test]
+    fn a_line_that_is_wrong_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("matches.jsonl");
+        std::fs::write(&path, "{\"match\":1}\n").unwrap();
+        let told = format!("{:#}", Lines::open(&path).unwrap_err());
+        assert!(told.contains("line 1 of") && told.contains("missing field"), "{told}");
+    }
+}

@@ -1,0 +1,228 @@
+//! Plays one match: starts the players one after the other, watches them, and says who has lost by what it did.
+
+use std::{
+    path::Path,
+    sync::atomic::{AtomicBool, Ordering},
+    time::{Duration, Instant},
+};
+
+use anyhow::Context as _;
+use conformance::CannotStart;
+use journal_core::Writing;
+use netcore::Recorded;
+use tokio::time::sleep;
+
+use crate::{
+    draw::Fixture,
+    hosting::{Hosting, Wire},
+    player::Player,
+    record::{Record, Seat},
+    seen::{Seen, State},
+    setup::Setup,
+};
+
+/// How often programs are asked whether they have ended.
+const POLL: Duration = Duration::from_millis(10);
+
+/// A game as the referee knows it.
+pub(crate) trait Table {
+    /// Its server.
+    type Engine: Recorded + Send + 'static;
+    /// The transport.
+    const WIRE: Wire;
+
+    /// The server of a match.
+    ///
+    /// # Errors
+    /// When the setup asks for something impossible.
+    fn engine(setup: &Setup, fixture: &Fixture) -> anyhow::Result<Self::Engine>;
+
+    /// How long a match lasts at most from the moment at which all have joined.
+    fn limit(setup: &Setup) -> Duration {
+        Duration::from_secs(setup.limit.into())
+    }
+
+    /// The score of a seat, when the game is over.
+    fn score(state: &State, seat: usize) -> Option<i64> {
+        state.score(seat)
+    }
+
+    /// Which rule of the league the only player has broken, if any. Asked when the game is over.
+    fn breach(engine: &Self::Engine) -> Option<String> {
+        let _ = engine;
+        None
+    }
+}
+
+/// What matches have in common.
+pub(crate) struct Venue<'a> {
+    pub(crate) setup: &'a Setup,
+    /// The folder of the league.
+    pub(crate) folder: &'a Path,
+    pub(crate) writing: &'a Writing,
+    /// Whether the league is to stop.
+    pub(crate) stop: &'a AtomicBool,
+}
+
+impl Venue<'_> {
+    fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::SeqCst)
+    }
+}
+
+/// Why somebody has lost whatever the score is.
+#[derive(Debug)]
+enum Forfeit {
+    /// It does not play any more. How its program ended says more.
+    Gone(String),
+    /// Anything else.
+    Said(String),
+}
+
+/// Plays a match. None if the league is stopped meanwhile: then it did not take place.
+///
+/// # Errors
+/// When the server or the system fails; whatever a player does is no error.
+pub(crate) fn play<T: Table>(venue: &Venue<'_>, fixture: &Fixture) -> anyhow::Result<Option<Record>> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(play_on::<T>(venue, fixture)).with_context(|| format!("match {}", fixture.number))
+}
+
+async fn play_on<T: Table>(venue: &Venue<'_>, fixture: &Fixture) -> anyhow::Result<Option<Record>> {
+    let begun = Instant::now();
+    let folder = format!("journals/{:04}", fixture.number);
+    let seen = Seen::default();
+    let hosting = Hosting::start(
+        T::engine(venue.setup, fixture)?,
+        (T::WIRE, fixture.seats.len()),
+        (venue.writing, &venue.folder.join(&folder)),
+        (&seen, T::breach),
+    )?;
+    let name = hosting.journal.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let mut game = Play { venue, fixture, seen: &seen, players: Vec::new(), forfeits: Vec::new() };
+    game.forfeits.resize_with(fixture.seats.len(), || None);
+    if game.gather(&hosting).await? {
+        game.watch::<T>(&hosting).await;
+    }
+    hosting.finish().await?;
+    if venue.is_stopped() {
+        return Ok(None);
+    }
+    let seats = game.result::<T>();
+    let millis = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+    let Fixture { number, round, deal, seed, .. } = *fixture;
+    Ok(Some(Record { number, round, deal, seed, seats, millis, journal: format!("{folder}/{name}") }))
+}
+
+/// A match that is played.
+struct Play<'a> {
+    venue: &'a Venue<'a>,
+    fixture: &'a Fixture,
+    seen: &'a Seen,
+    players: Vec<Player>,
+    forfeits: Vec<Option<Forfeit>>,
+}
+
+impl Play<'_> {
+    // Starts the players one after the other, so that each gets its seat. Ends with the first who does not join or does not stay. Returns
+    // whether all have joined.
+    async fn gather(&mut self, hosting: &Hosting) -> anyhow::Result<bool> {
+        let Setup { players, patience, .. } = self.venue.setup;
+        for (seat, &player) in self.fixture.seats.iter().enumerate() {
+            let seed = self.fixture.seed.wrapping_add(player as u64);
+            match Player::start(&players[player], self.venue.setup.game(), hosting.seats[seat], seed) {
+                Ok(player) => self.players.push(player),
+                Err(error) if error.downcast_ref().is_some_and(CannotStart::is_temporary) => return Err(error),
+                Err(error) => {
+                    self.forfeits[seat] = Some(Forfeit::Said(format!("{error:#}")));
+                    return Ok(false);
+                }
+            }
+            let by = Instant::now() + Duration::from_secs((*patience).into());
+            while !self.seen.state().has_joined(seat) {
+                self.judge(seat);
+                if self.remaining() < self.forfeits.len() || self.venue.is_stopped() || hosting.has_ended() {
+                    return Ok(false);
+                }
+                if self.players[seat].has_ended() && !self.seen.state().has_joined(seat) {
+                    self.forfeits[seat] = Some(Forfeit::Gone("it did not join".to_owned()));
+                } else if Instant::now() >= by {
+                    self.forfeits[seat] = Some(Forfeit::Said(format!("it did not join within {patience} s")));
+                }
+                self.pause().await;
+            }
+        }
+        Ok(true)
+    }
+
+    // Until the game is over, or decided because not more than one player is left, or has lasted too long.
+    async fn watch<T: Table>(&mut self, hosting: &Hosting) {
+        let limit = T::limit(self.venue.setup);
+        let by = Instant::now() + limit;
+        let alone = self.fixture.seats.len() == 1;
+        loop {
+            let is_over = self.judge(self.players.len()) || hosting.has_ended() || self.venue.is_stopped();
+            if is_over || self.remaining() <= usize::from(!alone) {
+                return;
+            }
+            if Instant::now() >= by {
+                if alone {
+                    self.forfeits[0] = Some(Forfeit::Said(format!("it was not done within {} s", limit.as_secs())));
+                }
+                return;
+            }
+            self.pause().await;
+        }
+    }
+
+    // Finds out who of the first players does not play any more. Returns whether the game is over; then nobody has to.
+    fn judge(&mut self, players: usize) -> bool {
+        let ended: Vec<bool> = self.players[..players].iter_mut().map(Player::has_ended).collect();
+        // Asked later: whoever ends because the game is over has done nothing wrong.
+        let state = self.seen.state();
+        if state.result.is_some() {
+            return true;
+        }
+        for (seat, (has_ended, forfeit)) in ended.into_iter().zip(&mut self.forfeits).enumerate() {
+            let why = state.left(seat).or(has_ended.then_some("it ended before the game was over"));
+            *forfeit = forfeit.take().or(why.map(|why| Forfeit::Gone(why.to_owned())));
+        }
+        false
+    }
+
+    // How many have not forfeited.
+    fn remaining(&self) -> usize {
+        self.forfeits.iter().filter(|forfeit| forfeit.is_none()).count()
+    }
+
+    // Until something changes, or programs are to be asked whether they have ended.
+    async fn pause(&self) {
+        tokio::select! {
+            () = self.seen.changed() => {}
+            () = sleep(POLL) => {}
+        }
+    }
+
+    // After the server has ended.
+    fn result<T: Table>(&mut self) -> Vec<Seat> {
+        let mut seats = Vec::with_capacity(self.fixture.seats.len());
+        for (seat, &player) in self.fixture.seats.iter().enumerate() {
+            let state = self.seen.state();
+            let breach = state.result.as_ref().and_then(|result| result.breach.clone());
+            // It may have lost its seat and the game at once.
+            let left = || state.left(seat).map(|why| Forfeit::Gone(why.to_owned()));
+            let forfeit = self.forfeits[seat].take().or_else(left).or(breach.map(Forfeit::Said));
+            let score = T::score(&state, seat);
+            drop(state);
+            let forfeit = forfeit.map(|forfeit| match forfeit {
+                Forfeit::Said(why) => why,
+                Forfeit::Gone(why) => match self.players.get_mut(seat).and_then(Player::last_words) {
+                    Some(words) => format!("{why}; {words}"),
+                    None => why,
+                },
+            });
+            seats.push(Seat { player: self.venue.setup.players[player].name.clone(), score, forfeit });
+        }
+        seats
+    }
+}

@@ -1,0 +1,153 @@
+//! What is played.
+
+use std::{fmt, str::FromStr};
+
+use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
+
+/// A game that a league is played in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Game {
+    /// Who is destroyed least often.
+    Robots,
+    /// Who collects most gold.
+    Nuggets,
+    /// Who has won most rounds more than lost, on the same decks.
+    Blackjack,
+    /// Who needs fewest turns for the same code.
+    Mastermind,
+}
+
+impl Game {
+    /// Whether each plays alone, on the same cards or the same code as the others.
+    pub const fn is_solo(self) -> bool {
+        matches!(self, Self::Blackjack | Self::Mastermind)
+    }
+
+    /// The most seats of a match.
+    pub const fn max_seats(self) -> usize {
+        match self {
+            Self::Robots => 25,
+            Self::Nuggets => 26,
+            Self::Blackjack | Self::Mastermind => 1,
+        }
+    }
+
+    /// What a score counts.
+    pub const fn unit(self) -> &'static str {
+        match self {
+            Self::Robots => "times destroyed",
+            Self::Nuggets => "nuggets",
+            Self::Blackjack => "won rounds less lost ones",
+            Self::Mastermind => "turns",
+        }
+    }
+
+    /// The score as a number of which more is better.
+    pub const fn merit(self, score: i64) -> i64 {
+        match self {
+            Self::Robots | Self::Mastermind => score.saturating_neg(),
+            Self::Nuggets | Self::Blackjack => score,
+        }
+    }
+
+    /// The arguments of a command that has no placeholder.
+    pub(crate) const fn usual(self) -> &'static str {
+        match self {
+            Self::Robots | Self::Nuggets => "{host} {port} {name}",
+            Self::Blackjack | Self::Mastermind => "{name} {host} {port}",
+        }
+    }
+}
+
+impl fmt::Display for Game {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Robots => "robots",
+            Self::Nuggets => "nuggets",
+            Self::Blackjack => "blackjack",
+            Self::Mastermind => "mastermind",
+        })
+    }
+}
+
+/// The rules of all matches of a league.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "game", rename_all = "lowercase", rename_all_fields = "kebab-case")]
+pub enum Rules {
+    /// A game of robots.
+    Robots {
+        /// Turns of a game.
+        turns: u16,
+        /// Milliseconds of a turn.
+        turn_ms: u64,
+        /// The width of the board, in fields.
+        columns: u16,
+        /// Its height.
+        rows: u16,
+    },
+    /// A game of nuggets.
+    Nuggets {
+        /// The text of the map.
+        map: String,
+    },
+    /// A table for one.
+    Blackjack {
+        /// Rounds at the table.
+        hands: u32,
+    },
+    /// One code.
+    Mastermind {
+        /// Pegs of the code.
+        pegs: u8,
+        /// Whether a colour may occur twice in it.
+        repeats: bool,
+    },
+}
+
+impl Rules {
+    /// Which game it is.
+    pub const fn game(&self) -> Game {
+        match self {
+            Self::Robots { .. } => Game::Robots,
+            Self::Nuggets { .. } => Game::Nuggets,
+            Self::Blackjack { .. } => Game::Blackjack,
+            Self::Mastermind { .. } => Game::Mastermind,
+        }
+    }
+}
+
+impl fmt::Display for Rules {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Robots { turns, turn_ms, columns, rows } => {
+                write!(f, "{turns} turns of {turn_ms} ms on {columns} x {rows} fields")
+            }
+            Self::Nuggets { map } => write!(f, "a map of {} rows", map.lines().count()),
+            Self::Blackjack { hands } => write!(f, "{hands} rounds"),
+            Self::Mastermind { pegs, repeats: true } => write!(f, "codes of {pegs} pegs, with repeats"),
+            Self::Mastermind { pegs, repeats: false } => write!(f, "codes of {pegs} pegs, no repeats"),
+        }
+    }
+}
+
+/// How well one of our bots plays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct BotLevel(pub(crate) netcore::Level);
+
+/// What stands before the level of a bot, in place of a command.
+pub(crate) const BOT: &str = "bot:";
+
+impl FromStr for BotLevel {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Self, String> {
+        match word {
+            "easy" => Ok(Self(netcore::Level::Easy)),
+            "normal" | "medium" => Ok(Self(netcore::Level::Normal)),
+            "hard" => Ok(Self(netcore::Level::Hard)),
+            other => Err(format!("there is no bot '{BOT}{other}'; there are {BOT}easy, {BOT}normal and {BOT}hard")),
+        }
+    }
+}

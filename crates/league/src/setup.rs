@@ -1,0 +1,336 @@
+//! Who plays what: what people ask for, and what follows from it.
+
+use std::{collections::BTreeSet, fs, path::PathBuf};
+
+use anyhow::{Context as _, bail, ensure};
+use conformance::{Launcher as _, Program};
+use serde::{Deserialize, Serialize};
+
+use crate::rules::{BOT, BotLevel, Game, Rules};
+
+/// The most players of a league.
+pub const MAX_PLAYERS: usize = 128;
+/// The longest name, in letters.
+const MAX_NAME: usize = 24;
+/// The version of the draw: the same setup and seed give the same matches as long as it is the same.
+const VERSION: u32 = 1;
+/// What stands in commands.
+const PLACEHOLDERS: [&str; 6] = ["host", "port", "server", "name", "gui", "own-port"];
+
+/// Somebody who takes part.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Entrant {
+    /// A name of letters, digits, `-`, `_` and `.`.
+    pub name: String,
+    /// The command that starts its program, or `bot:easy`, `bot:normal` or `bot:hard`.
+    pub command: String,
+}
+
+impl Entrant {
+    pub(crate) fn bot(&self) -> Option<anyhow::Result<BotLevel>> {
+        let level = self.command.strip_prefix(BOT)?;
+        Some(level.parse().map_err(anyhow::Error::msg))
+    }
+
+    /// The command as the launcher takes it.
+    ///
+    /// # Errors
+    /// When it cannot be split into words, has an unknown placeholder, or does not say where the server is.
+    pub(crate) fn program(&self, game: Game) -> anyhow::Result<Program> {
+        let words = shlex::split(&self.command).context("a quotation mark in its command is not closed")?;
+        let program = Program::new(words, game.usual(), &PLACEHOLDERS, &[])?;
+        ensure!(
+            program.takes("port") || program.takes("server"),
+            "the command does not say where the server is; it needs {{host}} and {{port}}, or {{server}}"
+        );
+        Ok(program)
+    }
+
+    fn check(&self, game: Game) -> anyhow::Result<()> {
+        let fits = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
+        ensure!(
+            (1..=MAX_NAME).contains(&self.name.len()) && self.name.chars().all(fits),
+            "the name '{}' has to be 1 to {MAX_NAME} letters from a to z, digits, '-', '_' or '.'",
+            self.name.escape_debug()
+        );
+        let usable = self.bot().map_or_else(|| self.program(game).map(drop), |bot| bot.map(drop));
+        usable.with_context(|| format!("player {}", self.name))
+    }
+}
+
+/// What people ask for, in a file or on the command line. What is not asked for has a default.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Plan {
+    /// The game.
+    pub game: Option<Game>,
+    /// Seats of a match, for games that are played together.
+    pub seats: Option<usize>,
+    /// What everything is drawn from.
+    pub seed: Option<u64>,
+    /// Seconds that a player has to join and to answer.
+    pub patience: Option<u16>,
+    /// Seconds that a match lasts at most.
+    pub limit: Option<u16>,
+    /// Rounds that are played at most.
+    pub rounds: Option<u32>,
+    /// How certain the order has to be, from 0.5 to 1, in thousandths.
+    #[serde(deserialize_with = "thousandths")]
+    pub certainty: Option<u16>,
+    /// Matches at the same time.
+    pub jobs: Option<u8>,
+    /// Robots: turns of a game.
+    pub turns: Option<u16>,
+    /// Robots: milliseconds of a turn.
+    pub turn_ms: Option<u64>,
+    /// Robots: width of the board.
+    pub columns: Option<u16>,
+    /// Robots: height of the board.
+    pub rows: Option<u16>,
+    /// Nuggets: the file of the map.
+    pub map: Option<PathBuf>,
+    /// Blackjack: rounds at a table.
+    pub hands: Option<u32>,
+    /// Mastermind: pegs of a code.
+    pub pegs: Option<u8>,
+    /// Mastermind: whether a colour may occur twice in a code.
+    pub repeats: Option<bool>,
+    /// Who takes part.
+    #[serde(rename = "player")]
+    pub players: Vec<Entrant>,
+}
+
+fn thousandths<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<u16>, D::Error> {
+    let value = f64::deserialize(from)?;
+    certainty(value).map(Some).map_err(serde::de::Error::custom)
+}
+
+/// A degree of certainty in thousandths.
+///
+/// # Errors
+/// When it is none, with what would be right.
+pub fn certainty(value: f64) -> Result<u16, String> {
+    if !(0.5..=0.999).contains(&value) {
+        return Err(format!("a certainty of {value} is not possible: give a number from 0.5 to 0.999, as in 0.95"));
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most 999, and positive")]
+    let thousandths = (value * 1000.0).round() as u16;
+    Ok(thousandths)
+}
+
+impl Plan {
+    /// This plan, and what it does not say from another one.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        let mut players = other.players;
+        players.extend(self.players);
+        Self {
+            game: self.game.or(other.game),
+            seats: self.seats.or(other.seats),
+            seed: self.seed.or(other.seed),
+            patience: self.patience.or(other.patience),
+            limit: self.limit.or(other.limit),
+            rounds: self.rounds.or(other.rounds),
+            certainty: self.certainty.or(other.certainty),
+            jobs: self.jobs.or(other.jobs),
+            turns: self.turns.or(other.turns),
+            turn_ms: self.turn_ms.or(other.turn_ms),
+            columns: self.columns.or(other.columns),
+            rows: self.rows.or(other.rows),
+            map: self.map.or(other.map),
+            hands: self.hands.or(other.hands),
+            pegs: self.pegs.or(other.pegs),
+            repeats: self.repeats.or(other.repeats),
+            players,
+        }
+    }
+
+    /// The rules that it asks for.
+    fn rules(&self, game: Game) -> anyhow::Result<Rules> {
+        let asked: [(&str, bool, Game); 8] = [
+            ("turns", self.turns.is_some(), Game::Robots),
+            ("turn-ms", self.turn_ms.is_some(), Game::Robots),
+            ("columns", self.columns.is_some(), Game::Robots),
+            ("rows", self.rows.is_some(), Game::Robots),
+            ("map", self.map.is_some(), Game::Nuggets),
+            ("hands", self.hands.is_some(), Game::Blackjack),
+            ("pegs", self.pegs.is_some(), Game::Mastermind),
+            ("repeats", self.repeats.is_some(), Game::Mastermind),
+        ];
+        if let Some((option, _, of)) = asked.iter().find(|(_, given, of)| *given && *of != game) {
+            bail!("'{option}' is an option of {of}, and this is a league of {game}");
+        }
+        Ok(match game {
+            Game::Robots => Rules::Robots {
+                turns: self.turns.unwrap_or(100),
+                turn_ms: self.turn_ms.unwrap_or(20),
+                columns: self.columns.unwrap_or(10),
+                rows: self.rows.unwrap_or(10),
+            },
+            Game::Nuggets => Rules::Nuggets { map: self.map_text()? },
+            Game::Blackjack => Rules::Blackjack { hands: self.hands.unwrap_or(1_000) },
+            Game::Mastermind => {
+                Rules::Mastermind { pegs: self.pegs.unwrap_or(4), repeats: self.repeats.unwrap_or(true) }
+            }
+        })
+    }
+
+    fn map_text(&self) -> anyhow::Result<String> {
+        let Some(path) = &self.map else { return Ok(String::from_utf8_lossy(nuggets::BUILT_IN_MAP).into_owned()) };
+        let text = fs::read(path).with_context(|| format!("cannot read the map '{}'", path.display()))?;
+        ensure!(
+            text.len() <= nuggets::MAX_MAP_FILE,
+            "the map '{}' is larger than {} bytes",
+            path.display(),
+            nuggets::MAX_MAP_FILE
+        );
+        String::from_utf8(text).with_context(|| format!("the map '{}' is not text", path.display()))
+    }
+
+    /// The setup that it asks for. `drawn` is the seed if it has none.
+    ///
+    /// # Errors
+    /// When something is missing or impossible; the message says what would be right.
+    pub fn setup(&self, drawn: u64) -> anyhow::Result<Setup> {
+        let game = self.game.context("which game? Give robots, nuggets, blackjack or mastermind")?;
+        let players = self.players.clone();
+        ensure!(
+            (2..=MAX_PLAYERS).contains(&players.len()),
+            "a league has 2 to {MAX_PLAYERS} players, not {}; add them with --player NAME=COMMAND",
+            players.len()
+        );
+        let mut names = BTreeSet::new();
+        for player in &players {
+            player.check(game)?;
+            ensure!(names.insert(player.name.to_lowercase()), "two players have the name {}", player.name);
+        }
+        let most = game.max_seats().min(players.len());
+        let seats = self.seats.unwrap_or(2.min(most));
+        if game.is_solo() {
+            ensure!(self.seats.is_none(), "{game} has no seats to choose: each plays alone on the same deal");
+        } else {
+            ensure!((2..=most).contains(&seats), "{seats} seats are not possible: 2 to {most} are");
+        }
+        ensure!(self.patience != Some(0) && self.limit != Some(0), "'patience' and 'limit' are at least 1 s");
+        Ok(Setup {
+            version: VERSION,
+            rules: self.rules(game)?,
+            seats,
+            seed: self.seed.unwrap_or(drawn),
+            patience: self.patience.unwrap_or(10),
+            limit: self.limit.unwrap_or(60),
+            players,
+        })
+    }
+}
+
+/// All that the matches of a league follow from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Setup {
+    version: u32,
+    /// What is played.
+    pub rules: Rules,
+    /// Seats of a match.
+    pub seats: usize,
+    /// What everything is drawn from.
+    pub seed: u64,
+    /// Seconds that a player has to join and to answer.
+    pub patience: u16,
+    /// Seconds that a match lasts at most.
+    pub limit: u16,
+    /// Who takes part.
+    pub players: Vec<Entrant>,
+}
+
+impl Setup {
+    /// The game.
+    pub const fn game(&self) -> Game {
+        self.rules.game()
+    }
+
+    /// In what another setup differs from this one, for a person; none if it does not.
+    pub(crate) fn difference(&self, other: &Self) -> Option<String> {
+        let Self { version, rules, seats, seed, patience, limit, players } = self;
+        let numbers = [
+            ("version of the draw", u64::from(*version), u64::from(other.version)),
+            ("seats", *seats as u64, other.seats as u64),
+            ("seed", *seed, other.seed),
+            ("patience", (*patience).into(), other.patience.into()),
+            ("limit", (*limit).into(), other.limit.into()),
+        ];
+        let names = |players: &[Entrant]| -> String {
+            players.iter().map(|player| &*player.name).collect::<Vec<_>>().join(", ")
+        };
+        if rules != &other.rules {
+            return Some(format!("it is a league of {}, {rules}", self.game()));
+        }
+        if names(players) != names(&other.players) {
+            return Some(format!("its players are {}", names(players)));
+        }
+        if let Some((one, _)) = players.iter().zip(&other.players).find(|(one, other)| one != other) {
+            return Some(format!("the command of {} is '{}'", one.name, one.command));
+        }
+        numbers.iter().find(|(_, one, other)| one != other).map(|(what, one, _)| format!("its {what} is {one}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(game: &str, more: &str) -> anyhow::Result<Setup> {
+        let text = format!(
+            "game = \"{game}\"\n{more}\n[[player]]\nname = \"Ada\"\ncommand = \"python3 'my bot.py' {{host}} {{port}}\"\n\
+             [[player]]\nname = \"Hard\"\ncommand = \"bot:hard\"\n"
+        );
+        toml::from_str::<Plan>(&text)?.setup(7)
+    }
+
+    #[test]
+    fn a_file_describes_a_league() {
+        let setup = plan("robots", "turns = 50\nseed = 9\ncertainty = 0.99").unwrap();
+        assert_eq!(setup.rules, Rules::Robots { turns: 50, turn_ms: 20, columns: 10, rows: 10 });
+        assert_eq!((setup.seats, setup.seed, setup.players.len()), (2, 9, 2));
+        assert_eq!(plan("mastermind", "").unwrap().seed, 7);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_what_would_be_right() {
+        let told = |game: &str, more: &str| format!("{:#}", plan(game, more).unwrap_err());
+        assert_eq!(told("robots", "hands = 3"), "'hands' is an option of blackjack, and this is a league of robots");
+        assert_eq!(told("robots", "seats = 3"), "3 seats are not possible: 2 to 2 are");
+        assert_eq!(told("robots", "patience = 0"), "'patience' and 'limit' are at least 1 s");
+        assert!(told("blackjack", "seats = 2").contains("each plays alone"));
+        assert!(told("robots", "turn = 3").contains("unknown field `turn`"));
+        assert!(told("robots", "certainty = 2.0").contains("from 0.5 to 0.999"));
+        let with = |name: &str, command: &str| {
+            let player = |name: &str, command: &str| Entrant { name: name.into(), command: command.into() };
+            let players = vec![player("A", "bot:easy"), player(name, command)];
+            let plan = Plan { game: Some(Game::Nuggets), players, ..Plan::default() };
+            format!("{:#}", plan.setup(1).unwrap_err())
+        };
+        assert_eq!(with("a", "bot:easy"), "two players have the name a");
+        assert!(with("B C", "bot:easy").contains("the name 'B C' has to be 1 to 24 letters"));
+        assert!(with("B", "bot:best").contains("there are bot:easy, bot:normal and bot:hard"));
+        assert!(with("B", "./b {prot}").contains("unknown placeholder '{prot}'"));
+        assert!(with("B", "./b {name}").contains("needs {host} and {port}, or {server}"));
+        assert!(with("B", "./b 'c").contains("not closed"));
+    }
+
+    #[test]
+    fn another_league_is_told_from_this_one() {
+        let setup = plan("robots", "").unwrap();
+        assert_eq!(setup.difference(&setup), None);
+        let told = |change: fn(&mut Setup)| {
+            let mut other = setup.clone();
+            change(&mut other);
+            setup.difference(&other).unwrap()
+        };
+        assert_eq!(told(|other| other.seed = 1), "its seed is 7");
+        assert_eq!(told(|other| other.players.reverse()), "its players are Ada, Hard");
+        assert_eq!(told(|other| other.players[1].command = "bot:easy".into()), "the command of Hard is 'bot:hard'");
+        assert!(told(|other| other.rules = Rules::Blackjack { hands: 1 }).contains("a league of robots, 100 turns"));
+    }
+}

@@ -1,0 +1,249 @@
+//! Leagues with real programs.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::Path,
+    process::{Command, Stdio},
+};
+
+use tempfile::TempDir;
+use testkit::process::{Finished, Process};
+
+/// Two bots of each kind and two programs that are worse, in the order that everybody expects.
+const EXPECTED: [&str; 5] = ["Hard", "Normal", "Easy", "Walker", "Crasher"];
+
+fn league(folder: &Path, arguments: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_league"));
+    command.args(arguments.split(' ')).args(["--seed", "5", "--out"]).arg(folder);
+    // Programs start slowly while other tests run.
+    if !arguments.contains("--patience") {
+        command.args(["--patience", "60"]);
+    }
+    command
+}
+
+fn program(name: &str, what: &str) -> String {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/players/robots.py");
+    format!("{name}=python3 -B '{path}' {what} {{host}} {{port}} {{name}}")
+}
+
+fn reference(name: &str, file: &str, arguments: &str) -> String {
+    let path = format!("{}/../conformance/reference/{file}", env!("CARGO_MANIFEST_DIR"));
+    format!("{name}=python3 -B '{path}' {arguments}")
+}
+
+// The five players of EXPECTED.
+fn five(folder: &Path, arguments: &str) -> Command {
+    let mut command = league(folder, arguments);
+    command.args(["--player", "Easy=bot:easy", "--player", "Hard=bot:hard", "--player", "Normal=bot:normal"]);
+    command.args(["--player", &program("Crasher", "crash"), "--player", &program("Walker", "walk")]);
+    command
+}
+
+fn lines(folder: &Path) -> Vec<serde_json::Value> {
+    let text = fs::read_to_string(folder.join("matches.jsonl")).unwrap_or_default();
+    // The last one may be just being written.
+    let whole = text.rsplit_once('\n').map_or("", |(whole, _)| whole);
+    whole.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let csv = fs::read_to_string(folder.join("table.csv")).unwrap();
+    csv.lines().skip(1).map(|row| row.split(',').nth(1).unwrap().to_owned()).collect()
+}
+
+// What is drawn of each match, by its number.
+fn drawn(folder: &Path) -> BTreeMap<u64, (u64, Vec<String>)> {
+    let seats = |line: &serde_json::Value| {
+        let seats = line["seats"].as_array().unwrap().iter();
+        seats.map(|seat| seat["player"].as_str().unwrap().to_owned()).collect()
+    };
+    let drawn =
+        |line: &serde_json::Value| (line["match"].as_u64().unwrap(), (line["seed"].as_u64().unwrap(), seats(line)));
+    lines(folder).iter().map(drawn).collect()
+}
+
+// Kills the league, and nothing else, once it has played so many matches.
+fn kill_after(matches: usize, command: &mut Command, folder: &Path) {
+    let log = folder.join("stderr");
+    let mut child = command.stderr(fs::File::create(&log).unwrap()).stdout(Stdio::null()).spawn().unwrap();
+    while lines(folder).len() < matches {
+        let ended = child.try_wait().unwrap();
+        let said = || fs::read_to_string(&log).unwrap();
+        assert!(ended.is_none() || lines(folder).len() >= matches, "the league ended with {ended:?}: {}", said());
+        std::thread::yield_now();
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+fn reasons(folder: &Path, player: &str) -> Vec<String> {
+    let lines = lines(folder);
+    let seats = lines.iter().flat_map(|line| line["seats"].as_array().unwrap());
+    let forfeits = seats.filter(|seat| seat["player"] == player).filter_map(|seat| seat["forfeit"].as_str());
+    forfeits.map(str::to_owned).collect()
+}
+
+fn ended(finished: Finished, code: i32) -> Finished {
+    finished.ended(code)
+}
+
+#[test]
+fn killed_and_resumed_a_league_plays_the_same_matches() {
+    // Cards do not depend on time, so the results are the same as well.
+    let play = |folder: &Path| {
+        let mut command = league(folder, "blackjack --hands 30 --rounds 4 --certainty 0.999");
+        command.args(["--player", "Easy=bot:easy", "--player", "Hard=bot:hard"]);
+        command.args(["--player", &reference("Python", "player.py", "{name} {host} {port}")]);
+        command
+    };
+    let (whole, cut) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    ended(Process::run(&mut play(whole.path())), 0);
+    kill_after(5, &mut play(cut.path()), cut.path());
+    let before = lines(cut.path()).len();
+    let resumed = ended(Process::run(&mut play(cut.path())), 0);
+    assert!(resumed.stderr.contains("matches were played before; the league goes on."), "{}", resumed.stderr);
+    let told = |line: &&str| line.starts_with("match ");
+    assert_eq!(resumed.stderr.lines().filter(told).count(), 12 - before);
+    let results = |folder: &Path| {
+        let mut lines = lines(folder);
+        for line in &mut lines {
+            line.as_object_mut().unwrap().retain(|key, _| key != "millis" && key != "journal");
+        }
+        lines
+    };
+    assert_eq!(results(whole.path()), results(cut.path()));
+    assert_eq!(results(whole.path()).len(), 12);
+    for file in ["table.csv", "table.json"] {
+        let read = |folder: &TempDir| fs::read_to_string(folder.path().join(file)).unwrap();
+        assert_eq!(read(&whole), read(&cut), "{file}");
+    }
+    // Another league in the same folder is refused.
+    let other = play(cut.path()).args(["--player", "More=bot:easy"]).output().unwrap();
+    let said = String::from_utf8_lossy(&other.stderr);
+    assert_eq!(other.status.code(), Some(1), "{said}");
+    assert!(
+        said.contains("there is another league in") && said.contains("its players are Easy, Hard, Python"),
+        "{said}"
+    );
+}
+
+#[test]
+fn crashes_are_forfeits_with_their_reasons() {
+    let folder = TempDir::new().unwrap();
+    let mut command = league(folder.path(), "robots --turns 1000 --turn-ms 10 --rounds 1 --jobs 4");
+    command.args(["--player", "Easy=bot:easy", "--player", &program("Crasher", "crash")]);
+    command.args(["--player", &program("Twice", "twice"), "--player", "None=./no-such-program {server}"]);
+    let finished = ended(Process::run(&mut command), 0);
+    assert_eq!(lines(folder.path()).len(), 12);
+    let say = |player: &str, words: &str, times: usize| {
+        let reasons = reasons(folder.path(), player);
+        assert!(reasons.iter().filter(|reason| reason.contains(words)).count() >= times, "{player}: {reasons:?}");
+    };
+    // Each match is decided long before its last turn. Against the bot in either seat; not every match against the others gets that far.
+    say("Crasher", "it ended with exit status 1: RuntimeError: I have had enough", 2);
+    // Only in the first seat, since a game begins with its last player.
+    say("Twice", "it joined twice", 1);
+    say("None", "cannot start './no-such-program'", 2);
+    assert_eq!(reasons(folder.path(), "Easy"), [""; 0]);
+    assert_eq!(names(folder.path())[0], "Easy");
+    assert!(finished.stderr.contains("I have had enough"), "{}", finished.stderr);
+}
+
+#[test]
+fn hints_are_forbidden() {
+    let folder = TempDir::new().unwrap();
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/players/hints.py");
+    let mut command = league(folder.path(), "mastermind --rounds 1");
+    command.args(["--player", "Hard=bot:hard", "--player", &format!("Asker=python3 -B '{path}' {{host}} {{port}}")]);
+    ended(Process::run(&mut command), 0);
+    assert_eq!(reasons(folder.path(), "Asker"), ["it asked for a hint"]);
+    assert_eq!(names(folder.path()), ["Hard", "Asker"]);
+}
+
+#[test]
+fn a_league_that_is_stopped_says_so_and_goes_on() {
+    let folder = TempDir::new().unwrap();
+    let play = |rounds: &str| {
+        let mut command = league(folder.path(), "robots --turns 20 --turn-ms 1 --certainty 0.999");
+        command.args(["--player", "A=bot:easy", "--player", "B=bot:easy", "--rounds", rounds]);
+        command
+    };
+    let endless = Process::start(&mut play("1000000"));
+    endless.wait_stderr("third match", |said| said.contains("match 3,").then_some(()));
+    endless.terminate();
+    let stopped = ended(endless.wait(), 3);
+    assert!(stopped.stdout.contains("The league was stopped; the same command goes on with it."), "{}", stopped.stdout);
+    let rounds = lines(folder.path()).len().div_ceil(2);
+    ended(Process::run(&mut play(&rounds.to_string())), 0);
+    assert_eq!(lines(folder.path()).len(), 2 * rounds);
+    assert!(lines(folder.path()).iter().all(|line| line["seats"][0]["forfeit"].is_null()));
+}
+
+#[test]
+fn silence_is_a_forfeit() {
+    let folder = TempDir::new().unwrap();
+    let mut command = league(folder.path(), "mastermind --rounds 1 --patience 2 --jobs 2");
+    command.args(["--player", &program("Silent", "silent"), "--player", &program("Mute", "silent")]);
+    ended(Process::run(&mut command), 0);
+    for player in ["Silent", "Mute"] {
+        assert_eq!(reasons(folder.path(), player), ["it did not join within 2 s"]);
+    }
+}
+
+#[test]
+fn each_match_has_a_journal_and_the_page_links_to_it() {
+    let folder = TempDir::new().unwrap();
+    let python = reference("Python", "mastermind_client.py", "{name} {host} {port}");
+    let mut command = league(folder.path(), "mastermind --rounds 2 --certainty 0.999 --jobs 2");
+    command.args(["--player", "Hard=bot:hard", "--player", "Easy=bot:easy", "--player", &python]);
+    let finished = ended(Process::run(&mut command), 0);
+    assert!(finished.stdout.contains("are equal as far as 2 matches of each show"), "{}", finished.stdout);
+    let page = fs::read_to_string(folder.path().join("index.html")).unwrap();
+    for line in lines(folder.path()) {
+        let score = line["seats"][0]["score"].as_i64().unwrap();
+        assert!((1..=11).contains(&score) && line["seats"][0]["forfeit"].is_null(), "{line}");
+        let journal = line["journal"].as_str().unwrap();
+        assert!(page.contains(&format!("href=\"{journal}\"")), "{journal}");
+        let path = folder.path().join(journal);
+        let source = journal_core::open(&path).unwrap();
+        assert_eq!(source.head().unwrap().game, "mastermind", "{journal}");
+    }
+}
+
+#[test]
+fn nuggets_are_counted_when_the_time_is_up() {
+    let folder = TempDir::new().unwrap();
+    let python = reference("Python", "nuggets_client.py", "--explore {host} {port} {name}");
+    let mut command = league(folder.path(), "nuggets --limit 1 --rounds 1 --jobs 2");
+    command.args(["--player", "Hard=bot:hard", "--player", &python]);
+    ended(Process::run(&mut command), 0);
+    for line in lines(folder.path()) {
+        let scores: Vec<_> = line["seats"].as_array().unwrap().iter().map(|seat| seat["score"].as_i64()).collect();
+        assert!(scores.iter().all(Option::is_some), "{line}");
+        assert!(line["seats"].as_array().unwrap().iter().all(|seat| seat["forfeit"].is_null()), "{line}");
+    }
+}
+
+#[test]
+#[ignore = "plays some hundred matches in real time, for a minute or two; `just league` runs it"]
+fn five_players_end_in_the_order_that_everyone_expects_killed_and_resumed() {
+    let (folder, whole) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let arguments = "robots --turns 100 --turn-ms 10 --certainty 0.95 --jobs 2";
+    // Longer than a test waits for a program otherwise.
+    let play = |folder: &Path, rounds: u32| -> String {
+        let played = five(folder, &format!("{arguments} --rounds {rounds}")).output().unwrap();
+        assert!(played.status.success(), "{}", String::from_utf8_lossy(&played.stderr));
+        String::from_utf8_lossy(&played.stdout).into_owned()
+    };
+    kill_after(17, &mut five(folder.path(), &format!("{arguments} --rounds 20")), folder.path());
+    let told = play(folder.path(), 20);
+    println!("{told}");
+    assert_eq!(names(folder.path()), EXPECTED);
+    assert!(told.contains("The order is certain."));
+    play(whole.path(), 1);
+    let (resumed, whole) = (drawn(folder.path()), drawn(whole.path()));
+    assert!(whole.len() == 20 && whole.iter().all(|(number, drawn)| resumed.get(number) == Some(drawn)));
+}
