@@ -90,7 +90,12 @@ def main():
     parser.add_argument("host")
     parser.add_argument("port", type=int)
     parser.add_argument("--games", type=int, default=1)
+    parser.add_argument("--fault", metavar="NAME", help="do one thing wrong, to test the tester; see faults.py")
     args = parser.parse_args()
+    if args.fault:
+        import faults
+
+        faults.commit("mastermind-client", args.fault, globals())
     try:
         with socket.create_connection((args.host, args.port)) as connection:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
