@@ -31,7 +31,7 @@ def lines(connection):
         collected += arrived
         *complete, collected = collected.split(b"\n")
         for line in complete:
-            yield line.removesuffix(b"\r").decode("ascii")
+            yield line.removesuffix(b"\r").decode("ascii", "replace")
     raise Failed("the connection ended without BYE")
 
 
@@ -79,7 +79,10 @@ class Player:
         for line in lines(connection):
             if line.startswith("BYE"):
                 return
-            answer = self.hear(line)
+            try:
+                answer = self.hear(line)
+            except (IndexError, ValueError):
+                raise Failed(f"no message of a server: {line!r}") from None
             if answer:
                 connection.sendall(answer.encode("ascii") + b"\n")
 

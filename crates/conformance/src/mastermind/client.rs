@@ -3,7 +3,10 @@
 mod host;
 mod rules;
 
-use std::time::Duration;
+use std::{
+    net::Shutdown,
+    time::{Duration, Instant},
+};
 
 use mastermind::ClientMessage;
 
@@ -16,7 +19,7 @@ use crate::{
 use host::{Delivery, Host, Next, said};
 use rules::{
     AFTER_OVER, BYE, CARRIAGE_RETURN, COLOURS, DAILY, EXIT_STATUS, JOINS, LATE, LENGTH, MERGED, NEXT_GAME, OTHERS,
-    PIECES, QUIET, RACE, REFUSED, ROOM_AGAIN, RULES, SEAT, SERVER_GONE, STARS, STATE,
+    PIECES, PLAYS, QUIET, RACE, REFUSED, ROOM_AGAIN, RULES, SEAT, SERVER_GONE, STARS, STATE,
 };
 
 /// The tester of clients.
@@ -32,6 +35,10 @@ pub static TESTER: Tester = Tester {
 
 /// How long a server may be silent. A client that repeats what it said mostly does so every second.
 const PAUSE: Duration = Duration::from_millis(1500);
+/// How long a race takes to begin.
+const SHORT: Duration = Duration::from_millis(300);
+/// Lines that come together: more than there ever are otherwise.
+const TOGETHER: usize = 40;
 /// Messages that may come after NO.
 const AFTER_NO: usize = 3;
 /// The usual room.
@@ -73,9 +80,9 @@ type Scenario = fn(&mut Judge, &mut Host) -> Played;
 
 /// Each with its name, how messages arrive, the lines before PLAY, and the rule that it is about.
 const GAMES: &[(&str, Delivery, &[&str], &Rule, Scenario)] = &[
-    ("a game of seven digits", Delivery::Whole, &["ROOM solo 7 8 no"], &LENGTH, |judge, host| {
+    ("a game of six digits", Delivery::Whole, &["ROOM solo 6 8 no"], &LENGTH, |judge, host| {
         host.seat(1);
-        host.begin(judge, "7162534", 8, false)?;
+        host.begin(judge, "716253", 8, false)?;
         host.game(judge)
     }),
     ("a room of six colours", Delivery::Whole, &["ROOM solo 4 6 yes"], &COLOURS, |judge, host| {
@@ -84,14 +91,19 @@ const GAMES: &[(&str, Delivery, &[&str], &Rule, Scenario)] = &[
         host.game(judge)
     }),
     ("a client that gets single bytes", Delivery::Bytes, &[SOLO], &PIECES, one_game),
-    ("several messages at once", Delivery::Merged, &[SOLO], &MERGED, one_game),
+    ("several messages at once", Delivery::Merged, &[SOLO], &MERGED, |judge, host| {
+        host.say("SEAT 9 Eve");
+        host.say("GAME 9 1 6 yes");
+        (0..TOGETHER).for_each(|turn| host.say(format!("ROW 9 {} 665544 0 1", 1 + turn % 9)));
+        one_game(judge, host)
+    }),
     ("carriage returns", Delivery::Returns, &[SOLO], &CARRIAGE_RETURN, one_game),
     ("seat 12", Delivery::Whole, &[SOLO], &SEAT, |judge, host| {
         host.seat(12);
         host.begin(judge, "2718", 8, false)?;
         host.turn(judge)?;
         host.game(judge)?;
-        is_over(judge, host, &SEAT).map(drop)
+        is_over(judge, host).map(drop)
     }),
     ("a room with others", Delivery::Whole, &OTHERS_BEFORE, &STATE, |judge, host| {
         host.seat(2);
@@ -102,22 +114,28 @@ const GAMES: &[(&str, Delivery, &[&str], &Rule, Scenario)] = &[
     ("a race", Delivery::Whole, &["ROOM race 4 8 yes 2", "WAIT 2"], &RACE, |judge, host| {
         host.seat(1);
         host.say("WAIT 1");
-        host.pause(judge, &RACE, PAUSE, "before the race begins")?;
+        host.pause(judge, &RACE, SHORT, "before the race begins")?;
         host.say("SEAT 2 Bob");
         host.say("GAME 2 7 4 yes");
         host.begin(judge, "4114", 8, true)?;
         host.game(judge)
     }),
     ("stars", Delivery::Whole, &["ROOM race 4 8 no 2", "SEAT 2 Bob", "WAIT 1"], &STARS, stars),
-    ("a race that takes too long", Delivery::Whole, &["ROOM race 4 8 no 2", "SEAT 2 Bob", "WAIT 1"], &LATE, |judge, host| {
-        host.seat(1);
-        host.say("GAME 2 7 4 no");
-        host.begin(judge, "8642", 8, false)?;
-        host.hear(judge, &LATE)?;
-        host.say("ROW 1 1 1357 0 0");
-        host.over("late");
-        is_over(judge, host, &LATE).map(drop)
-    }),
+    (
+        "a race that takes too long",
+        Delivery::Whole,
+        &["ROOM race 4 8 no 2", "SEAT 2 Bob", "WAIT 1"],
+        &LATE,
+        |judge, host| {
+            host.seat(1);
+            host.say("GAME 2 7 4 no");
+            host.begin(judge, "8642", 8, false)?;
+            host.hear(judge, &PLAYS)?;
+            host.say("ROW 1 1 1357 0 0");
+            host.over("late");
+            is_over(judge, host).map(drop)
+        },
+    ),
     ("the puzzle of the day", Delivery::Whole, &["ROOM daily 4 8 yes 2026-01-13"], &DAILY, |judge, host| {
         host.seat(1);
         host.begin(judge, "8778", 8, true)?;
@@ -129,7 +147,7 @@ const GAMES: &[(&str, Delivery, &[&str], &Rule, Scenario)] = &[
         if !host.turn(judge)? {
             return Ok(());
         }
-        let Next::Says(ClientMessage::Guess(_)) = host.hear(judge, &ROOM_AGAIN)? else { return Ok(()) };
+        let Next::Says(ClientMessage::Guess(_)) = host.hear(judge, &PLAYS)? else { return Ok(()) };
         // The guess came when the day was over, and the old game goes on.
         host.say("ROOM daily 4 8 yes 2026-01-14");
         host.say("OK 1");
@@ -144,15 +162,15 @@ fn one_game(judge: &mut Judge, host: &mut Host) -> Played {
     host.seat(1);
     host.begin(judge, "6473", 8, false)?;
     host.game(judge)?;
-    is_over(judge, host, &AFTER_OVER).map(drop)
+    is_over(judge, host).map(drop)
 }
 
 /// Takes what must come after OVER. Returns whether another game is wanted; of a client that leaves the connection stays as it is.
-fn is_over(judge: &mut Judge, host: &mut Host, rule: &'static Rule) -> Played<Option<Next>> {
-    let next = host.hear(judge, rule)?;
+fn is_over(judge: &mut Judge, host: &mut Host) -> Played<bool> {
+    let next = host.hear(judge, &AFTER_OVER)?;
     let right = matches!(next, Next::Leaves | Next::Says(ClientMessage::New(_) | ClientMessage::Quit));
-    judge.require(rule, right, || format!("{} after OVER instead of NEW or QUIT", said(&next)))?;
-    Ok(matches!(next, Next::Says(ClientMessage::New(_))).then_some(next))
+    judge.require(&AFTER_OVER, right, || format!("{} after OVER instead of NEW or QUIT", said(&next)))?;
+    Ok(matches!(next, Next::Says(ClientMessage::New(_))))
 }
 
 fn others(judge: &mut Judge, host: &mut Host) -> Played {
@@ -185,11 +203,11 @@ fn stars(judge: &mut Judge, host: &mut Host) -> Played {
     host.say("OVER 2 won 4 0 ****");
     if host.turn(judge)? {
         // All turns are gone while the race goes on for others: the code stays hidden.
-        host.hear(judge, &STARS)?;
+        host.hear(judge, &PLAYS)?;
         host.say("ROW 1 10 1234 1 1");
         host.say("OVER 1 lost 10 0 ****");
         host.flush();
-        is_over(judge, host, &STARS)?;
+        is_over(judge, host)?;
     }
     Ok(())
 }
@@ -203,16 +221,16 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
         host.seat(1);
         host.begin(judge, "8536", 8, false)?;
         host.game(judge)?;
-        if is_over(judge, &mut host, &AFTER_OVER)?.is_some() {
+        if is_over(judge, &mut host)? {
             judge.under(&NEXT_GAME, |judge| {
                 host.begin(judge, "22112", 8, true)?;
                 host.game(judge)
             })?;
-            is_over(judge, &mut host, &AFTER_OVER)?;
+            is_over(judge, &mut host)?;
         }
         host.say("BYE thanks for playing");
-        host.connection.stream.shutdown(std::net::Shutdown::Write).ok();
-        host.flush();
+        // It may have gone already.
+        let _ = host.connection.stream.shutdown(Shutdown::Write);
         let exit = host.run.exit(options.deadline());
         judge.require(&BYE, exit.is_some(), || "the program still runs after BYE".to_owned())?;
         judge.check(&EXIT_STATUS, exit.as_ref().is_some_and(|exit| exit.code == Some(0)), || {
@@ -237,10 +255,12 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
             let mut host = welcome(judge, Delivery::Whole, "tester", &[SOLO])?;
             host.seat(1);
             host.begin(judge, "4567", 8, false)?;
-            host.turn(judge)?;
+            host.hear(judge, &PLAYS)?;
             host.connection.send(&[line, b"\n"].concat());
             // What it says then, and whether it goes on, is its own choice.
-            host.connection.more(std::time::Instant::now() + options.patience / 10);
+            let by = Instant::now() + options.patience / 10;
+            while host.connection.more(by) {}
+            host.run.exit(Instant::now() + if host.connection.closed { options.patience } else { Duration::ZERO });
         }
         Ok(())
     });
@@ -252,7 +272,7 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
             host.seat(1);
             host.pause(judge, &QUIET, PAUSE, "between SEAT and GAME")?;
             host.begin(judge, "7531", 8, false)?;
-            host.hear(judge, &QUIET)?;
+            host.hear(judge, &PLAYS)?;
             host.pause(judge, &QUIET, PAUSE, "between a guess and its answer")
         }),
         scene("a guess that is refused", |judge| {
@@ -260,8 +280,8 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
             host.seat(1);
             host.begin(judge, "7531", 8, false)?;
             for count in 0.. {
-                let waits = host.connection.buffer.is_empty() && !host.connection.more(std::time::Instant::now() + PAUSE);
-                if count > 0 && waits || host.hear(judge, &REFUSED)? == Next::Leaves {
+                let waits = host.connection.buffer.is_empty() && !host.connection.more(Instant::now() + PAUSE);
+                if count > 0 && waits || host.hear(judge, &PLAYS)? == Next::Leaves {
                     break;
                 }
                 judge.require(&REFUSED, count < AFTER_NO, || format!("{count} messages came after NO"))?;

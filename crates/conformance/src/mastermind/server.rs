@@ -60,6 +60,7 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
         // It would be waited for in vain in each scenario.
         return Ok(());
     }
-    let scenes = [games::scenes(&subject), typing::scenes(&subject), people::scenes(&subject)];
-    judge.side_by_side(scenes.into_iter().flatten().collect())
+    // What is broken in a game is not to be taken for what the scenarios after it are about.
+    judge.side_by_side(games::scenes(&subject))?;
+    judge.side_by_side(typing::scenes(&subject).into_iter().chain(people::scenes(&subject)).collect())
 }

@@ -15,15 +15,8 @@ use dialogue::Talk;
 use rules::{RULES, SHOWN};
 
 /// The tester of text games.
-pub static TESTER: Tester = Tester {
-    kind: "mastermind-text",
-    is_server: false,
-    usual: "",
-    known: &[],
-    needed: &[],
-    rules: RULES,
-    play,
-};
+pub static TESTER: Tester =
+    Tester { kind: "mastermind-text", is_server: false, usual: "", known: &[], needed: &[], rules: RULES, play };
 
 /// The text game under test and where it is played.
 struct Subject<'a> {
@@ -48,6 +41,11 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
         // What stays in a buffer on a pipe is shown at a terminal, and everything else can still be judged.
         subject.terminal = Terminal::Whole;
     }
+    // What is broken in a plain game is not to be taken for what the scenarios after it are about.
+    judge.side_by_side(vec![
+        scene("a game that is lost", |judge| games::lost(judge, &subject, 4, false)),
+        scene("a game that is won", |judge| games::won(judge, &subject)),
+    ])?;
     judge.side_by_side(games::scenes(&subject))?;
     if launcher.chooses_terminal() {
         let subject = Subject { terminal: Terminal::Whole, ..subject };

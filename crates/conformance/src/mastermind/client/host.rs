@@ -204,7 +204,10 @@ impl Host {
             let next = self.hear(judge, self.blamed)?;
             let Some(game) = &mut self.game else { return Ok(false) };
             let (seat, turn) = (self.seat, game.gone + 1);
-            let acts = !matches!(next, Next::Leaves | Next::Says(ClientMessage::Play(_) | ClientMessage::New(_) | ClientMessage::Quit));
+            let acts = !matches!(
+                next,
+                Next::Leaves | Next::Says(ClientMessage::Play(_) | ClientMessage::New(_) | ClientMessage::Quit)
+            );
             judge.require(self.blamed, acts, || format!("turn {turn}: {} for TURN", said(&next)))?;
             match next {
                 Next::Says(ClientMessage::Guess(guess)) => {
@@ -262,9 +265,9 @@ impl Host {
         let Some(game) = &self.game else { return Vec::new() };
         let repeats = if game.rules.repeats() { "yes" } else { "no" };
         let head = format!("GAME {} {} {} {repeats}", self.seat, 6 + self.games, game.code.len());
-        let rows = (1..).zip(&game.rows).map(|(turn, (guess, told))| {
-            format!("ROW {} {turn} {guess} {} {}", self.seat, told.red, told.white)
-        });
+        let rows = (1..)
+            .zip(&game.rows)
+            .map(|(turn, (guess, told))| format!("ROW {} {turn} {guess} {} {}", self.seat, told.red, told.white));
         [format!("SEAT {} {}", self.seat, self.name), head].into_iter().chain(rows).collect()
     }
 

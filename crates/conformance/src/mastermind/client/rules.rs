@@ -22,7 +22,7 @@ rules! {
         "One message for each TURN, and none before the next one has come",
         "Say something when TURN comes, not at each ROW, and not after a while.";
     LENGTH: Protocol 2 "length" in "protocols/mastermind.md#messages",
-        "A guess has as many digits as GAME says, from four to seven here",
+        "A guess has as many digits as GAME says, from four to six here",
         "";
     COLOURS: Protocol 1 "colours" in "protocols/mastermind.md#messages",
         "A guess has only digits of the colours that ROOM says",

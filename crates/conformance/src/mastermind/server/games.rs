@@ -6,9 +6,7 @@ use mastermind::{Code, Lifeline, Peg, Revealed, ServerMessage, game::TURNS, solv
 
 use super::{
     Subject,
-    rules::{
-        AVAILABILITY, BLOCKED, FEEDBACK, HINT, NEW, NEW_RULES, NUMBERS, ONE_LIFELINE, QUIT, RANDOM, REPEATS,
-    },
+    rules::{AVAILABILITY, BLOCKED, FEEDBACK, HINT, NEW, NEW_RULES, NUMBERS, ONE_LIFELINE, QUIT, RANDOM, REPEATS},
     visitor::{Player, look_at_places, said},
 };
 use crate::{
@@ -16,8 +14,8 @@ use crate::{
     mastermind::answers::answer,
 };
 
-/// Games in which a lifeline is asked for.
-const LIFELINES: usize = 8;
+/// Games of six digits in which a lifeline is asked for. That all of them tell of the same place is one test in five million.
+const LIFELINES: usize = 10;
 /// Games of eight digits with repeats. All of them without any would be one test in 70 million.
 const LONG_GAMES: usize = 3;
 /// Games that are tried until one is lost. A guess is right by chance in one game of hundreds.
@@ -73,7 +71,7 @@ pub(super) fn lost(judge: &mut Judge, subject: &Subject<'_>) -> Played {
 fn won(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     let mut player = subject.sit(judge, "Ann")?;
     while player.game.code.is_none() {
-        let hint = Hint::of(&player.game.knowledge());
+        let hint = Hint::of(&player.game.knowledge()?);
         let hint = hint.ok_or_else(|| {
             let rows: Vec<_> = player.game.rows.iter().map(|(guess, told)| format!("{guess} {told}")).collect();
             format!("no code fits these answers: {}", rows.join("; "))
@@ -121,15 +119,18 @@ fn lifelines(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     for lifeline in Lifeline::ALL {
         let mut places = Vec::new();
         for _ in 0..LIFELINES {
-            player.new_game(judge, &NEW_RULES, Some((8, false)))?;
+            player.new_game(judge, &NEW_RULES, Some((6, false)))?;
             let revealed = player.lifeline(judge, lifeline)?;
             let code = player.resign(judge)?;
-            places.push(match revealed {
+            places.extend(match revealed {
                 Revealed::Colour(peg) => code.pegs().position(|other| other == peg),
                 Revealed::Place { place, .. } => Some(place),
             });
         }
-        look_at_places(judge, lifeline.number(), &places);
+        // Those of a lifeline that tells what is not so are not known.
+        if places.len() == LIFELINES {
+            look_at_places(judge, lifeline.number(), &places);
+        }
     }
     Ok(())
 }
@@ -202,7 +203,10 @@ fn hint(judge: &mut Judge, subject: &Subject<'_>) -> Played {
             return player.guess(judge, filler(rules.length())?);
         }
         Ok(ServerMessage::Turn(told)) if (told.turn, told.hints) == (turn, 1) => player.game.turn = told,
-        heard => return judge.broken(&HINT, || format!("{} after HINT instead of NO, or TURN {turn} with 1 hint", said(&heard))),
+        heard => {
+            return judge
+                .broken(&HINT, || format!("{} after HINT instead of NO, or TURN {turn} with 1 hint", said(&heard)));
+        }
     }
     let heard = player.visitor.own(judge)?;
     let count = possible.len() as u64;

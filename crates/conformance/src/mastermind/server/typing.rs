@@ -1,5 +1,7 @@
 //! Lines as people and programs type them: whole, in pieces, together, wrong, and too long.
 
+use std::iter;
+
 use mastermind::{ServerMessage, protocol::MAX_MESSAGE, view::Ending};
 
 use super::{
@@ -121,12 +123,14 @@ fn names(judge: &mut Judge, subject: &Subject<'_>) -> Played {
         let mut visitor = subject.visit(judge)?;
         visitor.say([b"PLAY ", typed].concat());
         let heard = visitor.own(judge)?;
-        let seat = if let Ok(ServerMessage::Ok(seat)) = heard { Ok(seat) } else { Err(said(&heard)) };
-        visitor.seat = Some(judge.expect(&SEAT, seat.map_err(|what| format!("{what} after PLAY instead of OK")))?);
-        let heard = visitor.own(judge)?;
-        let right = matches!(&heard, Ok(ServerMessage::Seat(_, name)) if name.as_str() == wanted);
-        judge.check(&NAMES, right, || {
-            format!("{} after PLAY {} instead of SEAT with '{wanted}'", said(&heard), typed.escape_ascii())
+        let Ok(ServerMessage::Ok(seat)) = heard else {
+            return judge.broken(&SEAT, || format!("{} after PLAY instead of OK", said(&heard)));
+        };
+        let wanted = format!("SEAT {seat} {wanted}");
+        // A wrong name is well written, so it is looked at as it is. Those of others may come before it.
+        let told = iter::from_fn(|| visitor.line()).find(|line| line.starts_with(&format!("SEAT {seat} ")));
+        judge.check(&NAMES, told.as_ref().is_none_or(|told| *told == wanted), || {
+            format!("{told:?} came after PLAY {} instead of '{wanted}'", typed.escape_ascii())
         });
     }
     Ok(())

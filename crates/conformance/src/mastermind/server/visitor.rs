@@ -14,7 +14,7 @@ use super::rules::{
     RESIGNED, ROOM, ROW, SEAT, TURN, WON,
 };
 use crate::{
-    judge::{Judge, Played},
+    judge::{Halt, Judge, Played},
     launch::Run,
     mastermind::{
         answers::answer,
@@ -77,6 +77,14 @@ impl Visitor {
     /// The next message, of whatever seat.
     pub(super) fn hear(&mut self, judge: &mut Judge) -> Played<Result<ServerMessage<'static>, String>> {
         hear(judge, &mut self.connection, self.options.deadline())
+    }
+
+    /// The next line as it is, or nothing.
+    pub(super) fn line(&mut self) -> Option<String> {
+        match next_line(&mut self.connection, MAX_TOLD, self.options.deadline()) {
+            Heard::Line(line) => Some(String::from_utf8_lossy(&line).into_owned()),
+            _ => None,
+        }
     }
 
     /// The next message that is not of another seat.
@@ -151,11 +159,7 @@ impl Visitor {
 }
 
 /// The next message of a connection, or what came instead.
-fn hear(
-    judge: &mut Judge,
-    connection: &mut Connection,
-    by: Instant,
-) -> Played<Result<ServerMessage<'static>, String>> {
+fn hear(judge: &mut Judge, connection: &mut Connection, by: Instant) -> Played<Result<ServerMessage<'static>, String>> {
     let message = match next_line(connection, MAX_TOLD, by) {
         Heard::Line(line) => parse(&line).ok_or_else(|| format!("{} is no message of a server", told(&line))),
         Heard::Endless(bytes) => Err(format!("{MAX_TOLD} bytes have no line feed; they begin with {}", told(&bytes))),
@@ -216,11 +220,11 @@ impl Game {
         Self { number: 0, rules, turn, rows: Vec::new(), revealed: None, gone: 0, code: None }
     }
 
-    /// What the player knows of the code.
-    pub(super) fn knowledge(&self) -> Knowledge {
-        let mut knowledge = Knowledge::new(self.rules);
+    /// What the player knows of the code, without trust in its having no repeats.
+    pub(super) fn knowledge(&self) -> anyhow::Result<Knowledge> {
+        let mut knowledge = Knowledge::new(Rules::new(self.rules.length(), self.rules.colours(), true)?);
         self.rows.iter().for_each(|(guess, feedback)| knowledge.answered(*guess, *feedback));
-        knowledge
+        Ok(knowledge)
     }
 
     fn expected_lifelines(&self) -> [Availability; 2] {
@@ -260,20 +264,17 @@ impl Player {
         self.game = Game { number, ..Game::none(Rules::new(length, colours, repeats).unwrap_or(rules)) };
         let heard = self.visitor.own(judge)?;
         let first = matches!(&heard, Ok(ServerMessage::Turn(turn)) if *turn == self.game.turn);
-        judge.require(&FIRST_TURN, first, || format!("{} instead of TURN 1 available available 0", said(&heard)))
+        judge.check(&FIRST_TURN, first, || format!("{} instead of TURN 1 available available 0", said(&heard)));
+        // Without lifelines one can play on.
+        let begun = matches!(&heard, Ok(ServerMessage::Turn(turn)) if turn.turn == 1);
+        if begun { Ok(()) } else { Err(Halt::Broken) }
     }
 
     /// Asks for another game with these rules, or with those of the room.
-    pub(super) fn new_game(
-        &mut self,
-        judge: &mut Judge,
-        rule: &'static Rule,
-        wanted: Option<(usize, bool)>,
-    ) -> Played {
+    pub(super) fn new_game(&mut self, judge: &mut Judge, rule: &'static Rule, wanted: Option<(usize, bool)>) -> Played {
         let rules = self.visitor.room.rules;
-        let asked = wanted.map_or_else(String::new, |(length, repeats)| {
-            format!(" {length} {}", if repeats { "yes" } else { "no" })
-        });
+        let asked = wanted
+            .map_or_else(String::new, |(length, repeats)| format!(" {length} {}", if repeats { "yes" } else { "no" }));
         self.visitor.say(format!("NEW{asked}"));
         self.begins(judge, rule, wanted.unwrap_or((rules.length(), rules.repeats())))
     }
@@ -349,7 +350,8 @@ impl Player {
         }
         match self.game.revealed {
             Some(Revealed::Colour(peg)) => {
-                judge.check(&LIFELINE_1, code.pegs().any(|of| of == peg), || format!("{peg} is not in the code {code}"));
+                judge
+                    .check(&LIFELINE_1, code.pegs().any(|of| of == peg), || format!("{peg} is not in the code {code}"));
             }
             Some(Revealed::Place { place, peg }) => {
                 judge.check(&LIFELINE_2, code.peg(place) == Some(peg), || {
@@ -377,7 +379,9 @@ impl Player {
         let heard = self.visitor.own(judge)?;
         let turn = self.game.turn.turn;
         if matches!(heard, Ok(ServerMessage::No(_))) {
-            return judge.broken(&BLOCKED, || format!("lifeline {number} is refused in turn {turn}"));
+            // A server that has none is not one that counts wrongly.
+            let rule = if turn <= 2 { rule } else { &BLOCKED };
+            return judge.broken(rule, || format!("lifeline {number} is refused in turn {turn}"));
         }
         let told = match heard {
             Ok(ServerMessage::Line(_, Line::Lifeline { turn: of, lifeline: which, revealed: Some(revealed) }))
@@ -395,12 +399,11 @@ impl Player {
     }
 }
 
-/// Notes whether the places that lifelines told of, in games without repeats, were not always the same. Of eight places, eight lifelines tell
-/// of one and the same in one test of two million.
-pub(super) fn look_at_places(judge: &mut Judge, which: usize, places: &[Option<usize>]) {
+/// Notes whether the places that lifelines told of were not always the same.
+pub(super) fn look_at_places(judge: &mut Judge, which: usize, places: &[usize]) {
     let same = places.windows(2).all(|two| two[0] == two[1]);
     judge.check(&ANY_PLACE, !same, || {
-        let place = places.first().copied().flatten().map_or(0, |place| place + 1);
+        let place = places.first().map_or(0, |place| place + 1);
         format!("lifeline {which} told {} times of place {place}", places.len())
     });
 }

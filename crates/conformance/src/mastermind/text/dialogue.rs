@@ -152,8 +152,16 @@ impl Talk {
 
     /// Reads up to the line that tells the code.
     pub(super) fn told_code(&mut self, length: usize) -> Option<(Code, Vec<String>)> {
-        let code = self.find(|line| told_code(line, length))?;
-        Some((code, mem::take(&mut self.lines)))
+        let found = self.find(|line| {
+            let code = told_code(line, length);
+            (code.is_some() || loosely(line, HEADS[0]).is_some()).then_some(code)
+        })?;
+        Some((found?, mem::take(&mut self.lines)))
+    }
+
+    /// Whether a turn has begun in what was read since the last block.
+    pub(super) fn has_turn(&self) -> bool {
+        self.lines.iter().any(|line| loosely(line, HEADS[0]).is_some())
     }
 
     /// What else is printed, until the program ends.

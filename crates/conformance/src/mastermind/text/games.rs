@@ -9,7 +9,7 @@ use super::{
     dialogue::{Block, Talk, answer, lone_digits},
     rules::{
         AGAIN, ANSWERS, AVAILABLE, BOUNDS, CODES, COUNTS, END_OF_INPUT, ENDS, FEEDBACK, INVALID, LENGTHS, LIFELINE_1,
-        LIFELINE_2, LOSS, ONE_LIFELINE, PROMPT, RANDOM, REPEATS, SAYS_HOW, SHOWN, TOO_LATE, TURN_BLOCK, WIN,
+        LIFELINE_2, LOSS, NO_CRASH, ONE_LIFELINE, PROMPT, RANDOM, REPEATS, SAYS_HOW, SHOWN, TOO_LATE, TURN_BLOCK, WIN,
         YES_OR_NO,
     },
 };
@@ -61,8 +61,6 @@ const LATE: [(usize, usize, Option<bool>); 8] = [
 
 pub(super) fn scenes<'s>(subject: &'s Subject<'_>) -> Vec<Scene<'s>> {
     let mut scenes = vec![
-        scene("a game that is lost", |judge| lost(judge, subject, 4, false)),
-        scene("a game that is won", |judge| won(judge, subject)),
         scene("games of eight digits with repeats", |judge| two_games(judge, subject)),
         scene("a game of eight digits without repeats", |judge| lost(judge, subject, 8, false)),
         scene("lengths", |judge| lengths(judge, subject)),
@@ -129,7 +127,13 @@ fn answered(judge: &mut Judge, guess: Code, told: Option<(u8, u8)>, rows: &mut R
 }
 
 /// Plays these turns with guesses that are wrong.
-fn advance(judge: &mut Judge, talk: &mut Talk, length: usize, turns: std::ops::Range<usize>, rows: &mut Rows) -> Played {
+fn advance(
+    judge: &mut Judge,
+    talk: &mut Talk,
+    length: usize,
+    turns: std::ops::Range<usize>,
+    rows: &mut Rows,
+) -> Played {
     let guesses = guesses(length)?;
     for turn in turns {
         let guess = guesses[turn - 1];
@@ -154,6 +158,8 @@ fn lose(judge: &mut Judge, talk: &mut Talk, rules: Rules, from: usize, rows: &mu
     let guess = guesses(length)?[TURNS - 1];
     talk.type_lines([guess.to_string()]);
     let told = talk.told_code(length);
+    let another = talk.has_turn();
+    judge.require(&COUNTS, told.is_some() || !another, || "another turn is shown after the tenth".to_owned())?;
     let told = told.ok_or_else(|| format!("no line tells the code after the tenth turn; {}", talk.printed()));
     let (code, lines) = judge.expect(&LOSS, told)?;
     answered(judge, guess, answer(&lines), rows)?;
@@ -181,9 +187,10 @@ pub(super) fn lost(judge: &mut Judge, subject: &Subject<'_>, length: usize, repe
     leave(judge, &mut talk, &COUNTS)
 }
 
-fn won(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+pub(super) fn won(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     let mut talk = begin(judge, subject, 4, false)?;
-    let mut knowledge = Knowledge::new(Rules::new(4, 8, false)?);
+    // The code may have repeats though it must not.
+    let mut knowledge = Knowledge::new(Rules::new(4, 8, true)?);
     let mut rows = Rows::new();
     loop {
         let hint = Hint::of(&knowledge);
@@ -209,8 +216,10 @@ fn won(judge: &mut Judge, subject: &Subject<'_>) -> Played {
 fn two_games(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     let mut talk = begin(judge, subject, 8, true)?;
     let rules = Rules::new(8, 8, true)?;
-    let mut codes = vec![lose(judge, &mut talk, rules, 1, &mut Rows::new())?];
-    talk.type_lines(["perhaps", "YES", "8", "yes"]);
+    talk.type_lines(["lifeline#2"]);
+    let turn = talk.block(judge, &LIFELINE_2, "a lifeline")?.turn;
+    let mut codes = vec![lose(judge, &mut talk, rules, turn, &mut Rows::new())?];
+    talk.type_lines(["perhaps", "yes", "8", "yes"]);
     let block = talk.block(judge, &AGAIN, "yes to another game")?;
     let fresh = block.turn == 1 && block.available == [true; 2] && block.code == "********";
     judge.require(&AGAIN, fresh, || {
@@ -247,12 +256,13 @@ fn yes_or_no(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     for answer in ["nO", "YES", "Yes", "NO"] {
         let mut talk = subject.start(judge)?;
         talk.type_lines(["6"].into_iter().chain(NO_ANSWERS).chain([answer]));
-        talk.block(judge, &YES_OR_NO, &format!("{NO_ANSWERS:?} and {answer}"))?;
-        let repeats = answer.eq_ignore_ascii_case("yes");
-        if !repeats {
-            let code = lose(judge, &mut talk, Rules::new(6, 8, true)?, 1, &mut Rows::new())?;
-            judge.check(&YES_OR_NO, !code.repeats(), || format!("the code {code} has repeats after {answer}"));
-        }
+        judge.under(&YES_OR_NO, |judge| {
+            talk.block(judge, &YES_OR_NO, &format!("{NO_ANSWERS:?} and {answer}"))?;
+            if answer.eq_ignore_ascii_case("no") {
+                return lose(judge, &mut talk, Rules::new(6, 8, false)?, 1, &mut Rows::new()).map(drop);
+            }
+            advance(judge, &mut talk, 6, 1..2, &mut Rows::new())
+        })?;
     }
     Ok(())
 }
@@ -273,46 +283,58 @@ fn invalid(judge: &mut Judge, subject: &Subject<'_>) -> Played {
 fn long_line(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     let mut talk = begin(judge, subject, 4, false)?;
     talk.type_lines([vec![b'1'; LONG]]);
-    let block = talk.block(judge, &INVALID, &format!("{LONG} digits"))?;
+    let block = talk.block(judge, &NO_CRASH, &format!("{LONG} digits"))?;
     judge.require(&INVALID, block.turn == 1, || format!("{LONG} digits led to turn {}", block.turn))
 }
 
-/// A lifeline in the second turn, another one after it, and whether what it told was true.
+/// A lifeline in the second turn, others after it, and whether what it told was true.
 fn lifeline(judge: &mut Judge, subject: &Subject<'_>, which: usize) -> Played {
     let rule = if which == 1 { &LIFELINE_1 } else { &LIFELINE_2 };
-    let mut talk = begin(judge, subject, 8, false)?;
+    let mut talk = begin(judge, subject, 4, false)?;
     let mut rows = Rows::new();
-    advance(judge, &mut talk, 8, 1..2, &mut rows)?;
+    advance(judge, &mut talk, 4, 1..2, &mut rows)?;
     talk.type_lines([format!("lifeline#{which}")]);
     let block = talk.block(judge, rule, "a lifeline")?;
     let turn = 3 + which;
     judge.require(rule, block.turn == turn, || format!("turn {} follows turn 2 instead of turn {turn}", block.turn))?;
     let digits = lone_digits(&block.before);
-    judge.require(rule, !digits.is_empty(), || "no line names a digit of the code".to_owned())?;
     let shown: Vec<(usize, char)> = block.code.chars().enumerate().filter(|(_, letter)| *letter != '*').collect();
-    let right = shown.len() == which - 1;
-    judge.require(rule, right, || format!("Code shows {} after lifeline#{which}", block.code))?;
-    judge.check(&AVAILABLE, block.available == [false; 2], || {
-        format!("the lifelines are shown as available: {:?} after lifeline#{which}", block.available)
-    });
+    judge.require(rule, shown.len() == which - 1, || format!("Code shows {} after lifeline#{which}", block.code))?;
     for other in [1, 2] {
         talk.type_lines([format!("lifeline#{other}")]);
         let again = talk.block(judge, &ONE_LIFELINE, "a second lifeline")?;
-        judge.require(&ONE_LIFELINE, (again.turn, &again.code) == (block.turn, &block.code), || {
+        let was_granted = again.turn != block.turn;
+        judge.check(&AVAILABLE, block.available[other - 1] == was_granted, || {
+            format!("lifeline#{other} is shown wrongly after lifeline#{which}")
+        });
+        judge.require(&ONE_LIFELINE, !was_granted && again.code == block.code, || {
             format!("after a second lifeline, turn {} and the code {} are shown", again.turn, again.code)
         })?;
     }
-    let code = lose(judge, &mut talk, Rules::new(8, 8, false)?, turn, &mut rows)?.to_string();
-    let is_told = |digit: &char| code.contains(*digit) && digits.contains(digit);
-    match shown.first() {
-        None => judge.check(rule, digits.len() > 1 || digits.iter().all(|digit| is_told(digit)), || {
-            format!("{digits:?} was told of the code {code}")
-        }),
-        Some((place, digit)) => judge.check(rule, code.chars().nth(*place) == Some(*digit) && digits.contains(digit), || {
-            format!("{} was shown and {digits:?} was told of the code {code}", block.code)
-        }),
-    };
+    let code = lose(judge, &mut talk, Rules::new(4, 8, false)?, turn, &mut rows)?.to_string();
+    judge.check(rule, is_true(&code, &digits, shown.first().copied()), || {
+        format!("{digits:?} was told and {} was shown of the code {code}", block.code)
+    });
     Ok(())
+}
+
+/// Whether a lifeline told the truth: one of the digits that it named, and with the place that it has shown both of them.
+fn is_true(code: &str, digits: &[char], shown: Option<(usize, char)>) -> bool {
+    let Some((place, digit)) = shown else {
+        let mut digits = digits.iter();
+        return if digits.len() == 1 {
+            digits.all(|digit| code.contains(*digit))
+        } else {
+            digits.any(|digit| code.contains(*digit))
+        };
+    };
+    let mut left = digits.to_vec();
+    let mut take = |wanted: Option<char>| {
+        let at = left.iter().position(|digit| Some(*digit) == wanted);
+        at.is_some_and(|at| left.swap_remove(at).is_ascii_digit())
+    };
+    let number = u32::try_from(place + 1).ok().and_then(|place| char::from_digit(place, 10));
+    code.chars().nth(place) == Some(digit) && take(Some(digit)) && take(number)
 }
 
 fn at_turn(judge: &mut Judge, subject: &Subject<'_>, which: usize, turn: usize, granted: Option<bool>) -> Played {
@@ -339,7 +361,9 @@ fn at_turn(judge: &mut Judge, subject: &Subject<'_>, which: usize, turn: usize, 
 fn end_of_input(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     let guesses: Vec<String> = guesses(4)?.iter().map(ToString::to_string).collect();
     let game = ["4".to_owned(), "no".to_owned()].into_iter().chain(guesses).collect::<Vec<_>>();
-    for (lines, at) in [(0, "the length"), (1, "repeats"), (2, "a guess"), (3, "the second guess"), (12, "another game")] {
+    for (lines, at) in
+        [(0, "the length"), (1, "repeats"), (2, "a guess"), (3, "the second guess"), (12, "another game")]
+    {
         let mut talk = subject.start(judge)?;
         talk.type_lines(&game[..lines]);
         if !talk.run.end_input() {
