@@ -36,7 +36,7 @@ impl Room {
         self.seats.entry(seat).or_default().push(line);
     }
 
-    fn begin(&mut self, seat: usize, length: usize, repeats: bool) -> Game {
+    fn begin(&mut self, seat: usize, length: usize, repeats: bool) -> (String, usize) {
         self.games += 1;
         let mut digits: Vec<char> = ('1'..='8').collect();
         let mut draw = |place| {
@@ -47,7 +47,7 @@ impl Room {
         let code = (0..length).map(&mut draw).collect();
         self.seats.entry(seat).or_default().truncate(1);
         self.record(seat, format!("GAME {seat} {} {length} {}", self.games, if repeats { "yes" } else { "no" }));
-        Some((code, 1))
+        (code, 1)
     }
 
     /// Takes a message. Returns whether it was one that can be said now.
@@ -55,11 +55,11 @@ impl Room {
         let (kind, rest) = line.split_once(' ').map_or((line, None), |(kind, rest)| (kind, Some(rest)));
         match (&*kind.to_ascii_uppercase(), rest, &mut *game) {
             ("PLAY", Some(name), None) if *seat == 0 && !name.is_empty() => {
-                *seat = (1..).find(|seat| !self.seats.contains_key(seat)).unwrap_or(1);
+                *seat = (1..=self.seats.len() + 1).find(|seat| !self.seats.contains_key(seat)).unwrap_or(1);
                 say(me, &format!("OK {seat}"));
                 let shown = name.chars().take(24).map(|letter| if matches!(letter, ' '..='~') { letter } else { '_' });
                 self.record(*seat, format!("SEAT {seat} {}", shown.collect::<String>()));
-                *game = self.begin(*seat, 4, false);
+                *game = Some(self.begin(*seat, 4, false));
             }
             ("GUESS", Some(guess), Some((code, turn)))
                 if guess.len() == code.len() && guess.chars().all(|digit| matches!(digit, '1'..='8')) =>
@@ -80,10 +80,10 @@ impl Room {
                 self.record(*seat, format!("OVER {seat} resigned {} 0 {code}", *turn - 1));
                 *game = None;
             }
-            ("NEW", None, None) if *seat > 0 => *game = self.begin(*seat, 4, false),
+            ("NEW", None, None) if *seat > 0 => *game = Some(self.begin(*seat, 4, false)),
             ("NEW", Some(rules), None) if *seat > 0 => match rules.split_once(' ') {
                 Some((length @ ("4" | "5" | "6" | "7" | "8"), repeats @ ("yes" | "no"))) => {
-                    *game = self.begin(*seat, length.parse().unwrap_or(4), repeats == "yes");
+                    *game = Some(self.begin(*seat, length.parse().unwrap_or(4), repeats == "yes"));
                 }
                 _ => return false,
             },

@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     server.send(greeting.as_bytes())?;
     // Another thread reads keys, since reading waits. It ends with the input, or with the program.
     let (typed, keys) = mpsc::sync_channel(0);
-    thread::spawn(move || stdin().bytes().map_while(Result::ok).all(|key| typed.send(key).is_ok()));
+    thread::spawn(move || stdin().lock().bytes().map_while(Result::ok).all(|key| typed.send(key).is_ok()));
     let (start, mut repeats, mut is_in, mut leaves) = (Instant::now(), &REPEATS[..], false, None);
     let mut buffer = vec![0; 65_536];
     loop {

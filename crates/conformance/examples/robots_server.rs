@@ -42,9 +42,8 @@ struct Server {
     game: Option<(Instant, u32)>,
 }
 
-fn at((x, y): (u16, u16)) -> [u8; 4] {
-    let ([a, b], [c, d]) = (x.to_be_bytes(), y.to_be_bytes());
-    [a, b, c, d]
+fn at((x, y): (u16, u16)) -> Vec<u8> {
+    [x.to_be_bytes(), y.to_be_bytes()].concat()
 }
 
 fn list(head: &[u8], items: &[Vec<u8>]) -> Vec<u8> {

@@ -184,7 +184,9 @@ fn others(judge: &mut Judge, host: &mut Host) -> Played {
         &["LIFELINE 3 2 2 1 8", "OVER 3 resigned 2 0 888888", "LEFT 3"],
     ] {
         // They come while it is the client's turn, before it has said anything or after it.
-        lines.iter().for_each(|line| host.say(line));
+        for line in lines {
+            host.say(line);
+        }
         if !host.turn(judge)? {
             return Ok(());
         }
@@ -296,14 +298,14 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
             host.begin(judge, "7531", 8, false)?;
             host.turn(judge)?;
             host.say("BYE you said nothing for 15 minutes and have lost your seat");
-            host.is_left(judge, &BYE, "BYE in the middle of a game")
+            host.leave(judge, &BYE, "BYE in the middle of a game")
         }),
         scene("a server that goes away", |judge| {
             let mut host = welcome(judge, Delivery::Whole, "tester", &[SOLO])?;
             host.seat(1);
             host.begin(judge, "7531", 8, false)?;
             host.turn(judge)?;
-            host.is_left(judge, &SERVER_GONE, "the end of the connection")
+            host.leave(judge, &SERVER_GONE, "the end of the connection")
         }),
     ];
     judge.side_by_side(games.chain([nonsense]).chain(rest).collect())

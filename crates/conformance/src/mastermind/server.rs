@@ -2,6 +2,7 @@
 
 mod games;
 mod people;
+mod player;
 mod rules;
 mod typing;
 mod visitor;
@@ -12,8 +13,9 @@ use crate::{
     ports::free_tcp_port,
     tester::{Options, Tester},
 };
+use player::Player;
 use rules::{LISTENS, ROOM, RULES};
-use visitor::{Player, Server, Visitor};
+use visitor::{Server, Visitor};
 
 /// The tester of servers.
 pub static TESTER: Tester = Tester {

@@ -109,7 +109,9 @@ impl Host {
             games: 0,
             game: None,
         };
-        lines.iter().for_each(|line| host.say(line));
+        for line in lines {
+            host.say(line);
+        }
         host.flush();
         let joined = host.hear(judge, &JOINS)?;
         let Next::Says(ClientMessage::Play(joined)) = joined else {
@@ -272,7 +274,7 @@ impl Host {
     }
 
     /// Takes leave and closes the connection, and waits for the end of the client.
-    pub(super) fn is_left(mut self, judge: &mut Judge, rule: &'static Rule, after: &str) -> Played {
+    pub(super) fn leave(mut self, judge: &mut Judge, rule: &'static Rule, after: &str) -> Played {
         self.flush();
         // What the client still says has arrived, so that closing loses nothing of what it is to read.
         let _ = self.connection.stream.shutdown(std::net::Shutdown::Write);

@@ -6,8 +6,9 @@ use mastermind::{Code, Lifeline, Peg, Revealed, ServerMessage, game::TURNS, solv
 
 use super::{
     Subject,
+    player::{Player, look_at_places},
     rules::{AVAILABILITY, BLOCKED, FEEDBACK, HINT, NEW, NEW_RULES, NUMBERS, ONE_LIFELINE, QUIT, RANDOM, REPEATS},
-    visitor::{Player, look_at_places, said},
+    visitor::said,
 };
 use crate::{
     judge::{Judge, Played, Scene, scene},

@@ -10,8 +10,9 @@ use mastermind::{
 use super::{
     Subject,
     games::filler,
+    player::Player,
     rules::{LEFT, MANY, NEVER_READS, NEW_RULES, OTHERS, OWN_TURN, SEEN, STATE},
-    visitor::{Player, Server, Visitor, said, seat_of},
+    visitor::{Server, Visitor, said, seat_of},
 };
 use crate::judge::{Judge, Played, Scene, scene};
 
