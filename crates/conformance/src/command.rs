@@ -3,8 +3,8 @@
 use std::{
     collections::VecDeque,
     fmt,
-    io::{self, BufRead as _, BufReader, Read, Write as _},
-    process::{ChildStdin, Command, Stdio},
+    io::{self, BufRead as _, BufReader, Read, Write},
+    process::{Command, Stdio},
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
@@ -19,6 +19,7 @@ use anyhow::bail;
 use crate::{
     group::Group,
     launch::{Exit, Launcher, Run, Values},
+    terminal::{Output, Terminal, plain},
 };
 
 /// How often a process is asked whether it has ended.
@@ -64,7 +65,7 @@ impl Program {
             bail!("there is no command to test; give it behind '--'");
         }
         if !words.iter().any(|word| placeholders(word).next().is_some()) {
-            words.extend(usual.split(' ').map(str::to_owned));
+            words.extend(usual.split_whitespace().map(str::to_owned));
         }
         for name in words.iter().flat_map(|word| placeholders(word)) {
             if !known.contains(&name) {
@@ -114,24 +115,40 @@ impl Launcher for Program {
     }
 
     fn start(&self, values: Values<'_>) -> anyhow::Result<Box<dyn Run>> {
+        self.start_at(Terminal::No, values)
+    }
+
+    fn chooses_terminal(&self) -> bool {
+        true
+    }
+
+    fn start_at(&self, terminal: Terminal, values: Values<'_>) -> anyhow::Result<Box<dyn Run>> {
         let mut words = self.filled(values).into_iter();
         let program = words.next().unwrap_or_default();
         let mut command = Command::new(&program);
-        command.args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut group = Group::start(&mut command).map_err(|error| CannotStart { program, error })?;
-        let leader = group.leader();
-        let (input, output, errors) = (leader.stdin.take(), leader.stdout.take(), leader.stderr.take());
-        let (sender, lines) = mpsc::channel();
-        if let Some(output) = output {
-            // A program that prints for ever ends at a closed pipe.
-            thread::spawn(move || each_line(output.take(MAX_OUTPUT), |line| sender.send(line).is_ok()));
+        let (output, theirs) = Output::open(terminal)?;
+        command.args(words).stdin(Stdio::piped()).stderr(Stdio::piped());
+        theirs.give(&mut command)?;
+        if terminal == Terminal::Whole {
+            theirs.give_input(&mut command)?;
         }
+        let mut group = Group::start(&mut command).map_err(|error| CannotStart { program, error })?;
+        // While the tester has their side too, it would see no end.
+        drop((command, theirs));
+        let leader = group.leader();
+        let typed = leader.stdin.take().map(|input| Box::new(input) as Box<dyn Write + Send>);
+        let input = output.keyboard()?.filter(|_| terminal == Terminal::Whole).or(typed);
+        let (output, errors) = (output.or(leader.stdout.take()), leader.stderr.take());
+        let (sender, lines) = mpsc::channel();
+        // A program that prints for ever ends at a closed pipe.
+        thread::spawn(move || each_line(output.take(MAX_OUTPUT), |line| sender.send(plain(&line)).is_ok()));
         let said = Arc::new(Errors::default());
         if let Some(errors) = errors {
             let said = Arc::clone(&said);
             thread::spawn(move || said.collect(errors));
         }
-        Ok(Box::new(Running { group, input, lines, errors: said, exit: None }))
+        let can_end_input = terminal != Terminal::Whole;
+        Ok(Box::new(Running { group, input, can_end_input, lines, errors: said, exit: None }))
     }
 }
 
@@ -173,7 +190,9 @@ impl Errors {
 
 struct Running {
     group: Group,
-    input: Option<ChildStdin>,
+    input: Option<Box<dyn Write + Send>>,
+    // At a terminal there is no end of input that the tester could type.
+    can_end_input: bool,
     lines: Receiver<String>,
     errors: Arc<Errors>,
     exit: Option<Exit>,
@@ -193,8 +212,10 @@ impl Run for Running {
     }
 
     fn end_input(&mut self) -> bool {
-        self.input = None;
-        true
+        if self.can_end_input {
+            self.input = None;
+        }
+        self.can_end_input
     }
 
     fn exit(&mut self, by: Instant) -> Option<Exit> {

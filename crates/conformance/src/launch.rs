@@ -2,6 +2,8 @@
 
 use std::{fmt, iter, net::SocketAddr, time::Instant};
 
+use crate::terminal::Terminal;
+
 /// The values for the placeholders of a command, such as `("port", "4021")` for `{port}`.
 pub type Values<'a> = &'a [(&'static str, String)];
 
@@ -142,6 +144,19 @@ pub trait Launcher: Sync {
     /// # Errors
     /// A [`crate::CannotStart`] when the system cannot run the command.
     fn start(&self, values: Values<'_>) -> anyhow::Result<Box<dyn Run>>;
+
+    /// As [`Launcher::start`], at a pseudo-terminal if it [chooses](Launcher::chooses_terminal) one and the system has them.
+    ///
+    /// # Errors
+    /// As [`Launcher::start`].
+    fn start_at(&self, _usual: Terminal, values: Values<'_>) -> anyhow::Result<Box<dyn Run>> {
+        self.start(values)
+    }
+
+    /// Whether it lets the tester choose what is at a pseudo-terminal.
+    fn chooses_terminal(&self) -> bool {
+        false
+    }
 }
 
 /// A server that runs already.

@@ -13,6 +13,7 @@ mod dealer;
 mod group;
 mod judge;
 mod launch;
+mod mastermind;
 mod net;
 mod nuggets_client;
 mod nuggets_server;
@@ -24,6 +25,7 @@ mod robots;
 mod rule;
 mod sockets;
 mod tape;
+mod terminal;
 mod tester;
 mod witness;
 mod words;
@@ -33,6 +35,9 @@ pub use crate::{
     dealer::TESTER as DEALER,
     group::stop,
     launch::{Exit, Launcher, Remote, Run, Values},
+    mastermind::{
+        client::TESTER as MASTERMIND_CLIENT, server::TESTER as MASTERMIND_SERVER, text::TESTER as MASTERMIND_TEXT,
+    },
     nuggets_client::TESTER as NUGGETS_CLIENT,
     nuggets_server::TESTER as NUGGETS_SERVER,
     pages::section,
@@ -42,8 +47,19 @@ pub use crate::{
     },
     robots::{client::TESTER as ROBOTS_CLIENT, server::TESTER as ROBOTS_SERVER},
     rule::{Asker, Rule},
+    terminal::Terminal,
     tester::{Options, Plan, Tester, USUAL_SEED},
 };
 
 /// One for each kind of program.
-pub static TESTERS: [&Tester; 6] = [&DEALER, &PLAYER, &NUGGETS_SERVER, &NUGGETS_CLIENT, &ROBOTS_SERVER, &ROBOTS_CLIENT];
+pub static TESTERS: [&Tester; 9] = [
+    &DEALER,
+    &PLAYER,
+    &NUGGETS_SERVER,
+    &NUGGETS_CLIENT,
+    &ROBOTS_SERVER,
+    &ROBOTS_CLIENT,
+    &MASTERMIND_TEXT,
+    &MASTERMIND_SERVER,
+    &MASTERMIND_CLIENT,
+];
