@@ -2,6 +2,7 @@
 
 mod answers;
 pub(crate) mod client;
+mod disguise;
 mod lines;
 pub(crate) mod server;
 pub(crate) mod text;

@@ -3,10 +3,7 @@
 mod host;
 mod rules;
 
-use std::{
-    net::Shutdown,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 use mastermind::ClientMessage;
 
@@ -18,8 +15,8 @@ use crate::{
 };
 use host::{Delivery, Host, Next, said};
 use rules::{
-    AFTER_OVER, BYE, CARRIAGE_RETURN, COLOURS, DAILY, EXIT_STATUS, JOINS, LATE, LENGTH, MERGED, NEXT_GAME, OTHERS,
-    PIECES, PLAYS, QUIET, RACE, REFUSED, ROOM_AGAIN, RULES, SEAT, SERVER_GONE, STARS, STATE,
+    AFTER_OVER, BYE, CARRIAGE_RETURN, COLOURS, DAILY, EXIT_STATUS, JOINS, LATE, LENGTH, MERGED, NAME, NEXT_GAME,
+    NO_CRASH, OTHERS, PIECES, PLAYS, QUIET, RACE, REFUSED, ROOM_AGAIN, RULES, SEAT, SERVER_GONE, STARS, STATE,
 };
 
 /// The tester of clients.
@@ -130,8 +127,9 @@ const GAMES: &[(&str, Delivery, &[&str], &Rule, Scenario)] = &[
             host.seat(1);
             host.say("GAME 2 7 4 no");
             host.begin(judge, "8642", 8, false)?;
-            host.hear(judge, &PLAYS)?;
-            host.say("ROW 1 1 1357 0 0");
+            if let Next::Says(ClientMessage::Guess(guess)) = host.hear(judge, &PLAYS)? {
+                host.answer(judge, guess)?;
+            }
             host.over("late");
             is_over(judge, host).map(drop)
         },
@@ -231,8 +229,7 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
             is_over(judge, &mut host)?;
         }
         host.say("BYE thanks for playing");
-        // It may have gone already.
-        let _ = host.connection.stream.shutdown(Shutdown::Write);
+        host.connection.end_sending();
         let exit = host.run.exit(options.deadline());
         judge.require(&BYE, exit.is_some(), || "the program still runs after BYE".to_owned())?;
         judge.check(&EXIT_STATUS, exit.as_ref().is_some_and(|exit| exit.code == Some(0)), || {
@@ -251,6 +248,7 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
                 scenario(judge, &mut host)
             })
         })
+        .shows([rule, &NO_CRASH])
     });
     let nonsense = scene("lines that are no messages", |judge| {
         for line in NONSENSE {
@@ -265,9 +263,11 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
             host.run.exit(Instant::now() + if host.connection.closed { options.patience } else { Duration::ZERO });
         }
         Ok(())
-    });
+    })
+    .shows([&NO_CRASH]);
     let rest = [
-        scene("a name with a blank", |judge| welcome(judge, Delivery::Whole, "Ann van Dam", &[SOLO]).map(drop)),
+        scene("a name with a blank", |judge| welcome(judge, Delivery::Whole, "Ann van Dam", &[SOLO]).map(drop))
+            .shows([&NAME]),
         scene("a slow server", |judge| {
             let mut host = welcome(judge, Delivery::Whole, "tester", &[SOLO])?;
             host.pause(judge, &QUIET, PAUSE, "between PLAY and OK")?;
@@ -276,7 +276,8 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
             host.begin(judge, "7531", 8, false)?;
             host.hear(judge, &PLAYS)?;
             host.pause(judge, &QUIET, PAUSE, "between a guess and its answer")
-        }),
+        })
+        .shows([&QUIET]),
         scene("a guess that is refused", |judge| {
             let mut host = welcome(judge, Delivery::Whole, "tester", &[SOLO])?;
             host.seat(1);
@@ -291,7 +292,8 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
             }
             judge.check(&REFUSED, true, String::new);
             Ok(())
-        }),
+        })
+        .shows([&REFUSED]),
         scene("BYE in the middle of a game", |judge| {
             let mut host = welcome(judge, Delivery::Whole, "tester", &[SOLO])?;
             host.seat(1);
@@ -299,14 +301,16 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
             host.turn(judge)?;
             host.say("BYE you said nothing for 15 minutes and have lost your seat");
             host.leave(judge, &BYE, "BYE in the middle of a game")
-        }),
+        })
+        .shows([&BYE]),
         scene("a server that goes away", |judge| {
             let mut host = welcome(judge, Delivery::Whole, "tester", &[SOLO])?;
             host.seat(1);
             host.begin(judge, "7531", 8, false)?;
             host.turn(judge)?;
             host.leave(judge, &SERVER_GONE, "the end of the connection")
-        }),
+        })
+        .shows([&SERVER_GONE]),
     ];
     judge.side_by_side(games.chain([nonsense]).chain(rest).collect())
 }

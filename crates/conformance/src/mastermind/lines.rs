@@ -26,6 +26,7 @@ pub(super) fn next_line(connection: &mut Connection, max: usize, by: Instant) ->
         if let Some(end) = connection.buffer.iter().take(max + 1).position(|&byte| byte == b'\n') {
             let line = connection.buffer.split_to(end);
             connection.buffer.advance(1);
+            connection.took(1);
             return Heard::Line(line);
         }
         if connection.buffer.len() > max {
@@ -34,7 +35,7 @@ pub(super) fn next_line(connection: &mut Connection, max: usize, by: Instant) ->
         if !connection.more(by) {
             return match (connection.closed, connection.buffer.is_empty()) {
                 (true, true) => Heard::Closed,
-                (true, false) => Heard::Torn(connection.buffer.split()),
+                (true, false) => Heard::Torn(connection.rest()),
                 (false, _) => Heard::Nothing,
             };
         }

@@ -39,7 +39,7 @@ impl Subject<'_> {
         let port = free_tcp_port()?;
         let address = self.launcher.address().unwrap_or_else(|| ([127, 0, 0, 1], port).into());
         let run = judge.start(self.launcher, &[("port", port.to_string())])?;
-        Ok(Server { run, address, options: self.options })
+        Ok(Server { run, address, options: self.options, visitors: 0 })
     }
 
     /// Starts the server and connects.

@@ -41,7 +41,7 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
         // What stays in a buffer on a pipe is shown at a terminal, and everything else can still be judged.
         subject.terminal = Terminal::Whole;
     }
-    // What is broken in a plain game is not to be taken for what the scenarios after it are about.
+    // They are played whatever is asked for: what is broken in a plain game is not to be taken for what the scenarios after it are about.
     judge.side_by_side(vec![
         scene("a game that is lost", |judge| games::lost(judge, &subject, 4, false)),
         scene("a game that is won", |judge| games::won(judge, &subject)),
@@ -50,9 +50,12 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
     if launcher.chooses_terminal() {
         let subject = Subject { terminal: Terminal::Whole, ..subject };
         let terminal: &'static Rule = &rules::TERMINAL;
-        let scenes = vec![scene("a game at a terminal", |judge| {
-            judge.under(terminal, |judge| games::lost(judge, &subject, 4, false))
-        })];
+        let scenes = vec![
+            scene("a game at a terminal", |judge| {
+                judge.under(terminal, |judge| games::lost(judge, &subject, 4, false))
+            })
+            .shows([terminal]),
+        ];
         judge.side_by_side(scenes)?;
     }
     Ok(())

@@ -13,11 +13,13 @@ use crate::{
     launch::{Launcher, Run},
     mastermind::{
         answers::answer,
+        disguise::disguised,
         lines::{Heard, next_line, told},
     },
     net::Connection,
     rule::Rule,
     tester::Options,
+    words::mastermind::WITH_CLIENT,
 };
 
 /// Games that a client is told to play.
@@ -98,7 +100,7 @@ impl Host {
         };
         let name = name.to_owned();
         let mut host = Self {
-            connection,
+            connection: connection.recorded(judge.line("the room", &WITH_CLIENT)),
             run,
             options,
             delivery,
@@ -154,7 +156,7 @@ impl Host {
 
     /// Begins a game with this code.
     pub(super) fn begin(&mut self, judge: &mut Judge, code: &str, colours: usize, repeats: bool) -> Played {
-        let code: Code = code.parse()?;
+        let code = disguised(code.parse()?, colours, &self.options);
         let rules = Rules::new(code.len(), colours, repeats)?;
         self.games += 1;
         self.game = Some(Game { code, rules, gone: 0, lifeline: None, rows: Vec::new() });
@@ -179,7 +181,7 @@ impl Host {
     pub(super) fn pause(&mut self, judge: &mut Judge, rule: &'static Rule, long: Duration, when: &str) -> Played {
         self.flush();
         self.connection.more(Instant::now() + long);
-        let early = self.connection.buffer.split();
+        let early = self.connection.rest();
         judge.require(rule, early.is_empty(), || format!("{} came {when}", told(&early)))
     }
 
@@ -243,6 +245,15 @@ impl Host {
         judge.broken(self.blamed, || format!("{MOST_REFUSED} messages came for one TURN, and no guess"))
     }
 
+    /// Answers a guess, and asks for nothing more.
+    pub(super) fn answer(&mut self, judge: &mut Judge, guess: Code) -> Played {
+        let Some(game) = &mut self.game else { return Ok(()) };
+        let told = game.guess(judge, guess)?;
+        let turn = game.gone;
+        self.say(format!("ROW {} {turn} {guess} {} {}", self.seat, told.red, told.white));
+        Ok(())
+    }
+
     fn refuse(&mut self, why: &str) {
         self.say(format!("NO {why}"));
         self.flush();
@@ -277,7 +288,7 @@ impl Host {
     pub(super) fn leave(mut self, judge: &mut Judge, rule: &'static Rule, after: &str) -> Played {
         self.flush();
         // What the client still says has arrived, so that closing loses nothing of what it is to read.
-        let _ = self.connection.stream.shutdown(std::net::Shutdown::Write);
+        self.connection.end_sending();
         let by = self.options.deadline();
         while self.connection.more(by) {}
         let exit = self.run.exit(by);

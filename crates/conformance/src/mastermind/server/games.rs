@@ -2,17 +2,21 @@
 
 use std::{collections::BTreeSet, iter};
 
-use mastermind::{Code, Lifeline, Peg, Revealed, ServerMessage, game::TURNS, solver::Hint};
+use mastermind::{Code, Lifeline, Peg, Revealed, Rules, ServerMessage, game::TURNS, solver::Hint};
 
 use super::{
     Subject,
     player::{Player, look_at_places},
-    rules::{AVAILABILITY, BLOCKED, FEEDBACK, HINT, NEW, NEW_RULES, NUMBERS, ONE_LIFELINE, QUIT, RANDOM, REPEATS},
+    rules::{
+        ANY_PLACE, AVAILABILITY, BLOCKED, FEEDBACK, GRAMMAR, HINT, LIFELINE_1, LIFELINE_2, NEW, NEW_RULES, NUMBERS,
+        ONE_LIFELINE, QUIT, RANDOM, REPEATS, WON,
+    },
     visitor::said,
 };
 use crate::{
     judge::{Judge, Played, Scene, scene},
-    mastermind::answers::answer,
+    mastermind::{answers::answer, disguise::disguised},
+    tester::Options,
 };
 
 /// Games of six digits in which a lifeline is asked for. That all of them tell of the same place is one test in five million.
@@ -26,13 +30,20 @@ const LISTED: usize = 20;
 
 pub(super) fn scenes<'s>(subject: &'s Subject<'_>) -> Vec<Scene<'s>> {
     vec![
-        scene("a game that is won", |judge| won(judge, subject)),
+        scene("a game that is won", |judge| won(judge, subject)).shows([&WON, &FEEDBACK, &GRAMMAR]),
+        // What others build on is played whatever is asked for.
         scene("games with other rules", |judge| other_rules(judge, subject)),
-        scene("lifelines", |judge| lifelines(judge, subject)),
-        scene("lifelines in late turns", |judge| late_lifelines(judge, subject)),
-        scene("another lifeline", |judge| second_lifeline(judge, subject)),
-        scene("a hint", |judge| hint(judge, subject)),
-        scene("two servers that start one after the other", |judge| starts(judge, subject)),
+        scene("lifelines", |judge| lifelines(judge, subject)).shows([
+            &LIFELINE_1,
+            &LIFELINE_2,
+            &ANY_PLACE,
+            &AVAILABILITY,
+            &GRAMMAR,
+        ]),
+        scene("lifelines in late turns", |judge| late_lifelines(judge, subject)).shows([&BLOCKED, &AVAILABILITY]),
+        scene("another lifeline", |judge| second_lifeline(judge, subject)).shows([&ONE_LIFELINE, &AVAILABILITY]),
+        scene("a hint", |judge| hint(judge, subject)).shows([&HINT, &GRAMMAR]),
+        scene("two servers that start one after the other", |judge| starts(judge, subject)).shows([&RANDOM]),
     ]
 }
 
@@ -43,10 +54,12 @@ pub(super) fn filler(length: usize) -> Played<Code> {
 }
 
 /// Guesses of all shapes, as many as a game has turns.
-fn guesses(length: usize, colours: usize) -> Vec<Code> {
+fn guesses(rules: Rules, options: &Options) -> Vec<Code> {
+    let (length, colours) = (rules.length(), rules.colours());
     let peg = |turn: usize, place: usize| Peg::new((turn * 3 + place * (turn % 3)) % colours);
     let pegs = |turn| (0..length).filter_map(|place| peg(turn, place)).collect::<Vec<_>>();
-    (0..TURNS).filter_map(|turn| Code::new(&pegs(turn)).ok()).collect()
+    let codes = (0..TURNS).filter_map(|turn| Code::new(&pegs(turn)).ok());
+    codes.map(|code| disguised(code, colours, options)).collect()
 }
 
 /// The game that everything else builds on, to the tenth turn, and the end of the connection.
@@ -54,7 +67,7 @@ pub(super) fn lost(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     let mut player = subject.sit(judge, "Ann")?;
     for _ in 0..ATTEMPTS {
         let rules = player.game.rules;
-        for guess in guesses(rules.length(), rules.colours()) {
+        for guess in guesses(rules, &subject.options) {
             player.guess(judge, guess)?;
             if player.game.code.is_some() {
                 break;
@@ -93,7 +106,7 @@ fn other_rules(judge: &mut Judge, subject: &Subject<'_>) -> Played {
         player.new_game(judge, rule, wanted)?;
         let number = player.game.number;
         judge.check(&NUMBERS, numbers.insert(number), || format!("{number} was the number of a game before"));
-        let guesses = guesses(player.game.rules.length(), player.game.rules.colours());
+        let guesses = guesses(player.game.rules, &subject.options);
         for guess in guesses.into_iter().skip(1).take(2) {
             player.guess(judge, guess)?;
             if player.game.code.is_some() {
@@ -181,7 +194,7 @@ fn second_lifeline(judge: &mut Judge, subject: &Subject<'_>) -> Played {
 fn hint(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     let mut player = subject.sit(judge, "Ann")?;
     let rules = player.game.rules;
-    for guess in guesses(rules.length(), rules.colours()).into_iter().skip(1).take(4) {
+    for guess in guesses(rules, &subject.options).into_iter().skip(1).take(4) {
         player.guess(judge, guess)?;
         if player.game.code.is_some() {
             return Ok(());

@@ -1,6 +1,6 @@
 //! Several people in one room, and some that make trouble.
 
-use std::{io::Write as _, net::Shutdown, time::Duration};
+use std::{io::Write as _, time::Duration};
 
 use mastermind::{
     Lifeline, ServerMessage,
@@ -11,10 +11,13 @@ use super::{
     Subject,
     games::filler,
     player::Player,
-    rules::{LEFT, MANY, NEVER_READS, NEW_RULES, OTHERS, OWN_TURN, SEEN, STATE},
+    rules::{GRAMMAR, LEFT, MANY, NEVER_READS, NEW_RULES, NO_CRASH, OTHERS, OWN_TURN, SEEN, STATE},
     visitor::{Server, Visitor, said, seat_of},
 };
-use crate::judge::{Judge, Played, Scene, scene};
+use crate::{
+    judge::{Judge, Played, Scene, scene},
+    report::Sender,
+};
 
 /// Players that play at the same time.
 const PLAYERS: usize = 20;
@@ -42,16 +45,16 @@ enum Leaves {
 
 pub(super) fn scenes<'s>(subject: &'s Subject<'_>) -> Vec<Scene<'s>> {
     let mut scenes = vec![
-        scene("a player and a watcher", |judge| watched(judge, subject)),
-        scene("two players", |judge| two(judge, subject)),
-        scene("somebody who comes late", |judge| late(judge, subject)),
-        scene("players who leave", |judge| leaving(judge, subject)),
-        scene("twenty players", |judge| judge.under(&MANY, |judge| many(judge, subject))),
-        scene("a peer that never reads", |judge| never_reads(judge, subject)),
+        scene("a player and a watcher", |judge| watched(judge, subject)).shows([&SEEN, &OWN_TURN, &GRAMMAR]),
+        scene("two players", |judge| two(judge, subject)).shows([&MANY, &SEEN, &OWN_TURN]),
+        scene("somebody who comes late", |judge| late(judge, subject)).shows([&STATE]),
+        scene("players who leave", |judge| leaving(judge, subject)).shows([&LEFT, &GRAMMAR]),
+        scene("twenty players", |judge| judge.under(&MANY, |judge| many(judge, subject))).shows([&MANY]),
+        scene("a peer that never reads", |judge| never_reads(judge, subject)).shows([&NEVER_READS, &NO_CRASH]),
     ];
-    scenes.extend(
-        OFFENCES.iter().map(|&(name, bytes, leaves)| scene(name, move |judge| offence(judge, subject, bytes, leaves))),
-    );
+    scenes.extend(OFFENCES.iter().map(|&(name, bytes, leaves)| {
+        scene(name, move |judge| offence(judge, subject, bytes, leaves)).shows([&OTHERS, &NO_CRASH])
+    }));
     scenes
 }
 
@@ -175,7 +178,10 @@ fn is_told(judge: &mut Judge, server: &mut Server, seat: u8, wanted: &[&str]) ->
     let mut visitor = Visitor::connect(judge, server)?;
     let told = told(judge, &mut visitor, seat)?;
     let came: Vec<&str> = told.iter().filter_map(|line| line.split(' ').next()).collect();
-    judge.check(&STATE, came == wanted, || format!("{came:?} came of a taken seat instead of {wanted:?}"));
+    judge.check(&STATE, came == wanted, || {
+        let came = if came.is_empty() { "nothing".to_owned() } else { came.join(", ") };
+        format!("{came} came of a taken seat instead of {}", wanted.join(", "))
+    });
     Ok(())
 }
 
@@ -229,7 +235,9 @@ fn many(judge: &mut Judge, subject: &Subject<'_>) -> Played {
 fn never_reads(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     let mut server = subject.start(judge)?;
     let mut ann = player(judge, &mut server, "Ann")?;
-    let mut flood = Visitor::connect(judge, &mut server)?.connection.stream;
+    let flood = Visitor::connect(judge, &mut server)?.connection;
+    flood.note(Sender::Tester, "sends HELLO again and again, and does not read");
+    let mut flood = flood.stream;
     flood.set_write_timeout(Some(PATIENT))?;
     let requests = b"HELLO\n".repeat(1024);
     // A server may take all of it, stop reading, or end the connection.
@@ -248,8 +256,7 @@ fn offence(judge: &mut Judge, subject: &Subject<'_>, bytes: &[u8], leaves: Leave
     let eve = match leaves {
         Leaves::Never => Some(eve),
         Leaves::Half => {
-            // It may be gone already.
-            let _ = eve.connection.stream.shutdown(Shutdown::Write);
+            eve.connection.end_sending();
             Some(eve)
         }
         Leaves::Wholly => None,

@@ -26,6 +26,7 @@ const COSTS: [usize; 2] = [1, 2];
 impl Visitor {
     /// Takes a seat, and the first game at it.
     pub(super) fn sit(mut self, judge: &mut Judge, name: &str) -> Played<Player> {
+        self.connection.rename(name);
         self.say(format!("PLAY {name}"));
         self.seated(judge, name)
     }
@@ -166,7 +167,9 @@ impl Player {
         let expected = self.game.expected_lifelines();
         let told = self.game.turn.lifelines;
         judge.check(&AVAILABILITY, told == expected, || {
-            format!("turn {wanted}: the lifelines are {told:?} and not {expected:?}")
+            let [came, right] =
+                [self.game.turn, Turn { lifelines: expected, ..self.game.turn }].map(ServerMessage::Turn);
+            format!("'{came}' came instead of '{right}'")
         });
         Ok(())
     }

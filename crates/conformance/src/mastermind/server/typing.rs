@@ -7,7 +7,10 @@ use mastermind::{ServerMessage, protocol::MAX_MESSAGE, view::Ending};
 use super::{
     Subject,
     games::filler,
-    rules::{CARRIAGE_RETURN, LONG_LINE, LOWER_CASE, MERGED, NAMES, NEW_RULES, NO_EFFECT, PIECES, QUIT, REFUSED, SEAT},
+    rules::{
+        CARRIAGE_RETURN, LONG_LINE, LOWER_CASE, MERGED, NAMES, NEW_RULES, NO_CRASH, NO_EFFECT, PIECES, QUIT, REFUSED,
+        SEAT,
+    },
     visitor::{Visitor, said},
 };
 use crate::judge::{Judge, Played, Scene, scene};
@@ -51,29 +54,34 @@ const NAMED: [(&[u8], &str); 4] = [
 
 pub(super) fn scenes<'s>(subject: &'s Subject<'_>) -> Vec<Scene<'s>> {
     vec![
-        scene("lines that are no messages", |judge| no_messages(judge, subject)),
-        scene("messages before PLAY", |judge| before_play(judge, subject)),
-        scene("messages at the wrong time", |judge| wrong_time(judge, subject)),
-        scene("names", |judge| names(judge, subject)),
-        scene("lower case", |judge| lower_case(judge, subject)),
+        scene("lines that are no messages", |judge| no_messages(judge, subject)).shows([&REFUSED, &NO_CRASH]),
+        scene("messages before PLAY", |judge| before_play(judge, subject)).shows([&NO_EFFECT]),
+        scene("messages at the wrong time", |judge| wrong_time(judge, subject)).shows([&NO_EFFECT]),
+        scene("names", |judge| names(judge, subject)).shows([&NAMES]),
+        scene("lower case", |judge| lower_case(judge, subject)).shows([&LOWER_CASE]),
         scene("carriage returns", |judge| {
             judge.under(&CARRIAGE_RETURN, |judge| {
                 let mut visitor = subject.visit(judge)?;
                 visitor.returns = true;
                 short_game(judge, visitor)
             })
-        }),
+        })
+        .shows([&CARRIAGE_RETURN]),
         scene("a player that sends single bytes", |judge| {
             judge.under(&PIECES, |judge| {
                 let mut visitor = subject.visit(judge)?;
                 visitor.in_bytes = true;
                 short_game(judge, visitor)
             })
-        }),
-        scene("several messages at once", |judge| judge.under(&MERGED, |judge| merged(judge, subject))),
-        scene("the longest line", |judge| longest(judge, subject)),
-        scene("a line that is too long", |judge| too_long(judge, subject, &[b'G'; MAX_MESSAGE + 1], true)),
-        scene("a line without an end", |judge| too_long(judge, subject, &[b'G'; 3 * MAX_MESSAGE], false)),
+        })
+        .shows([&PIECES]),
+        scene("several messages at once", |judge| judge.under(&MERGED, |judge| merged(judge, subject)))
+            .shows([&MERGED]),
+        scene("the longest line", |judge| longest(judge, subject)).shows([&LONG_LINE]),
+        scene("a line that is too long", |judge| too_long(judge, subject, &[b'G'; MAX_MESSAGE + 1], true))
+            .shows([&LONG_LINE, &NO_CRASH]),
+        scene("a line without an end", |judge| too_long(judge, subject, &[b'G'; 3 * MAX_MESSAGE], false))
+            .shows([&LONG_LINE, &NO_CRASH]),
     ]
 }
 
@@ -130,7 +138,8 @@ fn names(judge: &mut Judge, subject: &Subject<'_>) -> Played {
         // A wrong name is well written, so it is looked at as it is. Those of others may come before it.
         let told = iter::from_fn(|| visitor.line()).find(|line| line.starts_with(&format!("SEAT {seat} ")));
         judge.check(&NAMES, told.as_ref().is_none_or(|told| *told == wanted), || {
-            format!("{told:?} came after PLAY {} instead of '{wanted}'", typed.escape_ascii())
+            let told = told.as_deref().unwrap_or_default().escape_debug();
+            format!("'{told}' came after PLAY {} instead of '{wanted}'", typed.escape_ascii())
         });
     }
     Ok(())

@@ -16,6 +16,7 @@ use crate::{
     net::Connection,
     rule::Rule,
     tester::Options,
+    words::mastermind::WITH_SERVER,
 };
 
 /// A server under test that runs.
@@ -23,6 +24,8 @@ pub(super) struct Server {
     pub(super) run: Box<dyn Run>,
     pub(super) address: SocketAddr,
     pub(super) options: Options,
+    /// How many have connected.
+    pub(super) visitors: u32,
 }
 
 /// Somebody who is connected.
@@ -42,10 +45,12 @@ pub(super) struct Visitor {
 impl Visitor {
     /// Connects, and takes ROOM.
     pub(super) fn connect(judge: &mut Judge, server: &mut Server) -> Played<Self> {
-        let Server { run, address, options } = server;
+        let Server { run, address, options, visitors } = server;
         let opened = Connection::to_server(&mut **run, *address, options.deadline());
         let opened = opened.map_err(|error| format!("cannot connect to {address}: {error}{}", run.obituary()));
-        let mut connection = judge.expect(&LISTENS, opened)?;
+        *visitors += 1;
+        let line = judge.line(&format!("visitor {visitors}"), &WITH_SERVER);
+        let mut connection = judge.expect(&LISTENS, opened)?.recorded(line);
         let first = hear(judge, &mut connection, options.deadline())?;
         let room = match first {
             Ok(ServerMessage::Room(room)) if room.mode == Mode::Solo => Ok(room),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use mastermind::{Code, Feedback, Knowledge, Rules, game::TURNS, solver::Hint};
+use mastermind::{Code, Feedback, Knowledge, Rules, code::MAX_COLOURS, game::TURNS, solver::Hint};
 
 use super::{
     Subject,
@@ -15,8 +15,9 @@ use super::{
 };
 use crate::{
     judge::{Judge, Played, Scene, scene},
-    mastermind::answers,
+    mastermind::{answers, disguise::disguised},
     rule::Rule,
+    tester::Options,
 };
 
 /// What is no length.
@@ -61,18 +62,21 @@ const LATE: [(usize, usize, Option<bool>); 8] = [
 
 pub(super) fn scenes<'s>(subject: &'s Subject<'_>) -> Vec<Scene<'s>> {
     let mut scenes = vec![
-        scene("games of eight digits with repeats", |judge| two_games(judge, subject)),
-        scene("a game of eight digits without repeats", |judge| lost(judge, subject, 8, false)),
-        scene("lengths", |judge| lengths(judge, subject)),
-        scene("answers to a question", |judge| yes_or_no(judge, subject)),
-        scene("input that is no guess", |judge| invalid(judge, subject)),
-        scene("a long line", |judge| long_line(judge, subject)),
-        scene("lifeline#1", |judge| lifeline(judge, subject, 1)),
-        scene("lifeline#2", |judge| lifeline(judge, subject, 2)),
-        scene("the end of the input", |judge| end_of_input(judge, subject)),
+        scene("games of eight digits with repeats", |judge| two_games(judge, subject))
+            .shows([&FEEDBACK, &LENGTHS, &CODES, &COUNTS, &REPEATS, &RANDOM, &AGAIN, &ENDS]),
+        scene("a game of eight digits without repeats", |judge| lost(judge, subject, 8, false))
+            .shows([&FEEDBACK, &LENGTHS, &CODES]),
+        scene("lengths", |judge| lengths(judge, subject)).shows([&LENGTHS, &BOUNDS, &NO_CRASH]),
+        scene("answers to a question", |judge| yes_or_no(judge, subject)).shows([&YES_OR_NO, &NO_CRASH]),
+        scene("input that is no guess", |judge| invalid(judge, subject)).shows([&INVALID, &SAYS_HOW, &NO_CRASH]),
+        scene("a long line", |judge| long_line(judge, subject)).shows([&INVALID, &NO_CRASH]),
+        scene("lifeline#1", |judge| lifeline(judge, subject, 1)).shows([&LIFELINE_1, &ONE_LIFELINE, &AVAILABLE]),
+        scene("lifeline#2", |judge| lifeline(judge, subject, 2)).shows([&LIFELINE_2, &ONE_LIFELINE, &AVAILABLE]),
+        scene("the end of the input", |judge| end_of_input(judge, subject)).shows([&END_OF_INPUT, &NO_CRASH]),
     ];
     scenes.extend(LATE.map(|(which, turn, granted)| {
         scene("a lifeline in a certain turn", move |judge| at_turn(judge, subject, which, turn, granted))
+            .shows([&TOO_LATE, &AVAILABLE])
     }));
     scenes
 }
@@ -109,13 +113,18 @@ fn begin(judge: &mut Judge, subject: &Subject<'_>, length: usize, repeats: bool)
 /// Guesses that were answered.
 type Rows = Vec<(Code, Feedback)>;
 
-fn guesses(length: usize) -> Played<Vec<Code>> {
+fn guesses(length: usize, options: &Options) -> Played<Vec<Code>> {
     let codes = GUESSES.iter().map(|guess| guess[..length].parse());
     let mut codes = codes.collect::<Result<Vec<Code>, _>>()?;
     // The first digits of some have no repeats.
     let first = codes[0];
     codes.iter_mut().filter(|code| !code.repeats()).for_each(|code| *code = first);
-    Ok(codes)
+    Ok(codes.into_iter().map(|code| disguised(code, MAX_COLOURS, options)).collect())
+}
+
+/// What is typed, one after the other.
+fn quoted(typed: &[&str]) -> String {
+    typed.iter().map(|typed| format!("'{typed}'")).collect::<Vec<_>>().join(", ")
 }
 
 /// Notes the numbers that answer a guess.
@@ -134,7 +143,7 @@ fn advance(
     turns: std::ops::Range<usize>,
     rows: &mut Rows,
 ) -> Played {
-    let guesses = guesses(length)?;
+    let guesses = guesses(length, &talk.options)?;
     for turn in turns {
         let guess = guesses[turn - 1];
         talk.type_lines([guess.to_string()]);
@@ -155,7 +164,7 @@ fn advance(
 fn lose(judge: &mut Judge, talk: &mut Talk, rules: Rules, from: usize, rows: &mut Rows) -> Played<Code> {
     let length = rules.length();
     advance(judge, talk, length, from..TURNS, rows)?;
-    let guess = guesses(length)?[TURNS - 1];
+    let guess = guesses(length, &talk.options)?[TURNS - 1];
     talk.type_lines([guess.to_string()]);
     let told = talk.told_code(length);
     let another = talk.has_turn();
@@ -224,7 +233,8 @@ fn two_games(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     let fresh = block.turn == 1 && block.available == [true; 2] && block.code == "********";
     judge.require(&AGAIN, fresh, || {
         let Block { turn, available, code, .. } = &block;
-        format!("another game begins with turn {turn}, lifelines {available:?} and the code {code}")
+        let count = available.iter().filter(|available| **available).count();
+        format!("another game begins with turn {turn}, {count} lifelines and the code {code}")
     })?;
     codes.push(lose(judge, &mut talk, rules, 1, &mut Rows::new())?);
     leave(judge, &mut talk, &COUNTS)?;
@@ -242,7 +252,7 @@ fn lengths(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     talk.type_lines(NO_LENGTHS.into_iter().chain(["5", "no"]));
     let block = talk.block(judge, &LENGTHS, "wrong lengths, 5 and no")?;
     judge.require(&LENGTHS, block.code.len() == 5, || {
-        format!("the code has {} digits after {NO_LENGTHS:?}, 5 and no", block.code.len())
+        format!("the code has {} digits after {}, 5 and no", block.code.len(), quoted(&NO_LENGTHS))
     })?;
     let said = block.before.join("\n");
     let told = said.matches('4').count().min(said.matches('8').count());
@@ -257,7 +267,7 @@ fn yes_or_no(judge: &mut Judge, subject: &Subject<'_>) -> Played {
         let mut talk = subject.start(judge)?;
         talk.type_lines(["6"].into_iter().chain(NO_ANSWERS).chain([answer]));
         judge.under(&YES_OR_NO, |judge| {
-            talk.block(judge, &YES_OR_NO, &format!("{NO_ANSWERS:?} and {answer}"))?;
+            talk.block(judge, &YES_OR_NO, &format!("{} and {answer}", quoted(&NO_ANSWERS)))?;
             if answer.eq_ignore_ascii_case("no") {
                 return lose(judge, &mut talk, Rules::new(6, 8, false)?, 1, &mut Rows::new()).map(drop);
             }
@@ -313,7 +323,9 @@ fn lifeline(judge: &mut Judge, subject: &Subject<'_>, which: usize) -> Played {
     }
     let code = lose(judge, &mut talk, Rules::new(4, 8, false)?, turn, &mut rows)?.to_string();
     judge.check(rule, is_true(&code, &digits, shown.first().copied()), || {
-        format!("{digits:?} was told and {} was shown of the code {code}", block.code)
+        let told: Vec<String> = digits.iter().map(char::to_string).collect();
+        let told = if told.is_empty() { "no digit".to_owned() } else { told.join(", ") };
+        format!("{told} was told and {} was shown of the code {code}", block.code)
     });
     Ok(())
 }
@@ -359,7 +371,7 @@ fn at_turn(judge: &mut Judge, subject: &Subject<'_>, which: usize, turn: usize, 
 }
 
 fn end_of_input(judge: &mut Judge, subject: &Subject<'_>) -> Played {
-    let guesses: Vec<String> = guesses(4)?.iter().map(ToString::to_string).collect();
+    let guesses: Vec<String> = guesses(4, &subject.options)?.iter().map(ToString::to_string).collect();
     let game = ["4".to_owned(), "no".to_owned()].into_iter().chain(guesses).collect::<Vec<_>>();
     for (lines, at) in
         [(0, "the length"), (1, "repeats"), (2, "a guess"), (3, "the second guess"), (12, "another game")]
