@@ -1,5 +1,5 @@
-//! The room and the bot of mastermind pass the tests that we offer for those of others. Neither is a program of its own, so they run in
-//! threads.
+//! The room and the bot of mastermind pass the tests that we offer for those of others. Neither is a program of its
+//! own, so they run in threads.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::{

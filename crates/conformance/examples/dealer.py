@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A dealer of blackjack for one player: `dealer.py PORT ROUNDS`. Start from here; docs/protocols/blackjack.md has the rest."""
+"""A dealer of blackjack for one player: `dealer.py PORT ROUNDS`. docs/protocols/blackjack.md has the rest."""
 
 import random
 import socket

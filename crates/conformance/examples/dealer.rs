@@ -1,5 +1,5 @@
-//! A dealer of blackjack for one player: `dealer PORT ROUNDS`. Start from here; `docs/protocols/blackjack.md` has the rest.
-//! It needs nothing but the standard library: `rustc dealer.rs`.
+//! A dealer of blackjack for one player: `dealer PORT ROUNDS`. Start from here; `docs/protocols/blackjack.md` has the
+//! rest. It needs nothing but the standard library: `rustc dealer.rs`.
 
 use std::{
     env,

@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""A client of mastermind: `mastermind_client.py NAME HOST PORT [GAMES]`. It guesses a code that fits the answers, whichever comes first."""
+"""A client of mastermind: `mastermind_client.py NAME HOST PORT [GAMES]`.
+
+It guesses a code that fits the answers.
+"""
 
 import itertools
 import socket

@@ -1,5 +1,5 @@
-//! A client of mastermind: `mastermind_client NAME HOST PORT [GAMES]`. It guesses a code that fits the answers, whichever comes first.
-//! It needs nothing but the standard library: `rustc mastermind_client.rs`.
+//! A client of mastermind: `mastermind_client NAME HOST PORT [GAMES]`. It guesses a code that fits the answers,
+//! whichever comes first. It needs nothing but the standard library: `rustc mastermind_client.rs`.
 #![allow(clippy::print_stdout, reason = "that is where people look")]
 
 use std::{

@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""A solo room of mastermind: `mastermind_server.py PORT`. It has no lifelines and no hints yet; docs/protocols/mastermind.md has."""
+"""A solo room of mastermind: `mastermind_server.py PORT`.
+
+It has no lifelines and no hints yet; docs/protocols/mastermind.md has.
+"""
 
 import asyncio
 import secrets

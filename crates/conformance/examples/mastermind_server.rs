@@ -1,5 +1,5 @@
-//! A solo room of mastermind: `mastermind_server PORT`. Lifelines and hints are left to you (`docs/protocols/mastermind.md`).
-//! It needs nothing but the standard library: `rustc mastermind_server.rs`.
+//! A solo room of mastermind: `mastermind_server PORT`. Lifelines and hints are left to you
+//! (`docs/protocols/mastermind.md`). It needs nothing but the standard library: `rustc mastermind_server.rs`.
 
 use std::{
     collections::BTreeMap,

@@ -29,7 +29,8 @@ def game():
     while (length := ask("How long is the code, from 4 to 8? ")) not in list("45678"):
         print("The length is a whole number from 4 to 8.")
     length = int(length)
-    code = "".join(random.choices("12345678", k=length) if ask_yes("May digits repeat?") else random.sample("12345678", length))
+    draw = random.choices if ask_yes("May digits repeat?") else random.sample
+    code = "".join(draw("12345678", k=length))
     turn, used, shown = 1, False, ["*"] * length
     while turn <= 10:
         granted = {which: not used and turn + cost <= 10 for which, cost in COSTS.items()}

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""A client of nuggets: `nuggets_client.py HOST PORT [NAME]`. It sends what is typed, key by key, and shows the newest picture.
+"""A client of nuggets: `nuggets_client.py HOST PORT [NAME]`.
+
+It sends what is typed, key by key, and shows the newest picture.
 
 Without a name it watches. `yes hjkl | tr -d '\\n' | nuggets_client.py localhost 2021 Ann` walks about.
 """

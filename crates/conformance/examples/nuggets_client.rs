@@ -1,5 +1,5 @@
-//! A client of nuggets: `nuggets_client HOST PORT [NAME]`. It sends what is typed, key by key, and shows the newest picture.
-//! Without a name it watches. It needs nothing but the standard library: `rustc nuggets_client.rs`.
+//! A client of nuggets: `nuggets_client HOST PORT [NAME]`. It sends what is typed, key by key, and shows the newest
+//! picture. Without a name it watches. It needs nothing but the standard library: `rustc nuggets_client.rs`.
 #![allow(clippy::print_stdout, reason = "that is where people look")]
 
 use std::{

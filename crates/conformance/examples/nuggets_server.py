@@ -44,9 +44,12 @@ def show(clients):
     letters = {player.spot: player.letter for player in players if player.is_here}
     for client in clients:
         own = letters | ({client.spot: "@"} if client.letter else {})
-        rows = ("".join(own.get((row, column)) or ("*" if (row, column) in piles else what) for column, what in enumerate(line))
-                for row, line in enumerate(ROWS))
-        send(client, "DISPLAY\n" + "".join(line + "\n" for line in rows))
+        text = "DISPLAY\n"
+        for row, line in enumerate(ROWS):
+            for column, what in enumerate(line):
+                text += own.get((row, column)) or ("*" if (row, column) in piles else what)
+            text += "\n"
+        send(client, text)
 
 
 def gold(client, found=0):
@@ -75,7 +78,7 @@ def join(name, address):
 
 
 def step(player, key):
-    """Moves by one spot, and changes places with whoever stands there. Returns the gold that it found, or None if it could not."""
+    """Moves by one spot, and changes places with whoever stands there. Returns what it found, or None if it could not."""
     spot = tuple(map(sum, zip(player.spot, STEPS[key])))
     if not (0 <= spot[0] < len(ROWS) and 0 <= spot[1] < len(ROWS[0])) or ROWS[spot[0]][spot[1]] not in ".#":
         return None
@@ -116,7 +119,7 @@ while piles:
             show(players + spectators)
     elif client in players and client.is_here and key:
         send(client, "ERROR unknown keystroke")
-    elif message.split(b" ")[0].split(b"\n")[0] not in (b"OK", b"GRID", b"GOLD", b"DISPLAY", b"QUIT", b"ERROR") and not key:
+    elif not key and message.split(b" ")[0].split(b"\n")[0] not in (b"OK", b"GRID", b"GOLD", b"DISPLAY", b"QUIT", b"ERROR"):
         server.sendto(b"ERROR malformed message", address)
 table = "GAME OVER:" + "".join(f"\n{player.letter} {player.purse:10} {player.name}" for player in players)
 for client in players + spectators:

@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""A client of robots: `robots_client.py -d GUI -n NAME -p PORT -s SERVER`. It joins and passes keys on. Of pictures it has only the lobby yet."""
+"""A client of robots: `robots_client.py -d GUI -n NAME -p PORT -s SERVER`.
+
+It joins and passes keys on. Of pictures it has only the lobby yet.
+"""
 
 import argparse
 import select
@@ -41,7 +44,7 @@ class Reader:
             self.skip_items(lambda: self.skip(4))
 
     def message(self):
-        """The tag of the next message and what follows. What it says is for you to keep: a picture of the game needs it."""
+        """The tag of the next message, and what follows. Keep more of it: a picture of the game needs it."""
         tag = self.number("B")
         start = self.at
         if tag > 4:

@@ -1,5 +1,6 @@
-//! A client of robots: `robots_client -d GUI -n NAME -p PORT -s SERVER`. It joins and passes keys on. Of pictures it has only the lobby
-//! yet: those of the game are left to you. It needs nothing but the standard library: `rustc robots_client.rs`.
+//! A client of robots: `robots_client -d GUI -n NAME -p PORT -s SERVER`. It joins and passes keys on. Of pictures it
+//! has only the lobby yet: those of the game are left to you. It needs nothing but the standard library: `rustc
+//! robots_client.rs`.
 
 use std::{
     env,

@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""A server of robots with the options of the course. Robots move and place blocks; bombs are left to you (docs/protocols/robots.md)."""
+"""A server of robots with the options of the course.
+
+Robots move and place blocks; bombs are left to you (docs/protocols/robots.md).
+"""
 
 import argparse
 import asyncio
@@ -12,9 +15,10 @@ for option in "bcdeklnpxy":
     parser.add_argument("-" + option, type=str if option == "n" else int, required=True)
 parser.add_argument("-s", type=int, default=secrets.randbits(32))
 args = parser.parse_args()
-HELLO = b"\0" + bytes([len(args.n.encode())]) + args.n.encode() + struct.pack(">B5H", args.c, args.x, args.y, args.l, args.e, args.b)
+NAME = args.n.encode()
+HELLO = b"\0" + bytes([len(NAME)]) + NAME + struct.pack(">B5H", args.c, args.x, args.y, args.l, args.e, args.b)
 STEPS = ((0, 1), (1, 0), (0, -1), (-1, 0))
-# For each connection the number of its robot and what it did last; then players as in messages, and what newcomers are told.
+# For each connection its robot and what it did last; then players as in messages, and what newcomers are told.
 clients, players, history, games, state = {}, [], [], [], args.s
 
 

@@ -1,5 +1,5 @@
-//! A server of robots with the options of the course. Robots move and place blocks; bombs are left to you (`docs/protocols/robots.md`).
-//! It needs nothing but the standard library: `rustc robots_server.rs`.
+//! A server of robots with the options of the course. Robots move and place blocks; bombs are left to you
+//! (`docs/protocols/robots.md`). It needs nothing but the standard library: `rustc robots_server.rs`.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},

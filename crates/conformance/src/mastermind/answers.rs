@@ -3,7 +3,8 @@
 use anyhow::ensure;
 use mastermind::{Code, Feedback};
 
-/// The answer to a guess. Programs under test may use the same crate as this tester, so a mistake of the crate must not hide theirs.
+/// The answer to a guess. Programs under test may use the same crate as this tester, so a mistake of the crate must
+/// not hide theirs.
 ///
 /// # Errors
 /// When the crate and the definition do not agree.
@@ -14,8 +15,8 @@ pub(super) fn answer(code: Code, guess: Code) -> anyhow::Result<Feedback> {
     Ok(feedback)
 }
 
-/// Red and white as one finds them by hand: strike out what is in its place, then for each digit of the guess that is left one like it in the
-/// code.
+/// Red and white as one finds them by hand: strike out what is in its place, then for each digit of the guess that is
+/// left one like it in the code.
 fn by_definition(code: &str, guess: &str) -> (u8, u8) {
     let (exact, other): (Vec<_>, Vec<_>) = code.bytes().zip(guess.bytes()).partition(|(one, other)| one == other);
     let mut left: Vec<u8> = other.iter().map(|(of_code, _)| *of_code).collect();

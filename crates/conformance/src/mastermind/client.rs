@@ -163,7 +163,8 @@ fn one_game(judge: &mut Judge, host: &mut Host) -> Played {
     is_over(judge, host).map(drop)
 }
 
-/// Takes what must come after OVER. Returns whether another game is wanted; of a client that leaves the connection stays as it is.
+/// Takes what must come after OVER. Returns whether another game is wanted; of a client that leaves the connection
+/// stays as it is.
 fn is_over(judge: &mut Judge, host: &mut Host) -> Played<bool> {
     let next = host.hear(judge, &AFTER_OVER)?;
     let right = matches!(next, Next::Leaves | Next::Says(ClientMessage::New(_) | ClientMessage::Quit));

@@ -202,7 +202,8 @@ impl Host {
         Ok(())
     }
 
-    /// Takes what the client does in its turn, and tells what comes of it, up to the next TURN or OVER. Returns whether the game goes on.
+    /// Takes what the client does in its turn, and tells what comes of it, up to the next TURN or OVER. Returns
+    /// whether the game goes on.
     pub(super) fn turn(&mut self, judge: &mut Judge) -> Played<bool> {
         for _ in 0..MOST_REFUSED {
             let next = self.hear(judge, self.blamed)?;

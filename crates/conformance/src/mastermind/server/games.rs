@@ -19,7 +19,8 @@ use crate::{
     tester::Options,
 };
 
-/// Games of six digits in which a lifeline is asked for. That all of them tell of the same place is one test in five million.
+/// Games of six digits in which a lifeline is asked for. That all of them tell of the same place is one test in five
+/// million.
 const LIFELINES: usize = 10;
 /// Games of eight digits with repeats. All of them without any would be one test in 70 million.
 const LONG_GAMES: usize = 3;

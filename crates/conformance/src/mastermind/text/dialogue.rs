@@ -112,6 +112,10 @@ impl Talk {
                 return found;
             }
         }
+        // Where its output has ended the program is about to end, and how it does is to be seen.
+        if Instant::now() < by {
+            self.run.exit(by);
+        }
         None
     }
 
@@ -181,7 +185,8 @@ impl Talk {
         judge.expect(rule, block)
     }
 
-    /// Whether the first line after an input begins with the prompt before it. At a terminal it may stand on standard error.
+    /// Whether the first line after an input begins with the prompt before it. At a terminal it may stand on standard
+    /// error.
     pub(super) fn has_prompt(&self, block: &[String]) -> Option<bool> {
         let first = block.first().filter(|_| !self.is_terminal)?;
         Some(first.starts_with("Guess : ") && first.trim_end() != "Guess :")

@@ -48,7 +48,8 @@ const GUESSES: [&str; TURNS] = [
     "18273641",
 ];
 
-/// What is typed, and whether the turn in which it is typed is early enough for a lifeline. A course's program may refuse one turn too early.
+/// What is typed, and whether the turn in which it is typed is early enough for a lifeline. A course's program may
+/// refuse one turn too early.
 const LATE: [(usize, usize, Option<bool>); 8] = [
     (1, 1, Some(true)),
     (1, 7, Some(true)),
@@ -330,7 +331,8 @@ fn lifeline(judge: &mut Judge, subject: &Subject<'_>, which: usize) -> Played {
     Ok(())
 }
 
-/// Whether a lifeline told the truth: one of the digits that it named, and with the place that it has shown both of them.
+/// Whether a lifeline told the truth: one of the digits that it named, and with the place that it has shown both of
+/// them.
 fn is_true(code: &str, digits: &[char], shown: Option<(usize, char)>) -> bool {
     let Some((place, digit)) = shown else {
         let mut digits = digits.iter();
