@@ -9,6 +9,8 @@ use clap::{
 use cmdkit::{HostPort, UsageError, host_port, whole_number};
 use conformance::{Launcher, Options, Program, Remote, TESTERS, Tester};
 
+use crate::confinement::{AtTerminal, LimitArgs};
+
 const AFTER_HELP: &str = "\
 Examples:
   conformance dealer -- ./dealer {port} {rounds} --players {players}
@@ -30,7 +32,7 @@ tested.";
 /// Test a server or a client that others wrote, and say which rule of the protocol it breaks where
 #[derive(Debug, Parser)]
 #[command(name = "conformance", version, after_help = AFTER_HELP,
-          override_usage = "conformance KIND [OPTIONS] -- COMMAND...\n       conformance KIND --at HOST:PORT [OPTIONS]\n       conformance KIND --list | --explain ID")]
+          override_usage = "conformance KIND [OPTIONS] -- COMMAND...\n       conformance KIND --at HOST:PORT [OPTIONS]\n       conformance KIND --list | --explain ID\n       conformance limits")]
 pub(crate) struct Args {
     /// What the program under test is
     #[arg(value_name = "KIND", value_parser = kind())]
@@ -57,6 +59,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SECONDS", value_parser = whole_number(1..=3600_u16, 10), default_value = "5")]
     patience: u16,
 
+    #[command(flatten)]
+    limits: LimitArgs,
+
+    /// What of the program is at a pseudo-terminal
+    #[arg(long, value_name = "WHEN", default_value = "auto", conflicts_with = "at")]
+    terminal: AtTerminal,
+
     /// Write the report as JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -80,7 +89,9 @@ impl Args {
         let tester = self.tester;
         let Some(at) = &self.at else {
             let program = Program::new(self.command.clone(), tester.usual, tester.known, tester.needed);
-            return Ok(Box::new(program.map_err(|error| UsageError(error.to_string()))?));
+            let program = program.map_err(|error| UsageError(error.to_string()))?;
+            self.limits.confine();
+            return Ok(Box::new(self.terminal.of(program).with_limits(self.limits.limits()?)));
         };
         if !tester.is_server {
             return Err(
@@ -92,6 +103,11 @@ impl Args {
     }
 
     pub(crate) fn options(&self) -> Options {
-        Options { patience: Duration::from_secs(self.patience.into()), players: self.players, port: self.port }
+        Options {
+            patience: Duration::from_secs(self.patience.into()),
+            players: self.players,
+            port: self.port,
+            ..Options::default()
+        }
     }
 }

@@ -15,6 +15,7 @@ use crate::{
     launch::{Exit, Launcher, Run, Values},
     report::Verdict,
     rule::Rule,
+    terminal::Terminal,
     witness::{Remains, Witness, watched},
 };
 
@@ -169,7 +170,17 @@ impl Judge {
 
     /// Starts the program under test. What becomes of it is looked at when the scenario is over.
     pub(crate) fn start(&mut self, launcher: &dyn Launcher, values: Values<'_>) -> anyhow::Result<Box<dyn Run>> {
-        let (run, witness) = watched(launcher.start(values)?);
+        self.start_at(Terminal::No, launcher, values)
+    }
+
+    /// As [`Judge::start`], with this at a pseudo-terminal unless the user has chosen.
+    pub(crate) fn start_at(
+        &mut self,
+        terminal: Terminal,
+        launcher: &dyn Launcher,
+        values: Values<'_>,
+    ) -> anyhow::Result<Box<dyn Run>> {
+        let (run, witness) = watched(launcher.start_at(terminal, values)?);
         self.witnesses.push(witness);
         Ok(run)
     }

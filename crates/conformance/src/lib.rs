@@ -11,17 +11,24 @@
 mod command;
 mod dealer;
 mod group;
+#[cfg(target_os = "linux")]
+mod guard;
+mod holds;
 mod judge;
 mod launch;
+mod limits;
 mod net;
 mod nuggets_client;
 mod nuggets_server;
+mod output;
 mod player;
 mod ports;
+mod processes;
 mod report;
 mod robots;
 mod rule;
 mod sockets;
+mod terminal;
 mod tester;
 mod witness;
 
@@ -29,15 +36,25 @@ pub use crate::{
     command::{CannotStart, Program},
     dealer::TESTER as DEALER,
     group::stop,
+    holds::confine,
     launch::{Exit, Launcher, Remote, Run, Values},
+    limits::Limits,
     nuggets_client::TESTER as NUGGETS_CLIENT,
     nuggets_server::TESTER as NUGGETS_SERVER,
     player::TESTER as PLAYER,
     report::{Outcome, Report, Trouble, Verdict},
     robots::{client::TESTER as ROBOTS_CLIENT, server::TESTER as ROBOTS_SERVER},
     rule::{Asker, Rule},
-    tester::{Options, Tester},
+    terminal::Terminal,
+    tester::{Options, Tester, USUAL_SEED},
 };
+
+#[cfg(target_os = "linux")]
+pub use crate::guard::guard;
+
+/// Must be called first by the `main` of each executable that tests programs. On this system there are no guards, and it does nothing.
+#[cfg(not(target_os = "linux"))]
+pub fn guard() {}
 
 /// One for each kind of program.
 pub static TESTERS: [&Tester; 6] = [&DEALER, &PLAYER, &NUGGETS_SERVER, &NUGGETS_CLIENT, &ROBOTS_SERVER, &ROBOTS_CLIENT];

@@ -1,8 +1,11 @@
 //! `conformance KIND -- COMMAND…`: tests a program that others wrote.
 
 mod args;
+mod confinement;
 
 use std::{
+    env,
+    ffi::OsStr,
     io::{self, Write as _},
     process::ExitCode,
     sync::atomic::Ordering,
@@ -15,6 +18,7 @@ use conformance::{Outcome, Rule};
 
 use crate::args::Args;
 
+const LIMITS: Usage = Usage { code: EXIT_USAGE, example: "limits" };
 const USAGE: Usage = Usage { code: EXIT_USAGE, example: "dealer -- ./dealer {port} {rounds}" };
 /// The program under test cannot be started.
 const EXIT_CANNOT_START: u8 = 3;
@@ -26,7 +30,11 @@ const EXIT_INCOMPLETE: u8 = 5;
 const POLL: Duration = Duration::from_millis(50);
 
 fn main() -> ExitCode {
-    cmdkit::run(USAGE, |args| program(&args))
+    conformance::guard();
+    match env::args_os().nth(1).as_deref().and_then(OsStr::to_str) {
+        Some("limits") => cmdkit::run(LIMITS, |args| confinement::limits(&args)),
+        _ => cmdkit::run(USAGE, |args| program(&args)),
+    }
 }
 
 fn program(args: &Args) -> anyhow::Result<ExitCode> {

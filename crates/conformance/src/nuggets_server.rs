@@ -24,6 +24,7 @@ use self::{
 use crate::{
     judge::{Judge, Played, scene},
     launch::{Launcher, Run},
+    terminal::Terminal,
     tester::{Options, Tester},
 };
 
@@ -102,7 +103,7 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
 
 impl Test<'_> {
     fn start(&self, judge: &mut Judge, map: String, seed: &str) -> anyhow::Result<Box<dyn Run>> {
-        judge.start(self.launcher, &[("map", map), ("seed", seed.to_owned())])
+        judge.start_at(Terminal::Output, self.launcher, &[("map", map), ("seed", seed.to_owned())])
     }
 
     // Starts a server and finds its port.

@@ -66,6 +66,8 @@ pub struct Report {
     pub whole: bool,
     /// Why it ended early, if it did.
     pub trouble: Option<Trouble>,
+    /// What the program might take, and what it was kept from, a line for each.
+    pub limits: Vec<String>,
 }
 
 impl Report {
@@ -120,7 +122,7 @@ impl Report {
         let (points, of) = self.points();
         json!({
             "kind": self.kind, "outcome": self.outcome().word(), "passed": self.outcome() == Outcome::Passed,
-            "points": points, "of": of, "error": self.trouble.as_ref().map(ToString::to_string),
+            "points": points, "of": of, "error": self.trouble.as_ref().map(ToString::to_string), "limits": self.limits,
             "rules": rules.collect::<Vec<_>>(),
         })
     }
@@ -172,10 +174,14 @@ impl fmt::Display for Report {
         }
         let (points, of) = self.points();
         writeln!(f, "; {points} of {of} points")?;
-        match &self.trouble {
-            Some(trouble) => writeln!(f, "The report is not complete: {trouble}"),
-            None => Ok(()),
+        if let Some(trouble) = &self.trouble {
+            writeln!(f, "The report is not complete: {trouble}")?;
         }
+        if !self.limits.is_empty() {
+            let short = self.limits.iter().filter_map(|line| line.split(" (").next());
+            writeln!(f, "Limits: {}", short.collect::<Vec<_>>().join("; "))?;
+        }
+        Ok(())
     }
 }
 
@@ -192,7 +198,7 @@ mod tests {
     static TWO: Rule = rule("two", Asker::Arcade, 0, "Look twice.");
 
     fn report(one: Verdict, two: Verdict) -> Report {
-        Report { kind: "dealer", verdicts: vec![(&ONE, one), (&TWO, two)], whole: true, trouble: None }
+        Report { kind: "dealer", verdicts: vec![(&ONE, one), (&TWO, two)], whole: true, trouble: None, limits: vec![] }
     }
 
     fn failed() -> Verdict {

@@ -11,6 +11,9 @@ use crate::{
     rule::Rule,
 };
 
+/// The seed of a test for which none is given.
+pub const USUAL_SEED: u32 = 2021;
+
 /// What the user can choose.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
@@ -20,6 +23,14 @@ pub struct Options {
     pub players: u8,
     /// The port of a server that says nowhere else at which it receives.
     pub port: Option<u16>,
+    /// What all random choices of the tester follow from.
+    pub seed: u32,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { patience: Duration::from_secs(5), players: 1, port: None, seed: USUAL_SEED }
+    }
 }
 
 impl Options {
@@ -58,6 +69,12 @@ impl Tester {
             Some(error) => Trouble::CannotStart(error.to_string()),
             None => Trouble::Tester(format!("{error:#}")),
         });
-        Report { kind: self.kind, verdicts: judge.verdicts(), whole: launcher.address().is_none(), trouble }
+        Report {
+            kind: self.kind,
+            verdicts: judge.verdicts(),
+            whole: launcher.address().is_none(),
+            trouble,
+            limits: launcher.limits(),
+        }
     }
 }

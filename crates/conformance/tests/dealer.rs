@@ -298,7 +298,7 @@ fn a_dealer_that_runs_already_plays_the_game_that_it_has() {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let address: SocketAddr = listener.local_addr().unwrap();
     let dealer = thread::spawn(move || House::open(C::None, &listener, 2, 1).and_then(|mut house| house.play(5)));
-    let options = Options { patience: Duration::from_secs(20), players: 2, port: None };
+    let options = Options { patience: Duration::from_secs(20), players: 2, ..Options::default() };
     let report = TESTER.test(&Remote(address), &options);
     dealer.join().unwrap();
     assert_eq!(report.outcome(), Outcome::Passed, "{report}");

@@ -75,7 +75,7 @@ fn tested(kind: &str, fault: Option<&str>, patience: Duration) -> Report {
     words.extend(fault.iter().flat_map(|&name| ["--fault".to_owned(), name.to_owned()]));
     let tester = tester(kind);
     let program = Program::new(words, tester.usual, tester.known, tester.needed).unwrap();
-    tester.test(&program, &Options { patience, players: 1, port: None })
+    tester.test(&program, &Options { patience, ..Options::default() })
 }
 
 // Each fault of a kind with the rules that it breaks.

@@ -13,6 +13,7 @@ use crate::{
     launch::{Exit, Launcher, Run},
     net::datagram,
     rule::Rule,
+    terminal::Terminal,
     tester::Options,
 };
 
@@ -47,11 +48,16 @@ pub(super) struct Host<'a> {
 }
 
 impl<'a> Host<'a> {
-    pub(super) fn new(judge: &'a mut Judge, launcher: &dyn Launcher, options: &'a Options) -> Played<Self> {
+    pub(super) fn new(
+        judge: &'a mut Judge,
+        terminal: Terminal,
+        launcher: &dyn Launcher,
+        options: &'a Options,
+    ) -> Played<Self> {
         let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
         let port = socket.local_addr()?.port();
         let values = [("host", "127.0.0.1".to_owned()), ("port", port.to_string()), ("name", NAME.to_owned())];
-        let run = judge.start(launcher, &values)?;
+        let run = judge.start_at(terminal, launcher, &values)?;
         let named = launcher.takes("name");
         Ok(Self { judge, run, options, socket, client: None, named, spare: 0, settled: false })
     }

@@ -122,7 +122,7 @@ pub(crate) fn tried_with<C: Copy + Send + Sync + 'static>(
     millis: u64,
 ) -> Report {
     let crooked = Crooked { crime, program, placeholders, starts: AtomicU32::new(0) };
-    tester.test(&crooked, &Options { patience: Duration::from_millis(millis), players: 1, port: None })
+    tester.test(&crooked, &Options { patience: Duration::from_millis(millis), ..Options::default() })
 }
 
 impl Run for Running {
