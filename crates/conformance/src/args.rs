@@ -32,7 +32,7 @@ tested.";
 /// Test a server or a client that others wrote, and say which rule of the protocol it breaks where
 #[derive(Debug, Parser)]
 #[command(name = "conformance", version, after_help = AFTER_HELP,
-          override_usage = "conformance KIND [OPTIONS] -- COMMAND...\n       conformance KIND --at HOST:PORT [OPTIONS]\n       conformance KIND --list | --explain ID\n       conformance limits")]
+          override_usage = "conformance KIND [OPTIONS] -- COMMAND...\n       conformance KIND --at HOST:PORT [OPTIONS]\n       conformance KIND --list | --explain ID\n       conformance class DIR --to DIR --kind KIND [OPTIONS] -- COMMAND...\n       conformance limits [OPTIONS]")]
 pub(crate) struct Args {
     /// What the program under test is
     #[arg(value_name = "KIND", value_parser = kind())]
@@ -79,7 +79,7 @@ pub(crate) struct Args {
     pub(crate) explain: Option<String>,
 }
 
-fn kind() -> impl TypedValueParser<Value = &'static Tester> {
+pub(crate) fn kind() -> impl TypedValueParser<Value = &'static Tester> {
     PossibleValuesParser::new(TESTERS.map(|tester| tester.kind))
         .map(|typed| TESTERS.into_iter().find(|tester| tester.kind == typed).unwrap_or(TESTERS[0]))
 }

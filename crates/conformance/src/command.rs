@@ -46,6 +46,8 @@ pub struct Program {
     folder: Option<PathBuf>,
     // `None` leaves it to the tester of the kind.
     terminal: Option<Terminal>,
+    // Whether braces mean nothing.
+    is_fixed: bool,
 }
 
 impl Program {
@@ -66,7 +68,7 @@ impl Program {
                 bail!("the command has the unknown placeholder '{{{name}}}'; there are {{{}}}", known.join("}, {"));
             }
         }
-        let program = Self { words, limits: Limits::default(), folder: None, terminal: None };
+        let program = Self { is_fixed: false, ..Self::fixed(words) };
         match needed.iter().find(|name| !program.takes(name)) {
             Some(name) => {
                 bail!("the command does not say where '{{{name}}}' stands; it needs {{{}}}", needed.join("}, {"))
@@ -77,6 +79,11 @@ impl Program {
 }
 
 impl Program {
+    /// A command without placeholders, whatever stands in it, such as one that builds a program.
+    pub fn fixed(words: Vec<String>) -> Self {
+        Self { words, limits: Limits::default(), folder: None, terminal: None, is_fixed: true }
+    }
+
     /// With these limits instead of the usual ones. They hold in executables that have [guards](crate::guard()).
     #[must_use]
     pub fn with_limits(self, limits: Limits) -> Self {
@@ -100,7 +107,9 @@ impl Program {
         let is_given = |name: &str| values.iter().any(|(given, _)| *given == name);
         let mut filled: Vec<String> = Vec::new();
         for word in &self.words {
-            if placeholders(word).all(is_given) {
+            if self.is_fixed {
+                filled.push(word.clone());
+            } else if placeholders(word).all(is_given) {
                 filled.push(
                     values.iter().fold(word.clone(), |word, (name, value)| word.replace(&format!("{{{name}}}"), value)),
                 );
@@ -123,7 +132,7 @@ fn placeholders(word: &str) -> impl Iterator<Item = &str> {
 
 impl Launcher for Program {
     fn takes(&self, name: &str) -> bool {
-        self.words.iter().any(|word| placeholders(word).any(|found| found == name))
+        !self.is_fixed && self.words.iter().any(|word| placeholders(word).any(|found| found == name))
     }
 
     fn start(&self, values: Values<'_>) -> anyhow::Result<Box<dyn Run>> {

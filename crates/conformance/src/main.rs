@@ -1,6 +1,7 @@
 //! `conformance KIND -- COMMAND…`: tests a program that others wrote.
 
 mod args;
+mod class;
 mod confinement;
 
 use std::{
@@ -8,7 +9,10 @@ use std::{
     ffi::OsStr,
     io::{self, Write as _},
     process::ExitCode,
-    sync::atomic::Ordering,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     thread,
     time::Duration,
 };
@@ -32,6 +36,7 @@ const POLL: Duration = Duration::from_millis(50);
 fn main() -> ExitCode {
     conformance::guard();
     match env::args_os().nth(1).as_deref().and_then(OsStr::to_str) {
+        Some("class") => cmdkit::run(class::USAGE, |args| class::class(&args)),
         Some("limits") => cmdkit::run(LIMITS, |args| confinement::limits(&args)),
         _ => cmdkit::run(USAGE, |args| program(&args)),
     }
@@ -48,14 +53,7 @@ fn program(args: &Args) -> anyhow::Result<ExitCode> {
         return print(&explained(rule?));
     }
     let launcher = args.launcher()?;
-    // An ordinary thread waits for signals, since a program under test that is not ended keeps the tester waiting.
-    let stop = cmdkit::stop_flag()?;
-    thread::Builder::new().name("stop".into()).spawn(move || {
-        while !stop.load(Ordering::SeqCst) {
-            thread::sleep(POLL);
-        }
-        conformance::stop();
-    })?;
+    stopping()?;
     let report = args.tester.test(&*launcher, &args.options());
     print(&if args.json { format!("{}\n", report.to_json()) } else { report.to_string() })?;
     Ok(match report.outcome() {
@@ -65,6 +63,20 @@ fn program(args: &Args) -> anyhow::Result<ExitCode> {
         Outcome::Unfinished => EXIT_UNFINISHED.into(),
         Outcome::Incomplete => EXIT_INCOMPLETE.into(),
     })
+}
+
+/// Ends all programs under test when the user asks for it, and sets the flag.
+fn stopping() -> anyhow::Result<Arc<AtomicBool>> {
+    // An ordinary thread waits for signals, since a program under test that is not ended keeps the tester waiting.
+    let stop = cmdkit::stop_flag()?;
+    let asked = Arc::clone(&stop);
+    thread::Builder::new().name("stop".into()).spawn(move || {
+        while !asked.load(Ordering::SeqCst) {
+            thread::sleep(POLL);
+        }
+        conformance::stop();
+    })?;
+    Ok(stop)
 }
 
 fn print(text: &str) -> anyhow::Result<ExitCode> {
