@@ -15,7 +15,7 @@ use std::{
 };
 
 #[cfg(target_os = "linux")]
-use crate::guard::{Guard, Mode, Refusal, has_guards};
+use crate::guard::{self, Guard, Refusal, has_guards};
 use crate::{
     launch::Exit,
     limits::Limits,
@@ -51,6 +51,7 @@ pub(crate) struct Start<'a> {
     pub(crate) program: &'a str,
     pub(crate) arguments: &'a [String],
     pub(crate) folder: Option<&'a Path>,
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only a guard sees to them"))]
     pub(crate) limits: &'a Limits,
     pub(crate) terminal: Terminal,
 }
@@ -81,7 +82,7 @@ impl Group {
         if has_guards() {
             let at_terminal = start.terminal == Terminal::Whole;
             let program = start.program.as_ref();
-            let mode = Mode::of_system();
+            let mode = guard::mode();
             let mut command = Guard::command(program, start.arguments, start.limits, mode, at_terminal);
             prepare(&mut command, start);
             theirs.give(&mut command)?;

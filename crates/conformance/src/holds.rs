@@ -41,12 +41,12 @@ pub(crate) fn told(limits: &Limits) -> Vec<String> {
 
 #[cfg(target_os = "linux")]
 fn kept(limits: &Limits) -> Vec<String> {
-    use crate::guard::{Mode, has_guards};
+    use crate::guard::{self, Mode, has_guards};
 
     if !has_guards() {
         return vec!["all else: not limited".to_owned()];
     }
-    let mode = Mode::of_system();
+    let mode = guard::mode();
     let end = match mode {
         Mode::Root | Mode::User => "end of the program: all that it has started ends with it (namespace of processes)",
         Mode::Plain => {

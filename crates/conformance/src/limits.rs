@@ -1,6 +1,8 @@
 //! How much a program under test may take.
 
-use std::{fmt, time::Duration};
+use std::fmt;
+#[cfg(target_os = "linux")]
+use std::time::Duration;
 
 /// Bounds for one program under test with all that it starts, each time when it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,6 +85,7 @@ impl Limits {
         self.rows().into_iter().find(|(other, _)| *other == name).map_or_else(String::new, |(_, value)| value)
     }
 
+    #[cfg(target_os = "linux")]
     pub(crate) fn until(&self) -> Duration {
         Duration::from_secs(self.time)
     }
@@ -110,6 +113,7 @@ impl fmt::Display for Limits {
 }
 
 /// Reads what [`Limits`] print.
+#[cfg(any(target_os = "linux", test))]
 pub(crate) fn parse(word: &str) -> Option<Limits> {
     let mut limits = Limits::default();
     let mut values = word.split(',');

@@ -1,9 +1,10 @@
 //! The processes that a program under test consists of, from the files that Linux keeps of them. Other systems have no such files, and
 //! nothing is found.
 
-use std::fs;
+use std::{collections::BTreeMap, fs};
 
 /// What is known of one process.
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only a guard counts"))]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Process {
     pub(crate) id: u32,
@@ -17,20 +18,28 @@ pub(crate) struct Process {
 
 /// The process `root`, all that descend from it, and all of its group.
 pub(crate) fn family(root: u32) -> Vec<Process> {
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    let (mut found, mut others): (Vec<Process>, Vec<_>) =
-        numbers.filter_map(process).partition(|process| process.id == root || process.group == root);
-    // A parent may have a larger number than its child.
-    loop {
-        let (more, rest): (Vec<_>, Vec<_>) =
-            others.into_iter().partition(|other| found.iter().any(|process| process.id == other.parent));
-        if more.is_empty() {
-            return found;
+    let mut found = Vec::new();
+    // There may be thousands, so each is looked at once.
+    let mut children: BTreeMap<u32, Vec<Process>> = BTreeMap::new();
+    for process in numbers().filter_map(process) {
+        if process.id == root || process.group == root {
+            found.push(process);
+        } else {
+            children.entry(process.parent).or_default().push(process);
         }
-        found.extend(more);
-        others = rest;
     }
+    let mut next = 0;
+    while let Some(process) = found.get(next) {
+        found.extend(children.remove(&process.id).into_iter().flatten());
+        next += 1;
+    }
+    found
+}
+
+/// The numbers of all processes that this one is shown.
+pub(crate) fn numbers() -> impl Iterator<Item = u32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
 /// The pages that only it uses.
@@ -42,9 +51,10 @@ pub(crate) fn private_pages(process: u32) -> Option<u64> {
     Some(resident.saturating_sub(shared))
 }
 
-// The name of the program stands in brackets and may contain anything.
-fn process(id: u32) -> Option<Process> {
+/// What is known of the process with this number.
+pub(crate) fn process(id: u32) -> Option<Process> {
     let status = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+    // The name of the program stands in brackets and may contain anything.
     let fields: Vec<&str> = status.rsplit_once(')')?.1.split_whitespace().collect();
     let number = |place: usize| fields.get(place)?.parse::<u64>().ok();
     // The state is the first field behind the name.

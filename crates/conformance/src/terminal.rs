@@ -33,6 +33,7 @@ const WINDOW: rustix::termios::Winsize =
 pub(crate) enum Output {
     None,
     Pipe(ChildStdout),
+    #[cfg_attr(not(unix), allow(dead_code, reason = "other systems have none"))]
     Terminal(File),
 }
 
@@ -72,11 +73,14 @@ fn pair() -> io::Result<(Output, Theirs)> {
 
     use rustix::{
         fs::{Mode, OFlags, open},
+        io::{FdFlags, fcntl_setfd},
         pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt},
         termios::{OptionalActions, tcgetattr, tcsetattr, tcsetwinsize},
     };
 
-    let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
+    let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
+    // A program that had this end open would keep the tester waiting for the end of another.
+    fcntl_setfd(&ours, FdFlags::CLOEXEC)?;
     grantpt(&ours)?;
     unlockpt(&ours)?;
     let name = ptsname(&ours, Vec::new())?;

@@ -4,6 +4,7 @@
 
 use std::{
     fs,
+    os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
     thread,
@@ -150,4 +151,39 @@ fn a_wrong_usage_is_said_before_anything_is_tested() {
     assert!(code == Some(2) && said.contains("unknown placeholder '{prot}'"), "{said}");
     assert_eq!(told("croupier", &["./player"]).0, Some(2));
     assert!(!Path::new(&results).exists());
+}
+
+#[test]
+fn the_commands_of_the_page_for_teachers_work() {
+    let page = include_str!("../../../docs/teachers.md");
+    let commands: Vec<&str> = page.lines().filter(|line| line.starts_with("conformance ")).collect();
+    assert_eq!(commands.len(), 3, "{commands:?}");
+    let folder = tempfile::tempdir().unwrap();
+    // Ben's is the program of each command.
+    let ben = folder.path().join("submissions/ben");
+    fs::create_dir_all(&ben).unwrap();
+    let reference = |name: &str| format!("#!/bin/sh\nexec python3 -B '{REFERENCES}/{name}.py' \"$@\"\n");
+    // Not every machine has `make`.
+    let make = folder.path().join("bin/make");
+    fs::create_dir(folder.path().join("bin")).unwrap();
+    fs::write(&make, "#!/bin/sh\ncp dealer.sh dealer && chmod +x dealer\n").unwrap();
+    fs::set_permissions(&make, fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", folder.path().join("bin").display(), std::env::var("PATH").unwrap());
+    fs::write(ben.join("dealer.sh"), reference("dealer")).unwrap();
+    let player = format!(
+        "import runpy, sys\nsys.path.insert(0, '{REFERENCES}')\nrunpy.run_path('{REFERENCES}/player.py', run_name='__main__')"
+    );
+    fs::write(ben.join("player.py"), player).unwrap();
+    for command in commands {
+        let words: Vec<&str> = command.split(' ').skip(1).collect();
+        let patience: &[&str] = if words[0] == "class" { &["--patience", "60"] } else { &[] };
+        let arguments = [&words[..1], patience, &words[1..]].concat();
+        let mut own = Command::new(env!("CARGO_BIN_EXE_conformance"));
+        let ended = own.args(arguments).env("PATH", &path).current_dir(&folder).output().unwrap();
+        assert_eq!(ended.status.code(), Some(0), "{command}: {}", text(&ended.stderr));
+        if words[0] == "class" {
+            let table = fs::read_to_string(folder.path().join("results/results.csv")).unwrap();
+            assert!(table.contains("\r\nben,passed,"), "{command}: {table}{}", text(&ended.stderr));
+        }
+    }
 }

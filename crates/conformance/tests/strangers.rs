@@ -195,22 +195,23 @@ fn wrapped(kind: &str, front: &str, name: &str, options: &[&str], arguments: &[&
 
 #[test]
 fn output_that_would_stay_in_a_buffer_is_read_at_a_terminal() {
-    // As `printf` of C, which keeps all lines to the end when it does not write to a terminal.
+    // As `printf` of C, which keeps all lines to the end when it does not write to a terminal. Such a server is of no use to a tester that
+    // waits for its port.
     let front = "
 import builtins
 say = print
 def buffered(*words, flush=False, **options):
     say(*words, flush=sys.stdout.isatty(), **options)
 builtins.print = buffered
-sys.stdout.isatty() or sys.stderr.write('nobody reads this in time\\n')
+sys.stdout.isatty() or sys.exit('this is no terminal')
 ";
     let arguments = ["{map}", "{seed}"];
     let (code, report) = wrapped("nuggets-server", front, "nuggets_server.py", &["--patience", "20"], &arguments);
     assert_eq!(code, Some(0), "{report}");
-    // Without a terminal, and where the system does not tell ports, nothing would be known of it.
-    let options = ["--patience", "1", "--terminal", "no", "--port", "1"];
-    let (_, report) = wrapped("nuggets-server", front, "nuggets_server.py", &options, &arguments);
-    assert!(report.contains("standard error: nobody reads this in time"), "{report}");
+    let options = ["--patience", "20", "--terminal", "no"];
+    let (code, report) = wrapped("nuggets-server", front, "nuggets_server.py", &options, &arguments);
+    assert_eq!(code, Some(1), "{report}");
+    assert!(report.contains("standard error: this is no terminal"), "{report}");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::{
     io::{self, Read as _, Write as _},
     os::{
         fd::{AsFd as _, OwnedFd},
-        unix::{net::UnixStream, process::CommandExt as _},
+        unix::{fs::MetadataExt as _, net::UnixStream, process::CommandExt as _},
     },
     process::{self, ChildStdin, Command, Stdio},
     sync::mpsc::{self, Receiver},
@@ -18,8 +18,9 @@ use nix::sched::{CloneFlags, unshare};
 use rustix::{
     mount::{MountFlags, MountPropagationFlags, mount, mount_change},
     process::{
-        Pid, Resource, Rlimit, Signal, WaitOptions, WaitStatus, geteuid, getpid, getrlimit, kill_process,
-        set_child_subreaper, set_parent_process_death_signal, setrlimit, setsid, wait,
+        Pid, Resource, Rlimit, Signal, WaitOptions, WaitStatus, geteuid, getpid, getpriority_process, getrlimit,
+        kill_process, set_child_subreaper, set_parent_process_death_signal, setpriority_process, setrlimit, setsid,
+        wait,
     },
     stdio::{dup2_stderr, dup2_stdout},
     thread::{
@@ -28,16 +29,16 @@ use rustix::{
     },
 };
 
-use super::{INPUT_ENDS, INSIDE, TYPED, mode::Mode, network, watch};
+use super::{
+    mode::Mode,
+    network, watch,
+    words::{INPUT_ENDS, INSIDE, NETWORK, NOTHING, TERMINAL, TYPED, myself},
+};
 use crate::{
     limits::{self, Limits},
-    processes::family,
+    processes::{family, numbers, process as process_of},
 };
 
-/// What a process is asked that tries whether it can leave the network.
-pub(super) const NETWORK: [&str; 1] = ["network"];
-/// What a process is asked that shows by its end that one can be started.
-pub(super) const NOTHING: [&str; 2] = [INSIDE, "nothing"];
 /// Begins the arguments of a guard that is the first process of its namespace.
 const FIRST: &str = "first";
 /// What root may do that a program under test may do too: read and write all files, and be somebody else.
@@ -50,6 +51,8 @@ const LEFT: [CapabilitySet; 7] = [
     CapabilitySet::SETGID,
     CapabilitySet::SETUID,
 ];
+/// The niceness of a guard, where it may choose.
+const NICENESS: i32 = -15;
 /// The processes and threads of the guards themselves, with some to spare.
 const OWN_TASKS: u64 = 8;
 
@@ -61,8 +64,8 @@ pub(super) fn work_if_asked() {
     let words: Vec<OsString> = words.collect();
     let text: Vec<&str> = words.iter().map_while(|word| word.to_str()).collect();
     match &text[..] {
-        [word] if *word == NETWORK[0] => network::attempt(),
-        [word] if *word == NOTHING[1] => process::exit(0),
+        [NETWORK] => network::attempt(),
+        [NOTHING] => process::exit(0),
         _ => {}
     }
     let error = work(&words).err().unwrap_or_else(|| io::Error::other("it ends"));
@@ -90,7 +93,7 @@ impl Task {
             is_first,
             mode,
             limits,
-            at_terminal: terminal == "terminal",
+            at_terminal: terminal == TERMINAL,
             command: command.to_vec(),
         })
     }
@@ -116,9 +119,7 @@ fn work(words: &[OsString]) -> io::Result<()> {
     }
     pass_on_capabilities()?;
     leave_terminal();
-    let mut first = Command::new(super::MYSELF);
-    first.arg(INSIDE).arg(FIRST).args(words);
-    let mut first = first.spawn()?;
+    let mut first = myself(&[FIRST]).args(words).spawn()?;
     close_output()?;
     process::exit(first.wait()?.code().unwrap_or(1));
 }
@@ -146,56 +147,73 @@ fn pass_on_capabilities() -> io::Result<()> {
 
 fn guard(task: &Task) -> io::Result<()> {
     let tester = own_socket()?;
-    if task.is_first {
-        show_own_processes();
-    } else {
+    let own = task.is_first && show_own_processes().is_ok();
+    if !task.is_first {
         leave_terminal();
         set_child_subreaper(Some(getpid()))?;
     }
     // The files are numbered as those of this process are.
     let me: u32 = fs::read_link("/proc/self")?.to_string_lossy().parse().map_err(io::Error::other)?;
     give_up_rights()?;
-    let mut command = Command::new(&task.command[0]);
-    command.args(&task.command[1..]).process_group(0);
-    let output = io::stdout().as_fd().try_clone_to_owned()?;
-    command.stdin(if task.at_terminal { Stdio::from(output) } else { Stdio::piped() });
     // Children have them from now on, and this process needs little.
     set_limits(task)?;
-    let mut child = match command.spawn() {
-        Ok(child) => child,
-        Err(error) => {
-            (&tester).write_all(format!("cannot {}\n", error.raw_os_error().unwrap_or(0)).as_bytes())?;
-            process::exit(1);
-        }
-    };
-    drop(command);
-    close_output()?;
-    (&tester).write_all(b"begun\n")?;
+    let niceness = getpriority_process(None)?;
+    // Root may. Then the threads of this process are never kept from their work by those of the program.
+    let _ = setpriority_process(None, NICENESS);
 
-    let (typed, to_type) = mpsc::channel();
-    let input = child.stdin.take();
-    thread::Builder::new().spawn(move || type_all(input, &to_type))?;
+    // These are ready before the program is, since it may leave little time to others.
     let ending = Ending { all_end_with_me: task.is_first, me };
+    let (limits, told) = (task.limits, tester.try_clone()?);
+    thread::Builder::new().spawn(move || {
+        let limit = watch::exceeded(&limits, me, own);
+        let _ = (&told).write_all(format!("limit {limit}\n").as_bytes());
+        ending.end();
+    })?;
+    let (typed, to_type) = mpsc::channel();
     let heard = tester.try_clone()?;
     thread::Builder::new().spawn(move || {
         // Whatever the reason is for which it ends.
         let _ = obey(heard, &typed);
         ending.end();
     })?;
-    let (limits, told) = (task.limits, tester.try_clone()?);
-    thread::Builder::new().spawn(move || {
-        let limit = watch::exceeded(&limits, me);
-        let _ = (&told).write_all(format!("limit {limit}\n").as_bytes());
-        ending.end();
-    })?;
+
+    let spawned = thread::scope(|scope| {
+        let spawn = || {
+            // Only of this thread, and of what it starts.
+            setpriority_process(None, niceness)?;
+            program(task)?.spawn()
+        };
+        scope.spawn(spawn).join().unwrap_or_else(|_| Err(io::Error::other("a thread has failed")))
+    });
+    let mut child = match spawned {
+        Ok(child) => child,
+        Err(error) => {
+            (&tester).write_all(format!("cannot {}\n", error.raw_os_error().unwrap_or(0)).as_bytes())?;
+            process::exit(1);
+        }
+    };
+    close_output()?;
+    (&tester).write_all(b"begun\n")?;
+    let input = child.stdin.take();
+    thread::Builder::new().spawn(move || type_all(input, &to_type))?;
     reap(child.id(), &tester)
 }
 
-fn show_own_processes() {
-    // Where the system does not allow it, the program sees the processes of the host, and cannot touch them.
-    let _ = mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC).and_then(|()| {
-        mount("proc", "/proc", "proc", MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC, None)
-    });
+fn program(task: &Task) -> io::Result<Command> {
+    let mut command = Command::new(&task.command[0]);
+    command.args(&task.command[1..]).process_group(0);
+    if task.at_terminal {
+        command.stdin(Stdio::from(io::stdout().as_fd().try_clone_to_owned()?));
+    } else {
+        command.stdin(Stdio::piped());
+    }
+    Ok(command)
+}
+
+// Where the system does not allow it, the program sees the processes of the host, and cannot touch them.
+fn show_own_processes() -> io::Result<()> {
+    mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
+    Ok(mount("proc", "/proc", "proc", MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC, None)?)
 }
 
 // Root in a namespace of its own would still be root outside.
@@ -223,11 +241,15 @@ fn set_limits(task: &Task) -> io::Result<()> {
     for (resource, most) in resources {
         lower(resource, most)?;
     }
-    // Elsewhere the system counts all processes of the user.
-    if task.mode == Mode::User {
-        lower(Resource::Nproc, limits.processes + OWN_TASKS)?;
-    }
-    Ok(())
+    // Outside a namespace of users the system counts all tasks of the user.
+    let others = if task.mode == Mode::User { 0 } else { tasks_of_user() };
+    lower(Resource::Nproc, others + limits.processes + OWN_TASKS)
+}
+
+fn tasks_of_user() -> u64 {
+    let me = geteuid().as_raw();
+    let is_mine = |id: &u32| fs::metadata(format!("/proc/{id}")).is_ok_and(|folder| folder.uid() == me);
+    numbers().filter(is_mine).filter_map(process_of).map(|process| process.tasks).sum()
 }
 
 fn lower(resource: Resource, most: u64) -> io::Result<()> {

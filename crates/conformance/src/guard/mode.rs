@@ -1,9 +1,4 @@
-//! What this system allows a guard to do.
-
-use std::{ffi::OsStr, process::Stdio, sync::OnceLock};
-
-use super::{Guard, MYSELF, inside::NOTHING};
-use crate::limits::Limits;
+//! Ways of a guard to keep hold of a program.
 
 /// How a guard keeps hold of what a program starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,18 +20,5 @@ impl Mode {
             Self::User => "user",
             Self::Plain => "plain",
         }
-    }
-
-    /// The first that works here. It is tried once.
-    pub(crate) fn of_system() -> Self {
-        static MODE: OnceLock<Mode> = OnceLock::new();
-        *MODE.get_or_init(|| Self::ALL.into_iter().find(|mode| mode.works()).unwrap_or(Self::Plain))
-    }
-
-    fn works(self) -> bool {
-        let limits = Limits::default();
-        let mut command = Guard::command(OsStr::new(MYSELF), &NOTHING.map(str::to_owned), &limits, self, false);
-        command.stdout(Stdio::null()).stderr(Stdio::null());
-        Guard::start(&mut command).is_ok()
     }
 }

@@ -12,7 +12,7 @@ use rustix::{
     process::{getegid, geteuid},
 };
 
-use super::{inside::NETWORK, myself};
+use super::words::{NETWORK, myself};
 
 /// Takes this process, and all that it starts, off every network but loopback. No other thread may run yet.
 ///
@@ -20,7 +20,7 @@ use super::{inside::NETWORK, myself};
 /// Says why the system does not allow it. Nothing has changed then.
 pub(crate) fn confine_network() -> Result<(), String> {
     // Half of it would be worse than nothing, so another process tries first.
-    let tried = myself(&NETWORK).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).output();
+    let tried = myself(&[NETWORK]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).output();
     let tried = tried.map_err(|error| error.to_string())?;
     if !tried.status.success() {
         return Err(String::from_utf8_lossy(&tried.stderr).trim().to_owned());

@@ -9,20 +9,28 @@ use rustix::param::{clock_ticks_per_second, page_size};
 
 use crate::{
     limits::Limits,
-    processes::{family, private_pages},
+    processes::{family, numbers, private_pages},
 };
 
 /// The shortest time between two counts.
 const PAUSE: Duration = Duration::from_millis(20);
-/// A count takes at most one part in so many of a processor.
+/// The longest time between two counts.
+const LONGEST_PAUSE: Duration = Duration::from_millis(250);
+/// Between them a count takes at most one part in so many of a processor.
 const SHARE: u32 = 20;
+/// The guard itself.
+const OTHERS: u64 = 1;
 
-/// Waits until one of the limits is exceeded, and returns its name. `guards` are processes that do not count, below which the program's
-/// stand; the first of them has adopted its orphans.
-pub(super) fn exceeded(limits: &Limits, guard: u32) -> &'static str {
+/// Waits until one of the limits is exceeded, and returns its name. `guard` is the process that has started the program and has adopted its
+/// orphans. Whether the system shows only `own` processes makes a difference of speed.
+pub(super) fn exceeded(limits: &Limits, guard: u32, own: bool) -> &'static str {
     let begun = Instant::now();
     loop {
         let counted = Instant::now();
+        // To look at each of them takes longer than to start some more.
+        if own && numbers().count() as u64 > limits.processes + OTHERS {
+            return "processes";
+        }
         let uses = Uses::count(guard);
         let exceeded = [
             ("processes", uses.tasks > limits.processes),
@@ -33,7 +41,7 @@ pub(super) fn exceeded(limits: &Limits, guard: u32) -> &'static str {
         if let Some((name, _)) = exceeded.into_iter().find(|(_, is_exceeded)| *is_exceeded) {
             return name;
         }
-        thread::sleep(PAUSE.max(SHARE * counted.elapsed()));
+        thread::sleep((SHARE * counted.elapsed()).clamp(PAUSE, LONGEST_PAUSE));
     }
 }
 
