@@ -40,7 +40,7 @@ const AFTER_HELP: &str = "\
 Examples:
   conformance class submissions --to results --kind dealer --build make -- ./dealer {port} {rounds}
       builds and tests the dealer of each student
-  conformance class submissions --to results --kind dealer --build make --secret tulip -- ./dealer {port} {rounds}
+  conformance class submissions --to results --kind player --secret tulip -- python3 player.py
       with numbers that no student can know
 
 Each directory in DIR is of one student. It is copied before it is built; \

@@ -7,6 +7,8 @@
 //! A program under test is started anew for each scenario by a [`Launcher`]: [`Program`] is a command, [`Remote`] is a server that runs
 //! already and allows only the scenarios that one run of it permits. A tester never blocks longer than the patience it is given, whatever
 //! the program under test does.
+//!
+//! An executable that calls [`guard`] first has its programs run within [`Limits`]; [`confine`] takes them off the network.
 
 mod command;
 mod dealer;

@@ -5,7 +5,7 @@
 use std::{
     fs,
     path::Path,
-    process::{Command, Output},
+    process::{Command, Output, Stdio},
     thread,
     time::{Duration, Instant},
 };
@@ -97,6 +97,24 @@ fn a_program_that_does_nothing_is_not_waited_for_longer_than_it_may_take() {
     assert!(report.contains("it did not connect") && !is_left("9753"), "{report}");
     let report = tested(&["--patience", "600", "--limit", "time=1"]);
     assert!(report.contains("exceeded the limit time, which is 1 s") && !is_left("9753"), "{report}");
+}
+
+#[test]
+fn nothing_is_left_of_a_tester_that_is_killed() {
+    let mut tester = Command::new(env!("CARGO_BIN_EXE_conformance"));
+    tester.args(["player", "--patience", "600", "--", "sh", "-c", "sleep 9754 & wait", "{host}{port}"]);
+    let mut tester = tester.stdout(Stdio::null()).spawn().unwrap();
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let wait = |is_wanted: bool| {
+        while is_left("9754") != is_wanted {
+            assert!(Instant::now() < deadline, "it still runs, or never did");
+            thread::yield_now();
+        }
+    };
+    wait(true);
+    tester.kill().unwrap();
+    tester.wait().unwrap();
+    wait(false);
 }
 
 #[test]

@@ -107,8 +107,10 @@ fn own_socket() -> io::Result<UnixStream> {
 // Returns only if it fails.
 fn work(words: &[OsString]) -> io::Result<()> {
     let task = Task::of(words).ok_or_else(|| io::Error::other("these are no arguments of a guard"))?;
-    // When the tester is killed, or the guard outside, so is this one.
-    set_parent_process_death_signal(Some(Signal::KILL))?;
+    if task.is_first {
+        // When the guard outside is killed, so is this one. Of the death of the tester both learn by the end of the socket.
+        set_parent_process_death_signal(Some(Signal::KILL))?;
+    }
     if task.is_first || task.mode == Mode::Plain {
         return guard(&task);
     }
