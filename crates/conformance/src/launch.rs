@@ -10,7 +10,7 @@ pub type Values<'a> = &'a [(&'static str, String)];
 /// What a shell adds to the number of the signal that ended its command.
 const SHELL: i32 = 128;
 /// The names of the signals that end programs.
-const SIGNALS: [(i32, &str); 13] = [
+const SIGNALS: [(i32, &str); 16] = [
     (1, "SIGHUP"),
     (2, "SIGINT"),
     (3, "SIGQUIT"),
@@ -24,6 +24,9 @@ const SIGNALS: [(i32, &str); 13] = [
     (13, "SIGPIPE"),
     (14, "SIGALRM"),
     (15, "SIGTERM"),
+    (24, "SIGXCPU, too much time on a processor"),
+    (25, "SIGXFSZ, a file grew too large"),
+    (31, "SIGSYS"),
 ];
 /// What runtimes write on standard error when nobody caught an error.
 const UNCAUGHT: [&str; 7] = [
@@ -106,6 +109,11 @@ pub trait Run {
         Vec::new()
     }
 
+    /// The limit for which it was ended, as in `memory, which is 1 GiB`.
+    fn limit(&self) -> Option<String> {
+        None
+    }
+
     /// The UDP ports at which it receives, where the system tells.
     fn udp_ports(&self) -> Option<Vec<u16>> {
         None
@@ -156,6 +164,11 @@ pub trait Launcher: Sync {
     /// Whether it lets the tester choose what is at a pseudo-terminal.
     fn chooses_terminal(&self) -> bool {
         false
+    }
+
+    /// What the program may take and what the system keeps it from, each as a line for people.
+    fn limits(&self) -> Vec<String> {
+        Vec::new()
     }
 }
 

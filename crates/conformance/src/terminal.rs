@@ -9,6 +9,9 @@ use std::{
     process::{ChildStdout, Command, Stdio},
 };
 
+/// The last letters of sequences that move the cursor to another place or show another screen.
+const JUMPS: &str = "ABCDEFGHJdfhl";
+
 /// Which part of a program under test is at a pseudo-terminal. Systems without them use pipes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Terminal {
@@ -30,6 +33,7 @@ const WINDOW: rustix::termios::Winsize =
 pub(crate) enum Output {
     None,
     Pipe(ChildStdout),
+    #[cfg_attr(not(unix), allow(dead_code, reason = "other systems have none"))]
     Terminal(File),
 }
 
@@ -69,11 +73,14 @@ fn pair() -> io::Result<(Output, Theirs)> {
 
     use rustix::{
         fs::{Mode, OFlags, open},
+        io::{FdFlags, fcntl_setfd},
         pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt},
         termios::{OptionalActions, tcgetattr, tcsetattr, tcsetwinsize},
     };
 
-    let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
+    let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
+    // A program that had this end open would keep the tester waiting for the end of another.
+    fcntl_setfd(&ours, FdFlags::CLOEXEC)?;
     grantpt(&ours)?;
     unlockpt(&ours)?;
     let name = ptsname(&ours, Vec::new())?;
@@ -125,20 +132,25 @@ impl Read for Output {
     }
 }
 
-/// The text without what moves the cursor, changes colours or clears the screen.
+/// The text without what changes colours or clears the screen. Where the cursor jumps, a line ends.
 pub(crate) fn plain(line: &str) -> String {
     let mut plain = String::new();
-    let mut letters = line.chars().peekable();
+    let mut letters = line.chars();
     while let Some(letter) = letters.next() {
         if letter != '\x1b' {
-            plain.push(letter);
+            plain.push(if letter == '\r' { '\n' } else { letter });
             continue;
         }
         match letters.next() {
             // Up to a letter, as in ESC [ 31 m.
-            Some('[') => drop(letters.by_ref().find(|letter| ('@'..='~').contains(letter))),
+            Some('[') => {
+                let end = letters.find(|letter| ('@'..='~').contains(letter));
+                if end.is_some_and(|end| JUMPS.contains(end)) {
+                    plain.push('\n');
+                }
+            }
             // Up to the bell, as for titles of windows.
-            Some(']') => drop(letters.by_ref().find(|&letter| letter == '\x07')),
+            Some(']') => drop(letters.find(|&letter| letter == '\x07')),
             // One more, as for sets of characters.
             Some('(' | ')' | '#') => drop(letters.next()),
             _ => {}
@@ -153,7 +165,8 @@ mod tests {
 
     #[test]
     fn what_moves_the_cursor_is_no_text() {
-        assert_eq!(plain("\x1b[?1049l\x1b[1;31mport\x1b[0m 2021\x1b(B"), "port 2021");
+        assert_eq!(plain("\x1b[1;31mport\x1b[0m 2021\x1b(B"), "port 2021");
+        assert_eq!(plain("@ here\x1b[24;1H\x1b[?1049l\rGAME OVER"), "@ here\n\n\nGAME OVER");
         assert_eq!(plain("\x1b]0;title\x07text\x1b"), "text");
     }
 
