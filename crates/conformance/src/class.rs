@@ -134,7 +134,7 @@ impl Args {
 /// Tests a class, or as many of it as it can.
 pub(crate) fn class(args: &Args) -> anyhow::Result<ExitCode> {
     let bench = args.bench()?;
-    let students = Student::all(&args.class)?;
+    let students = Student::all(&args.class, &args.to)?;
     let _lock = prepare(&args.to, &bench)?;
     args.limits.confine();
     let stop = crate::stopping()?;

@@ -176,7 +176,7 @@ fn the_commands_of_the_page_for_teachers_work() {
     fs::write(ben.join("player.py"), player).unwrap();
     for command in commands {
         let words: Vec<&str> = command.split(' ').skip(1).collect();
-        let patience: &[&str] = if words[0] == "class" { &["--patience", "60"] } else { &[] };
+        let patience: &[&str] = if words[0] == "class" { &["--patience", "20"] } else { &[] };
         let arguments = [&words[..1], patience, &words[1..]].concat();
         let mut own = Command::new(env!("CARGO_BIN_EXE_conformance"));
         let ended = own.args(arguments).env("PATH", &path).current_dir(&folder).output().unwrap();

@@ -24,19 +24,22 @@ pub(super) struct Student {
 }
 
 impl Student {
-    /// All directories in `class` but hidden ones, by name.
+    /// All directories in `class` but hidden ones and `results`, by name.
     ///
     /// # Errors
     /// When the directory cannot be read, has no others inside, or a name is not UTF-8.
-    pub(super) fn all(class: &Path) -> anyhow::Result<Vec<Self>> {
+    pub(super) fn all(class: &Path, results: &Path) -> anyhow::Result<Vec<Self>> {
         let told = || format!("cannot read the directory of the class, {}", class.display());
+        let results = fs::canonicalize(results).ok();
+        let is_of_student =
+            |path: &Path| path.is_dir() && (results.is_none() || fs::canonicalize(path).ok() != results);
         let mut students = Vec::new();
         for entry in fs::read_dir(class).with_context(told)? {
             let entry = entry.with_context(told)?;
             let name = entry.file_name().into_string();
             let Ok(name) = name else { bail!("a name in {} is not UTF-8: {name:?}", class.display()) };
             // A link may lead to a directory.
-            if !name.starts_with('.') && entry.path().is_dir() {
+            if !name.starts_with('.') && is_of_student(&entry.path()) {
                 students.push(Self { name, path: entry.path() });
             }
         }
@@ -143,7 +146,8 @@ mod tests {
         fs::create_dir(class.path().join(".git")).unwrap();
         fs::write(class.path().join("list.txt"), "anna").unwrap();
         fs::write(anna.join("src/dealer.c"), "int main;").unwrap();
-        let mut students = Student::all(class.path()).unwrap();
+        fs::create_dir(class.path().join("results")).unwrap();
+        let mut students = Student::all(class.path(), &class.path().join("results")).unwrap();
         assert_eq!(students.len(), 1);
         (class, students.remove(0))
     }
@@ -176,9 +180,17 @@ mod tests {
     #[test]
     fn a_class_without_students_is_said() {
         let empty = tempfile::tempdir().unwrap();
-        assert!(Student::all(empty.path()).unwrap_err().to_string().starts_with("there is no directory of a student"));
         assert!(
-            Student::all(&empty.path().join("x")).unwrap_err().to_string().starts_with("cannot read the directory")
+            Student::all(empty.path(), Path::new("x"))
+                .unwrap_err()
+                .to_string()
+                .starts_with("there is no directory of a student")
+        );
+        assert!(
+            Student::all(&empty.path().join("x"), Path::new("x"))
+                .unwrap_err()
+                .to_string()
+                .starts_with("cannot read the directory")
         );
     }
 }
