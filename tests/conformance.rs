@@ -3,16 +3,20 @@
 use std::thread;
 
 use serde_json::Value;
+use testkit::TempDir;
 
 use crate::programs::program;
 
 /// Has a program of ours tested, with these arguments behind its name, and returns the rules that no scenario observed.
-fn untested(kind: &str, arguments: &[&str]) -> Vec<String> {
-    let ours = program(kind);
+fn untested(kind: &str, name: &str, arguments: &[&str]) -> Vec<String> {
+    let ours = program(name);
     let mut command = program("conformance");
+    let data = TempDir::new();
     // Other tests run at the same time. A turn of robots takes a twentieth of it. A tester ends by itself, after more time than other
     // programs of these tests have.
     command.args([kind, "--format", "json", "--patience", "15", "--"]).arg(ours.get_program()).args(arguments);
+    // What is played at a terminal is counted.
+    command.env("XDG_DATA_HOME", data.path());
     let finished = command.output().unwrap();
     let report: Value =
         serde_json::from_slice(&finished.stdout).unwrap_or_else(|_| panic!("{}", finished.stderr.escape_ascii()));
@@ -27,17 +31,18 @@ fn untested(kind: &str, arguments: &[&str]) -> Vec<String> {
 #[test]
 fn our_programs_pass_and_leave_no_rule_untested() {
     let programs = [
-        ("dealer", &["{port}", "{rounds}", "--players", "{players}", "--delay-ms", "0"][..]),
-        ("player", &["{name}", "{host}", "{port}", "--best"]),
-        ("nuggets-server", &[]),
-        ("nuggets-client", &[]),
-        ("robots-server", &[]),
-        ("robots-client", &[]),
+        ("dealer", "dealer", &["{port}", "{rounds}", "--players", "{players}", "--delay-ms", "0"][..]),
+        ("player", "player", &["{name}", "{host}", "{port}", "--best"]),
+        ("nuggets-server", "nuggets-server", &[]),
+        ("nuggets-client", "nuggets-client", &[]),
+        ("robots-server", "robots-server", &[]),
+        ("robots-client", "robots-client", &[]),
+        ("mastermind-text", "mastermind-play", &[]),
     ];
     // Mostly they wait.
     thread::scope(|scope| {
-        for (kind, arguments) in programs {
-            scope.spawn(move || assert_eq!(untested(kind, arguments), [""; 0], "{kind}"));
+        for (kind, name, arguments) in programs {
+            scope.spawn(move || assert_eq!(untested(kind, name, arguments), [""; 0], "{kind}"));
         }
     });
 }

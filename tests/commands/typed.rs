@@ -174,19 +174,35 @@ impl Typed {
         }
         let dealer = self.has("--at").then(|| blackjack::Dealer::start("2 --delay-ms 0"));
         let at = dealer.as_ref().map(|dealer| format!("localhost:{}", dealer.port));
-        let ours = program(&self.arguments[0]).get_program().to_owned();
-        let arguments = self.arguments.iter().map(|word| match &at {
-            Some(at) if word.starts_with("localhost:") => at.into(),
+        let reference = |file: &str| {
+            let file = workspace().join("crates/conformance/reference").join(file);
+            vec!["python3".into(), "-B".into(), file.into_os_string()]
+        };
+        let ours = match &*self.arguments[0] {
+            "mastermind-text" => vec![program("mastermind-play").get_program().to_owned()],
+            // These are no programs of their own.
+            "mastermind-server" => reference("mastermind_server.py"),
+            "mastermind-client" => reference("mastermind_client.py"),
+            kind => vec![program(kind).get_program().to_owned()],
+        };
+        let arguments = self.arguments.iter().flat_map(|word| match &at {
+            Some(at) if word.starts_with("localhost:") => vec![at.into()],
             _ if word.starts_with("./") => ours.clone(),
-            _ => OsString::from(word),
+            _ => vec![OsString::from(word)],
         });
+        let data = TempDir::new();
         // The player has no table of its own yet.
         let table = (self.arguments[0] == "player").then(|| OsString::from("--best"));
         let arguments: Vec<OsString> = arguments.chain(table).collect();
         // Other tests run at the same time. A turn of robots takes a twentieth of it.
         let patience = ["--patience", "15"];
-        let finished =
-            program(&self.program).args(patience).args(arguments).current_dir(folder.path()).output().unwrap();
+        let finished = program(&self.program)
+            .current_dir(folder.path())
+            .args(patience)
+            .args(arguments)
+            .env("XDG_DATA_HOME", data.path())
+            .output()
+            .unwrap();
         assert!(finished.status.success(), "{self:?}: {}", finished.stdout.escape_ascii());
     }
 

@@ -31,7 +31,7 @@ def lines(connection):
         collected += arrived
         *complete, collected = collected.split(b"\n")
         for line in complete:
-            yield line.removesuffix(b"\r").decode("ascii")
+            yield line.removesuffix(b"\r").decode("ascii", "replace")
     raise Failed("the connection ended without BYE")
 
 
@@ -79,7 +79,10 @@ class Player:
         for line in lines(connection):
             if line.startswith("BYE"):
                 return
-            answer = self.hear(line)
+            try:
+                answer = self.hear(line)
+            except (IndexError, ValueError):
+                raise Failed(f"no message of a server: {line!r}") from None
             if answer:
                 connection.sendall(answer.encode("ascii") + b"\n")
 
@@ -90,7 +93,12 @@ def main():
     parser.add_argument("host")
     parser.add_argument("port", type=int)
     parser.add_argument("--games", type=int, default=1)
+    parser.add_argument("--fault", metavar="NAME", help="do one thing wrong, to test the tester; see faults.py")
     args = parser.parse_args()
+    if args.fault:
+        import faults
+
+        faults.commit("mastermind-client", args.fault, globals())
     try:
         with socket.create_connection((args.host, args.port)) as connection:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -6,6 +6,7 @@
 It asks line by line, so that a program can play through pipes. The end of the input ends it with status 0.
 """
 
+import argparse
 import random
 import sys
 
@@ -100,6 +101,13 @@ class Game:
 
 
 def main():
+    parser = argparse.ArgumentParser(description="Plays mastermind line by line.")
+    parser.add_argument("--fault", metavar="NAME", help="do one thing wrong, to test the tester; see faults.py")
+    args = parser.parse_args()
+    if args.fault:
+        import faults
+
+        faults.commit("mastermind-text", args.fault, globals())
     dice = random.SystemRandom()
     try:
         while True:

@@ -97,6 +97,7 @@ class Peer:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.connection, self.arrived, self.unsent = connection, b"", b""
         self.seat, self.name, self.game = None, None, None
+        self.lost = False  # whether it does not read what it is sent
 
     def fileno(self):
         return self.connection.fileno()
@@ -112,7 +113,7 @@ class Peer:
         except OSError:
             self.unsent = b""  # it is gone, which is found when it is read
         if len(self.unsent) > MAX_WAITING:
-            self.connection.close()
+            self.unsent, self.lost = b"", True
 
 
 class Room:
@@ -242,13 +243,21 @@ class Room:
         peer.arrived += arrived
         while b"\n" in peer.arrived[:LONGEST + 2]:
             line, peer.arrived = peer.arrived.split(b"\n", 1)
+            line = line.removesuffix(b"\r")
+            if len(line) > LONGEST:
+                self.too_long(peer)
             try:
-                self.hear(peer, line.removesuffix(b"\r").decode("latin-1"))
+                self.hear(peer, line.decode("latin-1"))
             except Refused as why:
                 peer.say(f"NO {why}")
-        if len(peer.arrived) > LONGEST:
-            peer.say(f"BYE a line has at most {LONGEST} bytes")
-            raise Left
+            if peer.lost:
+                raise Left
+        if len(peer.arrived) > LONGEST + 1:  # it may end with a carriage return
+            self.too_long(peer)
+
+    def too_long(self, peer):
+        peer.say(f"BYE a line has at most {LONGEST} bytes")
+        raise Left
 
     def run(self, listener):
         while True:
@@ -264,6 +273,8 @@ class Room:
                         self.read(source)
                     except Left:
                         self.leave(source)
+            for peer in [peer for peer in self.peers if peer.lost]:
+                self.leave(peer)
 
 
 def main():
@@ -272,7 +283,12 @@ def main():
     parser.add_argument("--length", type=int, choices=range(4, 9), default=4)
     parser.add_argument("--colours", type=int, choices=range(2, 9), default=8)
     parser.add_argument("--repeats", action="store_true")
+    parser.add_argument("--fault", metavar="NAME", help="do one thing wrong, to test the tester; see faults.py")
     args = parser.parse_args()
+    if args.fault:
+        import faults
+
+        faults.commit("mastermind-server", args.fault, globals())
     if not args.repeats and args.length > args.colours:
         parser.error(f"{args.colours} colours are not enough for {args.length} digits without repeats")
     listener = socket.create_server(("", args.port))

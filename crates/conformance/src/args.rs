@@ -10,6 +10,8 @@ use clap::{
 use cmdkit::{HostPort, UsageError, host_port, whole_number};
 use conformance::{Format, Launcher, Options, Plan, Program, Remote, TESTERS, Tester, USUAL_SEED};
 
+use crate::confinement::{AtTerminal, LimitArgs};
+
 const AFTER_HELP: &str = "\
 Examples:
   conformance dealer -- ./dealer {port} {rounds} --players {players}
@@ -32,7 +34,7 @@ tested.";
 /// Test a server or a client that others wrote, and say which rule of the protocol it breaks where
 #[derive(Debug, Parser)]
 #[command(name = "conformance", version, after_help = AFTER_HELP,
-          override_usage = "conformance KIND [OPTIONS] -- COMMAND...\n       conformance KIND --at HOST:PORT [OPTIONS]\n       conformance KIND --list | --explain ID")]
+          override_usage = "conformance KIND [OPTIONS] -- COMMAND...\n       conformance KIND --at HOST:PORT [OPTIONS]\n       conformance KIND --list | --explain ID\n       conformance class DIR --to DIR --kind KIND [OPTIONS] -- COMMAND...\n       conformance limits [OPTIONS]")]
 pub(crate) struct Args {
     /// What the program under test is
     #[arg(value_name = "KIND", value_parser = kind())]
@@ -58,6 +60,13 @@ pub(crate) struct Args {
     /// How long the program may take for what it must do
     #[arg(long, value_name = "SECONDS", value_parser = whole_number(1..=3600_u16, 10), default_value = "5")]
     patience: u16,
+
+    #[command(flatten)]
+    limits: LimitArgs,
+
+    /// What of the program is at a pseudo-terminal
+    #[arg(long, value_name = "WHEN", default_value = "auto", conflicts_with = "at")]
+    terminal: AtTerminal,
 
     /// How to write the report
     #[arg(long, value_name = "FORMAT", value_parser = format(), default_value = Format::Text.word())]
@@ -98,7 +107,7 @@ fn format() -> impl TypedValueParser<Value = Format> {
         .map(|typed| Format::ALL.into_iter().find(|format| format.word() == typed).unwrap_or_default())
 }
 
-fn kind() -> impl TypedValueParser<Value = &'static Tester> {
+pub(crate) fn kind() -> impl TypedValueParser<Value = &'static Tester> {
     PossibleValuesParser::new(TESTERS.map(|tester| tester.kind))
         .map(|typed| TESTERS.into_iter().find(|tester| tester.kind == typed).unwrap_or(TESTERS[0]))
 }
@@ -108,7 +117,9 @@ impl Args {
         let tester = self.tester;
         let Some(at) = &self.at else {
             let program = Program::new(self.command.clone(), tester.usual, tester.known, tester.needed);
-            return Ok(Box::new(program.map_err(|error| UsageError(error.to_string()))?));
+            let program = program.map_err(|error| UsageError(error.to_string()))?;
+            self.limits.confine();
+            return Ok(Box::new(self.terminal.of(program).with_limits(self.limits.limits()?)));
         };
         if !tester.is_server {
             return Err(

@@ -1,36 +1,27 @@
 //! Runs the command that starts the program under test.
 
 use std::{
-    collections::VecDeque,
     fmt,
-    io::{self, BufRead as _, BufReader, Read, Write as _},
-    process::{ChildStdin, Command, Stdio},
-    sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{AtomicBool, Ordering},
-        mpsc::{self, Receiver},
-    },
+    io::{self, Write},
+    path::PathBuf,
+    sync::Arc,
     thread,
     time::{Duration, Instant},
 };
 
-use anyhow::bail;
+use anyhow::{Context as _, bail};
 
 use crate::{
-    group::Group,
+    group::{Group, Start},
+    holds,
     launch::{Exit, Launcher, Run, Values},
+    limits::Limits,
+    output::Spoken,
+    terminal::Terminal,
 };
 
 /// How often a process is asked whether it has ended.
 const POLL: Duration = Duration::from_millis(5);
-/// The most output that is kept of a program, in bytes.
-const MAX_OUTPUT: u64 = 1 << 20;
-/// The longest line, in bytes; longer ones are cut into several.
-const MAX_LINE: u64 = 4096;
-/// The last lines of standard error that are kept: as many as the traces of most languages have.
-const ERRORS: usize = 50;
-/// How long to wait for what a program has written before it ended. Only what it has left behind could write still more.
-const LAST_WORDS: Duration = Duration::from_millis(200);
 
 /// The system cannot run the command.
 #[derive(Debug)]
@@ -55,9 +46,15 @@ impl fmt::Display for CannotStart {
 impl std::error::Error for CannotStart {}
 
 /// A command that starts the program under test.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Program {
     words: Vec<String>,
+    limits: Limits,
+    folder: Option<PathBuf>,
+    // `None` leaves it to the tester of the kind.
+    terminal: Option<Terminal>,
+    // Whether braces mean nothing.
+    is_fixed: bool,
 }
 
 impl Program {
@@ -78,7 +75,7 @@ impl Program {
                 bail!("the command has the unknown placeholder '{{{name}}}'; there are {{{}}}", known.join("}, {"));
             }
         }
-        let program = Self { words };
+        let program = Self { is_fixed: false, ..Self::fixed(words) };
         match needed.iter().find(|name| !program.takes(name)) {
             Some(name) => {
                 bail!("the command does not say where '{{{name}}}' stands; it needs {{{}}}", needed.join("}, {"))
@@ -89,12 +86,37 @@ impl Program {
 }
 
 impl Program {
+    /// A command without placeholders, whatever stands in it, such as one that builds a program.
+    pub fn fixed(words: Vec<String>) -> Self {
+        Self { words, limits: Limits::default(), folder: None, terminal: None, is_fixed: true }
+    }
+
+    /// With these limits instead of the usual ones. They hold in executables that have [guards](crate::guard()).
+    #[must_use]
+    pub fn with_limits(self, limits: Limits) -> Self {
+        Self { limits, ..self }
+    }
+
+    /// Started in this folder.
+    #[must_use]
+    pub fn in_folder(self, folder: impl Into<PathBuf>) -> Self {
+        Self { folder: Some(folder.into()), ..self }
+    }
+
+    /// At a pseudo-terminal or not, whatever is usual for its kind.
+    #[must_use]
+    pub fn with_terminal(self, terminal: Terminal) -> Self {
+        Self { terminal: Some(terminal), ..self }
+    }
+
     // The command with its values. A placeholder without one is left out, with the option in front of it.
     fn filled(&self, values: Values<'_>) -> Vec<String> {
         let is_given = |name: &str| values.iter().any(|(given, _)| *given == name);
         let mut filled: Vec<String> = Vec::new();
         for word in &self.words {
-            if placeholders(word).all(is_given) {
+            if self.is_fixed {
+                filled.push(word.clone());
+            } else if placeholders(word).all(is_given) {
                 filled.push(
                     values.iter().fold(word.clone(), |word, (name, value)| word.replace(&format!("{{{name}}}"), value)),
                 );
@@ -117,78 +139,53 @@ fn placeholders(word: &str) -> impl Iterator<Item = &str> {
 
 impl Launcher for Program {
     fn takes(&self, name: &str) -> bool {
-        self.words.iter().any(|word| placeholders(word).any(|found| found == name))
+        !self.is_fixed && self.words.iter().any(|word| placeholders(word).any(|found| found == name))
     }
 
     fn start(&self, values: Values<'_>) -> anyhow::Result<Box<dyn Run>> {
-        let mut words = self.filled(values).into_iter();
-        let program = words.next().unwrap_or_default();
-        let mut command = Command::new(&program);
-        command.args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut group = Group::start(&mut command).map_err(|error| CannotStart { program, error })?;
-        let leader = group.leader();
-        let (input, output, errors) = (leader.stdin.take(), leader.stdout.take(), leader.stderr.take());
-        let (sender, lines) = mpsc::channel();
-        if let Some(output) = output {
-            // A program that prints for ever ends at a closed pipe.
-            thread::spawn(move || each_line(output.take(MAX_OUTPUT), |line| sender.send(line).is_ok()));
-        }
-        let said = Arc::new(Errors::default());
-        if let Some(errors) = errors {
-            let said = Arc::clone(&said);
-            thread::spawn(move || said.collect(errors));
-        }
-        Ok(Box::new(Running { group, input, lines, errors: said, exit: None }))
+        self.start_at(Terminal::No, values)
     }
-}
 
-// Gives each line, without its end and cut at a bound, until there is none or `take` wants no more.
-fn each_line(from: impl Read, mut take: impl FnMut(String) -> bool) {
-    let mut from = BufReader::new(from);
-    let mut line = Vec::new();
-    while (&mut from).take(MAX_LINE).read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
-        if !take(String::from_utf8_lossy(&line).trim_end_matches(['\n', '\r']).to_owned()) {
-            return;
-        }
-        line.clear();
+    fn start_at(&self, usual: Terminal, values: Values<'_>) -> anyhow::Result<Box<dyn Run>> {
+        let words = self.filled(values);
+        let (program, arguments) = words.split_first().context("the command is empty")?;
+        let start = Start {
+            program,
+            arguments,
+            folder: self.folder.as_deref(),
+            limits: &self.limits,
+            terminal: self.terminal.unwrap_or(usual),
+        };
+        let (group, ends) = Group::start(&start)
+            .context("cannot start a program")?
+            .map_err(|error| CannotStart { program: program.clone(), error })?;
+        let spoken = Spoken::of(ends.output, ends.errors, group.id(), self.limits.output);
+        // At a terminal there is no end of input that the tester could type.
+        let can_end_input = start.terminal != Terminal::Whole;
+        Ok(Box::new(Running { group, input: ends.input, can_end_input, spoken, limits: self.limits, exit: None }))
     }
-}
 
-/// The last lines of standard error.
-#[derive(Default)]
-struct Errors {
-    lines: Mutex<VecDeque<String>>,
-    complete: AtomicBool,
-}
+    fn chooses_terminal(&self) -> bool {
+        self.terminal.is_none()
+    }
 
-impl Errors {
-    // Reads to the end, since a program that cannot log waits.
-    fn collect(&self, from: impl Read) {
-        each_line(from, |line| {
-            if !line.trim().is_empty() {
-                let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
-                if lines.len() == ERRORS {
-                    lines.pop_front();
-                }
-                lines.push_back(line);
-            }
-            true
-        });
-        self.complete.store(true, Ordering::SeqCst);
+    fn limits(&self) -> Vec<String> {
+        holds::told(&self.limits)
     }
 }
 
 struct Running {
     group: Group,
-    input: Option<ChildStdin>,
-    lines: Receiver<String>,
-    errors: Arc<Errors>,
+    input: Option<Box<dyn Write + Send>>,
+    can_end_input: bool,
+    spoken: Arc<Spoken>,
+    limits: Limits,
     exit: Option<Exit>,
 }
 
 impl Run for Running {
     fn line(&mut self, by: Instant) -> Option<String> {
-        self.lines.recv_timeout(by.saturating_duration_since(Instant::now())).ok()
+        self.spoken.line(by)
     }
 
     fn type_bytes(&mut self, bytes: &[u8]) {
@@ -200,8 +197,10 @@ impl Run for Running {
     }
 
     fn end_input(&mut self) -> bool {
-        self.input = None;
-        true
+        if self.can_end_input {
+            self.input = None;
+        }
+        self.can_end_input
     }
 
     fn exit(&mut self, by: Instant) -> Option<Exit> {
@@ -218,11 +217,12 @@ impl Run for Running {
     }
 
     fn errors(&self) -> Vec<String> {
-        let by = Instant::now() + LAST_WORDS;
-        while self.exit.is_some() && !self.errors.complete.load(Ordering::SeqCst) && Instant::now() < by {
-            thread::sleep(POLL);
-        }
-        self.errors.lines.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+        self.spoken.errors(self.exit.is_some())
+    }
+
+    fn limit(&self) -> Option<String> {
+        let name = if self.spoken.is_flood() { "output" } else { self.group.limit()? };
+        Some(format!("{name}, which is {}", self.limits.value(name)))
     }
 
     fn udp_ports(&self) -> Option<Vec<u16>> {

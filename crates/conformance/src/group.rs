@@ -1,27 +1,37 @@
-//! Groups of processes. A program under test gets one of its own, so that what it starts ends with it, also behind `sh`, `make` or `cargo run`.
+//! All processes of a program under test. What it starts ends with it, also behind `sh`, `make` or `cargo run`.
+//!
+//! On Linux a [guard](crate::guard()) sees to that. Elsewhere, and in programs that have no guards, the program leads a group of
+//! processes; what leaves the group is not ended.
 
 use std::{
-    collections::BTreeSet,
-    io,
-    process::{Child, Command},
+    collections::BTreeMap,
+    io::{self, Write},
+    path::Path,
+    process::{Child, ChildStderr, Command, Stdio},
     sync::{
         Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
 };
 
-use crate::launch::Exit;
+#[cfg(target_os = "linux")]
+use crate::guard::{self, Guard, Refusal, has_guards};
+use crate::{
+    launch::Exit,
+    limits::Limits,
+    terminal::{Output, Terminal},
+};
 
 /// Set for good when the user wants the test to end.
 static STOPPED: AtomicBool = AtomicBool::new(false);
-/// The groups that run.
-static RUNNING: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
+/// What ends each of those that run, by the number of its first process.
+static RUNNING: Mutex<BTreeMap<u32, Ender>> = Mutex::new(BTreeMap::new());
 
 /// Ends all programs under test. Scenarios that run are broken off, and no others begin.
 pub fn stop() {
     STOPPED.store(true, Ordering::SeqCst);
-    for leader in &*RUNNING.lock().unwrap_or_else(PoisonError::into_inner) {
-        kill(*leader);
+    for ender in RUNNING.lock().unwrap_or_else(PoisonError::into_inner).values() {
+        ender.end();
     }
 }
 
@@ -29,61 +39,196 @@ pub(crate) fn is_stopped() -> bool {
     STOPPED.load(Ordering::SeqCst)
 }
 
-/// A program that leads a group of processes. Dropping it ends all of them.
+/// Ends the program whose first process has this number, if it still runs.
+pub(crate) fn end(id: u32) {
+    if let Some(ender) = RUNNING.lock().unwrap_or_else(PoisonError::into_inner).get(&id) {
+        ender.end();
+    }
+}
+
+/// A command with what it is started with.
+pub(crate) struct Start<'a> {
+    pub(crate) program: &'a str,
+    pub(crate) arguments: &'a [String],
+    pub(crate) folder: Option<&'a Path>,
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only a guard sees to them"))]
+    pub(crate) limits: &'a Limits,
+    pub(crate) terminal: Terminal,
+}
+
+/// The ends of what was started: what the tester types, and what it reads.
+pub(crate) struct Ends {
+    pub(crate) input: Option<Box<dyn Write + Send>>,
+    pub(crate) output: Output,
+    pub(crate) errors: Option<ChildStderr>,
+}
+
+enum Leader {
+    Group(Child),
+    #[cfg(target_os = "linux")]
+    Guard(Guard),
+}
+
+/// A program that runs. Dropping it ends all of its processes.
 pub(crate) struct Group {
-    leader: Child,
+    leader: Leader,
 }
 
 impl Group {
-    pub(crate) fn start(command: &mut Command) -> io::Result<Self> {
-        #[cfg(unix)]
-        std::os::unix::process::CommandExt::process_group(command, 0);
-        let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
-        let leader = command.spawn()?;
-        running.insert(leader.id());
-        drop(running);
-        if is_stopped() {
-            kill(leader.id());
+    /// Starts it. The error of the command itself is inside.
+    pub(crate) fn start(start: &Start<'_>) -> io::Result<Result<(Self, Ends), io::Error>> {
+        let (output, theirs) = Output::open(start.terminal)?;
+        #[cfg(target_os = "linux")]
+        if has_guards() {
+            let at_terminal = start.terminal == Terminal::Whole;
+            let program = start.program.as_ref();
+            let mode = guard::mode();
+            let mut command = Guard::command(program, start.arguments, start.limits, mode, at_terminal);
+            prepare(&mut command, start);
+            theirs.give(&mut command)?;
+            let mut guard = match Guard::start(&mut command) {
+                Ok(guard) => guard,
+                Err(Refusal::Command(error)) => return Ok(Err(error)),
+                Err(Refusal::Guard(error)) => return Err(error),
+            };
+            let input: Option<Box<dyn Write + Send>> =
+                if at_terminal { output.keyboard()? } else { Some(Box::new(guard.input()?)) };
+            let (pipe, errors) = guard.output();
+            let ends = Ends { input, output: output.or(pipe), errors };
+            let ender = Ender::Guard(guard.ender()?);
+            return Ok(Ok((Self::running(Leader::Guard(guard), ender), ends)));
         }
-        Ok(Self { leader })
+        let mut command = Command::new(start.program);
+        command.args(start.arguments).stdin(Stdio::piped());
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        prepare(&mut command, start);
+        theirs.give(&mut command)?;
+        if start.terminal == Terminal::Whole {
+            theirs.give_input(&mut command)?;
+        }
+        let mut leader = match command.spawn() {
+            Ok(leader) => leader,
+            Err(error) => return Ok(Err(error)),
+        };
+        let input = match leader.stdin.take() {
+            Some(input) => Some(Box::new(input) as Box<dyn Write + Send>),
+            None => output.keyboard()?,
+        };
+        let ends = Ends { input, output: output.or(leader.stdout.take()), errors: leader.stderr.take() };
+        let ender = Ender::Group(leader.id());
+        Ok(Ok((Self::running(Leader::Group(leader), ender), ends)))
     }
 
-    pub(crate) fn leader(&mut self) -> &mut Child {
-        &mut self.leader
+    fn running(leader: Leader, ender: Ender) -> Self {
+        let group = Self { leader };
+        let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
+        if is_stopped() {
+            ender.end();
+        }
+        running.insert(group.id(), ender);
+        drop(running);
+        group
     }
 
-    /// How the leader has ended, if it has. It stays a zombie, so that no other process gets the number of the group.
-    #[cfg(unix)]
+    /// The number of its first process.
+    pub(crate) fn id(&self) -> u32 {
+        match &self.leader {
+            Leader::Group(leader) => leader.id(),
+            #[cfg(target_os = "linux")]
+            Leader::Guard(guard) => guard.id(),
+        }
+    }
+
+    /// How the program has ended, if it has. A leader stays a zombie, so that no other process gets the number of the group.
     pub(crate) fn exit(&mut self) -> Option<Exit> {
-        use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
-
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        let status = waitid(WaitId::Pid(Pid::from_child(&self.leader)), options).ok()??;
-        Some(Exit { code: status.exit_status(), signal: status.terminating_signal() })
+        match &mut self.leader {
+            Leader::Group(leader) => exit(leader),
+            #[cfg(target_os = "linux")]
+            Leader::Guard(guard) => guard.exit(),
+        }
     }
 
-    #[cfg(not(unix))]
-    pub(crate) fn exit(&mut self) -> Option<Exit> {
-        let status = self.leader.try_wait().ok()??;
-        Some(Exit { code: status.code(), signal: None })
+    /// The name of the limit for which the guard has ended it.
+    pub(crate) fn limit(&self) -> Option<&str> {
+        match &self.leader {
+            Leader::Group(_) => None,
+            #[cfg(target_os = "linux")]
+            Leader::Guard(guard) => guard.limit(),
+        }
     }
 
-    /// The UDP ports of all processes of the group.
+    /// The UDP ports of all its processes.
     pub(crate) fn udp_ports(&self) -> Option<Vec<u16>> {
-        crate::sockets::udp_ports(self.leader.id())
+        crate::sockets::udp_ports(self.id())
     }
 }
 
 impl Drop for Group {
     fn drop(&mut self) {
-        let id = self.leader.id();
+        let id = self.id();
         let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
-        kill(id);
-        running.remove(&id);
+        if let Some(ender) = running.remove(&id) {
+            ender.end();
+        }
         drop(running);
-        // It may have ended by itself.
-        let _ = self.leader.kill();
-        let _ = self.leader.wait();
+        match &mut self.leader {
+            Leader::Group(leader) => {
+                // It may have ended by itself.
+                let _ = leader.kill();
+                let _ = leader.wait();
+            }
+            // It waits by itself when it is dropped.
+            #[cfg(target_os = "linux")]
+            Leader::Guard(_) => {}
+        }
+    }
+}
+
+fn prepare(command: &mut Command, start: &Start<'_>) {
+    if let Some(folder) = start.folder {
+        command.current_dir(folder);
+    }
+    if start.terminal == Terminal::Whole {
+        // What the tester reads is no particular terminal, and this is one that all systems know.
+        command.env("TERM", "xterm");
+    }
+    command.stderr(Stdio::piped());
+}
+
+#[cfg(unix)]
+fn exit(leader: &Child) -> Option<Exit> {
+    use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    let status = waitid(WaitId::Pid(Pid::from_child(leader)), options).ok()??;
+    Some(Exit { code: status.exit_status(), signal: status.terminating_signal() })
+}
+
+#[cfg(not(unix))]
+fn exit(leader: &mut Child) -> Option<Exit> {
+    let status = leader.try_wait().ok()??;
+    Some(Exit { code: status.code(), signal: None })
+}
+
+/// Ends all processes of a program.
+enum Ender {
+    /// Those of the group that this process leads.
+    Group(u32),
+    #[cfg(target_os = "linux")]
+    Guard(std::os::unix::net::UnixStream),
+}
+
+impl Ender {
+    fn end(&self) {
+        match self {
+            Self::Group(leader) => kill(*leader),
+            #[cfg(target_os = "linux")]
+            Self::Guard(control) => {
+                // It may be gone.
+                let _ = control.shutdown(std::net::Shutdown::Both);
+            }
+        }
     }
 }
 

@@ -18,6 +18,7 @@ use crate::{
     report::{Breach, Finding, Scenario, Sender, Verdict, clean},
     rule::Rule,
     tape::{Line, TERMINAL, Talk, Tape, Transcripts},
+    terminal::Terminal,
     witness::{QUOTED, Remains, Witness, watched},
 };
 
@@ -226,11 +227,21 @@ impl Judge {
 
     /// Starts the program under test. What becomes of it is looked at when the scenario is over.
     pub(crate) fn start(&mut self, launcher: &dyn Launcher, values: Values<'_>) -> anyhow::Result<Box<dyn Run>> {
+        self.start_at(Terminal::No, launcher, values)
+    }
+
+    /// As [`Judge::start`], with this at a pseudo-terminal unless the user has chosen.
+    pub(crate) fn start_at(
+        &mut self,
+        kind: Terminal,
+        launcher: &dyn Launcher,
+        values: Values<'_>,
+    ) -> anyhow::Result<Box<dyn Run>> {
         let number = self.witnesses.len() + 1;
         let terminal = self.line(&if number > 1 { format!("terminal {number}") } else { "terminal".into() }, &TERMINAL);
         let given: Vec<_> = values.iter().map(|(name, value)| format!("{name} {value}")).collect();
         terminal.note(Sender::Tester, &format!("starts the program: {}", given.join(", ")));
-        let (run, witness) = watched(launcher.start(values)?, terminal);
+        let (run, witness) = watched(launcher.start_at(kind, values)?, terminal);
         self.witnesses.push(witness);
         Ok(run)
     }

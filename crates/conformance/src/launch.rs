@@ -2,13 +2,15 @@
 
 use std::{fmt, iter, net::SocketAddr, time::Instant};
 
+use crate::terminal::Terminal;
+
 /// The values for the placeholders of a command, such as `("port", "4021")` for `{port}`.
 pub type Values<'a> = &'a [(&'static str, String)];
 
 /// What a shell adds to the number of the signal that ended its command.
 const SHELL: i32 = 128;
 /// The names of the signals that end programs.
-const SIGNALS: [(i32, &str); 13] = [
+const SIGNALS: [(i32, &str); 16] = [
     (1, "SIGHUP"),
     (2, "SIGINT"),
     (3, "SIGQUIT"),
@@ -22,6 +24,9 @@ const SIGNALS: [(i32, &str); 13] = [
     (13, "SIGPIPE"),
     (14, "SIGALRM"),
     (15, "SIGTERM"),
+    (24, "SIGXCPU, too much time on a processor"),
+    (25, "SIGXFSZ, a file grew too large"),
+    (31, "SIGSYS"),
 ];
 /// What runtimes write on standard error when nobody caught an error.
 const UNCAUGHT: [&str; 7] = [
@@ -104,6 +109,11 @@ pub trait Run {
         Vec::new()
     }
 
+    /// The limit for which it was ended, as in `memory, which is 1 GiB`.
+    fn limit(&self) -> Option<String> {
+        None
+    }
+
     /// The UDP ports at which it receives, where the system tells.
     fn udp_ports(&self) -> Option<Vec<u16>> {
         None
@@ -142,6 +152,24 @@ pub trait Launcher: Sync {
     /// # Errors
     /// A [`crate::CannotStart`] when the system cannot run the command.
     fn start(&self, values: Values<'_>) -> anyhow::Result<Box<dyn Run>>;
+
+    /// As [`Launcher::start`], at a pseudo-terminal if it [chooses](Launcher::chooses_terminal) one and the system has them.
+    ///
+    /// # Errors
+    /// As [`Launcher::start`].
+    fn start_at(&self, _usual: Terminal, values: Values<'_>) -> anyhow::Result<Box<dyn Run>> {
+        self.start(values)
+    }
+
+    /// Whether it lets the tester choose what is at a pseudo-terminal.
+    fn chooses_terminal(&self) -> bool {
+        false
+    }
+
+    /// What the program may take and what the system keeps it from, each as a line for people.
+    fn limits(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// A server that runs already.

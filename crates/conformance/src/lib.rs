@@ -7,23 +7,33 @@
 //! A program under test is started anew for each scenario by a [`Launcher`]: [`Program`] is a command, [`Remote`] is a server that runs
 //! already and allows only the scenarios that one run of it permits. A tester never blocks longer than the patience it is given, whatever
 //! the program under test does.
+//!
+//! An executable that calls [`guard`] first has its programs run within [`Limits`]; [`confine`] takes them off the network.
 
 mod command;
 mod dealer;
 mod group;
+#[cfg(target_os = "linux")]
+mod guard;
+mod holds;
 mod judge;
 mod launch;
+mod limits;
+mod mastermind;
 mod net;
 mod nuggets_client;
 mod nuggets_server;
+mod output;
 mod pages;
 mod player;
 mod ports;
+mod processes;
 mod report;
 mod robots;
 mod rule;
 mod sockets;
 mod tape;
+mod terminal;
 mod tester;
 mod witness;
 mod words;
@@ -32,18 +42,42 @@ pub use crate::{
     command::{CannotStart, Program},
     dealer::TESTER as DEALER,
     group::stop,
+    holds::confine,
     launch::{Exit, Launcher, Remote, Run, Values},
+    limits::Limits,
+    mastermind::{
+        client::TESTER as MASTERMIND_CLIENT, server::TESTER as MASTERMIND_SERVER, text::TESTER as MASTERMIND_TEXT,
+    },
     nuggets_client::TESTER as NUGGETS_CLIENT,
     nuggets_server::TESTER as NUGGETS_SERVER,
     pages::section,
     player::TESTER as PLAYER,
     report::{
-        Breach, Excerpt, Finding, Format, Message, Outcome, Report, Scenario, Sender, Trouble, Verdict, WrongByte, list,
+        Breach, Escaped, Excerpt, Finding, Format, Message, Outcome, Report, Scenario, Sender, Trouble, Verdict,
+        WrongByte, list,
     },
     robots::{client::TESTER as ROBOTS_CLIENT, server::TESTER as ROBOTS_SERVER},
     rule::{Asker, Rule},
+    terminal::Terminal,
     tester::{Options, Plan, Tester, USUAL_SEED},
 };
 
+#[cfg(target_os = "linux")]
+pub use crate::guard::guard;
+
+/// Must be called first by the `main` of each executable that tests programs. On this system there are no guards, and it does nothing.
+#[cfg(not(target_os = "linux"))]
+pub fn guard() {}
+
 /// One for each kind of program.
-pub static TESTERS: [&Tester; 6] = [&DEALER, &PLAYER, &NUGGETS_SERVER, &NUGGETS_CLIENT, &ROBOTS_SERVER, &ROBOTS_CLIENT];
+pub static TESTERS: [&Tester; 9] = [
+    &DEALER,
+    &PLAYER,
+    &NUGGETS_SERVER,
+    &NUGGETS_CLIENT,
+    &ROBOTS_SERVER,
+    &ROBOTS_CLIENT,
+    &MASTERMIND_TEXT,
+    &MASTERMIND_SERVER,
+    &MASTERMIND_CLIENT,
+];

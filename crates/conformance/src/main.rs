@@ -1,11 +1,18 @@
 //! `conformance KIND -- COMMAND…`: tests a program that others wrote.
 
 mod args;
+mod class;
+mod confinement;
 
 use std::{
+    env,
+    ffi::OsStr,
     io::{self, Write as _},
     process::ExitCode,
-    sync::atomic::Ordering,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     thread,
     time::Duration,
 };
@@ -16,6 +23,7 @@ use conformance::{Asker, Format, Outcome, Rule};
 
 use crate::args::Args;
 
+const LIMITS: Usage = Usage { code: EXIT_USAGE, example: "limits" };
 const USAGE: Usage = Usage { code: EXIT_USAGE, example: "dealer -- ./dealer {port} {rounds}" };
 /// The program under test cannot be started.
 const EXIT_CANNOT_START: u8 = 3;
@@ -27,7 +35,12 @@ const EXIT_INCOMPLETE: u8 = 5;
 const POLL: Duration = Duration::from_millis(50);
 
 fn main() -> ExitCode {
-    cmdkit::run(USAGE, |args| program(&args))
+    conformance::guard();
+    match env::args_os().nth(1).as_deref().and_then(OsStr::to_str) {
+        Some("class") => cmdkit::run(class::USAGE, |args| class::class(&args)),
+        Some("limits") => cmdkit::run(LIMITS, |args| confinement::limits(&args)),
+        _ => cmdkit::run(USAGE, |args| program(&args)),
+    }
 }
 
 fn program(args: &Args) -> anyhow::Result<ExitCode> {
@@ -45,14 +58,7 @@ fn program(args: &Args) -> anyhow::Result<ExitCode> {
     }
     let (plan, output) = (args.plan()?, args.output()?);
     let launcher = args.launcher()?;
-    // An ordinary thread waits for signals, since a program under test that is not ended keeps the tester waiting.
-    let stop = cmdkit::stop_flag()?;
-    thread::Builder::new().name("stop".into()).spawn(move || {
-        while !stop.load(Ordering::SeqCst) {
-            thread::sleep(POLL);
-        }
-        conformance::stop();
-    })?;
+    stopping()?;
     let report = args.tester.run(&*launcher, &plan).context("cannot make the directory for transcripts")?;
     match output {
         Some(mut file) => {
@@ -68,6 +74,20 @@ fn program(args: &Args) -> anyhow::Result<ExitCode> {
         Outcome::Unfinished => EXIT_UNFINISHED.into(),
         Outcome::Incomplete => EXIT_INCOMPLETE.into(),
     })
+}
+
+/// Ends all programs under test when the user asks for it, and sets the flag.
+fn stopping() -> anyhow::Result<Arc<AtomicBool>> {
+    // An ordinary thread waits for signals, since a program under test that is not ended keeps the tester waiting.
+    let stop = cmdkit::stop_flag()?;
+    let asked = Arc::clone(&stop);
+    thread::Builder::new().name("stop".into()).spawn(move || {
+        while !asked.load(Ordering::SeqCst) {
+            thread::sleep(POLL);
+        }
+        conformance::stop();
+    })?;
+    Ok(stop)
 }
 
 fn print(text: &str) -> anyhow::Result<ExitCode> {

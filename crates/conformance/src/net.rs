@@ -103,6 +103,11 @@ impl Connection {
         self
     }
 
+    /// Gives it another name in the recording.
+    pub(crate) fn rename(&self, name: &str) {
+        self.line.iter().for_each(|line| line.rename(name));
+    }
+
     /// That nothing comes is judged.
     fn attend(&self) {
         self.line.iter().for_each(Line::attend);
@@ -125,7 +130,8 @@ impl Connection {
         self.note(Sender::Tester, "ends its side of the connection");
     }
 
-    fn note(&self, sender: Sender, what: &str) {
+    /// Records something else that happens.
+    pub(crate) fn note(&self, sender: Sender, what: &str) {
         self.line.iter().for_each(|line| line.note(sender, what));
     }
 

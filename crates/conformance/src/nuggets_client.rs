@@ -7,9 +7,10 @@ use std::time::{Duration, Instant};
 
 use self::host::{Host, NAME, display, shown};
 use crate::{
-    judge::{Judge, Played, scene},
+    judge::{Choice, Judge, Played, scene},
     launch::Launcher,
     rule::Rule,
+    terminal::Terminal,
     tester::{Options, Tester},
 };
 
@@ -48,10 +49,13 @@ const SCENARIOS: [(&str, Meant, Scenario); 8] = [
 ];
 
 fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow::Result<()> {
+    let terminal = terminal(launcher, options)?;
     let played = SCENARIOS.map(|(name, meant, scenario)| {
-        scene(name, move |judge| scenario(&mut Host::new(judge, launcher, options)?)).shows(meant.iter().copied())
+        scene(name, move |judge| scenario(&mut Host::new(judge, terminal, launcher, options)?))
+            .shows(meant.iter().copied())
     });
-    let arguments = scene("wrong arguments", |judge| arguments(judge, launcher, options)).shows([&rules::ARGUMENTS]);
+    let arguments =
+        scene("wrong arguments", move |judge| arguments(judge, terminal, launcher, options)).shows([&rules::ARGUMENTS]);
     judge.side_by_side(played.into_iter().chain([arguments]).collect())
 }
 
@@ -75,6 +79,22 @@ fn long_table(host: &mut Host<'_>) -> Played {
     let row = |letter: u8| format!("{} {:10} {}", char::from(letter), letter, "n".repeat(50));
     let table: Vec<String> = (b'A'..=b'Z').map(row).collect();
     host.long_quit(&format!("GAME OVER:\n{}", table.join("\n")))
+}
+
+// A client that does not play when its input and output are pipes, but does at a terminal, is tested at one.
+fn terminal(launcher: &dyn Launcher, options: &Options) -> anyhow::Result<Terminal> {
+    if !launcher.chooses_terminal() {
+        return Ok(Terminal::No);
+    }
+    for terminal in [Terminal::No, Terminal::Whole] {
+        // What is found here is found again in the scenarios.
+        let mut judge = Judge::new(rules::RULES, Choice::default());
+        judge.play("a look", |judge| Host::new(judge, terminal, launcher, options)?.welcome())?;
+        if judge.passes() {
+            return Ok(terminal);
+        }
+    }
+    Ok(Terminal::No)
 }
 
 // Nobody moves for a while. A client that repeats its first message without need does so now.
@@ -169,10 +189,10 @@ fn silence(host: &mut Host<'_>) -> Played {
     host.judge.require(&rules::AGAIN, next.as_ref() == Some(&first), || format!("{} came once", shown(&first)))
 }
 
-fn arguments(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> Played {
+fn arguments(judge: &mut Judge, terminal: Terminal, launcher: &dyn Launcher, options: &Options) -> Played {
     for port in ["0", "65536", "abc"] {
         let values = [("host", "127.0.0.1".to_owned()), ("port", port.to_owned()), ("name", NAME.to_owned())];
-        let exit = judge.start(launcher, &values)?.exit(options.deadline());
+        let exit = judge.start_at(terminal, launcher, &values)?.exit(options.deadline());
         judge.refused(&rules::ARGUMENTS, exit.as_ref(), &format!("with port {port} the client"));
     }
     Ok(())

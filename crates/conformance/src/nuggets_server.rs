@@ -24,6 +24,7 @@ use self::{
 use crate::{
     judge::{Judge, Played, scene},
     launch::{Launcher, Run},
+    terminal::Terminal,
     tester::{Options, Tester},
 };
 
@@ -116,7 +117,7 @@ impl Test<'_> {
     }
 
     fn start(&self, judge: &mut Judge, map: String, seed: &str) -> anyhow::Result<Box<dyn Run>> {
-        judge.start(self.launcher, &[("map", map), ("seed", seed.to_owned())])
+        judge.start_at(Terminal::Output, self.launcher, &[("map", map), ("seed", seed.to_owned())])
     }
 
     // Starts a server and finds its port.

@@ -11,6 +11,7 @@ mod model;
 mod tap;
 mod text;
 
+pub use clean::Escaped;
 pub(crate) use clean::clean;
 pub use format::{Format, list};
 pub(crate) use lines::of as message_lines;

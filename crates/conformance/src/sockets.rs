@@ -1,10 +1,12 @@
-//! The sockets of a group of processes, from the files that Linux keeps of them. Other systems have no such files, and nothing is told.
+//! The sockets of a program under test, from the files that Linux keeps of them. Other systems have no such files, and nothing is told.
 
 use std::fs;
 
-/// The UDP ports at which processes of this group receive.
-pub(crate) fn udp_ports(group: u32) -> Option<Vec<u16>> {
-    let inodes: Vec<String> = members(group).into_iter().flat_map(sockets).collect();
+use crate::processes::family;
+
+/// The UDP ports at which this process, what descends from it and its group receive.
+pub(crate) fn udp_ports(root: u32) -> Option<Vec<u16>> {
+    let inodes: Vec<String> = family(root).into_iter().flat_map(|process| sockets(process.id)).collect();
     // A system may lack IPv6, and with it the second table.
     let tables = [fs::read_to_string("/proc/net/udp").ok()?, fs::read_to_string("/proc/net/udp6").unwrap_or_default()];
     let mut ports: Vec<u16> =
@@ -12,18 +14,6 @@ pub(crate) fn udp_ports(group: u32) -> Option<Vec<u16>> {
     ports.sort_unstable();
     ports.dedup();
     Some(ports)
-}
-
-fn members(group: u32) -> Vec<u32> {
-    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let numbers = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    numbers.filter(|process| group_of(*process) == Some(group)).collect()
-}
-
-// The name of the program stands in brackets and may contain anything. Behind it: the state, the parent, the group.
-fn group_of(process: u32) -> Option<u32> {
-    let status = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    status.rsplit_once(')')?.1.split_whitespace().nth(2)?.parse().ok()
 }
 
 // The inodes of its open sockets.
@@ -53,8 +43,7 @@ mod tests {
     #[test]
     fn a_socket_of_this_process_is_found() {
         let socket = UdpSocket::bind(("127.0.0.1", 0)).unwrap();
-        let group = group_of(std::process::id()).unwrap();
-        assert!(udp_ports(group).unwrap().contains(&socket.local_addr().unwrap().port()));
-        assert_eq!(udp_ports(0), Some(vec![]));
+        assert!(udp_ports(std::process::id()).unwrap().contains(&socket.local_addr().unwrap().port()));
+        assert_eq!(udp_ports(u32::MAX), Some(vec![]));
     }
 }

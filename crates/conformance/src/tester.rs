@@ -149,6 +149,7 @@ impl Tester {
             runs: 1,
             whole: launcher.address().is_none(),
             trouble: trouble.or_else(unwritten),
+            limits: launcher.limits(),
             rules,
             scenarios,
         }

@@ -20,23 +20,33 @@ pub(crate) struct Remains {
     /// How it ended, if it did so before the tester ended it.
     pub(crate) exit: Option<Exit>,
     pub(crate) errors: Vec<String>,
+    /// The limit for which it was ended.
+    pub(crate) limit: Option<String>,
 }
 
 impl Remains {
     /// How the program crashed, if it did.
     pub(crate) fn crash(&self) -> Option<String> {
+        if let Some(limit) = &self.limit {
+            return Some(beyond(limit));
+        }
         let exit = self.exit.as_ref().filter(|exit| exit.is_crash(&self.errors))?;
         Some(format!("the program ended with {exit}"))
     }
 
     /// Lines that explain what went wrong, with at most so many of standard error.
     pub(crate) fn told(&self, most: usize) -> Vec<String> {
-        let ended = self.exit.iter().filter(|exit| exit.code != Some(0));
+        let ended = self.exit.as_ref().filter(|exit| exit.code != Some(0));
         let ended = ended.map(|exit| format!("the program ended with {exit}"));
+        let ended = self.limit.as_deref().map(beyond).or(ended);
         let last = self.errors.len().saturating_sub(most);
         let errors = self.errors.iter().skip(last).map(|line| format!("standard error: {}", clean(line)));
-        ended.chain(errors).collect()
+        ended.into_iter().chain(errors).collect()
     }
+}
+
+fn beyond(limit: &str) -> String {
+    format!("the tester ended the program because it exceeded the limit {limit}")
 }
 
 /// Where the remains of a program are found after it was dropped.
@@ -82,6 +92,10 @@ impl Run for Watched {
         self.run.errors()
     }
 
+    fn limit(&self) -> Option<String> {
+        self.run.limit()
+    }
+
     fn udp_ports(&self) -> Option<Vec<u16>> {
         self.run.udp_ports()
     }
@@ -91,6 +105,7 @@ impl Drop for Watched {
     fn drop(&mut self) {
         let exit = self.run.exit(Instant::now());
         let errors = self.run.errors();
-        *self.witness.lock().unwrap_or_else(PoisonError::into_inner) = Remains { exit, errors };
+        let limit = self.run.limit();
+        *self.witness.lock().unwrap_or_else(PoisonError::into_inner) = Remains { exit, errors, limit };
     }
 }

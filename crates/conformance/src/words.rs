@@ -1,6 +1,7 @@
 //! The messages of the text protocols: where one stops to be right.
 
 pub(crate) mod blackjack;
+pub(crate) mod mastermind;
 pub(crate) mod nuggets;
 
 /// A part of a message.
@@ -13,6 +14,8 @@ pub(crate) enum Part {
     Number,
     /// A capital letter.
     Letter,
+    /// So many of these bytes at least and at most, which people call this.
+    Of(&'static [u8], usize, usize, &'static str),
     /// Any byte.
     Byte,
     /// Any bytes, at least this many.
@@ -65,6 +68,10 @@ fn stop(form: Form, text: &[u8]) -> Option<(usize, Vec<String>)> {
             }
             Part::Number => missing(digits > 0, "a digit").map(|_| digits),
             Part::Letter => missing(rest.first().is_some_and(u8::is_ascii_uppercase), "a capital letter"),
+            Part::Of(bytes, least, most, what) => {
+                let count = rest.iter().take(*most).take_while(|byte| bytes.contains(byte)).count();
+                if count < *least { Err((at + count, vec![(*what).to_owned()])) } else { Ok(count) }
+            }
             Part::Byte => missing(!rest.is_empty(), "one more byte"),
             Part::Rest(least) => missing(rest.len() >= *least, "text").map(|_| rest.len()),
         };

@@ -14,6 +14,9 @@ const PROGRAMS: &[(&str, &str, &[&str])] = &[
     ("nuggets-client", "nuggets_client.py", &["{host}", "{port}", "{name}"]),
     ("robots-server", "robots_server.py", ROBOTS_SERVER),
     ("robots-client", "robots_client.py", &["-d", "{gui}", "-n", "{name}", "-p", "{port}", "-s", "{server}"]),
+    ("mastermind-text", "mastermind_play.py", &[]),
+    ("mastermind-server", "mastermind_server.py", &["{port}"]),
+    ("mastermind-client", "mastermind_client.py", &["{name}", "{host}", "{port}", "--games", "{games}"]),
 ];
 
 const ROBOTS_SERVER: &[&str] = &[
@@ -145,4 +148,7 @@ references! {
     "nuggets-client": the_nuggets_client_passes_whole each_fault_of_the_nuggets_client_is_found;
     "robots-server": the_robots_server_passes_whole each_fault_of_the_robots_server_is_found;
     "robots-client": the_robots_client_passes_whole each_fault_of_the_robots_client_is_found;
+    "mastermind-text": the_text_game_passes_whole each_fault_of_the_text_game_is_found;
+    "mastermind-server": the_mastermind_server_passes_whole each_fault_of_the_mastermind_server_is_found;
+    "mastermind-client": the_mastermind_client_passes_whole each_fault_of_the_mastermind_client_is_found;
 }

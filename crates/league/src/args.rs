@@ -107,6 +107,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "BOOL", help_heading = "Mastermind")]
     repeats: Option<bool>,
 
+    /// Leave programs the network; without this they have only loopback where the system allows it
+    #[arg(long)]
+    pub(crate) network: bool,
+
     #[command(flatten)]
     pub(crate) log: LogArgs,
 }

@@ -27,10 +27,14 @@ const EXIT_STOPPED: u8 = 3;
 const POLL: Duration = Duration::from_millis(50);
 
 fn main() -> ExitCode {
+    conformance::guard();
     cmdkit::run(USAGE, |args| program(&args))
 }
 
 fn program(args: &Args) -> anyhow::Result<ExitCode> {
+    if !args.network {
+        conformance::confine();
+    }
     args.log.start("error")?;
     let plan = args.plan()?;
     let limits = args::limits(&plan)?;

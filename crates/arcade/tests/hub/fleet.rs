@@ -230,10 +230,10 @@ fn the_node_of_a_room_knows_whose_request_it_is_and_trusts_nobody_else() {
     // A header that no node has made says nothing.
     let forged = "1 192.0.2.9:1 0 AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
     let path = format!("/rooms/{}/socket", id(&room));
-    let mut forger = ann.socket_with(&path, &[("arcade-relay", forged)]).unwrap();
-    forger.until("{");
-    forger.say("PLAY Eve");
-    forger.until("OK");
+    let mut eve = ann.socket_with(&path, &[("arcade-relay", forged)]).unwrap();
+    eve.until("{");
+    eve.say("PLAY Eve");
+    eve.until("OK");
     let list = command(&ann, &["room", "list"]);
     assert!(list.contains("Eve, from 127.0.0.1"), "{list}");
 }

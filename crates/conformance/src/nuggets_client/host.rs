@@ -14,6 +14,7 @@ use crate::{
     net::datagram,
     rule::Rule,
     tape::Line,
+    terminal::Terminal,
     tester::Options,
     words::nuggets::WITH_CLIENT,
 };
@@ -52,11 +53,16 @@ pub(super) struct Host<'a> {
 }
 
 impl<'a> Host<'a> {
-    pub(super) fn new(judge: &'a mut Judge, launcher: &dyn Launcher, options: &'a Options) -> Played<Self> {
+    pub(super) fn new(
+        judge: &'a mut Judge,
+        terminal: Terminal,
+        launcher: &dyn Launcher,
+        options: &'a Options,
+    ) -> Played<Self> {
         let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
         let port = socket.local_addr()?.port();
         let values = [("host", "127.0.0.1".to_owned()), ("port", port.to_string()), ("name", NAME.to_owned())];
-        let run = judge.start(launcher, &values)?;
+        let run = judge.start_at(terminal, launcher, &values)?;
         let line = judge.line("the server", &WITH_CLIENT);
         let stranger = judge.line("another address", &WITH_CLIENT);
         let named = launcher.takes("name");

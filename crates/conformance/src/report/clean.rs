@@ -38,8 +38,8 @@ fn acts(letter: char) -> bool {
         || u32::from(letter) & 0xfffe == 0xfffe
 }
 
-/// Text as XML has it, also within quotes.
-pub(super) struct Escaped<'a>(pub(super) &'a str);
+/// Text as XML and HTML have it, also within quotes, in which nothing acts on what shows it.
+pub struct Escaped<'a>(pub &'a str);
 
 impl fmt::Display for Escaped<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

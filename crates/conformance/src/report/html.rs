@@ -54,6 +54,9 @@ pub(super) fn write(report: &Report, out: &mut String) -> fmt::Result {
         row(report, rule, out)?;
     }
     writeln!(out, "</tbody>\n</table>")?;
+    if let Some(limits) = lines::limits(report) {
+        writeln!(out, "<p>{}</p>", Escaped(&limits))?;
+    }
     writeln!(out, "</body>\n</html>")
 }
 

@@ -86,6 +86,12 @@ pub(super) fn settings(report: &Report) -> String {
     format!("seed {}{runs}", report.seed)
 }
 
+/// What the program might take, in short.
+pub(super) fn limits(report: &Report) -> Option<String> {
+    let short: Vec<&str> = report.limits.iter().filter_map(|line| line.split(" (").next()).collect();
+    (!short.is_empty()).then(|| clean(&format!("Limits: {}", short.join("; "))))
+}
+
 /// How often a rule failed that was tested in several runs.
 pub(super) fn how_often(report: &Report, failed_in: u32) -> Option<String> {
     (report.runs > 1 && failed_in > 0).then(|| format!("failed in {failed_in} of {} runs", report.runs))

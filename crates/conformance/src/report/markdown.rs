@@ -23,6 +23,9 @@ pub(super) fn write(report: &Report, out: &mut String) -> fmt::Result {
     for rule in report.rules.iter().filter(|rule| rule.verdict == Verdict::Failed) {
         broken(rule, out)?;
     }
+    if let Some(limits) = lines::limits(report) {
+        writeln!(out, "\n{}", escaped(&limits))?;
+    }
     Ok(())
 }
 

@@ -275,6 +275,9 @@ pub struct Report {
     /// Why it ended early, if it did.
     #[serde(rename = "error")]
     pub trouble: Option<Trouble>,
+    /// What the program might take, and what it was kept from, a sentence for each.
+    #[serde(default)]
+    pub limits: Vec<String>,
     /// In the order of the tester.
     pub rules: Vec<Finding>,
     /// In the order of the tester.

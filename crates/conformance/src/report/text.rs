@@ -21,10 +21,10 @@ impl fmt::Display for Report {
         }
         writeln!(f, "{}", lines::summary(self))?;
         writeln!(f, "{}", lines::settings(self))?;
-        match &self.trouble {
-            Some(trouble) => writeln!(f, "The report is not complete: {}", super::clean(&trouble.to_string())),
-            None => Ok(()),
+        if let Some(trouble) = &self.trouble {
+            writeln!(f, "The report is not complete: {}", super::clean(&trouble.to_string()))?;
         }
+        lines::limits(self).map_or(Ok(()), |limits| writeln!(f, "{limits}"))
     }
 }
 

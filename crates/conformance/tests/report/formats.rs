@@ -63,6 +63,7 @@ fn hostile() -> Report {
         runs: 5,
         whole: true,
         trouble: None,
+        limits: vec!["memory: 1 GiB (for all together)".into()],
         rules: vec![
             finding("kept", Asker::Course, 29, Verdict::Passed),
             finding("broken", Asker::Protocol, 1, Verdict::Failed),

@@ -1,0 +1,131 @@
+//! The room and the bot of mastermind pass the tests that we offer for those of others. Neither is a program of its
+//! own, so they run in threads.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::{
+    net::{IpAddr, Ipv4Addr, SocketAddr},
+    sync::mpsc::{self, Receiver, RecvTimeoutError},
+    thread,
+    time::{Duration, Instant},
+};
+
+use clientkit::{Ended, Pilot, Wire, mastermind_bot, run};
+use conformance::{Exit, Launcher, MASTERMIND_CLIENT, MASTERMIND_SERVER, Options, Outcome, Run, Tester, Values};
+use mastermind::{Client, Config, Name, Server};
+use netcore::{Hosted, Leave, Level, Outcome as Ending, Rate, Time};
+use netshell::{Clock, Host, Limits, Tcp, bind_tcp, raise_open_files, serve};
+use tokio::sync::oneshot;
+
+/// More than a program needs on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// A bot thinks for seconds, as people do. For this one they pass so many times as fast.
+const HURRY: u64 = 10_000;
+/// Bytes that a connection may send, which is no limit here.
+const READ_RATE: Rate = Rate { per_second: 1 << 20, burst: 1 << 20 };
+
+/// Runs in a thread until it ends or the other side of `stop` is gone. Returns the exit status.
+type Ours = fn(port: u16, name: &str, stop: oneshot::Receiver<()>) -> i32;
+
+struct Threads(Ours);
+
+struct Thread {
+    _stop: oneshot::Sender<()>,
+    status: Receiver<i32>,
+    exit: Option<Exit>,
+}
+
+impl Launcher for Threads {
+    fn takes(&self, _: &str) -> bool {
+        true
+    }
+
+    fn start(&self, values: Values<'_>) -> anyhow::Result<Box<dyn Run>> {
+        let value = |name| values.iter().find(|(other, _)| *other == name).map(|(_, value)| value.clone());
+        let (port, name) = (value("port").unwrap().parse()?, value("name").unwrap_or_default());
+        let (stop, stopped) = oneshot::channel();
+        let (ended, status) = mpsc::channel();
+        let ours = self.0;
+        thread::spawn(move || {
+            // The tester may have gone.
+            let _ = ended.send(ours(port, &name, stopped));
+        });
+        Ok(Box::new(Thread { _stop: stop, status, exit: None }))
+    }
+}
+
+impl Run for Thread {
+    fn line(&mut self, _: Instant) -> Option<String> {
+        None
+    }
+
+    fn type_bytes(&mut self, _: &[u8]) {}
+
+    fn exit(&mut self, by: Instant) -> Option<Exit> {
+        if self.exit.is_none() {
+            match self.status.recv_timeout(by.saturating_duration_since(Instant::now())) {
+                Ok(code) => self.exit = Some(Exit::with(code)),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => panic!("it has panicked"),
+            }
+        }
+        self.exit.clone()
+    }
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
+}
+
+fn passes_whole(tester: &Tester, ours: Ours) {
+    let report = tester.test(&Threads(ours), &Options { patience: PATIENCE, ..Options::default() });
+    assert_eq!((report.outcome(), report.failed()), (Outcome::Passed, vec![]), "{report}");
+}
+
+#[test]
+fn a_solo_room_passes_whole() {
+    passes_whole(&MASTERMIND_SERVER, |port, _, stop| {
+        runtime().block_on(async {
+            let room = Server::new(Config::new(4, false, u64::from(port))).unwrap();
+            let listeners = bind_tcp(&[IpAddr::V4(Ipv4Addr::LOCALHOST)], port).unwrap();
+            let tcp = Tcp::new(listeners, READ_RATE, Limits::of(raise_open_files())).unwrap();
+            let host = Host::new(Hosted::new(room)).with_transport(tcp);
+            let stopped = async {
+                // Its other side is dropped.
+                let _ = stop.await;
+                Leave::Over
+            };
+            i32::from(!matches!(serve(host, Clock::start(), stopped).await, Ok(Ending::Stopped)))
+        })
+    });
+}
+
+/// A pilot whose time passes faster.
+struct Hurried<P>(P);
+
+impl<P: Pilot<Client>> Pilot<Client> for Hurried<P> {
+    fn act(&mut self, client: &mut Client, now: Time) {
+        self.0.act(client, Time::from_nanos(now.as_nanos() * HURRY));
+    }
+
+    fn due(&self, client: &Client) -> Option<Time> {
+        self.0.due(client).map(|due| Time::from_nanos(due.as_nanos() / HURRY))
+    }
+
+    fn leave(&mut self, client: &mut Client, now: Time) {
+        self.0.leave(client, now);
+    }
+}
+
+#[test]
+fn the_bot_passes_whole() {
+    passes_whole(&MASTERMIND_CLIENT, |port, name, stop| {
+        runtime().block_on(async {
+            let own = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+            let mut wire = Wire::stream(own, (Ipv4Addr::LOCALHOST, port).into(), drop).await.unwrap();
+            let (mut client, pilot) = mastermind_bot(Name::new(name.as_bytes()).unwrap(), Level::Hard, port.into());
+            let stopped = async { drop(stop.await) };
+            let ended = run(&mut wire, &mut client, &mut Hurried(pilot), stopped).await;
+            i32::from(matches!(ended, Ended::Lost(_)))
+        })
+    });
+}

@@ -1,0 +1,108 @@
+//! The text game of mastermind. `docs/mastermind.md#the-dialogue` says what it prints; the words around it are yours.
+//! It needs nothing but the standard library: `rustc mastermind_text.rs`.
+#![allow(clippy::print_stdout, reason = "the game is a dialogue")]
+
+use std::{
+    hash::{BuildHasher as _, RandomState},
+    io::{self, BufRead as _, Write as _},
+    process::exit,
+};
+
+fn ask(prompt: &str) -> io::Result<String> {
+    print!("{prompt}");
+    io::stdout().flush()?; // what stays in the buffer, nobody sees
+    let mut line = Vec::new();
+    if io::stdin().lock().read_until(b'\n', &mut line)? == 0 {
+        exit(0);
+    }
+    Ok(String::from_utf8_lossy(&line).trim().to_ascii_lowercase())
+}
+
+fn ask_yes(prompt: &str) -> io::Result<bool> {
+    loop {
+        match &*ask(&format!("{prompt} YES or NO? "))? {
+            "yes" => return Ok(true),
+            "no" => return Ok(false),
+            _ => println!("That is neither YES nor NO."),
+        }
+    }
+}
+
+/// A number below this one. The standard library has no random numbers but the keys of its hash tables.
+fn random(below: usize) -> usize {
+    usize::try_from(RandomState::new().hash_one(below) % below as u64).unwrap_or(0)
+}
+
+/// Exact matches first; then each other digit of the code pays for one of the guess.
+fn feedback(code: &str, guess: &str) -> (usize, usize) {
+    let red = code.bytes().zip(guess.bytes()).filter(|(one, other)| one == other).count();
+    let count = |of: &str, digit| of.chars().filter(|other| *other == digit).count();
+    let shared: usize = ('1'..='8').map(|digit| count(code, digit).min(count(guess, digit))).sum();
+    (red, shared - red)
+}
+
+fn ask_length() -> io::Result<usize> {
+    loop {
+        match &*ask("How long is the code, from 4 to 8? ")? {
+            length @ ("4" | "5" | "6" | "7" | "8") => return Ok(length.parse().unwrap_or(4)),
+            _ => println!("The length is a whole number from 4 to 8."),
+        }
+    }
+}
+
+fn game() -> io::Result<()> {
+    let length = ask_length()?;
+    let repeats = ask_yes("May digits repeat?")?;
+    let mut digits: Vec<char> = ('1'..='8').collect();
+    let mut draw = |_| if repeats { digits[random(8)] } else { digits.swap_remove(random(digits.len())) };
+    let code: String = (0..length).map(&mut draw).collect();
+    let (mut turn, mut used, mut shown) = (1, false, vec!['*'; length]);
+    while turn <= 10 {
+        let grants = |which: usize| !used && turn + which < 10; // it takes a turn more, and one is for a guess
+        println!("Turn #: {turn}");
+        for which in [1, 2] {
+            println!("lifeline#{which}: {}", if grants(which) { "AVAILABLE" } else { "USED UP" });
+        }
+        println!("Code  : {}", shown.iter().collect::<String>());
+        let answer = ask("Guess : ")?;
+        let place = random(length);
+        let digit = code.chars().nth(place).unwrap_or_default();
+        match &*answer {
+            "lifeline#1" | "lifeline#2" => {
+                let which = if answer.ends_with('1') { 1 } else { 2 };
+                if !grants(which) {
+                    println!("There is no {answer} now.");
+                    continue;
+                }
+                println!("Your {answer}:");
+                if which == 1 {
+                    println!("the code has a {digit}.");
+                } else {
+                    println!("the code has a {digit} at position {}.", place + 1);
+                    shown[place] = digit;
+                }
+                (turn, used) = (turn + 1 + which, true);
+            }
+            guess if guess.len() == length && guess.chars().all(|digit| matches!(digit, '1'..='8')) => {
+                let (red, white) = feedback(&code, guess);
+                println!("Red: {red}\nWhite: {white}");
+                if red == length {
+                    println!("You have found it.");
+                    return Ok(());
+                }
+                turn += 1;
+            }
+            _ => println!("Type {length} digits from 1 to 8, or lifeline#1 or lifeline#2."),
+        }
+    }
+    println!("You lose. Code: {code}");
+    Ok(())
+}
+
+fn main() -> io::Result<()> {
+    game()?;
+    while ask_yes("Another game?")? {
+        game()?;
+    }
+    Ok(())
+}

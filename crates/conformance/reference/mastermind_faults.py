@@ -1,0 +1,214 @@
+"""The faults of the reference programs of mastermind. Each replaces some text of the program by another.
+
+A row has the name of the fault, the rules that it breaks, and pairs of texts. `faults.py` explains what they are for.
+"""
+
+import sys
+
+from faults import fault
+
+
+def rewrite(names, pairs):
+    """Defines everything of the program anew, with the texts replaced."""
+    with open(sys.argv[0], encoding="utf-8") as file:
+        source = file.read()
+    for right, wrong in pairs:
+        if source.count(right) != 1:
+            sys.exit(f"'{right}' does not stand in the program, or not once")
+        source = source.replace(right, wrong)
+    # Its main runs already.
+    own, names["__name__"] = names["__name__"], "faulty"
+    exec(compile(source, sys.argv[0], "exec"), names)
+    names["__name__"] = own
+
+
+def faulty(program, rows):
+    for name, rules, *texts in rows:
+        pairs = list(zip(texts[::2], texts[1::2]))
+        fault(program, name, *rules.split())(lambda names, pairs=pairs: rewrite(names, pairs))
+
+
+CRASH = '__import__("os").kill(__import__("os").getpid(), 11)'
+COMMON = "common = sum(min(code.count(digit), guess.count(digit)) for digit in set(guess))"
+
+# ---- Text games ------------------------------------------------------------------------------------------------------
+
+LIFELINE = 'print(f"The code has a {self.code[place]} in it.")'
+GRANTED = "return not self.used and self.turn + TAKES[which] <= TURNS"
+YES = 'return answer == "yes"'
+
+faulty("mastermind-text", [
+    ("keeps-output-in-a-buffer", "shown", 'print(prompt, end="", flush=True)',
+     'print(prompt, end="")', "TURNS = 10", 'TURNS = 10\nif not sys.stdout.isatty():\n    sys.stdout = open(1, "w")'),
+    ("takes-any-length", "lengths", 'answer in list("45678")', "answer.isascii() and answer.isdecimal()"),
+    ("length-is-not-checked", "lengths no-crash", 'answer in list("45678")', "4 <= int(answer) <= 8"),
+    ("takes-4.5", "lengths", 'answer in list("45678")', 'answer[:1] in list("45678") and answer != "45"',
+     "return int(answer)", "return int(answer[0])"),
+    ("names-no-bounds", "bounds", "How long is the code, from 4 to 8? ", "How long is the code? ",
+     "; type a number from 4 to 8", ""),
+    ("only-lower-case", "yes-or-no", 'YES or NO? ").lower()', 'YES or NO? ")'),
+    ("all-else-is-no", "yes-or-no again", 'if answer in ("yes", "no"):', "if True:"),
+    ("glued-turn", "turn-block", 'f"Turn #: {self.turn}"', 'f"Turn #:{self.turn}"'),
+    ("one-blank-behind-code", "turn-block", 'f"Code  : {', 'f"Code : {'),
+    ("prompt-ends-the-line", "prompt", '"Guess : "', '"Guess : \\n"'),
+    ("red-and-white-in-one-line", "answers", "Red: {red}\\nWhite", "Red: {red}, White"),
+    ("no-answer-in-the-tenth-turn", "answers", 'print(f"Red: {red}\\nWhite: {white}")',
+     'print(f"Red: {red}\\nWhite: {white}" if self.turn < TURNS else "")'),
+    ("counts-digits-twice", "feedback", COMMON, "common = sum(digit in code for digit in guess)"),
+    ("counts-digits-of-the-code", "feedback", COMMON, "common = sum(code.count(digit) for digit in set(guess))"),
+    ("nine-turns", "turns", "TURNS = 10", "TURNS = 9"),
+    ("eleven-turns", "turns too-late", "TURNS = 10", "TURNS = 11"),
+    ("turns-from-0", "turns", "self.turn = 1", "self.turn = 0"),
+    ("keeps-the-code", "loss", 'print(f"You lose, as expected. Code: {self.code}")', 'print("You lose, as expected.")'),
+    ("never-wins", "win", "careless.\")\n                    return", "careless.\")"),
+    ("repeats-always", "codes", "self.code = draw_code(length, repeats, dice)",
+     "self.code = draw_code(length, repeats, dice)\n        self.code = self.code[:2] + self.code[1] + self.code[3:]"),
+    ("repeats-never", "repeats", 'dice.choices(COLOURS, k=length) if repeats else', ""),
+    ("one-code-for-all", "random", "draw_code(length, repeats, dice)\n        self.dice",
+     "draw_code(length, repeats, random.Random(length))\n        self.dice"),
+    ("one-seed-for-all", "random", "TURNS = 10", "TURNS = 10\nDICE = random.Random(2021)",
+     "draw_code(length, repeats, dice)\n        self.dice", "draw_code(length, repeats, DICE)\n        self.dice"),
+    ("takes-0-and-9", "invalid", "all(digit in COLOURS for digit in answer)", "answer.isdecimal()"),
+    ("says-nothing", "says-how", 'print(f"Type {len(self.code)} digits from 1 to 8, or lifeline#1 or lifeline#2.")',
+     'print("That is wrong.")'),
+    ("lies-about-the-digit", "lifeline-1", LIFELINE, LIFELINE.replace(
+        "self.code[place]", "min(set(COLOURS) - set(self.code))")),
+    ("first-lifeline-takes-three", "lifeline-1", "{1: 2, 2: 3}", "{1: 3, 2: 3}"),
+    ("first-lifeline-tells-the-place", "lifeline-1", LIFELINE, LIFELINE + "; self.shown[place] = self.code[place]"),
+    ("places-from-the-right", "lifeline-2", "position {place + 1}.", "position {len(self.code) - place}."),
+    ("forgets-the-place", "lifeline-2", "self.shown[place] = self.code[place]", "pass"),
+    ("two-lifelines", "one-lifeline", GRANTED, "return self.turn + TAKES[which] <= TURNS"),
+    ("grants-the-last-turns", "too-late", GRANTED, "return not self.used"),
+    ("refuses-two-turns-early", "too-late", GRANTED, GRANTED + " - 2"),
+    ("always-available", "available", "'AVAILABLE' if self.can_use(which) else 'USED UP'", "'AVAILABLE'"),
+    ("one-game-only", "again", YES, YES + ' and "Another" not in question'),
+    ("lifelines-are-not-renewed", "again", "class Game:\n", "class Game:\n    used = False\n\n",
+     "        self.used = False\n", "", "self.used = True", "Game.used = True"),
+    ("status-3", "ends", YES, YES + ' or "Another" in question and sys.exit(3)'),
+    ("no-status-at-the-end", "end-of-input", "raise EOFError", "sys.exit(1)"),
+    ("crashes-at-the-end", "end-of-input no-crash", "raise EOFError", "raise IndexError"),
+    ("other-words-at-a-terminal", "terminal", 'f"Turn #: {self.turn}"',
+     'f"Turn #: {self.turn}" if not sys.stdout.isatty() else f"-- turn {self.turn} --"'),
+    ("crashes-at-long-lines", "no-crash", "return line.strip()", f"return line.strip() if len(line) < 256 else {CRASH}"),
+])
+
+# ---- Servers ---------------------------------------------------------------------------------------------------------
+
+OWN_TURN = "TURN {game.turn} {game.state(1)} {game.state(2)} 0"
+CAN_USE = "return self.used is None and self.turn + ROWS[which] <= TURNS"
+PLACE = "secrets.randbelow(self.length)"
+TOLD = '"*" if which == 1 else place + 1, self.code[place])'
+DRAWN = '"".join(digits.pop(secrets.randbelow(len(digits))) for _ in range(length))'
+SAY_OK = 'peer.say(f"OK {peer.seat}")'
+SAY_SEAT = 'self.tell(f"SEAT {peer.seat} {peer.name}")'
+TOO_LONG = "            self.too_long(peer)\n\n"
+
+faulty("mastermind-server", [
+    ("ends-lines-with-cr", "grammar", 'line.encode("ascii") + b"\\n"', 'line.encode("ascii") + b"\\r\\n"'),
+    ("blank-at-the-end", "grammar", OWN_TURN, OWN_TURN + " "),
+    ("says-nothing-at-first", "room", 'peer.say(f"ROOM solo {self.length} {self.colours} {word(self.repeats)}")', "pass"),
+    ("seat-before-ok", "seat", f"{SAY_OK}\n        {SAY_SEAT}", f"{SAY_SEAT}\n        {SAY_OK}"),
+    ("seats-from-0", "seat", "for seat in range(1,", "for seat in range(0,"),
+    ("no-first-turn", "first-turn", "{length} {word(repeats)}\")\n        self.turn(peer)", "{length} {word(repeats)}\")"),
+    ("long-names", "names", "name[:24]", "name[:30]"),
+    ("other-bytes-are-questions", "names", '<= "~" else "_"', '<= "~" else "?"'),
+    ("numbers-of-seats", "numbers", "self.games += 1", "self.games = 1"),
+    ("row-of-the-next-turn", "row", "row = (self.turn, guess", "row = (self.turn + 1, guess"),
+    ("counts-digits-twice", "feedback", COMMON, "common = sum(digit in code for digit in guess)"),
+    ("counts-digits-of-the-code", "feedback", COMMON, "common = sum(code.count(digit) for digit in set(guess))"),
+    ("no-turn-after-a-row", "turn", "else:\n                self.turn(peer)", "else:\n                pass"),
+    ("won-a-turn-later", "won", 'self.over("won", row[0])', 'self.over("won", self.turn)'),
+    ("lost-in-nine", "lost", 'self.over("lost", TURNS)', 'self.over("lost", TURNS - 1)'),
+    ("resigned-a-turn-later", "resigned", '"resigned", game.turn - 1', '"resigned", game.turn'),
+    ("repeats-always", "codes", f"return {DRAWN}", f"code = {DRAWN}\n    return code[:2] + code[1] + code[3:]"),
+    ("repeats-never", "repeats", "    if repeats:\n", "    if False:\n"),
+    ("one-code-for-all", "random", '"".join(secrets.choice(digits) for _ in range(length))', '"88768888"[:length]'),
+    ("lies-about-the-digit", "lifeline-1", TOLD,
+     TOLD[:-1] + ' if which == 2 else min(set("12345678") - set(self.code)))'),
+    ("first-lifeline-is-free", "lifeline-1", "self.turn += ROWS[which]", "self.turn += ROWS[which] - (which == 1)"),
+    ("second-lifeline-takes-one", "lifeline-2", "self.turn += ROWS[which]", "self.turn += 1"),
+    ("places-from-the-right", "lifeline-2", TOLD, TOLD.replace("place + 1", "self.length - place")),
+    ("always-the-first-place", "any-place", f"place = {PLACE}", "place = 0"),
+    ("two-lifelines", "one-lifeline", CAN_USE, "return self.turn + ROWS[which] <= TURNS"),
+    ("grants-the-last-turns", "blocked", "if not game.can_use(int(rest)):", "if game.used:"),
+    ("refuses-a-turn-early", "availability blocked", CAN_USE, CAN_USE.replace("<=", "<")),
+    ("never-blocked", "availability", 'return "available" if self.can_use(which) else "blocked"', 'return "available"'),
+    ("new-with-repeats", "new", "length, repeats = self.length, self.repeats", "length, repeats = self.length, True"),
+    ("new-without-repeats", "new-rules", 'int(words[0]), words[1] == "yes"', "int(words[0]), False"),
+    ("takes-what-follows-quit", "refused", '"QUIT" and not space', '"QUIT"'),
+    ("silent-about-no-messages", "refused", 'raise Refused("say PLAY and a name,', 'return str("say PLAY and a name,'),
+    ("silent-about-a-second-play", "no-effect", 'raise Refused("you have a seat already")', "return"),
+    ("new-in-the-middle", "no-effect", "if not peer.game.end:", "if False:"),
+    ("capitals-only", "lower-case", "kind = kind.upper()", "pass"),
+    ("keeps-carriage-returns", "carriage-return", 'line = line.removesuffix(b"\\r")', "pass"),
+    ("one-read-one-line", "pieces", TOO_LONG, TOO_LONG.rstrip() + '\n        peer.arrived = b""\n\n'),
+    ("one-line-in-a-read", "merged", 'while b"\\n" in peer.arrived', 'if b"\\n" in peer.arrived'),
+    ("waits-for-the-line-feed", "long-line", "if len(peer.arrived) > LONGEST + 1:", "if len(peer.arrived) > 4096:"),
+    ("short-lines-only", "long-line", "LONGEST = 64", "LONGEST = 48"),
+    ("leaves-without-bye", "quit", 'peer.say("BYE thanks for playing")', "pass"),
+    ("tells-nobody-who-left", "left", 'self.tell(f"LEFT {peer.seat}")', "pass"),
+    ("watchers-see-nothing", "seen", "lines.append(line)\n        self.tell(line)",
+     "lines.append(line)\n        peer.say(line)"),
+    ("watchers-get-refusals", "own-turn", 'peer.say(f"NO {why}")',
+     '[other.say(f"NO {why}") for other in self.peers if other is peer or not other.seat]'),
+    ("no-rows-for-the-late", "state", "for line in other.game.lines:", "for line in other.game.lines[:1]:"),
+    ("silent-about-hints", "hint", 'raise Refused("this room gives no hints" if not space else "nothing follows HINT")',
+     'if space:\n                raise Refused("nothing follows HINT")'),
+    ("eight-seats", "many", "        peer.seat = next(",
+     '        if len(taken) > 8:\n            raise Refused("all seats are taken")\n        peer.seat = next('),
+    ("ends-when-a-player-leaves", "others left", "if peer.seat:\n            self.tell", "if peer.seat:\n            sys.exit(0)\n            self.tell"),
+    ("waits-for-readers", "never-reads", "connection.setblocking(False)", "connection.setblocking(True)"),
+    ("crashes-at-many-bytes", "no-crash others never-reads", "peer.arrived += arrived",
+     f"peer.arrived += arrived if len(arrived) < 1000 else {CRASH}"),
+])
+
+
+@fault("mastermind-server", "another-port", "listens")
+def _(names):
+    create = names["socket"].create_server
+    names["socket"].create_server = lambda address: create((address[0], 0))
+
+
+# ---- Clients ---------------------------------------------------------------------------------------------------------
+
+ROOM = "first, self.colours = self.colours is None, int(words[2])"
+PLAY = 'return f"PLAY {self.name}" if first else None'
+GUESS = 'return f"GUESS {random.choice(self.possible)}"'
+OVER = 'elif kind == "OVER" and own:'
+ROW = 'elif kind == "ROW" and own:'
+SEND = 'connection.sendall(answer.encode("ascii") + b"\\n")'
+HANG = '__import__("time").sleep(1000)'
+
+faulty("mastermind-client", [
+    ("never-joins", "joins", PLAY, "return None"),
+    ("two-blanks", "grammar", 'f"GUESS {', 'f"GUESS  {'),
+    ("first-word-of-the-name", "name", PLAY, PLAY.replace("self.name", "self.name.split()[0]")),
+    ("seats-of-one-digit", "seat", "self.seat = words[0]", "self.seat = words[0][0]"),
+    ("sleeps-in-turn-2", "plays", 'elif kind == "TURN":', 'elif kind == "TURN" and words[0] != "2":'),
+    ("nags", "quiet", "def lines(connection):",
+     "LAST = []\n\n\ndef impatient(connection):\n    import select\n"
+     "    while not select.select([connection], [], [], 1)[0]:\n        connection.sendall(LAST[0])\n"
+     "    return connection.recv(4096)\n\n\ndef lines(connection):",
+     "connection.recv(4096):", "impatient(connection):",
+     SEND, 'LAST[:] = [answer.encode("ascii") + b"\\n"]\n                connection.sendall(LAST[0])'),
+    ("five-digits-at-most", "length", "int(words[2]), words[3]", "min(5, int(words[2])), words[3]"),
+    ("eight-colours-always", "colours", ROOM, ROOM.replace("int(words[2])", "8"), GUESS, GUESS.replace("random.choice", "max")),
+    ("guesses-after-over", "after-over", 'return "NEW" if self.games > 0 else "QUIT"', 'return "GUESS 1234"'),
+    ("waits-when-late", "late", OVER, 'elif kind == "OVER" and own and words[1] != "late":'),
+    ("keeps-the-first-rules", "next-game", 'elif kind == "GAME" and own:', 'elif kind == "GAME" and own and not self.possible:'),
+    ("ends-with-others", "others stars", OVER, 'elif kind == "OVER" and self.seat:'),
+    ("ends-with-others-before-it", "state", OVER, 'elif kind == "OVER" and (own or not self.seat):'),
+    ("no-stars", "stars", ROW, 'elif kind == "ROW" and "*" in line:\n            raise Failed("no digits")\n        ' + ROW),
+    ("does-not-wait", "race", 'elif kind == "TURN":', 'elif kind == "WAIT" and self.seat:\n            return "NEW"\n        elif kind == "TURN":'),
+    ("no-dates", "daily room-again", 'if kind == "ROOM":', 'if kind == "ROOM" and words[0] != "daily":'),
+    ("joins-at-each-room", "room-again", ROOM, ROOM.replace("self.colours is None", "True")),
+    ("insists", "refused", 'raise Failed(f"the server refuses: {line}")', GUESS),
+    ("one-read-one-line", "pieces", "        for line in complete:", '        collected = b""\n        for line in complete:'),
+    ("twenty-lines-in-a-read", "merged", "        for line in complete:", "        for line in complete[:20]:"),
+    ("keeps-carriage-returns", "carriage-return", '.removesuffix(b"\\r")', ""),
+    ("stays-after-bye", "bye", 'if line.startswith("BYE"):\n                return', f'if line.startswith("BYE"):\n                {HANG}'),
+    ("status-1-after-bye", "exit-status", 'if line.startswith("BYE"):\n                return', 'if line.startswith("BYE"):\n                continue'),
+    ("stays-when-alone", "server-gone", 'raise Failed("the connection ended without BYE")', HANG),
+    ("counts-no-words", "no-crash", "except (IndexError, ValueError):", "except KeyError:"),
+    ("forgets-answers", "fits", "self.possible = [code for code in self.possible if feedback(code, words[2]) == answer]", "pass"),
+])

@@ -1,0 +1,258 @@
+//! `conformance class DIR`: tests what a whole class has handed in.
+
+mod bench;
+mod grade;
+mod page;
+mod student;
+mod table;
+
+use std::{
+    collections::BTreeMap,
+    fs::{self, File, TryLockError},
+    io,
+    num::NonZero,
+    path::{Path, PathBuf},
+    process::ExitCode,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+    time::Duration,
+};
+
+use anyhow::{Context as _, bail};
+use clap::Parser;
+use cmdkit::{EXIT_USAGE, Usage, UsageError, whole_number};
+use conformance::{Options, Program, Tester};
+
+use self::{bench::Bench, grade::Grade, student::Student, table::Table};
+use crate::{
+    EXIT_UNFINISHED,
+    args::kind,
+    confinement::{AtTerminal, LimitArgs},
+};
+
+pub(crate) const USAGE: Usage =
+    Usage { code: EXIT_USAGE, example: "class submissions --to results --kind player -- ./player" };
+
+const AFTER_HELP: &str = "\
+Examples:
+  conformance class submissions --to results --kind dealer --build make -- ./dealer {port} {rounds}
+      builds and tests the dealer of each student
+  conformance class submissions --to results --kind player --secret tulip -- python3 player.py
+      with numbers that no student can know
+
+Each directory in DIR is of one student. It is copied before it is built; \
+{student} is its name. Results go to results.csv, results.json, index.html \
+and the folder students. Run the same command again to go on where it stopped, \
+or when students have handed in new versions. docs/teachers.md says more.
+
+Exit status: 0 if all students were tested, 1 when a file cannot be read or \
+written, 2 when the usage is wrong, 4 if some could not be tested or it was \
+stopped.";
+
+/// Test what each student of a class has handed in
+#[derive(Debug, Parser)]
+#[command(name = "conformance", version, after_help = AFTER_HELP,
+          override_usage = "conformance class DIR --to DIR --kind KIND [OPTIONS] -- COMMAND...")]
+pub(crate) struct Args {
+    #[arg(value_parser = ["class"], hide = true)]
+    #[allow(dead_code, reason = "it only stands in front of the others")]
+    word: String,
+
+    /// A directory with a directory for each student
+    #[arg(value_name = "DIR")]
+    class: PathBuf,
+
+    /// The command that starts a student's program, in the student's directory
+    #[arg(value_name = "COMMAND", last = true, required = true)]
+    command: Vec<String>,
+
+    /// What the programs are
+    #[arg(long, value_name = "KIND", value_parser = kind())]
+    kind: &'static Tester,
+
+    /// The directory for the results
+    #[arg(long, value_name = "DIR")]
+    to: PathBuf,
+
+    /// A command for the shell that builds a program, in the student's directory
+    #[arg(long, value_name = "COMMAND")]
+    build: Option<String>,
+
+    /// How long a build may take
+    #[arg(long, value_name = "SECONDS", value_parser = whole_number(1..=36_000_u64, 60), default_value = "300", requires = "build")]
+    build_time: u64,
+
+    /// A word from which the seeds of the tests follow, for each student others
+    #[arg(long, value_name = "WORD")]
+    secret: Option<String>,
+
+    /// How many students to test at the same time; as many as there are processors if it is not given
+    #[arg(long, value_name = "COUNT", value_parser = whole_number(1..=1024_usize, 4))]
+    jobs: Option<usize>,
+
+    /// Test all again, also those whose files have not changed
+    #[arg(long)]
+    again: bool,
+
+    /// How long a program may take for what it must do
+    #[arg(long, value_name = "SECONDS", value_parser = whole_number(1..=3600_u16, 10), default_value = "5")]
+    patience: u16,
+
+    #[command(flatten)]
+    limits: LimitArgs,
+
+    /// What of a program is at a pseudo-terminal
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    terminal: AtTerminal,
+}
+
+impl Args {
+    fn bench(&self) -> anyhow::Result<Bench> {
+        let usage = |error: anyhow::Error| UsageError(error.to_string());
+        let words = self.command.iter().map(|word| word.replace("{student}", "student")).collect();
+        let tester = self.kind;
+        Program::new(words, tester.usual, tester.known, tester.needed).map_err(usage)?;
+        Ok(Bench {
+            tester,
+            command: self.command.clone(),
+            build: self.build.clone(),
+            build_time: Duration::from_secs(self.build_time),
+            options: Options { patience: Duration::from_secs(self.patience.into()), ..Options::default() },
+            limits: self.limits.limits()?,
+            terminal: self.terminal,
+            secret: self.secret.clone(),
+            work: self.to.join("work"),
+            reports: self.to.join("students"),
+            results: self.to.join("state"),
+        })
+    }
+}
+
+/// Tests a class, or as many of it as it can.
+pub(crate) fn class(args: &Args) -> anyhow::Result<ExitCode> {
+    let bench = args.bench()?;
+    let students = Student::all(&args.class, &args.to)?;
+    let _lock = prepare(&args.to, &bench)?;
+    args.limits.confine();
+    let stop = crate::stopping()?;
+    let processors = thread::available_parallelism().map_or(1, NonZero::get);
+    let jobs = args.jobs.unwrap_or(processors).min(students.len());
+    let all = Class { bench: &bench, students: &students, again: args.again, stop: &stop };
+    let (grades, trouble) = all.test(jobs);
+    write_tables(&args.to, &bench, &students, &grades)?;
+    if let Some(trouble) = trouble {
+        return Err(trouble);
+    }
+    let tested = grades.len();
+    say(&format!("{tested} of {} students tested; see {}", students.len(), args.to.join("index.html").display()));
+    Ok(if tested == students.len() { ExitCode::SUCCESS } else { EXIT_UNFINISHED.into() })
+}
+
+// The directories, empty where nothing is kept. Nobody else may use them as long as the file is open.
+fn prepare(to: &Path, bench: &Bench) -> anyhow::Result<File> {
+    let told = || format!("cannot use {} for the results", to.display());
+    for folder in [&bench.reports, &bench.results] {
+        fs::create_dir_all(folder).with_context(told)?;
+    }
+    let lock = File::create(to.join(".lock")).with_context(told)?;
+    match lock.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => bail!("another test writes its results to {}", to.display()),
+        Err(TryLockError::Error(error)) => return Err(error).with_context(told),
+    }
+    match fs::remove_dir_all(&bench.work) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error).with_context(told),
+        _ => {}
+    }
+    fs::create_dir_all(&bench.work).with_context(told)?;
+    Ok(lock)
+}
+
+struct Class<'a> {
+    bench: &'a Bench,
+    students: &'a [Student],
+    again: bool,
+    stop: &'a Arc<AtomicBool>,
+}
+
+type Grades = BTreeMap<String, Grade>;
+
+impl Class<'_> {
+    // All results that there are, and the first error of the tester itself.
+    fn test(&self, jobs: usize) -> (Grades, Option<anyhow::Error>) {
+        let open = Mutex::new(self.students.iter());
+        let done = Mutex::new((Grades::new(), None));
+        thread::scope(|scope| {
+            for _ in 0..jobs {
+                scope.spawn(|| {
+                    while let Some(student) = next(&open) {
+                        let graded = self.graded(student);
+                        let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
+                        match graded {
+                            Ok(Some(grade)) => drop(done.0.insert(student.name.clone(), grade)),
+                            Ok(None) => {}
+                            Err(error) => {
+                                done.1.get_or_insert(error.context(format!("cannot test {}", student.name)));
+                            }
+                        }
+                    }
+                });
+            }
+        });
+        done.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    // The result of before if it still holds, or a new one. `None` if the test was stopped.
+    fn graded(&self, student: &Student) -> anyhow::Result<Option<Grade>> {
+        let path = self.bench.result(&student.name);
+        let old = Grade::load(&path);
+        let stopped = self.stop.load(Ordering::SeqCst);
+        let key = match self.bench.key(student) {
+            Ok(key) => key,
+            Err(error) => {
+                let lines = vec![format!("{error:#}")];
+                let grade = self.bench.untested(&student.name, "", "not readable", lines)?;
+                grade.save(&path)?;
+                return Ok(Some(grade));
+            }
+        };
+        match old {
+            Some(old) if old.key == key && !self.again => return Ok(Some(old)),
+            _ if stopped => return Ok(None),
+            _ => {}
+        }
+        let Some(mut grade) = self.bench.test(student, &key, self.stop)? else { return Ok(None) };
+        grade.before = old.map(|old| old.marks);
+        grade.save(&path).with_context(|| format!("cannot write {}", path.display()))?;
+        let of: u32 = self.bench.tester.rules.iter().map(|rule| rule.points).sum();
+        say(&format!("{}: {}, {} of {of} points", student.name, grade.outcome, grade.marks.points));
+        Ok(Some(grade))
+    }
+}
+
+fn next<T>(open: &Mutex<impl Iterator<Item = T>>) -> Option<T> {
+    open.lock().unwrap_or_else(PoisonError::into_inner).next()
+}
+
+fn say(line: &str) {
+    cmdkit::print_stderr(&format!("{line}\n"));
+}
+
+fn write_tables(to: &Path, bench: &Bench, students: &[Student], grades: &Grades) -> anyhow::Result<()> {
+    let table = Table {
+        kind: bench.tester.kind,
+        rules: bench.tester.rules.iter().copied().filter(|rule| rule.is_required()).collect(),
+        rows: students.iter().map(|student| (&*student.name, grades.get(&student.name))).collect(),
+    };
+    let files = [("results.csv", table.csv()), ("results.json", table.json()), ("index.html", page::table(&table))];
+    for (name, content) in files {
+        let path = to.join(name);
+        cmdkit::replace_file(&path, content.as_bytes()).with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    // Only copies were in it, and none is left.
+    let _ = fs::remove_dir(&bench.work);
+    Ok(())
+}

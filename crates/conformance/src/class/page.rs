@@ -1,0 +1,136 @@
+//! The table of a class as one page, and the page of a student of whom nothing could be tested.
+
+use std::fmt::Write as _;
+
+use conformance::{Escaped, Verdict};
+
+use super::{
+    grade::Grade,
+    table::{OPEN, Table, keeps},
+};
+
+const STYLE: &str = "
+:root { color-scheme: light dark }
+body { font: 15px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 75rem; padding: 0 1rem }
+h1 { font-size: 1.5rem }
+.wide { overflow-x: auto }
+table { border-collapse: collapse; margin: 1rem 0 }
+th, td { border-bottom: 1px solid #8884; padding: .25rem .6rem; text-align: left; vertical-align: top }
+th { position: sticky; top: 0; background: Canvas }
+td.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }
+td.mark { text-align: center; padding: .25rem }
+.pass { color: #176f3c } .fail { color: #b3261e; font-weight: 600 } .open { color: #777 }
+@media (prefers-color-scheme: dark) { .pass { color: #6fcf97 } .fail { color: #ff8a80 } .open { color: #999 } }
+th.rule { writing-mode: vertical-rl; font-weight: normal; padding: .4rem .2rem; vertical-align: bottom }
+pre { white-space: pre-wrap; overflow-wrap: anywhere }
+";
+
+// Text in a page.
+fn shown(text: &str) -> String {
+    Escaped(text).to_string()
+}
+
+// As it stands in an address.
+fn address(name: &str) -> String {
+    let mut address = String::new();
+    for byte in name.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            address.push(char::from(byte));
+        } else {
+            // Writing into memory cannot fail.
+            let _ = write!(address, "%{byte:02X}");
+        }
+    }
+    address
+}
+
+fn page(title: &str, body: &str) -> String {
+    let title = shown(title);
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <title>{title}</title>\n<style>{STYLE}</style>\n<h1>{title}</h1>\n{body}</html>\n"
+    )
+}
+
+/// The page of a student of whom nothing could be tested.
+pub(super) fn untested(student: &str, text: &str) -> String {
+    page(student, &format!("<pre>{}</pre>\n", shown(text)))
+}
+
+/// The table. The reports of students are in the folder `students` beside it.
+pub(super) fn table(table: &Table<'_>) -> String {
+    let tested = table.rows.iter().filter(|(_, grade)| grade.is_some()).count();
+    let whole = table.rows.iter().filter(|(_, grade)| grade.is_some_and(|grade| grade.outcome == "passed")).count();
+    let mut body = format!("<p>{tested} of {} students tested; {whole} passed all rules.</p>\n", table.rows.len());
+    body += &students(table);
+    body += &rules(table);
+    page(&format!("Results: {}", table.kind), &body)
+}
+
+fn students(table: &Table<'_>) -> String {
+    let mut text = String::from("<div class=\"wide\"><table>\n<tr><th>student<th>result<th>points<th>since last time");
+    for rule in &table.rules {
+        let _ = write!(text, "<th class=\"rule\" title=\"{}\">{}", shown(rule.text), shown(rule.id));
+    }
+    for (student, grade) in &table.rows {
+        text += "\n<tr>";
+        let name = shown(student);
+        let _ = match grade {
+            Some(_) => write!(text, "<td><a href=\"students/{}.html\">{name}</a>", address(student)),
+            None => write!(text, "<td>{name}"),
+        };
+        let outcome = grade.map_or(OPEN, |grade| &grade.outcome);
+        let class = match outcome {
+            "passed" => "pass",
+            OPEN => "open",
+            _ => "fail",
+        };
+        let points = grade.map_or_else(String::new, |grade| format!("{} of {}", grade.marks.points, table.of()));
+        let change = grade.and_then(Grade::change).map_or_else(String::new, |change| {
+            let kept = change.kept_now.iter().map(|rule| format!("<span class=\"pass\">{}</span>", shown(rule)));
+            let broken = change.broken_now.iter().map(|rule| format!("<span class=\"fail\">{}</span>", shown(rule)));
+            let rules: Vec<String> = kept.chain(broken).collect();
+            format!("{:+} {}", change.points, rules.join(" "))
+        });
+        let _ = write!(text, "<td class=\"{class}\">{outcome}<td class=\"number\">{points}<td>{change}");
+        for rule in &table.rules {
+            let mark = grade.and_then(|grade| grade.marks.rules.get(rule.id));
+            let (class, word) = match mark.map(|mark| mark.verdict) {
+                Some(Verdict::Passed) => ("pass", mark.map_or(0, |mark| mark.points).to_string()),
+                Some(Verdict::Failed) => ("fail", "0".to_owned()),
+                Some(Verdict::NotTested) | None => ("open", "&middot;".to_owned()),
+            };
+            let _ = write!(text, "<td class=\"mark {class}\" title=\"{}\">{word}", shown(rule.id));
+        }
+    }
+    text + "\n</table></div>\n"
+}
+
+fn rules(table: &Table<'_>) -> String {
+    let mut text = String::from("<h2>Rules</h2>\n<table>\n<tr><th>rule<th>points<th>kept by<th>what it says");
+    for rule in &table.rules {
+        let kept = table.rows.iter().filter(|(_, grade)| keeps(*grade, rule)).count();
+        let _ = write!(
+            text,
+            "\n<tr><td>{}<td class=\"number\">{}<td class=\"number\">{kept} of {}<td>{}",
+            shown(rule.id),
+            rule.points,
+            table.rows.len(),
+            shown(rule.text)
+        );
+    }
+    text + "\n</table>\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_students_write_is_text() {
+        let page = untested("<b>", "build failed\n\n</pre><script>\n");
+        assert!(page.contains("<title>&lt;b&gt;</title>") && page.contains("&lt;/pre&gt;&lt;script&gt;"), "{page}");
+        assert_eq!(address("Jan Kowalski/ż"), "Jan%20Kowalski%2F%C5%BC");
+    }
+}

@@ -1,0 +1,196 @@
+//! The directories of students.
+
+use std::{
+    fs::{self, File},
+    io,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context as _, bail};
+use sha2::{Digest as _, Sha256};
+use walkdir::{DirEntry, WalkDir};
+
+/// The most that a student may hand in, in bytes. Larger directories are not tested.
+const MAX_BYTES: u64 = 256 << 20;
+/// The most files and directories that a student may hand in.
+const MAX_FILES: usize = 20_000;
+
+/// A directory with what one student has handed in.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Student {
+    /// The name of the directory.
+    pub(super) name: String,
+    path: PathBuf,
+}
+
+impl Student {
+    /// All directories in `class` but hidden ones and `results`, by name.
+    ///
+    /// # Errors
+    /// When the directory cannot be read, has no others inside, or a name is not UTF-8.
+    pub(super) fn all(class: &Path, results: &Path) -> anyhow::Result<Vec<Self>> {
+        let told = || format!("cannot read the directory of the class, {}", class.display());
+        let results = fs::canonicalize(results).ok();
+        let is_of_student =
+            |path: &Path| path.is_dir() && (results.is_none() || fs::canonicalize(path).ok() != results);
+        let mut students = Vec::new();
+        for entry in fs::read_dir(class).with_context(told)? {
+            let entry = entry.with_context(told)?;
+            let name = entry.file_name().into_string();
+            let Ok(name) = name else { bail!("a name in {} is not UTF-8: {name:?}", class.display()) };
+            // A link may lead to a directory.
+            if !name.starts_with('.') && is_of_student(&entry.path()) {
+                students.push(Self { name, path: entry.path() });
+            }
+        }
+        students.sort_unstable();
+        if students.is_empty() {
+            bail!("there is no directory of a student in {}", class.display());
+        }
+        Ok(students)
+    }
+
+    // Everything in the directory, links as links, in an order that is always the same.
+    fn entries(&self) -> impl Iterator<Item = anyhow::Result<(DirEntry, PathBuf)>> {
+        // A link at the top is followed.
+        let top = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
+        let entries = WalkDir::new(&top).min_depth(1).sort_by_file_name();
+        entries.into_iter().map(move |entry| {
+            let entry = entry.context("cannot read what was handed in")?;
+            let inside = entry.path().strip_prefix(&top)?.to_owned();
+            Ok((entry, inside))
+        })
+    }
+
+    /// A word that changes with the names and contents of the files.
+    ///
+    /// # Errors
+    /// When a file cannot be read, or there are too many.
+    pub(super) fn fingerprint(&self) -> anyhow::Result<String> {
+        let mut hash = Sha256::new();
+        let mut bytes = 0;
+        for (count, entry) in self.entries().enumerate() {
+            let (entry, inside) = entry?;
+            let name = inside.as_os_str().as_encoded_bytes();
+            hash.update(name.len().to_le_bytes());
+            hash.update(name);
+            if entry.file_type().is_file() {
+                let length = entry.metadata()?.len();
+                bytes += length;
+                if bytes > MAX_BYTES || count >= MAX_FILES {
+                    let megabytes = MAX_BYTES >> 20;
+                    bail!("more was handed in than the tester takes, which is {megabytes} MiB in {MAX_FILES} files");
+                }
+                hash.update(length.to_le_bytes());
+                let mut file = File::open(entry.path()).with_context(|| format!("cannot read {}", inside.display()))?;
+                io::copy(&mut file, &mut hash).with_context(|| format!("cannot read {}", inside.display()))?;
+            } else if entry.path_is_symlink() {
+                hash.update(fs::read_link(entry.path())?.as_os_str().as_encoded_bytes());
+            }
+        }
+        Ok(hex(&hash.finalize()))
+    }
+
+    /// Copies everything but pipes, sockets and devices into a new directory.
+    ///
+    /// # Errors
+    /// When something cannot be read or written.
+    pub(super) fn copy(&self, to: &Path) -> anyhow::Result<()> {
+        fs::create_dir_all(to)?;
+        for entry in self.entries() {
+            let (entry, inside) = entry?;
+            let (from, to) = (entry.path(), to.join(&inside));
+            let kind = entry.file_type();
+            let copied = if kind.is_dir() {
+                fs::create_dir(&to)
+            } else if kind.is_file() {
+                fs::copy(from, &to).map(drop)
+            } else if kind.is_symlink() {
+                link(&fs::read_link(from)?, &to)
+            } else {
+                Ok(())
+            };
+            copied.with_context(|| format!("cannot copy {}", inside.display()))?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(unix)]
+fn link(target: &Path, to: &Path) -> io::Result<()> {
+    std::os::unix::fs::symlink(target, to)
+}
+
+#[cfg(not(unix))]
+fn link(_: &Path, _: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+/// Two digits for each byte.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    bytes
+        .iter()
+        .flat_map(|byte| [byte >> 4, byte & 15])
+        .filter_map(|digit| char::from_digit(digit.into(), 16))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn class() -> (tempfile::TempDir, Student) {
+        let class = tempfile::tempdir().unwrap();
+        let anna = class.path().join("anna");
+        fs::create_dir_all(anna.join("src")).unwrap();
+        fs::create_dir(class.path().join(".git")).unwrap();
+        fs::write(class.path().join("list.txt"), "anna").unwrap();
+        fs::write(anna.join("src/dealer.c"), "int main;").unwrap();
+        fs::create_dir(class.path().join("results")).unwrap();
+        let mut students = Student::all(class.path(), &class.path().join("results")).unwrap();
+        assert_eq!(students.len(), 1);
+        (class, students.remove(0))
+    }
+
+    #[test]
+    fn a_fingerprint_changes_with_names_and_contents() {
+        let (class, anna) = class();
+        let first = anna.fingerprint().unwrap();
+        assert_eq!((first.len(), anna.fingerprint().unwrap()), (64, first.clone()));
+        let file = class.path().join("anna/src/dealer.c");
+        fs::write(&file, "int mail;").unwrap();
+        let second = anna.fingerprint().unwrap();
+        fs::rename(&file, class.path().join("anna/src/player.c")).unwrap();
+        let third = anna.fingerprint().unwrap();
+        assert!(first != second && second != third && first != third);
+    }
+
+    #[test]
+    fn what_was_handed_in_is_copied_and_links_stay_links() {
+        let (class, anna) = class();
+        #[cfg(unix)]
+        std::os::unix::fs::symlink("/etc", class.path().join("anna/etc")).unwrap();
+        let copy = class.path().join("copy");
+        anna.copy(&copy).unwrap();
+        assert_eq!(fs::read_to_string(copy.join("src/dealer.c")).unwrap(), "int main;");
+        #[cfg(unix)]
+        assert!(fs::symlink_metadata(copy.join("etc")).unwrap().is_symlink());
+    }
+
+    #[test]
+    fn a_class_without_students_is_said() {
+        let empty = tempfile::tempdir().unwrap();
+        assert!(
+            Student::all(empty.path(), Path::new("x"))
+                .unwrap_err()
+                .to_string()
+                .starts_with("there is no directory of a student")
+        );
+        assert!(
+            Student::all(&empty.path().join("x"), Path::new("x"))
+                .unwrap_err()
+                .to_string()
+                .starts_with("cannot read the directory")
+        );
+    }
+}

@@ -1,0 +1,117 @@
+//! The table of a class, as CSV and as JSON.
+
+use conformance::{Rule, Verdict};
+use serde_json::{Value, json};
+
+use super::grade::Grade;
+
+/// The results of a class, in the order of the students. Whoever has none was not tested yet.
+pub(super) struct Table<'a> {
+    pub(super) kind: &'static str,
+    /// Those that count.
+    pub(super) rules: Vec<&'static Rule>,
+    pub(super) rows: Vec<(&'a str, Option<&'a Grade>)>,
+}
+
+/// The outcome of who was not tested yet.
+pub(super) const OPEN: &str = "not tested yet";
+
+impl Table<'_> {
+    /// The points that can be had.
+    pub(super) fn of(&self) -> u32 {
+        self.rules.iter().map(|rule| rule.points).sum()
+    }
+
+    /// A row for each student, and a column with points for each rule. Nothing stands where nothing was tested before.
+    pub(super) fn csv(&self) -> String {
+        let front = ["student", "outcome", "points", "of", "change", "kept now", "broken now"];
+        let rules = self.rules.iter().map(|rule| rule.id);
+        let mut text = line(front.into_iter().chain(rules).map(str::to_owned));
+        for (student, grade) in &self.rows {
+            let change = grade.and_then(Grade::change);
+            let marks = grade.map(|grade| &grade.marks);
+            let mut cells = vec![
+                (*student).to_owned(),
+                grade.map_or(OPEN, |grade| &grade.outcome).to_owned(),
+                marks.map_or_else(String::new, |marks| marks.points.to_string()),
+                self.of().to_string(),
+            ];
+            match change {
+                Some(change) => {
+                    cells.extend([change.points.to_string(), change.kept_now.join(" "), change.broken_now.join(" ")]);
+                }
+                None => cells.extend([const { String::new() }; 3]),
+            }
+            let points = |rule: &&Rule| marks?.rules.get(rule.id).map(|mark| mark.points.to_string());
+            cells.extend(self.rules.iter().map(|rule| points(rule).unwrap_or_default()));
+            text += &line(cells);
+        }
+        text
+    }
+
+    /// One object; docs/teachers.md describes its fields.
+    pub(super) fn json(&self) -> String {
+        let rules = self.rules.iter().map(|rule| {
+            let kept = self.rows.iter().filter(|(_, grade)| keeps(*grade, rule)).count();
+            json!({"rule": rule.id, "text": rule.text, "points": rule.points, "kept_by": kept})
+        });
+        let students = self.rows.iter().map(|(student, grade)| {
+            let Some(grade) = grade else { return json!({"student": student, "outcome": OPEN}) };
+            let change = grade.change().map_or(
+                Value::Null,
+                |change| json!({"points": change.points, "kept_now": change.kept_now, "broken_now": change.broken_now}),
+            );
+            json!({
+                "student": student, "outcome": grade.outcome, "points": grade.marks.points, "lines": grade.lines,
+                "change": change, "rules": grade.marks.rules,
+            })
+        });
+        let (rules, students): (Vec<_>, Vec<_>) = (rules.collect(), students.collect());
+        let whole = json!({"kind": self.kind, "of": self.of(), "rules": rules, "students": students});
+        format!("{whole:#}\n")
+    }
+}
+
+/// Whether a student's program keeps a rule.
+pub(super) fn keeps(grade: Option<&Grade>, rule: &Rule) -> bool {
+    grade.and_then(|grade| grade.marks.rules.get(rule.id)).is_some_and(|mark| mark.verdict == Verdict::Passed)
+}
+
+// A cell that a reader would take for something else stands in quotation marks: RFC 4180.
+fn line(cells: impl IntoIterator<Item = String>) -> String {
+    let quoted = |cell: String| {
+        if cell.contains([',', '"', '\n', '\r']) { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell }
+    };
+    let cells: Vec<String> = cells.into_iter().map(quoted).collect();
+    cells.join(",") + "\r\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::class::grade::{Mark, Marks};
+
+    #[test]
+    fn a_table_has_a_row_for_each_student() {
+        let rules: Vec<_> =
+            conformance::PLAYER.rules.iter().copied().filter(|rule| rule.is_required()).take(2).collect();
+        let mark = Mark { verdict: Verdict::Passed, points: rules[0].points };
+        let marks = Marks { points: rules[0].points, rules: [(rules[0].id.to_owned(), mark)].into() };
+        let mut anna = Grade::untested("anna", "k", "failed", vec![]);
+        anna.marks = marks;
+        anna.before = Some(Marks::default());
+        let table =
+            Table { kind: "player", rules: rules.clone(), rows: vec![("anna", Some(&anna)), ("Bob, the \"B\"", None)] };
+        let (points, of) = (rules[0].points, table.of());
+        let csv = table.csv();
+        let lines: Vec<&str> = csv.split("\r\n").collect();
+        let [first, second] = [rules[0].id, rules[1].id];
+        assert_eq!(lines[0], format!("student,outcome,points,of,change,kept now,broken now,{first},{second}"));
+        assert_eq!(lines[1], format!("anna,failed,{points},{of},{points},{first},,{points},"));
+        assert_eq!(lines[2], format!("\"Bob, the \"\"B\"\"\",{OPEN},,{of},,,,,"));
+        let json: Value = serde_json::from_str(&table.json()).unwrap();
+        assert_eq!(json["rules"][0]["kept_by"], 1);
+        assert_eq!(json["students"][0]["change"]["kept_now"][0], first);
+        assert_eq!(json["students"][1]["outcome"], OPEN);
+    }
+}

@@ -1,0 +1,79 @@
+//! The options for what programs under test may take, and `conformance limits`, which says what holds here.
+
+use std::process::ExitCode;
+
+use clap::{Args, Parser, ValueEnum};
+use cmdkit::{UsageError, byte_count};
+use conformance::{Launcher, Limits, Program, Terminal};
+
+/// What programs under test may take.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct LimitArgs {
+    /// Give programs another limit, as in memory=512M; `conformance limits` lists all
+    #[arg(long = "limit", value_name = "NAME=VALUE")]
+    limits: Vec<String>,
+
+    /// Leave programs the network; without this they have only loopback where the system allows it
+    #[arg(long)]
+    network: bool,
+}
+
+impl LimitArgs {
+    pub(crate) fn limits(&self) -> Result<Limits, UsageError> {
+        let mut limits = Limits::default();
+        for typed in &self.limits {
+            limits.set(typed, byte_count).map_err(|error| UsageError(format!("--limit {typed}: {error}")))?;
+        }
+        Ok(limits)
+    }
+
+    /// Takes this process off the network unless it is to stay. No other thread may run yet.
+    pub(crate) fn confine(&self) {
+        if !self.network {
+            conformance::confine();
+        }
+    }
+}
+
+/// What of a program is at a pseudo-terminal.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum AtTerminal {
+    /// What its kind usually needs
+    Auto,
+    /// Standard input and output
+    Yes,
+    /// Nothing
+    No,
+}
+
+impl AtTerminal {
+    pub(crate) fn of(self, program: Program) -> Program {
+        match self {
+            Self::Auto => program,
+            Self::Yes => program.with_terminal(Terminal::Whole),
+            Self::No => program.with_terminal(Terminal::No),
+        }
+    }
+}
+
+const AFTER_HELP: &str = "\
+Limits are for one program under test with all that it starts. memory, \
+file-size and output are numbers of bytes, with K, M, G or T behind them if \
+you like; cpu and time are seconds.";
+
+/// Say what a program under test may take, and what this system keeps it from
+#[derive(Debug, Parser)]
+#[command(name = "conformance", version, after_help = AFTER_HELP, override_usage = "conformance limits [OPTIONS]")]
+pub(crate) struct LimitsCommand {
+    #[arg(value_parser = ["limits"], hide = true)]
+    word: String,
+
+    #[command(flatten)]
+    limits: LimitArgs,
+}
+
+pub(crate) fn limits(args: &LimitsCommand) -> anyhow::Result<ExitCode> {
+    args.limits.confine();
+    let program = Program::new(vec![args.word.clone()], "", &[], &[])?.with_limits(args.limits.limits()?);
+    crate::print(&format!("{}\n", program.limits().join("\n")))
+}

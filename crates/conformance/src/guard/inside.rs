@@ -1,0 +1,347 @@
+//! The work of a guard.
+
+use std::{
+    env,
+    ffi::OsString,
+    fs::{self, File},
+    io::{self, Read as _, Write as _},
+    os::{
+        fd::{AsFd as _, OwnedFd},
+        unix::{fs::MetadataExt as _, net::UnixStream, process::CommandExt as _},
+    },
+    process::{self, ChildStdin, Command, Stdio},
+    sync::mpsc::{self, Receiver},
+    thread,
+};
+
+use nix::sched::{CloneFlags, unshare};
+use rustix::{
+    mount::{MountFlags, MountPropagationFlags, mount, mount_change},
+    process::{
+        Pid, Resource, Rlimit, Signal, WaitOptions, WaitStatus, geteuid, getpid, getpriority_process, getrlimit,
+        kill_process, set_child_subreaper, set_parent_process_death_signal, setpriority_process, setrlimit, setsid,
+        wait,
+    },
+    stdio::{dup2_stderr, dup2_stdout},
+    thread::{
+        CapabilitySet, capabilities, clear_ambient_capability_set, configure_capability_in_ambient_set,
+        remove_capability_from_bounding_set, set_capabilities, set_no_new_privs,
+    },
+};
+
+use super::{
+    mode::Mode,
+    network, watch,
+    words::{INPUT_ENDS, INSIDE, NETWORK, NOTHING, TERMINAL, TYPED, myself},
+};
+use crate::{
+    limits::{self, Limits},
+    processes::{family, numbers, process as process_of},
+};
+
+/// Begins the arguments of a guard that is the first process of its namespace.
+const FIRST: &str = "first";
+/// What root may do that a program under test may do too: read and write all files, and be somebody else.
+const LEFT: [CapabilitySet; 7] = [
+    CapabilitySet::CHOWN,
+    CapabilitySet::DAC_OVERRIDE,
+    CapabilitySet::DAC_READ_SEARCH,
+    CapabilitySet::FOWNER,
+    CapabilitySet::FSETID,
+    CapabilitySet::SETGID,
+    CapabilitySet::SETUID,
+];
+/// The niceness of a guard, where it may choose.
+const NICENESS: i32 = -15;
+/// The processes and threads of the guards themselves, with some to spare.
+const OWN_TASKS: u64 = 8;
+
+pub(super) fn work_if_asked() {
+    let mut words = env::args_os().skip(1);
+    if words.next().is_none_or(|word| word != INSIDE) {
+        return;
+    }
+    let words: Vec<OsString> = words.collect();
+    let text: Vec<&str> = words.iter().map_while(|word| word.to_str()).collect();
+    match &text[..] {
+        [NETWORK] => network::attempt(),
+        [NOTHING] => process::exit(0),
+        _ => {}
+    }
+    let error = work(&words).err().unwrap_or_else(|| io::Error::other("it ends"));
+    // Whoever started it knows no other words, and takes these for trouble.
+    let _ = own_socket().and_then(|mut socket| socket.write_all(format!("trouble {error}\n").as_bytes()));
+    process::exit(1);
+}
+
+struct Task {
+    is_first: bool,
+    mode: Mode,
+    limits: Limits,
+    at_terminal: bool,
+    command: Vec<OsString>,
+}
+
+impl Task {
+    fn of(words: &[OsString]) -> Option<Self> {
+        let is_first = words.first()? == FIRST;
+        let words = &words[usize::from(is_first)..];
+        let [mode, limits, terminal, command @ ..] = words else { return None };
+        let mode = Mode::ALL.into_iter().find(|known| mode == known.word())?;
+        let limits = limits::parse(limits.to_str()?)?;
+        (!command.is_empty()).then(|| Self {
+            is_first,
+            mode,
+            limits,
+            at_terminal: terminal == TERMINAL,
+            command: command.to_vec(),
+        })
+    }
+}
+
+// The tester at the other end of standard input.
+fn own_socket() -> io::Result<UnixStream> {
+    Ok(io::stdin().as_fd().try_clone_to_owned()?.into())
+}
+
+// Returns only if it fails.
+fn work(words: &[OsString]) -> io::Result<()> {
+    let task = Task::of(words).ok_or_else(|| io::Error::other("these are no arguments of a guard"))?;
+    if task.is_first {
+        // When the guard outside is killed, so is this one. Of the death of the tester both learn by the end of the socket.
+        set_parent_process_death_signal(Some(Signal::KILL))?;
+    }
+    if task.is_first || task.mode == Mode::Plain {
+        return guard(&task);
+    }
+    let namespaces = CloneFlags::CLONE_NEWPID | CloneFlags::CLONE_NEWNS;
+    match task.mode {
+        Mode::User => network::become_user(namespaces)?,
+        _ => unshare(namespaces)?,
+    }
+    pass_on_capabilities()?;
+    leave_terminal();
+    let mut first = myself(&[FIRST]).args(words).spawn()?;
+    close_output()?;
+    process::exit(first.wait()?.code().unwrap_or(1));
+}
+
+// The output of a program ends when nobody holds it open.
+fn close_output() -> io::Result<()> {
+    let nowhere = OwnedFd::from(File::options().read(true).write(true).open("/dev/null")?);
+    dup2_stdout(&nowhere)?;
+    Ok(dup2_stderr(&nowhere)?)
+}
+
+// The user whom the tester serves may sit at a terminal, which a program is not to read.
+fn leave_terminal() {
+    // A leader of a group cannot, and has none.
+    let _ = setsid();
+}
+
+// What the kernel takes from an ordinary user who starts another program is needed by the first process to show its own processes.
+fn pass_on_capabilities() -> io::Result<()> {
+    let mut sets = capabilities(None)?;
+    sets.inheritable = sets.permitted;
+    set_capabilities(None, sets)?;
+    Ok(configure_capability_in_ambient_set(CapabilitySet::SYS_ADMIN, true)?)
+}
+
+fn guard(task: &Task) -> io::Result<()> {
+    let tester = own_socket()?;
+    let own = task.is_first && show_own_processes().is_ok();
+    if !task.is_first {
+        leave_terminal();
+        set_child_subreaper(Some(getpid()))?;
+    }
+    // The files are numbered as those of this process are.
+    let me: u32 = fs::read_link("/proc/self")?.to_string_lossy().parse().map_err(io::Error::other)?;
+    give_up_rights()?;
+    // Children have them from now on, and this process needs little.
+    set_limits(task)?;
+    let niceness = getpriority_process(None)?;
+    // Root may. Then the threads of this process are never kept from their work by those of the program.
+    let _ = setpriority_process(None, NICENESS);
+
+    // These are ready before the program is, since it may leave little time to others.
+    let ending = Ending { all_end_with_me: task.is_first, me };
+    let (limits, told) = (task.limits, tester.try_clone()?);
+    thread::Builder::new().spawn(move || {
+        let limit = watch::exceeded(&limits, me, own);
+        let _ = (&told).write_all(format!("limit {limit}\n").as_bytes());
+        ending.end();
+    })?;
+    let (typed, to_type) = mpsc::channel();
+    let heard = tester.try_clone()?;
+    thread::Builder::new().spawn(move || {
+        // Whatever the reason is for which it ends.
+        let _ = obey(heard, &typed);
+        ending.end();
+    })?;
+
+    let spawned = thread::scope(|scope| {
+        let spawn = || {
+            // Only of this thread, and of what it starts.
+            setpriority_process(None, niceness)?;
+            program(task)?.spawn()
+        };
+        scope.spawn(spawn).join().unwrap_or_else(|_| Err(io::Error::other("a thread has failed")))
+    });
+    let mut child = match spawned {
+        Ok(child) => child,
+        Err(error) => {
+            (&tester).write_all(format!("cannot {}\n", error.raw_os_error().unwrap_or(0)).as_bytes())?;
+            process::exit(1);
+        }
+    };
+    close_output()?;
+    (&tester).write_all(b"begun\n")?;
+    let input = child.stdin.take();
+    thread::Builder::new().spawn(move || type_all(input, &to_type))?;
+    reap(child.id(), &tester)
+}
+
+fn program(task: &Task) -> io::Result<Command> {
+    let mut command = Command::new(&task.command[0]);
+    command.args(&task.command[1..]).process_group(0);
+    if task.at_terminal {
+        command.stdin(Stdio::from(io::stdout().as_fd().try_clone_to_owned()?));
+    } else {
+        command.stdin(Stdio::piped());
+    }
+    Ok(command)
+}
+
+// Where the system does not allow it, the program sees the processes of the host, and cannot touch them.
+fn show_own_processes() -> io::Result<()> {
+    mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
+    Ok(mount("proc", "/proc", "proc", MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC, None)?)
+}
+
+// Root in a namespace of its own would still be root outside.
+fn give_up_rights() -> io::Result<()> {
+    set_no_new_privs(true)?;
+    clear_ambient_capability_set()?;
+    if geteuid().is_root() {
+        for capability in CapabilitySet::all().iter().filter(|capability| !LEFT.contains(capability)) {
+            // The kernel may not know it.
+            let _ = remove_capability_from_bounding_set(capability);
+        }
+    }
+    Ok(())
+}
+
+fn set_limits(task: &Task) -> io::Result<()> {
+    let limits = &task.limits;
+    let resources = [
+        (Resource::Data, limits.memory),
+        (Resource::Cpu, limits.cpu),
+        (Resource::Nofile, limits.files),
+        (Resource::Fsize, limits.file_size),
+        (Resource::Core, 0),
+    ];
+    for (resource, most) in resources {
+        lower(resource, most)?;
+    }
+    // Outside a namespace of users the system counts all tasks of the user.
+    let others = if task.mode == Mode::User { 0 } else { tasks_of_user() };
+    lower(Resource::Nproc, others + limits.processes + OWN_TASKS)
+}
+
+fn tasks_of_user() -> u64 {
+    let me = geteuid().as_raw();
+    let is_mine = |id: &u32| fs::metadata(format!("/proc/{id}")).is_ok_and(|folder| folder.uid() == me);
+    numbers().filter(is_mine).filter_map(process_of).map(|process| process.tasks).sum()
+}
+
+fn lower(resource: Resource, most: u64) -> io::Result<()> {
+    let maximum = getrlimit(resource).maximum.map_or(most, |maximum| maximum.min(most));
+    Ok(setrlimit(resource, Rlimit { current: Some(maximum), maximum: Some(maximum) })?)
+}
+
+fn type_all(mut input: Option<ChildStdin>, typed: &Receiver<Option<Vec<u8>>>) {
+    for bytes in typed {
+        // A program that has closed its input is not typed to any more.
+        if let (Some(to), Some(bytes)) = (&mut input, bytes)
+            && to.write_all(&bytes).is_ok()
+        {
+            continue;
+        }
+        input = None;
+    }
+}
+
+// Until the tester says no more.
+fn obey(mut tester: UnixStream, typed: &mpsc::Sender<Option<Vec<u8>>>) -> io::Result<()> {
+    loop {
+        let mut kind = [0];
+        tester.read_exact(&mut kind)?;
+        let bytes = match kind[0] {
+            TYPED => {
+                let mut length = [0; 2];
+                tester.read_exact(&mut length)?;
+                let mut bytes = vec![0; u16::from_be_bytes(length).into()];
+                tester.read_exact(&mut bytes)?;
+                Some(bytes)
+            }
+            INPUT_ENDS => None,
+            _ => return Err(io::ErrorKind::InvalidData.into()),
+        };
+        typed.send(bytes).map_err(io::Error::other)?;
+    }
+}
+
+// Tells how the program ends, and lets no orphan stay a zombie.
+fn reap(program: u32, tester: &UnixStream) -> io::Result<()> {
+    loop {
+        match wait(WaitOptions::empty()) {
+            Ok(Some((process, status))) if process.as_raw_nonzero().get().cast_unsigned() == program => {
+                // The tester may be gone.
+                let _ = (&*tester).write_all(told(status).as_bytes());
+            }
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            // Nothing is left, and this process waits until it is not wanted any more.
+            Err(rustix::io::Errno::CHILD) => loop {
+                thread::park();
+            },
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+fn told(status: WaitStatus) -> String {
+    match (status.exit_status(), status.terminating_signal()) {
+        (Some(code), _) => format!("code {code}\n"),
+        (None, signal) => format!("signal {}\n", signal.unwrap_or(0)),
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Ending {
+    all_end_with_me: bool,
+    me: u32,
+}
+
+impl Ending {
+    fn end(self) -> ! {
+        if !self.all_end_with_me {
+            kill_all_below(self.me);
+        }
+        process::exit(0)
+    }
+}
+
+// Each time those that the last ones have started meanwhile.
+fn kill_all_below(me: u32) {
+    loop {
+        let left: Vec<_> = family(me).into_iter().filter(|process| process.id != me).collect();
+        if left.is_empty() {
+            return;
+        }
+        for pid in left.iter().filter_map(|process| Pid::from_raw(process.id.cast_signed())) {
+            // It may have ended by itself.
+            let _ = kill_process(pid, Signal::KILL);
+        }
+        thread::yield_now();
+    }
+}

@@ -1,0 +1,88 @@
+//! A network that has only loopback.
+
+use std::{
+    fs, io,
+    net::UdpSocket,
+    process::{self, Stdio},
+};
+
+use nix::sched::{CloneFlags, unshare};
+use rustix::{
+    net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netlink, recv, sendto, socket_with},
+    process::{getegid, geteuid},
+};
+
+use super::words::{NETWORK, myself};
+
+/// Takes this process, and all that it starts, off every network but loopback. No other thread may run yet.
+///
+/// # Errors
+/// Says why the system does not allow it. Nothing has changed then.
+pub(crate) fn confine_network() -> Result<(), String> {
+    // Half of it would be worse than nothing, so another process tries first.
+    let tried = myself(&[NETWORK]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).output();
+    let tried = tried.map_err(|error| error.to_string())?;
+    if !tried.status.success() {
+        return Err(String::from_utf8_lossy(&tried.stderr).trim().to_owned());
+    }
+    isolate().map_err(|error| error.to_string())
+}
+
+/// What the process that tries does.
+pub(super) fn attempt() -> ! {
+    let isolated = isolate();
+    if let Err(error) = &isolated {
+        cmdkit::print_stderr(&error.to_string());
+    }
+    process::exit(i32::from(isolated.is_err()));
+}
+
+fn isolate() -> io::Result<()> {
+    if unshare(CloneFlags::CLONE_NEWNET).is_err() {
+        become_user(CloneFlags::CLONE_NEWNET)?;
+    }
+    raise_loopback()?;
+    let socket = UdpSocket::bind(("127.0.0.1", 0))?;
+    socket.send_to(b"?", socket.local_addr()?).map(drop)
+}
+
+/// Enters a namespace of users in which this user is the only one, and others that it may then create.
+pub(super) fn become_user(others: CloneFlags) -> io::Result<()> {
+    let (user, group) = (geteuid().as_raw(), getegid().as_raw());
+    unshare(CloneFlags::CLONE_NEWUSER | others)?;
+    fs::write("/proc/self/setgroups", "deny")?;
+    fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
+    fs::write("/proc/self/gid_map", format!("{group} {group} 1"))
+}
+
+// A new network has loopback, but it is down. This is the message that brings it up: rtnetlink(7).
+fn raise_loopback() -> io::Result<()> {
+    const LOOPBACK: i32 = 1;
+    const RTM_NEWLINK: u16 = 16;
+    const REQUEST_WITH_ANSWER: u16 = 5;
+    const UP: u32 = 1;
+    const LENGTH: u32 = 32;
+    // An answer is a header of 16 bytes with an error behind it, which is 0 or negative.
+    const ERROR: std::ops::Range<usize> = 16..20;
+
+    let socket = socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, None)?;
+    let mut message = Vec::new();
+    message.extend(LENGTH.to_ne_bytes());
+    message.extend(RTM_NEWLINK.to_ne_bytes());
+    message.extend(REQUEST_WITH_ANSWER.to_ne_bytes());
+    // A number and a port that nobody asks for, the family and the type of the link.
+    message.extend([0; 12]);
+    message.extend(LOOPBACK.to_ne_bytes());
+    // The flags, and which of them to change.
+    message.extend(UP.to_ne_bytes());
+    message.extend(UP.to_ne_bytes());
+    sendto(&socket, &message, SendFlags::empty(), &netlink::SocketAddrNetlink::new(0, 0))?;
+    let mut answer = [0; 256];
+    let (length, _) = recv(&socket, &mut answer[..], RecvFlags::empty())?;
+    let error = answer.get(ERROR).filter(|_| length >= ERROR.end).and_then(|bytes| bytes.try_into().ok());
+    match error.map(i32::from_ne_bytes) {
+        Some(0) => Ok(()),
+        Some(error) => Err(io::Error::from_raw_os_error(error.saturating_neg())),
+        None => Err(io::ErrorKind::InvalidData.into()),
+    }
+}

@@ -1,0 +1,203 @@
+//! A guard as the tester sees it.
+
+use std::{
+    ffi::OsStr,
+    io::{self, Read as _, Write},
+    net::Shutdown,
+    os::{fd::OwnedFd, unix::net::UnixStream},
+    process::{Child, ChildStderr, ChildStdout, Command, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use rustix::net::{RecvFlags, recv};
+
+use super::{
+    mode::Mode,
+    words::{INPUT_ENDS, TERMINAL, TYPED, myself},
+};
+use crate::{launch::Exit, limits::Limits};
+
+/// How long a guard may take to start. It is a matter of milliseconds, on a busy machine more.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How long it may take to end everything.
+const LAST: Duration = Duration::from_secs(10);
+const POLL: Duration = Duration::from_millis(1);
+const SIGKILL: i32 = 9;
+
+/// The guard of a program that runs.
+pub(crate) struct Guard {
+    process: Child,
+    control: UnixStream,
+    heard: Vec<u8>,
+    exit: Option<Exit>,
+    limit: Option<String>,
+}
+
+/// What the system answers when it cannot run the command, as [`io::Error`], or why the guard itself does not work.
+pub(crate) enum Refusal {
+    Command(io::Error),
+    Guard(io::Error),
+}
+
+impl From<io::Error> for Refusal {
+    fn from(error: io::Error) -> Self {
+        Self::Guard(error)
+    }
+}
+
+impl Guard {
+    /// Starts a guard, and waits until the program has begun.
+    pub(crate) fn start(command: &mut Command) -> Result<Self, Refusal> {
+        let (control, theirs) = UnixStream::pair()?;
+        let process = command.stdin(Stdio::from(OwnedFd::from(theirs))).spawn()?;
+        // The command holds the guard's end open.
+        command.stdin(Stdio::null());
+        let mut guard = Self { process, control, heard: Vec::new(), exit: None, limit: None };
+        guard.begin()?;
+        Ok(guard)
+    }
+
+    /// The command of a guard for a program. Its standard output and error, folder and environment are those of the program; with
+    /// `at_terminal` its standard output becomes the program's standard input, too.
+    pub(crate) fn command(
+        program: &OsStr,
+        arguments: &[String],
+        limits: &Limits,
+        mode: Mode,
+        at_terminal: bool,
+    ) -> Command {
+        let mut command = myself(&[mode.word(), &limits.to_string(), if at_terminal { TERMINAL } else { "pipe" }]);
+        command.arg(program).args(arguments);
+        command
+    }
+
+    fn begin(&mut self) -> Result<(), Refusal> {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            if let Some(line) = self.next_line() {
+                let (word, rest) = line.split_once(' ').unwrap_or((&line, ""));
+                return match (word, rest.parse()) {
+                    ("begun", _) => Ok(()),
+                    // It may be over before that is said.
+                    ("limit", _) => {
+                        self.limit = Some(rest.to_owned());
+                        Ok(())
+                    }
+                    ("cannot", Ok(error)) => Err(Refusal::Command(io::Error::from_raw_os_error(error))),
+                    _ => Err(Refusal::Guard(io::Error::other(format!("the guard says '{line}'")))),
+                };
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            self.control.set_read_timeout(Some(left.max(POLL)))?;
+            let mut chunk = [0; 256];
+            match self.control.read(&mut chunk) {
+                Ok(0) => return Err(Refusal::Guard(io::Error::other("the guard ended before it began"))),
+                Ok(count) => self.heard.extend(&chunk[..count]),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    fn next_line(&mut self) -> Option<String> {
+        let end = self.heard.iter().position(|&byte| byte == b'\n')?;
+        let line: Vec<u8> = self.heard.drain(..=end).take(end).collect();
+        Some(String::from_utf8_lossy(&line).into_owned())
+    }
+
+    // Hears what the guard has said. Returns whether it can say more.
+    fn hear(&mut self) -> bool {
+        let mut chunk = [0; 256];
+        let goes_on = loop {
+            match recv(&self.control, &mut chunk[..], RecvFlags::DONTWAIT) {
+                Ok((0, _)) => break false,
+                Ok((count, _)) => self.heard.extend(&chunk[..count]),
+                Err(rustix::io::Errno::INTR) => {}
+                Err(error) => break error == rustix::io::Errno::AGAIN,
+            }
+        };
+        while let Some(line) = self.next_line() {
+            let (word, rest) = line.split_once(' ').unwrap_or((&line, ""));
+            match word {
+                "code" => self.exit = rest.parse().ok().map(Exit::with),
+                "signal" => self.exit = Some(Exit { code: None, signal: rest.parse().ok() }),
+                "limit" => self.limit = Some(rest.to_owned()),
+                _ => {}
+            }
+        }
+        goes_on
+    }
+
+    /// How the program has ended, if it has.
+    pub(crate) fn exit(&mut self) -> Option<Exit> {
+        // A guard that is gone has ended all.
+        if !self.hear() && self.exit.is_none() {
+            self.exit = Some(Exit { code: None, signal: Some(SIGKILL) });
+        }
+        self.exit.clone()
+    }
+
+    /// The name of the limit for which everything was ended.
+    pub(crate) fn limit(&self) -> Option<&str> {
+        self.limit.as_deref()
+    }
+
+    /// The pipes of the program's standard output and error, once.
+    pub(crate) fn output(&mut self) -> (Option<ChildStdout>, Option<ChildStderr>) {
+        (self.process.stdout.take(), self.process.stderr.take())
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// What ends everything from another thread.
+    pub(crate) fn ender(&self) -> io::Result<UnixStream> {
+        self.control.try_clone()
+    }
+
+    /// The standard input of the program. It ends when this is dropped.
+    pub(crate) fn input(&self) -> io::Result<Typing> {
+        Ok(Typing(self.control.try_clone()?))
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        // It may have ended.
+        let _ = self.control.shutdown(Shutdown::Both);
+        let deadline = Instant::now() + LAST;
+        while matches!(self.process.try_wait(), Ok(None)) {
+            if Instant::now() >= deadline {
+                let _ = self.process.kill();
+                let _ = self.process.wait();
+                return;
+            }
+            thread::sleep(POLL);
+        }
+    }
+}
+
+/// The way to a program's standard input.
+pub(crate) struct Typing(UnixStream);
+
+impl Write for Typing {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let part = &bytes[..bytes.len().min(u16::MAX.into())];
+        let count = u16::try_from(part.len()).map_err(io::Error::other)?;
+        self.0.write_all(&[&[TYPED][..], &count.to_be_bytes(), part].concat())?;
+        Ok(part.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Drop for Typing {
+    fn drop(&mut self) {
+        // The guard may be gone.
+        let _ = self.0.write_all(&[INPUT_ENDS]);
+    }
+}

@@ -1,0 +1,72 @@
+//! Counts what a program and all that it has started use.
+
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
+
+use rustix::param::{clock_ticks_per_second, page_size};
+
+use crate::{
+    limits::Limits,
+    processes::{family, numbers, private_pages},
+};
+
+/// The shortest time between two counts.
+const PAUSE: Duration = Duration::from_millis(20);
+/// The longest time between two counts.
+const LONGEST_PAUSE: Duration = Duration::from_millis(250);
+/// Between them a count takes at most one part in so many of a processor.
+const SHARE: u32 = 20;
+/// The guard itself.
+const OTHERS: u64 = 1;
+
+/// Waits until one of the limits is exceeded, and returns its name. `guard` is the process that has started the program and has adopted its
+/// orphans. Whether the system shows only `own` processes makes a difference of speed.
+pub(super) fn exceeded(limits: &Limits, guard: u32, own: bool) -> &'static str {
+    let begun = Instant::now();
+    loop {
+        let counted = Instant::now();
+        // To look at each of them takes longer than to start some more.
+        if own && numbers().count() as u64 > limits.processes + OTHERS {
+            return "processes";
+        }
+        let uses = Uses::count(guard);
+        let exceeded = [
+            ("processes", uses.tasks > limits.processes),
+            ("memory", uses.memory > limits.memory),
+            ("cpu", uses.cpu > limits.cpu),
+            ("time", begun.elapsed() > limits.until()),
+        ];
+        if let Some((name, _)) = exceeded.into_iter().find(|(_, is_exceeded)| *is_exceeded) {
+            return name;
+        }
+        thread::sleep((SHARE * counted.elapsed()).clamp(PAUSE, LONGEST_PAUSE));
+    }
+}
+
+#[derive(Debug, Default)]
+struct Uses {
+    tasks: u64,
+    /// Bytes.
+    memory: u64,
+    /// Seconds.
+    cpu: u64,
+}
+
+impl Uses {
+    fn count(guard: u32) -> Self {
+        let mut uses = Self::default();
+        let mut ticks = 0;
+        for process in family(guard) {
+            // Of the guard only the time of the orphans is of interest that it has seen end; its own is little.
+            ticks += process.ticks;
+            if process.id != guard {
+                uses.tasks += process.tasks;
+                uses.memory += private_pages(process.id).unwrap_or(0) * page_size() as u64;
+            }
+        }
+        uses.cpu = ticks / clock_ticks_per_second();
+        uses
+    }
+}

@@ -1,0 +1,148 @@
+//! How much a program under test may take.
+
+use std::fmt;
+#[cfg(target_os = "linux")]
+use std::time::Duration;
+
+/// Bounds for one program under test with all that it starts, each time when it runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of memory that one process may ask for, and that all of them may use together.
+    pub memory: u64,
+    /// Seconds on a processor, of all processes together.
+    pub cpu: u64,
+    /// Seconds on the clock.
+    pub time: u64,
+    /// Processes and threads at the same time.
+    pub processes: u64,
+    /// Files and sockets that one process may have open.
+    pub files: u64,
+    /// Bytes of the largest file.
+    pub file_size: u64,
+    /// Bytes that it may write on standard output and standard error.
+    pub output: u64,
+}
+
+/// The name of a limit, the least that makes sense, and where it stands.
+type Row = (&'static str, u64, fn(&mut Limits) -> &mut u64);
+
+const ROWS: [Row; 7] = [
+    ("memory", 32 << 20, |limits| &mut limits.memory),
+    ("cpu", 1, |limits| &mut limits.cpu),
+    ("time", 1, |limits| &mut limits.time),
+    ("processes", 1, |limits| &mut limits.processes),
+    ("files", 8, |limits| &mut limits.files),
+    ("file-size", 0, |limits| &mut limits.file_size),
+    ("output", 1 << 10, |limits| &mut limits.output),
+];
+const SIZES: [&str; 3] = ["memory", "file-size", "output"];
+const SECONDS: [&str; 2] = ["cpu", "time"];
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            memory: 1 << 30,
+            cpu: 300,
+            time: 1800,
+            processes: 512,
+            files: 1024,
+            file_size: 64 << 20,
+            output: 64 << 20,
+        }
+    }
+}
+
+impl Limits {
+    /// Changes one of them, as in `memory=512M`. `size` reads a number of bytes.
+    ///
+    /// # Errors
+    /// Says which limits there are, or what value would be right.
+    pub fn set(&mut self, typed: &str, size: impl Fn(&str) -> Result<u64, String>) -> Result<(), String> {
+        let (name, value) = typed.split_once('=').unwrap_or((typed, ""));
+        let Some((_, least, place)) = ROWS.iter().find(|(other, ..)| *other == name) else {
+            let names = ROWS.map(|(name, ..)| name).join(", ");
+            return Err(format!("there is no limit '{name}'; give one of {names} and a value, as in memory=512M"));
+        };
+        let value = size(value).map_err(|error| if SIZES.contains(&name) { error } else { String::new() });
+        match value {
+            Ok(value) if value >= *least => *place(self) = value,
+            Err(error) if !error.is_empty() => return Err(error),
+            _ => {
+                let example = 4 * least.max(&25);
+                return Err(format!("give {name} a whole number of at least {least}, as in {name}={example}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Each with its name and its value as people write it.
+    pub fn rows(mut self) -> Vec<(&'static str, String)> {
+        ROWS.iter().map(|(name, _, place)| (*name, written(name, *place(&mut self)))).collect()
+    }
+
+    /// The value of the limit with this name, as people write it.
+    pub(crate) fn value(self, name: &str) -> String {
+        self.rows().into_iter().find(|(other, _)| *other == name).map_or_else(String::new, |(_, value)| value)
+    }
+
+    #[cfg(target_os = "linux")]
+    pub(crate) fn until(&self) -> Duration {
+        Duration::from_secs(self.time)
+    }
+}
+
+fn written(name: &str, value: u64) -> String {
+    if SECONDS.contains(&name) {
+        return format!("{value} s");
+    }
+    if !SIZES.contains(&name) {
+        return value.to_string();
+    }
+    let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
+    let unit = units.into_iter().find(|(power, _)| value != 0 && value.is_multiple_of(1_u64 << power));
+    unit.map_or_else(|| format!("{value} bytes"), |(power, unit)| format!("{} {unit}", value >> power))
+}
+
+/// As one word, which [`parse`] reads.
+impl fmt::Display for Limits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut limits = *self;
+        let values = ROWS.map(|(_, _, place)| place(&mut limits).to_string());
+        f.write_str(&values.join(","))
+    }
+}
+
+/// Reads what [`Limits`] print.
+#[cfg(any(target_os = "linux", test))]
+pub(crate) fn parse(word: &str) -> Option<Limits> {
+    let mut limits = Limits::default();
+    let mut values = word.split(',');
+    for (_, _, place) in ROWS {
+        *place(&mut limits) = values.next()?.parse().ok()?;
+    }
+    values.next().is_none().then_some(limits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn size(typed: &str) -> Result<u64, String> {
+        typed.parse().map_err(|_| "give a number".to_owned())
+    }
+
+    #[test]
+    fn limits_are_set_by_name() {
+        let mut limits = Limits::default();
+        limits.set("memory=1073741824", size).unwrap();
+        limits.set("processes=20", size).unwrap();
+        assert_eq!((limits.value("memory"), limits.processes), ("1 GiB".to_owned(), 20));
+        assert_eq!(parse(&limits.to_string()), Some(limits));
+        assert_eq!(parse("1,2"), None);
+        let mut told = |typed: &str| limits.set(typed, size).unwrap_err();
+        assert!(told("ram=3").starts_with("there is no limit 'ram'; give one of memory, cpu, "));
+        assert_eq!(told("memory=lots"), "give a number");
+        assert_eq!(told("cpu=0"), "give cpu a whole number of at least 1, as in cpu=100");
+        assert_eq!(told("cpu"), "give cpu a whole number of at least 1, as in cpu=100");
+    }
+}

@@ -1,0 +1,317 @@
+//! Tests clients of mastermind that play by themselves.
+
+mod host;
+mod rules;
+
+use std::time::{Duration, Instant};
+
+use mastermind::ClientMessage;
+
+use crate::{
+    judge::{Judge, Played, scene},
+    launch::Launcher,
+    rule::Rule,
+    tester::{Options, Tester},
+};
+use host::{Delivery, Host, Next, said};
+use rules::{
+    AFTER_OVER, BYE, CARRIAGE_RETURN, COLOURS, DAILY, EXIT_STATUS, JOINS, LATE, LENGTH, MERGED, NAME, NEXT_GAME,
+    NO_CRASH, OTHERS, PIECES, PLAYS, QUIET, RACE, REFUSED, ROOM_AGAIN, RULES, SEAT, SERVER_GONE, STARS, STATE,
+};
+
+/// The tester of clients.
+pub static TESTER: Tester = Tester {
+    kind: "mastermind-client",
+    is_server: false,
+    usual: "{name} {host} {port}",
+    known: &["name", "host", "port", "games"],
+    needed: &["host", "port"],
+    rules: RULES,
+    play,
+};
+
+/// How long a server may be silent. A client that repeats what it said mostly does so every second.
+const PAUSE: Duration = Duration::from_millis(1500);
+/// How long a race takes to begin.
+const SHORT: Duration = Duration::from_millis(300);
+/// Lines that come together: more than there ever are otherwise.
+const TOGETHER: usize = 40;
+/// Messages that may come after NO.
+const AFTER_NO: usize = 3;
+/// The usual room.
+const SOLO: &str = "ROOM solo 4 8 no";
+/// What others have done before the client comes.
+const OTHERS_BEFORE: [&str; 12] = [
+    SOLO,
+    "SEAT 1 Bob",
+    "GAME 1 1 6 yes",
+    "ROW 1 1 112233 1 2",
+    "LIFELINE 1 2 2 3 5",
+    "ROW 1 4 445566 0 0",
+    "SEAT 3 Eve Smith",
+    "GAME 3 2 4 no",
+    "ROW 3 1 1234 4 0",
+    "OVER 3 won 1 0 1234",
+    "SEAT 4 _",
+    "GAME 4 5 8 yes",
+];
+
+/// What is no message of a server. A client may do with it what it likes, other than to crash.
+const NONSENSE: [&[u8]; 12] = [
+    b"",
+    b"HELLO",
+    b"TURN",
+    b"TURN 2",
+    b"ROW 1",
+    b"ROW 1 1 1234 x y",
+    b"OVER 1",
+    b"GAME 1 1 99 maybe",
+    b"LIFELINE 1 1 2 9 9",
+    b"OK",
+    b"SEAT 1 \xff\xfe",
+    &[b'N'; 5000],
+];
+
+/// What is played with one client, after it has taken its seat.
+type Scenario = fn(&mut Judge, &mut Host) -> Played;
+
+/// Each with its name, how messages arrive, the lines before PLAY, and the rule that it is about.
+const GAMES: &[(&str, Delivery, &[&str], &Rule, Scenario)] = &[
+    ("a game of six digits", Delivery::Whole, &["ROOM solo 6 8 no"], &LENGTH, |judge, host| {
+        host.seat(1);
+        host.begin(judge, "716253", 8, false)?;
+        host.game(judge)
+    }),
+    ("a room of six colours", Delivery::Whole, &["ROOM solo 4 6 yes"], &COLOURS, |judge, host| {
+        host.seat(1);
+        host.begin(judge, "6655", 6, true)?;
+        host.game(judge)
+    }),
+    ("a client that gets single bytes", Delivery::Bytes, &[SOLO], &PIECES, one_game),
+    ("several messages at once", Delivery::Merged, &[SOLO], &MERGED, |judge, host| {
+        host.say("SEAT 9 Eve");
+        host.say("GAME 9 1 6 yes");
+        (0..TOGETHER).for_each(|turn| host.say(format!("ROW 9 {} 665544 0 1", 1 + turn % 9)));
+        one_game(judge, host)
+    }),
+    ("carriage returns", Delivery::Returns, &[SOLO], &CARRIAGE_RETURN, one_game),
+    ("seat 12", Delivery::Whole, &[SOLO], &SEAT, |judge, host| {
+        host.seat(12);
+        host.begin(judge, "2718", 8, false)?;
+        host.turn(judge)?;
+        host.game(judge)?;
+        is_over(judge, host).map(drop)
+    }),
+    ("a room with others", Delivery::Whole, &OTHERS_BEFORE, &STATE, |judge, host| {
+        host.seat(2);
+        host.begin(judge, "3521", 8, false)?;
+        host.game(judge)
+    }),
+    ("others who play at the same time", Delivery::Whole, &[SOLO], &OTHERS, others),
+    ("a race", Delivery::Whole, &["ROOM race 4 8 yes 2", "WAIT 2"], &RACE, |judge, host| {
+        host.seat(1);
+        host.say("WAIT 1");
+        host.pause(judge, &RACE, SHORT, "before the race begins")?;
+        host.say("SEAT 2 Bob");
+        host.say("GAME 2 7 4 yes");
+        host.begin(judge, "4114", 8, true)?;
+        host.game(judge)
+    }),
+    ("stars", Delivery::Whole, &["ROOM race 4 8 no 2", "SEAT 2 Bob", "WAIT 1"], &STARS, stars),
+    (
+        "a race that takes too long",
+        Delivery::Whole,
+        &["ROOM race 4 8 no 2", "SEAT 2 Bob", "WAIT 1"],
+        &LATE,
+        |judge, host| {
+            host.seat(1);
+            host.say("GAME 2 7 4 no");
+            host.begin(judge, "8642", 8, false)?;
+            if let Next::Says(ClientMessage::Guess(guess)) = host.hear(judge, &PLAYS)? {
+                host.answer(judge, guess)?;
+            }
+            host.over("late");
+            is_over(judge, host).map(drop)
+        },
+    ),
+    ("the puzzle of the day", Delivery::Whole, &["ROOM daily 4 8 yes 2026-01-13"], &DAILY, |judge, host| {
+        host.seat(1);
+        host.begin(judge, "8778", 8, true)?;
+        host.game(judge)
+    }),
+    ("midnight", Delivery::Whole, &["ROOM daily 4 8 yes 2026-01-13"], &ROOM_AGAIN, |judge, host| {
+        host.seat(1);
+        host.begin(judge, "5885", 8, true)?;
+        if !host.turn(judge)? {
+            return Ok(());
+        }
+        let Next::Says(ClientMessage::Guess(_)) = host.hear(judge, &PLAYS)? else { return Ok(()) };
+        // The guess came when the day was over, and the old game goes on.
+        host.say("ROOM daily 4 8 yes 2026-01-14");
+        host.say("OK 1");
+        host.state().iter().for_each(|line| host.say(line));
+        host.say("TURN 2 available available 0");
+        host.flush();
+        host.game(judge)
+    }),
+];
+
+fn one_game(judge: &mut Judge, host: &mut Host) -> Played {
+    host.seat(1);
+    host.begin(judge, "6473", 8, false)?;
+    host.game(judge)?;
+    is_over(judge, host).map(drop)
+}
+
+/// Takes what must come after OVER. Returns whether another game is wanted; of a client that leaves the connection
+/// stays as it is.
+fn is_over(judge: &mut Judge, host: &mut Host) -> Played<bool> {
+    let next = host.hear(judge, &AFTER_OVER)?;
+    let right = matches!(next, Next::Leaves | Next::Says(ClientMessage::New(_) | ClientMessage::Quit));
+    judge.require(&AFTER_OVER, right, || format!("{} after OVER instead of NEW or QUIT", said(&next)))?;
+    Ok(matches!(next, Next::Says(ClientMessage::New(_))))
+}
+
+fn others(judge: &mut Judge, host: &mut Host) -> Played {
+    host.seat(2);
+    host.say("SEAT 1 Bob");
+    host.say("GAME 1 1 4 no");
+    host.begin(judge, "1342", 8, false)?;
+    for lines in [
+        &["GAME 3 2 6 yes", "ROW 3 1 112233 0 0", "SEAT 3 Eve"][..],
+        &["ROW 1 1 1342 4 0", "OVER 1 won 1 0 1342"],
+        &["LIFELINE 3 2 2 1 8", "OVER 3 resigned 2 0 888888", "LEFT 3"],
+    ] {
+        // They come while it is the client's turn, before it has said anything or after it.
+        for line in lines {
+            host.say(line);
+        }
+        if !host.turn(judge)? {
+            return Ok(());
+        }
+    }
+    host.game(judge)
+}
+
+fn stars(judge: &mut Judge, host: &mut Host) -> Played {
+    host.seat(1);
+    host.say("GAME 2 7 4 no");
+    host.begin(judge, "1864", 8, false)?;
+    host.say("ROW 2 1 **** 1 2");
+    host.say("LIFELINE 2 2 2 * *");
+    host.turn(judge)?;
+    host.say("ROW 2 4 **** 4 0");
+    host.say("OVER 2 won 4 0 ****");
+    if host.turn(judge)? {
+        // All turns are gone while the race goes on for others: the code stays hidden.
+        host.hear(judge, &PLAYS)?;
+        host.say("ROW 1 10 1234 1 1");
+        host.say("OVER 1 lost 10 0 ****");
+        host.flush();
+        is_over(judge, host)?;
+    }
+    Ok(())
+}
+
+fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow::Result<()> {
+    let welcome = |judge: &mut Judge, delivery, name: &str, lines: &[&str]| {
+        Host::welcome(judge, launcher, *options, delivery, name, lines)
+    };
+    judge.play("two games", |judge| {
+        let mut host = welcome(judge, Delivery::Whole, "tester", &[SOLO])?;
+        host.seat(1);
+        host.begin(judge, "8536", 8, false)?;
+        host.game(judge)?;
+        if is_over(judge, &mut host)? {
+            judge.under(&NEXT_GAME, |judge| {
+                host.begin(judge, "22112", 8, true)?;
+                host.game(judge)
+            })?;
+            is_over(judge, &mut host)?;
+        }
+        host.say("BYE thanks for playing");
+        host.connection.end_sending();
+        let exit = host.run.exit(options.deadline());
+        judge.require(&BYE, exit.is_some(), || "the program still runs after BYE".to_owned())?;
+        judge.check(&EXIT_STATUS, exit.as_ref().is_some_and(|exit| exit.code == Some(0)), || {
+            format!("it did not end with status 0 after BYE{}", host.run.obituary())
+        });
+        Ok(())
+    })?;
+    if judge.has_failed(&JOINS) {
+        // It would be waited for in vain in each scenario.
+        return Ok(());
+    }
+    let games = GAMES.iter().map(|&(name, delivery, lines, rule, scenario)| {
+        scene(name, move |judge| {
+            judge.under(rule, |judge| {
+                let mut host = welcome(judge, delivery, "tester", lines)?;
+                scenario(judge, &mut host)
+            })
+        })
+        .shows([rule, &NO_CRASH])
+    });
+    let nonsense = scene("lines that are no messages", |judge| {
+        for line in NONSENSE {
+            let mut host = welcome(judge, Delivery::Whole, "tester", &[SOLO])?;
+            host.seat(1);
+            host.begin(judge, "4567", 8, false)?;
+            host.hear(judge, &PLAYS)?;
+            host.connection.send(&[line, b"\n"].concat());
+            // What it says then, and whether it goes on, is its own choice.
+            let by = Instant::now() + options.patience / 10;
+            while host.connection.more(by) {}
+            host.run.exit(Instant::now() + if host.connection.closed { options.patience } else { Duration::ZERO });
+        }
+        Ok(())
+    })
+    .shows([&NO_CRASH]);
+    let rest = [
+        scene("a name with a blank", |judge| welcome(judge, Delivery::Whole, "Ann van Dam", &[SOLO]).map(drop))
+            .shows([&NAME]),
+        scene("a slow server", |judge| {
+            let mut host = welcome(judge, Delivery::Whole, "tester", &[SOLO])?;
+            host.pause(judge, &QUIET, PAUSE, "between PLAY and OK")?;
+            host.seat(1);
+            host.pause(judge, &QUIET, PAUSE, "between SEAT and GAME")?;
+            host.begin(judge, "7531", 8, false)?;
+            host.hear(judge, &PLAYS)?;
+            host.pause(judge, &QUIET, PAUSE, "between a guess and its answer")
+        })
+        .shows([&QUIET]),
+        scene("a guess that is refused", |judge| {
+            let mut host = welcome(judge, Delivery::Whole, "tester", &[SOLO])?;
+            host.seat(1);
+            host.begin(judge, "7531", 8, false)?;
+            for count in 0.. {
+                let waits = host.connection.buffer.is_empty() && !host.connection.more(Instant::now() + PAUSE);
+                if count > 0 && waits || host.hear(judge, &PLAYS)? == Next::Leaves {
+                    break;
+                }
+                judge.require(&REFUSED, count < AFTER_NO, || format!("{count} messages came after NO"))?;
+                host.say("NO wait a moment");
+            }
+            judge.check(&REFUSED, true, String::new);
+            Ok(())
+        })
+        .shows([&REFUSED]),
+        scene("BYE in the middle of a game", |judge| {
+            let mut host = welcome(judge, Delivery::Whole, "tester", &[SOLO])?;
+            host.seat(1);
+            host.begin(judge, "7531", 8, false)?;
+            host.turn(judge)?;
+            host.say("BYE you said nothing for 15 minutes and have lost your seat");
+            host.leave(judge, &BYE, "BYE in the middle of a game")
+        })
+        .shows([&BYE]),
+        scene("a server that goes away", |judge| {
+            let mut host = welcome(judge, Delivery::Whole, "tester", &[SOLO])?;
+            host.seat(1);
+            host.begin(judge, "7531", 8, false)?;
+            host.turn(judge)?;
+            host.leave(judge, &SERVER_GONE, "the end of the connection")
+        })
+        .shows([&SERVER_GONE]),
+    ];
+    judge.side_by_side(games.chain([nonsense]).chain(rest).collect())
+}

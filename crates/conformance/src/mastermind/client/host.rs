@@ -1,0 +1,347 @@
+//! A room for one client under test.
+
+use std::{
+    net::TcpListener,
+    time::{Duration, Instant},
+};
+
+use mastermind::{ClientMessage, Code, Feedback, Lifeline, Rules, game::TURNS, protocol::MAX_MESSAGE};
+
+use super::rules::{COLOURS, FITS, GRAMMAR, JOINS, LENGTH, NAME, PLAYS, QUIET};
+use crate::{
+    judge::{Judge, Played},
+    launch::{Launcher, Run},
+    mastermind::{
+        answers::answer,
+        disguise::disguised,
+        lines::{Heard, next_line, told},
+    },
+    net::Connection,
+    rule::Rule,
+    tester::Options,
+    words::mastermind::WITH_CLIENT,
+};
+
+/// Games that a client is told to play.
+const GAMES: usize = 2;
+/// How long a client has for what it must not say.
+const POLL: Duration = Duration::from_millis(2);
+/// Messages of a client in a game that take no turn: hints and lifelines that are refused. More are too many.
+const MOST_REFUSED: usize = 2 * TURNS;
+
+/// How messages are put into segments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Delivery {
+    /// Each message in a write of its own.
+    Whole,
+    /// The same, each with a carriage return.
+    Returns,
+    /// Each byte in a write of its own.
+    Bytes,
+    /// All messages up to the next question in one write.
+    Merged,
+}
+
+/// What a client does next.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    Says(ClientMessage),
+    /// It has closed the connection.
+    Leaves,
+}
+
+/// A game of the client under test.
+pub(super) struct Game {
+    code: Code,
+    rules: Rules,
+    gone: usize,
+    lifeline: Option<Lifeline>,
+    rows: Vec<(Code, Feedback)>,
+}
+
+/// A server for one client.
+pub(super) struct Host {
+    pub(super) connection: Connection,
+    pub(super) run: Box<dyn Run>,
+    pub(super) options: Options,
+    delivery: Delivery,
+    // What is sent with the next question.
+    waiting: Vec<u8>,
+    pub(super) seat: u8,
+    pub(super) name: String,
+    /// The rule that is broken when no answer comes.
+    pub(super) blamed: &'static Rule,
+    games: u32,
+    game: Option<Game>,
+}
+
+impl Host {
+    /// Starts the client, sends it these lines, which begin with ROOM, and takes its PLAY.
+    pub(super) fn welcome(
+        judge: &mut Judge,
+        launcher: &dyn Launcher,
+        options: Options,
+        delivery: Delivery,
+        name: &str,
+        lines: &[&str],
+    ) -> Played<Self> {
+        let listener = TcpListener::bind(("127.0.0.1", 0))?;
+        let port = listener.local_addr()?.port();
+        let values = [
+            ("name", name.to_owned()),
+            ("host", "127.0.0.1".to_owned()),
+            ("port", port.to_string()),
+            ("games", GAMES.to_string()),
+        ];
+        let mut run = judge.start(launcher, &values)?;
+        let Some(connection) = Connection::accept(&listener, &mut *run, options.deadline())? else {
+            let ended = run.obituary();
+            return judge.broken(&JOINS, || format!("it did not connect to 127.0.0.1:{port}{ended}"));
+        };
+        let name = name.to_owned();
+        let mut host = Self {
+            connection: connection.recorded(judge.line("the room", &WITH_CLIENT)),
+            run,
+            options,
+            delivery,
+            waiting: Vec::new(),
+            seat: 1,
+            name,
+            blamed: &PLAYS,
+            games: 0,
+            game: None,
+        };
+        for line in lines {
+            host.say(line);
+        }
+        host.flush();
+        let joined = host.hear(judge, &JOINS)?;
+        let Next::Says(ClientMessage::Play(joined)) = joined else {
+            return judge.broken(&JOINS, || format!("{} instead of PLAY", said(&joined)));
+        };
+        judge.check(&JOINS, true, String::new);
+        if launcher.takes("name") {
+            let wanted = &host.name;
+            judge.check(&NAME, joined.as_str() == wanted, || format!("PLAY {joined} came instead of PLAY {wanted}"));
+        }
+        host.name = joined.to_string();
+        Ok(host)
+    }
+
+    /// Sends a message, now or with the next question.
+    pub(super) fn say(&mut self, line: impl AsRef<str>) {
+        self.waiting.extend_from_slice(line.as_ref().as_bytes());
+        self.waiting.extend_from_slice(if self.delivery == Delivery::Returns { b"\r\n" } else { b"\n" });
+        if self.delivery != Delivery::Merged {
+            self.flush();
+        }
+    }
+
+    /// Sends what waits.
+    pub(super) fn flush(&mut self) {
+        let bytes = std::mem::take(&mut self.waiting);
+        if self.delivery == Delivery::Bytes {
+            self.connection.send_in_bytes(&bytes);
+        } else {
+            self.connection.send(&bytes);
+        }
+    }
+
+    /// Gives the client a seat.
+    pub(super) fn seat(&mut self, seat: u8) {
+        self.seat = seat;
+        self.say(format!("OK {seat}"));
+        self.say(format!("SEAT {seat} {}", self.name));
+    }
+
+    /// Begins a game with this code.
+    pub(super) fn begin(&mut self, judge: &mut Judge, code: &str, colours: usize, repeats: bool) -> Played {
+        let code = disguised(code.parse()?, colours, &self.options);
+        let rules = Rules::new(code.len(), colours, repeats)?;
+        self.games += 1;
+        self.game = Some(Game { code, rules, gone: 0, lifeline: None, rows: Vec::new() });
+        let repeats = if repeats { "yes" } else { "no" };
+        self.say(format!("GAME {} {} {} {repeats}", self.seat, 6 + self.games, code.len()));
+        self.ask(judge)
+    }
+
+    /// The next message of the client, or what came instead.
+    pub(super) fn hear(&mut self, judge: &mut Judge, blamed: &'static Rule) -> Played<Next> {
+        let message = match next_line(&mut self.connection, MAX_MESSAGE, self.options.deadline()) {
+            Heard::Line(line) => exact(&line).ok_or_else(|| format!("{} is no message of a player", told(&line))),
+            Heard::Endless(bytes) => Err(format!("{MAX_MESSAGE} bytes have no line feed: {}", told(&bytes))),
+            Heard::Torn(bytes) => Err(format!("the connection ended within a message, after {}", told(&bytes))),
+            Heard::Closed => return Ok(Next::Leaves),
+            Heard::Nothing => return judge.broken(blamed, || "nothing came in time".to_owned()),
+        };
+        Ok(Next::Says(judge.expect(&GRAMMAR, message)?))
+    }
+
+    /// Says nothing for so long. The client must do the same.
+    pub(super) fn pause(&mut self, judge: &mut Judge, rule: &'static Rule, long: Duration, when: &str) -> Played {
+        self.flush();
+        self.connection.more(Instant::now() + long);
+        let early = self.connection.rest();
+        judge.require(rule, early.is_empty(), || format!("{} came {when}", told(&early)))
+    }
+
+    /// Sends TURN.
+    pub(super) fn ask(&mut self, judge: &mut Judge) -> Played {
+        if self.delivery != Delivery::Merged {
+            // What is there before the question cannot be its answer.
+            self.pause(judge, &QUIET, POLL, "before TURN")?;
+        }
+        let Some(Game { gone, lifeline, .. }) = &self.game else { return Ok(()) };
+        let words = [1, 2].map(|cost| match lifeline {
+            Some(_) => "used",
+            None if gone + cost >= TURNS => "blocked",
+            None => "available",
+        });
+        self.say(format!("TURN {} {} {} 0", gone + 1, words[0], words[1]));
+        self.flush();
+        Ok(())
+    }
+
+    /// Takes what the client does in its turn, and tells what comes of it, up to the next TURN or OVER. Returns
+    /// whether the game goes on.
+    pub(super) fn turn(&mut self, judge: &mut Judge) -> Played<bool> {
+        for _ in 0..MOST_REFUSED {
+            let next = self.hear(judge, self.blamed)?;
+            let Some(game) = &mut self.game else { return Ok(false) };
+            let (seat, turn) = (self.seat, game.gone + 1);
+            let acts = !matches!(
+                next,
+                Next::Leaves | Next::Says(ClientMessage::Play(_) | ClientMessage::New(_) | ClientMessage::Quit)
+            );
+            judge.require(self.blamed, acts, || format!("turn {turn}: {} for TURN", said(&next)))?;
+            match next {
+                Next::Says(ClientMessage::Guess(guess)) => {
+                    let told = game.guess(judge, guess)?;
+                    let won = told.is_win(game.rules.length());
+                    let over = won || game.gone >= TURNS;
+                    self.say(format!("ROW {seat} {turn} {guess} {} {}", told.red, told.white));
+                    if over {
+                        self.over(if won { "won" } else { "lost" });
+                    } else {
+                        self.ask(judge)?;
+                    }
+                    return Ok(!over);
+                }
+                Next::Says(ClientMessage::Lifeline(lifeline)) => match game.lifeline(lifeline) {
+                    Some(told) => {
+                        self.say(format!("LIFELINE {seat} {turn} {told}"));
+                        self.ask(judge)?;
+                        return Ok(true);
+                    }
+                    None => self.refuse("that lifeline cannot be used now"),
+                },
+                Next::Says(ClientMessage::Hint) => self.refuse("this room gives no hints"),
+                Next::Says(ClientMessage::Resign) => {
+                    self.over("resigned");
+                    return Ok(false);
+                }
+                _ => return Ok(false),
+            }
+        }
+        judge.broken(self.blamed, || format!("{MOST_REFUSED} messages came for one TURN, and no guess"))
+    }
+
+    /// Answers a guess, and asks for nothing more.
+    pub(super) fn answer(&mut self, judge: &mut Judge, guess: Code) -> Played {
+        let Some(game) = &mut self.game else { return Ok(()) };
+        let told = game.guess(judge, guess)?;
+        let turn = game.gone;
+        self.say(format!("ROW {} {turn} {guess} {} {}", self.seat, told.red, told.white));
+        Ok(())
+    }
+
+    fn refuse(&mut self, why: &str) {
+        self.say(format!("NO {why}"));
+        self.flush();
+    }
+
+    /// Ends the game.
+    pub(super) fn over(&mut self, how: &str) {
+        if let Some(Game { code, gone, .. }) = self.game.take() {
+            self.say(format!("OVER {} {how} {gone} 0 {code}", self.seat));
+        }
+        self.flush();
+    }
+
+    /// Plays the game to its end.
+    pub(super) fn game(&mut self, judge: &mut Judge) -> Played {
+        while self.turn(judge)? {}
+        Ok(())
+    }
+
+    /// The lines that tell the own game anew.
+    pub(super) fn state(&self) -> Vec<String> {
+        let Some(game) = &self.game else { return Vec::new() };
+        let repeats = if game.rules.repeats() { "yes" } else { "no" };
+        let head = format!("GAME {} {} {} {repeats}", self.seat, 6 + self.games, game.code.len());
+        let rows = (1..)
+            .zip(&game.rows)
+            .map(|(turn, (guess, told))| format!("ROW {} {turn} {guess} {} {}", self.seat, told.red, told.white));
+        [format!("SEAT {} {}", self.seat, self.name), head].into_iter().chain(rows).collect()
+    }
+
+    /// Takes leave and closes the connection, and waits for the end of the client.
+    pub(super) fn leave(mut self, judge: &mut Judge, rule: &'static Rule, after: &str) -> Played {
+        self.flush();
+        // What the client still says has arrived, so that closing loses nothing of what it is to read.
+        self.connection.end_sending();
+        let by = self.options.deadline();
+        while self.connection.more(by) {}
+        let exit = self.run.exit(by);
+        judge.require(rule, exit.is_some(), || format!("the program still runs after {after}"))
+    }
+}
+
+impl Game {
+    fn guess(&mut self, judge: &mut Judge, guess: Code) -> Played<Feedback> {
+        let (length, colours) = (self.rules.length(), self.rules.colours());
+        judge.require(&LENGTH, guess.len() == length, || format!("GUESS {guess} came in a game of {length} digits"))?;
+        judge.require(&COLOURS, self.rules.allows_guess(guess), || {
+            format!("GUESS {guess} came in a game of {colours} colours")
+        })?;
+        let told = answer(self.code, guess)?;
+        for (before, of) in &self.rows {
+            let fits = answer(guess, *before)? == *of;
+            judge.check(&FITS, fits, || format!("{guess} cannot be the code: {before} got {of}"));
+        }
+        self.rows.push((guess, told));
+        self.gone += 1;
+        Ok(told)
+    }
+
+    /// What a lifeline tells: `1 * 5` or `2 3 5`. Nothing if it is refused.
+    fn lifeline(&mut self, lifeline: Lifeline) -> Option<String> {
+        let cost = lifeline.number();
+        if self.lifeline.is_some() || self.gone + cost >= TURNS {
+            return None;
+        }
+        let place = self.gone % self.code.len();
+        let peg = self.code.peg(place)?;
+        self.gone += cost;
+        self.lifeline = Some(lifeline);
+        Some(match lifeline {
+            Lifeline::Colour => format!("1 * {peg}"),
+            Lifeline::Place => format!("2 {} {peg}", place + 1),
+        })
+    }
+}
+
+/// A message that is written as the protocol has it. Its first word may be in lower case.
+fn exact(line: &[u8]) -> Option<ClientMessage> {
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let message = ClientMessage::parse(line).ok()?;
+    message.to_string().as_bytes().eq_ignore_ascii_case(line).then_some(message)
+}
+
+/// What a client did, for a message.
+pub(super) fn said(next: &Next) -> String {
+    match next {
+        Next::Says(message) => format!("{message} came"),
+        Next::Leaves => "the connection was closed".to_owned(),
+    }
+}

@@ -1,0 +1,84 @@
+//! What a client of mastermind must do.
+
+use crate::rule::rules;
+
+rules! {
+    JOINS: Protocol 2 "joins" in "protocols/mastermind.md#messages",
+        "The client connects and takes a seat with PLAY and its name",
+        "";
+    GRAMMAR: Protocol 2 "grammar" in "protocols/mastermind.md#messages",
+        "Each message is one that the protocol lists for players, at most 64 bytes and a line feed",
+        "One blank between words, none at the end.";
+    NAME: Protocol 1 "name" in "protocols/mastermind.md#messages",
+        "The name is sent as it was given, with blanks inside",
+        "Take the whole argument, and send all of it.";
+    SEAT: Protocol 1 "seat" in "protocols/mastermind.md#messages",
+        "The client plays at whatever seat OK gives it",
+        "Compare the first number of GAME, ROW and OVER with that of OK. Seats may have two digits.";
+    PLAYS: Protocol 2 "plays" in "protocols/mastermind.md#what-a-server-answers",
+        "TURN is answered: by GUESS, LIFELINE, HINT or RESIGN",
+        "";
+    QUIET: Protocol 2 "quiet" in "protocols/mastermind.md#what-a-server-answers",
+        "One message for each TURN, and none before the next one has come",
+        "Say something when TURN comes, not at each ROW, and not after a while.";
+    LENGTH: Protocol 2 "length" in "protocols/mastermind.md#messages",
+        "A guess has as many digits as GAME says, from four to six here",
+        "";
+    COLOURS: Protocol 1 "colours" in "protocols/mastermind.md#messages",
+        "A guess has only digits of the colours that ROOM says",
+        "";
+    AFTER_OVER: Protocol 2 "after-over" in "protocols/mastermind.md#what-a-server-answers",
+        "After OVER the client says NEW or QUIT, or leaves",
+        "";
+    LATE: Protocol 1 "late" in "protocols/mastermind.md#who-may-see-what",
+        "OVER may come before the code is found, as late in a race",
+        "Do not wait for TURN after each ROW.";
+    NEXT_GAME: Protocol 1 "next-game" in "protocols/mastermind.md#what-a-server-answers",
+        "The next game is played by the rules of its GAME, and without the answers of the one before",
+        "Give the command {games}, or this cannot be tested with a client that plays one game.";
+    OTHERS: Protocol 2 "others" in "protocols/mastermind.md#messages",
+        "GAME, ROW, LIFELINE and OVER of other seats change nothing",
+        "Compare the seat first.";
+    STATE: Protocol 1 "state" in "protocols/mastermind.md#what-a-server-answers",
+        "The client takes its seat in a room where others have played for a while",
+        "";
+    STARS: Protocol 1 "stars" in "protocols/mastermind.md#who-may-see-what",
+        "Stars in the messages of other seats, and in the own OVER, are understood",
+        "";
+    RACE: Protocol 1 "race" in "protocols/mastermind.md#what-a-server-answers",
+        "In a race the client waits until all are ready",
+        "WAIT is no TURN.";
+    DAILY: Protocol 1 "daily" in "protocols/mastermind.md#messages",
+        "The client plays in a room with the puzzle of the day",
+        "ROOM daily ends with a date.";
+    ROOM_AGAIN: Protocol 1 "room-again" in "protocols/mastermind.md#what-a-server-answers",
+        "When ROOM and the complete state come again, the client keeps its seat and goes on",
+        "Say PLAY once. Rows that come again replace those that are known.";
+    REFUSED: Protocol 1 "refused" in "protocols/mastermind.md#messages",
+        "After NO the client does not say the same again and again",
+        "";
+    PIECES: Protocol 2 "pieces" in "protocols/mastermind.md#messages",
+        "Messages count the same when they arrive byte by byte",
+        "A read is not a message: collect bytes until the line feed.";
+    MERGED: Protocol 2 "merged" in "protocols/mastermind.md#messages",
+        "Messages count the same when several arrive together",
+        "A read is not a message: keep what is behind the line feed for the next one.";
+    CARRIAGE_RETURN: Protocol 1 "carriage-return" in "protocols/mastermind.md#messages",
+        "A carriage return before the line feed is ignored",
+        "";
+    BYE: Protocol 1 "bye" in "protocols/mastermind.md#messages",
+        "After BYE, which may come at any time, and the end of the connection the client ends",
+        "";
+    EXIT_STATUS: Protocol 1 "exit-status" in "protocols/mastermind.md#what-a-server-answers",
+        "After QUIT and BYE the client ends with status 0",
+        "";
+    SERVER_GONE: Protocol 1 "server-gone" in "protocols/mastermind.md#messages",
+        "When the connection ends without BYE, the client ends",
+        "A read of no bytes is the end of the connection.";
+    NO_CRASH: Protocol 2 "no-crash" in "protocols/mastermind.md#messages",
+        "Nothing that a server sends crashes the client",
+        "Check how many words a line has before you use them.";
+    FITS: Arcade 0 "fits" in "mastermind.md#the-game",
+        "Each guess fits the answers before it",
+        "";
+}

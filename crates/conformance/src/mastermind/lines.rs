@@ -1,0 +1,48 @@
+//! Messages that end with a line feed.
+
+use std::time::Instant;
+
+use bytes::{Buf as _, BytesMut};
+
+use crate::net::Connection;
+
+/// What came of a connection.
+pub(super) enum Heard {
+    /// A line, without its line feed.
+    Line(BytesMut),
+    /// More bytes than a line may have, and no line feed.
+    Endless(BytesMut),
+    /// The connection ended within a line.
+    Torn(BytesMut),
+    /// The connection ended.
+    Closed,
+    /// Nothing in time, or no whole line.
+    Nothing,
+}
+
+/// The next line of at most `max` bytes.
+pub(super) fn next_line(connection: &mut Connection, max: usize, by: Instant) -> Heard {
+    loop {
+        if let Some(end) = connection.buffer.iter().take(max + 1).position(|&byte| byte == b'\n') {
+            let line = connection.buffer.split_to(end);
+            connection.buffer.advance(1);
+            connection.took(1);
+            return Heard::Line(line);
+        }
+        if connection.buffer.len() > max {
+            return Heard::Endless(connection.buffer.split_to(max));
+        }
+        if !connection.more(by) {
+            return match (connection.closed, connection.buffer.is_empty()) {
+                (true, true) => Heard::Closed,
+                (true, false) => Heard::Torn(connection.rest()),
+                (false, _) => Heard::Nothing,
+            };
+        }
+    }
+}
+
+/// Bytes of a program, for a message.
+pub(super) fn told(bytes: &[u8]) -> String {
+    format!("'{}'", bytes.get(..80).unwrap_or(bytes).escape_ascii())
+}

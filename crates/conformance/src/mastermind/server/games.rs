@@ -1,0 +1,256 @@
+//! Games from the first turn to the last.
+
+use std::{collections::BTreeSet, iter};
+
+use mastermind::{Code, Lifeline, Peg, Revealed, Rules, ServerMessage, game::TURNS, solver::Hint};
+
+use super::{
+    Subject,
+    player::{Player, look_at_places},
+    rules::{
+        ANY_PLACE, AVAILABILITY, BLOCKED, FEEDBACK, GRAMMAR, HINT, LIFELINE_1, LIFELINE_2, NEW, NEW_RULES, NUMBERS,
+        ONE_LIFELINE, QUIT, RANDOM, REPEATS, WON,
+    },
+    visitor::said,
+};
+use crate::{
+    judge::{Judge, Played, Scene, scene},
+    mastermind::{answers::answer, disguise::disguised},
+    tester::Options,
+};
+
+/// Games of six digits in which a lifeline is asked for. That all of them tell of the same place is one test in five
+/// million.
+const LIFELINES: usize = 10;
+/// Games of eight digits with repeats. All of them without any would be one test in 70 million.
+const LONG_GAMES: usize = 3;
+/// Games that are tried until one is lost. A guess is right by chance in one game of hundreds.
+const ATTEMPTS: usize = 3;
+/// The most possible codes that a hint lists.
+const LISTED: usize = 20;
+
+pub(super) fn scenes<'s>(subject: &'s Subject<'_>) -> Vec<Scene<'s>> {
+    vec![
+        scene("a game that is won", |judge| won(judge, subject)).shows([&WON, &FEEDBACK, &GRAMMAR]),
+        // What others build on is played whatever is asked for.
+        scene("games with other rules", |judge| other_rules(judge, subject)),
+        scene("lifelines", |judge| lifelines(judge, subject)).shows([
+            &LIFELINE_1,
+            &LIFELINE_2,
+            &ANY_PLACE,
+            &AVAILABILITY,
+            &GRAMMAR,
+        ]),
+        scene("lifelines in late turns", |judge| late_lifelines(judge, subject)).shows([&BLOCKED, &AVAILABILITY]),
+        scene("another lifeline", |judge| second_lifeline(judge, subject)).shows([&ONE_LIFELINE, &AVAILABILITY]),
+        scene("a hint", |judge| hint(judge, subject)).shows([&HINT, &GRAMMAR]),
+        scene("two servers that start one after the other", |judge| starts(judge, subject)).shows([&RANDOM]),
+    ]
+}
+
+/// A guess that is no code of a game without repeats.
+pub(super) fn filler(length: usize) -> Played<Code> {
+    let pegs: Vec<Peg> = Peg::new(0).into_iter().cycle().take(length).collect();
+    Ok(Code::new(&pegs)?)
+}
+
+/// Guesses of all shapes, as many as a game has turns.
+fn guesses(rules: Rules, options: &Options) -> Vec<Code> {
+    let (length, colours) = (rules.length(), rules.colours());
+    let peg = |turn: usize, place: usize| Peg::new((turn * 3 + place * (turn % 3)) % colours);
+    let pegs = |turn| (0..length).filter_map(|place| peg(turn, place)).collect::<Vec<_>>();
+    let codes = (0..TURNS).filter_map(|turn| Code::new(&pegs(turn)).ok());
+    codes.map(|code| disguised(code, colours, options)).collect()
+}
+
+/// The game that everything else builds on, to the tenth turn, and the end of the connection.
+pub(super) fn lost(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+    let mut player = subject.sit(judge, "Ann")?;
+    for _ in 0..ATTEMPTS {
+        let rules = player.game.rules;
+        for guess in guesses(rules, &subject.options) {
+            player.guess(judge, guess)?;
+            if player.game.code.is_some() {
+                break;
+            }
+        }
+        if player.game.rows.len() == TURNS {
+            break;
+        }
+        player.new_game(judge, &NEW, None)?;
+    }
+    player.visitor.say("QUIT");
+    player.visitor.is_dismissed(judge, &QUIT, "QUIT")
+}
+
+fn won(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+    let mut player = subject.sit(judge, "Ann")?;
+    while player.game.code.is_none() {
+        let hint = Hint::of(&player.game.knowledge()?);
+        let hint = hint.ok_or_else(|| {
+            let rows: Vec<_> = player.game.rows.iter().map(|(guess, told)| format!("{guess} {told}")).collect();
+            format!("no code fits these answers: {}", rows.join("; "))
+        });
+        let guess = judge.expect(&FEEDBACK, hint)?.guess;
+        player.guess(judge, guess)?;
+    }
+    Ok(())
+}
+
+fn other_rules(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+    let mut player = subject.sit(judge, "Ann")?;
+    let mut numbers = BTreeSet::from([player.game.number]);
+    let mut codes = Vec::new();
+    player.resign(judge)?;
+    for wanted in [None, Some((5, false)), Some((8, false)), Some((6, true))] {
+        let rule = if wanted.is_none() { &NEW } else { &NEW_RULES };
+        player.new_game(judge, rule, wanted)?;
+        let number = player.game.number;
+        judge.check(&NUMBERS, numbers.insert(number), || format!("{number} was the number of a game before"));
+        let guesses = guesses(player.game.rules, &subject.options);
+        for guess in guesses.into_iter().skip(1).take(2) {
+            player.guess(judge, guess)?;
+            if player.game.code.is_some() {
+                return Ok(());
+            }
+        }
+        player.resign(judge)?;
+    }
+    for _ in 0..LONG_GAMES {
+        player.new_game(judge, &NEW_RULES, Some((8, true)))?;
+        codes.push(player.resign(judge)?);
+    }
+    let told = codes.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    judge.check(&REPEATS, codes.iter().any(|code| code.repeats()), || format!("no digit occurs twice in {told}"));
+    let different: BTreeSet<_> = codes.iter().collect();
+    judge.check(&RANDOM, different.len() == codes.len(), || format!("the codes of three games are {told}"));
+    Ok(())
+}
+
+/// Plays games without repeats, in each of which a lifeline is asked for at once.
+fn lifelines(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+    let mut player = subject.sit(judge, "Ann")?;
+    player.resign(judge)?;
+    for lifeline in Lifeline::ALL {
+        let mut places = Vec::new();
+        for _ in 0..LIFELINES {
+            player.new_game(judge, &NEW_RULES, Some((6, false)))?;
+            let revealed = player.lifeline(judge, lifeline)?;
+            let code = player.resign(judge)?;
+            places.extend(match revealed {
+                Revealed::Colour(peg) => code.pegs().position(|other| other == peg),
+                Revealed::Place { place, .. } => Some(place),
+            });
+        }
+        // Those of a lifeline that tells what is not so are not known.
+        if places.len() == LIFELINES {
+            look_at_places(judge, lifeline.number(), &places);
+        }
+    }
+    Ok(())
+}
+
+/// A game without repeats in which so many turns are gone.
+fn advanced(judge: &mut Judge, player: &mut Player, turns: usize) -> Played {
+    player.new_game(judge, &NEW_RULES, Some((4, false)))?;
+    let filler = filler(4)?;
+    (0..turns).try_for_each(|_| player.guess(judge, filler))
+}
+
+fn late_lifelines(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+    let mut player = subject.sit(judge, "Ann")?;
+    let filler = filler(4)?;
+    player.resign(judge)?;
+    for (lifeline, last) in [(Lifeline::Colour, 9), (Lifeline::Place, 8)] {
+        // In its last turn it is granted, and leaves the tenth.
+        advanced(judge, &mut player, last - 1)?;
+        player.lifeline(judge, lifeline)?;
+        player.guess(judge, filler)?;
+        judge.require(&AVAILABILITY, player.game.code.is_some(), || "the game goes on after ten turns".to_owned())?;
+        // One turn later it is refused, and takes nothing.
+        advanced(judge, &mut player, last)?;
+        player.visitor.refused(judge, &BLOCKED, format!("LIFELINE {}", lifeline.number()))?;
+        for _ in last..TURNS {
+            player.guess(judge, filler)?;
+        }
+    }
+    Ok(())
+}
+
+fn second_lifeline(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+    let mut player = subject.sit(judge, "Ann")?;
+    player.resign(judge)?;
+    for first in Lifeline::ALL {
+        advanced(judge, &mut player, 1)?;
+        player.lifeline(judge, first)?;
+        for second in Lifeline::ALL {
+            player.visitor.refused(judge, &ONE_LIFELINE, format!("LIFELINE {}", second.number()))?;
+        }
+        player.guess(judge, filler(4)?)?;
+        player.resign(judge)?;
+    }
+    Ok(())
+}
+
+fn hint(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+    let mut player = subject.sit(judge, "Ann")?;
+    let rules = player.game.rules;
+    for guess in guesses(rules, &subject.options).into_iter().skip(1).take(4) {
+        player.guess(judge, guess)?;
+        if player.game.code.is_some() {
+            return Ok(());
+        }
+    }
+    let mut possible = Vec::new();
+    for code in rules.all() {
+        let fits: anyhow::Result<Vec<bool>> =
+            player.game.rows.iter().map(|(guess, told)| Ok(answer(code, *guess)? == *told)).collect();
+        if fits?.into_iter().all(|fits| fits) {
+            possible.push(code);
+        }
+    }
+    player.visitor.say("HINT");
+    let heard = player.visitor.own(judge)?;
+    let turn = player.game.turn.turn;
+    match heard {
+        Ok(ServerMessage::No(_)) => {
+            judge.check(&HINT, true, String::new);
+            return player.guess(judge, filler(rules.length())?);
+        }
+        Ok(ServerMessage::Turn(told)) if (told.turn, told.hints) == (turn, 1) => player.game.turn = told,
+        heard => {
+            return judge
+                .broken(&HINT, || format!("{} after HINT instead of NO, or TURN {turn} with 1 hint", said(&heard)));
+        }
+    }
+    let heard = player.visitor.own(judge)?;
+    let count = possible.len() as u64;
+    let right = matches!(&heard, Ok(ServerMessage::Hint(advice)) if (advice.turn, advice.remaining) == (turn, count));
+    judge.require(&HINT, right, || format!("{} instead of HINT {turn} {count}", said(&heard)))?;
+    if possible.len() <= LISTED {
+        let heard = player.visitor.own(judge)?;
+        let listed = match &heard {
+            Ok(ServerMessage::Possible(codes)) => codes.iter().copied().collect::<BTreeSet<_>>(),
+            _ => BTreeSet::new(),
+        };
+        judge.require(&HINT, listed == possible.iter().copied().collect(), || {
+            format!("{} instead of POSSIBLE with {count} codes", said(&heard))
+        })?;
+    }
+    player.guess(judge, filler(rules.length())?)
+}
+
+fn starts(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+    if subject.launcher.address().is_some() {
+        return Ok(());
+    }
+    let code = |judge: &mut Judge| {
+        let mut player = subject.sit(judge, "Ann")?;
+        player.resign(judge)?;
+        player.new_game(judge, &NEW_RULES, Some((8, true)))?;
+        player.resign(judge)
+    };
+    let codes: Vec<Code> = iter::repeat_with(|| code(judge)).take(2).collect::<Played<_>>()?;
+    judge.check(&RANDOM, codes[0] != codes[1], || format!("the code of the second game is {} both times", codes[0]));
+    Ok(())
+}

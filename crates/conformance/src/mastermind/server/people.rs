@@ -1,0 +1,271 @@
+//! Several people in one room, and some that make trouble.
+
+use std::{io::Write as _, time::Duration};
+
+use mastermind::{
+    Lifeline, ServerMessage,
+    view::{Ending, Line},
+};
+
+use super::{
+    Subject,
+    games::filler,
+    player::Player,
+    rules::{GRAMMAR, LEFT, MANY, NEVER_READS, NEW_RULES, NO_CRASH, OTHERS, OWN_TURN, SEEN, STATE},
+    visitor::{Server, Visitor, said, seat_of},
+};
+use crate::{
+    judge::{Judge, Played, Scene, scene},
+    report::Sender,
+};
+
+/// Players that play at the same time.
+const PLAYERS: usize = 20;
+/// How long a peer that never reads goes on when nothing more is taken from it.
+const PATIENT: Duration = Duration::from_millis(500);
+/// Requests of a peer that never reads, in bytes: more than the system keeps of their answers.
+const FLOOD: usize = 8 << 20;
+
+/// What a peer sends before it goes away, or while it stays. A server may do with it what it likes.
+const OFFENCES: [(&str, &[u8], Leaves); 6] = [
+    ("a peer that sends 10,000 bytes", &[b'x'; 10_000], Leaves::Never),
+    ("a peer that sends zero bytes", &[0; 300], Leaves::Never),
+    ("a peer that leaves within a line", b"GUESS 12", Leaves::Wholly),
+    ("a peer that leaves before its answers", b"PLAY Eve\nGUESS 1111\nGUESS 1111\nRESIGN\nNEW\n", Leaves::Wholly),
+    ("a peer that closes its sending side", b"PLAY Eve\n", Leaves::Half),
+    ("a peer that sends other bytes than ASCII", b"PLAY \xff\xfe\x80\nGUESS \xff\n\xff\n", Leaves::Never),
+];
+
+#[derive(Clone, Copy)]
+enum Leaves {
+    Never,
+    Half,
+    Wholly,
+}
+
+pub(super) fn scenes<'s>(subject: &'s Subject<'_>) -> Vec<Scene<'s>> {
+    let mut scenes = vec![
+        scene("a player and a watcher", |judge| watched(judge, subject)).shows([&SEEN, &OWN_TURN, &GRAMMAR]),
+        scene("two players", |judge| two(judge, subject)).shows([&MANY, &SEEN, &OWN_TURN]),
+        scene("somebody who comes late", |judge| late(judge, subject)).shows([&STATE]),
+        scene("players who leave", |judge| leaving(judge, subject)).shows([&LEFT, &GRAMMAR]),
+        scene("twenty players", |judge| judge.under(&MANY, |judge| many(judge, subject))).shows([&MANY]),
+        scene("a peer that never reads", |judge| never_reads(judge, subject)).shows([&NEVER_READS, &NO_CRASH]),
+    ];
+    scenes.extend(OFFENCES.iter().map(|&(name, bytes, leaves)| {
+        scene(name, move |judge| offence(judge, subject, bytes, leaves)).shows([&OTHERS, &NO_CRASH])
+    }));
+    scenes
+}
+
+/// A player whose game has no repeats, and a filler for it.
+fn player(judge: &mut Judge, server: &mut Server, name: &str) -> Played<Player> {
+    let mut player = Visitor::connect(judge, server)?.sit(judge, name)?;
+    player.resign(judge)?;
+    player.new_game(judge, &NEW_RULES, Some((4, false)))?;
+    Ok(player)
+}
+
+/// Whether the next message of this seat that a visitor gets is the right one.
+fn sees(
+    judge: &mut Judge,
+    visitor: &mut Visitor,
+    seat: u8,
+    what: &str,
+    right: impl FnOnce(&ServerMessage<'_>) -> bool,
+) -> Played {
+    let heard = loop {
+        match visitor.of(judge, seat)? {
+            Ok(message @ (ServerMessage::Ok(_) | ServerMessage::Turn(_) | ServerMessage::No(_))) => {
+                judge.check(&OWN_TURN, false, || format!("'{message}' came to somebody whom it does not concern"));
+            }
+            heard => break heard,
+        }
+    };
+    judge.require(&SEEN, heard.as_ref().is_ok_and(right), || {
+        format!("{} to somebody who looks on, instead of {what}", said(&heard))
+    })
+}
+
+fn watched(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+    let mut server = subject.start(judge)?;
+    let mut watcher = Visitor::connect(judge, &mut server)?;
+    let mut ann = Visitor::connect(judge, &mut server)?.sit(judge, "Ann")?;
+    let seat = ann.seat;
+    let watcher = &mut watcher;
+    sees(
+        judge,
+        watcher,
+        seat,
+        "SEAT",
+        |message| matches!(message, ServerMessage::Seat(_, name) if name.as_str() == "Ann"),
+    )?;
+    sees(judge, watcher, seat, "GAME", |message| matches!(message, ServerMessage::Game { .. }))?;
+    ann.visitor.refused(judge, &OWN_TURN, "LIFELINE 3")?;
+    ann.resign(judge)?;
+    sees(
+        judge,
+        watcher,
+        seat,
+        "OVER",
+        |message| matches!(message, ServerMessage::Over(_, over) if over.how == Ending::Resigned),
+    )?;
+    ann.new_game(judge, &NEW_RULES, Some((4, false)))?;
+    sees(judge, watcher, seat, "GAME", |message| matches!(message, ServerMessage::Game { .. }))?;
+    ann.guess(judge, filler(4)?)?;
+    sees(judge, watcher, seat, "ROW", |message| matches!(message, ServerMessage::Line(_, Line::Row { turn: 1, .. })))?;
+    ann.lifeline(judge, Lifeline::Colour)?;
+    sees(judge, watcher, seat, "LIFELINE", |message| {
+        matches!(message, ServerMessage::Line(_, Line::Lifeline { revealed: Some(_), .. }))
+    })?;
+    ann.guess(judge, filler(4)?)?;
+    sees(judge, watcher, seat, "ROW", |message| matches!(message, ServerMessage::Line(_, Line::Row { turn: 3, .. })))?;
+    judge.check(&OWN_TURN, true, String::new);
+    Ok(())
+}
+
+fn two(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+    let mut server = subject.start(judge)?;
+    let mut ann = player(judge, &mut server, "Ann")?;
+    let mut bob = Visitor::connect(judge, &mut server)?.sit(judge, "Bob")?;
+    judge.require(&MANY, ann.seat != bob.seat, || format!("two players have the seat {}", ann.seat))?;
+    let ann_sees = &mut ann.visitor;
+    sees(
+        judge,
+        ann_sees,
+        bob.seat,
+        "SEAT",
+        |message| matches!(message, ServerMessage::Seat(_, name) if name.as_str() == "Bob"),
+    )?;
+    sees(judge, ann_sees, bob.seat, "GAME", |message| matches!(message, ServerMessage::Game { .. }))?;
+    bob.resign(judge)?;
+    sees(judge, ann_sees, bob.seat, "OVER", |message| matches!(message, ServerMessage::Over(..)))?;
+    // Her own game has gone on.
+    ann.guess(judge, filler(4)?)
+}
+
+/// What somebody is told of a seat who connects now, up to the answer to what it says next.
+fn told(judge: &mut Judge, visitor: &mut Visitor, seat: u8) -> Played<Vec<String>> {
+    visitor.say("RESIGN");
+    let mut told = Vec::new();
+    loop {
+        match visitor.hear(judge)? {
+            Ok(ServerMessage::No(_)) => return Ok(told),
+            Ok(message) if seat_of(&message) == Some(seat) => told.push(message.to_string()),
+            Ok(message) if seat_of(&message).is_some() => {}
+            heard => {
+                return judge.broken(&STATE, || format!("{} to somebody who has just connected", said(&heard)));
+            }
+        }
+    }
+}
+
+fn late(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+    let mut server = subject.start(judge)?;
+    let mut ann = player(judge, &mut server, "Ann")?;
+    ann.guess(judge, filler(4)?)?;
+    ann.guess(judge, filler(4)?)?;
+    is_told(judge, &mut server, ann.seat, &["SEAT", "GAME", "ROW", "ROW"])?;
+    ann.resign(judge)?;
+    is_told(judge, &mut server, ann.seat, &["SEAT", "GAME", "ROW", "ROW", "OVER"])?;
+    ann.new_game(judge, &NEW_RULES, Some((4, false)))?;
+    ann.lifeline(judge, Lifeline::Place)?;
+    is_told(judge, &mut server, ann.seat, &["SEAT", "GAME", "LIFELINE"])
+}
+
+/// Whether somebody who connects now is told of a seat in these messages.
+fn is_told(judge: &mut Judge, server: &mut Server, seat: u8, wanted: &[&str]) -> Played {
+    let mut visitor = Visitor::connect(judge, server)?;
+    let told = told(judge, &mut visitor, seat)?;
+    let came: Vec<&str> = told.iter().filter_map(|line| line.split(' ').next()).collect();
+    judge.check(&STATE, came == wanted, || {
+        let came = if came.is_empty() { "nothing".to_owned() } else { came.join(", ") };
+        format!("{came} came of a taken seat instead of {}", wanted.join(", "))
+    });
+    Ok(())
+}
+
+fn leaving(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+    let mut server = subject.start(judge)?;
+    let mut watcher = Visitor::connect(judge, &mut server)?;
+    for how in ["QUIT", "the end of its connection"] {
+        let mut bob = Visitor::connect(judge, &mut server)?.sit(judge, "Bob")?;
+        let seat = bob.seat;
+        if how == "QUIT" {
+            bob.visitor.say("QUIT");
+        }
+        // The connection of a player who has said QUIT stays open until the server closes it.
+        let kept = if how == "QUIT" {
+            Some(bob)
+        } else {
+            drop(bob);
+            None
+        };
+        let heard = loop {
+            match watcher.of(judge, seat)? {
+                Ok(ServerMessage::Seat(..) | ServerMessage::Game { .. }) => {}
+                heard => break heard,
+            }
+        };
+        judge.require(&LEFT, matches!(heard, Ok(ServerMessage::Left(_))), || {
+            format!("{} after {how} of a player instead of LEFT {seat}", said(&heard))
+        })?;
+        drop(kept);
+    }
+    Ok(())
+}
+
+fn many(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+    let mut server = subject.start(judge)?;
+    let mut players = Vec::new();
+    for number in 0..PLAYERS {
+        let player = player(judge, &mut server, &format!("Player {number}"))?;
+        let taken = players.iter().any(|other: &Player| other.seat == player.seat);
+        judge.require(&MANY, !taken, || format!("two players have the seat {}", player.seat))?;
+        players.push(player);
+    }
+    for _ in 0..2 {
+        for player in &mut players {
+            player.guess(judge, filler(4)?)?;
+        }
+    }
+    Ok(())
+}
+
+fn never_reads(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+    let mut server = subject.start(judge)?;
+    let mut ann = player(judge, &mut server, "Ann")?;
+    let flood = Visitor::connect(judge, &mut server)?.connection;
+    flood.note(Sender::Tester, "sends HELLO again and again, and does not read");
+    let mut flood = flood.stream;
+    flood.set_write_timeout(Some(PATIENT))?;
+    let requests = b"HELLO\n".repeat(1024);
+    // A server may take all of it, stop reading, or end the connection.
+    (0..FLOOD / requests.len()).all(|_| flood.write_all(&requests).is_ok());
+    judge.under(&NEVER_READS, |judge| {
+        (0..3).try_for_each(|_| ann.guess(judge, filler(4)?))?;
+        Visitor::connect(judge, &mut server).map(drop)
+    })
+}
+
+fn offence(judge: &mut Judge, subject: &Subject<'_>, bytes: &[u8], leaves: Leaves) -> Played {
+    let mut server = subject.start(judge)?;
+    let mut ann = player(judge, &mut server, "Ann")?;
+    let mut eve = Visitor::connect(judge, &mut server)?;
+    eve.connection.send(bytes);
+    let eve = match leaves {
+        Leaves::Never => Some(eve),
+        Leaves::Half => {
+            eve.connection.end_sending();
+            Some(eve)
+        }
+        Leaves::Wholly => None,
+    };
+    judge.under(&OTHERS, |judge| {
+        ann.guess(judge, filler(4)?)?;
+        Visitor::connect(judge, &mut server)?.sit(judge, "Bob")?;
+        ann.guess(judge, filler(4)?)
+    })?;
+    drop(eve);
+    Ok(())
+}

@@ -1,0 +1,259 @@
+//! A seat, and the game that is played at it.
+
+use mastermind::{
+    Code, Feedback, Knowledge, Lifeline, Revealed, Rules, ServerMessage,
+    game::{Availability, TURNS},
+    protocol::Turn,
+    view::{Ending, Line, Over, Shown},
+};
+
+use super::{
+    rules::{
+        ANY_PLACE, AVAILABILITY, BLOCKED, CODES, FEEDBACK, FIRST_TURN, LIFELINE_1, LIFELINE_2, LOST, RESIGNED, ROW,
+        SEAT, TURN, WON,
+    },
+    visitor::{Visitor, said},
+};
+use crate::{
+    judge::{Halt, Judge, Played},
+    mastermind::answers::answer,
+    rule::Rule,
+};
+
+/// Turns that the lifelines take.
+const COSTS: [usize; 2] = [1, 2];
+
+impl Visitor {
+    /// Takes a seat, and the first game at it.
+    pub(super) fn sit(mut self, judge: &mut Judge, name: &str) -> Played<Player> {
+        self.connection.rename(name);
+        self.say(format!("PLAY {name}"));
+        self.seated(judge, name)
+    }
+
+    /// Takes what comes after PLAY.
+    pub(super) fn seated(mut self, judge: &mut Judge, name: &str) -> Played<Player> {
+        let heard = self.own(judge)?;
+        let seat = match heard {
+            Ok(ServerMessage::Ok(seat)) if seat > 0 => Ok(seat),
+            heard => Err(format!("{} after PLAY instead of OK with a seat from 1 on", said(&heard))),
+        };
+        let seat = judge.expect(&SEAT, seat)?;
+        self.seat = Some(seat);
+        let heard = self.own(judge)?;
+        let right = matches!(&heard, Ok(ServerMessage::Seat(_, told)) if told.as_str() == name);
+        judge.require(&SEAT, right, || format!("{} after OK {seat} instead of SEAT {seat} {name}", said(&heard)))?;
+        let rules = self.room.rules;
+        let mut player = Player { visitor: self, seat, game: Game::none(rules) };
+        player.begins(judge, &SEAT, (rules.length(), rules.repeats()))?;
+        Ok(player)
+    }
+}
+
+/// What is known of a game.
+pub(super) struct Game {
+    pub(super) number: u32,
+    pub(super) rules: Rules,
+    pub(super) turn: Turn,
+    pub(super) rows: Vec<(Code, Feedback)>,
+    revealed: Option<Revealed>,
+    gone: usize,
+    /// The code, when it is over.
+    pub(super) code: Option<Code>,
+}
+
+impl Game {
+    const fn none(rules: Rules) -> Self {
+        let turn = Turn { turn: 1, lifelines: [Availability::Available; 2], hints: 0 };
+        Self { number: 0, rules, turn, rows: Vec::new(), revealed: None, gone: 0, code: None }
+    }
+
+    /// What the player knows of the code, without trust in its having no repeats.
+    pub(super) fn knowledge(&self) -> anyhow::Result<Knowledge> {
+        let mut knowledge = Knowledge::new(Rules::new(self.rules.length(), self.rules.colours(), true)?);
+        self.rows.iter().for_each(|(guess, feedback)| knowledge.answered(*guess, *feedback));
+        Ok(knowledge)
+    }
+
+    fn expected_lifelines(&self) -> [Availability; 2] {
+        COSTS.map(|cost| match self.revealed {
+            Some(_) => Availability::Used,
+            None if self.gone + cost >= TURNS => Availability::Blocked,
+            None => Availability::Available,
+        })
+    }
+}
+
+/// Somebody with a seat.
+pub(super) struct Player {
+    pub(super) visitor: Visitor,
+    pub(super) seat: u8,
+    pub(super) game: Game,
+}
+
+impl Player {
+    /// Takes the GAME that must come now, with its first TURN.
+    pub(super) fn begins(&mut self, judge: &mut Judge, rule: &'static Rule, wanted: (usize, bool)) -> Played {
+        let (length, repeats) = wanted;
+        let heard = self.visitor.own(judge)?;
+        let game = match heard {
+            Ok(ServerMessage::Game { number, rules, .. })
+                if (rules.length(), rules.repeats()) == wanted && number > 0 =>
+            {
+                Ok((number, rules))
+            }
+            heard => {
+                let word = if repeats { "yes" } else { "no" };
+                Err(format!("{} instead of GAME {} with its number, {length} {word}", said(&heard), self.seat))
+            }
+        };
+        let (number, rules) = judge.expect(rule, game)?;
+        let colours = self.visitor.room.rules.colours();
+        self.game = Game { number, ..Game::none(Rules::new(length, colours, repeats).unwrap_or(rules)) };
+        let heard = self.visitor.own(judge)?;
+        let first = matches!(&heard, Ok(ServerMessage::Turn(turn)) if *turn == self.game.turn);
+        judge.check(&FIRST_TURN, first, || format!("{} instead of TURN 1 available available 0", said(&heard)));
+        // Without lifelines one can play on.
+        let begun = matches!(&heard, Ok(ServerMessage::Turn(turn)) if turn.turn == 1);
+        if begun { Ok(()) } else { Err(Halt::Broken) }
+    }
+
+    /// Asks for another game with these rules, or with those of the room.
+    pub(super) fn new_game(&mut self, judge: &mut Judge, rule: &'static Rule, wanted: Option<(usize, bool)>) -> Played {
+        let rules = self.visitor.room.rules;
+        let asked = wanted
+            .map_or_else(String::new, |(length, repeats)| format!(" {length} {}", if repeats { "yes" } else { "no" }));
+        self.visitor.say(format!("NEW{asked}"));
+        self.begins(judge, rule, wanted.unwrap_or((rules.length(), rules.repeats())))
+    }
+
+    /// A guess, and what must come of it.
+    pub(super) fn guess(&mut self, judge: &mut Judge, guess: Code) -> Played {
+        self.visitor.say(format!("GUESS {guess}"));
+        self.answered(judge, guess)
+    }
+
+    /// What must come of a guess that was made.
+    pub(super) fn answered(&mut self, judge: &mut Judge, guess: Code) -> Played {
+        let heard = self.visitor.own(judge)?;
+        let (turn, wanted) = (self.game.turn.turn, Shown::Code(guess));
+        let feedback = match heard {
+            Ok(ServerMessage::Line(_, Line::Row { turn: of, guess, feedback })) if (of, guess) == (turn, wanted) => {
+                Ok(feedback)
+            }
+            heard => Err(format!("{} after GUESS {guess} instead of ROW {} {turn} {guess}", said(&heard), self.seat)),
+        };
+        let feedback = judge.expect(&ROW, feedback)?;
+        self.game.rows.push((guess, feedback));
+        self.game.gone += 1;
+        if feedback.is_win(self.game.rules.length()) {
+            return self.over(judge, &WON, Ending::Won);
+        }
+        if self.game.gone >= TURNS {
+            return self.over(judge, &LOST, Ending::Lost);
+        }
+        self.next_turn(judge, &TURN)
+    }
+
+    /// Takes the TURN that must come now. A wrong number is a breach of `rule`.
+    fn next_turn(&mut self, judge: &mut Judge, rule: &'static Rule) -> Played {
+        let heard = self.visitor.own(judge)?;
+        let wanted = self.game.gone + 1;
+        let turn = match heard {
+            Ok(ServerMessage::Turn(turn)) if turn.turn == wanted && turn.hints == self.game.turn.hints => Ok(turn),
+            heard => Err(format!("{} instead of TURN {wanted}", said(&heard))),
+        };
+        self.game.turn = judge.expect(rule, turn)?;
+        let expected = self.game.expected_lifelines();
+        let told = self.game.turn.lifelines;
+        judge.check(&AVAILABILITY, told == expected, || {
+            let [came, right] =
+                [self.game.turn, Turn { lifelines: expected, ..self.game.turn }].map(ServerMessage::Turn);
+            format!("'{came}' came instead of '{right}'")
+        });
+        Ok(())
+    }
+
+    /// Takes the OVER that must come now, and looks whether the code fits all that was told.
+    pub(super) fn over(&mut self, judge: &mut Judge, rule: &'static Rule, how: Ending) -> Played {
+        let heard = self.visitor.own(judge)?;
+        let (gone, hints) = (self.game.gone, self.game.turn.hints);
+        let code = match heard {
+            Ok(ServerMessage::Over(_, Over { how: told, turns, hints: of, code: Shown::Code(code) }))
+                if (told, turns, of) == (how, gone, hints) =>
+            {
+                Ok(code)
+            }
+            heard => Err(format!(
+                "{} instead of OVER {} {} {gone} {hints} and the code",
+                said(&heard),
+                self.seat,
+                how.word()
+            )),
+        };
+        let code = judge.expect(rule, code)?;
+        let rules = self.game.rules;
+        judge.require(&CODES, rules.allows_secret(code), || format!("{code} is no code of a game with {rules}"))?;
+        for (guess, told) in &self.game.rows {
+            let right = answer(code, *guess)?;
+            judge.check(&FEEDBACK, *told == right, || format!("{guess} got {told}; for the code {code} it is {right}"));
+        }
+        match self.game.revealed {
+            Some(Revealed::Colour(peg)) => {
+                judge
+                    .check(&LIFELINE_1, code.pegs().any(|of| of == peg), || format!("{peg} is not in the code {code}"));
+            }
+            Some(Revealed::Place { place, peg }) => {
+                judge.check(&LIFELINE_2, code.peg(place) == Some(peg), || {
+                    format!("{peg} does not stand at place {} of the code {code}", place + 1)
+                });
+            }
+            None => {}
+        }
+        self.game.code = Some(code);
+        Ok(())
+    }
+
+    /// Gives up. Returns the code.
+    pub(super) fn resign(&mut self, judge: &mut Judge) -> Played<Code> {
+        self.visitor.say("RESIGN");
+        self.over(judge, &RESIGNED, Ending::Resigned)?;
+        self.game.code.ok_or_else(|| anyhow::anyhow!("a game that is over has a code").into())
+    }
+
+    /// A lifeline that must be granted. Returns what it revealed.
+    pub(super) fn lifeline(&mut self, judge: &mut Judge, lifeline: Lifeline) -> Played<Revealed> {
+        let number = lifeline.number();
+        let rule = if number == 1 { &LIFELINE_1 } else { &LIFELINE_2 };
+        self.visitor.say(format!("LIFELINE {number}"));
+        let heard = self.visitor.own(judge)?;
+        let turn = self.game.turn.turn;
+        if matches!(heard, Ok(ServerMessage::No(_))) {
+            // A server that has none is not one that counts wrongly.
+            let rule = if turn <= 2 { rule } else { &BLOCKED };
+            return judge.broken(rule, || format!("lifeline {number} is refused in turn {turn}"));
+        }
+        let told = match heard {
+            Ok(ServerMessage::Line(_, Line::Lifeline { turn: of, lifeline: which, revealed: Some(revealed) }))
+                if (of, which) == (turn, lifeline) =>
+            {
+                Ok(revealed)
+            }
+            heard => Err(format!("{} after LIFELINE {number} instead of what it tells", said(&heard))),
+        };
+        let revealed = judge.expect(rule, told)?;
+        self.game.revealed = Some(revealed);
+        self.game.gone += COSTS[number - 1];
+        self.next_turn(judge, rule)?;
+        Ok(revealed)
+    }
+}
+
+/// Notes whether the places that lifelines told of were not always the same.
+pub(super) fn look_at_places(judge: &mut Judge, which: usize, places: &[usize]) {
+    let same = places.windows(2).all(|two| two[0] == two[1]);
+    judge.check(&ANY_PLACE, !same, || {
+        let place = places.first().map_or(0, |place| place + 1);
+        format!("lifeline {which} told {} times of place {place}", places.len())
+    });
+}

@@ -1,0 +1,194 @@
+//! Lines as people and programs type them: whole, in pieces, together, wrong, and too long.
+
+use std::iter;
+
+use mastermind::{ServerMessage, protocol::MAX_MESSAGE, view::Ending};
+
+use super::{
+    Subject,
+    games::filler,
+    rules::{
+        CARRIAGE_RETURN, LONG_LINE, LOWER_CASE, MERGED, NAMES, NEW_RULES, NO_CRASH, NO_EFFECT, PIECES, QUIT, REFUSED,
+        SEAT,
+    },
+    visitor::{Visitor, said},
+};
+use crate::judge::{Judge, Played, Scene, scene};
+
+/// What is no message, at whatever time it comes.
+const NO_MESSAGES: [&[u8]; 25] = [
+    b"",
+    b"PLAY",
+    b"GUESS",
+    b"GUESS ",
+    b"GUESS 123",
+    b"GUESS 1290",
+    b"GUESS 12x4",
+    b"GUESS  1111",
+    b"GUESS 1111 ",
+    b"GUESS 1111 1111",
+    b"GUESS1111",
+    b" GUESS 1111",
+    b"LIFELINE",
+    b"LIFELINE 3",
+    b"LIFELINE 1 1",
+    b"HINT 1",
+    b"NEW 9 yes",
+    b"NEW 5",
+    b"NEW 5 maybe",
+    b"RESIGN 1",
+    b"QUIT now",
+    b"HELLO",
+    b"ROW 1 1 1234 0 2",
+    b"GUESS \xd9\xa1\xd9\xa1\xd9\xa1\xd9\xa1",
+    b"GUESS 11\x0011",
+];
+
+/// Names, and what they are in SEAT.
+const NAMED: [(&[u8], &str); 4] = [
+    (b"abcdefghijklmnopqrstuvwxyz1234", "abcdefghijklmnopqrstuvwx"),
+    (b"Ann Lee", "Ann Lee"),
+    (b"a\tb\x7fc", "a_b_c"),
+    ("Żółw".as_bytes(), "______w"),
+];
+
+pub(super) fn scenes<'s>(subject: &'s Subject<'_>) -> Vec<Scene<'s>> {
+    vec![
+        scene("lines that are no messages", |judge| no_messages(judge, subject)).shows([&REFUSED, &NO_CRASH]),
+        scene("messages before PLAY", |judge| before_play(judge, subject)).shows([&NO_EFFECT]),
+        scene("messages at the wrong time", |judge| wrong_time(judge, subject)).shows([&NO_EFFECT]),
+        scene("names", |judge| names(judge, subject)).shows([&NAMES]),
+        scene("lower case", |judge| lower_case(judge, subject)).shows([&LOWER_CASE]),
+        scene("carriage returns", |judge| {
+            judge.under(&CARRIAGE_RETURN, |judge| {
+                let mut visitor = subject.visit(judge)?;
+                visitor.returns = true;
+                short_game(judge, visitor)
+            })
+        })
+        .shows([&CARRIAGE_RETURN]),
+        scene("a player that sends single bytes", |judge| {
+            judge.under(&PIECES, |judge| {
+                let mut visitor = subject.visit(judge)?;
+                visitor.in_bytes = true;
+                short_game(judge, visitor)
+            })
+        })
+        .shows([&PIECES]),
+        scene("several messages at once", |judge| judge.under(&MERGED, |judge| merged(judge, subject)))
+            .shows([&MERGED]),
+        scene("the longest line", |judge| longest(judge, subject)).shows([&LONG_LINE]),
+        scene("a line that is too long", |judge| too_long(judge, subject, &[b'G'; MAX_MESSAGE + 1], true))
+            .shows([&LONG_LINE, &NO_CRASH]),
+        scene("a line without an end", |judge| too_long(judge, subject, &[b'G'; 3 * MAX_MESSAGE], false))
+            .shows([&LONG_LINE, &NO_CRASH]),
+    ]
+}
+
+/// A game without repeats, so that nothing is found by chance.
+fn short_game(judge: &mut Judge, visitor: Visitor) -> Played {
+    let mut player = visitor.sit(judge, "Ann")?;
+    player.resign(judge)?;
+    player.new_game(judge, &NEW_RULES, Some((4, false)))?;
+    player.guess(judge, filler(4)?)?;
+    player.guess(judge, filler(4)?)?;
+    player.resign(judge).map(drop)
+}
+
+fn no_messages(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+    let mut player = subject.sit(judge, "Ann")?;
+    player.resign(judge)?;
+    player.new_game(judge, &NEW_RULES, Some((4, false)))?;
+    for line in NO_MESSAGES {
+        player.visitor.refused(judge, &REFUSED, line)?;
+    }
+    judge.under(&REFUSED, |judge| player.guess(judge, filler(4)?))
+}
+
+fn before_play(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+    let mut visitor = subject.visit(judge)?;
+    for line in ["GUESS 1234", "LIFELINE 1", "HINT", "NEW", "RESIGN"] {
+        visitor.refused(judge, &NO_EFFECT, line)?;
+    }
+    judge.under(&NO_EFFECT, |judge| visitor.sit(judge, "Ann").map(drop))
+}
+
+fn wrong_time(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+    let mut player = subject.sit(judge, "Ann")?;
+    player.resign(judge)?;
+    for line in ["GUESS 1234", "LIFELINE 1", "RESIGN", "HINT", "PLAY Bob"] {
+        player.visitor.refused(judge, &NO_EFFECT, line)?;
+    }
+    player.new_game(judge, &NEW_RULES, Some((4, false)))?;
+    for line in ["NEW", "NEW 5 yes", "PLAY Bob", "GUESS 12345"] {
+        player.visitor.refused(judge, &NO_EFFECT, line)?;
+    }
+    judge.under(&NO_EFFECT, |judge| player.guess(judge, filler(4)?))
+}
+
+fn names(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+    for (typed, wanted) in NAMED {
+        let mut visitor = subject.visit(judge)?;
+        visitor.say([b"PLAY ", typed].concat());
+        let heard = visitor.own(judge)?;
+        let Ok(ServerMessage::Ok(seat)) = heard else {
+            return judge.broken(&SEAT, || format!("{} after PLAY instead of OK", said(&heard)));
+        };
+        let wanted = format!("SEAT {seat} {wanted}");
+        // A wrong name is well written, so it is looked at as it is. Those of others may come before it.
+        let told = iter::from_fn(|| visitor.line()).find(|line| line.starts_with(&format!("SEAT {seat} ")));
+        judge.check(&NAMES, told.as_ref().is_none_or(|told| *told == wanted), || {
+            let told = told.as_deref().unwrap_or_default().escape_debug();
+            format!("'{told}' came after PLAY {} instead of '{wanted}'", typed.escape_ascii())
+        });
+    }
+    Ok(())
+}
+
+fn lower_case(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+    judge.under(&LOWER_CASE, |judge| {
+        let mut visitor = subject.visit(judge)?;
+        visitor.say("play Ann");
+        let mut player = visitor.seated(judge, "Ann")?;
+        player.resign(judge)?;
+        player.visitor.say("new 4 no");
+        player.begins(judge, &NEW_RULES, (4, false))?;
+        player.visitor.say("Guess 1111");
+        player.answered(judge, filler(4)?)?;
+        player.visitor.say("quit");
+        player.visitor.is_dismissed(judge, &QUIT, "quit")
+    })
+}
+
+fn merged(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+    let visitor = subject.visit(judge)?;
+    let mut player = visitor.sit(judge, "Ann")?;
+    player.resign(judge)?;
+    player.visitor.say("NEW 4 no\nGUESS 1111\nGUESS 1111\nRESIGN");
+    player.begins(judge, &NEW_RULES, (4, false))?;
+    player.answered(judge, filler(4)?)?;
+    player.answered(judge, filler(4)?)?;
+    player.over(judge, &MERGED, Ending::Resigned)
+}
+
+fn longest(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+    judge.under(&LONG_LINE, |judge| {
+        let mut visitor = subject.visit(judge)?;
+        let name = "n".repeat(MAX_MESSAGE - "PLAY ".len());
+        visitor.say(format!("PLAY {name}"));
+        let heard = visitor.own(judge)?;
+        judge.require(&LONG_LINE, matches!(heard, Ok(ServerMessage::Ok(_))), || {
+            format!("{} after PLAY and a name, {MAX_MESSAGE} bytes, instead of OK", said(&heard))
+        })
+    })
+}
+
+fn too_long(judge: &mut Judge, subject: &Subject<'_>, line: &[u8], ends: bool) -> Played {
+    let mut visitor = subject.visit(judge)?;
+    if ends {
+        visitor.say(line);
+    } else {
+        visitor.connection.send(line);
+    }
+    visitor.is_dismissed(judge, &LONG_LINE, &format!("{} bytes in one line", line.len()))
+}

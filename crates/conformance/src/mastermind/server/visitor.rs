@@ -1,0 +1,174 @@
+//! A connection of the tester to a server, and the game that is played on it.
+
+use std::{net::SocketAddr, time::Instant};
+
+use mastermind::{
+    Feedback, Mode, ServerMessage,
+    protocol::{MAX_TOLD, RoomRules},
+    view::Line,
+};
+
+use super::rules::{GRAMMAR, LISTENS, ROOM};
+use crate::{
+    judge::{Judge, Played},
+    launch::Run,
+    mastermind::lines::{Heard, next_line, told},
+    net::Connection,
+    rule::Rule,
+    tester::Options,
+    words::mastermind::WITH_SERVER,
+};
+
+/// A server under test that runs.
+pub(super) struct Server {
+    pub(super) run: Box<dyn Run>,
+    pub(super) address: SocketAddr,
+    pub(super) options: Options,
+    /// How many have connected.
+    pub(super) visitors: u32,
+}
+
+/// Somebody who is connected.
+pub(super) struct Visitor {
+    pub(super) connection: Connection,
+    pub(super) options: Options,
+    pub(super) room: RoomRules,
+    /// Its seat, once it has one.
+    pub(super) seat: Option<u8>,
+    /// Whether each byte is sent in a segment of its own, and lines end with a carriage return.
+    pub(super) in_bytes: bool,
+    pub(super) returns: bool,
+    /// The server, if it runs for this visitor alone.
+    pub(super) _server: Option<Server>,
+}
+
+impl Visitor {
+    /// Connects, and takes ROOM.
+    pub(super) fn connect(judge: &mut Judge, server: &mut Server) -> Played<Self> {
+        let Server { run, address, options, visitors } = server;
+        let opened = Connection::to_server(&mut **run, *address, options.deadline());
+        let opened = opened.map_err(|error| format!("cannot connect to {address}: {error}{}", run.obituary()));
+        *visitors += 1;
+        let line = judge.line(&format!("visitor {visitors}"), &WITH_SERVER);
+        let mut connection = judge.expect(&LISTENS, opened)?.recorded(line);
+        let first = hear(judge, &mut connection, options.deadline())?;
+        let room = match first {
+            Ok(ServerMessage::Room(room)) if room.mode == Mode::Solo => Ok(room),
+            heard => Err(format!("{} first instead of ROOM solo", said(&heard))),
+        };
+        let room = judge.expect(&ROOM, room)?;
+        Ok(Self { connection, options: *options, room, seat: None, in_bytes: false, returns: false, _server: None })
+    }
+
+    pub(super) fn say(&mut self, line: impl AsRef<[u8]>) {
+        let bytes = [line.as_ref(), if self.returns { b"\r\n" } else { b"\n" }].concat();
+        if self.in_bytes {
+            self.connection.send_in_bytes(&bytes);
+        } else {
+            self.connection.send(&bytes);
+        }
+    }
+
+    /// The next message, of whatever seat.
+    pub(super) fn hear(&mut self, judge: &mut Judge) -> Played<Result<ServerMessage<'static>, String>> {
+        hear(judge, &mut self.connection, self.options.deadline())
+    }
+
+    /// The next line as it is, or nothing.
+    pub(super) fn line(&mut self) -> Option<String> {
+        match next_line(&mut self.connection, MAX_TOLD, self.options.deadline()) {
+            Heard::Line(line) => Some(String::from_utf8_lossy(&line).into_owned()),
+            _ => None,
+        }
+    }
+
+    /// The next message that is not of another seat.
+    pub(super) fn own(&mut self, judge: &mut Judge) -> Played<Result<ServerMessage<'static>, String>> {
+        loop {
+            match self.hear(judge)? {
+                Ok(message) if seat_of(&message).is_some_and(|seat| Some(seat) != self.seat) => {}
+                heard => return Ok(heard),
+            }
+        }
+    }
+
+    /// The next message of a seat.
+    pub(super) fn of(&mut self, judge: &mut Judge, seat: u8) -> Played<Result<ServerMessage<'static>, String>> {
+        loop {
+            match self.hear(judge)? {
+                Ok(message) if seat_of(&message).is_some_and(|other| other != seat) => {}
+                heard => return Ok(heard),
+            }
+        }
+    }
+
+    /// Says something that must be refused.
+    pub(super) fn refused(&mut self, judge: &mut Judge, rule: &'static Rule, line: impl AsRef<[u8]>) -> Played {
+        self.say(&line);
+        let heard = self.own(judge)?;
+        judge.require(rule, matches!(heard, Ok(ServerMessage::No(_))), || {
+            format!("{} after {} instead of NO", said(&heard), told(line.as_ref()))
+        })
+    }
+
+    /// Waits for BYE and for the end of the connection.
+    pub(super) fn is_dismissed(&mut self, judge: &mut Judge, rule: &'static Rule, after: &str) -> Played {
+        let heard = loop {
+            match self.own(judge)? {
+                // A server may say first what was wrong.
+                Ok(ServerMessage::No(_)) => {}
+                heard => break heard,
+            }
+        };
+        judge.require(rule, matches!(heard, Ok(ServerMessage::Bye(_))), || {
+            format!("{} after {after} instead of BYE", said(&heard))
+        })?;
+        let by = self.options.deadline();
+        while self.connection.more(by) {}
+        judge.require(rule, self.connection.closed, || format!("the connection is still open after {after} and BYE"))
+    }
+}
+
+/// The next message of a connection, or what came instead.
+fn hear(judge: &mut Judge, connection: &mut Connection, by: Instant) -> Played<Result<ServerMessage<'static>, String>> {
+    let message = match next_line(connection, MAX_TOLD, by) {
+        Heard::Line(line) => parse(&line).ok_or_else(|| format!("{} is no message of a server", told(&line))),
+        Heard::Endless(bytes) => Err(format!("{MAX_TOLD} bytes have no line feed; they begin with {}", told(&bytes))),
+        Heard::Torn(bytes) => Err(format!("the connection ended within a message, after {}", told(&bytes))),
+        Heard::Closed => return Ok(Err("the connection was closed".to_owned())),
+        Heard::Nothing => return Ok(Err("nothing came in time".to_owned())),
+    };
+    Ok(Ok(judge.expect(&GRAMMAR, message)?))
+}
+
+/// A message, written exactly as the protocol has it.
+fn parse(line: &[u8]) -> Option<ServerMessage<'static>> {
+    let message = ServerMessage::parse(line).ok().or_else(|| impossible_row(line))?;
+    (message.to_string().as_bytes() == line).then_some(message)
+}
+
+/// A row with numbers that no guess can get. They are well written and wrong.
+fn impossible_row(line: &[u8]) -> Option<ServerMessage<'static>> {
+    let words: Vec<&str> = str::from_utf8(line).ok()?.split(' ').collect();
+    let ["ROW", seat, turn, guess, red, white] = words[..] else { return None };
+    let feedback = Feedback { red: red.parse().ok()?, white: white.parse().ok()? };
+    let row = Line::Row { turn: turn.parse().ok()?, guess: guess.parse().ok()?, feedback };
+    Some(ServerMessage::Line(seat.parse().ok()?, row))
+}
+
+/// What came, for a message.
+pub(super) fn said(heard: &Result<ServerMessage<'static>, String>) -> String {
+    heard.as_ref().map_or_else(Clone::clone, |message| format!("'{message}' came"))
+}
+
+/// The seat of which a message tells everybody.
+pub(super) const fn seat_of(message: &ServerMessage<'_>) -> Option<u8> {
+    match message {
+        ServerMessage::Seat(seat, _)
+        | ServerMessage::Left(seat)
+        | ServerMessage::Game { seat, .. }
+        | ServerMessage::Line(seat, _)
+        | ServerMessage::Over(seat, _) => Some(*seat),
+        _ => None,
+    }
+}

@@ -1,0 +1,62 @@
+//! Tests text games of mastermind.
+
+mod dialogue;
+mod games;
+mod rules;
+
+use crate::{
+    judge::{Judge, scene},
+    launch::Launcher,
+    rule::Rule,
+    terminal::Terminal,
+    tester::{Options, Tester},
+};
+use dialogue::Talk;
+use rules::{RULES, SHOWN};
+
+/// The tester of text games.
+pub static TESTER: Tester =
+    Tester { kind: "mastermind-text", is_server: false, usual: "", known: &[], needed: &[], rules: RULES, play };
+
+/// The text game under test and where it is played.
+struct Subject<'a> {
+    launcher: &'a dyn Launcher,
+    options: Options,
+    terminal: Terminal,
+}
+
+impl Subject<'_> {
+    fn start(&self, judge: &mut Judge) -> anyhow::Result<Talk> {
+        Talk::start(judge, self.launcher, self.options, self.terminal)
+    }
+}
+
+fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow::Result<()> {
+    let mut subject = Subject { launcher, options: *options, terminal: Terminal::No };
+    judge.play("the first turn", |judge| games::first_turn(judge, &subject))?;
+    if judge.has_failed(&SHOWN) {
+        if !launcher.chooses_terminal() {
+            return Ok(());
+        }
+        // What stays in a buffer on a pipe is shown at a terminal, and everything else can still be judged.
+        subject.terminal = Terminal::Whole;
+    }
+    // They are played whatever is asked for: what is broken in a plain game is not to be taken for what the scenarios after it are about.
+    judge.side_by_side(vec![
+        scene("a game that is lost", |judge| games::lost(judge, &subject, 4, false)),
+        scene("a game that is won", |judge| games::won(judge, &subject)),
+    ])?;
+    judge.side_by_side(games::scenes(&subject))?;
+    if launcher.chooses_terminal() {
+        let subject = Subject { terminal: Terminal::Whole, ..subject };
+        let terminal: &'static Rule = &rules::TERMINAL;
+        let scenes = vec![
+            scene("a game at a terminal", |judge| {
+                judge.under(terminal, |judge| games::lost(judge, &subject, 4, false))
+            })
+            .shows([terminal]),
+        ];
+        judge.side_by_side(scenes)?;
+    }
+    Ok(())
+}

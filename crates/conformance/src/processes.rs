@@ -1,0 +1,90 @@
+//! The processes that a program under test consists of, from the files that Linux keeps of them. Other systems have no such files, and
+//! nothing is found.
+
+use std::{collections::BTreeMap, fs};
+
+/// What is known of one process.
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only a guard counts"))]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Process {
+    pub(crate) id: u32,
+    parent: u32,
+    group: u32,
+    /// Its threads.
+    pub(crate) tasks: u64,
+    /// The time that it has spent on a processor, with that of its children that have ended, in ticks of the system's clock.
+    pub(crate) ticks: u64,
+}
+
+/// The process `root`, all that descend from it, and all of its group.
+pub(crate) fn family(root: u32) -> Vec<Process> {
+    let mut found = Vec::new();
+    // There may be thousands, so each is looked at once.
+    let mut children: BTreeMap<u32, Vec<Process>> = BTreeMap::new();
+    for process in numbers().filter_map(process) {
+        if process.id == root || process.group == root {
+            found.push(process);
+        } else {
+            children.entry(process.parent).or_default().push(process);
+        }
+    }
+    let mut next = 0;
+    while let Some(process) = found.get(next) {
+        found.extend(children.remove(&process.id).into_iter().flatten());
+        next += 1;
+    }
+    found
+}
+
+/// The numbers of all processes that this one is shown.
+pub(crate) fn numbers() -> impl Iterator<Item = u32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+/// The pages that only it uses.
+#[cfg(target_os = "linux")]
+pub(crate) fn private_pages(process: u32) -> Option<u64> {
+    let sizes = fs::read_to_string(format!("/proc/{process}/statm")).ok()?;
+    let mut sizes = sizes.split_whitespace().skip(1).map_while(|size| size.parse::<u64>().ok());
+    let (resident, shared) = (sizes.next()?, sizes.next()?);
+    Some(resident.saturating_sub(shared))
+}
+
+/// What is known of the process with this number.
+pub(crate) fn process(id: u32) -> Option<Process> {
+    let status = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+    // The name of the program stands in brackets and may contain anything.
+    let fields: Vec<&str> = status.rsplit_once(')')?.1.split_whitespace().collect();
+    let number = |place: usize| fields.get(place)?.parse::<u64>().ok();
+    // The state is the first field behind the name.
+    let ticks = (11..15).map_while(number).sum();
+    let small = |place| number(place).and_then(|number| u32::try_from(number).ok());
+    Some(Process { id, parent: small(1)?, group: small(2)?, tasks: number(17)?, ticks })
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::{
+        io::{BufRead as _, BufReader},
+        process::{Command, Stdio},
+    };
+
+    use super::*;
+
+    #[test]
+    fn children_of_children_are_found() {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "sh -c 'echo $$; read line; exit'; exit"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut shell = shell.spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(shell.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let inner: u32 = line.trim().parse().unwrap();
+        let found = family(std::process::id());
+        assert!(found.iter().any(|process| process.id == inner && process.tasks == 1), "{found:?}");
+        assert!(private_pages(inner).unwrap() > 0);
+        assert!(family(u32::MAX).is_empty());
+        drop(shell.stdin.take());
+        shell.wait().unwrap();
+    }
+}

@@ -1,0 +1,186 @@
+//! Pseudo-terminals. What a C program prints with `printf` stays in its buffer when standard output is a pipe, and comes line by line when
+//! it is a terminal.
+
+#[cfg(unix)]
+use std::os::fd::OwnedFd;
+use std::{
+    fs::File,
+    io::{self, Read, Write},
+    process::{ChildStdout, Command, Stdio},
+};
+
+/// The last letters of sequences that move the cursor to another place or show another screen.
+const JUMPS: &str = "ABCDEFGHJdfhl";
+
+/// Which part of a program under test is at a pseudo-terminal. Systems without them use pipes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Terminal {
+    /// None.
+    #[default]
+    No,
+    /// Standard output.
+    Output,
+    /// Standard output and standard input.
+    Whole,
+}
+
+/// A window in which the largest map of a scenario has room.
+#[cfg(unix)]
+const WINDOW: rustix::termios::Winsize =
+    rustix::termios::Winsize { ws_row: 100, ws_col: 300, ws_xpixel: 0, ws_ypixel: 0 };
+
+/// Where the tester reads the standard output of a program.
+pub(crate) enum Output {
+    None,
+    Pipe(ChildStdout),
+    #[cfg_attr(not(unix), allow(dead_code, reason = "other systems have none"))]
+    Terminal(File),
+}
+
+/// What the program gets as its standard output.
+pub(crate) enum Theirs {
+    Pipe,
+    #[cfg(unix)]
+    Terminal(OwnedFd),
+}
+
+impl Output {
+    pub(crate) fn open(terminal: Terminal) -> io::Result<(Self, Theirs)> {
+        if terminal == Terminal::No {
+            return Ok((Self::None, Theirs::Pipe));
+        }
+        pair()
+    }
+
+    /// This, or the pipe where there is no terminal.
+    pub(crate) fn or(self, pipe: Option<ChildStdout>) -> Self {
+        match (self, pipe) {
+            (Self::None, Some(pipe)) => Self::Pipe(pipe),
+            (output, _) => output,
+        }
+    }
+
+    /// What types at the terminal.
+    pub(crate) fn keyboard(&self) -> io::Result<Option<Box<dyn Write + Send>>> {
+        let Self::Terminal(terminal) = self else { return Ok(None) };
+        Ok(Some(Box::new(terminal.try_clone()?)))
+    }
+}
+
+#[cfg(unix)]
+fn pair() -> io::Result<(Output, Theirs)> {
+    use std::{ffi::OsStr, os::unix::ffi::OsStrExt as _};
+
+    use rustix::{
+        fs::{Mode, OFlags, open},
+        io::{FdFlags, fcntl_setfd},
+        pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt},
+        termios::{OptionalActions, tcgetattr, tcsetattr, tcsetwinsize},
+    };
+
+    let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
+    // A program that had this end open would keep the tester waiting for the end of another.
+    fcntl_setfd(&ours, FdFlags::CLOEXEC)?;
+    grantpt(&ours)?;
+    unlockpt(&ours)?;
+    let name = ptsname(&ours, Vec::new())?;
+    let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let theirs = open(OsStr::from_bytes(name.as_bytes()), flags, Mode::empty())?;
+    // Bytes pass as they are: no echo, no signals, no other ends of lines.
+    let mut modes = tcgetattr(&theirs)?;
+    modes.make_raw();
+    tcsetattr(&theirs, OptionalActions::Now, &modes)?;
+    tcsetwinsize(&theirs, WINDOW)?;
+    Ok((Output::Terminal(ours.into()), Theirs::Terminal(theirs)))
+}
+
+#[cfg(not(unix))]
+fn pair() -> io::Result<(Output, Theirs)> {
+    Ok((Output::None, Theirs::Pipe))
+}
+
+impl Theirs {
+    /// Makes it the standard output of a command.
+    pub(crate) fn give(&self, command: &mut Command) -> io::Result<()> {
+        command.stdout(self.stdio()?);
+        Ok(())
+    }
+
+    /// Makes it the standard input of a command, too.
+    pub(crate) fn give_input(&self, command: &mut Command) -> io::Result<()> {
+        command.stdin(self.stdio()?);
+        Ok(())
+    }
+
+    fn stdio(&self) -> io::Result<Stdio> {
+        match self {
+            Self::Pipe => Ok(Stdio::piped()),
+            #[cfg(unix)]
+            Self::Terminal(terminal) => Ok(terminal.try_clone()?.into()),
+        }
+    }
+}
+
+impl Read for Output {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::None => Ok(0),
+            Self::Pipe(pipe) => pipe.read(buffer),
+            // The end of a terminal is an error.
+            Self::Terminal(terminal) => terminal.read(buffer).or(Ok(0)),
+        }
+    }
+}
+
+/// The text without what changes colours or clears the screen. Where the cursor jumps, a line ends.
+pub(crate) fn plain(line: &str) -> String {
+    let mut plain = String::new();
+    let mut letters = line.chars();
+    while let Some(letter) = letters.next() {
+        if letter != '\x1b' {
+            plain.push(if letter == '\r' { '\n' } else { letter });
+            continue;
+        }
+        match letters.next() {
+            // Up to a letter, as in ESC [ 31 m.
+            Some('[') => {
+                let end = letters.find(|letter| ('@'..='~').contains(letter));
+                if end.is_some_and(|end| JUMPS.contains(end)) {
+                    plain.push('\n');
+                }
+            }
+            // Up to the bell, as for titles of windows.
+            Some(']') => drop(letters.find(|&letter| letter == '\x07')),
+            // One more, as for sets of characters.
+            Some('(' | ')' | '#') => drop(letters.next()),
+            _ => {}
+        }
+    }
+    plain
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_moves_the_cursor_is_no_text() {
+        assert_eq!(plain("\x1b[1;31mport\x1b[0m 2021\x1b(B"), "port 2021");
+        assert_eq!(plain("@ here\x1b[24;1H\x1b[?1049l\rGAME OVER"), "@ here\n\n\nGAME OVER");
+        assert_eq!(plain("\x1b]0;title\x07text\x1b"), "text");
+    }
+
+    #[test]
+    fn a_terminal_passes_bytes_as_they_are() {
+        let (mut output, theirs) = Output::open(Terminal::Output).unwrap();
+        let mut command = Command::new("sh");
+        command.args(["-c", "test -t 1 && printf 'a\\nb'"]).stdin(Stdio::null());
+        theirs.give(&mut command).unwrap();
+        let mut program = command.spawn().unwrap();
+        drop((command, theirs));
+        let mut read = String::new();
+        output.read_to_string(&mut read).unwrap();
+        assert_eq!(read, "a\nb");
+        assert!(program.wait().unwrap().success());
+    }
+}

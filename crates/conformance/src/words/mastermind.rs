@@ -1,0 +1,140 @@
+//! The lines of a mastermind room.
+
+use mastermind::protocol::{MAX_MESSAGE, MAX_TOLD};
+
+use super::{Form, Part, wrong};
+use crate::tape::{Carrier, Framed, Speech, Talk, Told};
+
+/// Between a server under test and a client of the tester.
+pub(crate) static WITH_SERVER: Talk = Talk { tester: PLAYER, program: SERVER, is_binary: false };
+/// Between a client under test and a server of the tester.
+pub(crate) static WITH_CLIENT: Talk = Talk { tester: ROOM, program: PLAYER, is_binary: false };
+
+const PLAYER: Speech = Speech { carrier: Carrier::Stream(|bytes| frame(bytes, MAX_MESSAGE)), tell: player };
+const SERVER: Speech = Speech { carrier: Carrier::Stream(|bytes| frame(bytes, MAX_TOLD)), tell: server };
+// The tester may end its lines as both are allowed to.
+const ROOM: Speech =
+    Speech { carrier: Carrier::Stream(|bytes| frame(bytes, MAX_TOLD)), tell: |line| server(without_return(line)) };
+
+const SPACE: Part = Part::Word(" ");
+const ANSWER: Part = Part::OneOf(&["yes", "no"]);
+const CODE: Part = Part::Of(b"12345678", 4, 8, "a digit from 1 to 8");
+const HIDDEN: Part = Part::Of(b"*", 4, 8, "a star");
+const DIGIT: Part = Part::Of(b"12345678*", 1, 1, "a digit from 1 to 8, or a star");
+const DECIMAL: Part = Part::Of(b"0123456789.", 1, 20, "a number");
+const LIFELINE: Part = Part::OneOf(&["1", "2"]);
+const AVAILABILITY: Part = Part::OneOf(&["available", "used", "blocked"]);
+const ENDING: Part = Part::OneOf(&["won", "lost", "resigned", "late"]);
+const DATE: Part = Part::Of(b"0123456789-", 10, 10, "a date");
+
+const OF_PLAYERS: &[Form] = &[
+    &[Part::Word("PLAY "), Part::Rest(1)],
+    &[Part::Word("GUESS "), CODE],
+    &[Part::Word("LIFELINE "), LIFELINE],
+    &[Part::Word("HINT")],
+    &[Part::Word("NEW")],
+    &[Part::Word("NEW "), Part::Of(b"45678", 1, 1, "a digit from 4 to 8"), SPACE, ANSWER],
+    &[Part::Word("RESIGN")],
+    &[Part::Word("QUIT")],
+];
+
+const OF_SERVERS: &[Form] = &[
+    &[Part::Word("ROOM solo "), Part::Number, SPACE, Part::Number, SPACE, ANSWER],
+    &[Part::Word("ROOM race "), Part::Number, SPACE, Part::Number, SPACE, ANSWER, SPACE, Part::Number],
+    &[Part::Word("ROOM daily "), Part::Number, SPACE, Part::Number, SPACE, ANSWER, SPACE, DATE],
+    &[Part::Word("OK "), Part::Number],
+    &[Part::Word("SEAT "), Part::Number, SPACE, Part::Rest(1)],
+    &[Part::Word("LEFT "), Part::Number],
+    &[Part::Word("WAIT "), Part::Number],
+    &[Part::Word("GAME "), Part::Number, SPACE, Part::Number, SPACE, Part::Number, SPACE, ANSWER],
+    &[Part::Word("ROW "), Part::Number, SPACE, Part::Number, SPACE, CODE, SPACE, Part::Number, SPACE, Part::Number],
+    &[Part::Word("ROW "), Part::Number, SPACE, Part::Number, SPACE, HIDDEN, SPACE, Part::Number, SPACE, Part::Number],
+    &[Part::Word("LIFELINE "), Part::Number, SPACE, Part::Number, SPACE, LIFELINE, SPACE, DIGIT, SPACE, DIGIT],
+    &[Part::Word("TURN "), Part::Number, SPACE, AVAILABILITY, SPACE, AVAILABILITY, SPACE, Part::Number],
+    &[
+        Part::Word("HINT "),
+        Part::Number,
+        SPACE,
+        Part::Number,
+        SPACE,
+        CODE,
+        SPACE,
+        DECIMAL,
+        SPACE,
+        DECIMAL,
+        SPACE,
+        Part::Number,
+        SPACE,
+        ANSWER,
+    ],
+    &[Part::Word("POSSIBLE "), Part::Of(b"12345678 ", 4, MAX_TOLD, "a code")],
+    &[Part::Word("OVER "), Part::Number, SPACE, ENDING, SPACE, Part::Number, SPACE, Part::Number, SPACE, CODE],
+    &[Part::Word("OVER "), Part::Number, SPACE, ENDING, SPACE, Part::Number, SPACE, Part::Number, SPACE, HIDDEN],
+    &[Part::Word("NO "), Part::Rest(1)],
+    &[Part::Word("BYE "), Part::Rest(1)],
+];
+
+fn frame(bytes: &[u8], most: usize) -> Framed {
+    match bytes.iter().take(most + 1).position(|&byte| byte == b'\n') {
+        Some(end) => Framed::Whole(end + 1),
+        None if bytes.len() > most => Framed::Wrong(most, format!("a line feed is missing after {most} bytes")),
+        None => Framed::Part,
+    }
+}
+
+// The line without the carriage return in front of its line feed.
+fn without_return(line: &[u8]) -> &[u8] {
+    let text = line.strip_suffix(b"\n").unwrap_or(line);
+    text.strip_suffix(b"\r").unwrap_or(text)
+}
+
+// Players may end a line with a carriage return, and write the first word in lower case.
+fn player(line: &[u8]) -> Told {
+    let text = without_return(line);
+    let mut upper = text.to_vec();
+    let word = upper.iter().position(|&byte| byte == b' ').unwrap_or(upper.len());
+    if let Some(word) = upper.get_mut(..word) {
+        word.make_ascii_uppercase();
+    }
+    Told { text: text.escape_ascii().to_string(), wrong: wrong(OF_PLAYERS, &upper) }
+}
+
+fn server(line: &[u8]) -> Told {
+    let text = line.strip_suffix(b"\n").unwrap_or(line);
+    Told { text: text.escape_ascii().to_string(), wrong: wrong(OF_SERVERS, text) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_message_of_the_page_is_right() {
+        let page = include_str!("../../../../docs/protocols/mastermind.md");
+        let session = page.lines().filter_map(|line| line.strip_prefix("> ").or_else(|| line.strip_prefix("< ")));
+        let examples: Vec<&str> = page
+            .lines()
+            .filter(|line| line.starts_with("| `") && line.matches('|').count() == 4)
+            .flat_map(|row| row.rsplit('|').nth(1).unwrap().split('`').skip(1).step_by(2))
+            .collect();
+        assert!(examples.len() > 20, "{examples:?}");
+        for line in examples.into_iter().chain(session.filter(|line| *line != "NEW 9 no")) {
+            let bytes = format!("{line}\n");
+            let told = [player(bytes.as_bytes()), server(bytes.as_bytes())];
+            assert!(told.iter().any(|told| told.wrong.is_none()), "{line}");
+            assert!(matches!(frame(bytes.as_bytes(), MAX_TOLD), Framed::Whole(length) if length == bytes.len()));
+        }
+    }
+
+    #[test]
+    fn the_first_byte_that_fits_no_message_is_named() {
+        let of_server = |line: &[u8]| server(line).wrong;
+        assert_eq!(of_server(b"ROW 1 1 1294 0 2\n"), Some((10, "a digit from 1 to 8 would be right".into())));
+        assert_eq!(of_server(b"OK 1\r\n"), Some((4, "the end of the message would be right".into())));
+        assert_eq!(of_server(b"ok 1\n").map(|(at, _)| at), Some(0));
+        assert_eq!(player(b"guess 1234\r\n").wrong, None);
+        assert_eq!(player(b"LIFELINE 3\n").wrong, Some((9, "'1' or '2' would be right".into())));
+        assert!(matches!(frame(&[b'x'; 65], MAX_MESSAGE), Framed::Wrong(64, _)));
+        assert!(matches!(frame(&[b'x'; 64], MAX_MESSAGE), Framed::Part));
+    }
+}

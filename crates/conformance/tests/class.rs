@@ -1,0 +1,189 @@
+//! `conformance class`: a table of what students have handed in.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
+
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf},
+    process::{Command, Output, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+const REFERENCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/reference");
+
+struct Class {
+    folder: TempDir,
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+impl Class {
+    fn new() -> Self {
+        let class = Self { folder: tempfile::tempdir().unwrap() };
+        fs::create_dir(class.path("class")).unwrap();
+        class
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    // A player in Python that begins with these lines, and goes on as the right one unless they end it.
+    fn hands_in(&self, student: &str, front: &str) {
+        let folder = self.path("class").join(student);
+        fs::create_dir_all(&folder).unwrap();
+        let code = format!(
+            "import runpy, sys\nsys.dont_write_bytecode = True\nsys.path.insert(0, '{REFERENCES}')\n{front}\n\
+             runpy.run_path('{REFERENCES}/player.py', run_name='__main__')\n"
+        );
+        fs::write(folder.join("program.txt"), code).unwrap();
+    }
+
+    fn command(&self, options: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_conformance"));
+        let build =
+            "grep -q . program.txt && mv program.txt {student}.py || { echo nothing to build for {student}; exit 1; }";
+        command.arg("class").arg(self.path("class")).arg("--to").arg(self.path("results"));
+        command.args(["--kind", "player", "--build", build]).args(options);
+        command.args(["--", "python3", "{student}.py", "{name}", "{host}", "{port}"]);
+        command
+    }
+
+    fn tested(&self, options: &[&str]) -> Output {
+        self.command(options).output().unwrap()
+    }
+
+    fn result(&self, name: &str) -> String {
+        fs::read_to_string(self.path("results").join(name)).unwrap()
+    }
+
+    fn row(&self, student: &str) -> Vec<String> {
+        let table = self.result("results.csv");
+        let row = table.lines().find(|line| line.starts_with(&format!("{student},")));
+        row.unwrap_or_else(|| panic!("{student}: {table}")).split(',').map(str::to_owned).collect()
+    }
+}
+
+#[test]
+fn a_class_is_tested_and_only_what_changed_is_tested_again() {
+    let class = Class::new();
+    let faulty = "sys.argv += ['--fault', 'no-lose']";
+    class.hands_in("anna", "");
+    class.hands_in("ben", faulty);
+    class.hands_in("cleo", "sys.exit('no table')");
+    fs::create_dir(class.path("class/dora")).unwrap();
+    fs::write(class.path("class/dora/program.txt"), "").unwrap();
+
+    let ended = class.tested(&["--patience", "20"]);
+    let said = text(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(0), "{said}");
+    assert!(said.contains("anna: passed, 16 of 16 points") && said.contains("4 of 4 students tested"), "{said}");
+    assert_eq!(class.row("anna")[..7], ["anna", "passed", "16", "16", "", "", ""]);
+    let ben = class.row("ben");
+    assert!(ben[1] == "failed" && ben[2].parse::<u32>().unwrap() < 16, "{ben:?}");
+    assert_eq!(class.row("cleo")[1], "failed");
+    assert_eq!(class.row("dora")[..3], ["dora", "build failed", "0"]);
+    assert!(class.result("students/cleo.txt").contains("standard error: no table"));
+    assert!(class.result("students/dora.html").contains("nothing to build for dora"));
+    let page = class.result("index.html");
+    assert!(page.contains("<a href=\"students/ben.html\">ben</a>") && page.contains("1 passed all rules"), "{page}");
+    // What was handed in is as it was, and no copy is left.
+    assert!(class.path("class/anna/program.txt").exists() && !class.path("results/work").exists());
+
+    class.hands_in("ben", "");
+    class.hands_in("anna", faulty);
+    let ended = class.tested(&["--patience", "20"]);
+    let said = text(&ended.stderr);
+    assert_eq!(said.lines().count(), 3, "{said}");
+    let json: Value = serde_json::from_str(&class.result("results.json")).unwrap();
+    let (anna, ben) = (&json["students"][0], &json["students"][1]);
+    assert_eq!(ben["outcome"], "passed");
+    assert_eq!(anna["change"]["broken_now"], ben["change"]["kept_now"]);
+    assert_ne!(anna["change"]["broken_now"][0], Value::Null, "{json}");
+    assert_eq!(class.tested(&["--patience", "20"]).stderr.split(|&byte| byte == b'\n').count(), 2);
+}
+
+#[test]
+fn a_class_that_was_stopped_goes_on() {
+    let class = Class::new();
+    class.hands_in("anna", "");
+    class.hands_in("ben", "import time; time.sleep(1000)");
+    let options = ["--patience", "600", "--jobs", "1"];
+    let mut first = class.command(&options).stderr(Stdio::null()).spawn().unwrap();
+    let deadline = Instant::now() + Duration::from_secs(120);
+    // Ben would never be done.
+    while !(class.path("results/state/anna.json").exists() && class.path("results/work/ben").exists()) {
+        assert!(Instant::now() < deadline && first.try_wait().unwrap().is_none());
+        thread::yield_now();
+    }
+    let busy = class.tested(&options);
+    assert!(text(&busy.stderr).contains("another test writes its results to "), "{}", text(&busy.stderr));
+    let asked = Command::new("kill").args(["-TERM", &first.id().to_string()]).status().unwrap();
+    assert!(asked.success());
+    assert_eq!(first.wait().unwrap().code(), Some(4));
+    assert_eq!(class.row("ben")[1], "not tested yet");
+    class.hands_in("ben", "");
+    let ended = class.tested(&options);
+    let said = text(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(0), "{said}");
+    assert!(said.starts_with("ben: passed") && class.row("anna")[1] == "passed", "{said}");
+}
+
+#[test]
+fn a_wrong_usage_is_said_before_anything_is_tested() {
+    let class = Class::new();
+    class.hands_in("anna", "");
+    let results = class.path("results");
+    let told = |kind: &str, command: &[&str]| {
+        let mut own = Command::new(env!("CARGO_BIN_EXE_conformance"));
+        own.arg("class").arg(class.path("class")).arg("--to").arg(&results).args(["--kind", kind, "--"]).args(command);
+        let ended = own.output().unwrap();
+        (ended.status.code(), text(&ended.stderr))
+    };
+    let (code, said) = told("player", &["./player", "{prot}"]);
+    assert!(code == Some(2) && said.contains("unknown placeholder '{prot}'"), "{said}");
+    assert_eq!(told("croupier", &["./player"]).0, Some(2));
+    assert!(!Path::new(&results).exists());
+}
+
+#[test]
+fn the_commands_of_the_page_for_teachers_work() {
+    let page = include_str!("../../../docs/teachers.md");
+    let commands: Vec<&str> = page.lines().filter(|line| line.starts_with("conformance ")).collect();
+    assert_eq!(commands.len(), 3, "{commands:?}");
+    let folder = tempfile::tempdir().unwrap();
+    // Ben's is the program of each command.
+    let ben = folder.path().join("submissions/ben");
+    fs::create_dir_all(&ben).unwrap();
+    let reference = |name: &str| format!("#!/bin/sh\nexec python3 -B '{REFERENCES}/{name}.py' \"$@\"\n");
+    // Not every machine has `make`.
+    let make = folder.path().join("bin/make");
+    fs::create_dir(folder.path().join("bin")).unwrap();
+    fs::write(&make, "#!/bin/sh\ncp dealer.sh dealer && chmod +x dealer\n").unwrap();
+    fs::set_permissions(&make, fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", folder.path().join("bin").display(), std::env::var("PATH").unwrap());
+    fs::write(ben.join("dealer.sh"), reference("dealer")).unwrap();
+    let player = format!(
+        "import runpy, sys\nsys.path.insert(0, '{REFERENCES}')\nrunpy.run_path('{REFERENCES}/player.py', run_name='__main__')"
+    );
+    fs::write(ben.join("player.py"), player).unwrap();
+    for command in commands {
+        let words: Vec<&str> = command.split(' ').skip(1).collect();
+        let patience: &[&str] = if words[0] == "class" { &["--patience", "20"] } else { &[] };
+        let arguments = [&words[..1], patience, &words[1..]].concat();
+        let mut own = Command::new(env!("CARGO_BIN_EXE_conformance"));
+        let ended = own.args(arguments).env("PATH", &path).current_dir(&folder).output().unwrap();
+        assert_eq!(ended.status.code(), Some(0), "{command}: {}", text(&ended.stderr));
+        if words[0] == "class" {
+            let table = fs::read_to_string(folder.path().join("results/results.csv")).unwrap();
+            assert!(table.contains("\r\nben,passed,"), "{command}: {table}{}", text(&ended.stderr));
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! The programs that students start from are worth at least so many points, in Python and in Rust.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
+
+use conformance::{Options, Outcome, Program, Report, TESTERS};
+
+/// More than a program needs on a busy machine, except where it waits for what does not come.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// The same for the client of robots. Each of its scenarios waits for pictures that do not come, and it is not to be slow to draw.
+const LESS: Duration = Duration::from_secs(5);
+/// The tester plays several scenarios at once, so one example at a time is enough.
+static ONE: Mutex<()> = Mutex::new(());
+
+fn folder() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/examples"))
+}
+
+// Where the examples in Rust are, which are built with the tests.
+fn built() -> PathBuf {
+    let program = Path::new(env!("CARGO_BIN_EXE_conformance"));
+    program.parent().unwrap().join("examples")
+}
+
+// Tests a command. The arguments are those that the course gives, unless the kind needs more to be tested whole.
+fn tested(kind: &str, mut command: Vec<String>) -> Report {
+    let tester = TESTERS.into_iter().find(|tester| tester.kind == kind).unwrap();
+    if kind == "mastermind-client" {
+        command.extend(["{name}", "{host}", "{port}", "{games}"].map(str::to_owned));
+    }
+    let program = Program::new(command, tester.usual, tester.known, tester.needed).unwrap();
+    let patience = if kind == "robots-client" { LESS } else { PATIENCE };
+    let report = tester.test(&program, &Options { patience, ..Options::default() });
+    assert!(!matches!(report.outcome(), Outcome::CannotStart | Outcome::Unfinished), "{report}");
+    report
+}
+
+fn reaches(kind: &str, file: &str, in_python: u32, in_rust: u32) {
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let python = vec!["python3".to_owned(), "-B".to_owned(), format!("{}/{file}.py", folder().display())];
+    let rust = built().join(file);
+    assert!(rust.exists(), "{} is not built; `cargo build -p conformance --examples` builds it", rust.display());
+    let rust = vec![rust.to_str().unwrap().to_owned()];
+    for (command, least) in [(python, in_python), (rust, in_rust)] {
+        let what = command.last().unwrap().clone();
+        let report = tested(kind, command);
+        assert!(report.points().0 >= least, "{what} is to have at least {least} points: {report}");
+    }
+}
+
+macro_rules! examples {
+    ($($test:ident: $kind:literal $file:literal $python:literal $rust:literal;)*) => {
+        $(
+            #[test]
+            fn $test() {
+                reaches($kind, $file, $python, $rust);
+            }
+        )*
+    };
+}
+
+// What one may lose on a busy machine is not counted on.
+examples! {
+    the_dealer: "dealer" "dealer" 24 24;
+    the_player: "player" "player" 16 16;
+    the_nuggets_server: "nuggets-server" "nuggets_server" 30 30;
+    the_nuggets_client: "nuggets-client" "nuggets_client" 13 13;
+    the_robots_server: "robots-server" "robots_server" 30 30;
+    the_robots_client: "robots-client" "robots_client" 9 9;
+    the_text_game: "mastermind-text" "mastermind_text" 38 38;
+    the_mastermind_server: "mastermind-server" "mastermind_server" 40 40;
+    the_mastermind_client: "mastermind-client" "mastermind_client" 34 34;
+}

@@ -1,0 +1,246 @@
+//! Programs that behave badly towards the machine are judged, and nothing of them is left.
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
+
+use std::{
+    fs,
+    path::Path,
+    process::{Command, Output, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+/// Runs a command where the system allows no namespaces: its user may create none, and has no rights.
+const WITHOUT_NAMESPACES: [&str; 6] = [
+    "unshare",
+    "--user",
+    "--map-root-user",
+    "sh",
+    "-c",
+    "echo 0 >/proc/sys/user/max_user_namespaces && exec setpriv --bounding-set=-all --inh-caps=-all \"$0\" \"$@\"",
+];
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn conformance(before: &[&str], arguments: &[&str]) -> Output {
+    let own = env!("CARGO_BIN_EXE_conformance");
+    let words: Vec<&str> = before.iter().copied().chain([own]).chain(arguments.iter().copied()).collect();
+    Command::new(words[0]).args(&words[1..]).output().unwrap()
+}
+
+// Whether a process that has this word among its arguments is there. What has ended has none.
+fn is_left(word: &str) -> bool {
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let commands = processes.filter_map(|process| fs::read(process.path().join("cmdline")).ok());
+    commands.into_iter().any(|command| command.split(|&byte| byte == 0).any(|argument| argument == word.as_bytes()))
+}
+
+/// Tests a player that is this Python, and checks that it fails with each of these texts in the report and leaves nothing. `word` is given
+/// to it, to be found by.
+fn judged(before: &[&str], word: &str, code: &str, options: &[&str], texts: &[&str]) -> String {
+    // Whatever ends, or is ended, is not waited for that long.
+    let front = ["player", "--patience", "60"];
+    let command = ["--", "python3", "-c", code, word, "{host}{port}"];
+    let arguments: Vec<&str> = front.iter().chain(options).chain(&command).copied().collect();
+    let ended = conformance(before, &arguments);
+    let report = text(&ended.stdout);
+    assert_eq!(ended.status.code(), Some(1), "{report}{}", text(&ended.stderr));
+    for part in texts {
+        assert!(report.contains(part), "{part}: {report}");
+    }
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while is_left(word) {
+        assert!(Instant::now() < deadline, "{word} still runs");
+        thread::yield_now();
+    }
+    report
+}
+
+// Leaves its group and its session.
+const DAEMON: &str = "
+import os, sys, time
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        time.sleep(1000)
+    os._exit(0)
+os.wait()
+sys.exit(3)
+";
+
+#[test]
+fn what_leaves_the_group_ends_too() {
+    judged(&[], "a-daemon-of-the-tests", DAEMON, &[], &["FAIL        joins", "it ended with exit status 3"]);
+}
+
+#[test]
+fn what_leaves_the_group_ends_where_there_are_no_namespaces() {
+    let tried = Command::new(WITHOUT_NAMESPACES[0]).args(&WITHOUT_NAMESPACES[1..]).arg("true").output();
+    if !tried.is_ok_and(|tried| tried.status.success()) {
+        // Then the other test has shown it.
+        return;
+    }
+    let holds = text(&conformance(&WITHOUT_NAMESPACES, &["limits"]).stdout);
+    assert!(holds.contains("network: not limited") && holds.contains("looked for and killed"), "{holds}");
+    judged(&WITHOUT_NAMESPACES, "another-daemon-of-the-tests", DAEMON, &[], &["it ended with exit status 3"]);
+}
+
+#[test]
+fn a_program_that_does_nothing_is_not_waited_for_longer_than_it_may_take() {
+    let tested = |options: &[&str]| {
+        let command = ["--", "sh", "-c", "sleep 9753 & wait", "{host}{port}"];
+        text(&conformance(&[], &[&["player"], options, &command].concat()).stdout)
+    };
+    let report = tested(&["--patience", "1"]);
+    assert!(report.contains("it did not connect") && !is_left("9753"), "{report}");
+    let report = tested(&["--patience", "600", "--limit", "time=1"]);
+    assert!(report.contains("exceeded the limit time, which is 1 s") && !is_left("9753"), "{report}");
+}
+
+#[test]
+fn nothing_is_left_of_a_tester_that_is_killed() {
+    let mut tester = Command::new(env!("CARGO_BIN_EXE_conformance"));
+    tester.args(["player", "--patience", "600", "--", "sh", "-c", "sleep 9754 & wait", "{host}{port}"]);
+    let mut tester = tester.stdout(Stdio::null()).spawn().unwrap();
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let wait = |is_wanted: bool| {
+        while is_left("9754") != is_wanted {
+            assert!(Instant::now() < deadline, "it still runs, or never did");
+            thread::yield_now();
+        }
+    };
+    wait(true);
+    tester.kill().unwrap();
+    tester.wait().unwrap();
+    wait(false);
+}
+
+#[test]
+fn memory_is_limited_for_each_process_and_for_all() {
+    let eats = "kept = [bytearray(1 << 24) for _ in range(1000)]";
+    let limit = ["--limit", "memory=64M"];
+    judged(&[], "an-eater-of-the-tests", eats, &limit, &["FAIL        no-crash", "standard error: MemoryError"]);
+    let family = "
+import os, time
+for _ in range(4):
+    if os.fork() == 0:
+        break
+else:
+    os.wait()
+kept = bytearray(os.urandom(1 << 20) * 24)
+time.sleep(1000)
+";
+    judged(&[], "eaters-of-the-tests", family, &limit, &["exceeded the limit memory, which is 64 MiB"]);
+}
+
+#[test]
+fn a_program_that_floods_is_not_followed() {
+    for stream in ["stdout", "stderr"] {
+        let code = format!("import sys\nwhile True: sys.{stream}.write('why ' * 1000 + '\\n')");
+        let texts = ["FAIL        no-crash", "exceeded the limit output, which is 1 MiB"];
+        judged(&[], &format!("a-flood-of-{stream}-of-the-tests"), &code, &["--limit", "output=1M"], &texts);
+    }
+}
+
+#[test]
+fn a_file_that_grows_is_stopped() {
+    let folder = tempfile::tempdir().unwrap();
+    let code = "
+import os, sys
+with open(os.path.join(sys.argv[2], str(os.getpid()) + sys.argv[3].replace('/', '')), 'wb') as file:
+    for _ in range(100):
+        file.write(bytes(1 << 20))
+";
+    let command =
+        ["--", "python3", "-c", code, "a-writer-of-the-tests", folder.path().to_str().unwrap(), "{port}{host}"];
+    let ended = conformance(&[], &[&["player", "--limit", "file-size=2M"], &command[..]].concat());
+    let report = text(&ended.stdout);
+    assert!(report.contains("standard error: OSError: [Errno 27] File too large"), "{report}");
+    let sizes: Vec<u64> = fs::read_dir(&folder).unwrap().map(|file| file.unwrap().metadata().unwrap().len()).collect();
+    assert!(!sizes.is_empty() && sizes.iter().all(|&size| size <= 2 << 20), "{sizes:?}");
+}
+
+#[test]
+fn a_program_that_forks_without_end_is_stopped() {
+    // Not really without end, in case that the limit does not hold.
+    let code = "
+import os, time
+for _ in range(100):
+    if os.fork() == 0:
+        time.sleep(1000)
+";
+    let report = judged(&[], "a-bomb-of-the-tests", code, &["--limit", "processes=20"], &["FAIL        joins"]);
+    let refused = "BlockingIOError: [Errno 11] Resource temporarily unavailable";
+    assert!(report.contains("exceeded the limit processes, which is 20") || report.contains(refused), "{report}");
+}
+
+#[test]
+fn programs_have_only_loopback_where_the_system_allows_it() {
+    let is_confined = text(&conformance(&[], &["limits"]).stdout).starts_with("network: only loopback\n");
+    let code = "import sys; sys.exit(', '.join(line.split()[0] for line in open('/proc/net/dev').readlines()[2:]))";
+    let report = judged(&[], "a-surfer-of-the-tests", code, &[], &["standard error: "]);
+    assert_eq!(is_confined, report.contains("standard error: lo:\n"), "{report}");
+}
+
+#[test]
+fn limits_are_said_in_the_report() {
+    let report = judged(&[], "an-empty-program-of-the-tests", "", &["--limit", "files=77"], &["Limits: network: "]);
+    assert!(report.contains("; files: 77; file-size: 64 MiB; output: 64 MiB; end of the program: "), "{report}");
+    let wrong = conformance(&[], &["player", "--limit", "ram=1", "--", "x"]);
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(text(&wrong.stderr).contains("--limit ram=1: there is no limit 'ram'"), "{}", text(&wrong.stderr));
+}
+
+fn reference(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("reference").join(name);
+    path.to_str().unwrap().to_owned()
+}
+
+// A reference program that is begun by this.
+fn wrapped(kind: &str, front: &str, name: &str, options: &[&str], arguments: &[&str]) -> (Option<i32>, String) {
+    let path = reference(name);
+    let folder = Path::new(&path).parent().unwrap().to_str().unwrap().to_owned();
+    let code = format!(
+        "import runpy, sys\nsys.dont_write_bytecode = True\nsys.path.insert(0, '{folder}')\n{front}\nsys.argv = sys.argv[1:]\nrunpy.run_path(sys.argv[0], run_name='__main__')"
+    );
+    let command = ["--", "python3", "-c", &code, &path];
+    let words: Vec<&str> = [kind].iter().chain(options).chain(&command).chain(arguments).copied().collect();
+    let ended = conformance(&[], &words);
+    (ended.status.code(), text(&ended.stdout))
+}
+
+#[test]
+fn output_that_would_stay_in_a_buffer_is_read_at_a_terminal() {
+    // As `printf` of C, which keeps all lines to the end when it does not write to a terminal. Such a server is of no use to a tester that
+    // waits for its port.
+    let front = "
+import builtins
+say = print
+def buffered(*words, flush=False, **options):
+    say(*words, flush=sys.stdout.isatty(), **options)
+builtins.print = buffered
+sys.stdout.isatty() or sys.exit('this is no terminal')
+";
+    let arguments = ["{map}", "{seed}"];
+    let (code, report) = wrapped("nuggets-server", front, "nuggets_server.py", &["--patience", "20"], &arguments);
+    assert_eq!(code, Some(0), "{report}");
+    let options = ["--patience", "20", "--terminal", "no"];
+    let (code, report) = wrapped("nuggets-server", front, "nuggets_server.py", &options, &arguments);
+    assert_eq!(code, Some(1), "{report}");
+    assert!(report.contains("standard error: this is no terminal"), "{report}");
+}
+
+#[test]
+fn a_client_that_needs_a_terminal_gets_one() {
+    let front = "sys.stdin.isatty() and sys.stdout.isatty() or sys.exit('this is no terminal')";
+    let arguments = ["{host}", "{port}", "{name}"];
+    let options = ["--patience", "20"];
+    let (_, report) = wrapped("nuggets-client", front, "nuggets_client.py", &options, &arguments);
+    assert!(report.contains(" 0 failed"), "{report}");
+    let options = ["--patience", "20", "--terminal", "no"];
+    let (code, report) = wrapped("nuggets-client", front, "nuggets_client.py", &options, &arguments);
+    assert_eq!(code, Some(1), "{report}");
+    assert!(report.contains("standard error: this is no terminal"), "{report}");
+}
