@@ -142,16 +142,17 @@ const GAMES: &[(&str, Delivery, &[&str], &Rule, Scenario)] = &[
     ("midnight", Delivery::Whole, &["ROOM daily 4 8 yes 2026-01-13"], &ROOM_AGAIN, |judge, host| {
         host.seat(1);
         host.begin(judge, "5885", 8, true)?;
-        if !host.turn(judge)? {
+        let Next::Says(ClientMessage::Guess(guess)) = host.hear(judge, &PLAYS)? else { return Ok(()) };
+        if host.answer(judge, guess)? {
             return Ok(());
         }
-        let Next::Says(ClientMessage::Guess(_)) = host.hear(judge, &PLAYS)? else { return Ok(()) };
-        // The guess came when the day was over, and the old game goes on.
+        // The day is over between the row and the next turn, and the game goes on.
         host.say("ROOM daily 4 8 yes 2026-01-14");
         host.say("OK 1");
-        host.state().iter().for_each(|line| host.say(line));
-        host.say("TURN 2 available available 0");
-        host.flush();
+        for line in host.state() {
+            host.say(line);
+        }
+        host.ask(judge)?;
         host.game(judge)
     }),
 ];

@@ -202,6 +202,15 @@ impl Host {
         Ok(())
     }
 
+    /// Answers a guess with its row. Returns whether it is the code.
+    pub(super) fn answer(&mut self, judge: &mut Judge, guess: Code) -> Played<bool> {
+        let Some(game) = &mut self.game else { return Ok(false) };
+        let (turn, told) = (game.gone + 1, game.guess(judge, guess)?);
+        let won = told.is_win(game.rules.length());
+        self.say(format!("ROW {} {turn} {guess} {} {}", self.seat, told.red, told.white));
+        Ok(won)
+    }
+
     /// Takes what the client does in its turn, and tells what comes of it, up to the next TURN or OVER. Returns
     /// whether the game goes on.
     pub(super) fn turn(&mut self, judge: &mut Judge) -> Played<bool> {
@@ -216,10 +225,8 @@ impl Host {
             judge.require(self.blamed, acts, || format!("turn {turn}: {} for TURN", said(&next)))?;
             match next {
                 Next::Says(ClientMessage::Guess(guess)) => {
-                    let told = game.guess(judge, guess)?;
-                    let won = told.is_win(game.rules.length());
-                    let over = won || game.gone >= TURNS;
-                    self.say(format!("ROW {seat} {turn} {guess} {} {}", told.red, told.white));
+                    let won = self.answer(judge, guess)?;
+                    let over = won || turn >= TURNS;
                     if over {
                         self.over(if won { "won" } else { "lost" });
                     } else {
