@@ -253,15 +253,6 @@ impl Host {
         judge.broken(self.blamed, || format!("{MOST_REFUSED} messages came for one TURN, and no guess"))
     }
 
-    /// Answers a guess, and asks for nothing more.
-    pub(super) fn answer(&mut self, judge: &mut Judge, guess: Code) -> Played {
-        let Some(game) = &mut self.game else { return Ok(()) };
-        let told = game.guess(judge, guess)?;
-        let turn = game.gone;
-        self.say(format!("ROW {} {turn} {guess} {} {}", self.seat, told.red, told.white));
-        Ok(())
-    }
-
     fn refuse(&mut self, why: &str) {
         self.say(format!("NO {why}"));
         self.flush();
