@@ -161,11 +161,11 @@ fn no_file_is_longer_than_it_should_be() {
 
 #[test]
 fn the_page_of_bounds_has_the_bounds_of_the_source() {
-    if Command::new("python3").arg("--version").output().is_err() {
+    let Some(python) = testkit::programs::python() else {
         return eprintln!("this machine has no python3, so the page of bounds is not tested");
-    }
+    };
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs");
-    let printed = Process::run(Command::new("python3").arg(docs.join("bounds"))).ended(0);
+    let printed = Process::run(Command::new(python).arg(docs.join("bounds"))).ended(0);
     let page = fs::read_to_string(docs.join("bounds.md")).expect("the page is here");
     assert_eq!(page, printed.stdout, "write it with `docs/bounds > docs/bounds.md`");
 }

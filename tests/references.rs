@@ -24,7 +24,8 @@ const AGAIN: Duration = Duration::from_millis(100);
 
 /// A reference program. These tests need python3, as CONTRIBUTING.md says.
 fn reference(file: &str) -> Command {
-    let mut command = Command::new("python3");
+    let python = testkit::programs::python().expect("python3 is not there");
+    let mut command = Command::new(python);
     command.arg("-B").arg(workspace().join("crates/conformance/reference").join(file));
     command
 }

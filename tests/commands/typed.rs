@@ -175,7 +175,8 @@ impl Typed {
         let at = dealer.as_ref().map(|dealer| format!("localhost:{}", dealer.port));
         let reference = |file: &str| {
             let file = workspace().join("crates/conformance/reference").join(file);
-            vec!["python3".into(), "-B".into(), file.into_os_string()]
+            let python = testkit::programs::python().expect("python3 is not there");
+            vec![python.into_os_string(), "-B".into(), file.into_os_string()]
         };
         let ours = match &*self.arguments[0] {
             "mastermind-text" => vec![program("mastermind-play").get_program().to_owned()],

@@ -1,10 +1,11 @@
 //! The pages of `docs/` that rules refer to.
 
 /// Each with its path in `docs/`.
-const PAGES: [(&str, &str); 5] = [
+const PAGES: [(&str, &str); 6] = [
     ("mastermind.md", include_str!("../../../docs/mastermind.md")),
     ("nuggets.md", include_str!("../../../docs/nuggets.md")),
     ("protocols/blackjack.md", include_str!("../../../docs/protocols/blackjack.md")),
+    ("protocols/mastermind.md", include_str!("../../../docs/protocols/mastermind.md")),
     ("protocols/nuggets.md", include_str!("../../../docs/protocols/nuggets.md")),
     ("protocols/robots.md", include_str!("../../../docs/protocols/robots.md")),
 ];

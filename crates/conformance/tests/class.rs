@@ -16,6 +16,10 @@ use tempfile::TempDir;
 
 const REFERENCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/reference");
 
+fn python() -> PathBuf {
+    testkit::programs::python().expect("these tests need python3")
+}
+
 struct Class {
     folder: TempDir,
 }
@@ -52,7 +56,7 @@ impl Class {
             "grep -q . program.txt && mv program.txt {student}.py || { echo nothing to build for {student}; exit 1; }";
         command.arg("class").arg(self.path("class")).arg("--to").arg(self.path("results"));
         command.args(["--kind", "player", "--build", build]).args(options);
-        command.args(["--", "python3", "{student}.py", "{name}", "{host}", "{port}"]);
+        command.arg("--").arg(python()).args(["{student}.py", "{name}", "{host}", "{port}"]);
         command
     }
 
@@ -162,7 +166,8 @@ fn the_commands_of_the_page_for_teachers_work() {
     // Ben's is the program of each command.
     let ben = folder.path().join("submissions/ben");
     fs::create_dir_all(&ben).unwrap();
-    let reference = |name: &str| format!("#!/bin/sh\nexec python3 -B '{REFERENCES}/{name}.py' \"$@\"\n");
+    let reference =
+        |name: &str| format!("#!/bin/sh\nexec '{}' -B '{REFERENCES}/{name}.py' \"$@\"\n", python().display());
     // Not every machine has `make`.
     let make = folder.path().join("bin/make");
     fs::create_dir(folder.path().join("bin")).unwrap();

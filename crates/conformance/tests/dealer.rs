@@ -288,7 +288,7 @@ fn each_rule_is_seen_when_it_is_broken() {
         _ if passes(crime) => 10_000,
         _ => 1_000,
     };
-    for (rule, report) in find_out(&TESTER, CRIMES, AT_ONCE, |crime| tried(&TESTER, run, crime, patience(crime))) {
+    for (rule, report) in find_out(&TESTER, CRIMES, AT_ONCE, |crime, _| tried(&TESTER, run, crime, patience(crime))) {
         assert_eq!(report.outcome() == Outcome::Passed, is_noted(rule), "{report}");
     }
 }

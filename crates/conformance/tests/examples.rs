@@ -42,7 +42,9 @@ fn tested(kind: &str, mut command: Vec<String>) -> Report {
 
 fn reaches(kind: &str, file: &str, in_python: u32, in_rust: u32) {
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let python = vec!["python3".to_owned(), "-B".to_owned(), format!("{}/{file}.py", folder().display())];
+    let python = testkit::programs::python().expect("these tests need python3");
+    let python =
+        vec![python.to_str().unwrap().to_owned(), "-B".to_owned(), format!("{}/{file}.py", folder().display())];
     let rust = built().join(file);
     assert!(rust.exists(), "{} is not built; `cargo build -p conformance --examples` builds it", rust.display());
     let rust = vec![rust.to_str().unwrap().to_owned()];

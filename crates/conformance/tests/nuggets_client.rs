@@ -129,7 +129,7 @@ fn a_correct_client_passes_every_rule_as_a_player_and_as_a_spectator() {
 
 #[test]
 fn every_rule_finds_a_client_that_breaks_it() {
-    find_out(&TESTER, CRIMES, 10, |crime| tried(&TESTER, play, crime, 700));
+    find_out(&TESTER, CRIMES, 10, |crime, _| tried(&TESTER, play, crime, 700));
 }
 
 #[test]

@@ -388,5 +388,5 @@ fn a_talkative_server_breaks_no_rule() {
 
 #[test]
 fn every_rule_finds_a_server_that_breaks_it() {
-    find_out(&TESTER, CRIMES, 6, |crime| tried(&TESTER, host, crime, 700));
+    find_out(&TESTER, CRIMES, 6, |crime, _| tried(&TESTER, host, crime, 700));
 }

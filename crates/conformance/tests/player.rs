@@ -148,7 +148,7 @@ fn a_player_that_keeps_all_rules_passes_all() {
 
 #[test]
 fn each_rule_is_seen_when_it_is_broken() {
-    for (rule, report) in find_out(&TESTER, CRIMES, CRIMES.len(), |crime| tried(&TESTER, run, crime, 1_000)) {
+    for (rule, report) in find_out(&TESTER, CRIMES, CRIMES.len(), |crime, _| tried(&TESTER, run, crime, 1_000)) {
         let noted = TESTER.rules.iter().any(|known| known.id == rule && !known.is_required());
         assert_eq!(report.outcome() == Outcome::Passed, noted, "{report}");
     }

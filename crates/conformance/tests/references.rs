@@ -2,9 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
 
+mod support;
+
 use std::{path::Path, process::Command, sync::Mutex, thread, time::Duration};
 
 use conformance::{Options, Outcome, Program, Report, TESTERS, Tester};
+use testkit::programs;
 
 /// What the command of each reference program gets behind its name.
 const PROGRAMS: &[(&str, &str, &[&str])] = &[
@@ -58,10 +61,15 @@ fn folder() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/reference"))
 }
 
+fn interpreter() -> String {
+    let python =
+        programs::python().expect("these tests need python3, as CONTRIBUTING.md says; it could not be started");
+    python.to_str().unwrap().to_owned()
+}
+
 // Runs a few lines of Python beside the reference programs.
 fn python(code: &str) -> String {
-    let finished = Command::new("python3").args(["-c", code]).current_dir(folder()).output();
-    let finished = finished.expect("these tests need python3, as CONTRIBUTING.md says; it could not be started");
+    let finished = Command::new(interpreter()).args(["-c", code]).current_dir(folder()).output().unwrap();
     assert!(finished.status.success(), "{}", String::from_utf8_lossy(&finished.stderr));
     String::from_utf8(finished.stdout).unwrap()
 }
@@ -73,7 +81,7 @@ fn tester(kind: &str) -> &'static Tester {
 fn tested(kind: &str, fault: Option<&str>, patience: Duration) -> Report {
     let (_, file, arguments) = PROGRAMS.iter().find(|(other, _, _)| *other == kind).unwrap();
     let path = folder().join(file).to_str().unwrap().to_owned();
-    let mut words = vec!["python3".to_owned(), "-B".to_owned(), path];
+    let mut words = vec![interpreter(), "-B".to_owned(), path];
     words.extend(arguments.iter().map(|&word| word.to_owned()));
     words.extend(fault.iter().flat_map(|&name| ["--fault".to_owned(), name.to_owned()]));
     let tester = tester(kind);
@@ -99,7 +107,7 @@ fn faults(kind: &str) -> Vec<(String, Vec<String>)> {
 fn passes_whole(kind: &str) {
     python("");
     let report = tested(kind, None, PATIENCE);
-    assert_eq!((report.outcome(), report.failed()), (Outcome::Passed, vec![]), "{report}");
+    support::assert_all_pass(&report);
 }
 
 fn each_fault_is_found(kind: &str) {
@@ -115,6 +123,7 @@ fn each_fault_is_found(kind: &str) {
                     failed.sort_unstable();
                     rules.sort_unstable();
                     assert_eq!(failed, rules, "{name}: {report}");
+                    support::speaks_the_language_of_the_protocol(&report, &name);
                     let is_required =
                         |rule: &&str| tester(kind).rules.iter().any(|of| of.id == *rule && of.is_required());
                     assert_eq!(report.outcome() == Outcome::Failed, rules.iter().any(is_required), "{name}: {report}");

@@ -323,5 +323,5 @@ fn a_right_client_passes_all_rules() {
 
 #[test]
 fn whoever_breaks_a_rule_is_found_out() {
-    find_out(&TESTER, CRIMES, CRIMES.len(), |crime| tried(&TESTER, run, crime, 700));
+    find_out(&TESTER, CRIMES, CRIMES.len(), |crime, _| tried(&TESTER, run, crime, 700));
 }

@@ -4,11 +4,14 @@
 
 use std::{
     fs,
-    path::Path,
+    path::{Path, PathBuf},
     process::{Command, Output, Stdio},
+    sync::LazyLock,
     thread,
     time::{Duration, Instant},
 };
+
+use testkit::programs;
 
 /// Runs a command where the system allows no namespaces: its user may create none, and has no rights.
 const WITHOUT_NAMESPACES: [&str; 6] = [
@@ -22,6 +25,11 @@ const WITHOUT_NAMESPACES: [&str; 6] = [
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn python() -> &'static str {
+    static PYTHON: LazyLock<PathBuf> = LazyLock::new(|| programs::python().expect("these tests need python3"));
+    PYTHON.to_str().unwrap()
 }
 
 fn conformance(before: &[&str], arguments: &[&str]) -> Output {
@@ -42,7 +50,7 @@ fn is_left(word: &str) -> bool {
 fn judged(before: &[&str], word: &str, code: &str, options: &[&str], texts: &[&str]) -> String {
     // Whatever ends, or is ended, is not waited for that long.
     let front = ["player", "--patience", "60"];
-    let command = ["--", "python3", "-c", code, word, "{host}{port}"];
+    let command = ["--", python(), "-c", code, word, "{host}{port}"];
     let arguments: Vec<&str> = front.iter().chain(options).chain(&command).copied().collect();
     let ended = conformance(before, &arguments);
     let report = text(&ended.stdout);
@@ -154,7 +162,7 @@ with open(os.path.join(sys.argv[2], str(os.getpid()) + sys.argv[3].replace('/', 
         file.write(bytes(1 << 20))
 ";
     let command =
-        ["--", "python3", "-c", code, "a-writer-of-the-tests", folder.path().to_str().unwrap(), "{port}{host}"];
+        ["--", python(), "-c", code, "a-writer-of-the-tests", folder.path().to_str().unwrap(), "{port}{host}"];
     let ended = conformance(&[], &[&["player", "--limit", "file-size=2M"], &command[..]].concat());
     let report = text(&ended.stdout);
     assert!(report.contains("standard error: OSError: [Errno 27] File too large"), "{report}");
@@ -205,7 +213,7 @@ fn wrapped(kind: &str, front: &str, name: &str, options: &[&str], arguments: &[&
     let code = format!(
         "import runpy, sys\nsys.dont_write_bytecode = True\nsys.path.insert(0, '{folder}')\n{front}\nsys.argv = sys.argv[1:]\nrunpy.run_path(sys.argv[0], run_name='__main__')"
     );
-    let command = ["--", "python3", "-c", &code, &path];
+    let command = ["--", python(), "-c", &code, &path];
     let words: Vec<&str> = [kind].iter().chain(options).chain(&command).chain(arguments).copied().collect();
     let ended = conformance(&[], &words);
     (ended.status.code(), text(&ended.stdout))

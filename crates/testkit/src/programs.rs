@@ -5,6 +5,7 @@ use std::{
     ffi::OsString,
     path::{Path, PathBuf},
     process::Command,
+    sync::LazyLock,
 };
 
 /// A cargo command in the workspace that does not change the lock file.
@@ -20,6 +21,18 @@ pub fn cargo(subcommand: &str) -> Command {
         command.env_remove(name);
     }
     command
+}
+
+/// The interpreter of Python 3 itself, if this machine has one. On some machines `python3` is a script that looks for it
+/// each time.
+#[must_use]
+pub fn python() -> Option<PathBuf> {
+    static PYTHON: LazyLock<Option<PathBuf>> = LazyLock::new(|| {
+        let told = Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output().ok()?;
+        let path = String::from_utf8(told.stdout).ok()?;
+        Some(PathBuf::from(path.trim_end())).filter(|path| path.is_absolute())
+    });
+    PYTHON.clone()
 }
 
 /// The root of the workspace.

@@ -1,5 +1,5 @@
 //! Programs under test that are threads of the test, and what the tests of all testers check.
-#![allow(dead_code, reason = "no test uses all of it")]
+#![allow(dead_code, unused_imports, unused_macros, reason = "no test uses all of it")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
 
 use std::{
@@ -225,7 +225,7 @@ pub(crate) fn assert_all_pass(report: &Report) {
 }
 
 // Nobody who reads a report needs to know in which language the tester is written.
-fn speaks_the_language_of_the_protocol(report: &Report, crime: &str) {
+pub(crate) fn speaks_the_language_of_the_protocol(report: &Report, crime: &str) {
     let breaches = || report.rules.iter().flat_map(|rule| &rule.breaches);
     let messages = breaches().flat_map(|breach| &breach.conversation).map(|message| &message.text);
     for text in breaches().map(|breach| &breach.text).chain(messages) {
@@ -235,13 +235,27 @@ fn speaks_the_language_of_the_protocol(report: &Report, crime: &str) {
     }
 }
 
+/// As [`tried`], to find out whether this rule is broken. In debug builds, where scenarios cost most, only those are played that are meant
+/// for it.
+pub(crate) fn tried_for<C: Copy + Send + Sync + 'static>(
+    tester: &Tester,
+    program: Program<C>,
+    crime: C,
+    rule: &str,
+    millis: u64,
+) -> Report {
+    let options = Options { patience: Duration::from_millis(millis), ..Options::default() };
+    let only = tester.rule(rule).filter(|_| cfg!(debug_assertions)).map(|rule| vec![rule]);
+    planned(tester, program, crime, &Plan { only, ..Plan::from(options) })
+}
+
 /// Checks that each rule is broken by a crime and each crime is found by its rule, with `at_once` trials at the same time. Returns the
 /// reports with the rules that were broken.
 pub(crate) fn find_out<C: Copy + Debug + Send + Sync>(
     tester: &Tester,
     crimes: &[(C, &'static str)],
     at_once: usize,
-    tried: impl Fn(C) -> Report + Sync,
+    tried: impl Fn(C, &'static str) -> Report + Sync,
 ) -> Vec<(&'static str, Report)> {
     for rule in tester.rules {
         assert!(crimes.iter().any(|(_, id)| *id == rule.id), "no crime breaks {}", rule.id);
@@ -253,7 +267,7 @@ pub(crate) fn find_out<C: Copy + Debug + Send + Sync>(
             scope.spawn(|| {
                 loop {
                     let Some(&(crime, id)) = open.lock().unwrap().next() else { return };
-                    let report = tried(crime);
+                    let report = tried(crime, id);
                     reports.lock().unwrap().push((crime, id, report));
                 }
             });
