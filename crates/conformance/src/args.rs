@@ -18,7 +18,7 @@ Examples:
       starts ./dealer for each scenario and tests how it deals
   conformance dealer --at localhost:4021
       tests the dealer that waits there for one player
-  conformance dealer --format html --output report.html -- ./dealer
+  conformance player --format html --output report.html -- ./player
       writes a page that shows the messages before each fault
   conformance dealer --list
       lists the rules; --explain ID says more of one

@@ -68,7 +68,7 @@ impl Program {
             bail!("there is no command to test; give it behind '--'");
         }
         if !words.iter().any(|word| placeholders(word).next().is_some()) {
-            words.extend(usual.split(' ').map(str::to_owned));
+            words.extend(usual.split_whitespace().map(str::to_owned));
         }
         for name in words.iter().flat_map(|word| placeholders(word)) {
             if !known.contains(&name) {

@@ -12,7 +12,7 @@ use std::{
 use blackjack::{Card, Hand, Verdict as Ending, hand::DEALER_STANDS};
 use conformance::{DEALER as TESTER, Options, Outcome, Remote, Values, Verdict};
 
-use support::{Console, Line, assert_all_pass, crimes, find_out, tried, value};
+use support::{Console, Line, assert_all_pass, crimes, find_out, tried, tried_for, value};
 
 /// Trials at the same time, each with several scenarios.
 const AT_ONCE: usize = 12;
@@ -288,7 +288,9 @@ fn each_rule_is_seen_when_it_is_broken() {
         _ if passes(crime) => 10_000,
         _ => 1_000,
     };
-    for (rule, report) in find_out(&TESTER, CRIMES, AT_ONCE, |crime, _| tried(&TESTER, run, crime, patience(crime))) {
+    for (rule, report) in
+        find_out(&TESTER, CRIMES, AT_ONCE, |crime, rule| tried_for(&TESTER, run, crime, rule, patience(crime)))
+    {
         assert_eq!(report.outcome() == Outcome::Passed, is_noted(rule), "{report}");
     }
 }

@@ -12,7 +12,7 @@ use std::{
 use conformance::{NUGGETS_CLIENT as TESTER, Values};
 use nuggets::ServerMessage;
 
-use support::{Console, assert_all_pass, crimes, find_out, tried, tried_with, value};
+use support::{Console, assert_all_pass, crimes, find_out, tried, tried_for, tried_with, value};
 
 crimes! {
     None,
@@ -129,7 +129,7 @@ fn a_correct_client_passes_every_rule_as_a_player_and_as_a_spectator() {
 
 #[test]
 fn every_rule_finds_a_client_that_breaks_it() {
-    find_out(&TESTER, CRIMES, 10, |crime, _| tried(&TESTER, play, crime, 700));
+    find_out(&TESTER, CRIMES, 10, |crime, rule| tried_for(&TESTER, play, crime, rule, 700));
 }
 
 #[test]

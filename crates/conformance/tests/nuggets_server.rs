@@ -21,7 +21,7 @@ use nuggets::{
     visibility::{Field, Sighter, Vision},
 };
 
-use support::{Console, assert_all_pass, crimes, find_out, tried, value};
+use support::{Console, assert_all_pass, crimes, find_out, tried, tried_for, value};
 
 crimes! {
     None,
@@ -388,5 +388,5 @@ fn a_talkative_server_breaks_no_rule() {
 
 #[test]
 fn every_rule_finds_a_server_that_breaks_it() {
-    find_out(&TESTER, CRIMES, 6, |crime, _| tried(&TESTER, host, crime, 700));
+    find_out(&TESTER, CRIMES, 6, |crime, rule| tried_for(&TESTER, host, crime, rule, 700));
 }

@@ -7,7 +7,7 @@ use std::{io::Write as _, net::TcpStream};
 use blackjack::{DealerMessage, Hand};
 use conformance::{Outcome, PLAYER as TESTER, Values};
 
-use support::{Console, Line, assert_all_pass, crimes, find_out, tried, value};
+use support::{Console, Line, assert_all_pass, crimes, find_out, tried, tried_for, value};
 
 crimes! {
     None,
@@ -148,7 +148,9 @@ fn a_player_that_keeps_all_rules_passes_all() {
 
 #[test]
 fn each_rule_is_seen_when_it_is_broken() {
-    for (rule, report) in find_out(&TESTER, CRIMES, CRIMES.len(), |crime, _| tried(&TESTER, run, crime, 1_000)) {
+    for (rule, report) in
+        find_out(&TESTER, CRIMES, CRIMES.len(), |crime, rule| tried_for(&TESTER, run, crime, rule, 1_000))
+    {
         let noted = TESTER.rules.iter().any(|known| known.id == rule && !known.is_required());
         assert_eq!(report.outcome() == Outcome::Passed, noted, "{report}");
     }

@@ -18,7 +18,7 @@ use robots::{
     ServerMessage, protocol::encode,
 };
 
-use support::{Console, assert_all_pass, crimes, find_out, tried, value};
+use support::{Console, assert_all_pass, crimes, find_out, tried, tried_for, value};
 
 crimes! {
     None,
@@ -323,5 +323,5 @@ fn a_right_client_passes_all_rules() {
 
 #[test]
 fn whoever_breaks_a_rule_is_found_out() {
-    find_out(&TESTER, CRIMES, CRIMES.len(), |crime, _| tried(&TESTER, run, crime, 700));
+    find_out(&TESTER, CRIMES, CRIMES.len(), |crime, rule| tried_for(&TESTER, run, crime, rule, 700));
 }

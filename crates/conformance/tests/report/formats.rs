@@ -169,7 +169,8 @@ fn the_text_tells_the_messages_before_the_first_breach() {
          \x20           see docs/protocols/blackjack.md#messages\n\
          \x20           hint: Look twice.\n\
          dealer: 1 passed, 1 failed; 29 of 30 points (96 %)\n\
-         seed 99, 5 runs\n"
+         seed 99, 5 runs\n\
+         Limits: memory: 1 GiB\n"
     );
 }
 

@@ -76,7 +76,7 @@ crimes! {
 
 #[test]
 fn a_right_server_passes_all_rules() {
-    assert_all_pass(&tried(&TESTER, serve, C::None, 2000));
+    assert_all_pass(&tried(&TESTER, serve, C::None, 5000));
 }
 
 #[test]
