@@ -164,6 +164,13 @@ impl StoreError {
         self.trouble() == Trouble::Away
     }
 
+    /// Whether the transaction met another one, so that it is undone and can be repeated at once.
+    pub(crate) fn is_conflict(&self) -> bool {
+        let Self::Database(sqlx::Error::Database(error)) = self else { return false };
+        // A serialization failure, and a deadlock, of PostgreSQL. SQLite lets writers wait.
+        matches!(error.code().as_deref(), Some("40001" | "40P01"))
+    }
+
     pub(crate) fn migrate(error: MigrateError, known: i64) -> Self {
         match error {
             MigrateError::VersionMissing(found) => Self::Newer { found, known },

@@ -8,6 +8,9 @@ use crate::{
     names::note_use,
 };
 
+/// How often a match is stored anew at most because other hubs store theirs at the same moment.
+const CONFLICTS: u32 = 20;
+
 /// A match that is to be stored.
 pub type NewMatch = Match<Entry>;
 
@@ -43,7 +46,14 @@ impl Store {
         if new.players.is_empty() {
             return Ok(false);
         }
-        twice!(self.writer, self.try_record(new))
+        let mut attempts = 0;
+        loop {
+            match twice!(self.writer, self.try_record(new)) {
+                // Another hub has changed the same ratings meanwhile. The transaction is undone, and right when it is repeated.
+                Err(error) if error.is_conflict() && attempts < CONFLICTS => attempts += 1,
+                done => return done,
+            }
+        }
     }
 
     // Any error, also one in between, closes the connection: then nothing of the transaction is stored.
