@@ -215,8 +215,9 @@ impl Typed {
         let robots = !["nuggets", "blackjack", "mastermind"].iter().any(|game| self.has(game));
         let short = [("--rounds", "1", true), ("--patience", "20", true), ("--turns", "5", robots)];
         let added = short.iter().filter(|(option, _, fits)| *fits && !self.has(option));
-        let added: String = added.map(|(option, value, _)| format!(" {option} {value}")).collect();
-        let line = format!("exec \"$0\" {}{added}", self.arguments.join(" "));
+        let words = self.arguments.iter().map(String::as_str);
+        let words: Vec<&str> = words.chain(added.flat_map(|(option, value, _)| [*option, *value])).collect();
+        let line = format!("exec \"$0\" {}", words.join(" "));
         let league = program("league");
         self.check_ends(Command::new("sh").arg("-c").arg(line).arg(league.get_program()).current_dir(folder.path()));
     }

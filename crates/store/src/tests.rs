@@ -130,6 +130,29 @@ async fn statements(store: &Store) -> Vec<Seen> {
 }
 
 #[tokio::test]
+async fn hubs_that_store_matches_of_the_same_players_at_the_same_moment_store_all() {
+    const EACH: u32 = 30;
+    support::on_each(async |open, server| {
+        // Only PostgreSQL is for several hubs.
+        if server.is_none() {
+            return;
+        }
+        let (store, other) = (open(), open());
+        store.prepare().await.unwrap();
+        let record = async |store: &Store, first: u32| {
+            for number in first..first + EACH {
+                assert!(store.record(&a_match(number)).await.unwrap(), "{number}");
+            }
+        };
+        tokio::join!(record(&store, 1), record(&other, 1 + EACH));
+        other.close().await;
+        check(&store, 2 * EACH).await;
+        store.close().await;
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn no_statement_scans_a_table() {
     on_each(async |store, server| {
         let mut connection = store.writer.lease().await.unwrap();
