@@ -222,7 +222,7 @@ export const texts = /** @type {const} */ ({
   'owner.remove.label': 'Remove {name}',
   'owner.remove.done': '{name} is removed.',
   'owner.hand-on': 'Hand on',
-  'owner.hand-on.label': 'Hand the room on to {name}',
+  'owner.hand-on.label': 'Hand on the room to {name}',
   'owner.hand-on.done': 'The room belongs to {name} now.',
   'owner.now': 'This room belongs to you now.',
   'owner.close': 'Close the room',

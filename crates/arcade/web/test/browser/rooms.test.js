@@ -61,7 +61,7 @@ test('a room by link: its owner hands it on, and the next one locks, renames, re
   await eve.reads('You are in.');
 
   await unfold(ann, 'Your room');
-  await ann.page.getByRole('button', { name: 'Hand the room on to Eve' }).click();
+  await ann.page.getByRole('button', { name: 'Hand on the room to Eve' }).click();
   await ann.page.getByText('The room belongs to Eve now.').waitFor();
   assert.ok(!(await ann.page.getByText('Your room').isVisible()));
   await eve.page.getByText('This room belongs to you now.').waitFor();
@@ -213,7 +213,8 @@ test('nuggets: a map of one\'s own, and what the hub says of one that is none', 
 
 test('a player is reported from the result', bound, async () => {
   const [ann, eve] = await come(['Ann', 'Eve']);
-  const room = await hub.open({ game: 'robots', players: 2, turns: 3, turn_duration: 50 });
+  // Long enough for the hub to say which of the robots is whose.
+  const room = await hub.open({ game: 'robots', players: 2, turns: 20, turn_duration: 100 });
   for (const person of [ann, eve]) await person.go(`/rooms/${room.id}`);
   const result = ann.page.getByRole('region', { name: 'Result' });
   await result.getByRole('button', { name: 'Report a player' }).click();
