@@ -103,7 +103,7 @@ fn written(name: &str, value: u64) -> String {
     unit.map_or_else(|| format!("{value} bytes"), |(power, unit)| format!("{} {unit}", value >> power))
 }
 
-/// As one word, which [`parse`] reads.
+/// As one word, which `parse` reads.
 impl fmt::Display for Limits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut limits = *self;
