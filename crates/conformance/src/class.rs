@@ -137,7 +137,7 @@ pub(crate) fn class(args: &Args) -> anyhow::Result<ExitCode> {
     let students = Student::all(&args.class, &args.to)?;
     let _lock = prepare(&args.to, &bench)?;
     args.limits.confine();
-    let stop = crate::stopping()?;
+    let stop = conformance::stop_on_signal()?;
     let processors = thread::available_parallelism().map_or(1, NonZero::get);
     let jobs = args.jobs.unwrap_or(processors).min(students.len());
     let all = Class { bench: &bench, students: &students, again: args.again, stop: &stop };

@@ -9,9 +9,11 @@ use std::{
     path::Path,
     process::{Child, ChildStderr, Command, Stdio},
     sync::{
-        Mutex, PoisonError,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
+    thread,
+    time::Duration,
 };
 
 #[cfg(target_os = "linux")]
@@ -22,13 +24,32 @@ use crate::{
     terminal::{Output, Terminal},
 };
 
+/// How often to look whether a signal has come.
+const POLL: Duration = Duration::from_millis(50);
 /// Set for good when the user wants the test to end.
 static STOPPED: AtomicBool = AtomicBool::new(false);
 /// What ends each of those that run, by the number of its first process.
 static RUNNING: Mutex<BTreeMap<u32, Ender>> = Mutex::new(BTreeMap::new());
 
-/// Ends all programs under test. Scenarios that run are broken off, and no others begin.
-pub fn stop() {
+/// Ends all programs under test when a signal asks this process to end, and sets the flag. Scenarios that run are broken off, and no
+/// others begin.
+///
+/// # Errors
+/// When the system takes no handler of signals, or no thread.
+pub fn stop_on_signal() -> anyhow::Result<Arc<AtomicBool>> {
+    let stopped = cmdkit::stop_flag()?;
+    let asked = Arc::clone(&stopped);
+    // An ordinary thread, since a program under test that is not ended keeps the tester waiting.
+    thread::Builder::new().name("stop".into()).spawn(move || {
+        while !asked.load(Ordering::SeqCst) {
+            thread::sleep(POLL);
+        }
+        stop();
+    })?;
+    Ok(stopped)
+}
+
+fn stop() {
     STOPPED.store(true, Ordering::SeqCst);
     for ender in RUNNING.lock().unwrap_or_else(PoisonError::into_inner).values() {
         ender.end();

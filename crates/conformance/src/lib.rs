@@ -41,7 +41,7 @@ mod words;
 pub use crate::{
     command::{CannotStart, Program},
     dealer::TESTER as DEALER,
-    group::stop,
+    group::stop_on_signal,
     holds::confine,
     launch::{Exit, Launcher, Remote, Run, Values},
     limits::Limits,

@@ -9,12 +9,6 @@ use std::{
     ffi::OsStr,
     io::{self, Write as _},
     process::ExitCode,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    thread,
-    time::Duration,
 };
 
 use anyhow::Context as _;
@@ -31,8 +25,6 @@ const EXIT_CANNOT_START: u8 = 3;
 const EXIT_UNFINISHED: u8 = 4;
 /// No required rule was broken, but some could not be tested.
 const EXIT_INCOMPLETE: u8 = 5;
-/// How often to look whether the user wants the test to end.
-const POLL: Duration = Duration::from_millis(50);
 
 fn main() -> ExitCode {
     conformance::guard();
@@ -58,7 +50,7 @@ fn program(args: &Args) -> anyhow::Result<ExitCode> {
     }
     let (plan, output) = (args.plan()?, args.output()?);
     let launcher = args.launcher()?;
-    stopping()?;
+    conformance::stop_on_signal()?;
     let report = args.tester.run(&*launcher, &plan).context("cannot make the directory for transcripts")?;
     match output {
         Some(mut file) => {
@@ -74,20 +66,6 @@ fn program(args: &Args) -> anyhow::Result<ExitCode> {
         Outcome::Unfinished => EXIT_UNFINISHED.into(),
         Outcome::Incomplete => EXIT_INCOMPLETE.into(),
     })
-}
-
-/// Ends all programs under test when the user asks for it, and sets the flag.
-fn stopping() -> anyhow::Result<Arc<AtomicBool>> {
-    // An ordinary thread waits for signals, since a program under test that is not ended keeps the tester waiting.
-    let stop = cmdkit::stop_flag()?;
-    let asked = Arc::clone(&stop);
-    thread::Builder::new().name("stop".into()).spawn(move || {
-        while !asked.load(Ordering::SeqCst) {
-            thread::sleep(POLL);
-        }
-        conformance::stop();
-    })?;
-    Ok(stop)
 }
 
 fn print(text: &str) -> anyhow::Result<ExitCode> {

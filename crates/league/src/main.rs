@@ -5,12 +5,6 @@ mod args;
 use std::{
     io::{self, Write as _},
     process::ExitCode,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    thread,
-    time::Duration,
 };
 
 use anyhow::Context as _;
@@ -23,8 +17,6 @@ use crate::args::Args;
 const USAGE: Usage = Usage { code: EXIT_USAGE, example: "robots --player Easy=bot:easy --player Hard=bot:hard" };
 /// The league was stopped before its end.
 const EXIT_STOPPED: u8 = 3;
-/// How often to look whether the user wants the league to end.
-const POLL: Duration = Duration::from_millis(50);
 
 fn main() -> ExitCode {
     conformance::guard();
@@ -42,7 +34,7 @@ fn program(args: &Args) -> anyhow::Result<ExitCode> {
     league::check(&plan).map_err(|error| UsageError(format!("{error:#}")))?;
     let drawn = SysRng.try_next_u64().context("the system gives no entropy for the draw")?;
     let mut league = League::open(&args.out, plan, drawn)?;
-    let stop = stop()?;
+    let stop = conformance::stop_on_signal()?;
     let before = league.records().len();
     if before > 0 {
         print_stderr(&format!("{before} matches were played before; the league goes on.\n"));
@@ -60,19 +52,6 @@ fn program(args: &Args) -> anyhow::Result<ExitCode> {
     let text = format!("{standings}{end} The page is '{folder}/index.html'.\n");
     io::stdout().write_all(text.as_bytes())?;
     Ok(if ending == Ending::Stopped { EXIT_STOPPED.into() } else { ExitCode::SUCCESS })
-}
-
-// A flag that is set by signals. Then programs that play are ended too.
-fn stop() -> anyhow::Result<Arc<AtomicBool>> {
-    let stop = cmdkit::stop_flag()?;
-    let flag = Arc::clone(&stop);
-    thread::Builder::new().name("stop".into()).spawn(move || {
-        while !flag.load(Ordering::SeqCst) {
-            thread::sleep(POLL);
-        }
-        conformance::stop();
-    })?;
-    Ok(stop)
 }
 
 // A line about a match: `match 17, round 2: Hard 0, Easy - (it ended with exit status 1)`.

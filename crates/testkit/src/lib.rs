@@ -58,8 +58,26 @@ mod watched;
 
 use std::time::Duration;
 
+use tokio::time::{sleep, timeout};
+
 pub use temp_dir::TempDir;
 
 /// Time limit for every wait on something real. It is far longer than anything takes even on a busy machine, so it is
 /// reached only if the awaited event never comes.
 pub const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How often [`found`] looks.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// Looks again and again for what tells nobody that it is there, and returns it.
+pub async fn found<T>(what: &str, look: impl AsyncFn() -> Option<T>) -> T {
+    let waits = async {
+        loop {
+            match look().await {
+                Some(found) => return found,
+                None => sleep(PAUSE).await,
+            }
+        }
+    };
+    timeout(PATIENCE, waits).await.unwrap_or_else(|_| panic!("{what}"))
+}

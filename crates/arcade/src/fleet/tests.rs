@@ -2,8 +2,8 @@
 
 use mesh::Local;
 use netcore::Time;
-use testkit::PATIENCE;
-use tokio::time::{Instant, sleep};
+use testkit::found;
+use tokio::time::Instant;
 
 use super::*;
 
@@ -23,18 +23,6 @@ async fn join(mesh: &Local, name: &str, rooms: &[&str]) -> (Arc<Fleet>, Vec<Stri
     (fleet, taken, events)
 }
 
-async fn wait<T>(what: &str, found: impl Fn() -> Option<T>) -> T {
-    let waits = async {
-        loop {
-            match found() {
-                Some(found) => return found,
-                None => sleep(Duration::from_millis(5)).await,
-            }
-        }
-    };
-    timeout(PATIENCE, waits).await.unwrap_or_else(|_| panic!("{what}"))
-}
-
 #[tokio::test]
 async fn nodes_see_the_rooms_of_each_other_and_no_name_is_given_twice() {
     let mesh = mesh();
@@ -48,23 +36,23 @@ async fn nodes_see_the_rooms_of_each_other_and_no_name_is_given_twice() {
     // Without a row it is not shown.
     assert_eq!(bob.rooms(), []);
     ann.show("nuggets-4", "one".into()).await;
-    let shown = |row: &'static str| {
-        let bob = Arc::clone(&bob);
-        move || bob.rooms().into_iter().find(|room| &*room.row == row)
-    };
-    let room = wait("the row", shown("one")).await;
+    let shown = |row: &str| bob.rooms().into_iter().find(|room| &*room.row == row);
+    let room = found("the row", async || shown("one")).await;
     assert_eq!((room.room.as_str(), room.node.as_str(), bob.highest()), ("nuggets-4", "ann", 4));
     assert_eq!(bob.owner_of("nuggets-4").unwrap().address, "ann.example:8080");
     assert_eq!(bob.room_of("abcdef").as_deref(), Some("nuggets-4"));
     assert!(ann.owner_of("nuggets-4").is_none() && ann.room_of("abcdef").is_none() && ann.rooms().is_empty());
     ann.show("nuggets-4", "two".into()).await;
-    wait("the next row", shown("two")).await;
+    found("the next row", async || shown("two")).await;
     ann.close("nuggets-4").await;
-    wait("that it is gone", || bob.rooms().is_empty().then_some(())).await;
-    wait("that its code is free", || bob.shared.view().coded(&"abcdef".parse().unwrap()).is_none().then_some(())).await;
+    found("that it is gone", async || bob.rooms().is_empty().then_some(())).await;
+    found("that its code is free", async || {
+        bob.shared.view().coded(&"abcdef".parse().unwrap()).is_none().then_some(())
+    })
+    .await;
     bob.open("nuggets-4").await.unwrap();
     ann.leave().await;
-    wait("that it has left", || (bob.nodes().len() == 1).then_some(())).await;
+    found("that it has left", async || (bob.nodes().len() == 1).then_some(())).await;
 }
 
 #[tokio::test]
@@ -77,18 +65,18 @@ async fn a_node_that_comes_back_has_its_rooms_and_gives_up_those_that_it_does_no
     }
     let (bob, _, _events) = join(&mesh, "bob", &[]).await;
     bob.open("robots-3").await.unwrap();
-    wait("its rooms", || (bob.rooms().len() == 2).then_some(())).await;
+    found("its rooms", async || (bob.rooms().len() == 2).then_some(())).await;
     ann.leave().await;
     drop(ann);
-    wait("that its rooms are gone", || bob.rooms().is_empty().then_some(())).await;
+    found("that its rooms are gone", async || bob.rooms().is_empty().then_some(())).await;
     assert_eq!(bob.open("robots-2").await, Err(Refused::Taken), "its name is kept for it");
     // The file of one room is lost, and it has one with the name of another's.
     let (ann, taken, _events) = join(&mesh, "ann", &["robots-1", "robots-3"]).await;
     assert_eq!(taken, ["robots-3"]);
     ann.show("robots-1", "again".into()).await;
     let rooms = || bob.rooms().iter().map(|room| (room.room.to_string(), room.row.to_string())).collect::<Vec<_>>();
-    wait("its room", || (rooms() == [("robots-1".to_owned(), "again".to_owned())]).then_some(())).await;
-    wait("the name", || mesh_is_free(&bob, "robots-2").then_some(())).await;
+    found("its room", async || (rooms() == [("robots-1".to_owned(), "again".to_owned())]).then_some(())).await;
+    found("the name", async || mesh_is_free(&bob, "robots-2").then_some(())).await;
 }
 
 fn mesh_is_free(fleet: &Fleet, room: &str) -> bool {

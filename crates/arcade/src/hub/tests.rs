@@ -6,7 +6,7 @@ use journal_core::{Entry, MAX_SIZE, Note, SyncPolicy, Writing};
 use netcore::{HostId, Leave};
 use store::Store;
 use testkit::{PATIENCE, TempDir, peer::Peer};
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
 use super::*;
 use super::{callers::Callers, host_names::HostNames, resources::Settings};
@@ -54,15 +54,7 @@ pub(crate) fn hub(data: &TempDir) -> (Arc<Hub>, [Arc<Room>; 2]) {
 
 /// Waits for what is found at last.
 async fn wait<T>(what: &str, found: impl Fn() -> Option<T>) -> T {
-    let waits = async {
-        loop {
-            match found() {
-                Some(found) => return found,
-                None => sleep(Duration::from_millis(5)).await,
-            }
-        }
-    };
-    timeout(PATIENCE, waits).await.unwrap_or_else(|_| panic!("{what}"))
+    testkit::found(what, async || found()).await
 }
 
 /// The room with the name of another one that is over.

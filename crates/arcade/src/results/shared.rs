@@ -103,8 +103,7 @@ mod tests {
     use mesh::Local;
     use netcore::Time;
     use store::{Entry, Kind, MatchFilter, Store};
-    use testkit::{PATIENCE, TempDir};
-    use tokio::time::sleep;
+    use testkit::TempDir;
 
     use super::*;
 
@@ -161,17 +160,12 @@ mod tests {
         let (results, waiting) = hub();
         results.start(waiting);
         assert!(results.submit(&over(4)).await);
-        let all = async {
-            loop {
-                let found = results.store.matches(&MatchFilter { limit: 9, ..MatchFilter::default() }).await.unwrap();
-                if found.len() >= 3 && results.health().stored >= 3 {
-                    return found;
-                }
-                sleep(Duration::from_millis(5)).await;
-            }
+        let all = async || {
+            let found = results.store.matches(&MatchFilter { limit: 9, ..MatchFilter::default() }).await.unwrap();
+            (found.len() >= 3 && results.health().stored >= 3).then_some(found)
         };
         // That one comes again when its time is over, which is later than this test.
-        let found = timeout(PATIENCE, all).await.unwrap();
+        let found = testkit::found("three results", all).await;
         let mut numbers: Vec<u32> = found.iter().map(|found| found.number).collect();
         numbers.sort_unstable();
         assert_eq!(numbers, [2, 3, 4]);

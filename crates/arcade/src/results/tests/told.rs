@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use sqlx::{ConnectOptions as _, Executor as _, sqlite::SqliteConnectOptions};
 use store::{Kind, MatchFilter};
-use testkit::{PATIENCE, TempDir};
+use testkit::TempDir;
 
 use super::{note, play, prepared, results};
 use crate::{
@@ -63,12 +63,7 @@ fn ended(journal: &Path, number: u32) -> Box<NewMatch> {
 
 /// Waits until this is so.
 async fn until(what: &str, is_so: impl AsyncFn() -> bool) {
-    let waits = async {
-        while !is_so().await {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-    };
-    timeout(PATIENCE, waits).await.unwrap_or_else(|_| panic!("{what}"));
+    testkit::found(what, async || is_so().await.then_some(())).await;
 }
 
 async fn stored(results: &Results) -> Vec<u32> {
