@@ -8,7 +8,7 @@ use clap::{
     builder::{PossibleValuesParser, TypedValueParser},
 };
 use cmdkit::{HostPort, UsageError, host_port, whole_number};
-use conformance::{Format, Launcher, Options, Plan, Program, Remote, TESTERS, Tester, USUAL_SEED};
+use conformance::{Format, Launcher, Options, Plan, Program, Remote, Rule, TESTERS, Tester, USUAL_SEED};
 
 use crate::confinement::{AtTerminal, LimitArgs};
 
@@ -130,11 +130,16 @@ impl Args {
         Ok(Box::new(Remote(address.ok_or_else(|| UsageError("the host has no address".to_owned()))?)))
     }
 
+    /// The rule with this name.
+    pub(crate) fn rule(&self, id: &str) -> Result<&'static Rule, UsageError> {
+        let unknown = || UsageError(format!("a {} has no rule '{id}'; --list lists all", self.tester.kind));
+        self.tester.rule(id).ok_or_else(unknown)
+    }
+
     pub(crate) fn plan(&self) -> anyhow::Result<Plan> {
         let patience = Duration::from_secs(self.patience.into());
         let options = Options { patience, players: self.players, port: self.port, seed: self.seed };
-        let unknown = |id: &str| UsageError(format!("a {} has no rule '{id}'; --list lists all", self.tester.kind));
-        let rules = self.only.iter().map(|id| self.tester.rule(id).ok_or_else(|| unknown(id)));
+        let rules = self.only.iter().map(|id| self.rule(id));
         let only = Some(rules.collect::<Result<Vec<_>, _>>()?).filter(|rules| !rules.is_empty());
         let runs = NonZero::new(self.repeat).unwrap_or(NonZero::<u32>::MIN);
         Ok(Plan { options, only, runs, transcripts: self.transcripts.clone() })

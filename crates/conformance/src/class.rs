@@ -122,6 +122,7 @@ impl Args {
             build_time: Duration::from_secs(self.build_time),
             options: Options { patience: Duration::from_secs(self.patience.into()), ..Options::default() },
             limits: self.limits.limits()?,
+            network: self.limits.network,
             terminal: self.terminal,
             secret: self.secret.clone(),
             work: self.to.join("work"),

@@ -13,9 +13,9 @@ pub(crate) struct LimitArgs {
     #[arg(long = "limit", value_name = "NAME=VALUE")]
     limits: Vec<String>,
 
-    /// Leave programs the network; without this they have only loopback where the system allows it
+    /// Let programs use the network; without this option they have only loopback, where the system allows that
     #[arg(long)]
-    network: bool,
+    pub(crate) network: bool,
 }
 
 impl LimitArgs {

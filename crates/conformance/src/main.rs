@@ -43,21 +43,19 @@ fn program(args: &Args) -> anyhow::Result<ExitCode> {
         })?);
     }
     if let Some(id) = &args.explain {
-        let rule = args.tester.rule(id);
-        let rule =
-            rule.ok_or_else(|| UsageError(format!("a {} has no rule '{id}'; --list lists all", args.tester.kind)));
-        return print(&explained(rule?));
+        return print(&explained(args.rule(id)?));
     }
     let (plan, output) = (args.plan()?, args.output()?);
     let launcher = args.launcher()?;
     conformance::stop_on_signal()?;
     let report = args.tester.run(&*launcher, &plan).context("cannot make the directory for transcripts")?;
+    let written = report.write(args.format);
     match output {
         Some(mut file) => {
-            file.write_all(report.write(args.format).as_bytes()).context("cannot write the report")?;
-            print(&report.write(Format::Text))?
+            file.write_all(written.as_bytes()).context("cannot write the report")?;
+            print(&if args.format == Format::Text { written } else { report.write(Format::Text) })?
         }
-        None => print(&report.write(args.format))?,
+        None => print(&written)?,
     };
     Ok(match report.outcome() {
         Outcome::Passed => ExitCode::SUCCESS,

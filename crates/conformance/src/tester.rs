@@ -138,8 +138,8 @@ impl Tester {
         let played = (self.play)(&mut judge, launcher, &options);
         let trouble = played.err().map(|error| match error.downcast_ref::<CannotStart>() {
             _ if group::is_stopped() => Trouble::Stopped,
-            Some(error) => Trouble::CannotStart(error.to_string()),
-            None => Trouble::Tester(format!("{error:#}")),
+            Some(error) if !error.is_temporary() => Trouble::CannotStart(error.to_string()),
+            _ => Trouble::Tester(format!("{error:#}")),
         });
         let unwritten = || choice.transcripts.as_ref().and_then(Transcripts::error).map(Trouble::Tester);
         let (rules, scenarios) = judge.findings();

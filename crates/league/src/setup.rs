@@ -75,7 +75,7 @@ pub struct Plan {
     pub limit: Option<u16>,
     /// Rounds that are played at most.
     pub rounds: Option<u32>,
-    /// How certain the order has to be, from 0.5 to 1, in thousandths.
+    /// How certain the order has to be, in thousandths, from 500 to 999.
     #[serde(deserialize_with = "thousandths")]
     pub certainty: Option<u16>,
     /// Matches at the same time.

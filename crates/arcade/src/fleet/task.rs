@@ -274,7 +274,7 @@ impl Task {
             }
             Output::Own(room, _, how) => {
                 let answer = self.waiting.remove(&room);
-                // The data directory does not have it any more.
+                // An earlier run had this room, and the data directory has it no longer.
                 let is_unknown = how != How::Again && !self.rooms.contains(&room);
                 if is_unknown || answer.is_some_and(|answer| answer.send(Ok(())).is_err()) {
                     self.rooms.remove(&room);

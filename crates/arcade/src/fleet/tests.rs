@@ -79,6 +79,19 @@ async fn a_node_that_comes_back_has_its_rooms_and_gives_up_those_that_it_does_no
     found("the name", async || mesh_is_free(&bob, "robots-2").then_some(())).await;
 }
 
+#[tokio::test]
+async fn one_wrong_number_does_not_use_up_the_names_of_all() {
+    let mesh = mesh();
+    let (ann, _, _events) = join(&mesh, "ann", &[]).await;
+    let (bob, _, _events) = join(&mesh, "bob", &[]).await;
+    for room in ["robots-4294967295", "robots-7"] {
+        ann.open(room).await.unwrap();
+        ann.show(room, "row".into()).await;
+    }
+    found("both rooms", async || (bob.rooms().len() == 2).then_some(())).await;
+    assert_eq!(bob.highest(), 7);
+}
+
 fn mesh_is_free(fleet: &Fleet, room: &str) -> bool {
     fleet.shared.view().owner(&room.parse().unwrap()).is_none()
 }

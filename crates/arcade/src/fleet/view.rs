@@ -4,6 +4,9 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use mesh::{Delta, Entry, Holder, Key, Name, NodeValue, Revision, Value};
 
+/// Numbers of rooms above this are not counted on from. No arcade opens so many, and one wrong entry would use up all names.
+const MAX_NUMBER: u32 = u32::MAX / 2;
+
 /// A room of another node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Remote {
@@ -101,7 +104,7 @@ impl View {
     // The number in the name of a room, as in `nuggets-7`.
     fn note_number(&mut self, room: &Name) {
         let number = room.as_str().rsplit_once('-').and_then(|(_, number)| number.parse().ok());
-        self.highest = self.highest.max(number.unwrap_or(0));
+        self.highest = self.highest.max(number.filter(|number| *number <= MAX_NUMBER).unwrap_or(0));
     }
 
     /// Counts the changes of nodes and rooms.

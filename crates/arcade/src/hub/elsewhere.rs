@@ -170,7 +170,8 @@ struct Load {
 impl Load {
     const fn count(&mut self, people: usize) {
         self.rooms += 1;
-        self.people += people;
+        // Other nodes say how many they have.
+        self.people = self.people.saturating_add(people);
     }
 }
 

@@ -7,7 +7,7 @@ use tokio::{runtime::Handle, sync::mpsc::Receiver, task::spawn_blocking};
 
 use super::{Hub, OpenError, resources::Resources};
 use crate::{
-    fleet::{Event, Refused},
+    fleet::{Event, Fleet, Refused},
     games::Options,
     room::{Room, file::RoomFile},
 };
@@ -49,9 +49,9 @@ impl Hub {
             self.has_place(options, maker)?;
             return Ok(self.run(begin(self.rooms.files.name(options.game().name())?)?)?);
         };
-        // Nobody claims names for rooms that are not opened, and no other room waits for the directory.
+        // Limits are checked before a name is claimed, and the opening lock is not held meanwhile, since the directory may take seconds.
         self.has_place(options, maker)?;
-        let id = self.claim_name(options)?;
+        let id = self.claim_name(&elsewhere.fleet, options)?;
         let opened = begin(id.clone()).map_err(OpenError::from).and_then(|file| {
             let _opening = self.rooms.opening();
             self.has_place(options, maker)?;
@@ -78,15 +78,13 @@ impl Hub {
     }
 
     // A name that no room of any node has. Called where threads may wait.
-    fn claim_name(&self, options: &Options) -> Result<String, OpenError> {
+    fn claim_name(&self, fleet: &Fleet, options: &Options) -> Result<String, OpenError> {
         for _ in 0..ATTEMPTS {
-            let highest = self.elsewhere.as_ref().map_or(0, |elsewhere| elsewhere.fleet.highest());
-            let id = self.rooms.files.name_above(options.game().name(), highest)?;
-            let Some(elsewhere) = &self.elsewhere else { return Ok(id) };
-            match Handle::current().block_on(elsewhere.fleet.open(&id)) {
+            let id = self.rooms.files.name_above(options.game().name(), fleet.highest())?;
+            match Handle::current().block_on(fleet.open(&id)) {
                 Ok(()) => return Ok(id),
                 Err(Refused::Taken) => {}
-                Err(Refused::Away) => return Err(OpenError::Unclaimed(Refused::Away)),
+                Err(away @ Refused::Away) => return Err(OpenError::Unclaimed(away)),
             }
         }
         Err(OpenError::Unclaimed(Refused::Taken))

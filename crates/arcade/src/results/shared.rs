@@ -41,8 +41,8 @@ impl Results {
         let _ = self.shared.set(Shared { queue, submitted: Notify::new() });
     }
 
-    // Submits a result. Whether that is enough: one that was submitted before may have been taken by a hub that died, and would come again
-    // late.
+    // Submits a result. Returns false if this hub has to store it itself: the queue did not take it, or already had it. In the second case
+    // a hub that died may hold it, and it would be delivered again only later.
     pub(super) async fn submit(&self, new: &NewMatch) -> bool {
         let Some(Shared { queue, submitted }) = self.shared.get() else { return false };
         let (Ok(id), Ok(body)) = (new.id.parse::<Name>(), serde_json::to_vec(new)) else { return false };
@@ -87,7 +87,7 @@ pub(super) async fn work(results: Weak<Results>) {
                 wait
             }
         };
-        // All that waited are committed.
+        // The queue is empty, or cannot be worked off now.
         if !wait.is_zero() {
             if refreshed.elapsed() >= REFRESH {
                 results.refresh().await;

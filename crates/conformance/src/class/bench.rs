@@ -35,6 +35,7 @@ pub(super) struct Bench {
     pub(super) build_time: Duration,
     pub(super) options: Options,
     pub(super) limits: Limits,
+    pub(super) network: bool,
     pub(super) terminal: AtTerminal,
     pub(super) secret: Option<String>,
     /// Where copies are built and tested.
@@ -53,10 +54,12 @@ impl Bench {
 
     /// What a result depends on besides the files.
     fn conditions(&self) -> String {
-        let Self { tester, command, build, options, limits, secret, terminal, .. } = self;
+        let Self { tester, command, build, build_time, options, limits, network, secret, terminal, .. } = self;
         let version = env!("CARGO_PKG_VERSION");
         let kind = tester.kind;
-        format!("{version} {kind} {command:?} {build:?} {options:?} {limits} {terminal:?} {secret:?}")
+        format!(
+            "{version} {kind} {command:?} {build:?} {build_time:?} {options:?} {limits} {network} {terminal:?} {secret:?}"
+        )
     }
 
     /// The key of a student's result, as long as nothing changes.
@@ -80,7 +83,8 @@ impl Bench {
     fn test_in(&self, folder: &Path, student: &Student, key: &str, stop: &AtomicBool) -> anyhow::Result<Option<Grade>> {
         let name = &student.name;
         if let Err(error) = student.copy(folder) {
-            return self.untested(name, key, "not readable", vec![format!("{error:#}")]).map(Some);
+            // Without a key, so that it is tried again: the disk may have been full.
+            return self.untested(name, "", "not readable", vec![format!("{error:#}")]).map(Some);
         }
         if let Some(build) = &self.build
             && let Err(lines) = self.build(&filled(build, &quoted(name)), folder)?
