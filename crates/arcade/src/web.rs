@@ -50,7 +50,7 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
 /// The routes.
 pub(crate) fn router(hub: Arc<Hub>) -> Router {
     let page = Page::of(hub.lists(), hub.rooms_are_here());
-    Router::new()
+    let router = Router::new()
         .route("/", get(shown))
         .route("/rooms/{id}", get(shown))
         .route("/players", get(shown))
@@ -76,19 +76,22 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
         .merge(reports::routes())
         .merge(leaders::routes())
         .merge(learn::routes())
-        .fallback(not_found)
-        .layer(middleware::from_fn_with_state(Arc::clone(&hub), relay::elsewhere))
+        .fallback(not_found);
+    // Without other nodes a request costs nothing more.
+    let is_node = hub.elsewhere().is_some();
+    let router =
+        if is_node { router.layer(middleware::from_fn_with_state(Arc::clone(&hub), relay::elsewhere)) } else { router };
+    let router = router
         .layer(DefaultBodyLimit::max(MAX_BODY))
         .layer(middleware::from_fn(connections::in_time))
         .layer(middleware::from_fn_with_state(Arc::clone(hub.resources()), answers::account))
         .layer(middleware::from_fn(tls::elsewhere))
         .layer(middleware::from_fn_with_state(Arc::clone(&hub), caller::admit))
         .layer(middleware::from_fn_with_state(Arc::clone(hub.resources()), caller::named))
-        .layer(middleware::from_fn_with_state(Arc::clone(&hub), health::observe))
-        .layer(middleware::from_fn_with_state(Arc::clone(&hub), relay::recognize))
-        .layer(middleware::from_fn(headers))
-        .layer(Extension(page))
-        .with_state(hub)
+        .layer(middleware::from_fn_with_state(Arc::clone(&hub), health::observe));
+    let router =
+        if is_node { router.layer(middleware::from_fn_with_state(Arc::clone(&hub), relay::recognize)) } else { router };
+    router.layer(middleware::from_fn(headers)).layer(Extension(page)).with_state(hub)
 }
 
 async fn headers(request: axum::extract::Request, next: Next) -> Response {

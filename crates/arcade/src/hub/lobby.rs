@@ -62,22 +62,26 @@ impl Lobby {
             let info = room.info.borrow();
             if all { info.clone() } else { info.for_everybody() }
         };
-        let here = rooms.by_name().into_iter().filter(|(_, room)| all || room.access.is_listed());
-        let mut open: BTreeMap<String, Open> =
-            here.map(|(id, room)| (id, Open::Here(Box::new(shown(&room))))).collect();
-        if let Some(elsewhere) = elsewhere {
-            for (id, far) in &*elsewhere.rooms() {
-                if let Some(info) = &far.row.info {
-                    open.entry(id.clone()).or_insert_with(|| Open::Elsewhere(info.clone()));
-                }
-            }
-        }
+        let here = rooms.all().into_iter().filter(|room| all || room.access.is_listed());
+        let here = here.map(|room| Box::new(shown(&room)));
+        let open = match elsewhere {
+            None => here.map(Open::Here).collect(),
+            Some(elsewhere) => with_far(here, &elsewhere.rooms()),
+        };
         if !all {
             boards.recent.retain(|ended| !hides(rooms, elsewhere, &ended.room));
         }
         let unsure = elsewhere.is_some_and(|elsewhere| !elsewhere.fleet.is_present());
-        Self { rooms: open.into_values().collect(), unsure, boards }
+        Self { rooms: open, unsure, boards }
     }
+}
+
+// The rooms of this node and of others by name. If both have one, that of this node is shown.
+fn with_far(here: impl Iterator<Item = Box<Info>>, far: &FarRooms) -> Vec<Open> {
+    let far = far.iter().filter_map(|(id, far)| Some((id.clone(), Open::Elsewhere(far.row.info.clone()?))));
+    let mut open: BTreeMap<String, Open> = far.collect();
+    open.extend(here.map(|info| (info.id.clone(), Open::Here(info))));
+    open.into_values().collect()
 }
 
 /// Keeps the lobby of a hub up to date for all pages that show it.

@@ -9,7 +9,7 @@ use std::{convert::Infallible, sync::Arc, time::Duration};
 use axum::{
     body::Body,
     extract::{FromRequestParts, Request, State},
-    http::{Extensions, HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header, request::Parts},
+    http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header, request::Parts},
     middleware::Next,
     response::{IntoResponse as _, Response},
 };
@@ -93,37 +93,30 @@ fn room_of(path: &str) -> Option<&str> {
     path.strip_prefix("/rooms/")?.strip_suffix("/socket")
 }
 
-/// What was asked, so that another node can be asked the same.
-pub(super) struct Asked {
-    method: Method,
-    uri: Uri,
-    headers: HeaderMap,
-    extensions: Extensions,
-}
+/// What was asked, so that another node can be asked the same. Empty if there are no other nodes.
+pub(super) struct Asked(Option<Box<Parts>>);
 
 impl FromRequestParts<Arc<Hub>> for Asked {
     type Rejection = Infallible;
 
-    async fn from_request_parts(parts: &mut Parts, _: &Arc<Hub>) -> Result<Self, Infallible> {
-        let Parts { method, uri, headers, extensions, .. } = parts;
-        Ok(Self { method: method.clone(), uri: uri.clone(), headers: headers.clone(), extensions: extensions.clone() })
+    async fn from_request_parts(parts: &mut Parts, hub: &Arc<Hub>) -> Result<Self, Infallible> {
+        Ok(Self(hub.elsewhere().map(|_| Box::new(parts.clone()))))
     }
 }
 
 impl Asked {
     /// Whether another node has passed it on.
     pub(super) fn is_relayed(&self) -> bool {
-        self.extensions.get::<Relayed>().is_some()
+        self.0.as_ref().is_some_and(|parts| parts.extensions.get::<Relayed>().is_some())
     }
 
     /// The same with this body.
     pub(super) fn with(&self, body: impl Into<Body>) -> Request {
-        let mut request = Request::new(body.into());
-        *request.method_mut() = self.method.clone();
-        *request.uri_mut() = self.uri.clone();
-        *request.headers_mut() = self.headers.clone();
+        let mut request = match &self.0 {
+            Some(parts) => Request::from_parts(Parts::clone(parts), body.into()),
+            None => Request::new(body.into()),
+        };
         request.headers_mut().remove(header::CONTENT_LENGTH);
-        *request.extensions_mut() = self.extensions.clone();
         request
     }
 }
