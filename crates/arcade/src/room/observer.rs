@@ -226,7 +226,6 @@ impl Observer for Chronicle {
             GameEvent::Started { .. } => self.change(|info| info.result = None),
             GameEvent::Ended { standings, .. } => {
                 self.members.lift();
-                self.invite(standings);
                 let mut result: Vec<Row> = vec![];
                 for standing in standings {
                     let rank = rank(result.last().map(|before| (before.rank, before.score)), standing);
@@ -239,6 +238,8 @@ impl Observer for Chronicle {
                     info.players.retain(|player| !result.iter().any(|row| row.seat == player.seat));
                     info.result = Some(result);
                 });
+                // Whoever is asked for a rematch may ask for the result at once.
+                self.invite(standings);
             }
             _ => {}
         }
