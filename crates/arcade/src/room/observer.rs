@@ -121,15 +121,14 @@ impl Chronicle {
         });
     }
 
-    // Asks those who have played whether they play another match together.
-    fn invite(&self, standings: &[Standing]) {
+    // The seats of the people who have played, whom the hub asks for a rematch.
+    fn people(&self, standings: &[Standing]) -> Vec<SocketAddr> {
         let info = self.info.borrow();
         let people = info
             .players
             .iter()
             .filter(|player| !player.bot && standings.iter().any(|standing| standing.seat == player.seat));
-        let seats = people.filter_map(|player| player.address.as_deref()?.parse().ok());
-        self.invites.ask(info.r#match.clone(), seats);
+        people.filter_map(|player| player.address.as_deref()?.parse().ok()).collect()
     }
 
     fn player(&self, peer: PeerId, address: Option<&str>, name: &str, seat: &str) -> Player {
@@ -226,6 +225,7 @@ impl Observer for Chronicle {
             GameEvent::Started { .. } => self.change(|info| info.result = None),
             GameEvent::Ended { standings, .. } => {
                 self.members.lift();
+                let people = self.people(standings);
                 let mut result: Vec<Row> = vec![];
                 for standing in standings {
                     let rank = rank(result.last().map(|before| (before.rank, before.score)), standing);
@@ -239,7 +239,8 @@ impl Observer for Chronicle {
                     info.result = Some(result);
                 });
                 // Whoever is asked for a rematch may ask for the result at once.
-                self.invite(standings);
+                let r#match = self.info.borrow().r#match.clone();
+                self.invites.ask(r#match, people.into_iter());
             }
             _ => {}
         }
