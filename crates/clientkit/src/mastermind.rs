@@ -3,11 +3,11 @@
 use core::{ops::Range, time::Duration};
 
 use mastermind::{
-    Client, ClientMessage, Code, Feedback, Name,
+    Client, ClientMessage, Code, Feedback, Name, Peg, Rules,
     view::{Board, Line, Shown},
 };
 use netcore::{Client as _, Level, Link, Time};
-use rand::{RngExt, SeedableRng};
+use rand::{RngExt, SeedableRng, seq::SliceRandom as _};
 use rand_pcg::Pcg64;
 
 use crate::Pilot;
@@ -16,8 +16,9 @@ use crate::Pilot;
 const THINKS: Range<u64> = 1_500..6_000;
 /// How long a bot waits before it asks again for a game that it was refused, as after the puzzle of the day.
 const ASKS_AGAIN: Duration = Duration::from_secs(60);
-/// Codes that are drawn in search of one that fits; the last is guessed anyway.
-const DRAWS: u32 = 20_000;
+/// Codes that are drawn in search of one that fits, before all are searched. Drawn codes are equally probable; those that a search finds
+/// first are not.
+const DRAWS: u32 = 2_000;
 
 /// A client of mastermind that takes part in each game, and its pilot. It guesses codes that fit the answers, and the easier it is, the
 /// more answers it forgets. `seed` determines its guesses.
@@ -57,15 +58,52 @@ impl Driver {
             Level::Hard => answers.len(),
         };
         let known = &answers[answers.len().saturating_sub(remembered)..];
-        let mut guess = rules.draw(&mut self.rng);
+        let fits = |guess| known.iter().all(|(before, answer)| Feedback::of(*before, guess) == *answer);
         for _ in 0..DRAWS {
-            if known.iter().all(|(before, answer)| Feedback::of(*before, guess) == *answer) {
-                break;
+            let guess = rules.draw(&mut self.rng);
+            if fits(guess) {
+                return guess;
             }
-            guess = rules.draw(&mut self.rng);
         }
-        guess
+        let mut colours: Vec<Peg> = (0..rules.colours()).filter_map(Peg::new).collect();
+        colours.shuffle(&mut self.rng);
+        // None fits answers that contradict each other.
+        completed(rules, known, &colours, &mut vec![]).unwrap_or_else(|| rules.draw(&mut self.rng))
     }
+}
+
+// The first code that begins with `pegs` and fits the answers.
+fn completed(rules: Rules, known: &[(Code, Feedback)], colours: &[Peg], pegs: &mut Vec<Peg>) -> Option<Code> {
+    let left = rules.length() - pegs.len();
+    // `pegs` can have as much in common with each guess as the answer says, and no more.
+    let possible = |(guess, answer): &(Code, Feedback)| {
+        let red = guess.pegs().zip(&*pegs).filter(|(of_guess, peg)| of_guess == *peg).count();
+        let mut counts = guess.counts();
+        let is_shared = |peg: &&Peg| {
+            let count = &mut counts[peg.index()];
+            let before = *count;
+            *count = before.saturating_sub(1);
+            before > 0
+        };
+        let shared = pegs.iter().filter(is_shared).count();
+        let reachable = |now: usize, needed: usize| now <= needed && needed <= now + left;
+        reachable(red, usize::from(answer.red)) && reachable(shared, answer.shared())
+    };
+    if !known.iter().all(possible) {
+        return None;
+    }
+    if left == 0 {
+        return Code::new(pegs).ok();
+    }
+    colours.iter().find_map(|colour| {
+        if !rules.repeats() && pegs.contains(colour) {
+            return None;
+        }
+        pegs.push(*colour);
+        let code = completed(rules, known, colours, pegs);
+        pegs.pop();
+        code
+    })
 }
 
 const fn answer(line: &Line) -> Option<(Code, Feedback)> {
@@ -104,5 +142,33 @@ impl Pilot<Client> for Driver {
 
     fn leave(&mut self, client: &mut Client, now: Time) {
         client.act(now, ClientMessage::Quit);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_search_finds_a_code_that_fits_where_hardly_any_does() {
+        for (length, repeats) in [(4, true), (6, true), (8, true), (5, false), (8, false)] {
+            let rules = Rules::new(length, 8, repeats).unwrap();
+            let mut rng = Pcg64::seed_from_u64(1);
+            let colours: Vec<Peg> = (0..8).filter_map(Peg::new).collect();
+            let code = rules.draw(&mut rng);
+            let mut known: Vec<(Code, Feedback)> = vec![];
+            for _ in 0..100 {
+                let guess = completed(rules, &known, &colours, &mut vec![]).unwrap();
+                assert!(known.iter().all(|(before, answer)| Feedback::of(*before, guess) == *answer), "{guess}");
+                known.push((guess, Feedback::of(guess, code)));
+                if guess == code {
+                    break;
+                }
+            }
+            assert_eq!(known.last().map(|(guess, _)| *guess), Some(code), "each guess that fits excludes itself");
+            let contradiction = Feedback { red: 0, white: 0 };
+            known.push((code, contradiction));
+            assert_eq!(completed(rules, &known, &colours, &mut vec![]), None);
+        }
     }
 }

@@ -5,7 +5,8 @@ use bytes::{Bytes, BytesMut};
 use netcore::{DecodeError, Framing, Gone, Link, Time, framing::LineDecoder};
 
 use crate::{
-    code::Code,
+    code::{Code, MAX_COLOURS},
+    config::Rules,
     protocol::{Advice, ClientMessage, MAX_TOLD, Name, ServerMessage, Turn},
     view::{Board, Line},
 };
@@ -26,6 +27,8 @@ pub struct Client {
     incoming: BytesMut,
     lines: LineDecoder,
     unreadable: Option<DecodeError>,
+    // Only ROOM says it.
+    colours: usize,
     seat: Option<u8>,
     places: BTreeMap<u8, Place>,
     missing: Option<u8>,
@@ -46,6 +49,7 @@ impl Client {
             // One more for a carriage return.
             lines: LineDecoder::new(MAX_TOLD + 1),
             unreadable: None,
+            colours: MAX_COLOURS,
             seat: None,
             places: BTreeMap::new(),
             missing: None,
@@ -96,7 +100,8 @@ impl Client {
     fn handle(&mut self, message: ServerMessage<'static>) {
         match message {
             // The complete state follows.
-            ServerMessage::Room(_) => {
+            ServerMessage::Room(room) => {
+                self.colours = room.rules.colours();
                 (self.seat, self.missing) = (None, None);
                 self.places.clear();
                 self.forget_turn();
@@ -111,6 +116,8 @@ impl Client {
             ServerMessage::Wait(missing) => self.missing = Some(missing),
             ServerMessage::Game { seat, number, rules } => {
                 self.missing = None;
+                // Without repeats there are at least as many colours as places; a room that says otherwise contradicts itself.
+                let rules = Rules::new(rules.length(), self.colours, rules.repeats()).unwrap_or(rules);
                 if let Some(place) = self.places.get_mut(&seat) {
                     place.board = Some(Board { number, rules, lines: Vec::new(), over: None });
                 }
