@@ -94,6 +94,14 @@ pub fn run<P>(usage: Usage, program: impl FnOnce(P) -> anyhow::Result<ExitCode>)
 where
     P: CommandFactory + FromArgMatches,
 {
+    run_or(EXIT_FAILURE, usage, program)
+}
+
+/// The same, for a program that exits with `failure` on an error that is no [`UsageError`].
+pub fn run_or<P>(failure: u8, usage: Usage, program: impl FnOnce(P) -> anyhow::Result<ExitCode>) -> ExitCode
+where
+    P: CommandFactory + FromArgMatches,
+{
     let command = with_texts(P::command());
     let name = command.get_name().to_owned();
     let parsed = command.clone().try_get_matches().and_then(|matches| {
@@ -134,7 +142,7 @@ where
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             stderr::say(&format!("{name}: {error:#}"));
-            ExitCode::from(if error.is::<UsageError>() { usage.code } else { EXIT_FAILURE })
+            ExitCode::from(if error.is::<UsageError>() { usage.code } else { failure })
         }
     }
 }

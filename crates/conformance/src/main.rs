@@ -31,7 +31,8 @@ fn main() -> ExitCode {
     match env::args_os().nth(1).as_deref().and_then(OsStr::to_str) {
         Some("class") => cmdkit::run(class::USAGE, |args| class::class(&args)),
         Some("limits") => cmdkit::run(LIMITS, |args| confinement::limits(&args)),
-        _ => cmdkit::run(USAGE, |args| program(&args)),
+        // An error is not a broken rule.
+        _ => cmdkit::run_or(EXIT_UNFINISHED, USAGE, |args| program(&args)),
     }
 }
 

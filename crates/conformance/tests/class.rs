@@ -115,6 +115,18 @@ fn a_class_is_tested_and_only_what_changed_is_tested_again() {
 }
 
 #[test]
+fn of_a_long_build_the_last_lines_are_shown() {
+    let class = Class::new();
+    class.hands_in("eve", "");
+    let build = "yes 'a warning that the compiler repeats' | head -c 2000000; echo the mistake itself; exit 1";
+    let mut command = Command::new(env!("CARGO_BIN_EXE_conformance"));
+    command.arg("class").arg(class.path("class")).arg("--to").arg(class.path("results"));
+    assert!(command.args(["--kind", "player", "--build", build, "--", "true"]).output().unwrap().status.success());
+    let page = class.result("students/eve.txt");
+    assert!(page.contains("the mistake itself") && page.lines().count() < 60, "{page}");
+}
+
+#[test]
 fn a_class_that_was_stopped_goes_on() {
     let class = Class::new();
     class.hands_in("anna", "");

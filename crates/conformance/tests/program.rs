@@ -4,6 +4,7 @@
 
 use std::{
     fs,
+    path::Path,
     process::{Command, Output, Stdio},
     thread,
     time::{Duration, Instant},
@@ -80,8 +81,12 @@ fn a_report_in_a_file_stands_on_standard_output_as_text() {
     // What cannot be written is found before the test.
     let folder = folder.path().to_str().unwrap();
     let ended = conformance(&["player", "--output", folder, "--", "false", "{host}{port}"]);
-    assert!(ended.status.code() == Some(1) && ended.stdout.is_empty(), "{}", text(&ended.stdout));
+    assert!(ended.status.code() == Some(4) && ended.stdout.is_empty(), "{}", text(&ended.stdout));
     assert!(text(&ended.stderr).contains("cannot write the report to"), "{}", text(&ended.stderr));
+    if Path::new("/dev/full").exists() {
+        let ended = conformance(&["player", "--output", "/dev/full", "--patience", "1", "--", "false", "{host}{port}"]);
+        assert_eq!(ended.status.code(), Some(4), "{}", text(&ended.stderr));
+    }
 }
 
 #[test]

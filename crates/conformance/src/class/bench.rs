@@ -1,8 +1,7 @@
 //! Builds and tests what one student has handed in.
 
 use std::{
-    collections::VecDeque,
-    fs, io, iter,
+    fs, io,
     path::{Path, PathBuf},
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
@@ -18,13 +17,6 @@ use super::{
     student::{Student, hex},
 };
 use crate::confinement::AtTerminal;
-
-/// The last lines of a build that are kept.
-const LINES: usize = 30;
-/// How often to look whether a build has ended.
-const POLL: Duration = Duration::from_millis(50);
-/// How long to wait for the last lines of a build that has ended.
-const LAST_LINES: Duration = Duration::from_millis(500);
 
 /// What is done for each student.
 #[derive(Debug)]
@@ -112,30 +104,18 @@ impl Bench {
     // Or the last lines of a build that failed.
     fn build(&self, command: &str, folder: &Path) -> anyhow::Result<Result<(), Vec<String>>> {
         let limits = Limits { time: self.build_time.as_secs(), ..self.limits };
-        let script = format!("exec 2>&1\n{command}");
+        // Of standard error the last lines are kept, however many there are.
+        let script = format!("exec >&2\n{command}");
         let program = Program::fixed(vec!["sh".into(), "-c".into(), script]).with_limits(limits).in_folder(folder);
         let mut run = program.start(&[]).context("cannot start the build")?;
-        let deadline = Instant::now() + self.build_time;
-        let mut lines = VecDeque::new();
-        let exit = loop {
-            let exit = run.exit(Instant::now());
-            let by = Instant::now() + if exit.is_some() { LAST_LINES } else { POLL };
-            for line in iter::from_fn(|| run.line(by)) {
-                if lines.len() == LINES {
-                    lines.pop_front();
-                }
-                lines.push_back(line);
-            }
-            if exit.is_some() || Instant::now() > deadline {
-                break exit;
-            }
-        };
+        let exit = run.exit(Instant::now() + self.build_time);
         let end = match (run.limit(), exit) {
             (None, Some(exit)) if exit.code == Some(0) => return Ok(Ok(())),
             (Some(limit), _) => format!("the build was ended because it exceeded the limit {limit}"),
             (None, Some(exit)) => format!("the build ended with {exit}"),
             (None, None) => format!("the build took more than {} s", self.build_time.as_secs()),
         };
+        let lines = run.errors();
         Ok(Err(lines.into_iter().chain([end]).collect()))
     }
 
