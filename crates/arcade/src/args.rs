@@ -131,6 +131,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub(crate) metrics: Option<SocketAddr>,
 
+    /// Tell Agones, which runs the hub in a Kubernetes cluster, that it is ready and works, and how many rooms it has; see docs/fleet.md
+    #[arg(long, hide_short_help = true)]
+    pub(crate) agones: bool,
+
     #[command(flatten)]
     pub(crate) log: LogArgs,
 

@@ -1,6 +1,7 @@
 //! What the operator does with a hub: host it, command it while it runs, back it up and restore it, move its results, and look for what
 //! keeps it from working.
 
+mod agones;
 #[cfg(unix)]
 mod backup;
 #[cfg(unix)]

@@ -17,7 +17,10 @@ use store::Store;
 use tokio::{net::TcpListener, time::Instant};
 use tracing::{error, info, warn};
 
-use super::data::{RESULTS, lock};
+use super::{
+    agones::{self, Sdk},
+    data::{RESULTS, lock},
+};
 #[cfg(unix)]
 use super::{control, renewal};
 use crate::{
@@ -48,6 +51,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
     if let Some(directory) = &args.maps {
         offer_maps(directory)?;
     }
+    let sdk = args.agones.then(Sdk::from_env).transpose()?;
     let open_files = raise_open_files();
     let journals = args.data.join("journals");
     make_private(&args.data)?;
@@ -165,6 +169,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
         }
         // Somebody waits for this line, and may make requests as soon as it is there.
         announce(args, &hub, &listen)?;
+        let agones = sdk.map(|sdk| agones::start(sdk, Arc::clone(&hub)));
         let patience = tokio::select! {
             () = &mut stop => Duration::from_secs(args.drain),
             patience = hub.asked_to_end() => patience,
@@ -178,6 +183,9 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
         }
         server.finish().await;
         results.finish().await;
+        if let Some(agones) = agones {
+            agones.shut_down().await;
+        }
         anyhow::Ok(())
     });
     threads.shut_down();

@@ -3,6 +3,8 @@
 
 #[cfg(unix)]
 mod admin;
+#[cfg(unix)]
+mod agones;
 mod bots;
 mod connections;
 #[cfg(unix)]

@@ -38,6 +38,13 @@ impl Hub {
         Self::again(Arc::new(TempDir::new()), options)
     }
 
+    /// With this variable in its environment.
+    pub(crate) fn with_variable(name: &str, value: &str, options: &[&str]) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_arcade"));
+        command.env(name, value);
+        Self::run(command, Arc::new(TempDir::new()), options)
+    }
+
     /// With at most this many open files.
     pub(crate) fn with_files(files: u32, options: &[&str]) -> Self {
         let mut command = Command::new("sh");

@@ -1,0 +1,214 @@
+//! Tells the SDK server of Agones, which runs beside the hub in its pod, how the hub is doing: by its REST interface, since gRPC would need
+//! a code generator for four calls. See <https://agones.dev/site/docs/guides/client-sdks/rest/>.
+
+use std::{env, fmt, sync::Arc, time::Duration};
+
+use anyhow::{Context as _, bail};
+use axum::body::Body;
+use hyper::{Method, Request, StatusCode, client::conn::http1, header};
+use hyper_util::rt::TokioIo;
+use tokio::{net::TcpStream, sync::oneshot, task::JoinHandle, time};
+use tracing::{info, warn};
+
+use crate::hub::Hub;
+
+/// Where Agones says at which port its SDK server listens.
+const PORT: &str = "AGONES_SDK_HTTP_PORT";
+/// Its usual port.
+const USUAL_PORT: u16 = 9358;
+/// How often to say that the hub works. Agones takes it as dead after three times five seconds without that, unless told otherwise.
+const HEALTHY_EVERY: Duration = Duration::from_secs(2);
+/// How long an answer may take.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// The name of the counter of rooms.
+const COUNTER: &str = "rooms";
+
+/// The SDK server.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sdk {
+    port: u16,
+}
+
+/// A message to it.
+#[derive(Debug, PartialEq, Eq)]
+enum Message {
+    /// The hub takes players.
+    Ready,
+    /// It works.
+    Health,
+    /// So many rooms are open.
+    Rooms(usize),
+    /// The process is about to end.
+    Shutdown,
+}
+
+impl Message {
+    // As the interface defines it: numbers are strings.
+    fn request(&self) -> (Method, String, String) {
+        let post = |path: &str| (Method::POST, path.to_owned(), "{}".to_owned());
+        match self {
+            Self::Ready => post("/ready"),
+            Self::Health => post("/health"),
+            Self::Shutdown => post("/shutdown"),
+            Self::Rooms(rooms) => {
+                (Method::PATCH, format!("/v1beta1/counters/{COUNTER}"), format!(r#"{{"count":"{rooms}"}}"#))
+            }
+        }
+    }
+}
+
+/// The server answered a message with another status than 200.
+#[derive(Debug)]
+struct Refused(StatusCode);
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "it answered {}", self.0)
+    }
+}
+
+impl std::error::Error for Refused {}
+
+impl Sdk {
+    /// The server whose port the environment names.
+    ///
+    /// # Errors
+    /// When the variable is no port.
+    pub(super) fn from_env() -> anyhow::Result<Self> {
+        let Some(port) = env::var_os(PORT) else { return Ok(Self { port: USUAL_PORT }) };
+        let parsed = port.to_str().and_then(|port| port.parse().ok()).filter(|port| *port > 0);
+        let port = parsed.with_context(|| format!("{PORT} is {port:?}, which is no port from 1 to 65535"))?;
+        Ok(Self { port })
+    }
+
+    async fn tell(self, message: &Message) -> anyhow::Result<()> {
+        match time::timeout(PATIENCE, self.exchange(message)).await {
+            Ok(told) => told,
+            Err(_) => bail!("it does not answer within {} s", PATIENCE.as_secs()),
+        }
+    }
+
+    async fn exchange(self, message: &Message) -> anyhow::Result<()> {
+        let stream = TcpStream::connect(("127.0.0.1", self.port)).await?;
+        let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
+        let connection = tokio::spawn(connection);
+        let (method, path, body) = message.request();
+        let request = Request::builder()
+            .method(method)
+            .uri(path)
+            .header(header::HOST, format!("localhost:{}", self.port))
+            .header(header::CONTENT_TYPE, "application/json")
+            .body(Body::from(body))?;
+        let answer = sender.send_request(request).await;
+        connection.abort();
+        match answer?.status() {
+            StatusCode::OK => Ok(()),
+            status => Err(Refused(status).into()),
+        }
+    }
+}
+
+/// The task that tells the server what happens.
+pub(super) struct Told {
+    end: oneshot::Sender<()>,
+    task: JoinHandle<()>,
+}
+
+/// Tells it that the hub is ready, and from then on that it works and how many rooms it has.
+pub(super) fn start(sdk: Sdk, hub: Arc<Hub>) -> Told {
+    let (end, ended) = oneshot::channel();
+    let task = tokio::spawn(async move {
+        let mut news = News::default();
+        let telling = async {
+            loop {
+                news.tell(sdk, &hub).await;
+                time::sleep(HEALTHY_EVERY).await;
+            }
+        };
+        tokio::select! {
+            () = telling => {}
+            _ = ended => {}
+        }
+        if let Err(error) = sdk.tell(&Message::Shutdown).await {
+            warn!("Agones was not told that the hub ends: {error:#}");
+        }
+    });
+    Told { end, task }
+}
+
+impl Told {
+    /// Tells the server that the process ends.
+    pub(super) async fn shut_down(self) {
+        // The task ends by this alone.
+        let _ = self.end.send(());
+        let _ = self.task.await;
+    }
+}
+
+/// What the server has been told.
+#[derive(Debug, Default)]
+struct News {
+    is_ready: bool,
+    is_away: bool,
+    rooms: Option<usize>,
+    has_no_counter: bool,
+}
+
+impl News {
+    // The server may start after the hub, so everything is told until it has answered.
+    async fn tell(&mut self, sdk: Sdk, hub: &Hub) {
+        match self.try_tell(sdk, hub).await {
+            Ok(()) if self.is_away => {
+                self.is_away = false;
+                info!("Agones answers again");
+            }
+            Ok(()) => {}
+            Err(error) if !self.is_away => {
+                self.is_away = true;
+                warn!("the SDK server of Agones at 127.0.0.1:{}: {error:#}; the hub goes on and tries again", sdk.port);
+            }
+            Err(_) => {}
+        }
+    }
+
+    async fn try_tell(&mut self, sdk: Sdk, hub: &Hub) -> anyhow::Result<()> {
+        if !self.is_ready {
+            sdk.tell(&Message::Ready).await?;
+            self.is_ready = true;
+            info!("Agones knows that the hub is ready");
+        }
+        sdk.tell(&Message::Health).await?;
+        let rooms = hub.rooms.all().len();
+        if self.has_no_counter || self.rooms == Some(rooms) {
+            return Ok(());
+        }
+        match sdk.tell(&Message::Rooms(rooms)).await {
+            Err(error) if error.downcast_ref::<Refused>().is_some_and(|refused| refused.0 == StatusCode::NOT_FOUND) => {
+                self.has_no_counter = true;
+                warn!("Agones has no counter '{COUNTER}' for this hub; its fleet has to list it under 'counters'");
+            }
+            told => {
+                told?;
+                self.rooms = Some(rooms);
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_as_the_interface_defines_them() {
+        let text = |message: Message| {
+            let (method, path, body) = message.request();
+            format!("{method} {path} {body}")
+        };
+        assert_eq!(text(Message::Ready), "POST /ready {}");
+        assert_eq!(text(Message::Health), "POST /health {}");
+        assert_eq!(text(Message::Shutdown), "POST /shutdown {}");
+        assert_eq!(text(Message::Rooms(12)), r#"PATCH /v1beta1/counters/rooms {"count":"12"}"#);
+    }
+}
