@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Parser, Subcommand};
 use cmdkit::{LogArgs, whole_number};
 
-use crate::attack;
+use crate::{attack, fleet};
 
 /// Measure how many rooms and watchers this machine holds
 #[derive(Debug, Parser)]
@@ -30,6 +30,8 @@ pub(crate) enum Measure {
     Watchers(Watchers),
     /// Starting a hub with many rooms after it was killed
     Restart(Restart),
+    /// Three hubs as one arcade: the lobby, relayed players and watchers, a hub that moves its rooms and one that is killed
+    Fleet(fleet::Options),
     /// A class behind one address that opens the page and sits down
     Class(Class),
     /// All attacks at once beside eight innocent players of every kind; status 1 if they notice more than they may

@@ -42,7 +42,7 @@ pub(crate) async fn measure(matches: u32, explored: u32, turns: u16) -> anyhow::
         let stop = Arc::clone(&stop);
         thread::spawn(move || answer(&socket, &stop))
     };
-    let explorers = explorers::start(rooms).await?;
+    let explorers = explorers::start(rooms, explorers::KEY_PAUSE).await?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let address = listener.local_addr()?;
     let start = Instant::now();

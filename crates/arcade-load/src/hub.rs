@@ -115,6 +115,24 @@ impl Hub {
         Ok(rooms["rooms"].as_array().map_or(0, Vec::len))
     }
 
+    /// The rooms that it shows, with the hubs that have them.
+    pub(crate) fn shown(&self) -> anyhow::Result<Vec<(String, String)>> {
+        let rooms = json(self.agent.get(format!("http://{}/api/rooms", self.address())).call()?)?;
+        let rooms = rooms["rooms"].as_array().context("an answer has rooms")?;
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        Ok(rooms.iter().map(|room| (text(&room["id"]), text(&room["node"]))).collect())
+    }
+
+    /// Runs a command of the host over this data directory.
+    pub(crate) fn command(program: Option<&Path>, data: &Path, words: &[&str]) -> anyhow::Result<()> {
+        let program = program.map_or_else(beside, |program| Ok(program.to_owned()))?;
+        let ran = Command::new(program).arg("--data").arg(data).args(words).output()?;
+        if !ran.status.success() {
+            bail!("arcade {} fails: {}", words.join(" "), String::from_utf8_lossy(&ran.stderr).trim());
+        }
+        Ok(())
+    }
+
     /// Kills it as `kill -9` does, and waits until it is gone.
     pub(crate) fn kill(&mut self) -> anyhow::Result<()> {
         self.child.kill()?;

@@ -7,6 +7,7 @@ mod args;
 mod attack;
 mod class;
 mod explorers;
+mod fleet;
 mod floor;
 mod hub;
 mod lateness;
@@ -44,6 +45,7 @@ fn program(args: &Args) -> anyhow::Result<ExitCode> {
             Measure::Rooms(rooms) => (rooms::measure(args.hub(), rooms).await?, vec![]),
             Measure::Watchers(watchers) => (watchers::measure(args.hub(), watchers).await?, vec![]),
             Measure::Restart(restart) => (restart::measure(args.hub(), restart).await?, vec![]),
+            Measure::Fleet(fleet) => fleet::measure(args.hub(), fleet).await?,
             Measure::Class(class) => (class::measure(args.hub(), class).await?, vec![]),
             Measure::Attack(attack) if attack.list => (attack::list(), vec![]),
             Measure::Attack(attack) => attack::measure(args.hub(), attack).await?,

@@ -61,8 +61,13 @@ impl Players {
 
 /// The options of a room for a match of so many players and turns.
 pub(crate) fn options(players: u32, turns: u16) -> Value {
+    options_at(players, turns, TURN)
+}
+
+/// The same with turns of so many milliseconds.
+pub(crate) fn options_at(players: u32, turns: u16, turn: u64) -> Value {
     json!({
-        "game": "robots", "players": players, "columns": 16, "rows": 12, "turns": turns, "turn_duration": TURN,
+        "game": "robots", "players": players, "columns": 16, "rows": 12, "turns": turns, "turn_duration": turn,
     })
 }
 

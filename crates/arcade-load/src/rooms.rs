@@ -64,7 +64,7 @@ type Played = (Distribution, u64, f64, Option<(f64, f64)>);
 
 async fn play(hub: &Hub, robots: &[Room], nuggets: Vec<Room>, args: &Rooms) -> anyhow::Result<Played> {
     let ids: Vec<String> = robots.iter().zip(&nuggets).flat_map(|(one, other)| [&one.id, &other.id]).cloned().collect();
-    let explorers = explorers::start(nuggets).await?;
+    let explorers = explorers::start(nuggets, explorers::KEY_PAUSE).await?;
     let load = Load::start(hub)?;
     let players = Players::start(robots.iter().map(|room| room.address).collect(), START_PAUSE)?;
     let mut told = None;

@@ -30,7 +30,7 @@ pub(crate) async fn measure(program: Option<&Path>, args: &Watchers) -> anyhow::
     let data = tempfile::tempdir()?;
     let hub = Hub::start(program, data.path())?;
     let room = hub.open(&robots::options(ROBOTS, args.turns))?;
-    let (last, processors) = LocalSet::new().run_until(watch(&hub, &room, args, &mut report)).await?;
+    let (last, processors) = watch((&hub, &room), &hub, args.watchers, &mut report).await?;
     writeln!(report, "{} browsers watch a match of {} turns, ten a second:", args.watchers, args.turns)?;
     writeln!(report, "\n| | p50 | p99 | longest |\n| --- | --- | --- | --- |")?;
     writeln!(report, "| from a turn to its last frame, {} turns | {} |\n", last.len(), last.cells())?;
@@ -38,10 +38,26 @@ pub(crate) async fn measure(program: Option<&Path>, args: &Watchers) -> anyhow::
     Ok(report)
 }
 
-async fn watch(hub: &Hub, room: &Room, args: &Watchers, report: &mut String) -> anyhow::Result<(Distribution, f64)> {
+/// Plays a match in a room of robots before so many browsers with the pages of `pages`, which may be another hub. Returns how long after its
+/// time each turn had reached the last of them, and the processors that the hub of the room kept busy.
+pub(crate) async fn watch(
+    (hub, room): (&Hub, &Room),
+    pages: &Hub,
+    watchers: u32,
+    report: &mut String,
+) -> anyhow::Result<(Distribution, f64)> {
+    LocalSet::new().run_until(watch_here((hub, room), pages, watchers, report)).await
+}
+
+async fn watch_here(
+    (hub, room): (&Hub, &Room),
+    pages: &Hub,
+    watchers: u32,
+    report: &mut String,
+) -> anyhow::Result<(Distribution, f64)> {
     let mut browsers = vec![];
-    for _ in 0..args.watchers {
-        let browser = open(hub, room).await.context("a browser is not let in")?;
+    for _ in 0..watchers {
+        let browser = open(pages, room).await.context("a browser is not let in")?;
         browsers.push(tokio::task::spawn_local(look_on(browser)));
     }
     let load = Load::start(hub)?;
@@ -56,11 +72,10 @@ async fn watch(hub: &Hub, room: &Room, args: &Watchers, report: &mut String) -> 
             (*first, *last, *count) = (at.min(*first), at.max(*last), *count + 1);
         }
     }
-    if let Some((turn, (.., count))) = turns.iter().find(|(_, (.., count))| *count != args.watchers) {
+    if let Some((turn, (.., count))) = turns.iter().find(|(_, (.., count))| *count != watchers) {
         writeln!(
             report,
-            "Turn {turn} reached {count} of {} browsers; the others received a snapshot of the newest state instead.",
-            args.watchers
+            "Turn {turn} reached {count} of {watchers} browsers; the others received a snapshot of the newest state instead."
         )?;
     }
     let (mut first, mut last) = (Arrivals::default(), Arrivals::default());
