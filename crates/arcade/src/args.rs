@@ -17,15 +17,13 @@ use crate::{
     fleet,
     games::Game,
     hub::{
+        address::PORT,
         host_names::host_name,
         ports::port_range,
         resources::{MAX_ROOMS, MAX_SOCKETS},
     },
     web::tls::Files,
 };
-
-/// The port of the page, unless another is chosen.
-pub(crate) const PORT: u16 = 8080;
 
 /// Host nuggets, robots, blackjack and mastermind, with a web page to play and to watch
 #[derive(Debug, Parser)]

@@ -52,7 +52,7 @@ use self::{
     elsewhere::Elsewhere,
     files::RoomFiles,
     handing::hand_on,
-    ladders::Ladders,
+    ladders::board::Ladders,
     links::Links,
     lobby::{Lists, Lobby},
     metrics::Metrics,

@@ -14,6 +14,7 @@ pub(crate) mod film;
 pub(crate) mod health;
 mod join;
 mod ladder_api;
+mod ladder_socket;
 mod leaders;
 mod learn;
 mod live;
@@ -78,6 +79,7 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
         .merge(reports::routes())
         .merge(leaders::routes())
         .merge(ladder_api::routes())
+        .merge(ladder_socket::routes())
         .merge(learn::routes())
         .fallback(not_found);
     // Without other nodes a request costs nothing more.

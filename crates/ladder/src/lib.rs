@@ -22,10 +22,12 @@
 mod ladder;
 mod memory;
 mod pairing;
+mod seat;
 mod settings;
 
 pub use crate::{
-    ladder::{Forfeit, Input, Ladder, MatchId, Output, Playing, ProgramId, Refusal, Seat, Waiting},
+    ladder::{Forfeit, Input, Ladder, Output, Refusal},
     memory::MAX_REMEMBERED,
+    seat::{MatchId, Playing, ProgramId, Seat, Waiting},
     settings::{FIXED, Settings},
 };

@@ -3,8 +3,8 @@
 use netcore::{Level, Time};
 
 use crate::{
-    ladder::{ProgramId, Seat, Waiting},
     memory::Known,
+    seat::{ProgramId, Seat, Waiting},
     settings::{FIXED, Settings},
 };
 

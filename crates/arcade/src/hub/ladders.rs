@@ -8,25 +8,25 @@
 //! To its room a program is a client as any other, so results, journals and watchers are those of all rooms.
 
 mod attend;
+pub(crate) mod board;
 mod door;
 mod keeper;
 pub(crate) mod keys;
 mod line;
 mod matches;
 mod shown;
+mod told;
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::sync::Arc;
 
 use ladder::Settings;
-use netcore::HostId;
 use tokio::sync::mpsc;
 use tracing::info;
 
-use self::{attend::Order, keeper::Keeper, shown::View};
+use self::{
+    board::{Board, Ladders},
+    keeper::Keeper,
+};
 use super::Hub;
 use crate::games::Game;
 
@@ -38,46 +38,8 @@ pub(crate) const MAX_HOST_PROGRAMS: usize = 40;
 pub(crate) const MAX_LADDER_MATCHES: usize = 8;
 /// What waits for a keeper. A program that says more than that is read later.
 const QUEUE: usize = 1_024;
-
-/// The ladders of a hub, by their games.
-#[derive(Debug, Default)]
-pub(crate) struct Ladders(BTreeMap<Game, Arc<Board>>);
-
-/// What is known of a ladder outside of its task.
-#[derive(Debug)]
-pub(crate) struct Board {
-    pub(crate) game: Game,
-    /// Where programs reach it.
-    pub(crate) port: u16,
-    view: Mutex<View>,
-}
-
-impl Board {
-    /// Who waits, who plays, and what has been played last.
-    pub(crate) fn view(&self) -> MutexGuard<'_, View> {
-        self.view.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Ladders {
-    /// The ladder of a game, if there is one.
-    pub(crate) fn get(&self, game: Game) -> Option<&Arc<Board>> {
-        self.0.get(&game)
-    }
-
-    /// All of them.
-    pub(crate) fn all(&self) -> impl Iterator<Item = &Arc<Board>> {
-        self.0.values()
-    }
-}
-
-/// A program that has proven its name.
-#[derive(Debug)]
-struct Newcomer {
-    name: String,
-    host: HostId,
-    orders: mpsc::Sender<Order>,
-}
+/// Programs over WebSockets that wait for the door.
+const TUNNELS: usize = 16;
 
 impl Hub {
     /// Opens the ladder of these games, each at its port; 0 is any free one. Called once, on a runtime.
@@ -85,10 +47,11 @@ impl Hub {
     /// # Errors
     /// When a port cannot be had.
     pub(crate) fn open_ladders(self: &Arc<Self>, games: &[(Game, u16)]) -> anyhow::Result<()> {
-        let mut boards = BTreeMap::new();
+        let mut boards = vec![];
         for &(game, port) in games {
             let (sockets, lease) = self.ports.open_at(game.wire(), port)?;
-            let board = Arc::new(Board { game, port: lease.port, view: Mutex::default() });
+            let (tunnels, coming) = mpsc::channel(TUNNELS);
+            let board = Arc::new(Board::new(game, lease.port, tunnels));
             let (sender, told) = mpsc::channel(QUEUE);
             let settings = Settings {
                 matches: MAX_LADDER_MATCHES,
@@ -101,11 +64,11 @@ impl Hub {
             info!(game = game.name(), port = board.port, "the ladder is open to programs");
             let keeper = Keeper::new(Arc::downgrade(self), Arc::clone(&board), settings, sender.clone());
             tokio::spawn(keeper.run(told));
-            door::open(self, (game, game.greeting()?), sockets, lease, &sender)?;
-            boards.insert(game, board);
+            door::open(self, (game, game.greeting()?), sockets, lease, (sender, coming))?;
+            boards.push(board);
         }
         // Called once.
-        let _ = self.ladders.set(Ladders(boards));
+        let _ = self.ladders.set(Ladders::of(boards));
         Ok(())
     }
 
@@ -114,6 +77,3 @@ impl Hub {
         self.ladders.get()
     }
 }
-
-/// How long something may take that is not a program's turn: a first message, a database, the end of a room.
-const PATIENCE: Duration = Duration::from_secs(10);

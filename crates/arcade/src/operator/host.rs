@@ -30,7 +30,7 @@ use crate::{
         callers::Callers,
         files::make_private,
         host_names::HostNames,
-        ladders::Ladders,
+        ladders::board::Ladders,
         lobby::Publisher,
         metrics::Metrics,
         ports::Ports,

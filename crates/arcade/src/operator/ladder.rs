@@ -13,7 +13,7 @@ use clap::Subcommand;
 use cmdkit::UsageError;
 use serde_json::{Value, json};
 
-use crate::{args::PORT, games::Game};
+use crate::{games::Game, hub::address::PORT};
 
 /// How long a hub may take.
 const PATIENCE: Duration = Duration::from_secs(10);

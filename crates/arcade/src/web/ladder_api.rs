@@ -25,7 +25,7 @@ use crate::{
     hub::{
         Hub,
         ladders::{
-            self, Ladders,
+            board::{self, Ladders},
             keys::{self, MARK},
         },
         refusal::Kind as Refused,
@@ -52,7 +52,7 @@ fn ladders(hub: &Hub) -> Answer<&Ladders> {
 
 // The games, and where programs reach them.
 fn games(ladders: &Ladders) -> Vec<Value> {
-    let one = |board: &Arc<ladders::Board>| {
+    let one = |board: &Arc<board::Board>| {
         let transport = if matches!(board.game.wire(), Wire::Udp) { "udp" } else { "tcp" };
         let view = board.view();
         json!({

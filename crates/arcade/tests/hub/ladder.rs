@@ -20,6 +20,8 @@ use testkit::{
     stream::connect,
 };
 
+use tungstenite::Error;
+
 use crate::{openapi::Description, support::Hub};
 
 /// How long programs may take to play the matches of a test. A program that hangs costs ten seconds, and a pause after it.
@@ -299,6 +301,27 @@ fn a_wrong_key_is_refused_with_the_reason() {
     let answer = say(&format!("PLAY {login}"));
     assert!(answer.starts_with("QUIT this key does not prove the name Ann"), "{answer}");
     assert_eq!(ask(&hub, "POST", "/api/ladder/join", &json!({ "name": "no name" })).0, 400);
+}
+
+#[test]
+fn a_program_comes_by_websocket_where_only_the_port_of_the_page_is_open() {
+    let hub = Hub::with(&["--no-default-rooms", "--ladder", "mastermind,nuggets"]);
+    let login = join(&hub, "Ann");
+    let mut socket = hub.socket("/ladder/mastermind/socket", None).unwrap();
+    let mut text = String::new();
+    // Frames are any pieces of the stream.
+    socket.say("PLAY ");
+    socket.say(&format!("{login}\n"));
+    while !text.contains("TURN 1") {
+        text += std::str::from_utf8(&socket.binary()).unwrap();
+    }
+    assert!(text.starts_with("ROOM race 4 8 yes 2\n") && text.matches("ROOM").count() == 1, "{text}");
+    assert!(text.contains(" Ann\n") && !text.contains('#'), "{text}");
+    // A frame is a datagram.
+    let mut socket = hub.socket("/ladder/nuggets/socket", None).unwrap();
+    socket.say("PLAY Ann");
+    assert!(socket.binary().starts_with(b"QUIT say your name as NAME#KEY"));
+    assert!(matches!(hub.socket("/ladder/robots/socket", None), Err(Error::Http(answer)) if answer.status() == 404));
 }
 
 #[test]

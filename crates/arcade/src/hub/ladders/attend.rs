@@ -9,7 +9,10 @@ use tokio::{
     time::{Instant, sleep_until, timeout},
 };
 
-use super::{PATIENCE, keeper::Told, line::Line};
+use super::{
+    line::{Line, PATIENCE},
+    told::{Order, Table, Told},
+};
 use crate::games::{
     Game,
     ladder::{Ear, First, Said},
@@ -21,28 +24,6 @@ const MAX_EARLY: usize = 1 << 20;
 const PULSE: Duration = Duration::from_millis(500);
 /// How long after the end of a room its last datagrams may come.
 const LINGER: Duration = Duration::from_millis(300);
-
-/// What a program is told to do.
-#[derive(Debug)]
-pub(super) enum Order {
-    /// Its match begins in a room.
-    Play(Box<Table>),
-    /// It has to go, for this reason.
-    Away(String),
-    /// Its match is over, and its room is gone.
-    Over,
-}
-
-/// The seat of a program in a room.
-#[derive(Debug)]
-pub(super) struct Table {
-    /// The connection to the room.
-    pub(super) room: Line,
-    /// The message that takes the seat, which has been sent. A program that repeats it is not to show its key.
-    pub(super) join: Bytes,
-    /// What the room says first, which the program has heard already.
-    pub(super) greeting: Bytes,
-}
 
 /// A program that waits or plays.
 pub(super) struct Program {

@@ -12,22 +12,21 @@ use std::{
 
 use bytes::{Bytes, BytesMut};
 use ladder::ProgramId;
-use netcore::HostId;
+use netcore::{HostId, Link};
 use servekit::Sockets;
 use store::{ALL_TIME, Board, Kind, LADDER, StoreError};
 use tokio::{
-    net::{TcpListener, TcpStream, UdpSocket},
+    net::{TcpListener, UdpSocket},
     sync::{Semaphore, mpsc},
     time::{sleep, timeout},
 };
 use tracing::{debug, info, warn};
 
 use super::{
-    Newcomer, PATIENCE,
     attend::Program,
-    keeper::{Told, USUAL_RATING},
     keys,
-    line::Line,
+    line::{Line, PATIENCE},
+    told::{Newcomer, Told, Tunnel, USUAL_RATING},
 };
 use crate::{
     games::{
@@ -66,10 +65,10 @@ pub(super) fn open(
     (game, greeting): (Game, Bytes),
     sockets: Sockets,
     held: impl Send + Sync + 'static,
-    keeper: &mpsc::Sender<Told>,
+    (keeper, tunnels): (mpsc::Sender<Told>, mpsc::Receiver<Tunnel>),
 ) -> anyhow::Result<()> {
     let entering = Arc::new(Semaphore::new(MAX_ENTERING));
-    let door = Door { hub: Arc::downgrade(hub), game, greeting, keeper: keeper.clone(), entering };
+    let door = Door { hub: Arc::downgrade(hub), game, greeting, keeper, entering };
     let held = Arc::new(held);
     match sockets {
         Sockets::Tcp(listeners, _) => {
@@ -91,6 +90,7 @@ pub(super) fn open(
             }
         }
     }
+    tokio::spawn(door.connect(tunnels));
     Ok(())
 }
 
@@ -117,32 +117,51 @@ impl Door {
             tokio::spawn(async move {
                 let _permit = permit;
                 netshell::tune_stream(&stream);
-                if let Some(program) = door.enter_stream(stream, host, enters).await {
-                    program.stay().await;
-                }
+                door.attend(Line::Stream(stream), host, enters).await;
             });
         }
     }
 
-    async fn enter_stream(&self, stream: TcpStream, host: HostId, _enters: impl Send) -> Option<Program> {
-        let mut line = Line::Stream(stream);
-        line.write(&self.greeting).await.ok()?;
+    // Those who come over a WebSocket.
+    async fn connect(self, mut tunnels: mpsc::Receiver<Tunnel>) {
+        let datagrams = self.game.link() == Link::Datagram;
+        while let Some(Tunnel { host, inbox, outbox }) = tunnels.recv().await {
+            // Beyond the bound it is closed at once.
+            let Ok(enters) = Arc::clone(&self.entering).try_acquire_owned() else { continue };
+            let (door, line) = (self.clone(), Line::Tunnel { inbox, outbox, datagrams });
+            tokio::spawn(async move { door.attend(line, host, enters).await });
+        }
+    }
+
+    async fn attend(&self, mut line: Line, host: HostId, enters: impl Send) {
+        let Some(said) = self.first(&mut line).await else { return };
+        let program = self.enter(line, host, said).await;
+        drop(enters);
+        if let Some(program) = program {
+            program.stay().await;
+        }
+    }
+
+    // What a program says first, or why that is not its name.
+    async fn first(&self, line: &mut Line) -> Option<Result<String, String>> {
+        if !self.greeting.is_empty() {
+            line.write(&self.greeting).await.ok()?;
+        }
         let mut said = BytesMut::new();
         let first = async {
             loop {
+                if !line.read(&mut said).await.unwrap_or(false) {
+                    return None;
+                }
                 match self.game.first(&said) {
                     First::Join(name, _) => return Some(Ok(name)),
                     First::Wrong(why) => return Some(Err(why.to_owned())),
                     First::Incomplete if said.len() > MAX_FIRST => return Some(Err("it is too long".to_owned())),
                     First::Incomplete => {}
                 }
-                if !line.read(&mut said).await.unwrap_or(false) {
-                    return None;
-                }
             }
         };
-        let name = timeout(PATIENCE, first).await.ok()??;
-        self.enter(line, host, name).await
+        timeout(PATIENCE, first).await.ok()?
     }
 
     async fn receive(self, socket: Arc<UdpSocket>) {

@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, OnceLock, Weak},
 };
 
-use ladder::{FIXED, Forfeit, Input, Ladder, MatchId, Output, ProgramId, Refusal, Seat, Settings};
+use ladder::{Forfeit, Input, Ladder, MatchId, Output, ProgramId, Refusal, Seat, Settings};
 use netcore::Time;
 use tokio::{
     sync::{mpsc, watch},
@@ -14,26 +14,14 @@ use tokio::{
 use tracing::info;
 
 use super::{
-    Board, Newcomer,
-    attend::Order,
-    matches::{Ended, Fixture, Player, play},
+    board::Board,
+    matches::{Fixture, Player, play},
+    told::{Ended, Newcomer, Order, Told},
 };
 use crate::{
     hub::Hub,
     results::{clock::unix_now, level_name},
 };
-
-/// What a keeper is told.
-#[derive(Debug)]
-pub(super) enum Told {
-    /// A program has come.
-    Came(ProgramId, Newcomer, i64),
-    Input(Input),
-    /// The result of a match is known. Whoever leaves now has done nothing wrong.
-    Settled(MatchId),
-    /// A match is over, or could not be played.
-    Ended(MatchId, Option<Ended>),
-}
 
 /// A match that is played.
 #[derive(Debug)]
@@ -201,6 +189,3 @@ impl Keeper {
 fn order(newcomer: &Newcomer, order: Order) {
     let _ = newcomer.orders.try_send(order);
 }
-
-/// The rating of a new program: that of the bot in the middle.
-pub(super) const USUAL_RATING: i64 = FIXED[1].1;

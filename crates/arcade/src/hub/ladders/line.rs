@@ -1,6 +1,6 @@
 //! The two ends of what is passed on: a program, and the connection to its room.
 
-use std::{io, net::SocketAddr, sync::Arc};
+use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
 use bytes::{Bytes, BytesMut};
 use tokio::{
@@ -10,8 +10,8 @@ use tokio::{
     time::timeout,
 };
 
-use super::PATIENCE;
-
+/// How long something may take that is not a program's turn: a first message, a database, the end of a room.
+pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 /// The longest datagram of either side.
 const DATAGRAM: usize = 1 << 16;
 /// What is read at once from a stream.
@@ -24,6 +24,8 @@ pub(super) enum Line {
     Stream(TcpStream),
     /// A program behind the socket of the door, which passes on what comes from its address.
     Shared { socket: Arc<UdpSocket>, peer: SocketAddr, inbox: mpsc::Receiver<Bytes> },
+    /// A program behind a WebSocket: each frame is a datagram, or any piece of the stream.
+    Tunnel { inbox: mpsc::Receiver<Bytes>, outbox: mpsc::Sender<Bytes>, datagrams: bool },
     /// A socket that is connected to a room.
     Own(UdpSocket),
 }
@@ -36,7 +38,7 @@ impl Line {
                 into.reserve(READ);
                 Ok(stream.read_buf(into).await? > 0)
             }
-            Self::Shared { inbox, .. } => match inbox.recv().await {
+            Self::Shared { inbox, .. } | Self::Tunnel { inbox, .. } => match inbox.recv().await {
                 Some(datagram) => {
                     into.extend_from_slice(&datagram);
                     Ok(true)
@@ -58,6 +60,10 @@ impl Line {
             }
             // One that is lost is lost.
             Self::Shared { socket, peer, .. } => socket.send_to(bytes, *peer).await.map(drop),
+            Self::Tunnel { outbox, .. } => {
+                let sent = timeout(PATIENCE, outbox.send(Bytes::copy_from_slice(bytes))).await;
+                sent.map_err(|_| io::ErrorKind::TimedOut)?.map_err(|_| io::ErrorKind::BrokenPipe.into())
+            }
             Self::Own(socket) => socket.send(bytes).await.map(drop),
         }
     }
@@ -80,6 +86,10 @@ impl Line {
 
     /// Whether each read is one message.
     pub(super) const fn is_datagrams(&self) -> bool {
-        !matches!(self, Self::Stream(_))
+        match self {
+            Self::Stream(_) => false,
+            Self::Shared { .. } | Self::Own(_) => true,
+            Self::Tunnel { datagrams, .. } => *datagrams,
+        }
     }
 }

@@ -18,18 +18,13 @@ use tokio::{
 use tracing::warn;
 
 use super::{
-    PATIENCE,
-    attend::{Order, Table},
-    line::Line,
+    line::{Line, PATIENCE},
+    told::{Ended, Order, Table},
 };
 use crate::{
     games::Game,
     hub::Hub,
-    room::{
-        Room,
-        file::RoomFile,
-        info::{Info, Row},
-    },
+    room::{Room, file::RoomFile, info::Info},
 };
 
 /// How long a room may take until it has noticed who has left.
@@ -51,17 +46,6 @@ pub(super) struct Fixture {
     pub(super) players: Vec<Player>,
     /// Takes the name of its room.
     pub(super) room: Arc<OnceLock<String>>,
-}
-
-/// How a match has ended.
-#[derive(Debug)]
-pub(super) struct Ended {
-    /// Its permanent id.
-    pub(super) id: String,
-    pub(super) rows: Vec<Row>,
-    /// Which of the names are programs.
-    pub(super) programs: Vec<String>,
-    pub(super) bot: Option<Level>,
 }
 
 /// Plays a match until it is over or told to stop. None if it could not be played to any result. `settled` is awaited as soon as nobody

@@ -7,7 +7,7 @@ use std::{
 
 use serde::Serialize;
 
-use super::matches::Ended;
+use super::told::Ended;
 use crate::{results::level_name, room::info::Row};
 
 /// Matches that are listed. All of them are in the results.
