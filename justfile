@@ -56,6 +56,10 @@ simulate:
 simulate-fleets:
     cargo test --release -p mesh --test tests simulate_for_long -- --ignored
 
+# A hundred days of the ladder in simulated time.
+simulate-ladder:
+    cargo test --release -p ladder -- --ignored
+
 # Interleavings of the threads that write journals, tried by shuttle.
 interleave:
     RUSTFLAGS="--cfg shuttle" cargo test -p journal-core --test threads --target-dir target/shuttle

@@ -15,16 +15,15 @@ use mesh::Name;
 use crate::operator::commands::Command;
 use crate::{
     fleet,
+    games::Game,
     hub::{
+        address::PORT,
         host_names::host_name,
         ports::port_range,
         resources::{MAX_ROOMS, MAX_SOCKETS},
     },
     web::tls::Files,
 };
-
-/// The port of the page, unless another is chosen.
-pub(crate) const PORT: u16 = 8080;
 
 /// Host nuggets, robots, blackjack and mastermind, with a web page to play and to watch
 #[derive(Debug, Parser)]
@@ -75,6 +74,11 @@ pub(crate) struct Args {
     /// Host at which native clients and the other hubs of the arcade reach this one, with --nats
     #[arg(long, value_name = "HOST", value_parser = host_name, hide_short_help = true, requires = "nats")]
     pub(crate) advertise: Option<String>,
+
+    /// Open the ladder to programs, in these games, which are paired by rating and play day and night. A port may follow a game, as in
+    /// robots=2021,nuggets=2022; by default any free one. See docs/ladder.md
+    #[arg(long, value_name = "GAMES", value_delimiter = ',', value_parser = ladder_game)]
+    pub(crate) ladder: Vec<(Game, u16)>,
 
     /// Do not open the default rooms at startup
     #[arg(long)]
@@ -142,6 +146,15 @@ pub(crate) struct Args {
     #[cfg(unix)]
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
+}
+
+// A game, and the port of its ladder.
+fn ladder_game(typed: &str) -> Result<(Game, u16), String> {
+    let (name, port) = typed.split_once('=').unwrap_or((typed, "0"));
+    let known = || Game::ALL.map(Game::name).join(", ");
+    let game = Game::named(name).ok_or_else(|| format!("choose some of {}", known()))?;
+    let port = port.parse().map_err(|_| "a port follows as in robots=2021".to_owned())?;
+    Ok((game, port))
 }
 
 fn node_name(typed: &str) -> Result<Name, String> {

@@ -5,6 +5,7 @@ mod bot;
 mod counts;
 mod fields;
 mod kind;
+pub(crate) mod ladder;
 mod marked;
 mod mastermind;
 mod nuggets;
@@ -18,7 +19,7 @@ use bytes::Bytes;
 use netcore::Framing;
 use serde::{Deserialize, Serialize};
 use servekit::Wire;
-use store::Order;
+use store::{LADDER, Order};
 
 use self::fields::Field;
 pub(crate) use self::{
@@ -124,7 +125,9 @@ impl Game {
 
     /// Its boards, first that of usual rooms.
     pub(crate) fn classes(self) -> Vec<String> {
-        with_kind!(self, K => K::classes())
+        let mut classes = with_kind!(self, K => K::classes());
+        classes.push(LADDER.to_owned());
+        classes
     }
 
     /// What the board of a class is ordered by.

@@ -11,6 +11,7 @@ pub(crate) mod elsewhere;
 pub(crate) mod files;
 mod handing;
 pub(crate) mod host_names;
+pub(crate) mod ladders;
 pub(crate) mod links;
 pub(crate) mod lobby;
 pub(crate) mod metrics;
@@ -51,6 +52,7 @@ use self::{
     elsewhere::Elsewhere,
     files::RoomFiles,
     handing::hand_on,
+    ladders::board::Ladders,
     links::Links,
     lobby::{Lists, Lobby},
     metrics::Metrics,
@@ -116,6 +118,7 @@ pub(crate) struct Hub {
     /// What players report of others.
     pub(crate) reports: Reports,
     players: Players,
+    ladders: OnceLock<Ladders>,
     // How long the owner of a room may be away.
     owner_away: Duration,
 }
@@ -165,6 +168,7 @@ impl Hub {
             tries: Tries::default(),
             links: Links::default(),
             players: Players::default(),
+            ladders: OnceLock::new(),
             reports: Reports::open(directory.join("reports"))?,
             owner_away,
         };
@@ -229,7 +233,11 @@ impl Hub {
     }
 
     /// Opens the rooms again that were open before; one that cannot be opened is left out, and the log says why.
-    pub(crate) async fn restore(self: &Arc<Self>, before: Vec<RoomFile>) {
+    pub(crate) async fn restore(self: &Arc<Self>, mut before: Vec<RoomFile>) {
+        // Programs have lost their connections to it, and begin another match.
+        for room in before.extract_if(.., |room| room.ladder) {
+            self.rooms.files.remove(&room.id);
+        }
         if before.len() > MAX_ROOMS {
             warn!("only {MAX_ROOMS} of {} rooms come back; the files of the others stay", before.len());
         }
@@ -269,7 +277,10 @@ impl Hub {
         let (room, run) = {
             // Its sockets and timers are those of the runtime that runs it.
             let _context = handle.enter();
-            let (sockets, lease) = self.ports.open(file.options.game().wire(), file.port)?;
+            let wire = file.options.game().wire();
+            // Programs of the ladder come to its own port, and this is the hub's way to the room.
+            let opened = if file.ladder { self.ports.open_here(wire) } else { self.ports.open(wire, file.port) };
+            let (sockets, lease) = opened?;
             let keys = self.secret.keys(&file.id);
             open(file, &self.place, keys, sockets, lease.port, lease)?
         };

@@ -15,7 +15,7 @@ use std::process::ExitCode;
 use cmdkit::{EXIT_USAGE, Usage};
 
 #[cfg(unix)]
-use crate::operator::{commands, doctor, replay, restore, results as results_of};
+use crate::operator::{commands, doctor, ladder, replay, restore, results as results_of};
 use crate::{args::Args, operator::host};
 
 // A hub works on the states of a thousand rooms in turn, which is cheaper in large pages. Development builds keep the allocator of the system,
@@ -34,6 +34,7 @@ fn main() -> ExitCode {
             }
             Some(commands::Command::Results(ref command)) => return results_of::run(&args, command),
             Some(commands::Command::Replay { ref file, port }) => return replay::show(&args, file, port),
+            Some(commands::Command::Ladder(ref command)) => return ladder::run(command),
             Some(command) => return commands::run(&args.data, command),
             None => {}
         }

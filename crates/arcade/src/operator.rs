@@ -13,6 +13,8 @@ mod data;
 pub(crate) mod doctor;
 pub(crate) mod host;
 #[cfg(unix)]
+pub(crate) mod ladder;
+#[cfg(unix)]
 mod listing;
 #[cfg(unix)]
 mod renewal;

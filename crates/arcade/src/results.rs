@@ -36,6 +36,7 @@ use tokio::{
 };
 use tracing::{info, warn};
 
+pub(crate) use self::ledger::level_name;
 use self::views::Boards;
 
 /// Results and notes that wait for the database. A result takes about a kilobyte.

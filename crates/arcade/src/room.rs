@@ -116,7 +116,6 @@ pub(crate) struct Room {
     /// What others are told of addresses.
     pub(crate) mask: Mask,
     /// The address at which a program on this machine reaches it.
-    #[cfg(test)]
     pub(crate) address: SocketAddr,
     pub(crate) bots: Bots,
     pub(crate) removals: Arc<Removals>,
@@ -245,7 +244,7 @@ pub(crate) fn open(
         owned: file.owner.is_some(),
         locked: file.locked,
         options: options.shown(),
-        counts: Counts::of(&options),
+        counts: if file.ladder { Counts::of_the_ladder() } else { Counts::of(&options) },
         closing: None,
         bots_in: None,
         show: Show::default(),
@@ -273,7 +272,8 @@ pub(crate) fn open(
     let ledger = Arc::clone(&place.ledgers).open((&journal, id), before.is_none(), &info, Arc::clone(&known));
     let (sender, receiver) = watch::channel(info);
     let sender = Arc::new(sender);
-    let bots = Bots::new(options.game(), address, receiver.clone(), (of_bots, mask.clone()), back);
+    let bots =
+        Bots::new(options.game(), address, receiver.clone(), (of_bots, mask.clone()), back).with_pace(file.ladder);
     let (gate, web) = WebSockets::new(Arc::clone(&place.bans), Arc::clone(&known), place.keep_seats);
     let removals = Arc::<Removals>::default();
     let hosts = Arc::clone(&present.hosts);
@@ -324,7 +324,6 @@ pub(crate) fn open(
         info: receiver,
         number: id,
         mask,
-        #[cfg(test)]
         address,
         bots,
         removals,

@@ -13,6 +13,8 @@ mod devices;
 pub(crate) mod film;
 pub(crate) mod health;
 mod join;
+mod ladder_api;
+mod ladder_socket;
 mod leaders;
 mod learn;
 mod live;
@@ -54,6 +56,7 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
         .route("/", get(shown))
         .route("/rooms/{id}", get(shown))
         .route("/players", get(shown))
+        .route("/ladder", get(shown))
         .route("/mastermind", get(shown))
         .route("/learn", get(shown))
         .route("/players/{name}", get(shown))
@@ -75,6 +78,8 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
         .merge(devices::routes())
         .merge(reports::routes())
         .merge(leaders::routes())
+        .merge(ladder_api::routes())
+        .merge(ladder_socket::routes())
         .merge(learn::routes())
         .fallback(not_found);
     // Without other nodes a request costs nothing more.

@@ -8,7 +8,7 @@ use crate::{
     Entry, Kind, NewMatch, StoreError,
     connection::Connection,
     leaders::average,
-    rating::{drifted, rate, shown, sure},
+    rating::{LADDER, drifted, fixed, rate, shown, sure},
     season::{ALL_TIME, day_of, season_of},
 };
 
@@ -133,6 +133,8 @@ async fn opponents(
         for (behind, other) in all.iter().enumerate().skip(at + 1) {
             let counts = match meeting(one.entry, other.entry) {
                 _ if one.person == other.person => false,
+                // The hub has chosen who plays whom.
+                _ if new.class == LADDER => true,
                 None => true,
                 Some(pair) => {
                     if let Some(counts) = met.get(&pair) {
@@ -196,7 +198,8 @@ async fn count_for(
     for contestant in all {
         if !before.contains_key(&contestant.person) {
             let mut record = known(writer, new, season, &contestant.person).await?;
-            record.rating = drifted(record.rating, new.ended.saturating_sub(record.last));
+            let drifted = drifted(record.rating, new.ended.saturating_sub(record.last));
+            record.rating = fixed_of(new, &contestant.person).unwrap_or(drifted);
             before.insert(&contestant.person, record);
         }
     }
@@ -215,7 +218,7 @@ async fn count_for(
             continue;
         }
         let mut record = before[person];
-        if let Some(rating) = rated.and_then(|all| mean(all)) {
+        if let Some(rating) = fixed_of(new, person).or_else(|| rated.and_then(|all| mean(all))) {
             record.rating = rating;
             ratings.push((person.clone(), shown(rating)));
         }
@@ -226,6 +229,10 @@ async fn count_for(
         store(writer, new, season, (person, record)).await?;
     }
     Ok(ratings)
+}
+
+fn fixed_of(new: &NewMatch, (name, kind): &Person) -> Option<WengLinRating> {
+    fixed(&new.class, (name, *kind))
 }
 
 // Several bots of a match are one player, which has learned the mean of what each has.

@@ -7,7 +7,7 @@ use skillratings::weng_lin::WengLinRating;
 use crate::{
     Kind, MAX_PAGE, Store, StoreError,
     connection::Row,
-    rating::{drifted, shown, sure, uncertainty},
+    rating::{drifted, fixed, shown, sure, uncertainty},
 };
 
 /// Points of a player's history on a board.
@@ -110,7 +110,8 @@ impl Store {
         let mut leaders: Vec<Leader> = vec![];
         for row in self.rows(text, &values).await? {
             let (name, kind) = (row.text(0)?, Kind::from_number(row.integer(1)?));
-            leaders.push(Leader { rank: 0, name, kind, score: score(&row, now)? });
+            let score = score(&row, class, now)?;
+            leaders.push(Leader { rank: 0, name, kind, score });
         }
         if order == Order::Rating {
             // Stable, so equals stay as they are.
@@ -127,6 +128,23 @@ impl Store {
             leaders[at].rank = tied.unwrap_or(place);
         }
         Ok(leaders)
+    }
+
+    /// The rating that is shown of a player on a board as of `now`, and its uncertainty; `None` for somebody who is not on it.
+    pub async fn rating(
+        &self,
+        Board { game, class, season }: Board<'_>,
+        (name, kind): (&str, Kind),
+        now: u64,
+    ) -> Result<Option<(i64, i64)>, StoreError> {
+        let text = concat!(
+            "SELECT ",
+            columns!(),
+            " FROM standings WHERE game = $1 AND class = $2 AND season = $3 AND name = $4 AND kind = $5"
+        );
+        let values = [game.into(), class.into(), season.into(), name.into(), kind.number().into()];
+        let row = self.row(text, &values).await?;
+        row.map(|row| score(&row, class, now).map(|score| (score.rating, score.uncertainty))).transpose()
     }
 
     /// The seasons of which there are boards, oldest first.
@@ -175,7 +193,8 @@ impl Store {
         for row in &self.rows(text, &values).await? {
             let (game, class) = (row.text(9)?, row.text(10)?);
             let history = self.history((&game, &class), (name, kind)).await?;
-            scores.push((game, class, Score { history, ..score(row, now)? }));
+            let score = score(row, &class, now)?;
+            scores.push((game, class, Score { history, ..score }));
         }
         Ok(scores)
     }
@@ -195,9 +214,10 @@ impl Store {
     }
 }
 
-fn score(row: &Row, now: u64) -> Result<Score, StoreError> {
+fn score(row: &Row, class: &str, now: u64) -> Result<Score, StoreError> {
     let rating = WengLinRating { rating: row.real(2)?, uncertainty: row.real(3)? };
-    let rating = drifted(rating, now.saturating_sub(row.number(4)?));
+    let drifted = drifted(rating, now.saturating_sub(row.number(4)?));
+    let rating = fixed(class, (&row.text(0)?, Kind::from_number(row.integer(1)?))).unwrap_or(drifted);
     let (matches, sum) = (row.integer(6)?, row.integer(8)?);
     Ok(Score {
         rating: shown(rating),

@@ -50,6 +50,7 @@ pub use journals::{EARLIER, JournalNote, Known, MAX_SEATS, Seated, unix_now};
 pub use leaders::{Board, Leader, Order, Score};
 pub use matches::{MAX_PAGE, Match, MatchPlayer};
 pub use names::{Claim, KEY_HASH_LENGTH, MAX_NAMES};
+pub use rating::LADDER;
 pub use record::{Entry, NewMatch};
 pub use search::{MAX_MEETINGS, MatchFilter, Ties};
 pub use season::{ALL_TIME, day_of, is_season, season_of};

@@ -3,11 +3,15 @@
 //! In their method the uncertainty only shrinks. Here it grows while somebody does not play, as in Glicko (Glickman, Parameter estimation in
 //! large dynamic paired comparison experiments, Applied Statistics 48, 1999, step 1): after `t` days it is
 //! `min(start, sqrt(deviation² + DRIFT² t))`.
+//!
+//! On the boards of [`LADDER`] our own bots are fixed points: their ratings are known and never move.
 
 use skillratings::{
     MultiTeamOutcome,
     weng_lin::{WengLinConfig, WengLinRating, weng_lin_multi_team},
 };
+
+use crate::Kind;
 
 /// Points that are shown for one point of the mean. A new player has a mean of 25, so 1000.
 const POINTS: f64 = 40.0;
@@ -18,6 +22,17 @@ const SURE: f64 = 2.0;
 const DRIFT: f64 = 0.25;
 /// Milliseconds of a day.
 const DAY: f64 = 86_400_000.0;
+
+/// The class of matches of programs that come by themselves. See `docs/ladder.md`.
+pub const LADDER: &str = "ladder";
+/// The points of our own bots on boards of that class, by what their ratings are called.
+const FIXED: [(&str, f64); 3] = [("bot, easy", 800.0), ("bot, normal", 1_000.0), ("bot, hard", 1_200.0)];
+
+/// The rating of somebody that never moves, if this is one on a board of this class.
+pub(crate) fn fixed(class: &str, (name, kind): (&str, Kind)) -> Option<WengLinRating> {
+    let fixed = FIXED.iter().find(|(fixed, _)| *fixed == name && kind == Kind::Bot && class == LADDER);
+    fixed.map(|(_, points)| WengLinRating { rating: points / POINTS, uncertainty: 0.0 })
+}
 
 fn points(value: f64) -> i64 {
     #[expect(clippy::cast_possible_truncation, reason = "a rating stays within some thousands, and the cast saturates")]

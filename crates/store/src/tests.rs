@@ -94,6 +94,7 @@ async fn use_all(store: &Store) {
             store.leaders(board("nuggets"), (order, ranked), 100, 0).await.unwrap();
         }
     }
+    store.rating(board("nuggets"), ("Ann", Kind::Proven), 0).await.unwrap();
     store.seasons().await.unwrap();
     store.scores(("Ann", Kind::Proven), ALL_TIME, 0).await.unwrap();
     for other in [("Bob", Kind::Unproven), ("Bot", Kind::Bot), ("Rare", Kind::Unproven)] {

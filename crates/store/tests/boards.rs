@@ -3,7 +3,7 @@
 
 mod support;
 
-use store::{ALL_TIME, Board, DAILY, Entry, Kind, NewMatch, Order, Score, Store, season_of};
+use store::{ALL_TIME, Board, DAILY, Entry, Kind, LADDER, NewMatch, Order, Score, Store, season_of};
 use support::{a_match, board, entry, leaders, leaders_on};
 
 async fn on_each(test: impl AsyncFn(Store)) {
@@ -107,6 +107,33 @@ async fn bots_are_rated_by_their_level_whatever_they_are_called() {
         assert!((900..1_100).contains(&easy.rating), "{easy:?}");
         let found = store.find("j1-1").await.unwrap().unwrap();
         assert_eq!(found.players.iter().filter(|player| player.rating.is_none()).count(), 1, "{found:?}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn our_bots_do_not_move_on_the_ladder_and_those_of_a_host_meet_as_often_as_they_are_paired() {
+    on_each(async |store| {
+        let of_the_ladder = |number, players| NewMatch { class: LADDER.into(), ..a_match(number, "robots", players) };
+        for number in 1..=12 {
+            let against_bot = vec![proven(entry(1, "Ann", 0)), bot(2, "Bot Ada", "hard")];
+            store.record(&of_the_ladder(number, against_bot)).await.unwrap();
+            let pair = at_host("h", vec![proven(entry(1, "Ann", 0)), proven(entry(2, "Eve", 1))]);
+            store.record(&of_the_ladder(100 + number, pair)).await.unwrap();
+            assert_eq!(casual(&store, 100 + number).await, "");
+        }
+        let ladder = Board { game: "robots", class: LADDER, season: ALL_TIME };
+        let rating = async |name, kind, now| store.rating(ladder, (name, kind), now).await.unwrap();
+        // Not even by not playing.
+        for now in [0, 1_000 * 86_400_000] {
+            assert_eq!(rating("bot, hard", Kind::Bot, now).await, Some((1_200, 0)));
+        }
+        let (ann, eve) = (rating("Ann", Kind::Proven, 0).await.unwrap(), rating("Eve", Kind::Proven, 0).await.unwrap());
+        assert!(ann.0 > 1_200 && eve.0 < ann.0 && ann.1 < 667, "{ann:?} {eve:?}");
+        assert_eq!(rating("Ann", Kind::Unproven, 0).await, None);
+        let rows = leaders_on(&store, ladder, Order::Rating).await;
+        let hard = rows.iter().find(|leader| leader.name == "bot, hard").unwrap();
+        assert_eq!((hard.score.rating, hard.score.uncertainty, hard.score.matches), (1_200, 0, 12));
     })
     .await;
 }

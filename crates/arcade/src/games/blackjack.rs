@@ -2,11 +2,11 @@
 
 mod picture;
 
-use std::ops::RangeInclusive;
+use std::{ops::RangeInclusive, time::Duration};
 
 use blackjack::{Config, Dialect, Name, Seed, Server, Table, protocol::DealerDecoder, server::seat_label};
 use bytes::Bytes;
-use clientkit::{Ended, blackjack_bot, run};
+use clientkit::{Ended, blackjack_bot, blackjack_bot_at, run};
 use netcore::Rate;
 use rand::{TryRng as _, rngs::SysRng};
 use serde::{Deserialize, Serialize};
@@ -88,9 +88,14 @@ impl Kind for Options {
     }
 
     async fn play<'a>(bot: Bot, way: impl Way<'a>, left: impl Future<Output = ()> + Send) -> anyhow::Result<Ended> {
-        let Bot { name, level, .. } = bot;
+        let Bot { name, level, brisk, .. } = bot;
         let name = Name::new(name.as_bytes())?;
         // The best table takes a moment to compute.
+        if brisk {
+            let bot = spawn_blocking(move || blackjack_bot_at(name, level, Duration::ZERO)).await?;
+            let ((mut client, mut pilot), (wire, _)) = (bot, way.await?);
+            return Ok(run(wire, &mut client, &mut pilot, left).await);
+        }
         let (mut client, mut pilot) = spawn_blocking(move || blackjack_bot(name, level)).await?;
         let (wire, _) = way.await?;
         Ok(run(wire, &mut client, &mut pilot, left).await)

@@ -12,6 +12,8 @@ pub(crate) struct Bot {
     pub(crate) level: Level,
     /// What its choices are drawn from.
     pub(crate) seed: u64,
+    /// Whether it plays against programs, and does not pause as it does for people.
+    pub(crate) brisk: bool,
 }
 
 /// The way from a bot to its room, and its own address there. It is made when it is first polled.

@@ -1,6 +1,7 @@
 //! What the matches of a room count for: the board of their class, if nobody has chosen what happens in them.
 
 use serde::Serialize;
+use store::LADDER;
 
 use super::Options;
 
@@ -48,6 +49,11 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
+    /// Of a match of the ladder, whose options the hub has chosen.
+    pub(crate) fn of_the_ladder() -> Self {
+        Self { class: LADDER.to_owned(), rated: true, casual: None }
+    }
+
     /// What the matches of a room with these options count for.
     pub(crate) fn of(options: &Options) -> Self {
         let casual = options.casual().map(Casual::code);

@@ -9,7 +9,7 @@ use std::{
 
 use anyhow::Context as _;
 use bytes::Bytes;
-use clientkit::{Ended, mastermind_bot, run};
+use clientkit::{Ended, mastermind_bot, mastermind_bot_at, run};
 use mastermind::{
     Config, Mode as Play, Name, Server, ServerMessage,
     config::{FirstDay, MAX_RACERS},
@@ -20,7 +20,7 @@ use netcore::{Framing, Rate, Recorded};
 use rand::{TryRng as _, rngs::SysRng};
 use serde::{Deserialize, Serialize};
 use servekit::Wire;
-use store::{DAILY, Order};
+use store::{DAILY, LADDER, Order};
 
 use super::{
     bot::{Bot, Way},
@@ -80,6 +80,11 @@ impl Options {
     /// The puzzle of the day.
     pub(crate) fn daily() -> Self {
         Self { mode: Mode::Daily, ..Self::default() }
+    }
+
+    /// A race of two.
+    pub(super) fn race() -> Self {
+        Self { mode: Mode::Race, ..Self::default() }
     }
 }
 
@@ -175,7 +180,7 @@ impl Kind for Options {
     }
 
     fn order(class: &str) -> Order {
-        if class == RACE { Order::Rating } else { Order::LowestScore }
+        if matches!(class, RACE | LADDER) { Order::Rating } else { Order::LowestScore }
     }
 
     fn keyed(self, key: [u8; 32]) -> Self {
@@ -219,6 +224,10 @@ impl Kind for Options {
     async fn play<'a>(bot: Bot, way: impl Way<'a>, left: impl Future<Output = ()> + Send) -> anyhow::Result<Ended> {
         let name = Name::new(bot.name.as_bytes()).context("its name is empty")?;
         let (wire, _) = way.await?;
+        if bot.brisk {
+            let (mut client, mut pilot) = mastermind_bot_at(name, bot.level, bot.seed, 0..1);
+            return Ok(run(wire, &mut client, &mut pilot, left).await);
+        }
         let (mut client, mut pilot) = mastermind_bot(name, bot.level, bot.seed);
         Ok(run(wire, &mut client, &mut pilot, left).await)
     }

@@ -48,6 +48,13 @@ impl Default for Options {
     }
 }
 
+impl Options {
+    /// A match of two that lasts fifteen seconds, on a small field, so that robots meet.
+    pub(super) fn short() -> Self {
+        Self { players: 2, columns: 12, rows: 10, turns: 150, turn_duration: 100, seed: None }
+    }
+}
+
 impl Kind for Options {
     type Engine = Server;
     type Painter = picture::Field;

@@ -10,6 +10,8 @@ use qrcode::{
 use serde::Serialize;
 use servekit::Reach;
 
+/// The port of the page, unless another is chosen.
+pub(crate) const PORT: u16 = 8080;
 /// The longest address that becomes a picture, in bytes.
 const MAX_ADDRESS: usize = 300;
 

@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeSet,
     io::ErrorKind,
-    net::IpAddr,
+    net::{IpAddr, Ipv4Addr},
     ops::RangeInclusive,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     thread,
@@ -94,6 +94,17 @@ impl Ports {
         )
     }
 
+    /// Opens sockets for a wire at this port, or at any that is free if it is 0.
+    pub(super) fn open_at(&self, wire: Wire, port: u16) -> anyhow::Result<(Sockets, Lease)> {
+        if port == 0 { self.open(wire, 0) } else { self.again(wire, port) }
+    }
+
+    /// The same for programs on this machine only, at any port that is free.
+    pub(super) fn open_here(&self, wire: Wire) -> anyhow::Result<(Sockets, Lease)> {
+        let here = Self { bind: vec![Ipv4Addr::LOCALHOST.into()], range: None, used: Arc::clone(&self.used) };
+        here.open(wire, 0)
+    }
+
     fn again(&self, wire: Wire, port: u16) -> anyhow::Result<(Sockets, Lease)> {
         let Some(lease) = self.take(port) else { bail!("another room has port {port}") };
         let until = Instant::now() + PATIENCE;
@@ -125,7 +136,7 @@ pub(crate) fn port_range(typed: &str) -> Result<RangeInclusive<u16>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::net::{Ipv4Addr, UdpSocket};
+    use std::net::UdpSocket;
 
     #[test]
     fn a_range_has_a_first_and_a_last_port() {

@@ -18,6 +18,7 @@ use serde_json::{Map, Value};
 use crate::{
     games::{Game, Options},
     operator::{
+        ladder::LadderCommand,
         reports::{self, ReportCommand},
         transfer::receive,
         wire::{self, Reply, Request},
@@ -90,6 +91,9 @@ pub(crate) enum Command {
         #[arg(long, short, default_value_t = 0, value_parser = whole_number(0..=u16::MAX, 0_u16), allow_negative_numbers = true)]
         port: u16,
     },
+    /// Take part in the ladder of a hub with a program, look at it, and leave it
+    #[command(subcommand)]
+    Ladder(LadderCommand),
     /// List and clear what players have reported of others
     #[command(subcommand)]
     Report(ReportCommand),
@@ -224,7 +228,11 @@ pub(crate) fn run(data: &Path, command: Command) -> anyhow::Result<ExitCode> {
             ask(data, &Request::ClearReport { id })?;
             writeln!(out, "Report {id} is cleared.")?;
         }
-        Command::Restore { .. } | Command::Results(_) | Command::Replay { .. } | Command::Doctor { .. } => {
+        Command::Restore { .. }
+        | Command::Results(_)
+        | Command::Replay { .. }
+        | Command::Doctor { .. }
+        | Command::Ladder(_) => {
             bail!("this asks no hub")
         }
     }

@@ -33,6 +33,7 @@ use crate::{
         callers::Callers,
         files::make_private,
         host_names::HostNames,
+        ladders::board::Ladders,
         lobby::Publisher,
         metrics::Metrics,
         ports::Ports,
@@ -141,6 +142,10 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
         }
         tokio::spawn(Arc::clone(&hub).give_up_names());
         results.prepared().await;
+        // Its programs come at once, and their names are looked up.
+        if !args.ladder.is_empty() {
+            tokio::task::block_in_place(|| hub.open_ladders(&args.ladder))?;
+        }
         let elsewhere = hub.elsewhere().cloned();
         let publisher =
             Publisher::new(Arc::clone(&hub.rooms), Arc::clone(&results), Arc::clone(hub.lists()), elsewhere)?;
@@ -218,6 +223,9 @@ fn announce(args: &Args, hub: &Hub, listen: &[SocketAddr]) -> anyhow::Result<()>
     let Some(address) = hub.address() else { return Ok(()) };
     let mut stdout = io::stdout().lock();
     writeln!(stdout, "The arcade is open at {}", address.here).and_then(|()| stdout.flush())?;
+    for board in hub.ladders().into_iter().flat_map(Ladders::all) {
+        writeln!(stdout, "The ladder of {} is open to programs at port {}", board.game.name(), board.port)?;
+    }
     if args.log.log_format == LogFormat::Json {
         // The reader is a program.
         info!(address = address.here, friends = address.friends, "the page is open");

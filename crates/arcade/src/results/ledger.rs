@@ -116,7 +116,7 @@ impl Results {
 }
 
 // As ratings of bots are called.
-const fn level_name(level: Level) -> &'static str {
+pub(crate) const fn level_name(level: Level) -> &'static str {
     match level {
         Level::Easy => "easy",
         Level::Normal => "normal",

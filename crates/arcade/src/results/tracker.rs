@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use netcore::{Departure, GameEvent, Standing, Time};
-use store::{Entry, JournalNote, Kind, Known, NewMatch, Order, Seated as Who};
+use store::{Entry, JournalNote, Kind, Known, LADDER, NewMatch, Order, Seated as Who};
 
 use crate::{
     games::{Casual, Game},
@@ -244,7 +244,8 @@ impl Tracker {
     fn unusual(&self, complete: bool, players: &[Entry]) -> Option<Casual> {
         let mut people = players.iter().filter(|player| player.kind != Kind::Bot);
         // Whoever leaves has lost, also if nobody is left then.
-        if !complete && !people.clone().all(|player| player.quit) {
+        // The ladder ends matches of which not more than one program is left, or that last too long; both are results.
+        if !complete && self.source.class != LADDER && !people.clone().all(|player| player.quit) {
             return Some(Casual::Unfinished);
         }
         let Some(first) = people.next() else { return Some(Casual::Alone) };

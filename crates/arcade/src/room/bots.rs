@@ -78,6 +78,8 @@ pub(crate) struct Bots {
     info: watch::Receiver<Info>,
     addresses: Arc<Addresses>,
     mask: Mask,
+    // Whether they play against programs.
+    brisk: bool,
     // Those that come back, until the room runs.
     back: Mutex<Vec<(Seating, Option<Wire>)>>,
     here: Mutex<BTreeMap<String, Running>>,
@@ -118,7 +120,12 @@ impl Bots {
         (addresses, mask): (Arc<Addresses>, Mask),
         back: Vec<(Seating, Option<Wire>)>,
     ) -> Self {
-        Self { game, room, info, addresses, mask, back: Mutex::new(back), here: Mutex::default() }
+        Self { game, room, info, addresses, mask, brisk: false, back: Mutex::new(back), here: Mutex::default() }
+    }
+
+    /// The same, and whether they play against programs, for which they need not pause as for people.
+    pub(crate) fn with_pace(self, brisk: bool) -> Self {
+        Self { brisk, ..self }
     }
 
     /// How many there are.
@@ -187,7 +194,8 @@ impl Bots {
     fn let_in(&self, seating: Seating, wire: Option<Wire>) -> Running {
         let (leave, left) = watch::channel(false);
         let (addresses, mask) = (Arc::clone(&self.addresses), self.mask.clone());
-        let bot = Bot { game: self.game, room: self.room, info: self.info.clone(), addresses, mask, seating };
+        let (game, room, info, brisk) = (self.game, self.room, self.info.clone(), self.brisk);
+        let bot = Bot { game, room, info, addresses, mask, seating, brisk };
         let task = tokio::spawn(bot.stay(wire, left)).abort_handle();
         Running { leave, task }
     }
@@ -223,6 +231,7 @@ struct Bot {
     addresses: Arc<Addresses>,
     mask: Mask,
     seating: Seating,
+    brisk: bool,
 }
 
 impl Bot {
@@ -261,7 +270,7 @@ impl Bot {
 
     async fn play(&self, wire: &mut Option<Wire>, mut left: watch::Receiver<bool>) -> anyhow::Result<Ended> {
         let Seating { name, level, .. } = &self.seating;
-        let player = Player { name: name.clone(), level: *level, seed: SysRng.try_next_u64()? };
+        let player = Player { name: name.clone(), level: *level, seed: SysRng.try_next_u64()?, brisk: self.brisk };
         // It is known as a bot as long as it is connected.
         let mut known = None;
         let way = async {

@@ -148,7 +148,7 @@ async fn release(State(hub): State<Arc<Hub>>, caller: Caller, body: Result<Json<
 }
 
 // Seats that were taken with a key that does not prove the name any more.
-fn forget(hub: &Hub, name: String) {
+pub(super) fn forget(hub: &Hub, name: String) {
     let names = [name];
     hub.rooms.all().iter().for_each(|room| room.known.forget(&names));
 }

@@ -10,6 +10,7 @@ mod connections;
 #[cfg(unix)]
 mod fleet;
 mod hidden;
+mod ladder;
 mod live;
 mod mastermind;
 #[cfg(target_os = "linux")]

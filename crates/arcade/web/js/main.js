@@ -34,6 +34,7 @@ const room = () => import('./page/room.js');
 const door = () => import('./page/door.js');
 const replay = () => import('./page/replay.js');
 const players = () => import('./page/players.js');
+const ladder = () => import('./page/ladder.js');
 
 /** Pages by their addresses. @type {[RegExp, Show][]} */
 const PAGES = [
@@ -41,6 +42,7 @@ const PAGES = [
   [/^\/rooms\/([\w-]+)$/, later(room, ({ showRoom }, [id], query) => showRoom(main, id, { watching: query.has('watch'), next: query.has('next') }))],
   [/^\/j\/([^/]+)$/, later(door, ({ showLink }, [code]) => showLink(main, code))],
   [/^\/matches\/([^/]+)$/, later(replay, ({ showReplay }, [id], query) => showReplay(main, id, query))],
+  [/^\/ladder$/, later(ladder, ({ showLadder }) => showLadder(main))],
   [/^\/players$/, later(players, ({ showPlayers }) => showPlayers(main))],
   [/^\/players\/([^/]+)$/, later(players, ({ showPlayer }, [name], query) => showPlayer(main, name, query.get('kind')))],
   [/^\/players\/([^/]+)\/against\/([^/]+)$/, later(players, ({ showAgainst }, [one, other]) => showAgainst(main, one, other))],

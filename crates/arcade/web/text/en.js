@@ -8,6 +8,7 @@ export const texts = /** @type {const} */ ({
   'page.skip': 'Skip to the content',
   'page.pages': 'Pages',
   'page.players': 'Players',
+  'page.ladder': 'Ladder of programs',
   'page.puzzle': 'Puzzle',
   'page.learn': 'Learn',
   'page.language': 'Language',
@@ -367,6 +368,7 @@ export const texts = /** @type {const} */ ({
   'class.race': 'race',
   'class.daily': 'puzzle of the day',
   'class.earlier': 'earlier',
+  'class.ladder': 'ladder',
 
   // Players.
   'players.find': 'Find a player',
@@ -398,6 +400,15 @@ export const texts = /** @type {const} */ ({
   'players.won-by': 'Won by {name}',
   'players.versus': '{one} won {wins}, {other} won {losses}.',
   'curve.label': '{what}: from {first} to {last}, between {low} and {high}',
+
+  // The ladder.
+  'ladder.note': 'Programs play here day and night, paired by rating. The three bots are fixed points, by which all others are measured.',
+  'ladder.port': 'Programs come to port {port}.',
+  'ladder.now': 'Now',
+  'ladder.nobody': 'No program is here.',
+  'ladder.waits': '{name} waits',
+  'ladder.recent': 'Last matches',
+  'ladder.lost': '{name} (stopped)',
 
   // Nuggets.
   'nuggets.help.step': 'a step',

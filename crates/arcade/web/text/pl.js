@@ -6,6 +6,7 @@ export const texts = {
   'page.skip': 'Przejdź do treści',
   'page.pages': 'Strony',
   'page.players': 'Gracze',
+  'page.ladder': 'Drabinka programów',
   'page.puzzle': 'Zagadka',
   'page.learn': 'Nauka',
   'page.language': 'Język',
@@ -365,6 +366,7 @@ export const texts = {
   'class.race': 'wyścig',
   'class.daily': 'zagadka dnia',
   'class.earlier': 'dawniej',
+  'class.ladder': 'drabinka',
 
   // Players.
   'players.find': 'Znajdź gracza',
@@ -396,6 +398,15 @@ export const texts = {
   'players.won-by': 'Wygrane: {name}',
   'players.versus': 'Wygrane: {one} {wins}, {other} {losses}.',
   'curve.label': '{what}: od {first} do {last}, w granicach od {low} do {high}',
+
+  // The ladder.
+  'ladder.note': 'Programy grają tu dzień i noc, dobierane według rankingu. Trzy boty są punktami stałymi, którymi mierzy się wszystkich innych.',
+  'ladder.port': 'Programy łączą się z portem {port}.',
+  'ladder.now': 'Teraz',
+  'ladder.nobody': 'Nie ma tu żadnego programu.',
+  'ladder.waits': '{name} czeka',
+  'ladder.recent': 'Ostatnie mecze',
+  'ladder.lost': '{name} (program stanął)',
 
   // Nuggets.
   'nuggets.help.step': 'krok',

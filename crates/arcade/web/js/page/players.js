@@ -78,7 +78,8 @@ export const showPlayers = (main) =>
       { class: 'note' },
       say('players.note'),
     );
-    return [find, times, note, ...(tables.length ? [element('div', { class: 'columns' }, ...tables)] : [element('p', {}, say('players.none'))])];
+    const ladder = boards.some(({ class: name }) => name === 'ladder') ? [element('p', {}, element('a', { href: '/ladder' }, say('page.ladder')))] : [];
+    return [find, times, note, ...ladder, ...(tables.length ? [element('div', { class: 'columns' }, ...tables)] : [element('p', {}, say('players.none'))])];
   });
 
 /**
@@ -88,7 +89,7 @@ export const showPlayers = (main) =>
 const boardTitle = (game, name) => [GAMES[game].title, classText(name)].filter(Boolean).join(': ');
 
 /** @param {Board} board */
-function leaderboard({ game, class: name, players, provisional }) {
+export function leaderboard({ game, class: name, players, provisional }) {
   const id = `board-${game}-${name}`;
   const what = say([...players, ...provisional][0]?.rating === null ? 'players.mean' : 'players.rating');
   return element(

@@ -1,0 +1,224 @@
+//! The games as programs play them on the ladder: what a program says first, which holds its name and its key, and what tells that it is
+//! asked for something. None of the protocols has a field for a key, so the key stands behind the name.
+
+mod blackjack;
+mod mastermind;
+mod nuggets;
+mod robots;
+
+use std::time::Duration;
+
+use bytes::{Buf as _, Bytes, BytesMut};
+use netcore::{Hosted, Input, Link, Outbox, Output, PeerId, Role, Room as _, Time};
+
+use super::{Game, Kind, Options, with_kind};
+
+/// The longest first message of a program, in bytes.
+pub(crate) const MAX_FIRST: usize = 300;
+/// The longest message of a room that is looked into, in bytes; longer ones ask nothing.
+const MAX_TEXT: usize = 512;
+
+/// What the first bytes of a program are.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum First {
+    /// The wish to play, under this name and with what stands behind it. It takes so many bytes.
+    Join(String, usize),
+    /// A part of it.
+    Incomplete,
+    /// Something else; the text says what was expected.
+    Wrong(&'static str),
+}
+
+/// What a room says to a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Said {
+    /// It is the program's turn.
+    Asked,
+    /// The program has nothing more to do in this match.
+    Finished,
+}
+
+/// Follows what a room says to one program.
+#[derive(Debug, Default)]
+pub(crate) struct Ear {
+    rest: BytesMut,
+    // Of the program, where the game says so.
+    seat: Option<String>,
+}
+
+impl Ear {
+    // Cuts texts that end with this byte.
+    fn texts(&mut self, bytes: &[u8], end: u8) -> Vec<String> {
+        self.rest.extend_from_slice(bytes);
+        let mut texts = vec![];
+        while let Some(at) = self.rest.iter().position(|&byte| byte == end) {
+            texts.push(String::from_utf8_lossy(&self.rest[..at]).into_owned());
+            self.rest.advance(at + 1);
+        }
+        if self.rest.len() > MAX_TEXT {
+            self.rest.clear();
+        }
+        texts
+    }
+}
+
+/// A game on the ladder.
+pub(super) trait Climbed: Kind {
+    /// Whether it says whose turn it is. In other games a program has to say something all the time.
+    const ASKS: bool;
+    /// How long a match lasts at most.
+    const LIMIT: Duration = Duration::from_mins(2);
+
+    /// The options of its matches, which are short and have two seats.
+    fn of_the_ladder() -> Self;
+
+    /// Reads the first message of a program.
+    fn first(bytes: &[u8]) -> First;
+
+    /// The message by which a program takes a seat.
+    fn join(name: &str) -> Bytes;
+
+    /// What tells a program why it is sent away, if there is such a message on its link.
+    fn refusal(why: &str) -> Option<Bytes> {
+        Self::farewell(why, Self::link().framing())
+    }
+
+    /// The message by which a program leaves, where a room would not notice otherwise.
+    fn leave() -> Option<Bytes> {
+        None
+    }
+
+    /// What a room has said.
+    fn hear(_ear: &mut Ear, _bytes: &[u8]) -> Vec<Said> {
+        vec![]
+    }
+
+    /// The link of native programs.
+    fn link() -> Link {
+        match Self::WIRE {
+            servekit::Wire::Udp => Link::Datagram,
+            servekit::Wire::Tcp(_) => Link::Stream,
+        }
+    }
+}
+
+impl Game {
+    /// The options of its matches on the ladder.
+    pub(crate) fn of_the_ladder(self) -> Options {
+        match self {
+            Self::Nuggets => Options::Nuggets(Climbed::of_the_ladder()),
+            Self::Robots => Options::Robots(Climbed::of_the_ladder()),
+            Self::Blackjack => Options::Blackjack(Climbed::of_the_ladder()),
+            Self::Mastermind => Options::Mastermind(Climbed::of_the_ladder()),
+        }
+    }
+
+    /// Whether it says whose turn it is.
+    pub(crate) const fn asks(self) -> bool {
+        with_kind!(self, K => <K as Climbed>::ASKS)
+    }
+
+    /// How long a match of the ladder lasts at most.
+    pub(crate) const fn ladder_limit(self) -> Duration {
+        with_kind!(self, K => <K as Climbed>::LIMIT)
+    }
+
+    /// The link of native programs.
+    pub(crate) fn link(self) -> Link {
+        with_kind!(self, K => <K as Climbed>::link())
+    }
+
+    /// Reads the first message of a program.
+    pub(crate) fn first(self, bytes: &[u8]) -> First {
+        with_kind!(self, K => <K as Climbed>::first(bytes))
+    }
+
+    /// The message by which a program takes a seat.
+    pub(crate) fn join(self, name: &str) -> Bytes {
+        with_kind!(self, K => <K as Climbed>::join(name))
+    }
+
+    /// The message by which a program leaves, where a room would not notice otherwise.
+    pub(crate) fn leave(self) -> Option<Bytes> {
+        with_kind!(self, K => <K as Climbed>::leave())
+    }
+
+    /// What tells a program why it is sent away.
+    pub(crate) fn refusal(self, why: &str) -> Option<Bytes> {
+        with_kind!(self, K => <K as Climbed>::refusal(why))
+    }
+
+    /// What a room has said to a program.
+    pub(crate) fn hear(self, ear: &mut Ear, bytes: &[u8]) -> Vec<Said> {
+        with_kind!(self, K => <K as Climbed>::hear(ear, bytes))
+    }
+
+    /// What a room of the ladder says first, before anybody has joined. A program may wait for it before it says its name.
+    ///
+    /// # Errors
+    /// When the options of the ladder do not go together.
+    pub(crate) fn greeting(self) -> anyhow::Result<Bytes> {
+        with_kind!(self, K => {
+            let mut out = Outbox::default();
+            let start = out.position();
+            let address = "127.0.0.1:1".into();
+            let input = Input::Connected { peer: PeerId(0), role: Role::Player, link: <K as Climbed>::link(), address };
+            Hosted::new(<K as Climbed>::of_the_ladder().engine()?).input(Time::ZERO, input, &mut out);
+            let first = out.since(start).iter().find_map(|output| match output {
+                Output::Send { frame, .. } => Some(frame.clone()),
+                _ => None,
+            });
+            Ok(first.unwrap_or_default())
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_message_of_each_game_holds_the_name_and_the_key() {
+        for game in Game::ALL {
+            let bytes = game.join("Ann-1#abcdefghijklmnop");
+            assert_eq!(game.first(&bytes), First::Join("Ann-1#abcdefghijklmnop".into(), bytes.len()), "{game:?}");
+            if game.link() == Link::Stream {
+                for at in 0..bytes.len() {
+                    assert_eq!(game.first(&bytes[..at]), First::Incomplete, "{game:?}");
+                }
+                let more = [&bytes[..], b"x"].concat();
+                assert_eq!(game.first(&more), First::Join("Ann-1#abcdefghijklmnop".into(), bytes.len()));
+            }
+            assert!(matches!(game.first(b"nonsense\n\0"), First::Wrong(_)), "{game:?}");
+            assert!(matches!(game.first(&[7; MAX_FIRST]), First::Wrong(_)), "{game:?}");
+        }
+    }
+
+    #[test]
+    fn rooms_of_the_ladder_can_be_opened_and_have_two_seats() {
+        for game in Game::ALL {
+            let greeting = game.greeting().unwrap();
+            assert_eq!(greeting.is_empty(), matches!(game, Game::Nuggets | Game::Blackjack), "{game:?}");
+        }
+        assert_eq!(&Game::Mastermind.greeting().unwrap()[..], b"ROOM race 4 8 yes 2\n");
+        // Hello: its tag, the name of the server, and two players.
+        assert_eq!(&Game::Robots.greeting().unwrap()[..9], b"\x00\x06Arcade\x02");
+    }
+
+    #[test]
+    fn games_with_turns_say_whose_turn_it_is_however_the_bytes_are_cut() {
+        let hear = |game: Game, text: &str, size: usize| {
+            let mut ear = Ear::default();
+            text.as_bytes().chunks(size).flat_map(|part| game.hear(&mut ear, part)).collect::<Vec<_>>()
+        };
+        for size in [1, 5, 1_000] {
+            let blackjack = "BEGIN\0CARD Ace of Spades\0DEALER Two of Clubs\0DECISION\0RESULT WIN\0QUIT\0";
+            assert_eq!(hear(Game::Blackjack, blackjack, size), [Said::Asked, Said::Finished]);
+            let mastermind = "ROOM race 4 8 yes 2\nOK 2\nSEAT 2 Ann\nGAME 2 1 4 yes\nTURN 1 available available 0\n\
+                              OVER 1 won 3 0 ****\nROW 2 1 1234 4 0\nOVER 2 won 1 0 1234\n";
+            assert_eq!(hear(Game::Mastermind, mastermind, size), [Said::Asked, Said::Finished]);
+        }
+        let endless = "x".repeat(10 * MAX_TEXT);
+        assert_eq!(hear(Game::Mastermind, &endless, 100), []);
+    }
+}

@@ -1,0 +1,191 @@
+//! The task of one ladder: it owns the state machine, and does what that decides.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, OnceLock, Weak},
+};
+
+use ladder::{Forfeit, Input, Ladder, MatchId, Output, ProgramId, Refusal, Seat, Settings};
+use netcore::Time;
+use tokio::{
+    sync::{mpsc, watch},
+    time::{Instant, sleep_until},
+};
+use tracing::info;
+
+use super::{
+    board::Board,
+    matches::{Fixture, Player, play},
+    told::{Ended, Newcomer, Order, Told},
+};
+use crate::{
+    hub::Hub,
+    results::{clock::unix_now, level_name},
+};
+
+/// A match that is played.
+#[derive(Debug)]
+struct Running {
+    seats: [Seat; 2],
+    stop: watch::Sender<bool>,
+    // Once there is one.
+    room: Arc<OnceLock<String>>,
+}
+
+pub(super) struct Keeper {
+    hub: Weak<Hub>,
+    board: Arc<Board>,
+    ladder: Ladder,
+    start: Instant,
+    programs: BTreeMap<ProgramId, Newcomer>,
+    running: BTreeMap<MatchId, Running>,
+    // Given to those who tell it something.
+    sender: mpsc::Sender<Told>,
+}
+
+impl Keeper {
+    pub(super) fn new(hub: Weak<Hub>, board: Arc<Board>, settings: Settings, sender: mpsc::Sender<Told>) -> Self {
+        let (programs, running) = (BTreeMap::new(), BTreeMap::new());
+        Self { hub, board, ladder: Ladder::new(settings), start: Instant::now(), programs, running, sender }
+    }
+
+    /// Keeps the ladder until the hub is gone.
+    pub(super) async fn run(mut self, mut told: mpsc::Receiver<Told>) {
+        loop {
+            let due = self.ladder.deadline().map(|due| self.start + due.since(Time::ZERO));
+            let inputs = tokio::select! {
+                told = told.recv() => match told {
+                    Some(Told::Came(program, newcomer, rating)) => {
+                        let (name, host) = (newcomer.name.clone(), newcomer.host);
+                        self.programs.insert(program, newcomer);
+                        vec![Input::Arrived { program, name, host, rating }]
+                    }
+                    Some(Told::Input(input)) => vec![input],
+                    Some(Told::Settled(number)) => self.settled(number),
+                    Some(Told::Ended(number, ended)) => vec![self.ended(number, ended)],
+                    None => return,
+                },
+                () = sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => vec![Input::Elapsed],
+            };
+            if self.hub.upgrade().is_none_or(|hub| hub.rooms.is_draining()) {
+                // Rooms are suspended now, and those of the ladder do not come back.
+                return;
+            }
+            for input in inputs {
+                self.process(input);
+            }
+            self.show();
+        }
+    }
+
+    fn process(&mut self, input: Input) {
+        let gone = if let Input::Gone(program) = input { Some(program) } else { None };
+        let now = Time::ZERO.plus(self.start.elapsed());
+        for output in self.ladder.input(now, input) {
+            self.carry_out(output);
+        }
+        // One in a match is needed until that is over.
+        if let Some(gone) = gone.filter(|gone| self.ladder.name(*gone).is_none()) {
+            self.programs.remove(&gone);
+        }
+    }
+
+    fn settled(&self, number: MatchId) -> Vec<Input> {
+        let seats = self.running.get(&number).map(|running| running.seats).into_iter().flatten();
+        let finished = |seat| match seat {
+            Seat::Program(program) => Some(Input::Finished(program)),
+            Seat::Fixed(_) => None,
+        };
+        seats.filter_map(finished).collect()
+    }
+
+    fn carry_out(&mut self, output: Output) {
+        match output {
+            Output::Start { number, seats } => self.begin(number, seats),
+            Output::Refused(program, why) => {
+                let why = match why {
+                    Refusal::Full => "the ladder is full; try again later",
+                    Refusal::Host => "too many programs of your address are on the ladder",
+                    Refusal::Replaced => "another program has come under your name",
+                };
+                if let Some(newcomer) = self.programs.remove(&program) {
+                    order(&newcomer, Order::Away(why.into()));
+                }
+            }
+            Output::Lost(number, program, how) => {
+                let Some(newcomer) = self.programs.get(&program) else { return };
+                let why = match how {
+                    Forfeit::Silent => "it did not answer in time",
+                    Forfeit::Gone => "it left before the end",
+                };
+                let (game, name) = (self.board.game.name(), &newcomer.name);
+                info!(game, name, number = number.0, why, "a program has lost its match");
+                order(newcomer, Order::Away(format!("your program has lost the match: {why}")));
+            }
+            Output::Stop(number) => {
+                if let Some(running) = self.running.get(&number) {
+                    running.stop.send_replace(true);
+                }
+            }
+        }
+    }
+
+    fn begin(&mut self, number: MatchId, seats: [Seat; 2]) {
+        let (stop, stopped) = watch::channel(false);
+        let player = |seat: &Seat| match seat {
+            Seat::Program(program) => {
+                let newcomer = &self.programs[program];
+                Player::Program { name: newcomer.name.clone(), orders: newcomer.orders.clone() }
+            }
+            Seat::Fixed(level) => Player::Bot(*level),
+        };
+        let players = seats.iter().map(player).collect();
+        let room = Arc::<OnceLock<String>>::default();
+        self.running.insert(number, Running { seats, stop, room: Arc::clone(&room) });
+        let Some(hub) = self.hub.upgrade() else { return };
+        let (fixture, sender) = (Fixture { game: self.board.game, players, room }, self.sender.clone());
+        tokio::spawn(async move {
+            // Without a keeper the hub ends.
+            let settled = async { drop(sender.send(Told::Settled(number)).await) };
+            let ended = play(&hub, fixture, stopped, settled).await;
+            let _ = sender.send(Told::Ended(number, ended)).await;
+        });
+    }
+
+    fn ended(&mut self, number: MatchId, ended: Option<Ended>) -> Input {
+        if let Some(running) = self.running.remove(&number) {
+            for seat in running.seats {
+                let Seat::Program(program) = seat else { continue };
+                if let Some(newcomer) = self.programs.remove(&program) {
+                    order(&newcomer, Order::Over);
+                }
+            }
+        }
+        if let Some(ended) = ended {
+            self.board.view().end(ended, unix_now());
+        }
+        Input::Over(number)
+    }
+
+    // What others may know.
+    fn show(&self) {
+        let now = Time::ZERO.plus(self.start.elapsed());
+        let waiting = self.ladder.waiting().values();
+        let waiting = waiting.map(|waiting| (waiting.name.clone(), now.since(waiting.since)));
+        let name = |seat: &Seat| match seat {
+            Seat::Program(program) => self.ladder.name(*program).unwrap_or_default().to_owned(),
+            Seat::Fixed(level) => format!("bot, {}", level_name(*level)),
+        };
+        let room = |number: &MatchId| self.running.get(number).and_then(|running| running.room.get().cloned());
+        let playing = self.ladder.playing().iter();
+        let playing = playing.map(|(number, playing)| {
+            (playing.seats.iter().map(name).collect(), now.since(playing.since), room(number))
+        });
+        self.board.view().update(waiting, playing, unix_now());
+    }
+}
+
+// A program that has not taken its last orders is gone soon.
+fn order(newcomer: &Newcomer, order: Order) {
+    let _ = newcomer.orders.try_send(order);
+}

@@ -1,0 +1,116 @@
+//! What everybody may know of a ladder besides its ranking, which is a board of results.
+
+use std::{
+    collections::VecDeque,
+    time::{Duration, UNIX_EPOCH},
+};
+
+use serde::Serialize;
+
+use super::told::Ended;
+use crate::{results::level_name, room::info::Row};
+
+/// Matches that are listed. All of them are in the results.
+const RECENT: usize = 50;
+
+/// Who waits, who plays, and what was played last.
+#[derive(Debug, Clone, Default, Serialize)]
+pub(crate) struct View {
+    waiting: Vec<Waits>,
+    playing: Vec<Plays>,
+    /// The newest first.
+    recent: VecDeque<Finished>,
+    /// Matches since the hub was started.
+    played: u64,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct Waits {
+    name: String,
+    /// RFC 3339.
+    since: String,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct Plays {
+    players: Vec<String>,
+    since: String,
+    /// Where it can be watched.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    room: Option<String>,
+}
+
+/// A match that is over.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Finished {
+    /// By which it is found in the results, and replayed.
+    id: String,
+    ended: String,
+    /// Best first.
+    players: Vec<PlayerShown>,
+}
+
+/// A player of a match that is over.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct PlayerShown {
+    rank: u32,
+    name: String,
+    score: i64,
+    bot: bool,
+    /// Whether it has lost by what it did.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    lost: bool,
+}
+
+impl View {
+    /// How many wait.
+    pub(crate) fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// How many matches are played.
+    pub(crate) fn playing(&self) -> usize {
+        self.playing.len()
+    }
+
+    /// How many have been played since the hub was started.
+    pub(crate) const fn played(&self) -> u64 {
+        self.played
+    }
+
+    /// A match has ended now.
+    pub(super) fn end(&mut self, ended: Ended, now: u64) {
+        let Ended { id, rows, programs, bot } = ended;
+        let player = |row: Row| {
+            let is_bot = !programs.contains(&row.name);
+            let level = bot.filter(|_| is_bot).map(|level| format!("bot, {}", level_name(level)));
+            let lost = row.left && !is_bot;
+            PlayerShown { rank: row.rank, name: level.unwrap_or(row.name), score: row.score, bot: is_bot, lost }
+        };
+        let mut players: Vec<PlayerShown> = rows.into_iter().map(player).collect();
+        // As ratings have it.
+        players.sort_by_key(|player| player.lost);
+        for (player, place) in players.iter_mut().zip(1..).filter(|(player, _)| player.lost) {
+            player.rank = place;
+        }
+        self.recent.push_front(Finished { id, ended: text(now), players });
+        self.recent.truncate(RECENT);
+        self.played += 1;
+    }
+
+    /// Who waits and who plays, since when.
+    pub(super) fn update(
+        &mut self,
+        waiting: impl Iterator<Item = (String, Duration)>,
+        playing: impl Iterator<Item = (Vec<String>, Duration, Option<String>)>,
+        now: u64,
+    ) {
+        let since = |age: Duration| text(now.saturating_sub(u64::try_from(age.as_millis()).unwrap_or(u64::MAX)));
+        self.waiting = waiting.map(|(name, age)| Waits { name, since: since(age) }).collect();
+        self.playing = playing.map(|(players, age, room)| Plays { players, since: since(age), room }).collect();
+    }
+}
+
+fn text(unix: u64) -> String {
+    humantime::format_rfc3339_seconds(UNIX_EPOCH + Duration::from_millis(unix)).to_string()
+}

@@ -1,0 +1,183 @@
+//! The ladder for programs and the page: who is on it, and how to come.
+
+use std::sync::Arc;
+
+use axum::{
+    Extension, Json, Router,
+    extract::{Path, State, rejection::JsonRejection},
+    http::{HeaderMap, StatusCode, header},
+    response::{IntoResponse as _, Response},
+    routing::{get, post},
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use servekit::Wire;
+use store::{ALL_TIME, Board, Claim, LADDER, Order, Store};
+
+use super::{
+    api::{Answer, ApiError, ask, game_of},
+    caller::Caller,
+    devices,
+    join::too_many,
+    names::{CLAIMS, Claims},
+};
+use crate::{
+    hub::{
+        Hub,
+        ladders::{
+            board::{self, Ladders},
+            keys::{self, MARK},
+        },
+        refusal::Kind as Refused,
+        tries::Tried,
+    },
+    results::{clock::unix_now, views::LeaderView},
+};
+
+/// Rows of a ranking.
+const ROWS: u32 = 100;
+
+/// The routes.
+pub(super) fn routes() -> Router<Arc<Hub>> {
+    Router::new()
+        .route("/api/ladder", get(all))
+        .route("/api/ladder/{game}", get(one))
+        .route("/api/ladder/join", post(join).layer(Extension(Arc::<Claims>::default())))
+        .route("/api/ladder/leave", post(leave))
+}
+
+fn ladders(hub: &Hub) -> Answer<&Ladders> {
+    hub.ladders().ok_or_else(|| ApiError::missing("this hub has no ladder; its host opens one with --ladder"))
+}
+
+// The games, and where programs reach them.
+fn games(ladders: &Ladders) -> Vec<Value> {
+    let one = |board: &Arc<board::Board>| {
+        let transport = if matches!(board.game.wire(), Wire::Udp) { "udp" } else { "tcp" };
+        let view = board.view();
+        json!({
+            "game": board.game.name(),
+            "port": board.port,
+            "transport": transport,
+            "waiting": view.waiting(),
+            "playing": view.playing(),
+            "played": view.played(),
+        })
+    };
+    ladders.all().map(one).collect()
+}
+
+async fn all(State(hub): State<Arc<Hub>>) -> Answer {
+    Ok(Json(json!({ "games": games(ladders(&hub)?) })).into_response())
+}
+
+async fn one(State(hub): State<Arc<Hub>>, caller: Caller, Path(game): Path<String>) -> Answer {
+    let game = game_of(&game)?;
+    let none = || ApiError::missing("this hub has no ladder of this game");
+    let board = Arc::clone(ladders(&hub)?.get(game).ok_or_else(none)?);
+    let asked = async move |store: Store| {
+        let of = Board { game: game.name(), class: LADDER, season: ALL_TIME };
+        let mut all = vec![];
+        for ranked in [true, false] {
+            let found = store.leaders(of, (Order::Rating, ranked), ROWS, unix_now()).await?;
+            all.push(found.into_iter().map(|leader| LeaderView::new(leader, Order::Rating)).collect::<Vec<_>>());
+        }
+        Ok(all)
+    };
+    let mut rankings = ask(&hub, caller, asked).await?;
+    let (provisional, players) = (rankings.pop().unwrap_or_default(), rankings.pop().unwrap_or_default());
+    let mut answer = serde_json::to_value(&*board.view()).unwrap_or_default();
+    answer["game"] = game.name().into();
+    answer["port"] = board.port.into();
+    answer["players"] = json!(players);
+    answer["provisional"] = json!(provisional);
+    Ok(Json(answer).into_response())
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Newcomer {
+    name: String,
+}
+
+async fn join(
+    State(hub): State<Arc<Hub>>,
+    caller: Caller,
+    Extension(claims): Extension<Arc<Claims>>,
+    headers: HeaderMap,
+    body: Result<Json<Newcomer>, JsonRejection>,
+) -> Answer {
+    let Json(Newcomer { name }) = body?;
+    let games = games(ladders(&hub)?);
+    keys::check(&name).map_err(ApiError::bad)?;
+    let key = keys::draw().map_err(|error| ApiError::Later(format!("no key can be made just now: {error:#}")))?;
+    let (host, now, of, hash) = (caller.host(), unix_now(), name.clone(), keys::hash(&key));
+    let asked = async move |store: Store| {
+        if !claims.take(host, now) {
+            let text = format!("{CLAIMS} names were taken from your address today; come back tomorrow");
+            return Err(ApiError::TooMany(Refused::Claims, text));
+        }
+        let claimed = store.claim(&of, &hash, now).await;
+        if !matches!(claimed, Ok(Claim::Own)) {
+            claims.give_back(host);
+        }
+        Ok(claimed?)
+    };
+    let conflict = |text: String| Err(ApiError::Wrong(StatusCode::CONFLICT, text));
+    match ask(&hub, caller, asked).await? {
+        Claim::Own => {
+            let login = format!("{name}{MARK}{key}");
+            let answer = json!({ "name": name, "key": key, "login": login, "host": host_of(&headers), "games": games });
+            Ok(([(header::CACHE_CONTROL, "no-store")], Json(answer)).into_response())
+        }
+        Claim::Resembles(Some(other)) => {
+            conflict(format!("this name looks like '{other}', which is taken; choose another"))
+        }
+        Claim::Taken | Claim::Resembles(None) | Claim::TooMany => {
+            conflict("this name, or one that looks like it, is taken; choose another".into())
+        }
+    }
+}
+
+// Where whoever asks has reached the hub. Programs come to the same host.
+fn host_of(headers: &HeaderMap) -> Option<String> {
+    let host = headers.get(header::HOST)?.to_str().ok()?;
+    let end = host.rfind(':').filter(|colon| !host[*colon..].contains(']'));
+    Some(host[..end.unwrap_or(host.len())].to_owned())
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Leaver {
+    name: String,
+    key: String,
+}
+
+// The name is free then; results stay with it.
+async fn leave(
+    State(hub): State<Arc<Hub>>,
+    caller: Caller,
+    body: Result<Json<Leaver>, JsonRejection>,
+) -> Answer<Response> {
+    let Json(Leaver { name, key }) = body?;
+    ladders(&hub)?;
+    let host = caller.host();
+    if let Tried::TooMany(wait) = hub.tries.attempt(host, || Some(())) {
+        return Ok(too_many(wait));
+    }
+    let hash = keys::hash(&key);
+    let of = name.clone();
+    let asked = async move |store: Store| {
+        let owns = store.names_of(&hash).await?.contains(&of);
+        if owns {
+            store.release_name(&of).await?;
+        }
+        Ok(owns)
+    };
+    if ask(&hub, caller, asked).await? {
+        devices::forget(&hub, name);
+        return Ok(StatusCode::NO_CONTENT.into_response());
+    }
+    let _ = hub.tries.attempt(host, || None::<()>);
+    Err(ApiError::Wrong(StatusCode::FORBIDDEN, "this key does not prove this name".into()))
+}

@@ -1,0 +1,348 @@
+//! The ladder with real programs: the examples for students, programs that crash and hang, and the commands of those who take part.
+
+use std::{
+    io::{Read as _, Write as _},
+    net::{Ipv4Addr, SocketAddr, TcpStream, UdpSocket},
+    process::{Command, Stdio},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
+};
+
+use serde_json::{Value, json};
+use testkit::{
+    PATIENCE,
+    process::Process,
+    programs::{python, workspace},
+    stream::connect,
+};
+
+use tungstenite::Error;
+
+use crate::{openapi::Description, support::Hub};
+
+/// How long programs may take to play the matches of a test. A program that hangs costs ten seconds, and a pause after it.
+const MATCHES: Duration = Duration::from_secs(150);
+
+fn ask(hub: &Hub, method: &str, path: &str, body: &Value) -> (u16, Value) {
+    let body = if body.is_null() { String::new() } else { body.to_string() };
+    let (head, answer) = hub.request(method, path, &body);
+    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+    let answer = if answer.is_empty() { Value::Null } else { serde_json::from_str(&answer).unwrap() };
+    Description::of_this_hub().check(method, path, status, &answer);
+    (status, answer)
+}
+
+/// Takes a name; gives what its program says as its name.
+fn join(hub: &Hub, name: &str) -> String {
+    let (status, answer) = ask(hub, "POST", "/api/ladder/join", &json!({ "name": name }));
+    assert_eq!((status, &answer["name"]), (200, &json!(name)), "{answer}");
+    answer["login"].as_str().unwrap().to_owned()
+}
+
+/// Where programs come.
+fn door(hub: &Hub, game: &str) -> SocketAddr {
+    let (_, all) = ask(hub, "GET", "/api/ladder", &Value::Null);
+    let found = all["games"].as_array().unwrap().iter().find(|one| one["game"] == game).unwrap().clone();
+    SocketAddr::from((Ipv4Addr::LOCALHOST, u16::try_from(found["port"].as_u64().unwrap()).unwrap()))
+}
+
+fn ladder(hub: &Hub, game: &str) -> Value {
+    ask(hub, "GET", &format!("/api/ladder/{game}"), &Value::Null).1
+}
+
+/// A program that is started again whenever it ends.
+struct Again {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Again {
+    fn and_again(mut once: impl FnMut(&AtomicBool) + Send + 'static) -> Self {
+        let stop = Arc::<AtomicBool>::default();
+        let stopped = Arc::clone(&stop);
+        let thread = thread::spawn(move || {
+            while !stopped.load(Ordering::Relaxed) {
+                once(&stopped);
+                thread::sleep(Duration::from_millis(50));
+            }
+        });
+        Self { stop, thread: Some(thread) }
+    }
+
+    /// An example for students.
+    fn example(file: &str, arguments: &[String]) -> Self {
+        let path = workspace().join("crates/conformance/examples").join(file);
+        let (python, arguments) = (python().expect("Python"), arguments.to_vec());
+        Self::and_again(move |_| {
+            let mut command = Command::new(&python);
+            command.arg(&path).args(&arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+            // How it ends is nothing to the ladder.
+            let _ = command.status();
+        })
+    }
+}
+
+impl Drop for Again {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        // Its connection ends with the hub at the latest, which may be dropped later.
+        drop(self.thread.take());
+    }
+}
+
+/// Connects to a dealer, and gives what it says until the connection ends or it says this.
+fn join_dealer(door: SocketAddr, login: &str, until: &str) -> Option<TcpStream> {
+    let mut stream = TcpStream::connect(door).ok()?;
+    stream.write_all(format!("JOIN {login}\0").as_bytes()).ok()?;
+    let mut said = vec![];
+    let mut byte = [0];
+    while !String::from_utf8_lossy(&said).contains(until) {
+        if stream.read(&mut byte).ok()? == 0 {
+            return None;
+        }
+        said.push(byte[0]);
+    }
+    Some(stream)
+}
+
+fn lost(recent: &Value, name: &str) -> usize {
+    let players = recent.as_array().unwrap().iter().flat_map(|one| one["players"].as_array().unwrap());
+    players.filter(|player| player["name"] == name && player["lost"] == true).count()
+}
+
+#[test]
+fn examples_that_come_again_climb_above_programs_that_crash_and_hang() {
+    let hub = Hub::with(&["--no-default-rooms", "--ladder", "blackjack"]);
+    let at = door(&hub, "blackjack");
+    let mut programs: Vec<Again> = ["Ann", "Bob"]
+        .iter()
+        .map(|name| Again::example("player.py", &[join(&hub, name), "127.0.0.1".into(), at.port().to_string()]))
+        .collect();
+    let login = join(&hub, "Crash");
+    programs.push(Again::and_again(move |_| drop(join_dealer(at, &login, "DECISION"))));
+    let login = join(&hub, "Hang");
+    programs.push(Again::and_again(move |_| {
+        // Until the hub has had enough of it.
+        if let Some(mut stream) = join_dealer(at, &login, "DECISION") {
+            let _ = stream.read_to_end(&mut vec![]);
+        }
+    }));
+    let until = Instant::now() + MATCHES;
+    let board = loop {
+        let now = ladder(&hub, "blackjack");
+        let played = |name: &str| {
+            let all = [&now["players"], &now["provisional"]].into_iter().flat_map(|part| part.as_array().unwrap());
+            all.filter(|row| row["name"] == name).map(|row| row["matches"].as_u64().unwrap()).sum::<u64>()
+        };
+        let back = ["Crash", "Hang"].iter().all(|name| lost(&now["recent"], name) >= 2);
+        if back && ["Ann", "Bob"].iter().all(|name| played(name) >= 4) {
+            break now;
+        }
+        assert!(Instant::now() < until, "{now:#}\n{}", hub.process.stderr());
+        thread::sleep(Duration::from_millis(200));
+    };
+    let row = |name: &str| {
+        let all = [&board["players"], &board["provisional"]].into_iter().flat_map(|part| part.as_array().unwrap());
+        all.filter(|row| row["name"] == name).cloned().next().unwrap_or_else(|| panic!("{name} in {board:#}"))
+    };
+    for sound in ["Ann", "Bob"] {
+        assert_eq!(lost(&board["recent"], sound), 0, "{board:#}");
+        // One that hangs wins against one that crashes before it.
+        assert!(row(sound)["rating"].as_i64() > row("Crash")["rating"].as_i64(), "{board:#}");
+        assert_eq!(row(sound)["proven"], true);
+    }
+    for players in board["recent"].as_array().unwrap().iter().map(|one| one["players"].as_array().unwrap()) {
+        let ranks: Vec<_> = players.iter().map(|player| (player["lost"] == true, player["rank"].as_u64())).collect();
+        assert!(!ranks[0].0 && (!ranks[1].0 || ranks[1].1 == Some(2)), "whoever gives up is last: {players:?}");
+    }
+    // Our bots are where they were.
+    let bots = [("bot, easy", 800), ("bot, normal", 1_000), ("bot, hard", 1_200)];
+    let all = [&board["players"], &board["provisional"]].into_iter().flat_map(|part| part.as_array().unwrap());
+    for bot in all.filter(|row| row["bot"] == true) {
+        let name = bot["name"].as_str().unwrap();
+        let rating = bots.iter().find(|(known, _)| *known == name).map(|(_, rating)| *rating);
+        assert_eq!((bot["rating"].as_i64(), bot["uncertainty"].as_i64()), (rating, Some(0)), "{bot}");
+    }
+    // Each match is in the results, counts for the ladder, and has a replay.
+    let id = board["recent"][0]["id"].as_str().unwrap();
+    let (_, found) = ask(&hub, "GET", &format!("/api/matches/{id}"), &Value::Null);
+    assert_eq!((&found["class"], &found["rated"], &found["replay"]), (&json!("ladder"), &json!(true), &json!(true)));
+    // A name is taken once.
+    assert_eq!(ask(&hub, "POST", "/api/ladder/join", &json!({ "name": "Ann" })).0, 409);
+    drop(programs);
+}
+
+/// A program of nuggets that presses keys until it is told to stop.
+fn explore(at: SocketAddr, login: &str, stop: &AtomicBool) {
+    let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    socket.connect(at).unwrap();
+    socket.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
+    let _ = socket.send(format!("PLAY {login}").as_bytes());
+    let (mut buffer, mut is_in) = (vec![0; 1 << 16], false);
+    for key in b"HJKLYUBN".iter().cycle() {
+        if stop.load(Ordering::Relaxed) {
+            return;
+        }
+        if let Ok(length) = socket.recv(&mut buffer) {
+            is_in |= buffer[..length].starts_with(b"OK");
+            if buffer[..length].starts_with(b"QUIT") {
+                return;
+            }
+        }
+        if is_in {
+            let _ = socket.send(&[b"KEY ", &[*key][..]].concat());
+        }
+    }
+}
+
+/// A program of robots that moves up and down.
+fn roam(at: SocketAddr, login: &str, stop: &AtomicBool) {
+    let mut stream = connect(at);
+    stream.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
+    let length = u8::try_from(login.len()).unwrap();
+    let _ = stream.write_all(&[&[0, length], login.as_bytes()].concat());
+    let mut buffer = [0; 4096];
+    for direction in [0, 2].iter().cycle() {
+        match stream.read(&mut buffer) {
+            Ok(0) => return,
+            Err(error) if !matches!(error.kind(), std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut) => {
+                return;
+            }
+            _ if stop.load(Ordering::Relaxed) => return,
+            _ => {}
+        }
+        if stream.write_all(&[3, *direction]).is_err() {
+            return;
+        }
+    }
+}
+
+#[test]
+fn a_lone_program_of_each_game_plays_our_bots_and_each_match_has_a_replay() {
+    let hub = Hub::with(&["--no-default-rooms", "--ladder", "nuggets,robots,mastermind"]);
+    let login = join(&hub, "Ann");
+    let (nuggets, robots, mastermind) = (door(&hub, "nuggets"), door(&hub, "robots"), door(&hub, "mastermind"));
+    let (one, two) = (login.clone(), login.clone());
+    let _programs = [
+        Again::and_again(move |stop| explore(nuggets, &one, stop)),
+        Again::and_again(move |stop| roam(robots, &two, stop)),
+        Again::example("mastermind_client.py", &[login, "127.0.0.1".into(), mastermind.port().to_string()]),
+    ];
+    let until = Instant::now() + MATCHES;
+    for game in ["mastermind", "robots", "nuggets"] {
+        let id = loop {
+            let now = ladder(&hub, game);
+            if let Some(id) = now["recent"][0]["id"].as_str() {
+                assert_eq!(lost(&now["recent"], "Ann"), 0, "{now:#}\n{}", hub.process.stderr());
+                break id.to_owned();
+            }
+            assert!(Instant::now() < until, "{game}: {now:#}\n{}", hub.process.stderr());
+            thread::sleep(Duration::from_millis(200));
+        };
+        let by = Instant::now() + PATIENCE;
+        let found = loop {
+            let (status, found) = ask(&hub, "GET", &format!("/api/matches/{id}"), &Value::Null);
+            if status == 200 {
+                break found;
+            }
+            assert!(Instant::now() < by, "{id} is not stored");
+            thread::sleep(Duration::from_millis(50));
+        };
+        assert_eq!(
+            (&found["class"], &found["rated"], &found["replay"]),
+            (&json!("ladder"), &json!(true), &json!(true))
+        );
+        let (_, timeline) = ask(&hub, "GET", &format!("/api/matches/{id}/timeline"), &Value::Null);
+        assert_eq!(timeline["seats"].as_array().unwrap().len(), 2, "{timeline}");
+    }
+}
+
+#[test]
+fn a_wrong_key_is_refused_with_the_reason() {
+    let hub = Hub::with(&["--no-default-rooms", "--ladder", "nuggets,mastermind,robots"]);
+    let login = join(&hub, "Ann");
+    let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    socket.connect(door(&hub, "nuggets")).unwrap();
+    socket.set_read_timeout(Some(PATIENCE)).unwrap();
+    let say = |text: &str| {
+        socket.send(text.as_bytes()).unwrap();
+        let mut answer = [0; 1024];
+        let length = socket.recv(&mut answer).unwrap();
+        String::from_utf8_lossy(&answer[..length]).into_owned()
+    };
+    let answer = say("PLAY Ann#aaaaaaaaaaaaaaaa");
+    assert!(answer.starts_with("QUIT this key does not prove the name Ann"), "{answer}");
+    let answer = say("PLAY Ann");
+    assert!(answer.starts_with("QUIT say your name as NAME#KEY"), "{answer}");
+    // The key of another name.
+    let other = join(&hub, "Bob").replace("Bob", "Ann");
+    let answer = say(&format!("PLAY {other}"));
+    assert!(answer.starts_with("QUIT this key does not prove the name Ann"), "{answer}");
+    let mut stream = connect(door(&hub, "mastermind"));
+    stream.write_all(b"PLAY Ann#aaaaaaaaaaaaaaaa\n").unwrap();
+    let mut said = String::new();
+    stream.read_to_string(&mut said).unwrap();
+    assert!(said.starts_with("ROOM race 4 8 yes 2\nBYE this key does not prove the name Ann"), "{said}");
+    // The protocol has no such message; the reason is the name of the server in a second Hello.
+    let mut stream = connect(door(&hub, "robots"));
+    stream.write_all(b"\x00\x03Ann").unwrap();
+    let mut said = vec![];
+    stream.read_to_end(&mut said).unwrap();
+    assert!(String::from_utf8_lossy(&said).contains("say your name as NAME#KEY"), "{said:?}");
+    // A name that is given back proves nothing any more.
+    let (name, key) = login.split_once('#').unwrap();
+    let wrong = json!({ "name": name, "key": "aaaaaaaaaaaaaaaa" });
+    assert_eq!(ask(&hub, "POST", "/api/ladder/leave", &wrong).0, 403);
+    assert_eq!(ask(&hub, "POST", "/api/ladder/leave", &json!({ "name": name, "key": key })).0, 204);
+    let answer = say(&format!("PLAY {login}"));
+    assert!(answer.starts_with("QUIT this key does not prove the name Ann"), "{answer}");
+    assert_eq!(ask(&hub, "POST", "/api/ladder/join", &json!({ "name": "no name" })).0, 400);
+}
+
+#[test]
+fn a_program_comes_by_websocket_where_only_the_port_of_the_page_is_open() {
+    let hub = Hub::with(&["--no-default-rooms", "--ladder", "mastermind,nuggets"]);
+    let login = join(&hub, "Ann");
+    let mut socket = hub.socket("/ladder/mastermind/socket", None).unwrap();
+    let mut text = String::new();
+    // Frames are any pieces of the stream.
+    socket.say("PLAY ");
+    socket.say(&format!("{login}\n"));
+    while !text.contains("TURN 1") {
+        text += std::str::from_utf8(&socket.binary()).unwrap();
+    }
+    assert!(text.starts_with("ROOM race 4 8 yes 2\n") && text.matches("ROOM").count() == 1, "{text}");
+    assert!(text.contains(" Ann\n") && !text.contains('#'), "{text}");
+    // A frame is a datagram.
+    let mut socket = hub.socket("/ladder/nuggets/socket", None).unwrap();
+    socket.say("PLAY Ann");
+    assert!(socket.binary().starts_with(b"QUIT say your name as NAME#KEY"));
+    assert!(matches!(hub.socket("/ladder/robots/socket", None), Err(Error::Http(answer)) if answer.status() == 404));
+}
+
+#[test]
+fn the_commands_of_those_who_take_part_ask_a_hub_anywhere() {
+    let hub = Hub::with(&["--no-default-rooms", "--ladder", "robots"]);
+    let server = hub.address.to_string();
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_arcade"));
+        Process::run(command.arg("ladder").args(arguments).args(["--server", &server]))
+    };
+    let joined = run(&["join", "Ann"]).ended(0).stdout;
+    let login = joined.lines().map(str::trim).find(|line| line.starts_with("Ann#")).unwrap();
+    assert!(joined.contains(&format!("127.0.0.1:{} (TCP)", door(&hub, "robots").port())), "{joined}");
+    assert!(run(&["join", "Ann"]).ended(1).stderr.contains("is taken"));
+    assert!(run(&["show"]).ended(0).stdout.starts_with("robots"), "the game");
+    assert!(run(&["show", "robots"]).ended(0).stdout.contains("Nobody has played yet"));
+    assert!(run(&["show", "nuggets"]).ended(1).stderr.contains("no ladder of this game"));
+    let (name, key) = login.split_once('#').unwrap();
+    assert!(run(&["leave", name, key]).ended(0).stdout.contains("Ann is free again"));
+    assert!(run(&["leave", name, key]).ended(1).stderr.contains("does not prove"));
+    let without = Hub::with(&["--no-default-rooms"]);
+    let (status, answer) = ask(&without, "GET", "/api/ladder", &Value::Null);
+    assert!(status == 404 && answer["error"].as_str().unwrap().contains("--ladder"), "{answer}");
+}

@@ -1,0 +1,329 @@
+//! The state machine.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
+
+use netcore::{HostId, Time};
+
+use crate::{
+    memory::{Known, Memory},
+    pairing::{self, Ready},
+    seat::{MatchId, Playing, ProgramId, Seat, Waiting},
+    settings::Settings,
+};
+
+/// What has happened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Input {
+    /// A program has come, and its name is proven. One of the same name that waits is sent away.
+    Arrived {
+        /// Its number, which is new.
+        program: ProgramId,
+        /// Its name.
+        name: String,
+        /// Where it comes from.
+        host: HostId,
+        /// Its rating.
+        rating: i64,
+    },
+    /// Its connection is gone. In a match that is a defeat, unless its part of it is over.
+    Gone(ProgramId),
+    /// It is asked for something.
+    Asked(ProgramId),
+    /// It has said something.
+    Heard(ProgramId),
+    /// Its part of the match is over: it owes nothing any more, and may leave.
+    Finished(ProgramId),
+    /// A match is over, or cannot take place. Its programs come again by themselves.
+    Over(MatchId),
+    /// A deadline has passed.
+    Elapsed,
+}
+
+/// What is to be done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Output {
+    /// A match begins.
+    Start {
+        /// Its number.
+        number: MatchId,
+        /// Who plays.
+        seats: [Seat; 2],
+    },
+    /// A program is sent away.
+    Refused(ProgramId, Refusal),
+    /// A program has lost its match by what it did, and is removed from it.
+    Lost(MatchId, ProgramId, Forfeit),
+    /// A match ends as it stands: nobody else is left to play, or its time is up.
+    Stop(MatchId),
+}
+
+/// Why a program is sent away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    /// There are too many.
+    Full,
+    /// There are too many of its host.
+    Host,
+    /// Another one has come with its name.
+    Replaced,
+}
+
+/// How a program has lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Forfeit {
+    /// It did not answer in time.
+    Silent,
+    /// It left before the end.
+    Gone,
+}
+
+/// Somebody in a match.
+#[derive(Debug, Clone)]
+struct Player {
+    name: String,
+    host: HostId,
+    number: MatchId,
+    // Since when an answer is due.
+    owes: Option<Time>,
+    state: State,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Plays,
+    Finished,
+    Lost,
+}
+
+/// The ladder of one game.
+#[derive(Debug)]
+pub struct Ladder {
+    settings: Settings,
+    waiting: BTreeMap<ProgramId, Waiting>,
+    players: BTreeMap<ProgramId, Player>,
+    playing: BTreeMap<MatchId, Playing>,
+    // Matches that have been told to end.
+    stopped: BTreeSet<MatchId>,
+    memory: Memory,
+    next: u64,
+}
+
+impl Ladder {
+    /// A ladder on which nobody is.
+    pub fn new(settings: Settings) -> Self {
+        Self {
+            settings,
+            waiting: BTreeMap::new(),
+            players: BTreeMap::new(),
+            playing: BTreeMap::new(),
+            stopped: BTreeSet::new(),
+            memory: Memory::default(),
+            next: 0,
+        }
+    }
+
+    /// How it works.
+    pub const fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// The programs that wait.
+    pub const fn waiting(&self) -> &BTreeMap<ProgramId, Waiting> {
+        &self.waiting
+    }
+
+    /// The matches that are played.
+    pub const fn playing(&self) -> &BTreeMap<MatchId, Playing> {
+        &self.playing
+    }
+
+    /// The name of a program that waits or plays.
+    pub fn name(&self, program: ProgramId) -> Option<&str> {
+        let waits = self.waiting.get(&program).map(|waiting| &waiting.name);
+        waits.or_else(|| self.players.get(&program).map(|player| &player.name)).map(String::as_str)
+    }
+
+    /// Processes an input.
+    #[must_use]
+    pub fn input(&mut self, now: Time, input: Input) -> Vec<Output> {
+        let mut out = vec![];
+        match input {
+            Input::Arrived { program, name, host, rating } => {
+                self.arrive(program, Waiting { name, host, rating, since: now }, &mut out);
+            }
+            Input::Gone(program) => {
+                self.waiting.remove(&program);
+                if let Some(number) = self.lose(now, program, Forfeit::Gone, &mut out) {
+                    self.stop(number, &mut out);
+                }
+            }
+            Input::Asked(program) => self.owe(program, |owes| owes.or(Some(now))),
+            Input::Heard(program) => {
+                let again = self.settings.continuous.then_some(now);
+                self.owe(program, |_| again);
+            }
+            Input::Finished(program) => {
+                if let Some(player) = self.players.get_mut(&program).filter(|player| player.state == State::Plays) {
+                    (player.state, player.owes) = (State::Finished, None);
+                }
+            }
+            Input::Over(number) => self.end(now, number),
+            Input::Elapsed => {}
+        }
+        self.judge(now, &mut out);
+        self.pair(now, &mut out);
+        out
+    }
+
+    /// When [`Input::Elapsed`] is due.
+    pub fn deadline(&self) -> Option<Time> {
+        let owed =
+            self.players.values().filter_map(|player| player.owes).map(|since| since.plus(self.settings.patience));
+        let limits = self.playing.iter().filter(|(number, _)| !self.stopped.contains(number));
+        let limits = limits.map(|(_, playing)| playing.since.plus(self.settings.limit));
+        let is_free = self.playing.len() < self.settings.matches;
+        let pairs = is_free.then(|| pairing::due(&self.settings, &self.ready())).flatten();
+        owed.chain(limits).chain(pairs).min()
+    }
+
+    fn arrive(&mut self, program: ProgramId, mut new: Waiting, out: &mut Vec<Output>) {
+        let before = self.waiting.iter().find(|(_, waiting)| waiting.name == new.name).map(|(program, _)| *program);
+        if let Some((before, waiting)) = before.and_then(|before| self.waiting.remove_entry(&before)) {
+            // Two that replace each other all the time would never play otherwise.
+            new.since = waiting.since;
+            out.push(Output::Refused(before, Refusal::Replaced));
+        }
+        let hosts = self.waiting.values().map(|waiting| waiting.host);
+        let hosts = hosts.chain(self.players.values().map(|player| player.host));
+        if hosts.filter(|host| *host == new.host).count() >= self.settings.per_host {
+            out.push(Output::Refused(program, Refusal::Host));
+        } else if self.waiting.len() + self.players.len() >= self.settings.programs {
+            out.push(Output::Refused(program, Refusal::Full));
+        } else {
+            self.waiting.insert(program, new);
+        }
+    }
+
+    fn owe(&mut self, program: ProgramId, change: impl FnOnce(Option<Time>) -> Option<Time>) {
+        if let Some(player) = self.players.get_mut(&program).filter(|player| player.state == State::Plays) {
+            player.owes = change(player.owes);
+        }
+    }
+
+    // Whoever is in a match and is not done with it has lost it. Gives the match.
+    fn lose(&mut self, now: Time, program: ProgramId, how: Forfeit, out: &mut Vec<Output>) -> Option<MatchId> {
+        let player = self.players.get_mut(&program).filter(|player| player.state == State::Plays)?;
+        (player.state, player.owes) = (State::Lost, None);
+        let (number, name) = (player.number, player.name.clone());
+        let settings = self.settings.clone();
+        self.remember(now, &name).punish(now, &settings);
+        out.push(Output::Lost(number, program, how));
+        Some(number)
+    }
+
+    // A match is not played any longer. Those who are left have done nothing wrong.
+    fn stop(&mut self, number: MatchId, out: &mut Vec<Output>) {
+        if !self.playing.contains_key(&number) || !self.stopped.insert(number) {
+            return;
+        }
+        for player in self.players.values_mut().filter(|player| player.number == number && player.state == State::Plays)
+        {
+            (player.state, player.owes) = (State::Finished, None);
+        }
+        out.push(Output::Stop(number));
+    }
+
+    fn remember(&mut self, now: Time, name: &str) -> &mut Known {
+        let (waiting, players) = (&self.waiting, &self.players);
+        let is_here = |name: &str| {
+            waiting.values().any(|waiting| waiting.name == name) || players.values().any(|player| player.name == name)
+        };
+        self.memory.note(now, name, is_here)
+    }
+
+    fn end(&mut self, now: Time, number: MatchId) {
+        self.playing.remove(&number);
+        self.stopped.remove(&number);
+        let mut done = vec![];
+        self.players.retain(|_, player| {
+            if player.number == number && player.state != State::Lost {
+                done.push(player.name.clone());
+            }
+            player.number != number
+        });
+        for name in done {
+            self.remember(now, &name).forgive();
+        }
+    }
+
+    // Who was silent for too long, and which match has lasted too long.
+    fn judge(&mut self, now: Time, out: &mut Vec<Output>) {
+        let is_late = |since: Time, most: Duration| since.plus(most) <= now;
+        let silent: Vec<ProgramId> = self
+            .players
+            .iter()
+            .filter(|(_, player)| player.owes.is_some_and(|since| is_late(since, self.settings.patience)))
+            .map(|(program, _)| *program)
+            .collect();
+        // With two seats nobody is left to play against.
+        let lost: Vec<_> =
+            silent.into_iter().filter_map(|program| self.lose(now, program, Forfeit::Silent, out)).collect();
+        for number in lost {
+            self.stop(number, out);
+        }
+        let long = self.playing.iter().filter(|(_, playing)| is_late(playing.since, self.settings.limit));
+        let long: Vec<MatchId> = long.map(|(number, _)| *number).collect();
+        for number in long {
+            self.stop(number, out);
+        }
+    }
+
+    // Those who wait and do not play, the one who has waited longest first.
+    fn ready(&self) -> Vec<Ready<'_>> {
+        let plays = |name: &str| self.players.values().any(|player| player.name == name);
+        let ready = self.waiting.iter().filter(|(_, waiting)| !plays(&waiting.name));
+        let mut ready: Vec<Ready<'_>> =
+            ready.map(|(program, waiting)| (*program, waiting, self.memory.of(&waiting.name))).collect();
+        ready.sort_by_key(|(program, waiting, _)| (waiting.since, *program));
+        ready
+    }
+
+    fn pair(&mut self, now: Time, out: &mut Vec<Output>) {
+        while self.playing.len() < self.settings.matches {
+            let ready: Vec<Ready<'_>> =
+                self.ready().into_iter().filter(|(_, _, known)| known.not_before <= now).collect();
+            let Some(seats) = pairing::next(&self.settings, now, &ready) else { return };
+            self.start(now, seats, out);
+        }
+    }
+
+    fn start(&mut self, now: Time, seats: [Seat; 2], out: &mut Vec<Output>) {
+        let number = MatchId(self.next);
+        self.next += 1;
+        let mut names = vec![];
+        for seat in seats {
+            let Seat::Program(program) = seat else { continue };
+            let Some(Waiting { name, host, .. }) = self.waiting.remove(&program) else { continue };
+            names.push(name.clone());
+            let owes = self.settings.continuous.then_some(now);
+            self.players.insert(program, Player { name, host, number, owes, state: State::Plays });
+        }
+        for (at, name) in names.iter().enumerate() {
+            let opponent = names.iter().enumerate().find(|(other, _)| *other != at).map(|(_, name)| name.clone());
+            let known = self.remember(now, name);
+            known.since_bot = if opponent.is_some() { known.since_bot.saturating_add(1) } else { 0 };
+            if let Some(level) = seats.iter().find_map(|seat| match seat {
+                Seat::Fixed(level) => Some(*level),
+                Seat::Program(_) => None,
+            }) {
+                known.level = Some(level);
+            }
+            known.opponent = opponent;
+        }
+        self.playing.insert(number, Playing { seats, since: now });
+        out.push(Output::Start { number, seats });
+    }
+}

@@ -1,0 +1,33 @@
+//! The ladder: programs come, wait, are paired by rating, play, and come again.
+//!
+//! [`Ladder`] is a state machine for one game. Inputs say that a program has come, is asked for something, was heard, or is gone; outputs
+//! start matches and say who has lost one by what it did. It has no clock and no socket, and knows nothing of the game. `tests/simulate.rs`
+//! runs it for days of simulated time.
+//!
+//! ```
+//! use ladder::{Input, Ladder, Output, ProgramId, Seat, Settings};
+//! use netcore::{HostId, Time};
+//!
+//! let mut ladder = Ladder::new(Settings::default());
+//! let mut come = |name: &str, number| {
+//!     let host = HostId::of("192.0.2.1:1");
+//!     let input = Input::Arrived { program: ProgramId(number), name: name.into(), host, rating: 1_000 };
+//!     ladder.input(Time::ZERO, input)
+//! };
+//! assert_eq!(come("Ann", 1), []);
+//! let [Output::Start { seats, .. }] = come("Bob", 2)[..] else { panic!("they are a pair") };
+//! assert_eq!(seats, [Seat::Program(ProgramId(1)), Seat::Program(ProgramId(2))]);
+//! ```
+
+mod ladder;
+mod memory;
+mod pairing;
+mod seat;
+mod settings;
+
+pub use crate::{
+    ladder::{Forfeit, Input, Ladder, Output, Refusal},
+    memory::MAX_REMEMBERED,
+    seat::{MatchId, Playing, ProgramId, Seat, Waiting},
+    settings::{FIXED, Settings},
+};

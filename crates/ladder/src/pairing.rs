@@ -1,0 +1,79 @@
+//! Who plays whom.
+
+use netcore::{Level, Time};
+
+use crate::{
+    memory::Known,
+    seat::{ProgramId, Seat, Waiting},
+    settings::{FIXED, Settings},
+};
+
+/// Somebody who waits and may play, with what is remembered of it. The one who has waited longest comes first.
+pub(crate) type Ready<'a> = (ProgramId, &'a Waiting, Known);
+
+/// The next match, if one can begin now, as places in `ready`.
+pub(crate) fn next(settings: &Settings, now: Time, ready: &[Ready<'_>]) -> Option<[Seat; 2]> {
+    ready.iter().enumerate().find_map(|(at, one)| {
+        if !is_due(settings, one) {
+            let others = ready.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, other)| other);
+            let possible = others.filter(|other| begins(settings, one, other).is_some_and(|time| time <= now));
+            if let Some(best) = possible.min_by_key(|other| cost(settings, one, other)) {
+                return Some([Seat::Program(one.0), Seat::Program(best.0)]);
+            }
+        }
+        let alone = alone(settings, one) <= now;
+        alone.then(|| [Seat::Program(one.0), Seat::Fixed(level(settings, one))])
+    })
+}
+
+/// When a match can begin, if nobody else comes.
+pub(crate) fn due(settings: &Settings, ready: &[Ready<'_>]) -> Option<Time> {
+    let pairs = ready.iter().enumerate().flat_map(|(at, one)| {
+        let others = ready.iter().skip(at + 1);
+        others.filter_map(move |other| begins(settings, one, other))
+    });
+    ready.iter().map(|one| alone(settings, one)).chain(pairs).min()
+}
+
+// Whether it plays a bot next, whoever else is there.
+fn is_due(settings: &Settings, (_, _, known): &Ready<'_>) -> bool {
+    known.since_bot.saturating_add(1) >= settings.anchor
+}
+
+// When it plays a bot, if nobody comes.
+fn alone(settings: &Settings, one: &Ready<'_>) -> Time {
+    let waits = if is_due(settings, one) { std::time::Duration::ZERO } else { settings.company };
+    one.1.since.plus(waits).max(one.2.not_before)
+}
+
+// How far two are apart, in points.
+fn cost(settings: &Settings, one: &Ready<'_>, other: &Ready<'_>) -> i64 {
+    let met = |one: &Ready<'_>, other: &Ready<'_>| one.2.opponent.as_ref() == Some(&other.1.name);
+    let again = if met(one, other) || met(other, one) { settings.again } else { 0 };
+    (one.1.rating.saturating_sub(other.1.rating)).saturating_abs().saturating_add(again)
+}
+
+// When they may play each other, if ever. A pair that is too far apart waits until the one who came first has waited long enough.
+fn begins(settings: &Settings, one: &Ready<'_>, other: &Ready<'_>) -> Option<Time> {
+    if is_due(settings, one) || is_due(settings, other) {
+        return None;
+    }
+    let missing = cost(settings, one, other).saturating_sub(settings.close).max(0);
+    let seconds = match (missing, settings.widening) {
+        (0, _) => 0,
+        (_, ..=0) => return None,
+        (missing, widening) => u64::try_from(missing.saturating_add(widening - 1) / widening).unwrap_or(u64::MAX),
+    };
+    let since = one.1.since.min(other.1.since).plus(std::time::Duration::from_secs(seconds));
+    // Both have to be there.
+    Some([one.1.since, other.1.since, one.2.not_before, other.2.not_before].into_iter().fold(since, Time::max))
+}
+
+// The bot that is closest in rating. The one of the last time counts as farther away, so that each program meets more than one.
+fn level(settings: &Settings, (_, waiting, known): &Ready<'_>) -> Level {
+    let far = |&(level, rating): &(Level, i64)| {
+        let again = if known.level == Some(level) { settings.again.saturating_mul(2) } else { 0 };
+        waiting.rating.saturating_sub(rating).saturating_abs().saturating_add(again)
+    };
+    FIXED.into_iter().min_by_key(far).map_or(Level::Normal, |(level, _)| level)
+}

@@ -1,0 +1,73 @@
+//! Days of a ladder in simulated time, with programs of known strength. Some of them hang, crash, or run twice.
+//!
+//! At each moment: nobody waits while a match could begin, no name plays twice at the same time, and every deadline is kept.
+
+use std::time::Duration;
+
+use ladder::Settings;
+
+use crate::world::{self, Manner, World};
+
+/// Programs of which each wins against the next one about three times in five.
+fn sound(strengths: &[f64]) -> Vec<(f64, Manner)> {
+    strengths.iter().map(|&strength| (strength, Manner::Sound)).collect()
+}
+
+/// A day with seven sound programs, one that hangs, one that crashes, and one that runs twice.
+fn day(seed: u64) {
+    let mut programs = sound(&[640.0, 760.0, 880.0, 1_000.0, 1_120.0, 1_240.0, 1_360.0]);
+    programs.extend([(1_000.0, Manner::Hangs(20)), (1_000.0, Manner::Crashes(5)), (1_180.0, Manner::Twice)]);
+    let mut world = World::new(seed, Settings { continuous: seed % 2 == 0, ..Settings::default() }, &programs);
+    world.run(24);
+    assert!(world.matches > 10_000, "{} matches", world.matches);
+    assert!(world.met.len() == 3 && world.met.values().all(|met| *met > 500), "{:?}", world.met);
+    for program in &world.programs {
+        assert!(program.played > 1_000 && program.lately > 50, "{program:?}");
+        match program.manner {
+            Manner::Sound | Manner::Twice => {
+                // The scale is that of our bots.
+                let off = (program.points() - program.strength).abs();
+                assert!(off < 80.0, "{off} points off: {program:?}");
+                assert_eq!(program.forfeits, 0);
+            }
+            // They lose by it, and come back: to the last hour.
+            Manner::Hangs(_) | Manner::Crashes(_) => {
+                assert!(program.forfeits > 100 && program.points() < program.strength, "{program:?}");
+            }
+        }
+    }
+    let order: Vec<f64> = world.programs[..7].iter().map(world::Program::points).collect();
+    assert!(order.is_sorted(), "{order:?}");
+}
+
+#[test]
+fn a_day_of_the_ladder_finds_the_order_and_everybody_plays() {
+    // One with turns, and one without.
+    (0..if cfg!(debug_assertions) { 2 } else { 8 }).for_each(day);
+}
+
+#[test]
+#[ignore = "minutes; see CONTRIBUTING.md"]
+fn many_days_of_the_ladder() {
+    (100..200).for_each(day);
+}
+
+#[test]
+fn with_more_programs_than_places_nobody_is_starved() {
+    let strengths: Vec<f64> = (0..40).map(|at| 700.0 + 15.0 * f64::from(at)).collect();
+    let settings = Settings { matches: 3, ..Settings::default() };
+    let mut world = World::new(7, settings, &sound(&strengths));
+    world.run(24);
+    // Forty programs in three matches of 14 s: each waits for about 90 s.
+    for program in &world.programs {
+        assert!(program.longest < Duration::from_mins(5) && program.played > 500, "{program:?}");
+    }
+}
+
+#[test]
+fn a_lone_program_plays_our_bots() {
+    let mut world = World::new(3, Settings::default(), &sound(&[1_080.0]));
+    world.run(24);
+    let alone = &world.programs[0];
+    assert!(alone.played > 3_000 && (alone.points() - 1_080.0).abs() < 80.0, "{alone:?}");
+}

@@ -1,0 +1,10 @@
+//! Tests of the ladder.
+//!
+//! - `moves`: single inputs and what follows from them.
+//! - `days`: whole days in simulated time, with the programs of `world`.
+
+#![allow(clippy::unwrap_used, reason = "a test that fails says where")]
+
+mod days;
+mod moves;
+mod world;

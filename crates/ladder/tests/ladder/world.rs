@@ -1,0 +1,325 @@
+//! Programs in simulated time around a real ladder.
+
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BinaryHeap},
+    ops::Range,
+    time::Duration,
+};
+
+use ladder::{FIXED, Forfeit, Input, Ladder, MatchId, Output, ProgramId, Refusal, Seat, Settings};
+use netcore::{HostId, Level, Time};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use skillratings::{
+    MultiTeamOutcome,
+    weng_lin::{WengLinConfig, WengLinRating, weng_lin_multi_team},
+};
+
+/// Points for one point of the mean, as on the hub.
+const POINTS: f64 = 40.0;
+/// The difference in points at which the better one of two wins `e` times as often, by the method of the ratings.
+const SCALE: f64 = 236.0;
+
+/// How a program behaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Manner {
+    Sound,
+    /// Does not answer any more, once in about so many questions.
+    Hangs(u32),
+    /// Leaves in the middle, in one of so many matches.
+    Crashes(u32),
+    /// Runs twice under the same name.
+    Twice,
+}
+
+/// A simulated program.
+#[derive(Debug)]
+pub(crate) struct Program {
+    pub(crate) name: String,
+    pub(crate) strength: f64,
+    pub(crate) manner: Manner,
+    rating: WengLinRating,
+    pub(crate) played: u32,
+    /// Of the last hours.
+    pub(crate) lately: u32,
+    pub(crate) forfeits: u32,
+    pub(crate) longest: Duration,
+}
+
+impl Program {
+    pub(crate) fn points(&self) -> f64 {
+        self.rating.rating * POINTS
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Event {
+    Comes(usize),
+    Crashes(ProgramId),
+    Answers(ProgramId),
+    Ends(MatchId),
+    Elapsed,
+}
+
+/// A connection of a program, until the match for which it came is over.
+#[derive(Debug)]
+struct Connection {
+    of: usize,
+    since: Time,
+    gone: bool,
+}
+
+/// A ladder with programs.
+pub(crate) struct World {
+    ladder: Ladder,
+    now: Time,
+    rng: Pcg64Mcg,
+    events: BinaryHeap<Reverse<(Time, u64, Event)>>,
+    numbers: u64,
+    pub(crate) programs: Vec<Program>,
+    connections: BTreeMap<ProgramId, Connection>,
+    running: BTreeMap<MatchId, ([Seat; 2], Vec<ProgramId>)>,
+    /// Matches against each bot.
+    pub(crate) met: BTreeMap<&'static str, u32>,
+    pub(crate) matches: u32,
+    until: Time,
+}
+
+impl World {
+    pub(crate) fn new(seed: u64, settings: Settings, programs: &[(f64, Manner)]) -> Self {
+        let program = |(at, &(strength, manner)): (usize, &(f64, Manner))| Program {
+            name: format!("program-{at}"),
+            strength,
+            manner,
+            rating: WengLinRating::new(),
+            played: 0,
+            lately: 0,
+            forfeits: 0,
+            longest: Duration::ZERO,
+        };
+        let mut world = Self {
+            ladder: Ladder::new(settings),
+            now: Time::ZERO,
+            rng: Pcg64Mcg::seed_from_u64(seed),
+            events: BinaryHeap::new(),
+            numbers: 0,
+            programs: programs.iter().enumerate().map(program).collect(),
+            connections: BTreeMap::new(),
+            running: BTreeMap::new(),
+            met: BTreeMap::new(),
+            matches: 0,
+            until: Time::ZERO,
+        };
+        for (at, (_, manner)) in programs.iter().enumerate() {
+            world.later(0..10_000, Event::Comes(at));
+            if *manner == Manner::Twice {
+                world.later(0..10_000, Event::Comes(at));
+            }
+        }
+        world
+    }
+
+    fn later(&mut self, millis: Range<u64>, event: Event) {
+        let millis = self.rng.random_range(millis);
+        self.numbers += 1;
+        self.events.push(Reverse((self.now.plus(Duration::from_millis(millis)), self.numbers, event)));
+    }
+
+    /// Lets the time pass. The ladder is told of a deadline at that moment, and looks at nothing else meanwhile.
+    pub(crate) fn run(&mut self, hours: u64) {
+        self.until = Time::from_millis(hours * 3_600_000);
+        loop {
+            let due = self.ladder.deadline();
+            let next = self.events.peek().map(|Reverse((time, ..))| *time);
+            let event = match due.filter(|due| next.is_none_or(|next| *due <= next)) {
+                Some(due) => {
+                    assert!(due >= self.now, "a deadline that has passed");
+                    self.now = due;
+                    Event::Elapsed
+                }
+                None => {
+                    let Reverse((time, _, event)) = self.events.pop().expect("something happens");
+                    self.now = time;
+                    event
+                }
+            };
+            if self.now > self.until {
+                return;
+            }
+            self.happens(event);
+            assert!(self.ladder.deadline().is_none_or(|due| due > self.now), "it has not done what was due");
+            self.check();
+        }
+    }
+
+    fn happens(&mut self, event: Event) {
+        match event {
+            Event::Comes(at) => self.comes(at),
+            Event::Crashes(program) => {
+                let Some(connection) = self.connections.get_mut(&program) else { return };
+                connection.gone = true;
+                let at = connection.of;
+                self.tell(Input::Gone(program));
+                self.later(1_000..5_000, Event::Comes(at));
+            }
+            Event::Answers(program) => {
+                self.tell(Input::Heard(program));
+                self.tell(Input::Asked(program));
+                let Some(&Connection { of, .. }) = self.connections.get(&program) else { return };
+                let hangs =
+                    matches!(self.programs[of].manner, Manner::Hangs(many) if self.rng.random_range(0..many) == 0);
+                if !hangs {
+                    self.later(1_000..8_000, Event::Answers(program));
+                }
+            }
+            Event::Ends(number) => self.ends(number),
+            Event::Elapsed => self.tell(Input::Elapsed),
+        }
+    }
+
+    fn comes(&mut self, at: usize) {
+        self.numbers += 1;
+        let program = ProgramId(self.numbers);
+        self.connections.insert(program, Connection { of: at, since: self.now, gone: false });
+        #[expect(clippy::cast_possible_truncation, reason = "a rating stays within some thousands")]
+        let rating = self.programs[at].points().round() as i64;
+        let host = HostId::V4([10, 0, 0, u8::try_from(at % 7).expect("seven hosts")]);
+        self.tell(Input::Arrived { program, name: self.programs[at].name.clone(), host, rating });
+    }
+
+    fn tell(&mut self, input: Input) {
+        for output in self.ladder.input(self.now, input) {
+            match output {
+                Output::Start { number, seats } => self.starts(number, seats),
+                Output::Refused(program, why) => {
+                    let connection = self.connections.remove(&program).expect("it is connected");
+                    assert_eq!((why, self.programs[connection.of].manner), (Refusal::Replaced, Manner::Twice));
+                    self.later(500..5_000, Event::Comes(connection.of));
+                }
+                Output::Lost(number, program, how) => {
+                    let lost = &mut self.programs[self.connections[&program].of];
+                    match (lost.manner, how) {
+                        (Manner::Hangs(_), Forfeit::Silent) | (Manner::Crashes(_), Forfeit::Gone) => lost.forfeits += 1,
+                        wrong => panic!("{wrong:?}"),
+                    }
+                    self.running.get_mut(&number).expect("it is played").1.push(program);
+                }
+                Output::Stop(number) => self.later(10..100, Event::Ends(number)),
+            }
+        }
+    }
+
+    fn starts(&mut self, number: MatchId, seats: [Seat; 2]) {
+        self.matches += 1;
+        for seat in seats {
+            match seat {
+                Seat::Program(program) => {
+                    let Connection { of, since, .. } = self.connections[&program];
+                    let program_of = &mut self.programs[of];
+                    program_of.longest = program_of.longest.max(self.now.since(since));
+                    self.later(10..500, Event::Answers(program));
+                    let manner = self.programs[of].manner;
+                    if matches!(manner, Manner::Crashes(many) if self.rng.random_range(0..many) == 0) {
+                        self.later(10..8_000, Event::Crashes(program));
+                    }
+                }
+                Seat::Fixed(level) => *self.met.entry(name(level)).or_default() += 1,
+            }
+        }
+        assert!(seats.iter().any(|seat| matches!(seat, Seat::Program(_))), "bots alone play for nobody");
+        self.running.insert(number, (seats, vec![]));
+        self.later(8_000..20_000, Event::Ends(number));
+    }
+
+    // Rates a match as the hub does: our bots do not move, and whoever has lost by what it did is last.
+    fn ends(&mut self, number: MatchId) {
+        let Some((seats, lost)) = self.running.remove(&number) else { return };
+        let before = seats.map(|seat| self.standing(seat));
+        let chance = 1.0 / (1.0 + ((before[1].0 - before[0].0) / SCALE).exp());
+        let first_wins = self.rng.random_bool(chance);
+        let is_lost = seats.map(|seat| matches!(seat, Seat::Program(program) if lost.contains(&program)));
+        let places = match is_lost {
+            [true, false] => [2, 1],
+            [false, true] => [1, 2],
+            [true, true] => [1, 1],
+            [false, false] if first_wins => [1, 2],
+            [false, false] => [2, 1],
+        };
+        let [one, two] = before.map(|(_, rating)| [rating]);
+        let outcomes = places.map(MultiTeamOutcome::new);
+        let after = weng_lin_multi_team(&[(&one[..], outcomes[0]), (&two[..], outcomes[1])], &WengLinConfig::new());
+        self.tell(Input::Over(number));
+        for (seat, after) in seats.into_iter().zip(after) {
+            let Seat::Program(program) = seat else { continue };
+            let connection = self.connections.remove(&program).expect("it has played");
+            let player = &mut self.programs[connection.of];
+            player.rating = after[0];
+            player.played += 1;
+            player.lately += u32::from(self.until.since(self.now) < Duration::from_hours(2));
+            if !connection.gone {
+                self.later(50..2_000, Event::Comes(connection.of));
+            }
+        }
+    }
+
+    // The strength and the rating of a seat.
+    fn standing(&self, seat: Seat) -> (f64, WengLinRating) {
+        match seat {
+            Seat::Program(program) => {
+                let player = &self.programs[self.connections[&program].of];
+                (player.strength, player.rating)
+            }
+            Seat::Fixed(level) => {
+                #[expect(clippy::cast_precision_loss, reason = "some thousands")]
+                let points = FIXED.iter().find(|(fixed, _)| *fixed == level).expect("there are three").1 as f64;
+                (points, WengLinRating { rating: points / POINTS, uncertainty: 0.0 })
+            }
+        }
+    }
+
+    // What holds at each moment.
+    fn check(&self) {
+        let settings = self.ladder.settings();
+        let playing = self.ladder.playing();
+        assert!(playing.len() <= settings.matches && playing.len() == self.running.len());
+        let mut names: Vec<&String> = vec![];
+        for seat in playing.values().flat_map(|playing| playing.seats) {
+            let Seat::Program(program) = seat else { continue };
+            let name = &self.programs[self.connections[&program].of].name;
+            assert!(!names.contains(&name), "{name} plays twice at the same time");
+            names.push(name);
+        }
+        if playing.len() == settings.matches {
+            return;
+        }
+        // Nobody waits for longer than for company, unless it has misbehaved just before.
+        let idle = self.ladder.waiting().values().filter(|waiting| !names.contains(&&waiting.name));
+        let most = |name: &String| {
+            let program = self.programs.iter().find(|program| program.name == *name).expect("it is one of them");
+            let misbehaves = matches!(program.manner, Manner::Hangs(_) | Manner::Crashes(_));
+            settings.company + if misbehaves { settings.penalty.1 } else { Duration::ZERO }
+        };
+        let sound: Vec<_> = idle.filter(|waiting| most(&waiting.name) == settings.company).collect();
+        for waiting in self.ladder.waiting().values().filter(|waiting| !names.contains(&&waiting.name)) {
+            // One that waited while its other copy played may have waited for longer than that.
+            let is_twice = self.programs.iter().any(|one| one.name == waiting.name && one.manner == Manner::Twice);
+            let waited = self.now.since(waiting.since);
+            assert!(is_twice || waited <= most(&waiting.name), "{} is kept waiting for {waited:?}", waiting.name);
+        }
+        for (at, one) in sound.iter().enumerate() {
+            for other in &sound[at + 1..] {
+                let apart = (one.rating - other.rating).abs();
+                assert!(apart > settings.close - settings.again, "{} and {} are a pair", one.name, other.name);
+            }
+        }
+    }
+}
+
+fn name(level: Level) -> &'static str {
+    match level {
+        Level::Easy => "easy",
+        Level::Normal => "normal",
+        Level::Hard => "hard",
+    }
+}
