@@ -333,5 +333,6 @@ def _(names):
     names["Client"].show = lambda client, picture: show(client, picture) if len(picture) < 30_000 else None
 
 
-# Those of mastermind need what stands above.
+# They need what stands above.
 import mastermind_faults  # noqa: E402, F401
+import robots_faults  # noqa: E402, F401
