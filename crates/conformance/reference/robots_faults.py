@@ -28,8 +28,8 @@ OPENED = "self.game = None"
 # Sums of rules: what all actions, or all explosions, go wrong with is seen in the busy game too.
 faulty("robots-server", [
     # The command line.
-    ("runs-without-arguments", "no-arguments required-options exit-status-1 says-why",
-     PARSED, 'args = parser.parse_args() if sys.argv[1:2] != ["--fault"] else sys.exit(0)'),
+    ("runs-without-arguments", "no-arguments exit-status-1",
+     PARSED, 'args = parser.parse_args() if sys.argv[1:] else sys.exit(0)'),
     ("guesses-players", "required-options", '"--players-count", type=number(1, 255), required=True',
      '"--players-count", type=number(1, 255), default=2'),
     ("wraps-below-zero", "below-zero", NUMBER, 'word = word.lstrip("-")\n        ' + NUMBER),

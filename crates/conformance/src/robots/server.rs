@@ -24,16 +24,19 @@ mod table;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use self::rules::{
-    ALL_ADDRESSES, ANY_SEED, BAD_BYTES, BAD_DIRECTION, BAD_NAME, BEFORE_BAD, BELOW_ZERO, BLOCK, BLOCK_ON_BOTH,
-    BLOCK_STOPS, BLOCK_TWICE, BLOCKS_UNDER_ROBOTS, BOMB, BOMB_OF_LEAVER, BOMBS_ON_ONE, BOTH_BLOCK, COMES_BACK, CROWD,
-    DEAD_ACT, EDGE, ENDED, EQUAL_NAMES, EXIT_ONE, FAR_EDGE, FLOOD, FREED, GAME_STARTED, HALF_A_JOIN, HALF_MORE, HELP,
-    IMPOSSIBLE, INTO_BLOCK, IPV6, JOIN_IN_GAME, LARGE_BOARD, LARGEST_VALUES, LAST_COUNTS, LAST_WORDS, LEAVE_BLOCK,
-    LONG_HISTORY, LONG_OPTIONS, LONG_SERVER_NAME, LONGEST_NAME, MANY_CLIENTS, MANY_PLAYERS, MOVE, MOVE_FIRST,
-    NAME_BYTES, NEVER_READS, NEXT_BOARD, NEXT_SCORES, NO_ARGUMENTS, NO_CHAIN, NO_DELAY, NO_DRIFT, NO_SEED, NO_TURNS,
-    NOBODY_THERE, NOT_A_NUMBER, NOTHING_LOST, OFFENDER, OLD_HISTORY, ON_BOMBED_BLOCK, OVER_BOMBS, OWN_BOMB,
-    OWN_BUFFERS, PIECES, PLAYED_ONCE, REBIRTH_ON_BLOCK, REQUIRED_OPTIONS, RESET, RESTART, RULES, SAYS_WHY, SECOND_JOIN,
+    ACCEPTED, ADDRESS, ADDRESS_OF_PEER, ALL_ADDRESSES, ANY_SEED, BAD_BYTES, BAD_DIRECTION, BAD_NAME, BEFORE_BAD,
+    BELOW_ZERO, BLAST, BLOCK, BLOCK_ON_BOTH, BLOCK_STOPS, BLOCK_TWICE, BLOCKS_UNDER_ROBOTS, BOMB, BOMB_IDS,
+    BOMB_OF_LEAVER, BOMB_TIMER, BOMBS_ON_ONE, BOTH_BLOCK, BUSY, COMES_BACK, CROWD, DEAD_ACT, DRAWS, EDGE, ENDED,
+    EQUAL_NAMES, EVENT_ORDER, EXIT_ONE, FAR_EDGE, FLOOD, FREED, GAME_STARTED, HALF_A_JOIN, HALF_MORE, HELP, IMPOSSIBLE,
+    INTO_BLOCK, IPV6, JOIN_IN_GAME, LARGE_BOARD, LARGEST_VALUES, LAST_COUNTS, LAST_WORDS, LATE, LEAVE_BLOCK, LEAVER,
+    LISTED_ONCE, LOBBY_LEAVER, LONG_HISTORY, LONG_OPTIONS, LONG_SERVER_NAME, LONGEST_NAME, MANY_CLIENTS, MANY_PLAYERS,
+    MOVE, MOVE_FIRST, NAME_BYTES, NEVER_READS, NEXT_BOARD, NEXT_GAME, NEXT_SCORES, NO_ARGUMENTS, NO_CHAIN, NO_DELAY,
+    NO_DRIFT, NO_SEED, NO_TURNS, NOBODY_THERE, NOT_A_NUMBER, NOT_RESET, NOTHING_LOST, OBSERVER, OFFENDER, OLD_HISTORY,
+    ON_BOMBED_BLOCK, OVER_BOMBS, OWN_BOMB, OWN_BUFFERS, PIECES, PLAYED_ONCE, REBIRTH, REBIRTH_ON_BLOCK,
+    REQUIRED_OPTIONS, RESET, RESTART, RULES, SAME_FOR_ALL, SAYS_WHY, SCORE_ONCE, SCORE_ZEROS, SCORES, SECOND_JOIN,
     SEED_ZERO, SERVER_NAME, SHARED_FIELD, SHELTER, STOOD, STRAY_WORD, STRICT_UTF8, TAKEN_PORT, TIMER_ONE, TOO_LARGE,
-    TURN_DURATION, UNDISTURBED, UNKNOWN_OPTION, VISITORS, WIDE_BLAST, WRONG_ARGUMENTS, ZERO, ZERO_RADIUS,
+    TURN_DURATION, TURN_NUMBERS, UNDISTURBED, UNITED, UNKNOWN_OPTION, VISITORS, WIDE_BLAST, WRONG_ARGUMENTS, ZERO,
+    ZERO_RADIUS,
 };
 use crate::{
     judge::{Judge, Played, Scene, scene},
@@ -96,7 +99,7 @@ type Meant = &'static [&'static Rule];
 
 /// What is played first, so that whatever else depends on it is judged knowing of it.
 static FIRST: [(&str, Meant, Play); 11] = [
-    ("two Joins of one player", &[&SECOND_JOIN], lobby::second_join),
+    ("two Joins of one player", &[&SECOND_JOIN, &ACCEPTED, &ADDRESS, &ADDRESS_OF_PEER], lobby::second_join),
     ("messages in pieces", &[&PIECES], lobby::pieces),
     ("wrong bytes", &[&BAD_BYTES, &UNDISTURBED], lobby::wrong_bytes),
     ("a name that is not UTF-8", &[&BAD_NAME], lobby::bad_name),
@@ -174,13 +177,34 @@ static DETAILS: [(&str, &Rule, Play); 61] = [
     ("connections that are reset", &RESET, neighbours::resets),
 ];
 
+/// What a game shows in which all do all they can.
+static BUSY_RULES: Meant = &[
+    &SAME_FOR_ALL,
+    &BOMB_IDS,
+    &OBSERVER,
+    &EVENT_ORDER,
+    &BOMB_TIMER,
+    &BLAST,
+    &UNITED,
+    &LISTED_ONCE,
+    &REBIRTH,
+    &BUSY,
+    &LATE,
+    &SCORES,
+    &SCORE_ONCE,
+    &SCORE_ZEROS,
+    &TURN_NUMBERS,
+    &DRAWS,
+];
+
 /// What takes longest, or shows whatever else there is.
-static LAST: [(&str, Meant, Play); 7] = [
-    ("a busy game", &[], game::busy),
+static LAST: [(&str, Meant, Play); 8] = [
+    ("a single bomb", &[&BLAST, &BOMB_TIMER], board::single_bomb),
+    ("a busy game", BUSY_RULES, game::busy),
     ("long turns", &[&TURN_DURATION, &GAME_STARTED, &ENDED], game::long_turns),
     ("a client that never reads", &[&NEVER_READS, &NOTHING_LOST], game::never_reading),
     ("a fast game", &[&NO_DRIFT, &NO_DELAY], clock::fast),
     ("servers without a seed", &[&NO_SEED], clock::without_seed),
-    ("players who leave", &[], game::leaving),
-    ("two games", &[], game::twice),
+    ("players who leave", &[&LOBBY_LEAVER, &LEAVER, &UNITED, &SCORE_ONCE], game::leaving),
+    ("two games", &[&NEXT_GAME, &NOT_RESET, &JOIN_IN_GAME], game::twice),
 ];

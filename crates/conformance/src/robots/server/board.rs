@@ -1,12 +1,12 @@
 //! Scenarios of a few turns, each for one rule of what robots and bombs do.
 
-use robots::{Action, Direction, Position};
+use robots::{Action, Blast, Direction, Position};
 
 use super::{
     rules::{
-        BLOCK_ON_BOTH, BLOCK_STOPS, BLOCKS_UNDER_ROBOTS, BOMB_OF_LEAVER, BOMBS_ON_ONE, BOTH_BLOCK, DEAD_ACT, FAR_EDGE,
-        FREED, LAST_WORDS, MOVE_FIRST, NO_CHAIN, ON_BOMBED_BLOCK, OVER_BOMBS, OWN_BOMB, REBIRTH_ON_BLOCK, SHARED_FIELD,
-        SHELTER, STOOD,
+        BLAST, BLOCK_ON_BOTH, BLOCK_STOPS, BLOCKS_UNDER_ROBOTS, BOMB_OF_LEAVER, BOMBS_ON_ONE, BOTH_BLOCK, DEAD_ACT,
+        FAR_EDGE, FREED, LAST_WORDS, MOVE_FIRST, NO_CHAIN, ON_BOMBED_BLOCK, OVER_BOMBS, OWN_BOMB, REBIRTH_ON_BLOCK,
+        SHARED_FIELD, SHELTER, STOOD,
     },
     setup::Setup,
     staged::{begun, one_field, row},
@@ -22,6 +22,24 @@ const DOWN: Action = Action::Move(Direction::Down);
 const LEFT: Action = Action::Move(Direction::Left);
 const BOMB: Action = Action::PlaceBomb;
 const BLOCK: Action = Action::PlaceBlock;
+
+/// A bomb whose arms end at its radius and at blocks, with more blocks behind.
+pub(super) fn single_bomb(context: &Context<'_>, judge: &mut Judge) -> Played {
+    let setup = Setup { radius: 2, blocks: 20, size: (8, 8), ..row(context, 8) };
+    let setup = setup.staged(|opening| {
+        let mut board = opening.board.clone();
+        for block in &opening.blocks {
+            board.put_block(*block);
+        }
+        let [center, other] = opening.robots[..] else { return false };
+        let blocks = |radius| Blast::new(&board, center, radius).blocks().count();
+        let hits = Blast::new(&board, center, 2).contains(other);
+        !board.is_block(center) && center != other && hits && blocks(2) > blocks(1) && blocks(3) > blocks(2)
+    })?;
+    let mut table = begun(context, judge, setup)?;
+    table.together(&[(0, BOMB)], &BLAST)?;
+    table.pass(2, &BLAST)
+}
 
 pub(super) fn far_edge(context: &Context<'_>, judge: &mut Judge) -> Played {
     let setup = Setup { players: 1, size: (2, 3), ..row(context, 2) }.with_robots(&[(1, 2)])?;

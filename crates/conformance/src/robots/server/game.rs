@@ -240,10 +240,9 @@ pub(super) fn never_reading(context: &Context<'_>, judge: &mut Judge) -> Played 
     }
     table.judge.require(&NEVER_READS, true, String::new)?;
     // A server may have dropped it, but may not have left anything out.
-    let by = context.options.deadline();
     let hello = ServerMessage::Hello(table.host.parameters.clone());
     for (number, right) in iter::once(&hello).chain(told.iter().flatten()).enumerate() {
-        let got = idle.next(by);
+        let got = idle.next(context.options.deadline());
         match &got {
             Got::Closed => return table.judge.require(&NOTHING_LOST, true, String::new),
             Got::Message(message) if message == right => {}
