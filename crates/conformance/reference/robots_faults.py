@@ -28,7 +28,7 @@ OPENED = "self.game = None"
 # Sums of rules: what all actions, or all explosions, go wrong with is seen in the busy game too.
 faulty("robots-server", [
     # The command line.
-    ("runs-without-arguments", "no-arguments exit-status-1",
+    ("runs-without-arguments", "no-arguments",
      PARSED, 'args = parser.parse_args() if sys.argv[1:] else sys.exit(0)'),
     ("guesses-players", "required-options", '"--players-count", type=number(1, 255), required=True',
      '"--players-count", type=number(1, 255), default=2'),
@@ -74,7 +74,10 @@ faulty("robots-server", [
         Server(args, listener).run()
     except ConnectionResetError:
         return 1"""),
-    ("crashes-at-a-reset", "no-crash resets", DEAD, "(BrokenPipeError, EOFError, Malformed) as why:"),
+    ("crashes-at-a-reset", "no-crash resets", "arrived = client.connection.recv(65536)", f"""try:
+            arrived = client.connection.recv(65536)
+        except ConnectionResetError:
+            {CRASH}"""),
     ("loses-what-does-not-fit", "nothing-lost", "del self.unsent[:sent]", "self.unsent.clear()"),
     ("one-buffer", "own-buffers", 'self.arrived, self.unsent = b"", bytearray()', "self.unsent = bytearray()",
      ARRIVED, "Client.arrived = getattr(Client, 'arrived', b'') + arrived",
@@ -115,29 +118,26 @@ faulty("robots-server", [
     # Draws.
     ("as-the-library", "seed-zero", "self.state = seed", "self.state = seed % 2147483647 or 1"),
     ("31-bits", "any-seed", "self.state = seed", "self.state = seed & 0x7fffffff"),
-    ("spares-robots", "blocks-under-robots", "if spot not in self.blocks:\n                self.blocks.add(spot)\n                self.opening",
+    ("spares-robots", "blocks-under-robots draws", "if spot not in self.blocks:\n                self.blocks.add(spot)\n                self.opening",
      "if spot not in self.blocks and spot not in self.robots.values():\n                self.blocks.add(spot)\n                self.opening"),
     ("15-bits", "large-board", "return x, self.draws.draw() % self.setup.size_y",
      "return x & 0x7fff, self.draws.draw() % self.setup.size_y & 0x7fff"),
     # Actions.
-    ("one-too-far", "far-edge", MOVE, "size = self.setup.size_x, self.setup.size_y\n"
+    ("one-too-far", "far-edge turns", MOVE, "size = self.setup.size_x, self.setup.size_y\n"
      "            if 0 <= target[0] <= size[0] and 0 <= target[1] <= size[1] and target not in self.blocks:"),
     ("stays-on-blocks", "leave-block turns", MOVE, "if self.is_on_board(target) and target not in self.blocks and spot not in self.blocks:"),
-    ("bombs-are-walls", "over-bombs turns", MOVE,
+    ("bombs-are-walls", "over-bombs", MOVE,
      "if self.is_on_board(target) and target not in self.blocks and target not in [bomb[0] for bomb in self.bombs.values()]:"),
-    ("robots-are-walls", "shared-field turns", MOVE,
+    ("robots-are-walls", "shared-field", MOVE,
      "if self.is_on_board(target) and target not in self.blocks and target not in self.robots.values():"),
     ("no-block-on-others", "block-on-others", BLOCK, BLOCK + " and list(self.robots.values()).count(spot) == 1"),
     ("one-bomb-a-field", "bombs-on-one-field bomb-timer", BOMB,
      BOMB + "\n            self.bombs = {old: place for old, place in self.bombs.items() if place[0] != spot}"),
-    ("moves-on-the-old-board", "block-stops-next turns", PLAYERS, "self.old = set(self.blocks)\n        " + PLAYERS,
+    ("moves-on-the-old-board", "block-stops-next", PLAYERS, "self.old = set(self.blocks)\n        " + PLAYERS,
      MOVE, "if self.is_on_board(target) and target not in self.old:"),
-    ("blocks-first", "move-before-block turns", PLAYERS, """early = {self.robots[player] for player, action in actions.items() if action[0] == PLACE_BLOCK and player not in hit_robots}
-        self.walls = self.blocks | early
-        """ + PLAYERS, MOVE, "if self.is_on_board(target) and target not in self.walls:"),
     ("each-its-block", "one-block-of-two", PLAYERS, "self.old = set(self.blocks)\n        " + PLAYERS,
      BLOCK, "kind == PLACE_BLOCK and spot not in self.old"),
-    ("blocks-go-last", "freed-field turns", GONE, "pass", "return events\n\n    def act", "self.blocks -= hit_blocks\n        return events\n\n    def act"),
+    ("blocks-go-last", "freed-field", GONE, "pass", "return events\n\n    def act", "self.blocks -= hit_blocks\n        return events\n\n    def act"),
     ("moves-first", "where-it-stood blast", HIT, HIT + """
         before = dict(self.robots)
         for player, (kind, direction) in sorted(actions.items()):
@@ -146,7 +146,7 @@ faulty("robots-server", [
         after, self.robots = self.robots, before""", FOUND,
      "robots = sorted(player for player, where in after.items() if where in fields)"),
     ("dead-act", "action-of-destroyed", REBORN, REBORN + "\n                if player in actions:\n                    events.extend(self.act(player, *actions[player]))"),
-    ("spares-owners", "own-bomb blast", BOMB, BOMB + "\n            self.owners = {**getattr(self, 'owners', {}), bomb: player}",
+    ("spares-owners", "own-bomb blast bombs-together", BOMB, BOMB + "\n            self.owners = {**getattr(self, 'owners', {}), bomb: player}",
      FOUND, "robots = sorted(player for player, where in self.robots.items() if where in fields and player != self.owners[bomb])"),
     ("bombs-leave-too", "bomb-of-leaver bomb-timer", BOMB, BOMB + "\n            self.owners = {**getattr(self, 'owners', {}), bomb: player}",
      "if client in self.clients:", """if self.game and client.player is not None:

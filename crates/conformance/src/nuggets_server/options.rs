@@ -3,7 +3,7 @@
 use std::{thread, time::Duration};
 
 use super::{
-    Test,
+    hosting::{SEED, Test},
     map::MapFile,
     party::{Doubts, Party},
     rules::{ARGUMENTS, BAD_MAP, BAD_SEED, EXTRA_ARGUMENT, NO_SEED, OTHER_SEED, SAYS_WHY},
@@ -100,7 +100,7 @@ impl Test<'_> {
     }
 
     fn two_seeds(&self, judge: &mut Judge, doubts: Doubts) -> Played {
-        let other = self.options.drawn(super::SEED) + 1;
+        let other = self.options.drawn(SEED) + 1;
         let first = self.first_display(judge, doubts, Some(self.seed()))?;
         let second = self.first_display(judge, doubts, Some(other.to_string()))?;
         judge.require(&OTHER_SEED, first != second, || {

@@ -30,8 +30,8 @@ use self::rules::{
     EQUAL_NAMES, EVENT_ORDER, EXIT_ONE, FAR_EDGE, FLOOD, FREED, GAME_STARTED, HALF_A_JOIN, HALF_MORE, HELP, IMPOSSIBLE,
     INTO_BLOCK, IPV6, JOIN_IN_GAME, LARGE_BOARD, LARGEST_VALUES, LAST_COUNTS, LAST_WORDS, LATE, LEAVE_BLOCK, LEAVER,
     LISTED_ONCE, LOBBY_LEAVER, LONG_HISTORY, LONG_OPTIONS, LONG_SERVER_NAME, LONGEST_NAME, MANY_CLIENTS, MANY_PLAYERS,
-    MOVE, MOVE_FIRST, NAME_BYTES, NEVER_READS, NEXT_BOARD, NEXT_GAME, NEXT_SCORES, NO_ARGUMENTS, NO_CHAIN, NO_DELAY,
-    NO_DRIFT, NO_SEED, NO_TURNS, NOBODY_THERE, NOT_A_NUMBER, NOT_RESET, NOTHING_LOST, OBSERVER, OFFENDER, OLD_HISTORY,
+    MOVE, NAME_BYTES, NEVER_READS, NEXT_BOARD, NEXT_GAME, NEXT_SCORES, NO_ARGUMENTS, NO_CHAIN, NO_DELAY, NO_DRIFT,
+    NO_SEED, NO_TURNS, NOBODY_THERE, NOT_A_NUMBER, NOT_RESET, NOTHING_LOST, OBSERVER, OFFENDER, OLD_HISTORY,
     ON_BOMBED_BLOCK, OVER_BOMBS, OWN_BOMB, OWN_BUFFERS, PIECES, PLAYED_ONCE, REBIRTH, REBIRTH_ON_BLOCK,
     REQUIRED_OPTIONS, RESET, RESTART, RULES, SAME_FOR_ALL, SAYS_WHY, SCORE_ONCE, SCORE_ZEROS, SCORES, SECOND_JOIN,
     SEED_ZERO, SERVER_NAME, SHARED_FIELD, SHELTER, STOOD, STRAY_WORD, STRICT_UTF8, TAKEN_PORT, TIMER_ONE, TOO_LARGE,
@@ -70,15 +70,12 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
     judge.play("a lobby", |judge| lobby::gathering(&context, judge))?;
     let context = &context;
     judge.side_by_side(scenes(context, &FIRST))?;
-    let details = DETAILS.iter().map(|&(name, rule, play)| {
-        // That a server takes no connection there says nothing of the other scenarios.
-        let hopeless = AtomicBool::new(context.hopeless.load(Ordering::Relaxed));
-        let Context { launcher, options, who, exit_one, .. } = *context;
-        let own = Context { launcher, options, who, exit_one, hopeless };
-        let also = [&EXIT_ONE, &SAYS_WHY].into_iter().filter(move |_| rule.id == NO_ARGUMENTS.id);
-        scene(name, move |judge| judge.under(rule, |judge| play(&own, judge))).shows([rule].into_iter().chain(also))
-    });
-    judge.side_by_side(details.collect())?;
+    judge.side_by_side(details(context, &BASICS))?;
+    let mut rest = details(context, &DETAILS);
+    if !BASICS.iter().any(|(_, rule, _)| judge.has_failed(rule)) {
+        rest.extend(details(context, &BOARD));
+    }
+    judge.side_by_side(rest)?;
     judge.side_by_side(scenes(context, &LAST))?;
     // It takes a whole processor.
     let flood = scene("a flood", move |judge| judge.under(&FLOOD, |judge| neighbours::flood(context, judge)));
@@ -90,6 +87,18 @@ fn scenes<'s>(context: &'s Context<'_>, of: &[(&'static str, Meant, Play)]) -> V
         scene(name, move |judge| play(context, judge)).shows(meant.iter().copied())
     };
     of.iter().map(scene).collect()
+}
+
+fn details<'s>(context: &'s Context<'_>, of: &'static [Detail]) -> Vec<Scene<'s>> {
+    let detail = |&(name, rule, play): &'static Detail| {
+        // That a server takes no connection there says nothing of the other scenarios.
+        let hopeless = AtomicBool::new(context.hopeless.load(Ordering::Relaxed));
+        let Context { launcher, options, who, exit_one, .. } = *context;
+        let own = Context { launcher, options, who, exit_one, hopeless };
+        let also = [&EXIT_ONE, &SAYS_WHY].into_iter().filter(move |_| rule.id == NO_ARGUMENTS.id);
+        scene(name, move |judge| judge.under(rule, |judge| play(&own, judge))).shows([rule].into_iter().chain(also))
+    };
+    of.iter().map(detail).collect()
 }
 
 type Play = fn(&Context<'_>, &mut Judge) -> Played;
@@ -112,8 +121,42 @@ static FIRST: [(&str, Meant, Play); 11] = [
     ("a port that is taken", &[&TAKEN_PORT, &EXIT_ONE], lobby::taken_port),
 ];
 
-/// What each shows one rule: whatever goes wrong in it, and is not known yet, breaks this rule alone.
-static DETAILS: [(&str, &Rule, Play); 61] = [
+/// A scenario that shows one rule: whatever goes wrong in it, and is not known yet, breaks this rule alone.
+type Detail = (&'static str, &'static Rule, Play);
+
+/// What nearly all games need.
+static BASICS: [Detail; 4] = [
+    ("a walk over a bomb", &OVER_BOMBS, board::over_bombs),
+    ("two robots on a field", &SHARED_FIELD, board::shared_field),
+    ("a block on two robots", &BLOCK_ON_BOTH, board::block_on_both),
+    ("one's own bomb", &OWN_BOMB, board::own_bomb),
+];
+
+/// Games in which one thing is seen, unless the basics are wrong.
+static BOARD: [Detail; 19] = [
+    ("the far edges", &FAR_EDGE, board::far_edge),
+    ("two bombs on a field", &BOMBS_ON_ONE, board::bombs_on_one),
+    ("a block in the way", &BLOCK_STOPS, board::block_stops),
+    ("two blocks on a field", &BOTH_BLOCK, board::both_block),
+    ("a way that a bomb opens", &FREED, board::freed),
+    ("a walk into a blast", &STOOD, board::stood),
+    ("an action of a destroyed robot", &DEAD_ACT, board::dead_act),
+    ("a bomb of who has left", &BOMB_OF_LEAVER, board::bomb_of_leaver),
+    ("a bomb beside a bomb", &NO_CHAIN, board::no_chain),
+    ("a bomb on a block", &ON_BOMBED_BLOCK, board::on_bombed_block),
+    ("a robot on a block", &SHELTER, board::shelter),
+    ("no radius", &ZERO_RADIUS, extremes::zero_radius),
+    ("the largest radius", &WIDE_BLAST, extremes::wide_blast),
+    ("the shortest timer", &TIMER_ONE, extremes::timer_one),
+    ("a rebirth on a block", &REBIRTH_ON_BLOCK, board::rebirth_on_block),
+    ("an action before leaving", &LAST_WORDS, board::last_words),
+    ("the board of the next game", &NEXT_BOARD, extremes::next_board),
+    ("the scores of the next game", &NEXT_SCORES, extremes::next_scores),
+    ("a player who sends wrong bytes", &OFFENDER, neighbours::offender),
+];
+
+/// What shows without a game, or with next to none.
+static DETAILS: [Detail; 37] = [
     ("500 connections", &CROWD, neighbours::crowd),
     ("255 players", &MANY_PLAYERS, extremes::many_players),
     ("visitors", &VISITORS, neighbours::visitors),
@@ -142,38 +185,14 @@ static DETAILS: [(&str, &Rule, Play); 61] = [
     ("large seeds", &ANY_SEED, extremes::any_seed),
     ("a block on a robot", &BLOCKS_UNDER_ROBOTS, board::blocks_under_robots),
     ("the largest board", &LARGE_BOARD, extremes::large_board),
-    ("the far edges", &FAR_EDGE, board::far_edge),
-    ("a walk over a bomb", &OVER_BOMBS, board::over_bombs),
-    ("two robots on a field", &SHARED_FIELD, board::shared_field),
-    ("a block on two robots", &BLOCK_ON_BOTH, board::block_on_both),
-    ("two bombs on a field", &BOMBS_ON_ONE, board::bombs_on_one),
-    ("a block in the way", &BLOCK_STOPS, board::block_stops),
-    ("a block behind one's back", &MOVE_FIRST, board::move_first),
-    ("two blocks on a field", &BOTH_BLOCK, board::both_block),
-    ("a way that a bomb opens", &FREED, board::freed),
-    ("a walk into a blast", &STOOD, board::stood),
-    ("an action of a destroyed robot", &DEAD_ACT, board::dead_act),
-    ("one's own bomb", &OWN_BOMB, board::own_bomb),
-    ("a bomb of who has left", &BOMB_OF_LEAVER, board::bomb_of_leaver),
-    ("a bomb beside a bomb", &NO_CHAIN, board::no_chain),
-    ("a bomb on a block", &ON_BOMBED_BLOCK, board::on_bombed_block),
-    ("a robot on a block", &SHELTER, board::shelter),
-    ("no radius", &ZERO_RADIUS, extremes::zero_radius),
-    ("the largest radius", &WIDE_BLAST, extremes::wide_blast),
-    ("the shortest timer", &TIMER_ONE, extremes::timer_one),
-    ("a rebirth on a block", &REBIRTH_ON_BLOCK, board::rebirth_on_block),
-    ("an action before leaving", &LAST_WORDS, board::last_words),
     ("a game without clients", &NOBODY_THERE, extremes::nobody_there),
     ("a newcomer after a game", &OLD_HISTORY, extremes::old_history),
-    ("the board of the next game", &NEXT_BOARD, extremes::next_board),
-    ("the scores of the next game", &NEXT_SCORES, extremes::next_scores),
     ("a game without turns", &NO_TURNS, extremes::no_turns),
     ("pieces of two messages", &OWN_BUFFERS, neighbours::own_buffers),
     ("a message and a half", &HALF_MORE, bytes::half_more),
     ("a message before wrong bytes", &BEFORE_BAD, bytes::before_bad),
     ("unknown directions", &BAD_DIRECTION, bytes::bad_direction),
     ("names that are nearly UTF-8", &STRICT_UTF8, bytes::strict_utf8),
-    ("a player who sends wrong bytes", &OFFENDER, neighbours::offender),
     ("connections that are reset", &RESET, neighbours::resets),
 ];
 

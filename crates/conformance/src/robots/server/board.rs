@@ -5,8 +5,8 @@ use robots::{Action, Blast, Direction, Position};
 use super::{
     rules::{
         BLAST, BLOCK_ON_BOTH, BLOCK_STOPS, BLOCKS_UNDER_ROBOTS, BOMB_OF_LEAVER, BOMBS_ON_ONE, BOTH_BLOCK, DEAD_ACT,
-        FAR_EDGE, FREED, LAST_WORDS, MOVE_FIRST, NO_CHAIN, ON_BOMBED_BLOCK, OVER_BOMBS, OWN_BOMB, REBIRTH_ON_BLOCK,
-        SHARED_FIELD, SHELTER, STOOD,
+        FAR_EDGE, FREED, LAST_WORDS, NO_CHAIN, ON_BOMBED_BLOCK, OVER_BOMBS, OWN_BOMB, REBIRTH_ON_BLOCK, SHARED_FIELD,
+        SHELTER, STOOD,
     },
     setup::Setup,
     staged::{begun, one_field, row},
@@ -88,13 +88,6 @@ pub(super) fn block_stops(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut table = begun(context, judge, setup)?;
     table.together(&[(0, BLOCK), (1, RIGHT)], &BLOCK_STOPS)?;
     table.turn(&BLOCK_STOPS)
-}
-
-pub(super) fn move_first(context: &Context<'_>, judge: &mut Judge) -> Played {
-    let setup = row(context, 2).with_robots(&[(0, 0), (1, 0)])?;
-    let mut table = begun(context, judge, setup)?;
-    table.together(&[(0, RIGHT), (1, BLOCK)], &MOVE_FIRST)?;
-    table.turn(&MOVE_FIRST)
 }
 
 pub(super) fn both_block(context: &Context<'_>, judge: &mut Judge) -> Played {

@@ -166,8 +166,7 @@ pub(super) fn leaving(context: &Context<'_>, judge: &mut Judge) -> Played {
 }
 
 pub(super) fn twice(context: &Context<'_>, judge: &mut Judge) -> Played {
-    let setup =
-        Setup { players: 2, bomb_timer: 1, length: 6, seed: context.options.drawn(4321), blocks: 9, ..small(context) };
+    let setup = Setup { players: 2, bomb_timer: 1, length: 6, seed: context.options.drawn(4321), ..small(context) };
     let mut table = Table::open(context, judge, setup)?;
     let ann = table.connect("Ann")?;
     let bob = table.connect("Bob")?;

@@ -264,9 +264,6 @@ rules! {
     BLOCK_STOPS: Protocol 1 "block-stops-next" in "protocols/robots.md#turns-1-to-game-length",
         "A block stops players with higher ids in the same turn",
         "Each player acts on the board that the one before has left.";
-    MOVE_FIRST: Protocol 1 "move-before-block" in "protocols/robots.md#turns-1-to-game-length",
-        "A block does not stop players with lower ids in the same turn",
-        "Go through the players once, not once for each kind of action.";
     BOTH_BLOCK: Protocol 1 "one-block-of-two" in "protocols/robots.md#turns-1-to-game-length",
         "If two players place a block on one field in the same turn, only the first one does",
         "Put the block on the board when its event is written.";
