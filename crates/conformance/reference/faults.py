@@ -185,12 +185,6 @@ def _(names):
     names["crossings"] = crossings
 
 
-@fault("nuggets-server", "forgets-when-pushed", "memory")
-def _(names):
-    """A player that is swapped stands on its new spot without having looked around."""
-    names["swap"] = lambda game, pushed, spot: setattr(pushed, "spot", spot)
-
-
 @fault("nuggets-server", "no-tab-in-names", "names")
 def _(names):
     """Knows isgraph and the space, and forgets that isblank is true for a tab."""
@@ -312,7 +306,7 @@ def _(names):
 
 @fault("robots-server", "seed-is-required", "no-seed")
 def _(names):
-    if "-s" not in sys.argv:
+    if not {"-s", "--seed", "-h"} & set(sys.argv):
         sys.exit("robots_server.py: the option -s is required")
 
 
@@ -333,5 +327,7 @@ def _(names):
     names["Client"].show = lambda client, picture: show(client, picture) if len(picture) < 30_000 else None
 
 
-# Those of mastermind need what stands above.
+# They need what stands above.
 import mastermind_faults  # noqa: E402, F401
+import nuggets_faults  # noqa: E402, F401
+import robots_faults  # noqa: E402, F401

@@ -362,19 +362,14 @@ def arguments():
     parser.add_argument("-s", "--seed", type=number(0, 2**32 - 1), default=None)
     parser.add_argument("-x", "--size-x", type=small, required=True)
     parser.add_argument("-y", "--size-y", type=small, required=True)
-    parser.add_argument("--fault", metavar="NAME", help="do one thing wrong, to test the tester; see faults.py")
     args = parser.parse_args()
     if args.seed is None:
         args.seed = secrets.randbits(32)
     return args
 
 
-def main():
+def host():
     args = arguments()
-    if args.fault:
-        import faults
-
-        faults.commit("robots-server", args.fault, globals())
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     family = socket.AF_INET6 if socket.has_dualstack_ipv6() else socket.AF_INET
     try:
@@ -388,6 +383,18 @@ def main():
     print(f"port {listener.getsockname()[1]}", flush=True)
     Server(args, listener).run()
     return 0
+
+
+def main():
+    # To test the tester: --fault NAME has it do one thing wrong.
+    if "--fault" in sys.argv:
+        import faults
+
+        place = sys.argv.index("--fault")
+        _, fault = sys.argv[place:place + 2]
+        del sys.argv[place:place + 2]
+        faults.commit("robots-server", fault, globals())
+    return host()
 
 
 if __name__ == "__main__":

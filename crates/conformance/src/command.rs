@@ -14,7 +14,7 @@ use anyhow::{Context as _, bail};
 use crate::{
     group::{Group, Start},
     holds,
-    launch::{Exit, Launcher, Run, Values},
+    launch::{EXTRA, Exit, Launcher, Run, Values},
     limits::Limits,
     output::Spoken,
     terminal::Terminal,
@@ -124,6 +124,7 @@ impl Program {
                 filled.pop();
             }
         }
+        filled.extend(values.iter().filter(|(name, _)| *name == EXTRA).map(|(_, word)| word.clone()));
         filled
     }
 }
@@ -139,7 +140,13 @@ fn placeholders(word: &str) -> impl Iterator<Item = &str> {
 
 impl Launcher for Program {
     fn takes(&self, name: &str) -> bool {
-        !self.is_fixed && self.words.iter().any(|word| placeholders(word).any(|found| found == name))
+        let mut words = self.words.iter().filter(|word| placeholders(word).next().is_some());
+        match name {
+            _ if self.is_fixed => false,
+            // Behind a script for a shell it would not reach the program.
+            EXTRA => words.all(|word| !word.contains(char::is_whitespace)),
+            _ => words.any(|word| placeholders(word).any(|found| found == name)),
+        }
     }
 
     fn start(&self, values: Values<'_>) -> anyhow::Result<Box<dyn Run>> {
@@ -246,6 +253,9 @@ mod tests {
         let filled = |command: &[&str]| program(command).unwrap().filled(&[("port", "21".to_owned())]);
         assert_eq!(filled(&["d", "-p", "{port}", "-r", "{rounds}", "x"]), ["d", "-p", "21", "x"]);
         assert_eq!(filled(&["d", "{port}", "--rounds={rounds}"]), ["d", "21"]);
+        let further = [(EXTRA, "-h".to_owned()), (EXTRA, "x".to_owned())];
+        assert_eq!(program(&["d", "-p", "{port}"]).unwrap().filled(&further), ["d", "-h", "x"]);
+        assert!(own.takes(EXTRA) && !program(&["sh", "-c", "./d {port}"]).unwrap().takes(EXTRA));
         let told = |command: &[&str]| program(command).unwrap_err().to_string();
         assert_eq!(told(&[]), "there is no command to test; give it behind '--'");
         assert_eq!(

@@ -7,6 +7,8 @@ use crate::terminal::Terminal;
 /// The values for the placeholders of a command, such as `("port", "4021")` for `{port}`.
 pub type Values<'a> = &'a [(&'static str, String)];
 
+/// The value that is no placeholder: a further word at the end of the command, for tests of its arguments.
+pub(crate) const EXTRA: &str = "extra";
 /// What a shell adds to the number of the signal that ended its command.
 const SHELL: i32 = 128;
 /// The names of the signals that end programs.

@@ -21,7 +21,7 @@ use nuggets::{
     visibility::{Field, Sighter, Vision},
 };
 
-use support::{Console, assert_all_pass, crimes, find_out, tried, tried_for, value};
+use support::{Console, assert_all_pass, crimes, faulted, find_out_with, tried, tried_for, value};
 
 crimes! {
     None,
@@ -44,7 +44,7 @@ crimes! {
     OnlyMoverIsShown => "display-to-all",
     MirroredStep => "step",
     RunIsAStep => "run",
-    RunStops => "run",
+    RunStops => "run-over-gold",
     BlockedGoesElsewhere => "blocked-step",
     NoSwap => "swap",
     PilesStay => "gold-taken",
@@ -99,11 +99,16 @@ struct CrookedServer {
 }
 
 fn host(crime: Crime, values: Values<'_>, console: &Console) -> i32 {
-    let map = fs::read(value::<String>(values, "map").unwrap());
-    let seed = value::<u64>(values, "seed").filter(|&seed| seed > 0);
-    let (Ok(map), Some(seed)) = (map, seed) else { return i32::from(crime != C::AnyArguments) };
+    let map = value::<String>(values, "map").and_then(|path| fs::read(path).ok());
+    let has = |name| values.iter().any(|(given, _)| *given == name);
+    // Without one it is another each time.
+    let any = (!has("seed")).then(|| 1_000 + u64::from(console.number));
+    let seed = value::<u64>(values, "seed").or(any).filter(|&seed| seed > 0 && !has("extra"));
+    let (Some(Ok((grid, _))), Some(seed)) = (map.map(|map| Grid::parse(&map)), seed) else {
+        console.complain("wrong arguments");
+        return i32::from(crime != C::AnyArguments);
+    };
     let seed = if crime == C::OwnSeed { seed + u64::from(console.number) } else { seed };
-    let grid = Grid::parse(&map).unwrap().0;
     let socket = UdpSocket::bind(("127.0.0.1", 0)).unwrap();
     socket.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
     if crime == C::NoPort {
@@ -235,7 +240,7 @@ impl CrookedServer {
         let key = own.last_mut();
         match (self.crime, key) {
             (C::NamelessPlays, _) if datagram == b"PLAY " => own.push(b'x'),
-            (C::MirroredStep, Some(key)) if is_key && *key == b'y' => *key = b'u',
+            (C::MirroredStep, Some(key)) if is_key && *key == b'j' => *key = b'k',
             (C::RunIsAStep, Some(key)) if is_key && *key != b'Q' => key.make_ascii_lowercase(),
             (C::TwoKeysMove, _) if datagram.starts_with(b"KEY ") => own.truncate(5),
             (C::StrangerMoves, _) if is_key && !self.peers.contains_key(&from) => return Some((player?, own)),
@@ -388,5 +393,6 @@ fn a_talkative_server_breaks_no_rule() {
 
 #[test]
 fn every_rule_finds_a_server_that_breaks_it() {
-    find_out(&TESTER, CRIMES, 6, |crime, rule| tried_for(&TESTER, host, crime, rule, 700));
+    let elsewhere = faulted("nuggets-server");
+    find_out_with(&elsewhere, &TESTER, CRIMES, 6, |crime, rule| tried_for(&TESTER, host, crime, rule, 700));
 }

@@ -8,6 +8,9 @@ use super::{
 };
 use crate::judge::Played;
 
+/// The bytes of a row with the longest name.
+const LONGEST_ROW: usize = 13 + 50;
+
 impl Party<'_> {
     /// Types the key that takes the last pile.
     pub(super) fn end(&mut self, number: usize, key: u8) -> Played {
@@ -65,9 +68,17 @@ impl Party<'_> {
 
     fn rows(&mut self, who: &str, rows: &[String], table: &[String]) {
         let count = (rows.len(), table.len());
-        self.judge.check(&rules::TABLE, count.0 == count.1, || {
+        let left = self.joined.iter().filter(|(.., number)| self.clients[*number].has_left).count();
+        let rule = if left > 0 && count.0 + left == count.1 { &rules::QUITTER_ROW } else { &rules::TABLE };
+        let kept = self.judge.check(rule, count.0 == count.1, || {
             format!("{who} got a table of {} rows; {} players joined", count.0, count.1)
         });
+        if !kept {
+            return;
+        }
+        if left > 0 {
+            self.judge.check(&rules::QUITTER_ROW, true, String::new);
+        }
         for (row, right) in rows.iter().zip(table) {
             // The name stands behind the letter, a space, ten columns and a space.
             let (numbers, name) = (row.get(..13), row.get(13..));
@@ -75,9 +86,18 @@ impl Party<'_> {
                 format!("{who} got the row {}; {} would be right", shown(row.as_bytes()), shown(right.as_bytes()))
             });
             if numbers == right.get(..13) {
-                self.judge.check(&rules::NAMES, name == right.get(13..), || {
-                    format!("{who} got the row {}; {} would be right", shown(row.as_bytes()), shown(right.as_bytes()))
-                });
+                let is_cut = right.len() == LONGEST_ROW;
+                self.judge.check(
+                    if is_cut { &rules::NAME_LENGTH } else { &rules::NAMES },
+                    name == right.get(13..),
+                    || {
+                        format!(
+                            "{who} got the row {}; {} would be right",
+                            shown(row.as_bytes()),
+                            shown(right.as_bytes())
+                        )
+                    },
+                );
             }
         }
     }

@@ -1,9 +1,9 @@
 //! The map that a server under test is given.
 
-use std::io::Write as _;
+use std::io::{self, Write as _};
 
 use nuggets::Grid;
-use tempfile::NamedTempFile;
+use tempfile::{NamedTempFile, TempPath};
 
 /// Small, so that a game takes few keys. Rooms that are no boxes, a pillar, passages that bend, fork and end nowhere, a spot
 /// at the edge, and a wall that sight only passes at a slant.
@@ -65,6 +65,28 @@ pub(super) const TELLING: [Telling; 4] = [
     ((22, 23), &[(4, 3)]),
 ];
 
+/// One room, wide enough for runs and small enough that sight costs little.
+pub(super) const YARD: &str = "\
++--------------------+
+|....................|
+|....................|
+|....................|
+|....................|
+|....................|
+|....................|
+|....................|
+|....................|
+|....................|
++--------------------+
+";
+
+/// A map whose DISPLAY nearly fills a datagram.
+pub(super) fn large() -> String {
+    let wall = format!("+{}+\n", "-".repeat(398));
+    let row = format!("|{}|\n", ".".repeat(398));
+    [&*wall, &row.repeat(158), &wall].concat()
+}
+
 pub(super) struct MapFile {
     pub(super) grid: Grid,
     file: NamedTempFile,
@@ -79,6 +101,11 @@ impl MapFile {
         Ok(Self { grid, file })
     }
 
+    /// A file without a byte in it.
+    pub(super) fn empty() -> io::Result<TempPath> {
+        NamedTempFile::new().map(NamedTempFile::into_temp_path)
+    }
+
     pub(super) fn path(&self) -> String {
         self.file.path().display().to_string()
     }
@@ -90,7 +117,7 @@ mod tests {
 
     #[test]
     fn the_map_keeps_all_rules_for_maps() {
-        for map in [MAP, HALL] {
+        for map in [MAP, HALL, YARD, &large()] {
             let report = nuggets::check_map(map.as_bytes());
             assert!(report.breaches.is_empty(), "{report}");
         }

@@ -79,6 +79,8 @@ pub(super) struct Client {
     pub(super) purse: u32,
     pub(super) left: Option<u32>,
     pub(super) quit: Option<Vec<u8>>,
+    /// Whether it has quit before the game was over.
+    pub(super) has_left: bool,
     /// Whether it may be sent QUIT now.
     pub(super) leaving: bool,
     pub(super) line: Option<Line>,
@@ -271,8 +273,9 @@ impl<'a> Party<'a> {
             && !matches!(message, ServerMessage::Error(_) | ServerMessage::Quit(_))
         {
             let text = shown(text);
-            let returns = self.idle.as_ref().is_some_and(|(rule, _)| **rule == rules::RETURN);
-            let rule = if returns { &rules::RETURN } else { &rules::SILENT };
+            let own = self.idle.as_ref().map(|(rule, _)| *rule);
+            let rule =
+                own.filter(|rule| [&rules::RETURN, &rules::WATCH_AGAIN].contains(rule)).unwrap_or(&rules::SILENT);
             self.judge.check(rule, false, || format!("{who} got {} after QUIT {text}", shown(bytes)));
             return;
         }

@@ -25,7 +25,7 @@ rules! {
         "GRID tells the rows and columns of the map",
         "First rows, then columns, of the map and not of the window.";
     BOARD: Protocol 1 "spectator-sees-all" in "protocols/nuggets.md#what-a-server-answers",
-        "The DISPLAY of a spectator shows the whole map with all piles, which lie on room spots, and all players",
+        "The DISPLAY of a spectator shows the whole map with all piles and all players",
         "A spectator is drawn from the map and not from what some player has seen.";
     PILES: Protocol 1 "pile-count" in "protocols/nuggets.md#rules-that-a-server-keeps",
         "A game begins with 10 to 30 piles",
@@ -49,11 +49,11 @@ rules! {
         "When somebody joins, moves or leaves, every client is sent a new DISPLAY",
         "Send a DISPLAY to everybody after each message that changes anything, to those who do not see the change too.";
     STEP: Protocol 1 "step" in "nuggets.md#keys",
-        "h j k l y u b n move the player one spot, onto any room or passage spot",
-        "y u b n go diagonally: y up and left, u up and right, b down and left, n down and right.";
+        "h j k l move the player one spot, onto any room or passage spot",
+        "h is left, j down, k up and l right.";
     RUN: Protocol 1 "run" in "nuggets.md#keys",
-        "H J K L Y U B N repeat the step until it is not possible any more; gold and players do not stop it",
-        "A run is the same step again and again, with gold and swaps on the way, until a step is not possible.";
+        "H J K L repeat the step until it is not possible any more",
+        "A run is the same step again and again, until a step is not possible.";
     BLOCKED: Protocol 1 "blocked-step" in "nuggets.md#keys",
         "A step into a wall, rock or the edge moves nobody",
         "Only '.' and '#' can be stepped onto. Check the edge of the map before you read the spot behind it.";
@@ -70,8 +70,8 @@ rules! {
         "A player is shown what it sees from its place, with the gold and players there, and nothing it never saw",
         "Use integers: with floating point a line that passes exactly through a gridpoint is missed. Check rows and columns, both ends excluded.";
     MEMORY: Protocol 1 "memory" in "protocols/nuggets.md#sight",
-        "A player is still shown the map where it saw it before, also from spots it ran or was pushed over",
-        "Update what each player has seen after every single step of every player, since a swap moves another one too.";
+        "A player is still shown the map where it saw it before, also from spots that it ran over",
+        "Update what a player has seen after every single step.";
     STALE: Protocol 1 "memory-is-bare" in "protocols/nuggets.md#sight",
         "Where a player does not see now it is shown neither gold nor players",
         "Remember the bare map, and draw gold and players over it only where the player sees now.";
@@ -133,8 +133,8 @@ rules! {
         "Same map, same seed and same messages give the same game",
         "Seed the generator once, at the start, and let nothing else than the messages change the order of its numbers.";
     ARGUMENTS: Protocol 1 "bad-arguments" in "nuggets.md#the-server",
-        "A map that cannot be read, or a seed that is no positive number, ends the server with a status other than 0",
-        "Check that the whole word is a number (look at the end pointer of strtol), and that the file can be opened.";
+        "A map that cannot be read ends the server with a status other than 0",
+        "Look at what fopen returns.";
     TEXTS: Arcade 0 "quit-texts" in "protocols/nuggets.md#what-a-server-answers",
         "QUIT says why in the words of the protocol",
         "Copy the sentences from the page of the protocol.";
@@ -150,4 +150,85 @@ rules! {
     SHOW: Arcade 0 "last-display" in "protocols/nuggets.md#what-a-server-answers",
         "When the game is over, DISPLAY is sent before QUIT, too",
         "Send DISPLAY as after any other key, and QUIT then.";
+    EXTRA_ARGUMENT: Protocol 1 "extra-argument" in "nuggets.md#the-server",
+        "With more arguments than a map and a seed the server ends with a status other than 0",
+        "Compare argc with 2 and 3.";
+    BAD_SEED: Protocol 1 "bad-seed" in "nuggets.md#the-server",
+        "A seed that is no positive number ends the server with a status other than 0",
+        "Check that the whole word is a number: look at the end pointer of strtol.";
+    BAD_MAP: Arcade 0 "bad-map" in "nuggets.md#the-server",
+        "A map without a place for a player ends the server with a status other than 0",
+        "Count the room spots of the map when it is read.";
+    SAYS_WHY: Arcade 0 "says-why" in "nuggets.md#the-server",
+        "A server that refuses its arguments says so on standard error",
+        "Write what is wrong, and what would be right.";
+    NO_SEED: Course 1 "no-seed" in "nuggets.md#the-server",
+        "Without a seed the server starts, and the piles lie elsewhere each time",
+        "Take the number of the process, or the time, for a seed.";
+    OTHER_SEED: Protocol 1 "other-seed" in "nuggets.md#the-server",
+        "With another seed the piles lie elsewhere",
+        "Seed the generator with the number that was given, before the first draw.";
+    PILES_IN_ROOMS: Protocol 1 "piles-in-rooms" in "protocols/nuggets.md#rules-that-a-server-keeps",
+        "Piles lie on room spots",
+        "Draw again until the spot is a dot.";
+    LARGE_MAP: Protocol 1 "large-map" in "protocols/nuggets.md#messages",
+        "A map of 160 rows of 400 columns is shown whole",
+        "A datagram holds 65,507 bytes: make buffers as large as the map needs.";
+    DIAGONAL: Protocol 1 "diagonal-step" in "nuggets.md#keys",
+        "y u b n move the player one spot diagonally",
+        "y is up and left, u up and right, b down and left, n down and right.";
+    RUN_DIAGONAL: Protocol 1 "diagonal-run" in "nuggets.md#keys",
+        "Y U B N repeat the diagonal step",
+        "A run has the direction of its small letter.";
+    RUN_GOLD: Protocol 1 "run-over-gold" in "nuggets.md#keys",
+        "Gold does not stop a run",
+        "Take what lies there and go on.";
+    RUN_SWAP: Protocol 1 "run-through-players" in "nuggets.md#keys",
+        "Players do not stop a run",
+        "Change places and go on.";
+    SMALL_Q: Protocol 1 "small-q" in "nuggets.md#keys",
+        "KEY q does not quit",
+        "Only the capital letter quits: do not use tolower before you compare.";
+    PASSAGE_SIGHT: Protocol 1 "passage-sight" in "protocols/nuggets.md#sight",
+        "A player in a passage is shown its eight neighbours and no spot that it never saw",
+        "Passage spots block sight as rock does, those beside the player too.";
+    PUSHED: Protocol 1 "pushed-player" in "protocols/nuggets.md#sight",
+        "A player who is pushed sees and remembers from its new place",
+        "Look around for both players of a swap.";
+    SPECTATOR_QUITS: Protocol 1 "spectator-quits" in "protocols/nuggets.md#what-a-server-answers",
+        "KEY Q of the spectator is answered by QUIT",
+        "Look at the address of the spectator too.";
+    WATCH_AGAIN: Protocol 1 "watch-again" in "protocols/nuggets.md#what-a-server-answers",
+        "A spectator that sends SPECTATE again is told all once more, and is not replaced by itself",
+        "Compare the address with that of the spectator before you send QUIT to it.";
+    PLAYER_WATCHES: Protocol 1 "player-watches" in "protocols/nuggets.md#what-a-server-answers",
+        "SPECTATE from a player does not make it the spectator",
+        "Look for a player at that address first.";
+    LETTER_KEPT: Protocol 1 "letter-kept" in "protocols/nuggets.md#rules-that-a-server-keeps",
+        "The letter of a player who has quit is not given again",
+        "Count who has joined, and not who is still there.";
+    QUITTER_ROW: Protocol 1 "quitter-row" in "protocols/nuggets.md#what-a-server-answers",
+        "Who has quit has a row in the final table",
+        "Keep those who have quit, with their purses.";
+    NAME_LENGTH: Protocol 1 "name-length" in "protocols/nuggets.md#what-a-server-answers",
+        "A long name is cut to 50 bytes exactly",
+        "50 bytes need a buffer of 51 in C.";
+    EQUAL_NAMES: Protocol 1 "equal-names" in "protocols/nuggets.md#what-a-server-answers",
+        "Two players may have the same name",
+        "Players are known by their addresses.";
+    EMPTY: Protocol 1 "empty-datagram" in "protocols/nuggets.md#messages",
+        "A datagram without bytes changes nothing",
+        "recvfrom returns 0 for it, which is no end and no error.";
+    ZERO_BYTES: Protocol 1 "zero-bytes" in "protocols/nuggets.md#messages",
+        "A datagram with a zero byte in it changes nothing",
+        "The length that recvfrom returns counts, not the one of strlen.";
+    LONGEST: Protocol 1 "longest-datagram" in "protocols/nuggets.md#messages",
+        "The longest datagram changes nothing",
+        "Leave room for the zero that you write behind it.";
+    SILENT_WORDS: Arcade 0 "silent-to-servers" in "protocols/nuggets.md#what-a-server-answers",
+        "A message that only servers send is not answered",
+        "Two servers that answer each other never stop.";
+    MALFORMED_TOLD: Arcade 0 "malformed-told" in "protocols/nuggets.md#what-a-server-answers",
+        "A malformed message of a player is answered by ERROR",
+        "Say what was expected: it helps those who write clients.";
 }

@@ -13,8 +13,8 @@ use super::{
 };
 use crate::judge::Played;
 
-// A spectator, who is shown what is true.
-fn watch(party: &mut Party<'_>, map: Option<&MapFile>) -> Played<usize> {
+/// A spectator, who is shown what is true.
+pub(super) fn watch(party: &mut Party<'_>, map: Option<&MapFile>) -> Played<usize> {
     let watcher = party.stranger()?;
     party.spectate(watcher, map.map(|map| &map.grid))?;
     Ok(watcher)

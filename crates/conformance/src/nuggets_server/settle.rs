@@ -2,7 +2,7 @@
 
 use nuggets::{
     Letter,
-    grid::{Cell, ROCK},
+    grid::{Cell, PASSAGE, ROCK},
 };
 
 use super::{
@@ -29,15 +29,17 @@ impl Party<'_> {
         }
         self.world = Some(world);
         self.send(number, &key_message(key));
-        let rule = match effect.swaps {
-            1.. => &rules::SWAP,
-            0 if key.is_ascii_uppercase() => &rules::RUN,
-            0 => &rules::STEP,
+        let is_diagonal = b"yubn".contains(&key.to_ascii_lowercase());
+        let rule = match (effect.steps > 1, effect.swaps > 0, key.is_ascii_uppercase()) {
+            (true, true, _) => &rules::RUN_SWAP,
+            (true, false, _) if effect.piles > 0 => &rules::RUN_GOLD,
+            (_, true, _) => &rules::SWAP,
+            (_, false, true) if is_diagonal => &rules::RUN_DIAGONAL,
+            (_, false, true) => &rules::RUN,
+            (_, false, false) if is_diagonal => &rules::DIAGONAL,
+            (_, false, false) => &rules::STEP,
         };
         self.settle(&Deed { text: &text, rule, mover: Some(letter), effect })?;
-        if effect.swaps > 0 && effect.steps > effect.swaps {
-            self.judge.check(&rules::RUN, true, String::new);
-        }
         Ok(effect)
     }
 
@@ -48,20 +50,21 @@ impl Party<'_> {
     }
 
     /// Sends KEY Q, which must be answered by QUIT.
-    pub(super) fn quit(&mut self, number: usize) -> Played {
+    pub(super) fn quit(&mut self, number: usize, rule: &'static Rule) -> Played {
         let who = self.who(number);
         self.clients[number].leaving = true;
         self.send(number, b"KEY Q");
         if self.wait(|party| party.clients[number].quit.is_some()) {
             return Ok(());
         }
-        self.lacking(&rules::LEAVE, || format!("{who} sent KEY Q and got no QUIT"))
+        self.lacking(rule, || format!("{who} sent KEY Q and got no QUIT"))
     }
 
     pub(super) fn leave(&mut self, number: usize) -> Played {
         let letter = self.letter(number)?;
-        self.quit(number)?;
+        self.quit(number, &rules::LEAVE)?;
         self.judge.check(&rules::LEAVE, true, String::new);
+        self.clients[number].has_left = true;
         self.text(number, "Thanks for playing!");
         if let Some(world) = &mut self.world {
             world.remove(letter);
@@ -207,9 +210,7 @@ impl Party<'_> {
             return rule;
         }
         if letters {
-            // A server whose runs stop at gold or players.
-            let ran = mover.is_some_and(|mover| astray(&mover)) && deed.effect.steps > 1;
-            return if ran { &rules::RUN } else { deed.rule };
+            return deed.rule;
         }
         if piles { &rules::TAKEN } else { &rules::BOARD }
     }
@@ -223,8 +224,9 @@ impl Party<'_> {
             self.doubts.sight = true;
             return;
         }
-        let mut found =
-            [(&rules::OWN, 0, None), (&rules::SIGHT, 0, None), (&rules::MEMORY, 0, None), (&rules::STALE, 0, None)];
+        let in_passage = world.cell(letter).is_some_and(|cell| world.grid.at(cell) == PASSAGE);
+        let sight = if in_passage { &rules::PASSAGE_SIGHT } else { &rules::SIGHT };
+        let mut found = [(&rules::OWN, 0, None), (sight, 0, None), (&rules::MEMORY, 0, None), (&rules::STALE, 0, None)];
         for (cell, (&right, &got)) in (0..=u16::MAX).map(Cell).zip(expected.iter().zip(display)) {
             if right == got {
                 continue;

@@ -159,6 +159,12 @@ impl World {
         self.search(letter, b"HJKLYUBNhjklyubn", taken)
     }
 
+    /// Whether a run from a spot goes on behind gold.
+    pub(super) fn runs_over_gold(&self, from: Cell, key: u8) -> bool {
+        let spots: Vec<Cell> = self.passed(from, key).collect();
+        spots.split_last().is_some_and(|(_, before)| before.iter().any(|cell| self.piles.contains(cell)))
+    }
+
     // The fewest of these keys of which the last is one that is wanted from where it is typed.
     fn search(&self, letter: Letter, keys: &[u8], wanted: impl Fn(Cell, u8) -> bool) -> Option<Vec<u8>> {
         let start = self.cell(letter)?;

@@ -34,6 +34,7 @@ impl Context<'_> {
         let wrong = || format!("the {} {how} {why}", self.who);
         let code = exit.and_then(|exit| exit.code);
         judge.require(rule, code.is_some_and(|code| code != 0), wrong)?;
-        judge.require(self.exit_one, code == Some(1), wrong)
+        judge.check(self.exit_one, code == Some(1), wrong);
+        Ok(())
     }
 }

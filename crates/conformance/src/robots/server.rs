@@ -4,25 +4,42 @@
 //! every turn, up to what the protocol leaves open: the ids of bombs, the order of explosions, and in which of two turns an action falls that
 //! is sent as a turn ends.
 
+mod arguments;
+mod board;
+mod bytes;
 mod clock;
 mod diagnosis;
 mod explanation;
+mod extremes;
 mod game;
 mod lobby;
 mod mirror;
+mod neighbours;
 mod rules;
 mod running;
 mod setup;
+mod staged;
 mod table;
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use self::rules::{
-    BAD_BYTES, BAD_NAME, ENDED, EXIT_ONE, GAME_STARTED, IPV6, MANY_CLIENTS, NEVER_READS, NO_DELAY, NO_DRIFT, NO_SEED,
-    PIECES, RULES, SECOND_JOIN, TAKEN_PORT, TURN_DURATION, UNDISTURBED, WRONG_ARGUMENTS,
+    ACCEPTED, ADDRESS, ADDRESS_OF_PEER, ALL_ADDRESSES, ANY_SEED, BAD_BYTES, BAD_DIRECTION, BAD_NAME, BEFORE_BAD,
+    BELOW_ZERO, BLAST, BLOCK, BLOCK_ON_BOTH, BLOCK_STOPS, BLOCK_TWICE, BLOCKS_UNDER_ROBOTS, BOMB, BOMB_IDS,
+    BOMB_OF_LEAVER, BOMB_TIMER, BOMBS_ON_ONE, BOTH_BLOCK, BUSY, COMES_BACK, CROWD, DEAD_ACT, DRAWS, EDGE, ENDED,
+    EQUAL_NAMES, EVENT_ORDER, EXIT_ONE, FAR_EDGE, FLOOD, FREED, GAME_STARTED, HALF_A_JOIN, HALF_MORE, HELP, IMPOSSIBLE,
+    INTO_BLOCK, IPV6, JOIN_IN_GAME, LARGE_BOARD, LARGEST_VALUES, LAST_COUNTS, LAST_WORDS, LATE, LEAVE_BLOCK, LEAVER,
+    LISTED_ONCE, LOBBY_LEAVER, LONG_HISTORY, LONG_OPTIONS, LONG_SERVER_NAME, LONGEST_NAME, MANY_CLIENTS, MANY_PLAYERS,
+    MOVE, NAME_BYTES, NEVER_READS, NEXT_BOARD, NEXT_GAME, NEXT_SCORES, NO_ARGUMENTS, NO_CHAIN, NO_DELAY, NO_DRIFT,
+    NO_SEED, NO_TURNS, NOBODY_THERE, NOT_A_NUMBER, NOT_RESET, NOTHING_LOST, OBSERVER, OFFENDER, OLD_HISTORY,
+    ON_BOMBED_BLOCK, OVER_BOMBS, OWN_BOMB, OWN_BUFFERS, PIECES, PLAYED_ONCE, REBIRTH, REBIRTH_ON_BLOCK,
+    REQUIRED_OPTIONS, RESET, RESTART, RULES, SAME_FOR_ALL, SAYS_WHY, SCORE_ONCE, SCORE_ZEROS, SCORES, SECOND_JOIN,
+    SEED_ZERO, SERVER_NAME, SHARED_FIELD, SHELTER, STOOD, STRAY_WORD, STRICT_UTF8, TAKEN_PORT, TIMER_ONE, TOO_LARGE,
+    TURN_DURATION, TURN_NUMBERS, UNDISTURBED, UNITED, UNKNOWN_OPTION, VISITORS, WIDE_BLAST, WRONG_ARGUMENTS, ZERO,
+    ZERO_RADIUS,
 };
 use crate::{
-    judge::{Judge, Played, scene},
+    judge::{Judge, Played, Scene, scene},
     launch::Launcher,
     robots::context::Context,
     rule::Rule,
@@ -52,9 +69,36 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
     }
     judge.play("a lobby", |judge| lobby::gathering(&context, judge))?;
     let context = &context;
-    let scenes =
-        SCENES.map(|(name, meant, play)| scene(name, move |judge| play(context, judge)).shows(meant.iter().copied()));
-    judge.side_by_side(scenes.into())
+    judge.side_by_side(scenes(context, &FIRST))?;
+    judge.side_by_side(details(context, &BASICS))?;
+    let mut rest = details(context, &DETAILS);
+    if !BASICS.iter().any(|(_, rule, _)| judge.has_failed(rule)) {
+        rest.extend(details(context, &BOARD));
+    }
+    judge.side_by_side(rest)?;
+    judge.side_by_side(scenes(context, &LAST))?;
+    // It takes a whole processor.
+    let flood = scene("a flood", move |judge| judge.under(&FLOOD, |judge| neighbours::flood(context, judge)));
+    judge.side_by_side(vec![flood.shows([&FLOOD])])
+}
+
+fn scenes<'s>(context: &'s Context<'_>, of: &[(&'static str, Meant, Play)]) -> Vec<Scene<'s>> {
+    let scene = |&(name, meant, play): &(&'static str, Meant, Play)| {
+        scene(name, move |judge| play(context, judge)).shows(meant.iter().copied())
+    };
+    of.iter().map(scene).collect()
+}
+
+fn details<'s>(context: &'s Context<'_>, of: &'static [Detail]) -> Vec<Scene<'s>> {
+    let detail = |&(name, rule, play): &'static Detail| {
+        // That a server takes no connection there says nothing of the other scenarios.
+        let hopeless = AtomicBool::new(context.hopeless.load(Ordering::Relaxed));
+        let Context { launcher, options, who, exit_one, .. } = *context;
+        let own = Context { launcher, options, who, exit_one, hopeless };
+        let also = [&EXIT_ONE, &SAYS_WHY].into_iter().filter(move |_| rule.id == NO_ARGUMENTS.id);
+        scene(name, move |judge| judge.under(rule, |judge| play(&own, judge))).shows([rule].into_iter().chain(also))
+    };
+    of.iter().map(detail).collect()
 }
 
 type Play = fn(&Context<'_>, &mut Judge) -> Played;
@@ -62,22 +106,124 @@ type Play = fn(&Context<'_>, &mut Judge) -> Played;
 /// Rules that a scenario is meant to show. One without such rules may show any.
 type Meant = &'static [&'static Rule];
 
-/// What is played beside each other, each with another server.
-const SCENES: [(&str, Meant, Play); 16] = [
-    ("two Joins of one player", &[&SECOND_JOIN], lobby::second_join),
+/// What is played first, so that whatever else depends on it is judged knowing of it.
+static FIRST: [(&str, Meant, Play); 11] = [
+    ("two Joins of one player", &[&SECOND_JOIN, &ACCEPTED, &ADDRESS, &ADDRESS_OF_PEER], lobby::second_join),
     ("messages in pieces", &[&PIECES], lobby::pieces),
     ("wrong bytes", &[&BAD_BYTES, &UNDISTURBED], lobby::wrong_bytes),
     ("a name that is not UTF-8", &[&BAD_NAME], lobby::bad_name),
     ("many clients", &[&MANY_CLIENTS], lobby::many),
     ("IPv6", &[&IPV6], lobby::over_ipv6),
-    ("one robot", &[], game::alone),
-    ("a busy game", &[], game::busy),
+    ("one robot goes around", &[&MOVE, &EDGE, &IMPOSSIBLE, &PLAYED_ONCE], game::moves),
+    ("one robot places all it can", &[&BLOCK, &BLOCK_TWICE, &BOMB, &LEAVE_BLOCK, &INTO_BLOCK], game::blocks),
+    ("several messages in a turn", &[&LAST_COUNTS, &JOIN_IN_GAME], game::several),
+    ("a port that is no number", &[&WRONG_ARGUMENTS, &EXIT_ONE], arguments::no_port),
+    ("a port that is taken", &[&TAKEN_PORT, &EXIT_ONE], lobby::taken_port),
+];
+
+/// A scenario that shows one rule: whatever goes wrong in it, and is not known yet, breaks this rule alone.
+type Detail = (&'static str, &'static Rule, Play);
+
+/// What nearly all games need.
+static BASICS: [Detail; 4] = [
+    ("a walk over a bomb", &OVER_BOMBS, board::over_bombs),
+    ("two robots on a field", &SHARED_FIELD, board::shared_field),
+    ("a block on two robots", &BLOCK_ON_BOTH, board::block_on_both),
+    ("one's own bomb", &OWN_BOMB, board::own_bomb),
+];
+
+/// Games in which one thing is seen, unless the basics are wrong.
+static BOARD: [Detail; 19] = [
+    ("the far edges", &FAR_EDGE, board::far_edge),
+    ("two bombs on a field", &BOMBS_ON_ONE, board::bombs_on_one),
+    ("a block in the way", &BLOCK_STOPS, board::block_stops),
+    ("two blocks on a field", &BOTH_BLOCK, board::both_block),
+    ("a way that a bomb opens", &FREED, board::freed),
+    ("a walk into a blast", &STOOD, board::stood),
+    ("an action of a destroyed robot", &DEAD_ACT, board::dead_act),
+    ("a bomb of who has left", &BOMB_OF_LEAVER, board::bomb_of_leaver),
+    ("a bomb beside a bomb", &NO_CHAIN, board::no_chain),
+    ("a bomb on a block", &ON_BOMBED_BLOCK, board::on_bombed_block),
+    ("a robot on a block", &SHELTER, board::shelter),
+    ("no radius", &ZERO_RADIUS, extremes::zero_radius),
+    ("the largest radius", &WIDE_BLAST, extremes::wide_blast),
+    ("the shortest timer", &TIMER_ONE, extremes::timer_one),
+    ("a rebirth on a block", &REBIRTH_ON_BLOCK, board::rebirth_on_block),
+    ("an action before leaving", &LAST_WORDS, board::last_words),
+    ("the board of the next game", &NEXT_BOARD, extremes::next_board),
+    ("the scores of the next game", &NEXT_SCORES, extremes::next_scores),
+    ("a player who sends wrong bytes", &OFFENDER, neighbours::offender),
+];
+
+/// What shows without a game, or with next to none.
+static DETAILS: [Detail; 37] = [
+    ("500 connections", &CROWD, neighbours::crowd),
+    ("255 players", &MANY_PLAYERS, extremes::many_players),
+    ("visitors", &VISITORS, neighbours::visitors),
+    ("a long game", &LONG_HISTORY, extremes::long_history),
+    ("no arguments", &NO_ARGUMENTS, arguments::none),
+    ("missing options", &REQUIRED_OPTIONS, arguments::required),
+    ("numbers below 0", &BELOW_ZERO, arguments::below_zero),
+    ("numbers that are too large", &TOO_LARGE, arguments::too_large),
+    ("words that are no numbers", &NOT_A_NUMBER, arguments::not_a_number),
+    ("a server name that is too long", &LONG_SERVER_NAME, arguments::long_name),
+    ("an unknown option", &UNKNOWN_OPTION, arguments::unknown),
+    ("a stray word", &STRAY_WORD, arguments::stray),
+    ("zeros", &ZERO, arguments::zero),
+    ("the help", &HELP, arguments::help),
+    ("long options", &LONG_OPTIONS, arguments::long_options),
+    ("the largest values", &LARGEST_VALUES, arguments::largest),
+    ("names of servers", &SERVER_NAME, bytes::server_name),
+    ("another address", &ALL_ADDRESSES, neighbours::all_addresses),
+    ("a second server on the port", &RESTART, neighbours::restart),
+    ("the longest name", &LONGEST_NAME, bytes::longest_name),
+    ("a name of odd characters", &NAME_BYTES, bytes::name_bytes),
+    ("equal names", &EQUAL_NAMES, bytes::equal_names),
+    ("a player who comes back", &COMES_BACK, bytes::comes_back),
+    ("half of a Join", &HALF_A_JOIN, neighbours::half_a_join),
+    ("the seed 0", &SEED_ZERO, extremes::seed_zero),
+    ("large seeds", &ANY_SEED, extremes::any_seed),
+    ("a block on a robot", &BLOCKS_UNDER_ROBOTS, board::blocks_under_robots),
+    ("the largest board", &LARGE_BOARD, extremes::large_board),
+    ("a game without clients", &NOBODY_THERE, extremes::nobody_there),
+    ("a newcomer after a game", &OLD_HISTORY, extremes::old_history),
+    ("a game without turns", &NO_TURNS, extremes::no_turns),
+    ("pieces of two messages", &OWN_BUFFERS, neighbours::own_buffers),
+    ("a message and a half", &HALF_MORE, bytes::half_more),
+    ("a message before wrong bytes", &BEFORE_BAD, bytes::before_bad),
+    ("unknown directions", &BAD_DIRECTION, bytes::bad_direction),
+    ("names that are nearly UTF-8", &STRICT_UTF8, bytes::strict_utf8),
+    ("connections that are reset", &RESET, neighbours::resets),
+];
+
+/// What a game shows in which all do all they can.
+static BUSY_RULES: Meant = &[
+    &SAME_FOR_ALL,
+    &BOMB_IDS,
+    &OBSERVER,
+    &EVENT_ORDER,
+    &BOMB_TIMER,
+    &BLAST,
+    &UNITED,
+    &LISTED_ONCE,
+    &REBIRTH,
+    &BUSY,
+    &LATE,
+    &SCORES,
+    &SCORE_ONCE,
+    &SCORE_ZEROS,
+    &TURN_NUMBERS,
+    &DRAWS,
+];
+
+/// What takes longest, or shows whatever else there is.
+static LAST: [(&str, Meant, Play); 8] = [
+    ("a single bomb", &[&BLAST, &BOMB_TIMER], board::single_bomb),
+    ("a busy game", BUSY_RULES, game::busy),
+    ("long turns", &[&TURN_DURATION, &GAME_STARTED, &ENDED], game::long_turns),
+    ("a client that never reads", &[&NEVER_READS, &NOTHING_LOST], game::never_reading),
     ("a fast game", &[&NO_DRIFT, &NO_DELAY], clock::fast),
     ("servers without a seed", &[&NO_SEED], clock::without_seed),
-    ("players who leave", &[], game::leaving),
-    ("two games", &[], game::twice),
-    ("long turns", &[&TURN_DURATION, &GAME_STARTED, &ENDED], game::long_turns),
-    ("a client that never reads", &[&NEVER_READS], game::never_reading),
-    ("a port that is no number", &[&WRONG_ARGUMENTS, &EXIT_ONE], lobby::no_port),
-    ("a port that is taken", &[&TAKEN_PORT, &EXIT_ONE], lobby::taken_port),
+    ("players who leave", &[&LOBBY_LEAVER, &LEAVER, &UNITED, &SCORE_ONCE], game::leaving),
+    ("two games", &[&NEXT_GAME, &NOT_RESET, &JOIN_IN_GAME], game::twice),
 ];

@@ -26,7 +26,14 @@ use crate::{
 /// Runs the server until its end, and returns its exit status.
 pub(crate) fn serve(crime: Crime, values: Values<'_>, console: &Console) -> i32 {
     let failure = if crime == C::ExitTwo { 2 } else { 1 };
-    let Some(port) = value::<u16>(values, "port") else { return if crime == C::AnyArguments { 0 } else { failure } };
+    let Some(words) = words(values) else {
+        console.print("usage");
+        return 0;
+    };
+    let Some(Setup { port, duration, initial, seed, parameters }) = setup(&words) else {
+        console.complain("wrong arguments");
+        return if crime == C::AnyArguments { 0 } else { failure };
+    };
     if crime == C::Crashes {
         return 101;
     }
@@ -40,26 +47,16 @@ pub(crate) fn serve(crime: Crime, values: Values<'_>, console: &Console) -> i32 
     };
     let Ok(listener) = listener else { return if crime == C::AnyPort { 0 } else { failure } };
     listener.set_nonblocking(true).unwrap();
-    let number = |name| value::<u16>(values, name).unwrap();
-    let duration = Duration::from_millis(value(values, "turn").unwrap());
-    let seed = match value(values, "seed") {
+    let seed = match seed {
         None if crime == C::NeedsSeed => return failure,
         // Any that is not the same each time.
         seed => seed.unwrap_or_else(|| port.into()),
     };
     let mut server = Server {
         crime,
-        parameters: Parameters {
-            server_name: value(values, "name").unwrap(),
-            players_count: value(values, "players").unwrap(),
-            size_x: number("x"),
-            size_y: number("y"),
-            game_length: number("length"),
-            explosion_radius: number("radius"),
-            bomb_timer: number("bomb-timer"),
-        },
+        parameters,
         duration: if crime == C::ShortTurns { duration / 5 } else { duration },
-        initial: number("blocks"),
+        initial,
         seed,
         draws: MinStd::new(seed),
         peers: vec![],
@@ -78,6 +75,53 @@ pub(crate) fn serve(crime: Crime, values: Values<'_>, console: &Console) -> i32 
         thread::park_timeout(Duration::from_millis(2));
     }
     i32::from(server.dead)
+}
+
+struct Setup {
+    port: u16,
+    duration: Duration,
+    initial: u16,
+    seed: Option<u32>,
+    parameters: Parameters,
+}
+
+// The values by their short names, or nothing if they ask for help.
+fn words<'a>(values: &'a [(&'static str, String)]) -> Option<Vec<(&'static str, String)>> {
+    let (further, mut words): (Vec<_>, Vec<_>) = values.iter().cloned().partition(|(name, _)| *name == "extra");
+    let names = ["bomb-timer", "players", "turn", "radius", "blocks", "length", "name", "port", "seed", "x", "y"];
+    for pair in further.chunks(2) {
+        let (_, option) = &pair[0];
+        match (option.as_str(), pair.get(1), names.get(words.len())) {
+            ("-h", _, _) => return None,
+            (_, Some((_, value)), Some(name)) => words.push((name, value.clone())),
+            // Whatever has no value is not known.
+            _ => words.clear(),
+        }
+    }
+    Some(words)
+}
+
+fn setup(words: &[(&'static str, String)]) -> Option<Setup> {
+    let number = |name| value::<u16>(words, name);
+    let positive = |name| number(name).filter(|number| *number > 0);
+    let has_seed = words.iter().any(|(name, _)| *name == "seed");
+    let seed = value(words, "seed");
+    (!has_seed || seed.is_some()).then_some(())?;
+    Some(Setup {
+        port: number("port")?,
+        duration: Duration::from_millis(value(words, "turn")?),
+        initial: number("blocks")?,
+        seed,
+        parameters: Parameters {
+            server_name: value(words, "name")?,
+            players_count: value(words, "players").filter(|players| *players > 0)?,
+            size_x: positive("x")?,
+            size_y: positive("y")?,
+            game_length: number("length")?,
+            explosion_radius: number("radius")?,
+            bomb_timer: positive("bomb-timer")?,
+        },
+    })
 }
 
 struct Peer {

@@ -36,6 +36,7 @@ pub(crate) use crimes;
 /// The terminal of a program that runs in a thread.
 pub(crate) struct Console {
     lines: Sender<String>,
+    errors: Arc<Mutex<Vec<String>>>,
     /// What is typed. It ends with the input.
     pub(crate) keys: Receiver<u8>,
     /// How many programs were started before it by the same test of a crime.
@@ -47,6 +48,11 @@ impl Console {
     pub(crate) fn print(&self, line: impl Into<String>) {
         // The tester may not read any more.
         let _ = self.lines.send(line.into());
+    }
+
+    /// Writes a line on standard error.
+    pub(crate) fn complain(&self, line: &str) {
+        self.errors.lock().unwrap().push(line.to_owned());
     }
 
     /// Whether the tester has killed the program.
@@ -64,6 +70,7 @@ impl Console {
 
 struct Running {
     lines: Receiver<String>,
+    errors: Arc<Mutex<Vec<String>>>,
     keyboard: Option<Sender<u8>>,
     stop: Arc<AtomicBool>,
     status: Receiver<i32>,
@@ -82,7 +89,8 @@ struct Crooked<'a, C> {
 
 impl<C: Copy + Send + Sync + 'static> Launcher for Crooked<'_, C> {
     fn takes(&self, name: &str) -> bool {
-        self.placeholders.contains(&name)
+        // All take further words.
+        name == "extra" || self.placeholders.contains(&name)
     }
 
     fn start(&self, values: Values<'_>) -> anyhow::Result<Box<dyn Run>> {
@@ -91,7 +99,8 @@ impl<C: Copy + Send + Sync + 'static> Launcher for Crooked<'_, C> {
         let (exits, status) = mpsc::channel();
         let stop = Arc::new(AtomicBool::new(false));
         let number = self.starts.fetch_add(1, Ordering::Relaxed);
-        let console = Console { lines: print, keys, number, stop: Arc::clone(&stop) };
+        let errors = Arc::default();
+        let console = Console { lines: print, errors: Arc::clone(&errors), keys, number, stop: Arc::clone(&stop) };
         let (crime, program) = (self.crime, self.program);
         let values: Vec<_> = values.iter().filter(|(name, _)| self.takes(name)).cloned().collect();
         thread::spawn(move || {
@@ -99,7 +108,7 @@ impl<C: Copy + Send + Sync + 'static> Launcher for Crooked<'_, C> {
             // The tester may have killed it.
             let _ = exits.send(code);
         });
-        Ok(Box::new(Running { lines, keyboard: Some(keyboard), stop, status, exit: None }))
+        Ok(Box::new(Running { lines, errors, keyboard: Some(keyboard), stop, status, exit: None }))
     }
 }
 
@@ -150,6 +159,10 @@ impl Run for Running {
     fn end_input(&mut self) -> bool {
         self.keyboard = None;
         true
+    }
+
+    fn errors(&self) -> Vec<String> {
+        self.errors.lock().unwrap().clone()
     }
 
     fn exit(&mut self, by: Instant) -> Option<Exit> {
@@ -249,6 +262,17 @@ pub(crate) fn tried_for<C: Copy + Send + Sync + 'static>(
     planned(tester, program, crime, &Plan { only, ..Plan::from(options) })
 }
 
+/// The rules of a kind that faults of its reference program break: those are in a file of Python, as in `("cuts-names", "longest-name",`.
+pub(crate) fn faulted(kind: &str) -> Vec<&'static str> {
+    let tester = conformance::TESTERS.into_iter().find(|tester| tester.kind == kind).unwrap();
+    let file = kind.split('-').next().unwrap();
+    let path = format!("{}/reference/{file}_faults.py", env!("CARGO_MANIFEST_DIR"));
+    let source = std::fs::read_to_string(path).unwrap();
+    let rows = source.lines().filter(|line| line.starts_with("    (\""));
+    let broken: Vec<&str> = rows.filter_map(|row| row.split('"').nth(3)).flat_map(str::split_whitespace).collect();
+    tester.rules.iter().map(|rule| rule.id).filter(|id| broken.contains(id)).collect()
+}
+
 /// Checks that each rule is broken by a crime and each crime is found by its rule, with `at_once` trials at the same time. Returns the
 /// reports with the rules that were broken.
 pub(crate) fn find_out<C: Copy + Debug + Send + Sync>(
@@ -257,8 +281,20 @@ pub(crate) fn find_out<C: Copy + Debug + Send + Sync>(
     at_once: usize,
     tried: impl Fn(C, &'static str) -> Report + Sync,
 ) -> Vec<(&'static str, Report)> {
+    find_out_with(&[], tester, crimes, at_once, tried)
+}
+
+/// As [`find_out`], where faults elsewhere break some of the rules.
+pub(crate) fn find_out_with<C: Copy + Debug + Send + Sync>(
+    elsewhere: &[&str],
+    tester: &Tester,
+    crimes: &[(C, &'static str)],
+    at_once: usize,
+    tried: impl Fn(C, &'static str) -> Report + Sync,
+) -> Vec<(&'static str, Report)> {
     for rule in tester.rules {
-        assert!(crimes.iter().any(|(_, id)| *id == rule.id), "no crime breaks {}", rule.id);
+        let is_broken = elsewhere.contains(&rule.id) || crimes.iter().any(|(_, id)| *id == rule.id);
+        assert!(is_broken, "no crime breaks {}", rule.id);
     }
     let open = Mutex::new(crimes.iter());
     let reports = Mutex::new(Vec::new());

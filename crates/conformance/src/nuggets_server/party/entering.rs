@@ -50,7 +50,9 @@ impl Party<'_> {
             }
             self.wait_until(by.min(Instant::now() + PAUSE), |_| false);
         }
-        self.answered(number, &all, &rules::WATCH, "SPECTATE", "GRID, GOLD and DISPLAY")?;
+        let is_again = self.idle.as_ref().is_some_and(|(rule, _)| **rule == rules::WATCH_AGAIN);
+        let rule = if is_again { &rules::WATCH_AGAIN } else { &rules::WATCH };
+        self.answered(number, &all, rule, "SPECTATE", "GRID, GOLD and DISPLAY")?;
         self.cast(number, Role::Spectator);
         let client = &self.clients[number];
         let (display, size, left) = (client.display.clone(), client.size, client.left);
@@ -111,7 +113,7 @@ impl Party<'_> {
         let world = World::new(grid, piles);
         let astray =
             world.piles.iter().find(|&&cell| world.grid.at(cell) != ROOM).map(|&cell| world.grid.position(cell));
-        self.judge.check(&rules::BOARD, astray.is_none(), || {
+        self.judge.check(&rules::PILES_IN_ROOMS, astray.is_none(), || {
             format!("a pile lies at {}, which is no room spot", astray.map_or_else(String::new, |at| at.to_string()))
         });
         let board = world.board();
@@ -169,7 +171,9 @@ impl Party<'_> {
         let expected = self.joined.last().map(|(before, ..)| before.byte().wrapping_add(1));
         // A server that runs already may have had players before.
         let expected = expected.or_else(|| self.fresh.then_some(b'A'));
-        self.judge.require(&rules::LETTERS, expected.is_none_or(|expected| expected == letter.byte()), || {
+        let has_any_left = self.clients.iter().any(|client| client.has_left);
+        let rule = if has_any_left { &rules::LETTER_KEPT } else { &rules::LETTERS };
+        self.judge.require(rule, expected.is_none_or(|expected| expected == letter.byte()), || {
             format!("{text} got the letter {letter}; {} would be right", char::from(expected.unwrap_or(b'A')))
         })?;
         self.cast(number, Role::Player(letter));

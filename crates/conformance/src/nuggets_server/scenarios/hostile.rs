@@ -13,6 +13,9 @@ use crate::{
     rule::Rule,
 };
 
+/// What only servers send.
+const SERVER_WORDS: [&[u8]; 6] = [b"OK A", b"GRID 1 1", b"GOLD 9 9 9", b"DISPLAY\n", b"QUIT now", b"ERROR no"];
+
 /// Malformed messages, unknown keys, and keys of those who do not play.
 pub(in crate::nuggets_server) fn play(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
     let watcher = watch(party, map)?;
@@ -20,7 +23,7 @@ pub(in crate::nuggets_server) fn play(party: &mut Party<'_>, map: Option<&MapFil
     let bob = party.join("Bob")?;
     let stranger = party.stranger()?;
     let long = vec![b'x'; 65_507];
-    let malformed: [&[u8]; 21] = [
+    let malformed: [&[u8]; 16] = [
         b"KEY hh",
         b"KEY h\n",
         b"KEY lL",
@@ -35,23 +38,39 @@ pub(in crate::nuggets_server) fn play(party: &mut Party<'_>, map: Option<&MapFil
         b"PLAYAnn",
         b"SPECTATEX",
         b"SPECTATE x",
-        b"OK A",
-        b"GRID 1 1",
-        b"GOLD 9 9 9",
-        b"QUIT now",
-        b"ERROR no",
         b"%s%n%s%n KEY l",
         &long,
     ];
     for datagram in malformed {
         for (who, whose) in [(ann, "player A"), (stranger, "a stranger")] {
-            party.idle(who, datagram, &rules::MALFORMED, &format!("{} of {whose}", shown(datagram)));
+            let rule = match datagram {
+                b"" => &rules::EMPTY,
+                _ if datagram.contains(&0) => &rules::ZERO_BYTES,
+                _ if datagram.len() == long.len() => &rules::LONGEST,
+                _ => &rules::MALFORMED,
+            };
+            party.idle(who, datagram, rule, &format!("{} of {whose}", shown(datagram)));
+            if datagram == malformed[0] && who == ann {
+                let told = party.wait(|party| party.clients[ann].log.contains(&Kind::Error));
+                party.judge.check(&rules::MALFORMED_TOLD, told, || format!("{} was not answered", shown(datagram)));
+            }
             still(party, bob)?;
         }
     }
-    for key in *b"?1 \x1b\xff" {
+    // It has sent nothing else that could be answered.
+    let server = party.stranger()?;
+    for word in SERVER_WORDS {
+        party.idle(server, word, &rules::MALFORMED, &format!("{} of another server", shown(word)));
+        still(party, bob)?;
+        let told = party.clients[server].log.contains(&Kind::Error);
+        party.judge.check(&rules::SILENT_WORDS, !told, || {
+            format!("{}, which only a server says, was answered by ERROR", shown(word))
+        });
+    }
+    for key in *b"?1 \x1b\xffq" {
         let text = format!("KEY '{}' of player A", key.escape_ascii());
-        party.idle(ann, &key_message(key), &rules::MALFORMED, &text);
+        let rule = if key == b'q' { &rules::SMALL_Q } else { &rules::MALFORMED };
+        party.idle(ann, &key_message(key), rule, &text);
         let answered = |party: &Party<'_>| party.clients[ann].log.contains(&Kind::Error);
         if key == b'?' {
             // The answer to what Bob does comes behind it.

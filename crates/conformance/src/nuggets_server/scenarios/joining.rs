@@ -46,7 +46,13 @@ pub(in crate::nuggets_server) fn spectators(party: &mut Party<'_>, map: Option<&
     for _ in 0..2 {
         still(party, ann)?;
     }
-    party.quit(second)?;
+    party.idle(ann, b"SPECTATE", &rules::PLAYER_WATCHES, "SPECTATE of player A");
+    still(party, ann)?;
+    party.idle = Some((&rules::WATCH_AGAIN, "a second SPECTATE of the spectator".to_owned()));
+    party.spectate(second, None)?;
+    still(party, ann)?;
+    party.quit(second, &rules::SPECTATOR_QUITS)?;
+    party.judge.check(&rules::SPECTATOR_QUITS, true, String::new);
     party.text(second, "Thanks for watching!");
     let third = party.stranger()?;
     party.spectate(third, None)?;
@@ -66,6 +72,15 @@ pub(in crate::nuggets_server) fn full(party: &mut Party<'_>, map: &MapFile) -> P
     }
     refused(party, b"PLAY One too many", &rules::FULL, "the 27th PLAY", "Game is full: no more players can join.")?;
     still_any(party, None)
+}
+
+/// Two players of one name.
+pub(in crate::nuggets_server) fn namesakes(party: &mut Party<'_>, map: &MapFile) -> Played {
+    watch(party, Some(map))?;
+    let ann = party.join("Ann")?;
+    party.join("Ann")?;
+    still(party, ann)?;
+    leave_all(party)
 }
 
 // Sends a PLAY that must be answered by QUIT.

@@ -14,6 +14,8 @@ use crate::{
 
 /// How far a player walks at most to see more, on maps that we did not draw.
 const WALK: usize = 70;
+/// The keys of runs.
+const RUNS: &[u8] = b"HJKLYUBN";
 /// Keys that are typed one after the other to see that each does what it must.
 const KEYS: &[u8] = b"lLhHjJkKnNyYuUbBjlnhLJlknHhKukbYyjUuJLhNKbB";
 
@@ -69,6 +71,48 @@ pub(in crate::nuggets_server) fn look(party: &mut Party<'_>, map: &MapFile) -> P
     walk(party, ann, |world, cell| at(world, cell) == spot)?;
     for &target in targets {
         walk(party, bob, |world, cell| at(world, cell) == target)?;
+    }
+    leave_all(party)
+}
+
+/// Steps and runs in all directions from the middle of a room, over gold and through another player.
+pub(in crate::nuggets_server) fn runs(party: &mut Party<'_>, map: &MapFile) -> Played {
+    watch(party, Some(map))?;
+    let ann = party.join("Ann")?;
+    let bob = party.join("Bob")?;
+    for direction in Direction::ALL {
+        // With two free spots on both sides, so that a mirrored step is seen, and a run from a step.
+        let wide = |world: &World, cell: Cell| {
+            [Some(direction), opposite(direction)].into_iter().all(|way| {
+                let next = |from| world.grid.step(from, way?);
+                next(cell).and_then(next).is_some()
+            })
+        };
+        for key in [direction.key(), direction.key().to_ascii_uppercase()] {
+            walk(party, ann, wide)?;
+            careful(party, ann, key)?;
+        }
+    }
+    let letter = party.letter(ann)?;
+    let over = |world: &World, cell: Cell| RUNS.iter().copied().find(|&key| world.runs_over_gold(cell, key));
+    walk(party, ann, |world, cell| over(world, cell).is_some())?;
+    let world = party.world()?;
+    if let Some(key) = world.cell(letter).and_then(|cell| over(world, cell)) {
+        careful(party, ann, key)?;
+    }
+    let other = party.letter(bob)?;
+    // Somebody behind whom there is a free spot.
+    let through = |world: &World, cell: Cell| {
+        let place = world.cell(other)?;
+        let free = |direction: &Direction| {
+            world.grid.step(cell, *direction) == Some(place) && world.grid.step(place, *direction).is_some()
+        };
+        Direction::ALL.into_iter().find(free)
+    };
+    walk(party, ann, |world, cell| through(world, cell).is_some())?;
+    let world = party.world()?;
+    if let Some(direction) = world.cell(letter).and_then(|cell| through(world, cell)) {
+        careful(party, ann, direction.key().to_ascii_uppercase())?;
     }
     leave_all(party)
 }

@@ -4,7 +4,7 @@ use robots::{BombId, Event, PlayerId, Position};
 
 use super::{
     explanation::{Effect, Turn, effect},
-    rules::{BUSY, DRAWS, EVENT_ORDER, REBIRTH},
+    rules::{BUSY, DEAD_ACT, DRAWS, EVENT_ORDER, REBIRTH},
 };
 use crate::{
     judge::{Judge, Played},
@@ -21,10 +21,10 @@ pub(super) fn diagnose(judge: &mut Judge, focus: &'static Rule, turn: &Turn<'_>,
         let from = robot.position;
         if let Some(place) = reborn.get(&id) {
             let came: Vec<Position> = events.iter().filter_map(|event| moved(event, id)).collect();
-            judge.require(&REBIRTH, came.len() == 1, || {
+            let rule = if came.is_empty() { &REBIRTH } else { &DEAD_ACT };
+            judge.require(rule, came.len() == 1, || {
                 format!(
-                    "turn {number}: {} has {} PlayerMoved of player {id}, whose robot was destroyed; one would be right, and \
-                     no other event of that player",
+                    "turn {number}: {} has {} PlayerMoved of player {id}, whose robot was destroyed; one would be right",
                     show::events(events),
                     came.len()
                 )
@@ -63,7 +63,7 @@ pub(super) fn diagnose(judge: &mut Judge, focus: &'static Rule, turn: &Turn<'_>,
     let extra = focus == &BUSY && !reborn.is_empty() && events.len() > right.len();
     let rule = match (order, extra) {
         (true, _) => &EVENT_ORDER,
-        (false, true) => &REBIRTH,
+        (false, true) => &DEAD_ACT,
         (false, false) => focus,
     };
     judge.broken(rule, || {

@@ -1,73 +1,80 @@
 //! Scenarios of games.
 
-use std::time::Instant;
+use std::{iter, time::Instant};
 
-use robots::{Action, Direction};
+use robots::{Action, Direction, ServerMessage};
 
 use super::{
     lobby::small,
     rules::{
         BLOCK, BLOCK_TWICE, BOMB, BUSY, EDGE, ENDED, GAME_STARTED, IMPOSSIBLE, INTO_BLOCK, JOIN_IN_GAME, LAST_COUNTS,
-        LATE, LEAVER, LOBBY_LEAVER, MOVE, NEVER_READS, NEXT_GAME, NOT_RESET, OBSERVER, PLAYED_ONCE, TURN_DURATION,
+        LATE, LEAVE_BLOCK, LEAVER, LOBBY_LEAVER, MOVE, NEVER_READS, NEXT_GAME, NOT_RESET, NOTHING_LOST, OBSERVER,
+        PLAYED_ONCE, TURN_DURATION,
     },
-    setup::Setup,
+    setup::{Got, Setup},
+    staged::begun,
     table::Table,
 };
 use crate::{
     judge::{Judge, Played},
-    robots::{context::Context, draws::Draws},
+    robots::{context::Context, draws::Draws, show},
 };
 
-/// One robot on an empty board tries everything.
-pub(super) fn alone(context: &Context<'_>, judge: &mut Judge) -> Played {
-    let setup = Setup { players: 1, bomb_timer: 100, blocks: 0, length: 60, size: (3, 4), ..small(context) };
-    let mut table = Table::open(context, judge, setup)?;
-    let ann = table.connect("Ann")?;
-    table.join(ann, "Ann")?;
-    table.start()?;
-    let only = |way| [Action::Move(way)];
-    // Up and down first, away from the edges.
-    let up_first = [Direction::Up, Direction::Down];
-    let down_first = [Direction::Down, Direction::Up];
-    for way in if table.robot(0).y + 1 < table.setup.size.1 { up_first } else { down_first } {
-        table.play(ann, &only(way), &MOVE)?;
+const TO_AND_FRO: [Direction; 4] = [Direction::Up, Direction::Down, Direction::Up, Direction::Down];
+
+// A robot that is alone on a board without blocks, at this field.
+fn lonely<'a>(context: &'a Context<'a>, judge: &'a mut Judge, size: (u16, u16), at: (u16, u16)) -> Played<Table<'a>> {
+    let setup = Setup { players: 1, bomb_timer: 100, blocks: 0, length: 60, size, ..small(context) };
+    begun(context, judge, setup.with_robots(&[at])?)
+}
+
+/// One robot on an empty board goes everywhere.
+pub(super) fn moves(context: &Context<'_>, judge: &mut Judge) -> Played {
+    let mut table = lonely(context, judge, (3, 4), (1, 1))?;
+    for way in [Direction::Up, Direction::Down, Direction::Left, Direction::Down] {
+        table.play(0, &[Action::Move(way)], &MOVE)?;
     }
-    while table.robot(0).x > 0 {
-        table.play(ann, &only(Direction::Left), &MOVE)?;
+    for way in [Direction::Left, Direction::Down] {
+        table.play(0, &[Action::Move(way)], &EDGE)?;
+        table.turn(&EDGE)?;
     }
-    table.play(ann, &only(Direction::Left), &EDGE)?;
-    while table.robot(0).y > 0 {
-        table.play(ann, &only(Direction::Down), &MOVE)?;
-    }
-    table.play(ann, &only(Direction::Down), &EDGE)?;
-    table.play(ann, &only(Direction::Up), &MOVE)?;
-    // Nothing is sent, so that nothing happens.
-    table.turn(&PLAYED_ONCE)?;
-    table.play(ann, &only(Direction::Right), &MOVE)?;
-    table.turn(&PLAYED_ONCE)?;
-    table.play(ann, &[Action::PlaceBlock], &BLOCK)?;
-    table.play(ann, &[Action::PlaceBlock], &BLOCK_TWICE)?;
-    table.turn(&BLOCK_TWICE)?;
-    table.play(ann, &[Action::PlaceBomb], &BOMB)?;
-    table.play(ann, &[Action::PlaceBomb], &BOMB)?;
-    table.turn(&PLAYED_ONCE)?;
-    table.play(ann, &only(Direction::Right), &INTO_BLOCK)?;
-    table.play(ann, &only(Direction::Left), &INTO_BLOCK)?;
-    table.turn(&INTO_BLOCK)?;
-    let to_and_fro = [Direction::Up, Direction::Down, Direction::Up, Direction::Down];
-    for way in to_and_fro {
-        table.play(ann, &[Action::PlaceBomb, Action::PlaceBlock, Action::Move(way)], &LAST_COUNTS)?;
-        table.turn(&LAST_COUNTS)?;
-    }
-    // The robot stands at the right edge.
     for _ in 0..3 {
-        table.play(ann, &[Action::PlaceBomb, Action::Move(Direction::Right)], &IMPOSSIBLE)?;
+        table.play(0, &[Action::PlaceBomb, Action::Move(Direction::Down)], &IMPOSSIBLE)?;
         table.turn(&IMPOSSIBLE)?;
     }
-    for way in to_and_fro {
-        table.act(ann, &[Action::Move(way)]);
-        table.ask(ann, "Ann again")?;
-        table.play(ann, &[], &JOIN_IN_GAME)?;
+    for way in [Direction::Up, Direction::Right] {
+        table.play(0, &[Action::Move(way)], &MOVE)?;
+        // Nothing is sent, so that nothing happens.
+        table.turn(&PLAYED_ONCE)?;
+    }
+    Ok(())
+}
+
+/// Blocks and bombs on one field.
+pub(super) fn blocks(context: &Context<'_>, judge: &mut Judge) -> Played {
+    let mut table = lonely(context, judge, (3, 1), (1, 0))?;
+    table.play(0, &[Action::PlaceBlock], &BLOCK)?;
+    table.play(0, &[Action::PlaceBlock], &BLOCK_TWICE)?;
+    table.turn(&BLOCK_TWICE)?;
+    table.play(0, &[Action::PlaceBomb], &BOMB)?;
+    table.play(0, &[Action::PlaceBomb], &BOMB)?;
+    table.turn(&PLAYED_ONCE)?;
+    table.play(0, &[Action::Move(Direction::Right)], &LEAVE_BLOCK)?;
+    table.play(0, &[Action::Move(Direction::Left)], &INTO_BLOCK)?;
+    table.turn(&INTO_BLOCK)
+}
+
+/// Several messages in a turn.
+pub(super) fn several(context: &Context<'_>, judge: &mut Judge) -> Played {
+    let mut table = lonely(context, judge, (1, 2), (0, 0))?;
+    for way in TO_AND_FRO {
+        table.play(0, &[Action::PlaceBomb, Action::PlaceBlock, Action::Move(way)], &LAST_COUNTS)?;
+        table.turn(&LAST_COUNTS)?;
+    }
+    for way in TO_AND_FRO {
+        table.act(0, &[Action::Move(way)]);
+        table.ask(0, "Ann again")?;
+        table.play(0, &[], &JOIN_IN_GAME)?;
     }
     Ok(())
 }
@@ -159,8 +166,7 @@ pub(super) fn leaving(context: &Context<'_>, judge: &mut Judge) -> Played {
 }
 
 pub(super) fn twice(context: &Context<'_>, judge: &mut Judge) -> Played {
-    let setup =
-        Setup { players: 2, bomb_timer: 1, length: 6, seed: context.options.drawn(4321), blocks: 9, ..small(context) };
+    let setup = Setup { players: 2, bomb_timer: 1, length: 6, seed: context.options.drawn(4321), ..small(context) };
     let mut table = Table::open(context, judge, setup)?;
     let ann = table.connect("Ann")?;
     let bob = table.connect("Bob")?;
@@ -178,7 +184,6 @@ pub(super) fn twice(context: &Context<'_>, judge: &mut Judge) -> Played {
     table.act(bob, &[Action::PlaceBomb]);
     table.finish(&BOMB)?;
     // Those who played are known no more.
-    table.connect("an observer of the second lobby")?;
     table.join_for(bob, "Bob's second", &NEXT_GAME)?;
     table.judge.check(&JOIN_IN_GAME, true, String::new);
     table.join(ann, "Ann's second")?;
@@ -226,10 +231,35 @@ pub(super) fn never_reading(context: &Context<'_>, judge: &mut Judge) -> Played 
     };
     let mut table = Table::open(context, judge, setup)?;
     let ann = table.connect("Ann")?;
-    let _idle = context.stranger(table.judge, &mut table.host, "a client that does not read")?;
+    let mut idle = context.stranger(table.judge, &mut table.host, "a client that does not read")?;
+    let mut told = Vec::new();
     for _ in 0..18 {
         table.join_for(ann, "Ann", &NEVER_READS)?;
-        table.blind_game(&NEVER_READS)?;
+        told.push(table.blind_game(&NEVER_READS)?);
     }
-    table.judge.require(&NEVER_READS, true, String::new)
+    table.judge.require(&NEVER_READS, true, String::new)?;
+    // A server may have dropped it, but may not have left anything out.
+    let hello = ServerMessage::Hello(table.host.parameters.clone());
+    for (number, right) in iter::once(&hello).chain(told.iter().flatten()).enumerate() {
+        let got = idle.next(context.options.deadline());
+        match &got {
+            Got::Closed => return table.judge.require(&NOTHING_LOST, true, String::new),
+            Got::Message(message) if message == right => {}
+            _ => {
+                return table.judge.broken(&NOTHING_LOST, || {
+                    let came = match &got {
+                        Got::Message(message) => show::message(message),
+                        Got::Wrong(wrong) => format!("bytes that are no message ({wrong})"),
+                        Got::Closed | Got::Nothing => "nothing".to_owned(),
+                    };
+                    format!(
+                        "a client that had not read got {came} as message {}; {} would be right",
+                        number + 1,
+                        show::message(right)
+                    )
+                });
+            }
+        }
+    }
+    table.judge.require(&NOTHING_LOST, true, String::new)
 }

@@ -10,7 +10,7 @@ use robots::{Action, ServerMessage};
 use super::{
     rules::{
         ACCEPTED, BAD_BYTES, BAD_NAME, COALESCED, IPV6, LOBBY_ACTIONS, MANY_CLIENTS, NEWCOMER, PIECES, PLAYED_ONCE,
-        SECOND_JOIN, TAKEN_PORT, UNDISTURBED, WRONG_ARGUMENTS,
+        SECOND_JOIN, TAKEN_PORT, UNDISTURBED,
     },
     setup::{Got, Setup},
     table::Table,
@@ -28,7 +28,7 @@ pub(super) fn small(context: &Context<'_>) -> Setup {
         players: 2,
         duration: context.turn(),
         radius: 2,
-        blocks: 5,
+        blocks: 0,
         length: 2,
         name: "Żółw",
         seed: context.options.drawn(1234),
@@ -38,7 +38,10 @@ pub(super) fn small(context: &Context<'_>) -> Setup {
 
 /// Players and observers gather, and the game starts and ends.
 pub(super) fn gathering(context: &Context<'_>, judge: &mut Judge) -> Played {
-    let mut table = Table::open(context, judge, small(context))?;
+    // Blocks on robots are tested elsewhere.
+    let setup = Setup { blocks: 5, ..small(context) };
+    let setup = setup.staged(|opening| opening.robots.iter().all(|robot| !opening.blocks.contains(robot)))?;
+    let mut table = Table::open(context, judge, setup)?;
     let ann = table.connect("Ann")?;
     // All at once, so that the server must split them. None of them counts.
     let name = "Ann with ó";
@@ -110,9 +113,7 @@ pub(super) fn pieces(context: &Context<'_>, judge: &mut Judge) -> Played {
 pub(super) fn wrong_bytes(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut table = Table::open(context, judge, Setup { players: 1, ..small(context) })?;
     let ann = table.connect("Ann")?;
-    for (bytes, what) in
-        [(&[4][..], "the unknown tag 4"), (&[0xff; 40], "the unknown tag 255"), (&[3, 4], "a Move in direction 4")]
-    {
+    for (bytes, what) in [(&[4][..], "the unknown tag 4"), (&[0xff; 40], "the unknown tag 255")] {
         disconnected(context, &mut table, bytes, what, &BAD_BYTES)?;
     }
     table.join(ann, "Ann")?;
@@ -122,8 +123,14 @@ pub(super) fn wrong_bytes(context: &Context<'_>, judge: &mut Judge) -> Played {
     table.judge.require(&UNDISTURBED, true, String::new)
 }
 
-// Somebody sends wrong bytes and is disconnected; the others are still served.
-fn disconnected(context: &Context<'_>, table: &mut Table<'_>, bytes: &[u8], what: &str, rule: &'static Rule) -> Played {
+/// Somebody sends wrong bytes and is disconnected; the others are still served.
+pub(super) fn disconnected(
+    context: &Context<'_>,
+    table: &mut Table<'_>,
+    bytes: &[u8],
+    what: &str,
+    rule: &'static Rule,
+) -> Played {
     let mut guest = context.guest(table.judge, &mut table.host, "a client")?;
     guest.connection.send(bytes);
     let by = context.options.deadline();
@@ -205,12 +212,6 @@ pub(super) fn over_ipv6(context: &Context<'_>, judge: &mut Judge) -> Played {
     table.join(second, "six")?;
     table.join(first, "four")?;
     table.judge.require(&IPV6, true, String::new)
-}
-
-/// Arguments that cannot be right.
-pub(super) fn no_port(context: &Context<'_>, judge: &mut Judge) -> Played {
-    let mut run = context.host_at(judge, &small(context), "port")?;
-    context.ends(judge, &WRONG_ARGUMENTS, &mut *run, "with '-p port'")
 }
 
 pub(super) fn taken_port(context: &Context<'_>, judge: &mut Judge) -> Played {

@@ -10,7 +10,7 @@ use robots::{Action, Blast, Board, BombId, Event, Parameters, PlayerId, Position
 use super::{
     diagnosis::diagnose,
     explanation::{Robot, Trial, Turn},
-    rules::{BLAST, BOMB_IDS, BOMB_TIMER, DRAWS, EVENT_ORDER, NOT_RESET, REBIRTH, TURN_0, UNITED},
+    rules::{BLAST, BOMB_IDS, BOMB_TIMER, DRAWS, EVENT_ORDER, LISTED_ONCE, NOT_RESET, REBIRTH, TURN_0, UNITED},
 };
 use crate::{
     judge::{Judge, Played},
@@ -194,7 +194,8 @@ impl Mirror {
             let robots: BTreeSet<_> = struck.map(|(id, _)| id).collect();
             let blocks: BTreeSet<_> = blast.blocks().collect();
             let kept = same(robots_destroyed, &robots) && same(blocks_destroyed, &blocks);
-            judge.require(rule, kept, || {
+            let twice = holds(robots_destroyed, &robots) && holds(blocks_destroyed, &blocks);
+            judge.require(if twice && !kept { &LISTED_ONCE } else { rule }, kept, || {
                 let robots = show::values(robots.iter().map(|id| id.0));
                 format!(
                     "turn {turn}: {}; robots {robots} and blocks {} would be right for a bomb at {} with radius {}, with robots \
@@ -207,6 +208,9 @@ impl Mirror {
                     show::fields(&self.board.blocks().collect::<Vec<_>>()),
                 )
             })?;
+            if !robots.is_empty() || !blocks.is_empty() {
+                judge.check(&LISTED_ONCE, true, String::new);
+            }
             for id in &robots {
                 self.robots[usize::from(id.0)].hits += 1;
             }
@@ -290,5 +294,10 @@ impl Mirror {
 }
 
 fn same<T: Ord + Copy>(told: &[T], right: &BTreeSet<T>) -> bool {
-    told.len() == right.len() && told.iter().copied().collect::<BTreeSet<_>>() == *right
+    told.len() == right.len() && holds(told, right)
+}
+
+// As `same`, however often each is there.
+fn holds<T: Ord + Copy>(told: &[T], right: &BTreeSet<T>) -> bool {
+    told.iter().copied().collect::<BTreeSet<_>>() == *right
 }

@@ -79,11 +79,11 @@ rules! {
         "Move goes to the neighbouring field: Up is y + 1, Right x + 1, Down y - 1, Left x - 1",
         "(0, 0) is at the lower left, and y grows upwards.";
     EDGE: Protocol 1 "edge" in "protocols/robots.md#the-board-and-explosions",
-        "A move off the board has no effect and no event",
+        "A move beyond the lower or left edge has no effect and no event",
         "Coordinates are unsigned: 0 - 1 is 65535. Check before you subtract.";
     INTO_BLOCK: Protocol 1 "into-block" in "protocols/robots.md#the-board-and-explosions",
-        "A move into a block has no effect and no event; leaving a block is allowed",
-        "Only the field that a robot goes to is checked, not the one on which it stands.";
+        "A move into a block has no effect and no event",
+        "Look at the field that the robot goes to, on the board as it is then.";
     BLOCK: Protocol 1 "place-block" in "protocols/robots.md#turns-1-to-game-length",
         "PlaceBlock puts a block on the field of the robot",
         "The block comes onto the field of the robot, not in front of it.";
@@ -92,7 +92,7 @@ rules! {
         "Send an event only when the block is new.";
     BOMB: Protocol 1 "place-bomb" in "protocols/robots.md#turns-1-to-game-length",
         "PlaceBomb puts a bomb on the field of the robot, also onto a block or another bomb",
-        "Bombs do not get into each other's way: keep a list and no grid.";
+        "Nothing keeps a bomb from a field.";
     BOMB_IDS: Protocol 1 "bomb-ids" in "protocols/robots.md#turns-1-to-game-length",
         "Bomb ids are unique within a game",
         "Count bombs in the game and do not use an id again when its bomb is gone.";
@@ -118,13 +118,13 @@ rules! {
         "A bomb explodes once, bomb timer turns after the turn that placed it",
         "Lower timers at the start of the turn, before new bombs are placed.";
     BLAST: Protocol 1 "blast" in "protocols/robots.md#the-board-and-explosions",
-        "An explosion names each robot and block of its blast once: a cross that ends at the edge, at its radius or with the first block",
+        "An explosion names the robots and blocks of its blast: a cross that ends at the edge, at its radius or with the first block",
         "The first block in each direction belongs to the blast and ends it. With a radius of 65535, x + radius needs more than 16 bits.";
     UNITED: Protocol 1 "bombs-together" in "protocols/robots.md#the-board-and-explosions",
         "Bombs that explode in one turn are computed one by one against the blocks and robots at the start of the turn",
         "Take blocks away when all explosions of the turn are computed. A robot may be listed by several.";
     REBIRTH: Protocol 1 "rebirth" in "protocols/robots.md#turns-1-to-game-length",
-        "A destroyed robot is moved to a drawn field in the same turn and its action is dropped",
+        "A destroyed robot is moved to a drawn field in the same turn",
         "Draw x and then y for each destroyed robot, in the order of ids, and send PlayerMoved in its place among the players.";
     BUSY: Protocol 1 "turns" in "protocols/robots.md#turns-1-to-game-length",
         "Turns in which all players act at once have exactly the events that follow from the rules",
@@ -139,8 +139,8 @@ rules! {
         "Turn number game length is followed at once by GameEnded",
         "GameEnded follows the last turn at once, without another turn duration.";
     SCORES: Protocol 1 "scores" in "protocols/robots.md#the-end",
-        "GameEnded holds for all players in how many turns their robot was destroyed, zeros too",
-        "The map has an entry for each player, who was never hit too.";
+        "GameEnded holds in how many turns the robot of each player was destroyed",
+        "Add to the score when the robot is reborn, and keep it to the end.";
     SCORE_ONCE: Protocol 1 "score-once" in "protocols/robots.md#the-end",
         "A robot that several bombs hit in one turn scores once",
         "Collect the destroyed robots of the turn in a set.";
@@ -157,7 +157,7 @@ rules! {
         "Several messages may arrive at once",
         "After a message look for the next one in what you have read already, before you read again.";
     BAD_BYTES: Protocol 1 "bad-bytes" in "protocols/robots.md#a-server-and-the-network",
-        "A client that sends an unknown tag or direction is disconnected",
+        "A client that sends an unknown tag is disconnected",
         "Close the connection: there is no way to find the next message after a wrong byte.";
     BAD_NAME: Protocol 1 "bad-name" in "protocols/robots.md#a-server-and-the-network",
         "A client whose name is not UTF-8 is disconnected and does not play",
@@ -168,4 +168,205 @@ rules! {
     NEVER_READS: Protocol 1 "never-reads" in "protocols/robots.md#a-server-and-the-network",
         "A client that does not read does not delay the others",
         "Do not wait in send: use sockets that do not block and a buffer or a thread for each client.";
+    NO_ARGUMENTS: Course 1 "no-arguments" in "protocols/robots.md#a-server-and-the-network",
+        "A server that is started without arguments ends and its exit status is not 0",
+        "Look at whether each option was given when all are read.";
+    REQUIRED_OPTIONS: Protocol 1 "required-options" in "protocols/robots.md#a-server-and-the-network",
+        "Without -c, -x or -y the server ends and its exit status is not 0",
+        "A variable that was never set is no default.";
+    BELOW_ZERO: Protocol 1 "below-zero" in "protocols/robots.md#a-server-and-the-network",
+        "With a number below 0 the server ends and its exit status is not 0",
+        "strtoul and lexical_cast to an unsigned type take -1 for a large number.";
+    TOO_LARGE: Protocol 1 "too-large" in "protocols/robots.md#a-server-and-the-network",
+        "With a number that its field cannot hold the server ends and its exit status is not 0",
+        "Read into a larger type and compare: 256 players are 0 in a uint8_t.";
+    NOT_A_NUMBER: Protocol 1 "not-a-number" in "protocols/robots.md#a-server-and-the-network",
+        "With a number that has anything behind it, or with an empty one, the server ends and its exit status is not 0",
+        "strtol and stoi stop at the first letter and say where: it must be the end.";
+    LONG_SERVER_NAME: Protocol 1 "long-server-name" in "protocols/robots.md#a-server-and-the-network",
+        "With a server name of 256 bytes the server ends and its exit status is not 0",
+        "The length of a text has one byte, so that 256 would be 0.";
+    UNKNOWN_OPTION: Protocol 1 "unknown-option" in "protocols/robots.md#a-server-and-the-network",
+        "With an unknown option the server ends and its exit status is not 0",
+        "getopt returns '?' for it.";
+    STRAY_WORD: Protocol 1 "stray-word" in "protocols/robots.md#a-server-and-the-network",
+        "With a word that belongs to no option the server ends and its exit status is not 0",
+        "Behind getopt, optind must be argc.";
+    ZERO: Arcade 0 "zero" in "protocols/robots.md#a-server-and-the-network",
+        "With no players, no fields or a bomb timer of 0 the server ends",
+        "Nothing can be drawn modulo 0.";
+    SAYS_WHY: Arcade 0 "says-why" in "protocols/robots.md#a-server-and-the-network",
+        "A server that refuses its arguments says so on standard error",
+        "Write what is wrong, and what would be right.";
+    HELP: Course 1 "help" in "protocols/robots.md#a-server-and-the-network",
+        "With -h the server prints a help on standard output and ends with status 0",
+        "Look for -h before you miss options that are required.";
+    LONG_OPTIONS: Arcade 0 "long-options" in "protocols/robots.md#a-server-and-the-network",
+        "Each option has a long name too, from --bomb-timer to --size-y",
+        "getopt_long or a library for options does it.";
+    LARGEST_VALUES: Protocol 1 "largest-values" in "protocols/robots.md#a-server-and-the-network",
+        "The server takes the largest value of each option",
+        "All are unsigned: 65535 is no -1, and a turn may last longer than a number of 32 bits can count in microseconds.";
+    SERVER_NAME: Protocol 1 "server-name" in "protocols/robots.md#messages",
+        "The name of the server has 0 to 255 bytes",
+        "An empty word is a value too. A text of 255 bytes needs no room for a zero.";
+    ALL_ADDRESSES: Protocol 1 "all-addresses" in "protocols/robots.md#a-server-and-the-network",
+        "The server accepts connections to all addresses of its machine",
+        "Bind to :: or 0.0.0.0 and not to localhost.";
+    RESTART: Protocol 1 "restart" in "protocols/robots.md#a-server-and-the-network",
+        "The server can be started again on the port of one that has just ended",
+        "Set SO_REUSEADDR before bind.";
+    LONGEST_NAME: Protocol 1 "longest-name" in "protocols/robots.md#messages",
+        "A player may have a name of 255 bytes",
+        "A buffer for it has 255 bytes, and an unsigned char for the length.";
+    NAME_BYTES: Protocol 1 "name-bytes" in "protocols/robots.md#messages",
+        "A name is passed on byte by byte, with zeros, line ends and any characters in it",
+        "A string of C ends at its first zero. Do not trim, normalize or clean names.";
+    EQUAL_NAMES: Protocol 1 "equal-names" in "protocols/robots.md#the-lobby",
+        "Two players may have the same name",
+        "Know players by their ids and clients by their connections.";
+    COMES_BACK: Protocol 1 "comes-back" in "protocols/robots.md#the-lobby",
+        "Who leaves the lobby and comes back is another player, also with the same name",
+        "Do not look for players by their names.";
+    HALF_A_JOIN: Protocol 1 "half-a-join" in "protocols/robots.md#the-lobby",
+        "Who leaves in the middle of a Join does not become a player",
+        "What was not complete when the connection ended is thrown away.";
+    SEED_ZERO: Protocol 1 "seed-zero" in "protocols/robots.md#draws",
+        "With the seeds 0 and 2147483647 every draw is 0",
+        "std::minstd_rand takes 1 for these seeds: write the formula yourself.";
+    ANY_SEED: Protocol 1 "any-seed" in "protocols/robots.md#draws",
+        "The seed has all 32 bits",
+        "A seed above 2147483647 is not negative, and its first product needs 64 bits.";
+    BLOCKS_UNDER_ROBOTS: Protocol 1 "blocks-under-robots" in "protocols/robots.md#turn-0",
+        "A block of turn 0 may fall on a robot",
+        "Only another block keeps a block from a field.";
+    LARGE_BOARD: Protocol 1 "large-board" in "protocols/robots.md#the-board-and-explosions",
+        "A board may have 65535 x 65535 fields, on all of which robots can go",
+        "Keep blocks in a set, since an array of all fields has 4 GB. Coordinates are unsigned.";
+    FAR_EDGE: Protocol 1 "far-edge" in "protocols/robots.md#the-board-and-explosions",
+        "A move beyond the upper or right edge has no effect and no event",
+        "The last field of a row is size - 1.";
+    LEAVE_BLOCK: Protocol 1 "leave-block" in "protocols/robots.md#turns-1-to-game-length",
+        "A robot that stands on a block may leave it",
+        "Only the field that a robot goes to is checked, not the one on which it stands.";
+    OVER_BOMBS: Protocol 1 "over-bombs" in "protocols/robots.md#turns-1-to-game-length",
+        "Robots walk over bombs",
+        "Bombs are no obstacle in this game.";
+    SHARED_FIELD: Protocol 1 "shared-field" in "protocols/robots.md#the-board-and-explosions",
+        "Any number of robots may stand on one field",
+        "Robots are no obstacle to one another.";
+    BLOCK_ON_BOTH: Protocol 1 "block-on-others" in "protocols/robots.md#turns-1-to-game-length",
+        "A block can be placed on a field where another robot stands too",
+        "Only a block keeps a block from a field.";
+    BOMBS_ON_ONE: Protocol 1 "bombs-on-one-field" in "protocols/robots.md#turns-1-to-game-length",
+        "Of several bombs on one field each explodes when its own timer is over",
+        "Bombs are known by their ids: a map from fields to bombs loses some.";
+    BLOCK_STOPS: Protocol 1 "block-stops-next" in "protocols/robots.md#turns-1-to-game-length",
+        "A block stops players with higher ids in the same turn",
+        "Each player acts on the board that the one before has left.";
+    BOTH_BLOCK: Protocol 1 "one-block-of-two" in "protocols/robots.md#turns-1-to-game-length",
+        "If two players place a block on one field in the same turn, only the first one does",
+        "Put the block on the board when its event is written.";
+    FREED: Protocol 1 "freed-field" in "protocols/robots.md#turns-1-to-game-length",
+        "A robot may enter the field of a block in the turn that destroys it",
+        "Take destroyed blocks away before the players act.";
+    STOOD: Protocol 1 "where-it-stood" in "protocols/robots.md#turns-1-to-game-length",
+        "A blast hits the robots that stood in it when the turn began, not those that enter it",
+        "Find out who is hit before any player acts.";
+    DEAD_ACT: Protocol 1 "action-of-destroyed" in "protocols/robots.md#turns-1-to-game-length",
+        "The action of a robot that is destroyed in the turn is dropped",
+        "A player is either reborn or acts.";
+    OWN_BOMB: Protocol 1 "own-bomb" in "protocols/robots.md#the-board-and-explosions",
+        "A bomb destroys the robot that has placed it too",
+        "Nobody owns a bomb.";
+    BOMB_OF_LEAVER: Protocol 1 "bomb-of-leaver" in "protocols/robots.md#a-server-and-the-network",
+        "The bombs of a player who has left explode as any other",
+        "Nobody owns a bomb.";
+    NO_CHAIN: Protocol 1 "no-chain" in "protocols/robots.md#the-board-and-explosions",
+        "A blast does not make other bombs explode",
+        "Bombs only explode when their timer is over.";
+    ON_BOMBED_BLOCK: Protocol 1 "bomb-on-block" in "protocols/robots.md#the-board-and-explosions",
+        "The blast of a bomb that lies on a block covers that field alone",
+        "Look at the field of the bomb before you go in the four directions.";
+    SHELTER: Protocol 1 "no-shelter" in "protocols/robots.md#the-board-and-explosions",
+        "A blast destroys robots on the field of a block that it destroys",
+        "The first block of an arm belongs to the blast, with who stands on it.";
+    LISTED_ONCE: Protocol 1 "listed-once" in "protocols/robots.md#server-to-client-tcp",
+        "An explosion lists nobody and no block twice",
+        "The field of the bomb is in all four arms: use a set.";
+    ZERO_RADIUS: Protocol 1 "zero-radius" in "protocols/robots.md#the-board-and-explosions",
+        "With radius 0 a blast covers the field of the bomb",
+        "That field belongs to the blast whatever the radius is.";
+    WIDE_BLAST: Protocol 1 "wide-blast" in "protocols/robots.md#the-board-and-explosions",
+        "With radius 65535 a blast reaches to the edges and no further",
+        "x + radius needs more than 16 bits, and x - radius is below 0.";
+    TIMER_ONE: Protocol 1 "timer-one" in "protocols/robots.md#turns-1-to-game-length",
+        "With bomb timer 1 a bomb explodes in the turn after the one that placed it",
+        "Lower a timer first and compare then.";
+    REBIRTH_ON_BLOCK: Protocol 1 "rebirth-on-block" in "protocols/robots.md#turns-1-to-game-length",
+        "A robot may be reborn on a block",
+        "Draw one field and do not look at what is on it.";
+    LAST_WORDS: Arcade 0 "last-words" in "protocols/robots.md#turns-1-to-game-length",
+        "What a player sent before it disconnected is still played",
+        "Read what has come before you forget the connection.";
+    NOBODY_THERE: Protocol 1 "nobody-there" in "protocols/robots.md#a-server-and-the-network",
+        "A game goes on when all have left, and ends as any other",
+        "The clock makes the turns, not the clients.";
+    LONG_HISTORY: Protocol 1 "long-history" in "protocols/robots.md#late-joiners",
+        "Who comes after a thousand turns is told all of them",
+        "Keep the whole game: a fixed number of turns is too few.";
+    OLD_HISTORY: Protocol 1 "old-history" in "protocols/robots.md#the-end",
+        "Who connects after a game is told nothing of it",
+        "Clear what you keep for late joiners when the game has ended.";
+    NEXT_BOARD: Protocol 1 "next-board" in "protocols/robots.md#the-end",
+        "No block and no bomb of a game is there in the next one",
+        "Make a new board for each game.";
+    NEXT_SCORES: Protocol 1 "next-scores" in "protocols/robots.md#the-end",
+        "All scores begin with 0 in each game",
+        "Clear them when a game starts.";
+    NO_TURNS: Arcade 0 "no-turns" in "protocols/robots.md#the-end",
+        "With game length 0 GameEnded follows turn 0",
+        "Look whether the game is over after each turn, turn 0 too.";
+    SCORE_ZEROS: Protocol 1 "score-zeros" in "protocols/robots.md#the-end",
+        "GameEnded has an entry for players who were never hit too",
+        "A map of counters has only those that were counted: put all players in at the start.";
+    OWN_BUFFERS: Protocol 1 "own-buffers" in "protocols/robots.md#a-server-and-the-network",
+        "Pieces of messages from several clients do not get mixed",
+        "Each connection has its own buffer.";
+    HALF_MORE: Protocol 1 "half-more" in "protocols/robots.md#a-server-and-the-network",
+        "Behind a message may be the beginning of the next one",
+        "Keep what is left over until the rest of it comes.";
+    BEFORE_BAD: Protocol 1 "before-bad-bytes" in "protocols/robots.md#a-server-and-the-network",
+        "Messages that come before wrong bytes count",
+        "Play each message when it is read, and find wrong bytes when their turn comes.";
+    BAD_DIRECTION: Protocol 1 "bad-direction" in "protocols/robots.md#a-server-and-the-network",
+        "A client that sends an unknown direction is disconnected",
+        "Compare the number before you make a direction of it.";
+    STRICT_UTF8: Protocol 1 "strict-utf8" in "protocols/robots.md#a-server-and-the-network",
+        "Surrogates, characters in too many bytes, cut ones and numbers above 10FFFF are no UTF-8",
+        "Use the decoder of a library: whether the first bits look right is not enough.";
+    OFFENDER: Protocol 1 "offender-stays" in "protocols/robots.md#a-server-and-the-network",
+        "The robot of a player who sends wrong bytes stays in the game",
+        "Whoever is disconnected has left, as any other.";
+    RESET: Protocol 1 "resets" in "protocols/robots.md#a-server-and-the-network",
+        "Nobody else notices clients that reset their connections",
+        "read and send return ECONNRESET, and accept ECONNABORTED: only that client has gone.";
+    FLOOD: Protocol 1 "flood" in "protocols/robots.md#a-server-and-the-network",
+        "A client that writes without a pause delays nobody",
+        "Read from a client once and look at the clock and the others then.";
+    VISITORS: Protocol 1 "visitors" in "protocols/robots.md#a-server-and-the-network",
+        "Any number of clients may come and leave one after the other",
+        "Close the socket of each client that has left.";
+    CROWD: Arcade 0 "crowd" in "protocols/robots.md#a-server-and-the-network",
+        "The server serves 500 clients at a time",
+        "Look at the limits of select, of open files and of threads.";
+    MANY_PLAYERS: Protocol 1 "255-players" in "protocols/robots.md#the-lobby",
+        "A game may have 255 players",
+        "Ids are unsigned, and a count up to 255 does not end in a loop over a uint8_t.";
+    NOTHING_LOST: Protocol 1 "nothing-lost" in "protocols/robots.md#a-server-and-the-network",
+        "A client that reads late gets all messages without a gap until it is disconnected",
+        "send returns how much it took: keep the rest for later.";
+    NO_CRASH: Protocol 1 "no-crash" in "protocols/robots.md#a-server-and-the-network",
+        "The server does not crash",
+        "A signal or an error that nobody caught ends a game for all.";
 }

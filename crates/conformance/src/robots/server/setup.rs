@@ -33,7 +33,8 @@ pub(super) struct Setup {
 }
 
 impl Setup {
-    fn values(&self, port: &str) -> Vec<(&'static str, String)> {
+    /// What the placeholders stand for, with a port as it is written.
+    pub(super) fn values(&self, port: &str) -> Vec<(&'static str, String)> {
         vec![
             ("bomb-timer", self.bomb_timer.to_string()),
             ("players", self.players.to_string()),

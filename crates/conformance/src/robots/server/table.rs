@@ -1,14 +1,14 @@
 //! A server and all connections to it, which are told the same.
 
-use std::net::SocketAddr;
+use std::{collections::BTreeMap, net::SocketAddr};
 
 use robots::{Action, ClientMessage, Direction, Event, Player, PlayerId, Position, ServerMessage};
 
 use super::{
     mirror::Mirror,
     rules::{
-        ACCEPTED, ADDRESS, ADDRESS_OF_PEER, ENDED, GAME_STARTED, LATE, NEWCOMER, SAME_FOR_ALL, SCORE_ONCE, SCORES,
-        TURN_NUMBERS,
+        ACCEPTED, ADDRESS, ADDRESS_OF_PEER, ENDED, GAME_STARTED, LATE, NEWCOMER, SAME_FOR_ALL, SCORE_ONCE, SCORE_ZEROS,
+        SCORES, TURN_NUMBERS,
     },
     setup::{Guest, Host, Setup},
 };
@@ -260,13 +260,22 @@ impl<'a> Table<'a> {
         };
         self.judge.check(&ENDED, true, String::new);
         let Some(mirror) = self.mirror.take() else { return Ok(()) };
-        let right = PlayerId::all().zip(mirror.robots.iter().map(|robot| robot.score)).collect();
-        let hits = PlayerId::all().zip(mirror.robots.iter().map(|robot| robot.hits)).collect();
+        let right: BTreeMap<_, _> = PlayerId::all().zip(mirror.robots.iter().map(|robot| robot.score)).collect();
+        let hits: BTreeMap<_, _> = PlayerId::all().zip(mirror.robots.iter().map(|robot| robot.hits)).collect();
         let several = hits != right;
-        let rule = if several && *scores == hits { &SCORE_ONCE } else { &SCORES };
+        let told = |id| scores.get(id).copied();
+        let only_zeros_missing = right.iter().all(|(id, score)| told(id).unwrap_or(0) == *score);
+        let rule = match (several && *scores == hits, scores.len() < right.len() && only_zeros_missing) {
+            (true, _) => &SCORE_ONCE,
+            (false, true) => &SCORE_ZEROS,
+            (false, false) => &SCORES,
+        };
         let kept = *scores == right;
         if kept && several {
             self.judge.check(&SCORE_ONCE, true, String::new);
+        }
+        if kept && right.values().any(|score| *score == 0) {
+            self.judge.check(&SCORE_ZEROS, true, String::new);
         }
         self.judge.require(rule, kept, || {
             format!("the scores {} came; {} would be right", show::scores_of(scores), show::scores_of(&right))
@@ -279,8 +288,9 @@ impl<'a> Table<'a> {
         Ok(())
     }
 
-    /// A game whose turns are counted and not judged. `rule` is broken if it does not go on.
-    pub(super) fn blind_game(&mut self, rule: &'static Rule) -> Played {
+    /// A game whose turns are counted and not judged. `rule` is broken if it does not go on. Returns what everybody was told, from the
+    /// lobby on.
+    pub(super) fn blind_game(&mut self, rule: &'static Rule) -> Played<Vec<ServerMessage>> {
         for what in ["GameStarted", "turn 0", "turn 1", "GameEnded"] {
             let message = self.broadcast(rule, what)?;
             let right = match &message {
@@ -291,10 +301,10 @@ impl<'a> Table<'a> {
             };
             self.judge
                 .require(rule, right, || format!("{} came where {what} would be right", show::message(&message)))?;
+            self.log.push(message);
         }
         self.players.clear();
-        self.log.clear();
-        Ok(())
+        Ok(std::mem::take(&mut self.log))
     }
 
     pub(super) fn leave(&mut self, index: usize) {

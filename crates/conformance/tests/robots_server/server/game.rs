@@ -123,6 +123,9 @@ impl Server {
         self.game =
             Some(Game { turn: 0, due, board, robots, scores, bombs, next_bomb: 0, actions, left: BTreeSet::new() });
         self.tell(&ServerMessage::Turn { turn: 0, events });
+        if self.parameters.game_length == 0 {
+            self.end();
+        }
     }
 
     pub(super) fn turn(&mut self) {
@@ -224,8 +227,9 @@ impl Server {
 
     pub(super) fn end(&mut self) {
         let game = self.game.take().unwrap();
-        let zeros = !self.is(C::NoZeros);
-        let scores = PlayerId::all().zip(game.scores).filter(|(_, score)| zeros || *score > 0).collect();
+        let (zeros, lost) = (!self.is(C::NoZeros), self.is(C::LosesScores));
+        let scores = PlayerId::all().zip(game.scores).filter(|(_, score)| zeros || *score > 0);
+        let scores = scores.map(|(id, score)| (id, if lost { 0 } else { score })).collect();
         self.tell(&ServerMessage::GameEnded { scores });
         self.log.clear();
         self.players.clear();

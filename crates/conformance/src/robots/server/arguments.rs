@@ -1,0 +1,188 @@
+//! Scenarios of the command line.
+
+use std::{
+    net::{Ipv4Addr, SocketAddr},
+    time::Duration,
+};
+
+use robots::Parameters;
+
+use super::{
+    lobby::small,
+    rules::{
+        BELOW_ZERO, HELP, LARGEST_VALUES, LONG_OPTIONS, LONG_SERVER_NAME, NO_ARGUMENTS, NOT_A_NUMBER, REQUIRED_OPTIONS,
+        SAYS_WHY, STRAY_WORD, TOO_LARGE, UNKNOWN_OPTION, WRONG_ARGUMENTS, ZERO,
+    },
+    setup::{Host, Setup},
+};
+use crate::{
+    judge::{Judge, Played},
+    launch::{EXTRA, Values},
+    ports::free_tcp_port,
+    robots::context::Context,
+    rule::Rule,
+};
+
+type Given = Vec<(&'static str, String)>;
+
+impl Context<'_> {
+    // A server with these values must end. `why` says what is wrong with them.
+    fn refuses(&self, judge: &mut Judge, rule: &'static Rule, values: Values<'_>, why: &str) -> Played {
+        let mut run = self.start(judge, values)?;
+        self.ends(judge, rule, &mut *run, why)?;
+        let says = !run.errors().is_empty();
+        judge.check(&SAYS_WHY, says, || format!("the server wrote nothing on standard error {why}"));
+        Ok(())
+    }
+
+    // As `refuses`, with one value that is wrong at a time.
+    fn refuses_each(&self, judge: &mut Judge, rule: &'static Rule, wrong: &[(&'static str, &str)]) -> Played {
+        for (name, value) in wrong {
+            let mut values = usual(self)?;
+            values.iter_mut().filter(|(given, _)| given == name).for_each(|(_, given)| (*value).clone_into(given));
+            self.refuses(judge, rule, &values, &format!("with the {name} '{value}'"))?;
+        }
+        Ok(())
+    }
+}
+
+fn usual(context: &Context<'_>) -> Played<Given> {
+    Ok(small(context).values(&free_tcp_port()?.to_string()))
+}
+
+/// The course starts each program without any.
+pub(super) fn none(context: &Context<'_>, judge: &mut Judge) -> Played {
+    context.refuses(judge, &NO_ARGUMENTS, &[], "without arguments")
+}
+
+/// What nobody can guess.
+pub(super) fn required(context: &Context<'_>, judge: &mut Judge) -> Played {
+    for missing in ["players", "x", "y"] {
+        let mut values = usual(context)?;
+        values.retain(|(name, _)| *name != missing);
+        context.refuses(judge, &REQUIRED_OPTIONS, &values, &format!("without an option for '{missing}'"))?;
+    }
+    Ok(())
+}
+
+/// A port that is a word.
+pub(super) fn no_port(context: &Context<'_>, judge: &mut Judge) -> Played {
+    context.refuses_each(judge, &WRONG_ARGUMENTS, &[("port", "port")])
+}
+
+pub(super) fn below_zero(context: &Context<'_>, judge: &mut Judge) -> Played {
+    context.refuses_each(judge, &BELOW_ZERO, &[("x", "-1"), ("seed", "-1"), ("turn", "-5")])
+}
+
+pub(super) fn too_large(context: &Context<'_>, judge: &mut Judge) -> Played {
+    let wrong =
+        [("players", "256"), ("y", "65536"), ("port", "65536"), ("bomb-timer", "70000"), ("seed", "4294967296")];
+    context.refuses_each(judge, &TOO_LARGE, &wrong)
+}
+
+pub(super) fn not_a_number(context: &Context<'_>, judge: &mut Judge) -> Played {
+    context.refuses_each(
+        judge,
+        &NOT_A_NUMBER,
+        &[("players", "2x"), ("length", "1.5"), ("radius", ""), ("blocks", "0x1f")],
+    )
+}
+
+pub(super) fn zero(context: &Context<'_>, judge: &mut Judge) -> Played {
+    // Only our own servers refuse them, so that one that runs has not failed `wrong-arguments`.
+    for name in ["players", "x", "y", "bomb-timer"] {
+        let mut values = usual(context)?;
+        values.iter_mut().filter(|(given, _)| *given == name).for_each(|(_, given)| "0".clone_into(given));
+        let mut run = context.start(judge, &values)?;
+        let exit = run.exit(context.options.deadline());
+        judge.require(&ZERO, exit.and_then(|exit| exit.code).is_some_and(|code| code != 0), || {
+            format!("the server was not ended by the {name} 0")
+        })?;
+    }
+    Ok(())
+}
+
+pub(super) fn long_name(context: &Context<'_>, judge: &mut Judge) -> Played {
+    let name = "n".repeat(256);
+    context.refuses_each(judge, &LONG_SERVER_NAME, &[("name", &*name)])
+}
+
+fn with_extra(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule, word: &str) -> Played {
+    if !context.launcher.takes(EXTRA) {
+        return Ok(());
+    }
+    let mut values = usual(context)?;
+    values.push((EXTRA, word.to_owned()));
+    context.refuses(judge, rule, &values, &format!("with the further argument '{word}'"))
+}
+
+pub(super) fn unknown(context: &Context<'_>, judge: &mut Judge) -> Played {
+    with_extra(context, judge, &UNKNOWN_OPTION, "--no-such-option")
+}
+
+pub(super) fn stray(context: &Context<'_>, judge: &mut Judge) -> Played {
+    with_extra(context, judge, &STRAY_WORD, "stray")
+}
+
+pub(super) fn help(context: &Context<'_>, judge: &mut Judge) -> Played {
+    if !context.launcher.takes(EXTRA) {
+        return Ok(());
+    }
+    let mut run = context.start(judge, &[(EXTRA, "-h".to_owned())])?;
+    let line = run.line(context.options.deadline());
+    let exit = run.exit(context.options.deadline());
+    judge.require(&HELP, line.is_some() && exit.as_ref().is_some_and(|exit| exit.code == Some(0)), || {
+        let printed = line.map_or("nothing", |_| "a text");
+        let how = exit.map_or_else(|| "still runs".to_owned(), |exit| format!("ended with {exit}"));
+        format!("with -h the server printed {printed} on standard output and {how}")
+    })
+}
+
+/// Every option at the end of its range.
+pub(super) fn largest(context: &Context<'_>, judge: &mut Judge) -> Played {
+    let setup = Setup {
+        bomb_timer: u16::MAX,
+        players: u8::MAX,
+        duration: Duration::from_millis(u32::MAX.into()),
+        radius: u16::MAX,
+        blocks: u16::MAX,
+        length: u16::MAX,
+        seed: u32::MAX,
+        size: (u16::MAX, u16::MAX),
+        ..small(context)
+    };
+    let mut host = context.host(judge, &setup)?;
+    context.guest(judge, &mut host, "a client")?;
+    judge.check(&LARGEST_VALUES, true, String::new);
+    Ok(())
+}
+
+/// The names of options that students need not know.
+pub(super) fn long_options(context: &Context<'_>, judge: &mut Judge) -> Played {
+    if !context.launcher.takes(EXTRA) {
+        return Ok(());
+    }
+    let setup = Setup { duration: Duration::from_secs(1), ..small(context) };
+    let port = free_tcp_port()?;
+    let Parameters { size_x, size_y, .. } = setup.parameters()?;
+    let words = [
+        ("--bomb-timer", setup.bomb_timer.to_string()),
+        ("--players-count", setup.players.to_string()),
+        ("--turn-duration", setup.duration.as_millis().to_string()),
+        ("--explosion-radius", setup.radius.to_string()),
+        ("--initial-blocks", setup.blocks.to_string()),
+        ("--game-length", setup.length.to_string()),
+        ("--server-name", setup.name.to_owned()),
+        ("--port", port.to_string()),
+        ("--seed", setup.seed.to_string()),
+        ("--size-x", size_x.to_string()),
+        ("--size-y", size_y.to_string()),
+    ];
+    let extra: Given = words.into_iter().flat_map(|(name, value)| [(EXTRA, name.to_owned()), (EXTRA, value)]).collect();
+    let run = context.start(judge, &extra)?;
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    let mut host = Host { run, address, parameters: setup.parameters()? };
+    context.guest(judge, &mut host, "a client of a server with long options")?;
+    judge.check(&LONG_OPTIONS, true, String::new);
+    Ok(())
+}

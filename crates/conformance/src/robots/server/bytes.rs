@@ -1,0 +1,140 @@
+//! Scenarios of names, and of bytes that arrive together.
+
+use robots::{Action, Direction, ServerMessage};
+
+use super::{
+    lobby::{disconnected, small},
+    rules::{
+        BAD_DIRECTION, BEFORE_BAD, COMES_BACK, EQUAL_NAMES, HALF_MORE, LONGEST_NAME, NAME_BYTES, SERVER_NAME,
+        STRICT_UTF8,
+    },
+    setup::{Got, Setup},
+    staged::one_field,
+    table::Table,
+};
+use crate::{
+    judge::{Judge, Played},
+    robots::{context::Context, show},
+    rule::Rule,
+};
+
+const LONGEST: &str = concat!(
+    "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.+0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.+",
+    "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.+0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.",
+);
+
+const _: () = assert!(LONGEST.len() == 255, "it is the longest text that there is");
+
+// A name as the only one in a lobby of two.
+fn named(context: &Context<'_>, judge: &mut Judge, name: &str, rule: &'static Rule) -> Played {
+    let mut table = Table::open(context, judge, small(context))?;
+    table.connect("an observer")?;
+    let index = table.connect("a player")?;
+    table.join_for(index, name, rule)
+}
+
+pub(super) fn longest_name(context: &Context<'_>, judge: &mut Judge) -> Played {
+    named(context, judge, LONGEST, &LONGEST_NAME)
+}
+
+/// Zero bytes, control characters, and characters that some programs change.
+pub(super) fn name_bytes(context: &Context<'_>, judge: &mut Judge) -> Played {
+    named(context, judge, " a\0b\r\n\t\u{1b}[31me\u{301}\u{1f916}\u{fffd} ", &NAME_BYTES)
+}
+
+pub(super) fn equal_names(context: &Context<'_>, judge: &mut Judge) -> Played {
+    let mut table = Table::open(context, judge, small(context))?;
+    for name in ["Ann", "Ann"] {
+        let index = table.connect(name)?;
+        table.join_for(index, name, &EQUAL_NAMES)?;
+    }
+    table.start()
+}
+
+/// Who has left the lobby and comes back under the same name.
+pub(super) fn comes_back(context: &Context<'_>, judge: &mut Judge) -> Played {
+    let mut table = Table::open(context, judge, Setup { players: 3, ..small(context) })?;
+    table.connect("an observer")?;
+    for _ in 0..2 {
+        let index = table.connect("Ann")?;
+        table.join_for(index, "Ann", &COMES_BACK)?;
+        table.leave(index);
+    }
+    Ok(())
+}
+
+/// A server without a name, and one with the longest.
+pub(super) fn server_name(context: &Context<'_>, judge: &mut Judge) -> Played {
+    for name in ["", LONGEST] {
+        let mut host = context.host(judge, &Setup { name, ..small(context) })?;
+        context.guest(judge, &mut host, "a client")?;
+        judge.check(&SERVER_NAME, true, String::new);
+    }
+    Ok(())
+}
+
+/// A Join and the first byte of a Move at once.
+pub(super) fn half_more(context: &Context<'_>, judge: &mut Judge) -> Played {
+    let setup = Setup { players: 1, size: (2, 1), ..one_field(context, 1) }.with_robots(&[(0, 0)])?;
+    let mut table = Table::open(context, judge, setup)?;
+    let ann = table.connect("Ann")?;
+    table.guests[ann].connection.send(&[0, 3, b'A', b'n', b'n', 3]);
+    table.accepted(ann, "Ann", &HALF_MORE)?;
+    table.start()?;
+    if let Some(mirror) = &mut table.mirror {
+        mirror.sent(0, &[Action::Move(Direction::Right)]);
+    }
+    table.guests[ann].connection.send(&[Direction::Right as u8]);
+    table.play(ann, &[], &HALF_MORE)
+}
+
+/// A Join with a wrong byte behind it.
+pub(super) fn before_bad(context: &Context<'_>, judge: &mut Judge) -> Played {
+    let mut table = Table::open(context, judge, small(context))?;
+    table.connect("an observer")?;
+    let mut bob = context.guest(table.judge, &mut table.host, "Bob")?;
+    bob.connection.send(&[0, 3, b'B', b'o', b'b', 9]);
+    let message = table.broadcast(&BEFORE_BAD, "an AcceptedPlayer of \"Bob\"")?;
+    let kept = matches!(&message, ServerMessage::AcceptedPlayer { player, .. } if *player.name == *"Bob");
+    table.judge.require(&BEFORE_BAD, kept, || {
+        format!("{} came; an AcceptedPlayer of \"Bob\" would be right", show::message(&message))
+    })?;
+    let closed = loop {
+        match bob.next(context.options.deadline()) {
+            Got::Message(_) => {}
+            came => break matches!(came, Got::Closed),
+        }
+    };
+    table
+        .judge
+        .require(&BEFORE_BAD, closed, || "Bob sent a Join and the unknown tag 9, and is still connected".to_owned())
+}
+
+pub(super) fn bad_direction(context: &Context<'_>, judge: &mut Judge) -> Played {
+    let mut table = Table::open(context, judge, Setup { players: 1, ..small(context) })?;
+    for bytes in [[3, 4], [3, 255]] {
+        disconnected(context, &mut table, &bytes, "a Move in a direction that does not exist", &BAD_DIRECTION)?;
+    }
+    Ok(())
+}
+
+/// Names that some decoders of UTF-8 let pass.
+pub(super) fn strict_utf8(context: &Context<'_>, judge: &mut Judge) -> Played {
+    let mut table = Table::open(context, judge, Setup { players: 9, ..small(context) })?;
+    let names: [(&[u8], &str); 4] = [
+        (&[0xed, 0xa0, 0x80], "half of a surrogate pair"),
+        (&[0xc0, 0x80], "a zero in two bytes"),
+        (&[0xf4, 0x90, 0x80, 0x80], "a number above 10FFFF"),
+        (&[b'a', 0xe2, 0x82], "a character that is cut off"),
+    ];
+    for (name, what) in names {
+        let mut guest = context.guest(table.judge, &mut table.host, "a client")?;
+        let bytes = [&[0, u8::try_from(name.len())?][..], name].concat();
+        guest.connection.send(&bytes);
+        let came = guest.next(context.options.deadline());
+        table.judge.require(&STRICT_UTF8, matches!(came, Got::Closed), || {
+            format!("a client sent {}, a Join whose name is {what}, and was not disconnected", show::bytes(&bytes))
+        })?;
+    }
+    Ok(())
+}

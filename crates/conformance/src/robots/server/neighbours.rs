@@ -1,0 +1,190 @@
+//! Scenarios with clients that come in crowds, or do to others what they can.
+
+use std::{
+    io::Write as _,
+    net::{Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr},
+    thread,
+    time::Instant,
+};
+
+use robots::Action;
+
+use super::{
+    lobby::small,
+    rules::{ALL_ADDRESSES, CROWD, FLOOD, HALF_A_JOIN, OFFENDER, OWN_BUFFERS, RESET, RESTART, VISITORS},
+    setup::{Host, Setup},
+    staged::{begun, one_field},
+    table::Table,
+};
+use crate::{
+    judge::{Judge, Played},
+    net::Connection,
+    robots::context::Context,
+    rule::Rule,
+};
+
+/// Connections at the same time.
+const MANY: usize = 500;
+/// Connections after one another: more than files that a process may have open in a test.
+const PASSING: usize = 1_100;
+const RESETS: usize = 5;
+/// Turns that a flood lasts.
+const FLOOD_TURNS: u16 = 4;
+/// Messages that nobody needs, which are written at once.
+const FLOOD_MESSAGES: usize = 64;
+
+/// Clients that break their connections off, in the lobby and in a game.
+pub(super) fn resets(context: &Context<'_>, judge: &mut Judge) -> Played {
+    let mut table = Table::open(context, judge, Setup { players: 1, ..small(context) })?;
+    let ann = table.connect("Ann")?;
+    broken_off(context, &mut table, &RESET)?;
+    table.join(ann, "Ann")?;
+    table.start()?;
+    broken_off(context, &mut table, &RESET)?;
+    table.finish(&RESET)
+}
+
+// Whoever closes a connection without having read what came resets it.
+fn broken_off(context: &Context<'_>, table: &mut Table<'_>, rule: &'static Rule) -> Played {
+    for _ in 0..RESETS {
+        let guest = context.stranger(table.judge, &mut table.host, "a client that resets its connection")?;
+        guest.connection.stream.set_read_timeout(Some(context.options.patience))?;
+        let came = guest.connection.stream.peek(&mut [0]);
+        table.judge.require(rule, came.is_ok_and(|bytes| bytes > 0), || {
+            "a client got no Hello after others had reset their connections".to_owned()
+        })?;
+    }
+    Ok(())
+}
+
+/// Somebody writes without a pause during a game.
+pub(super) fn flood(context: &Context<'_>, judge: &mut Judge) -> Played {
+    let setup = Setup { players: 1, length: FLOOD_TURNS, ..small(context) };
+    let mut table = begun(context, judge, setup)?;
+    let flooder = context.guest(table.judge, &mut table.host, "a client that floods the server")?;
+    let mut stream = flooder.connection.stream.try_clone()?;
+    thread::scope(|scope| {
+        // A Join has most bytes for least work, and an observer's is ignored.
+        let flood = [[0, 254].as_slice(), &[b'x'; 254]].concat().repeat(FLOOD_MESSAGES);
+        scope.spawn(move || while stream.write_all(&flood).is_ok() {});
+        let played = table.finish(&FLOOD);
+        // Ends the thread. The server may have closed the connection already.
+        let _ = flooder.connection.stream.shutdown(Shutdown::Both);
+        played
+    })
+}
+
+/// Far more clients than a process can have files, one after the other.
+pub(super) fn visitors(context: &Context<'_>, judge: &mut Judge) -> Played {
+    let mut host = context.host(judge, &small(context))?;
+    for number in 0..PASSING {
+        // The recording of each would be the same.
+        let opened = Connection::to_server(&mut *host.run, host.address, context.options.deadline());
+        let mut came = false;
+        if let Ok(mut connection) = opened {
+            came = connection.more(context.options.deadline());
+        }
+        judge.require(&VISITORS, came, || {
+            format!("client {number} got no Hello, after as many others had come and left one after the other")
+        })?;
+    }
+    Ok(())
+}
+
+pub(super) fn crowd(context: &Context<'_>, judge: &mut Judge) -> Played {
+    let mut host = context.host(judge, &small(context))?;
+    let first = host.address;
+    // A server may limit what one host takes, so that half of them come from another address, if there is one.
+    let six = SocketAddr::from((Ipv6Addr::LOCALHOST, first.port()));
+    let mut all = Vec::new();
+    for number in 0..MANY {
+        let opened = (number % 2 == 1).then(|| Connection::open(six, Instant::now())).and_then(Result::ok);
+        let opened = match opened {
+            Some(connection) => Ok(connection),
+            None => Connection::to_server(&mut *host.run, first, context.options.deadline()),
+        };
+        let came = opened.is_ok_and(|mut connection| {
+            let came = connection.more(context.options.deadline());
+            all.push(connection);
+            came
+        });
+        judge.check(&CROWD, came, || {
+            format!("of {MANY} connections at the same time number {} got no Hello", number + 1)
+        });
+        if !came {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// The port is free again as soon as a server has ended.
+pub(super) fn restart(context: &Context<'_>, judge: &mut Judge) -> Played {
+    let setup = small(context);
+    let mut host = context.host(judge, &setup)?;
+    let guest = context.guest(judge, &mut host, "a client of the first server")?;
+    let Host { run, address, .. } = host;
+    // The server closes first, so that the system keeps its end of the connection for a while.
+    drop(run);
+    drop(guest);
+    let by = context.options.deadline();
+    loop {
+        let mut run = context.host_at(judge, &setup, &address.port().to_string())?;
+        let opened = Connection::to_server(&mut *run, address, by);
+        // The first one may need a moment to end.
+        if opened.is_ok() || Instant::now() >= by {
+            return judge.require(&RESTART, opened.is_ok(), || {
+                format!(
+                    "a server that was started on port {} after another one had ended there does not accept",
+                    address.port()
+                )
+            });
+        }
+    }
+}
+
+pub(super) fn all_addresses(context: &Context<'_>, judge: &mut Judge) -> Played {
+    if !cfg!(target_os = "linux") {
+        // Elsewhere a machine has one address of its own.
+        return Ok(());
+    }
+    let mut host = context.host(judge, &small(context))?;
+    drop(context.guest(judge, &mut host, "a client of the usual address")?);
+    host.address.set_ip(Ipv4Addr::new(127, 0, 0, 2).into());
+    let opened = Connection::open(host.address, Instant::now());
+    judge.require(&ALL_ADDRESSES, opened.is_ok(), || {
+        format!("the server accepts connections to 127.0.0.1, and none to {}", host.address)
+    })
+}
+
+/// Parts of two messages arrive in turns.
+pub(super) fn own_buffers(context: &Context<'_>, judge: &mut Judge) -> Played {
+    let mut table = Table::open(context, judge, small(context))?;
+    let (ann, bob) = (table.connect("Ann")?, table.connect("Bob")?);
+    for (index, piece) in [(ann, &[0, 3, b'A'][..]), (bob, &[0, 3]), (ann, b"n"), (bob, b"Bo"), (ann, b"n")] {
+        table.guests[index].connection.send(piece);
+        // Who is served in between shows that the piece was read.
+        drop(context.guest(table.judge, &mut table.host, "a third client")?);
+    }
+    table.accepted(ann, "Ann", &OWN_BUFFERS)?;
+    table.guests[bob].connection.send(b"b");
+    table.accepted(bob, "Bob", &OWN_BUFFERS)
+}
+
+pub(super) fn half_a_join(context: &Context<'_>, judge: &mut Judge) -> Played {
+    let mut table = Table::open(context, judge, small(context))?;
+    let ann = table.connect("Ann")?;
+    let mut guest = context.guest(table.judge, &mut table.host, "who leaves within a Join")?;
+    guest.connection.send(&[0, 5, b'H', b'a']);
+    drop(guest);
+    table.join_for(ann, "Ann", &HALF_A_JOIN)
+}
+
+/// A player sends wrong bytes in a game. Its robot stays, as if it had left.
+pub(super) fn offender(context: &Context<'_>, judge: &mut Judge) -> Played {
+    let mut table = begun(context, judge, one_field(context, 2))?;
+    let mut offender = table.guests.remove(1);
+    offender.connection.send(&[9]);
+    table.together(&[(0, Action::PlaceBomb)], &OFFENDER)?;
+    table.pass(2, &OFFENDER)
+}
