@@ -60,7 +60,7 @@ fn with_more_programs_than_places_nobody_is_starved() {
     world.run(24);
     // Forty programs in three matches of 14 s: each waits for about 90 s.
     for program in &world.programs {
-        assert!(program.longest < Duration::from_mins(5) && program.played > 500, "{program:?}");
+        assert!(program.longest < Duration::from_secs(300) && program.played > 500, "{program:?}");
     }
 }
 
