@@ -50,8 +50,8 @@ impl Default for Settings {
             anchor: 4,
             patience: Duration::from_secs(10),
             continuous: false,
-            limit: Duration::from_mins(2),
-            penalty: (Duration::from_secs(2), Duration::from_mins(2)),
+            limit: Duration::from_secs(120),
+            penalty: (Duration::from_secs(2), Duration::from_secs(120)),
         }
     }
 }

@@ -132,17 +132,14 @@ impl World {
         loop {
             let due = self.ladder.deadline();
             let next = self.events.peek().map(|Reverse((time, ..))| *time);
-            let event = match due.filter(|due| next.is_none_or(|next| *due <= next)) {
-                Some(due) => {
-                    assert!(due >= self.now, "a deadline that has passed");
-                    self.now = due;
-                    Event::Elapsed
-                }
-                None => {
-                    let Reverse((time, _, event)) = self.events.pop().expect("something happens");
-                    self.now = time;
-                    event
-                }
+            let event = if let Some(due) = due.filter(|due| next.is_none_or(|next| *due <= next)) {
+                assert!(due >= self.now, "a deadline that has passed");
+                self.now = due;
+                Event::Elapsed
+            } else {
+                let Reverse((time, _, event)) = self.events.pop().expect("something happens");
+                self.now = time;
+                event
             };
             if self.now > self.until {
                 return;
@@ -239,12 +236,10 @@ impl World {
         let chance = 1.0 / (1.0 + ((before[1].0 - before[0].0) / SCALE).exp());
         let first_wins = self.rng.random_bool(chance);
         let is_lost = seats.map(|seat| matches!(seat, Seat::Program(program) if lost.contains(&program)));
-        let places = match is_lost {
-            [true, false] => [2, 1],
-            [false, true] => [1, 2],
-            [true, true] => [1, 1],
-            [false, false] if first_wins => [1, 2],
-            [false, false] => [2, 1],
+        let places = match (is_lost, first_wins) {
+            ([true, true], _) => [1, 1],
+            ([false, true], _) | ([false, false], true) => [1, 2],
+            ([true, false], _) | ([false, false], false) => [2, 1],
         };
         let [one, two] = before.map(|(_, rating)| [rating]);
         let outcomes = places.map(MultiTeamOutcome::new);
@@ -256,7 +251,7 @@ impl World {
             let player = &mut self.programs[connection.of];
             player.rating = after[0];
             player.played += 1;
-            player.lately += u32::from(self.until.since(self.now) < Duration::from_hours(2));
+            player.lately += u32::from(self.until.since(self.now) < Duration::from_secs(7_200));
             if !connection.gone {
                 self.later(50..2_000, Event::Comes(connection.of));
             }
