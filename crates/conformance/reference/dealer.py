@@ -270,16 +270,20 @@ def main():
     parser.add_argument("port", type=number(0, 65535))
     parser.add_argument("rounds", type=number(1, 1_000_000_000))
     parser.add_argument("--players", type=number(1, 6), default=1, metavar="COUNT")
-    parser.add_argument("--fault", metavar="NAME", help="do one thing wrong, to test the tester; see faults.py")
     args = parser.parse_args()
-    if args.fault:
-        import faults
-
-        faults.commit("dealer", args.fault, globals())
-    listener = socket.create_server(("", args.port), backlog=16)
+    try:
+        listener = socket.create_server(("", args.port), backlog=16)
+    except OSError as why:
+        print(f"cannot listen at port {args.port}: {why}", file=sys.stderr)
+        return 1
     print(f"port {listener.getsockname()[1]}", flush=True)
     return play(listener, args.rounds, args.players)
 
 
 if __name__ == "__main__":
+    if "--fault" in sys.argv:
+        # To test the tester: with `--fault NAME` the program does one thing wrong.
+        import faults
+
+        faults.begin("dealer", globals())
     sys.exit(main())

@@ -3,29 +3,7 @@
 A row has the name of the fault, the rules that it breaks, and pairs of texts. `faults.py` explains what they are for.
 """
 
-import sys
-
-from faults import fault
-
-
-def rewrite(names, pairs):
-    """Defines everything of the program anew, with the texts replaced."""
-    with open(sys.argv[0], encoding="utf-8") as file:
-        source = file.read()
-    for right, wrong in pairs:
-        if source.count(right) != 1:
-            sys.exit(f"'{right}' does not stand in the program, or not once")
-        source = source.replace(right, wrong)
-    # Its main runs already.
-    own, names["__name__"] = names["__name__"], "faulty"
-    exec(compile(source, sys.argv[0], "exec"), names)
-    names["__name__"] = own
-
-
-def faulty(program, rows):
-    for name, rules, *texts in rows:
-        pairs = list(zip(texts[::2], texts[1::2]))
-        fault(program, name, *rules.split())(lambda names, pairs=pairs: rewrite(names, pairs))
+from faults import fault, faulty
 
 
 CRASH = '__import__("os").kill(__import__("os").getpid(), 11)'

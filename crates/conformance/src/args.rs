@@ -57,14 +57,14 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NUMBER", value_parser = whole_number(1..=65_535_u16, 4021), conflicts_with = "at")]
     port: Option<u16>,
 
-    /// How long the program may take for what it must do
+    /// How long the tester waits for each answer and for the end of the program
     #[arg(long, value_name = "SECONDS", value_parser = whole_number(1..=3600_u16, 10), default_value = "5")]
     patience: u16,
 
     #[command(flatten)]
     limits: LimitArgs,
 
-    /// What of the program is at a pseudo-terminal
+    /// Which of the program's standard streams are at a pseudo-terminal
     #[arg(long, value_name = "WHEN", default_value = "auto", conflicts_with = "at")]
     terminal: AtTerminal,
 

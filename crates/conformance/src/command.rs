@@ -154,7 +154,26 @@ impl Launcher for Program {
     }
 
     fn start_at(&self, usual: Terminal, values: Values<'_>) -> anyhow::Result<Box<dyn Run>> {
-        let words = self.filled(values);
+        self.run(usual, &self.filled(values))
+    }
+
+    fn start_with(&self, values: Values<'_>, more: &[&str]) -> anyhow::Result<Box<dyn Run>> {
+        let mut words = self.filled(values);
+        words.extend(more.iter().map(|&word| word.to_owned()));
+        self.run(Terminal::No, &words)
+    }
+
+    fn chooses_terminal(&self) -> bool {
+        self.terminal.is_none()
+    }
+
+    fn limits(&self) -> Vec<String> {
+        holds::told(&self.limits)
+    }
+}
+
+impl Program {
+    fn run(&self, usual: Terminal, words: &[String]) -> anyhow::Result<Box<dyn Run>> {
         let (program, arguments) = words.split_first().context("the command is empty")?;
         let start = Start {
             program,
@@ -170,14 +189,6 @@ impl Launcher for Program {
         // At a terminal there is no end of input that the tester could type.
         let can_end_input = start.terminal != Terminal::Whole;
         Ok(Box::new(Running { group, input: ends.input, can_end_input, spoken, limits: self.limits, exit: None }))
-    }
-
-    fn chooses_terminal(&self) -> bool {
-        self.terminal.is_none()
-    }
-
-    fn limits(&self) -> Vec<String> {
-        holds::told(&self.limits)
     }
 }
 

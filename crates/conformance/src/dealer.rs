@@ -1,16 +1,25 @@
 //! Tests dealers of blackjack.
 
 mod chance;
+mod guests;
+mod neighbours;
 mod odds;
+mod questions;
+mod results;
 mod rules;
 mod seat;
+mod shuffle;
+mod starts;
 mod table;
 mod trouble;
 
 use std::{
     sync::{Mutex, PoisonError},
-    time::Instant,
+    thread,
+    time::{Duration, Instant},
 };
+
+use blackjack::Card;
 
 use crate::{
     judge::{Judge, Played, scene},
@@ -20,9 +29,13 @@ use crate::{
     words::blackjack::cards,
 };
 use chance::Chance;
-use rules::{EXIT_STATUS, LISTENS, ODDS, PIECES, RULES, SEEDED, SOFT_17, UNIFORM};
+use questions::{EVENTS, Seen};
+use rules::{
+    ACE_ONE, ASKED_AGAIN, ASKED_AT_21, BEST_HAND, DRAWN_UNIFORM, EXIT_STATUS, FRESH, LISTENS, LOW_TIE, NATURAL,
+    NEIGHBOURS, PIECES, PUSHES, RULES, SEEDED, SOFT_17, UNIFORM, UPCARD_UNIFORM, UPCARDS, WHOLE_DECK, WINS,
+};
 use seat::{Dealer, Style};
-use table::{EVENTS, Seen, Table};
+use table::Table;
 
 /// The tester of dealers.
 pub static TESTER: Tester = Tester {
@@ -44,6 +57,8 @@ const ANY: u32 = u32::MAX;
 
 /// Rounds in which chance is to show itself. The course's dealers play at most 100,000.
 const MANY: u32 = 20_000;
+/// Time between two starts after which a generator that is seeded by the second has another seed.
+const APART: Duration = Duration::from_millis(1100);
 /// The players of these rounds: where they stop tells the total of the dealer apart.
 const STOPS: [Style; 6] =
     [Style::Until(17), Style::Until(18), Style::Until(19), Style::Modest, Style::Until(20), Style::Until(15)];
@@ -59,6 +74,8 @@ struct Subject<'a> {
 struct Tally {
     seen: Seen,
     chance: Chance,
+    // The cards that the first game began with, and when its dealer was started.
+    first: Option<(Instant, Vec<Card>)>,
 }
 
 impl Tally {
@@ -70,7 +87,10 @@ impl Tally {
 
 impl Subject<'_> {
     fn start(&self, judge: &mut Judge, rounds: u32, players: usize) -> anyhow::Result<Dealer> {
-        let port = free_tcp_port()?;
+        self.start_at(judge, free_tcp_port()?, rounds, players)
+    }
+
+    fn start_at(&self, judge: &mut Judge, port: u16, rounds: u32, players: usize) -> anyhow::Result<Dealer> {
         let address = self.launcher.address().unwrap_or_else(|| ([127, 0, 0, 1], port).into());
         let (port, rounds, players) = (port.to_string(), rounds.to_string(), players.to_string());
         let run = judge.start(self.launcher, &[("port", port), ("rounds", rounds), ("players", players)])?;
@@ -104,11 +124,10 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
         styles = &[Style::Greedy, Style::Mixed, Style::Modest];
         judge.play("three players", |judge| whole_game(judge, &subject, styles, &tally))?;
     }
+    let rare = [&NATURAL, &ASKED_AGAIN, &ASKED_AT_21, &ACE_ONE, &BEST_HAND, &LOW_TIE];
+    let many =
+        [&WINS, &PUSHES, &UPCARDS, &SOFT_17, &UNIFORM, &UPCARD_UNIFORM, &DRAWN_UNIFORM, &NEIGHBOURS, &WHOLE_DECK];
     let mut scenes = vec![
-        scene("a player that sends single bytes", |judge| {
-            judge.under(&PIECES, |judge| subject.table(judge, 3, &[Style::Bytes])?.play(judge, 0, 3))
-        })
-        .shows([&PIECES]),
         scene("games until each kind of hand has come", |judge| {
             let mut games = 0..MORE_GAMES;
             let is_open = || {
@@ -121,9 +140,20 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
             }
             Ok(())
         }),
-        scene("many rounds", |judge| many_rounds(judge, &subject, &tally)).shows([&ODDS, &SOFT_17, &UNIFORM]),
-        scene("two dealers that start together", |judge| two_dealers(judge, &subject)).shows([&SEEDED]),
+        scene("many rounds", |judge| many_rounds(judge, &subject, &tally)).shows(rare.into_iter().chain(many)),
+        scene("two dealers that start together", |judge| two_dealers(judge, &subject, &tally)).shows([&SEEDED, &FRESH]),
     ];
+    scenes.extend(starts::scenes(&subject));
+    judge.side_by_side(scenes)?;
+    // What goes wrong in these is the fault of what they do, so that whatever is wrong with each dealer has to be known by now.
+    let mut scenes = vec![
+        scene("a player that sends single bytes", |judge| {
+            judge.under(&PIECES, |judge| subject.table(judge, 3, &[Style::Bytes])?.play(judge, 0, 3))
+        })
+        .shows([&PIECES]),
+    ];
+    scenes.extend(guests::scenes(&subject));
+    scenes.extend(neighbours::scenes(&subject));
     scenes.extend(trouble::scenes(&subject));
     judge.side_by_side(scenes)?;
     let chance = tally.into_inner().unwrap_or_else(PoisonError::into_inner).chance;
@@ -134,6 +164,7 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
 }
 
 fn whole_game(judge: &mut Judge, subject: &Subject<'_>, styles: &[Style], tally: &Mutex<Tally>) -> Played {
+    let start = Instant::now();
     let mut table = subject.table(judge, ROUNDS, styles)?;
     let played = table.play(judge, 0, ROUNDS);
     if played.is_ok() {
@@ -144,7 +175,9 @@ fn whole_game(judge: &mut Judge, subject: &Subject<'_>, styles: &[Style], tally:
             Some(_) => format!("the dealer did not end with status 0{}", run.obituary()),
         });
     }
-    tally.lock().unwrap_or_else(PoisonError::into_inner).add(table);
+    let mut tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
+    tally.first.get_or_insert_with(|| (start, table.first.clone()));
+    tally.add(table);
     played
 }
 
@@ -161,7 +194,12 @@ fn many_rounds(judge: &mut Judge, subject: &Subject<'_>, tally: &Mutex<Tally>) -
     played
 }
 
-fn two_dealers(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+fn two_dealers(judge: &mut Judge, subject: &Subject<'_>, tally: &Mutex<Tally>) -> Played {
+    let first = tally.lock().unwrap_or_else(PoisonError::into_inner).first.clone();
+    if let Some((start, _)) = &first {
+        // Some generators are seeded by the second.
+        thread::sleep(APART.saturating_sub(start.elapsed()));
+    }
     let dealers = [subject.start(judge, 1, 1)?, subject.start(judge, 1, 1)?];
     let mut openings = Vec::new();
     for dealer in dealers {
@@ -169,7 +207,9 @@ fn two_dealers(judge: &mut Judge, subject: &Subject<'_>) -> Played {
         table.deal(judge, 0, 1)?;
         openings.push(table.opening);
     }
-    let same = openings.first() == openings.last();
-    judge.check(&SEEDED, !same, || format!("both deal {}", openings.first().map_or_else(String::new, cards)));
+    let dealt = openings.first().map_or_else(String::new, cards);
+    judge.check(&SEEDED, openings.first() != openings.last(), || format!("both deal {dealt}"));
+    let again = first.is_some_and(|(_, first)| openings.contains(&first));
+    judge.check(&FRESH, !again, || format!("the first round of an earlier start was dealt again: {dealt}"));
     Ok(())
 }

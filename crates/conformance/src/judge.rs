@@ -1,5 +1,7 @@
 //! Collects observations.
 
+mod scene;
+
 use std::{
     any::Any,
     collections::{BTreeMap, BTreeSet},
@@ -8,6 +10,7 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{Mutex, PoisonError},
     thread,
+    time::Instant,
 };
 
 use anyhow::anyhow;
@@ -21,6 +24,8 @@ use crate::{
     terminal::Terminal,
     witness::{QUOTED, Remains, Witness, watched},
 };
+
+pub(crate) use scene::{Scene, scene};
 
 /// The breaches of one rule that are told in full; further ones are counted.
 pub(crate) const TOLD: usize = 3;
@@ -47,28 +52,6 @@ impl<E: Into<anyhow::Error>> From<E> for Halt {
 
 pub(crate) type Played<T = ()> = Result<T, Halt>;
 
-type Play<'s> = Box<dyn FnOnce(&mut Judge) -> Played + Send + 's>;
-
-/// A scenario that is played beside others.
-pub(crate) struct Scene<'s> {
-    name: &'static str,
-    meant_for: Vec<&'static str>,
-    run: Play<'s>,
-}
-
-/// A scenario that is played beside others.
-pub(crate) fn scene<'s>(name: &'static str, run: impl FnOnce(&mut Judge) -> Played + Send + 's) -> Scene<'s> {
-    Scene { name, meant_for: Vec::new(), run: Box::new(run) }
-}
-
-impl Scene<'_> {
-    /// Names the rules that it is meant to show. Who asks for others only is spared it.
-    pub(crate) fn shows(mut self, rules: impl IntoIterator<Item = &'static Rule>) -> Self {
-        self.meant_for = rules.into_iter().map(|rule| rule.id).collect();
-        self
-    }
-}
-
 /// What the user has chosen of a test.
 #[derive(Clone, Default)]
 pub(crate) struct Choice {
@@ -94,6 +77,8 @@ pub(crate) struct Judge {
     // The programs of this scenario, and what its connections have carried.
     witnesses: Vec<Witness>,
     tape: Tape,
+    // The program was to refuse its arguments, and how it did has been judged.
+    is_refusal: bool,
     // The rule that was broken last.
     last: Option<&'static str>,
     scenarios: Vec<Scenario>,
@@ -105,7 +90,7 @@ impl Judge {
     pub(crate) fn new(rules: &'static [&'static Rule], choice: Choice) -> Self {
         let (notes, before) = (BTreeMap::new(), BTreeSet::new());
         let (witnesses, scenarios, tape) = (Vec::new(), Vec::new(), Tape::new("", None));
-        Self { rules, scenario: "", notes, before, witnesses, tape, last: None, scenarios, choice }
+        Self { rules, scenario: "", notes, before, witnesses, tape, is_refusal: false, last: None, scenarios, choice }
     }
 
     // Notes of its own, for a scenario or a part of one.
@@ -163,7 +148,7 @@ impl Judge {
         outcome
     }
 
-    // Plays this judge's scenario. Nothing counts that was seen while the user ended it.
+    // Plays this judge's scenario. If the user stops the test meanwhile, all its observations are dropped.
     fn finish(&mut self, meant_for: &[&'static str], run: impl FnOnce(&mut Self) -> Played) -> anyhow::Result<()> {
         // A fault of the tester ends this scenario and not the report.
         let caught =
@@ -190,9 +175,9 @@ impl Judge {
         }
     }
 
-    // Looks at the programs of the scenario, which are all gone.
+    // Checks how the programs of the scenario have ended, and adds their last words to the breaches. All have ended by now.
     fn bury(&mut self) {
-        let crash = self.rules.iter().find(|rule| rule.id == NO_CRASH);
+        let crash = self.rules.iter().find(|rule| rule.id == NO_CRASH && !self.is_refusal);
         let (mut told, mut all) = (Vec::new(), Vec::new());
         for witness in std::mem::take(&mut self.witnesses) {
             let remains: Remains = witness.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -237,16 +222,36 @@ impl Judge {
         launcher: &dyn Launcher,
         values: Values<'_>,
     ) -> anyhow::Result<Box<dyn Run>> {
-        let number = self.witnesses.len() + 1;
-        let terminal = self.line(&if number > 1 { format!("terminal {number}") } else { "terminal".into() }, &TERMINAL);
-        let given: Vec<_> = values.iter().map(|(name, value)| format!("{name} {value}")).collect();
-        terminal.note(Sender::Tester, &format!("starts the program: {}", given.join(", ")));
+        let terminal = self.terminal_of(values, &[]);
         let (run, witness) = watched(launcher.start_at(kind, values)?, terminal);
         self.witnesses.push(witness);
         Ok(run)
     }
 
-    /// A connection of this scenario, for its opener to tell of what it carries.
+    /// As [`Judge::start`], with these words behind the arguments.
+    pub(crate) fn start_with(
+        &mut self,
+        launcher: &dyn Launcher,
+        values: Values<'_>,
+        more: &[&str],
+    ) -> anyhow::Result<Box<dyn Run>> {
+        let terminal = self.terminal_of(values, more);
+        let (run, witness) = watched(launcher.start_with(values, more)?, terminal);
+        self.witnesses.push(witness);
+        Ok(run)
+    }
+
+    // The recording of the terminal of a program that is started like this.
+    fn terminal_of(&self, values: Values<'_>, more: &[&str]) -> Line {
+        let number = self.witnesses.len() + 1;
+        let terminal = self.line(&if number > 1 { format!("terminal {number}") } else { "terminal".into() }, &TERMINAL);
+        let given = values.iter().map(|(name, value)| format!("{name} {value}"));
+        let given: Vec<_> = given.chain(more.iter().map(|&word| word.to_owned())).collect();
+        terminal.note(Sender::Tester, &format!("starts the program: {}", given.join(", ")));
+        terminal
+    }
+
+    /// A recording of a connection of this scenario. Whoever opens the connection tells it what is sent and received.
     pub(crate) fn line(&self, name: &str, talk: &'static Talk) -> Line {
         self.tape.line(name, talk)
     }
@@ -308,7 +313,12 @@ impl Judge {
         }
         self.witnesses.append(&mut own.witnesses);
         let first = broken.first().and_then(|id| own.notes.remove(id)?.breaches.into_iter().next());
-        self.check(rule, false, || first.map_or_else(String::new, |breach| breach.text));
+        self.check(rule, false, || first.as_ref().map_or_else(String::new, |breach| breach.text.clone()));
+        // The messages up to the fault, and not those that followed before this part of the scenario was over.
+        let noted = self.notes.get_mut(rule.id).filter(|notes| notes.broken <= TOLD as u64);
+        if let (Some(breach), Some(first)) = (noted.and_then(|notes| notes.breaches.last_mut()), first) {
+            breach.conversation = first.conversation;
+        }
         played
     }
 
@@ -318,6 +328,18 @@ impl Judge {
         let how = exit.map_or_else(|| "did not end".to_owned(), |exit| format!("ended with {exit}"));
         let kept = exit.and_then(|exit| exit.code).is_some_and(|code| code != 0);
         self.check(rule, kept, || format!("{who} {how}; a status other than 0 would be right"));
+    }
+
+    /// Waits for the end of a program that was started with wrong arguments, or where it cannot work. It must end with a status other than
+    /// 0, and not by a crash, which breaks this rule here and not the one about crashes. Returns whether it did.
+    pub(crate) fn refuses(&mut self, rule: &'static Rule, run: &mut dyn Run, by: Instant, who: &str) -> bool {
+        self.is_refusal = true;
+        let exit = run.exit(by);
+        if let Some(exit) = exit.as_ref().filter(|exit| exit.is_crash(&run.errors())) {
+            return self.check(rule, false, || format!("{who} crashed with {exit}"));
+        }
+        self.refused(rule, exit.as_ref(), who);
+        exit.is_some_and(|exit| exit.code != Some(0))
     }
 
     pub(crate) fn has_failed(&self, rule: &Rule) -> bool {

@@ -149,7 +149,7 @@ pub trait Launcher: Sync {
     /// Whether the program takes this value, such as `players`.
     fn takes(&self, name: &str) -> bool;
 
-    /// Starts it.
+    /// Starts the program with these values for the placeholders of its command.
     ///
     /// # Errors
     /// A [`crate::CannotStart`] when the system cannot run the command.
@@ -160,6 +160,14 @@ pub trait Launcher: Sync {
     /// # Errors
     /// As [`Launcher::start`].
     fn start_at(&self, _usual: Terminal, values: Values<'_>) -> anyhow::Result<Box<dyn Run>> {
+        self.start(values)
+    }
+
+    /// As [`Launcher::start`], with these words behind the arguments.
+    ///
+    /// # Errors
+    /// As [`Launcher::start`].
+    fn start_with(&self, values: Values<'_>, _more: &[&str]) -> anyhow::Result<Box<dyn Run>> {
         self.start(values)
     }
 

@@ -28,6 +28,7 @@ mod pages;
 mod player;
 mod ports;
 mod processes;
+mod refusal;
 mod report;
 mod robots;
 mod rule;

@@ -130,6 +130,14 @@ impl Connection {
         self.note(Sender::Tester, "ends its side of the connection");
     }
 
+    /// Ends the connection with a reset, as when the computer of a peer loses its power and comes back.
+    pub(crate) fn reset(self) {
+        #[cfg(unix)]
+        // Without it the connection is closed.
+        let _ = rustix::net::sockopt::set_socket_linger(&self.stream, Some(Duration::ZERO));
+        self.note(Sender::Tester, "resets the connection");
+    }
+
     /// Records something else that happens.
     pub(crate) fn note(&self, sender: Sender, what: &str) {
         self.line.iter().for_each(|line| line.note(sender, what));
@@ -143,8 +151,13 @@ impl Connection {
 
     /// Sends each byte by itself, with a pause in which a prompt peer reads it.
     pub(crate) fn send_in_bytes(&mut self, bytes: &[u8]) {
-        for byte in bytes.chunks(1) {
-            self.send(byte);
+        self.send_in_parts(bytes.chunks(1));
+    }
+
+    /// Sends each part by itself, with such a pause.
+    pub(crate) fn send_in_parts<'b>(&mut self, parts: impl Iterator<Item = &'b [u8]>) {
+        for part in parts.filter(|part| !part.is_empty()) {
+            self.send(part);
             thread::sleep(PAUSE);
         }
     }

@@ -5,10 +5,11 @@ mod rules;
 
 use std::time::{Duration, Instant};
 
-use self::host::{Host, NAME, display, shown};
+use self::host::{HOST, Host, NAME, display, shown};
 use crate::{
     judge::{Choice, Judge, Played, scene},
-    launch::Launcher,
+    launch::{Exit, Launcher},
+    refusal::{Desk, Refusal, refusal},
     rule::Rule,
     terminal::Terminal,
     tester::{Options, Tester},
@@ -28,6 +29,9 @@ pub static TESTER: Tester = Tester {
 /// By when a client that gets no answer has asked again.
 const AGAIN: Duration = Duration::from_secs(3);
 
+/// By when a client that has sent KEY Q twice in vain has left.
+const LONELY: Duration = Duration::from_secs(6);
+
 /// Longer than programs wait between two messages that they repeat for ever.
 const REPEATED: Duration = Duration::from_millis(2500);
 
@@ -37,26 +41,103 @@ type Scenario = fn(&mut Host<'_>) -> Played;
 type Meant = &'static [&'static Rule];
 
 /// What is played with a client, each time with another server.
-const SCENARIOS: [(&str, Meant, Scenario); 8] = [
+const SCENARIOS: [(&str, Meant, Scenario); 16] = [
     ("a game", &[], game),
     ("a long table", &[&rules::LONG], long_table),
     ("a server that says little", &[&rules::ONCE], quiet),
-    ("a full game", &[&rules::QUIT, &rules::TEXT], refused),
-    ("damaged messages", &[&rules::ERRORS, &rules::DISPLAYS, &rules::MALFORMED], hostile),
+    ("a full game", &[&rules::REFUSED], refused),
+    ("damaged messages", DAMAGED, hostile),
     ("messages of strangers", &[&rules::STRANGERS], strangers),
     ("the end of input", &[&rules::INPUT], end_of_input),
     ("a silent server", &[&rules::AGAIN], silence),
+    ("a server that misses the first message", &[&rules::LATE], late),
+    ("the end of input, and no answer", &[&rules::LEAVES], leaves),
+    ("every character", &[&rules::ANY_KEY], any_key),
+    ("many keys at once", &[&rules::MANY_KEYS], many_keys),
+    ("a big map", &[&rules::BIG_MAP], big_map),
+    ("QUIT with percent signs", &[&rules::EXACT_TEXT], |host| {
+        host.welcome()?;
+        host.quit_as(b"QUIT 100 %s %d%% \\n", "100 %s %d%% \\n", &rules::EXACT_TEXT)
+    }),
+    ("QUIT with no text", &[&rules::EMPTY_TEXT], |host| {
+        host.welcome()?;
+        host.quit_as(b"QUIT ", "", &rules::EMPTY_TEXT)
+    }),
+    ("QUIT with a zero byte", &[&rules::QUIT_NUL], |host| {
+        host.welcome()?;
+        host.quit_as(b"QUIT It was a pleasure.\0", "It was a pleasure.", &rules::QUIT_NUL)
+    }),
+];
+
+const DAMAGED: Meant = &[
+    &rules::ERRORS,
+    &rules::DISPLAYS,
+    &rules::STATE_AGAIN,
+    &rules::MALFORMED,
+    &rules::NO_WORDS,
+    &rules::BAD_NUMBERS,
+    &rules::BAD_DISPLAYS,
+    &rules::WHITE_SPACE,
+    &rules::NO_CRASH,
+];
+
+/// Clients that are started with another name or host.
+const CALLS: [(&str, &Rule, Option<&str>, &str); 4] = [
+    ("a name of one character", &rules::SHORT_NAME, Some("x"), HOST),
+    ("an odd name", &rules::ODD_NAME, Some(" 100%s  of \"it\", \\n & $HOME "), HOST),
+    ("no name", &rules::SPECTATES, None, HOST),
+    ("a host with a name", &rules::HOST_NAME, Some(NAME), "localhost"),
+];
+
+static REFUSALS: [Refusal; 8] = [
+    refusal(&rules::MISSING, "without arguments", &[("host", None), ("port", None), ("name", None)]),
+    refusal(&rules::MISSING, "without the port", &[("port", None), ("name", None)]),
+    refusal(&rules::PORT_WORD, "with the port 'abc'", &[("port", Some("abc"))]),
+    refusal(&rules::PORT_RANGE, "with port 0", &[("port", Some("0"))]),
+    refusal(&rules::PORT_RANGE, "with port 65536", &[("port", Some("65536"))]),
+    refusal(&rules::TRAILING, "with the port '2021x'", &[("port", Some("2021x"))]),
+    Refusal { rule: &rules::EXTRA, how: "with two arguments more", values: &[], more: &["one", "two"] },
+    Refusal {
+        rule: &rules::UNKNOWN_OPTION,
+        how: "with the option --no-such-option",
+        values: &[],
+        more: &["--no-such-option"],
+    },
 ];
 
 fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow::Result<()> {
     let terminal = terminal(launcher, options)?;
-    let played = SCENARIOS.map(|(name, meant, scenario)| {
+    // What goes wrong in any game is known before scenarios in which it would be the fault of something else.
+    let ([(name, _, scenario)], others) = SCENARIOS.split_at(1) else { return Ok(()) };
+    judge.play(name, |judge| scenario(&mut Host::new(judge, terminal, launcher, options)?))?;
+    let played = others.iter().map(|&(name, meant, scenario)| {
         scene(name, move |judge| scenario(&mut Host::new(judge, terminal, launcher, options)?))
             .shows(meant.iter().copied())
     });
-    let arguments =
-        scene("wrong arguments", move |judge| arguments(judge, terminal, launcher, options)).shows([&rules::ARGUMENTS]);
-    judge.side_by_side(played.into_iter().chain([arguments]).collect())
+    let calls = CALLS.into_iter().filter(|(_, _, name, _)| matches!(name, None | Some(NAME)) || launcher.takes("name"));
+    let calls = calls.map(|(title, rule, name, at)| {
+        let play = move |judge: &mut Judge| {
+            let mut host = Host::called(judge, terminal, launcher, options, (name, at))?;
+            host.welcome()?;
+            host.key(b'l', &rules::KEYS, "")
+        };
+        scene(title, move |judge| judge.under(rule, play)).shows([rule])
+    });
+    let watches = scene("a spectator", move |judge| {
+        judge.under(&rules::WATCHES, |judge| {
+            let mut host = Host::called(judge, terminal, launcher, options, (None, HOST))?;
+            host.welcome()?;
+            for key in *b"lQ" {
+                host.key(key, &rules::KEYS, "")?;
+            }
+            host.quit("Thanks for watching!");
+            Ok(())
+        })
+    });
+    let values = || Ok(vec![("host", HOST.into()), ("port", "2021".into()), ("name", NAME.into())]);
+    let refusals = Desk { launcher, options: *options, explains: &rules::EXPLAINS, values }.scenes(&REFUSALS);
+    let scenes = played.chain(calls).chain([watches.shows([&rules::WATCHES])]).chain(refusals);
+    judge.side_by_side(scenes.collect())
 }
 
 // Keys, and the end that the player wants.
@@ -78,7 +159,8 @@ fn long_table(host: &mut Host<'_>) -> Played {
     host.welcome()?;
     let row = |letter: u8| format!("{} {:10} {}", char::from(letter), letter, "n".repeat(50));
     let table: Vec<String> = (b'A'..=b'Z').map(row).collect();
-    host.long_quit(&format!("GAME OVER:\n{}", table.join("\n")))
+    let text = format!("GAME OVER:\n{}", table.join("\n"));
+    host.quit_as(format!("QUIT {text}").as_bytes(), &text, &rules::LONG)
 }
 
 // A client that does not play when its input and output are pipes, but does at a terminal, is tested at one.
@@ -107,8 +189,8 @@ fn quiet(host: &mut Host<'_>) -> Played {
 
 fn refused(host: &mut Host<'_>) -> Played {
     host.greeted()?;
-    host.quit("Game is full: no more players can join.");
-    Ok(())
+    let text = "Game is full: no more players can join.";
+    host.quit_as(format!("QUIT {text}").as_bytes(), text, &rules::REFUSED)
 }
 
 fn hostile(host: &mut Host<'_>) -> Played {
@@ -119,7 +201,8 @@ fn hostile(host: &mut Host<'_>) -> Played {
     let mut cut = display(3);
     cut.pop();
     let (first, second) = (display(1), display(2));
-    let messages: [(&[u8], &'static Rule); 31] = [
+    let ended = [&display(4)[..], b"\0"].concat();
+    let messages: [(&[u8], &'static Rule); 39] = [
         (b"ERROR unknown keystroke", &rules::ERRORS),
         (b"ERROR %s%n%s%n", &rules::ERRORS),
         (b"ERROR \x1b[2J\x07", &rules::ERRORS),
@@ -128,29 +211,37 @@ fn hostile(host: &mut Host<'_>) -> Played {
         (&second, &rules::DISPLAYS),
         (&first, &rules::DISPLAYS),
         (&first, &rules::DISPLAYS),
-        (b"GOLD 0 0 250", &rules::DISPLAYS),
-        (b"", &rules::MALFORMED),
-        (b"\0", &rules::MALFORMED),
-        (b"\xff\xfe\xfd", &rules::MALFORMED),
+        (b"OK A", &rules::STATE_AGAIN),
+        (b"GRID 3 14", &rules::STATE_AGAIN),
+        (b"GOLD 0 0 250", &rules::STATE_AGAIN),
+        (&first, &rules::STATE_AGAIN),
+        (b"OK A\0", &rules::WHITE_SPACE),
+        (b"GRID  3   14\n", &rules::WHITE_SPACE),
+        (b"GOLD 0  0   250\0", &rules::WHITE_SPACE),
+        (&ended, &rules::WHITE_SPACE),
+        (b"ERROR that is no key\n\0", &rules::WHITE_SPACE),
+        (b"", &rules::NO_WORDS),
+        (b"\0", &rules::NO_WORDS),
+        (b"\xff\xfe\xfd", &rules::NO_WORDS),
+        (&long, &rules::NO_WORDS),
         (b"HELLO you", &rules::MALFORMED),
         (b"%s%n%s%n", &rules::MALFORMED),
-        (b"OK", &rules::MALFORMED),
-        (b"OK ab", &rules::MALFORMED),
         (b"ok A", &rules::MALFORMED),
-        (b"GRID", &rules::MALFORMED),
-        (b"GRID x y", &rules::MALFORMED),
-        (b"GRID -3 -4", &rules::MALFORMED),
-        (b"GOLD", &rules::MALFORMED),
-        (b"GOLD 1", &rules::MALFORMED),
-        (b"GOLD a b c", &rules::MALFORMED),
-        (b"GOLD 99999999999999999999 0 0", &rules::MALFORMED),
-        (b"DISPLAY", &rules::MALFORMED),
-        (b"DISPLAY\n", &rules::MALFORMED),
-        (&cut, &rules::MALFORMED),
-        (&large, &rules::MALFORMED),
-        (&long, &rules::MALFORMED),
         (b"KEY Q", &rules::MALFORMED),
         (b"QUITTING", &rules::MALFORMED),
+        (b"OK", &rules::BAD_NUMBERS),
+        (b"OK ab", &rules::BAD_NUMBERS),
+        (b"GRID", &rules::BAD_NUMBERS),
+        (b"GRID x y", &rules::BAD_NUMBERS),
+        (b"GRID -3 -4", &rules::BAD_NUMBERS),
+        (b"GOLD", &rules::BAD_NUMBERS),
+        (b"GOLD 1", &rules::BAD_NUMBERS),
+        (b"GOLD a b c", &rules::BAD_NUMBERS),
+        (b"GOLD 99999999999999999999 0 0", &rules::BAD_NUMBERS),
+        (b"DISPLAY", &rules::BAD_DISPLAYS),
+        (b"DISPLAY\n", &rules::BAD_DISPLAYS),
+        (&cut, &rules::BAD_DISPLAYS),
+        (&large, &rules::BAD_DISPLAYS),
     ];
     let mut before = String::new();
     for ((message, rule), &key) in messages.into_iter().zip(b"hl".iter().cycle()) {
@@ -189,11 +280,51 @@ fn silence(host: &mut Host<'_>) -> Played {
     host.judge.require(&rules::AGAIN, next.as_ref() == Some(&first), || format!("{} came once", shown(&first)))
 }
 
-fn arguments(judge: &mut Judge, terminal: Terminal, launcher: &dyn Launcher, options: &Options) -> Played {
-    for port in ["0", "65536", "abc"] {
-        let values = [("host", "127.0.0.1".to_owned()), ("port", port.to_owned()), ("name", NAME.to_owned())];
-        let exit = judge.start_at(terminal, launcher, &values)?.exit(options.deadline());
-        judge.refused(&rules::ARGUMENTS, exit.as_ref(), &format!("with port {port} the client"));
+// The first message was lost.
+fn late(host: &mut Host<'_>) -> Played {
+    host.greeted()?;
+    if host.next(Instant::now() + AGAIN.min(host.options.patience)).is_none() {
+        // It is judged elsewhere that it is not sent again.
+        return Ok(());
+    }
+    host.let_in(&rules::LATE)
+}
+
+// QUIT was lost, or the server has gone.
+fn leaves(host: &mut Host<'_>) -> Played {
+    host.welcome()?;
+    if host.end_input()? {
+        let exit = host.run.exit(Instant::now() + LONELY.max(host.options.patience));
+        host.judge.check(&rules::LEAVES, exit.is_some(), || {
+            format!("no QUIT came after KEY Q, and {}", Exit::told(exit.as_ref(), "the client"))
+        });
+    }
+    Ok(())
+}
+
+// All but Q, which may make the client leave.
+fn any_key(host: &mut Host<'_>) -> Played {
+    host.welcome()?;
+    for key in (b'!'..=b'~').filter(|&key| key != b'Q') {
+        host.key(key, &rules::ANY_KEY, "")?;
+    }
+    Ok(())
+}
+
+fn many_keys(host: &mut Host<'_>) -> Played {
+    host.welcome()?;
+    let keys: Vec<u8> = b"ljku".iter().copied().cycle().take(100).collect();
+    host.keys(&keys, &rules::MANY_KEYS)
+}
+
+fn big_map(host: &mut Host<'_>) -> Played {
+    host.welcome()?;
+    host.send(b"GRID 90 280");
+    let row = [&[b'.'; 280][..], b"\n"].concat();
+    let map = row.repeat(90);
+    host.send(&[b"DISPLAY\n", &map[..]].concat());
+    for key in *b"hl" {
+        host.key(key, &rules::BIG_MAP, " after a DISPLAY of 90 rows of 280 columns")?;
     }
     Ok(())
 }

@@ -3,20 +3,25 @@
 mod croupier;
 mod rules;
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use blackjack::{Card, DealerMessage, Verdict};
+use blackjack::{Action, Card, DealerMessage, Verdict};
 
 use crate::{
-    judge::{Judge, Played, scene},
+    judge::{Judge, Played, Scene, scene},
     launch::{Launcher, Run},
+    ports::free_tcp_port,
+    refusal::{Desk, Refusal, refusal},
     rule::Rule,
     tester::{Options, Tester},
 };
-use croupier::{Croupier, Delivery};
+use croupier::{CALL, Call, Croupier, Delivery};
 use rules::{
-    BAD_MESSAGE, BEGIN_AGAIN, DEALER_GONE, EXIT_STATUS, JOINS, LOSE, MERGED, NAMES, NO_CRASH, PIECES, QUIET, QUITS,
-    RULES, SURVIVES,
+    BAD_CARD, BAD_MESSAGE, BEGIN_AGAIN, BLANK_IN_NAME, DEALER_GONE, EMPTY_NAME, ENDS, EXIT_STATUS, EXPLAINS, EXTRA,
+    GONE_EARLY, HITS_LOW, HOST_NAME, JOINS, LONG_NAME, LOSE, MANY_ROUNDS, MERGED, MISSING, NAME_TOO_LONG, NAMES,
+    NATURAL, NO_CRASH, NO_DEALER, ODD_NAME, ONE_CONNECTION, PATIENT, PIECES, PORT_RANGE, PORT_WORD, PROMPT, QUIET,
+    QUIT_AND_CLOSE, QUIT_AT_ONCE, QUIT_IN_ROUND, QUITS, RESET, RESULTS, RULES, SHORT_NAME, STANDS_AT_21, STRADDLING,
+    SURVIVES, TOO_LONG, TRAILING, TWO_ACES, UNKNOWN_OPTION, UPCARDS,
 };
 
 /// The tester of players.
@@ -34,6 +39,19 @@ pub static TESTER: Tester = Tester {
 const ALL_CARDS: usize = 18;
 /// Rounds of the other scenarios.
 const ROUNDS: usize = 4;
+/// Rounds of a long game.
+const LONG: usize = 300;
+/// For so long the course's own dealers wait for an answer.
+const WINDOW: Duration = Duration::from_millis(26);
+/// The longest pause of a dealer that pauses.
+const PAUSE: Duration = Duration::from_secs(2);
+/// The numbers of some cards.
+const ACE: u8 = 40;
+const OTHER_ACE: u8 = 14;
+const KING: u8 = 39;
+const TWO: u8 = 2;
+const THREE: u8 = 16;
+const SIX: u8 = 19;
 
 /// What is played before QUIT.
 type Game = fn(&mut Judge, &mut Croupier) -> Played;
@@ -42,6 +60,54 @@ type Game = fn(&mut Judge, &mut Croupier) -> Played;
 const GAMES: &[(&str, &Rule, Delivery, Game)] = &[
     ("messages in single bytes", &PIECES, Delivery::Bytes, |judge, croupier| goes_on(judge, &PIECES, croupier, ROUNDS)),
     ("messages in one segment", &MERGED, Delivery::Merged, |judge, croupier| goes_on(judge, &MERGED, croupier, ROUNDS)),
+    ("segments from the middle of messages", &STRADDLING, Delivery::Straddling, |judge, croupier| {
+        goes_on(judge, &STRADDLING, croupier, ROUNDS)
+    }),
+    ("a long game", &MANY_ROUNDS, Delivery::Merged, |judge, croupier| goes_on(judge, &MANY_ROUNDS, croupier, LONG)),
+    ("every card as the dealer's", &UPCARDS, Delivery::Whole, |judge, croupier| {
+        for upcard in Card::all().map(Card::number) {
+            let low: Vec<u8> = [TWO, THREE, SIX].into_iter().filter(|&card| card != upcard).take(2).collect();
+            croupier.stack(&[low[0], low[1], upcard]);
+            goes_on(judge, &UPCARDS, croupier, 1)?;
+        }
+        Ok(())
+    }),
+    ("two cards that make 21", &NATURAL, Delivery::Whole, |judge, croupier| {
+        croupier.stack(&[ACE, KING, SIX]);
+        croupier.blamed = &NATURAL;
+        croupier.deal(judge)?;
+        let stands = croupier.answers_with(judge, Action::Stand)?;
+        judge.check(&STANDS_AT_21, stands, || "HIT came at 21".to_owned());
+        croupier.result(Verdict::Win);
+        goes_on(judge, &NATURAL, croupier, 1)
+    }),
+    ("two aces", &TWO_ACES, Delivery::Whole, |judge, croupier| {
+        croupier.stack(&[ACE, OTHER_ACE, SIX]);
+        goes_on(judge, &TWO_ACES, croupier, 1)
+    }),
+    ("two low cards", &HITS_LOW, Delivery::Whole, |judge, croupier| {
+        croupier.stack(&[TWO, THREE, KING]);
+        croupier.deal(judge)?;
+        let hits = croupier.answers_with(judge, Action::Hit)?;
+        judge.check(&HITS_LOW, hits, || "STAND came at 5 against a king".to_owned());
+        croupier.result(Verdict::Lose);
+        Ok(())
+    }),
+    ("each RESULT", &RESULTS, Delivery::Whole, |judge, croupier| {
+        croupier.blamed = &RESULTS;
+        for verdict in [Verdict::Win, Verdict::Push, Verdict::Lose] {
+            croupier.stack(&[ACE, KING, SIX]);
+            croupier.deal(judge)?;
+            croupier.hand(judge)?;
+            croupier.result(verdict);
+        }
+        goes_on(judge, &RESULTS, croupier, 1)
+    }),
+    ("a dealer that pauses", &PATIENT, Delivery::Whole, |judge, croupier| {
+        croupier.blamed = &PATIENT;
+        croupier.pause = PAUSE.min(croupier.options.patience / 4);
+        croupier.rounds(judge, 1)
+    }),
     ("the dealer writes LOSE", &LOSE, Delivery::Whole, |judge, croupier| {
         croupier.deal(judge)?;
         croupier.hand(judge)?;
@@ -52,11 +118,6 @@ const GAMES: &[(&str, &Rule, Delivery, Game)] = &[
         croupier.deal(judge)?;
         croupier.answer(judge)?;
         goes_on(judge, &BEGIN_AGAIN, croupier, 1)
-    }),
-    ("QUIT in the middle of a round", &QUITS, Delivery::Whole, |_, croupier| {
-        croupier.say(DealerMessage::Begin);
-        croupier.card();
-        Ok(())
     }),
     ("a RESULT before any DECISION", &SURVIVES, Delivery::Whole, |judge, croupier| {
         croupier.say(DealerMessage::Begin);
@@ -72,63 +133,177 @@ const GAMES: &[(&str, &Rule, Delivery, Game)] = &[
     }),
 ];
 
-/// What is no message of a dealer. A player may do with it what it likes, other than to crash.
-const NONSENSE: &[(&str, &[u8])] = &[
-    ("a card that does not exist", b"CARD Eleven of Clubs\0"),
-    ("an empty message", b"\0"),
-    ("a CARD without a card", b"CARD\0"),
-    ("300 bytes without NUL", &[b'C'; 300]),
-    ("10,000 bytes without NUL", &[b'C'; 10_000]),
+/// What is no message of a dealer, with the rule that it ends the connection. A player may also do with it what it likes, other than to
+/// crash.
+const NONSENSE: &[(&str, &Rule, &[u8])] = &[
+    ("a card that does not exist", &BAD_CARD, b"CARD Eleven of Clubs\0"),
+    ("a card of no suit", &BAD_CARD, b"CARD Two of Stars\0"),
+    ("a CARD without a card", &BAD_CARD, b"CARD\0"),
+    ("an empty message", &BAD_MESSAGE, b"\0"),
+    ("an unknown word", &BAD_MESSAGE, b"SHUFFLE\0"),
+    ("300 bytes without NUL", &TOO_LONG, &[b'C'; 300]),
+    ("10,000 bytes without NUL", &TOO_LONG, &[b'C'; 10_000]),
+];
+
+/// Ways to be told to join.
+const CALLS: &[(&str, &Rule, Call)] = &[
+    ("a name of 64 characters", &LONG_NAME, Call { name: LONGEST_NAME, ..CALL }),
+    ("a name of one character", &SHORT_NAME, Call { name: "x", ..CALL }),
+    ("a name of odd characters", &ODD_NAME, Call { name: "%s%n%d\"'\\`$(x);&|<>~", ..CALL }),
+    ("a host with a name", &HOST_NAME, Call { host: "localhost", ..CALL }),
+];
+
+const LONGEST_NAME: &str = "aNameOf64CharactersIsTheLongestThatThereIs0123456789abcdefghijkl";
+
+static REFUSALS: [Refusal; 10] = [
+    refusal(&MISSING, "without arguments", &[("name", None), ("host", None), ("port", None)]),
+    refusal(&MISSING, "without the port", &[("port", None)]),
+    refusal(&PORT_WORD, "with the port 'port'", &[("port", Some("port"))]),
+    refusal(&PORT_RANGE, "with port 65536", &[("port", Some("65536"))]),
+    refusal(&TRAILING, "with the port '2021x'", &[("port", Some("2021x"))]),
+    refusal(&EMPTY_NAME, "with an empty name", &[("name", Some(""))]),
+    refusal(
+        &NAME_TOO_LONG,
+        "with a name of 65 characters",
+        &[("name", Some("a-name-of-65-characters-is-longer-than-the-longest-one-0123456789"))],
+    ),
+    refusal(&BLANK_IN_NAME, "with the name 'two words'", &[("name", Some("two words"))]),
+    Refusal { rule: &EXTRA, how: "with one argument more", values: &[], more: &["5"] },
+    Refusal {
+        rule: &UNKNOWN_OPTION,
+        how: "with the option --no-such-option",
+        values: &[],
+        more: &["--no-such-option"],
+    },
 ];
 
 fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow::Result<()> {
     // Starts the player and takes its JOIN.
-    let join = |judge: &mut Judge, delivery| Croupier::welcome(judge, launcher, *options, delivery);
-    let play = |judge: &mut Judge, delivery, game: Game| {
-        let (mut croupier, run) = join(judge, delivery)?;
-        game(judge, &mut croupier)?;
-        quits(judge, options, croupier, run)
-    };
+    let join = |judge: &mut Judge, delivery| Croupier::welcome(judge, launcher, *options, delivery, CALL);
     judge.play("a whole game", |judge| {
-        play(judge, Delivery::Whole, |judge, croupier| {
-            croupier.rounds(judge, ROUNDS)?;
-            // What it has not understood so far is a card's name.
-            goes_on(judge, &NAMES, croupier, ALL_CARDS)
-        })
+        let (mut croupier, run) = join(judge, Delivery::Whole)?;
+        croupier.rounds(judge, ROUNDS)?;
+        // What it has not understood so far is a card's name.
+        goes_on(judge, &NAMES, &mut croupier, ALL_CARDS)?;
+        let fastest = croupier.fastest;
+        judge.check(&PROMPT, fastest < WINDOW, || format!("no answer took less than {} ms", fastest.as_millis()));
+        judge.check(&ONE_CONNECTION, !croupier.has_second(), || "it has opened a second connection".to_owned());
+        quits(judge, croupier, run, (&QUITS, &ENDS))
     })?;
     if judge.has_failed(&JOINS) {
         // It would be waited for in vain for each scenario.
         return Ok(());
     }
     let games = GAMES.iter().map(|&(name, rule, delivery, game)| {
-        scene(name, move |judge| play(judge, delivery, game)).shows([rule, &NO_CRASH])
+        let play = move |judge: &mut Judge| {
+            let (mut croupier, run) = join(judge, delivery)?;
+            game(judge, &mut croupier)?;
+            quits(judge, croupier, run, (&QUITS, &ENDS))
+        };
+        // A hand may show two rules.
+        let also = if *rule == NATURAL { &STANDS_AT_21 } else { rule };
+        scene(name, play).shows([rule, also, &NO_CRASH])
     });
-    let nonsense = NONSENSE.iter().map(|&(name, bytes)| {
+    let nonsense = NONSENSE.iter().map(|&(name, rule, bytes)| {
         scene(name, move |judge| {
             let (mut croupier, mut run) = join(judge, Delivery::Whole)?;
             croupier.say(DealerMessage::Begin);
             croupier.raw(bytes);
             let ended = croupier.is_left();
             let start = bytes.get(..24).unwrap_or(bytes).escape_ascii();
-            judge.check(&BAD_MESSAGE, ended, || format!("it stays connected after '{start}'"));
+            judge.check(rule, ended, || format!("it stays connected after '{start}'"));
             run.exit(Instant::now() + options.patience / 10);
             Ok(())
         })
-        .shows([&BAD_MESSAGE, &NO_CRASH])
+        .shows([rule, &NO_CRASH])
     });
-    let gone = scene("the dealer goes away", |judge| {
-        let (mut croupier, mut run) = join(judge, Delivery::Whole)?;
-        croupier.deal(judge)?;
-        drop(croupier);
-        let exit = run.exit(options.deadline());
-        judge.check(&DEALER_GONE, exit.as_ref().is_some_and(|exit| exit.code != Some(0)), || match exit {
-            None => "it still runs after the connection was closed in the middle of a round".to_owned(),
-            Some(_) => "it ended with status 0, as after QUIT".to_owned(),
-        });
-        Ok(())
-    })
-    .shows([&DEALER_GONE, &NO_CRASH]);
-    judge.side_by_side(games.chain(nonsense).chain([gone]).collect())
+    let calls = CALLS.iter().map(|&(name, rule, call)| {
+        let play = move |judge: &mut Judge| {
+            let (mut croupier, run) = Croupier::welcome(judge, launcher, *options, Delivery::Whole, call)?;
+            croupier.rounds(judge, 1)?;
+            quits(judge, croupier, run, (&QUITS, &ENDS))
+        };
+        scene(name, move |judge| judge.under(rule, play)).shows([rule, &NO_CRASH])
+    });
+    let values =
+        || Ok(vec![("name", CALL.name.into()), ("host", CALL.host.into()), ("port", free_tcp_port()?.to_string())]);
+    let refusals = Desk { launcher, options: *options, explains: &EXPLAINS, values }.scenes(&REFUSALS);
+    let scenes = games.chain(nonsense).chain(calls).chain(ends(launcher, options)).chain(refusals);
+    judge.side_by_side(scenes.collect())
+}
+
+/// Scenarios in which the game ends where no RESULT was the last message.
+fn ends<'s>(launcher: &'s dyn Launcher, options: &'s Options) -> impl Iterator<Item = Scene<'s>> {
+    let join = |judge: &mut Judge| Croupier::welcome(judge, launcher, *options, Delivery::Whole, CALL);
+    [
+        scene("QUIT before any round", move |judge| {
+            let (croupier, run) = join(judge)?;
+            quits(judge, croupier, run, (&QUIT_AT_ONCE, &QUIT_AT_ONCE))
+        })
+        .shows([&QUIT_AT_ONCE, &NO_CRASH]),
+        scene("QUIT in the middle of a round", move |judge| {
+            let (mut croupier, run) = join(judge)?;
+            croupier.say(DealerMessage::Begin);
+            croupier.card();
+            quits(judge, croupier, run, (&QUIT_IN_ROUND, &QUIT_IN_ROUND))
+        })
+        .shows([&QUIT_IN_ROUND, &NO_CRASH]),
+        scene("QUIT and the end of the connection at once", move |judge| {
+            let (mut croupier, mut run) = join(judge)?;
+            croupier.deal(judge)?;
+            croupier.hand(judge)?;
+            croupier.raw(b"RESULT PUSH\0QUIT\0");
+            drop(croupier);
+            let exit = run.exit(options.deadline());
+            judge.check(&QUIT_AND_CLOSE, exit.as_ref().is_some_and(|exit| exit.code == Some(0)), || match exit {
+                None => "it still runs after QUIT and the end of the connection".to_owned(),
+                Some(_) => format!("it did not end with status 0{}", run.obituary()),
+            });
+            Ok(())
+        })
+        .shows([&QUIT_AND_CLOSE, &NO_CRASH]),
+        scene("the dealer goes away", move |judge| {
+            let (mut croupier, run) = join(judge)?;
+            croupier.deal(judge)?;
+            drop(croupier);
+            is_left_alone(judge, options, run, &DEALER_GONE, "was closed in the middle of a round");
+            Ok(())
+        })
+        .shows([&DEALER_GONE, &NO_CRASH]),
+        scene("the dealer goes away before the first round", move |judge| {
+            let (croupier, run) = join(judge)?;
+            drop(croupier);
+            is_left_alone(judge, options, run, &GONE_EARLY, "was closed before the first round");
+            Ok(())
+        })
+        .shows([&GONE_EARLY, &NO_CRASH]),
+        scene("the connection is reset", move |judge| {
+            let (mut croupier, run) = join(judge)?;
+            croupier.deal(judge)?;
+            croupier.answer(judge)?;
+            croupier.connection.reset();
+            is_left_alone(judge, options, run, &RESET, "was reset in the middle of a round");
+            Ok(())
+        })
+        .shows([&RESET, &NO_CRASH]),
+        scene("nobody listens", move |judge| {
+            let port = free_tcp_port()?.to_string();
+            let values = [("name", CALL.name.to_owned()), ("host", CALL.host.to_owned()), ("port", port)];
+            let mut run = judge.start(launcher, &values)?;
+            judge.refuses(&NO_DEALER, &mut *run, options.deadline(), "a player to whose dealer nobody listens");
+            Ok(())
+        })
+        .shows([&NO_DEALER]),
+    ]
+    .into_iter()
+}
+
+fn is_left_alone(judge: &mut Judge, options: &Options, mut run: Box<dyn Run>, rule: &'static Rule, what: &str) {
+    let exit = run.exit(options.deadline());
+    judge.check(rule, exit.as_ref().is_some_and(|exit| exit.code != Some(0)), || match exit {
+        None => format!("it still runs after the connection {what}"),
+        Some(_) => format!("it ended with status 0, as after QUIT, when the connection {what}"),
+    });
 }
 
 /// Plays rounds, if the player has survived what came before. Else this rule is broken.
@@ -137,17 +312,23 @@ fn goes_on(judge: &mut Judge, rule: &'static Rule, croupier: &mut Croupier, roun
     croupier.rounds(judge, rounds)
 }
 
-/// Sends QUIT and waits for the end of the program.
-fn quits(judge: &mut Judge, options: &Options, mut croupier: Croupier, mut run: Box<dyn Run>) -> Played {
+/// Sends QUIT and waits for the end of the program. The rules are broken when it does not close the connection, and when it does not end.
+fn quits(
+    judge: &mut Judge,
+    mut croupier: Croupier,
+    mut run: Box<dyn Run>,
+    (closes, ends): (&'static Rule, &'static Rule),
+) -> Played {
     croupier.say(DealerMessage::Quit);
     let left = croupier.is_left();
-    let rest = croupier.connection.rest();
+    let (rest, options) = (croupier.connection.rest(), croupier.options);
     judge.check(&QUIET, rest.is_empty(), || format!("it sent '{}' although nothing was asked", rest.escape_ascii()));
-    judge.require(&QUITS, left, || "the connection is still open after QUIT".to_owned())?;
+    judge.require(closes, left, || "the connection is still open after QUIT".to_owned())?;
     drop(croupier);
     let exit = run.exit(options.deadline());
-    judge.require(&QUITS, exit.is_some(), || "the program still runs after QUIT".to_owned())?;
-    judge.check(&EXIT_STATUS, exit.as_ref().is_some_and(|exit| exit.code == Some(0)), || {
+    judge.require(ends, exit.is_some(), || "the program still runs after QUIT".to_owned())?;
+    let status = if *ends == ENDS { &EXIT_STATUS } else { ends };
+    judge.check(status, exit.as_ref().is_some_and(|exit| exit.code == Some(0)), || {
         format!("it did not end with status 0 after QUIT{}", run.obituary())
     });
     Ok(())

@@ -2,7 +2,7 @@
 
 use std::{
     io,
-    net::{Ipv4Addr, TcpListener, UdpSocket},
+    net::{Ipv4Addr, Ipv6Addr, TcpListener, UdpSocket},
     ops::Range,
     process,
     sync::atomic::{AtomicU32, Ordering},
@@ -17,6 +17,14 @@ const PORTS: Range<u16> = 20_000..30_000;
 /// A TCP port that is free now, and that this process has not handed out recently.
 pub(crate) fn free_tcp_port() -> anyhow::Result<u16> {
     free_port(|port| TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map(drop))
+}
+
+/// Listens at a port, on both families, since whoever listens on both is refused for either.
+pub(crate) fn take_tcp_port() -> io::Result<(TcpListener, u16)> {
+    let held =
+        TcpListener::bind((Ipv6Addr::UNSPECIFIED, 0)).or_else(|_| TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0)))?;
+    let port = held.local_addr()?.port();
+    Ok((held, port))
 }
 
 pub(crate) fn free_udp_port() -> anyhow::Result<u16> {

@@ -20,7 +20,7 @@ use crate::report::{Message, Sender};
 pub(crate) struct Tape(Arc<Mutex<Recording>>);
 
 impl Tape {
-    /// For a scenario of this name that begins now.
+    /// The tape of a scenario of this name. Its clock starts now.
     pub(crate) fn new(scenario: &str, transcripts: Option<&Transcripts>) -> Self {
         let transcript = transcripts.and_then(|transcripts| transcripts.begin(scenario));
         Self(Arc::new(Mutex::new(Recording::new(transcript))))
@@ -30,12 +30,12 @@ impl Tape {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A connection of this name on which one talks like this.
+    /// The recording of a connection of this name, whose messages are in this format.
     pub(crate) fn line(&self, name: &str, talk: &'static Talk) -> Line {
         Line { channel: self.recording().open(name, talk), tape: self.clone() }
     }
 
-    /// The last messages, of those that were read so far.
+    /// The last messages for a report. Messages of the program that the tester has not read yet are left out.
     pub(crate) fn tail(&self) -> Vec<Message> {
         self.recording().tail()
     }
@@ -64,8 +64,8 @@ impl Line {
         self.tape.recording().add(self.channel, Sender::Program, bytes);
     }
 
-    /// The tester has read so many more messages of the program. Those that it has not read yet are of no interest for what it judges
-    /// now. Where nobody tells of this, all count as read.
+    /// The tester has read so many more messages of the program. A report leaves out those that it has not read yet. On a connection
+    /// where this is never called, all messages count as read.
     pub(crate) fn took(&self, messages: u64) {
         self.tape.recording().took(self.channel, messages);
     }

@@ -1,8 +1,10 @@
-//! The messages of the text protocols: where one stops to be right.
+//! The messages of the text protocols, and the first byte of a text that fits none of them.
 
 pub(crate) mod blackjack;
 pub(crate) mod mastermind;
 pub(crate) mod nuggets;
+
+use crate::tape::Framed;
 
 /// A part of a message.
 pub(crate) enum Part {
@@ -25,7 +27,16 @@ pub(crate) enum Part {
 /// The parts of a message, one after the other.
 pub(crate) type Form = &'static [Part];
 
-/// Where a text stops to be a message of one of these forms, and what would be right there. There is no such place in a message.
+/// Cuts a stream in which each message has at most so many bytes and then this one, which people call `what`.
+pub(crate) fn ended_by(end: u8, most: usize, what: &str, bytes: &[u8]) -> Framed {
+    match bytes.iter().take(most + 1).position(|&byte| byte == end) {
+        Some(at) => Framed::Whole(at + 1),
+        None if bytes.len() > most => Framed::Wrong(most, format!("{what} is missing after {most} bytes")),
+        None => Framed::Part,
+    }
+}
+
+/// The offset of the first byte of a text that fits none of these forms, and what would be right there. `None` if the text is a message.
 pub(crate) fn wrong(forms: &[Form], text: &[u8]) -> Option<(usize, String)> {
     let mut furthest = 0;
     let mut wanted: Vec<String> = Vec::new();

@@ -5,6 +5,7 @@ mod support;
 use std::{
     io::{Read as _, Write as _},
     net::{SocketAddr, TcpListener},
+    ops::RangeInclusive,
     thread,
     time::Duration,
 };
@@ -37,10 +38,11 @@ crimes! {
     NeverShuffles => "shuffled",
     OtherUpcardForSecond => "same-upcard",
     TwoCardsForHit => "hit",
-    NoQuestionAtTwentyOne => "asked-again",
+    NoQuestionAtTwentyOne => "asked-at-21",
     AsksTheBust => "bust-ends",
-    WinForBust => "result",
-    AlwaysLoses => "fair",
+    WinForBust => "bust",
+    /// Says PUSH to every hand.
+    AlwaysTies => "low-never-ties",
     EarlyBust => "result-at-end",
     ReadsWholeSegments => "pieces",
     OneRoundTooMany => "rounds",
@@ -52,7 +54,7 @@ crimes! {
     SeatLostToBadJoin => "bad-join",
     LeavesAtHalfClose => "half-close",
     EndsWithStatusThree => "exit-status",
-    AlwaysWins => "odds",
+    AlwaysWins => "wins",
     HitsSoft17 => "soft-17",
     /// Swaps each position with any other.
     BiasedShuffle => "uniform",
@@ -66,13 +68,19 @@ fn run(crime: Crime, values: Values<'_>, console: &Console) -> i32 {
         console.idle();
         return 0;
     }
-    let number = |name| value(values, name).expect("a number");
-    let listener = TcpListener::bind(("127.0.0.1", value(values, "port").expect("a port"))).expect("a free port");
+    let number = |name, range: RangeInclusive<u32>| value(values, name).filter(|number| range.contains(number));
+    let (rounds, players) = (number("rounds", 1..=100_000), number("players", 1..=6));
+    let (Some(port), Some(rounds), Some(players), None) =
+        (value::<u16>(values, "port"), rounds, players, value::<String>(values, "more"))
+    else {
+        return console.refuse("usage: port, rounds and players");
+    };
+    let Ok(listener) = TcpListener::bind(("127.0.0.1", port)) else { return console.refuse("the port is taken") };
     // The seed is counted for each dealer, so that the hands of one do not depend on how many others are tested.
     let seed = if crime == C::SameSeed { 1 } else { console.number + 1 };
-    let house = House::open(crime, &listener, number("players") as usize, seed);
+    let house = House::open(crime, &listener, players as usize, seed);
     // Whoever tests it may go away at any time.
-    let ended = house.and_then(|mut house| house.play(number("rounds")));
+    let ended = house.and_then(|mut house| house.play(rounds));
     match crime {
         C::EndsWithStatusThree => 3,
         C::DiesOfOffence if ended.is_none() => 139,
@@ -214,7 +222,7 @@ impl House {
                 Ending::Bust if crime == C::WinForBust => Ending::Win,
                 Ending::Bust if crime == C::EarlyBust => continue,
                 verdict if crime == C::AlwaysWins && verdict != Ending::Bust => Ending::Win,
-                verdict if crime == C::AlwaysLoses && verdict != Ending::Bust => Ending::Push,
+                verdict if crime == C::AlwaysTies && verdict != Ending::Bust => Ending::Push,
                 verdict => verdict,
             };
             let word = if crime == C::WritesLose { verdict.word().replace("OO", "O") } else { verdict.word().into() };

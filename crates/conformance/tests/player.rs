@@ -4,7 +4,7 @@ mod support;
 
 use std::{io::Write as _, net::TcpStream};
 
-use blackjack::{DealerMessage, Hand};
+use blackjack::{DealerMessage, Hand, Name};
 use conformance::{Outcome, PLAYER as TESTER, Values};
 
 use support::{Console, Line, assert_all_pass, crimes, find_out, tried, tried_for, value};
@@ -27,7 +27,7 @@ crimes! {
     NoLose => "lose",
     KeepsTheHand => "begin-again",
     StaysAfterQuit => "quits",
-    QuitsBetweenRoundsOnly => "quits",
+    QuitsBetweenRoundsOnly => "quit-in-round",
     StatusThree => "exit-status",
     DiesOfNonsense => "survives",
     TakesAnything => "bad-message",
@@ -40,9 +40,12 @@ fn run(crime: Crime, values: Values<'_>, console: &Console) -> i32 {
     if crime == C::Absent {
         console.idle();
     }
-    let name: String = value(values, "name").expect("a name");
+    let name = value::<String>(values, "name").filter(|name| Name::new(name.as_bytes()).is_ok());
+    let (Some(name), Some(port), None) = (name, value(values, "port"), value::<String>(values, "more")) else {
+        return console.refuse("usage: name, host and port");
+    };
     let name = if crime == C::OtherName { "nobody" } else { &name };
-    play(crime, value(values, "port").expect("a port"), name).unwrap_or(1)
+    play(crime, port, name).unwrap_or(1)
 }
 
 struct Guest {

@@ -7,7 +7,7 @@ mod support;
 use std::{
     collections::{BTreeMap, BTreeSet},
     io::{ErrorKind, Read as _, Write as _},
-    net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, UdpSocket},
+    net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, ToSocketAddrs as _, UdpSocket},
     thread,
     time::Duration,
 };
@@ -56,7 +56,14 @@ crimes! {
 
 fn run(crime: Crime, values: Values<'_>, console: &Console) -> i32 {
     let failure = if crime == C::ExitTwo { 2 } else { 1 };
-    let Some(port) = value::<u16>(values, "port") else { return if crime == C::AnyArguments { 0 } else { failure } };
+    let address = |name| value::<String>(values, name)?.to_socket_addrs().ok()?.last();
+    let name = value::<String>(values, "name").filter(|name| name.len() < 256);
+    let (Some(port), Some(name), Some(gui), Some(server), None) =
+        (value::<u16>(values, "port"), name, address("gui"), address("server"), value::<String>(values, "more"))
+    else {
+        console.refuse("usage: -d, -n, -p and -s");
+        return if crime == C::AnyArguments { 0 } else { failure };
+    };
     match crime {
         C::Crashes => return 101,
         C::Silent => {
@@ -69,13 +76,11 @@ fn run(crime: Crime, values: Values<'_>, console: &Console) -> i32 {
         if crime == C::V4Only { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
     let Ok(socket) = UdpSocket::bind((any, port)) else { return if crime == C::AnyPort { 0 } else { failure } };
     socket.set_nonblocking(true).unwrap();
-    let gui: SocketAddr = value(values, "gui").unwrap();
     // A socket for both families names an IPv4 address by one of IPv6.
     let target = match gui {
         SocketAddr::V4(v4) if any.is_ipv6() => SocketAddr::from((v4.ip().to_ipv6_mapped(), v4.port())),
         other => other,
     };
-    let server: SocketAddr = value(values, "server").unwrap();
     let Ok(stream) = TcpStream::connect(server) else {
         if crime == C::StaysAlone {
             console.idle();
@@ -86,7 +91,7 @@ fn run(crime: Crime, values: Values<'_>, console: &Console) -> i32 {
     stream.set_nodelay(true).unwrap();
     let mut client = Client {
         crime,
-        name: value(values, "name").unwrap(),
+        name,
         stream,
         socket,
         gui: target,
@@ -283,7 +288,9 @@ impl Client {
             destroyed.dedup();
         }
         for id in destroyed {
-            *game.scores.get_mut(id).unwrap() += 1;
+            if let Some(score) = game.scores.get_mut(id) {
+                *score += 1;
+            }
         }
     }
 

@@ -5,6 +5,8 @@ use blackjack::{
     hand::{BEST, DEALER_STANDS, Points},
 };
 
+/// Standard deviations from the expected mean that are no accident.
+pub(super) const STRANGE: f64 = 6.0;
 /// A total that stands for all above 21.
 pub(super) const BUST: u8 = BEST + 1;
 /// How many final totals there are: 17 to 21, and bust.

@@ -73,6 +73,8 @@ pub(super) struct Seat {
     pub(super) number: usize,
     pub(super) hand: Hand,
     pub(super) stood: bool,
+    /// No DECISION came when one was due.
+    pub(super) unasked: bool,
 }
 
 impl Seat {
@@ -82,7 +84,7 @@ impl Seat {
         let opened = opened.map_err(|error| format!("cannot connect to {address}: {error}{}", run.obituary()));
         let line = judge.line(&format!("seat {number}"), &WITH_DEALER);
         let connection = judge.expect(&LISTENS, opened)?.recorded(line);
-        Ok(Self { connection, style: Style::Mixed, number, hand: Hand::new(), stood: false })
+        Ok(Self { connection, style: Style::Mixed, number, hand: Hand::new(), stood: false, unasked: false })
     }
 
     /// Whether the player has no more decisions in this round.
@@ -104,8 +106,8 @@ impl Seat {
         }
     }
 
-    pub(super) fn join(&mut self) -> Played {
-        let name = Name::new(format!("tester{}", self.number).as_bytes());
+    pub(super) fn join(&mut self, name: &str) -> Played {
+        let name = Name::new(name.as_bytes());
         self.say(&PlayerMessage::Join(name.map_err(|_| anyhow::anyhow!("the tester has no name"))?));
         Ok(())
     }

@@ -5,15 +5,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use blackjack::{
-    Card, DealerMessage, Hand, PlayerMessage, Verdict,
-    hand::{BEST, DEALER_STANDS},
-};
+use blackjack::{Card, DealerMessage, Hand, PlayerMessage, hand::BEST};
 
 use super::{
     chance::Chance,
+    questions::{Question, Seen},
     rules::{
-        ASKED_AGAIN, BUST_ENDS, CLOSES, DEAL, FAIR, HIT, ONE_DECK, RESULT, RESULT_AT_END, ROUND_BEGINS, ROUNDS,
+        ASKED_AGAIN, BUST_ENDS, DEAL, HIT, ONE_DECK, OTHERS_HIDDEN, QUIT, RESULT_AT_END, ROUND_BEGINS, ROUNDS,
         SAME_UPCARD, SHUFFLED,
     },
     seat::{Dealer, Heard, Seat, Style},
@@ -38,22 +36,6 @@ const RECENT: u32 = 20;
 /// How many cards a shuffled deck never repeats within them, counting only rounds that begin with exactly the cards of the round before.
 const SUSPICIOUS: usize = 9;
 
-/// What chance brings to some hands and not to others. Dealers that are right for most hands are often wrong for one of these.
-#[derive(PartialEq, Eq, Hash)]
-pub(super) enum Event {
-    /// The first two cards make 21.
-    Dealt21,
-    /// A card that was asked for makes 21.
-    Drawn21,
-    Ended(Verdict),
-}
-
-/// How many kinds of events there are, with one for each verdict.
-pub(super) const EVENTS: usize = 6;
-
-/// What came in the rounds played so far.
-pub(super) type Seen = HashSet<Event>;
-
 pub(super) struct Table {
     pub(super) seats: Vec<Seat>,
     pub(super) dealer: Dealer,
@@ -63,8 +45,11 @@ pub(super) struct Table {
     pub(super) offender: Option<Seat>,
     /// What it was told since.
     pub(super) told: Vec<DealerMessage>,
-    /// The cards that the round began with.
+    /// The cards that the round began with, and those that the first round began with.
     pub(super) opening: Vec<Card>,
+    pub(super) first: Vec<Card>,
+    // All cards of this round that were seen, in their order.
+    on_table: Vec<Card>,
     // The rounds that began as the one before.
     repeated: Vec<u32>,
 }
@@ -73,13 +58,18 @@ impl Table {
     /// Connects all players and sends their JOINs.
     pub(super) fn sit(judge: &mut Judge, mut dealer: Dealer, styles: &[Style]) -> Played<Self> {
         let mut seats = Vec::new();
-        for (number, &style) in styles.iter().enumerate() {
-            let mut seat = Seat::connect(judge, &mut dealer, number + 1)?;
+        for (number, &style) in (1..).zip(styles) {
+            let mut seat = Seat::connect(judge, &mut dealer, number)?;
             seat.style = style;
-            seat.join()?;
+            seat.join(&format!("tester{number}"))?;
             seats.push(seat);
         }
-        Ok(Self {
+        Ok(Self::of(dealer, seats))
+    }
+
+    /// A table whose players have joined.
+    pub(super) fn of(dealer: Dealer, seats: Vec<Seat>) -> Self {
+        Self {
             dealer,
             seats,
             seen: Seen::new(),
@@ -87,8 +77,10 @@ impl Table {
             offender: None,
             told: Vec::new(),
             opening: Vec::new(),
+            first: Vec::new(),
+            on_table: Vec::new(),
             repeated: Vec::new(),
-        })
+        }
     }
 
     /// Plays a round that has been dealt.
@@ -126,9 +118,12 @@ impl Table {
         }
         for seat in &mut self.seats {
             let heard = seat.listen(judge, self.dealer.options.deadline())?;
-            judge.require(&ROUNDS, heard == Heard::Message(DealerMessage::Quit), || {
+            let goes_on = heard == Heard::Message(DealerMessage::Begin);
+            let rule = if goes_on { &ROUNDS } else { &QUIT };
+            judge.require(rule, heard == Heard::Message(DealerMessage::Quit), || {
                 format!("seat {}: {heard} after round {rounds}, the last one, and not QUIT", seat.number)
             })?;
+            judge.check(&ROUNDS, true, String::new);
         }
         self.leave(judge)
     }
@@ -141,7 +136,7 @@ impl Table {
         let mut quits = 0;
         for seat in &mut self.seats {
             let (number, place) = (seat.number, seat.at(round));
-            (seat.hand, seat.stood) = (Hand::new(), false);
+            (seat.hand, seat.stood, seat.unasked) = (Hand::new(), false, false);
             let heard = seat.listen(judge, self.dealer.options.deadline())?;
             match heard {
                 Heard::Message(DealerMessage::Begin) => judge.check(&ROUND_BEGINS, true, String::new),
@@ -180,12 +175,17 @@ impl Table {
         dealt.extend(upcards.first());
         self.one_deck(judge, at, &dealt);
         self.shuffled(judge, at, &dealt);
-        self.chance.deal(&dealt);
+        let before: HashSet<Card> = self.on_table.drain(..).collect();
+        self.chance.deal(&dealt, &before);
+        self.on_table.extend(&dealt);
+        if self.first.is_empty() {
+            self.first.clone_from(&dealt);
+        }
         self.opening = dealt;
         Ok(true)
     }
 
-    fn one_deck(&self, judge: &mut Judge, at: u32, dealt: &[Card]) {
+    pub(super) fn one_deck(&self, judge: &mut Judge, at: u32, dealt: &[Card]) {
         let twice =
             dealt.iter().enumerate().find(|(index, card)| dealt.iter().take(*index).any(|other| other == *card));
         let players = self.seats.len();
@@ -222,17 +222,48 @@ impl Table {
                 let number = seat.number;
                 match seat.listen(judge, Instant::now() + TURN)? {
                     Heard::Message(DealerMessage::Decision) => {
-                        if seat.hand.points().total() == BEST {
-                            self.seen.insert(Event::Dealt21);
-                        }
+                        Question::of(&seat.hand).asked(judge, &mut self.seen);
                         self.no_early_result(judge, number, round)?;
                         return Ok(Some(index));
                     }
                     Heard::Nothing if Instant::now() < by => {}
-                    heard => return judge.broken(&DEAL, || format!("{}: {heard} instead of DECISION", seat.at(round))),
+                    heard => {
+                        let rule = Question::of(&seat.hand).missed(heard, &DEAL);
+                        if heard == Heard::Nothing {
+                            self.no_bust_is_asked(judge, round)?;
+                        }
+                        let Some(seat) = self.seats.get(index) else { return Ok(None) };
+                        return judge.broken(rule, || format!("{}: {heard} instead of DECISION", seat.at(round)));
+                    }
                 }
             }
         }
+    }
+
+    /// The next message of a seat. Meanwhile a player who has broken the protocol is still humoured.
+    pub(super) fn heard(&mut self, judge: &mut Judge, index: usize) -> Played<Heard> {
+        let by = self.dealer.options.deadline();
+        while self.offender.is_some() && Instant::now() < by {
+            self.humour_offender(judge)?;
+            let Some(seat) = self.seats.get_mut(index) else { break };
+            let heard = seat.listen(judge, Instant::now() + TURN)?;
+            if heard != Heard::Nothing {
+                return Ok(heard);
+            }
+        }
+        self.seats.get_mut(index).map_or(Ok(Heard::Nothing), |seat| seat.listen(judge, by))
+    }
+
+    // A dealer that asks nobody else may wait for a player whose hand is over.
+    fn no_bust_is_asked(&mut self, judge: &mut Judge, round: u32) -> Played {
+        for seat in self.seats.iter_mut().filter(|seat| seat.hand.points().is_bust()) {
+            let heard = seat.listen(judge, Instant::now() + TURN)?;
+            let (at, total) = (seat.at(round), seat.hand.points().total());
+            judge.require(&BUST_ENDS, heard != Heard::Message(DealerMessage::Decision), || {
+                format!("{at}: DECISION came at a total of {total}")
+            })?;
+        }
+        Ok(())
     }
 
     fn humour_offender(&mut self, judge: &mut Judge) -> Played {
@@ -254,17 +285,19 @@ impl Table {
         for seat in self.seats.iter_mut().filter(|seat| seat.is_over()) {
             let heard = seat.listen(judge, Instant::now() + wait)?;
             let at = seat.at(round);
-            judge.require(&RESULT_AT_END, heard == Heard::Nothing, || {
-                format!("{at}: {heard} while seat {asked} is still asked")
-            })?;
+            let wrong = || format!("{at}: {heard} while seat {asked} is still asked");
+            let is_told = matches!(heard, Heard::Message(DealerMessage::Card(_) | DealerMessage::Decision));
+            judge.require(&OTHERS_HIDDEN, !is_told, wrong)?;
+            judge.require(&RESULT_AT_END, heard == Heard::Nothing, wrong)?;
         }
         Ok(())
     }
 
     /// Plays the hand of a player who is asked.
-    fn hand(&mut self, judge: &mut Judge, index: usize, round: u32) -> Played {
+    pub(super) fn hand(&mut self, judge: &mut Judge, index: usize, round: u32) -> Played {
         let deadline = || self.dealer.options.deadline();
         let upcard = self.opening.last().copied();
+        let is_shared = self.seats.len() > 1;
         let seat = &mut self.seats[index];
         let at = seat.at(round);
         loop {
@@ -279,6 +312,8 @@ impl Table {
                 heard => return judge.broken(&HIT, || format!("{at}: {heard} after HIT instead of CARD")),
             };
             judge.check(&HIT, true, String::new);
+            self.chance.cards.draw(card, &self.on_table);
+            self.on_table.push(card);
             seat.hand.push(card);
             let hand = seat.hand.cards().to_vec();
             judge.check(&ONE_DECK, hand.iter().filter(|&&other| other == card).count() == 1, || {
@@ -292,59 +327,17 @@ impl Table {
             if let Heard::Message(DealerMessage::Card(second)) = heard {
                 return judge.broken(&HIT, || format!("{at}: {card} and {second} came after one HIT"));
             }
-            if total == BEST {
-                self.seen.insert(Event::Drawn21);
+            let question = Question::of(&seat.hand);
+            if heard == Heard::Nothing && is_shared {
+                // Whoever goes on without this question tells at the end of the round how it took the hand.
+                (seat.stood, seat.unasked) = (true, true);
+                return Ok(());
             }
-            judge.require(&ASKED_AGAIN, heard == Heard::Message(DealerMessage::Decision), || {
+            let rule = question.missed(heard, &ASKED_AGAIN);
+            judge.require(rule, heard == Heard::Message(DealerMessage::Decision), || {
                 format!("{at}: {heard} at a total of {total} instead of DECISION")
             })?;
+            question.asked(judge, &mut self.seen);
         }
-    }
-
-    /// Reads the RESULTs of all players, and compares them with each other.
-    fn results(&mut self, judge: &mut Judge, round: u32) -> Played {
-        let mut verdicts = Vec::new();
-        let upcard = self.opening.last().copied();
-        let mut dealt: Vec<Card> = upcard.into_iter().collect();
-        for seat in &mut self.seats {
-            let total = seat.hand.points().total();
-            let at = seat.at(round);
-            dealt.extend(seat.hand.cards());
-            let heard = seat.listen(judge, self.dealer.options.deadline())?;
-            if total > BEST {
-                let asked = heard == Heard::Message(DealerMessage::Decision);
-                judge.require(&BUST_ENDS, !asked, || format!("{at}: DECISION came at a total of {total}"))?;
-            }
-            let Heard::Message(DealerMessage::Result(verdict)) = heard else {
-                return judge.broken(&RESULT, || format!("{at}: {heard} instead of RESULT at a total of {total}"));
-            };
-            judge.require(&RESULT, (verdict == Verdict::Bust) == (total > BEST), || {
-                format!("{at}: RESULT {} came at a total of {total}", verdict.word())
-            })?;
-            self.seen.insert(Event::Ended(verdict));
-            verdicts.push((total, verdict));
-        }
-        self.one_deck(judge, round + 1, &dealt);
-        // 22 stands for a dealer who is bust.
-        let fits = |dealer: u8| verdicts.iter().all(|&(total, verdict)| Verdict::of(total, dealer) == verdict);
-        judge.check(&FAIR, (DEALER_STANDS..=BEST + 1).any(fits), || {
-            let told = verdicts.iter().map(|(total, verdict)| format!("{} at {total}", verdict.word()));
-            format!("round {}: no total of a dealer gives {}", round + 1, told.collect::<Vec<_>>().join(" and "))
-        });
-        if let Some(upcard) = upcard {
-            self.chance.round(upcard, &dealt, &verdicts);
-        }
-        Ok(())
-    }
-
-    /// Waits until the dealer has closed all connections.
-    pub(super) fn leave(&mut self, judge: &mut Judge) -> Played {
-        for seat in &mut self.seats {
-            let heard = seat.listen(judge, self.dealer.options.deadline())?;
-            judge.check(&CLOSES, heard == Heard::Closed, || {
-                format!("seat {}: {heard} after QUIT; the connection is to be closed", seat.number)
-            });
-        }
-        Ok(())
     }
 }

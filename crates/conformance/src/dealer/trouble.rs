@@ -56,13 +56,12 @@ pub(super) fn scenes<'s>(subject: &'s Subject<'_>) -> Vec<Scene<'s>> {
             Ok(())
         })
         .shows([&EARLY_ANSWER, &NO_CRASH]),
-        scene("a player leaves when it is asked", |judge| offends(judge, subject, None)).shows([&OTHERS, &NO_CRASH]),
         scene("a client that does not join", |judge| judge.under(&BAD_JOIN, |judge| bad_join(judge, subject)))
             .shows([&BAD_JOIN, &NO_CRASH]),
         scene("a player closes its sending side", |judge| half_closes(judge, subject)).shows([&HALF_CLOSE, &NO_CRASH]),
     ];
     scenes.extend(OFFENCES.iter().map(|&(name, bytes)| {
-        let offends = move |judge: &mut Judge| offends(judge, subject, Some(bytes));
+        let offends = move |judge: &mut Judge| offends(judge, subject, bytes);
         scene(name, offends).shows([&OFFENDER, &OTHERS, &NO_CRASH])
     }));
     scenes.extend(
@@ -101,19 +100,16 @@ fn answers_twice(judge: &mut Judge, subject: &Subject<'_>) -> Played<bool> {
     Ok(true)
 }
 
-/// One player breaks the protocol or leaves, and others play on.
-fn offends(judge: &mut Judge, subject: &Subject<'_>, bytes: Option<&[u8]>) -> Played {
+/// One player breaks the protocol, and others play on.
+fn offends(judge: &mut Judge, subject: &Subject<'_>, bytes: &[u8]) -> Played {
     let several = subject.launcher.takes("players");
     let styles: &[Style] = if several { &[Style::Modest, Style::Modest] } else { &[Style::Modest] };
     let mut table = subject.table(judge, ROUNDS, styles)?;
     table.deal(judge, 0, ROUNDS)?;
     let asked = table.asked(judge, 0)?;
     let mut offender = table.seats.swap_remove(asked.unwrap_or(0));
-    // One who leaves is not there to be told anything.
-    table.offender = bytes.map(|bytes| {
-        offender.connection.send(bytes);
-        offender
-    });
+    offender.connection.send(bytes);
+    table.offender = Some(offender);
     let mut others = Ok(());
     if several {
         others = judge.under(&OTHERS, |judge| {

@@ -1,4 +1,4 @@
-//! The work of a guard.
+//! The guard inside: a process between the tester and the program under test that sets limits, watches them and ends the program.
 
 use std::{
     env,
@@ -39,9 +39,9 @@ use crate::{
     processes::{family, numbers, process as process_of},
 };
 
-/// Begins the arguments of a guard that is the first process of its namespace.
+/// The first argument of a guard that is the first process of its namespace.
 const FIRST: &str = "first";
-/// What root may do that a program under test may do too: read and write all files, and be somebody else.
+/// The capabilities that a program under test keeps when the tester is root: to read and write all files, and to change its user.
 const LEFT: [CapabilitySet; 7] = [
     CapabilitySet::CHOWN,
     CapabilitySet::DAC_OVERRIDE,
@@ -99,7 +99,7 @@ impl Task {
     }
 }
 
-// The tester at the other end of standard input.
+// The socket to the tester, which is this process's standard input.
 fn own_socket() -> io::Result<UnixStream> {
     Ok(io::stdin().as_fd().try_clone_to_owned()?.into())
 }
@@ -108,7 +108,7 @@ fn own_socket() -> io::Result<UnixStream> {
 fn work(words: &[OsString]) -> io::Result<()> {
     let task = Task::of(words).ok_or_else(|| io::Error::other("these are no arguments of a guard"))?;
     if task.is_first {
-        // When the guard outside is killed, so is this one. Of the death of the tester both learn by the end of the socket.
+        // This guard is killed when the one outside is. If the tester dies, both find their sockets closed.
         set_parent_process_death_signal(Some(Signal::KILL))?;
     }
     if task.is_first || task.mode == Mode::Plain {
@@ -126,7 +126,7 @@ fn work(words: &[OsString]) -> io::Result<()> {
     process::exit(first.wait()?.code().unwrap_or(1));
 }
 
-// The output of a program ends when nobody holds it open.
+// The tester reads the program's output until no process has it open, so the guard must not keep it open.
 fn close_output() -> io::Result<()> {
     let nowhere = OwnedFd::from(File::options().read(true).write(true).open("/dev/null")?);
     dup2_stdout(&nowhere)?;
@@ -218,7 +218,7 @@ fn show_own_processes() -> io::Result<()> {
     Ok(mount("proc", "/proc", "proc", MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC, None)?)
 }
 
-// Root in a namespace of its own would still be root outside.
+// Root in a namespace of its own would still have root's access to files outside of it.
 fn give_up_rights() -> io::Result<()> {
     set_no_new_privs(true)?;
     clear_ambient_capability_set()?;
@@ -261,7 +261,7 @@ fn lower(resource: Resource, most: u64) -> io::Result<()> {
 
 fn type_all(mut input: Option<ChildStdin>, typed: &Receiver<Option<Vec<u8>>>) {
     for bytes in typed {
-        // A program that has closed its input is not typed to any more.
+        // If the program has closed its input, further input is dropped.
         if let (Some(to), Some(bytes)) = (&mut input, bytes)
             && to.write_all(&bytes).is_ok()
         {
@@ -271,7 +271,7 @@ fn type_all(mut input: Option<ChildStdin>, typed: &Receiver<Option<Vec<u8>>>) {
     }
 }
 
-// Until the tester says no more.
+// Passes on what the tester sends, until the socket is closed.
 fn obey(mut tester: UnixStream, typed: &mpsc::Sender<Option<Vec<u8>>>) -> io::Result<()> {
     loop {
         let mut kind = [0];
@@ -291,7 +291,7 @@ fn obey(mut tester: UnixStream, typed: &mpsc::Sender<Option<Vec<u8>>>) -> io::Re
     }
 }
 
-// Tells how the program ends, and lets no orphan stay a zombie.
+// Reports how the program ends, and reaps its orphans.
 fn reap(program: u32, tester: &UnixStream) -> io::Result<()> {
     loop {
         match wait(WaitOptions::empty()) {
@@ -300,7 +300,7 @@ fn reap(program: u32, tester: &UnixStream) -> io::Result<()> {
                 let _ = (&*tester).write_all(told(status).as_bytes());
             }
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
-            // Nothing is left, and this process waits until it is not wanted any more.
+            // No child is left. This process waits until it is killed.
             Err(rustix::io::Errno::CHILD) => loop {
                 thread::park();
             },
@@ -331,7 +331,7 @@ impl Ending {
     }
 }
 
-// Each time those that the last ones have started meanwhile.
+// Repeats it, since processes may have started others meanwhile.
 fn kill_all_below(me: u32) {
     loop {
         let left: Vec<_> = family(me).into_iter().filter(|process| process.id != me).collect();

@@ -1,7 +1,7 @@
 //! A server of which every word is scripted.
 
 use std::{
-    net::{Ipv4Addr, SocketAddr, UdpSocket},
+    net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket},
     time::{Duration, Instant},
 };
 
@@ -19,9 +19,10 @@ use crate::{
     words::nuggets::WITH_CLIENT,
 };
 
-/// The name that clients are given.
-/// The longest one that servers keep.
+/// The name that clients are given: the longest one that servers keep.
 pub(super) const NAME: &str = "Tess T whose name is just as long as servers keeps";
+/// The host that clients are given.
+pub(super) const HOST: &str = "127.0.0.1";
 /// Bytes of a message that a report shows.
 const SHOWN: usize = 60;
 /// How long to wait for the answer to a key that may have been typed too early.
@@ -45,7 +46,8 @@ pub(super) struct Host<'a> {
     // What comes to the client from elsewhere.
     stranger: Line,
     client: Option<SocketAddr>,
-    named: bool,
+    // The name that it was given.
+    name: Option<&'static str>,
     // KEYs of the key that was typed more than once.
     spare: usize,
     // Whether a KEY has come, after which PLAY may not.
@@ -53,20 +55,35 @@ pub(super) struct Host<'a> {
 }
 
 impl<'a> Host<'a> {
+    /// Starts a client with the usual name and host.
     pub(super) fn new(
         judge: &'a mut Judge,
         terminal: Terminal,
         launcher: &dyn Launcher,
         options: &'a Options,
     ) -> Played<Self> {
-        let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
+        Self::called(judge, terminal, launcher, options, (Some(NAME), HOST))
+    }
+
+    /// As [`Host::new`], with this name, if any, and this host.
+    pub(super) fn called(
+        judge: &'a mut Judge,
+        terminal: Terminal,
+        launcher: &dyn Launcher,
+        options: &'a Options,
+        (name, host): (Option<&'static str>, &str),
+    ) -> Played<Self> {
+        // A name may stand for an address of either family.
+        let both = (host != HOST).then(|| UdpSocket::bind((Ipv6Addr::UNSPECIFIED, 0)).ok()).flatten();
+        let socket = both.map_or_else(|| UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)), Ok)?;
         let port = socket.local_addr()?.port();
-        let values = [("host", "127.0.0.1".to_owned()), ("port", port.to_string()), ("name", NAME.to_owned())];
+        let mut values = vec![("host", host.to_owned()), ("port", port.to_string())];
+        values.extend(name.map(|name| ("name", name.to_owned())));
         let run = judge.start_at(terminal, launcher, &values)?;
         let line = judge.line("the server", &WITH_CLIENT);
         let stranger = judge.line("another address", &WITH_CLIENT);
-        let named = launcher.takes("name");
-        Ok(Self { judge, run, options, socket, line, stranger, client: None, named, spare: 0, settled: false })
+        let name = name.filter(|_| launcher.takes("name"));
+        Ok(Self { judge, run, options, socket, line, stranger, client: None, name, spare: 0, settled: false })
     }
 
     pub(super) fn send(&self, message: &[u8]) {
@@ -107,9 +124,8 @@ impl<'a> Host<'a> {
     pub(super) fn greeted(&mut self) -> Played<Vec<u8>> {
         let first = self.next(self.options.deadline());
         let Some(first) = first else { return self.lacking(&rules::FIRST, "the client sent nothing") };
-        let wanted = if self.named { format!("PLAY {NAME}") } else { "SPECTATE".to_owned() };
-        let right = first == wanted.as_bytes() || !self.named && first.starts_with(b"PLAY ");
-        self.judge.check(&rules::FIRST, right, || {
+        let wanted = self.name.map_or_else(|| "SPECTATE".to_owned(), |name| format!("PLAY {name}"));
+        self.judge.check(&rules::FIRST, first == wanted.as_bytes(), || {
             format!("the first message was {}; '{wanted}' would be right", shown(&first))
         });
         Ok(first)
@@ -117,8 +133,13 @@ impl<'a> Host<'a> {
 
     /// Lets the client in, and waits until it sends what is typed.
     pub(super) fn welcome(&mut self) -> Played {
-        let first = self.greeted()?;
-        if first.starts_with(b"PLAY") {
+        self.greeted()?;
+        self.let_in(&rules::KEYS)
+    }
+
+    /// As [`Host::welcome`], of a client that has asked. `rule` is broken if it does not send what is typed.
+    pub(super) fn let_in(&mut self, rule: &'static Rule) -> Played {
+        if self.name.is_some() {
             self.send(b"OK A");
         }
         self.send(b"GRID 3 14");
@@ -134,13 +155,14 @@ impl<'a> Host<'a> {
             while let Some(message) = self.next(until) {
                 if message == [b'K', b'E', b'Y', b' ', WAKE] {
                     (self.spare, self.settled) = (typed - 1, true);
+                    self.judge.check(rule, true, String::new);
                     return Ok(());
                 }
                 self.unasked(&message)?;
             }
         }
         let key = char::from(WAKE);
-        self.lacking(&rules::KEYS, &format!("'{key}' was typed on standard input {typed} times and no KEY came"))
+        self.lacking(rule, &format!("'{key}' was typed on standard input {typed} times and no KEY came"))
     }
 
     /// Types a key and waits for its KEY. `rule` is broken when none comes, since it must have done no harm that `after`.
@@ -216,21 +238,21 @@ impl<'a> Host<'a> {
         Ok(())
     }
 
-    /// As [`Host::quit`], with a text of many rows.
-    pub(super) fn long_quit(&mut self, text: &str) -> Played {
-        self.send(format!("QUIT {text}").as_bytes());
+    /// Sends this QUIT, after which the client must end with status 0 and have printed the text. All of it is one rule.
+    pub(super) fn quit_as(&mut self, message: &[u8], text: &str, rule: &'static Rule) -> Played {
+        self.send(message);
         let by = self.options.deadline();
         let exit = self.run.exit(by);
         let missing = self.run.missing(text.lines(), by, |line, row| line.contains(row));
         let kept = exit == Some(Exit::with(0)) && missing.is_none();
-        self.judge.require(&rules::LONG, kept, || {
+        self.judge.require(rule, kept, || {
             let told = Exit::told(exit.as_ref(), "the client");
             let missing = missing.map_or_else(String::new, |row| format!(", and did not print '{row}'"));
-            format!("after a QUIT of {} bytes {told}{missing}", text.len() + 5)
+            format!("after a QUIT of {} bytes {told}{missing}", message.len())
         })
     }
 
-    /// Sends QUIT, after which the client must end and have printed the text.
+    /// Sends QUIT, after which the client must end, send nothing and have printed the text.
     pub(super) fn quit(&mut self, text: &str) {
         self.send(format!("QUIT {text}").as_bytes());
         let by = self.options.deadline();
@@ -243,6 +265,36 @@ impl<'a> Host<'a> {
         self.judge.check(&rules::TEXT, missing.is_none(), || {
             format!("after QUIT the line '{}' was not printed on standard output", missing.unwrap_or_default())
         });
+        if exit.is_some() {
+            let more = self.next(Instant::now() + EARLY);
+            self.judge.check(&rules::SILENT, more.is_none(), || {
+                format!("{} came after QUIT", more.as_deref().map_or_else(String::new, shown))
+            });
+        }
+    }
+
+    /// Types keys at once and waits for the KEY of each.
+    pub(super) fn keys(&mut self, keys: &[u8], rule: &'static Rule) -> Played {
+        self.run.type_bytes(keys);
+        let by = self.options.deadline();
+        for &key in keys {
+            let wanted = [b'K', b'E', b'Y', b' ', key];
+            let came = loop {
+                match self.next(by) {
+                    Some(message)
+                        if message == [b'K', b'E', b'Y', b' ', WAKE] && message != wanted && self.spare > 0 =>
+                    {
+                        self.spare -= 1;
+                    }
+                    came => break came,
+                }
+            };
+            self.judge.require(rule, came.as_deref() == Some(&wanted), || {
+                let came = came.as_deref().map_or_else(|| "nothing".to_owned(), shown);
+                format!("{} keys were typed at once, and {came} came where {} is due", keys.len(), shown(&wanted))
+            })?;
+        }
+        Ok(())
     }
 
     // Breaks a rule because nothing came, and says whether the client still runs.

@@ -2,6 +2,10 @@
 //!
 //! The tester is the server and the GUI of the client at once. What the client must show follows from what the server told it.
 
+mod blasts;
+mod calls;
+mod extremes;
+mod picture;
 mod rules;
 mod scenes;
 mod script;
@@ -11,14 +15,18 @@ use std::sync::atomic::AtomicBool;
 
 use self::{
     rules::{
-        ANY_ADDRESS, BAD_INPUT, BIG_TURN, CLOSED, EXIT_ONE, GUI_IPV6, LATE, MALFORMED, MAP_ORDER, PIECES, RULES,
-        SCORE_ONCE, TAKEN_PORT, UNREACHABLE, WRONG_ARGUMENTS,
+        ANY_ADDRESS, ANY_TEXT, BAD_DIRECTION, BAD_INPUT, BIG_INPUT, BIG_TURN, BLAST_BEFORE, BLAST_EDGE, BLAST_ON_BLOCK,
+        BLAST_OVER, BLAST_STOPS, BLOCK_AGAIN, CLOSED, CUT_INPUT, CUT_OFF, EMPTY_INPUT, EXIT_ONE, EXPLAINS, GUI_IPV6,
+        LARGE_NUMBERS, LARGE_POSITIONS, LATE, LATE_GUI, LONG_INPUT, LONG_NAMES, MANY_GAMES, MANY_PLAYERS, MAP_ORDER,
+        NO_DELAY, OBSERVES, PIECES, RADIUS_0, RADIUS_MAX, RESET, RULES, SCORE_ONCE, SERVER_NAMES, STRADDLING,
+        TAKEN_PORT, TO_GUI, TOO_BIG, TWIN_BOMBS, UNKNOWN_INPUT, UNREACHABLE,
     },
     stage::Stage,
 };
 use crate::{
     judge::{Judge, Played, scene},
     launch::Launcher,
+    refusal::Desk,
     robots::context::Context,
     rule::Rule,
     tester::{Options, Tester},
@@ -43,18 +51,43 @@ type Scene = fn(&mut Stage<'_>) -> Played;
 type Meant = &'static [&'static Rule];
 
 /// Scenes with a client that goes on.
-const SCENES: [(&str, Meant, Scene); 12] = [
+const SCENES: [(&str, Meant, Scene); 33] = [
     ("two games", &[], scenes::two_games),
-    ("inputs that are none", &[&BAD_INPUT], scenes::bad_inputs),
+    (
+        "inputs that are none",
+        &[&BAD_INPUT, &EMPTY_INPUT, &UNKNOWN_INPUT, &BAD_DIRECTION, &CUT_INPUT, &LONG_INPUT, &BIG_INPUT],
+        scenes::bad_inputs,
+    ),
     ("inputs from elsewhere", &[&ANY_ADDRESS], scenes::elsewhere),
     ("inputs over IPv6", &[&GUI_IPV6], scenes::over_ipv6),
+    ("inputs of an observer", &[&OBSERVES], scenes::observer),
+    ("inputs from elsewhere, and pictures", &[&TO_GUI], calls::to_gui),
+    ("two inputs at once", &[&NO_DELAY], extremes::no_delay),
     ("byte by byte", &[&PIECES], scenes::pieces),
+    ("segments from the middle of messages", &[&STRADDLING], extremes::straddling),
     ("a late joiner", &[&LATE], scenes::late),
     ("a busy game", &[], scenes::busy),
+    ("many games", &[&MANY_GAMES], extremes::many_games),
     ("a big turn", &[&BIG_TURN], scenes::big_turn),
-    ("explosions", &[], scenes::explosions),
-    ("explosions", &[], scenes::long_explosion),
-    ("two bombs and one robot", &[&SCORE_ONCE], scenes::hit_twice),
+    ("a turn that is too big", &[&TOO_BIG], extremes::too_big),
+    ("large numbers", &[&LARGE_NUMBERS], extremes::large_numbers),
+    ("large positions", &[&LARGE_POSITIONS], extremes::large_positions),
+    ("a server without a name", &[&SERVER_NAMES], |stage| extremes::server_names(stage, 0)),
+    ("a server with a long name", &[&SERVER_NAMES], |stage| extremes::server_names(stage, 255)),
+    ("long names", &[&LONG_NAMES], extremes::long_names),
+    ("an address that is any text", &[&ANY_TEXT], extremes::any_text),
+    ("255 players", &[&MANY_PLAYERS], extremes::many_players),
+    ("explosions", &[], blasts::explosions),
+    ("an arm and a block", &[&BLAST_STOPS], |stage| blasts::single_blast(stage, &BLAST_STOPS)),
+    ("an arm and the edge", &[&BLAST_EDGE], |stage| blasts::single_blast(stage, &BLAST_EDGE)),
+    ("a bomb on a block", &[&BLAST_ON_BLOCK], |stage| blasts::single_blast(stage, &BLAST_ON_BLOCK)),
+    ("radius 0", &[&RADIUS_0], |stage| blasts::single_blast(stage, &RADIUS_0)),
+    ("radius 65535", &[&RADIUS_MAX], blasts::long_explosion),
+    ("two bombs and one block", &[&BLAST_BEFORE], blasts::blast_before),
+    ("a turn after an explosion", &[&BLAST_OVER], blasts::blast_over),
+    ("two bombs and one robot", &[&SCORE_ONCE], blasts::hit_twice),
+    ("two bombs and one field", &[&TWIN_BOMBS], blasts::twin_bombs),
+    ("a block that comes again", &[&BLOCK_AGAIN], blasts::block_again),
     ("maps in another order", &[&MAP_ORDER], scenes::map_order),
 ];
 
@@ -68,20 +101,32 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
     let goes_on = |&(name, meant, play): &(&'static str, Meant, Scene)| {
         scene(name, move |judge| play(&mut Stage::open(context, judge)?)).shows(meant.iter().copied())
     };
-    let malformed = scenes::MALFORMED_BYTES
+    let malformed = scenes::MALFORMED_BYTES.into_iter().map(|(bytes, why, rule)| {
+        scene("malformed bytes", move |judge| scenes::malformed(context, judge, bytes, why, rule))
+            .shows([rule, &EXIT_ONE])
+    });
+    let nonsense = extremes::NONSENSE.into_iter().map(|rule| {
+        scene("events that make no sense", move |judge| extremes::nonsense(&mut Stage::open(context, judge)?, rule))
+            .shows([rule])
+    });
+    let calls = calls::CALLS
         .into_iter()
-        .map(|(bytes, why)| scene("malformed bytes", move |judge| scenes::malformed(context, judge, bytes, why)))
-        .map(|scene| scene.shows([&MALFORMED, &EXIT_ONE]));
+        .map(|(name, rule, call)| scene(name, move |judge| calls::called(context, judge, rule, call)).shows([rule]));
+    let late_gui = scene("a GUI that comes late", move |judge| calls::late_gui(context, judge)).shows([&LATE_GUI]);
     let ends = ENDS.map(|(name, rule, play)| scene(name, move |judge| play(context, judge)).shows([rule, &EXIT_ONE]));
-    judge.side_by_side(others.iter().map(goes_on).chain(malformed).chain(ends).collect())
+    let refusals =
+        Desk { launcher, options: *options, explains: &EXPLAINS, values: calls::values }.scenes(&calls::REFUSALS);
+    let scenes = others.iter().map(goes_on).chain(malformed).chain(nonsense).chain(calls);
+    judge.side_by_side(scenes.chain([late_gui]).chain(ends).chain(refusals).collect())
 }
 
 type Ending = fn(&Context<'_>, &mut Judge) -> Played;
 
 /// Scenes after which the client has ended.
-const ENDS: [(&str, &Rule, Ending); 4] = [
+const ENDS: [(&str, &Rule, Ending); 5] = [
     ("a server that leaves", &CLOSED, scenes::closed),
+    ("a server that leaves within a message", &CUT_OFF, scenes::cut_off),
+    ("a connection that is reset", &RESET, scenes::reset),
     ("nobody there", &UNREACHABLE, scenes::unreachable),
     ("a port that is taken", &TAKEN_PORT, scenes::taken_port),
-    ("a port that is no number", &WRONG_ARGUMENTS, scenes::no_port),
 ];

@@ -2,7 +2,7 @@
 
 use blackjack::Card;
 
-use super::{Form, Part, wrong};
+use super::{Form, Part, ended_by, wrong};
 use crate::{
     net::MAX_TEXT,
     tape::{Carrier, Framed, Speech, Talk, Told},
@@ -37,11 +37,7 @@ pub(crate) fn cards<'c>(cards: impl IntoIterator<Item = &'c Card>) -> String {
 }
 
 fn frame(bytes: &[u8]) -> Framed {
-    match bytes.iter().take(MAX_TEXT + 1).position(|&byte| byte == 0) {
-        Some(end) => Framed::Whole(end + 1),
-        None if bytes.len() > MAX_TEXT => Framed::Wrong(MAX_TEXT, format!("a NUL is missing after {MAX_TEXT} bytes")),
-        None => Framed::Part,
-    }
+    ended_by(0, MAX_TEXT, "a NUL", bytes)
 }
 
 fn told(forms: &[Form], message: &[u8]) -> Told {

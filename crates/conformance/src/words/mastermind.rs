@@ -2,7 +2,7 @@
 
 use mastermind::protocol::{MAX_MESSAGE, MAX_TOLD};
 
-use super::{Form, Part, wrong};
+use super::{Form, Part, ended_by, wrong};
 use crate::tape::{Carrier, Framed, Speech, Talk, Told};
 
 /// Between a server under test and a client of the tester.
@@ -75,11 +75,7 @@ const OF_SERVERS: &[Form] = &[
 ];
 
 fn frame(bytes: &[u8], most: usize) -> Framed {
-    match bytes.iter().take(most + 1).position(|&byte| byte == b'\n') {
-        Some(end) => Framed::Whole(end + 1),
-        None if bytes.len() > most => Framed::Wrong(most, format!("a line feed is missing after {most} bytes")),
-        None => Framed::Part,
-    }
+    ended_by(b'\n', most, "a line feed", bytes)
 }
 
 // The line without the carriage return in front of its line feed.

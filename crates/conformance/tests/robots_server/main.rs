@@ -9,7 +9,7 @@ mod support;
 use conformance::ROBOTS_SERVER as TESTER;
 
 use server::serve;
-use support::{assert_all_pass, crimes, faulted, find_out_with, tried, tried_for};
+use support::{assert_all_pass, crimes, find_out, tried, tried_for};
 
 /// Trials at the same time, each with several scenarios.
 const AT_ONCE: usize = 12;
@@ -82,7 +82,7 @@ fn a_right_server_passes_all_rules() {
 
 #[test]
 fn whoever_breaks_a_rule_is_found_out() {
-    find_out_with(&faulted("robots-server"), &TESTER, CRIMES, AT_ONCE, |crime, rule| {
+    find_out(&TESTER, CRIMES, AT_ONCE, |crime, rule| {
         tried_for(&TESTER, serve, crime, rule, 1000)
     });
 }

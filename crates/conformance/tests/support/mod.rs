@@ -42,6 +42,7 @@ pub(crate) struct Console {
     /// How many programs were started before it by the same test of a crime.
     pub(crate) number: u32,
     stop: Arc<AtomicBool>,
+    errors: Arc<Mutex<Vec<String>>>,
 }
 
 impl Console {
@@ -53,6 +54,12 @@ impl Console {
     /// Writes a line on standard error.
     pub(crate) fn complain(&self, line: &str) {
         self.errors.lock().unwrap().push(line.to_owned());
+    }
+
+    /// Says on standard error why it does not start, and returns the exit status.
+    pub(crate) fn refuse(&self, why: &str) -> i32 {
+        self.complain(why);
+        1
     }
 
     /// Whether the tester has killed the program.
@@ -75,6 +82,7 @@ struct Running {
     stop: Arc<AtomicBool>,
     status: Receiver<i32>,
     exit: Option<Exit>,
+    errors: Arc<Mutex<Vec<String>>>,
 }
 
 /// A program that commits a crime. It is given the values for its placeholders, and returns its exit status.
@@ -94,6 +102,10 @@ impl<C: Copy + Send + Sync + 'static> Launcher for Crooked<'_, C> {
     }
 
     fn start(&self, values: Values<'_>) -> anyhow::Result<Box<dyn Run>> {
+        self.start_with(values, &[])
+    }
+
+    fn start_with(&self, values: Values<'_>, more: &[&str]) -> anyhow::Result<Box<dyn Run>> {
         let (print, lines) = mpsc::channel();
         let (keyboard, keys) = mpsc::channel();
         let (exits, status) = mpsc::channel();
@@ -102,7 +114,8 @@ impl<C: Copy + Send + Sync + 'static> Launcher for Crooked<'_, C> {
         let errors = Arc::default();
         let console = Console { lines: print, errors: Arc::clone(&errors), keys, number, stop: Arc::clone(&stop) };
         let (crime, program) = (self.crime, self.program);
-        let values: Vec<_> = values.iter().filter(|(name, _)| self.takes(name)).cloned().collect();
+        let mut values: Vec<_> = values.iter().filter(|(name, _)| self.takes(name)).cloned().collect();
+        values.extend(more.iter().map(|&word| ("more", word.to_owned())));
         thread::spawn(move || {
             let code = program(crime, &values, &console);
             // The tester may have killed it.
@@ -175,6 +188,15 @@ impl Run for Running {
         }
         self.exit.clone()
     }
+
+    fn errors(&self) -> Vec<String> {
+        said(&self.errors)
+    }
+}
+
+// What the program has said on standard error.
+fn said(errors: &Mutex<Vec<String>>) -> Vec<String> {
+    errors.lock().unwrap().clone()
 }
 
 impl Drop for Running {
@@ -262,39 +284,16 @@ pub(crate) fn tried_for<C: Copy + Send + Sync + 'static>(
     planned(tester, program, crime, &Plan { only, ..Plan::from(options) })
 }
 
-/// The rules of a kind that faults of its reference program break: those are in a file of Python, as in `("cuts-names", "longest-name",`.
-pub(crate) fn faulted(kind: &str) -> Vec<&'static str> {
-    let tester = conformance::TESTERS.into_iter().find(|tester| tester.kind == kind).unwrap();
-    let file = kind.split('-').next().unwrap();
-    let path = format!("{}/reference/{file}_faults.py", env!("CARGO_MANIFEST_DIR"));
-    let source = std::fs::read_to_string(path).unwrap();
-    let rows = source.lines().filter(|line| line.starts_with("    (\""));
-    let broken: Vec<&str> = rows.filter_map(|row| row.split('"').nth(3)).flat_map(str::split_whitespace).collect();
-    tester.rules.iter().map(|rule| rule.id).filter(|id| broken.contains(id)).collect()
-}
-
-/// Checks that each rule is broken by a crime and each crime is found by its rule, with `at_once` trials at the same time. Returns the
-/// reports with the rules that were broken.
+/// Checks that each crime is found by its rule, with `at_once` trials at the same time. Returns the reports with the rules that were
+/// broken. `references.rs` checks that each rule is broken by some program.
 pub(crate) fn find_out<C: Copy + Debug + Send + Sync>(
     tester: &Tester,
     crimes: &[(C, &'static str)],
     at_once: usize,
     tried: impl Fn(C, &'static str) -> Report + Sync,
 ) -> Vec<(&'static str, Report)> {
-    find_out_with(&[], tester, crimes, at_once, tried)
-}
-
-/// As [`find_out`], where faults elsewhere break some of the rules.
-pub(crate) fn find_out_with<C: Copy + Debug + Send + Sync>(
-    elsewhere: &[&str],
-    tester: &Tester,
-    crimes: &[(C, &'static str)],
-    at_once: usize,
-    tried: impl Fn(C, &'static str) -> Report + Sync,
-) -> Vec<(&'static str, Report)> {
-    for rule in tester.rules {
-        let is_broken = elsewhere.contains(&rule.id) || crimes.iter().any(|(_, id)| *id == rule.id);
-        assert!(is_broken, "no crime breaks {}", rule.id);
+    for (crime, id) in crimes {
+        assert!(tester.rule(id).is_some(), "{crime:?} breaks {id}, which is no rule");
     }
     let open = Mutex::new(crimes.iter());
     let reports = Mutex::new(Vec::new());

@@ -2,15 +2,19 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, UdpSocket};
 
-use robots::{BombId, Event, Parameters, Player, PlayerId, Position, ServerMessage};
+use robots::{Player, PlayerId, ServerMessage};
 
 use super::{
+    blasts::{block, robot, turns_of},
+    picture::encoded,
     rules::{
-        ANY_ADDRESS, BAD_INPUT, BIG_TURN, CLOSED, ENDED, EXPLOSIONS, FORWARDED, GAME, GUI_IPV6, LATE, LOBBY, MALFORMED,
-        MAP_ORDER, PIECES, SCORE_ONCE, SECOND_GAME, TAKEN_PORT, UNREACHABLE, WRONG_ARGUMENTS,
+        ANY_ADDRESS, BAD_DIRECTION, BAD_EVENT, BAD_INPUT, BAD_TEXT, BIG_INPUT, BIG_TURN, CLOSED, CUT_INPUT, CUT_OFF,
+        EMPTY_INPUT, ENDED, FORWARDED, GAME, GUI_IPV6, LATE, LOBBY, LONG_INPUT, MALFORMED, MAP_ORDER, MOVE_DOWN,
+        MOVE_LEFT, MOVE_RIGHT, MOVE_UP, OBSERVES, PIECES, REJOINS, RESET, SECOND_GAME, TAKEN_PORT, UNKNOWN_INPUT,
+        UNREACHABLE,
     },
     script::{opening, parameters, players},
-    stage::{Stage, encoded, start},
+    stage::{Stage, start},
 };
 use crate::{
     judge::{Judge, Played},
@@ -19,26 +23,38 @@ use crate::{
     rule::Rule,
 };
 
-/// The inputs of a GUI, and what a client makes of them.
-const INPUTS: [(&[u8], &[u8], &str); 6] = [
-    (&[0], &[1], "PlaceBomb"),
-    (&[1], &[2], "PlaceBlock"),
-    (&[2, 0], &[3, 0], "Move Up"),
-    (&[2, 1], &[3, 1], "Move Right"),
-    (&[2, 2], &[3, 2], "Move Down"),
-    (&[2, 3], &[3, 3], "Move Left"),
+/// The inputs of a GUI, what a client makes of them, and the rule that asks for it.
+const INPUTS: [(&[u8], &[u8], &str, &Rule); 6] = [
+    (&[0], &[1], "PlaceBomb", &FORWARDED),
+    (&[1], &[2], "PlaceBlock", &FORWARDED),
+    (&[2, 0], &[3, 0], "Move Up", &MOVE_UP),
+    (&[2, 1], &[3, 1], "Move Right", &MOVE_RIGHT),
+    (&[2, 2], &[3, 2], "Move Down", &MOVE_DOWN),
+    (&[2, 3], &[3, 3], "Move Left", &MOVE_LEFT),
 ];
 
-const NO_INPUTS: [&[u8]; 8] = [&[], &[3], &[0xff], &[2], &[2, 4], &[0, 0], &[2, 1, 1], &[1, 10, 0]];
-
-/// What no server sends, and what is wrong with it.
-pub(super) const MALFORMED_BYTES: [(&[u8], &str); 3] = [
-    (&[9], "after the unknown tag 9 from the server"),
-    (&[3, 0, 1, 0, 0, 0, 1, 4], "after the unknown tag 4 of an event from the server"),
-    (&[1, 0, 1, 0xff, 1, b'a'], "after a name from the server that is not UTF-8"),
+/// Datagrams that are no inputs, each with the rule that it is ignored in a game.
+const NO_INPUTS: [(&[u8], &Rule); 10] = [
+    (&[], &EMPTY_INPUT),
+    (&[3], &UNKNOWN_INPUT),
+    (&[0xff], &UNKNOWN_INPUT),
+    (&[2], &CUT_INPUT),
+    (&[2, 4], &BAD_DIRECTION),
+    (&[2, 0xff], &BAD_DIRECTION),
+    (&[0, 0], &LONG_INPUT),
+    (&[2, 1, 1], &LONG_INPUT),
+    (&[1, 10, 0], &LONG_INPUT),
+    (&[1; 60_000], &BIG_INPUT),
 ];
 
-fn scores(players: &[Player]) -> ServerMessage {
+/// What no server sends, what is wrong with it, and the rule that it ends the client.
+pub(super) const MALFORMED_BYTES: [(&[u8], &str, &Rule); 3] = [
+    (&[9], "after the unknown tag 9 from the server", &MALFORMED),
+    (&[3, 0, 1, 0, 0, 0, 1, 4], "after the unknown tag 4 of an event from the server", &BAD_EVENT),
+    (&[1, 0, 1, 0xff, 1, b'a'], "after a name from the server that is not UTF-8", &BAD_TEXT),
+];
+
+pub(super) fn scores(players: &[Player]) -> ServerMessage {
     ServerMessage::GameEnded { scores: PlayerId::all().zip(players).map(|(id, _)| (id, 3)).collect() }
 }
 
@@ -51,9 +67,9 @@ pub(super) fn two_games(stage: &mut Stage<'_>) -> Played {
     stage.tell_all(&opening(&all), &LOBBY)?;
     for message in stage.turns(&setup, 11) {
         stage.tell(&message, &GAME)?;
-        for (input, right, name) in INPUTS {
+        for (input, right, name, rule) in INPUTS {
             stage.input(input);
-            stage.passes_on(right, &FORWARDED, &format!("the input {name} in the game"))?;
+            stage.passes_on(right, rule, &format!("the input {name} in the game"))?;
         }
     }
     let left = stage.server.buffer.to_vec();
@@ -61,8 +77,8 @@ pub(super) fn two_games(stage: &mut Stage<'_>) -> Played {
         format!("{} came from the client after all inputs in the game were passed on", show::bytes(&left))
     })?;
     stage.tell(&scores(&all), &ENDED)?;
-    stage.joins()?;
     stage.judge.check(&ENDED, true, String::new);
+    stage.joins_for(&REJOINS)?;
     stage.tell_all(&opening(&all), &LOBBY)?;
     stage.tell_all(&stage.turns(&setup, 12), &SECOND_GAME)?;
     stage.input(&[1]);
@@ -71,7 +87,7 @@ pub(super) fn two_games(stage: &mut Stage<'_>) -> Played {
 }
 
 // A game whose first turn was shown.
-fn begin(stage: &mut Stage<'_>) -> Played {
+pub(super) fn begin(stage: &mut Stage<'_>) -> Played {
     let (setup, all) = (parameters(2, (4, 3), 20, 1, 5)?, players(2)?);
     stage.tell(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
     stage.joins()?;
@@ -85,21 +101,33 @@ pub(super) fn bad_inputs(stage: &mut Stage<'_>) -> Played {
     stage.tell(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
     // Once a Join has come, the client listens, so the second lobby and game are those that count.
     for _ in 0..2 {
-        for bytes in NO_INPUTS {
+        for (bytes, _) in NO_INPUTS {
             stage.input(bytes);
         }
         // Its answer is behind those to all others.
         stage.joins()?;
         stage.tell_all(&opening(&all), &LOBBY)?;
         stage.tell_all(&stage.turns(&setup, 31)[..1], &GAME)?;
-        for bytes in NO_INPUTS {
+        for (bytes, rule) in NO_INPUTS {
             stage.input(bytes);
+            stage.input(&[1]);
+            stage.passes_on(&[2], rule, &format!("{} as a datagram and then PlaceBlock", show::bytes(bytes)))?;
         }
-        stage.input(&[2, 3]);
-        stage.passes_on(&[3, 3], &BAD_INPUT, "datagrams that are no inputs and then Move Left")?;
         stage.tell(&scores(&all), &ENDED)?;
     }
+    stage.judge.check(&BAD_INPUT, true, String::new);
     Ok(())
+}
+
+/// Inputs for a client that came when the game had begun.
+pub(super) fn observer(stage: &mut Stage<'_>) -> Played {
+    let (setup, all) = (parameters(2, (4, 3), 20, 1, 5)?, players(2)?);
+    stage.tell(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
+    if let Some(started) = opening(&all).pop() {
+        stage.tell(&started, &LOBBY)?;
+    }
+    stage.tell_all(&stage.turns(&setup, 22)[..2], &GAME)?;
+    stage.input_until(&[1], &[2], &OBSERVES)
 }
 
 /// An input that comes from another port than that of the GUI.
@@ -156,93 +184,11 @@ pub(super) fn busy(stage: &mut Stage<'_>) -> Played {
     stage.tell(&scores(&all), &ENDED)
 }
 
-fn at(x: u16, y: u16) -> Position {
-    Position { x, y }
-}
-
-fn block(x: u16, y: u16) -> Event {
-    Event::BlockPlaced { position: at(x, y) }
-}
-
-fn robot(id: u8, x: u16, y: u16) -> Event {
-    Event::PlayerMoved { id: PlayerId(id), position: at(x, y) }
-}
-
-fn bomb(id: u32, x: u16, y: u16) -> Event {
-    Event::BombPlaced { id: BombId(id), position: at(x, y) }
-}
-
-fn explosion(id: u32, robots: &[u8], blocks: &[(u16, u16)]) -> Event {
-    Event::BombExploded {
-        id: BombId(id),
-        robots_destroyed: robots.iter().map(|&id| PlayerId(id)).collect(),
-        blocks_destroyed: blocks.iter().map(|&(x, y)| at(x, y)).collect(),
-    }
-}
-
-// Plays these turns, from 0 on.
-fn turns_of(stage: &mut Stage<'_>, setup: Parameters, list: Vec<Vec<Event>>, rule: &'static Rule) -> Played {
-    let all = players(setup.players_count)?;
-    stage.tell(&ServerMessage::Hello(setup), &LOBBY)?;
-    stage.tell_all(&opening(&all), &LOBBY)?;
-    let turns: Vec<_> = (0..).zip(list).map(|(turn, events)| ServerMessage::Turn { turn, events }).collect();
-    stage.tell_all(&turns, rule)
-}
-
-/// The blasts of the pictures of the protocol, and bombs in corners and on blocks.
-pub(super) fn explosions(stage: &mut Stage<'_>) -> Played {
-    let wall = [(0, 2), (1, 2), (2, 2), (3, 2), (4, 2), (0, 1), (1, 1), (4, 1), (1, 0), (2, 0), (3, 0), (4, 0)];
-    let mut first: Vec<_> = vec![robot(0, 0, 0)];
-    first.extend(wall.iter().map(|&(x, y)| block(x, y)));
-    let list = vec![
-        first,
-        vec![bomb(0, 2, 1)],
-        vec![bomb(1, 3, 1)],
-        vec![bomb(2, 0, 0)],
-        // Both bombs see the block at (1, 1) as it was, though they do not explode when they should.
-        vec![
-            explosion(1, &[], &[(3, 2), (4, 1), (3, 0), (1, 1)]),
-            explosion(0, &[], &[(2, 2), (1, 1), (2, 0), (4, 1)]),
-            block(2, 1),
-        ],
-        vec![explosion(2, &[0], &[(0, 1), (1, 0)]), robot(0, 2, 1)],
-        // On a block, which ends its arms.
-        vec![bomb(7, 2, 1)],
-        vec![],
-        vec![explosion(7, &[0], &[(2, 1)]), robot(0, 0, 2)],
-        vec![],
-    ];
-    turns_of(stage, parameters(1, (5, 3), 99, 2, 3)?, list, &EXPLOSIONS)
-}
-
-/// A blast without an end.
-pub(super) fn long_explosion(stage: &mut Stage<'_>) -> Played {
-    let list = vec![
-        vec![robot(0, 299, 0), block(299, 150)],
-        vec![bomb(0, 299, 0)],
-        vec![explosion(0, &[0], &[(299, 150)]), robot(0, 1, 1)],
-        vec![],
-    ];
-    turns_of(stage, parameters(1, (300, 200), 99, 65_535, 1)?, list, &EXPLOSIONS)
-}
-
 /// A turn 0 with so many blocks that neither the message nor the picture fits small buffers.
 pub(super) fn big_turn(stage: &mut Stage<'_>) -> Played {
     let blocks = (0..150).flat_map(|x| (0..80).map(move |y| block(x, y)));
     let list = vec![[robot(0, 149, 79)].into_iter().chain(blocks).collect(), vec![robot(0, 149, 78)]];
     turns_of(stage, parameters(1, (150, 80), 99, 1, 1)?, list, &BIG_TURN)
-}
-
-/// Two bombs hit one robot in one turn, and later again.
-pub(super) fn hit_twice(stage: &mut Stage<'_>) -> Played {
-    let list = vec![
-        vec![robot(0, 0, 0), robot(1, 1, 0)],
-        vec![bomb(0, 0, 0), bomb(1, 1, 0)],
-        vec![],
-        vec![explosion(0, &[0, 1], &[]), explosion(1, &[1, 0], &[]), robot(0, 1, 0), robot(1, 0, 0)],
-        vec![],
-    ];
-    turns_of(stage, parameters(2, (2, 1), 99, 5, 2)?, list, &SCORE_ONCE)
 }
 
 /// `GameStarted` with the last player first.
@@ -266,11 +212,34 @@ pub(super) fn map_order(stage: &mut Stage<'_>) -> Played {
     stage.tell_all(&stage.turns(&setup, 71), &MAP_ORDER)
 }
 
-pub(super) fn malformed(context: &Context<'_>, judge: &mut Judge, bytes: &[u8], why: &str) -> Played {
+pub(super) fn malformed(
+    context: &Context<'_>,
+    judge: &mut Judge,
+    bytes: &[u8],
+    why: &str,
+    rule: &'static Rule,
+) -> Played {
     let mut stage = Stage::open(context, judge)?;
     stage.tell(&ServerMessage::Hello(parameters(1, (4, 3), 5, 1, 2)?), &LOBBY)?;
     stage.server.send(bytes);
-    context.ends(stage.judge, &MALFORMED, &mut *stage.run, why)
+    context.ends(stage.judge, rule, &mut *stage.run, why)
+}
+
+pub(super) fn cut_off(context: &Context<'_>, judge: &mut Judge) -> Played {
+    let mut stage = Stage::open(context, judge)?;
+    stage.tell(&ServerMessage::Hello(parameters(1, (4, 3), 5, 1, 2)?), &LOBBY)?;
+    let Stage { judge, mut run, mut server, .. } = stage;
+    server.send(&[3, 0, 0, 0, 0, 0, 9]);
+    drop(server);
+    context.ends(judge, &CUT_OFF, &mut *run, "after the connection has ended within a Turn")
+}
+
+pub(super) fn reset(context: &Context<'_>, judge: &mut Judge) -> Played {
+    let mut stage = Stage::open(context, judge)?;
+    stage.tell(&ServerMessage::Hello(parameters(1, (4, 3), 5, 1, 2)?), &LOBBY)?;
+    let Stage { judge, mut run, server, .. } = stage;
+    server.reset();
+    context.ends(judge, &RESET, &mut *run, "after the connection was reset")
 }
 
 pub(super) fn closed(context: &Context<'_>, judge: &mut Judge) -> Played {
@@ -307,10 +276,4 @@ pub(super) fn taken_port(context: &Context<'_>, judge: &mut Judge) -> Played {
     let taken = UdpSocket::bind((Ipv6Addr::UNSPECIFIED, 0)).or_else(|_| UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)))?;
     let port = taken.local_addr()?.port().to_string();
     ends(context, judge, (&port, server.local_addr()?), &TAKEN_PORT, "although its port is taken")
-}
-
-/// Arguments that cannot be right.
-pub(super) fn no_port(context: &Context<'_>, judge: &mut Judge) -> Played {
-    let server = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-    ends(context, judge, ("port", server.local_addr()?), &WRONG_ARGUMENTS, "with '-p port'")
 }

@@ -1,0 +1,148 @@
+//! Games of which each event is written out: blasts, blocks and scores.
+
+use robots::{BombId, Event, Parameters, PlayerId, Position, ServerMessage};
+
+use super::{
+    rules::{
+        BLAST_BEFORE, BLAST_EDGE, BLAST_ON_BLOCK, BLAST_OVER, BLAST_STOPS, BLOCK_AGAIN, EXPLOSIONS, LOBBY, RADIUS_0,
+        RADIUS_MAX, SCORE_ONCE, TWIN_BOMBS,
+    },
+    script::{opening, parameters, players},
+    stage::Stage,
+};
+use crate::{judge::Played, rule::Rule};
+
+pub(super) fn at(x: u16, y: u16) -> Position {
+    Position { x, y }
+}
+
+pub(super) fn block(x: u16, y: u16) -> Event {
+    Event::BlockPlaced { position: at(x, y) }
+}
+
+pub(super) fn robot(id: u8, x: u16, y: u16) -> Event {
+    Event::PlayerMoved { id: PlayerId(id), position: at(x, y) }
+}
+
+pub(super) fn bomb(id: u32, x: u16, y: u16) -> Event {
+    Event::BombPlaced { id: BombId(id), position: at(x, y) }
+}
+
+pub(super) fn explosion(id: u32, robots: &[u8], blocks: &[(u16, u16)]) -> Event {
+    Event::BombExploded {
+        id: BombId(id),
+        robots_destroyed: robots.iter().map(|&id| PlayerId(id)).collect(),
+        blocks_destroyed: blocks.iter().map(|&(x, y)| at(x, y)).collect(),
+    }
+}
+
+/// Plays these turns, from 0 on.
+pub(super) fn turns_of(stage: &mut Stage<'_>, setup: Parameters, list: Vec<Vec<Event>>, rule: &'static Rule) -> Played {
+    let all = players(setup.players_count)?;
+    stage.tell(&ServerMessage::Hello(setup), &LOBBY)?;
+    stage.tell_all(&opening(&all), &LOBBY)?;
+    let turns: Vec<_> = (0..).zip(list).map(|(turn, events)| ServerMessage::Turn { turn, events }).collect();
+    stage.tell_all(&turns, rule)
+}
+
+/// The blasts of the pictures of the protocol, and bombs in corners and on blocks.
+pub(super) fn explosions(stage: &mut Stage<'_>) -> Played {
+    let wall = [(0, 2), (1, 2), (2, 2), (3, 2), (4, 2), (0, 1), (1, 1), (4, 1), (1, 0), (2, 0), (3, 0), (4, 0)];
+    let mut first: Vec<_> = vec![robot(0, 0, 0)];
+    first.extend(wall.iter().map(|&(x, y)| block(x, y)));
+    let list = vec![
+        first,
+        vec![bomb(0, 2, 1)],
+        vec![bomb(1, 3, 1)],
+        vec![bomb(2, 0, 0)],
+        // Both bombs see the block at (1, 1) as it was, though they do not explode when they should.
+        vec![
+            explosion(1, &[], &[(3, 2), (4, 1), (3, 0), (1, 1)]),
+            explosion(0, &[], &[(2, 2), (1, 1), (2, 0), (4, 1)]),
+            block(2, 1),
+        ],
+        vec![explosion(2, &[0], &[(0, 1), (1, 0)]), robot(0, 2, 1)],
+        // On a block, which ends its arms.
+        vec![bomb(7, 2, 1)],
+        vec![],
+        vec![explosion(7, &[0], &[(2, 1)]), robot(0, 0, 2)],
+        vec![],
+    ];
+    turns_of(stage, parameters(1, (5, 3), 99, 2, 3)?, list, &EXPLOSIONS)
+}
+
+/// A blast without an end.
+pub(super) fn long_explosion(stage: &mut Stage<'_>) -> Played {
+    let list = vec![
+        vec![robot(0, 299, 0), block(299, 150)],
+        vec![bomb(0, 299, 0)],
+        vec![explosion(0, &[0], &[(299, 150)]), robot(0, 1, 1)],
+        vec![],
+    ];
+    turns_of(stage, parameters(1, (300, 200), 99, 65_535, 1)?, list, &RADIUS_MAX)
+}
+
+/// Two bombs hit one robot in one turn, and later again.
+pub(super) fn hit_twice(stage: &mut Stage<'_>) -> Played {
+    let list = vec![
+        vec![robot(0, 0, 0), robot(1, 1, 0)],
+        vec![bomb(0, 0, 0), bomb(1, 1, 0)],
+        vec![],
+        vec![explosion(0, &[0, 1], &[]), explosion(1, &[1, 0], &[]), robot(0, 1, 0), robot(1, 0, 0)],
+        vec![],
+    ];
+    turns_of(stage, parameters(2, (2, 1), 99, 5, 2)?, list, &SCORE_ONCE)
+}
+
+/// What a turn of one bomb shows: the radius, where blocks and the bomb are, and which blocks it destroys.
+type Blast = (&'static Rule, u16, &'static [(u16, u16)], (u16, u16), &'static [(u16, u16)]);
+
+const BLASTS: [Blast; 4] = [
+    (&BLAST_STOPS, 3, &[(2, 3), (3, 3), (2, 0)], (0, 3), &[(2, 3)]),
+    (&BLAST_EDGE, 5, &[], (0, 4), &[]),
+    (&BLAST_ON_BLOCK, 3, &[(2, 2), (3, 2)], (2, 2), &[(2, 2)]),
+    (&RADIUS_0, 0, &[(1, 2), (2, 1)], (1, 1), &[]),
+];
+
+/// One bomb on a board of 5 x 5 fields, once for each rule.
+pub(super) fn single_blast(stage: &mut Stage<'_>, rule: &'static Rule) -> Played {
+    let Some((_, radius, blocks, place, hit)) = BLASTS.into_iter().find(|(of, ..)| *of == rule) else { return Ok(()) };
+    let mut first = vec![robot(0, 4, 4)];
+    first.extend(blocks.iter().map(|&(x, y)| block(x, y)));
+    let list = vec![first, vec![bomb(0, place.0, place.1)], vec![explosion(0, &[], hit)]];
+    turns_of(stage, parameters(1, (5, 5), 99, radius, 1)?, list, rule)
+}
+
+/// Two bombs, one behind a block that the other one destroys in the same turn.
+pub(super) fn blast_before(stage: &mut Stage<'_>) -> Played {
+    let list = vec![
+        vec![robot(0, 4, 4), block(2, 2)],
+        vec![bomb(0, 0, 2), bomb(1, 2, 0)],
+        vec![explosion(0, &[], &[(2, 2)]), explosion(1, &[], &[(2, 2)])],
+    ];
+    turns_of(stage, parameters(1, (5, 5), 99, 4, 1)?, list, &BLAST_BEFORE)
+}
+
+/// A turn without explosions after one with some.
+pub(super) fn blast_over(stage: &mut Stage<'_>) -> Played {
+    let list =
+        vec![vec![robot(0, 4, 4)], vec![bomb(0, 0, 0)], vec![explosion(0, &[], &[])], vec![], vec![robot(0, 4, 3)]];
+    turns_of(stage, parameters(1, (5, 5), 99, 1, 1)?, list, &BLAST_OVER)
+}
+
+/// A block is destroyed, and the robot on its field places another in the same turn.
+pub(super) fn block_again(stage: &mut Stage<'_>) -> Played {
+    let list = vec![
+        vec![robot(0, 0, 1), robot(1, 4, 4), block(0, 1)],
+        vec![bomb(0, 0, 0)],
+        vec![explosion(0, &[0], &[(0, 1)]), robot(0, 4, 4), block(0, 1)],
+        vec![],
+    ];
+    turns_of(stage, parameters(2, (5, 5), 99, 1, 1)?, list, &BLOCK_AGAIN)
+}
+
+/// Two players place a bomb each at the same position in the same turn.
+pub(super) fn twin_bombs(stage: &mut Stage<'_>) -> Played {
+    let list = vec![vec![robot(0, 1, 1), robot(1, 1, 1)], vec![bomb(0, 1, 1), bomb(1, 1, 1)], vec![]];
+    turns_of(stage, parameters(2, (5, 5), 99, 1, 9)?, list, &TWIN_BOMBS)
+}

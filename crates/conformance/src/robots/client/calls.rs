@@ -1,0 +1,98 @@
+//! Names and addresses on the command line, and arguments that are wrong.
+
+use std::net::{Ipv4Addr, UdpSocket};
+
+use robots::ServerMessage;
+
+use super::{
+    picture::encoded,
+    rules::{
+        EMPTY_NAME, EXTRA, GUI_ADDRESS_IPV6, GUI_NAME, LATE_GUI, MISSING, NAME_TOO_LONG, NO_PORT, PORT_RANGE,
+        SERVER_IPV6, SERVER_NAME, SHORT_NAME, TO_GUI, TRAILING, UNKNOWN_OPTION, WRONG_ARGUMENTS,
+    },
+    scenes::begin,
+    script::{opening, parameters, players},
+    stage::{CALL, Call, Stage},
+};
+use crate::{
+    judge::{Judge, Played},
+    ports::{free_tcp_port, free_udp_port},
+    refusal::{Refusal, refusal},
+    robots::context::Context,
+    rule::Rule,
+};
+
+/// Clients that are started in other ways, in which whatever goes wrong is the fault of that.
+pub(super) const CALLS: [(&str, &Rule, Call); 6] = [
+    ("an empty name", &EMPTY_NAME, Call { name: "", ..CALL }),
+    ("a name of one byte", &SHORT_NAME, Call { name: "x", ..CALL }),
+    ("a name of the server's host", &SERVER_NAME, Call { server: "localhost", ..CALL }),
+    ("an IPv6 address of the server", &SERVER_IPV6, Call { server: "[::1]", ..CALL }),
+    ("a name of the GUI's host", &GUI_NAME, Call { gui: "localhost", ..CALL }),
+    ("an IPv6 address of the GUI", &GUI_ADDRESS_IPV6, Call { gui: "[::1]", ..CALL }),
+];
+
+const NAME_OF_256: &str = concat!(
+    "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+    "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+    "0123456789abcdef0123456789abcdef"
+);
+
+pub(super) static REFUSALS: [Refusal; 9] = [
+    refusal(&MISSING, "without arguments", &[("gui", None), ("name", None), ("port", None), ("server", None)]),
+    refusal(&WRONG_ARGUMENTS, "with '-p port'", &[("port", Some("port"))]),
+    refusal(&PORT_RANGE, "with '-p 65536'", &[("port", Some("65536"))]),
+    refusal(&NAME_TOO_LONG, "with a name of 256 bytes", &[("name", Some(NAME_OF_256))]),
+    refusal(&NO_PORT, "with '-d 127.0.0.1'", &[("gui", Some("127.0.0.1"))]),
+    refusal(&NO_PORT, "with '-s 127.0.0.1'", &[("server", Some("127.0.0.1"))]),
+    refusal(&TRAILING, "with '-p 2023x'", &[("port", Some("2023x"))]),
+    Refusal { rule: &EXTRA, how: "with the word 'more' behind the options", values: &[], more: &["more"] },
+    Refusal { rule: &UNKNOWN_OPTION, how: "with the option -Z", values: &[], more: &["-Z"] },
+];
+
+/// Right values. The server listens, so that only the wrong argument is a reason to end.
+pub(super) fn values() -> anyhow::Result<Vec<(&'static str, String)>> {
+    Ok(vec![
+        ("gui", format!("127.0.0.1:{}", free_udp_port()?)),
+        ("name", "tester".to_owned()),
+        ("port", free_udp_port()?.to_string()),
+        ("server", format!("127.0.0.1:{}", free_tcp_port()?)),
+    ])
+}
+
+pub(super) fn called(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule, call: Call) -> Played {
+    judge.under(rule, |judge| {
+        let mut stage = Stage::called(context, judge, call)?;
+        begin(&mut stage)?;
+        // Nothing may stand between Join and this.
+        stage.input(&[1]);
+        stage.passes_on(&[2], rule, "the input PlaceBlock in the game")
+    })
+}
+
+/// Inputs from another address than that of the GUI, and pictures after them.
+pub(super) fn to_gui(stage: &mut Stage<'_>) -> Played {
+    begin(stage)?;
+    let other = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
+    other.send_to(&[2, 2], (Ipv4Addr::LOCALHOST, stage.port))?;
+    stage.passes_on(&[3, 2], &TO_GUI, "the input Move Down from elsewhere")?;
+    stage.tell(&ServerMessage::Turn { turn: 1, events: vec![] }, &TO_GUI)
+}
+
+/// Pictures for a GUI that is started later.
+pub(super) fn late_gui(context: &Context<'_>, judge: &mut Judge) -> Played {
+    let port = free_udp_port()?;
+    let nobody = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
+    let mut stage = Stage::shown_at(context, judge, CALL, nobody, format!("{}:{port}", CALL.gui))?;
+    let (setup, all) = (parameters(4, (4, 3), 20, 1, 5)?, players(4)?);
+    let mut messages = vec![ServerMessage::Hello(setup)];
+    messages.extend(opening(&all).into_iter().take(3));
+    for message in &messages {
+        stage.server.send_in_parts([&encoded(message)[..]].into_iter());
+    }
+    // It joins when it has read all of them, or never.
+    stage.joins()?;
+    stage.gui = UdpSocket::bind((Ipv4Addr::LOCALHOST, port))?;
+    stage.missed(&messages);
+    stage.tell(&opening(&all)[3], &LATE_GUI)
+}

@@ -1,0 +1,163 @@
+//! Texts and numbers at their limits, many games, and events that make no sense.
+
+use std::time::Instant;
+
+use robots::{Parameters, Player, PlayerId, ServerMessage};
+
+use super::{
+    blasts::{block, bomb, explosion, robot, turns_of},
+    picture::encoded,
+    rules::{
+        ANY_TEXT, ENDED, FORWARDED, GAME, LARGE_NUMBERS, LARGE_POSITIONS, LOBBY, LONG_NAMES, MANY_GAMES, MANY_PLAYERS,
+        NO_DELAY, OFF_BOARD, OVERDUE, SERVER_NAMES, STRADDLING, TOO_BIG, UNKNOWN_BOMB, UNKNOWN_PLAYER,
+    },
+    scenes::{begin, scores},
+    script::{opening, parameters, players},
+    stage::Stage,
+};
+use crate::{judge::Played, rule::Rule};
+
+/// Games that follow each other.
+const GAMES: u32 = 20;
+/// Pairs of inputs of which the second may be late.
+const PAIRS: usize = 15;
+/// A system that acknowledges late takes more than this, in milliseconds.
+const LATE_MS: u128 = 20;
+
+pub(super) fn large_numbers(stage: &mut Stage<'_>) -> Played {
+    let setup = Parameters {
+        players_count: 255,
+        size_x: 65_535,
+        size_y: 65_534,
+        game_length: 65_533,
+        explosion_radius: 65_532,
+        bomb_timer: 65_531,
+        ..parameters(1, (1, 1), 1, 1, 1)?
+    };
+    stage.tell(&ServerMessage::Hello(setup), &LARGE_NUMBERS)
+}
+
+pub(super) fn server_names(stage: &mut Stage<'_>, length: usize) -> Played {
+    let setup = Parameters { server_name: "s".repeat(length).parse()?, ..parameters(1, (4, 3), 5, 1, 1)? };
+    stage.tell(&ServerMessage::Hello(setup), &SERVER_NAMES)
+}
+
+fn accepted(stage: &mut Stage<'_>, name: &str, address: &str, rule: &'static Rule) -> Played {
+    stage.tell(&ServerMessage::Hello(parameters(1, (4, 3), 5, 1, 1)?), &LOBBY)?;
+    let player = Player { name: name.parse()?, address: address.parse()? };
+    stage.tell(&ServerMessage::AcceptedPlayer { id: PlayerId(0), player }, rule)
+}
+
+pub(super) fn long_names(stage: &mut Stage<'_>) -> Played {
+    accepted(stage, &"n".repeat(255), &"a".repeat(255), &LONG_NAMES)
+}
+
+pub(super) fn any_text(stage: &mut Stage<'_>) -> Played {
+    accepted(stage, "Ann", "somewhere, \u{0} 100 %s", &ANY_TEXT)
+}
+
+pub(super) fn many_players(stage: &mut Stage<'_>) -> Played {
+    let (setup, all) = (parameters(255, (40, 30), 20, 1, 5)?, players(255)?);
+    stage.tell(&ServerMessage::Hello(setup), &LOBBY)?;
+    if let Some(started) = opening(&all).pop() {
+        stage.tell(&started, &LOBBY)?;
+    }
+    let events = (0..255).map(|id| robot(id, u16::from(id) % 40, u16::from(id) / 40)).collect();
+    stage.tell(&ServerMessage::Turn { turn: 0, events }, &MANY_PLAYERS)
+}
+
+pub(super) fn large_positions(stage: &mut Stage<'_>) -> Played {
+    let all = players(1)?;
+    stage.tell(&ServerMessage::Hello(parameters(1, (65_535, 65_535), 65_535, 0, 65_535)?), &LOBBY)?;
+    stage.tell_all(&opening(&all), &LOBBY)?;
+    let events = vec![robot(0, 65_534, 65_534), block(65_534, 0), bomb(u32::MAX, 0, 65_534)];
+    stage.tell(&ServerMessage::Turn { turn: 65_535, events }, &LARGE_POSITIONS)
+}
+
+/// Messages in segments from the middle of one to the middle of the next.
+pub(super) fn straddling(stage: &mut Stage<'_>) -> Played {
+    let (setup, all) = (parameters(2, (4, 3), 6, 1, 1)?, players(2)?);
+    let mut messages = vec![ServerMessage::Hello(setup.clone())];
+    messages.extend(opening(&all));
+    messages.extend(stage.turns(&setup, 42));
+    let mut rest: Vec<u8> = Vec::new();
+    for message in &messages {
+        let bytes = encoded(message);
+        let (front, back) = bytes.split_at(bytes.len() / 2);
+        rest.extend_from_slice(front);
+        stage.server.send_in_parts([&rest[..]].into_iter());
+        rest = back.to_vec();
+    }
+    stage.server.send(&rest);
+    messages.iter().try_for_each(|message| stage.picture_of(message, &STRADDLING))
+}
+
+/// Games after each other, in none of which the client need join.
+pub(super) fn many_games(stage: &mut Stage<'_>) -> Played {
+    let (setup, all) = (parameters(2, (4, 3), 2, 1, 1)?, players(2)?);
+    stage.tell(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
+    for game in 0..GAMES {
+        // What the first two games show is judged elsewhere.
+        let rule = |usual: &'static Rule| if game < 2 { usual } else { &MANY_GAMES };
+        stage.tell_all(&opening(&all), rule(&LOBBY))?;
+        stage.tell_all(&stage.turns(&setup, 80 + game), rule(&GAME))?;
+        stage.tell(&scores(&all), rule(&ENDED))?;
+    }
+    Ok(())
+}
+
+/// Events that make no sense, and a turn behind them.
+pub(super) fn nonsense(stage: &mut Stage<'_>, rule: &'static Rule) -> Played {
+    let first = vec![robot(0, 0, 0), bomb(0, 1, 1)];
+    turns_of(stage, parameters(1, (4, 3), 99, 2, 2)?, vec![first], &GAME)?;
+    let events = if *rule == OVERDUE {
+        vec![]
+    } else if *rule == UNKNOWN_BOMB {
+        vec![explosion(77, &[0], &[(1, 2)])]
+    } else if *rule == OFF_BOARD {
+        vec![robot(0, 4, 65_535), block(60_000, 0), bomb(5, 4, 3)]
+    } else {
+        vec![robot(9, 1, 1), explosion(0, &[0, 200], &[])]
+    };
+    let mut turns = vec![ServerMessage::Turn { turn: 1, events }];
+    turns.extend((2..6).map(|turn| ServerMessage::Turn { turn, events: vec![] }));
+    stage.goes_on(&turns, rule)
+}
+
+pub(super) const NONSENSE: [&Rule; 4] = [&OVERDUE, &UNKNOWN_BOMB, &OFF_BOARD, &UNKNOWN_PLAYER];
+
+/// A turn whose picture does not fit into a datagram, and one that takes the blocks away again.
+pub(super) fn too_big(stage: &mut Stage<'_>) -> Played {
+    let all = players(1)?;
+    stage.tell(&ServerMessage::Hello(parameters(1, (150, 150), 99, 0, 99)?), &LOBBY)?;
+    stage.tell_all(&opening(&all), &LOBBY)?;
+    let fields: Vec<(u16, u16)> = (0..150).flat_map(|x| (0..120).map(move |y| (x, y))).collect();
+    let blocks = fields.iter().map(|&(x, y)| block(x, y));
+    let placed = [robot(0, 149, 149), bomb(0, 149, 149)].into_iter().chain(blocks).collect();
+    let turns = [
+        ServerMessage::Turn { turn: 0, events: placed },
+        ServerMessage::Turn { turn: 1, events: vec![explosion(0, &[], &fields)] },
+    ];
+    stage.goes_on(&turns, &TOO_BIG)
+}
+
+/// Two inputs at once: a client without `TCP_NODELAY` keeps the second until the first is acknowledged.
+pub(super) fn no_delay(stage: &mut Stage<'_>) -> Played {
+    begin(stage)?;
+    let mut gaps = Vec::new();
+    for _ in 0..PAIRS {
+        stage.server.delay_acknowledgements();
+        stage.input(&[1]);
+        stage.input(&[1]);
+        stage.passes_on(&[2], &FORWARDED, "the input PlaceBlock in the game")?;
+        let first = Instant::now();
+        stage.passes_on(&[2], &FORWARDED, "the second of two inputs PlaceBlock in the game")?;
+        gaps.push(first.elapsed().as_millis());
+    }
+    gaps.sort_unstable();
+    let middle = gaps.get(PAIRS / 2).copied().unwrap_or(0);
+    stage.judge.check(&NO_DELAY, middle < LATE_MS, || {
+        format!("of two inputs that came at once, the second was mostly sent {middle} ms after the first")
+    });
+    Ok(())
+}

@@ -1,0 +1,80 @@
+//! How a recording cuts bytes into messages and which it shows.
+
+use super::{super::talk::Told, *};
+
+// Messages end with a full stop; a '!' is wrong.
+static STOPS: Talk = Talk { tester: STOP, program: STOP, is_binary: false };
+const STOP: Speech = Speech {
+    carrier: Carrier::Stream(|bytes| match bytes.iter().position(|byte| matches!(byte, b'.' | b'!')) {
+        Some(at) if bytes.get(at) == Some(&b'!') => Framed::Wrong(at, "no '!'".into()),
+        Some(at) => Framed::Whole(at + 1),
+        None => Framed::Part,
+    }),
+    tell: |bytes| Told::right(String::from_utf8_lossy(bytes)),
+};
+
+fn texts(recording: &mut Recording) -> Vec<String> {
+    recording.tail().into_iter().map(|message| message.text).collect()
+}
+
+#[test]
+fn bytes_become_messages_wherever_they_are_cut() {
+    let mut recording = Recording::new(None);
+    let channel = recording.open("a", &STOPS);
+    for bytes in ["on", "e.tw", "o.", "three.fo"] {
+        recording.add(channel, Sender::Program, bytes.as_bytes());
+    }
+    recording.add(channel, Sender::Tester, b"yes.no.");
+    recording.focus = Some(channel);
+    let beginning = "(2 bytes of a message that is not complete)";
+    assert_eq!(texts(&mut recording), ["one.", "two.", "three.", "yes.", "no.", beginning]);
+    // What the tester has not read yet is not what it judges, apart from where reading stops.
+    recording.took(channel, 2);
+    assert_eq!(texts(&mut recording), ["one.", "two.", "yes.", "no.", beginning]);
+    recording.add(channel, Sender::Program, b"ur!five.");
+    let last = recording.tail().pop().unwrap();
+    let wrong = last.wrong.unwrap();
+    assert_eq!((wrong.offset, wrong.stream_offset, wrong.byte), (4, Some(18), Some(b'!')));
+    assert_eq!(last.bytes.unwrap().hex, "66 6f 75 72 21 66 69 76 65 2e");
+}
+
+#[test]
+fn a_report_has_the_messages_of_its_connection_and_some_of_others() {
+    let mut recording = Recording::new(None);
+    let (one, other) = (recording.open("one", &STOPS), recording.open("other", &STOPS));
+    for number in 0..20 {
+        recording.add(other, Sender::Program, format!("aside\n{number}.").as_bytes());
+        // All are sent this.
+        recording.add(other, Sender::Program, format!("{number}.").as_bytes());
+        recording.add(one, Sender::Program, format!("{number}.").as_bytes());
+    }
+    recording.focus = Some(one);
+    let told = texts(&mut recording);
+    let own: Vec<_> = told.iter().filter(|text| !text.starts_with("aside")).collect();
+    assert_eq!(own, ["12.", "13.", "14.", "15.", "16.", "17.", "18.", "19."]);
+    assert_eq!(told.len(), SHOWN + ASIDES);
+    // A picture is whole only on the connection that it is about.
+    assert!(told.iter().all(|text| !text.contains('\n')), "{told:?}");
+    recording.add(one, Sender::Program, b"own\npicture.");
+    recording.add(other, Sender::Program, b"aside\nagain.");
+    recording.focus = Some(one);
+    let told = texts(&mut recording);
+    assert_eq!(told.iter().filter(|text| text.contains('\n')).collect::<Vec<_>>(), ["own\npicture."]);
+}
+
+#[test]
+fn memory_is_bounded_whatever_comes() {
+    let mut recording = Recording::new(None);
+    let channel = recording.open("a", &STOPS);
+    for _ in 0..1000 {
+        recording.add(channel, Sender::Tester, b"x.");
+    }
+    let endless = vec![b'x'; 100_000];
+    for _ in 0..40 {
+        recording.add(channel, Sender::Program, &endless);
+    }
+    let pending = recording.channels[channel].program.pending.len();
+    assert!(pending <= LONGEST + endless.len() && recording.said.len() <= KEPT, "{pending}");
+    assert!(recording.bytes <= KEPT_BYTES + LONGEST + endless.len());
+    assert!(texts(&mut recording).iter().any(|text| text.contains("cannot be read as messages")));
+}
