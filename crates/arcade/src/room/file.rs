@@ -41,6 +41,9 @@ pub(crate) struct RoomFile {
     /// Hosts, as their pseudonyms have them, that are not let in until the match is over.
     #[serde(default)]
     pub(crate) barred: BTreeSet<HostId>,
+    /// Whether other hubs of the arcade know it, so that it may go on there.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) shared: bool,
 }
 
 impl RoomFile {
@@ -61,6 +64,7 @@ impl RoomFile {
             access: Access::Public,
             locked: false,
             barred: BTreeSet::new(),
+            shared: false,
         }
     }
 }
