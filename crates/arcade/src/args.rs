@@ -9,7 +9,7 @@ use std::{
 use clap::Parser;
 use cmdkit::{HostPort, LogArgs, ip_address, retention, whole_number};
 use journal_core::Retention;
-use mesh::Name;
+use mesh::{Durability, Name};
 
 #[cfg(unix)]
 use crate::operator::commands::Command;
@@ -79,6 +79,11 @@ pub(crate) struct Args {
     /// robots=2021,nuggets=2022; by default any free one. See docs/ladder.md
     #[arg(long, value_name = "GAMES", value_delimiter = ',', value_parser = ladder_game)]
     pub(crate) ladder: Vec<(Game, u16)>,
+
+    /// What of a room survives the loss of this hub's machine, with --nats: with `node` what other hubs have been sent until then, with
+    /// `cluster` everything, for which nothing is told before the NATS servers have it
+    #[arg(long, value_name = "WHAT", value_parser = durability, default_value = "node", hide_short_help = true)]
+    pub(crate) durability: Durability,
 
     /// Do not open the default rooms at startup
     #[arg(long)]
@@ -157,6 +162,14 @@ fn ladder_game(typed: &str) -> Result<(Game, u16), String> {
     Ok((game, port))
 }
 
+fn durability(typed: &str) -> Result<Durability, String> {
+    match typed {
+        "node" => Ok(Durability::Node),
+        "cluster" => Ok(Durability::Cluster),
+        _ => Err("give node or cluster".to_owned()),
+    }
+}
+
 fn node_name(typed: &str) -> Result<Name, String> {
     typed.parse::<Name>().map_err(|error| error.to_string())
 }
@@ -166,7 +179,9 @@ impl Args {
     pub(crate) fn joins(&self, port: u16) -> Option<fleet::Settings> {
         let (name, host) = (self.node.clone()?, self.advertise.clone()?);
         let address = HostPort { host: host.clone(), port }.to_string();
-        Some(fleet::Settings { servers: self.nats.clone(), arcade: self.arcade.clone(), name, host, address })
+        let runs = Game::ALL.map(Game::rules).to_vec();
+        let (servers, arcade, durability) = (self.nats.clone(), self.arcade.clone(), self.durability);
+        Some(fleet::Settings { servers, arcade, name, host, address, durability, runs })
     }
 
     /// The addresses of the page.

@@ -5,6 +5,7 @@
 
 mod codes;
 mod common;
+pub(crate) mod copies;
 mod identity;
 pub(crate) mod seal;
 mod shared;
@@ -15,7 +16,7 @@ mod watching;
 use std::{path::Path, sync::Arc, time::Duration};
 
 use anyhow::bail;
-use mesh::{Directory, Limits, MeshError, Name, Nats};
+use mesh::{Directory, Durability, Journals, Limits, MeshError, Name, Nats};
 use tokio::{
     sync::{mpsc, oneshot, watch},
     time::timeout,
@@ -23,8 +24,9 @@ use tokio::{
 use tracing::warn;
 
 use self::{
+    copies::Copies,
     seal::RelayKey,
-    shared::Shared,
+    shared::{SECRET, Shared},
     task::{Command, Pulse, Task},
 };
 pub(crate) use self::{
@@ -54,6 +56,18 @@ pub(crate) struct Settings {
     pub(crate) host: String,
     /// Its page, as `HOST:PORT`.
     pub(crate) address: String,
+    /// What of its rooms survives the node.
+    pub(crate) durability: Durability,
+    /// The rules that it knows, as rooms need them.
+    pub(crate) runs: Vec<String>,
+}
+
+/// A room that the data directory has.
+#[derive(Debug, Clone)]
+pub(crate) struct Claim {
+    pub(crate) room: String,
+    /// The rules that it needs.
+    pub(crate) needs: String,
 }
 
 /// This node among the others.
@@ -65,6 +79,10 @@ pub(crate) struct Fleet {
     commands: mpsc::Sender<Command>,
     pulse: watch::Receiver<Pulse>,
     broker: Option<Nats>,
+    /// Copies of its rooms.
+    pub(crate) copies: Arc<Copies>,
+    // What all nodes make tokens with.
+    secret: String,
     // Each socket that is passed on to another node has a clone.
     relayed: Arc<()>,
 }
@@ -83,36 +101,39 @@ fn place(servers: Vec<String>, arcade: Name) -> mesh::Place {
     mesh::Place { servers, prefix: arcade, limits: Limits::default() }
 }
 
-/// Reaches the broker, and creates there what is missing. `data` is the data directory, which is locked. Gives what happens to rooms
-/// later.
+/// Reaches the broker, and creates there what is missing. `data` is the data directory, which is locked; `secret` is that of the hub, which
+/// becomes that of all if this is the first one. Gives what happens to rooms later.
 ///
 /// # Errors
 /// When no server answers, when it cannot be used, and when the data directory cannot be written.
 pub(crate) async fn connect(
     settings: Settings,
     data: &Path,
-    most_rooms: usize,
+    (most_rooms, secret): (usize, &str),
 ) -> anyhow::Result<(Joining, mpsc::Receiver<Event>)> {
     let identity = identity::open(data)?;
-    let Settings { servers, arcade, name, host, address } = settings;
+    let Settings { servers, arcade, name, host, address, durability, runs } = settings;
     let nats = Nats::connect(&place(servers, arcade)).await?;
-    let node = mesh::Settings { name, identity, address, most_rooms };
-    begin(node, &host, Arc::new(nats.clone()), Some(nats)).await
+    let node = mesh::Settings { name, identity, address, most_rooms, runs };
+    let shared: (Arc<dyn Directory>, Arc<dyn Journals>) = (Arc::new(nats.clone()), Arc::new(nats.clone()));
+    begin((node, durability), &host, (shared, secret), Some(nats)).await
 }
 
 async fn begin(
-    settings: mesh::Settings,
+    (settings, durability): (mesh::Settings, Durability),
     host: &str,
-    directory: Arc<dyn Directory>,
+    ((directory, journals), secret): ((Arc<dyn Directory>, Arc<dyn Journals>), &str),
     broker: Option<Nats>,
 ) -> anyhow::Result<(Joining, mpsc::Receiver<Event>)> {
     let shared = Arc::<Shared>::default();
+    let secret = common::ensure(&*directory, &SECRET.parse()?, || Ok(secret.to_owned())).await?;
     let key = common::ensure(&*directory, &seal::KEY.parse()?, RelayKey::draw).await?;
     *shared.key() = RelayKey::read(&key);
     let (commands, receiver) = mpsc::channel(MAX_COMMANDS);
     let (pulse, beats) = watch::channel(Pulse::default());
     // One for each room.
     let (events, happens) = mpsc::channel(mesh::MAX_ROOMS);
+    let copies = Arc::new(Copies::new(durability, journals, events.clone()));
     let fleet = Fleet {
         name: settings.name.clone(),
         host: host.into(),
@@ -120,6 +141,8 @@ async fn begin(
         commands,
         pulse: beats,
         broker,
+        copies,
+        secret,
         relayed: Arc::default(),
     };
     let fleet = Arc::new(fleet);
@@ -136,17 +159,18 @@ impl Joining {
     ///
     /// # Errors
     /// When the directory does not answer, or another node has the name.
-    pub(crate) async fn join(self, rooms: &[String]) -> anyhow::Result<Vec<String>> {
+    pub(crate) async fn join(self, rooms: &[Claim]) -> anyhow::Result<Vec<String>> {
         let Self { fleet, directory, settings, commands, pulse, events } = self;
         let mut awaited = vec![];
         let mut claims = vec![];
-        for room in rooms {
+        for Claim { room, needs } in rooms {
             let (answer, answered) = oneshot::channel();
-            claims.push((room.parse()?, answer));
+            claims.push(((room.parse()?, needs.clone()), answer));
             awaited.push((room, answered));
         }
         let name = settings.name.clone();
-        let task = Task::new(settings, (directory, Arc::clone(&fleet.shared)), claims, (pulse, events));
+        let shared = (Arc::clone(&fleet.shared), Arc::clone(&fleet.copies), fleet.secret.clone());
+        let task = Task::new(settings, (directory, shared), claims, (pulse, events));
         tokio::spawn(task.run(commands));
         let joined = async {
             let mut pulse = fleet.pulse.clone();
@@ -233,10 +257,16 @@ impl Fleet {
         self.shared.view().highest()
     }
 
-    /// Claims the name of a room that is about to be opened. It is shown to others when it has a row.
-    pub(crate) async fn open(&self, room: &str) -> Result<(), Refused> {
+    /// What the tokens of all nodes are made with.
+    pub(crate) fn secret(&self) -> &str {
+        &self.secret
+    }
+
+    /// Claims the name of a room that is about to be opened, for a node that knows the rules that it needs. It is shown to others when it has
+    /// a row.
+    pub(crate) async fn open(&self, room: &str, needs: &str) -> Result<(), Refused> {
         let Ok(name) = room.parse::<Name>() else { return Err(Refused::Taken) };
-        let claimed = self.ask(|answer| Command::Open(name.clone(), answer)).await;
+        let claimed = self.ask(|answer| Command::Open(name.clone(), needs.to_owned(), answer)).await;
         if claimed == Err(Refused::Away) {
             self.close(room).await;
         }
@@ -261,6 +291,12 @@ impl Fleet {
     /// Shows the row of a room to the other nodes, a second later at most.
     pub(crate) async fn show(&self, room: &str, row: String) {
         self.tell(room, |room| Command::Show(room, row)).await;
+    }
+
+    /// The hub has the state of a room that it has taken over.
+    pub(crate) async fn restored(&self, room: &str) {
+        self.copies.count_moved();
+        self.tell(room, Command::Restored).await;
     }
 
     /// A room is over.

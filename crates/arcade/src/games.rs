@@ -108,6 +108,11 @@ impl Game {
         with_kind!(self, K => K::NAME)
     }
 
+    /// The version of its rules, as in `nuggets-3`: what a hub must know to go on with a match of another one.
+    pub(crate) fn rules(self) -> String {
+        format!("{}-{}", self.name(), with_kind!(self, K => <<K as Kind>::Engine as netcore::Recorded>::RULES))
+    }
+
     /// What people call it.
     pub(crate) const fn title(self) -> &'static str {
         with_kind!(self, K => K::TITLE)

@@ -28,6 +28,7 @@ pub(crate) mod resources;
 pub(crate) mod rooms;
 pub(crate) mod secret;
 pub(crate) mod shares;
+mod taking_over;
 pub(crate) mod threads;
 pub(crate) mod tries;
 
@@ -39,7 +40,7 @@ use std::{
 };
 
 use futures_util::FutureExt as _;
-use journal_core::JournalEnd;
+use journal_core::{Copying, JournalEnd};
 use serde_json::{Value, json};
 use tokio::{sync::watch, task::JoinSet};
 use tracing::{error, info, warn};
@@ -146,7 +147,12 @@ impl Hub {
     pub(crate) fn new(directory: &Path, parts: Parts) -> anyhow::Result<(Arc<Self>, Vec<RoomFile>)> {
         let Parts { place, ports, results, metrics, resources, fleet, handles, empty_rooms, owner_away } = parts;
         let secret = Secret::open(directory)?;
+        let secret = match &fleet {
+            Some(fleet) => secret.shared(fleet.secret()),
+            None => secret,
+        };
         let (files, before) = RoomFiles::open(directory.join("rooms"))?;
+        let files = files.with_copies(fleet.as_ref().map(|fleet| Arc::clone(&fleet.copies)));
         let rooms = Arc::new(Rooms::new(files, empty_rooms));
         let hub = Self {
             pictures: Pictures::new(Arc::clone(&rooms)),
@@ -271,7 +277,7 @@ impl Hub {
     }
 
     // Opens a room, writes it down, and runs it until it ends.
-    fn run(self: &Arc<Self>, file: RoomFile) -> anyhow::Result<Arc<Room>> {
+    fn run(self: &Arc<Self>, mut file: RoomFile) -> anyhow::Result<Arc<Room>> {
         let before = file.clone();
         let handle = self.handles.of(file.options.game()).clone();
         let (room, run) = {
@@ -282,11 +288,16 @@ impl Hub {
             let opened = if file.ladder { self.ports.open_here(wire) } else { self.ports.open(wire, file.port) };
             let (sockets, lease) = opened?;
             let keys = self.secret.keys(&file.id);
-            open(file, &self.place, keys, sockets, lease.port, lease)?
+            file.shared = self.elsewhere.is_some();
+            let copy = self.elsewhere().and_then(|elsewhere| elsewhere.fleet.copies.of(&file.id));
+            let copy = copy.map(|copy| copy as Arc<dyn Copying>);
+            open(file, (&self.place, copy), keys, sockets, lease.port, lease)?
         };
         let file = room.file().clone();
         // A thousand rooms that come back as they were need no disk.
-        if file != before {
+        if file == before {
+            self.rooms.files.copy(&file)?;
+        } else {
             self.rooms.files.save(&room)?;
         }
         info!(room = file.id, port = file.port, "a room is open");

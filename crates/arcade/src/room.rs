@@ -47,7 +47,7 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use journal_core::{JournalEnd, JournalWatch};
+use journal_core::{Copying, JournalEnd, JournalWatch, Writing};
 use netcore::{Leave, Time};
 use netshell::{Clock, Precision, serve};
 use servekit::Sockets;
@@ -168,6 +168,12 @@ impl Room {
         self.stop(Leave::Over, Fate::Closed);
     }
 
+    /// Ends the room here, since another hub has it: nobody is told that its match is over.
+    pub(crate) fn give_up(&self) {
+        self.bots.abort();
+        self.stop(Leave::Resumable, Fate::Closed);
+    }
+
     /// Says in how many seconds bots come, if they do.
     pub(crate) fn announce_bots(&self, seconds: Option<u64>) {
         let Some(sender) = self.sender.upgrade() else { return };
@@ -205,7 +211,7 @@ impl Room {
 #[expect(clippy::too_many_lines, reason = "a sequence of steps that share their results")]
 pub(crate) fn open(
     mut file: RoomFile,
-    place: &Place,
+    (place, copy): (&Place, Option<Arc<dyn Copying>>),
     Keys { mask, hosts, days }: Keys,
     sockets: Sockets,
     port: u16,
@@ -214,11 +220,12 @@ pub(crate) fn open(
     let options = file.options.clone();
     let listen = sockets.addresses()?;
     let address = reachable(&listen, port);
+    let writing = Writing { copy, ..place.writing.clone() };
     // Before anything is sent to them.
     let back = come_back(&mut file.bots, options.game(), address);
     let journal = file.journal.as_ref().map(|name| place.journals.join(name));
     let Begun { host, broken, journal, id, end, status, before } =
-        begin(&options.clone().keyed(days), journal.as_deref(), place, &listen)?;
+        begin(&options.clone().keyed(days), journal.as_deref(), (place, &writing), &listen)?;
     if before.is_none() {
         file.begun = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     }

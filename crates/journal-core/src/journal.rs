@@ -10,7 +10,7 @@ use std::{
 use netcore::{Hosted, Recorded};
 
 use crate::{
-    Disk, Head, JournalEnd, JournalHold, Journalled, Scribe, SyncPolicy, SystemDisk, codec,
+    Copying, Disk, Head, JournalEnd, JournalHold, Journalled, Scribe, SyncPolicy, SystemDisk, codec,
     layout::{self, Place, State, Status},
     record,
     room::RoomProgress,
@@ -32,6 +32,8 @@ pub struct Writing {
     pub sync: SyncPolicy,
     /// How much of a journal is kept, in bytes. When it is longer, its oldest segments are removed.
     pub max: u64,
+    /// Where journals are copied to, if they are: those of one room.
+    pub copy: Option<Arc<dyn Copying>>,
 }
 
 /// A journalled room, the hold for its host, and the handle that closes the journal at the end.
@@ -40,7 +42,7 @@ pub type Parts<E> = (Journalled<E>, JournalHold, JournalEnd);
 impl Writing {
     /// Starts the threads that write journals on the disk of this machine.
     pub fn start(sync: SyncPolicy, max: u64) -> io::Result<Self> {
-        Ok(Self { disk: Arc::new(SystemDisk), scribe: Scribe::start()?, sync, max })
+        Ok(Self { disk: Arc::new(SystemDisk), scribe: Scribe::start()?, sync, max, copy: None })
     }
 
     /// Creates the journal of a new room in a directory, which is created if needed. Returns its name.
@@ -79,7 +81,7 @@ impl Writing {
     }
 
     pub(crate) fn attach<E: Recorded>(&self, room: Hosted<E>, start: Start, from: RoomProgress) -> Parts<E> {
-        let sink = Arc::new(Sink::new((self.sync, self.max), start));
+        let sink = Arc::new(Sink::new((self.sync, self.max), start, self.copy.clone()));
         let scribe = || self.scribe.clone();
         (
             Journalled::new(room, Arc::clone(&sink), scribe(), from),

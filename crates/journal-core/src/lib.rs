@@ -10,11 +10,13 @@
 //! - [`Excerpt`] writes a part of a match into a new journal.
 //! - [`open`] opens a [`Journal`] for reading, and [`list`] finds those in a directory.
 //! - [`prune`] removes those that are too many or too old.
+//! - [`Copying`] takes a copy of a journal as it grows, and [`Copied`] makes a journal of it.
 //! - [`Disk`] stores the bytes: files of this machine, or a simulated disk with faults.
 //!
 //! `docs/journal.md` describes the format and the guarantees.
 
 mod codec;
+mod copying;
 mod disk;
 mod excerpt;
 mod head;
@@ -36,6 +38,7 @@ mod sync;
 mod sync_policy;
 mod system_disk;
 
+pub use copying::{Copied, CopyError, Copying};
 pub use disk::{About, Disk, DiskFile, Identity, SharedFile};
 pub use excerpt::Excerpt;
 pub use head::{Head, HeadError};

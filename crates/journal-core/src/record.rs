@@ -209,6 +209,15 @@ pub(crate) fn put(body: &[u8], sum: &mut u32, out: &mut Vec<u8>) {
     out.extend_from_slice(body);
 }
 
+/// Appends records with other checksums.
+pub(crate) fn copy(records: &[u8], sum: &mut u32, out: &mut Vec<u8>) {
+    let mut rest = records;
+    while let Some((front, body)) = lengths(rest) {
+        put(&rest[front..front + body], sum, out);
+        rest = &rest[front + body..];
+    }
+}
+
 /// The length of everything before the body, and the length of the body; `None` if `front` is not the start of a valid
 /// record. Nine bytes are always enough.
 pub(crate) fn lengths(front: &[u8]) -> Option<(usize, usize)> {

@@ -8,8 +8,8 @@ use std::{
 };
 
 use netcore::{
-    Admission, Hold, Hosted, Input, Leave, Outbox, Outcome, PeerId, Progress, Recorded, Room, Split, Status, Time,
-    Trace,
+    Admission, DecoderOf, Hold, Hosted, HostedState, Input, Leave, Outbox, Outcome, PeerId, Progress, Recorded, Room,
+    Split, Status, Time, Trace,
     probe::{self, Planted},
 };
 use tracing::error;
@@ -72,7 +72,7 @@ impl<E: Recorded> Journalled<E> {
     pub(crate) fn new(room: Hosted<E>, sink: Arc<Sink>, scribe: Scribe, from: RoomProgress) -> Self {
         let RoomProgress { peers, micros, arrivals } = from;
         let last_snapshot = sink.end_position();
-        Self {
+        let journalled = Self {
             trace: room.trace(),
             room,
             sink,
@@ -84,7 +84,22 @@ impl<E: Recorded> Journalled<E> {
             snapshot_size: Arc::default(),
             encoding: Arc::default(),
             body: vec![],
+        };
+        if journalled.sink.copy().is_some() {
+            let (mut base, state) = journalled.present();
+            if codec::encode_within(&state, &mut base.state, MAX_SNAPSHOT) {
+                journalled.sink.begin_copy(base);
+            }
         }
+        journalled
+    }
+
+    // The present state, which is not encoded yet.
+    fn present(&self) -> (Snapshot, HostedState<E::State, DecoderOf<E>>) {
+        let mark = Mark { time: time(self.micros), arrivals: self.arrivals, digest: self.room.digest() };
+        let (offset, sum) = self.sink.position();
+        let peers = self.peers.iter().cloned().collect();
+        (Snapshot { mark, offset, sum, next_peer: self.peers.next(), peers, state: vec![] }, self.room.state())
     }
 
     /// The room itself.
@@ -141,7 +156,8 @@ impl<E: Recorded> Journalled<E> {
         }
         let grown = self.sink.end_position() - self.last_snapshot;
         let share = SNAPSHOT_SHARE * self.snapshot_size.load(Ordering::Relaxed);
-        if grown >= SNAPSHOT_AFTER.min(self.sink.max_segment()).max(share)
+        let is_due = grown >= SNAPSHOT_AFTER.min(self.sink.max_segment()).max(share);
+        if (is_due || self.sink.copy().is_some_and(|copy| copy.wants_state()))
             && !self.encoding.swap(true, Ordering::AcqRel)
         {
             self.snapshot();
@@ -150,12 +166,8 @@ impl<E: Recorded> Journalled<E> {
 
     // Only the state is copied here. Encoding it may take long, and so may a new segment, which begins with it.
     fn snapshot(&mut self) {
-        let mark = Mark { time: time(self.micros), arrivals: self.arrivals, digest: self.room.digest() };
-        let (offset, sum) = self.sink.position();
-        self.last_snapshot = offset;
-        let peers = self.peers.iter().cloned().collect();
-        let mut snapshot = Snapshot { mark, offset, sum, next_peer: self.peers.next(), peers, state: vec![] };
-        let state = self.room.state();
+        let (mut snapshot, state) = self.present();
+        self.last_snapshot = snapshot.offset;
         let (sink, scribe) = (Arc::clone(&self.sink), self.scribe.clone());
         let (size, encoding) = (Arc::clone(&self.snapshot_size), Arc::clone(&self.encoding));
         self.scribe.run(Box::new(move || {
@@ -165,10 +177,13 @@ impl<E: Recorded> Journalled<E> {
             if codec::encode_within(&state, &mut snapshot.state, MAX_SNAPSHOT) {
                 probe::pass("journal: a snapshot");
                 size.store(snapshot.state.len() as u64, Ordering::Relaxed);
+                if sink.copy().is_some() {
+                    sink.begin_copy(snapshot.clone());
+                }
                 if sink.is_segment_full() {
                     sink.rotate(snapshot);
                 } else {
-                    note(&sink, &mut vec![], &Note::Snapshot(snapshot));
+                    note_own(&sink, &mut vec![], &Note::Snapshot(snapshot));
                     // Here, so that the room does not wait for it.
                     sink.spool();
                 }
@@ -278,19 +293,22 @@ impl Hold for JournalHold {
     }
 
     fn reached(&self) -> u64 {
-        self.sink.reached()
+        self.sink.reached_with_copy()
     }
 
     fn poll_reached(&mut self, reached: u64, context: &mut Context<'_>) -> Poll<()> {
-        self.sink.poll_reached(reached, context)
+        self.sink.poll_with_copy(reached, context)
     }
 
     fn flush(&mut self) {
         self.scribe.queue(&self.sink);
+        if let Some(copy) = self.sink.copy() {
+            copy.flush();
+        }
     }
 
     fn is_full(&self) -> bool {
-        self.sink.is_full()
+        self.sink.is_full() || self.sink.copy().is_some_and(|copy| copy.is_full())
     }
 
     fn lost(&self) -> Option<String> {
@@ -338,6 +356,9 @@ impl JournalEnd {
     pub fn close(&self) {
         self.sink.close();
         self.scribe.queue(&self.sink);
+        if let Some(copy) = self.sink.copy() {
+            copy.flush();
+        }
     }
 
     /// Waits until it is closed, or the time is over. Returns whether it is.
@@ -358,9 +379,20 @@ pub(crate) const fn time(micros: u64) -> Time {
 
 /// Adds a note.
 pub(crate) fn note(sink: &Sink, body: &mut Vec<u8>, note: &Note) {
-    body.clear();
-    RecordHead { kind: NOTE, slot: 0, micros: 0 }.put(body);
-    if codec::encode_within(note, body, MAX_BODY) {
+    if encode_note(body, note) {
         sink.push(body);
     }
+}
+
+// Adds a note that is not copied.
+fn note_own(sink: &Sink, body: &mut Vec<u8>, note: &Note) {
+    if encode_note(body, note) {
+        sink.push_own(body);
+    }
+}
+
+fn encode_note(body: &mut Vec<u8>, note: &Note) -> bool {
+    body.clear();
+    RecordHead { kind: NOTE, slot: 0, micros: 0 }.put(body);
+    codec::encode_within(note, body, MAX_BODY)
 }

@@ -1,5 +1,6 @@
 //! A journal that is being written: its pending records and its progress.
 
+mod copied;
 mod ending;
 mod rotating;
 mod writing;
@@ -17,6 +18,7 @@ use netcore::probe::{self, Planted};
 
 use crate::{
     Disk, Head, SyncPolicy,
+    copying::MaybeCopying,
     disk::SharedFile,
     layout::Status,
     record,
@@ -78,6 +80,8 @@ pub(crate) struct Sink {
     // Locked while a status is written, to keep statuses in order. It is separate from `inner`, because the disk may be
     // slow and adding records must not wait for it.
     slots: Mutex<()>,
+    // Told of records while `inner` is locked.
+    copy: MaybeCopying,
     // Notified when the state changes.
     changed: Condvar,
     reached: AtomicU64,
@@ -153,7 +157,7 @@ impl fmt::Debug for Sink {
 
 impl Sink {
     /// Continues a journal. At most `max` bytes of it are kept.
-    pub(crate) fn new((sync, max): (SyncPolicy, u64), start: Start) -> Self {
+    pub(crate) fn new((sync, max): (SyncPolicy, u64), start: Start, copy: MaybeCopying) -> Self {
         let Start { disk, journal, head, segment, older, position, sum } = start;
         let spool = (sync == SyncPolicy::Interval)
             .then(|| Spool::create(&disk, (head.id, &segment.path), &segment.file, (position, sum)));
@@ -183,6 +187,7 @@ impl Sink {
             inner: Mutex::new(inner),
             writing: Mutex::new(older),
             slots: Mutex::new(()),
+            copy,
             changed: Condvar::new(),
             reached: AtomicU64::new(position),
             full: AtomicBool::new(false),
@@ -197,11 +202,26 @@ impl Sink {
 
     /// Adds a record. It is not written before [`Sink::queue`].
     pub(crate) fn push(&self, body: &[u8]) {
+        self.put(body, true);
+    }
+
+    /// Adds a record that says something about this file only.
+    pub(crate) fn push_own(&self, body: &[u8]) {
+        self.put(body, false);
+    }
+
+    fn put(&self, body: &[u8], is_copied: bool) {
         let inner = &mut *self.inner();
         if matches!(inner.phase, Phase::Open) {
             let before = inner.pending.len();
             record::put(body, &mut inner.sum, &mut inner.pending);
+            let position = inner.end;
             inner.end += (inner.pending.len() - before) as u64;
+            match &self.copy {
+                Some(copy) if is_copied => copy.add(position, &inner.pending[before..]),
+                Some(copy) => copy.skip(inner.end),
+                None => {}
+            }
             if inner.pending.len() > MAX_PENDING {
                 self.full.store(true, Ordering::Release);
             }

@@ -65,6 +65,7 @@ fn play(inputs: u8, (sync, memory): (SyncPolicy, bool), max: u64, fault: Option<
         scribe: Scribe::start_with_clock(Hurry::default()).unwrap(),
         sync,
         max,
+        copy: None,
     };
     let mut head = Head::new(&Adder::new(7), "0.0.0", vec![], 0);
     head.id = 9;

@@ -79,13 +79,17 @@ pub struct NodeValue {
     /// Whether it takes no more rooms.
     #[serde(default)]
     pub draining: bool,
+    /// What it can run; see [`RoomValue::needs`].
+    #[serde(default)]
+    pub runs: Vec<String>,
 }
 
 /// How much of what was told of a room survives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Durability {
-    /// The node's: the room comes back with its node, and no other node takes it. It goes on while the broker is away.
+    /// The node's: what was told is on its disk, and a copy follows it in the mesh. If the node does not come back in time, another one
+    /// takes the room over with what the copy has. The room goes on while the broker is away.
     Node,
     /// The cluster's: another node takes the room over, with all that was told. It stands still while the broker is away.
     Cluster,
@@ -111,6 +115,12 @@ pub struct RoomValue {
     pub fence: Option<Fence>,
     /// How durable it is.
     pub durability: Durability,
+    /// What a node must be able to run to have it, as in `nuggets-3`; nothing if it is empty.
+    #[serde(default)]
+    pub needs: String,
+    /// Whether its owner has taken it over and may not have its state yet.
+    #[serde(default)]
+    pub unread: bool,
     /// What lobbies show of it.
     pub row: String,
 }

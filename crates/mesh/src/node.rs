@@ -40,6 +40,28 @@ pub struct Settings {
     pub address: String,
     /// The most rooms that it takes over, up to [`MAX_ROOMS`].
     pub most_rooms: usize,
+    /// What it can run; see [`RoomValue::needs`](crate::RoomValue::needs).
+    pub runs: Vec<String>,
+}
+
+/// A room that the hub opens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Opening {
+    /// How durable it is.
+    pub durability: Durability,
+    /// What lobbies show of it.
+    pub row: String,
+    /// What it needs; see [`RoomValue::needs`](crate::RoomValue::needs).
+    pub needs: String,
+    /// Whether the data directory has it from an earlier run: then it may also be taken over from a node that is dead.
+    pub returns: bool,
+}
+
+impl Opening {
+    /// A new room that any node can run.
+    pub const fn new(durability: Durability, row: String) -> Self {
+        Self { durability, row, needs: String::new(), returns: false }
+    }
 }
 
 /// Names a question, so that its answer is known.
@@ -86,7 +108,9 @@ pub enum Input {
     /// A question is answered.
     Reply(Ticket, Reply),
     /// The hub opens a room.
-    Open(Name, Durability, String),
+    Open(Name, Opening),
+    /// The hub has the state of a room that it has taken over.
+    Restored(Name),
     /// What lobbies show of a room has changed.
     Row(Name, String),
     /// A room is over.
@@ -109,8 +133,8 @@ pub enum How {
     New,
     /// This process has owned it all the time; what it has in memory is the state.
     Again,
-    /// An earlier process of this node owned it: its files have the state, and for [`Durability::Cluster`] its journal in the
-    /// mesh too.
+    /// An earlier process of this node owned it: its files have the state. For [`Durability::Cluster`] its journal in the mesh has it too,
+    /// and survives what the files may not.
     Returned,
     /// Another node owned it: its journal in the mesh has the state. Without a journal nothing was told of it, and it is to be closed.
     TakenOver,
@@ -149,6 +173,8 @@ pub struct Node {
     // When its own entry is written next.
     next_beat: Time,
     name_taken: bool,
+    // Its own lease was over: nobody was heard meanwhile, so that others are silent says nothing.
+    is_deaf: bool,
     rooms: BTreeMap<Name, Room>,
     view: View,
     // Rooms that may have to be taken over, since when.
@@ -168,6 +194,7 @@ impl Node {
             life: None,
             next_beat: Time::ZERO,
             name_taken: false,
+            is_deaf: false,
             rooms: BTreeMap::new(),
             view: View::default(),
             orphans: BTreeMap::new(),
@@ -183,7 +210,8 @@ impl Node {
             Input::Elapsed => {}
             Input::Delta(delta) => self.see(now, &delta, out),
             Input::Reply(ticket, reply) => self.take_reply(now, ticket, reply, out),
-            Input::Open(room, durability, row) => self.open(room, durability, row, out),
+            Input::Open(room, opening) => self.open(room, opening, out),
+            Input::Restored(room) => self.restored(&room),
             Input::Row(room, row) => self.show(&room, row),
             Input::Close(room) => self.close(&room),
             Input::Suspended(room) => self.suspended(&room),
@@ -209,7 +237,7 @@ impl Node {
     pub fn may_tell(&self, room: &Name, now: Time) -> Option<Fence> {
         let room = self.rooms.get(room)?;
         let fence = room.fence()?;
-        // The room can come to no other node as long as this process does not release it.
+        // It goes on until the node hears that another one has it.
         if room.durability == Durability::Node {
             return Some(fence);
         }
@@ -221,6 +249,11 @@ impl Node {
     /// Whether the node is in the directory, as far as it knows, and its lease is not over: what readiness says.
     pub fn is_present(&self, now: Time) -> bool {
         self.life.as_ref().is_some_and(|life| now < life.lease)
+    }
+
+    /// Until when the node owns its rooms, as far as it knows.
+    pub fn lease(&self) -> Option<Time> {
+        self.life.as_ref().map(|life| life.lease)
     }
 
     /// The rooms that the node owns.
@@ -257,6 +290,7 @@ impl Node {
     // Asks what is due.
     fn work(&mut self, now: Time, out: &mut Vec<Output>) {
         self.give_up_late(now);
+        self.is_deaf |= self.life.as_ref().is_some_and(|life| life.lease <= now);
         self.live(now, out);
         self.bury(now, out);
         if matches!(self.plan, Plan::Leave { .. }) {

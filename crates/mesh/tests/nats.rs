@@ -12,7 +12,8 @@ use std::{
 use bytes::Bytes;
 use mesh::{
     Append, Appended, Delta, Directory, Durability, Entry, Events, Fence, How, Input, Journals, Key, Limits, MeshError,
-    Name, Nats, Node, Output, Place, Reply, Results, Revision, Sequence, Settings, Trouble, Value, Written, work_off,
+    Name, Nats, Node, Opening, Output, Place, Reply, Results, Revision, Sequence, Settings, Trouble, Value, Written,
+    work_off,
 };
 use netcore::Time;
 use tokio::time::timeout;
@@ -350,14 +351,20 @@ async fn a_node_that_leaves_is_followed_by_another_with_all_that_was_told() {
     let room = name("room");
     let node = |text: &str| {
         let identity = name(&format!("disk-of-{text}"));
-        Node::new(Settings { name: name(text), identity, address: "127.0.0.1:80".to_owned(), most_rooms: 10 })
+        Node::new(Settings {
+            name: name(text),
+            identity,
+            address: "127.0.0.1:80".to_owned(),
+            most_rooms: 10,
+            runs: vec![],
+        })
     };
     let owns = |output: &Output| match output {
         Output::Own(_, fence, how) => Some((*fence, *how)),
         _ => None,
     };
     let mut first = node("first");
-    let open = Input::Open(room.clone(), Durability::Cluster, "row".to_owned());
+    let open = Input::Open(room.clone(), Opening::new(Durability::Cluster, "row".to_owned()));
     let (old, how) = drive(&nats, &mut first, vec![Input::Elapsed, open], owns).await;
     assert_eq!(how, How::New);
     let Ok(Appended::Stored(end)) = Journals::open(&nats, &room, old).await else { panic!() };

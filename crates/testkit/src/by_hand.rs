@@ -33,7 +33,7 @@ impl<E: Recorded> Match<E> {
         let listen = SocketAddr::from(([10, 0, 0, 1], 2_000));
         let head = Head::new(&engine, "0.1.0", vec![listen], 1_795_329_471);
         let scribe = Scribe::by_hand();
-        let writing = Writing { disk, scribe: scribe.clone(), sync: SyncPolicy::Interval, max };
+        let writing = Writing { disk, scribe: scribe.clone(), sync: SyncPolicy::Interval, max, copy: None };
         let created = writing.create(directory, Hosted::new(engine), head);
         let (path, (room, hold, end)) = created.expect("the journal can be created");
         Self { room, end, path, now: Time::ZERO, hold, scribe, peers: 0 }

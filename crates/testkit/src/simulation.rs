@@ -165,7 +165,7 @@ impl<G: Game> Simulation<G> {
         disk.set_latency(mix.latency.clone(), seed);
         let mut scribes = Scribes::new(seed);
         let scribe = scribes.start();
-        let writing = Writing { disk: Arc::new(disk.clone()), scribe, sync: mix.sync, max: mix.max };
+        let writing = Writing { disk: Arc::new(disk.clone()), scribe, sync: mix.sync, max: mix.max, copy: None };
         let matches = (0..mix.rooms).map(|room| Self::begin(seed + (room << 40), &mix, &writing)).collect();
         let mut report = Report::default();
         report.add_to("matches", mix.rooms);
@@ -374,5 +374,5 @@ const MAX_SPOOLED: usize = 160 << 10;
 /// The threads of a scribe.
 fn start_over(scribes: &mut Scribes, writing: &mut Writing, disk: &SimulatedDisk) {
     let scribe: Scribe = scribes.start();
-    *writing = Writing { disk: Arc::new(disk.clone()), scribe, ..*writing };
+    *writing = Writing { disk: Arc::new(disk.clone()), scribe, copy: None, ..*writing };
 }

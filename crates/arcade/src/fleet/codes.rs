@@ -34,6 +34,11 @@ impl Codes {
         }
     }
 
+    /// Forgets the codes of a room that somebody else has.
+    pub(super) fn forget(&mut self, room: &Name) {
+        self.0.retain(|_, claimed| claimed.room != *room);
+    }
+
     /// All of them, to be claimed again before they are too old to be kept.
     pub(super) fn all(&self) -> Vec<(Name, Name)> {
         self.0.iter().map(|(code, claimed)| (code.clone(), claimed.room.clone())).collect()

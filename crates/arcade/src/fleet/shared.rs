@@ -6,6 +6,9 @@ use mesh::Name;
 
 use super::{seal::RelayKey, view::View};
 
+/// What all nodes make tokens with, in the directory.
+pub(super) const SECRET: &str = "secret";
+
 /// Why something cannot be claimed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Refused {
@@ -24,6 +27,8 @@ pub(crate) enum Refused {
 pub(crate) enum Event {
     /// Somebody else has the room: it is to end here.
     Lost(Name),
+    /// The node has taken the room over: it is to go on here.
+    TakenOver(Name),
 }
 
 /// What the task and the rest of the hub know together.

@@ -7,7 +7,8 @@ use std::{
 };
 
 use mesh::{
-    Delta, Directory, Durability, ENTRY_AGE_SECONDS, How, Input, Key, Name, Node, Output, Reply, Ticket, Value,
+    Delta, Directory, Durability, ENTRY_AGE_SECONDS, Fence, How, Input, Key, Name, Node, Opening, Output, Reply,
+    Ticket, Value,
 };
 use netcore::Time;
 use tokio::{
@@ -20,8 +21,9 @@ use tracing::{error, info, warn};
 use super::{
     codes::{self, Codes},
     common,
+    copies::Copies,
     seal::{self, RelayKey},
-    shared::{Event, Refused, Shared},
+    shared::{Event, Refused, SECRET, Shared},
     watching,
 };
 
@@ -37,8 +39,10 @@ type Answer = oneshot::Sender<Result<(), Refused>>;
 /// What the hub wants.
 #[derive(Debug)]
 pub(super) enum Command {
-    /// Claims the name of a room.
-    Open(Name, Answer),
+    /// Claims the name of a room with these needs.
+    Open(Name, String, Answer),
+    /// A room that was taken over goes on.
+    Restored(Name),
     /// Claims a code for a room.
     Code { code: Name, room: Name, answer: Answer },
     /// Shows a row of a room.
@@ -68,6 +72,7 @@ enum Done {
     Reply(Ticket, Reply),
     Code { code: Name, room: Name, claimed: Result<mesh::Revision, Refused>, answer: Option<Answer> },
     Key(Option<RelayKey>),
+    Nothing,
 }
 
 /// The task of a node.
@@ -77,6 +82,10 @@ pub(super) struct Task {
     own: Key,
     directory: Arc<dyn Directory>,
     shared: Arc<Shared>,
+    copies: Arc<Copies>,
+    secret: String,
+    // Fences of rooms, for what is to be removed with them.
+    fences: BTreeMap<Name, Fence>,
     // Who waits for the name of a room.
     waiting: BTreeMap<Name, Answer>,
     // The rooms that the hub has, or opens.
@@ -94,8 +103,8 @@ impl Task {
     /// A node that claims these rooms of its data directory.
     pub(super) fn new(
         settings: mesh::Settings,
-        (directory, shared): (Arc<dyn Directory>, Arc<Shared>),
-        claims: Vec<(Name, Answer)>,
+        (directory, (shared, copies, secret)): (Arc<dyn Directory>, (Arc<Shared>, Arc<Copies>, String)),
+        claims: Vec<((Name, String), Answer)>,
         (pulse, events): (watch::Sender<Pulse>, mpsc::Sender<Event>),
     ) -> Self {
         let own = Key::Node(settings.name.clone());
@@ -105,6 +114,9 @@ impl Task {
             own,
             directory,
             shared,
+            copies,
+            secret,
+            fences: BTreeMap::new(),
             waiting: BTreeMap::new(),
             rooms: BTreeSet::new(),
             codes: Codes::default(),
@@ -115,8 +127,8 @@ impl Task {
             left: None,
         };
         // Before anything is known of the directory: what it has of these rooms is theirs.
-        for (room, answer) in claims {
-            task.open(room, answer);
+        for ((room, needs), answer) in claims {
+            task.open(room, (needs, true), answer);
         }
         task
     }
@@ -155,6 +167,8 @@ impl Task {
     fn beat(&self) {
         let present = self.node.is_present(self.now());
         let on_its_way = self.sent.map_or(Duration::ZERO, |sent| sent.elapsed());
+        let now = self.now();
+        self.copies.set_lease(self.node.lease().filter(|lease| *lease > now).map(|lease| lease.since(now)));
         self.pulse.send_if_modified(|pulse| {
             let before = *pulse;
             pulse.present = present;
@@ -165,12 +179,14 @@ impl Task {
 
     fn obey(&mut self, command: Command) {
         match command {
-            Command::Open(room, answer) => self.open(room, answer),
+            Command::Open(room, needs, answer) => self.open(room, (needs, false), answer),
+            Command::Restored(room) => self.input(Input::Restored(room)),
             Command::Code { code, room, answer } => self.claim(code, room, Some(answer)),
             Command::Show(room, row) => self.input(Input::Row(room, row)),
             Command::Close(room) => {
                 self.waiting.remove(&room);
                 self.rooms.remove(&room);
+                self.copies.end(&room);
                 self.codes.release(&room, &self.directory);
                 self.input(Input::Close(room));
             }
@@ -182,10 +198,11 @@ impl Task {
         }
     }
 
-    fn open(&mut self, room: Name, answer: Answer) {
+    fn open(&mut self, room: Name, (needs, returns): (String, bool), answer: Answer) {
         self.rooms.insert(room.clone());
         self.waiting.insert(room.clone(), answer);
-        self.input(Input::Open(room, Durability::Node, String::new()));
+        let opening = Opening { needs, returns, ..Opening::new(self.copies.durability(), String::new()) };
+        self.input(Input::Open(room, opening));
     }
 
     fn claim(&mut self, code: Name, room: Name, answer: Option<Answer>) {
@@ -202,6 +219,13 @@ impl Task {
             self.claim(code, room, None);
         }
         self.ensure_key();
+        let (directory, secret) = (Arc::clone(&self.directory), self.secret.clone());
+        self.asks.spawn(async move {
+            let Ok(name) = SECRET.parse() else { return Done::Nothing };
+            // Written again, or put back if the broker has lost it.
+            let _ = common::ensure(&*directory, &name, || Ok(secret.clone())).await;
+            Done::Nothing
+        });
     }
 
     fn ensure_key(&mut self) {
@@ -248,7 +272,7 @@ impl Task {
             }
             Done::Key(Some(key)) => *self.shared.key() = Some(key),
             // Asked again in an hour, or when it is removed.
-            Done::Key(None) => {}
+            Done::Key(None) | Done::Nothing => {}
         }
     }
 
@@ -272,15 +296,7 @@ impl Task {
                     Done::Reply(ticket, written.map_or(Reply::Failed, Reply::Written))
                 });
             }
-            Output::Own(room, _, how) => {
-                let answer = self.waiting.remove(&room);
-                // An earlier run had this room, and the data directory has it no longer.
-                let is_unknown = how != How::Again && !self.rooms.contains(&room);
-                if is_unknown || answer.is_some_and(|answer| answer.send(Ok(())).is_err()) {
-                    self.rooms.remove(&room);
-                    self.input(Input::Close(room));
-                }
-            }
+            Output::Own(room, fence, how) => self.own(room, fence, how),
             Output::Taken(room) => {
                 self.rooms.remove(&room);
                 if let Some(answer) = self.waiting.remove(&room) {
@@ -290,7 +306,10 @@ impl Task {
             Output::Lost(room) => {
                 warn!(room = %room, "somebody else has this room now; it ends here");
                 self.rooms.remove(&room);
-                self.codes.release(&room, &self.directory);
+                self.fences.remove(&room);
+                self.copies.end(&room);
+                // Codes are those of its new owner.
+                self.codes.forget(&room);
                 // There is a place for each room.
                 let _ = self.events.try_send(Event::Lost(room));
             }
@@ -304,8 +323,36 @@ impl Task {
                     let _ = left.send(());
                 }
             }
-            // The journals of rooms are on this machine, so they are not handed over.
-            Output::Closed(_) | Output::Suspend(_) => {}
+            Output::Closed(room) => {
+                let fence = self.fences.remove(&room);
+                self.copies.remove(room, fence);
+            }
+            // Nothing asks the node to hand its rooms over.
+            Output::Suspend(_) => {}
+        }
+    }
+
+    fn own(&mut self, room: Name, fence: Fence, how: How) {
+        let answer = self.waiting.remove(&room);
+        // A machine that comes back after a power cut may have less than what was told.
+        let is_safer_there = how == How::Returned && self.copies.durability() == Durability::Cluster;
+        let reads = how == How::TakenOver || is_safer_there && self.rooms.contains(&room);
+        // An earlier run had this room, and the data directory has it no longer.
+        let is_unknown = matches!(how, How::New | How::Returned) && !self.rooms.contains(&room);
+        if !is_unknown {
+            self.fences.insert(room.clone(), fence);
+            self.copies.own(&room, fence, reads);
+        }
+        if reads {
+            self.rooms.insert(room.clone());
+            if let Some(answer) = answer {
+                // The files of the hub are not its state.
+                let _ = answer.send(Err(Refused::Taken));
+            }
+            let _ = self.events.try_send(Event::TakenOver(room));
+        } else if is_unknown || answer.is_some_and(|answer| answer.send(Ok(())).is_err()) {
+            self.rooms.remove(&room);
+            self.input(Input::Close(room));
         }
     }
 }

@@ -13,12 +13,26 @@ fn mesh() -> Local {
 }
 
 async fn join(mesh: &Local, name: &str, rooms: &[&str]) -> (Arc<Fleet>, Vec<String>, mpsc::Receiver<Event>) {
+    join_knowing(mesh, name, rooms, &[]).await
+}
+
+/// A node that knows these rules.
+async fn join_knowing(
+    mesh: &Local,
+    name: &str,
+    rooms: &[&str],
+    rules: &[&str],
+) -> (Arc<Fleet>, Vec<String>, mpsc::Receiver<Event>) {
     let identity = format!("data-of-{name}").parse().unwrap();
     let address = format!("{name}.example:8080");
-    let settings = mesh::Settings { name: name.parse().unwrap(), identity, address, most_rooms: 9 };
-    let (joining, events) = begin(settings, &format!("{name}.example"), Arc::new(mesh.clone()), None).await.unwrap();
+    let runs = rules.iter().map(|&rules| rules.to_owned()).collect();
+    let settings = mesh::Settings { name: name.parse().unwrap(), identity, address, most_rooms: 9, runs };
+    let shared: (Arc<dyn Directory>, Arc<dyn Journals>) = (Arc::new(mesh.clone()), Arc::new(mesh.clone()));
+    let (node, host) = ((settings, Durability::Node), format!("{name}.example"));
+    let (joining, events) = begin(node, &host, (shared, name), None).await.unwrap();
     let fleet = Arc::clone(joining.fleet());
-    let rooms: Vec<String> = rooms.iter().map(|&room| room.to_owned()).collect();
+    let claim = |&room: &&str| Claim { room: room.to_owned(), needs: String::new() };
+    let rooms: Vec<Claim> = rooms.iter().map(claim).collect();
     let taken = joining.join(&rooms).await.unwrap();
     (fleet, taken, events)
 }
@@ -29,8 +43,8 @@ async fn nodes_see_the_rooms_of_each_other_and_no_name_is_given_twice() {
     let (ann, none, _events) = join(&mesh, "ann", &[]).await;
     assert!(none.is_empty() && ann.is_present());
     let (bob, _, _events) = join(&mesh, "bob", &[]).await;
-    ann.open("nuggets-4").await.unwrap();
-    assert_eq!(bob.open("nuggets-4").await, Err(Refused::Taken));
+    ann.open("nuggets-4", "").await.unwrap();
+    assert_eq!(bob.open("nuggets-4", "").await, Err(Refused::Taken));
     ann.claim_code("abcdef", "nuggets-4").await.unwrap();
     assert_eq!(bob.claim_code("abcdef", "nuggets-5").await, Err(Refused::Taken));
     // Without a row it is not shown.
@@ -50,7 +64,7 @@ async fn nodes_see_the_rooms_of_each_other_and_no_name_is_given_twice() {
         bob.shared.view().coded(&"abcdef".parse().unwrap()).is_none().then_some(())
     })
     .await;
-    bob.open("nuggets-4").await.unwrap();
+    bob.open("nuggets-4", "").await.unwrap();
     ann.leave().await;
     found("that it has left", async || (bob.nodes().len() == 1).then_some(())).await;
 }
@@ -60,16 +74,16 @@ async fn a_node_that_comes_back_has_its_rooms_and_gives_up_those_that_it_does_no
     let mesh = mesh();
     let (ann, _, _events) = join(&mesh, "ann", &[]).await;
     for room in ["robots-1", "robots-2"] {
-        ann.open(room).await.unwrap();
+        ann.open(room, "").await.unwrap();
         ann.show(room, "row".into()).await;
     }
     let (bob, _, _events) = join(&mesh, "bob", &[]).await;
-    bob.open("robots-3").await.unwrap();
+    bob.open("robots-3", "").await.unwrap();
     found("its rooms", async || (bob.rooms().len() == 2).then_some(())).await;
     ann.leave().await;
     drop(ann);
     found("that its rooms are gone", async || bob.rooms().is_empty().then_some(())).await;
-    assert_eq!(bob.open("robots-2").await, Err(Refused::Taken), "its name is kept for it");
+    assert_eq!(bob.open("robots-2", "").await, Err(Refused::Taken), "its name is kept for it");
     // The file of one room is lost, and it has one with the name of another's.
     let (ann, taken, _events) = join(&mesh, "ann", &["robots-1", "robots-3"]).await;
     assert_eq!(taken, ["robots-3"]);
@@ -85,7 +99,7 @@ async fn one_wrong_number_does_not_use_up_the_names_of_all() {
     let (ann, _, _events) = join(&mesh, "ann", &[]).await;
     let (bob, _, _events) = join(&mesh, "bob", &[]).await;
     for room in ["robots-4294967295", "robots-7"] {
-        ann.open(room).await.unwrap();
+        ann.open(room, "").await.unwrap();
         ann.show(room, "row".into()).await;
     }
     found("both rooms", async || (bob.rooms().len() == 2).then_some(())).await;
@@ -105,4 +119,21 @@ async fn nodes_prove_what_they_pass_on() {
     let proof = ann.seal(&seal::Request { method: "GET", path: "/rooms/a-1/socket", relayed }).unwrap();
     assert_eq!(bob.unseal(&proof, "GET", "/rooms/a-1/socket"), Some(relayed));
     assert_eq!(bob.unseal(&proof, "POST", "/rooms/a-1/socket"), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_room_of_a_node_that_is_gone_goes_to_one_that_knows_its_rules() {
+    let mesh = mesh();
+    let (ann, _, _ann_events) = join_knowing(&mesh, "ann", &[], &["nuggets-3"]).await;
+    let (_bob, _, mut bob_events) = join_knowing(&mesh, "bob", &[], &["nuggets-2"]).await;
+    let (cid, _, mut cid_events) = join_knowing(&mesh, "cid", &[], &["nuggets-3"]).await;
+    ann.open("nuggets-1", "nuggets-3").await.unwrap();
+    let left = Instant::now();
+    ann.leave().await;
+    assert_eq!(cid_events.recv().await, Some(Event::TakenOver("nuggets-1".parse().unwrap())));
+    assert!(left.elapsed() > Duration::from_secs(10), "it may come back");
+    assert!(bob_events.try_recv().is_err() && cid.owner_of("nuggets-1").is_none());
+    // It comes back too late, with the file of the room.
+    let (_ann, taken, _events) = join_knowing(&mesh, "ann", &["nuggets-1"], &["nuggets-3"]).await;
+    assert_eq!(taken, ["nuggets-1"]);
 }

@@ -175,14 +175,20 @@ mod tests {
     }
 
     fn node(revision: u64, life: Option<u64>) -> (Key, Entry) {
-        let value =
-            NodeValue { identity: name("id"), address: "b:1".into(), life: life.map(Revision), draining: false };
+        let value = NodeValue {
+            identity: name("id"),
+            address: "b:1".into(),
+            life: life.map(Revision),
+            draining: false,
+            runs: vec![],
+        };
         (Key::Node(name("b")), Entry { revision: Revision(revision), value: Value::Node(value) })
     }
 
     fn room(revision: u64, number: u32, life: u64, row: &str) -> (Key, Entry) {
         let holder = Some(Holder { node: name("b"), identity: name("id"), life: Revision(life) });
-        let value = RoomValue { holder, fence: None, durability: Durability::Node, row: row.into() };
+        let (durability, needs, unread) = (Durability::Node, String::new(), false);
+        let value = RoomValue { holder, fence: None, durability, needs, unread, row: row.into() };
         let key = Key::Room(name(&format!("nuggets-{number}")));
         (key, Entry { revision: Revision(revision), value: Value::Room(value) })
     }

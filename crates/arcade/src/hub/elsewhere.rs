@@ -106,11 +106,15 @@ impl Elsewhere {
     /// The nodes, and how many rooms and people each has, for the operator.
     pub(super) fn status(&self, own: &Rooms) -> Value {
         let shown = |(NodeShown { name, address, draining }, Load { rooms, people })| json!({ "name": name, "address": address, "draining": draining, "rooms": rooms, "people": people });
+        let copies = self.fleet.copies.shown();
         let nodes: Vec<Value> = self.loads(own).into_iter().map(shown).collect();
         json!({
             "node": self.fleet.name(),
             "present": self.fleet.is_present(),
             "lag_ms": u64::try_from(self.fleet.lag().as_millis()).unwrap_or(u64::MAX),
+            "journal_lag_ms": u64::try_from(copies.lag.as_millis()).unwrap_or(u64::MAX),
+            "moved": copies.moved,
+            "fenced": copies.fenced,
             "skipped": self.fleet.skipped(),
             "nodes": nodes,
         })

@@ -8,7 +8,7 @@ use std::{
     fs, io,
     path::{Path, PathBuf},
     sync::{
-        Mutex, PoisonError,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicU32, Ordering},
     },
 };
@@ -17,7 +17,10 @@ use anyhow::{Context as _, bail};
 use cmdkit::{file_name, read_file, replace_file};
 use tracing::warn;
 
-use crate::room::{Room, file::RoomFile};
+use crate::{
+    fleet::copies::Copies,
+    room::{Room, file::RoomFile},
+};
 
 /// The largest file of a room, in bytes.
 const MAX_FILE: usize = 64 << 10;
@@ -32,6 +35,8 @@ pub(crate) struct RoomFiles {
     next: AtomicU32,
     // Held while a room is written.
     order: Mutex<()>,
+    // Where other hubs find what is written down.
+    copies: Option<Arc<Copies>>,
 }
 
 impl RoomFiles {
@@ -54,7 +59,7 @@ impl RoomFiles {
             }
         }
         rooms.sort_by_key(|room| number_of(&room.id));
-        Ok((Self { directory, next: AtomicU32::new(next.max(1)), order: Mutex::default() }, rooms))
+        Ok((Self { directory, next: AtomicU32::new(next.max(1)), order: Mutex::default(), copies: None }, rooms))
     }
 
     /// The same with a number above those of other nodes.
@@ -78,7 +83,23 @@ impl RoomFiles {
         // Of two changes the later one is written last.
         let _order = self.order.lock().unwrap_or_else(PoisonError::into_inner);
         let file = room.file().clone();
-        self.write(&file)
+        self.write(&file)?;
+        self.copy(&file)
+    }
+
+    /// Has other hubs find what is written down from now on.
+    #[must_use]
+    pub(super) fn with_copies(mut self, copies: Option<Arc<Copies>>) -> Self {
+        self.copies = copies;
+        self
+    }
+
+    /// Tells the copy of a room what is written down of it.
+    pub(super) fn copy(&self, file: &RoomFile) -> anyhow::Result<()> {
+        if let Some(copies) = &self.copies {
+            copies.note(&file.id, serde_json::to_vec(file)?);
+        }
+        Ok(())
     }
 
     fn write(&self, file: &RoomFile) -> anyhow::Result<()> {
@@ -162,7 +183,12 @@ fn read(path: &Path, id: &str) -> anyhow::Result<RoomFile> {
     if bytes.len() > MAX_FILE {
         bail!("it is larger than {MAX_FILE} bytes");
     }
-    let file: RoomFile = serde_json::from_slice(&bytes)?;
+    parse(&bytes, id)
+}
+
+/// What is written down of the room with this name.
+pub(super) fn parse(bytes: &[u8], id: &str) -> anyhow::Result<RoomFile> {
+    let file: RoomFile = serde_json::from_slice(bytes)?;
     let named = file.id == id && number_of(id).is_some() && id.starts_with(file.options.game().name());
     // A name, not a path to somewhere else.
     let inside = |name: &String| Path::new(name).file_name().is_some_and(|file| file == name.as_str());

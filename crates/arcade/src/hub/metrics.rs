@@ -107,6 +107,10 @@ metrics! {
     relayed: Gauge, "arcade_fleet_relayed", "Sockets that are passed on to other hubs";
     lag: Gauge<f64, AtomicU64>, "arcade_fleet_directory_lag" in Seconds, "How long a change takes to come back from the directory of all hubs";
     unheard: Gauge, "arcade_fleet_away", "1 while the directory of all hubs does not answer";
+    copy_lag: Gauge<f64, AtomicU64>, "arcade_fleet_journal_lag" in Seconds, "For how long the oldest change of a room waits to be where other hubs find it";
+    copy_bytes: Gauge, "arcade_fleet_journal_waiting" in Bytes, "What waits to be where other hubs find it";
+    moved: Counter, "arcade_fleet_rooms_moved", "Rooms of other hubs that went on here";
+    fenced: Counter, "arcade_fleet_rooms_fenced", "Rooms that ended here since another hub had taken them over";
     skipped: Counter, "arcade_fleet_skipped", "Values of the directory that this version does not understand";
     memory: Gauge, "process_resident_memory" in Bytes, "Resident memory";
     processor: Counter<f64, AtomicU64>, "process_cpu" in Seconds, "Time on processors";
@@ -155,6 +159,11 @@ impl Metrics {
             self.relayed.set(i64::try_from(fleet.relayed()).unwrap_or(i64::MAX));
             self.lag.set(fleet.lag().as_secs_f64());
             self.unheard.set((!fleet.is_present()).into());
+            let copies = fleet.copies.shown();
+            self.copy_lag.set(copies.lag.as_secs_f64());
+            self.copy_bytes.set(i64::try_from(copies.bytes).unwrap_or(i64::MAX));
+            self.moved.inc_by(copies.moved.saturating_sub(self.moved.get()));
+            self.fenced.inc_by(copies.fenced.saturating_sub(self.fenced.get()));
             self.skipped.inc_by(fleet.skipped().saturating_sub(self.skipped.get()));
         }
         self.waiting.set(i64::try_from(results.waiting).unwrap_or(i64::MAX));

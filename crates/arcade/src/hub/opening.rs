@@ -1,13 +1,13 @@
-//! How rooms are opened, and how they end that another hub has.
+//! How rooms are opened.
 
 use std::sync::Arc;
 
 use netcore::HostId;
-use tokio::{runtime::Handle, sync::mpsc::Receiver, task::spawn_blocking};
+use tokio::runtime::Handle;
 
 use super::{Hub, OpenError, resources::Resources};
 use crate::{
-    fleet::{Event, Fleet, Refused},
+    fleet::{Fleet, Refused},
     games::Options,
     room::{Room, file::RoomFile},
 };
@@ -79,9 +79,10 @@ impl Hub {
 
     // A name that no room of any node has. Called where threads may wait.
     fn claim_name(&self, fleet: &Fleet, options: &Options) -> Result<String, OpenError> {
+        let needs = options.game().rules();
         for _ in 0..ATTEMPTS {
             let id = self.rooms.files.name_above(options.game().name(), fleet.highest())?;
-            match Handle::current().block_on(fleet.open(&id)) {
+            match Handle::current().block_on(fleet.open(&id, &needs)) {
                 Ok(()) => return Ok(id),
                 Err(Refused::Taken) => {}
                 Err(away @ Refused::Away) => return Err(OpenError::Unclaimed(away)),
@@ -109,17 +110,5 @@ impl Hub {
             }
         }
         Ok(())
-    }
-
-    /// Does what the directory decides about rooms of this node, until the hub ends.
-    pub(crate) async fn obey(self: Arc<Self>, mut events: Receiver<Event>) {
-        while let Some(Event::Lost(room)) = events.recv().await {
-            if let Some(room) = self.rooms.get(room.as_str()) {
-                let rooms = Arc::clone(&self.rooms);
-                // It writes to the disk.
-                let closed = spawn_blocking(move || rooms.close(&room, "the room has moved to another hub"));
-                let _ = closed.await;
-            }
-        }
     }
 }

@@ -114,6 +114,16 @@ impl Rooms {
         self.files.remove(&id);
     }
 
+    /// Ends a room here that another hub has. Its file is removed, also that of one that does not run.
+    pub(crate) fn give_up(&self, id: &str) {
+        // It may just be beginning anew.
+        let _opening = self.opening();
+        if let Some(room) = self.get(id) {
+            room.give_up();
+        }
+        self.files.remove(id);
+    }
+
     /// Forgets a room that is over.
     pub(super) fn forget(&self, room: &Room) {
         room.bots.dismiss();

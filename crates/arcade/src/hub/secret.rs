@@ -23,7 +23,11 @@ const FILE: &str = "secret";
 
 /// The key that all tokens are made with.
 #[derive(Clone)]
-pub(crate) struct Secret([u8; 32]);
+pub(crate) struct Secret {
+    key: [u8; 32],
+    // That of this hub alone, before it was one of several: tokens and words of that time are still valid.
+    before: Option<[u8; 32]>,
+}
 
 impl std::fmt::Debug for Secret {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -39,7 +43,7 @@ impl Secret {
             Ok(bytes) => {
                 let key =
                     bytes.try_into().ok().with_context(|| format!("'{}' is damaged; remove it", path.display()))?;
-                Ok(Self(key))
+                Ok(Self { key, before: None })
             }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 let mut key = [0; 32];
@@ -50,15 +54,34 @@ impl Secret {
                     file.finish()
                 });
                 written.with_context(|| format!("cannot write '{}'", path.display()))?;
-                Ok(Self(key))
+                Ok(Self { key, before: None })
             }
             Err(error) => Err(error).with_context(|| format!("cannot read '{}'", path.display())),
         }
     }
 
+    /// As it is told to other hubs of the same arcade.
+    pub(crate) fn to_text(&self) -> String {
+        URL_SAFE_NO_PAD.encode(self.key)
+    }
+
+    /// The secret that all hubs of an arcade have. Without effect if the text is none.
+    #[must_use]
+    pub(crate) fn shared(self, text: &str) -> Self {
+        let key = URL_SAFE_NO_PAD.decode(text).ok().and_then(|key| key.try_into().ok());
+        match key {
+            Some(key) if key != self.key => Self { key, before: Some(self.key) },
+            _ => self,
+        }
+    }
+
+    fn keys_of_all_times(&self) -> impl Iterator<Item = &[u8; 32]> {
+        [&self.key].into_iter().chain(&self.before)
+    }
+
     /// What `room` has of it.
     pub(crate) fn keys(&self, room: &str) -> Keys {
-        let key = |text: &str| self.mac(text.as_bytes()).finalize().into_bytes().into();
+        let key = |text: &str| mac(&self.key, text.as_bytes()).finalize().into_bytes().into();
         // The name of a room is not empty.
         Keys { mask: Mask::new(key(&format!("mask\n{room}"))), hosts: key("hosts\n"), days: key("days\n") }
     }
@@ -66,7 +89,7 @@ impl Secret {
     /// The token for a seat in `room`.
     pub(crate) fn token(&self, room: &str, ticket: Ticket) -> String {
         let ticket = ticket.to_bytes();
-        let code = self.ticket_mac(room, &ticket).finalize().into_bytes();
+        let code = ticket_mac(&self.key, room, &ticket).finalize().into_bytes();
         format!("{}.{}", URL_SAFE_NO_PAD.encode(ticket), URL_SAFE_NO_PAD.encode(code))
     }
 
@@ -74,35 +97,38 @@ impl Secret {
     pub(crate) fn verify(&self, room: &str, token: &str) -> Option<Ticket> {
         let (ticket, code) = token.split_once('.')?;
         let ticket: [u8; TICKET] = URL_SAFE_NO_PAD.decode(ticket).ok()?.try_into().ok()?;
-        self.ticket_mac(room, &ticket).verify_slice(&URL_SAFE_NO_PAD.decode(code).ok()?).ok()?;
-        Some(Ticket::from_bytes(&ticket))
+        let code = URL_SAFE_NO_PAD.decode(code).ok()?;
+        let mut keys = self.keys_of_all_times();
+        let is_genuine = keys.any(|key| ticket_mac(key, room, &ticket).verify_slice(&code).is_ok());
+        is_genuine.then(|| Ticket::from_bytes(&ticket))
     }
 
     /// What is kept of the word of a room.
     pub(crate) fn word(&self, room: &str, word: &str) -> String {
-        URL_SAFE_NO_PAD.encode(self.word_mac(room, word).finalize().into_bytes())
+        URL_SAFE_NO_PAD.encode(word_mac(&self.key, room, word).finalize().into_bytes())
     }
 
     /// Whether this is the word of the room of which `kept` is kept. Takes the same time wherever they differ.
     pub(crate) fn verify_word(&self, room: &str, word: &str, kept: &str) -> bool {
-        URL_SAFE_NO_PAD.decode(kept).is_ok_and(|kept| self.word_mac(room, word).verify_slice(&kept).is_ok())
+        let is_it = |key, kept: &[u8]| word_mac(key, room, word).verify_slice(kept).is_ok();
+        URL_SAFE_NO_PAD.decode(kept).is_ok_and(|kept| self.keys_of_all_times().any(|key| is_it(key, &kept)))
     }
+}
 
-    fn word_mac(&self, room: &str, word: &str) -> Hmac<Sha256> {
-        self.mac(format!("word\n{room}\n{word}").as_bytes())
-    }
+fn word_mac(key: &[u8; 32], room: &str, word: &str) -> Hmac<Sha256> {
+    mac(key, format!("word\n{room}\n{word}").as_bytes())
+}
 
-    fn ticket_mac(&self, room: &str, ticket: &[u8; TICKET]) -> Hmac<Sha256> {
-        // A room's name holds no line feed.
-        self.mac(&[b"seat\n", room.as_bytes(), b"\n", ticket].concat())
-    }
+fn ticket_mac(key: &[u8; 32], room: &str, ticket: &[u8; TICKET]) -> Hmac<Sha256> {
+    // A room's name holds no line feed.
+    mac(key, &[b"seat\n", room.as_bytes(), b"\n", ticket].concat())
+}
 
-    fn mac(&self, text: &[u8]) -> Hmac<Sha256> {
-        // A key of any length is possible; this one has the size of the hash.
-        let mut mac = <Hmac<Sha256> as Mac>::new_from_slice(&self.0).unwrap_or_else(|_| unreachable!());
-        mac.update(text);
-        mac
-    }
+fn mac(key: &[u8; 32], text: &[u8]) -> Hmac<Sha256> {
+    // A key of any length is possible; this one has the size of the hash.
+    let mut mac = <Hmac<Sha256> as Mac>::new_from_slice(key).unwrap_or_else(|_| unreachable!());
+    mac.update(text);
+    mac
 }
 
 /// Bytes of a ticket.
@@ -143,9 +169,27 @@ impl Ticket {
 mod tests {
     use super::*;
 
+    fn secret_of(byte: u8) -> Secret {
+        Secret { key: [byte; 32], before: None }
+    }
+
+    #[test]
+    fn hubs_of_an_arcade_know_the_tokens_of_each_other_and_their_own_of_before() {
+        let (ann, bob) = (secret_of(1), secret_of(2));
+        let ticket = Ticket { journal: 9, seat: "[fd00::1]:4000".parse().unwrap() };
+        let (before, word) = (bob.token("nuggets-1", ticket), bob.word("nuggets-1", "owl"));
+        let bob = bob.shared(&ann.to_text());
+        assert_eq!(bob.verify("nuggets-1", &ann.token("nuggets-1", ticket)), Some(ticket));
+        assert_eq!(ann.verify("nuggets-1", &bob.token("nuggets-1", ticket)), Some(ticket));
+        assert_eq!(bob.verify("nuggets-1", &before), Some(ticket));
+        assert!(bob.verify_word("nuggets-1", "owl", &word) && !bob.verify_word("nuggets-1", "cat", &word));
+        assert_eq!(ann.verify("nuggets-1", &before), None);
+        assert_eq!(secret_of(3).shared("nonsense").to_text(), secret_of(3).to_text());
+    }
+
     #[test]
     fn a_word_is_known_by_what_is_kept_of_it() {
-        let secret = Secret([7; 32]);
+        let secret = secret_of(7);
         let kept = secret.word("nuggets-1", "żółw");
         assert!(secret.verify_word("nuggets-1", "żółw", &kept) && !kept.contains("żółw"));
         for (room, word, kept) in
@@ -157,7 +201,7 @@ mod tests {
 
     #[test]
     fn a_token_is_for_one_seat_of_one_journal_in_one_room() {
-        let secret = Secret([7; 32]);
+        let secret = secret_of(7);
         let ticket = |seat: &str| Ticket { journal: 9, seat: seat.parse().unwrap() };
         let own = ticket("[fd00::1]:4000");
         let token = secret.token("nuggets-1", own);
@@ -167,7 +211,7 @@ mod tests {
             Some(ticket("10.0.0.1:5"))
         );
         assert_eq!(secret.verify("nuggets-2", &token), None);
-        assert_eq!(Secret([8; 32]).verify("nuggets-1", &token), None);
+        assert_eq!(secret_of(8).verify("nuggets-1", &token), None);
         for other in [ticket("[fd00::1]:4001"), Ticket { journal: 10, ..own }] {
             let other = secret.token("nuggets-1", other);
             let forged = format!("{}.{}", token.split_once('.').unwrap().0, other.split_once('.').unwrap().1);

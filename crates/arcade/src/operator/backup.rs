@@ -283,7 +283,7 @@ mod tests {
     /// Begins a journal of small segments, and a match in which somebody comes and leaves until it is told to stop.
     fn busy_match(journals: &Path, stop: &AtomicBool) {
         let (disk, scribe) = (Arc::new(SystemDisk), Scribe::start().unwrap());
-        let writing = Writing { disk, scribe, sync: SyncPolicy::Interval, max: 16 << 10 };
+        let writing = Writing { disk, scribe, sync: SyncPolicy::Interval, max: 16 << 10, copy: None };
         let engine = mastermind::Server::new(mastermind::Config::new(4, false, 7)).unwrap();
         let head = Head::new(&engine, "0.0.0", vec![], 0);
         let (_, (mut room, mut hold, end)) = writing.create(journals, Hosted::new(engine), head).unwrap();

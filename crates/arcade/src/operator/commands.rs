@@ -341,6 +341,11 @@ fn fleet_text(fleet: &Value) -> String {
         word(fleet, "node"),
         fleet["lag_ms"]
     );
+    let _ = writeln!(
+        text,
+        "    what happens in rooms is where other hubs find it {} ms later; {} rooms of other hubs went on here, {} ended here",
+        fleet["journal_lag_ms"], fleet["moved"], fleet["fenced"]
+    );
     for node in fleet["nodes"].as_array().into_iter().flatten() {
         let ends = if node["draining"] == Value::Bool(true) { ", about to end" } else { "" };
         let (name, address) = (word(node, "name"), word(node, "address"));

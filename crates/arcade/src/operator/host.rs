@@ -25,7 +25,7 @@ use super::{
 use super::{control, renewal};
 use crate::{
     args::Args,
-    fleet,
+    fleet::{self, Claim},
     games::offer_maps,
     hub::{
         Hub, Parts,
@@ -38,12 +38,16 @@ use crate::{
         metrics::Metrics,
         ports::Ports,
         resources::{MAX_ROOMS, Resources, Settings},
+        secret::Secret,
         threads::Threads,
     },
     results::Results,
-    room::{guard::Bans, info::Site, place::Place},
+    room::{file::RoomFile, guard::Bans, info::Site, place::Place},
     web::{self, connections::Server, tls::Tls},
 };
+
+/// How long copies of rooms for other hubs may take at the end.
+const COPYING: Duration = Duration::from_secs(3);
 
 /// Hosts until the process is asked to end. Fails when the data directory cannot be used, or the page cannot listen.
 #[expect(clippy::too_many_lines, reason = "a sequence of steps that share their results")]
@@ -84,7 +88,10 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
     // Before anything of this hub is there, since it may be refused.
     let port = listen.first().map_or(args.port, SocketAddr::port);
     let joining = match args.joins(port) {
-        Some(settings) => Some(threads.rest.block_on(fleet::connect(settings, &args.data, MAX_ROOMS))?),
+        Some(settings) => {
+            let secret = Secret::open(&args.data)?.to_text();
+            Some(threads.rest.block_on(fleet::connect(settings, &args.data, (MAX_ROOMS, &secret)))?)
+        }
         None => None,
     };
     let fleet = joining.as_ref().map(|(joining, _)| Arc::clone(joining.fleet()));
@@ -120,12 +127,21 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
         #[cfg(unix)]
         renewal::on_hang_up(tls.clone()).context("cannot listen for signals")?;
         if let Some((joining, events)) = joining {
-            let rooms: Vec<String> = before.iter().map(|room| room.id.clone()).collect();
-            let taken = joining.join(&rooms).await?;
-            for room in &taken {
-                warn!(room, "another hub of the arcade has a room of this name; this one stays in the data directory");
+            let claim = |room: &RoomFile| Claim { room: room.id.clone(), needs: room.options.game().rules() };
+            let taken = joining.join(&before.iter().map(claim).collect::<Vec<_>>()).await?;
+            let (gone, stay) = before.into_iter().partition::<Vec<_>, _>(|room| taken.contains(&room.id));
+            before = stay;
+            for RoomFile { id, shared, .. } in gone {
+                if shared {
+                    info!(room = id, "another hub of the arcade has had this room; it goes on from its copy");
+                    hub.rooms.give_up(&id);
+                } else {
+                    warn!(
+                        room = id,
+                        "another hub of the arcade has a room of this name; this one stays in the data directory"
+                    );
+                }
             }
-            before.retain(|room| !taken.contains(&room.id));
             tokio::spawn(Arc::clone(&hub).obey(events));
         }
         if !before.is_empty() {
@@ -184,6 +200,9 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
         }
         hub.drain(Instant::now() + patience, stop).await;
         if let Some(fleet) = &fleet {
+            if !fleet.copies.finish(Instant::now() + COPYING).await {
+                warn!("not all that happened in rooms is where other hubs find it; it is in the data directory");
+            }
             fleet.leave().await;
         }
         server.finish().await;

@@ -65,7 +65,8 @@ fn play_on(directory: &Path, matches: usize, max: u64) -> PathBuf {
         max_history: robots::MAX_HISTORY,
     };
     let scribe = Scribe::by_hand();
-    let writing = Writing { disk: Arc::new(SystemDisk), scribe: scribe.clone(), sync: SyncPolicy::Always, max };
+    let writing =
+        Writing { disk: Arc::new(SystemDisk), scribe: scribe.clone(), sync: SyncPolicy::Always, max, copy: None };
     let hosted = Hosted::new(robots::Server::new(config).unwrap());
     let head = Head::new(hosted.engine(), "test", vec![], 99);
     let (path, (mut room, mut hold, end)) = writing.create(directory, hosted, head).unwrap();

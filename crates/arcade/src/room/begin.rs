@@ -10,7 +10,7 @@ use std::{
 
 use anyhow::Context as _;
 use bytes::Bytes;
-use journal_core::{Head, JournalEnd, Parts, Resumable};
+use journal_core::{Head, JournalEnd, Parts, Resumable, Writing};
 use netcore::{Hosted, Link, Occupant, PeerId, Recorded, Status, Time};
 use netshell::Host;
 use tracing::warn;
@@ -55,11 +55,11 @@ pub(crate) struct Before {
 pub(crate) fn begin(
     options: &Options,
     journal: Option<&Path>,
-    place: &Place,
+    (place, writing): (&Place, &Writing),
     listen: &[SocketAddr],
 ) -> anyhow::Result<Begun> {
     if let Some(path) = journal {
-        let resumed = with_kind!(options.game(), K => resume::<<K as Kind>::Engine>(path, place));
+        let resumed = with_kind!(options.game(), K => resume::<<K as Kind>::Engine>(path, (place, writing)));
         match resumed {
             Ok(begun) => return Ok(begun),
             Err(error) => warn!("cannot resume '{}', so its room begins anew: {error:#}", path.display()),
@@ -67,19 +67,22 @@ pub(crate) fn begin(
     }
     #[cfg(test)]
     if let Options::Nuggets(kind) = options {
-        return new(super::fragile::Fragile(kind.engine()?), place, listen);
+        return new(super::fragile::Fragile(kind.engine()?), (place, writing), listen);
     }
-    with_options!(options, kind => new(kind.engine()?, place, listen))
+    with_options!(options, kind => new(kind.engine()?, (place, writing), listen))
 }
 
-fn new<E: Recorded + Shown + Send + 'static>(engine: E, place: &Place, listen: &[SocketAddr]) -> anyhow::Result<Begun> {
+fn new<E: Recorded + Shown + Send + 'static>(
+    engine: E,
+    (place, writing): (&Place, &Writing),
+    listen: &[SocketAddr],
+) -> anyhow::Result<Begun> {
     let status = engine.status();
     let begun = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let head = Head::new(&engine, env!("CARGO_PKG_VERSION"), listen.to_vec(), begun);
     let id = head.id;
-    // Hubs that share a database do not name theirs alike.
-    let front = place.site.as_ref().map_or_else(|| E::GAME.to_owned(), |site| format!("{}-{}", E::GAME, site.node));
-    let created = place.writing.create_as(&place.journals, &front, Hosted::new(engine), head);
+    let front = place.front(E::GAME);
+    let created = writing.create_as(&place.journals, &front, Hosted::new(engine), head);
     let (journal, (room, hold, end)): (_, Parts<E>) =
         created.with_context(|| format!("cannot begin a journal in '{}'", place.journals.display()))?;
     let counters = place.counters_of(E::GAME);
@@ -91,8 +94,11 @@ fn new<E: Recorded + Shown + Send + 'static>(engine: E, place: &Place, listen: &
     Ok(Begun { host, broken, journal, id, end, status, before: None })
 }
 
-fn resume<E: Recorded + Shown + Send + 'static>(path: &Path, place: &Place) -> anyhow::Result<Begun> {
-    let resumable = Resumable::<E>::open(&*place.writing.disk, path)?;
+fn resume<E: Recorded + Shown + Send + 'static>(
+    path: &Path,
+    (place, writing): (&Place, &Writing),
+) -> anyhow::Result<Begun> {
+    let resumable = Resumable::<E>::open(&*writing.disk, path)?;
     anyhow::ensure!(resumable.room().engine().is_current(), "this version begins such matches in another way");
     let (path, id) = (resumable.journal.clone(), resumable.head.id);
     let before = Before {
@@ -102,7 +108,7 @@ fn resume<E: Recorded + Shown + Send + 'static>(path: &Path, place: &Place) -> a
         roster: resumable.room().engine().roster(),
     };
     let (status, next) = (resumable.room().engine().status(), resumable.next_peer);
-    let (room, hold, end) = resumable.resume(&place.writing).context("it cannot be written")?;
+    let (room, hold, end) = resumable.resume(writing).context("it cannot be written")?;
     let counters = place.counters_of(E::GAME);
     let (room, broken) = Fuse::new(room, E::GAME, counters.clone());
     let peers: BTreeSet<PeerId> = before.peers.iter().map(|&(peer, ..)| peer).collect();

@@ -44,6 +44,9 @@ pub(crate) struct RoomFile {
     /// Whether it is a match of the ladder, which does not come back.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) ladder: bool,
+    /// Whether other hubs of the arcade know it, so that it may go on there.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) shared: bool,
 }
 
 impl RoomFile {
@@ -65,6 +68,7 @@ impl RoomFile {
             locked: false,
             barred: BTreeSet::new(),
             ladder: false,
+            shared: false,
         }
     }
 }

@@ -29,6 +29,11 @@ pub(crate) struct Place {
 }
 
 impl Place {
+    /// With what the names of journals of this game begin; hubs that share a database do not name theirs alike.
+    pub(crate) fn front(&self, game: &str) -> String {
+        self.site.as_ref().map_or_else(|| game.to_owned(), |site| format!("{game}-{}", site.node))
+    }
+
     /// What is counted in rooms of this game.
     pub(crate) fn counters_of(&self, game: &str) -> Counters {
         self.counters.get(game).cloned().unwrap_or_default()

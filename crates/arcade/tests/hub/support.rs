@@ -229,7 +229,7 @@ pub(crate) fn record<E: Recorded>(
     play: impl FnOnce(&mut Journalled<E>, PeerId, &mut Outbox),
 ) -> u64 {
     let (disk, scribe) = (Arc::new(SystemDisk), Scribe::by_hand());
-    let writing = Writing { disk, scribe: scribe.clone(), sync: SyncPolicy::Always, max: MAX_SIZE };
+    let writing = Writing { disk, scribe: scribe.clone(), sync: SyncPolicy::Always, max: MAX_SIZE, copy: None };
     let head = Head::new(&engine, "test", vec![], 99);
     let id = head.id;
     let (_, (mut room, mut hold, end)) = writing.create(journals, Hosted::new(engine), head).unwrap();

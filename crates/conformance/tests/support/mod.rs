@@ -42,7 +42,6 @@ pub(crate) struct Console {
     /// How many programs were started before it by the same test of a crime.
     pub(crate) number: u32,
     stop: Arc<AtomicBool>,
-    errors: Arc<Mutex<Vec<String>>>,
 }
 
 impl Console {
@@ -82,7 +81,6 @@ struct Running {
     stop: Arc<AtomicBool>,
     status: Receiver<i32>,
     exit: Option<Exit>,
-    errors: Arc<Mutex<Vec<String>>>,
 }
 
 /// A program that commits a crime. It is given the values for its placeholders, and returns its exit status.
@@ -172,10 +170,6 @@ impl Run for Running {
     fn end_input(&mut self) -> bool {
         self.keyboard = None;
         true
-    }
-
-    fn errors(&self) -> Vec<String> {
-        self.errors.lock().unwrap().clone()
     }
 
     fn exit(&mut self, by: Instant) -> Option<Exit> {

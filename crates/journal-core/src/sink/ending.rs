@@ -111,6 +111,9 @@ impl Sink {
         let spools = [inner.spool.take(), inner.previous_spool.take().map(|(spool, _)| spool)];
         drop(inner);
         spools.into_iter().flatten().for_each(Spool::remove);
+        if let Some(copy) = self.copy().filter(|_| status.state == State::Cut) {
+            copy.cut();
+        }
         self.changed.notify_all();
         self.reach(EVERYTHING);
     }

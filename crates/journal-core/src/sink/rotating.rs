@@ -117,7 +117,7 @@ impl Sink {
         codec::encode(&self.head.clone().with_base(Some(base)), &mut head);
         record::put(&head, &mut sum, &mut bytes);
         let positions = Positions::new(place, bytes.len() as u64);
-        copy(&tail, &mut sum, &mut bytes);
+        record::copy(&tail, &mut sum, &mut bytes);
         file.write_at(0, &bytes)?;
         // What the new segment leaves out must be in the old one.
         if !probe::has(Planted::OldSegmentNotSynced) {
@@ -137,7 +137,7 @@ impl Sink {
             .then(|| Spool::create(&self.disk, (self.head.id, &path), &file, (inner.written, sum)))
             .flatten();
         let mut pending = Vec::with_capacity(inner.pending.len());
-        copy(&inner.pending, &mut sum, &mut pending);
+        record::copy(&inner.pending, &mut sum, &mut pending);
         (inner.pending, inner.sum, inner.segment) = (pending, sum, segment);
         inner.synced = inner.written;
         std::mem::swap(&mut inner.spool, &mut spool);
@@ -190,14 +190,5 @@ enum Refusal {
 impl From<io::Error> for Refusal {
     fn from(error: io::Error) -> Self {
         Self::Harmless(error)
-    }
-}
-
-// Appends records with other checksums.
-fn copy(records: &[u8], sum: &mut u32, out: &mut Vec<u8>) {
-    let mut rest = records;
-    while let Some((front, body)) = record::lengths(rest) {
-        record::put(&rest[front..front + body], sum, out);
-        rest = &rest[front + body..];
     }
 }

@@ -31,7 +31,7 @@ pub(crate) struct Bench {
 }
 
 pub(crate) fn writing(disk: &SimulatedDisk, sync: SyncPolicy, max: u64) -> Writing {
-    Writing { disk: Arc::new(disk.clone()), scribe: Scribe::by_hand(), sync, max }
+    Writing { disk: Arc::new(disk.clone()), scribe: Scribe::by_hand(), sync, max, copy: None }
 }
 
 pub(crate) fn head() -> Head {

@@ -104,7 +104,7 @@ impl Node {
         };
         let (identity, address) = (self.settings.identity.clone(), self.settings.address.clone());
         let draining = self.plan != Plan::Serve;
-        let value = Value::Node(NodeValue { identity, address, life, draining });
+        let value = Value::Node(NodeValue { identity, address, life, draining, runs: self.settings.runs.clone() });
         self.ask(now, Purpose::Live, key, (Some(value), expected), out);
     }
 
@@ -116,12 +116,16 @@ impl Node {
                 life.lease = at.plus(LEASE);
                 life.last = revision;
                 self.next_beat = self.next_beat.max(at.plus(HEARTBEAT));
+                if at.plus(LEASE) > now {
+                    self.hear_again(now);
+                }
             }
             (Written::Stored(revision), None) => {
                 self.life = Some(Life { since: revision, last: revision, lease: at.plus(LEASE) });
                 self.view.note_over(&self.settings.name, revision);
                 self.name_taken = false;
                 self.next_beat = at.plus(HEARTBEAT);
+                self.hear_again(now);
                 self.look_for_orphans(now);
             }
             // An earlier attempt was stored though its answer was lost.
@@ -175,7 +179,14 @@ impl Node {
 
     /// Whether an entry is that of another node, or of another data directory that uses the name of this one.
     pub(super) fn may_bury(&self, key: &Key) -> bool {
-        self.life.is_none() || *key != self.key()
+        if *key == self.key() { self.life.is_none() } else { !self.is_deaf }
+    }
+
+    // Whoever was not heard while this node could not hear has as long again.
+    fn hear_again(&mut self, now: Time) {
+        if std::mem::take(&mut self.is_deaf) {
+            self.view.hear_all(now);
+        }
     }
 
     /// The answer to a burial.

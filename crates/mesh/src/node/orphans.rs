@@ -8,7 +8,7 @@ use netcore::{
 };
 
 use super::{asking::Purpose, plan::Plan};
-use crate::{Durability, EXPIRY, Entry, How, Key, MAX_ROOMS, Name, Node, Output, RoomValue, Value};
+use crate::{EXPIRY, Entry, How, Key, MAX_ROOMS, Name, Node, Output, RoomValue, Value};
 
 /// How much longer each node waits than the one before it, of those that may take over a room.
 const TAKE_STEP: Duration = Duration::from_secs(2);
@@ -28,18 +28,25 @@ impl Node {
     // What the node may do with a room that it does not own.
     pub(super) fn classify(&self, entry: &Entry) -> Option<Orphan> {
         let Value::Room(room) = &entry.value else { return None };
+        if !self.runs(room) {
+            return None;
+        }
         let Some(holder) = &room.holder else { return Some(Orphan::Takeable(How::TakenOver)) };
         if self.holds(holder) {
             // Before it has joined, the node does not know which lives were its own.
             let life = self.life.as_ref()?;
-            let how = Orphan::Takeable(How::Returned);
-            return Some(if holder.life == life.since { Orphan::Ghost } else { how });
+            let how = if room.unread { How::TakenOver } else { How::Returned };
+            return Some(if holder.life == life.since { Orphan::Ghost } else { Orphan::Takeable(how) });
         }
-        match room.durability {
-            Durability::Node => None,
-            Durability::Cluster if self.view.is_over(holder) => Some(Orphan::Takeable(How::TakenOver)),
-            Durability::Cluster => (!self.view.seems_alive(holder)).then_some(Orphan::Unclear),
+        if self.view.is_over(holder) {
+            return Some(Orphan::Takeable(How::TakenOver));
         }
+        (!self.view.seems_alive(holder)).then_some(Orphan::Unclear)
+    }
+
+    // Whether this node can run what a room needs.
+    fn runs(&self, room: &RoomValue) -> bool {
+        room.needs.is_empty() || self.settings.runs.contains(&room.needs)
     }
 
     /// Looks whether any room lost its owner.
@@ -75,20 +82,25 @@ impl Node {
             Orphan::Takeable(_) if self.rooms.len() >= self.settings.most_rooms.min(MAX_ROOMS) => None,
             Orphan::Takeable(How::Returned) => Some(since),
             Orphan::Takeable(_) if self.plan != Plan::Serve => None,
-            Orphan::Takeable(_) => Some(since.plus(TAKE_STEP * self.rank(name, entry))),
+            Orphan::Takeable(_) => {
+                let due = since.plus(TAKE_STEP * self.rank(name, entry));
+                let Value::Room(RoomValue { holder: Some(holder), .. }) = &entry.value else { return Some(due) };
+                // A node that has taken its leave has as long to come back as one that was killed.
+                Some(self.view.waits_for(&holder.node).map_or(due, |until| due.max(until)))
+            }
         }
     }
 
     // How many nodes are to take a room over before this one. All nodes agree, as far as they know the same nodes; the former owner comes first.
     fn rank(&self, room: &Name, entry: &Entry) -> u32 {
-        let former = match &entry.value {
-            Value::Room(RoomValue { holder: Some(holder), .. }) => Some(&holder.node),
-            _ => None,
+        let (former, needs) = match &entry.value {
+            Value::Room(room) => (room.holder.as_ref().map(|holder| &holder.node), &*room.needs),
+            _ => (None, ""),
         };
         let own = weight(room, &self.settings.name);
         let is_before =
             |node: &&Name| **node != self.settings.name && (former == Some(*node) || weight(room, node) > own);
-        u32::try_from(self.view.takers().filter(is_before).count()).unwrap_or(u32::MAX)
+        u32::try_from(self.view.takers(needs).filter(is_before).count()).unwrap_or(u32::MAX)
     }
 
     /// Takes over rooms whose turn it is.

@@ -9,8 +9,8 @@ use netcore::{
 
 use super::{asking::Purpose, orphans::Orphan, plan::Plan};
 use crate::{
-    Durability, ENTRY_AGE_SECONDS, Entry, Fence, Holder, How, Key, MAX_ROOMS, MAX_ROW, Name, Node, Output, Revision,
-    RoomValue, Value, Written,
+    Durability, ENTRY_AGE_SECONDS, Entry, Fence, Holder, How, Key, MAX_ROOMS, MAX_ROW, Name, Node, Opening, Output,
+    Revision, RoomValue, Value, Written,
 };
 
 /// How long lobbies wait at most for what a room shows.
@@ -43,7 +43,12 @@ pub(super) struct Room {
     row: String,
     row_changed: bool,
     written: Time,
+    needs: String,
     how: How,
+    // Whether it may be taken over though it was to be opened.
+    returns: bool,
+    // Whether it was taken over and the hub may not have its state yet.
+    unread: bool,
     aim: Aim,
     claim: Option<Claim>,
     // Of its entry; none if there is no entry.
@@ -51,9 +56,20 @@ pub(super) struct Room {
 }
 
 impl Room {
-    fn new(durability: Durability, row: String, how: How) -> Self {
-        let (row_changed, written) = (false, Time::ZERO);
-        Self { durability, row, row_changed, written, how, aim: Aim::Keep, claim: None, revision: None }
+    fn new(Opening { durability, row, needs, returns }: Opening, how: How) -> Self {
+        Self {
+            durability,
+            row,
+            row_changed: false,
+            written: Time::ZERO,
+            needs,
+            how,
+            returns,
+            unread: how == How::TakenOver,
+            aim: Aim::Keep,
+            claim: None,
+            revision: None,
+        }
     }
 
     pub(super) fn fence(&self) -> Option<Fence> {
@@ -80,18 +96,25 @@ impl Room {
 }
 
 impl Node {
-    pub(super) fn open(&mut self, name: Name, durability: Durability, row: String, out: &mut Vec<Output>) {
+    pub(super) fn open(&mut self, name: Name, opening: Opening, out: &mut Vec<Output>) {
         let is_full = self.rooms.len() >= MAX_ROOMS;
-        if is_full || self.plan != Plan::Serve || row.len() > MAX_ROW || self.rooms.contains_key(&name) {
+        if is_full || self.plan != Plan::Serve || opening.row.len() > MAX_ROW || self.rooms.contains_key(&name) {
             out.push(Output::Taken(name));
         } else {
-            self.rooms.insert(name, Room::new(durability, row, How::New));
+            self.rooms.insert(name, Room::new(opening, How::New));
         }
     }
 
     /// Wants a room that has no owner.
     pub(super) fn adopt(&mut self, name: Name, value: &RoomValue, how: How) {
-        self.rooms.insert(name, Room::new(value.durability, value.row.clone(), how));
+        let (durability, row, needs) = (value.durability, value.row.clone(), value.needs.clone());
+        self.rooms.insert(name, Room::new(Opening { durability, row, needs, returns: false }, how));
+    }
+
+    pub(super) fn restored(&mut self, name: &Name) {
+        if let Some(room) = self.rooms.get_mut(name) {
+            room.row_changed |= std::mem::take(&mut room.unread);
+        }
     }
 
     pub(super) fn show(&mut self, name: &Name, row: String) {
@@ -141,7 +164,9 @@ impl Node {
     fn lose(&mut self, name: &Name, out: &mut Vec<Output>) {
         let Some(room) = self.rooms.remove(name) else { return };
         match (room.claim, room.how, room.aim) {
-            (_, _, Aim::Close | Aim::HandOver { suspended: true }) | (None, How::Returned | How::TakenOver, _) => {}
+            (_, _, Aim::Close | Aim::HandOver { suspended: true }) => {}
+            // The hub knows nothing of it.
+            (None, How::Returned | How::TakenOver, _) if !room.returns => {}
             (None, ..) => out.push(Output::Taken(name.clone())),
             (Some(_), ..) => out.push(Output::Lost(name.clone())),
         }
@@ -202,8 +227,23 @@ impl Node {
             let holder =
                 Some(Holder { node: self.settings.name.clone(), identity: self.settings.identity.clone(), life });
             let fence = room.claim.map(|claim| claim.fence);
-            let (durability, row) = (room.durability, room.row.clone());
-            let value = |holder, fence| Some(Value::Room(RoomValue { holder, fence, durability, row }));
+            if room.claim.is_none()
+                && let Some((Some(Orphan::Takeable(how)), _)) = orphan
+                && room.how == How::New
+            {
+                // An opened room is a new one, unless it was here before.
+                if !room.returns {
+                    self.lose(&name, out);
+                    self.look_at(now, &name);
+                    continue;
+                }
+                (room.how, room.unread) = (how, how == How::TakenOver);
+            }
+            let (durability, row, needs) = (room.durability, room.row.clone(), room.needs.clone());
+            let value = |holder: Option<Holder>, fence| {
+                let unread = room.unread && holder.is_some();
+                Some(Value::Room(RoomValue { holder, fence, durability, needs, unread, row }))
+            };
             let (purpose, write) = match room.aim {
                 Aim::Close | Aim::HandOver { suspended: true } if room.revision.is_none() => {
                     self.forget(&name, out);
@@ -273,6 +313,10 @@ impl Node {
         room.claim = Some(Claim { fence, life });
         room.revision = Some(revision);
         let how = std::mem::replace(&mut room.how, How::Again);
+        // The hub has to hear of the new fence, under which it suspends the room once more.
+        if matches!(room.aim, Aim::HandOver { suspended: false }) {
+            room.aim = Aim::Keep;
+        }
         if room.aim == Aim::Keep {
             out.push(Output::Own(name.clone(), fence, how));
         }

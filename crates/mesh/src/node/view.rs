@@ -18,6 +18,8 @@ pub(super) struct View {
     nodes: BTreeMap<Name, (Entry, Time)>,
     /// Lives before these are over, by node.
     over: BTreeMap<Name, Revision>,
+    /// Nodes whose entries are gone, and until when they may come back before others take their rooms.
+    gone: BTreeMap<Name, Time>,
 }
 
 impl View {
@@ -33,9 +35,12 @@ impl View {
         Some(&self.nodes.get(name)?.0)
     }
 
-    /// Nodes that take rooms.
-    pub(super) fn takers(&self) -> impl Iterator<Item = &Name> {
-        let takes = |entry: &Entry| matches!(&entry.value, Value::Node(node) if !node.draining);
+    /// Nodes that take rooms with these needs.
+    pub(super) fn takers(&self, needs: &str) -> impl Iterator<Item = &Name> {
+        let takes = move |entry: &Entry| {
+            let Value::Node(node) = &entry.value else { return false };
+            !node.draining && (needs.is_empty() || node.runs.iter().any(|runs| runs == needs))
+        };
         self.nodes.iter().filter(move |(_, (entry, _))| takes(entry)).map(|(name, _)| name)
     }
 
@@ -67,9 +72,21 @@ impl View {
 
     /// Forgets a node that was removed.
     pub(super) fn forget_node(&mut self, node: &Name, removed: Revision) {
-        if self.node(node).is_some_and(|entry| entry.revision < removed) {
-            self.nodes.remove(node);
+        if self.node(node).is_some_and(|entry| entry.revision < removed)
+            && let Some((_, heard)) = self.nodes.remove(node)
+        {
+            self.gone.insert(node.clone(), heard.plus(EXPIRY));
         }
+    }
+
+    /// All nodes are there as if they had written now.
+    pub(super) fn hear_all(&mut self, now: Time) {
+        self.nodes.values_mut().for_each(|(_, heard)| *heard = now);
+    }
+
+    /// Until when a node that is gone may come back before others take its rooms.
+    pub(super) fn waits_for(&self, node: &Name) -> Option<Time> {
+        self.gone.get(node).copied()
     }
 
     /// Learns an entry from a conflict, if the watch has not shown a later state already.
@@ -85,6 +102,7 @@ impl View {
                 if let Some(life) = entry.life() {
                     self.note_over(name, life);
                 }
+                self.gone.remove(name);
                 self.nodes.insert(name.clone(), (entry, now));
             }
             Key::Room(name) if self.room(name).is_none_or(|known| known.revision < entry.revision) => {

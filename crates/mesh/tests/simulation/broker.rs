@@ -1,7 +1,7 @@
 //! What the broker does with requests, and how its answers and changes travel.
 
 use bytes::Bytes;
-use mesh::{Delta, Directory, Input, Journals, Key, LogReply, Reply, Results};
+use mesh::{Delta, Directory, Input, Journals, Key, LogReply, Reply, Results, Written};
 use netcore::Time;
 use rand::RngExt;
 
@@ -30,6 +30,9 @@ impl World {
         let answer = match call {
             Call::Directory(ticket, ask) => {
                 let written = now(ask.perform(&self.mesh)).unwrap();
+                if let (Key::Room(room), None, Ok(Written::Stored(last))) = (&ask.key, &ask.value, &written) {
+                    self.oracle.removed(room, *last);
+                }
                 Answer::Directory(ticket, written.map_or(Reply::Failed, Reply::Written))
             }
             Call::Log { is_journal, room, fence, ticket, ask } => {
@@ -131,16 +134,23 @@ impl World {
                 let local = self.machines[to].clock.at(self.now);
                 let process = self.machines[to].process.as_mut().unwrap();
                 if let Some(running) = process.rooms.get_mut(&room).filter(|running| running.fence == fence) {
-                    let writer = if is_journal { running.journal.as_mut() } else { Some(&mut running.events) };
-                    if let Some(pieces) = writer.and_then(|writer| writer.reply(local, ticket, reply)) {
+                    let durability = running.durability;
+                    let writer = if is_journal { &mut running.journal } else { &mut running.events };
+                    if let Some(pieces) = writer.reply(local, ticket, reply) {
                         if pieces.is_empty() {
-                            // Whatever is told is stored before: nobody was told anything.
+                            // Nothing was stored, and so nobody was told anything, unless the durability does not say so.
                             process.rooms.remove(&room);
-                            self.oracle.without_journal(&room);
+                            self.oracle.without_journal(&room, durability);
                             self.input(to, Input::Close(room));
                             return;
                         }
                         self.machines[to].read(&room, &pieces);
+                        self.input(to, Input::Restored(room.clone()));
+                    } else if is_journal {
+                        let stored = running.stored();
+                        if let Some(state) = running.state.as_ref().filter(|_| stored > 0) {
+                            self.oracle.stored(&room, fence, &state[..stored]);
+                        }
                     }
                 }
                 self.look_after(to);

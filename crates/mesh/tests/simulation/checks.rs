@@ -11,7 +11,8 @@ use super::{
 impl World {
     // Rooms that nobody can have any more: they were on a machine that is lost, as their durability allows.
     pub(super) fn is_gone(&self, room: &Name) -> bool {
-        self.rooms[room] == Durability::Node && self.machines.iter().any(|machine| machine.is_lost)
+        // Nothing of it was stored, so whoever has taken it over has closed it.
+        self.rooms[room] == Durability::Node && self.entry(room).is_none() && self.oracle.is_not_stored(room)
             || !self.oracle.told.contains_key(room) && self.entry(room).is_none()
     }
 

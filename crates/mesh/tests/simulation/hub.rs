@@ -1,6 +1,6 @@
 //! What hubs, players and watchers do.
 
-use mesh::{Directory, Durability, Events, Input, Key};
+use mesh::{Directory, Durability, Events, Input, Key, Opening};
 use netcore::Time;
 use rand::RngExt;
 
@@ -8,7 +8,7 @@ use super::{
     machine::Machine,
     oracle::Teller,
     room,
-    world::{Call, Event, PLAY, ROOMS, SECOND, World, name, now},
+    world::{Call, Event, FAULTS, PLAY, QUIET, ROOMS, SECOND, World, name, now},
 };
 
 impl World {
@@ -45,7 +45,8 @@ impl World {
                 let teller = Teller { node: &machine.name, identity: &machine.identity, fence: running.fence };
                 let state = &running.state.as_ref().unwrap()[..tellable];
                 let teller = (teller, running.durability);
-                self.oracle.tell(room, teller, state, entry.as_ref(), self.options.frozen);
+                let is_quiet = self.now.as_nanos() > FAULTS + QUIET;
+                self.oracle.tell(room, teller, state, (entry.as_ref(), self.options.frozen, is_quiet));
             }
             if may {
                 running.publish();
@@ -128,7 +129,7 @@ impl World {
         let durability = if self.rng.random_range(0..3) == 0 { Durability::Node } else { Durability::Cluster };
         let machine = self.rng.random_range(0..self.machines.len());
         self.rooms.insert(room.clone(), durability);
-        self.input(machine, Input::Open(room, durability, String::new()));
+        self.input(machine, Input::Open(room, Opening::new(durability, String::new())));
     }
 
     // Watchers of rooms, some of which come again.

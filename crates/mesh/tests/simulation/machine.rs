@@ -63,7 +63,7 @@ pub(super) struct Process {
 impl Process {
     fn new(number: u64, machine: (&Name, &Name)) -> Self {
         let (name, identity) = (machine.0.clone(), machine.1.clone());
-        let settings = Settings { address: format!("{name}:80"), name, identity, most_rooms: 100 };
+        let settings = Settings { address: format!("{name}:80"), name, identity, most_rooms: 100, runs: vec![] };
         Self {
             number,
             node: Node::new(settings),
@@ -121,9 +121,7 @@ impl Machine {
         let state = match (how, durability) {
             (How::New, _) => Some(vec![]),
             (How::Again, _) if before.is_some() => before,
-            (How::Again | How::Returned, Durability::Node) if self.disk.contains_key(room) => {
-                self.disk.get(room).cloned()
-            }
+            (How::Returned, Durability::Node) if self.disk.contains_key(room) => self.disk.get(room).cloned(),
             _ => None,
         };
         if durability == Durability::Node
@@ -140,10 +138,6 @@ impl Machine {
         let state = room::replay(pieces);
         if running.durability == Durability::Node {
             self.disk.insert(room.clone(), state.clone());
-            running.journal = None;
-            if running.suspending {
-                running.suspend();
-            }
         }
         running.state = Some(state);
     }
@@ -154,7 +148,7 @@ impl Machine {
         let Some(process) = &mut self.process else { return vec![] };
         let mut calls = vec![];
         for (name, running) in &mut process.rooms {
-            if running.journal.as_ref().is_some_and(mesh::Writer::wants_anchor) && running.state.is_some() {
+            if running.journal.wants_anchor() && running.state.is_some() {
                 running.begin_segment();
             }
             let mut put = |is_journal, asked: Option<(Ticket, mesh::LogAsk)>| {
@@ -162,9 +156,7 @@ impl Machine {
                     calls.push(Call::Log { is_journal, room: name.clone(), fence: running.fence, ticket, ask });
                 }
             };
-            if let Some(journal) = &mut running.journal {
-                put(true, journal.ask(local));
-            }
+            put(true, running.journal.ask(local));
             put(false, running.events.ask(local));
         }
         calls

@@ -17,19 +17,25 @@ pub(super) struct Teller<'a> {
 /// What all players of a room have been told, and what the database has.
 #[derive(Debug, Default)]
 pub(super) struct Oracle {
+    /// By the last owner that has told anything.
     pub(super) told: BTreeMap<Name, Vec<u32>>,
+    // Of rooms that may lose what is not stored: by each owner.
+    told_by: BTreeMap<(Name, Fence), Vec<u32>>,
+    // What is in their journals as their owners were told, the last by the greatest fence.
+    stored: BTreeMap<Name, (Fence, Vec<u32>)>,
+    // Claims up to this one are of rooms that are over.
+    closed: BTreeMap<Name, Fence>,
     committed: BTreeMap<Name, u32>,
 }
 
 impl Oracle {
-    /// Somebody tells players of a room the state `now`, while the directory says `entry`.
+    /// Somebody tells players of a room the state `now`, while the directory says `entry`. `is_quiet` is long after the last fault.
     pub(super) fn tell(
         &mut self,
         room: &Name,
         (teller, durability): (Teller<'_>, Durability),
         now: &[u32],
-        entry: Option<&Entry>,
-        frozen: bool,
+        (entry, frozen, is_quiet): (Option<&Entry>, bool, bool),
     ) {
         let Teller { node, identity, fence } = teller;
         let holder = entry.and_then(|entry| match &entry.value {
@@ -38,12 +44,16 @@ impl Oracle {
         });
         let owns = match durability {
             Durability::Cluster => frozen || entry.and_then(Entry::fence) == Some(fence),
-            // Its claim may be made anew meanwhile, but by nobody else.
+            // Its claim may be made anew meanwhile. Others may have it of which it has not heard, while there are faults.
             Durability::Node => {
-                entry.is_none() || holder.is_some_and(|holder| holder.node == *node && holder.identity == *identity)
+                let is_its_own = |holder: &mesh::Holder| holder.node == *node && holder.identity == *identity;
+                !is_quiet || entry.is_none() || holder.is_some_and(is_its_own)
             }
         };
         assert!(owns, "two owners: {node} tells of {room} under {fence:?}, and the directory has {entry:?}");
+        if durability == Durability::Node {
+            return self.tell_behind(room, fence, now);
+        }
         let told = self.told.entry(room.clone()).or_default();
         // A frozen node may tell again what is no news.
         let is_old = frozen && told.starts_with(now);
@@ -56,8 +66,48 @@ impl Oracle {
         }
     }
 
+    // Nothing is lost that was told under the same claim, or that was stored under an earlier one.
+    fn tell_behind(&mut self, room: &Name, fence: Fence, now: &[u32]) {
+        let told = self.told_by.entry((room.clone(), fence)).or_default();
+        assert!(now.starts_with(told), "what was told of {room} is lost: it was told {told:?}, and then {now:?}");
+        *told = now.to_vec();
+        if let Some((by, stored)) = self.stored.get(room).filter(|(by, _)| *by <= fence) {
+            assert!(
+                now.starts_with(stored) || stored.starts_with(now) && *by == fence,
+                "what was stored of {room} is lost: {stored:?} under {by:?}, and {now:?} is told under {fence:?}"
+            );
+        }
+        self.told.insert(room.clone(), now.to_vec());
+    }
+
+    /// An owner hears that this much of a room is stored.
+    pub(super) fn stored(&mut self, room: &Name, fence: Fence, state: &[u32]) {
+        if self.closed.get(room).is_some_and(|closed| fence <= *closed) {
+            return;
+        }
+        let stored = self.stored.entry(room.clone()).or_default();
+        if fence >= stored.0 {
+            *stored = (fence, state.to_vec());
+        }
+    }
+
+    /// A room is over for its owner. A former owner that has not heard of it may go on with what it has.
+    pub(super) fn removed(&mut self, room: &Name, last: Revision) {
+        self.stored.remove(room);
+        self.closed.insert(room.clone(), Fence(last.0));
+    }
+
+    /// Whether nothing of a room was stored.
+    pub(super) fn is_not_stored(&self, room: &Name) -> bool {
+        !self.stored.contains_key(room)
+    }
+
     /// Whoever takes a room over finds no journal: nobody was told anything, or it is over.
-    pub(super) fn without_journal(&self, room: &Name) {
+    pub(super) fn without_journal(&self, room: &Name, durability: Durability) {
+        if durability == Durability::Node {
+            assert!(self.is_not_stored(room), "what was stored of {room} is lost: there is no journal");
+            return;
+        }
         let told = self.told.get(room).map_or(0, Vec::len);
         assert!(told == 0 || told == MATCH, "what was told of {room} is lost: there is no journal of {told} inputs");
     }
@@ -65,7 +115,11 @@ impl Oracle {
     /// Somebody who follows a room believes this.
     pub(super) fn followed(&self, room: &Name, seen: &[u32]) {
         let told = self.told.get(room).map_or(&[][..], |told| told);
-        assert!(told.starts_with(seen), "who follows {room} sees {seen:?}, and its players were told {told:?}");
+        let by_others = self.told_by.iter().filter(|((of, _), _)| of == room).any(|(_, told)| told.starts_with(seen));
+        assert!(
+            told.starts_with(seen) || by_others,
+            "who follows {room} sees {seen:?}, and its players were told {told:?}"
+        );
     }
 
     /// The database commits a result: as `store` does, once for each match.

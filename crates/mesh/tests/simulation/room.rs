@@ -16,7 +16,7 @@ pub(super) struct Running {
     pub(super) durability: Durability,
     /// None as long as the journal is being read.
     pub(super) state: Option<Vec<u32>>,
-    pub(super) journal: Option<Writer>,
+    pub(super) journal: Writer,
     // Numbers of pieces, and how many inputs they and those before have.
     pieces: VecDeque<(u64, usize)>,
     stored: usize,
@@ -49,11 +49,7 @@ pub(super) fn replay(pieces: &[Piece]) -> Vec<u32> {
 
 impl Running {
     pub(super) fn new(fence: Fence, durability: Durability, state: Option<Vec<u32>>) -> Self {
-        let journal = match (&state, durability) {
-            (None, _) => Some(Writer::taking_over(fence)),
-            (Some(_), Durability::Cluster) => Some(Writer::of_journal(fence)),
-            (Some(_), Durability::Node) => None,
-        };
+        let journal = if state.is_some() { Writer::of_journal(fence) } else { Writer::taking_over(fence) };
         Self {
             fence,
             durability,
@@ -81,11 +77,9 @@ impl Running {
         let Some(state) = &mut self.state else { return false };
         state.push(input);
         let length = state.len();
-        if self.durability == Durability::Cluster
-            && let Some(journal) = &mut self.journal
-            && !journal.wants_anchor()
+        if !self.journal.wants_anchor()
             && !length.is_multiple_of(SEGMENT)
-            && let Some(number) = journal.write(false, bytes(&[input]))
+            && let Some(number) = self.journal.write(false, bytes(&[input]))
         {
             self.pieces.push_back((number, length));
         } else {
@@ -96,8 +90,8 @@ impl Running {
 
     /// Writes all of the state.
     pub(super) fn begin_segment(&mut self) {
-        if let (Some(journal), Some(state)) = (&mut self.journal, &self.state)
-            && let Some(number) = journal.write(true, bytes(state))
+        if let Some(state) = &self.state
+            && let Some(number) = self.journal.write(true, bytes(state))
         {
             self.pieces.push_back((number, state.len()));
         }
@@ -106,32 +100,32 @@ impl Running {
     /// Suspends it: its whole journal is written.
     pub(super) fn suspend(&mut self) {
         self.suspending = true;
-        if self.journal.is_none() {
-            self.journal = Some(Writer::of_journal(self.fence));
-        }
     }
 
     /// Whether all of it is in the mesh.
     pub(super) fn is_stored(&self) -> bool {
-        let journal = self.journal.as_ref();
-        self.state.is_some()
-            && journal.is_some_and(|journal| journal.stored() > 0 && !journal.wants_anchor() && journal.lag().0 == 0)
+        let journal = &self.journal;
+        self.state.is_some() && journal.stored() > 0 && !journal.wants_anchor() && journal.lag().0 == 0
+    }
+
+    /// How much of the state is in the mesh for all that this owner knows.
+    pub(super) fn stored(&mut self) -> usize {
+        while let Some((number, length)) = self.pieces.front().copied()
+            && number <= self.journal.stored()
+        {
+            self.stored = length;
+            self.pieces.pop_front();
+        }
+        self.stored
     }
 
     /// How much of the state may be told, as far as the durability goes.
     pub(super) fn tellable(&mut self) -> usize {
-        let Some(state) = &self.state else { return 0 };
-        match (self.durability, &self.journal) {
-            (Durability::Cluster, Some(journal)) => {
-                while let Some((number, length)) = self.pieces.front().copied()
-                    && number <= journal.stored()
-                {
-                    self.stored = length;
-                    self.pieces.pop_front();
-                }
-                self.stored
-            }
-            _ => state.len(),
+        let stored = self.stored();
+        match (self.durability, &self.state) {
+            (_, None) => 0,
+            (Durability::Cluster, _) => stored,
+            (Durability::Node, Some(state)) => state.len(),
         }
     }
 

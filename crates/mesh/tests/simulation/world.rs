@@ -30,6 +30,8 @@ use super::{
 pub(super) const SECOND: u64 = 1_000_000_000;
 /// How long there are faults.
 pub(super) const FAULTS: u64 = 120 * SECOND;
+/// How long after the faults everybody has heard who has which room.
+pub(super) const QUIET: u64 = 60 * SECOND;
 /// How long it takes at most until everything is as it should be.
 pub(super) const PATIENCE: u64 = 240 * SECOND;
 /// How many rooms are opened.

@@ -85,8 +85,13 @@ fn resume<E: Recorded>(head: &Head, bytes: &[u8]) {
     };
     let (mut now, peers, next) = (resumable.time, resumable.peers.clone(), resumable.next_peer);
     let scribe = Scribe::by_hand();
-    let writing =
-        Writing { disk: Arc::new(disk.clone()), scribe: scribe.clone(), sync: SyncPolicy::Always, max: 1 << 30 };
+    let writing = Writing {
+        disk: Arc::new(disk.clone()),
+        scribe: scribe.clone(),
+        sync: SyncPolicy::Always,
+        max: 1 << 30,
+        copy: None,
+    };
     let (mut room, _, end) = resumable.resume(&writing).expect("memory can be written");
     let mut out = Outbox::new();
     for peer in peers.iter().filter(|peer| peer.link != Link::Datagram) {

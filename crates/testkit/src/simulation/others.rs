@@ -81,7 +81,7 @@ impl<G: Game> Simulation<G> {
                     let had = each.net.had(resumable.room().digest());
                     assert!(had, "a copy leads to a state that the match never had");
                     let (disk, scribe) = (Arc::new(other.clone()), Scribe::by_hand());
-                    let writing = Writing { disk, scribe: scribe.clone(), ..self.writing };
+                    let writing = Writing { disk, scribe: scribe.clone(), copy: None, ..self.writing };
                     let _running = resumable.resume(&writing).expect("the disk is sound");
                     while scribe.write() || scribe.keep() {}
                     self.report.count("copies resumed");

@@ -21,7 +21,7 @@ fn replays_alike<G: Game>() {
         // All that counts is in the file.
         disk.set_memory(false);
         let (sync, max) = (SyncPolicy::Interval, MAX_SIZE);
-        let writing = Writing { disk: Arc::new(disk.clone()), scribe: scribe.clone(), sync, max };
+        let writing = Writing { disk: Arc::new(disk.clone()), scribe: scribe.clone(), sync, max, copy: None };
         let (journal, (room, hold, _)) = writing.create(Path::new("/games"), Hosted::new(engine), head).unwrap();
         let mut net = Net::journalled(seed, Conditions::CALM, room, hold);
         game.enter(&mut net);

@@ -1,0 +1,229 @@
+//! Copies of the rooms of this node in the mesh, from which another node goes on if this one does not come back.
+//!
+//! A copy follows the journal on the disk of the node, and never holds its room up, unless the durability is that of the cluster.
+
+mod common;
+mod copy;
+mod piece;
+
+use std::{
+    collections::BTreeMap,
+    fmt,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use mesh::{Durability, Fence, Journals, LogReply, Name};
+use tokio::{
+    sync::mpsc,
+    time::{Instant, sleep_until, timeout_at},
+};
+use tracing::{debug, warn};
+
+use self::{common::Common, copy::Step, piece::put_together};
+pub(crate) use self::{copy::RoomCopy, piece::Read};
+use super::shared::Event;
+
+/// Questions to the broker at the same time, so that those about the node itself do not wait behind those of a thousand rooms.
+const MAX_ASKS: usize = 64;
+
+/// The copies of all rooms of this node.
+pub(crate) struct Copies {
+    common: Arc<Common>,
+    journals: Arc<dyn Journals>,
+    events: mpsc::Sender<Event>,
+    rooms: Mutex<BTreeMap<Name, Arc<RoomCopy>>>,
+    fenced: Arc<AtomicU64>,
+    moved: AtomicU64,
+}
+
+impl fmt::Debug for Copies {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Copies").field("common", &self.common).finish_non_exhaustive()
+    }
+}
+
+impl Copies {
+    pub(super) fn new(durability: Durability, journals: Arc<dyn Journals>, events: mpsc::Sender<Event>) -> Self {
+        let common = Arc::new(Common::new(durability, MAX_ASKS));
+        Self { common, journals, events, rooms: Mutex::default(), fenced: Arc::default(), moved: AtomicU64::new(0) }
+    }
+
+    fn rooms(&self) -> MutexGuard<'_, BTreeMap<Name, Arc<RoomCopy>>> {
+        self.rooms.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How durable rooms are.
+    pub(super) fn durability(&self) -> Durability {
+        self.common.durability
+    }
+
+    /// The node owns a room; `reads` if the mesh has its state.
+    pub(super) fn own(&self, room: &Name, fence: Fence, reads: bool) {
+        let mut rooms = self.rooms();
+        if let Some(copy) = rooms.get(room) {
+            return copy.own(fence);
+        }
+        let copy = Arc::new(RoomCopy::new(Arc::clone(&self.common), fence, reads));
+        rooms.insert(room.clone(), Arc::clone(&copy));
+        let (journals, events, fenced) = (Arc::clone(&self.journals), self.events.clone(), Arc::clone(&self.fenced));
+        let common = Arc::clone(&self.common);
+        tokio::spawn(drive((copy, common), room.clone(), journals, (events, fenced)));
+    }
+
+    /// The node has a lease on its rooms until then.
+    pub(super) fn set_lease(&self, until: Option<Duration>) {
+        let until = until.map_or(0, |until| {
+            let until = self.common.now().plus(until);
+            until.as_nanos()
+        });
+        let was_over = !self.common.is_leased();
+        self.common.lease.store(until, Ordering::Relaxed);
+        if was_over && self.common.is_leased() && self.common.durability == Durability::Cluster {
+            self.rooms().values().for_each(|copy| copy.wake_waiting());
+        }
+    }
+
+    /// The copy of a room.
+    pub(crate) fn of(&self, room: &str) -> Option<Arc<RoomCopy>> {
+        self.rooms().get(&room.parse().ok()?).cloned()
+    }
+
+    /// What is written down of a room has changed.
+    pub(crate) fn note(&self, room: &str, text: Vec<u8>) {
+        if let Some(copy) = self.of(room) {
+            copy.note(text.into());
+        }
+    }
+
+    /// The state of a room that was taken over. None if there is nothing of which a room can be made.
+    ///
+    /// # Errors
+    /// When the room is another node's meanwhile, or was asked for before.
+    pub(crate) async fn read(&self, room: &str) -> Result<Option<Read>, Gone> {
+        let taken = self.of(room).and_then(|copy| copy.taken()).ok_or(Gone)?;
+        let pieces = taken.await.map_err(|_| Gone)?;
+        Ok(put_together(&pieces))
+    }
+
+    /// A room of another node goes on here.
+    pub(crate) fn count_moved(&self) {
+        self.moved.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Nothing more of a room is stored.
+    pub(super) fn end(&self, room: &Name) {
+        if let Some(copy) = self.rooms().remove(room) {
+            copy.end();
+        }
+    }
+
+    /// A room is over, and its entry is gone.
+    pub(super) fn remove(&self, room: Name, fence: Option<Fence>) {
+        self.end(&room);
+        let journals = Arc::clone(&self.journals);
+        if let Some(fence) = fence {
+            tokio::spawn(async move {
+                // Otherwise it goes when it is old enough.
+                if let Err(error) = journals.remove(&room, fence).await {
+                    debug!(room = %room, "the copy of a room that is over is not removed: {error}");
+                }
+            });
+        }
+    }
+
+    /// Waits until everything is stored, or the deadline. Returns whether it is.
+    pub(crate) async fn finish(&self, deadline: Instant) -> bool {
+        let copies: Vec<_> = self.rooms().values().cloned().collect();
+        copies.iter().for_each(|copy| copy.hurry());
+        let stored = async {
+            for copy in &copies {
+                loop {
+                    let notified = self.common.stored.notified();
+                    if copy.is_stored() {
+                        break;
+                    }
+                    notified.await;
+                }
+            }
+        };
+        timeout_at(deadline, stored).await.is_ok()
+    }
+
+    /// How things are.
+    pub(crate) fn shown(&self) -> CopiesShown {
+        let rooms: Vec<_> = self.rooms().values().cloned().collect();
+        let (mut lag, mut bytes) = (Duration::ZERO, 0);
+        for (waits, waiting) in rooms.iter().map(|copy| copy.lag()) {
+            (lag, bytes) = (lag.max(waits), bytes + waiting);
+        }
+        let (moved, fenced) = (self.moved.load(Ordering::Relaxed), self.fenced.load(Ordering::Relaxed));
+        CopiesShown { lag, bytes, moved, fenced }
+    }
+}
+
+/// There is nothing to read.
+#[derive(Debug)]
+pub(crate) struct Gone;
+
+/// How copies are.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CopiesShown {
+    /// For how long the oldest change waits to be stored.
+    pub(crate) lag: Duration,
+    /// Bytes that wait.
+    pub(crate) bytes: usize,
+    /// Rooms that were taken over from other nodes.
+    pub(crate) moved: u64,
+    /// Rooms that ended here because somebody else had taken them over.
+    pub(crate) fenced: u64,
+}
+
+// Does what a copy wants, until it is over.
+async fn drive(
+    (copy, common): (Arc<RoomCopy>, Arc<Common>),
+    room: Name,
+    journals: Arc<dyn Journals>,
+    (events, fenced): (mpsc::Sender<Event>, Arc<AtomicU64>),
+) {
+    let mut is_away = false;
+    loop {
+        match copy.step() {
+            Step::Ask(ticket, ask) => {
+                let _turn = common.asks.acquire().await;
+                let reply = match ask.of_journal(&*journals, &room).await {
+                    Ok(reply) => {
+                        is_away = false;
+                        reply
+                    }
+                    Err(error) => {
+                        if !std::mem::replace(&mut is_away, true) {
+                            debug!(room = %room, "a copy waits: {error}");
+                        }
+                        LogReply::Failed
+                    }
+                };
+                copy.reply(ticket, reply);
+            }
+            Step::Wait(Some(until)) => tokio::select! {
+                () = copy.work.notified() => {}
+                () = sleep_until(until) => {}
+            },
+            Step::Wait(None) => copy.work.notified().await,
+            Step::Fenced => {
+                warn!(room = %room, "another hub has taken this room over while this one could not be heard");
+                fenced.fetch_add(1, Ordering::Relaxed);
+                // There is a place for each room.
+                let _ = events.try_send(Event::Lost(room));
+                return;
+            }
+            Step::Over => return,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,335 @@
+//! The copy of one room: what waits to be stored, and what is.
+
+mod taking;
+
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::Ordering},
+    task::Waker,
+    time::Duration,
+};
+
+use bytes::Bytes;
+use mesh::{Durability, Fence, LogAsk, LogReply, Piece, Ticket, Writer};
+use tokio::{
+    sync::{Notify, oneshot},
+    time::Instant,
+};
+
+use super::{
+    common::Common,
+    piece::{self, CHUNK, Origin},
+};
+
+/// How long records gather that nobody waits for, so that a thousand rooms do not write a thousand times a second.
+const GATHERING: Duration = Duration::from_millis(500);
+/// Bytes of records of one room, and of all rooms, that wait to be stored. Beyond that the copy begins anew when the broker is back.
+const MAX_WAITING: usize = 1 << 20;
+const MAX_WAITING_IN_ALL: usize = 64 << 20;
+/// How long after there was no place for a state another one is taken.
+const NO_PLACE: Duration = Duration::from_secs(10);
+
+/// What the task of a copy does next.
+#[derive(Debug)]
+pub(super) enum Step {
+    Ask(Ticket, LogAsk),
+    Wait(Option<Instant>),
+    /// Somebody else has the room.
+    Fenced,
+    Over,
+}
+
+/// The copy of a room.
+#[derive(Debug)]
+pub(crate) struct RoomCopy {
+    common: Arc<Common>,
+    state: Mutex<State>,
+    pub(super) work: Notify,
+}
+
+#[derive(Debug)]
+struct State {
+    fence: Fence,
+    writer: Writer,
+    // Who waits for what is read.
+    reading: Option<oneshot::Sender<Vec<Piece>>>,
+    was_read: Option<oneshot::Receiver<Vec<Piece>>>,
+    // What is written down of the room, and whether that is to be stored.
+    room: Option<Bytes>,
+    is_room_new: bool,
+    journal: u64,
+    // A state from which the copy begins anew.
+    begins: Option<(u64, Vec<u8>)>,
+    // Whether nothing can be stored without one.
+    needs_state: bool,
+    wants_state: bool,
+    // Before that there is no place for a state.
+    not_before: Instant,
+    // States before this position do not include all that was left out.
+    least: u64,
+    runs: VecDeque<(u64, Vec<u8>)>,
+    bytes: usize,
+    is_cut: bool,
+    end: u64,
+    // Numbers of pieces, and what is reached when they are stored.
+    sent: VecDeque<(u64, u64)>,
+    reached: u64,
+    // Since when something waits to be sent, and what was sent.
+    since: Option<Instant>,
+    sent_since: Option<Instant>,
+    due: Instant,
+    is_urgent: bool,
+    is_over: bool,
+    waker: Option<Waker>,
+}
+
+impl RoomCopy {
+    pub(super) fn new(common: Arc<Common>, fence: Fence, reads: bool) -> Self {
+        let (reading, was_read) = oneshot::channel();
+        let state = State {
+            fence,
+            writer: writer(fence, reads),
+            reading: Some(reading),
+            was_read: Some(was_read),
+            room: None,
+            is_room_new: false,
+            journal: 0,
+            begins: None,
+            needs_state: true,
+            wants_state: false,
+            not_before: Instant::now(),
+            least: 0,
+            runs: VecDeque::new(),
+            bytes: 0,
+            is_cut: false,
+            end: 0,
+            sent: VecDeque::new(),
+            reached: 0,
+            since: None,
+            sent_since: None,
+            due: Instant::now(),
+            is_urgent: false,
+            is_over: false,
+            waker: None,
+        };
+        Self { common, state: Mutex::new(state), work: Notify::new() }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The room is owned under another fence. What follows begins with a new state, unless it is still being read.
+    pub(super) fn own(&self, fence: Fence) {
+        let mut state = self.state();
+        let reads = state.reading.is_some() && state.begins.is_none() && state.journal == 0;
+        state.fence = fence;
+        state.writer = writer(fence, reads);
+        self.start_over(&mut state);
+        drop(state);
+        self.work.notify_one();
+    }
+
+    /// What was read of the room; once.
+    pub(super) fn taken(&self) -> Option<oneshot::Receiver<Vec<Piece>>> {
+        self.state().was_read.take()
+    }
+
+    /// What is written down of the room.
+    pub(super) fn note(&self, room: Bytes) {
+        let mut state = self.state();
+        if state.room.as_ref() != Some(&room) {
+            (state.room, state.is_room_new) = (Some(room), true);
+            state.since.get_or_insert_with(Instant::now);
+            drop(state);
+            self.work.notify_one();
+        }
+    }
+
+    /// Everything that waits is stored as soon as possible.
+    pub(super) fn hurry(&self) {
+        self.state().is_urgent = true;
+        self.work.notify_one();
+    }
+
+    /// Nothing more is stored.
+    pub(super) fn end(&self) {
+        let mut state = self.state();
+        state.is_over = true;
+        self.forget_runs(&mut state);
+        self.take_begins(&mut state);
+        drop(state);
+        self.work.notify_one();
+        self.wake_waiting();
+    }
+
+    /// For how long something waits, and how many bytes.
+    pub(super) fn lag(&self) -> (Duration, usize) {
+        let state = self.state();
+        let oldest = state.sent_since.or(state.since);
+        (oldest.map_or(Duration::ZERO, |since| since.elapsed()), state.bytes + state.writer.lag().1)
+    }
+
+    /// Whether nothing waits.
+    pub(super) fn is_stored(&self) -> bool {
+        let state = self.state();
+        state.is_over
+            || state.writer.fenced().is_some()
+            || state.since.is_none() && state.sent_since.is_none() && state.room.is_some()
+    }
+
+    pub(super) fn wake_waiting(&self) {
+        let waker = self.state().waker.take();
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    fn forget_runs(&self, state: &mut State) {
+        state.runs.clear();
+        self.common.waiting.fetch_sub(std::mem::take(&mut state.bytes), Ordering::Relaxed);
+    }
+
+    // The state from which the copy begins anew, which waits no longer.
+    fn take_begins(&self, state: &mut State) -> Option<(u64, Vec<u8>)> {
+        let begins = state.begins.take()?;
+        self.common.waiting.fetch_sub(begins.1.len(), Ordering::Relaxed);
+        Some(begins)
+    }
+
+    // What was to follow is left out, so a state from now on is needed.
+    fn start_over(&self, state: &mut State) {
+        state.least = state.end;
+        if state.begins.as_ref().is_some_and(|(position, _)| *position < state.end) {
+            self.take_begins(state);
+        }
+        state.wants_state = state.begins.is_none();
+        state.needs_state = true;
+        state.sent.clear();
+        self.forget_runs(state);
+    }
+
+    /// What to do now.
+    pub(super) fn step(&self) -> Step {
+        let (now, time) = (Instant::now(), self.common.now());
+        let mut guard = self.state();
+        let state = &mut *guard;
+        if state.is_over {
+            return Step::Over;
+        }
+        if state.writer.fenced().is_some() {
+            return Step::Fenced;
+        }
+        // The log is not as it was left, or it is long enough.
+        if state.writer.wants_anchor() && !state.needs_state {
+            self.start_over(state);
+        }
+        let is_idle = state.writer.lag().0 == 0;
+        if state.room.is_some()
+            && (is_idle || state.needs_state)
+            && let Some(begins) = self.take_begins(state)
+        {
+            state.begin(begins);
+        } else if is_idle && !state.needs_state {
+            if state.due > now && !state.is_urgent && self.common.durability == Durability::Node {
+                return Step::Wait(Some(state.due).filter(|_| state.has_work()));
+            }
+            self.fill(state);
+        }
+        if let Some((ticket, ask)) = state.writer.ask(time) {
+            state.due = now + GATHERING;
+            return Step::Ask(ticket, ask);
+        }
+        Step::Wait(state.writer.deadline().map(|due| now + due.since(time)))
+    }
+
+    // Hands what has gathered to the writer.
+    fn fill(&self, state: &mut State) {
+        let origin = state.origin();
+        let mut pieces = vec![];
+        if let Some(room) = state.room.as_ref().filter(|_| std::mem::take(&mut state.is_room_new)) {
+            pieces.push(piece::room(room));
+        }
+        pieces.extend(state.runs.iter().map(|(position, bytes)| piece::records(origin, *position, bytes)));
+        if std::mem::take(&mut state.is_cut) {
+            pieces.push(piece::cut(origin));
+        }
+        self.forget_runs(state);
+        state.sent_since = state.since.take();
+        let mut last = None;
+        for piece in pieces {
+            last = state.writer.write(false, piece);
+            if last.is_none() {
+                return self.start_over(state);
+            }
+        }
+        // After the records there are only snapshots, which are not copied.
+        match last {
+            Some(number) => state.sent.push_back((number, state.end)),
+            None => state.reached = state.reached.max(state.end),
+        }
+    }
+
+    /// Takes an answer.
+    pub(super) fn reply(&self, ticket: Ticket, reply: LogReply) {
+        let time = self.common.now();
+        let mut guard = self.state();
+        let state = &mut *guard;
+        if let Some(pieces) = state.writer.reply(time, ticket, reply)
+            && let Some(reading) = state.reading.take()
+        {
+            // The hub may be about to end.
+            let _ = reading.send(pieces);
+        }
+        let stored = state.writer.stored();
+        while let Some((_, reached)) = state.sent.pop_front_if(|(number, _)| *number <= stored) {
+            state.reached = reached;
+        }
+        if state.writer.lag().0 == 0 {
+            state.sent_since = None;
+        }
+        drop(guard);
+        self.wake_waiting();
+        self.common.stored.notify_waiters();
+    }
+}
+
+impl State {
+    const fn origin(&self) -> Origin {
+        Origin { fence: self.fence.0, journal: self.journal }
+    }
+
+    fn has_work(&self) -> bool {
+        self.begins.is_some() || self.is_room_new || !self.runs.is_empty() || self.is_cut
+    }
+
+    // Begins anew with the state that is there.
+    fn begin(&mut self, (position, head): (u64, Vec<u8>)) {
+        let Some(room) = &self.room else { return };
+        let mut pieces = vec![piece::room(room)];
+        pieces.extend(piece::state(self.origin(), position, &head));
+        let mut number = None;
+        for (index, piece) in pieces.into_iter().enumerate() {
+            number = self.writer.write(index == 0, piece);
+        }
+        // A state that is too large is not stored, and the next one may be smaller.
+        if let Some(number) = number {
+            (self.needs_state, self.is_room_new) = (false, false);
+            self.sent_since = self.sent_since.or(self.since);
+            self.since = self.since.filter(|_| !self.runs.is_empty() || self.is_cut);
+            self.sent.push_back((number, position));
+        }
+    }
+}
+
+fn writer(fence: Fence, reads: bool) -> Writer {
+    if reads { Writer::taking_over(fence) } else { Writer::of_journal(fence) }
+}
+
+impl Drop for RoomCopy {
+    fn drop(&mut self) {
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let begins = state.begins.as_ref().map_or(0, |(_, head)| head.len());
+        self.common.waiting.fetch_sub(state.bytes + begins, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,211 @@
+//! Nodes that are lost, and others that go on with their rooms.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use serde_json::{Value, json};
+use testkit::{TempDir, peer::Peer};
+
+use super::{Arcade, command, id, shown};
+use crate::support::{Browser, Hub, native};
+
+/// How long it may take until a room goes on: 15 seconds until its node is taken for dead, and the rest for what follows.
+const BACK: Duration = Duration::from_secs(20);
+
+/// Waits until everything that has happened at a hub until now is where others find it.
+fn is_copied(hub: &Hub) {
+    let now = Instant::now();
+    hub.wait("copies of all rooms", |_| {
+        // What is asked for is how it is after the question.
+        let until = now.elapsed().as_secs_f64();
+        (number(hub, "arcade_fleet_journal_lag_seconds") < until).then_some(())
+    });
+}
+
+/// One of the numbers of a hub.
+fn number(hub: &Hub, name: &str) -> f64 {
+    let (_, text) = hub.get("/metrics");
+    let line = text.lines().find(|line| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(' ')));
+    line.and_then(|line| line.rsplit(' ').next()?.parse().ok()).unwrap_or_else(|| panic!("no {name} in {text}"))
+}
+
+/// Waits until a room of a node that was killed at `killed` is another one's, and gives it.
+fn back(hub: &Hub, room: &Value, killed: Instant) -> Value {
+    let found = shown(hub, room, |room| room["node"] == "bob");
+    let took = killed.elapsed();
+    assert!(took < BACK, "the room is back after {took:?}");
+    found
+}
+
+/// A socket to a seat, as soon as the hub can say where its room is.
+fn come_back(hub: &Hub, room: &Value, token: &str) -> Browser {
+    hub.wait("room", |_| hub.get(&format!("/api/rooms/{}", id(room))).0.starts_with("HTTP/1.1 200").then_some(()));
+    hub.come_back(room, token)
+}
+
+#[test]
+#[ignore = "needs NATS servers and PostgreSQL"]
+fn rooms_of_all_games_go_on_at_another_node_when_theirs_is_killed() {
+    let (ann, bob) = Arcade::new().two();
+    // A native player of nuggets, a browser at the other node, and one who looks on there.
+    let nuggets = ann.nuggets();
+    let peer = Peer::new(native(&nuggets));
+    let welcome = peer.play("Dan");
+    assert_eq!(welcome.letter, 'A');
+    let seen = shown(&bob, &nuggets, |_| true);
+    let (mut browser, seat) = bob.enter(&seen);
+    browser.say("PLAY Cid");
+    assert_eq!(browser.until("OK"), "OK B");
+    let mut watcher = bob.socket(&format!("/rooms/{}/socket?watch=true", id(&nuggets)), None).unwrap();
+    watcher.until("{");
+    browser.say("KEY H");
+    browser.say("KEY L");
+    // Each key is a display for all, unless it leads nowhere; the last one is that of the state.
+    browser.until("DISPLAY");
+    // A match of robots, a guess of mastermind, and a card of blackjack.
+    let robots = bob_room(&ann, &bob, &json!({ "game": "robots", "players": 1, "turns": 2000, "turn_duration": 100 }));
+    let (mut driver, robots_seat) = bob.enter(&robots);
+    driver.join("Eve");
+    for _ in 0..10 {
+        driver.binary();
+    }
+    let mastermind = bob_room(&ann, &bob, &json!({ "game": "mastermind" }));
+    let (mut breaker, mastermind_seat) = bob.enter(&mastermind);
+    breaker.say("PLAY Fay");
+    breaker.until("OK");
+    breaker.say("GUESS 1234");
+    let row = breaker.until("ROW 1 1");
+    let blackjack = bob_room(&ann, &bob, &json!({ "game": "blackjack", "players": 1, "rounds": 9 }));
+    let (mut gambler, blackjack_seat) = bob.enter(&blackjack);
+    gambler.say("JOIN Gil");
+    let card = gambler.until("CARD");
+    gambler.until("DECISION");
+    is_copied(&ann);
+    let killed = Instant::now();
+    let _data = ann.kill();
+    while browser.0.read().is_ok() {}
+    let told = peer.pending().into_iter().filter_map(|datagram| String::from_utf8(datagram).ok());
+    let before = told.filter(|text| text.starts_with("DISPLAY")).last().unwrap();
+    let found = back(&bob, &nuggets, killed);
+    assert_eq!((&found["port"], &found["host"]), (&nuggets["port"], &json!("127.0.0.1")), "the same address");
+    assert!(killed.elapsed() > Duration::from_secs(5), "nobody is taken for dead that early");
+    // The native player has noticed nothing: it is told again what it was told, and plays on.
+    assert_eq!(peer.expect("DISPLAY"), before);
+    let mut browser = come_back(&bob, &nuggets, &seat);
+    assert_eq!(browser.until("OK"), "OK B");
+    browser.until("DISPLAY");
+    peer.send("KEY h");
+    peer.send("KEY l");
+    peer.expect("DISPLAY");
+    let mut watcher = bob.socket(&format!("/rooms/{}/socket?watch=true", id(&nuggets)), None).unwrap();
+    watcher.until("{");
+    for room in [&robots, &mastermind, &blackjack] {
+        back(&bob, room, killed);
+    }
+    let mut driver = come_back(&bob, &robots, &robots_seat);
+    // Hello, the start of the match, and turns that were told before.
+    for first in [0, 2, 3, 3, 3, 3, 3] {
+        assert_eq!(driver.binary()[0], first);
+    }
+    let mut breaker = come_back(&bob, &mastermind, &mastermind_seat);
+    assert_eq!(breaker.until("ROW 1"), row);
+    let mut gambler = come_back(&bob, &blackjack, &blackjack_seat);
+    assert_eq!(gambler.until("CARD"), card);
+    assert!((number(&bob, "arcade_fleet_rooms_moved_total") - 4.0).abs() < f64::EPSILON);
+    let status = command(&bob, &["status"]);
+    assert!(status.contains("4 rooms of other hubs went on here"), "{status}");
+}
+
+/// A room of one node as the other one shows it.
+fn bob_room(ann: &Hub, bob: &Hub, options: &Value) -> Value {
+    shown(bob, &ann.make(options), |_| true)
+}
+
+#[test]
+#[ignore = "needs NATS servers and PostgreSQL"]
+fn a_node_that_comes_back_late_leaves_its_rooms_to_the_one_that_has_them() {
+    let arcade = Arcade::new();
+    let (ann, bob) = arcade.two();
+    let room = ann.nuggets();
+    let peer = Peer::new(native(&room));
+    assert_eq!(peer.play("Dan").letter, 'A');
+    is_copied(&ann);
+    let killed = Instant::now();
+    let data = ann.kill();
+    back(&bob, &room, killed);
+    let ann = arcade.again("ann", data, &["--no-default-rooms"]);
+    shown(&ann, &room, |room| room["node"] == "bob");
+    assert!(ann.process.stderr().contains("another hub of the arcade has had this room"));
+    // And the other way: what has happened there is not lost.
+    let other = Peer::new(native(&room));
+    assert_eq!(other.play("Eve").letter, 'B');
+    is_copied(&bob);
+    let killed = Instant::now();
+    let data: Arc<TempDir> = bob.kill();
+    ann.wait("room", |rooms| rooms.iter().any(|now| now["id"] == room["id"] && now["node"] == "ann").then_some(()));
+    assert!(killed.elapsed() < BACK);
+    ann.wait("players", |rooms| {
+        let now = rooms.iter().find(|now| now["id"] == room["id"])?;
+        (now["players"].as_array()?.len() == 2).then_some(())
+    });
+    drop(data);
+}
+
+#[test]
+#[ignore = "needs NATS servers and PostgreSQL"]
+fn a_node_that_was_only_cut_off_ends_its_copy_and_says_so() {
+    let (ann, bob) = Arcade::new().two();
+    let room = ann.nuggets();
+    let seen = shown(&bob, &room, |_| true);
+    let (mut browser, seat) = bob.enter(&seen);
+    browser.say("PLAY Cid");
+    assert_eq!(browser.until("OK"), "OK A");
+    browser.until("DISPLAY");
+    is_copied(&ann);
+    ann.process.suspend();
+    let found = shown(&bob, &room, |room| room["node"] == "bob");
+    // Its port is still that of the other process.
+    assert_ne!(found["port"], room["port"]);
+    let mut again = come_back(&bob, &room, &seat);
+    assert_eq!(again.until("OK"), "OK A");
+    ann.process.resume();
+    shown(&ann, &room, |room| room["node"] == "bob" && room["port"] == found["port"]);
+    ann.process.wait_stderr("news", |text| text.contains("the room has moved to another hub").then_some(()));
+    // Nobody is told that the match is over.
+    again.say("KEY h");
+    again.say("KEY l");
+    again.until("DISPLAY");
+    // It is that of its new owner, for a page of the other one too.
+    let mut from_ann = ann.come_back(&room, &seat);
+    assert_eq!(from_ann.until("OK"), "OK A");
+    assert!(number(&bob, "arcade_fleet_rooms_moved_total") > 0.5);
+}
+
+#[test]
+#[ignore = "needs NATS servers and PostgreSQL"]
+fn with_the_durability_of_the_cluster_nothing_told_is_lost() {
+    let arcade = Arcade::new();
+    let options = ["--no-default-rooms", "--durability", "cluster"];
+    let (ann, bob) = (arcade.node("ann", &options), arcade.node("bob", &options));
+    let room = ann.make(&json!({ "game": "mastermind" }));
+    let seen = shown(&bob, &room, |_| true);
+    let (mut browser, seat) = bob.enter(&seen);
+    browser.say("PLAY Cid");
+    browser.until("OK");
+    let mut rows = vec![];
+    for guess in ["1234", "5678", "1122"] {
+        browser.say(&format!("GUESS {guess}"));
+        rows.push(browser.until("ROW 1"));
+    }
+    // At once after the last answer.
+    let killed = Instant::now();
+    let data = ann.kill();
+    back(&bob, &room, killed);
+    let mut browser = come_back(&bob, &room, &seat);
+    for row in rows {
+        assert_eq!(browser.until("ROW 1"), row);
+    }
+    drop(data);
+}
