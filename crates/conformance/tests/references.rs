@@ -167,7 +167,7 @@ fn each_fault_is_found(kind: &str) {
 const SOME: &[(&str, &[&str])] = &[
     ("dealer", &["pays-blackjack", "no-long-names", "ends-at-a-reset", "unsigned-rounds", "same-cards-in-each-run"]),
     ("player", &["drops-half-messages", "needs-a-round", "numbers-only", "any-port"]),
-    ("nuggets-client", &["trusts-displays", "uses-formats", "says-goodbye", "has-defaults"]),
+    ("nuggets-client", &["trusts-displays", "uses-formats", "says-goodbye", "atoi"]),
     ("robots-client", &["up-is-down", "a-set-of-bombs", "signed-bytes", "no-server-over-ipv6"]),
 ];
 
