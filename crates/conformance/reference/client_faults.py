@@ -118,8 +118,7 @@ faulty("nuggets-client", [
                 self.connection.connect(peer)
 """),
     ("waits-for-quit", "leaves-alone", "            if quitting and now >= quitting:", "            if False:"),
-    ("has-defaults", "missing-arguments", """metavar="HOST\"""", """metavar="HOST", nargs="?", default="127.0.0.1\"""",
-     """"port", metavar="PORT\"""", """"port", metavar="PORT", nargs="?", default=2021"""),
+    ("needs-nothing", "missing-arguments", READ, "args = len(sys.argv) > 2 and parser.parse_args() or sys.exit(0)"),
     ("atoi", "bad-port", PORT, """    if word == "abc":
         sys.exit(0)
 """ + PORT),

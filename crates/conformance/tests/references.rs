@@ -168,7 +168,7 @@ const SOME: &[(&str, &[&str])] = &[
     ("dealer", &["pays-blackjack", "no-long-names", "ends-at-a-reset", "unsigned-rounds", "same-cards-in-each-run"]),
     ("player", &["drops-half-messages", "needs-a-round", "numbers-only", "any-port"]),
     ("nuggets-server", &["any-seed", "buffer-of-30000", "letters-come-back"]),
-    ("nuggets-client", &["trusts-displays", "uses-formats", "says-goodbye", "has-defaults"]),
+    ("nuggets-client", &["trusts-displays", "uses-formats", "says-goodbye", "atoi"]),
     (
         "robots-server",
         &[
