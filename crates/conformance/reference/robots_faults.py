@@ -60,7 +60,7 @@ faulty("robots-server", [
         listener.bind(("", args.port))
         listener.listen(64)"""),
     ("at-most-300", "crowd", "self.clients.append(client)", "self.clients.append(client) if len(self.clients) < 300 else client.connection.close()"),
-    ("never-closes", "visitors", "self.clients.remove(client)", "self.kept = getattr(self, 'kept', []) + [self.clients.pop(self.clients.index(client))]",
+    ("never-closes", "visitors bad-bytes bad-direction bad-name before-bad-bytes strict-utf8", "self.clients.remove(client)", "self.kept = getattr(self, 'kept', []) + [self.clients.pop(self.clients.index(client))]",
      "            client.connection.close()\n\n    def accept", "            len(getattr(self, 'kept', [])) > 500 and sys.exit(1)\n\n    def accept"),
     ("reads-to-the-end", "flood", "arrived = client.connection.recv(65536)",
      """arrived = client.connection.recv(65536)
@@ -118,7 +118,7 @@ faulty("robots-server", [
     # Draws.
     ("as-the-library", "seed-zero", "self.state = seed", "self.state = seed % 2147483647 or 1"),
     ("31-bits", "any-seed", "self.state = seed", "self.state = seed & 0x7fffffff"),
-    ("spares-robots", "blocks-under-robots draws", "if spot not in self.blocks:\n                self.blocks.add(spot)\n                self.opening",
+    ("spares-robots", "blocks-under-robots draws rebirth-on-block seed-zero", "if spot not in self.blocks:\n                self.blocks.add(spot)\n                self.opening",
      "if spot not in self.blocks and spot not in self.robots.values():\n                self.blocks.add(spot)\n                self.opening"),
     ("15-bits", "large-board", "return x, self.draws.draw() % self.setup.size_y",
      "return x & 0x7fff, self.draws.draw() % self.setup.size_y & 0x7fff"),

@@ -133,10 +133,8 @@ static BASICS: [Detail; 4] = [
 ];
 
 /// Games in which one thing is seen, unless the basics are wrong.
-static BOARD: [Detail; 19] = [
-    ("the far edges", &FAR_EDGE, board::far_edge),
+static BOARD: [Detail; 17] = [
     ("two bombs on a field", &BOMBS_ON_ONE, board::bombs_on_one),
-    ("a block in the way", &BLOCK_STOPS, board::block_stops),
     ("two blocks on a field", &BOTH_BLOCK, board::both_block),
     ("a way that a bomb opens", &FREED, board::freed),
     ("a walk into a blast", &STOOD, board::stood),
@@ -155,8 +153,10 @@ static BOARD: [Detail; 19] = [
     ("a player who sends wrong bytes", &OFFENDER, neighbours::offender),
 ];
 
-/// What shows without a game, or with next to none.
-static DETAILS: [Detail; 37] = [
+/// What shows without bombs.
+static DETAILS: [Detail; 39] = [
+    ("the far edges", &FAR_EDGE, board::far_edge),
+    ("a block in the way", &BLOCK_STOPS, board::block_stops),
     ("500 connections", &CROWD, neighbours::crowd),
     ("255 players", &MANY_PLAYERS, extremes::many_players),
     ("visitors", &VISITORS, neighbours::visitors),
