@@ -27,7 +27,7 @@ use self::{
     copies::Copies,
     seal::RelayKey,
     shared::{SECRET, Shared},
-    task::{Command, Pulse, Task},
+    task::{Command, Pulse, Task, Tools},
 };
 pub(crate) use self::{
     shared::{Event, Refused},
@@ -115,14 +115,15 @@ pub(crate) async fn connect(
     let Settings { servers, arcade, name, host, address, durability, runs } = settings;
     let nats = Nats::connect(&place(servers, arcade)).await?;
     let node = mesh::Settings { name, identity, address, most_rooms, runs };
-    let shared: (Arc<dyn Directory>, Arc<dyn Journals>) = (Arc::new(nats.clone()), Arc::new(nats.clone()));
-    begin((node, durability), &host, (shared, secret), Some(nats)).await
+    let shared = (Arc::new(nats.clone()) as Arc<dyn Directory>, Arc::new(nats.clone()) as Arc<dyn Journals>);
+    begin((node, durability), &host, shared, secret, Some(nats)).await
 }
 
 async fn begin(
     (settings, durability): (mesh::Settings, Durability),
     host: &str,
-    ((directory, journals), secret): ((Arc<dyn Directory>, Arc<dyn Journals>), &str),
+    (directory, journals): (Arc<dyn Directory>, Arc<dyn Journals>),
+    secret: &str,
     broker: Option<Nats>,
 ) -> anyhow::Result<(Joining, mpsc::Receiver<Event>)> {
     let shared = Arc::<Shared>::default();
@@ -169,8 +170,9 @@ impl Joining {
             awaited.push((room, answered));
         }
         let name = settings.name.clone();
-        let shared = (Arc::clone(&fleet.shared), Arc::clone(&fleet.copies), fleet.secret.clone());
-        let task = Task::new(settings, (directory, shared), claims, (pulse, events));
+        let (shared, copies) = (Arc::clone(&fleet.shared), Arc::clone(&fleet.copies));
+        let tools = Tools { directory, shared, copies, secret: fleet.secret.clone() };
+        let task = Task::new(settings, tools, claims, (pulse, events));
         tokio::spawn(task.run(commands));
         let joined = async {
             let mut pulse = fleet.pulse.clone();

@@ -289,7 +289,8 @@ impl Hub {
             let (sockets, lease) = opened?;
             let keys = self.secret.keys(&file.id);
             file.shared = self.elsewhere.is_some();
-            let copy = self.elsewhere().and_then(|elsewhere| elsewhere.fleet.copies.of(&file.id));
+            let elsewhere = self.elsewhere().filter(|_| !file.ladder);
+            let copy = elsewhere.and_then(|elsewhere| elsewhere.fleet.copies.of(&file.id));
             let copy = copy.map(|copy| copy as Arc<dyn Copying>);
             open(file, (&self.place, copy), keys, sockets, lease.port, lease)?
         };

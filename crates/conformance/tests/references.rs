@@ -4,7 +4,14 @@
 
 mod support;
 
-use std::{collections::{BTreeMap, BTreeSet}, path::Path, process::Command, sync::Mutex, thread, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+    process::Command,
+    sync::Mutex,
+    thread,
+    time::Duration,
+};
 
 use conformance::{Options, Outcome, Plan, Program, Report, TESTERS, Tester};
 use testkit::programs;
@@ -172,8 +179,15 @@ const SOME: &[(&str, &[&str])] = &[
     (
         "robots-server",
         &[
-            "wraps-below-zero", "one-buffer", "lenient-utf-8", "c-strings", "as-the-library", "15-bits", "one-too-far",
-            "dead-act", "offenders-are-gone",
+            "wraps-below-zero",
+            "one-buffer",
+            "lenient-utf-8",
+            "c-strings",
+            "as-the-library",
+            "15-bits",
+            "one-too-far",
+            "dead-act",
+            "offenders-are-gone",
         ],
     ),
     ("robots-client", &["up-is-down", "a-set-of-bombs", "signed-bytes", "no-server-over-ipv6"]),

@@ -138,7 +138,9 @@ impl Copies {
     /// Waits until everything is stored, or the deadline. Returns whether it is.
     pub(crate) async fn finish(&self, deadline: Instant) -> bool {
         let copies: Vec<_> = self.rooms().values().cloned().collect();
-        copies.iter().for_each(|copy| copy.hurry());
+        for copy in &copies {
+            copy.hurry();
+        }
         let stored = async {
             for copy in &copies {
                 loop {

@@ -99,11 +99,20 @@ pub(super) struct Task {
     left: Option<oneshot::Sender<()>>,
 }
 
+/// What a node works with.
+pub(super) struct Tools {
+    pub(super) directory: Arc<dyn Directory>,
+    pub(super) shared: Arc<Shared>,
+    pub(super) copies: Arc<Copies>,
+    /// Of which all nodes make tokens.
+    pub(super) secret: String,
+}
+
 impl Task {
     /// A node that claims these rooms of its data directory.
     pub(super) fn new(
         settings: mesh::Settings,
-        (directory, (shared, copies, secret)): (Arc<dyn Directory>, (Arc<Shared>, Arc<Copies>, String)),
+        Tools { directory, shared, copies, secret }: Tools,
         claims: Vec<((Name, String), Answer)>,
         (pulse, events): (watch::Sender<Pulse>, mpsc::Sender<Event>),
     ) -> Self {

@@ -29,7 +29,7 @@ async fn join_knowing(
     let settings = mesh::Settings { name: name.parse().unwrap(), identity, address, most_rooms: 9, runs };
     let shared: (Arc<dyn Directory>, Arc<dyn Journals>) = (Arc::new(mesh.clone()), Arc::new(mesh.clone()));
     let (node, host) = ((settings, Durability::Node), format!("{name}.example"));
-    let (joining, events) = begin(node, &host, (shared, name), None).await.unwrap();
+    let (joining, events) = begin(node, &host, shared, name, None).await.unwrap();
     let fleet = Arc::clone(joining.fleet());
     let claim = |&room: &&str| Claim { room: room.to_owned(), needs: String::new() };
     let rooms: Vec<Claim> = rooms.iter().map(claim).collect();

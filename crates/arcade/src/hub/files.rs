@@ -96,7 +96,8 @@ impl RoomFiles {
 
     /// Tells the copy of a room what is written down of it.
     pub(super) fn copy(&self, file: &RoomFile) -> anyhow::Result<()> {
-        if let Some(copies) = &self.copies {
+        // A match of the ladder does not come back, here or elsewhere.
+        if let Some(copies) = self.copies.as_ref().filter(|_| !file.ladder) {
             copies.note(&file.id, serde_json::to_vec(file)?);
         }
         Ok(())

@@ -38,7 +38,7 @@ pub(crate) const MAX_HOST_PROGRAMS: usize = 40;
 pub(crate) const MAX_LADDER_MATCHES: usize = 8;
 /// What waits for a keeper. A program that says more than that is read later.
 const QUEUE: usize = 1_024;
-/// Programs over WebSockets that wait for the door.
+/// Programs over `WebSockets` that wait for the door.
 const TUNNELS: usize = 16;
 
 impl Hub {

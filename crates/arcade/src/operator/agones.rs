@@ -77,7 +77,8 @@ impl Sdk {
     pub(super) fn from_env() -> anyhow::Result<Self> {
         let Some(port) = env::var_os(PORT) else { return Ok(Self { port: USUAL_PORT }) };
         let parsed = port.to_str().and_then(|port| port.parse().ok()).filter(|port| *port > 0);
-        let port = parsed.with_context(|| format!("{PORT} is {port:?}, which is no port from 1 to 65535"))?;
+        let port =
+            parsed.with_context(|| format!("{PORT} is '{}', which is no port from 1 to 65535", port.display()))?;
         Ok(Self { port })
     }
 
@@ -162,12 +163,11 @@ impl News {
                 self.is_away = false;
                 info!("Agones answers again");
             }
-            Ok(()) => {}
             Err(error) if !self.is_away => {
                 self.is_away = true;
                 warn!("the SDK server of Agones at 127.0.0.1:{}: {error:#}; the hub goes on and tries again", sdk.port);
             }
-            Err(_) => {}
+            Ok(()) | Err(_) => {}
         }
     }
 

@@ -10,6 +10,7 @@ use crate::games::Options;
 
 /// A room as it is written down.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "they do not depend on each other")]
 pub(crate) struct RoomFile {
     pub(crate) id: String,
     pub(crate) options: Options,

@@ -146,8 +146,8 @@ fn examples_that_come_again_climb_above_programs_that_crash_and_hang() {
         thread::sleep(Duration::from_millis(200));
     };
     let row = |name: &str| {
-        let all = [&board["players"], &board["provisional"]].into_iter().flat_map(|part| part.as_array().unwrap());
-        all.filter(|row| row["name"] == name).cloned().next().unwrap_or_else(|| panic!("{name} in {board:#}"))
+        let mut all = [&board["players"], &board["provisional"]].into_iter().flat_map(|part| part.as_array().unwrap());
+        all.find(|row| row["name"] == name).cloned().unwrap_or_else(|| panic!("{name} in {board:#}"))
     };
     for sound in ["Ann", "Bob"] {
         assert_eq!(lost(&board["recent"], sound), 0, "{board:#}");

@@ -49,7 +49,7 @@ pub(super) struct Table {
     pub(super) opening: Vec<Card>,
     pub(super) first: Vec<Card>,
     // All cards of this round that were seen, in their order.
-    on_table: Vec<Card>,
+    dealt_before: Vec<Card>,
     // The rounds that began as the one before.
     repeated: Vec<u32>,
 }
@@ -78,7 +78,7 @@ impl Table {
             told: Vec::new(),
             opening: Vec::new(),
             first: Vec::new(),
-            on_table: Vec::new(),
+            dealt_before: Vec::new(),
             repeated: Vec::new(),
         }
     }
@@ -175,9 +175,9 @@ impl Table {
         dealt.extend(upcards.first());
         self.one_deck(judge, at, &dealt);
         self.shuffled(judge, at, &dealt);
-        let before: HashSet<Card> = self.on_table.drain(..).collect();
+        let before: HashSet<Card> = self.dealt_before.drain(..).collect();
         self.chance.deal(&dealt, &before);
-        self.on_table.extend(&dealt);
+        self.dealt_before.extend(&dealt);
         if self.first.is_empty() {
             self.first.clone_from(&dealt);
         }
@@ -312,8 +312,8 @@ impl Table {
                 heard => return judge.broken(&HIT, || format!("{at}: {heard} after HIT instead of CARD")),
             };
             judge.check(&HIT, true, String::new);
-            self.chance.cards.draw(card, &self.on_table);
-            self.on_table.push(card);
+            self.chance.cards.draw(card, &self.dealt_before);
+            self.dealt_before.push(card);
             seat.hand.push(card);
             let hand = seat.hand.cards().to_vec();
             judge.check(&ONE_DECK, hand.iter().filter(|&&other| other == card).count() == 1, || {

@@ -82,7 +82,5 @@ fn a_right_server_passes_all_rules() {
 
 #[test]
 fn whoever_breaks_a_rule_is_found_out() {
-    find_out(&TESTER, CRIMES, AT_ONCE, |crime, rule| {
-        tried_for(&TESTER, serve, crime, rule, 1000)
-    });
+    find_out(&TESTER, CRIMES, AT_ONCE, |crime, rule| tried_for(&TESTER, serve, crime, rule, 1000));
 }

@@ -86,7 +86,7 @@ struct Setup {
 }
 
 // The values by their short names, or nothing if they ask for help.
-fn words<'a>(values: &'a [(&'static str, String)]) -> Option<Vec<(&'static str, String)>> {
+fn words(values: &[(&'static str, String)]) -> Option<Vec<(&'static str, String)>> {
     let (further, mut words): (Vec<_>, Vec<_>) = values.iter().cloned().partition(|(name, _)| *name == "extra");
     let names = ["bomb-timer", "players", "turn", "radius", "blocks", "length", "name", "port", "seed", "x", "y"];
     for pair in further.chunks(2) {

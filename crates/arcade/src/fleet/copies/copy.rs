@@ -48,6 +48,7 @@ pub(crate) struct RoomCopy {
 }
 
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "they do not depend on each other")]
 struct State {
     fence: Fence,
     writer: Writer,
@@ -61,8 +62,8 @@ struct State {
     // A state from which the copy begins anew.
     begins: Option<(u64, Vec<u8>)>,
     // Whether nothing can be stored without one.
-    needs_state: bool,
-    wants_state: bool,
+    needs_anchor: bool,
+    wants_anchor: bool,
     // Before that there is no place for a state.
     not_before: Instant,
     // States before this position do not include all that was left out.
@@ -95,8 +96,8 @@ impl RoomCopy {
             is_room_new: false,
             journal: 0,
             begins: None,
-            needs_state: true,
-            wants_state: false,
+            needs_anchor: true,
+            wants_anchor: false,
             not_before: Instant::now(),
             least: 0,
             runs: VecDeque::new(),
@@ -203,8 +204,8 @@ impl RoomCopy {
         if state.begins.as_ref().is_some_and(|(position, _)| *position < state.end) {
             self.take_begins(state);
         }
-        state.wants_state = state.begins.is_none();
-        state.needs_state = true;
+        state.wants_anchor = state.begins.is_none();
+        state.needs_anchor = true;
         state.sent.clear();
         self.forget_runs(state);
     }
@@ -221,16 +222,16 @@ impl RoomCopy {
             return Step::Fenced;
         }
         // The log is not as it was left, or it is long enough.
-        if state.writer.wants_anchor() && !state.needs_state {
+        if state.writer.wants_anchor() && !state.needs_anchor {
             self.start_over(state);
         }
         let is_idle = state.writer.lag().0 == 0;
         if state.room.is_some()
-            && (is_idle || state.needs_state)
+            && (is_idle || state.needs_anchor)
             && let Some(begins) = self.take_begins(state)
         {
             state.begin(begins);
-        } else if is_idle && !state.needs_state {
+        } else if is_idle && !state.needs_anchor {
             if state.due > now && !state.is_urgent && self.common.durability == Durability::Node {
                 return Step::Wait(Some(state.due).filter(|_| state.has_work()));
             }
@@ -314,7 +315,7 @@ impl State {
         }
         // A state that is too large is not stored, and the next one may be smaller.
         if let Some(number) = number {
-            (self.needs_state, self.is_room_new) = (false, false);
+            (self.needs_anchor, self.is_room_new) = (false, false);
             self.sent_since = self.sent_since.or(self.since);
             self.since = self.since.filter(|_| !self.runs.is_empty() || self.is_cut);
             self.sent.push_back((number, position));

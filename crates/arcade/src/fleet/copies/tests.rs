@@ -147,7 +147,7 @@ async fn outputs_wait_for_the_copy_if_nothing_may_be_lost() {
     own.note("robots-1", b"room".to_vec());
     stored(&own).await;
     assert_eq!(playing.hold.reached(), 0, "it may be another node's");
-    own.set_lease(Some(Duration::from_secs(60)));
+    own.set_lease(Some(Duration::from_mins(1)));
     assert_eq!(playing.hold.reached(), playing.hold.position());
     // Somebody else opens the journal.
     assert!(matches!(mesh.open(&name("robots-1"), Fence(8)).await.unwrap(), Appended::Stored(_)));

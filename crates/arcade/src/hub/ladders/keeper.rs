@@ -82,7 +82,7 @@ impl Keeper {
         let gone = if let Input::Gone(program) = input { Some(program) } else { None };
         let now = Time::ZERO.plus(self.start.elapsed());
         for output in self.ladder.input(now, input) {
-            self.carry_out(output);
+            self.carry_out(&output);
         }
         // One in a match is needed until that is over.
         if let Some(gone) = gone.filter(|gone| self.ladder.name(*gone).is_none()) {
@@ -99,8 +99,8 @@ impl Keeper {
         seats.filter_map(finished).collect()
     }
 
-    fn carry_out(&mut self, output: Output) {
-        match output {
+    fn carry_out(&mut self, output: &Output) {
+        match *output {
             Output::Start { number, seats } => self.begin(number, seats),
             Output::Refused(program, why) => {
                 let why = match why {

@@ -14,19 +14,19 @@ impl Copying for RoomCopy {
         if state.journal != journal {
             self.forget_runs(&mut state);
             (state.journal, state.least, state.end, state.is_cut) = (journal, 0, position, false);
-            (state.reached, state.needs_state) = (0, true);
+            (state.reached, state.needs_anchor) = (0, true);
         }
         if position < state.least {
             return;
         }
         self.take_begins(&mut state);
         if self.common.waiting.load(Ordering::Relaxed) + head.len() > MAX_WAITING_IN_ALL {
-            (state.wants_state, state.not_before) = (true, Instant::now() + NO_PLACE);
+            (state.wants_anchor, state.not_before) = (true, Instant::now() + NO_PLACE);
             return;
         }
         self.common.waiting.fetch_add(head.len(), Ordering::Relaxed);
         state.begins = Some((position, head));
-        state.wants_state = false;
+        state.wants_anchor = false;
         state.since.get_or_insert_with(Instant::now);
         drop(state);
         self.work.notify_one();
@@ -59,7 +59,7 @@ impl Copying for RoomCopy {
 
     fn wants_state(&self) -> bool {
         let state = self.state();
-        state.wants_state && state.not_before <= Instant::now()
+        state.wants_anchor && state.not_before <= Instant::now()
     }
 
     fn flush(&self) {
