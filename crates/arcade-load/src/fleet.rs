@@ -13,12 +13,12 @@ use std::{
 };
 
 use anyhow::bail;
-use clap::ValueEnum;
-use cmdkit::whole_number;
+use clap::ValueEnum as _;
 use tempfile::TempDir;
 use tokio::time::sleep;
 
 use crate::{
+    args::{self, Part},
     explorers,
     hub::{Hub, Load, Room},
     robots::{self, Players, ROBOTS},
@@ -40,59 +40,13 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// A table of durations begins so.
 const HEAD: &str = "| | p50 | p99 | longest |\n| --- | --- | --- | --- |";
 
-/// What is measured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Part {
-    /// From opening a room to the pages of all hubs.
-    Lobby,
-    /// From a key of a browser to its display, at the hub of the room and at another one.
-    Relay,
-    /// From a turn to the last browser that watches at another hub.
-    Watchers,
-    /// How long the players of a hub hear nothing when its rooms move away.
-    Move,
-    /// How long it takes until the rooms of a killed hub are at others.
-    Kill,
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct Options {
-    /// NATS servers with JetStream
-    #[arg(long, value_name = "ADDRESSES")]
-    nats: String,
-
-    /// The PostgreSQL database for the results
-    #[arg(long, value_name = "ADDRESS")]
-    database: String,
-
-    /// Rooms of all hubs together, which are there all the time
-    #[arg(long, value_name = "N", default_value_t = 3_000, value_parser = whole_number(6..=6_000_u32, 3_000))]
-    rooms: u32,
-
-    /// Browsers that watch a match at another hub
-    #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = whole_number(1..=2_000_u32, 1_000))]
-    watchers: u32,
-
-    /// Keys that each browser presses, and rooms that are opened while pages look at the lobby
-    #[arg(long, value_name = "N", default_value_t = 500, value_parser = whole_number(10..=10_000_u32, 500))]
-    keys: u32,
-
-    /// Measure only these parts
-    #[arg(long, value_enum, value_name = "PART", value_delimiter = ',')]
-    only: Vec<Part>,
-
-    /// The durability of rooms, as the hubs' own option
-    #[arg(long, value_name = "WHAT")]
-    durability: Option<String>,
-}
-
 /// The hubs, and their data directories.
 struct Fleet {
     nodes: Vec<(Hub, TempDir)>,
 }
 
 impl Fleet {
-    fn start(program: Option<&Path>, options: &Options) -> anyhow::Result<Self> {
+    fn start(program: Option<&Path>, options: &args::Fleet) -> anyhow::Result<Self> {
         // An arcade of its own, whatever was measured with these servers before.
         let arcade = format!("load-{}", process::id());
         let mut fleet = Self { nodes: vec![] };
@@ -114,7 +68,7 @@ impl Fleet {
 }
 
 /// Starts the hubs, fills them with rooms, and measures. Returns the report, and what could not be measured.
-pub(crate) async fn measure(program: Option<&Path>, options: &Options) -> anyhow::Result<(String, Vec<String>)> {
+pub(crate) async fn measure(program: Option<&Path>, options: &args::Fleet) -> anyhow::Result<(String, Vec<String>)> {
     let (mut report, mut broken) = (String::new(), vec![]);
     let mut fleet = Fleet::start(program, options)?;
     let (robots, nuggets) = fill(&fleet, options.rooms)?;
@@ -142,7 +96,7 @@ pub(crate) async fn measure(program: Option<&Path>, options: &Options) -> anyhow
 
 impl Part {
     // Measures, and returns lines of a table.
-    async fn measure(self, program: Option<&Path>, fleet: &mut Fleet, options: &Options) -> anyhow::Result<String> {
+    async fn measure(self, program: Option<&Path>, fleet: &mut Fleet, options: &args::Fleet) -> anyhow::Result<String> {
         let mut lines = String::new();
         match self {
             Self::Lobby => {
