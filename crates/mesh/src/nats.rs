@@ -24,14 +24,21 @@ use std::{
         Arc,
         atomic::{AtomicU64, Ordering},
     },
+    time::Duration,
 };
 
 use async_nats::jetstream::consumer::PullConsumer;
+use tokio::time::{Instant, sleep};
 
-use self::{log::Logs, stream::Stream};
+use self::{log::Logs, setup::Broker, stream::Stream};
 pub use place::{Limits, Place};
 
-use crate::{MeshError, events, journals};
+use crate::{MeshError, Trouble, events, journals};
+
+/// How long servers that can be reached have until the streams are there.
+const SETTLING: Duration = Duration::from_secs(15);
+/// Between two attempts.
+const PAUSE: Duration = Duration::from_millis(250);
 
 /// What hubs share, over NATS `JetStream`. Clones are the same connection.
 #[derive(Clone)]
@@ -54,6 +61,17 @@ impl Nats {
     /// When no server answers, when it is older than 2.10 or lacks `JetStream`, and when what is there has other limits.
     pub async fn connect(place: &Place) -> Result<Self, MeshError> {
         let broker = setup::connect(place).await?;
+        let since = Instant::now();
+        loop {
+            match Self::create(place, &broker).await {
+                // Servers that are busy with the streams of others may take longer than one answer may.
+                Err(error) if error.trouble() == Trouble::Away && since.elapsed() < SETTLING => sleep(PAUSE).await,
+                created => return created,
+            }
+        }
+    }
+
+    async fn create(place: &Place, broker: &Broker) -> Result<Self, MeshError> {
         let directory = broker.directory(&place.limits).await?;
         let events = broker.logs(events::BOUNDS, place.limits.events_bytes).await?;
         let journals = broker.logs(journals::BOUNDS, place.limits.journals_bytes).await?;
