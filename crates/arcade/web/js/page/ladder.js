@@ -16,6 +16,8 @@ import { leaderboard } from './players.js';
 
 /** Milliseconds between two looks. */
 const PAUSE = 5_000;
+/** Matches of a game that are listed. */
+const SHOWN = 10;
 
 /** @param {HTMLElement} main */
 export function showLadder(main) {
@@ -26,18 +28,30 @@ export function showLadder(main) {
   main.dataset.page = 'ladder';
   const heading = () => element('h1', {}, say('page.ladder'));
   main.replaceChildren(heading());
+  let shown = '';
+  /** @param {HTMLElement[]} parts */
+  const show = (...parts) => {
+    const link = document.activeElement instanceof HTMLAnchorElement && main.contains(document.activeElement) ? document.activeElement.href : undefined;
+    main.replaceChildren(heading(), ...parts);
+    // Whoever goes through the links by keyboard stays where they are.
+    [...main.querySelectorAll('a')].find(({ href }) => href === link)?.focus();
+  };
   const look = async () => {
     try {
       // Nobody looks at a page in the background.
-      if (!document.hidden || main.childElementCount < 2) {
+      if (!document.hidden || shown === '') {
         const ladders = await load();
         if (left) return;
-        main.replaceChildren(heading(), element('p', { class: 'note' }, say('ladder.note')), ...ladders.map(section));
+        const text = JSON.stringify(ladders);
+        if (text !== shown) show(element('p', { class: 'note' }, say('ladder.note')), ...ladders.map(section));
+        shown = text;
       }
-      timer = setTimeout(() => void look(), PAUSE);
     } catch (error) {
-      if (!left) main.replaceChildren(heading(), element('p', { class: 'error', role: 'alert' }, errorText(error)));
+      if (left) return;
+      // What is shown is not worse for being older.
+      if (shown === '') show(element('p', { class: 'error', role: 'alert' }, errorText(error)));
     }
+    timer = setTimeout(() => void look(), PAUSE);
   };
   void look();
   return () => {
@@ -68,7 +82,7 @@ function section({ game, port, players, provisional, waiting, playing, recent })
     element('h2', {}, say('ladder.now')),
     now.length ? element('ul', { class: 'matches' }, ...now) : element('p', { class: 'soft' }, say('ladder.nobody')),
     element('h2', {}, say('ladder.recent')),
-    recent.length ? element('ul', { class: 'matches' }, ...recent.map(finished)) : element('p', { class: 'soft' }, say('players.matches.none')),
+    recent.length ? element('ul', { class: 'matches' }, ...recent.slice(0, SHOWN).map(finished)) : element('p', { class: 'soft' }, say('players.matches.none')),
   );
 }
 
