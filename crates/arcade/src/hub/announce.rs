@@ -12,7 +12,7 @@ use super::{elsewhere::Row, rooms::Rooms};
 use crate::{fleet::Fleet, room::Room};
 
 /// How often a room is shown at most; the directory takes its changes as often.
-const PAUSE: Duration = Duration::from_millis(600);
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// Shows a room to other nodes until it is over for good.
 pub(super) async fn announce(fleet: Arc<Fleet>, rooms: Weak<Rooms>, room: Arc<Room>) {

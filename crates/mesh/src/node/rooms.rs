@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// How long lobbies wait at most for what a room shows.
-const ROW_PAUSE: Duration = Duration::from_millis(600);
+const ROW_PAUSE: Duration = Duration::from_secs(1);
 /// How often an entry is written again that does not change, so that it is not too old to be kept.
 const TOUCH: Duration = Duration::from_secs(ENTRY_AGE_SECONDS / 24);
 
