@@ -81,7 +81,7 @@ pub(crate) struct Fleet {
     broker: Option<Nats>,
     /// Copies of its rooms.
     pub(crate) copies: Arc<Copies>,
-    // What all nodes make tokens with.
+    // The secret from which all nodes derive tokens.
     secret: String,
     // Each socket that is passed on to another node has a clone.
     relayed: Arc<()>,

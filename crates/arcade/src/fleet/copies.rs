@@ -155,7 +155,7 @@ impl Copies {
         timeout_at(deadline, stored).await.is_ok()
     }
 
-    /// How things are.
+    /// A snapshot of the counters.
     pub(crate) fn shown(&self) -> CopiesShown {
         let rooms: Vec<_> = self.rooms().values().cloned().collect();
         let (mut lag, mut bytes) = (Duration::ZERO, 0);
@@ -171,7 +171,7 @@ impl Copies {
 #[derive(Debug)]
 pub(crate) struct Gone;
 
-/// How copies are.
+/// Counters of all copies, for metrics and `arcade status`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CopiesShown {
     /// For how long the oldest change waits to be stored.

@@ -6,7 +6,7 @@ use mesh::Name;
 
 use super::{seal::RelayKey, view::View};
 
-/// What all nodes make tokens with, in the directory.
+/// The entry of the directory with the secret from which all nodes derive tokens.
 pub(super) const SECRET: &str = "secret";
 
 /// Why something cannot be claimed.

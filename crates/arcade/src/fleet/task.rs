@@ -104,7 +104,7 @@ pub(super) struct Tools {
     pub(super) directory: Arc<dyn Directory>,
     pub(super) shared: Arc<Shared>,
     pub(super) copies: Arc<Copies>,
-    /// Of which all nodes make tokens.
+    /// The secret from which all nodes derive tokens.
     pub(super) secret: String,
 }
 

@@ -54,6 +54,19 @@ fn ladder(hub: &Hub, game: &str) -> Value {
     ask(hub, "GET", &format!("/api/ladder/{game}"), &Value::Null).1
 }
 
+/// Looks again and again until it finds something, which takes as long as programs play.
+fn played<T>(hub: &Hub, what: &str, mut look: impl FnMut() -> Result<T, Value>) -> T {
+    let until = Instant::now() + MATCHES;
+    loop {
+        match look() {
+            Ok(found) => return found,
+            Err(seen) => assert!(Instant::now() < until, "no {what}: {seen:#}\n{}", hub.process.stderr()),
+        }
+        // A host may ask 50 times a second.
+        thread::sleep(Duration::from_millis(100));
+    }
+}
+
 /// A program that is started again whenever it ends.
 struct Again {
     stop: Arc<AtomicBool>,
@@ -67,6 +80,7 @@ impl Again {
         let thread = thread::spawn(move || {
             while !stopped.load(Ordering::Relaxed) {
                 once(&stopped);
+                // As the loop of a shell does that starts a program again.
                 thread::sleep(Duration::from_millis(50));
             }
         });
@@ -131,20 +145,15 @@ fn examples_that_come_again_climb_above_programs_that_crash_and_hang() {
             let _ = stream.read_to_end(&mut vec![]);
         }
     }));
-    let until = Instant::now() + MATCHES;
-    let board = loop {
+    let board = played(&hub, "four matches of each, two of them lost by Crash and by Hang", || {
         let now = ladder(&hub, "blackjack");
-        let played = |name: &str| {
+        let matches = |name: &str| {
             let all = [&now["players"], &now["provisional"]].into_iter().flat_map(|part| part.as_array().unwrap());
             all.filter(|row| row["name"] == name).map(|row| row["matches"].as_u64().unwrap()).sum::<u64>()
         };
         let back = ["Crash", "Hang"].iter().all(|name| lost(&now["recent"], name) >= 2);
-        if back && ["Ann", "Bob"].iter().all(|name| played(name) >= 4) {
-            break now;
-        }
-        assert!(Instant::now() < until, "{now:#}\n{}", hub.process.stderr());
-        thread::sleep(Duration::from_millis(200));
-    };
+        if back && ["Ann", "Bob"].iter().all(|name| matches(name) >= 4) { Ok(now) } else { Err(now) }
+    });
     let row = |name: &str| {
         let mut all = [&board["players"], &board["provisional"]].into_iter().flat_map(|part| part.as_array().unwrap());
         all.find(|row| row["name"] == name).cloned().unwrap_or_else(|| panic!("{name} in {board:#}"))
@@ -232,26 +241,16 @@ fn a_lone_program_of_each_game_plays_our_bots_and_each_match_has_a_replay() {
         Again::and_again(move |stop| roam(robots, &two, stop)),
         Again::example("mastermind_client.py", &[login, "127.0.0.1".into(), mastermind.port().to_string()]),
     ];
-    let until = Instant::now() + MATCHES;
     for game in ["mastermind", "robots", "nuggets"] {
-        let id = loop {
+        let id = played(&hub, "match", || {
             let now = ladder(&hub, game);
-            if let Some(id) = now["recent"][0]["id"].as_str() {
-                assert_eq!(lost(&now["recent"], "Ann"), 0, "{now:#}\n{}", hub.process.stderr());
-                break id.to_owned();
-            }
-            assert!(Instant::now() < until, "{game}: {now:#}\n{}", hub.process.stderr());
-            thread::sleep(Duration::from_millis(200));
-        };
-        let by = Instant::now() + PATIENCE;
-        let found = loop {
+            assert_eq!(lost(&now["recent"], "Ann"), 0, "{now:#}\n{}", hub.process.stderr());
+            now["recent"][0]["id"].as_str().map(str::to_owned).ok_or_else(|| now.clone())
+        });
+        let found = played(&hub, "stored match", || {
             let (status, found) = ask(&hub, "GET", &format!("/api/matches/{id}"), &Value::Null);
-            if status == 200 {
-                break found;
-            }
-            assert!(Instant::now() < by, "{id} is not stored");
-            thread::sleep(Duration::from_millis(50));
-        };
+            if status == 200 { Ok(found) } else { Err(found) }
+        });
         assert_eq!(
             (&found["class"], &found["rated"], &found["replay"]),
             (&json!("ladder"), &json!(true), &json!(true))

@@ -5,7 +5,7 @@ use journal_core::Copied;
 use mesh::{Piece, value};
 use serde::{Deserialize, Serialize};
 
-/// Most bytes of a piece beside its head.
+/// The largest body of a piece, in bytes.
 pub(super) const CHUNK: usize = 384 << 10;
 
 /// Which copy a piece belongs to: each owner writes its own, and each journal of a room is another.

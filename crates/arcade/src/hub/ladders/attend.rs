@@ -20,7 +20,7 @@ use crate::games::{
 
 /// What a program may say before its match begins, in bytes. Nobody hears it: there is nothing to do yet, and it may repeat its key.
 const MAX_EARLY: usize = 1 << 20;
-/// How often the keeper hears of a program that says something all the time.
+/// The keeper is told at most this often that a program has sent something.
 const PULSE: Duration = Duration::from_millis(500);
 /// How long after the end of a room its last datagrams may come.
 const LINGER: Duration = Duration::from_millis(300);

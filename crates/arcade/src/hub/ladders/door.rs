@@ -175,7 +175,7 @@ impl Door {
             let Ok((_, peer)) = received else { continue };
             let datagram = Bytes::copy_from_slice(&buffer);
             if let Some(inbox) = programs.get(&peer).filter(|inbox| !inbox.is_closed()) {
-                // One that is lost is lost.
+                // A lost datagram is not sent again.
                 let _ = inbox.try_send(datagram);
                 continue;
             }

@@ -58,7 +58,7 @@ impl Line {
             Self::Stream(stream) => {
                 timeout(PATIENCE, stream.write_all(bytes)).await.map_err(|_| io::ErrorKind::TimedOut)?
             }
-            // One that is lost is lost.
+            // A lost datagram is not sent again.
             Self::Shared { socket, peer, .. } => socket.send_to(bytes, *peer).await.map(drop),
             Self::Tunnel { outbox, .. } => {
                 let sent = timeout(PATIENCE, outbox.send(Bytes::copy_from_slice(bytes))).await;
@@ -79,7 +79,7 @@ impl Line {
     /// Breaks a connection off, so that a room knows at once that nobody reads its answers.
     pub(super) fn cut(self) {
         if let Self::Stream(stream) = self {
-            // Without it the connection would be half closed, as by a player who has said its last word.
+            // A plain close may leave the connection half closed, which a room takes for a player who still reads.
             let _ = stream.set_zero_linger();
         }
     }
