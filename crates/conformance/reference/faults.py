@@ -1,7 +1,7 @@
 """What the reference programs do wrong on purpose, one thing at a time: `dealer.py --fault always-wins 2021 10`.
 
 The tester must find each of these faults, and say it with exactly the rules that stand here. The programs themselves stay as
-they should be read: a fault replaces one of their functions. `crates/conformance/tests/references.rs` runs all of them.
+they should be read: a fault replaces one of their functions. `crates/conformance/tests/kit/references.rs` runs all of them.
 """
 
 import os

@@ -2,8 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
 
-mod support;
-
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::Path,
@@ -15,6 +13,8 @@ use std::{
 
 use conformance::{Options, Outcome, Plan, Program, Report, TESTERS, Tester};
 use testkit::programs;
+
+use crate::support;
 
 /// What the command of each reference program gets behind its name.
 const PROGRAMS: &[(&str, &str, &[&str])] = &[
@@ -121,7 +121,7 @@ const CRIMES: &[(&str, &str)] = &[
     ("player", include_str!("player.rs")),
     ("nuggets-server", include_str!("nuggets_server.rs")),
     ("nuggets-client", include_str!("nuggets_client.rs")),
-    ("robots-server", include_str!("robots_server/main.rs")),
+    ("robots-server", include_str!("robots_server.rs")),
     ("robots-client", include_str!("robots_client.rs")),
 ];
 
@@ -182,6 +182,7 @@ const SOME: &[(&str, &[&str])] = &[
 
 // The rest of the kit is not played with them, which `just prove` does.
 #[test]
+#[ignore = "they start a hundred programs in Python; .ci/run runs it"]
 fn some_faults_are_found_by_the_scenarios_that_are_meant_for_their_rules() {
     let known: BTreeMap<&str, _> = SOME.iter().map(|(kind, _)| (*kind, faults(kind))).collect();
     let open = Mutex::new(SOME.iter().flat_map(|(kind, some)| some.iter().map(move |name| (*kind, *name))));
@@ -208,6 +209,7 @@ macro_rules! references {
     ($($kind:literal: $passes:ident $faults:ident;)*) => {
         $(
             #[test]
+            #[ignore = "each is a whole run of the kit; .ci/run runs them"]
             fn $passes() {
                 passes_whole($kind);
             }

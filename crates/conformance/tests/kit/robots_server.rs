@@ -3,13 +3,10 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod server;
-#[path = "../support/mod.rs"]
-mod support;
-
 use conformance::ROBOTS_SERVER as TESTER;
 
+use crate::support::{assert_all_pass, crimes, find_out, tried, tried_for};
 use server::serve;
-use support::{assert_all_pass, crimes, find_out, tried, tried_for};
 
 /// Trials at the same time, each with several scenarios.
 const AT_ONCE: usize = 12;

@@ -39,13 +39,13 @@ impl Class {
         self.folder.path().join(name)
     }
 
-    // A player in Python that begins with these lines, and goes on as the right one unless they end it.
+    // A text game in Python that begins with these lines, and goes on as the right one unless they end it.
     fn hands_in(&self, student: &str, front: &str) {
         let folder = self.path("class").join(student);
         fs::create_dir_all(&folder).unwrap();
         let code = format!(
             "import runpy, sys\nsys.dont_write_bytecode = True\nsys.path.insert(0, '{REFERENCES}')\n{front}\n\
-             runpy.run_path('{REFERENCES}/player.py', run_name='__main__')\n"
+             runpy.run_path('{REFERENCES}/mastermind_play.py', run_name='__main__')\n"
         );
         fs::write(folder.join("program.txt"), code).unwrap();
     }
@@ -55,8 +55,8 @@ impl Class {
         let build =
             "grep -q . program.txt && mv program.txt {student}.py || { echo nothing to build for {student}; exit 1; }";
         command.arg("class").arg(self.path("class")).arg("--to").arg(self.path("results"));
-        command.args(["--kind", "player", "--build", build]).args(options);
-        command.arg("--").arg(python()).args(["{student}.py", "{name}", "{host}", "{port}"]);
+        command.args(["--kind", "mastermind-text", "--build", build]).args(options);
+        command.arg("--").arg(python()).arg("{student}.py");
         command
     }
 
@@ -78,23 +78,23 @@ impl Class {
 #[test]
 fn a_class_is_tested_and_only_what_changed_is_tested_again() {
     let class = Class::new();
-    let faulty = "sys.argv += ['--fault', 'no-lose']";
+    let faulty = "sys.argv += ['--fault', 'counts-digits-twice']";
     class.hands_in("anna", "");
     class.hands_in("ben", faulty);
-    class.hands_in("cleo", "sys.exit('no table')");
+    class.hands_in("cleo", "sys.exit('no game')");
     fs::create_dir(class.path("class/dora")).unwrap();
     fs::write(class.path("class/dora/program.txt"), "").unwrap();
 
     let ended = class.tested(&["--patience", "20"]);
     let said = text(&ended.stderr);
     assert_eq!(ended.status.code(), Some(0), "{said}");
-    assert!(said.contains("anna: passed, 36 of 36 points") && said.contains("4 of 4 students tested"), "{said}");
-    assert_eq!(class.row("anna")[..7], ["anna", "passed", "36", "36", "", "", ""]);
+    assert!(said.contains("anna: passed, 38 of 38 points") && said.contains("4 of 4 students tested"), "{said}");
+    assert_eq!(class.row("anna")[..7], ["anna", "passed", "38", "38", "", "", ""]);
     let ben = class.row("ben");
-    assert!(ben[1] == "failed" && ben[2].parse::<u32>().unwrap() < 36, "{ben:?}");
+    assert!(ben[1] == "failed" && ben[2].parse::<u32>().unwrap() < 38, "{ben:?}");
     assert_eq!(class.row("cleo")[1], "failed");
     assert_eq!(class.row("dora")[..3], ["dora", "build failed", "0"]);
-    assert!(class.result("students/cleo.txt").contains("standard error: no table"));
+    assert!(class.result("students/cleo.txt").contains("standard error: no game"));
     assert!(class.result("students/dora.html").contains("nothing to build for dora"));
     let page = class.result("index.html");
     assert!(page.contains("<a href=\"students/ben.html\">ben</a>") && page.contains("1 passed all rules"), "{page}");
@@ -170,8 +170,9 @@ fn a_wrong_usage_is_said_before_anything_is_tested() {
 }
 
 #[test]
+#[ignore = "it plays all scenarios with a dealer in Python, which are some ten seconds of work; .ci/run runs it"]
 fn the_commands_of_the_page_for_teachers_work() {
-    let page = include_str!("../../../docs/teachers.md");
+    let page = include_str!("../../../../docs/teachers.md");
     let commands: Vec<&str> = page.lines().filter(|line| line.starts_with("conformance ")).collect();
     assert_eq!(commands.len(), 3, "{commands:?}");
     let folder = tempfile::tempdir().unwrap();

@@ -1,8 +1,6 @@
 //! The tester of nuggets clients passes a correct client and finds what a crooked one does.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
 
-mod support;
-
 use std::{
     net::{Ipv4Addr, SocketAddr, UdpSocket},
     sync::mpsc::TryRecvError,
@@ -12,7 +10,7 @@ use std::{
 use conformance::{NUGGETS_CLIENT as TESTER, Values, Verdict};
 use nuggets::ServerMessage;
 
-use support::{Console, assert_all_pass, crimes, find_out, tried, tried_for, tried_with, value};
+use crate::support::{Console, assert_all_pass, crimes, find_out, tried, tried_for, tried_with, value};
 
 crimes! {
     None,

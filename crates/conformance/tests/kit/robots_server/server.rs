@@ -18,10 +18,8 @@ use robots::{
 };
 
 use self::game::Game;
-use crate::{
-    C, Crime,
-    support::{Console, value},
-};
+use super::{C, Crime};
+use crate::support::{Console, value};
 
 /// Runs the server until its end, and returns its exit status.
 pub(crate) fn serve(crime: Crime, values: Values<'_>, console: &Console) -> i32 {

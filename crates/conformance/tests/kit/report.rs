@@ -5,6 +5,3 @@
 mod conversation;
 mod formats;
 mod plan;
-#[path = "../support/mod.rs"]
-#[allow(unused, reason = "other tests use more of it")]
-mod support;

@@ -1,8 +1,6 @@
 //! The tester of nuggets servers passes a correct server and finds what a crooked one does.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
 
-mod support;
-
 use std::{
     collections::BTreeMap,
     fs,
@@ -21,7 +19,7 @@ use nuggets::{
     visibility::{Field, Sighter, Vision},
 };
 
-use support::{Console, assert_all_pass, crimes, find_out, tried, tried_for, value};
+use crate::support::{Console, assert_all_pass, crimes, find_out, tried, tried_for, value};
 
 crimes! {
     None,

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, path::Path};
 
 use conformance::{TESTERS, section};
 
-const PAGE: &str = include_str!("../../../docs/conformance.md");
+const PAGE: &str = include_str!("../../../../docs/conformance.md");
 
 #[test]
 fn the_page_says_of_every_kind_its_placeholders() {

@@ -1,7 +1,5 @@
 //! The tester of dealers, on dealers that break one rule each.
 
-mod support;
-
 use std::{
     io::{Read as _, Write as _},
     net::{SocketAddr, TcpListener},
@@ -13,7 +11,7 @@ use std::{
 use blackjack::{Card, Hand, Verdict as Ending, hand::DEALER_STANDS};
 use conformance::{DEALER as TESTER, Options, Outcome, Remote, Values, Verdict};
 
-use support::{Console, Line, assert_all_pass, crimes, find_out, tried, tried_for, value};
+use crate::support::{Console, Line, assert_all_pass, crimes, find_out, tried, tried_for, value};
 
 /// Trials at the same time, each with several scenarios.
 const AT_ONCE: usize = 12;

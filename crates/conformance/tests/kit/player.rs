@@ -1,13 +1,11 @@
 //! The tester of players, on players that break one rule each.
 
-mod support;
-
 use std::{io::Write as _, net::TcpStream};
 
 use blackjack::{DealerMessage, Hand, Name};
 use conformance::{Outcome, PLAYER as TESTER, Values};
 
-use support::{Console, Line, assert_all_pass, crimes, find_out, tried, tried_for, value};
+use crate::support::{Console, Line, assert_all_pass, crimes, find_out, tried, tried_for, value};
 
 crimes! {
     None,

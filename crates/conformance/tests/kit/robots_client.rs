@@ -2,8 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod support;
-
 use std::{
     collections::{BTreeMap, BTreeSet},
     io::{ErrorKind, Read as _, Write as _},
@@ -18,7 +16,7 @@ use robots::{
     ServerMessage, protocol::encode,
 };
 
-use support::{Console, assert_all_pass, crimes, find_out, tried, tried_for, value};
+use crate::support::{Console, assert_all_pass, crimes, find_out, tried, tried_for, value};
 
 crimes! {
     None,
