@@ -787,7 +787,8 @@ faulty("player", [
                 break
 """),
     ("drops-half-messages", "straddling", """            collected = rest
-""", """            collected = rest if b"\\0" in rest or len(rest) > 30 else b""
+""", """            # Single bytes that came together end like this very seldom.
+            collected = b"" if len(arrived) > 8 and arrived.endswith(b"\\0BEG") and rest == b"BEG" else rest
 """),
     ("no-lose", "lose", """, "LOSE": -1""", ""),
     ("keeps-the-hand", "begin-again survives", """            # Also in the middle of a round""", """            if len(self.hand) > 1:
@@ -835,7 +836,7 @@ faulty("player", [
             self.hand.append(rest)
             points(self.hand)
 """),
-    ("ignores-unknown-words", "bad-message", UNKNOWN, """            if word == "CARD" and rest:
+    ("ignores-unknown-words", "bad-message", UNKNOWN, """            if word == "CARD":
                 raise Violation("there is no such card")
 """),
     ("ignores-cards", "bad-card", UNKNOWN, "            if word != 'CARD':\n    " + UNKNOWN),

@@ -265,6 +265,8 @@ fn ends<'s>(launcher: &'s dyn Launcher, options: &'s Options) -> impl Iterator<I
         scene("the dealer goes away", move |judge| {
             let (mut croupier, run) = join(judge)?;
             croupier.deal(judge)?;
+            // An answer to nobody would make a reset of the end.
+            croupier.answer(judge)?;
             drop(croupier);
             is_left_alone(judge, options, run, &DEALER_GONE, "was closed in the middle of a round");
             Ok(())
