@@ -188,7 +188,7 @@ def _(names):
     names["verdict"] = kind
 
 
-@fault("dealer", "stands-on-16", "fair")
+@fault("dealer", "stands-on-16", "fair", "low-never-ties")
 def _(names):
     names["dealer_draws"] = lambda hand: names["total"](hand) < 16
 
@@ -251,7 +251,7 @@ def plays(name, *rules):
 plays("no-question-at-21", "asked-at-21")(lambda names, hand: names["total"](hand) < 21 or len(hand) == 2 and names["total"](hand) == 21)
 plays("pays-blackjack", "natural")(lambda names, hand: names["total"](hand) <= 21 and not (len(hand) == 2 and names["total"](hand) == 21))
 plays("asks-the-bust", "bust-ends")(lambda names, hand: names["total"](hand) <= 21 or len(hand) < 4)
-plays("asks-once", "asked-again", "early-answer")(lambda names, hand: names["total"](hand) <= 21 and (len(hand) == 2 or names["total"](hand) == 21))
+plays("asks-once", "asked-again")(lambda names, hand: names["total"](hand) <= 21 and (len(hand) == 2 or names["total"](hand) == 21))
 
 
 @fault("dealer", "an-ace-is-11", "ace-counts-1")
@@ -696,7 +696,7 @@ faulty("dealer", [
         seat.line.close()
     return 0""", """        seat.line.say("QUIT")
     time.sleep(600)"""),
-    ("ends-when-one-left-early", "leaves-before-its-turn", """            self.line.read()
+    ("ends-when-one-left-early", "leaves-before-its-turn leaves-after-its-turn", """            self.line.read()
         if self.line.bytes:""", """            self.line.connection.recv(1, socket.MSG_PEEK) or sys.exit(3)
             self.line.read()
         if self.line.bytes:"""),

@@ -129,7 +129,7 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
             Ok(())
         })
     });
-    let values = || Ok(vec![("host", HOST.into()), ("port", "2021".into()), ("name", NAME.into())]);
+    let values = || Ok((vec![("host", HOST.into()), ("port", "2021".into()), ("name", NAME.into())], None));
     let refusals = Desk { launcher, options: *options, explains: &rules::EXPLAINS, values }.scenes(&REFUSALS);
     let scenes = played.chain(damaged).chain(calls).chain([watches.shows([&rules::WATCHES])]).chain(refusals);
     judge.side_by_side(scenes.collect())

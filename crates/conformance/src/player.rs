@@ -10,7 +10,7 @@ use blackjack::{Action, Card, DealerMessage, Verdict};
 use crate::{
     judge::{Judge, Played, Scene, scene},
     launch::{Launcher, Run},
-    ports::free_tcp_port,
+    ports::{free_tcp_port, take_tcp_port},
     refusal::{Desk, Refusal, refusal},
     rule::Rule,
     tester::{Options, Tester},
@@ -225,8 +225,10 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
         };
         scene(name, move |judge| judge.under(rule, play)).shows([rule, &NO_CRASH])
     });
-    let values =
-        || Ok(vec![("name", CALL.name.into()), ("host", CALL.host.into()), ("port", free_tcp_port()?.to_string())]);
+    let values = || {
+        let (held, port) = take_tcp_port()?;
+        Ok((vec![("name", CALL.name.into()), ("host", CALL.host.into()), ("port", port.to_string())], Some(held)))
+    };
     let refusals = Desk { launcher, options: *options, explains: &EXPLAINS, values }.scenes(&REFUSALS);
     let scenes = games.chain(nonsense).chain(calls).chain(ends(launcher, options)).chain(refusals);
     judge.side_by_side(scenes.collect())
