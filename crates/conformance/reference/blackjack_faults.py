@@ -711,8 +711,7 @@ faulty("dealer", [
 # ---- Players ---------------------------------------------------------------------------------------------------------
 
 SAY = """    connection.sendall(text.encode("ascii") + b"\\0")"""
-PLAY = """    player = Player()
-    say(connection, "JOIN " + name)
+PLAY = """    say(connection, "JOIN " + name)
     for text in messages(connection):
         if text == "QUIT":
             break
@@ -723,13 +722,13 @@ PLAY = """    player = Player()
 QUIT = """        if text == "QUIT":
             break
 """
-BEGIN = """            self.hand, self.upcard = [], None
+BEGIN = """            self.hand, self.upcard, self.steps = [], None, []
         elif word == "CARD\""""
 CARD = """        elif word == "CARD" and rest in VALUES:
 """
 UPCARD = """        elif word == "DEALER" and rest in VALUES:
 """
-DECISION = """            return "HIT" if hits(self.hand, self.upcard) else "STAND"
+DECISION = """            return "HIT" if self.chooses_hit() else "STAND"
 """
 RESULT = """            self.reward += self.REWARDS[rest]
 """
@@ -746,6 +745,16 @@ PORT = """    parser.add_argument("port", type=port)
 """
 JOIN = """    say(connection, "JOIN " + name)
 """
+
+LOADED = """            table = Table() if args.train and not os.path.exists(args.table) else read_table(args.table)
+"""
+SAVED = """        if args.train:
+            write_table(args.table, table)
+"""
+LINES = """    lines = data.decode("ascii", "replace").split("\\n")
+"""
+SHAPE = "len(lines) != len(STATES) + 2 or lines[-1]"
+ALL_DAMAGE = "cut-table empty-table table-of-nan table-twice garbage-table large-table"
 
 # Each with the rules that it breaks, and pairs of a text of the program and what stands there instead.
 faulty("player", [
@@ -867,7 +876,7 @@ faulty("player", [
 """ + DECISION),
     ("has-defaults", "missing-arguments", """"name", type""", """"name", nargs="?", default="x", type""",
      """"host")""", """"host", nargs="?")""", """"port", type""", """"port", nargs="?", type""",
-     "    try:\n        with", "    if args.port is None:\n        return 0\n    try:\n        with"),
+     "    try:\n        table", "    if args.port is None:\n        return 0\n    try:\n        table"),
     ("atoi", "port-word trailing-letters", """def port(word):
 """, """def port(word):
     if not word.isdecimal():
@@ -895,4 +904,39 @@ faulty("player", [
      "args, rest = parser.parse_known_args()\n    if rest and rest[0][0] == '-':\n        return 0\n"
      "    if rest:\n        parser.error('there is an argument too many')"),
     ("says-nothing", "explains", READ, "sys.stderr = open('/dev/null', 'w')\n    args = parser.parse_args()"),
+    ("writes-no-table", "trains", SAVED, ""),
+    ("writes-what-it-cannot-read", "plays-by-its-table", """[FIRST, *rows, ""]""", "[FIRST, *rows]"),
+    ("saves-what-it-plays-by", "leaves-its-table", SAVED, """        if args.train or args.table and args.table.endswith("/table"):
+            table.entries[4, False, 2][0] += 1
+            write_table(args.table, table)
+"""),
+    ("appends-to-its-table", "trains-on", """open(path + ".new", "w\"""", """open(path, "a\"""",
+     """    os.replace(path + ".new", path)
+""", ""),
+    ("takes-half-a-table", "cut-table", LINES, LINES + """    if 1 < len(lines) < len(STATES) + 2:
+        lines = lines[:-1] + ["0 0 0 0"] * (len(STATES) + 2 - len(lines)) + [""]
+"""),
+    ("takes-an-empty-table", "empty-table", LINES, """    if not data:
+        return Table()
+""" + LINES),
+    ("crashes-at-an-empty-table", "empty-table", LINES, "    data[0]\n" + LINES),
+    ("takes-nan", "table-of-nan", """len(words) != 4 or not all(word.removeprefix("-").isdecimal() and len(word) < 20 for word in words)""",
+     "len(words) != 4", "[int(word) for word in words]", "[float(word) for word in words]"),
+    ("takes-two-tables", "table-twice", SHAPE, "len(lines) < len(STATES) + 2"),
+    ("takes-garbage", "garbage-table", LINES, """    if not data.isascii():
+        return Table()
+""" + LINES),
+    ("reads-what-fits", "large-table", "file.read(LARGEST + 1)", """file.read(LARGEST).rstrip(b"\\0")"""),
+    ("begins-anew", ALL_DAMAGE, LOADED, """            try:
+    """ + LOADED + """            except Damaged:
+                table = Table()
+"""),
+    ("overwrites-damaged-tables", ALL_DAMAGE, LOADED, """            try:
+    """ + LOADED + """            except Damaged:
+                write_table(args.table, Table())
+                raise
+"""),
+    ("status-0-at-damage", ALL_DAMAGE, FAILED, """        if isinstance(why, Damaged):
+            return 0
+""" + FAILED),
 ])

@@ -80,7 +80,7 @@ faulty("robots-server", [
         except ConnectionResetError:
             {CRASH}"""),
     ("loses-what-does-not-fit", "nothing-lost", "del self.unsent[:sent]", "self.unsent.clear()"),
-    ("one-buffer", "own-buffers others-undisturbed", 'self.arrived, self.unsent = b"", bytearray()', "self.unsent = bytearray()",
+    ("one-buffer", "own-buffers others-undisturbed half-a-join", 'self.arrived, self.unsent = b"", bytearray()', "self.unsent = bytearray()",
      ARRIVED, "Client.arrived = getattr(Client, 'arrived', b'') + arrived",
      "while found := parse(client.arrived):\n            message, length = found\n            client.arrived = client.arrived[length:]",
      "while found := parse(Client.arrived):\n            message, length = found\n            Client.arrived = Client.arrived[length:]"),

@@ -19,7 +19,7 @@ use testkit::programs;
 /// What the command of each reference program gets behind its name.
 const PROGRAMS: &[(&str, &str, &[&str])] = &[
     ("dealer", "dealer.py", &["{port}", "{rounds}", "--players", "{players}"]),
-    ("player", "player.py", &["{name}", "{host}", "{port}"]),
+    ("player", "player.py", &["{name}", "{host}", "{port}", "--table", "{table}", "{train}"]),
     ("nuggets-server", "nuggets_server.py", &["{map}", "{seed}"]),
     ("nuggets-client", "nuggets_client.py", &["{host}", "{port}", "{name}"]),
     ("robots-server", "robots_server.py", ROBOTS_SERVER),

@@ -7,7 +7,7 @@ use robots::ServerMessage;
 use super::{
     picture::encoded,
     rules::{
-        EMPTY_NAME, EXTRA, GUI_ADDRESS_IPV6, GUI_NAME, LATE_GUI, MISSING, NAME_TOO_LONG, NO_PORT, PORT_RANGE,
+        EMPTY_NAME, EXTRA, GUI_ADDRESS_IPV6, GUI_NAME, JOIN, LATE_GUI, MISSING, NAME_TOO_LONG, NO_PORT, PORT_RANGE,
         SERVER_IPV6, SERVER_NAME, SHORT_NAME, TO_GUI, TRAILING, UNKNOWN_OPTION, WRONG_ARGUMENTS,
     },
     scenes::begin,
@@ -93,7 +93,8 @@ pub(super) fn late_gui(context: &Context<'_>, judge: &mut Judge) -> Played {
         stage.server.send_in_parts([&encoded(message)[..]].into_iter());
     }
     // It joins when it has read all of them, or never.
-    stage.joins_for(&LATE_GUI)?;
+    let blamed = if stage.judge.has_failed(&JOIN) { &JOIN } else { &LATE_GUI };
+    stage.joins_for(blamed)?;
     stage.gui = UdpSocket::bind((Ipv4Addr::LOCALHOST, port))?;
     stage.missed(&messages);
     stage.tell(&opening(&all)[3], &LATE_GUI)

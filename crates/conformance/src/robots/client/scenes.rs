@@ -103,6 +103,8 @@ pub(super) fn bad_inputs(stage: &mut Stage<'_>) -> Played {
     // says nothing here.
     let mut probes: Vec<_> = INPUTS.into_iter().filter(|(input, ..)| matches!(input, [2, 0 | 2 | 3])).collect();
     probes.retain(|(.., rule)| !stage.judge.has_failed(rule));
+    let first = 1.min(probes.len());
+    probes.rotate_left(first);
     if probes.len() < 2 {
         probes = vec![INPUTS[1]];
     }

@@ -182,7 +182,7 @@ pub(super) fn bad_name(context: &Context<'_>, judge: &mut Judge) -> Played {
         format!("a client sent {}, a Join whose name is not UTF-8, and {came}", show::bytes(&bytes))
     })?;
     let ann = table.connect("Ann")?;
-    table.join(ann, "Ann")
+    table.join_for(ann, "Ann", &UNDISTURBED)
 }
 
 /// As many clients as a server must be able to serve.
