@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """A player of the game of 21, written from docs/protocols/blackjack.md alone.
 
-    python3 player.py NAME HOST PORT
+    python3 player.py NAME HOST PORT [--table FILE [--train]]
 
 It speaks the text dialect, plays by the usual chart for a player who may only hit or stand, and ends with status 0 after
-QUIT, with 1 when something is wrong.
+QUIT, with 1 when something is wrong. With a table it plays by that, and with --train it learns one.
 """
 
 import argparse
+import os
 import socket
 import sys
 
@@ -40,6 +41,77 @@ def hits(hand, upcard):
     if against >= 4:
         return total <= 11
     return total <= 12
+
+
+# ---- Tables -----------------------------------------------------------------------------------------------------------
+
+FIRST = "a table of 21"
+# All that a player knows of a hand: its total, whether that is soft, and the value of the dealer's card.
+STATES = [(total, soft, against) for total in range(4, 22) for soft in (False, True) for against in range(2, 12)]
+ENOUGH = 30  # times, before an average says something
+LARGEST = 100_000  # bytes; a table whose numbers have 18 digits is smaller
+
+
+class Damaged(Exception):
+    """What a file has is no table."""
+
+
+class Table:
+    """How often HIT and STAND were tried in each state, and what the rounds were worth: [times, sum, times, sum]."""
+
+    def __init__(self):
+        self.entries = {state: [0, 0, 0, 0] for state in STATES}
+
+    def hits(self, hand, upcard):
+        """Whether to take a card: what was worth more on average, and the chart where one of them was seldom tried."""
+        hit, won_by_hit, stand, won_by_stand = self.entries[state(hand, upcard)]
+        if min(hit, stand) < ENOUGH:
+            return hits(hand, upcard)
+        return won_by_hit * stand > won_by_stand * hit
+
+    def tried(self, at):
+        """How often it was in this state. Each tenth time a learner does what it would not do."""
+        hit, _, stand, _ = self.entries[at]
+        return hit + stand
+
+    def learn(self, at, took_card, reward):
+        entry = self.entries[at]
+        place = 0 if took_card else 2
+        entry[place] += 1
+        entry[place + 1] += reward
+
+
+def state(hand, upcard):
+    return *points(hand), VALUES[upcard]
+
+
+def read_table(path):
+    """One line for each state, in their order."""
+    with open(path, "rb") as file:
+        data = file.read(LARGEST + 1)
+    if len(data) > LARGEST:
+        raise Damaged(f"{path} is no table: it has more than {LARGEST} bytes")
+    lines = data.decode("ascii", "replace").split("\n")
+    if lines[0] != FIRST or len(lines) != len(STATES) + 2 or lines[-1]:
+        raise Damaged(f"{path} is no table: it does not begin with '{FIRST}' and have {len(STATES)} lines more")
+    table = Table()
+    for number, (at, line) in enumerate(zip(STATES, lines[1:]), 2):
+        words = line.split(" ")
+        if len(words) != 4 or not all(word.removeprefix("-").isdecimal() and len(word) < 20 for word in words):
+            raise Damaged(f"{path} is no table: line {number} is not four whole numbers")
+        hit, won_by_hit, stand, won_by_stand = entry = [int(word) for word in words]
+        if abs(won_by_hit) > hit or abs(won_by_stand) > stand:
+            raise Damaged(f"{path} is no table: line {number} has rounds that were worth more than 1")
+        table.entries[at] = entry
+    return table
+
+
+def write_table(path, table):
+    """Whole or not at all: the old table is there until the new one is."""
+    rows = [" ".join(map(str, table.entries[at])) for at in STATES]
+    with open(path + ".new", "w", encoding="ascii") as file:
+        file.write("\n".join([FIRST, *rows, ""]))
+    os.replace(path + ".new", path)
 
 
 # ---- Messages --------------------------------------------------------------------------------------------------------
@@ -75,8 +147,10 @@ class Player:
 
     REWARDS = {"WIN": 1, "PUSH": 0, "LOOSE": -1, "LOSE": -1, "BUST": -1}
 
-    def __init__(self):
+    def __init__(self, table=None, trains=False):
+        self.table, self.trains = table, trains
         self.hand, self.upcard = [], None
+        self.steps = []  # the states of this round, and what was done there
         self.rounds = self.reward = 0
 
     def hear(self, text):
@@ -84,7 +158,7 @@ class Player:
         word, space, rest = text.partition(" ")
         if text == "BEGIN":
             # Also in the middle of a round: the hand so far is dropped.
-            self.hand, self.upcard = [], None
+            self.hand, self.upcard, self.steps = [], None, []
         elif word == "CARD" and rest in VALUES:
             self.hand.append(rest)
         elif word == "DEALER" and rest in VALUES:
@@ -92,22 +166,35 @@ class Player:
         elif text == "DECISION":
             if self.upcard is None or len(self.hand) < 2:
                 raise Violation("DECISION came before two CARDs and DEALER")
-            return "HIT" if hits(self.hand, self.upcard) else "STAND"
+            return "HIT" if self.chooses_hit() else "STAND"
         elif word == "RESULT" and rest in self.REWARDS:
             self.rounds += 1
             self.reward += self.REWARDS[rest]
-            self.hand, self.upcard = [], None
+            for step in self.steps if self.trains else []:
+                self.table.learn(*step, self.REWARDS[rest])
+            self.hand, self.upcard, self.steps = [], None, []
         else:
             raise Violation(f"{text[:40]!r} is no message of a dealer")
         return None
+
+
+    def chooses_hit(self):
+        if not self.table:
+            return hits(self.hand, self.upcard)
+        takes_card = self.table.hits(self.hand, self.upcard)
+        if self.trains:
+            at = state(self.hand, self.upcard)
+            if self.table.tried(at) % 10 == 9:
+                takes_card = not takes_card
+            self.steps.append((at, takes_card))
+        return takes_card
 
 
 def say(connection, text):
     connection.sendall(text.encode("ascii") + b"\0")
 
 
-def play(connection, name):
-    player = Player()
+def play(connection, name, player):
     say(connection, "JOIN " + name)
     for text in messages(connection):
         if text == "QUIT":
@@ -135,13 +222,23 @@ def main():
     parser.add_argument("name", type=player_name)
     parser.add_argument("host")
     parser.add_argument("port", type=port)
+    parser.add_argument("--table", metavar="FILE", help="play by this table")
+    parser.add_argument("--train", action="store_true", help="learn the table, and begin it if it is not there")
     args = parser.parse_args()
+    if args.train and not args.table:
+        parser.error("--train needs --table")
     try:
+        table = None
+        if args.table:
+            # Before the dealer waits for an answer.
+            table = Table() if args.train and not os.path.exists(args.table) else read_table(args.table)
         with socket.create_connection((args.host, args.port)) as connection:
             # An answer is one small message: it must not wait for more bytes.
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            play(connection, args.name)
-    except (OSError, Violation) as why:
+            play(connection, args.name, Player(table, args.train))
+        if args.train:
+            write_table(args.table, table)
+    except (OSError, Violation, Damaged) as why:
         print(f"player: {why}", file=sys.stderr)
         return 1
     return 0

@@ -47,7 +47,7 @@ faulty("robots-server", [
     ("has-no-help", "help", "parser = Arguments(", "parser = Arguments(add_help=False, "),
     ("has-short-options-only", "long-options", "args = arguments()",
      'sys.exit(1) if "--bomb-timer" in sys.argv else None\n    args = arguments()'),
-    ("signed-options", "largest-values", "any16 = number(1, 65535), number(0, 65535)",
+    ("signed-options", "largest-values large-board wide-blast no-seed", "any16 = number(1, 65535), number(0, 65535)",
      "any16 = number(1, 32767), number(0, 65535)"),
     ("short-server-name", "server-name", "text(setup.server_name)", "text(setup.server_name[:100])"),
     ("exits-with-2", "exit-status-1", "self.exit(1, f", "self.exit(2, f"),
@@ -65,8 +65,9 @@ faulty("robots-server", [
     ("reads-to-the-end", "flood", "arrived = client.connection.recv(65536)",
      """arrived = client.connection.recv(65536)
         try:
-            while len(arrived) % 65536 == 0 and arrived:
-                arrived = arrived[-257:] + client.connection.recv(65279)
+            while len(arrived) >= 4096:
+                select.select([client.connection], [], [], 0.05)
+                arrived = arrived[(len(arrived) - 4096) // 256 * 256:] + client.connection.recv(65536)
         except BlockingIOError:
             pass"""),
     ("ends-at-a-reset", "resets", DEAD, "(BrokenPipeError, EOFError, Malformed) as why:",
@@ -79,14 +80,14 @@ faulty("robots-server", [
         except ConnectionResetError:
             {CRASH}"""),
     ("loses-what-does-not-fit", "nothing-lost", "del self.unsent[:sent]", "self.unsent.clear()"),
-    ("one-buffer", "own-buffers", 'self.arrived, self.unsent = b"", bytearray()', "self.unsent = bytearray()",
+    ("one-buffer", "own-buffers others-undisturbed half-a-join", 'self.arrived, self.unsent = b"", bytearray()', "self.unsent = bytearray()",
      ARRIVED, "Client.arrived = getattr(Client, 'arrived', b'') + arrived",
      "while found := parse(client.arrived):\n            message, length = found\n            client.arrived = client.arrived[length:]",
      "while found := parse(Client.arrived):\n            message, length = found\n            Client.arrived = Client.arrived[length:]"),
     ("forgets-the-rest", "half-more", "self.hear(client, *message)",
      "self.hear(client, *message)\n            client.arrived = client.arrived if parse(client.arrived) else b''"),
     ("looks-before-it-plays", "before-bad-bytes", ARRIVED,
-     """rest = arrived
+     """rest = client.arrived + arrived
         while found := parse(rest):
             rest = rest[found[1]:]
         client.arrived += arrived"""),
@@ -120,7 +121,7 @@ faulty("robots-server", [
     ("31-bits", "any-seed", "self.state = seed", "self.state = seed & 0x7fffffff"),
     ("spares-robots", "blocks-under-robots draws rebirth-on-block seed-zero", "if spot not in self.blocks:\n                self.blocks.add(spot)\n                self.opening",
      "if spot not in self.blocks and spot not in self.robots.values():\n                self.blocks.add(spot)\n                self.opening"),
-    ("15-bits", "large-board", "return x, self.draws.draw() % self.setup.size_y",
+    ("15-bits", "large-board wide-blast", "return x, self.draws.draw() % self.setup.size_y",
      "return x & 0x7fff, self.draws.draw() % self.setup.size_y & 0x7fff"),
     # Actions.
     ("one-too-far", "far-edge turns", MOVE, "size = self.setup.size_x, self.setup.size_y\n"
@@ -138,7 +139,7 @@ faulty("robots-server", [
     ("each-its-block", "one-block-of-two", PLAYERS, "self.old = set(self.blocks)\n        " + PLAYERS,
      BLOCK, "kind == PLACE_BLOCK and spot not in self.old"),
     ("blocks-go-last", "freed-field", GONE, "pass", "return events\n\n    def act", "self.blocks -= hit_blocks\n        return events\n\n    def act"),
-    ("moves-first", "where-it-stood blast", HIT, HIT + """
+    ("moves-first", "where-it-stood", HIT, HIT + """
         before = dict(self.robots)
         for player, (kind, direction) in sorted(actions.items()):
             if kind == MOVE:
@@ -146,7 +147,7 @@ faulty("robots-server", [
         after, self.robots = self.robots, before""", FOUND,
      "robots = sorted(player for player, where in after.items() if where in fields)"),
     ("dead-act", "action-of-destroyed", REBORN, REBORN + "\n                if player in actions:\n                    events.extend(self.act(player, *actions[player]))"),
-    ("spares-owners", "own-bomb blast bombs-together", BOMB, BOMB + "\n            self.owners = {**getattr(self, 'owners', {}), bomb: player}",
+    ("spares-owners", "own-bomb", BOMB, BOMB + "\n            self.owners = {**getattr(self, 'owners', {}), bomb: player}",
      FOUND, "robots = sorted(player for player, where in self.robots.items() if where in fields and player != self.owners[bomb])"),
     ("bombs-leave-too", "bomb-of-leaver bomb-timer", BOMB, BOMB + "\n            self.owners = {**getattr(self, 'owners', {}), bomb: player}",
      "if client in self.clients:", """if self.game and client.player is not None:
@@ -154,15 +155,15 @@ faulty("robots-server", [
             if client in self.clients:"""),
     ("chain-reaction", "no-chain bomb-timer", EXPLODED, EXPLODED + """
             for other, (place, _) in list(self.bombs.items()):
-                if other > bomb and place in fields and other not in due:
-                    self.bombs[other] = (place, 1)""", DUE, "due = [bomb for bomb, what in self.bombs.items() if what[1] == 1]\n        " + DUE),
+                if other > bomb and place in fields:
+                    self.bombs[other] = (place, 1)""", DUE, "for bomb, (spot, _) in sorted(self.bombs.items()):\n            timer = self.bombs[bomb][1]"),
     ("forgets-words", "last-words", "if client in self.clients:", """if self.game and client.player is not None:
                 self.actions.pop(client.player, None)
             if client in self.clients:"""),
     # Explosions.
-    ("blasts-through-its-block", "bomb-on-block", "if center in self.blocks:\n            return fields", ""),
+    ("blasts-through-its-block", "bomb-on-block rebirth-on-block", "if center in self.blocks:\n            return fields", ""),
     ("shelters", "no-shelter", FOUND, "robots = sorted(player for player, where in self.robots.items() if where in fields and (where == spot or where not in self.blocks))"),
-    ("lists-four-times", "listed-once", EXPLODED,
+    ("lists-four-times", "listed-once own-bomb", EXPLODED,
      "robots = sorted(robots + 3 * [player for player in robots if self.robots[player] == spot])\n            " + EXPLODED),
     ("no-blast-at-all", "zero-radius", FOUND, "fields = fields if self.setup.explosion_radius else set()\n            " + FOUND),
     ("short-radius", "wide-blast", "for _ in range(self.setup.explosion_radius):", "for _ in range(min(self.setup.explosion_radius, 32767)):"),
@@ -178,11 +179,11 @@ faulty("robots-server", [
                 self.open_lobby()
 
     def accept"""),
-    ("last-500-turns", "long-history", "self.history.append(message)", "self.history = self.history[:1] + self.history[-500:] + [message]"),
+    ("last-500-turns", "long-history", "self.history.append(message)", "self.history = self.history[:1] + self.history[1:][-500:] + [message]"),
     ("tells-old-games", "old-history", "self.history = []  # what a newcomer is sent after Hello", "self.history = getattr(self, 'history', [])"),
-    ("old-blocks", "next-board turn-0", STARTED, "old = getattr(self, 'last', None)\n        " + STARTED + "\n        self.last = self.game\n        self.game.blocks |= old.blocks if old else set()"),
+    ("old-blocks", "next-board", STARTED, "old = getattr(self, 'last', None)\n        " + STARTED + "\n        self.last = self.game\n        self.game.blocks |= old.blocks if old else set()"),
     ("old-bombs", "next-board", STARTED, "old = getattr(self, 'last', None)\n        " + STARTED + "\n        self.last = self.game\n        self.game.bombs = {999 + bomb: what for bomb, what in old.bombs.items()} if old else {}"),
     ("old-scores", "next-scores", STARTED, "old = getattr(self, 'last', None)\n        " + STARTED + "\n        self.last = self.game\n        self.game.scores = old.scores if old else self.game.scores"),
     ("one-turn-at-least", "no-turns", "if self.game.turn == self.setup.game_length:", "if self.game.turn == max(1, self.setup.game_length):"),
-    ("no-zeros", "score-zeros", "for player, score in sorted(self.game.scores.items())]", "for player, score in sorted(self.game.scores.items()) if score]"),
+    ("no-zeros", "score-zeros 255-players", "for player, score in sorted(self.game.scores.items())]", "for player, score in sorted(self.game.scores.items()) if score]"),
 ])

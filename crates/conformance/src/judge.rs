@@ -82,6 +82,8 @@ pub(crate) struct Judge {
     // The rule that was broken last.
     last: Option<&'static str>,
     scenarios: Vec<Scenario>,
+    // Rules whose scenarios were not played, and why.
+    left_out: BTreeMap<&'static str, String>,
     choice: Choice,
 }
 
@@ -90,7 +92,20 @@ impl Judge {
     pub(crate) fn new(rules: &'static [&'static Rule], choice: Choice) -> Self {
         let (notes, before) = (BTreeMap::new(), BTreeSet::new());
         let (witnesses, scenarios, tape) = (Vec::new(), Vec::new(), Tape::new("", None));
-        Self { rules, scenario: "", notes, before, witnesses, tape, is_refusal: false, last: None, scenarios, choice }
+        let left_out = BTreeMap::new();
+        Self {
+            rules,
+            scenario: "",
+            notes,
+            before,
+            witnesses,
+            tape,
+            is_refusal: false,
+            last: None,
+            scenarios,
+            left_out,
+            choice,
+        }
     }
 
     // Notes of its own, for a scenario or a part of one.
@@ -146,6 +161,12 @@ impl Judge {
             outcome = outcome.and(played);
         }
         outcome
+    }
+
+    /// Notes that the scenarios that are meant for these rules are not played, since this one is broken.
+    pub(crate) fn leave_out(&mut self, rules: impl IntoIterator<Item = &'static Rule>, broken: &Rule) {
+        let why = format!("it shows only where {} is kept", broken.id);
+        self.left_out.extend(rules.into_iter().map(|rule| (rule.id, why.clone())));
     }
 
     // Plays this judge's scenario. If the user stops the test meanwhile, all its observations are dropped.
@@ -346,9 +367,14 @@ impl Judge {
         self.before.contains(rule.id) || self.notes.get(rule.id).is_some_and(|notes| notes.broken > 0)
     }
 
+    /// The first required rule that was broken so far, in the order of the report.
+    pub(crate) fn first_broken(&self) -> Option<&'static Rule> {
+        self.rules.iter().copied().find(|rule| rule.is_required() && self.has_failed(rule))
+    }
+
     /// Whether no required rule was broken so far.
     pub(crate) fn passes(&self) -> bool {
-        !self.rules.iter().any(|rule| rule.is_required() && self.has_failed(rule))
+        self.first_broken().is_none()
     }
 
     /// What was found, in the order of the rules that were asked for, and the scenarios.
@@ -357,7 +383,8 @@ impl Judge {
         let finding = |rule: &&'static Rule| {
             let mut finding = Finding::new(rule);
             let Some(notes) = self.notes.remove(rule.id) else {
-                finding.why = unseen(&self.scenarios, rule.id);
+                let left_out = self.left_out.remove(rule.id);
+                finding.why = left_out.unwrap_or_else(|| unseen(&self.scenarios, rule.id));
                 return finding;
             };
             (finding.verdict, finding.count) = match notes.broken {

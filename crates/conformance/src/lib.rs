@@ -55,7 +55,7 @@ pub use crate::{
     player::TESTER as PLAYER,
     report::{
         Breach, Escaped, Excerpt, Finding, Format, Message, Outcome, Report, Scenario, Sender, Trouble, Verdict,
-        WrongByte, list,
+        WrongByte, html_page, list,
     },
     robots::{client::TESTER as ROBOTS_CLIENT, server::TESTER as ROBOTS_SERVER},
     rule::{Asker, Rule},

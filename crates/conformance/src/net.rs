@@ -175,6 +175,13 @@ impl Connection {
         let _ = rustix::net::sockopt::set_tcp_quickack(&self.stream, false);
     }
 
+    /// Lets the system keep as little as it may of what arrives and is not read.
+    pub(crate) fn keep_little(&self) {
+        // Without it a peer has more to send until it notices.
+        #[cfg(unix)]
+        let _ = rustix::net::sockopt::set_socket_recv_buffer_size(&self.stream, 4096);
+    }
+
     /// Waits for more bytes until `by`. Returns whether any came.
     pub(crate) fn more(&mut self, by: Instant) -> bool {
         let mut chunk = [0; 4096];

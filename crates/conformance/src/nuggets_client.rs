@@ -1,11 +1,15 @@
 //! Tests clients of nuggets.
 
+mod damaged;
 mod host;
 mod rules;
 
 use std::time::{Duration, Instant};
 
-use self::host::{HOST, Host, NAME, display, shown};
+use self::{
+    damaged::{DAMAGED, goes_on},
+    host::{HOST, Host, NAME, display, shown},
+};
 use crate::{
     judge::{Choice, Judge, Played, scene},
     launch::{Exit, Launcher},
@@ -41,12 +45,11 @@ type Scenario = fn(&mut Host<'_>) -> Played;
 type Meant = &'static [&'static Rule];
 
 /// What is played with a client, each time with another server.
-const SCENARIOS: [(&str, Meant, Scenario); 16] = [
+const SCENARIOS: [(&str, Meant, Scenario); 15] = [
     ("a game", &[], game),
     ("a long table", &[&rules::LONG], long_table),
     ("a server that says little", &[&rules::ONCE], quiet),
     ("a full game", &[&rules::REFUSED], refused),
-    ("damaged messages", DAMAGED, hostile),
     ("messages of strangers", &[&rules::STRANGERS], strangers),
     ("the end of input", &[&rules::INPUT], end_of_input),
     ("a silent server", &[&rules::AGAIN], silence),
@@ -67,18 +70,6 @@ const SCENARIOS: [(&str, Meant, Scenario); 16] = [
         host.welcome()?;
         host.quit_as(b"QUIT It was a pleasure.\0", "It was a pleasure.", &rules::QUIT_NUL)
     }),
-];
-
-const DAMAGED: Meant = &[
-    &rules::ERRORS,
-    &rules::DISPLAYS,
-    &rules::STATE_AGAIN,
-    &rules::MALFORMED,
-    &rules::NO_WORDS,
-    &rules::BAD_NUMBERS,
-    &rules::BAD_DISPLAYS,
-    &rules::WHITE_SPACE,
-    &rules::NO_CRASH,
 ];
 
 /// Clients that are started with another name or host.
@@ -114,6 +105,10 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
         scene(name, move |judge| scenario(&mut Host::new(judge, terminal, launcher, options)?))
             .shows(meant.iter().copied())
     });
+    let damaged = DAMAGED.iter().map(|&(name, rule)| {
+        scene(name, move |judge| goes_on(&mut Host::new(judge, terminal, launcher, options)?, rule))
+            .shows([rule, &rules::NO_CRASH])
+    });
     let calls = CALLS.into_iter().filter(|(_, _, name, _)| matches!(name, None | Some(NAME)) || launcher.takes("name"));
     let calls = calls.map(|(title, rule, name, at)| {
         let play = move |judge: &mut Judge| {
@@ -134,9 +129,9 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
             Ok(())
         })
     });
-    let values = || Ok(vec![("host", HOST.into()), ("port", "2021".into()), ("name", NAME.into())]);
+    let values = || Ok((vec![("host", HOST.into()), ("port", "2021".into()), ("name", NAME.into())], None));
     let refusals = Desk { launcher, options: *options, explains: &rules::EXPLAINS, values }.scenes(&REFUSALS);
-    let scenes = played.chain(calls).chain([watches.shows([&rules::WATCHES])]).chain(refusals);
+    let scenes = played.chain(damaged).chain(calls).chain([watches.shows([&rules::WATCHES])]).chain(refusals);
     judge.side_by_side(scenes.collect())
 }
 
@@ -191,67 +186,6 @@ fn refused(host: &mut Host<'_>) -> Played {
     host.greeted()?;
     let text = "Game is full: no more players can join.";
     host.quit_as(format!("QUIT {text}").as_bytes(), text, &rules::REFUSED)
-}
-
-fn hostile(host: &mut Host<'_>) -> Played {
-    host.welcome()?;
-    let long = vec![b'x'; 65_507];
-    let large = [b"DISPLAY\n", &long[8..]].concat();
-    let error = [b"ERROR ", &long[..1000]].concat();
-    let mut cut = display(3);
-    cut.pop();
-    let (first, second) = (display(1), display(2));
-    let ended = [&display(4)[..], b"\0"].concat();
-    let messages: [(&[u8], &'static Rule); 39] = [
-        (b"ERROR unknown keystroke", &rules::ERRORS),
-        (b"ERROR %s%n%s%n", &rules::ERRORS),
-        (b"ERROR \x1b[2J\x07", &rules::ERRORS),
-        (&error, &rules::ERRORS),
-        (&first, &rules::DISPLAYS),
-        (&second, &rules::DISPLAYS),
-        (&first, &rules::DISPLAYS),
-        (&first, &rules::DISPLAYS),
-        (b"OK A", &rules::STATE_AGAIN),
-        (b"GRID 3 14", &rules::STATE_AGAIN),
-        (b"GOLD 0 0 250", &rules::STATE_AGAIN),
-        (&first, &rules::STATE_AGAIN),
-        (b"OK A\0", &rules::WHITE_SPACE),
-        (b"GRID  3   14\n", &rules::WHITE_SPACE),
-        (b"GOLD 0  0   250\0", &rules::WHITE_SPACE),
-        (&ended, &rules::WHITE_SPACE),
-        (b"ERROR that is no key\n\0", &rules::WHITE_SPACE),
-        (b"", &rules::NO_WORDS),
-        (b"\0", &rules::NO_WORDS),
-        (b"\xff\xfe\xfd", &rules::NO_WORDS),
-        (&long, &rules::NO_WORDS),
-        (b"HELLO you", &rules::MALFORMED),
-        (b"%s%n%s%n", &rules::MALFORMED),
-        (b"ok A", &rules::MALFORMED),
-        (b"KEY Q", &rules::MALFORMED),
-        (b"QUITTING", &rules::MALFORMED),
-        (b"OK", &rules::BAD_NUMBERS),
-        (b"OK ab", &rules::BAD_NUMBERS),
-        (b"GRID", &rules::BAD_NUMBERS),
-        (b"GRID x y", &rules::BAD_NUMBERS),
-        (b"GRID -3 -4", &rules::BAD_NUMBERS),
-        (b"GOLD", &rules::BAD_NUMBERS),
-        (b"GOLD 1", &rules::BAD_NUMBERS),
-        (b"GOLD a b c", &rules::BAD_NUMBERS),
-        (b"GOLD 99999999999999999999 0 0", &rules::BAD_NUMBERS),
-        (b"DISPLAY", &rules::BAD_DISPLAYS),
-        (b"DISPLAY\n", &rules::BAD_DISPLAYS),
-        (&cut, &rules::BAD_DISPLAYS),
-        (&large, &rules::BAD_DISPLAYS),
-    ];
-    let mut before = String::new();
-    for ((message, rule), &key) in messages.into_iter().zip(b"hl".iter().cycle()) {
-        host.send(message);
-        let now = shown(message);
-        host.key(key, rule, &format!(" after the server sent {before}{now}"))?;
-        before = format!("{now} and ");
-    }
-    host.quit("GAME OVER:\nA          4 Alice\nB        246 Bob");
-    Ok(())
 }
 
 fn strangers(host: &mut Host<'_>) -> Played {

@@ -1,7 +1,8 @@
 //! The pages of `docs/` that rules refer to.
 
 /// Each with its path in `docs/`.
-const PAGES: [(&str, &str); 6] = [
+const PAGES: [(&str, &str); 7] = [
+    ("blackjack.md", include_str!("../../../docs/blackjack.md")),
     ("mastermind.md", include_str!("../../../docs/mastermind.md")),
     ("nuggets.md", include_str!("../../../docs/nuggets.md")),
     ("protocols/blackjack.md", include_str!("../../../docs/protocols/blackjack.md")),

@@ -2,6 +2,7 @@
 
 mod croupier;
 mod rules;
+mod tables;
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +11,7 @@ use blackjack::{Action, Card, DealerMessage, Verdict};
 use crate::{
     judge::{Judge, Played, Scene, scene},
     launch::{Launcher, Run},
-    ports::free_tcp_port,
+    ports::{free_tcp_port, take_tcp_port},
     refusal::{Desk, Refusal, refusal},
     rule::Rule,
     tester::{Options, Tester},
@@ -23,13 +24,14 @@ use rules::{
     QUIT_AND_CLOSE, QUIT_AT_ONCE, QUIT_IN_ROUND, QUITS, RESET, RESULTS, RULES, SHORT_NAME, STANDS_AT_21, STRADDLING,
     SURVIVES, TOO_LONG, TRAILING, TWO_ACES, UNKNOWN_OPTION, UPCARDS,
 };
+use tables::{Pupil, School};
 
 /// The tester of players.
 pub static TESTER: Tester = Tester {
     kind: "player",
     is_server: false,
     usual: "{name} {host} {port}",
-    known: &["name", "host", "port"],
+    known: &["name", "host", "port", "table", "train"],
     needed: &["host", "port"],
     rules: RULES,
     play,
@@ -178,10 +180,10 @@ static REFUSALS: [Refusal; 10] = [
 ];
 
 fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow::Result<()> {
-    // Starts the player and takes its JOIN.
-    let join = |judge: &mut Judge, delivery| Croupier::welcome(judge, launcher, *options, delivery, CALL);
+    let mut school = School::open(launcher, *options)?;
+    let begins = school.as_ref().map_or(Pupil { launcher, table: None, trains: false }, School::beginner);
     judge.play("a whole game", |judge| {
-        let (mut croupier, run) = join(judge, Delivery::Whole)?;
+        let (mut croupier, run) = Croupier::welcome(judge, &begins, *options, Delivery::Whole, CALL)?;
         croupier.rounds(judge, ROUNDS)?;
         // What it has not understood so far is a card's name.
         goes_on(judge, &NAMES, &mut croupier, ALL_CARDS)?;
@@ -194,6 +196,18 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
         // It would be waited for in vain for each scenario.
         return Ok(());
     }
+    // All the rest is played by what it has learned, if it has.
+    let mut table = None;
+    if let Some(learned) = &mut school {
+        if learned.has_learned(judge)? {
+            table = Some(learned.copy("usual")?);
+        } else {
+            school = None;
+        }
+    }
+    let launcher: &dyn Launcher = &Pupil { launcher, table, trains: false };
+    // Starts the player and takes its JOIN.
+    let join = |judge: &mut Judge, delivery| Croupier::welcome(judge, launcher, *options, delivery, CALL);
     let games = GAMES.iter().map(|&(name, rule, delivery, game)| {
         let play = move |judge: &mut Judge| {
             let (mut croupier, run) = join(judge, delivery)?;
@@ -225,10 +239,13 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
         };
         scene(name, move |judge| judge.under(rule, play)).shows([rule, &NO_CRASH])
     });
-    let values =
-        || Ok(vec![("name", CALL.name.into()), ("host", CALL.host.into()), ("port", free_tcp_port()?.to_string())]);
+    let values = || {
+        let (held, port) = take_tcp_port()?;
+        Ok((vec![("name", CALL.name.into()), ("host", CALL.host.into()), ("port", port.to_string())], Some(held)))
+    };
     let refusals = Desk { launcher, options: *options, explains: &EXPLAINS, values }.scenes(&REFUSALS);
-    let scenes = games.chain(nonsense).chain(calls).chain(ends(launcher, options)).chain(refusals);
+    let tables = school.iter().flat_map(School::scenes);
+    let scenes = games.chain(nonsense).chain(calls).chain(ends(launcher, options)).chain(refusals).chain(tables);
     judge.side_by_side(scenes.collect())
 }
 
@@ -265,6 +282,8 @@ fn ends<'s>(launcher: &'s dyn Launcher, options: &'s Options) -> impl Iterator<I
         scene("the dealer goes away", move |judge| {
             let (mut croupier, run) = join(judge)?;
             croupier.deal(judge)?;
+            // An answer to nobody would make a reset of the end.
+            croupier.answer(judge)?;
             drop(croupier);
             is_left_alone(judge, options, run, &DEALER_GONE, "was closed in the middle of a round");
             Ok(())

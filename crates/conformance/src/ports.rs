@@ -8,11 +8,66 @@ use std::{
     sync::atomic::{AtomicU32, Ordering},
 };
 
+use self::claim::Claim;
+
 use anyhow::bail;
 
 /// The ports that programs under test are told to listen at. They lie below those that systems give to sockets without a port of their own:
 /// no such socket takes one between the moment when it is found free and the moment when the program listens.
 const PORTS: Range<u16> = 20_000..30_000;
+
+/// What keeps other testers off a port for a while: to look whether it is free they would listen at it, and so break off a connection to
+/// the program that is about to do so.
+#[cfg(target_os = "linux")]
+mod claim {
+    use std::{
+        collections::VecDeque,
+        io,
+        os::{
+            linux::net::SocketAddrExt as _,
+            unix::net::{SocketAddr, UnixDatagram},
+        },
+        sync::{Mutex, PoisonError},
+    };
+
+    /// Ports that a tester claims at the same time. Programs listen long before as many others have been started.
+    const CLAIMS: usize = 100;
+
+    /// A port that no other tester takes. It ends with the process at the latest.
+    pub(super) struct Claim(#[expect(dead_code, reason = "it is held, not used")] UnixDatagram);
+
+    impl Claim {
+        /// Claims a port, unless another tester has claimed it. What one process claims it hands out once in a while only.
+        pub(super) fn of(port: u16) -> io::Result<Self> {
+            let name = SocketAddr::from_abstract_name(format!("arcade-conformance-{port}"))?;
+            UnixDatagram::bind_addr(&name).map(Self)
+        }
+
+        /// Keeps the port claimed until many others have been.
+        pub(super) fn keep(self) {
+            static KEPT: Mutex<VecDeque<Claim>> = Mutex::new(VecDeque::new());
+            let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+            kept.push_back(self);
+            if kept.len() > CLAIMS {
+                kept.pop_front();
+            }
+        }
+    }
+}
+
+/// Elsewhere no names vanish with their process. Testers that run at the same time begin at different ports.
+#[cfg(not(target_os = "linux"))]
+mod claim {
+    pub(super) struct Claim;
+
+    impl Claim {
+        pub(super) fn of(_: u16) -> std::io::Result<Self> {
+            Ok(Self)
+        }
+
+        pub(super) fn keep(self) {}
+    }
+}
 
 /// A TCP port that is free now, and that this process has not handed out recently.
 pub(crate) fn free_tcp_port() -> anyhow::Result<u16> {
@@ -39,7 +94,9 @@ fn free_port(bind: impl Fn(u16) -> io::Result<()>) -> anyhow::Result<u16> {
     for _ in 0..ports {
         let offset = start.wrapping_add(HANDED_OUT.fetch_add(1, Ordering::Relaxed)) % ports;
         let port = PORTS.start + u16::try_from(offset)?;
+        let Ok(claim) = Claim::of(port) else { continue };
         if bind(port).is_ok() {
+            claim.keep();
             return Ok(port);
         }
     }
@@ -61,6 +118,8 @@ mod tests {
         }
         let (one, other) = (free_udp_port().unwrap(), free_udp_port().unwrap());
         assert_ne!(one, other);
+        let claimed = Claim::of(one).map(drop);
+        assert!(claimed.is_err() || cfg!(not(target_os = "linux")), "another tester would take the port {one}");
         let every_second = free_port(|port| if port % 2 == 0 { Ok(()) } else { Err(io::ErrorKind::AddrInUse.into()) });
         assert_eq!(every_second.unwrap() % 2, 0);
         let none = free_port(|_| Err(io::ErrorKind::AddrInUse.into()));

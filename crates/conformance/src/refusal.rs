@@ -1,5 +1,7 @@
 //! Programs that are started with wrong arguments and must say so.
 
+use std::net::TcpListener;
+
 use crate::{
     judge::{Judge, Played, Scene, scene},
     launch::Launcher,
@@ -34,9 +36,12 @@ pub(crate) struct Desk<'s> {
     pub(crate) options: Options,
     /// The rule that a program says why it does not start.
     pub(crate) explains: &'static Rule,
-    /// Right values for all placeholders.
-    pub(crate) values: fn() -> anyhow::Result<Vec<(&'static str, String)>>,
+    /// Right values for all placeholders, and who listens at the address among them while the program runs, so that nothing but the wrong
+    /// argument is a reason to end.
+    pub(crate) values: fn() -> anyhow::Result<Given>,
 }
+
+pub(crate) type Given = (Vec<(&'static str, String)>, Option<TcpListener>);
 
 impl<'s> Desk<'s> {
     /// A scenario for each refusal that can be shown with the placeholders of the command.
@@ -59,7 +64,7 @@ fn refused(
     options: &Options,
     refusal: &Refusal,
     explains: &'static Rule,
-    mut values: Vec<(&'static str, String)>,
+    (mut values, _held): Given,
 ) -> Played {
     for (name, value) in refusal.values {
         values.retain(|(given, _)| given != name);

@@ -14,5 +14,6 @@ mod text;
 pub use clean::Escaped;
 pub(crate) use clean::clean;
 pub use format::{Format, list};
+pub use html::page as html_page;
 pub(crate) use lines::of as message_lines;
 pub use model::{Breach, Excerpt, Finding, Message, Outcome, Report, Scenario, Sender, Trouble, Verdict, WrongByte};

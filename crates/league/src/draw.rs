@@ -16,22 +16,22 @@ const SEEDS: u128 = 1 << 64;
 
 /// A match that is to be played.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fixture {
+pub(crate) struct Fixture {
     /// Its number, from 1.
-    pub number: u64,
+    pub(crate) number: u64,
     /// Its round, from 1.
-    pub round: u32,
+    pub(crate) round: u32,
     /// Its deal, from 1, counted over all rounds.
-    pub deal: u64,
+    pub(crate) deal: u64,
     /// The seed of its deal.
-    pub seed: u64,
+    pub(crate) seed: u64,
     /// The players by their place in the setup, in the order of their seats.
-    pub seats: Vec<usize>,
+    pub(crate) seats: Vec<usize>,
 }
 
 /// The draw of a league.
 #[derive(Debug, Clone, Copy)]
-pub struct Draw {
+pub(crate) struct Draw {
     players: usize,
     seats: usize,
     solo: bool,
@@ -40,7 +40,7 @@ pub struct Draw {
 
 impl Draw {
     /// The draw of a league that is set up so.
-    pub const fn new(setup: &Setup) -> Self {
+    pub(crate) const fn new(setup: &Setup) -> Self {
         Self { players: setup.players.len(), seats: setup.seats, solo: setup.game().is_solo(), seed: setup.seed }
     }
 
@@ -60,12 +60,12 @@ impl Draw {
     }
 
     /// Matches of a round.
-    pub const fn matches_of_round(&self) -> u64 {
+    pub(crate) const fn matches_of_round(&self) -> u64 {
         (self.deals_of_round() * self.matches_of_deal()) as u64
     }
 
     /// The matches of a round, counted from 1.
-    pub fn round(&self, round: u32) -> Vec<Fixture> {
+    pub(crate) fn round(&self, round: u32) -> Vec<Fixture> {
         let first = u64::from(round.saturating_sub(1)) * self.matches_of_round();
         let mut number = first;
         let mut fixtures = Vec::new();

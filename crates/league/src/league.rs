@@ -118,31 +118,31 @@ impl League {
         Ok(Self { folder: folder.to_owned(), setup, lines, records })
     }
 
-    /// How it is set up.
-    pub const fn setup(&self) -> &Setup {
-        &self.setup
-    }
-
     /// The matches that were played, by number.
     pub const fn records(&self) -> &BTreeMap<u64, Record> {
         &self.records
     }
 
-    /// The standings after the whole rounds.
-    pub fn standings(&self, certainty: f64) -> Standings {
+    // The standings after the whole rounds.
+    fn standings(&self, certainty: f64) -> Standings {
         Standings::new(&self.setup, &self.records, certainty)
     }
 
     /// Plays until the order is certain, all rounds are played or `stop` is set. After each round it writes `table.csv`, `table.json` and
-    /// `index.html`. `tell` is called for each match.
+    /// `index.html`. `tell` is called for each match. Returns the standings after the whole rounds.
     ///
     /// # Errors
     /// When a server fails, or a file cannot be written. Matches that were played before are kept.
-    pub fn play(&mut self, limits: Limits, stop: &AtomicBool, tell: &mut dyn FnMut(&Record)) -> anyhow::Result<Ending> {
+    pub fn play(
+        &mut self,
+        limits: Limits,
+        stop: &AtomicBool,
+        tell: &mut dyn FnMut(&Record),
+    ) -> anyhow::Result<(Standings, Ending)> {
         let writing = Writing::start(SyncPolicy::Interval, MAX_SIZE)?;
         let mut round = 1;
+        let mut standings = self.standings(limits.certainty);
         let ending = loop {
-            let standings = self.standings(limits.certainty);
             // A round that was played in an earlier run may be the last one.
             if standings.rounds >= round || round == 1 {
                 self.write(&standings, None)?;
@@ -155,12 +155,13 @@ impl League {
                 break Ending::Rounds;
             }
             self.play_round(round, limits.jobs, (&writing, stop), tell)?;
+            standings = self.standings(limits.certainty);
             if stop.load(Ordering::SeqCst) {
                 break Ending::Stopped;
             }
         };
-        self.write(&self.standings(limits.certainty), Some(ending))?;
-        Ok(ending)
+        self.write(&standings, Some(ending))?;
+        Ok((standings, ending))
     }
 
     // Plays the matches of a round that are missing, some at the same time.
@@ -272,7 +273,7 @@ mod tests {
         assert!(told.contains("there is another league in") && told.contains("its seed is 1"), "{told}");
         assert!(open(plan("nuggets", 1)).unwrap_err().to_string().contains("it is a league of robots"));
         let unseeded = Plan { seed: None, ..plan("robots", 1) };
-        assert_eq!(open(unseeded).unwrap().setup().seed, 1, "the seed is that of the league");
+        assert_eq!(open(unseeded).unwrap().setup.seed, 1, "the seed is that of the league");
         fs::remove_file(folder.path().join(SETUP)).unwrap();
         drop(open(plan("robots", 2)).unwrap());
     }

@@ -1,7 +1,7 @@
 //! Tournaments of programs.
 //!
-//! Matches are played on our own servers, in this process, over loopback. A [`Setup`] says who plays what; from it and a seed follows
-//! the whole draw ([`Draw`]), so that a league that was killed goes on exactly. [`League`] plays match by match and writes a line for
+//! Matches are played on our own servers, in this process, over loopback. A [`Plan`] says who plays what; from it and a seed follows
+//! the whole draw, so that a league that was killed goes on exactly. [`League`] plays match by match and writes a line for
 //! each; [`Standings`] are a pure function of these lines, and so are the table and the page.
 
 mod bot;
@@ -25,11 +25,9 @@ mod standings;
 mod table;
 
 pub use crate::{
-    certainty::{Order, Tally},
-    draw::{Draw, Fixture},
     league::{Ending, League, Limits, check},
-    record::Record,
-    rules::{Game, Rules},
-    setup::{Entrant, MAX_PLAYERS, Plan, Setup, certainty as thousandths},
-    standings::{Row, Standings},
+    record::{Record, Seat},
+    rules::Game,
+    setup::{Entrant, Plan, certainty as thousandths},
+    standings::Standings,
 };

@@ -39,7 +39,7 @@ fn program(args: &Args) -> anyhow::Result<ExitCode> {
     if before > 0 {
         print_stderr(&format!("{before} matches were played before; the league goes on.\n"));
     }
-    let ending = league.play(limits, &stop, &mut |record| print_stderr(&told(record)))?;
+    let (standings, ending) = league.play(limits, &stop, &mut |record| print_stderr(&told(record)))?;
     let (folder, end) = (
         args.out.display(),
         match ending {
@@ -48,7 +48,6 @@ fn program(args: &Args) -> anyhow::Result<ExitCode> {
             Ending::Stopped => "The league was stopped; the same command goes on with it.",
         },
     );
-    let standings = league.standings(limits.certainty);
     let text = format!("{standings}{end} The page is '{folder}/index.html'.\n");
     io::stdout().write_all(text.as_bytes())?;
     Ok(if ending == Ending::Stopped { EXIT_STOPPED.into() } else { ExitCode::SUCCESS })

@@ -21,12 +21,12 @@ pub enum Game {
 
 impl Game {
     /// Whether each plays alone, on the same cards or the same code as the others.
-    pub const fn is_solo(self) -> bool {
+    pub(crate) const fn is_solo(self) -> bool {
         matches!(self, Self::Blackjack | Self::Mastermind)
     }
 
     /// The most seats of a match.
-    pub const fn max_seats(self) -> usize {
+    pub(crate) const fn max_seats(self) -> usize {
         match self {
             Self::Robots => 25,
             Self::Nuggets => 26,
@@ -35,7 +35,7 @@ impl Game {
     }
 
     /// What a score counts.
-    pub const fn unit(self) -> &'static str {
+    pub(crate) const fn unit(self) -> &'static str {
         match self {
             Self::Robots => "times destroyed",
             Self::Nuggets => "nuggets",
@@ -45,7 +45,7 @@ impl Game {
     }
 
     /// The score as a number of which more is better.
-    pub const fn merit(self, score: i64) -> i64 {
+    pub(crate) const fn merit(self, score: i64) -> i64 {
         match self {
             Self::Robots | Self::Mastermind => score.saturating_neg(),
             Self::Nuggets | Self::Blackjack => score,
@@ -75,7 +75,7 @@ impl fmt::Display for Game {
 /// The rules of all matches of a league.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "game", rename_all = "lowercase", rename_all_fields = "kebab-case")]
-pub enum Rules {
+pub(crate) enum Rules {
     /// A game of robots.
     Robots {
         /// Turns of a game.
@@ -108,7 +108,7 @@ pub enum Rules {
 
 impl Rules {
     /// Which game it is.
-    pub const fn game(&self) -> Game {
+    pub(crate) const fn game(&self) -> Game {
         match self {
             Self::Robots { .. } => Game::Robots,
             Self::Nuggets { .. } => Game::Nuggets,

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::rules::{BOT, BotLevel, Game, Rules};
 
 /// The most players of a league.
-pub const MAX_PLAYERS: usize = 128;
+pub(crate) const MAX_PLAYERS: usize = 128;
 /// The longest name, in letters.
 const MAX_NAME: usize = 24;
 /// The version of the draw: the same setup and seed give the same matches as long as it is the same.
@@ -192,7 +192,7 @@ impl Plan {
     ///
     /// # Errors
     /// When something is missing or impossible; the message says what would be right.
-    pub fn setup(&self, drawn: u64) -> anyhow::Result<Setup> {
+    pub(crate) fn setup(&self, drawn: u64) -> anyhow::Result<Setup> {
         let game = self.game.context("which game? Give robots, nuggets, blackjack or mastermind")?;
         let players = self.players.clone();
         ensure!(
@@ -228,25 +228,25 @@ impl Plan {
 /// All that the matches of a league follow from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Setup {
+pub(crate) struct Setup {
     version: u32,
     /// What is played.
-    pub rules: Rules,
+    pub(crate) rules: Rules,
     /// Seats of a match.
-    pub seats: usize,
+    pub(crate) seats: usize,
     /// What everything is drawn from.
-    pub seed: u64,
+    pub(crate) seed: u64,
     /// Seconds that a player has to join and to answer.
-    pub patience: u16,
+    pub(crate) patience: u16,
     /// Seconds that a match lasts at most.
-    pub limit: u16,
+    pub(crate) limit: u16,
     /// Who takes part.
-    pub players: Vec<Entrant>,
+    pub(crate) players: Vec<Entrant>,
 }
 
 impl Setup {
     /// The game.
-    pub const fn game(&self) -> Game {
+    pub(crate) const fn game(&self) -> Game {
         self.rules.game()
     }
 

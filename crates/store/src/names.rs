@@ -111,6 +111,11 @@ impl Store {
         })
     }
 
+    /// Keeps a name with its key, also when no match is joined with it.
+    pub async fn hold_name(&self, name: &str) -> Result<(), StoreError> {
+        self.execute("UPDATE names SET used = 1 WHERE name = $1 AND used = 0", &[name.into()]).await.map(drop)
+    }
+
     /// Gives up names that were claimed before `limit`, in milliseconds since the Unix epoch, and with which no match was joined. Returns
     /// some of them, and none when all are given up.
     pub async fn give_up_names(&self, limit: u64) -> Result<Vec<String>, StoreError> {

@@ -103,6 +103,19 @@ impl<'a> Statement<'a> {
 const END: (i64, &str) = (i64::MAX, "");
 
 impl Store {
+    /// The newest matches of a class of a game, newest first: those among the newest 10,000 of the game.
+    pub async fn newest_of_class(&self, game: &str, class: &str, count: usize) -> Result<Vec<Match>, StoreError> {
+        let text = concat!(
+            "SELECT ",
+            columns!(),
+            " FROM (SELECT id FROM (SELECT id, ended, class FROM matches WHERE game = $1 ORDER BY ended DESC, id DESC \
+             LIMIT 10000) near WHERE class = $2 ORDER BY ended DESC, id DESC LIMIT $3) newest \
+             JOIN matches m ON m.id = newest.id JOIN players p ON p.match_id = m.id ORDER BY m.ended DESC, m.id DESC, p.place"
+        );
+        let count = i64::try_from(count).unwrap_or(i64::MAX).min(MAX_PAGE.into());
+        collect(&self.rows(text, &[game.into(), class.into(), count.into()]).await?)
+    }
+
     /// The newest matches that fit, newest first.
     pub async fn matches(&self, filter: &MatchFilter) -> Result<Vec<Match>, StoreError> {
         let limit = i64::from(filter.limit.min(MAX_PAGE));

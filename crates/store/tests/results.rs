@@ -208,6 +208,8 @@ async fn names_with_which_nobody_plays_are_given_up() {
         for (time, name) in (1..).zip(["Ann", "Bob", "Cy", "Dan", "Eve"]) {
             assert_eq!(store.claim(name, &[1; 32], time).await.unwrap(), Claim::Own);
         }
+        assert_eq!(store.claim("Held", &[3; 32], 1).await.unwrap(), Claim::Own);
+        store.hold_name("Held").await.unwrap();
         let mut players = vec![entry(1, "Ann", 9), entry(2, "Dan", 5)];
         players[0].kind = Kind::Proven;
         store.record(&a_match(1, "nuggets", players)).await.unwrap();
@@ -220,6 +222,7 @@ async fn names_with_which_nobody_plays_are_given_up() {
         for names in [store.recent_names_of(&[1; 32]), store.names_of(&[1; 32]).await.unwrap()] {
             assert_eq!(names, ["Ann", "Bob", "Eve"]);
         }
+        assert_eq!(store.names_of(&[3; 32]).await.unwrap(), ["Held"]);
         assert_eq!(store.claim("Cy", &[2; 32], 9).await.unwrap(), Claim::Own);
     })
     .await;

@@ -20,15 +20,16 @@ mod told;
 use std::sync::Arc;
 
 use ladder::Settings;
+use store::LADDER;
 use tokio::sync::mpsc;
-use tracing::info;
+use tracing::{info, warn};
 
 use self::{
     board::{Board, Ladders},
     keeper::Keeper,
 };
 use super::Hub;
-use crate::games::Game;
+use crate::{games::Game, results::Results};
 
 /// Programs of a ladder at the same time, waiting or playing.
 pub(crate) const MAX_PROGRAMS: usize = 64;
@@ -65,6 +66,7 @@ impl Hub {
             let keeper = Keeper::new(Arc::downgrade(self), Arc::clone(&board), settings, sender.clone());
             tokio::spawn(keeper.run(told));
             door::open(self, (game, game.greeting()?), sockets, lease, (sender, coming))?;
+            tokio::spawn(remember(Arc::clone(self.results()), Arc::clone(&board)));
             boards.push(board);
         }
         // Called once.
@@ -75,5 +77,15 @@ impl Hub {
     /// The ladders, if there are any.
     pub(crate) fn ladders(&self) -> Option<&Ladders> {
         self.ladders.get()
+    }
+}
+
+// Lists the matches of before the hub was started. Without them the ladder goes on all the same.
+async fn remember(results: Arc<Results>, board: Arc<Board>) {
+    // A hub that was killed finds its last results in journals.
+    results.caught_up().await;
+    match results.store.newest_of_class(board.game.name(), LADDER, shown::RECENT).await {
+        Ok(before) => board.view().remember(before),
+        Err(error) => warn!(game = board.game.name(), %error, "the last matches of the ladder cannot be read"),
     }
 }

@@ -23,7 +23,7 @@ use prometheus_client::{
 };
 
 pub(crate) use self::classic::classic;
-use super::{elsewhere::Elsewhere, resources::Resources, rooms::Rooms};
+use super::{elsewhere::Elsewhere, ladders::board::Ladders, resources::Resources, rooms::Rooms};
 use crate::{games::Game, results::Health, room::counters::Counters};
 
 /// Upper bounds of the lateness of deadlines, in seconds.
@@ -112,6 +112,11 @@ metrics! {
     moved: Counter, "arcade_fleet_rooms_moved", "Rooms of other hubs that went on here";
     fenced: Counter, "arcade_fleet_rooms_fenced", "Rooms that ended here since another hub had taken them over";
     skipped: Counter, "arcade_fleet_skipped", "Values of the directory that this version does not understand";
+    ladder_waiting: Family<Labels<1>, Gauge>, "arcade_ladder_waiting", "Programs that wait for a match of the ladder";
+    ladder_playing: Family<Labels<1>, Gauge>, "arcade_ladder_playing", "Matches of the ladder that are played";
+    ladder_matches: Family<Labels<1>, Counter>, "arcade_ladder_matches", "Matches of the ladder that had a result";
+    ladder_lost: Family<Labels<2>, Counter>, "arcade_ladder_lost",
+        "Matches of the ladder that a program lost by what it did: it was silent, or gone before the end";
     memory: Gauge, "process_resident_memory" in Bytes, "Resident memory";
     processor: Counter<f64, AtomicU64>, "process_cpu" in Seconds, "Time on processors";
     files: Gauge, "process_open_fds", "Open files and sockets";
@@ -149,9 +154,11 @@ impl Metrics {
         results: &Health,
         resources: &Resources,
         elsewhere: Option<&Elsewhere>,
+        ladders: Option<&Ladders>,
     ) -> String {
         let registry = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
         self.count(rooms);
+        self.count_ladders(ladders);
         if let Some(elsewhere) = elsewhere {
             let fleet = &elsewhere.fleet;
             self.nodes.set(i64::try_from(fleet.nodes().len()).unwrap_or(i64::MAX));
@@ -193,6 +200,26 @@ impl Metrics {
     /// What is counted in the rooms of each game, by its name.
     pub(crate) fn counters(&self) -> HashMap<&'static str, Counters> {
         Game::ALL.map(|game| (game.name(), self.game(game.name()))).into()
+    }
+
+    // Games without a ladder have zeros.
+    fn count_ladders(&self, ladders: Option<&Ladders>) {
+        for game in Game::ALL {
+            let of = [("game", game.name())];
+            let board = ladders.and_then(|ladders| ladders.get(game));
+            let (waiting, playing, played, lost) = board.map_or_else(Default::default, |board| {
+                let view = board.view();
+                (view.waiting(), view.playing(), view.played(), view.lost())
+            });
+            self.ladder_waiting.get_or_create(&of).set(i64::try_from(waiting).unwrap_or(i64::MAX));
+            self.ladder_playing.get_or_create(&of).set(i64::try_from(playing).unwrap_or(i64::MAX));
+            let matches = self.ladder_matches.get_or_create_owned(&of);
+            matches.inc_by(played.saturating_sub(matches.get()));
+            for (why, count) in [("gone", lost.gone), ("silent", lost.silent)] {
+                let counter = self.ladder_lost.get_or_create_owned(&[("game", game.name()), ("why", why)]);
+                counter.inc_by(count.saturating_sub(counter.get()));
+            }
+        }
     }
 
     fn count(&self, rooms: &Rooms) {

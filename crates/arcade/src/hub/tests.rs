@@ -90,7 +90,7 @@ async fn an_engine_that_panics_ends_its_own_match_only_and_its_room_comes_back()
     let last = std::iter::from_fn(|| reader.next().unwrap()).last();
     assert!(matches!(last, Some(Entry::Note(Note::Broken))), "{last:?}");
     assert!(fs::read(&journal).unwrap().windows(CULPRIT.len()).any(|bytes| bytes == CULPRIT.as_bytes()));
-    let numbers = hub.metrics().scrape(&hub.rooms, &hub.results().health(), hub.resources(), None);
+    let numbers = hub.metrics().scrape(&hub.rooms, &hub.results().health(), hub.resources(), None, None);
     assert!(numbers.contains("\narcade_rooms_broken_total{game=\"nuggets\"} 1\n"), "{numbers}");
 }
 

@@ -99,7 +99,8 @@ async fn all_numbers(State(hub): State<Arc<Hub>>, headers: HeaderMap) -> Respons
     let accepts = headers.get_all(header::ACCEPT).iter().filter_map(|accepts| accepts.to_str().ok());
     let is_open = accepts.into_iter().any(|accepts| accepts.contains("application/openmetrics-text"));
     let elsewhere = hub.elsewhere().map(Arc::as_ref);
-    let open_metrics = hub.metrics().scrape(&hub.rooms, &hub.results().health(), hub.resources(), elsewhere);
+    let health = hub.results().health();
+    let open_metrics = hub.metrics().scrape(&hub.rooms, &health, hub.resources(), elsewhere, hub.ladders());
     let (kind, text) = if is_open {
         ("application/openmetrics-text; version=1.0.0; charset=utf-8", open_metrics)
     } else {

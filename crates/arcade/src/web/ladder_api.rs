@@ -117,7 +117,11 @@ async fn join(
             let text = format!("{CLAIMS} names were taken from your address today; come back tomorrow");
             return Err(ApiError::TooMany(Refused::Claims, text));
         }
-        let claimed = store.claim(&of, &hash, now).await;
+        let mut claimed = store.claim(&of, &hash, now).await;
+        if matches!(claimed, Ok(Claim::Own)) {
+            // Whoever has the key may begin next week.
+            claimed = store.hold_name(&of).await.map(|()| Claim::Own);
+        }
         if !matches!(claimed, Ok(Claim::Own)) {
             claims.give_back(host);
         }

@@ -182,7 +182,39 @@ fn examples_that_come_again_climb_above_programs_that_crash_and_hang() {
     assert_eq!((&found["class"], &found["rated"], &found["replay"]), (&json!("ladder"), &json!(true), &json!(true)));
     // A name is taken once.
     assert_eq!(ask(&hub, "POST", "/api/ladder/join", &json!({ "name": "Ann" })).0, 409);
+    let (_, numbers) = hub.get("/metrics");
+    let number = |name: &str| -> f64 {
+        let line = numbers.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        line.unwrap_or_else(|| panic!("no {name} in {numbers}")).parse().unwrap()
+    };
+    assert!(number("arcade_ladder_matches_total{game=\"blackjack\"}") >= 8.0, "{numbers}");
+    for why in ["gone", "silent"] {
+        let name = format!("arcade_ladder_lost_total{{game=\"blackjack\",why=\"{why}\"}}");
+        assert!(number(&name) >= 2.0, "{numbers}");
+    }
+    assert!(number("arcade_ladder_matches_total{game=\"robots\"}") < 1.0, "{numbers}");
     drop(programs);
+    // The last matches are there after a restart, with who was last.
+    let before = board["recent"].as_array().unwrap().clone();
+    let hub = Hub::again(hub.kill(), &["--no-default-rooms", "--ladder", "blackjack"]);
+    let after = played(&hub, "matches of before", || {
+        let now = ladder(&hub, "blackjack");
+        let ids: Vec<_> = now["recent"].as_array().unwrap().iter().map(|one| &one["id"]).collect();
+        if before.iter().all(|one| ids.contains(&&one["id"])) { Ok(now["recent"].clone()) } else { Err(now) }
+    });
+    let times: Vec<_> = after.as_array().unwrap().iter().map(|one| one["ended"].as_str().unwrap()).collect();
+    assert!(times.is_sorted_by(|one, other| one >= other), "{after:#}");
+    for old in &before {
+        let new = after.as_array().unwrap().iter().find(|one| one["id"] == old["id"]).unwrap();
+        let shown = |of: &Value| -> Vec<_> {
+            let players = of["players"].as_array().unwrap();
+            players
+                .iter()
+                .map(|player| (player["rank"].clone(), player["bot"].clone(), player["lost"].clone()))
+                .collect()
+        };
+        assert_eq!(shown(new), shown(old), "{new:#}");
+    }
 }
 
 /// A program of nuggets that presses keys until it is told to stop.

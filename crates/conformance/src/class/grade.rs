@@ -49,10 +49,7 @@ impl Grade {
     /// Of a program that was tested.
     pub(super) fn tested(student: &str, key: &str, report: &Report) -> Self {
         let required = report.rules.iter().filter(|rule| rule.is_required());
-        let marks = required.map(|rule| {
-            let points = if rule.verdict == Verdict::Passed { rule.points } else { 0 };
-            (rule.id.clone(), Mark { verdict: rule.verdict, points })
-        });
+        let marks = required.map(|rule| (rule.id.clone(), Mark { verdict: rule.verdict, points: rule.earned() }));
         let (points, _) = report.points();
         Self {
             student: student.to_owned(),

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use conformance::{Escaped, Verdict};
+use conformance::{Escaped, Verdict, html_page};
 
 use super::{
     grade::Grade,
@@ -44,18 +44,9 @@ fn address(name: &str) -> String {
     address
 }
 
-fn page(title: &str, body: &str) -> String {
-    let title = shown(title);
-    format!(
-        "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>{title}</title>\n<style>{STYLE}</style>\n<h1>{title}</h1>\n{body}</html>\n"
-    )
-}
-
 /// The page of a student of whom nothing could be tested.
 pub(super) fn untested(student: &str, text: &str) -> String {
-    page(student, &format!("<pre>{}</pre>\n", shown(text)))
+    html_page(student, STYLE, &format!("<pre>{}</pre>\n", shown(text)))
 }
 
 /// The table. The reports of students are in the folder `students` beside it.
@@ -65,7 +56,7 @@ pub(super) fn table(table: &Table<'_>) -> String {
     let mut body = format!("<p>{tested} of {} students tested; {whole} passed all rules.</p>\n", table.rows.len());
     body += &students(table);
     body += &rules(table);
-    page(&format!("Results: {}", table.kind), &body)
+    html_page(&format!("Results: {}", table.kind), STYLE, &body)
 }
 
 fn students(table: &Table<'_>) -> String {

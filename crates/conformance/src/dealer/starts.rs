@@ -38,7 +38,11 @@ static REFUSALS: [Refusal; 16] = [
 ];
 
 pub(super) fn scenes<'s>(subject: &'s Subject<'_>) -> impl Iterator<Item = Scene<'s>> {
-    let values =
-        || Ok(vec![("port", free_tcp_port()?.to_string()), ("rounds", "2".to_owned()), ("players", "1".to_owned())]);
+    let values = || {
+        Ok((
+            vec![("port", free_tcp_port()?.to_string()), ("rounds", "2".to_owned()), ("players", "1".to_owned())],
+            None,
+        ))
+    };
     Desk { launcher: subject.launcher, options: subject.options, explains: &EXPLAINS, values }.scenes(&REFUSALS)
 }

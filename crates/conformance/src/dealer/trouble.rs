@@ -6,7 +6,7 @@ use blackjack::{DealerMessage, Dialect, PlayerMessage, Verdict};
 
 use super::{
     Subject,
-    rules::{BAD_JOIN, EARLY_ANSWER, HALF_CLOSE, NO_CRASH, OFFENDER, OTHERS},
+    rules::{ASKED_AGAIN, BAD_JOIN, EARLY_ANSWER, HALF_CLOSE, NO_CRASH, OFFENDER, OTHERS},
     seat::{Dealer, Heard, Seat, Style},
     table::Table,
 };
@@ -93,7 +93,12 @@ fn answers_twice(judge: &mut Judge, subject: &Subject<'_>) -> Played<bool> {
     if heard == Heard::Message(DealerMessage::Decision) {
         heard = seat.listen(judge, Instant::now() + options.patience / 20)?;
     }
-    let result = matches!(heard, Heard::Message(DealerMessage::Result(_)));
+    if judge.has_failed(&ASKED_AGAIN) {
+        // It would not have asked without STAND either.
+        return Ok(true);
+    }
+    // A hand that is not bust and has stood is not bust.
+    let result = matches!(heard, Heard::Message(DealerMessage::Result(verdict)) if verdict != Verdict::Bust);
     judge.check(&EARLY_ANSWER, !result, || {
         format!("{heard} after HIT and STAND in one write: STAND came before its question and was taken for an answer")
     });

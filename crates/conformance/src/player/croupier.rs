@@ -9,7 +9,7 @@ use std::{
 use blackjack::{Action, Card, DealerMessage, Dialect, Hand, PlayerMessage, Verdict};
 use bytes::BytesMut;
 
-use super::rules::{ANSWERS, JOINS, NAMES, QUIET};
+use super::rules::{ANSWERS, JOINS, MANY_ROUNDS, NAMES, QUIET};
 use crate::{
     judge::{Judge, Played},
     launch::{Launcher, Run},
@@ -208,7 +208,9 @@ impl Croupier {
         let (round, asked) = (self.round, Instant::now());
         let heard = self.hear();
         self.fastest = self.fastest.min(asked.elapsed());
-        let (is_said, is_usual) = (heard.is_ok(), self.delivery == Delivery::Whole);
+        // A long game shows all cards, however they are sent.
+        let is_usual = self.delivery == Delivery::Whole || *self.blamed == MANY_ROUNDS;
+        let is_said = heard.is_ok();
         let action = match heard.as_deref().map(PlayerMessage::parse_text) {
             Ok(Ok(PlayerMessage::Hit)) => Ok(Action::Hit),
             Ok(Ok(PlayerMessage::Stand)) => Ok(Action::Stand),

@@ -144,6 +144,36 @@ rules! {
     UNKNOWN_OPTION: Arcade 0 "unknown-option" in "protocols/blackjack.md#the-command-lines",
         "With an option that it does not know the player ends with a status other than 0",
         "Report what you cannot read.";
+    TRAINS: Arcade 0 "trains" in "blackjack.md#tables",
+        "Training writes a table, and ends with status 0 after QUIT",
+        "Write what was learned before you close the connection, to the file that you were given.";
+    PLAYS_TABLE: Arcade 0 "plays-by-its-table" in "blackjack.md#tables",
+        "The player plays by a table that its training has written",
+        "Read back all that you write, also a state that was never visited.";
+    LEAVES_TABLE: Arcade 0 "leaves-its-table" in "blackjack.md#tables",
+        "A game without training leaves the table as it was",
+        "Open the file for reading only, and write it after training only.";
+    TRAINS_ON: Arcade 0 "trains-on" in "blackjack.md#tables",
+        "Training goes on with a table that is there, and writes one that can be read again",
+        "Replace the old table: mode \"a\" of fopen leaves two in one file.";
+    CUT_TABLE: Arcade 0 "cut-table" in "blackjack.md#tables",
+        "A table that is cut off is refused with the reason, and stays as it is",
+        "Count what you read: fscanf gives EOF and leaves the rest as it was.";
+    EMPTY_TABLE: Arcade 0 "empty-table" in "blackjack.md#tables",
+        "An empty table is refused with the reason, and stays as it is",
+        "A file without a line is no table that was never written.";
+    NAN_TABLE: Arcade 0 "table-of-nan" in "blackjack.md#tables",
+        "A table whose numbers are NaN is refused with the reason, and stays as it is",
+        "strtod and Python's float() take the word nan, and no comparison with NaN is true: check each number.";
+    TWICE_TABLE: Arcade 0 "table-twice" in "blackjack.md#tables",
+        "A file of two tables is refused with the reason, and stays as it is",
+        "Nothing may follow the last state.";
+    GARBAGE_TABLE: Arcade 0 "garbage-table" in "blackjack.md#tables",
+        "A table of random bytes is refused with the reason, and stays as it is",
+        "Let a table begin with a word that no other file begins with.";
+    LARGE_TABLE: Arcade 0 "large-table" in "blackjack.md#tables",
+        "A table of 1 GiB is refused with the reason, and stays as it is",
+        "Look at the size before you read, or read no more than a table can have.";
     EXPLAINS: Arcade 0 "explains" in "protocols/blackjack.md#the-command-lines",
         "A player that does not start says why on standard error",
         "Write a line with fprintf(stderr, ...) before you exit.";

@@ -30,13 +30,25 @@ section.note { border-color: var(--note); }
 @media print { body { margin: 0; max-width: none; font-size: 11px; } code, pre { font-size: 9px; } h2, h3 { break-after: avoid; } tr { break-inside: avoid; } }
 ";
 
+/// A page with this title, which is its heading too, and this body. A program that reads XML can read it if it can read the body.
+pub fn page(title: &str, style: &str, body: &str) -> String {
+    let title = Escaped(title);
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\" xmlns=\"http://www.w3.org/1999/xhtml\">\n<head>\n\
+         <meta charset=\"utf-8\"/>\n<meta name=\"viewport\" content=\"width=device-width\"/>\n\
+         <title>{title}</title>\n<style>{style}</style>\n</head>\n<body>\n<h1>{title}</h1>\n{body}</body>\n</html>\n"
+    )
+}
+
 pub(super) fn write(report: &Report, out: &mut String) -> fmt::Result {
-    let kind = Escaped(&report.kind);
-    let outcome = report.outcome().word();
-    writeln!(out, "<!DOCTYPE html>\n<html lang=\"en\" xmlns=\"http://www.w3.org/1999/xhtml\">\n<head>")?;
-    writeln!(out, "<meta charset=\"utf-8\"/>\n<meta name=\"viewport\" content=\"width=device-width\"/>")?;
-    writeln!(out, "<title>{kind}: {outcome}</title>\n<style>{STYLE}</style>\n</head>\n<body>")?;
-    writeln!(out, "<h1>{kind}: {outcome}</h1>")?;
+    let mut text = String::new();
+    body(report, &mut text)?;
+    let title = format!("{}: {}", report.kind, report.outcome().word());
+    out.push_str(&page(&title, STYLE, &text));
+    Ok(())
+}
+
+fn body(report: &Report, out: &mut String) -> fmt::Result {
     if let Some(trouble) = &report.trouble {
         writeln!(out, "<p class=\"trouble\">The report is not complete: {}</p>", Escaped(&trouble.to_string()))?;
     }
@@ -57,7 +69,7 @@ pub(super) fn write(report: &Report, out: &mut String) -> fmt::Result {
     if let Some(limits) = lines::limits(report) {
         writeln!(out, "<p>{}</p>", Escaped(&limits))?;
     }
-    writeln!(out, "</body>\n</html>")
+    Ok(())
 }
 
 fn row(report: &Report, rule: &Finding, out: &mut String) -> fmt::Result {

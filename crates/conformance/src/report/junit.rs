@@ -54,6 +54,7 @@ pub(super) fn write(report: &Report, out: &mut String) -> fmt::Result {
         writeln!(out, r#"<testcase classname="conformance.{kind}" name="the whole test">"#)?;
         writeln!(out, r#"<error message="{}" type="{}"/></testcase>"#, Escaped(&trouble), report.outcome().word())?;
     }
-    writeln!(out, "<system-out>{}</system-out>", Escaped(&lines::summary(report)))?;
+    let end: Vec<String> = [lines::summary(report)].into_iter().chain(lines::limits(report)).collect();
+    writeln!(out, "<system-out>{}</system-out>", Escaped(&end.join("\n")))?;
     writeln!(out, "</testsuite>\n</testsuites>")
 }

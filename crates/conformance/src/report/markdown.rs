@@ -31,8 +31,7 @@ pub(super) fn write(report: &Report, out: &mut String) -> fmt::Result {
 
 /// The points that were reached, of those of the rule.
 pub(super) fn points(rule: &Finding) -> String {
-    let reached = if rule.verdict == Verdict::Passed { rule.points } else { 0 };
-    format!("{reached}/{}", rule.points)
+    format!("{}/{}", rule.earned(), rule.points)
 }
 
 fn broken(rule: &Finding, out: &mut String) -> fmt::Result {

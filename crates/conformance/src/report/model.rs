@@ -160,6 +160,11 @@ impl Finding {
         self.asked_by != Asker::Arcade
     }
 
+    /// What was earned of its points.
+    pub fn earned(&self) -> u32 {
+        if self.verdict == Verdict::Passed { self.points } else { 0 }
+    }
+
     /// The word for what was found, in which a rule that is only noted does not fail.
     pub(crate) fn word(&self) -> &'static str {
         match self.verdict {
@@ -301,8 +306,7 @@ impl Report {
 
     /// The points of the rules that were kept, and those of all rules.
     pub fn points(&self) -> (u32, u32) {
-        let kept = self.rules.iter().filter(|rule| rule.verdict == Verdict::Passed);
-        (kept.map(|rule| rule.points).sum(), self.rules.iter().map(|rule| rule.points).sum())
+        (self.rules.iter().map(Finding::earned).sum(), self.rules.iter().map(|rule| rule.points).sum())
     }
 
     /// The points that were reached, of a hundred. There is none where no rule has points.

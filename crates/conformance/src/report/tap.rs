@@ -25,7 +25,7 @@ pub(super) fn write(report: &Report, out: &mut String) -> fmt::Result {
             diagnosis(report, rule, out)?;
         }
     }
-    for line in [lines::summary(report), lines::settings(report)] {
+    for line in [lines::summary(report), lines::settings(report)].into_iter().chain(lines::limits(report)) {
         writeln!(out, "# {line}")?;
     }
     match &report.trouble {

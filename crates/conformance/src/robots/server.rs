@@ -72,8 +72,9 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
     judge.side_by_side(scenes(context, &FIRST))?;
     judge.side_by_side(details(context, &BASICS))?;
     let mut rest = details(context, &DETAILS);
-    if !BASICS.iter().any(|(_, rule, _)| judge.has_failed(rule)) {
-        rest.extend(details(context, &BOARD));
+    match BASICS.iter().find(|(_, rule, _)| judge.has_failed(rule)) {
+        None => rest.extend(details(context, &BOARD)),
+        Some((_, broken, _)) => judge.leave_out(BOARD.iter().map(|(_, rule, _)| *rule), broken),
     }
     judge.side_by_side(rest)?;
     judge.side_by_side(scenes(context, &LAST))?;

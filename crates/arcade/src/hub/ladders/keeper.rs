@@ -120,6 +120,7 @@ impl Keeper {
                 };
                 let (game, name) = (self.board.game.name(), &newcomer.name);
                 info!(game, name, number = number.0, why, "a program has lost its match");
+                self.board.view().lose(how);
                 order(newcomer, Order::Away(format!("your program has lost the match: {why}")));
             }
             Output::Stop(number) => {

@@ -5,13 +5,15 @@ use std::{
     time::{Duration, UNIX_EPOCH},
 };
 
+use ladder::Forfeit;
 use serde::Serialize;
+use store::{Kind, Match};
 
 use super::told::Ended;
 use crate::{results::level_name, room::info::Row};
 
 /// Matches that are listed. All of them are in the results.
-const RECENT: usize = 50;
+pub(super) const RECENT: usize = 50;
 
 /// Who waits, who plays, and what was played last.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -22,6 +24,17 @@ pub(crate) struct View {
     recent: VecDeque<Finished>,
     /// Matches since the hub was started.
     played: u64,
+    #[serde(skip)]
+    lost: Lost,
+}
+
+/// How many matches were lost since the hub was started by what a program did.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Lost {
+    /// It did not answer in time.
+    pub(crate) silent: u64,
+    /// It left before the end, or crashed.
+    pub(crate) gone: u64,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -78,6 +91,28 @@ impl View {
         self.played
     }
 
+    /// How many were lost by what a program did.
+    pub(crate) const fn lost(&self) -> Lost {
+        self.lost
+    }
+
+    /// A program has lost its match by what it did.
+    pub(super) const fn lose(&mut self, how: Forfeit) {
+        match how {
+            Forfeit::Silent => self.lost.silent += 1,
+            Forfeit::Gone => self.lost.gone += 1,
+        }
+    }
+
+    /// Matches that were played before the hub was started, the newest first. Those of since then come before them.
+    pub(super) fn remember(&mut self, before: Vec<Match>) {
+        for old in before {
+            if self.recent.len() < RECENT && self.recent.iter().all(|known| known.id != old.id) {
+                self.recent.push_back(Finished::stored(old));
+            }
+        }
+    }
+
     /// A match has ended now.
     pub(super) fn end(&mut self, ended: Ended, now: u64) {
         let Ended { id, rows, programs, bot } = ended;
@@ -87,12 +122,7 @@ impl View {
             let lost = row.left && !is_bot;
             PlayerShown { rank: row.rank, name: level.unwrap_or(row.name), score: row.score, bot: is_bot, lost }
         };
-        let mut players: Vec<PlayerShown> = rows.into_iter().map(player).collect();
-        // As ratings have it.
-        players.sort_by_key(|player| player.lost);
-        for (player, place) in players.iter_mut().zip(1..).filter(|(player, _)| player.lost) {
-            player.rank = place;
-        }
+        let players = ordered(rows.into_iter().map(player).collect());
         self.recent.push_front(Finished { id, ended: text(now), players });
         self.recent.truncate(RECENT);
         self.played += 1;
@@ -109,6 +139,27 @@ impl View {
         self.waiting = waiting.map(|(name, age)| Waits { name, since: since(age) }).collect();
         self.playing = playing.map(|(players, age, room)| Plays { players, since: since(age), room }).collect();
     }
+}
+
+impl Finished {
+    // How well a bot has played is not stored with a match, so bots have the names that they had in their rooms.
+    fn stored(Match { id, ended, players, .. }: Match) -> Self {
+        let players = players.into_iter().map(|player| {
+            let bot = player.kind == Kind::Bot;
+            let lost = player.quit && !bot;
+            PlayerShown { rank: player.rank, name: player.name, score: player.score, bot, lost }
+        });
+        Self { id, ended: text(ended), players: ordered(players.collect()) }
+    }
+}
+
+// As ratings have it.
+fn ordered(mut players: Vec<PlayerShown>) -> Vec<PlayerShown> {
+    players.sort_by_key(|player| player.lost);
+    for (player, place) in players.iter_mut().zip(1..).filter(|(player, _)| player.lost) {
+        player.rank = place;
+    }
+    players
 }
 
 fn text(unix: u64) -> String {

@@ -21,7 +21,7 @@ use crate::{
 
 /// Players that play at the same time.
 const PLAYERS: usize = 20;
-/// How long a peer that never reads goes on when nothing more is taken from it.
+/// How long a peer that never reads goes on when nothing more is taken from it, at least.
 const PATIENT: Duration = Duration::from_millis(500);
 /// Requests of a peer that never reads, in bytes: more than the system keeps of their answers.
 const FLOOD: usize = 8 << 20;
@@ -237,8 +237,9 @@ fn never_reads(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     let mut ann = player(judge, &mut server, "Ann")?;
     let flood = Visitor::connect(judge, &mut server)?.connection;
     flood.note(Sender::Tester, "sends HELLO again and again, and does not read");
+    flood.keep_little();
     let mut flood = flood.stream;
-    flood.set_write_timeout(Some(PATIENT))?;
+    flood.set_write_timeout(Some(PATIENT.max(subject.options.patience / 8)))?;
     let requests = b"HELLO\n".repeat(1024);
     // A server may take all of it, stop reading, or end the connection.
     (0..FLOOD / requests.len()).all(|_| flood.write_all(&requests).is_ok());

@@ -98,8 +98,8 @@ pub(super) fn hit_twice(stage: &mut Stage<'_>) -> Played {
 type Blast = (&'static Rule, u16, &'static [(u16, u16)], (u16, u16), &'static [(u16, u16)]);
 
 const BLASTS: [Blast; 4] = [
-    (&BLAST_STOPS, 3, &[(2, 3), (3, 3), (2, 0)], (0, 3), &[(2, 3)]),
-    (&BLAST_EDGE, 5, &[], (0, 4), &[]),
+    (&BLAST_STOPS, 2, &[(3, 2), (4, 2), (2, 0)], (2, 2), &[(3, 2), (2, 0)]),
+    (&BLAST_EDGE, 3, &[], (0, 4), &[]),
     (&BLAST_ON_BLOCK, 3, &[(2, 2), (3, 2)], (2, 2), &[(2, 2)]),
     (&RADIUS_0, 0, &[(1, 2), (2, 1)], (1, 1), &[]),
 ];
@@ -116,18 +116,22 @@ pub(super) fn single_blast(stage: &mut Stage<'_>, rule: &'static Rule) -> Played
 /// Two bombs, one behind a block that the other one destroys in the same turn.
 pub(super) fn blast_before(stage: &mut Stage<'_>) -> Played {
     let list = vec![
-        vec![robot(0, 4, 4), block(2, 2)],
-        vec![bomb(0, 0, 2), bomb(1, 2, 0)],
-        vec![explosion(0, &[], &[(2, 2)]), explosion(1, &[], &[(2, 2)])],
+        vec![robot(0, 8, 8), block(4, 4)],
+        vec![bomb(0, 3, 4), bomb(1, 4, 3)],
+        vec![explosion(0, &[], &[(4, 4)]), explosion(1, &[], &[(4, 4)])],
     ];
-    turns_of(stage, parameters(1, (5, 5), 99, 4, 1)?, list, &BLAST_BEFORE)
+    turns_of(stage, parameters(1, (9, 9), 99, 2, 1)?, list, &BLAST_BEFORE)
 }
 
 /// A turn without explosions after one with some.
 pub(super) fn blast_over(stage: &mut Stage<'_>) -> Played {
-    let list =
-        vec![vec![robot(0, 4, 4)], vec![bomb(0, 0, 0)], vec![explosion(0, &[], &[])], vec![], vec![robot(0, 4, 3)]];
-    turns_of(stage, parameters(1, (5, 5), 99, 1, 1)?, list, &BLAST_OVER)
+    let list = vec![vec![robot(0, 4, 4)], vec![bomb(0, 0, 0)], vec![explosion(0, &[], &[])]];
+    turns_of(stage, parameters(1, (5, 5), 99, 1, 1)?, list, &EXPLOSIONS)?;
+    let after = [
+        ServerMessage::Turn { turn: 3, events: vec![] },
+        ServerMessage::Turn { turn: 4, events: vec![robot(0, 4, 3)] },
+    ];
+    stage.tell_all(&after, &BLAST_OVER)
 }
 
 /// A block is destroyed, and the robot on its field places another in the same turn.

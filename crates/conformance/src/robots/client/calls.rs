@@ -7,7 +7,7 @@ use robots::ServerMessage;
 use super::{
     picture::encoded,
     rules::{
-        EMPTY_NAME, EXTRA, GUI_ADDRESS_IPV6, GUI_NAME, LATE_GUI, MISSING, NAME_TOO_LONG, NO_PORT, PORT_RANGE,
+        EMPTY_NAME, EXTRA, GUI_ADDRESS_IPV6, GUI_NAME, JOIN, LATE_GUI, MISSING, NAME_TOO_LONG, NO_PORT, PORT_RANGE,
         SERVER_IPV6, SERVER_NAME, SHORT_NAME, TO_GUI, TRAILING, UNKNOWN_OPTION, WRONG_ARGUMENTS,
     },
     scenes::begin,
@@ -16,8 +16,8 @@ use super::{
 };
 use crate::{
     judge::{Judge, Played},
-    ports::{free_tcp_port, free_udp_port},
-    refusal::{Refusal, refusal},
+    ports::{free_udp_port, take_tcp_port},
+    refusal::{Given, Refusal, refusal},
     robots::context::Context,
     rule::Rule,
 };
@@ -50,14 +50,16 @@ pub(super) static REFUSALS: [Refusal; 9] = [
     Refusal { rule: &UNKNOWN_OPTION, how: "with the option -Z", values: &[], more: &["-Z"] },
 ];
 
-/// Right values. The server listens, so that only the wrong argument is a reason to end.
-pub(super) fn values() -> anyhow::Result<Vec<(&'static str, String)>> {
-    Ok(vec![
+/// Right values, and the server.
+pub(super) fn values() -> anyhow::Result<Given> {
+    let (held, server) = take_tcp_port()?;
+    let values = vec![
         ("gui", format!("127.0.0.1:{}", free_udp_port()?)),
         ("name", "tester".to_owned()),
         ("port", free_udp_port()?.to_string()),
-        ("server", format!("127.0.0.1:{}", free_tcp_port()?)),
-    ])
+        ("server", format!("127.0.0.1:{server}")),
+    ];
+    Ok((values, Some(held)))
 }
 
 pub(super) fn called(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule, call: Call) -> Played {
@@ -91,7 +93,8 @@ pub(super) fn late_gui(context: &Context<'_>, judge: &mut Judge) -> Played {
         stage.server.send_in_parts([&encoded(message)[..]].into_iter());
     }
     // It joins when it has read all of them, or never.
-    stage.joins()?;
+    let blamed = if stage.judge.has_failed(&JOIN) { &JOIN } else { &LATE_GUI };
+    stage.joins_for(blamed)?;
     stage.gui = UdpSocket::bind((Ipv4Addr::LOCALHOST, port))?;
     stage.missed(&messages);
     stage.tell(&opening(&all)[3], &LATE_GUI)

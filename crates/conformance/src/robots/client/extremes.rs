@@ -58,7 +58,7 @@ pub(super) fn any_text(stage: &mut Stage<'_>) -> Played {
 
 pub(super) fn many_players(stage: &mut Stage<'_>) -> Played {
     let (setup, all) = (parameters(255, (40, 30), 20, 1, 5)?, players(255)?);
-    stage.tell(&ServerMessage::Hello(setup), &LOBBY)?;
+    stage.tell(&ServerMessage::Hello(setup), &MANY_PLAYERS)?;
     if let Some(started) = opening(&all).pop() {
         stage.tell(&started, &LOBBY)?;
     }
@@ -81,15 +81,18 @@ pub(super) fn straddling(stage: &mut Stage<'_>) -> Played {
     messages.extend(opening(&all));
     messages.extend(stage.turns(&setup, 42));
     let mut rest: Vec<u8> = Vec::new();
+    let mut before = None;
     for message in &messages {
         let bytes = encoded(message);
         let (front, back) = bytes.split_at(bytes.len() / 2);
         rest.extend_from_slice(front);
         stage.server.send_in_parts([&rest[..]].into_iter());
         rest = back.to_vec();
+        // Its picture says that the client has read so far, and takes the next segment by itself.
+        before.replace(message).map_or(Ok(()), |before| stage.picture_of(before, &STRADDLING))?;
     }
     stage.server.send(&rest);
-    messages.iter().try_for_each(|message| stage.picture_of(message, &STRADDLING))
+    before.map_or(Ok(()), |last| stage.picture_of(last, &STRADDLING))
 }
 
 /// Games after each other, in none of which the client need join.
@@ -109,7 +112,9 @@ pub(super) fn many_games(stage: &mut Stage<'_>) -> Played {
 /// Events that make no sense, and a turn behind them.
 pub(super) fn nonsense(stage: &mut Stage<'_>, rule: &'static Rule) -> Played {
     let first = vec![robot(0, 0, 0), bomb(0, 1, 1)];
-    turns_of(stage, parameters(1, (4, 3), 99, 2, 2)?, vec![first], &GAME)?;
+    // A bomb that is overdue is the sense of one of them only.
+    let timer = if *rule == OVERDUE { 2 } else { 99 };
+    turns_of(stage, parameters(1, (4, 3), 99, 2, timer)?, vec![first], &GAME)?;
     let events = if *rule == OVERDUE {
         vec![]
     } else if *rule == UNKNOWN_BOMB {

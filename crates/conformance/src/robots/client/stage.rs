@@ -12,7 +12,7 @@ use robots::{Client, ClientMessage, DrawMessage, GamePicture, Parameters, Server
 use super::picture::{encoded, frame, read, sorted};
 use super::rules::{
     BAD_INPUT, BLAST_OVER, BLOCK_AGAIN, BLOCKS, BOMBS, CONNECTS, EXPLOSIONS, GAME, JOIN, LARGE_POSITIONS, MANY_PLAYERS,
-    MAP_ORDER, NO_PICTURE, PICTURE_FORMAT, POSITIONS, SCORE_ONCE, SCORES, SECOND_GAME, SILENT, TWIN_BOMBS,
+    MAP_ORDER, NO_PICTURE, OBSERVES, PICTURE_FORMAT, POSITIONS, SCORE_ONCE, SCORES, SECOND_GAME, SILENT, TWIN_BOMBS,
 };
 use super::script::turns;
 use crate::{
@@ -215,7 +215,12 @@ impl<'a> Stage<'a> {
     fn compare(&mut self, came: &GamePicture, right: &GamePicture, after: &str, scene: &'static Rule) -> Played {
         // Scenes of these rules differ from others in nothing else.
         let whole = [&SECOND_GAME, &MAP_ORDER, &LARGE_POSITIONS, &MANY_PLAYERS].contains(&scene);
-        let of = |rule: &'static Rule| if whole { scene } else { rule };
+        // What is wrong in any game says nothing of theirs.
+        let known: Vec<_> = [&GAME, &POSITIONS, &BLOCKS, &BOMBS, &EXPLOSIONS, &SCORES]
+            .into_iter()
+            .filter(|rule| self.judge.has_failed(rule))
+            .collect();
+        let of = |rule: &'static Rule| if whole && !known.contains(&rule) { scene } else { rule };
         let (frame, other) = (frame(came), frame(right));
         let turn = right.turn;
         self.judge.require(of(&GAME), frame == other, || {
@@ -365,7 +370,8 @@ impl<'a> Stage<'a> {
                 break;
             }
             // Inputs in the lobby may be answered one by one, and no others.
-            self.judge.require(&BAD_INPUT, self.joins > 0, || {
+            let blamed = if *rule == OBSERVES { rule } else { &BAD_INPUT };
+            self.judge.require(blamed, self.joins > 0, || {
                 "the client sent more Joins than there were valid inputs in the lobby".to_owned()
             })?;
             self.joins -= 1;

@@ -4,7 +4,7 @@ use robots::{BombId, Event, PlayerId, Position};
 
 use super::{
     explanation::{Effect, Turn, effect},
-    rules::{BUSY, DEAD_ACT, DRAWS, EVENT_ORDER, REBIRTH},
+    rules::{BUSY, DEAD_ACT, DRAWS, EVENT_ORDER, REBIRTH, REBIRTH_ON_BLOCK},
 };
 use crate::{
     judge::{Judge, Played},
@@ -30,7 +30,8 @@ pub(super) fn diagnose(judge: &mut Judge, focus: &'static Rule, turn: &Turn<'_>,
                 )
             })?;
             let position = place.or_else(|| came.first().copied()).unwrap_or(from);
-            judge.require(&DRAWS, came.first() == Some(&position), || {
+            let rule = if judge.has_failed(&REBIRTH_ON_BLOCK) { &REBIRTH_ON_BLOCK } else { &DRAWS };
+            judge.require(rule, came.first() == Some(&position), || {
                 format!(
                     "turn {number}: player {id} is reborn at {}; {} would be right, with the players' draws in the order of ids",
                     show::fields(&came),

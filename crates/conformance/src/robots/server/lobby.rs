@@ -83,12 +83,15 @@ pub(super) fn second_join(context: &Context<'_>, judge: &mut Judge) -> Played {
 pub(super) fn pieces(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut table = Table::open(context, judge, Setup { players: 1, length: 8, ..small(context) })?;
     let ann = table.connect("Ann")?;
+    // They stay, since it is no matter here what a server makes of those who leave.
+    let mut others = Vec::new();
     for byte in [0, 3, b'A', b'n'] {
         table.guests[ann].connection.send(&[byte]);
         // Someone who is served in between shows that the piece alone was read, and that nobody waits for the rest.
         let mut other = context.stranger(table.judge, &mut table.host, "a second client")?;
         let what = "Hello to a second client while the first has sent a part of a Join";
         other.expect(table.judge, &PIECES, context.options.deadline(), what)?;
+        others.push(other);
     }
     table.guests[ann].connection.send(b"n");
     table.accepted(ann, "Ann", &PIECES)?;
@@ -116,7 +119,7 @@ pub(super) fn wrong_bytes(context: &Context<'_>, judge: &mut Judge) -> Played {
     for (bytes, what) in [(&[4][..], "the unknown tag 4"), (&[0xff; 40], "the unknown tag 255")] {
         disconnected(context, &mut table, bytes, what, &BAD_BYTES)?;
     }
-    table.join(ann, "Ann")?;
+    table.join_for(ann, "Ann", &UNDISTURBED)?;
     table.start()?;
     disconnected(context, &mut table, &[9], "the unknown tag 9", &BAD_BYTES)?;
     table.finish(&PLAYED_ONCE)?;
@@ -179,7 +182,7 @@ pub(super) fn bad_name(context: &Context<'_>, judge: &mut Judge) -> Played {
         format!("a client sent {}, a Join whose name is not UTF-8, and {came}", show::bytes(&bytes))
     })?;
     let ann = table.connect("Ann")?;
-    table.join(ann, "Ann")
+    table.join_for(ann, "Ann", &UNDISTURBED)
 }
 
 /// As many clients as a server must be able to serve.

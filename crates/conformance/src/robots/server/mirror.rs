@@ -10,7 +10,10 @@ use robots::{Action, Blast, Board, BombId, Event, Parameters, PlayerId, Position
 use super::{
     diagnosis::diagnose,
     explanation::{Robot, Trial, Turn},
-    rules::{BLAST, BOMB_IDS, BOMB_TIMER, DRAWS, EVENT_ORDER, LISTED_ONCE, NOT_RESET, REBIRTH, TURN_0, UNITED},
+    rules::{
+        BLAST, BOMB_IDS, BOMB_TIMER, DRAWS, EVENT_ORDER, LISTED_ONCE, NOT_RESET, ON_BOMBED_BLOCK, OWN_BOMB, REBIRTH,
+        SHELTER, STOOD, TIMER_ONE, TURN_0, UNITED,
+    },
 };
 use crate::{
     judge::{Judge, Played},
@@ -174,7 +177,10 @@ impl Mirror {
         let is_due = |(_, bomb): &(&BombId, &(Position, u32))| bomb.1 == u32::from(turn);
         let mut due: BTreeMap<BombId, Position> =
             self.bombs.iter().filter(is_due).map(|(&id, bomb)| (id, bomb.0)).collect();
-        let rule = if due.len() > 1 { &UNITED } else { &BLAST };
+        let usual = if due.len() > 1 { &UNITED } else { &BLAST };
+        // What a small game has shown is seen in others too.
+        let known = [&SHELTER, &ON_BOMBED_BLOCK, &OWN_BOMB, &STOOD];
+        let rule = known.into_iter().find(|rule| judge.has_failed(rule)).unwrap_or(usual);
         let mut destroyed = BTreeSet::new();
         let mut hit = vec![];
         for event in events {
@@ -219,7 +225,8 @@ impl Mirror {
         }
         if let Some((id, position)) = due.first_key_value() {
             let (id, position) = (id.0, show::field(*position));
-            return judge.broken(&BOMB_TIMER, || {
+            let rule = if self.timer == 1 && judge.has_failed(&TIMER_ONE) { &TIMER_ONE } else { &BOMB_TIMER };
+            return judge.broken(rule, || {
                 format!(
                     "turn {turn}: bomb {id} at {position} does not explode, and its timer of {} turns is over",
                     self.timer

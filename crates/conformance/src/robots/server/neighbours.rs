@@ -183,6 +183,10 @@ pub(super) fn half_a_join(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut guest = context.guest(table.judge, &mut table.host, "who leaves within a Join")?;
     guest.connection.send(&[0, 5, b'H', b'a']);
     drop(guest);
+    // Whoever is served meanwhile shows that its end was noticed too.
+    for _ in 0..3 {
+        drop(context.guest(table.judge, &mut table.host, "who comes after that")?);
+    }
     table.join_for(ann, "Ann", &HALF_A_JOIN)
 }
 

@@ -7,8 +7,8 @@ use robots::{Action, ClientMessage, Direction, Event, Player, PlayerId, Position
 use super::{
     mirror::Mirror,
     rules::{
-        ACCEPTED, ADDRESS, ADDRESS_OF_PEER, ENDED, GAME_STARTED, LATE, NEWCOMER, SAME_FOR_ALL, SCORE_ONCE, SCORE_ZEROS,
-        SCORES, TURN_NUMBERS,
+        ACCEPTED, ADDRESS, ADDRESS_OF_PEER, ENDED, GAME_STARTED, LATE, NEWCOMER, NEXT_SCORES, SAME_FOR_ALL, SCORE_ONCE,
+        SCORE_ZEROS, SCORES, TURN_NUMBERS,
     },
     setup::{Guest, Host, Setup},
 };
@@ -268,6 +268,7 @@ impl<'a> Table<'a> {
         let rule = match (several && *scores == hits, scores.len() < right.len() && only_zeros_missing) {
             (true, _) => &SCORE_ONCE,
             (false, true) => &SCORE_ZEROS,
+            (false, false) if self.games > 1 && self.judge.has_failed(&NEXT_SCORES) => &NEXT_SCORES,
             (false, false) => &SCORES,
         };
         let kept = *scores == right;

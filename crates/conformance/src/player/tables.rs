@@ -1,0 +1,278 @@
+//! Tables that a player learns, plays by and keeps in a file, of whatever form: the tester only damages what the player has written.
+
+use std::{
+    fs::{self, File},
+    io::{self, Read as _},
+    path::{Path, PathBuf},
+};
+
+use robots::MinStd;
+use tempfile::TempDir;
+
+use super::{
+    croupier::{CALL, Croupier, Delivery},
+    rules::{
+        CUT_TABLE, EMPTY_TABLE, ENDS, EXPLAINS, GARBAGE_TABLE, LARGE_TABLE, LEAVES_TABLE, NAN_TABLE, NO_CRASH,
+        PLAYS_TABLE, QUITS, TRAINS, TRAINS_ON, TWICE_TABLE,
+    },
+};
+use crate::{
+    judge::{Judge, Played, Scene, scene},
+    launch::{Launcher, Run, Values},
+    ports::take_tcp_port,
+    rule::Rule,
+    terminal::Terminal,
+    tester::Options,
+};
+
+/// Rounds of a game by a table.
+const LESSONS: usize = 20;
+/// The length of a table that is too large. It has no such place on the disk.
+const LARGE: u64 = 1 << 30;
+/// How much of a large table is compared afterwards.
+const FRONT: u64 = 1 << 16;
+
+/// The rules about tables. They are tested where the command says how to train, and where the table is.
+const ALL: [&Rule; 10] = [
+    &TRAINS,
+    &PLAYS_TABLE,
+    &LEAVES_TABLE,
+    &TRAINS_ON,
+    &CUT_TABLE,
+    &EMPTY_TABLE,
+    &NAN_TABLE,
+    &TWICE_TABLE,
+    &GARBAGE_TABLE,
+    &LARGE_TABLE,
+];
+
+/// What is done to a table.
+type Damage = fn(&Path, &Options) -> io::Result<()>;
+
+const DAMAGES: [(&str, &Rule, Damage); 6] = [
+    ("a table that is cut off", &CUT_TABLE, |path, _| {
+        let table = fs::read(path)?;
+        fs::write(path, &table[..table.len() / 2])
+    }),
+    ("an empty table", &EMPTY_TABLE, |path, _| fs::write(path, b"")),
+    ("a table of NaN", &NAN_TABLE, |path, _| {
+        let table = fs::read(path)?;
+        fs::write(path, nan(&table))
+    }),
+    ("two tables in one file", &TWICE_TABLE, |path, _| {
+        let table = fs::read(path)?;
+        fs::write(path, [&table[..], &table].concat())
+    }),
+    ("a table of random bytes", &GARBAGE_TABLE, |path, options| {
+        let length = fs::metadata(path)?.len();
+        let mut draws = MinStd::new(options.drawn(31));
+        // The low bits of the generator are the worst.
+        let bytes: Vec<u8> = (0..length).map(|_| draws.draw().to_le_bytes()[1]).collect();
+        fs::write(path, bytes)
+    }),
+    ("a table of 1 GiB", &LARGE_TABLE, |path, _| File::options().write(true).open(path)?.set_len(LARGE)),
+];
+
+// A table with NaN instead of each number: as a word in a text, whose first line may say what it is, and else as the bytes of a double.
+fn nan(table: &[u8]) -> Vec<u8> {
+    if !table.is_ascii() || table.contains(&0) {
+        return f64::NAN.to_ne_bytes().into_iter().cycle().take(table.len()).collect();
+    }
+    let first = table.iter().position(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+    let mut text = table[..first].to_vec();
+    let mut is_number = false;
+    for &byte in &table[first..] {
+        let was = is_number;
+        is_number = byte.is_ascii_digit() || byte == b'.' && was || byte == b'-';
+        match (was, is_number) {
+            (false, true) => text.extend_from_slice(b"nan"),
+            (true, true) => {}
+            (_, false) => text.push(byte),
+        }
+    }
+    text
+}
+
+/// A player that is given the path of its table, if there is one, and told to train or not.
+pub(super) struct Pupil<'s> {
+    pub(super) launcher: &'s dyn Launcher,
+    pub(super) table: Option<PathBuf>,
+    pub(super) trains: bool,
+}
+
+impl Pupil<'_> {
+    fn with(&self, values: Values<'_>) -> Vec<(&'static str, String)> {
+        let table = self.table.as_ref().map(|path| ("table", path.display().to_string()));
+        let train = self.trains.then(|| ("train", "--train".to_owned()));
+        values.iter().cloned().chain(table).chain(train).collect()
+    }
+}
+
+impl Launcher for Pupil<'_> {
+    fn takes(&self, name: &str) -> bool {
+        self.launcher.takes(name)
+    }
+
+    fn start(&self, values: Values<'_>) -> anyhow::Result<Box<dyn Run>> {
+        self.launcher.start(&self.with(values))
+    }
+
+    fn start_at(&self, usual: Terminal, values: Values<'_>) -> anyhow::Result<Box<dyn Run>> {
+        self.launcher.start_at(usual, &self.with(values))
+    }
+
+    fn start_with(&self, values: Values<'_>, more: &[&str]) -> anyhow::Result<Box<dyn Run>> {
+        self.launcher.start_with(&self.with(values), more)
+    }
+
+    fn chooses_terminal(&self) -> bool {
+        self.launcher.chooses_terminal()
+    }
+
+    fn limits(&self) -> Vec<String> {
+        self.launcher.limits()
+    }
+}
+
+/// A table that the player has learned.
+pub(super) struct School<'s> {
+    launcher: &'s dyn Launcher,
+    options: Options,
+    folder: TempDir,
+    table: Vec<u8>,
+}
+
+impl<'s> School<'s> {
+    /// For a player whose command says how to train, and where the table is.
+    pub(super) fn open(launcher: &'s dyn Launcher, options: Options) -> io::Result<Option<Self>> {
+        let takes = launcher.takes("table") && launcher.takes("train");
+        takes.then(|| Ok(Self { launcher, options, folder: tempfile::tempdir()?, table: Vec::new() })).transpose()
+    }
+
+    /// The player as it begins to learn.
+    pub(super) fn beginner(&self) -> Pupil<'s> {
+        self.pupil(&self.path("table"), true)
+    }
+
+    /// The beginner has played. Returns whether it can play by what it has learned.
+    pub(super) fn has_learned(&mut self, judge: &mut Judge) -> anyhow::Result<bool> {
+        let path = self.path("table");
+        self.table = fs::read(&path).unwrap_or_default();
+        let broken = judge.first_broken();
+        if self.table.is_empty() {
+            // A game that did not end says nothing of it.
+            if let Some(broken) = broken {
+                judge.leave_out(ALL, broken);
+            } else {
+                judge.check(&TRAINS, false, || "after a game of training there is no table".to_owned());
+                judge.leave_out(ALL.into_iter().skip(1), &TRAINS);
+            }
+            return Ok(false);
+        }
+        judge.check(&TRAINS, true, String::new);
+        judge.play("a game by its table", |judge| {
+            judge.under(&PLAYS_TABLE, |judge| self.game(judge, &path, false))?;
+            let kept = fs::read(&path).is_ok_and(|now| now == self.table);
+            judge.check(&LEAVES_TABLE, kept, || "the table is another one after a game without training".to_owned());
+            Ok(())
+        })?;
+        if judge.has_failed(&PLAYS_TABLE) {
+            judge.leave_out(ALL.into_iter().skip(2), &PLAYS_TABLE);
+        }
+        Ok(!judge.has_failed(&PLAYS_TABLE))
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// A whole copy of the table.
+    pub(super) fn copy(&self, name: &str) -> io::Result<PathBuf> {
+        let path = self.path(name);
+        fs::write(&path, &self.table)?;
+        Ok(path)
+    }
+
+    fn pupil(&self, table: &Path, trains: bool) -> Pupil<'s> {
+        Pupil { launcher: self.launcher, table: Some(table.to_owned()), trains }
+    }
+
+    // A game to its end.
+    fn game(&self, judge: &mut Judge, table: &Path, trains: bool) -> Played {
+        let pupil = self.pupil(table, trains);
+        let (mut croupier, run) = Croupier::welcome(judge, &pupil, self.options, Delivery::Whole, CALL)?;
+        croupier.rounds(judge, LESSONS)?;
+        super::quits(judge, croupier, run, (&QUITS, &ENDS))
+    }
+
+    /// Scenarios with tables that the player has learned, and with damaged ones.
+    pub(super) fn scenes(&self) -> impl Iterator<Item = Scene<'_>> {
+        let on = scene("training with a table", move |judge| {
+            let path = self.copy("trained-on")?;
+            judge.under(&TRAINS_ON, |judge| {
+                self.game(judge, &path, true)?;
+                // What it has written it can read.
+                self.game(judge, &path, false)
+            })
+        });
+        let damages = DAMAGES.iter().map(move |&(name, rule, damage)| {
+            scene(name, move |judge| {
+                for (trains, how) in [(false, "to play"), (true, "to train")] {
+                    let path = self.copy(&format!("{}-{trains}", rule.id))?;
+                    damage(&path, &self.options)?;
+                    let before = front(&path)?;
+                    self.refuses(judge, (name, how), &path, trains, rule)?;
+                    let kept = front(&path).is_ok_and(|now| now == before);
+                    judge.check(rule, kept, || format!("{name} was overwritten when the player was started {how}"));
+                }
+                Ok(())
+            })
+            .shows([rule])
+        });
+        [on.shows([&TRAINS_ON, &NO_CRASH])].into_iter().chain(damages)
+    }
+
+    // A player with a damaged table ends and says why. A dealer listens, so that nothing else is a reason to end.
+    fn refuses(
+        &self,
+        judge: &mut Judge,
+        (name, how): (&str, &str),
+        table: &Path,
+        trains: bool,
+        rule: &'static Rule,
+    ) -> Played {
+        let (held, port) = take_tcp_port()?;
+        let values = [("name", CALL.name.to_owned()), ("host", CALL.host.to_owned()), ("port", port.to_string())];
+        let mut run = judge.start(&self.pupil(table, trains), &values)?;
+        let who = format!("the player, started {how} with {name},");
+        if judge.refuses(rule, &mut *run, self.options.deadline(), &who) {
+            let told = run.errors();
+            judge.check(&EXPLAINS, !told.is_empty(), || format!("{who} ended without a word on standard error"));
+        }
+        drop(held);
+        Ok(())
+    }
+}
+
+// The length of a file and how it begins.
+fn front(path: &Path) -> io::Result<(u64, Vec<u8>)> {
+    let file = File::open(path)?;
+    let length = file.metadata()?.len();
+    let mut bytes = Vec::new();
+    file.take(FRONT).read_to_end(&mut bytes)?;
+    Ok((length, bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_number_of_a_text_becomes_nan() {
+        assert_eq!(nan(b"table 1\n12 soft -3.5 0\nend"), b"table 1\nnan soft nan nan\nend");
+        assert_eq!(nan(b"3 4"), b"nan nan");
+        let binary = nan(&[0; 16]);
+        let doubles: Vec<f64> = binary.chunks(8).map(|bytes| f64::from_ne_bytes(bytes.try_into().unwrap())).collect();
+        assert!(doubles.len() == 2 && doubles.iter().all(|double| double.is_nan()));
+    }
+}
