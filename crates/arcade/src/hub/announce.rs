@@ -36,6 +36,10 @@ pub(super) async fn announce(fleet: Arc<Fleet>, rooms: Weak<Rooms>, room: Arc<Ro
                 break;
             }
         }
+        // If it goes on here after all, it is announced again.
+        if room.is_suspended() {
+            return;
+        }
         // It may begin anew.
         let Some(rooms) = rooms.upgrade() else { return };
         now = rooms.replacement(&room).await;
