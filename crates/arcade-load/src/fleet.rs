@@ -17,6 +17,7 @@ use clap::ValueEnum as _;
 use tempfile::TempDir;
 use tokio::time::sleep;
 
+use self::moved::Moved;
 use crate::{
     args::{self, Part},
     explorers,
@@ -125,8 +126,14 @@ impl Part {
                 }
             }
             Self::Move => {
-                let (rooms, silence, all) = moved::measure(program, fleet).await?;
+                let Moved { rooms, pauses, silence, all } = moved::measure(program, fleet).await?;
                 let (silence, all) = (silence.as_secs_f64(), all.as_secs_f64());
+                writeln!(
+                    lines,
+                    "| for how long a room stood still that moved, {} rooms | {} |",
+                    pauses.len(),
+                    pauses.cells()
+                )?;
                 writeln!(
                     lines,
                     "| `drain --move` of a hub with {rooms} rooms, until all were at others | | | {all:.1} s |"

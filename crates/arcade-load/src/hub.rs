@@ -123,14 +123,14 @@ impl Hub {
         Ok(rooms.iter().map(|room| (text(&room["id"]), text(&room["node"]))).collect())
     }
 
-    /// Runs a command of the host over this data directory.
-    pub(crate) fn command(program: Option<&Path>, data: &Path, words: &[&str]) -> anyhow::Result<()> {
+    /// Runs a command of the host over this data directory, and gives what it prints.
+    pub(crate) fn command(program: Option<&Path>, data: &Path, words: &[&str]) -> anyhow::Result<String> {
         let program = program.map_or_else(beside, |program| Ok(program.to_owned()))?;
         let ran = Command::new(program).arg("--data").arg(data).args(words).output()?;
         if !ran.status.success() {
             bail!("arcade {} fails: {}", words.join(" "), String::from_utf8_lossy(&ran.stderr).trim());
         }
-        Ok(())
+        Ok(String::from_utf8(ran.stdout)?)
     }
 
     /// Kills it as `kill -9` does, and waits until it is gone.

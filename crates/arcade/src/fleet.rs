@@ -4,9 +4,12 @@
 //! Nothing here knows what a room is: its row is a text.
 
 mod codes;
+mod command;
 mod common;
 pub(crate) mod copies;
+mod handing;
 mod identity;
+mod moving;
 pub(crate) mod seal;
 mod shared;
 mod task;
@@ -24,12 +27,14 @@ use tokio::{
 use tracing::warn;
 
 use self::{
+    command::Command,
     copies::Copies,
     seal::RelayKey,
     shared::{SECRET, Shared},
-    task::{Command, Pulse, Task, Tools},
+    task::{Pulse, Task, Tools},
 };
 pub(crate) use self::{
+    handing::{Kept, Settled},
     shared::{Event, Refused},
     view::{NodeShown, Remote},
 };
@@ -223,9 +228,9 @@ impl Fleet {
         self.broker.clone().map(|broker| Arc::new(broker) as Arc<dyn mesh::Results>)
     }
 
-    /// Values of the directory that were skipped, since a later version wrote them or they are damaged.
+    /// Values of the directory, and copies of rooms, that were skipped, since a later version wrote them or they are damaged.
     pub(crate) fn skipped(&self) -> u64 {
-        self.broker.as_ref().map_or(0, Nats::skipped)
+        self.broker.as_ref().map_or(0, Nats::skipped) + self.copies.skipped()
     }
 
     /// Counts the changes of [`rooms`](Self::rooms) and [`nodes`](Self::nodes).

@@ -15,6 +15,7 @@ pub(crate) mod ladders;
 pub(crate) mod links;
 pub(crate) mod lobby;
 pub(crate) mod metrics;
+pub(crate) mod moving;
 mod opening;
 pub(crate) mod owned;
 pub(crate) mod pictures;
@@ -28,6 +29,7 @@ pub(crate) mod resources;
 pub(crate) mod rooms;
 pub(crate) mod secret;
 pub(crate) mod shares;
+mod status;
 mod taking_over;
 pub(crate) mod threads;
 pub(crate) mod tries;
@@ -41,7 +43,6 @@ use std::{
 
 use futures_util::FutureExt as _;
 use journal_core::{Copying, JournalEnd};
-use serde_json::{Value, json};
 use tokio::{sync::watch, task::JoinSet};
 use tracing::{error, info, warn};
 
@@ -57,6 +58,7 @@ use self::{
     links::Links,
     lobby::{Lists, Lobby},
     metrics::Metrics,
+    moving::Moves,
     pictures::Pictures,
     ports::Ports,
     refusal::Refusal,
@@ -120,6 +122,7 @@ pub(crate) struct Hub {
     pub(crate) reports: Reports,
     players: Players,
     ladders: OnceLock<Ladders>,
+    moves: Moves,
     // How long the owner of a room may be away.
     owner_away: Duration,
 }
@@ -176,6 +179,7 @@ impl Hub {
             players: Players::default(),
             ladders: OnceLock::new(),
             reports: Reports::open(directory.join("reports"))?,
+            moves: Moves::default(),
             owner_away,
         };
         Ok((Arc::new(hub), before))
@@ -320,8 +324,16 @@ impl Hub {
         let attended = async move {
             let end = AssertUnwindSafe(run).catch_unwind().await;
             let Some(hub) = hub.upgrade() else { return end.ok() };
+            let suspended = hub.moves.take(&ended);
             match (&end, ended.fate()) {
                 (Ok(_), Fate::Kept) => {}
+                // Whoever hands it over does the rest.
+                (Ok(_), Fate::Moved) => {
+                    if let (Some(suspended), Ok(end)) = (suspended, end) {
+                        let _ = suspended.send(end);
+                    }
+                    return None;
+                }
                 (Ok(_), Fate::Closed) => hub.rooms.forget(&ended),
                 // The panic hook has printed the message, and the journal ends with what has led to it.
                 (Ok(_), Fate::Renewed) | (Err(_), _) => tokio::task::block_in_place(|| hub.renew(&ended)),
@@ -364,25 +376,6 @@ impl Hub {
     /// The lobby as it is now: for everybody, or all of it for the operator.
     pub(crate) fn snapshot(&self, all: bool) -> Lobby {
         Lobby::of(&self.rooms, &self.results, self.elsewhere().map(Arc::as_ref), all)
-    }
-
-    /// What the operator is shown.
-    pub(crate) fn status(&self) -> Value {
-        let rooms = self.rooms.all();
-        json!({
-            "version": env!("CARGO_PKG_VERSION"),
-            "status": if self.rooms.is_draining() { "draining" } else { "ready" },
-            "address": self.address().map(|address| &address.here),
-            "port": self.address().map(|address| address.port),
-            "rooms": self.rooms.counts(),
-            "running": self.rooms.running(),
-            "people": rooms.iter().map(|room| room.info.borrow().people).sum::<usize>(),
-            "bots": rooms.iter().map(|room| room.bots.count()).sum::<usize>(),
-            "sockets": self.resources.sockets(),
-            "bans": self.bans().list().len(),
-            "ports": rooms.len(),
-            "fleet": self.elsewhere().map(|elsewhere| elsewhere.status(&self.rooms)),
-        })
     }
 }
 

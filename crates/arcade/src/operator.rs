@@ -11,6 +11,8 @@ mod control;
 mod data;
 #[cfg(unix)]
 pub(crate) mod doctor;
+#[cfg(unix)]
+mod drain;
 pub(crate) mod host;
 #[cfg(unix)]
 pub(crate) mod ladder;

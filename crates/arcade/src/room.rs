@@ -8,6 +8,7 @@ pub(crate) mod bots;
 pub(crate) mod counters;
 mod delay;
 mod door;
+mod ending;
 pub(crate) mod file;
 mod forward;
 #[cfg(test)]
@@ -51,18 +52,17 @@ use journal_core::{Copying, JournalEnd, JournalWatch, Writing};
 use netcore::{Leave, Time};
 use netshell::{Clock, Precision, serve};
 use servekit::Sockets;
-use tokio::{
-    sync::{oneshot, watch},
-    time::sleep,
-};
+use tokio::{sync::watch, time::sleep};
 use tracing::{info, warn};
 
+pub(crate) use self::ending::Fate;
 use self::{
     access::Access,
     addresses::Addresses,
     begin::{Begun, begin},
     bots::{Bots, come_back},
     door::Doorkeeper,
+    ending::{Ending, Stopped},
     file::RoomFile,
     fuse::Broken,
     guard::{Guard, Removals},
@@ -89,17 +89,6 @@ use crate::games::{Counts, Game, shown::Show};
 const BROKEN_PAUSE: Duration = Duration::from_secs(1);
 /// How long the answers to a turn gather. No player sees that: nothing but the end of the next turn depends on them.
 const GATHERING: Duration = Duration::from_millis(20);
-
-/// What becomes of a room when its task ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fate {
-    /// It is over.
-    Closed,
-    /// It comes back when the hub is started again.
-    Kept,
-    /// It begins anew at once, with another journal.
-    Renewed,
-}
 
 /// A room that is open.
 #[derive(Debug)]
@@ -136,27 +125,13 @@ pub(crate) struct Room {
     sender: std::sync::Weak<watch::Sender<Info>>,
     broken: Broken,
     file: Mutex<RoomFile>,
-    ending: Mutex<Ending>,
-}
-
-/// How a room is to end.
-#[derive(Debug)]
-struct Ending {
-    stop: Option<oneshot::Sender<Leave>>,
-    fate: Fate,
+    ending: Ending,
 }
 
 impl Room {
     /// Asks the room to end. A room that is to be closed is closed, also if it was to end in another way before.
     pub(crate) fn stop(&self, leave: Leave, fate: Fate) {
-        let mut ending = self.ending();
-        if let Some(stop) = ending.stop.take() {
-            ending.fate = fate;
-            // The room may have ended already.
-            let _ = stop.send(leave);
-        } else if fate == Fate::Closed {
-            ending.fate = fate;
-        }
+        self.ending.stop(leave, fate);
     }
 
     /// Closes the room for good, and tells everybody in it why.
@@ -174,6 +149,20 @@ impl Room {
         self.stop(Leave::Resumable, Fate::Closed);
     }
 
+    /// Suspends the room, so that another hub goes on with it. Returns whether it was not about to end in another way.
+    pub(crate) fn suspend(&self) -> bool {
+        let is_suspended = self.ending.suspend();
+        if is_suspended {
+            self.bots.abort();
+        }
+        is_suspended
+    }
+
+    /// Whether it was suspended, so that another hub goes on with it.
+    pub(crate) fn is_suspended(&self) -> bool {
+        self.ending.fate() == Fate::Moved
+    }
+
     /// Says in how many seconds bots come, if they do.
     pub(crate) fn announce_bots(&self, seconds: Option<u64>) {
         let Some(sender) = self.sender.upgrade() else { return };
@@ -187,19 +176,12 @@ impl Room {
 
     /// What becomes of it when its task has ended.
     pub(crate) fn fate(&self) -> Fate {
-        let ending = self.ending();
-        let by_itself = ending.stop.is_some();
-        if by_itself && self.broken.is_set() { Fate::Renewed } else { ending.fate }
+        if self.ending.is_unasked() && self.broken.is_set() { Fate::Renewed } else { self.ending.fate() }
     }
 
     /// Whether somebody wants it to be closed for good.
     pub(crate) fn is_to_close(&self) -> bool {
-        let ending = self.ending();
-        ending.stop.is_none() && ending.fate == Fate::Closed
-    }
-
-    fn ending(&self) -> MutexGuard<'_, Ending> {
-        self.ending.lock().unwrap_or_else(PoisonError::into_inner)
+        self.ending.is_to_close()
     }
 }
 
@@ -321,7 +303,7 @@ pub(crate) fn open(
             host.repeat_farewell(at, address, frames);
         }
     }
-    let (stop, stopped) = oneshot::channel();
+    let (ending, stopped) = Ending::new();
     let name = file.id.clone();
     let room = Arc::new(Room {
         game: file.options.game(),
@@ -345,7 +327,7 @@ pub(crate) fn open(
         sender: Arc::downgrade(&sender),
         broken: broken.clone(),
         file: Mutex::new(file),
-        ending: Mutex::new(Ending { stop: Some(stop), fate: Fate::Closed }),
+        ending,
     });
     let run = run(name, host, at, stopped, end, (sender, held, broken));
     Ok((room, run))
@@ -355,15 +337,19 @@ async fn run(
     id: String,
     host: netshell::Host,
     at: Time,
-    stopped: oneshot::Receiver<Leave>,
+    stopped: Stopped,
     end: JournalEnd,
     (sender, _held, broken): (Arc<watch::Sender<Info>>, impl Send, Broken),
 ) -> JournalEnd {
+    let mut moves = false;
     let leave = async {
         match stopped.await {
             // A journal that was cut cannot be resumed, so players are told that it is over.
-            Ok(Leave::Resumable) if !end.is_open() => Leave::Over,
-            Ok(leave) => leave,
+            Ok((Leave::Resumable, _)) if !end.is_open() => Leave::Over,
+            Ok((leave, fate)) => {
+                moves = fate == Fate::Moved;
+                leave
+            }
             // The hub has forgotten the room.
             Err(_) => Leave::Over,
         }
@@ -375,7 +361,10 @@ async fn run(
         Err(error) => warn!(room = id, %error, "the room has failed"),
     }
     end.close();
-    sender.send_modify(|info| info.phase = "over");
+    // Of a room that moves nobody is told that it is over.
+    if !moves {
+        sender.send_modify(|info| info.phase = "over");
+    }
     if broken.is_set() {
         sleep(BROKEN_PAUSE).await;
     }

@@ -7,7 +7,10 @@ mod plan;
 mod rooms;
 mod view;
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use netcore::{
     Time,
@@ -115,13 +118,15 @@ pub enum Input {
     Row(Name, String),
     /// A room is over.
     Close(Name),
-    /// A room that was to be suspended tells nobody anything more, and its journal is stored.
+    /// The node takes no more rooms; those that it has it keeps until they are to be handed over.
+    Drain,
+    /// Another node is to have this room of a node that drains. [`Output::Suspend`] or [`Output::Stays`] follows, once the directory says that
+    /// the node drains.
+    HandOver(Name),
+    /// A room that was to be handed over stays. Nothing happens if it was suspended already.
+    Stay(Name),
+    /// A room that was to be suspended tells nobody anything more, and its journal is stored. [`Output::HandedOver`] follows.
     Suspended(Name),
-    /// The node takes no more rooms; those that it has it keeps, or hands over to others if `moving`.
-    Drain {
-        /// Whether they are handed over.
-        moving: bool,
-    },
     /// The process is about to end. Its rooms tell nobody anything more.
     Leave,
 }
@@ -140,6 +145,15 @@ pub enum How {
     TakenOver,
 }
 
+/// Why a room cannot be handed over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stays {
+    /// No other node takes rooms.
+    NoNode,
+    /// None of the nodes that take rooms can run what it needs.
+    NoRules,
+}
+
 /// What a node wants.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Output {
@@ -155,6 +169,10 @@ pub enum Output {
     Closed(Name),
     /// The room is to be suspended, to be handed over.
     Suspend(Name),
+    /// The room cannot be handed over.
+    Stays(Name, Stays),
+    /// The room was handed over, and ends here. If nobody takes it, this node has it again.
+    HandedOver(Name),
     /// Another data directory uses the name of this node; it waits until that one is gone.
     NameTaken,
     /// The node has left the directory.
@@ -173,12 +191,16 @@ pub struct Node {
     // When its own entry is written next.
     next_beat: Time,
     name_taken: bool,
+    // Whether the heartbeat that was sent last says so.
+    says_it_drains: bool,
     // Its own lease was over: nobody was heard meanwhile, so that others are silent says nothing.
     is_deaf: bool,
     rooms: BTreeMap<Name, Room>,
     view: View,
     // Rooms that may have to be taken over, since when.
     orphans: BTreeMap<Name, Time>,
+    // Rooms that it has handed over, and takes back if nobody else has them.
+    handed: BTreeSet<Name>,
     asked: BTreeMap<Key, Asked>,
     // Keys that are not asked about before.
     pauses: BTreeMap<Key, Time>,
@@ -194,10 +216,12 @@ impl Node {
             life: None,
             next_beat: Time::ZERO,
             name_taken: false,
+            says_it_drains: false,
             is_deaf: false,
             rooms: BTreeMap::new(),
             view: View::default(),
             orphans: BTreeMap::new(),
+            handed: BTreeSet::new(),
             asked: BTreeMap::new(),
             pauses: BTreeMap::new(),
             tickets: 0,
@@ -214,14 +238,15 @@ impl Node {
             Input::Restored(room) => self.restored(&room),
             Input::Row(room, row) => self.show(&room, row),
             Input::Close(room) => self.close(&room),
-            Input::Suspended(room) => self.suspended(&room),
-            Input::Drain { moving } => {
-                if !matches!(self.plan, Plan::Leave { .. }) {
-                    self.plan = Plan::Drain { moving };
+            Input::Drain => {
+                if self.plan == Plan::Serve {
+                    self.plan = Plan::Drain;
                     self.next_beat = now;
-                    self.suspend_all(out);
                 }
             }
+            Input::HandOver(room) => self.hand_over(&room),
+            Input::Stay(room) => self.stay(&room),
+            Input::Suspended(room) => self.suspended(&room),
             Input::Leave => {
                 if !matches!(self.plan, Plan::Leave { .. }) {
                     self.plan = Plan::Leave { told: false };
@@ -297,6 +322,7 @@ impl Node {
             return;
         }
         self.take_over(now, out);
+        self.suspend(out);
         self.tend_rooms(now, out);
     }
 }

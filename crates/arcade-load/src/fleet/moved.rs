@@ -11,25 +11,46 @@ use std::{
     time::{Duration, Instant},
 };
 
-use anyhow::{anyhow, bail};
+use anyhow::{Context as _, anyhow, bail};
+use serde_json::{Value, json};
 use tokio::time::sleep;
 
 use super::{Fleet, LOOK, NODES, PATIENCE};
-use crate::hub::{Hub, Room};
+use crate::{
+    hub::{Hub, Room},
+    lateness::Distribution,
+};
 
 /// Between two messages of the player.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Has the second hub move its rooms. Returns how many these were, how long a player of one of them was without an answer, and after which
-/// time all were at others.
-pub(super) async fn measure(program: Option<&Path>, fleet: &Fleet) -> anyhow::Result<(usize, Duration, Duration)> {
+/// What was measured of a hub that moves its rooms.
+pub(super) struct Moved {
+    /// How many rooms it had.
+    pub(super) rooms: usize,
+    /// For how long each stood still that has moved.
+    pub(super) pauses: Distribution,
+    /// How long a player of one of them was without an answer.
+    pub(super) silence: Duration,
+    /// After which time all were at others.
+    pub(super) all: Duration,
+}
+
+/// Has the second hub move its rooms.
+pub(super) async fn measure(program: Option<&Path>, fleet: &Fleet) -> anyhow::Result<Moved> {
     let (hub, data) = &fleet.nodes[1];
     let name = NODES[1];
     let player = Player::start(&hub.open_nuggets()?)?;
     let of_it = || anyhow::Ok(fleet.hub(0).shown()?.iter().filter(|(_, node)| node == name).count());
     let rooms = of_it()?;
     let asked = Instant::now();
-    Hub::command(program, data.path(), &["drain", "--move"])?;
+    let words = ["drain", "--move", "--json"];
+    let answer: Value = serde_json::from_str(&Hub::command(program, data.path(), &words)?)?;
+    let pauses = answer["moved"]["pauses_ms"].as_array().context("an answer says how long rooms stood still")?;
+    let pauses = pauses.iter().filter_map(Value::as_u64).map(Duration::from_millis).collect();
+    if answer["moved"]["stays"] != json!({}) {
+        bail!("some rooms do not move: {}", answer["moved"]["stays"]);
+    }
     while of_it()? > 0 {
         sleep(LOOK).await;
         if asked.elapsed() > PATIENCE {
@@ -39,7 +60,7 @@ pub(super) async fn measure(program: Option<&Path>, fleet: &Fleet) -> anyhow::Re
     let all = asked.elapsed();
     // What is answered now is answered by the other hub.
     sleep(Duration::from_secs(1)).await;
-    Ok((rooms, player.stop()?, all))
+    Ok(Moved { rooms, pauses: Distribution::new(pauses), silence: player.stop()?, all })
 }
 
 /// A player who sends a key that means nothing again and again, and so is answered at once.

@@ -19,11 +19,15 @@ use std::{
 use mesh::{Durability, Fence, Journals, LogReply, Name};
 use tokio::{
     sync::mpsc,
-    time::{Instant, sleep_until, timeout_at},
+    time::{Instant, sleep_until, timeout, timeout_at},
 };
 use tracing::{debug, warn};
 
-use self::{common::Common, copy::Step, piece::put_together};
+use self::{
+    common::Common,
+    copy::Step,
+    piece::{Later, put_together},
+};
 pub(crate) use self::{copy::RoomCopy, piece::Read};
 use super::shared::Event;
 
@@ -38,6 +42,8 @@ pub(crate) struct Copies {
     rooms: Mutex<BTreeMap<Name, Arc<RoomCopy>>>,
     fenced: Arc<AtomicU64>,
     moved: AtomicU64,
+    handed: AtomicU64,
+    skipped: AtomicU64,
 }
 
 impl fmt::Debug for Copies {
@@ -49,7 +55,8 @@ impl fmt::Debug for Copies {
 impl Copies {
     pub(super) fn new(durability: Durability, journals: Arc<dyn Journals>, events: mpsc::Sender<Event>) -> Self {
         let common = Arc::new(Common::new(durability, MAX_ASKS));
-        Self { common, journals, events, rooms: Mutex::default(), fenced: Arc::default(), moved: AtomicU64::new(0) }
+        let (rooms, fenced, moved, handed, skipped) = Default::default();
+        Self { common, journals, events, rooms, fenced, moved, handed, skipped }
     }
 
     fn rooms(&self) -> MutexGuard<'_, BTreeMap<Name, Arc<RoomCopy>>> {
@@ -102,11 +109,19 @@ impl Copies {
     /// The state of a room that was taken over. None if there is nothing of which a room can be made.
     ///
     /// # Errors
-    /// When the room is another node's meanwhile, or was asked for before.
-    pub(crate) async fn read(&self, room: &str) -> Result<Option<Read>, Gone> {
-        let taken = self.of(room).and_then(|copy| copy.taken()).ok_or(Gone)?;
-        let pieces = taken.await.map_err(|_| Gone)?;
-        Ok(put_together(&pieces))
+    /// When the room is another node's meanwhile, was asked for before, or a later version has written its copy.
+    pub(crate) async fn read(&self, room: &str) -> Result<Option<Read>, Unreadable> {
+        let taken = self.of(room).and_then(|copy| copy.taken()).ok_or(Unreadable::Gone)?;
+        let pieces = taken.await.map_err(|_| Unreadable::Gone)?;
+        put_together(&pieces).map_err(|Later| {
+            self.skipped.fetch_add(1, Ordering::Relaxed);
+            Unreadable::Later
+        })
+    }
+
+    /// Copies that were skipped, since a later version has written them.
+    pub(super) fn skipped(&self) -> u64 {
+        self.skipped.load(Ordering::Relaxed)
     }
 
     /// A room of another node goes on here.
@@ -155,6 +170,29 @@ impl Copies {
         timeout_at(deadline, stored).await.is_ok()
     }
 
+    /// Waits until everything of a room is stored, or all but what was added within `late`. Returns whether it is, within `patience`.
+    pub(crate) async fn catch_up(&self, room: &str, late: Duration, patience: Duration) -> bool {
+        let Some(copy) = self.of(room) else { return false };
+        copy.hurry();
+        let stored = async {
+            loop {
+                let notified = self.common.stored.notified();
+                if let Some(lag) = copy.lag_if_whole()
+                    && lag <= late
+                {
+                    break;
+                }
+                notified.await;
+            }
+        };
+        timeout(patience, stored).await.is_ok()
+    }
+
+    /// A room was handed over, and went on elsewhere.
+    pub(crate) fn count_handed_over(&self) {
+        self.handed.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// A snapshot of the counters.
     pub(crate) fn shown(&self) -> CopiesShown {
         let rooms: Vec<_> = self.rooms().values().cloned().collect();
@@ -163,13 +201,18 @@ impl Copies {
             (lag, bytes) = (lag.max(waits), bytes + waiting);
         }
         let (moved, fenced) = (self.moved.load(Ordering::Relaxed), self.fenced.load(Ordering::Relaxed));
-        CopiesShown { lag, bytes, moved, fenced }
+        CopiesShown { lag, bytes, moved, handed: self.handed.load(Ordering::Relaxed), fenced }
     }
 }
 
-/// There is nothing to read.
-#[derive(Debug)]
-pub(crate) struct Gone;
+/// Why a copy cannot be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unreadable {
+    /// There is nothing to read here.
+    Gone,
+    /// A later version has written it.
+    Later,
+}
 
 /// Counters of all copies, for metrics and `arcade status`.
 #[derive(Debug, Clone, Copy)]
@@ -180,6 +223,8 @@ pub(crate) struct CopiesShown {
     pub(crate) bytes: usize,
     /// Rooms that were taken over from other nodes.
     pub(crate) moved: u64,
+    /// Rooms that were handed over to other nodes.
+    pub(crate) handed: u64,
     /// Rooms that ended here because somebody else had taken them over.
     pub(crate) fenced: u64,
 }

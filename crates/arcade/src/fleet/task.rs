@@ -20,8 +20,10 @@ use tracing::{error, info, warn};
 
 use super::{
     codes::{self, Codes},
+    command::{Answer, Command},
     common,
     copies::Copies,
+    handing::{Handings, Settled},
     seal::{self, RelayKey},
     shared::{Event, Refused, SECRET, Shared},
     watching,
@@ -33,27 +35,6 @@ const MAX_CHANGES: usize = 1_024;
 const LOOK: Duration = Duration::from_secs(1);
 /// How often what does not change is written again, so that it is not too old to be kept.
 const TOUCH: Duration = Duration::from_secs(ENTRY_AGE_SECONDS / 24);
-
-type Answer = oneshot::Sender<Result<(), Refused>>;
-
-/// What the hub wants.
-#[derive(Debug)]
-pub(super) enum Command {
-    /// Claims the name of a room with these needs.
-    Open(Name, String, Answer),
-    /// A room that was taken over goes on.
-    Restored(Name),
-    /// Claims a code for a room.
-    Code { code: Name, room: Name, answer: Answer },
-    /// Shows a row of a room.
-    Show(Name, String),
-    /// A room is over.
-    Close(Name),
-    /// No more rooms.
-    Drain,
-    /// The process ends.
-    Leave(oneshot::Sender<()>),
-}
 
 /// How the node is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -91,6 +72,7 @@ pub(super) struct Task {
     // The rooms that the hub has, or opens.
     rooms: BTreeSet<Name>,
     codes: Codes,
+    handings: Handings,
     asks: JoinSet<Done>,
     // When a heartbeat was sent that has not come back.
     sent: Option<Instant>,
@@ -129,6 +111,7 @@ impl Task {
             waiting: BTreeMap::new(),
             rooms: BTreeSet::new(),
             codes: Codes::default(),
+            handings: Handings::default(),
             asks: JoinSet::new(),
             sent: None,
             pulse,
@@ -195,11 +178,29 @@ impl Task {
             Command::Close(room) => {
                 self.waiting.remove(&room);
                 self.rooms.remove(&room);
+                self.handings.forget(&room);
                 self.copies.end(&room);
                 self.codes.release(&room, &self.directory);
                 self.input(Input::Close(room));
             }
-            Command::Drain => self.input(Input::Drain { moving: false }),
+            Command::Drain => self.input(Input::Drain),
+            Command::HandOver(room, answer) => {
+                self.handings.begin(room.clone(), answer);
+                self.input(Input::HandOver(room));
+            }
+            Command::Stay(room) => {
+                self.handings.forget(&room);
+                self.input(Input::Stay(room));
+            }
+            Command::Suspended(room, answer) => {
+                if self.handings.suspended(&room, answer) {
+                    self.input(Input::Suspended(room));
+                }
+            }
+            Command::Follow(room, answer) => {
+                self.handings.follow(&room, answer);
+                self.look_where_it_goes_on(&room);
+            }
             Command::Leave(answer) => {
                 self.left = Some(answer);
                 self.input(Input::Leave);
@@ -262,7 +263,22 @@ impl Task {
             _ => {}
         }
         self.shared.view().apply(&delta);
+        let room = match &delta {
+            Delta::Put(Key::Room(room), _) if self.handings.is_followed(room) => Some(room.clone()),
+            _ => None,
+        };
         self.input(Input::Delta(delta));
+        if let Some(room) = room {
+            self.look_where_it_goes_on(&room);
+        }
+    }
+
+    // Tells who waits for a room that was handed over.
+    fn look_where_it_goes_on(&mut self, room: &Name) {
+        let node = self.shared.view().settled_at(room).cloned();
+        if let Some(node) = node.filter(|node| Key::Node(node.clone()) != self.own) {
+            self.handings.settled(room, Settled::At(node));
+        }
     }
 
     fn take(&mut self, done: Done) {
@@ -314,11 +330,8 @@ impl Task {
             }
             Output::Lost(room) => {
                 warn!(room = %room, "somebody else has this room now; it ends here");
-                self.rooms.remove(&room);
-                self.fences.remove(&room);
-                self.copies.end(&room);
-                // Codes are those of its new owner.
-                self.codes.forget(&room);
+                self.handings.forget(&room);
+                self.release(&room);
                 // There is a place for each room.
                 let _ = self.events.try_send(Event::Lost(room));
             }
@@ -336,9 +349,22 @@ impl Task {
                 let fence = self.fences.remove(&room);
                 self.copies.remove(room, fence);
             }
-            // Nothing asks the node to hand its rooms over.
-            Output::Suspend(_) => {}
+            Output::Suspend(room) => self.handings.suspend(&room),
+            Output::Stays(room, why) => self.handings.stays(&room, why),
+            Output::HandedOver(room) => {
+                self.release(&room);
+                self.handings.handed_over(&room);
+            }
         }
+    }
+
+    // Forgets a room that somebody else has, or is to have.
+    fn release(&mut self, room: &Name) {
+        self.rooms.remove(room);
+        self.fences.remove(room);
+        self.copies.end(room);
+        // Codes are those of its new owner.
+        self.codes.forget(room);
     }
 
     fn own(&mut self, room: Name, fence: Fence, how: How) {
@@ -354,6 +380,7 @@ impl Task {
         }
         if reads {
             self.rooms.insert(room.clone());
+            self.handings.settled(&room, Settled::Back);
             if let Some(answer) = answer {
                 // The files of the hub are not its state.
                 let _ = answer.send(Err(Refused::Taken));

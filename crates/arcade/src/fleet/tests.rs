@@ -137,3 +137,34 @@ async fn a_room_of_a_node_that_is_gone_goes_to_one_that_knows_its_rules() {
     let (_ann, taken, _events) = join_knowing(&mesh, "ann", &["nuggets-1"], &["nuggets-3"]).await;
     assert_eq!(taken, ["nuggets-1"]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn whoever_hands_a_room_over_hears_where_it_goes_on_or_why_it_stays() {
+    let mesh = mesh();
+    let (ann, _, _ann_events) = join(&mesh, "ann", &[]).await;
+    let room = "nuggets-1";
+    ann.open(room, "").await.unwrap();
+    ann.show(room, "row".into()).await;
+    ann.drain().await;
+    assert_eq!(ann.hand_over(room).await, Some(Err(Kept::Stays(mesh::Stays::NoNode))));
+    let (bob, _, mut bob_events) = join(&mesh, "bob", &[]).await;
+    let (cid, _, _cid_events) = join_knowing(&mesh, "cid", &[], &["nuggets-4"]).await;
+    cid.drain().await;
+    found("that it drains", async || ann.nodes().iter().find(|node| node.name.as_str() == "cid")?.draining.then_some(()))
+        .await;
+    found("the room", async || (cid.rooms().len() == 1).then_some(())).await;
+    assert_eq!(ann.hand_over(room).await, Some(Ok(())));
+    assert!(!cid.is_moving(room), "it goes on until it is suspended");
+    assert_eq!(ann.suspended(room).await, Ok(()));
+    assert_eq!(bob_events.recv().await, Some(Event::TakenOver(room.parse().unwrap())));
+    // Nobody has its state, and all show it as before.
+    found("that it moves", async || cid.is_moving(room).then_some(())).await;
+    assert_eq!(cid.rooms().len(), 1);
+    bob.restored(room).await;
+    assert_eq!(ann.follow(room).await, Some(Settled::At("bob".parse().unwrap())));
+    found("that it goes on", async || (!cid.is_moving(room)).then_some(())).await;
+    assert_eq!(cid.owner_of(room).unwrap().name.as_str(), "bob");
+    // There is nothing to hand over any more, and nothing happens if somebody says so.
+    assert_eq!(ann.suspended(room).await, Err(Kept::Lost));
+    assert_eq!(ann.follow(room).await, None);
+}

@@ -46,7 +46,10 @@ struct Present {
 #[derive(Debug)]
 struct Held {
     revision: Revision,
+    // The last one, of a room that is being handed over.
     holder: Option<Holder>,
+    // Whether that one has the room, and knows its state.
+    is_settled: bool,
     row: Arc<str>,
 }
 
@@ -79,9 +82,12 @@ impl View {
             }
             (Key::Room(name), Value::Room(room)) => {
                 self.note_number(name);
-                let before = self.rooms.get(name).filter(|before| *before.row == *room.row);
-                let row = before.map_or_else(|| room.row.as_str().into(), |before| Arc::clone(&before.row));
-                self.rooms.insert(name.clone(), Held { revision: *revision, holder: room.holder.clone(), row });
+                let before = self.rooms.get(name);
+                let row = before.filter(|before| *before.row == *room.row);
+                let row = row.map_or_else(|| room.row.as_str().into(), |before| Arc::clone(&before.row));
+                let holder = room.holder.clone().or_else(|| before.and_then(|before| before.holder.clone()));
+                let is_settled = room.holder.is_some() && !room.unread;
+                self.rooms.insert(name.clone(), Held { revision: *revision, holder, is_settled, row });
                 self.version += 1;
             }
             (Key::Code(code), Value::Code(room)) => drop(self.codes.insert(code.clone(), (*revision, room.clone()))),
@@ -136,6 +142,17 @@ impl View {
     pub(super) fn owner(&self, room: &Name) -> Option<NodeShown> {
         let holder = self.rooms.get(room)?.holder.as_ref()?;
         Some(shown(&holder.node, self.nodes.get(&holder.node)?))
+    }
+
+    /// Whether a room is on its way to another node, or was claimed by one that does not have its state yet.
+    pub(super) fn is_moving(&self, room: &Name) -> bool {
+        self.rooms.get(room).is_some_and(|held| !held.is_settled)
+    }
+
+    /// The node at which a room goes on.
+    pub(super) fn settled_at(&self, room: &Name) -> Option<&Name> {
+        let held = self.rooms.get(room).filter(|held| held.is_settled)?;
+        Some(&held.holder.as_ref().filter(|holder| self.holds(holder))?.node)
     }
 
     /// The room of a code.

@@ -11,8 +11,8 @@ use tracing::warn;
 use super::{elsewhere::Row, rooms::Rooms};
 use crate::{fleet::Fleet, room::Room};
 
-/// How often a room is shown at most; the directory takes its changes as often.
-const PAUSE: Duration = Duration::from_secs(1);
+/// How often a room is shown at most. The directory takes its changes less often, so this is only about the work of this hub.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// Shows a room to other nodes until it is over for good.
 pub(super) async fn announce(fleet: Arc<Fleet>, rooms: Weak<Rooms>, room: Arc<Room>) {
@@ -35,6 +35,10 @@ pub(super) async fn announce(fleet: Arc<Fleet>, rooms: Weak<Rooms>, room: Arc<Ro
             if info.changed().await.is_err() {
                 break;
             }
+        }
+        // If it goes on here after all, it is announced again.
+        if room.is_suspended() {
+            return;
         }
         // It may begin anew.
         let Some(rooms) = rooms.upgrade() else { return };

@@ -114,6 +114,7 @@ impl Elsewhere {
             "lag_ms": u64::try_from(self.fleet.lag().as_millis()).unwrap_or(u64::MAX),
             "journal_lag_ms": u64::try_from(copies.lag.as_millis()).unwrap_or(u64::MAX),
             "moved": copies.moved,
+            "handed_over": copies.handed,
             "fenced": copies.fenced,
             "skipped": self.fleet.skipped(),
             "nodes": nodes,

@@ -110,8 +110,9 @@ metrics! {
     copy_lag: Gauge<f64, AtomicU64>, "arcade_fleet_journal_lag" in Seconds, "For how long the oldest change of a room waits to be where other hubs find it";
     copy_bytes: Gauge, "arcade_fleet_journal_waiting" in Bytes, "What waits to be where other hubs find it";
     moved: Counter, "arcade_fleet_rooms_moved", "Rooms of other hubs that went on here";
+    handed: Counter, "arcade_fleet_rooms_handed_over", "Rooms that this hub handed over and that go on at others";
     fenced: Counter, "arcade_fleet_rooms_fenced", "Rooms that ended here since another hub had taken them over";
-    skipped: Counter, "arcade_fleet_skipped", "Values of the directory that this version does not understand";
+    skipped: Counter, "arcade_fleet_skipped", "Values of the directory and copies of rooms that this version does not understand";
     ladder_waiting: Family<Labels<1>, Gauge>, "arcade_ladder_waiting", "Programs that wait for a match of the ladder";
     ladder_playing: Family<Labels<1>, Gauge>, "arcade_ladder_playing", "Matches of the ladder that are played";
     ladder_matches: Family<Labels<1>, Counter>, "arcade_ladder_matches", "Matches of the ladder that had a result";
@@ -170,6 +171,7 @@ impl Metrics {
             self.copy_lag.set(copies.lag.as_secs_f64());
             self.copy_bytes.set(i64::try_from(copies.bytes).unwrap_or(i64::MAX));
             self.moved.inc_by(copies.moved.saturating_sub(self.moved.get()));
+            self.handed.inc_by(copies.handed.saturating_sub(self.handed.get()));
             self.fenced.inc_by(copies.fenced.saturating_sub(self.fenced.get()));
             self.skipped.inc_by(fleet.skipped().saturating_sub(self.skipped.get()));
         }

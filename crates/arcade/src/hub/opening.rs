@@ -102,13 +102,16 @@ impl Hub {
     /// Opens the rooms that every hub has, unless they are there.
     pub(crate) fn open_usual(self: &Arc<Self>) -> anyhow::Result<()> {
         for options in Options::permanent() {
-            let same = |other: &Options| other.game() == options.game() && other.is_daily() == options.is_daily();
-            let there =
-                self.rooms.all().iter().map(|room| room.file()).any(|room| room.permanent && same(&room.options));
-            if !there {
+            if !self.has_permanent(&options) {
                 self.open(&options, None, true)?;
             }
         }
         Ok(())
+    }
+
+    /// Whether there is a room of the house like this.
+    pub(super) fn has_permanent(&self, options: &Options) -> bool {
+        let same = |other: &Options| other.game() == options.game() && other.is_daily() == options.is_daily();
+        self.rooms.all().iter().map(|room| room.file()).any(|room| room.permanent && same(&room.options))
     }
 }

@@ -148,7 +148,7 @@ impl Rooms {
     }
 
     // Whether this is the room of its name, and not one that was replaced.
-    fn is_current(&self, room: &Room) -> bool {
+    pub(super) fn is_current(&self, room: &Room) -> bool {
         self.open().get(&room.file().id).is_some_and(|now| std::ptr::eq(Arc::as_ptr(now), room))
     }
 

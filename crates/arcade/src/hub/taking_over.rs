@@ -9,8 +9,19 @@ use tokio::{
 };
 use tracing::{error, info, warn};
 
-use super::{Hub, elsewhere::Elsewhere, files::parse};
-use crate::fleet::{Event, copies::Read};
+use super::{
+    Hub,
+    elsewhere::{Elsewhere, Row},
+    files::parse,
+};
+use crate::{
+    fleet::{
+        Event, Fleet,
+        copies::{Read, Unreadable},
+    },
+    games::Options,
+    room::Room,
+};
 
 /// Rooms that are taken over at the same time: of a node with hundreds, none waits for all others.
 const AT_ONCE: usize = 16;
@@ -44,14 +55,28 @@ impl Hub {
 
     async fn take_over(self: &Arc<Self>, elsewhere: &Elsewhere, id: &str) {
         let fleet = &elsewhere.fleet;
-        let Ok(read) = fleet.copies.read(id).await else { return };
+        let read = match fleet.copies.read(id).await {
+            Ok(read) => read,
+            Err(Unreadable::Gone) => return,
+            Err(Unreadable::Later) => {
+                return error!(
+                    room = id,
+                    "a later version of arcade has written the copy of this room; it goes on when this hub is upgraded"
+                );
+            }
+        };
         let Some(read) = read else {
             info!(room = id, "nothing of this room was stored before its hub was lost, so it is closed");
             return fleet.close(id).await;
         };
         let (hub, room) = (Arc::clone(self), id.to_owned());
         match spawn_blocking(move || hub.go_on(&room, &read)).await.map_err(Into::into).flatten() {
-            Ok(()) => fleet.restored(id).await,
+            Ok(room) => {
+                // Before the directory says that it goes on, so that it says where.
+                self.show(fleet, &room).await;
+                fleet.restored(id).await;
+                self.announce(&room);
+            }
             Err(error) => {
                 error!(room = id, "the room of another hub cannot go on here, so it is closed: {error:#}");
                 fleet.close(id).await;
@@ -60,10 +85,10 @@ impl Hub {
     }
 
     // Opens a room as another hub has left it. Waits for the disk.
-    fn go_on(self: &Arc<Self>, id: &str, read: &Read) -> anyhow::Result<()> {
+    fn go_on(self: &Arc<Self>, id: &str, read: &Read) -> anyhow::Result<Arc<Room>> {
         let mut file = parse(&read.room, id).context("what is written down of it is damaged")?;
         let _opening = self.rooms.opening();
-        anyhow::ensure!(!self.rooms.is_draining(), "this hub is about to end");
+        anyhow::ensure!(!self.rooms.is_draining() || self.moves.has_handed(id), "this hub is about to end");
         let front = self.place.front(file.options.game().name());
         let disk = &*self.place.writing.disk;
         let journal = read.journal.as_ref().map(|journal| journal.write(disk, &self.place.journals, &front));
@@ -74,9 +99,20 @@ impl Hub {
                 None
             }
         };
+        // Every hub opens the usual rooms at its start, so there would be more of them after each upgrade.
+        if file.permanent && Options::permanent().any(|usual| usual == file.options) && self.has_permanent(&file.options) {
+            file.permanent = false;
+        }
         let room = self.run(file)?;
         info!(room = id, port = room.file().port, "a room of another hub goes on here");
-        self.announce(&room);
-        Ok(())
+        Ok(room)
+    }
+
+    async fn show(&self, fleet: &Fleet, room: &Room) {
+        let (id, row) = (room.file().id.clone(), Row::of(room, &room.info.borrow()));
+        match row {
+            Ok(row) => fleet.show(&id, row).await,
+            Err(error) => warn!("other hubs are not shown a room as it is: {error}"),
+        }
     }
 }

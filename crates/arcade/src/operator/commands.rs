@@ -18,6 +18,7 @@ use serde_json::{Map, Value};
 use crate::{
     games::{Game, Options},
     operator::{
+        drain,
         ladder::LadderCommand,
         reports::{self, ReportCommand},
         transfer::receive,
@@ -66,6 +67,12 @@ pub(crate) enum Command {
         /// How long matches go on
         #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = whole_number(0..=86_400_u64, 60), allow_negative_numbers = true)]
         seconds: u64,
+        /// First hand the rooms over to the other hubs of the arcade, where their matches go on
+        #[arg(long = "move")]
+        moving: bool,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Write everything that the hub keeps into one file, while it runs
     Backup {
@@ -206,9 +213,9 @@ pub(crate) fn run(data: &Path, command: Command) -> anyhow::Result<ExitCode> {
                 writeln!(out, "{}", host.as_str().unwrap_or_default())?;
             }
         }
-        Command::Drain { seconds } => {
-            let running = ask(data, &Request::Drain { seconds })?;
-            writeln!(out, "The hub ends; {running} running matches go on for {seconds} s at most.")?;
+        Command::Drain { seconds, moving, json } => {
+            let drained = ask(data, &Request::Drain { seconds, moving })?;
+            write!(out, "{}", if json { pretty(&drained) } else { drain::text(&drained, seconds)? })?;
         }
         Command::Backup { file } => {
             let backup = back_up(data, &file)?;
@@ -343,8 +350,8 @@ fn fleet_text(fleet: &Value) -> String {
     );
     let _ = writeln!(
         text,
-        "    what happens in rooms is where other hubs find it {} ms later; {} rooms of other hubs went on here, {} ended here",
-        fleet["journal_lag_ms"], fleet["moved"], fleet["fenced"]
+        "    what happens in rooms is where other hubs find it {} ms later; {} rooms of other hubs went on here, {} of this one there, {} ended here",
+        fleet["journal_lag_ms"], fleet["moved"], fleet["handed_over"], fleet["fenced"]
     );
     for node in fleet["nodes"].as_array().into_iter().flatten() {
         let ends = if node["draining"] == Value::Bool(true) { ", about to end" } else { "" };

@@ -110,14 +110,22 @@ async fn converse(hub: &Arc<Hub>, stream: UnixStream) -> anyhow::Result<()> {
         .await
         .context("it did not arrive in time")??;
     let request = serde_json::from_str(&line);
+    let ends =
+        if let Ok(Request::Drain { seconds, .. }) = &request { Some(Duration::from_secs(*seconds)) } else { None };
     let result = match request {
         Ok(Request::Backup) => return send_backup(hub, stream.into_inner(), uid).await,
         Ok(request) => execute(hub, request).await,
         Err(error) => Err(anyhow::anyhow!("the hub does not know this command; is it of the same version? {error}")),
     };
     note(uid, line.trim_end(), result.as_ref().err());
+    let ends = ends.filter(|_| result.is_ok());
     let reply = result.map_or_else(|error| Reply::Error(format!("{error:#}")), Reply::Done);
-    reply_with(&mut stream, &reply).await
+    let replied = reply_with(&mut stream, &reply).await;
+    // Only now, since a hub without matches ends at once.
+    if let Some(patience) = ends {
+        hub.ask_to_end(patience);
+    }
+    replied
 }
 
 async fn reply_with(stream: &mut BufReader<UnixStream>, reply: &Reply) -> anyhow::Result<()> {
@@ -204,9 +212,10 @@ async fn execute(hub: &Arc<Hub>, request: Request) -> anyhow::Result<Value> {
             }
             Value::Null
         }
-        Request::Drain { seconds } => {
-            hub.ask_to_end(Duration::from_secs(seconds));
-            json!(hub.rooms.running())
+        Request::Drain { moving: false, .. } => json!({ "running": hub.rooms.running() }),
+        Request::Drain { .. } => {
+            let moved = hub.move_rooms().await?;
+            json!({ "running": hub.rooms.running(), "moved": moved })
         }
         Request::Reports => serde_json::to_value(hub.reports.list())?,
         Request::ClearReport { id } => {

@@ -15,17 +15,39 @@ use crate::games::Options;
 pub(crate) enum Request {
     Status,
     Rooms,
-    Open { options: Options, permanent: bool },
-    Close { room: String, reason: String },
-    Restart { room: String },
-    Kick { room: String, seat: String },
+    Open {
+        options: Options,
+        permanent: bool,
+    },
+    Close {
+        room: String,
+        reason: String,
+    },
+    Restart {
+        room: String,
+    },
+    Kick {
+        room: String,
+        seat: String,
+    },
     Bans,
-    Ban { host: HostId },
-    Unban { host: HostId },
-    Drain { seconds: u64 },
+    Ban {
+        host: HostId,
+    },
+    Unban {
+        host: HostId,
+    },
+    Drain {
+        seconds: u64,
+        /// Whether rooms go to other hubs.
+        #[serde(default, rename = "move")]
+        moving: bool,
+    },
     Backup,
     Reports,
-    ClearReport { id: u64 },
+    ClearReport {
+        id: u64,
+    },
 }
 
 /// What the hub answers.

@@ -16,7 +16,11 @@ use axum::{
 use hyper::{client::conn::http1, upgrade};
 use hyper_util::rt::TokioIo;
 use netshell::tune_stream;
-use tokio::{io::copy_bidirectional_with_sizes, net::TcpStream, time::timeout};
+use tokio::{
+    io::copy_bidirectional_with_sizes,
+    net::TcpStream,
+    time::{sleep, timeout},
+};
 use tracing::debug;
 
 use super::{
@@ -33,6 +37,10 @@ use crate::{
 
 /// How long another node may take to accept a connection.
 const CONNECT: Duration = Duration::from_secs(2);
+/// How long a request waits for a room that moves to another node, how often it looks for it, and after how many seconds it is made again.
+const ARRIVAL: Duration = Duration::from_secs(2);
+const LOOK: Duration = Duration::from_millis(20);
+const MOMENT: u64 = 1;
 /// After how many seconds a node is asked again that does not answer.
 const SOON: u64 = 5;
 /// What is read ahead of one direction of a socket, in bytes.
@@ -65,6 +73,12 @@ fn path_of(uri: &Uri) -> &str {
 
 /// Passes on what concerns one room of another node: its socket, and its part of the interface for programs.
 pub(super) async fn elsewhere(State(hub): State<Arc<Hub>>, request: Request, next: Next) -> Response {
+    if let Some(id) = room_of(request.uri().path())
+        && !arrives(&hub, id).await
+    {
+        let text = "the room is moving to another hub; try again in a moment";
+        return later(error(StatusCode::SERVICE_UNAVAILABLE, text), MOMENT);
+    }
     let is_new = request.extensions().get::<Relayed>().is_none();
     let node = if is_new { owner(&hub, request.uri().path()) } else { None };
     let Some(node) = node else { return next.run(request).await };
@@ -76,6 +90,16 @@ pub(super) async fn elsewhere(State(hub): State<Arc<Hub>>, request: Request, nex
         Ok(permit) => pass_holding(&hub, &node, Request::from_parts(parts, body), Some(permit)).await,
         Err(refused) => refused,
     }
+}
+
+// Whether a room is at some node, or is soon.
+async fn arrives(hub: &Hub, id: &str) -> bool {
+    let moves = async {
+        while hub.is_moving(id) {
+            sleep(LOOK).await;
+        }
+    };
+    timeout(ARRIVAL, moves).await.is_ok()
 }
 
 // The other node that has the room that an address is about.

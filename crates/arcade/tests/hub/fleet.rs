@@ -2,7 +2,9 @@
 
 mod brokers;
 mod lost;
+mod moved;
 mod results;
+mod versions;
 
 use std::{
     env,
@@ -17,7 +19,7 @@ use serde_json::{Value, json};
 use testkit::{TempDir, peer::Peer};
 
 use self::brokers::Broker;
-use crate::support::{Hub, native};
+use crate::support::{Browser, Hub, native};
 
 /// What the environment says, which `.ci/with-nats` and `.ci/with-postgres` set.
 fn set(name: &str) -> String {
@@ -94,6 +96,24 @@ fn shown(hub: &Hub, room: &Value, is_so: impl Fn(&Value) -> bool) -> Value {
 
 fn id(room: &Value) -> &str {
     room["id"].as_str().unwrap()
+}
+
+/// One of the numbers of a hub.
+fn number(hub: &Hub, name: &str) -> f64 {
+    let (_, text) = hub.get("/metrics");
+    let line = text.lines().find(|line| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(' ')));
+    line.and_then(|line| line.rsplit(' ').next()?.parse().ok()).unwrap_or_else(|| panic!("no {name} in {text}"))
+}
+
+/// A socket to a seat, as soon as the hub can say where its room is.
+fn come_back(hub: &Hub, room: &Value, token: &str) -> Browser {
+    hub.wait("room", |_| hub.get(&format!("/api/rooms/{}", id(room))).0.starts_with("HTTP/1.1 200").then_some(()));
+    hub.come_back(room, token)
+}
+
+/// A room of one node as the other one shows it.
+fn bob_room(ann: &Hub, bob: &Hub, options: &Value) -> Value {
+    shown(bob, &ann.make(options), |_| true)
 }
 
 #[test]

@@ -102,7 +102,7 @@ impl Node {
             (Purpose::Bury, Key::Node(name)) => self.buried(&name, &written),
             (Purpose::Claim, Key::Room(name)) => self.claimed(now, (&name, life), &written, out),
             (Purpose::Row, Key::Room(name)) => self.shown(now, &name, written, out),
-            (Purpose::Release | Purpose::Close, Key::Room(name)) => self.ended(&name, &written, out),
+            (Purpose::Release | Purpose::Close, Key::Room(name)) => self.ended(now, &name, &written, out),
             _ => {}
         }
     }

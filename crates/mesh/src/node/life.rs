@@ -22,6 +22,8 @@ pub(super) struct Life {
     last: Revision,
     /// Until when its claims hold.
     pub(super) lease: Time,
+    /// Whether the entry says that the node drains.
+    pub(super) drains: bool,
 }
 
 impl Node {
@@ -104,24 +106,35 @@ impl Node {
         };
         let (identity, address) = (self.settings.identity.clone(), self.settings.address.clone());
         let draining = self.plan != Plan::Serve;
+        self.says_it_drains = draining;
         let value = Value::Node(NodeValue { identity, address, life, draining, runs: self.settings.runs.clone() });
         self.ask(now, Purpose::Live, key, (Some(value), expected), out);
     }
 
     /// The answer to a heartbeat that was sent at `at`.
     pub(super) fn beaten(&mut self, now: Time, at: Time, written: Written) {
+        self.take_beat(now, at, written);
+        // It was on its way when the node was to drain.
+        if self.plan == Plan::Drain && self.life.as_ref().is_some_and(|life| !life.drains) {
+            self.next_beat = now;
+        }
+    }
+
+    fn take_beat(&mut self, now: Time, at: Time, written: Written) {
         match (written, &mut self.life) {
             (Written::Stored(revision), Some(life)) => {
                 // Counted from before it was sent: the others have heard of it later.
                 life.lease = at.plus(LEASE);
                 life.last = revision;
+                life.drains = self.says_it_drains;
                 self.next_beat = self.next_beat.max(at.plus(HEARTBEAT));
                 if at.plus(LEASE) > now {
                     self.hear_again(now);
                 }
             }
             (Written::Stored(revision), None) => {
-                self.life = Some(Life { since: revision, last: revision, lease: at.plus(LEASE) });
+                let drains = self.says_it_drains;
+                self.life = Some(Life { since: revision, last: revision, lease: at.plus(LEASE), drains });
                 self.view.note_over(&self.settings.name, revision);
                 self.name_taken = false;
                 self.next_beat = at.plus(HEARTBEAT);

@@ -81,7 +81,7 @@ impl Node {
             }
             Orphan::Takeable(_) if self.rooms.len() >= self.settings.most_rooms.min(MAX_ROOMS) => None,
             Orphan::Takeable(How::Returned) => Some(since),
-            Orphan::Takeable(_) if self.plan != Plan::Serve => None,
+            Orphan::Takeable(_) if self.plan != Plan::Serve && !self.handed.contains(name) => None,
             Orphan::Takeable(_) => {
                 let due = since.plus(TAKE_STEP * self.rank(name, entry));
                 let Value::Room(RoomValue { holder: Some(holder), .. }) = &entry.value else { return Some(due) };
@@ -91,15 +91,18 @@ impl Node {
         }
     }
 
-    // How many nodes are to take a room over before this one. All nodes agree, as far as they know the same nodes; the former owner comes first.
+    // How many nodes are to take a room over before this one. All nodes agree, as far as they know the same nodes; the former owner comes
+    // first. A node that drains comes after all that do not.
     fn rank(&self, room: &Name, entry: &Entry) -> u32 {
         let (former, needs) = match &entry.value {
             Value::Room(room) => (room.holder.as_ref().map(|holder| &holder.node), &*room.needs),
             _ => (None, ""),
         };
         let own = weight(room, &self.settings.name);
-        let is_before =
-            |node: &&Name| **node != self.settings.name && (former == Some(*node) || weight(room, node) > own);
+        let is_before = |node: &&Name| {
+            **node != self.settings.name
+                && (self.plan != Plan::Serve || former == Some(*node) || weight(room, node) > own)
+        };
         u32::try_from(self.view.takers(needs).filter(is_before).count()).unwrap_or(u32::MAX)
     }
 

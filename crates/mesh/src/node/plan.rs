@@ -4,6 +4,6 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Plan {
     Serve,
-    Drain { moving: bool },
+    Drain,
     Leave { told: bool },
 }

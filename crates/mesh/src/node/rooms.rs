@@ -10,11 +10,11 @@ use netcore::{
 use super::{asking::Purpose, orphans::Orphan, plan::Plan};
 use crate::{
     Durability, ENTRY_AGE_SECONDS, Entry, Fence, Holder, How, Key, MAX_ROOMS, MAX_ROW, Name, Node, Opening, Output,
-    Revision, RoomValue, Value, Written,
+    Revision, RoomValue, Stays, Value, Written,
 };
 
 /// How long lobbies wait at most for what a room shows.
-const ROW_PAUSE: Duration = Duration::from_secs(1);
+const ROW_PAUSE: Duration = Duration::from_millis(800);
 /// How often an entry is written again that does not change, so that it is not too old to be kept.
 const TOUCH: Duration = Duration::from_secs(ENTRY_AGE_SECONDS / 24);
 
@@ -23,10 +23,18 @@ const TOUCH: Duration = Duration::from_secs(ENTRY_AGE_SECONDS / 24);
 enum Aim {
     Keep,
     /// Another node is to have it.
-    HandOver {
-        suspended: bool,
-    },
+    HandOver(Handing),
     Close,
+}
+
+/// How far the handing over of a room is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Handing {
+    /// It goes on.
+    Wanted,
+    /// The hub was told to suspend it, and may tell of it as long as it has not.
+    Suspending,
+    Suspended,
 }
 
 /// A claim that was stored.
@@ -73,7 +81,7 @@ impl Room {
     }
 
     pub(super) fn fence(&self) -> Option<Fence> {
-        let is_silent = matches!(self.aim, Aim::HandOver { suspended: true });
+        let is_silent = self.aim == Aim::HandOver(Handing::Suspended);
         self.claim.filter(|_| !is_silent || probe::has(Planted::ReleasedTooEarly)).map(|claim| claim.fence)
     }
 
@@ -87,10 +95,10 @@ impl Room {
             return Some(Time::ZERO);
         }
         match self.aim {
-            Aim::HandOver { suspended: false } => None,
-            Aim::Keep if !self.row_changed => Some(self.written.plus(TOUCH)),
-            Aim::Keep => Some(self.written.plus(ROW_PAUSE)),
-            Aim::HandOver { suspended: true } | Aim::Close => Some(Time::ZERO),
+            Aim::HandOver(Handing::Suspending) => None,
+            Aim::HandOver(Handing::Suspended) | Aim::Close => Some(Time::ZERO),
+            Aim::Keep | Aim::HandOver(Handing::Wanted) if !self.row_changed => Some(self.written.plus(TOUCH)),
+            Aim::Keep | Aim::HandOver(Handing::Wanted) => Some(self.written.plus(ROW_PAUSE)),
         }
     }
 }
@@ -113,7 +121,10 @@ impl Node {
 
     pub(super) fn restored(&mut self, name: &Name) {
         if let Some(room) = self.rooms.get_mut(name) {
-            room.row_changed |= std::mem::take(&mut room.unread);
+            if std::mem::take(&mut room.unread) {
+                // Whoever has handed the room over waits for this.
+                (room.row_changed, room.written) = (true, Time::ZERO);
+            }
         }
     }
 
@@ -137,34 +148,51 @@ impl Node {
         }
     }
 
-    pub(super) fn suspended(&mut self, name: &Name) {
-        if let Some(Room { aim: Aim::HandOver { suspended }, .. }) = self.rooms.get_mut(name) {
-            *suspended = true;
+    pub(super) fn hand_over(&mut self, name: &Name) {
+        if let Some(room) = self.rooms.get_mut(name).filter(|room| room.aim == Aim::Keep) {
+            room.aim = Aim::HandOver(Handing::Wanted);
         }
     }
 
-    pub(super) fn suspend_all(&mut self, out: &mut Vec<Output>) {
-        let owned: Vec<Name> =
-            self.rooms.iter().filter(|(_, room)| room.claim.is_some()).map(|(n, _)| n.clone()).collect();
-        for name in &owned {
-            self.suspend(name, out);
-        }
-    }
-
-    fn suspend(&mut self, name: &Name, out: &mut Vec<Output>) {
-        if self.plan == (Plan::Drain { moving: true })
-            && let Some(room) = self.rooms.get_mut(name)
-            && room.aim == Aim::Keep
+    pub(super) fn stay(&mut self, name: &Name) {
+        if let Some(Room { aim: aim @ Aim::HandOver(Handing::Wanted | Handing::Suspending), .. }) =
+            self.rooms.get_mut(name)
         {
-            room.aim = Aim::HandOver { suspended: probe::has(Planted::ReleasedTooEarly) };
-            out.push(Output::Suspend(name.clone()));
+            *aim = Aim::Keep;
+        }
+    }
+
+    pub(super) fn suspended(&mut self, name: &Name) {
+        if let Some(Room { aim: Aim::HandOver(handing), .. }) = self.rooms.get_mut(name) {
+            *handing = Handing::Suspended;
+        }
+    }
+
+    /// Has rooms suspended that are to be handed over, once the others know that this node does not take them again.
+    pub(super) fn suspend(&mut self, out: &mut Vec<Output>) {
+        if !self.life.as_ref().is_some_and(|life| life.drains) {
+            return;
+        }
+        let wanted = self.rooms.iter_mut().filter(|(_, room)| room.aim == Aim::HandOver(Handing::Wanted));
+        for (name, room) in wanted.filter(|(_, room)| room.claim.is_some()) {
+            let takes = |needs: &str| self.view.takers(needs).any(|node| *node != self.settings.name);
+            if takes(&room.needs) {
+                let is_early = probe::has(Planted::ReleasedTooEarly);
+                room.aim = Aim::HandOver(if is_early { Handing::Suspended } else { Handing::Suspending });
+                out.push(Output::Suspend(name.clone()));
+            } else {
+                room.aim = Aim::Keep;
+                let why = if takes("") { Stays::NoRules } else { Stays::NoNode };
+                out.push(Output::Stays(name.clone(), why));
+            }
         }
     }
 
     fn lose(&mut self, name: &Name, out: &mut Vec<Output>) {
         let Some(room) = self.rooms.remove(name) else { return };
         match (room.claim, room.how, room.aim) {
-            (_, _, Aim::Close | Aim::HandOver { suspended: true }) => {}
+            (_, _, Aim::Close) => {}
+            (_, _, Aim::HandOver(Handing::Suspended)) => self.handed_over(name, out),
             // The hub knows nothing of it.
             (None, How::Returned | How::TakenOver, _) if !room.returns => {}
             (None, ..) => out.push(Output::Taken(name.clone())),
@@ -245,13 +273,13 @@ impl Node {
                 Some(Value::Room(RoomValue { holder, fence, durability, needs, unread, row }))
             };
             let (purpose, write) = match room.aim {
-                Aim::Close | Aim::HandOver { suspended: true } if room.revision.is_none() => {
+                Aim::Close | Aim::HandOver(Handing::Suspended) if room.revision.is_none() => {
                     self.forget(&name, out);
                     continue;
                 }
                 Aim::Close => (Purpose::Close, (None, room.revision)),
-                Aim::HandOver { suspended: true } => (Purpose::Release, (value(None, None), room.revision)),
-                Aim::Keep | Aim::HandOver { .. } if room.claim.is_none() => match orphan {
+                Aim::HandOver(Handing::Suspended) => (Purpose::Release, (value(None, None), room.revision)),
+                Aim::Keep | Aim::HandOver(_) if room.claim.is_none() => match orphan {
                     Some((Some(Orphan::Takeable(_) | Orphan::Ghost), revision)) => {
                         (Purpose::Claim, (value(holder, None), Some(revision)))
                     }
@@ -314,13 +342,12 @@ impl Node {
         room.revision = Some(revision);
         let how = std::mem::replace(&mut room.how, How::Again);
         // The hub has to hear of the new fence, under which it suspends the room once more.
-        if matches!(room.aim, Aim::HandOver { suspended: false }) {
-            room.aim = Aim::Keep;
+        if room.aim == Aim::HandOver(Handing::Suspending) {
+            room.aim = Aim::HandOver(Handing::Wanted);
         }
-        if room.aim == Aim::Keep {
+        if matches!(room.aim, Aim::Keep | Aim::HandOver(Handing::Wanted)) {
             out.push(Output::Own(name.clone(), fence, how));
         }
-        self.suspend(name, out);
     }
 
     /// The answer to a new row.
@@ -343,18 +370,28 @@ impl Node {
     }
 
     /// The answer to a removal or a release.
-    pub(super) fn ended(&mut self, name: &Name, written: &Written, out: &mut Vec<Output>) {
+    pub(super) fn ended(&mut self, now: Time, name: &Name, written: &Written, out: &mut Vec<Output>) {
         let Some(room) = self.rooms.get_mut(name) else { return };
         let fence = room.claim.map(|claim| claim.fence);
         match written {
             Written::Conflict(Some(entry)) if entry.fence() == fence => room.revision = Some(entry.revision),
-            _ => self.forget(name, out),
+            _ => {
+                self.forget(name, out);
+                self.look_at(now, name);
+            }
         }
     }
 
     fn forget(&mut self, name: &Name, out: &mut Vec<Output>) {
-        if self.rooms.remove(name).is_some_and(|room| room.aim == Aim::Close) {
-            out.push(Output::Closed(name.clone()));
+        match self.rooms.remove(name).map(|room| room.aim) {
+            Some(Aim::Close) => out.push(Output::Closed(name.clone())),
+            Some(Aim::HandOver(_)) => self.handed_over(name, out),
+            Some(Aim::Keep) | None => {}
         }
+    }
+
+    fn handed_over(&mut self, name: &Name, out: &mut Vec<Output>) {
+        self.handed.insert(name.clone());
+        out.push(Output::HandedOver(name.clone()));
     }
 }

@@ -62,8 +62,6 @@ impl World {
                 && let Some(process) = &mut self.machines[to].process
             {
                 process.rooms.remove(room);
-                // What was handed over is not the state of this machine any more.
-                self.machines[to].disk.remove(room);
             }
             let calls = self.machines[to].input(self.now, input, &self.rooms);
             self.calls(to, calls);
@@ -100,7 +98,10 @@ impl World {
             }
             let (rewatch, rows) = (process.watch.is_none(), process.rooms.keys().cloned().collect::<Vec<_>>());
             let since = process.last;
-            let done = process.draining && process.rooms.is_empty() && process.node.owned().next().is_none();
+            let empty = process.rooms.is_empty() && process.node.owned().next().is_none();
+            // Nobody waits for ever until all rooms have moved.
+            let done = process.draining && (empty || self.rng.random_range(0..20) == 0);
+            let hands: Vec<_> = process.rooms.keys().filter(|_| process.draining).cloned().collect();
             self.calls(machine, submits);
             if rewatch {
                 self.call(machine, Call::Watch(since));
@@ -110,6 +111,17 @@ impl World {
                     let row = self.inputs.to_string();
                     self.input(machine, Input::Row(room, row));
                 }
+            }
+            for room in hands {
+                // Now and then it takes too long, and the room goes on where it is.
+                let stays = self.rng.random_range(0..8) == 0;
+                if stays
+                    && let Some(process) = &mut self.machines[machine].process
+                    && let Some(running) = process.rooms.get_mut(&room)
+                {
+                    running.suspending = false;
+                }
+                self.input(machine, if stays { Input::Stay(room) } else { Input::HandOver(room) });
             }
             if done && let Some(process) = &mut self.machines[machine].process {
                 process.leaving = true;

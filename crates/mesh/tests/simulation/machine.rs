@@ -108,7 +108,12 @@ impl Machine {
                         running.suspend();
                     }
                 }
-                Output::NameTaken => {}
+                Output::HandedOver(room) => {
+                    process.rooms.remove(&room);
+                    // What was handed over is not the state of this machine any more.
+                    self.disk.remove(&room);
+                }
+                Output::NameTaken | Output::Stays(..) => {}
                 Output::Left => self.process = None,
             }
         }

@@ -364,7 +364,7 @@ impl World {
             _ => {
                 if let Some(process) = &mut self.machines[machine].process {
                     process.draining = true;
-                    self.input(machine, Input::Drain { moving: true });
+                    self.input(machine, Input::Drain);
                 }
             }
         }

@@ -179,6 +179,21 @@ impl RoomCopy {
             || state.since.is_none() && state.sent_since.is_none() && state.room.is_some()
     }
 
+    /// For how long something waits, if the copy is one from which another node could go on.
+    pub(super) fn lag_if_whole(&self) -> Option<Duration> {
+        let state = self.state();
+        let is_whole = !state.is_over
+            && !state.is_cut
+            && !state.needs_anchor
+            && state.room.is_some()
+            && state.writer.fenced().is_none();
+        let oldest = state.sent_since.or(state.since);
+        let waits = oldest.map_or(Duration::ZERO, |since| since.elapsed());
+        // What is on its way may be sent again, in a moment or when the broker is back.
+        let waits = if state.writer.lag().0 > 0 { waits.max(Duration::from_nanos(1)) } else { waits };
+        is_whole.then_some(waits)
+    }
+
     pub(super) fn wake_waiting(&self) {
         let waker = self.state().waker.take();
         if let Some(waker) = waker {

@@ -2,7 +2,10 @@
 
 use bytes::Bytes;
 use journal_core::Copied;
-use mesh::{Piece, value};
+use mesh::{
+    Piece,
+    value::{self, Unread},
+};
 use serde::{Deserialize, Serialize};
 
 /// The largest body of a piece, in bytes.
@@ -62,14 +65,24 @@ pub(crate) struct Read {
     pub(crate) journal: Option<Copied>,
 }
 
+/// A later version has written a piece, which only a node of that version understands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Later;
+
 /// Puts the pieces of a journal together. None if they are not those of a room whose match has a whole state.
-pub(super) fn put_together(pieces: &[Piece]) -> Option<Read> {
+///
+/// # Errors
+/// When a later version has written some of them.
+pub(super) fn put_together(pieces: &[Piece]) -> Result<Option<Read>, Later> {
     let (mut room, mut begins, mut is_cut) = (None, None, false);
     let mut growing: Option<(Origin, u64, Vec<u8>)> = None;
     let mut all_records = vec![];
     for piece in pieces {
-        // What a later version has written is not understood.
-        let (front, body) = value::read::<Front>(&piece.body).ok()?;
+        let (front, body) = match value::read::<Front>(&piece.body) {
+            Ok(read) => read,
+            Err(Unread::Newer(_)) => return Err(Later),
+            Err(Unread::Damaged) => return Ok(None),
+        };
         match front {
             Front::Room => room = Some(body),
             Front::State { origin, position, size, from } => {
@@ -89,9 +102,39 @@ pub(super) fn put_together(pieces: &[Piece]) -> Option<Read> {
             Front::Cut { origin } => is_cut |= begins.as_ref().is_none_or(|(of, ..)| *of == origin),
         }
     }
-    let (origin, position, head) = begins?;
+    let (Some((origin, position, head)), Some(room)) = (begins, room) else { return Ok(None) };
     let mut copied = Copied::new(position, head);
     let own = all_records.iter().filter(|(of, ..)| *of == origin);
     let is_whole = own.into_iter().all(|(_, position, records)| copied.add(*position, records).is_ok());
-    Some(Read { room: room?, journal: (is_whole && !is_cut).then_some(copied) })
+    Ok(Some(Read { room, journal: (is_whole && !is_cut).then_some(copied) }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pieces(bodies: Vec<Bytes>) -> Vec<Piece> {
+        bodies.into_iter().map(|body| Piece { is_start: false, body }).collect()
+    }
+
+    #[test]
+    fn pieces_of_a_later_version_are_read_as_far_as_this_one_may() {
+        let origin = Origin { fence: 7, journal: 1 };
+        let [state] = &state(origin, 0, b"head")[..] else { panic!("one part") };
+        let read = |bodies| put_together(&pieces(bodies));
+        assert!(read(vec![room(b"text"), state.clone()]).unwrap().is_some());
+        assert!(read(vec![room(b"text")]).unwrap().is_none(), "there is no state");
+        // Fields that are not known are ignored.
+        let front = serde_json::json!({
+            "part": "state", "origin": { "fence": 7, "journal": 1, "disk": "red" }, "position": 0, "size": 4, "from": 0, "packed": false,
+        });
+        let with_more = value::write(&front, b"head").unwrap();
+        let found = read(vec![room(b"text"), with_more]).unwrap().unwrap();
+        assert!(found.room == *b"text" && found.journal.is_some());
+        // What needs a later reader is neither taken for damage nor for nothing.
+        let mut later = state.to_vec();
+        later[0] = value::VERSION + 1;
+        assert_eq!(read(vec![room(b"text"), later.into()]).unwrap_err(), Later);
+        assert!(read(vec![room(b"text"), Bytes::from_static(b"??")]).unwrap().is_none());
+    }
 }

@@ -8,8 +8,8 @@ use std::{
 use serde_json::{Value, json};
 use testkit::{TempDir, peer::Peer};
 
-use super::{Arcade, command, id, shown};
-use crate::support::{Browser, Hub, native};
+use super::{Arcade, bob_room, come_back, command, id, number, shown};
+use crate::support::{Hub, native};
 
 /// How long it may take until a room goes on: 15 seconds until its node is taken for dead, and the rest for what follows.
 const BACK: Duration = Duration::from_secs(20);
@@ -24,25 +24,12 @@ fn is_copied(hub: &Hub) {
     });
 }
 
-/// One of the numbers of a hub.
-fn number(hub: &Hub, name: &str) -> f64 {
-    let (_, text) = hub.get("/metrics");
-    let line = text.lines().find(|line| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(' ')));
-    line.and_then(|line| line.rsplit(' ').next()?.parse().ok()).unwrap_or_else(|| panic!("no {name} in {text}"))
-}
-
 /// Waits until a room of a node that was killed at `killed` is another one's, and gives it.
 fn back(hub: &Hub, room: &Value, killed: Instant) -> Value {
     let found = shown(hub, room, |room| room["node"] == "bob");
     let took = killed.elapsed();
     assert!(took < BACK, "the room is back after {took:?}");
     found
-}
-
-/// A socket to a seat, as soon as the hub can say where its room is.
-fn come_back(hub: &Hub, room: &Value, token: &str) -> Browser {
-    hub.wait("room", |_| hub.get(&format!("/api/rooms/{}", id(room))).0.starts_with("HTTP/1.1 200").then_some(()));
-    hub.come_back(room, token)
 }
 
 #[test]
@@ -116,11 +103,6 @@ fn rooms_of_all_games_go_on_at_another_node_when_theirs_is_killed() {
     assert!((number(&bob, "arcade_fleet_rooms_moved_total") - 4.0).abs() < f64::EPSILON);
     let status = command(&bob, &["status"]);
     assert!(status.contains("4 rooms of other hubs went on here"), "{status}");
-}
-
-/// A room of one node as the other one shows it.
-fn bob_room(ann: &Hub, bob: &Hub, options: &Value) -> Value {
-    shown(bob, &ann.make(options), |_| true)
 }
 
 #[test]

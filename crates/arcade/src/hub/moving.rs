@@ -1,0 +1,307 @@
+//! Rooms are handed over to other hubs while their matches go on, so that this one can be replaced by a later version.
+//!
+//! A room is suspended: it takes no more input and tells nothing more, its sockets are closed, and the last of its journal is copied. Then
+//! the directory says that it is nobody's, and the next owner goes on from the copy. If any of that fails, the room goes on here.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use anyhow::bail;
+use journal_core::JournalEnd;
+use mesh::Stays;
+use serde::{Deserialize, Serialize};
+use tokio::{
+    sync::{Semaphore, oneshot},
+    task::{JoinSet, spawn_blocking},
+    time::{Instant, timeout},
+};
+use tracing::{error, info, warn};
+
+use super::Hub;
+use crate::{
+    fleet::{Fleet, Kept, Settled},
+    room::Room,
+};
+
+/// Rooms that are handed over at the same time: each stands still while it is, so one does not wait for hundreds of others.
+const AT_ONCE: usize = 8;
+/// How much later than the room its copy may be when the room is suspended.
+const LATE: Duration = Duration::from_millis(100);
+/// How long a copy may take to catch up before the room is suspended, and after that.
+const COPYING: Duration = Duration::from_secs(3);
+/// How long a journal may take to be closed on disk before its room goes on here.
+const CLOSING: Duration = Duration::from_secs(3);
+/// How long to wait until a room that was handed over goes on: longer than it takes until a node that has died is noticed.
+const SETTLING: Duration = Duration::from_secs(40);
+
+/// Rooms that are handed over.
+#[derive(Debug, Default)]
+pub(crate) struct Moves {
+    begun: AtomicBool,
+    // Nobody took a room that was offered.
+    in_vain: AtomicBool,
+    // Who waits for the end of a room.
+    ends: Mutex<BTreeMap<String, oneshot::Sender<JournalEnd>>>,
+    handed: Mutex<BTreeSet<String>>,
+}
+
+impl Moves {
+    // Waits for the end of a room.
+    fn expect(&self, id: &str) -> oneshot::Receiver<JournalEnd> {
+        let (ended, end) = oneshot::channel();
+        self.ends.lock().unwrap_or_else(PoisonError::into_inner).insert(id.to_owned(), ended);
+        end
+    }
+
+    /// Who waits for the end of this room.
+    pub(super) fn take(&self, room: &Room) -> Option<oneshot::Sender<JournalEnd>> {
+        self.ends.lock().unwrap_or_else(PoisonError::into_inner).remove(&room.file().id)
+    }
+
+    fn hand(&self, id: &str) {
+        self.handed.lock().unwrap_or_else(PoisonError::into_inner).insert(id.to_owned());
+    }
+
+    /// Whether a room was handed over.
+    pub(super) fn has_handed(&self, id: &str) -> bool {
+        self.handed.lock().unwrap_or_else(PoisonError::into_inner).contains(id)
+    }
+}
+
+/// Why a room stays where it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Why {
+    /// There is no other hub that takes rooms.
+    NoHub,
+    /// No other hub knows its version of the rules.
+    NoRules,
+    /// It is a match of the ladder.
+    Ladder,
+    /// Its journal was given up.
+    NoJournal,
+    /// Its copy is not where other hubs find it.
+    NoCopy,
+    /// The directory does not answer.
+    Away,
+    /// A room that was offered to other hubs was taken by none.
+    NotTaken,
+    /// Nobody says so far that it goes on.
+    Unheard,
+}
+
+impl Why {
+    /// As the end of a sentence about some rooms.
+    pub(crate) const fn words(self) -> &'static str {
+        match self {
+            Self::NoHub => "there is no other hub that takes rooms",
+            Self::NoRules => "no other hub knows their version of the rules",
+            Self::Ladder => "matches of the ladder do not move",
+            Self::NoJournal => "their journals were given up, so that nobody can go on with them",
+            Self::NoCopy => "what happened in them is not where other hubs find it",
+            Self::Away => "the directory of the arcade does not answer",
+            Self::NotTaken => "the other hubs took no room that was offered to them",
+            Self::Unheard => "they were handed over, and no other hub says so far that it goes on with them",
+        }
+    }
+}
+
+/// What came of moving all rooms.
+#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Moved {
+    /// For how long each room stood still that has moved, in milliseconds.
+    pub(crate) pauses_ms: Vec<u64>,
+    /// How many rooms stay, and why.
+    pub(crate) stays: BTreeMap<Why, usize>,
+}
+
+enum Outcome {
+    Moved(Duration),
+    Stays(Why),
+    /// It was closed meanwhile, or another hub has it.
+    Gone,
+}
+
+impl Hub {
+    /// Takes no more rooms, and hands those that are open over to other hubs. Those that cannot move go on here.
+    ///
+    /// # Errors
+    /// When there can be no other hubs, and while rooms are moved already.
+    pub(crate) async fn move_rooms(self: &Arc<Self>) -> anyhow::Result<Moved> {
+        let Some(elsewhere) = self.elsewhere() else {
+            bail!(
+                "rooms move only between the hubs of one arcade, and this hub was started without --nats; end it by `arcade drain`"
+            );
+        };
+        if self.moves.begun.swap(true, Ordering::AcqRel) {
+            bail!("the rooms of this hub are moved already; `arcade status` shows how many are left");
+        }
+        self.rooms.drain();
+        elsewhere.fleet.drain().await;
+        let turns = Arc::new(Semaphore::new(AT_ONCE));
+        let mut moves = JoinSet::new();
+        for room in self.rooms.all() {
+            let (hub, fleet, turns) = (Arc::clone(self), Arc::clone(&elsewhere.fleet), Arc::clone(&turns));
+            moves.spawn(async move {
+                let _turn = turns.acquire().await;
+                hub.move_room(&fleet, &room).await
+            });
+        }
+        let mut moved = Moved::default();
+        while let Some(outcome) = moves.join_next().await {
+            match outcome {
+                Ok(Outcome::Moved(pause)) => {
+                    moved.pauses_ms.push(u64::try_from(pause.as_millis()).unwrap_or(u64::MAX));
+                }
+                Ok(Outcome::Stays(why)) => *moved.stays.entry(why).or_default() += 1,
+                Ok(Outcome::Gone) => {}
+                Err(error) => error!("a room was not moved: {error}"),
+            }
+        }
+        moved.pauses_ms.sort_unstable();
+        info!(
+            moved = moved.pauses_ms.len(),
+            stay = moved.stays.values().sum::<usize>(),
+            "rooms have moved to other hubs"
+        );
+        Ok(moved)
+    }
+
+    async fn move_room(self: &Arc<Self>, fleet: &Fleet, room: &Arc<Room>) -> Outcome {
+        let (id, is_ladder) = {
+            let file = room.file();
+            (file.id.clone(), file.ladder)
+        };
+        if is_ladder {
+            return Outcome::Stays(Why::Ladder);
+        }
+        if !room.journal.is_open() {
+            return Outcome::Stays(Why::NoJournal);
+        }
+        if self.moves.in_vain.load(Ordering::Acquire) {
+            return Outcome::Stays(Why::NotTaken);
+        }
+        match fleet.hand_over(&id).await {
+            Some(Ok(())) => {}
+            Some(Err(kept)) => return kept.into(),
+            None => return Outcome::Stays(Why::Away),
+        }
+        if !fleet.copies.catch_up(&id, LATE, COPYING).await {
+            fleet.stay(&id).await;
+            return Outcome::Stays(Why::NoCopy);
+        }
+        let (began, ended) = (Instant::now(), self.moves.expect(&id));
+        if !room.suspend() {
+            // It is being closed, or begins anew.
+            drop(self.moves.take(room));
+            fleet.stay(&id).await;
+            return Outcome::Gone;
+        }
+        // With the durability of the cluster, it ends when the copy has what it tells.
+        let Ok(end) = ended.await else {
+            fleet.stay(&id).await;
+            return Outcome::Gone;
+        };
+        if room.is_to_close() {
+            fleet.stay(&id).await;
+            self.rooms.forget(room);
+            fleet.close(&id).await;
+            return Outcome::Gone;
+        }
+        if !fleet.copies.catch_up(&id, Duration::ZERO, COPYING).await {
+            fleet.stay(&id).await;
+            self.go_on_here(room, end).await;
+            return Outcome::Stays(Why::NoCopy);
+        }
+        self.moves.hand(&id);
+        match fleet.suspended(&id).await {
+            Ok(()) => {}
+            Err(Kept::Stays(why)) => {
+                self.go_on_here(room, end).await;
+                return Kept::Stays(why).into();
+            }
+            Err(Kept::Lost) => {
+                self.let_go(room).await;
+                return Outcome::Gone;
+            }
+        }
+        self.let_go(room).await;
+        match timeout(SETTLING, fleet.follow(&id)).await {
+            Ok(Some(Settled::At(node))) => {
+                let pause = began.elapsed();
+                info!(room = id, node = node.as_str(), ?pause, "the room has moved");
+                fleet.copies.count_handed_over();
+                Outcome::Moved(pause)
+            }
+            Ok(Some(Settled::Back)) => {
+                self.moves.in_vain.store(true, Ordering::Release);
+                warn!(room = id, "no other hub took the room, so it goes on here");
+                Outcome::Stays(Why::NotTaken)
+            }
+            Ok(None) | Err(_) => Outcome::Stays(Why::Unheard),
+        }
+    }
+
+    // Forgets a room that was handed over.
+    async fn let_go(self: &Arc<Self>, room: &Arc<Room>) {
+        let (hub, room) = (Arc::clone(self), Arc::clone(room));
+        // It writes to the disk.
+        let _ = spawn_blocking(move || {
+            // It may be back already.
+            let _opening = hub.rooms.opening();
+            if hub.rooms.is_current(&room) {
+                hub.rooms.forget(&room);
+            }
+        })
+        .await;
+    }
+
+    // Opens a room again that was suspended.
+    async fn go_on_here(self: &Arc<Self>, room: &Arc<Room>, end: JournalEnd) {
+        let (hub, room) = (Arc::clone(self), Arc::clone(room));
+        let _ = spawn_blocking(move || {
+            let _opening = hub.rooms.opening();
+            let file = room.file().clone();
+            let id = file.id.clone();
+            if room.is_to_close() {
+                return hub.rooms.forget(&room);
+            }
+            if !end.finish(CLOSING) {
+                warn!(room = id, "the disk is slow, so the match may go on from a moment before it was suspended");
+            }
+            match hub.run(file) {
+                Ok(room) => hub.announce(&room),
+                Err(error) => error!(room = id, "the room is back when the hub is started again: {error:#}"),
+            }
+        })
+        .await;
+    }
+
+    /// Whether a room is between two hubs just now, so that whoever wants it has to ask again.
+    pub(crate) fn is_moving(&self, id: &str) -> bool {
+        let Some(elsewhere) = self.elsewhere() else { return false };
+        match self.rooms.get(id) {
+            Some(room) => room.is_suspended(),
+            // The directory may not have told yet whose it is.
+            None => {
+                elsewhere.fleet.is_moving(id) || self.moves.has_handed(id) && elsewhere.fleet.owner_of(id).is_none()
+            }
+        }
+    }
+}
+
+impl From<Kept> for Outcome {
+    fn from(kept: Kept) -> Self {
+        match kept {
+            Kept::Stays(Stays::NoNode) => Self::Stays(Why::NoHub),
+            Kept::Stays(Stays::NoRules) => Self::Stays(Why::NoRules),
+            Kept::Lost => Self::Gone,
+        }
+    }
+}

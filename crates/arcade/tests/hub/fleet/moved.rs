@@ -1,0 +1,246 @@
+//! Nodes that hand their rooms over, as at a rolling upgrade.
+
+use std::{
+    io::{Read as _, Write as _},
+    net::TcpStream,
+    process::{Child, Command, Stdio},
+    thread,
+};
+
+use bytes::Bytes;
+use serde_json::{Value, json};
+use testkit::peer::Peer;
+
+use super::{Arcade, bob_room, brokers::Broker, come_back, command, id, number, refused, shown};
+use crate::support::{Browser, Hub, native};
+
+/// Rooms of which some have moved and some have not when a node is killed.
+const MANY: usize = 24;
+
+/// Has a node move its rooms, and gives what it says.
+fn move_rooms(hub: &Hub, more: &[&str]) -> Value {
+    let words = [&["drain", "--move", "--json"], more].concat();
+    serde_json::from_str(&command(hub, &words)).unwrap()
+}
+
+/// The same without waiting for it.
+fn begin_to_move(hub: &Hub) -> Child {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_arcade"));
+    command.args(["drain", "--move", "--data"]).arg(hub.data.path());
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+}
+
+/// A player of mastermind who has guessed once, and what was told.
+struct Breaker {
+    room: Value,
+    seat: String,
+    row: String,
+}
+
+impl Breaker {
+    fn play(hub: &Hub) -> Self {
+        let room = hub.make(&json!({ "game": "mastermind" }));
+        let (mut browser, seat) = hub.enter(&room);
+        browser.say("PLAY Fay");
+        browser.until("OK");
+        browser.say("GUESS 1234");
+        let row = browser.until("ROW 1");
+        Self { room, seat, row }
+    }
+
+    /// Looks whether the match goes on, as a page at this hub sees it, and guesses once more.
+    fn goes_on(&self, hub: &Hub) {
+        let mut browser = come_back(hub, &self.room, &self.seat);
+        assert_eq!(browser.until("ROW 1"), self.row, "{}", id(&self.room));
+        browser.say("GUESS 5566");
+        browser.find(|text| text.starts_with("ROW 1") && *text != self.row);
+    }
+}
+
+/// The messages of robots up to this turn: that of a socket that comes back begins with the same.
+fn turns(browser: &mut Browser, count: usize) -> Vec<Bytes> {
+    (0..count).map(|_| browser.binary()).collect()
+}
+
+/// A player of robots over TCP.
+fn join_robots(room: &Value) -> TcpStream {
+    let mut stream = testkit::stream::connect(native(room));
+    stream.write_all(b"\0\x03Hal").unwrap();
+    let mut hello = [0; 1];
+    stream.read_exact(&mut hello).unwrap();
+    assert_eq!(hello, [0]);
+    stream
+}
+
+#[test]
+#[ignore = "needs NATS servers and PostgreSQL"]
+fn rooms_of_all_games_go_on_at_another_node_when_theirs_hands_them_over() {
+    let arcade = Arcade::new();
+    let (ann, bob) = arcade.two();
+    // A native player of nuggets, a browser at the other node, and one who looks on there; a link, a bot, and an owner.
+    let nuggets = ann.make(&json!({ "game": "nuggets", "countdown": 0, "room": { "name": "Friday" } }));
+    let peer = Peer::new(native(&nuggets));
+    assert_eq!(peer.play("Dan").letter, 'A');
+    let seen = shown(&bob, &nuggets, |_| true);
+    let (mut browser, seat) = bob.enter(&seen);
+    browser.say("PLAY Cid");
+    assert_eq!(browser.until("OK"), "OK B");
+    let mut watcher = bob.socket(&format!("/rooms/{}/socket?watch=true", id(&nuggets)), None).unwrap();
+    watcher.until("DISPLAY");
+    let hidden = ann.make(&json!({ "game": "nuggets", "countdown": 0, "room": { "visibility": "link" } }));
+    let robots = bob_room(&ann, &bob, &json!({ "game": "robots", "players": 2, "turns": 2000, "turn_duration": 100 }));
+    let (mut driver, robots_seat) = bob.enter(&robots);
+    driver.join("Eve");
+    let mut terminal = join_robots(&robots);
+    let told = turns(&mut driver, 20);
+    let mastermind = bob_room(&ann, &bob, &json!({ "game": "mastermind" }));
+    let (mut breaker, mastermind_seat) = bob.enter(&mastermind);
+    breaker.say("PLAY Fay");
+    breaker.until("OK");
+    breaker.say("GUESS 1234");
+    let row = breaker.until("ROW 1 1");
+    let blackjack = bob_room(&ann, &bob, &json!({ "game": "blackjack", "players": 1, "rounds": 9 }));
+    let (mut gambler, blackjack_seat) = bob.enter(&blackjack);
+    gambler.say("JOIN Gil");
+    let card = gambler.until("CARD");
+    gambler.until("DECISION");
+    peer.send("KEY H");
+    peer.send("KEY L");
+    peer.expect("DISPLAY");
+    let answer = move_rooms(&ann, &[]);
+    let moved = &answer["moved"];
+    println!("rooms stood still for {} ms", moved["pauses_ms"]);
+    assert_eq!((moved["pauses_ms"].as_array().unwrap().len(), &moved["stays"]), (5, &json!({})), "{answer}");
+    // The old node ends, so that the next version can begin there.
+    let ended = ann.process.wait();
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let mut all = peer.pending().into_iter().filter_map(|datagram| String::from_utf8(datagram).ok());
+    let before = all.rfind(|text| text.starts_with("DISPLAY"));
+    // The native player keeps its address and plays on.
+    let found = shown(&bob, &nuggets, |room| room["node"] == "bob");
+    assert_eq!((&found["port"], &found["name"]), (&nuggets["port"], &json!("Friday")));
+    peer.send("KEY h");
+    peer.send("KEY l");
+    let now = peer.expect("DISPLAY");
+    assert_eq!(before.map_or(now.len(), |before| before.len()), now.len(), "the same map");
+    // Sockets have closed without a word that the match is over, and come back.
+    while browser.0.read().is_ok() {}
+    let mut browser = come_back(&bob, &nuggets, &seat);
+    assert_eq!(browser.until("OK"), "OK B");
+    browser.until("DISPLAY");
+    let mut watcher = bob.socket(&format!("/rooms/{}/socket?watch=true", id(&nuggets)), None).unwrap();
+    watcher.until("DISPLAY");
+    // All turns that were told, and further ones.
+    let mut driver = come_back(&bob, &robots, &robots_seat);
+    assert_eq!(turns(&mut driver, told.len()), told);
+    turns(&mut driver, 5);
+    let mut rest = vec![];
+    let _ = terminal.read_to_end(&mut rest);
+    let robots_now = shown(&bob, &robots, |room| room["node"] == "bob");
+    assert_eq!(robots_now["port"], robots["port"]);
+    join_robots(&robots_now);
+    let mut breaker = come_back(&bob, &mastermind, &mastermind_seat);
+    assert_eq!(breaker.until("ROW 1"), row);
+    breaker.say("GUESS 5566");
+    breaker.find(|text| text.starts_with("ROW 1") && *text != row);
+    let mut gambler = come_back(&bob, &blackjack, &blackjack_seat);
+    assert_eq!(gambler.until("CARD"), card);
+    // The link and its owner.
+    let mut inside = bob.enter_as(&hidden, &json!({ "code": hidden["code"] }));
+    inside.until("{");
+    let close = json!({ "token": hidden["owner_token"], "do": "close" });
+    let (head, body) = bob.request("POST", &format!("/api/rooms/{}/owner", id(&hidden)), &close.to_string());
+    assert!(head.starts_with("HTTP/1.1 200"), "{head} {body}");
+    assert!((number(&bob, "arcade_fleet_rooms_moved_total") - 5.0).abs() < f64::EPSILON);
+    // The next version has the name and the data of the old one, and none of its rooms.
+    let ann = arcade.again("ann", ann.data, &["--no-default-rooms"]);
+    shown(&ann, &nuggets, |room| room["node"] == "bob");
+    let status = command(&ann, &["status"]);
+    assert!(status.contains("Rooms:    none"), "{status}");
+}
+
+#[test]
+#[ignore = "needs NATS servers and PostgreSQL"]
+fn rooms_that_cannot_move_stay_and_the_host_is_told_why() {
+    let alone = Hub::start();
+    let text = refused(&alone, &["drain", "--move"]);
+    assert!(text.contains("this hub was started without --nats") && text.lines().count() == 1, "{text}");
+    assert!(alone.get("/readyz").0.starts_with("HTTP/1.1 200"), "it goes on");
+    let arcade = Arcade::new();
+    let ann = arcade.node("ann", &["--no-default-rooms"]);
+    let breaker = Breaker::play(&ann);
+    let text = command(&ann, &["drain", "--move", "--seconds", "60"]);
+    assert!(text.contains("No room has moved.\n1 rooms stay: there is no other hub that takes rooms."), "{text}");
+    breaker.goes_on(&ann);
+    assert!(refused(&ann, &["drain", "--move"]).contains("are moved already"));
+    // As after any other end, its rooms are back with it.
+    let (ended, data) = ann.end();
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    breaker.goes_on(&arcade.again("ann", data, &["--no-default-rooms"]));
+}
+
+#[test]
+#[ignore = "needs NATS servers and PostgreSQL"]
+fn when_the_old_node_is_killed_while_it_moves_rooms_each_goes_on_once_with_all_that_was_told() {
+    let arcade = Arcade::new();
+    let options = ["--no-default-rooms", "--durability", "cluster"];
+    let (ann, bob) = (arcade.node("ann", &options), arcade.node("bob", &options));
+    let breakers: Vec<Breaker> = (0..MANY).map(|_| Breaker::play(&ann)).collect();
+    let mut moving = begin_to_move(&ann);
+    bob.wait("first room", |rooms| rooms.iter().any(|room| room["node"] == "bob").then_some(()));
+    let data = ann.kill();
+    moving.wait().unwrap();
+    for breaker in &breakers {
+        shown(&bob, &breaker.room, |room| room["node"] == "bob");
+        breaker.goes_on(&bob);
+    }
+    // It has none of them when it is back.
+    let ann = arcade.again("ann", data, &options);
+    for breaker in &breakers {
+        assert_eq!(shown(&ann, &breaker.room, |_| true)["node"], "bob");
+    }
+}
+
+#[test]
+#[ignore = "needs NATS servers and PostgreSQL"]
+fn when_the_new_node_is_killed_while_it_takes_rooms_each_goes_on_once_with_all_that_was_told() {
+    let arcade = Arcade::new();
+    let options = ["--no-default-rooms", "--durability", "cluster"];
+    let [ann, bob, cid] = ["ann", "bob", "cid"].map(|node| arcade.node(node, &options));
+    let breakers: Vec<Breaker> = (0..MANY).map(|_| Breaker::play(&ann)).collect();
+    let mut moving = begin_to_move(&ann);
+    cid.wait("first room", |rooms| rooms.iter().any(|room| room["node"] == "bob").then_some(()));
+    let data = bob.kill();
+    for breaker in &breakers {
+        shown(&cid, &breaker.room, |room| room["node"] != "bob");
+        breaker.goes_on(&cid);
+    }
+    moving.wait().unwrap();
+    let bob = arcade.again("bob", data, &options);
+    for breaker in &breakers {
+        assert_ne!(shown(&bob, &breaker.room, |_| true)["node"], "bob");
+    }
+}
+
+#[test]
+#[ignore = "needs NATS servers and PostgreSQL"]
+fn when_the_broker_is_away_while_rooms_move_each_is_at_one_node_in_the_end() {
+    let mut broker = Broker::start(true);
+    let arcade = Arcade::at(&broker.address());
+    let (ann, bob) = arcade.two();
+    let breakers: Vec<Breaker> = (0..MANY).map(|_| Breaker::play(&ann)).collect();
+    let moving = begin_to_move(&ann);
+    let asked = thread::spawn(move || {
+        let mut moving = moving;
+        moving.wait().unwrap()
+    });
+    bob.wait("first room", |rooms| rooms.iter().any(|room| room["node"] == "bob").then_some(()));
+    broker.kill();
+    bob.wait("red light", |_| bob.get("/readyz").0.starts_with("HTTP/1.1 503").then_some(()));
+    broker.restart();
+    assert!(asked.join().unwrap().success());
+    for breaker in &breakers {
+        // Those that could not move are at the old node as long as it drains, and nobody else has them.
+        breaker.goes_on(&bob);
+    }
+}

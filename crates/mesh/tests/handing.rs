@@ -1,0 +1,233 @@
+//! Rooms that a node hands over, one step after another.
+
+use std::{
+    collections::VecDeque,
+    pin::pin,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    task::{Context, Poll, Waker},
+    time::Duration,
+};
+
+use mesh::{Directory, Durability, How, Input, Local, Name, Node, Opening, Output, Reply, Settings, Stays, Watch};
+use netcore::Time;
+
+/// The answer, if it is there.
+fn now<T>(answer: impl Future<Output = T>) -> Option<T> {
+    match pin!(answer).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(value) => Some(value),
+        Poll::Pending => None,
+    }
+}
+
+fn name(text: &str) -> Name {
+    text.parse().unwrap()
+}
+
+/// A node and the changes that it hears.
+struct Machine {
+    node: Node,
+    watch: Box<dyn Watch>,
+    said: Vec<Output>,
+    /// Whether it does anything.
+    runs: bool,
+}
+
+/// Nodes with one directory, whose answers are there at once.
+struct Fleet {
+    mesh: Local,
+    clock: Arc<AtomicU64>,
+    machines: Vec<Machine>,
+}
+
+impl Fleet {
+    /// One node for each list of what it runs.
+    fn new(runs: &[&[&str]]) -> Self {
+        let clock = Arc::new(AtomicU64::new(1));
+        let time = Arc::clone(&clock);
+        let mesh = Local::new(move || Time::from_nanos(time.load(Ordering::Relaxed)));
+        let machines = runs.iter().zip(["ann", "bob", "cid"]).map(|(runs, own)| Machine {
+            node: Node::new(Settings {
+                name: name(own),
+                identity: name(&format!("disk-of-{own}")),
+                address: format!("{own}:80"),
+                most_rooms: 9,
+                runs: runs.iter().map(|&runs| runs.to_owned()).collect(),
+            }),
+            watch: now(mesh.watch(None)).unwrap().unwrap(),
+            said: vec![],
+            runs: true,
+        });
+        let mut fleet = Self { machines: machines.collect(), mesh, clock };
+        fleet.work();
+        fleet
+    }
+
+    fn now(&self) -> Time {
+        Time::from_nanos(self.clock.load(Ordering::Relaxed))
+    }
+
+    fn input(&mut self, to: usize, input: Input) {
+        let at = self.now();
+        let machine = &mut self.machines[to];
+        let mut inputs = VecDeque::from([input]);
+        while let Some(input) = inputs.pop_front() {
+            let mut out = vec![];
+            machine.node.input(at, input, &mut out);
+            for output in out {
+                match output {
+                    Output::Ask(ticket, ask) => {
+                        let written = now(ask.perform(&self.mesh)).unwrap().unwrap();
+                        inputs.push_back(Input::Reply(ticket, Reply::Written(written)));
+                    }
+                    output => machine.said.push(output),
+                }
+            }
+        }
+    }
+
+    // Each hears what has changed, until nothing does.
+    fn work(&mut self) {
+        let mut is_news = true;
+        while std::mem::take(&mut is_news) {
+            for to in 0..self.machines.len() {
+                if !self.machines[to].runs {
+                    continue;
+                }
+                self.input(to, Input::Elapsed);
+                while let Some(delta) = now(self.machines[to].watch.next()) {
+                    is_news = true;
+                    self.input(to, Input::Delta(delta.unwrap()));
+                }
+            }
+        }
+    }
+
+    /// Time passes.
+    fn wait(&mut self, time: Duration) {
+        let step = Duration::from_millis(100);
+        for _ in 0..time.as_millis() / step.as_millis() {
+            self.clock.store(self.now().plus(step).as_nanos(), Ordering::Relaxed);
+            self.work();
+        }
+    }
+
+    /// A room of the first node that needs this.
+    fn open(&mut self, needs: &str) -> Name {
+        let room = name("nuggets-1");
+        let opening = Opening { needs: needs.to_owned(), ..Opening::new(Durability::Cluster, "row".to_owned()) };
+        self.input(0, Input::Open(room.clone(), opening));
+        assert!(matches!(&self.said(0)[..], [Output::Own(_, _, How::New)]));
+        self.work();
+        room
+    }
+
+    fn said(&mut self, of: usize) -> Vec<Output> {
+        std::mem::take(&mut self.machines[of].said)
+    }
+
+    fn hand_over(&mut self, room: &Name) -> Vec<Output> {
+        self.input(0, Input::Drain);
+        self.input(0, Input::HandOver(room.clone()));
+        self.work();
+        self.said(0)
+    }
+
+    fn may_tell(&self, room: &Name) -> Vec<bool> {
+        self.machines.iter().map(|machine| machine.node.may_tell(room, self.now()).is_some()).collect()
+    }
+}
+
+#[test]
+fn a_room_goes_to_a_node_that_can_run_it_as_soon_as_it_is_suspended() {
+    let mut fleet = Fleet::new(&[&["nuggets-3"], &["nuggets-4"], &["nuggets-4", "nuggets-3"]]);
+    let room = fleet.open("nuggets-3");
+    assert_eq!(fleet.hand_over(&room), [Output::Suspend(room.clone())]);
+    assert_eq!(fleet.may_tell(&room), [true, false, false], "it tells until it is suspended");
+    fleet.input(0, Input::Suspended(room.clone()));
+    assert_eq!(fleet.said(0), [Output::HandedOver(room.clone())]);
+    fleet.work();
+    assert_eq!(fleet.may_tell(&room), [false, false, true]);
+    assert!(matches!(&fleet.said(2)[..], [Output::Own(_, _, How::TakenOver)]));
+    fleet.wait(Duration::from_secs(30));
+    assert_eq!(fleet.may_tell(&room), [false, false, true]);
+    assert!(fleet.said(0).is_empty() && fleet.said(1).is_empty());
+}
+
+#[test]
+fn a_room_stays_where_nobody_else_can_run_it() {
+    let mut fleet = Fleet::new(&[&["nuggets-3"], &["nuggets-4", "chess-1"]]);
+    let room = fleet.open("nuggets-3");
+    assert_eq!(fleet.hand_over(&room), [Output::Stays(room.clone(), Stays::NoRules)]);
+    // A room that needs nothing goes to any node, but not to one that drains too.
+    let mut fleet = Fleet::new(&[&[], &[]]);
+    let room = fleet.open("");
+    fleet.input(1, Input::Drain);
+    fleet.work();
+    assert_eq!(fleet.hand_over(&room), [Output::Stays(room.clone(), Stays::NoNode)]);
+    assert_eq!(fleet.may_tell(&room), [true, false]);
+}
+
+#[test]
+fn a_room_that_nobody_takes_is_taken_back() {
+    let mut fleet = Fleet::new(&[&[], &[]]);
+    let room = fleet.open("");
+    // It stands still, and nobody knows that yet.
+    fleet.machines[1].runs = false;
+    assert_eq!(fleet.hand_over(&room), [Output::Suspend(room.clone())]);
+    fleet.input(0, Input::Suspended(room.clone()));
+    assert_eq!(fleet.said(0), [Output::HandedOver(room.clone())]);
+    fleet.wait(Duration::from_secs(1));
+    assert_eq!(fleet.may_tell(&room), [false, false]);
+    fleet.wait(Duration::from_secs(2));
+    assert_eq!(fleet.may_tell(&room), [true, false]);
+    assert!(matches!(&fleet.said(0)[..], [Output::Own(_, _, How::TakenOver)]));
+    // It has come too late.
+    fleet.machines[1].runs = true;
+    fleet.wait(Duration::from_secs(30));
+    assert_eq!(fleet.may_tell(&room), [true, false]);
+}
+
+#[test]
+fn a_room_is_taken_back_from_a_node_that_dies() {
+    let mut fleet = Fleet::new(&[&[], &[]]);
+    let room = fleet.open("");
+    fleet.hand_over(&room);
+    fleet.input(0, Input::Suspended(room.clone()));
+    fleet.work();
+    assert_eq!(fleet.may_tell(&room), [false, true]);
+    fleet.machines[1].runs = false;
+    fleet.wait(Duration::from_secs(20));
+    assert_eq!(fleet.may_tell(&room), [true, false]);
+}
+
+#[test]
+fn nothing_is_suspended_before_the_directory_says_that_the_node_drains() {
+    let mut fleet = Fleet::new(&[&[], &[]]);
+    let room = fleet.open("");
+    // A heartbeat that does not say so is on its way.
+    let (at, mut out) = (fleet.now().plus(Duration::from_secs(6)), vec![]);
+    let node = &mut fleet.machines[0].node;
+    node.input(at, Input::Elapsed, &mut out);
+    let [Output::Ask(ticket, ask)] = &out[..] else { panic!("{out:?}") };
+    let (ticket, ask) = (*ticket, ask.clone());
+    out.clear();
+    node.input(at, Input::Drain, &mut out);
+    node.input(at, Input::HandOver(room.clone()), &mut out);
+    assert_eq!(out, []);
+    let written = now(ask.perform(&fleet.mesh)).unwrap().unwrap();
+    node.input(at, Input::Reply(ticket, Reply::Written(written)), &mut out);
+    // The next one follows at once.
+    let [Output::Ask(ticket, ask)] = &out[..] else { panic!("{out:?}") };
+    let (ticket, ask) = (*ticket, ask.clone());
+    out.clear();
+    // While it waits, the room may stay after all.
+    node.input(at, Input::Stay(room.clone()), &mut out);
+    let written = now(ask.perform(&fleet.mesh)).unwrap().unwrap();
+    node.input(at, Input::Reply(ticket, Reply::Written(written)), &mut out);
+    assert_eq!(out, []);
+    node.input(at, Input::HandOver(room.clone()), &mut out);
+    assert_eq!(out, [Output::Suspend(room)]);
+}
