@@ -1,6 +1,7 @@
 //! Several hubs as one arcade, beside real NATS servers and a real PostgreSQL: `.ci/run` runs these tests, which fail without them.
 
 mod brokers;
+mod cut;
 mod lost;
 mod moved;
 mod results;

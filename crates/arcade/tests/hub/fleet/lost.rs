@@ -15,7 +15,7 @@ use crate::support::{Hub, native};
 const BACK: Duration = Duration::from_secs(20);
 
 /// Waits until everything that has happened at a hub until now is where others find it.
-fn is_copied(hub: &Hub) {
+pub(super) fn is_copied(hub: &Hub) {
     let now = Instant::now();
     hub.wait("copies of all rooms", |_| {
         // What is asked for is how it is after the question.

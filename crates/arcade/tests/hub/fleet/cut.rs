@@ -1,0 +1,148 @@
+//! A node whose way to the brokers is cut, while it runs and its players reach it.
+
+use std::{
+    io::{Read, Write},
+    net::{Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket},
+    sync::{Arc, Condvar, Mutex},
+    thread,
+};
+
+use serde_json::json;
+use testkit::peer::Peer;
+use tungstenite::Message;
+
+use super::{Arcade, come_back, number, shown};
+use crate::{
+    fleet::{brokers::Broker, lost::is_copied},
+    support::{native, wait_until},
+};
+
+/// The network between a node and its broker. While it is cut, what is sent waits and arrives late, as a network that resends does it.
+struct Network {
+    address: SocketAddr,
+    is_cut: Arc<(Mutex<bool>, Condvar)>,
+}
+
+impl Network {
+    fn to(broker: SocketAddr) -> Self {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let network = Self { address: listener.local_addr().unwrap(), is_cut: Arc::default() };
+        let is_cut = Arc::clone(&network.is_cut);
+        thread::spawn(move || {
+            for near in listener.incoming().flatten() {
+                let is_cut = Arc::clone(&is_cut);
+                thread::spawn(move || {
+                    await_network(&is_cut);
+                    let Ok(far) = TcpStream::connect(broker) else { return };
+                    let back = (far.try_clone().unwrap(), near.try_clone().unwrap(), Arc::clone(&is_cut));
+                    thread::spawn(move || carry(back.0, back.1, &back.2));
+                    carry(near, far, &is_cut);
+                });
+            }
+        });
+        network
+    }
+
+    fn set(&self, is_cut: bool) {
+        *self.is_cut.0.lock().unwrap() = is_cut;
+        self.is_cut.1.notify_all();
+    }
+}
+
+fn await_network((is_cut, changed): &(Mutex<bool>, Condvar)) {
+    drop(changed.wait_while(is_cut.lock().unwrap(), |is_cut| *is_cut).unwrap());
+}
+
+// Until one of the two ends.
+fn carry(mut from: TcpStream, mut to: TcpStream, is_cut: &(Mutex<bool>, Condvar)) {
+    let mut buffer = [0; 16 << 10];
+    while let Ok(count @ 1..) = from.read(&mut buffer) {
+        await_network(is_cut);
+        if to.write_all(&buffer[..count]).is_err() {
+            break;
+        }
+    }
+    let _ = from.shutdown(Shutdown::Both);
+    let _ = to.shutdown(Shutdown::Both);
+}
+
+/// An arcade, and how the node `ann` sees it.
+fn arcades(broker: &Broker) -> (Arcade, Arcade, Network) {
+    let all = Arcade::at(&broker.address());
+    let address = broker.address();
+    let network = Network::to(address.strip_prefix("nats://").unwrap().parse().unwrap());
+    let of_ann = Arcade { name: all.name.clone(), servers: format!("nats://{}", network.address) };
+    (all, of_ann, network)
+}
+
+#[test]
+#[ignore = "needs NATS servers and PostgreSQL"]
+fn a_node_that_is_cut_off_plays_on_until_it_hears_of_the_next_owner() {
+    let broker = Broker::start(true);
+    let (all, of_ann, network) = arcades(&broker);
+    let options = ["--no-default-rooms"];
+    let (ann, bob) = (of_ann.node("ann", &options), all.node("bob", &options));
+    let room = ann.nuggets();
+    let peer = Peer::new(native(&room));
+    assert_eq!(peer.play("Dan").letter, 'A');
+    let (mut browser, seat) = bob.enter(&shown(&bob, &room, |_| true));
+    browser.say("PLAY Cid");
+    assert_eq!(browser.until("OK"), "OK B");
+    is_copied(&ann);
+    network.set(true);
+    let found = shown(&bob, &room, |room| room["node"] == "bob");
+    assert_ne!(found["port"], room["port"], "the other node has that port");
+    // Those who reach the node are still answered, also those who come over the other one.
+    peer.ask("KEY x", "ERROR");
+    let mut again = come_back(&bob, &room, &seat);
+    assert_eq!(again.until("OK"), "OK B");
+    network.set(false);
+    ann.process.wait_stderr("news", |text| text.contains("the room has moved to another hub").then_some(()));
+    shown(&ann, &room, |room| room["node"] == "bob" && room["port"] == found["port"]);
+    assert!((number(&ann, "arcade_fleet_rooms_fenced_total") - 1.0).abs() < f64::EPSILON);
+    wait_until("the port of the copy is free", || UdpSocket::bind(native(&room)).is_ok());
+    // The match goes on at one node, with both seats, for pages of both.
+    again.say("KEY h");
+    again.say("KEY l");
+    again.until("DISPLAY");
+    assert_eq!(ann.come_back(&room, &seat).until("OK"), "OK B");
+    let players = shown(&ann, &room, |_| true)["players"].as_array().map(Vec::len);
+    assert_eq!(players, Some(2));
+}
+
+#[test]
+#[ignore = "needs NATS servers and PostgreSQL"]
+fn with_the_durability_of_the_cluster_a_node_that_is_cut_off_tells_nothing_more() {
+    let broker = Broker::start(true);
+    let (all, of_ann, network) = arcades(&broker);
+    let options = ["--no-default-rooms", "--durability", "cluster"];
+    let (ann, bob) = (of_ann.node("ann", &options), all.node("bob", &options));
+    let room = ann.make(&json!({ "game": "mastermind" }));
+    let (mut browser, seat) = ann.enter(&room);
+    browser.say("PLAY Cid");
+    browser.until("OK");
+    browser.say("GUESS 1234");
+    let told = browser.until("ROW 1 1");
+    shown(&bob, &room, |_| true);
+    network.set(true);
+    // The node receives these, and nothing may follow from them: their copy has not arrived.
+    for guess in ["GUESS 5678", "GUESS 1122"] {
+        browser.say(guess);
+    }
+    shown(&bob, &room, |room| room["node"] == "bob");
+    let mut again = come_back(&bob, &room, &seat);
+    assert_eq!(again.until("ROW 1 1"), told);
+    again.say("GUESS 2211");
+    let next = again.until("ROW 1 2");
+    network.set(false);
+    ann.process.wait_stderr("news", |text| text.contains("the room has moved to another hub").then_some(()));
+    // Until its socket is closed.
+    while let Ok(message) = browser.0.read() {
+        if let Message::Text(text) = message {
+            assert!(!text.starts_with("ROW"), "told without a copy: {text}");
+        }
+    }
+    let mut from_ann = ann.come_back(&room, &seat);
+    assert_eq!(from_ann.until("ROW 1 1"), told);
+    assert_eq!(from_ann.until("ROW 1 2"), next);
+}
