@@ -8,6 +8,7 @@ pub(crate) mod bots;
 pub(crate) mod counters;
 mod delay;
 mod door;
+pub(crate) mod feed;
 pub(crate) mod file;
 mod forward;
 #[cfg(test)]
@@ -257,6 +258,7 @@ pub(crate) fn open(
         show: Show::default(),
         site: place.site.clone(),
         people: 0,
+        elsewhere: 0,
     };
     let known = Arc::new(Seats::new(hosts));
     // They are known as bots before anybody is counted.

@@ -1,8 +1,10 @@
 //! Several hubs as one arcade, beside real NATS servers and a real PostgreSQL: `.ci/run` runs these tests, which fail without them.
 
 mod brokers;
+mod followed;
 mod lost;
 mod results;
+mod watched;
 
 use std::{
     env,

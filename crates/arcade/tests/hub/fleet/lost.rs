@@ -15,7 +15,7 @@ use crate::support::{Browser, Hub, native};
 const BACK: Duration = Duration::from_secs(20);
 
 /// Waits until everything that has happened at a hub until now is where others find it.
-fn is_copied(hub: &Hub) {
+pub(super) fn is_copied(hub: &Hub) {
     let now = Instant::now();
     hub.wait("copies of all rooms", |_| {
         // What is asked for is how it is after the question.
@@ -25,14 +25,14 @@ fn is_copied(hub: &Hub) {
 }
 
 /// One of the numbers of a hub.
-fn number(hub: &Hub, name: &str) -> f64 {
+pub(super) fn number(hub: &Hub, name: &str) -> f64 {
     let (_, text) = hub.get("/metrics");
     let line = text.lines().find(|line| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(' ')));
     line.and_then(|line| line.rsplit(' ').next()?.parse().ok()).unwrap_or_else(|| panic!("no {name} in {text}"))
 }
 
 /// Waits until a room of a node that was killed at `killed` is another one's, and gives it.
-fn back(hub: &Hub, room: &Value, killed: Instant) -> Value {
+pub(super) fn back(hub: &Hub, room: &Value, killed: Instant) -> Value {
     let found = shown(hub, room, |room| room["node"] == "bob");
     let took = killed.elapsed();
     assert!(took < BACK, "the room is back after {took:?}");
