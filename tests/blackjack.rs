@@ -1,5 +1,7 @@
 //! The dealer and the player of blackjack.
 
+/// A player that asks a directory where its room is.
+mod follow;
 /// A whole game over the wire, in both dialects, and its pauses.
 mod games;
 /// Dealers that are killed in the middle of a round.

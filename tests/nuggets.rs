@@ -6,6 +6,8 @@ mod arguments;
 mod client;
 /// Floods from strangers and from players, and their effect on others.
 mod floods;
+/// Clients that ask a directory where their room is.
+mod follow;
 /// Whole games, rematches, the final output, peers that do not read, and the largest map.
 mod games;
 /// Journals: their location, their guarantees, and which one is resumed.

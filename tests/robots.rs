@@ -2,6 +2,8 @@
 
 /// The client between a scripted server and a scripted GUI, and with the real server.
 mod client;
+/// A client that asks a directory where its room is.
+mod follow;
 /// Misbehaving clients, and their effect on others.
 mod hostile;
 /// Servers that are killed in the middle of a game.

@@ -7,6 +7,7 @@ mod codes;
 mod command;
 mod common;
 pub(crate) mod copies;
+pub(crate) mod feeds;
 mod handing;
 mod identity;
 mod moving;
@@ -19,7 +20,7 @@ mod watching;
 use std::{path::Path, sync::Arc, time::Duration};
 
 use anyhow::bail;
-use mesh::{Directory, Durability, Journals, Limits, MeshError, Name, Nats};
+use mesh::{Directory, Durability, Events, Journals, Limits, MeshError, Name, Nats};
 use tokio::{
     sync::{mpsc, oneshot, watch},
     time::timeout,
@@ -29,6 +30,7 @@ use tracing::warn;
 use self::{
     command::Command,
     copies::Copies,
+    feeds::{Feeds, Owned},
     seal::RelayKey,
     shared::{SECRET, Shared},
     task::{Pulse, Task, Tools},
@@ -86,6 +88,8 @@ pub(crate) struct Fleet {
     broker: Option<Nats>,
     /// Copies of its rooms.
     pub(crate) copies: Arc<Copies>,
+    /// What watchers at other nodes are shown.
+    pub(crate) feeds: Feeds,
     // The secret from which all nodes derive tokens.
     secret: String,
     // Each socket that is passed on to another node has a clone.
@@ -120,14 +124,15 @@ pub(crate) async fn connect(
     let Settings { servers, arcade, name, host, address, durability, runs } = settings;
     let nats = Nats::connect(&place(servers, arcade)).await?;
     let node = mesh::Settings { name, identity, address, most_rooms, runs };
-    let shared = (Arc::new(nats.clone()) as Arc<dyn Directory>, Arc::new(nats.clone()) as Arc<dyn Journals>);
+    let nats_of = || Arc::new(nats.clone());
+    let shared: (Arc<dyn Directory>, Arc<dyn Journals>, Arc<dyn Events>) = (nats_of(), nats_of(), nats_of());
     begin((node, durability), &host, shared, secret, Some(nats)).await
 }
 
 async fn begin(
     (settings, durability): (mesh::Settings, Durability),
     host: &str,
-    (directory, journals): (Arc<dyn Directory>, Arc<dyn Journals>),
+    (directory, journals, shown): (Arc<dyn Directory>, Arc<dyn Journals>, Arc<dyn Events>),
     secret: &str,
     broker: Option<Nats>,
 ) -> anyhow::Result<(Joining, mpsc::Receiver<Event>)> {
@@ -148,6 +153,7 @@ async fn begin(
         pulse: beats,
         broker,
         copies,
+        feeds: Feeds::new(shown),
         secret,
         relayed: Arc::default(),
     };
@@ -334,6 +340,12 @@ impl Fleet {
         if timeout(FAREWELL, left).await.is_err() {
             warn!("the directory does not answer, so other nodes show this one for some seconds more");
         }
+    }
+
+    /// The fence under which this node publishes a room, if it is one of its own.
+    pub(crate) fn owned(&self, room: &str) -> Option<Owned> {
+        let fence = self.copies.of(room)?.fence();
+        Some(Owned { name: room.parse().ok()?, fence })
     }
 
     /// Counts a socket that is passed on to another node, while what it gives is held.

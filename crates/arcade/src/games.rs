@@ -113,6 +113,11 @@ impl Game {
         format!("{}-{}", self.name(), with_kind!(self, K => <<K as Kind>::Engine as netcore::Recorded>::RULES))
     }
 
+    /// Whether a watcher who is told the second of these messages has missed nothing without the first.
+    pub(crate) fn supersedes(self, before: &Bytes, after: &Bytes) -> bool {
+        with_kind!(self, K => <<K as Kind>::Engine as Shown>::supersedes(before, after))
+    }
+
     /// What people call it.
     pub(crate) const fn title(self) -> &'static str {
         with_kind!(self, K => K::TITLE)

@@ -9,6 +9,7 @@ pub(crate) mod counters;
 mod delay;
 mod door;
 mod ending;
+pub(crate) mod feed;
 pub(crate) mod file;
 mod forward;
 #[cfg(test)]
@@ -239,6 +240,7 @@ pub(crate) fn open(
         show: Show::default(),
         site: place.site.clone(),
         people: 0,
+        elsewhere: 0,
     };
     let known = Arc::new(Seats::new(hosts));
     // They are known as bots before anybody is counted.

@@ -10,7 +10,9 @@ mod beats;
 mod caller;
 pub(crate) mod connections;
 mod devices;
+mod feed;
 pub(crate) mod film;
+mod follow;
 pub(crate) mod health;
 mod join;
 mod ladder_api;
@@ -68,6 +70,7 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
         .route("/manifest.webmanifest", get(asset))
         .route("/live", get(live::live))
         .route("/rooms/{id}/socket", get(socket::socket))
+        .route("/rooms/{id}/feed", get(feed::feed))
         .merge(address::routes())
         .merge(health::routes())
         .merge(room_api::routes())
@@ -84,8 +87,12 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
         .fallback(not_found);
     // Without other nodes a request costs nothing more.
     let is_node = hub.elsewhere().is_some();
-    let router =
-        if is_node { router.layer(middleware::from_fn_with_state(Arc::clone(&hub), relay::elsewhere)) } else { router };
+    let router = if is_node {
+        let relayed = middleware::from_fn_with_state(Arc::clone(&hub), relay::elsewhere);
+        router.layer(relayed).layer(middleware::from_fn_with_state(Arc::clone(&hub), follow::elsewhere))
+    } else {
+        router
+    };
     let router = router
         .layer(DefaultBodyLimit::max(MAX_BODY))
         .layer(middleware::from_fn(connections::in_time))

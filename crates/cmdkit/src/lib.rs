@@ -10,6 +10,8 @@ mod colour;
 mod command;
 #[cfg(feature = "saving")]
 mod contents;
+#[cfg(feature = "directory")]
+mod directory;
 mod files;
 mod host_port;
 mod logs;
@@ -48,6 +50,9 @@ pub use crate::{
     stop::stop_flag,
     values::{byte_count, count, ip_address, whole_number},
 };
+
+#[cfg(feature = "directory")]
+pub use crate::directory::{Directory, DirectoryArgs, FOLLOW, Pace, RoomUrl};
 
 #[cfg(feature = "journals")]
 pub use crate::retention::retention;

@@ -83,7 +83,9 @@ impl AfterGame {
         }
         (self.joins_at, self.trouble, self.ended) = (None, None, false);
         match Link::open(self.options.addresses.clone()) {
-            Ok(link) => self.next = Some(Session::start(self.options.part.clone(), link)),
+            Ok(link) => {
+                self.next = Some(Session::start(self.options.part.clone(), link, self.options.directory.clone()))
+            }
             Err(error) => {
                 warn!(%error, "no way to the next game");
                 self.trouble = Some("There is no way to the server any more.".into());

@@ -1,12 +1,12 @@
 //! The command line: what was typed, and what is meant by it.
 
-use std::{net::SocketAddr, time::Duration};
+use std::{borrow::Cow, net::SocketAddr, time::Duration};
 
 use clap::{
     Parser, ValueEnum,
     builder::{OsStringValueParser, TypedValueParser},
 };
-use cmdkit::{HostPort, ScreenLogArgs, UsageError, is_ipv6, whole_number};
+use cmdkit::{Directory, DirectoryArgs, HostPort, ScreenLogArgs, UsageError, is_ipv6, whole_number};
 use netcore::Level;
 use nuggets::{Name, Participant};
 
@@ -34,6 +34,7 @@ const ORDER: &str = "the order is host, port, name, as in localhost 2000 Ann";
 
 const USAGE: &str = "\
 nuggets-client [OPTIONS] <HOST> <PORT> [NAME]
+       nuggets-client [OPTIONS] --directory <URL> [NAME]
        nuggets-client [OPTIONS] --demo";
 
 const EXAMPLES: &str = "\
@@ -48,6 +49,8 @@ Examples:
       watch a bot play
   nuggets-client --bots 5 localhost 12345 bot
       five opponents without a screen: bot1 to bot5
+  nuggets-client --directory http://10.0.0.11:8080/rooms/nuggets-1 Ann
+      play in a room of several hubs, wherever it is
   printf 'hhjQ' | nuggets-client localhost 12345 Ann
       type these keys and leave
 
@@ -65,12 +68,12 @@ says no goodbye, 2 for wrong usage.";
 #[allow(clippy::struct_excessive_bools, reason = "each is an option that is on or off")]
 #[command(name = "nuggets-client", version, override_usage = USAGE, after_help = EXAMPLES)]
 pub struct Args {
-    /// Name or address of the server
-    #[arg(value_parser = parse_host, required_unless_present = "demo", conflicts_with = "demo")]
+    /// Name or address of the server; with --directory it may be left out with its port
+    #[arg(value_parser = parse_host, required_unless_present_any = ["demo", "directory"], conflicts_with = "demo")]
     pub(crate) host: Option<String>,
 
     /// UDP port of the server
-    #[arg(value_parser = parse_port, required_unless_present = "demo", allow_negative_numbers = true)]
+    #[arg(value_parser = parse_port, required_unless_present_any = ["demo", "directory"], allow_negative_numbers = true)]
     pub(crate) port: Option<u16>,
 
     /// Your name; without one you look on
@@ -78,8 +81,12 @@ pub struct Args {
     pub(crate) name: Option<Name>,
 
     /// Host a game in this program, with bots, and play it: needs no server
-    #[arg(long, conflicts_with_all = ["bot", "headless"])]
+    #[arg(long, conflicts_with_all = ["bot", "headless", "directory"])]
     pub(crate) demo: bool,
+
+    /// Where the room of an arcade of several hubs is.
+    #[command(flatten)]
+    pub(crate) directory: DirectoryArgs,
 
     /// Join the next game automatically, if the server has --rematch; only on a screen, or with --headless or --bots
     #[arg(long)]
@@ -182,7 +189,8 @@ pub(crate) enum Plan {
 impl Plan {
     /// Reads the plan off the arguments. They may not go together, or the bots' names may be no names.
     pub(crate) fn of(args: &Args) -> Result<Self, UsageError> {
-        let is_called = |wanted: &[u8]| args.name.as_ref().is_some_and(|name| name.as_str().as_bytes() == wanted);
+        let called = args.called()?;
+        let is_called = |wanted: &[u8]| called.as_ref().is_some_and(|name| name.as_str().as_bytes() == wanted);
         let headless = args.headless || args.bots.is_some() || is_called(BOT_IN_BACKGROUND);
         let bot = headless || args.bot || args.demo || is_called(BOT);
         let delay = args.delay_ms.map(Duration::from_millis);
@@ -191,10 +199,10 @@ impl Plan {
                 let option = if delay.is_some() { "--delay-ms" } else { "--level" };
                 return Err(UsageError(format!("{option} is for bots; add --bot, --headless or --bots COUNT")));
             }
-            let part = args.name.clone().map_or(Participant::Spectator, Participant::Player);
+            let part = called.map_or(Participant::Spectator, |name| Participant::Player(name.into_owned()));
             return Ok(Self::Interactive { part, bot: None });
         }
-        let base = args.name.as_ref().map_or("bot", Name::as_str);
+        let base = called.as_deref().map_or("bot", Name::as_str);
         let name = |suffix: &str| {
             // The number must survive the cut at 50 bytes, or all would have one name.
             let kept = base.len().min(nuggets::protocol::MAX_NAME - suffix.len());
@@ -220,19 +228,24 @@ impl Plan {
 }
 
 impl Args {
-    pub(crate) fn server(&self) -> anyhow::Result<Vec<SocketAddr>> {
-        // The parser asks for both where a server is needed.
-        cmdkit::resolve(self.host.as_deref().unwrap_or_default(), self.port.unwrap_or_default())
+    /// Where the server is; without an address the directory is asked. The demonstration has one of its own.
+    pub(crate) fn server(&self, directory: Option<&Directory>) -> anyhow::Result<HostPort> {
+        match (&self.host, self.port, directory) {
+            (Some(host), Some(port), _) => Ok(HostPort { host: host.clone(), port }),
+            (_, _, Some(directory)) => directory.find_first("nuggets-client"),
+            // The parser asks for both where a server is needed.
+            (_, _, None) => Ok(HostPort { host: String::new(), port: 0 }),
+        }
     }
 
-    /// Where the server is, as one types it elsewhere.
-    pub(crate) fn host_port(&self) -> HostPort {
-        HostPort { host: self.host.clone().unwrap_or_default(), port: self.port.unwrap_or_default() }
-    }
-
-    /// Where the server is, in words.
-    pub(crate) fn place(&self) -> String {
-        format!("{} port {}", self.host.as_deref().unwrap_or_default(), self.port.unwrap_or_default())
+    // Without a port, the one word beside --directory is the name.
+    fn called(&self) -> Result<Option<Cow<'_, Name>>, UsageError> {
+        match (&self.name, &self.host, self.port) {
+            (None, Some(word), None) => {
+                parse_name(word.as_bytes()).map(|name| Some(Cow::Owned(name))).map_err(|why| UsageError(why.to_owned()))
+            }
+            (name, ..) => Ok(name.as_ref().map(Cow::Borrowed)),
+        }
     }
 
     // Those that somebody is to play against.
@@ -275,6 +288,22 @@ mod tests {
         assert_eq!(plan("client localhost 5000"), Plan::Interactive { part: Participant::Spectator, bot: none });
         let part = Participant::Player(name("Ann"));
         assert_eq!(plan("client localhost 5000 Ann"), Plan::Interactive { part, bot: none });
+    }
+
+    #[test]
+    fn a_directory_may_stand_for_the_address() {
+        let part = |name: &str| Participant::Player(self::name(name));
+        let bot = None;
+        let url = "--directory http://h:1/rooms/nuggets-1";
+        assert_eq!(plan(&format!("client {url} Ann")), Plan::Interactive { part: part("Ann"), bot });
+        assert_eq!(plan(&format!("client {url}")), Plan::Interactive { part: Participant::Spectator, bot });
+        assert_eq!(plan(&format!("client {url} h 1 Ann")), Plan::Interactive { part: part("Ann"), bot });
+        let args = Args::try_parse_from(format!("client {url} {url} h 1").split(' ')).unwrap();
+        let directory = args.directory.of("nuggets").unwrap();
+        assert_eq!(args.server(Some(&directory)).unwrap(), HostPort { host: "h".into(), port: 1 });
+        assert!(refused(&["client", "--demo", "--directory", "http://h:1/rooms/a"]).to_string().contains("--demo"));
+        let error = refused(&["client", "--directory", "https://h/rooms/a"]).to_string();
+        assert!(error.contains("does not speak TLS"), "{error}");
     }
 
     #[test]

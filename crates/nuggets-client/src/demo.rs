@@ -55,7 +55,7 @@ impl Demo {
             let (name, stopped) = (name.clone(), stopped.clone());
             tasks.spawn(async move {
                 loop {
-                    match headless::play(vec![address], name.clone(), style, stopped.clone()).await {
+                    match headless::play((vec![address], None), name.clone(), style, stopped.clone()).await {
                         Ok(outcome) if outcome.is_complete() => {}
                         Ok(_) => return,
                         Err(error) => return warn!(%error, "a bot of the demonstration broke"),

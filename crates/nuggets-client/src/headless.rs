@@ -1,10 +1,10 @@
 //! Bots without a screen, each on a socket of its own.
 
-use std::{collections::VecDeque, io, io::Write, net::SocketAddr, process::ExitCode, time::Instant};
+use std::{collections::VecDeque, io, io::Write, net::SocketAddr, process::ExitCode, sync::Arc, time::Instant};
 
-use cmdkit::{EXIT_FAILURE, HostPort};
+use cmdkit::{Directory, EXIT_FAILURE, HostPort};
 use netcore::Level;
-use nuggets::{End, Name, Participant, client::GIVE_UP};
+use nuggets::{End, Name, Participant};
 use sigkit::Requests;
 use termkit::{Signal, Signals};
 use tokio::{select, sync::watch, task::JoinSet};
@@ -26,6 +26,8 @@ pub(crate) struct Outcome {
     refused: bool,
     // The user asked it to leave.
     leaving: bool,
+    // Where the server was in the end.
+    addresses: Vec<SocketAddr>,
 }
 
 impl Outcome {
@@ -37,7 +39,7 @@ impl Outcome {
 /// Lets the bots play until it is over for all; with `rematch` they stay for the next game of a server that has one. Prints
 /// the server's last words once, when they are the last of all bots.
 pub(crate) async fn run(
-    addresses: &[SocketAddr],
+    (addresses, directory): (&[SocketAddr], Option<Arc<Directory>>),
     place: &HostPort,
     names: &[Name],
     style: Style,
@@ -48,7 +50,7 @@ pub(crate) async fn run(
     let (stop, stopped) = watch::channel(false);
     let mut bots = JoinSet::new();
     for name in names {
-        bots.spawn(play(addresses.to_vec(), name.clone(), style, stopped.clone()));
+        bots.spawn(play((addresses.to_vec(), directory.clone()), name.clone(), style, stopped.clone()));
     }
     let _ = writeln!(io::stderr(), "{}", announcement(names.len(), place, style.level));
     let mut words = LastWords { bots: names.len(), waiting: VecDeque::new() };
@@ -99,7 +101,7 @@ pub(crate) async fn run(
             End::NoAnswer | End::NoGoodbye | End::Disconnected(_) => failures += 1,
         }
         if again {
-            bots.spawn(play(addresses.to_vec(), outcome.name, style, stopped.clone()));
+            bots.spawn(play((outcome.addresses, directory.clone()), outcome.name, style, stopped.clone()));
         }
     }
     // What not all bots have heard.
@@ -169,13 +171,13 @@ pub(crate) fn print(text: &str) -> io::Result<()> {
 
 /// Plays one game, until it is over or `stopped` says so.
 pub(crate) async fn play(
-    addresses: Vec<SocketAddr>,
+    (addresses, directory): (Vec<SocketAddr>, Option<Arc<Directory>>),
     name: Name,
     style: Style,
     mut stopped: watch::Receiver<bool>,
 ) -> anyhow::Result<Outcome> {
     let mut bot = style.bot()?;
-    let mut session = Session::start(Participant::Player(name.clone()), Link::open(addresses)?);
+    let mut session = Session::start(Participant::Player(name.clone()), Link::open(addresses)?, directory);
     let mut leaving = *stopped.borrow();
     let mut warned = false;
     if leaving {
@@ -201,10 +203,10 @@ pub(crate) async fn play(
         }
         match session.client().closed_for(session.now()) {
             // A resumed match continues without a new PLAY.
-            Some(closed) if closed >= GIVE_UP && session.client().is_joined() => session.leave(),
+            Some(closed) if closed >= session.patience() && session.client().is_joined() => session.leave(),
             Some(_) if !warned && session.client().is_joined() => {
                 warned = true;
-                let seconds = GIVE_UP.as_secs();
+                let seconds = session.patience().as_secs();
                 warn!(name = name.as_str(), "the server's port is closed; waiting {seconds} s for it to open again");
             }
             Some(_) => {}
@@ -214,5 +216,6 @@ pub(crate) async fn play(
     info!(name = name.as_str(), ?end, "a bot is done");
     let client = session.client();
     let account = client.letter().map(|_| account(&bot, client, name.as_str()));
-    Ok(Outcome { name, end, account, refused: session.is_refused(), leaving })
+    let addresses = session.addresses().to_vec();
+    Ok(Outcome { name, end, account, refused: session.is_refused(), leaving, addresses })
 }

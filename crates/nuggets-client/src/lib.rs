@@ -26,6 +26,7 @@ mod after_game;
 mod args;
 mod bot;
 mod demo;
+mod follow;
 mod headless;
 mod keys;
 mod link;
@@ -40,6 +41,7 @@ mod view;
 use std::{
     io::{self, Write},
     process::ExitCode,
+    sync::Arc,
 };
 
 use anyhow::bail;
@@ -66,22 +68,26 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     args.logs.start("warn", !matches!(plan, Plan::Headless { .. }))?;
     let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
     let (rematch, bell) = (args.rematch, args.bell);
+    let directory = args.directory.of("nuggets").map(Arc::new);
+    // Asked before there is a screen, so that what it says can be read.
+    let there = args.server(directory.as_deref())?;
+    let place = format!("{} port {}", there.host, there.port);
     runtime.block_on(async {
         match plan {
             Plan::Headless { names, style } => {
-                headless::run(&args.server()?, &args.host_port(), &names, style, rematch).await
+                headless::run((&there.resolve()?, directory), &there, &names, style, rematch).await
             }
             Plan::Interactive { part, bot } => {
-                let addresses = args.server()?;
-                let place = args.place();
-                let options = Options { part, addresses, bot, rematch, place: place.clone(), bell };
+                let addresses = there.resolve()?;
+                let options = Options { part, addresses, directory, bot, rematch, place: place.clone(), bell };
                 tell(&place, &Player::new(options)?.run().await)
             }
             Plan::Demo { names, style } => {
                 let demo = Demo::start(&names, style)?;
                 let (part, addresses) = (demo.player(), vec![demo.address()]);
                 let place = "the demonstration".to_owned();
-                let options = Options { part, addresses, bot: None, rematch, place: place.clone(), bell };
+                let directory = None;
+                let options = Options { part, addresses, directory, bot: None, rematch, place: place.clone(), bell };
                 tell(&place, &Player::new(options)?.run().await)
             }
         }
@@ -106,6 +112,16 @@ fn refused(place: &str) -> String {
 }
 
 fn report_end(place: &str, parting: &Parting) -> anyhow::Result<ExitCode> {
+    let told = report(place, parting);
+    match &parting.untold {
+        Some(why) => {
+            told.map_err(|error| anyhow::anyhow!("{error:#}; the directory does not tell where the room is: {why}"))
+        }
+        None => told,
+    }
+}
+
+fn report(place: &str, parting: &Parting) -> anyhow::Result<ExitCode> {
     match &parting.end {
         End::Quit(text) => {
             headless::print(text)?;

@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::Context;
 use bytes::Bytes;
-use socket2::{Domain, Socket, Type};
+use socket2::{Domain, SockRef, Socket, Type};
 use tokio::net::UdpSocket;
 use tracing::{debug, warn};
 
@@ -66,6 +66,40 @@ impl Link {
                 }
                 Err(error) => debug!(address = %self.addresses[next], %error, "no way to this address"),
             }
+        }
+        false
+    }
+
+    /// Whether it talks to one of these addresses.
+    pub(crate) fn is_to(&self, addresses: &[SocketAddr]) -> bool {
+        addresses.contains(&self.addresses[self.current])
+    }
+
+    /// Where the server may be.
+    pub(crate) fn addresses(&self) -> &[SocketAddr] {
+        &self.addresses
+    }
+
+    /// Talks to the first of these addresses that the system has a way to, from the same port if that can be: a server knows its players by
+    /// their addresses. `false`, and no change, if none can be reached.
+    pub(crate) fn move_to(&mut self, addresses: Vec<SocketAddr>) -> bool {
+        for (current, &address) in addresses.iter().enumerate() {
+            let reconnected = SockRef::from(&self.socket).connect(&address.into());
+            let socket = match reconnected {
+                Ok(()) => None,
+                // From another address of this machine, which a socket cannot change.
+                Err(error) => {
+                    debug!(%address, %error, "the socket has no way there");
+                    let Ok(socket) = connect(address) else { continue };
+                    Some(socket)
+                }
+            };
+            debug!(from = %self.addresses[self.current], to = %address, "the server has moved");
+            if let Some(socket) = socket {
+                self.socket = socket;
+            }
+            (self.addresses, self.current, self.unsent) = (addresses, current, Unsent::default());
+            return true;
         }
         false
     }

@@ -1,7 +1,8 @@
 //! What the command line says about a client at a terminal.
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, sync::Arc};
 
+use cmdkit::Directory;
 use nuggets::Participant;
 
 use crate::bot::Style;
@@ -11,6 +12,8 @@ use crate::bot::Style;
 pub(crate) struct Options {
     pub(crate) part: Participant,
     pub(crate) addresses: Vec<SocketAddr>,
+    /// Who tells where the server is if it moves.
+    pub(crate) directory: Option<Arc<Directory>>,
     /// How the bot plays, if one does.
     pub(crate) bot: Option<Style>,
     /// Whether it takes part in the next game by itself.

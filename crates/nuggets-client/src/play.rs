@@ -52,6 +52,8 @@ pub(crate) struct Parting {
     pub(crate) account: Option<String>,
     /// Nobody listens at the server's port.
     pub(crate) refused: bool,
+    /// Why the directory did not tell where the server is.
+    pub(crate) untold: Option<String>,
     /// The terminal was gone before the end.
     pub(crate) hung_up: bool,
 }
@@ -61,6 +63,7 @@ impl Player {
     pub(crate) fn new(options: Options) -> anyhow::Result<Self> {
         let Options { part, addresses, bot, .. } = &options;
         let link = Link::open(addresses.clone())?;
+        let directory = options.directory.clone();
         let (typed, drawn) = (io::stdin().is_terminal(), io::stdout().is_terminal());
         let source = match (typed, drawn, bot) {
             (true, true, _) => Source::Terminal,
@@ -72,7 +75,7 @@ impl Player {
         let stage = Stage::enter(drawn, source)?;
         Ok(Self {
             view: View::new(Palette::from_environment(), bot.is_some()).taking_part(options.place.clone()),
-            session: Session::start(part.clone(), link),
+            session: Session::start(part.clone(), link, directory),
             stage,
             bot: player,
             attended: source == Source::Terminal,
@@ -97,7 +100,8 @@ impl Player {
                     Participant::Spectator => String::new(),
                 };
                 let account = self.bot.map(|bot| account(&bot, self.session.client(), &name));
-                return Parting { end, account, refused: self.session.is_refused(), hung_up: self.hung_up };
+                let (refused, untold) = (self.session.is_refused(), self.session.untold().map(str::to_owned));
+                return Parting { end, account, refused, untold, hung_up: self.hung_up };
             }
             self.draw();
             let client = self.session.client();
@@ -131,7 +135,9 @@ impl Player {
     fn gone_in(&self) -> Option<Duration> {
         let (client, now) = (self.session.client(), self.session.now());
         let closed = client.closed_for(now).filter(|_| self.attended && self.over.is_none() && client.is_joined())?;
-        Some(GONE.saturating_sub(closed))
+        // With a directory it is looked for elsewhere first.
+        let gone = if self.session.follows() { self.session.patience() } else { GONE };
+        Some(gone.saturating_sub(closed))
     }
 
     // Shows how the game ended, if it has and somebody is there to look at it, or ends the program.
@@ -165,6 +171,7 @@ impl Player {
     }
 
     fn end_game(&mut self) {
+        self.options.addresses = self.session.addresses().to_vec();
         self.over = Some(AfterGame::new(self.options.clone(), self.session.client()));
         self.stage.ignore_keys(QUIET);
         if self.options.bell {

@@ -1,14 +1,18 @@
 //! One client on the wire: its state, its socket and its clock.
 
-use std::time::Duration;
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
+use cmdkit::{Directory, FOLLOW};
 use netcore::{Client as _, Gone, Time};
 use netshell::Clock;
 use nuggets::{Client, ClientMessage, Command, End, Participant, ServerMessage, protocol::printable};
 use tokio::{select, time::sleep};
 use tracing::{debug, info, warn};
 
-use crate::link::{BUFFER, Link, Received};
+use crate::{
+    follow::{self, Follow},
+    link::{BUFFER, Link, Received},
+};
 
 /// How many datagrams are taken in before the rest of the program has its turn.
 const BURST: usize = 256;
@@ -18,6 +22,8 @@ const LOGGED: usize = 100;
 const TRIES: u32 = 2;
 /// How long to wait after the system could not receive, so that lasting trouble costs no processor time.
 const TROUBLE: Duration = Duration::from_millis(20);
+/// How long after a move a player waits until it asks for a seat: the server there does not know its address, or the answer is lost.
+const UNKNOWN: Duration = Duration::from_secs(2);
 
 /// A client that talks to its server.
 #[derive(Debug)]
@@ -30,11 +36,16 @@ pub(crate) struct Session {
     tries: u32,
     refusals: usize,
     heard: bool,
+    // When the server was heard last, or its address changed.
+    last: Time,
+    // When a player asks for a seat at an address to which the server has moved.
+    asks_again: Option<Time>,
+    follow: Option<Follow>,
 }
 
 impl Session {
-    /// Sends the first message.
-    pub(crate) fn start(part: Participant, link: Link) -> Self {
+    /// Sends the first message. With a directory it follows the server to other addresses.
+    pub(crate) fn start(part: Participant, link: Link, directory: Option<Arc<Directory>>) -> Self {
         let mut session = Self {
             client: Client::new(part, Time::ZERO),
             link,
@@ -43,6 +54,9 @@ impl Session {
             tries: 0,
             refusals: 0,
             heard: false,
+            last: Time::ZERO,
+            asks_again: None,
+            follow: directory.map(Follow::new),
         };
         session.flush();
         session
@@ -60,6 +74,26 @@ impl Session {
     /// Whether nothing came but the word that nobody listens there.
     pub(crate) const fn is_refused(&self) -> bool {
         !self.heard && self.refusals > 0
+    }
+
+    /// Where the server may be.
+    pub(crate) fn addresses(&self) -> &[SocketAddr] {
+        self.link.addresses()
+    }
+
+    /// How long a server is waited for whose port is closed.
+    pub(crate) const fn patience(&self) -> Duration {
+        follow::patience(self.follow.is_some())
+    }
+
+    /// Whether it looks for the server at other addresses.
+    pub(crate) const fn follows(&self) -> bool {
+        self.follow.is_some()
+    }
+
+    /// Why the directory does not tell where the server is.
+    pub(crate) fn untold(&self) -> Option<&str> {
+        self.follow.as_ref()?.trouble()
     }
 
     /// The moment, counted from the start of the session.
@@ -86,8 +120,20 @@ impl Session {
 
     /// Waits for the server or for the clock and takes in what came. Dropping it before it is done loses nothing.
     pub(crate) async fn turn(&mut self) {
-        let deadline = self.until(self.client.deadline(self.now()));
+        let now = self.now();
+        let deadline = self.until(self.client.deadline(now).into_iter().chain(self.asks_again).min());
+        let asks = self.until(self.ask_at(now));
         let first = select! {
+            addresses = follow::answer(self.follow.as_mut()) => {
+                self.directed(addresses);
+                Received::Nothing
+            }
+            () = asks => {
+                if let Some(follow) = &mut self.follow {
+                    follow.ask(self.clock.now());
+                }
+                Received::Nothing
+            }
             received = self.link.receive(&mut self.buffer) => {
                 if received == Received::Nothing {
                     sleep(TROUBLE).await;
@@ -97,6 +143,7 @@ impl Session {
             () = self.link.until_writable() => Received::Nothing,
             () = deadline => {
                 self.client.elapsed(self.now());
+                self.go_on();
                 Received::Nothing
             }
         };
@@ -116,7 +163,10 @@ impl Session {
     fn take_in(&mut self, received: Received) {
         match received {
             Received::Datagram(bytes) => {
-                self.heard = true;
+                (self.heard, self.last, self.asks_again) = (true, self.now(), None);
+                if let Some(follow) = &mut self.follow {
+                    follow.heard();
+                }
                 let (now, datagram) = (self.now(), &self.buffer[..bytes]);
                 let displays = self.client.displays();
                 // What cannot be read leaves a note on the screen, and the next datagram may be better.
@@ -125,6 +175,42 @@ impl Session {
             }
             Received::Refused => self.refused(),
             Received::Nothing => {}
+        }
+    }
+
+    // When the directory is asked.
+    fn ask_at(&self, now: Time) -> Option<Time> {
+        let follow = self.follow.as_ref().filter(|_| self.client.end().is_none())?;
+        follow.due(now, self.last, self.client.closed_for(now).is_some())
+    }
+
+    // Takes in what the directory has said.
+    fn directed(&mut self, addresses: Option<Vec<SocketAddr>>) {
+        let (Some(addresses), now) = (addresses, self.now()) else { return };
+        if self.link.is_to(&addresses) {
+            // It is where it was, and may have nothing to say.
+            self.last = now;
+            return;
+        }
+        if self.client.end().is_some() || !self.link.move_to(addresses) {
+            return;
+        }
+        info!(to = ?self.link.addresses(), "the room has moved");
+        (self.heard, self.tries, self.refusals, self.last) = (false, 0, 0, now);
+        let plays = self.client.is_joined() && matches!(self.client.participant(), Participant::Player(_));
+        self.asks_again = plays.then(|| now.plus(UNKNOWN));
+        self.client.moved(now);
+    }
+
+    // Asks for a seat where nobody knows this player; and instead of giving up a server that may come at another address, asks anew.
+    fn go_on(&mut self) {
+        let now = self.now();
+        if self.asks_again.is_some_and(|due| due <= now) {
+            self.asks_again = None;
+            self.send_first_message();
+        }
+        if self.follow.is_some() && self.client.end() == Some(&End::NoAnswer) && now.since(Time::ZERO) < FOLLOW {
+            self.client = Client::new(self.client.participant().clone(), now);
         }
     }
 
@@ -211,7 +297,7 @@ mod tests {
 
     fn session(addresses: &[SocketAddr]) -> Session {
         let part = Participant::Player(Name::new(b"Ann").unwrap());
-        Session::start(part, Link::open(addresses.to_vec()).unwrap())
+        Session::start(part, Link::open(addresses.to_vec()).unwrap(), None)
     }
 
     #[tokio::test]

@@ -182,6 +182,17 @@ impl Client {
         }
     }
 
+    /// Takes in that the server is at another address now, and asks there. A player sends a key without a meaning, which the server answers
+    /// if it knows the player's address from before; everybody else asks to be let in.
+    pub fn moved(&mut self, now: Time) {
+        if matches!(self.timers.phase(), Phase::Over | Phase::Leaving { .. }) {
+            return;
+        }
+        let plays = self.is_joined() && matches!(self.participant, Participant::Player(_));
+        self.timers.moved(now);
+        self.outgoing.push_back(if plays { ClientMessage::Key(PROBE_KEY) } else { self.first_message() });
+    }
+
     fn key(&mut self, now: Time, key: u8) {
         if !self.is_joined() {
             return;

@@ -17,7 +17,7 @@ use clap::{
     Parser, ValueEnum,
     builder::{OsStringValueParser, TypedValueParser},
 };
-use cmdkit::{Autosave, ScreenLogArgs, UsageError, command_of, count, file_name, whole_number};
+use cmdkit::{Autosave, DirectoryArgs, ScreenLogArgs, UsageError, command_of, count, file_name, whole_number};
 use rand::{SeedableRng, TryRng, rngs::SysRng};
 use rand_pcg::Pcg64Mcg;
 use tracing::info;
@@ -40,6 +40,8 @@ Examples:
       learn, and keep what was learned in ann.qtable
   player Ann localhost 2021 --table ann.qtable
       play by what was learned
+  player Ann --best --directory http://10.0.0.11:8080/rooms/blackjack-1
+      play in a room of several hubs, wherever it is
   printf 'stand\\nhit\\nquit\\n' | player Ann localhost 2021 --human
       a line for each question
 
@@ -59,13 +61,17 @@ pub struct Args {
     #[arg(required_unless_present = "practice", value_parser = OsStringValueParser::new().try_map(|typed| Name::new(typed.as_encoded_bytes())))]
     pub(crate) name: Option<Name>,
 
-    /// Name or address of the dealer
-    #[arg(required_unless_present = "practice", value_parser = parse_host)]
+    /// Name or address of the dealer; with --directory it may be left out with its port
+    #[arg(required_unless_present_any = ["practice", "directory"], requires = "port", value_parser = parse_host)]
     pub(crate) host: Option<String>,
 
     /// TCP port of the dealer
-    #[arg(required_unless_present = "practice", value_parser = whole_number(1..=u16::MAX, 2021), allow_negative_numbers = true)]
+    #[arg(required_unless_present_any = ["practice", "directory"], value_parser = whole_number(1..=u16::MAX, 2021), allow_negative_numbers = true)]
     pub(crate) port: Option<u16>,
+
+    /// Where the room of an arcade of several hubs is.
+    #[command(flatten)]
+    pub(crate) directory: DirectoryArgs,
 
     /// Learn while playing, and save the table
     #[arg(long, conflicts_with_all = ["human", "practice"])]
@@ -77,7 +83,7 @@ pub struct Args {
 
     /// Play yourself against a dealer in this program, whose hand is shown at the end of each round and who waits as long as
     /// it takes
-    #[arg(long, conflicts_with_all = ["host", "port", "binary", "think", "rounds"])]
+    #[arg(long, conflicts_with_all = ["host", "port", "binary", "think", "rounds", "directory"])]
     pub(crate) practice: bool,
 
     /// How many seconds the dealer waits for your answer, for the time that is shown: the wire does not tell it. 0 shows none
@@ -293,6 +299,9 @@ mod tests {
             ("player Ann localhost 80 --train --best", ErrorKind::ArgumentConflict),
             ("player Ann localhost 80 --table x --best", ErrorKind::ArgumentConflict),
             ("player Ann localhost 80 --practice", ErrorKind::ArgumentConflict),
+            ("player Ann localhost --directory http://h/rooms/a", ErrorKind::MissingRequiredArgument),
+            ("player --practice --directory http://h/rooms/a", ErrorKind::ArgumentConflict),
+            ("player Ann --directory https://h/rooms/a", ErrorKind::ValueValidation),
             ("player --practice --train", ErrorKind::ArgumentConflict),
             ("player --practice --think 5", ErrorKind::ArgumentConflict),
             ("player Ann localhost 80 --think 5", ErrorKind::MissingRequiredArgument),

@@ -8,15 +8,9 @@ use std::{
     mem,
     net::{Shutdown, TcpStream},
     path::PathBuf,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    thread,
     time::{Duration, Instant},
 };
 
-use anyhow::Context;
 use blackjack::{
     PlayerMessage, Policy, QTable, Score, StateSpace, Verdict,
     client::Meaning,
@@ -24,12 +18,15 @@ use blackjack::{
 };
 use bytes::BytesMut;
 use cmdkit::{Autosave, Progress, clock_time, file_name, time_left};
-use netshell::shutdown;
 use rand_pcg::Pcg64Mcg;
-use tokio::runtime;
 use tracing::{Level, debug, info, trace, warn};
 
-use crate::{connection, session::Session, tables};
+use crate::{
+    connection::{self, Way},
+    search::{Search, Signal},
+    session::Session,
+    tables,
+};
 
 /// Bytes read at a time: far more than a round has.
 const CHUNK: usize = 4096;
@@ -118,31 +115,67 @@ impl Pilot {
     }
 }
 
-/// Plays until the dealer takes leave or a signal comes. Gives the score, and what went wrong if anything did. `rounds` is how
-/// many the dealer deals, if the person knows. Fails when the system does not let the program listen for signals.
+/// How a connection to a dealer ended that has not taken leave.
+enum Cut {
+    /// The dealer is gone. It may be found elsewhere.
+    Lost(anyhow::Error),
+    Wrong(anyhow::Error),
+}
+
+/// Plays until the dealer takes leave or a signal comes. A dealer that is lost is looked for where the directory says, if there is one.
+/// Gives the score, and what went wrong if anything did. `rounds` is how many the dealer deals, if the person knows. Fails when the
+/// dealer cannot be reached, or the system does not let the program listen for signals.
 pub(crate) fn play(
-    stream: &TcpStream,
-    mut session: Session,
+    mut way: Way,
+    session: impl Fn() -> Session,
     pilot: &mut Pilot,
     rounds: Option<u64>,
 ) -> anyhow::Result<(Score, anyhow::Result<()>)> {
-    let stopped = stop_on_signal(stream)?;
-    let ended = converse(stream, &mut session, pilot, rounds);
-    let ended = if stopped.load(Ordering::SeqCst) {
-        info!("stopped");
-        Ok(())
-    } else {
-        ended
+    let mut signal = Signal::default();
+    let mut search = Search::new();
+    let mut score = Score::default();
+    let mut stream = match way.open() {
+        Ok((stream, _)) => stream,
+        Err(error) if way.follows() => {
+            signal.listen()?;
+            warn!("{error:#}");
+            match search.next(&mut way, &signal) {
+                Some(found) => found?,
+                None => return Ok((score, Ok(()))),
+            }
+        }
+        Err(error) => return Err(error),
     };
-    Ok((session.score, ended))
+    loop {
+        signal.cut(&stream)?;
+        let mut playing = session();
+        // What was played before the dealer was lost counts.
+        playing.score = score;
+        let ended = converse(&stream, &mut playing, pilot, rounds);
+        score = playing.score;
+        if signal.came() {
+            info!("stopped");
+            return Ok((score, Ok(())));
+        }
+        let lost = match ended {
+            Ok(()) => return Ok((score, Ok(()))),
+            Err(Cut::Wrong(error)) => return Ok((score, Err(error))),
+            Err(Cut::Lost(error)) if !way.follows() => return Ok((score, Err(error))),
+            Err(Cut::Lost(error)) => error,
+        };
+        warn!("{lost:#}; looks for the room");
+        if playing.client.bytes_read() > 0 {
+            search = Search::new();
+        }
+        match search.next(&mut way, &signal) {
+            Some(Ok(found)) => stream = found,
+            Some(Err(error)) => return Ok((score, Err(error.context(format!("{lost:#}"))))),
+            None => return Ok((score, Ok(()))),
+        }
+    }
 }
 
-fn converse(
-    mut stream: &TcpStream,
-    session: &mut Session,
-    pilot: &mut Pilot,
-    rounds: Option<u64>,
-) -> anyhow::Result<()> {
+fn converse(mut stream: &TcpStream, session: &mut Session, pilot: &mut Pilot, rounds: Option<u64>) -> Result<(), Cut> {
     info!("joins; the dealer deals when a table is full, and tells players nothing until then");
     let mut begun = false;
     let mut progress = progress_line();
@@ -161,12 +194,12 @@ fn converse(
             answers.clear();
         }
         let count = match stream.read(&mut chunk) {
-            Ok(0) => return Err(session.ended()),
+            Ok(0) => return Err(Cut::Lost(session.ended())),
             Ok(count) => count,
             Err(error) if error.kind() == ErrorKind::Interrupted => continue,
             Err(error) => {
                 debug!(%error, "the connection is broken");
-                return Err(session.ended());
+                return Err(Cut::Lost(session.ended()));
             }
         };
         let received = session.receive(&chunk[..count]);
@@ -174,7 +207,7 @@ fn converse(
             match event {
                 Meaning::Asked => {
                     if let Some(choice) = pilot.choose(session) {
-                        let message = session.client.decide(choice)?;
+                        let message = session.client.decide(choice).map_err(|error| Cut::Wrong(error.into()))?;
                         trace!("> {message}");
                     }
                 }
@@ -199,7 +232,7 @@ fn converse(
                 Meaning::Dealt | Meaning::Ignored => {}
             }
         }
-        received?;
+        received.map_err(|error| Cut::Wrong(error.into()))?;
     }
 }
 
@@ -236,25 +269,6 @@ fn part(mut stream: &TcpStream, chunk: &mut [u8]) {
     if extra > 0 {
         debug!(extra, "bytes came behind QUIT");
     }
-}
-
-// Shuts the connection down when a signal comes; says then that it was so.
-fn stop_on_signal(stream: &TcpStream) -> anyhow::Result<Arc<AtomicBool>> {
-    let stream = stream.try_clone().context("cannot share the connection")?;
-    let stopped = Arc::new(AtomicBool::new(false));
-    let runtime = runtime::Builder::new_current_thread().enable_io().build()?;
-    // Registered here: a signal that comes before the thread runs is not lost.
-    let stop = {
-        let _within = runtime.enter();
-        shutdown().context("cannot listen for signals")?
-    };
-    let told = Arc::clone(&stopped);
-    thread::Builder::new().name("signals".into()).spawn(move || {
-        runtime.block_on(stop);
-        told.store(true, Ordering::SeqCst);
-        let _ = stream.shutdown(Shutdown::Both);
-    })?;
-    Ok(stopped)
 }
 
 #[cfg(test)]

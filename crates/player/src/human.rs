@@ -10,6 +10,7 @@ use std::{future, io, mem, net::SocketAddr, pin::Pin, time::Duration};
 
 use blackjack::client::Meaning;
 use bytes::BytesMut;
+use cmdkit::Pace;
 use termkit::{Palette, Source, Stage};
 use tokio::{
     net::TcpStream,
@@ -23,6 +24,7 @@ use inbox::Inbox;
 
 use crate::{
     clock::Clock,
+    connection::Way,
     game::Game,
     link::{Link, Practice},
     summary::Summary,
@@ -40,8 +42,8 @@ const TICK: Duration = Duration::from_secs(1);
 
 /// Where a person plays.
 pub(crate) enum Place {
-    /// At a dealer, connected already, who may be joined again at these addresses.
-    Dealer { stream: std::net::TcpStream, addresses: Vec<SocketAddr>, name: String },
+    /// At a dealer, connected already, who may be joined again at these addresses, or where the directory says.
+    Dealer { stream: std::net::TcpStream, addresses: Vec<SocketAddr>, way: Way },
     /// At a table in this process.
     Practice(Box<Practice>),
 }
@@ -58,7 +60,7 @@ pub(crate) fn play(
     let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let (link, again) = match place {
-            Place::Dealer { stream, addresses, name } => (Link::wire(stream)?, Some((addresses, name))),
+            Place::Dealer { stream, addresses, way } => (Link::wire(stream)?, Some((addresses, way))),
             Place::Practice(practice) => (Link::Practice(practice), None),
         };
         let stage = Stage::enter(draws, if draws { Source::Terminal } else { Source::Pipe })?;
@@ -71,6 +73,7 @@ pub(crate) fn play(
             line: vec![],
             link,
             again,
+            search: None,
             inbox: Inbox::new(now),
             answers: BytesMut::new(),
             joined: now,
@@ -109,7 +112,10 @@ impl Turn {
     }
 }
 
-type Connecting = Pin<Box<dyn Future<Output = io::Result<TcpStream>>>>;
+type Connecting = Pin<Box<dyn Future<Output = Reached>>>;
+
+/// A connection, and the way that has led there if it was looked for; or what was in the way, in words.
+type Reached = (Option<Way>, Result<TcpStream, String>);
 
 enum State {
     Playing,
@@ -135,8 +141,10 @@ struct Person {
     seen: bool,
     line: Vec<u8>,
     link: Link,
-    // Where the dealer can be joined again, and how it is called.
-    again: Option<(Vec<SocketAddr>, String)>,
+    // Where the dealer can be joined again.
+    again: Option<(Vec<SocketAddr>, Way)>,
+    // Since when a dealer is looked for that was lost, and when to look again.
+    search: Option<(Instant, Pace)>,
     inbox: Inbox,
     answers: BytesMut,
     joined: Instant,
@@ -207,6 +215,7 @@ impl Person {
             let waited = self.game.is_asked().then(|| self.clock.stop(self.inbox.arrived));
             let error = self.game.session.ended();
             self.end(Some(error.to_string()), true);
+            self.look_for_dealer();
             if let Some(waited) = waited {
                 self.clock.learn(waited);
             }
@@ -216,6 +225,7 @@ impl Person {
 
     fn hear(&mut self, event: &Meaning, was: Turn) -> io::Result<()> {
         self.stage.change();
+        self.search = None;
         let over = matches!(event, Meaning::Began | Meaning::Ended { .. } | Meaning::Quit);
         let waited = (was == Turn::Asked && over).then(|| self.clock.stop(self.inbox.arrived));
         match event {
@@ -335,7 +345,7 @@ impl Person {
     }
 }
 
-async fn connected(state: &mut State) -> io::Result<TcpStream> {
+async fn connected(state: &mut State) -> Reached {
     match state {
         State::Joining(_, connecting) => connecting.await,
         State::Playing | State::Over(_) => future::pending().await,

@@ -36,6 +36,7 @@ mod connection;
 mod game;
 mod human;
 mod link;
+mod search;
 mod session;
 mod summary;
 mod tables;
@@ -48,6 +49,7 @@ use std::{
 
 use anyhow::{anyhow, bail};
 use blackjack::{Dialect, Name, Seed};
+use cmdkit::HostPort;
 use rand::rngs::SysRng;
 
 pub use advice::{Advice, Advisor};
@@ -55,7 +57,7 @@ pub use args::Args;
 pub use game::Game;
 pub use view::View;
 
-use crate::{args::Plan, human::Place, link::Practice, session::Session, summary::Summary};
+use crate::{args::Plan, connection::Way, human::Place, link::Practice, session::Session, summary::Summary};
 
 /// The default name at a practice table.
 const NOBODY: &[u8] = b"You";
@@ -72,20 +74,22 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let dialect = if args.binary { Dialect::Binary } else { Dialect::Text };
     // What is played by is known before the dealer asks: it may not wait long for an answer.
     let plan = args.plan()?;
-    let (Some(name), Some(host), Some(port)) = (args.name.clone(), &args.host, args.port) else {
+    if args.practice {
         return practise(&args, plan, draws);
-    };
+    }
+    let name = args.name.clone().ok_or_else(|| anyhow!("no name"))?;
+    let place = args.host.clone().zip(args.port).map(|(host, port)| HostPort { host, port });
+    let mut way = Way::new(place, args.directory.of("blackjack"));
     let (played, ended) = match plan {
         Plan::Human(advisor) => {
-            let (stream, addresses) = connection::open(host, port)?;
-            let dealer = format!("{host} port {port}");
-            let place = Place::Dealer { stream, addresses, name: dealer };
+            let (stream, addresses) = way.open()?;
+            let place = Place::Dealer { stream, addresses, way };
             human::play(place, Game::new(name.clone(), dialect, *advisor), draws, args.limit())?
         }
         Plan::Program(mut pilot) => {
-            let (stream, _) = connection::open(host, port)?;
-            let session = Session::new(name.clone(), dialect, pilot.space());
-            let (score, ended) = bot::play(&stream, session, &mut pilot, args.rounds)?;
+            let pilot_space = pilot.space();
+            let session = || Session::new(name.clone(), dialect, pilot_space);
+            let (score, ended) = bot::play(way, session, &mut pilot, args.rounds)?;
             // Also when the dealer is gone: what was learned was learned.
             (Summary { score, forfeits: 0, games: 1 }, both(ended, pilot.finish(score)))
         }
@@ -97,7 +101,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 }
 
 fn practise(args: &Args, plan: Plan, draws: bool) -> anyhow::Result<ExitCode> {
-    // The parser lets nobody else come here without a name, a host or a port.
+    // The parser lets nobody else practise.
     let Plan::Human(advisor) = plan else { bail!("--practice is for people") };
     let name = args.name.clone().map_or_else(|| Name::new(NOBODY), Ok)?;
     let place = Place::Practice(Box::new(Practice::new(Seed::from_number_or(args.seed, &mut SysRng)?)?));

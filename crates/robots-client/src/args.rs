@@ -4,7 +4,7 @@ use std::{env, ffi::OsString, net::IpAddr};
 
 use clap::Parser;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use cmdkit::{HostPort, ScreenLogArgs, UsageError, host_port, host_port_or, ip_address, whole_number};
+use cmdkit::{DirectoryArgs, HostPort, ScreenLogArgs, UsageError, host_port, host_port_or, ip_address, whole_number};
 use netcore::{Level, wire::ShortText};
 
 /// The most bots. It is more than any game has players, so that a server can be tested under load.
@@ -32,9 +32,11 @@ Examples:
       look on
   robots-client -s localhost:2022 --headless 4 --games 1 --level hard
       four bots play a game: bot1 to bot4
+  robots-client --gui --directory http://10.0.0.11:8080/rooms/robots-1 --directory http://10.0.0.12:8080/rooms/robots-1
+      play in a room of several hubs, wherever it is
 
 Exit status: 0 after a signal, when you leave the terminal's window or the bots have played their games; 1 when the server \
-cannot be reached or closes the connection (unless --retry), when it sends a malformed message, when the port is in use, and \
+cannot be reached or closes the connection (unless --retry or --directory), when it sends a malformed message, when the port is in use, and \
 for wrong usage.";
 
 /// Take part in games of robots: for a GUI, in this terminal, or as bots
@@ -46,6 +48,7 @@ for wrong usage.";
           override_usage = "robots-client -s SERVER[:PORT] -d GUI:PORT [OPTIONS]\n       \
                             robots-client -s SERVER[:PORT] --gui [OPTIONS]\n       \
                             robots-client -s SERVER[:PORT] --bot|--headless COUNT [OPTIONS]\n       \
+                            robots-client --directory URL --gui [OPTIONS]\n       \
                             robots-client --demo [OPTIONS]")]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub(crate) struct Args {
@@ -54,9 +57,9 @@ pub(crate) struct Args {
           required_unless_present_any = ["gui", "bot", "headless", "demo"], conflicts_with_all = ["gui", "headless"])]
     pub(crate) gui_address: Option<HostPort>,
 
-    /// Where the server listens, over TCP; without a port that is 2022
+    /// Where the server listens, over TCP; without a port that is 2022, and with --directory it may be left out
     #[arg(short = 's', long, value_name = "HOST[:PORT]", value_parser = host_port_or(SERVER_PORT),
-          required_unless_present = "demo")]
+          required_unless_present_any = ["demo", "directory"])]
     pub(crate) server_address: Option<HostPort>,
 
     /// What you are called, at most 255 bytes of UTF-8, or nothing; without it your login name, or 'bot' for bots
@@ -78,7 +81,7 @@ pub(crate) struct Args {
     pub(crate) gui: bool,
 
     /// Play at once in this terminal, against three bots on a server in this program that nobody else can reach
-    #[arg(long, conflicts_with_all = ["server_address", "gui_address", "port", "bind", "gui", "observe", "retry", "headless", "games"])]
+    #[arg(long, conflicts_with_all = ["server_address", "gui_address", "port", "bind", "gui", "observe", "retry", "directory", "headless", "games"])]
     pub(crate) demo: bool,
 
     /// Never join, and tell the server nothing
@@ -88,6 +91,10 @@ pub(crate) struct Args {
     /// Connect again when the server is lost, or not there yet, at once and then every 2 seconds, for as long as it takes
     #[arg(long)]
     pub(crate) retry: bool,
+
+    /// Where the room of an arcade of several hubs is; has the effect of --retry too.
+    #[command(flatten)]
+    pub(crate) directory: DirectoryArgs,
 
     /// Play by itself; a GUI only looks on
     #[arg(long, help_heading = "Bots")]
@@ -127,8 +134,9 @@ fn level() -> impl TypedValueParser<Value = Level> {
 /// The meaning of a command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Plan {
-    /// The address of the server; none for a server in this program.
+    /// The address of the server; none for a server in this program, and for one that the directory tells.
     pub(crate) server: Option<HostPort>,
+    pub(crate) directory: DirectoryArgs,
     pub(crate) retry: bool,
     pub(crate) screen: Screen,
     pub(crate) role: Role,
@@ -198,7 +206,10 @@ impl Plan {
             }
         };
         let level = args.level.unwrap_or_default();
-        Ok(Self { server: server_address.clone(), retry: args.retry, screen, role, level })
+        let directory = args.directory.clone();
+        // Whoever names a directory wants to follow the room.
+        let retry = args.retry || !directory.directory.is_empty();
+        Ok(Self { server: server_address.clone(), directory, retry, screen, role, level })
     }
 }
 

@@ -46,6 +46,7 @@ use crate::{
     gui::Gui,
     narration::GameLog,
     player::{Player, Steering},
+    reach::Way,
 };
 
 /// Where robots-gui waits for pictures unless it is told otherwise.
@@ -82,8 +83,9 @@ fn program(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 async fn take_part(plan: Plan) -> anyhow::Result<()> {
-    match plan.server.clone() {
-        Some(server) => play(plan, &server).await,
+    let way = Way::new(plan.server.clone(), plan.directory.of("robots"));
+    match way {
+        Some(way) => play(plan, way).await,
         None => demonstrate(plan).await,
     }
 }
@@ -93,21 +95,22 @@ async fn demonstrate(plan: Plan) -> anyhow::Result<()> {
     let (address, hosting) = demo::server()?;
     let mut others = JoinSet::new();
     let level = plan.level;
-    let playing = play(plan, &address);
+    let way = Way::to(address);
+    let playing = play(plan, way.clone());
     others.spawn(hosting);
     for name in demo::BOTS {
         let steering = bot(level, None)?;
-        let (server, name) = (address.clone(), ShortText::try_from(name).unwrap_or_default());
+        let (way, name) = (way.clone(), ShortText::try_from(name).unwrap_or_default());
         let player = Player::unseen(name, steering, None);
         others.spawn(async move {
             // A bot ends with an error only if the server has ended, which the player's client reports.
-            let _ = player.run(&server, false).await;
+            let _ = player.run(way, false).await;
         });
     }
     playing.await
 }
 
-async fn play(plan: Plan, server: &HostPort) -> anyhow::Result<()> {
+async fn play(plan: Plan, way: Way) -> anyhow::Result<()> {
     let Plan { retry, screen, role, level, .. } = plan;
     let (own, own_told) = watch::channel(None);
     let (link, link_told) = watch::channel(Server::There);
@@ -136,13 +139,13 @@ async fn play(plan: Plan, server: &HostPort) -> anyhow::Result<()> {
             let mut names = names.into_iter();
             match (names.next(), names.len()) {
                 (Some(name), 0) => (name, bot(level, games)?),
-                (first, _) => return headless(server, retry, first.into_iter().chain(names), level, games).await,
+                (first, _) => return headless(way, retry, first.into_iter().chain(names), level, games).await,
             }
         }
     };
     let mut greeted = link.subscribe();
     greeted.mark_unchanged();
-    let playing = Player { name, steering, gui, own, link: link.clone(), log: Some(GameLog::new()) }.run(server, retry);
+    let playing = Player { name, steering, gui, own, link: link.clone(), log: Some(GameLog::new()) }.run(way, retry);
     let Some(window) = window else { return playing.await };
     let mut window = pin!(window.run());
     // The terminal is restored before anything is printed.
@@ -207,7 +210,7 @@ fn bot(level: Level, games: Option<u32>) -> anyhow::Result<Steering> {
 
 // Runs bots without a GUI until all have played their games or failed.
 async fn headless(
-    server: &HostPort,
+    way: Way,
     retry: bool,
     names: impl Iterator<Item = ShortText>,
     level: Level,
@@ -218,9 +221,9 @@ async fn headless(
     // All bots see the same games, so one of them logs.
     let mut log = Some(GameLog::new());
     for name in names {
-        let (server, steering) = (server.clone(), bot(level, games)?);
+        let (way, steering) = (way.clone(), bot(level, games)?);
         let player = Player::unseen(name, steering, log.take());
-        bots.spawn(async move { player.run(&server, retry).await });
+        bots.spawn(async move { player.run(way, retry).await });
     }
     let all = bots.len();
     let mut failures = vec![];

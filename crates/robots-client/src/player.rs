@@ -3,7 +3,6 @@
 use std::{future, io::ErrorKind, mem::take, net::SocketAddr, pin::pin, time::Duration};
 
 use bytes::{Buf, Bytes};
-use cmdkit::HostPort;
 use netcore::{Client as _, Time, wire::ShortText};
 use netshell::Clock;
 use robots::{Bot, Client, InputMessage, PlayerId, ServerMessage, client::ClientEvent};
@@ -14,7 +13,7 @@ use tracing::{debug, info, warn};
 use crate::{
     gui::Gui,
     narration::GameLog,
-    reach::connect,
+    reach::Way,
     retry::{Backoff, became},
 };
 
@@ -92,9 +91,9 @@ impl Player {
     ///
     /// # Errors
     /// When the server cannot be reached or is lost, unless `retry`; and when it sends a malformed message.
-    pub(crate) async fn run(mut self, server: &HostPort, retry: bool) -> anyhow::Result<()> {
+    pub(crate) async fn run(mut self, mut way: Way, retry: bool) -> anyhow::Result<()> {
         // Inputs of the GUI wait in its socket meanwhile. A user who presses a key so early wants to play.
-        let mut reached = connect(server).await;
+        let mut reached = way.first().await;
         let (mut backoff, mut returns) = (Backoff::default(), false);
         loop {
             // Whether the loss is news: the connection was established, and that was logged.
@@ -127,7 +126,7 @@ impl Player {
             self.tell_loss(news, attempts, wait, &why);
             let again = async {
                 sleep(wait).await;
-                connect(server).await
+                way.again().await
             };
             reached = without_server(self.gui.as_mut(), again).await;
         }

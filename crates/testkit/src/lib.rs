@@ -12,6 +12,7 @@
 //! - [`terminal`]: real programs in a pseudo-terminal, and what is on its screen.
 //! - [`measured`]: servers whose resource usage is measured, for benches.
 //! - [`peer`] and [`stream`]: test clients over real sockets, for datagrams and for connections.
+//! - [`signpost`]: a hub that tells where a room is.
 //! - [`hostile`]: malformed datagrams.
 //! - [`properties`]: properties that hold for any input, shared by fuzz targets and tests.
 //! - [`TempDir`]: a temporary directory.
@@ -48,6 +49,7 @@ pub mod process;
 pub mod programs;
 pub mod properties;
 pub mod seeds;
+pub mod signpost;
 pub mod simulation;
 pub mod stream;
 mod temp_dir;

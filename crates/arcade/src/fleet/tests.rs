@@ -27,7 +27,8 @@ async fn join_knowing(
     let address = format!("{name}.example:8080");
     let runs = rules.iter().map(|&rules| rules.to_owned()).collect();
     let settings = mesh::Settings { name: name.parse().unwrap(), identity, address, most_rooms: 9, runs };
-    let shared: (Arc<dyn Directory>, Arc<dyn Journals>) = (Arc::new(mesh.clone()), Arc::new(mesh.clone()));
+    let shared: (Arc<dyn Directory>, Arc<dyn Journals>, Arc<dyn Events>) =
+        (Arc::new(mesh.clone()), Arc::new(mesh.clone()), Arc::new(mesh.clone()));
     let (node, host) = ((settings, Durability::Node), format!("{name}.example"));
     let (joining, events) = begin(node, &host, shared, name, None).await.unwrap();
     let fleet = Arc::clone(joining.fleet());

@@ -10,7 +10,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json, value::RawValue};
 use tracing::warn;
 
-use super::rooms::{Rooms, leads};
+use super::{
+    feeding::Feeding,
+    following::Following,
+    rooms::{Rooms, leads},
+};
 use crate::{
     fleet::{Fleet, NodeShown, Remote},
     games::Game,
@@ -56,6 +60,8 @@ pub(crate) struct Far {
     pub(crate) id: String,
     pub(crate) node: Name,
     pub(crate) row: Row,
+    /// Whether everybody may enter.
+    pub(crate) is_public: bool,
     text: Arc<str>,
 }
 
@@ -66,13 +72,17 @@ pub(crate) type FarRooms = BTreeMap<String, Arc<Far>>;
 #[derive(Debug)]
 pub(crate) struct Elsewhere {
     pub(crate) fleet: Arc<Fleet>,
+    /// Rooms of this node that others show.
+    pub(crate) feeding: Arc<Feeding>,
+    /// Rooms of others that are watched here.
+    pub(crate) following: Following,
     // As of this version of the directory.
     known: Mutex<(u64, Arc<FarRooms>)>,
 }
 
 impl Elsewhere {
     pub(super) fn new(fleet: Arc<Fleet>) -> Self {
-        Self { fleet, known: Mutex::default() }
+        Self { fleet, feeding: Arc::default(), following: Following::default(), known: Mutex::default() }
     }
 
     /// The rooms of other nodes. A room that was not changed is the same `Arc`.
@@ -180,10 +190,20 @@ impl Load {
     }
 }
 
+/// What of the information about a room decides how it is watched.
+#[derive(Deserialize)]
+struct Seen {
+    visibility: String,
+}
+
 fn read(remote: Remote) -> Option<Arc<Far>> {
     let Remote { room, node, row: text } = remote;
-    match serde_json::from_str(&text) {
-        Ok(row) => Some(Arc::new(Far { id: room.to_string(), node, row, text })),
+    match serde_json::from_str::<Row>(&text) {
+        Ok(row) => {
+            let seen = row.info.as_ref().and_then(|info| serde_json::from_str::<Seen>(info.get()).ok());
+            let is_public = seen.is_some_and(|seen| seen.visibility == "public");
+            Some(Arc::new(Far { id: room.to_string(), node, row, is_public, text }))
+        }
         Err(error) => {
             warn!(room = %room, "what the node {node} shows of a room is not understood: {error}");
             None

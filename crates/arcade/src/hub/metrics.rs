@@ -105,6 +105,10 @@ metrics! {
     nodes: Gauge, "arcade_fleet_nodes", "Hubs of this arcade, where there are several";
     far_rooms: Gauge, "arcade_fleet_rooms", "Rooms of other hubs";
     relayed: Gauge, "arcade_fleet_relayed", "Sockets that are passed on to other hubs";
+    published: Gauge, "arcade_fleet_published", "Rooms of this hub that are published for watchers at others";
+    events: Counter, "arcade_fleet_events", "What was published of rooms: many messages are one, and it does not depend on how many watch";
+    followed: Gauge, "arcade_fleet_followed", "Rooms of other hubs that are followed for watchers";
+    fed: Gauge, "arcade_fleet_fed", "Sockets of watchers that are told what is published of rooms of other hubs";
     lag: Gauge<f64, AtomicU64>, "arcade_fleet_directory_lag" in Seconds, "How long a change takes to come back from the directory of all hubs";
     unheard: Gauge, "arcade_fleet_away", "1 while the directory of all hubs does not answer";
     copy_lag: Gauge<f64, AtomicU64>, "arcade_fleet_journal_lag" in Seconds, "For how long the oldest change of a room waits to be where other hubs find it";
@@ -165,6 +169,11 @@ impl Metrics {
             self.nodes.set(i64::try_from(fleet.nodes().len()).unwrap_or(i64::MAX));
             self.far_rooms.set(i64::try_from(elsewhere.rooms().len()).unwrap_or(i64::MAX));
             self.relayed.set(i64::try_from(fleet.relayed()).unwrap_or(i64::MAX));
+            let feeds = fleet.feeds.shown();
+            self.published.set(i64::try_from(feeds.published).unwrap_or(i64::MAX));
+            self.events.inc_by(feeds.stored.saturating_sub(self.events.get()));
+            self.followed.set(i64::try_from(feeds.followed).unwrap_or(i64::MAX));
+            self.fed.set(i64::try_from(feeds.fed).unwrap_or(i64::MAX));
             self.lag.set(fleet.lag().as_secs_f64());
             self.unheard.set((!fleet.is_present()).into());
             let copies = fleet.copies.shown();

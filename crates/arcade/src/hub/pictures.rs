@@ -24,7 +24,7 @@ use crate::{
     room::{
         Room,
         addresses::own_watcher,
-        mailbox::{Mailbox, Next, Piece},
+        mailbox::{Leaves, Next, Piece},
     },
 };
 
@@ -221,15 +221,6 @@ async fn follow(room: &Arc<Room>, before: &mut Picture, shots: &watch::Sender<Ar
                 return;
             },
         }
-    }
-}
-
-// Leaves the room when it is dropped.
-struct Leaves(Arc<Mailbox>);
-
-impl Drop for Leaves {
-    fn drop(&mut self) {
-        self.0.leave();
     }
 }
 

@@ -55,6 +55,9 @@ pub(crate) struct Info {
     /// How many are connected, without bots and the hub.
     #[serde(skip)]
     pub(crate) people: usize,
+    /// How many of them look on at other nodes, which are told of the room.
+    #[serde(skip)]
+    pub(crate) elsewhere: usize,
 }
 
 /// Where a room is in an arcade of several hubs.
@@ -104,6 +107,7 @@ impl Info {
             show: Show::default(),
             site: None,
             people: 0,
+            elsewhere: 0,
         }
     }
 }

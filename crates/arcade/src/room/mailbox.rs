@@ -12,6 +12,7 @@ use std::{
 
 use bytes::{Bytes, BytesMut};
 use netcore::History;
+use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;
 
 use super::ready::Ready;
@@ -33,7 +34,8 @@ pub(crate) enum Piece {
 }
 
 /// Why a mailbox has ended, for the browser.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Ending {
     /// The room has closed the connection: the game is over for this seat.
     Closed,
@@ -250,6 +252,16 @@ impl Mailbox {
     pub(crate) fn is_flushed(&self) -> bool {
         let state = self.state();
         state.gone || state.outgoing.is_empty()
+    }
+}
+
+/// Leaves the room when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Leaves(pub(crate) Arc<Mailbox>);
+
+impl Drop for Leaves {
+    fn drop(&mut self) {
+        self.0.leave();
     }
 }
 

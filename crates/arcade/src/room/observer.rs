@@ -93,8 +93,9 @@ impl Present {
 
     fn count(&self, info: &mut Info) {
         let people = || self.peers.iter().filter(|(_, who)| **who == Who::Person).map(|(&peer, _)| peer);
-        info.people = people().filter(|peer| !self.silent.contains(peer)).count();
-        info.watchers = people().filter(|peer| !info.players.iter().any(|player| player.peer == *peer)).count();
+        info.people = people().filter(|peer| !self.silent.contains(peer)).count() + info.elsewhere;
+        let plays = |peer: &PeerId| info.players.iter().any(|player| player.peer == *peer);
+        info.watchers = people().filter(|peer| !plays(peer)).count() + info.elsewhere;
     }
 }
 

@@ -30,4 +30,16 @@ impl Room {
         });
         proven
     }
+
+    /// So many people more, or fewer, look on at other nodes.
+    pub(crate) fn watch_elsewhere(&self, more: isize) {
+        let Some(sender) = self.sender.upgrade() else { return };
+        sender.send_modify(|info| {
+            let before = info.elsewhere;
+            info.elsewhere = before.saturating_add_signed(more);
+            // They were counted with the others.
+            info.people = (info.people + info.elsewhere).saturating_sub(before);
+            info.watchers = (info.watchers + info.elsewhere).saturating_sub(before);
+        });
+    }
 }

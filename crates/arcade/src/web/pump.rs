@@ -16,9 +16,11 @@ use super::{
     beats::{Beats, beat, send},
 };
 use crate::{
-    games::Frames,
+    games::{Frames, Game},
+    hub::following::{Guest, Said},
     room::{
         counters::Counters,
+        feed::Item,
         mailbox::{Ending, Mailbox, Next, Piece},
         news::PageNews,
     },
@@ -78,16 +80,62 @@ pub(crate) async fn run(
     let (sink, stream) = socket.split();
     let Talk { hello, news, words, hear } = talk;
     tokio::select! {
-        () = read(stream, &mailbox, frames, hear) => {}
+        () = read(stream, Some(&mailbox), frames, hear) => {}
         () = write(sink, &mailbox, frames, (hello, news, words), counters) => {}
     }
     mailbox.leave();
 }
 
+/// Tells somebody who looks on what is published of a room of another node, until either side ends.
+pub(crate) async fn look_on(socket: WebSocket, guest: Guest, game: Game, counters: &Counters) {
+    let (sink, stream) = socket.split();
+    // What those who look on say changes nothing in any game, so no room hears it.
+    tokio::select! {
+        () = read(stream, None, game.frames(), |_: &str| {}) => {}
+        () = tell(sink, &guest, game.frames(), counters) => {}
+    }
+}
+
+async fn tell(mut sink: SplitSink<WebSocket, Message>, guest: &Guest, frames: Frames, counters: &Counters) {
+    let text = |text: Bytes| {
+        let text = Utf8Bytes::try_from(text).unwrap_or_else(|error| error.to_string().into());
+        Message::Text(text)
+    };
+    let mut beats = Beats::new();
+    loop {
+        let said = tokio::select! {
+            biased;
+            () = beats.due() => {
+                if !beat(&mut sink).await {
+                    return;
+                }
+                continue;
+            }
+            said = guest.next() => said,
+        };
+        let sent = match said {
+            Said::Item(Item::Frame(frame)) => {
+                counters.sent();
+                beats.spoke();
+                send(&mut sink, message(frame, frames)).await
+            }
+            Said::Item(Item::News(told) | Item::Word(told)) => send(&mut sink, text(told)).await,
+            Said::Item(Item::End(why)) | Said::End(Some(why)) => {
+                send(&mut sink, close(why)).await;
+                return;
+            }
+            Said::End(None) => return,
+        };
+        if !sent {
+            return;
+        }
+    }
+}
+
 // Reads a frame only when all before it are paid for, so nothing of a flood is kept here.
 async fn read<E>(
     mut stream: impl Stream<Item = Result<Message, E>> + Unpin,
-    mailbox: &Mailbox,
+    room: Option<&Mailbox>,
     frames: Frames,
     hear: impl Fn(&str),
 ) {
@@ -103,12 +151,16 @@ async fn read<E>(
         messages.charge(now(), 1);
         bytes.charge(now(), u32::try_from(length).unwrap_or(u32::MAX).saturating_add(FRAME));
         match taken(message, frames) {
-            Taken::Message(message) => mailbox.put(message).await,
+            Taken::Message(message) => {
+                if let Some(room) = room {
+                    room.put(message).await;
+                }
+            }
             Taken::Aside(text) => hear(&text),
             Taken::Nothing => {}
             Taken::End { left } => {
-                if left {
-                    mailbox.give_up();
+                if let Some(room) = room.filter(|_| left) {
+                    room.give_up();
                 }
                 return;
             }

@@ -4,7 +4,7 @@
 //! Between nodes there is no TLS. A header proves who passes a request on, and for whom: see [`seal`]. What is passed on once is not
 //! passed on again.
 
-use std::{convert::Infallible, sync::Arc, time::Duration};
+use std::{convert::Infallible, net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::{
     body::Body,
@@ -21,6 +21,7 @@ use tokio::{
     net::TcpStream,
     time::{sleep, timeout},
 };
+use tokio_tungstenite::tungstenite::handshake::client::generate_key;
 use tracing::debug;
 
 use super::{
@@ -29,7 +30,7 @@ use super::{
 };
 use crate::{
     fleet::{
-        NodeShown,
+        Fleet, NodeShown,
         seal::{self, Relayed},
     },
     hub::Hub,
@@ -41,6 +42,8 @@ const CONNECT: Duration = Duration::from_secs(2);
 const ARRIVAL: Duration = Duration::from_secs(2);
 const LOOK: Duration = Duration::from_millis(20);
 const MOMENT: u64 = 1;
+/// How long it may take to open a WebSocket to it.
+const OPENS: Duration = Duration::from_secs(5);
 /// After how many seconds a node is asked again that does not answer.
 const SOON: u64 = 5;
 /// What is read ahead of one direction of a socket, in bytes.
@@ -109,8 +112,8 @@ fn owner(hub: &Hub, path: &str) -> Option<NodeShown> {
     elsewhere.fleet.owner_of(id)
 }
 
-// The room that an address is about, unless it is that of the page.
-fn room_of(path: &str) -> Option<&str> {
+/// The room that an address is about, unless it is that of the page.
+pub(super) fn room_of(path: &str) -> Option<&str> {
     if let Some(rest) = path.strip_prefix("/api/rooms/") {
         return rest.split('/').next().filter(|id| !id.is_empty());
     }
@@ -164,6 +167,43 @@ async fn pass_holding(hub: &Hub, node: &NodeShown, request: Request, permit: Opt
     }
 }
 
+async fn dial<B>(node: &NodeShown) -> anyhow::Result<http1::SendRequest<B>>
+where
+    B: hyper::body::Body<Data: Send, Error: Into<Box<dyn std::error::Error + Send + Sync>>> + Send + 'static,
+{
+    let stream = timeout(CONNECT, TcpStream::connect(&node.address)).await??;
+    tune_stream(&stream);
+    let (sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
+    tokio::spawn(connection.with_upgrades());
+    Ok(sender)
+}
+
+/// A WebSocket of this node itself to another one.
+///
+/// # Errors
+/// When that does not answer, or not with a WebSocket.
+pub(super) async fn upgrade(fleet: &Fleet, node: &NodeShown, path: &str) -> anyhow::Result<TokioIo<upgrade::Upgraded>> {
+    // It is asked for nobody in particular.
+    let relayed = Relayed { client: SocketAddr::from(([0; 4], 0)), secure: false };
+    let proof = fleet.seal(&seal::Request { method: "GET", path, relayed });
+    let proof = proof.ok_or_else(|| anyhow::anyhow!("the key of all nodes is not known"))?;
+    let request = Request::get(path)
+        .header(header::HOST, &node.address)
+        .header(header::CONNECTION, "upgrade")
+        .header(header::UPGRADE, "websocket")
+        .header(header::SEC_WEBSOCKET_VERSION, "13")
+        .header(header::SEC_WEBSOCKET_KEY, generate_key())
+        .header(seal::HEADER, proof)
+        .body(Body::empty())?;
+    let opened = async {
+        let mut answer = dial(node).await?.send_request(request).await?;
+        let status = answer.status();
+        anyhow::ensure!(status == StatusCode::SWITCHING_PROTOCOLS, "the node {} answers with {status}", node.name);
+        Ok(TokioIo::new(upgrade::on(&mut answer).await?))
+    };
+    timeout(OPENS, opened).await?
+}
+
 async fn try_pass(
     hub: &Hub,
     node: &NodeShown,
@@ -179,11 +219,7 @@ async fn try_pass(
     let proof = fleet.seal(&seal::Request { method: request.method().as_str(), path: &path, relayed });
     let proof = HeaderValue::try_from(proof.ok_or_else(|| anyhow::anyhow!("the key of all nodes is not known"))?)?;
 
-    let stream = timeout(CONNECT, TcpStream::connect(&node.address)).await??;
-    tune_stream(&stream);
-    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
-    tokio::spawn(connection.with_upgrades());
-
+    let mut sender = dial(node).await?;
     let is_upgrade = request.headers().contains_key(header::UPGRADE);
     let upgraded = is_upgrade.then(|| upgrade::on(&mut request));
     let (parts, body) = request.into_parts();

@@ -33,9 +33,9 @@ use crate::{
 };
 
 /// The longest message that a browser may send: that of a datagram.
-const MAX_MESSAGE: usize = 65_507;
+pub(super) const MAX_MESSAGE: usize = 65_507;
 /// How long the first message of a socket may take to arrive.
-const ENTRY: Duration = Duration::from_secs(5);
+pub(super) const ENTRY: Duration = Duration::from_secs(5);
 /// The longest first message, in bytes.
 const MAX_ENTRY: usize = 1 << 10;
 /// Frames up to the first message; others than pings are none.
@@ -63,7 +63,7 @@ pub(crate) struct Asked {
 /// How a socket enters a room.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct Entry {
+pub(super) struct Entry {
     /// The token of its seat.
     seat: Option<String>,
     /// The key of the owner of its names.
@@ -77,6 +77,13 @@ struct Entry {
     /// The code of the room's link, or its word.
     code: Option<String>,
     word: Option<String>,
+}
+
+impl Entry {
+    /// Whether it looks on and proves nothing.
+    pub(super) const fn only_looks_on(&self) -> bool {
+        self.watch && self.owner.is_none()
+    }
 }
 
 pub(crate) async fn socket(
@@ -112,7 +119,7 @@ pub(crate) async fn socket(
 }
 
 // The first message of a socket, if it is one.
-async fn first(socket: &mut WebSocket) -> Option<Entry> {
+pub(super) async fn first(socket: &mut WebSocket) -> Option<Entry> {
     for _ in 0..MAX_ENTRY_FRAMES {
         match socket.recv().await?.ok()? {
             Message::Text(text) if text.len() <= MAX_ENTRY => return serde_json::from_str(&text).ok(),

@@ -2,10 +2,12 @@
 
 mod brokers;
 mod cut;
+mod followed;
 mod lost;
 mod moved;
 mod results;
 mod versions;
+mod watched;
 
 use std::{
     env,

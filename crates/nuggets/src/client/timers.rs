@@ -125,6 +125,19 @@ impl Timers {
         self.phase = Phase::Over;
     }
 
+    /// Records that the server is at another address, and is asked there: what was closed or silent is not that one.
+    pub(super) fn moved(&mut self, now: Time) {
+        (self.unanswered_since, self.closed) = (None, None);
+        match self.phase {
+            Phase::Joining { .. } => {
+                let again = retry(self.link, now, RETRIES[0]);
+                self.phase = Phase::Joining { attempt: 1, again, give_up: now.plus(GIVE_UP) };
+            }
+            Phase::Playing => (self.probed, self.probing) = (Some(now), !self.spectates),
+            Phase::Leaving { .. } | Phase::Over => {}
+        }
+    }
+
     /// Records that the system reports the port as closed.
     pub(super) fn refused(&mut self, now: Time) {
         let since = self.closed.map_or(now, |closed| closed.since);

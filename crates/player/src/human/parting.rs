@@ -1,32 +1,54 @@
 //! The end of a game, another one at the same dealer, and the end of the program.
 
-use std::{
-    io::{self, ErrorKind},
-    mem,
-};
+use std::{io::ErrorKind, mem, net::SocketAddr, time::Duration};
 
 use anyhow::anyhow;
-use tokio::{net::TcpStream, time::Instant};
+use cmdkit::{FOLLOW, Pace};
+use tokio::{
+    net::TcpStream,
+    task::spawn_blocking,
+    time::{Instant, sleep},
+};
+use tracing::warn;
 
-use super::{Connecting, Over, Person, State, ending, inbox::Inbox, lines};
-use crate::{link::Link, summary::Summary, view::sentence};
+use super::{Over, Person, Reached, State, ending, inbox::Inbox, lines};
+use crate::{connection::Way, link::Link, summary::Summary, view::sentence};
 
 impl Person {
     pub(super) fn join(&mut self) {
-        let Some((addresses, _)) = &self.again else { return };
-        let addresses = addresses.clone();
-        let connecting: Connecting = Box::pin(async move { TcpStream::connect(&addresses[..]).await });
+        self.join_after(Duration::ZERO);
+    }
+
+    fn join_after(&mut self, pause: Duration) {
+        let Some((addresses, way)) = self.again.clone() else { return };
         if let State::Over(over) = mem::replace(&mut self.state, State::Playing) {
-            self.state = State::Joining(over, connecting);
+            self.state = State::Joining(over, Box::pin(reach(addresses, way, pause)));
         }
     }
 
-    pub(super) fn joined(&mut self, connected: io::Result<TcpStream>) {
-        self.stage.change();
-        let (State::Joining(over, _), Some((_, name))) = (mem::replace(&mut self.state, State::Playing), &self.again)
-        else {
+    /// Looks for a dealer that was lost where the directory says, if there is one.
+    pub(super) fn look_for_dealer(&mut self) {
+        if !self.again.as_ref().is_some_and(|(_, way)| way.follows()) {
             return;
-        };
+        }
+        let (since, pace) = self.search.get_or_insert_with(|| (Instant::now(), Pace::default()));
+        if since.elapsed() >= FOLLOW {
+            return;
+        }
+        let pause = pace.next();
+        if let State::Over(Over { reason: Some(reason), .. }) = &self.state {
+            warn!("{reason}; looks for the room");
+        }
+        self.leaving = false;
+        self.join_after(pause);
+    }
+
+    pub(super) fn joined(&mut self, (way, connected): Reached) {
+        self.stage.change();
+        let State::Joining(over, _) = mem::replace(&mut self.state, State::Playing) else { return };
+        if let (Some((_, known)), Some(way)) = (&mut self.again, way) {
+            *known = way;
+        }
         match connected {
             Ok(stream) => {
                 netshell::tune_stream(&stream);
@@ -39,13 +61,12 @@ impl Person {
                 (self.inbox, self.hold, self.rushed) = (Inbox::new(now), None, None);
                 (self.advised, self.answered, self.joined) = (false, None, now);
             }
-            Err(error) => {
-                let reason = if error.kind() == ErrorKind::ConnectionRefused {
-                    format!("nobody listens at {name} any more")
-                } else {
-                    format!("cannot reach {name}: {error}")
-                };
+            Err(reason) => {
                 self.state = State::Over(Over { reason: Some(reason), ranked: true, ..over });
+                if self.search.is_some() {
+                    self.leaving = self.view.is_none();
+                    self.look_for_dealer();
+                }
             }
         }
     }
@@ -99,4 +120,27 @@ impl Person {
         told.extend(self.game.coach.summary().map(|judgement| format!("{judgement}.")));
         told
     }
+}
+
+// Connects to the dealer, where it is now if there is a directory.
+async fn reach(addresses: Vec<SocketAddr>, mut way: Way, pause: Duration) -> Reached {
+    if way.follows() {
+        sleep(pause).await;
+        // Hubs are waited for.
+        let reached = spawn_blocking(move || {
+            let reached = way.again();
+            (way, reached)
+        });
+        let Ok((way, reached)) = reached.await else { return (None, Err("the search for the room broke".into())) };
+        let stream = reached.and_then(|stream| {
+            stream.set_nonblocking(true)?;
+            Ok(TcpStream::from_std(stream)?)
+        });
+        return (Some(way), stream.map_err(|error| format!("{error:#}")));
+    }
+    let stream = TcpStream::connect(&addresses[..]).await.map_err(|error| match error.kind() {
+        ErrorKind::ConnectionRefused => format!("nobody listens at {} any more", way.in_words()),
+        _ => format!("cannot reach {}: {error}", way.in_words()),
+    });
+    (None, stream)
 }

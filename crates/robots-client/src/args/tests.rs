@@ -21,7 +21,14 @@ fn names(names: &[&str]) -> Vec<ShortText> {
 fn options_are_short_and_long_and_what_is_left_out_has_a_default() {
     let screen = Screen::Gui { address: there("gui:7"), port: 9, bind: vec![] };
     let role = Role::Player(text("Ann"));
-    let expected = Plan { server: Some(there("[::1]:5")), retry: false, screen, role, level: Level::Normal };
+    let expected = Plan {
+        server: Some(there("[::1]:5")),
+        directory: DirectoryArgs::default(),
+        retry: false,
+        screen,
+        role,
+        level: Level::Normal,
+    };
     for line in [
         "-d gui:7 -s ::1:5 -n Ann -p 9",
         "--gui-address gui:7 --server-address [::1]:5 --player-name Ann --port 9",
@@ -67,6 +74,8 @@ fn bots_have_names_and_need_no_gui() {
     let bots = |list: &[&str], games| Role::Bots { names: names(list), games };
     assert_eq!(plan("-s h:1 --bot").role, bots(&["bot"], None));
     assert_eq!(plan("-s h:1 --bot -n Zed --games 3").role, bots(&["Zed"], Some(3)));
+    let Plan { server, directory, retry, .. } = plan("--gui --directory http://h:1/rooms/robots-1");
+    assert!(server.is_none() && directory.directory.len() == 1 && retry, "the directory tells where the server is");
     assert_eq!(plan("-s h:1 --headless 3 --retry").role, bots(&["bot1", "bot2", "bot3"], None));
     assert_eq!(plan("-s h:1 --bot --headless 1 -n x").role, bots(&["x1"], None));
     assert_eq!(plan("-s h:1 --headless 3").screen, Screen::None);

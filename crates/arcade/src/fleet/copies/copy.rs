@@ -120,6 +120,11 @@ impl RoomCopy {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The fence under which the room is owned.
+    pub(crate) fn fence(&self) -> Fence {
+        self.state().fence
+    }
+
     /// The room is owned under another fence. What follows begins with a new state, unless it is still being read.
     pub(super) fn own(&self, fence: Fence) {
         let mut state = self.state();

@@ -25,7 +25,7 @@ pub(super) fn is_copied(hub: &Hub) {
 }
 
 /// Waits until a room of a node that was killed at `killed` is another one's, and gives it.
-fn back(hub: &Hub, room: &Value, killed: Instant) -> Value {
+pub(super) fn back(hub: &Hub, room: &Value, killed: Instant) -> Value {
     let found = shown(hub, room, |room| room["node"] == "bob");
     let took = killed.elapsed();
     assert!(took < BACK, "the room is back after {took:?}");

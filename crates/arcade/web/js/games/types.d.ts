@@ -86,8 +86,8 @@ export type Game = {
   line: string;
   /** A score of a result in words. */
   score: (score: number) => string;
-  /** The command that joins a room from a terminal, which begins with the name of its program. `bare` is the host without the brackets of an IPv6 address. */
-  command: (room: { host: string; bare: string; port: number }) => string;
+  /** The command that joins a room from a terminal, which begins with the name of its program. `bare` is the host without the brackets of an IPv6 address; `directory` is empty, or a space and the option that tells where to ask for a room that moves. */
+  command: (room: { host: string; bare: string; port: number; directory: string }) => string;
   /** Whether the hub has bots for it. */
   bots: boolean;
   /** Whether each in the room plays a game of their own, so that there are always seats. */

@@ -255,7 +255,9 @@ export function enter(main, id, game, { play: start, story }, { watching, next }
     announceLink(say('link.open'), 'open');
     away.end();
   };
-  const address = () => socketAddress(`/rooms/${id}/socket`, { enter: 'true' });
+  // Whoever looks on and owns nothing can be told by any hub what the room tells; that hub has to know it before the first message.
+  const looksOn = () => watching && !visit.recall(`owner ${id}`);
+  const address = () => socketAddress(`/rooms/${id}/socket`, { enter: 'true', ...(looksOn() ? { watch: 'true' } : {}) });
   /** The first message of a socket. @param {string | null} seat The token of the seat that one comes back to. */
   const entry = (seat) => {
     // A locked room and a rematch know by it whoever comes anew.

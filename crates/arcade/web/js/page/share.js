@@ -39,7 +39,7 @@ export class Share {
   /** @param {Room} room */
   show(room) {
     this.path = room.code ? `/j/${room.code}` : `/rooms/${this.id}`;
-    const facts = [this.path, room.port, room.visibility].join();
+    const facts = [this.path, room.host, room.port, room.visibility].join();
     if (facts === this.shown) return;
     this.shown = facts;
     this.address.textContent = location.origin + this.path;

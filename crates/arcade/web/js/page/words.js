@@ -79,10 +79,12 @@ export function ending({ code, reason }) {
  * The command that joins a room from a terminal.
  * @param {Room} room
  */
-export function command({ game, port, host: advertised }) {
-  // A room of an arcade of several hubs says where it is.
+export function command({ id, game, port, host: advertised, visibility }) {
+  // A room of an arcade of several hubs says where it is, and clients ask any of them where it goes, without TLS.
   const host = advertised ? (advertised.includes(':') ? `[${advertised}]` : advertised) : location.hostname;
-  return GAMES[game].command({ host, bare: host.replace(/^\[|\]$/g, ''), port });
+  const asks = advertised && location.protocol === 'http:' && (visibility ?? 'public') === 'public';
+  const directory = asks ? ` --directory ${location.origin}/rooms/${id}` : '';
+  return GAMES[game].command({ host, bare: host.replace(/^\[|\]$/g, ''), port, directory });
 }
 
 /**

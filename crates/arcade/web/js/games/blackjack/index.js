@@ -9,7 +9,7 @@ export const blackjack = {
   title: say('game.blackjack'),
   line: say('game.blackjack.line'),
   score: (score) => say('score.blackjack', { count: score }),
-  command: ({ bare, port }) => `player yourname ${bare} ${port} --human`,
+  command: ({ bare, port, directory }) => `player yourname ${bare} ${port} --human${directory}`,
   bots: true,
   isAlone: () => false,
   picture,

@@ -9,7 +9,7 @@ export const nuggets = {
   title: say('game.nuggets'),
   line: say('game.nuggets.line'),
   score: (score) => say('score.nuggets', { count: score }),
-  command: ({ bare, port }) => `nuggets-client ${bare} ${port} yourname`,
+  command: ({ bare, port, directory }) => `nuggets-client ${bare} ${port} yourname${directory}`,
   bots: true,
   isAlone: () => false,
   picture,

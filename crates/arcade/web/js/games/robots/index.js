@@ -9,7 +9,7 @@ export const robots = {
   title: say('game.robots'),
   line: say('game.robots.line'),
   score: (score) => (score === 0 ? say('score.robots.never') : say('score.robots', { count: score })),
-  command: ({ host, port }) => `robots-client -s ${host}:${port} --gui`,
+  command: ({ host, port, directory }) => `robots-client -s ${host}:${port} --gui${directory}`,
   bots: true,
   isAlone: () => false,
   picture,

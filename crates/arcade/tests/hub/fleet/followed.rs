@@ -1,0 +1,47 @@
+//! Native clients that ask the nodes where their room is.
+
+use std::{
+    net::{TcpListener, UdpSocket},
+    process::Command,
+    time::Instant,
+};
+
+use testkit::process::Process;
+
+use super::{Arcade, id, lost::{back, is_copied}, shown};
+use crate::support::native;
+
+#[test]
+#[ignore = "needs NATS servers and PostgreSQL"]
+fn a_client_follows_its_room_to_another_port_of_another_node_and_keeps_its_seat() {
+    let (ann, bob) = Arcade::new().two();
+    let room = ann.nuggets();
+    let seen = shown(&bob, &room, |_| true);
+    let address = native(&seen);
+    let url = |hub: &crate::support::Hub| format!("http://{}/rooms/{}", hub.address, id(&room));
+    let programs = testkit::programs::build(&["nuggets-client"]);
+    let mut command = Command::new(programs.join("nuggets-client"));
+    command.args(["127.0.0.1", &address.port().to_string(), "Dan", "--log", "info"]);
+    command.args(["--directory", &url(&ann), "--directory", &url(&bob)]);
+    let mut dan = Process::start_with_stdin(&mut command);
+    shown(&ann, &room, |room| room["players"][0]["name"] == "Dan");
+    dan.write("hl");
+    is_copied(&ann);
+    let killed = Instant::now();
+    let _data = ann.kill();
+    // Nobody else gets its port: something has it as soon as it is free.
+    let held = (UdpSocket::bind(address), TcpListener::bind(address));
+    assert!(held.0.is_ok(), "{held:?}");
+    dan.write("h");
+    let found = back(&bob, &room, killed);
+    assert_ne!(found["port"], room["port"]);
+    dan.wait_stderr("the new place", |text| text.contains("the room has moved").then_some(()));
+    // It has the same seat, and its keys are heard there.
+    let players = |room: &serde_json::Value| room["players"].as_array().map_or(0, Vec::len);
+    dan.write("l");
+    shown(&bob, &room, |room| players(room) == 1 && room["players"][0]["seat"] == "A");
+    dan.write("Q");
+    let finished = dan.wait_for_end();
+    assert_eq!((finished.code, finished.stdout.trim()), (Some(0), "Thanks for playing!"), "{}", finished.stderr);
+    shown(&bob, &room, |room| players(room) == 0);
+}

@@ -1,0 +1,196 @@
+//! Watchers of rooms of other nodes, who are told what happens from what the room's node publishes.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use testkit::peer::Peer;
+use tungstenite::{Message, client::IntoClientRequest as _};
+
+use super::{Arcade, Broker, command, id, number, shown};
+use crate::support::{Browser, Hub, native, wait_until};
+
+/// What a message of robots is, by its first byte.
+const HELLO: u8 = 0;
+const STARTED: u8 = 2;
+const TURN: u8 = 3;
+const ENDED: u8 = 4;
+
+/// A room of robots for one player, with so many turns.
+fn robots(ann: &Hub, turns: u32) -> Value {
+    ann.make(&json!({ "game": "robots", "players": 1, "turns": turns, "turn_duration": 100 }))
+}
+
+fn watch_from(hub: &Hub, room: &Value, host: &str) -> Browser {
+    let path = format!("/rooms/{}/socket?watch=true", id(room));
+    let mut watcher = hub.socket_with(&path, &[("X-Forwarded-For", host)]).unwrap();
+    watcher.until(r#"{"room""#);
+    watcher
+}
+
+fn watch(hub: &Hub, room: &Value) -> Browser {
+    watch_from(hub, room, "127.0.0.1")
+}
+
+/// All messages of the game up to its end.
+fn to_the_end(watcher: &mut Browser) -> Vec<Vec<u8>> {
+    let mut told: Vec<Vec<u8>> = vec![];
+    while told.last().is_none_or(|message| message[0] != ENDED) {
+        told.push(watcher.binary().to_vec());
+    }
+    told
+}
+
+/// The numbers of the turns among these messages.
+fn turns(told: &[Vec<u8>]) -> Vec<u16> {
+    let turns = told.iter().filter(|message| message[0] == TURN);
+    turns.map(|turn| u16::from_be_bytes([turn[1], turn[2]])).collect()
+}
+
+fn has_watchers(hub: &Hub, room: &Value, count: usize) {
+    shown(hub, room, |room| room["watchers"] == json!(count));
+}
+
+#[test]
+#[ignore = "needs NATS servers and PostgreSQL"]
+fn watchers_elsewhere_are_told_the_same_as_those_at_the_room_and_it_is_published_once() {
+    let (ann, bob) = Arcade::new().two();
+    let room = robots(&ann, 60);
+    let seen = shown(&bob, &room, |_| true);
+    let mut near = watch(&ann, &room);
+    let mut far: Vec<Browser> = (0..20).map(|_| watch(&bob, &seen)).collect();
+    // They are watchers of the room, at both nodes.
+    for hub in [&ann, &bob] {
+        has_watchers(hub, &room, 21);
+    }
+    let is = |hub: &Hub, name: &str, count: f64| (number(hub, name) - count).abs() < f64::EPSILON;
+    assert!(is(&ann, "arcade_fleet_published", 1.0) && is(&ann, "arcade_fleet_fed", 0.0));
+    assert!(is(&bob, "arcade_fleet_followed", 1.0) && is(&bob, "arcade_fleet_fed", 20.0));
+    assert!(is(&bob, "arcade_fleet_relayed", 0.0), "none has a socket of its own to the room");
+    let before = number(&ann, "arcade_fleet_events_total");
+    let (mut driver, _) = ann.enter(&room);
+    driver.join("Eve");
+    // Somebody who comes in the middle is told all from the beginning, and one who takes nothing holds nobody up.
+    let lazy = far.pop().unwrap();
+    while driver.binary()[0] != TURN {}
+    let late = watch(&bob, &seen);
+    let told = to_the_end(&mut near);
+    assert_eq!((told[0][0], turns(&told)), (HELLO, (0..=60).collect()));
+    for watcher in &mut far {
+        assert_eq!(to_the_end(watcher), told);
+    }
+    for mut watcher in [late, lazy] {
+        let heard = to_the_end(&mut watcher);
+        assert_eq!(heard[0][0], HELLO);
+        let started = heard.iter().position(|message| message[0] == STARTED).unwrap();
+        assert_eq!(turns(&heard[started..]), (0..=60).collect::<Vec<_>>());
+    }
+    // A turn and what the page is told of it are two or three messages at most, and twenty watchers are nineteen more than one.
+    let events = number(&ann, "arcade_fleet_events_total") - before;
+    assert!((30.0..240.0).contains(&events), "{events} events for 61 turns");
+    // What is said to all is said to them too.
+    drop(far);
+    has_watchers(&ann, &room, 1);
+    wait_until("nobody is followed for", || is(&bob, "arcade_fleet_followed", 0.0));
+    wait_until("nothing is published", || is(&ann, "arcade_fleet_published", 0.0));
+}
+
+#[test]
+#[ignore = "needs NATS servers and PostgreSQL"]
+fn the_node_of_a_room_decides_who_watches_it_elsewhere() {
+    let arcade = Arcade::new();
+    let ann = arcade.node("ann", &["--no-default-rooms"]);
+    let bob = arcade.node("bob", &["--no-default-rooms", "--proxy", "127.0.0.1"]);
+    let room = ann.nuggets();
+    let seen = shown(&bob, &room, |_| true);
+    let (mut one, mut other) = (watch_from(&bob, &seen, "192.0.2.1"), watch_from(&bob, &seen, "192.0.2.2"));
+    has_watchers(&ann, &room, 2);
+    command(&ann, &["ban", "192.0.2.1"]);
+    assert_eq!(one.ending().0, 4007);
+    has_watchers(&ann, &room, 1);
+    let path = format!("/rooms/{}/socket?watch=true", id(&room));
+    let mut again = bob.socket_with(&path, &[("X-Forwarded-For", "192.0.2.1")]).unwrap();
+    assert_eq!(again.ending().0, 4007);
+    // The others see what happens.
+    let peer = Peer::new(native(&room));
+    peer.play("Dan");
+    other.find(|text| text.starts_with("DISPLAY") && text.contains('A'));
+    // A page says in its first message who it is.
+    let entered = |hub: &Hub, entry: &Value| {
+        let mut browser = hub.socket(&format!("{path}&enter=true"), None).unwrap();
+        browser.say(&entry.to_string());
+        browser
+    };
+    entered(&bob, &json!({ "watch": true, "seat": null, "key": null })).find(|text| text.contains("\"room\""));
+    assert_eq!(entered(&bob, &json!({ "watch": true, "owner": "x" })).ending().0, 4005);
+    // A room with a link asks for its code, so its watchers have sockets that are passed on.
+    let hidden = ann.make(&json!({ "game": "nuggets", "countdown": 0, "room": { "visibility": "link" } }));
+    let code = hidden["code"].as_str().unwrap();
+    let path = format!("/rooms/{}/socket?watch=true&enter=true", id(&hidden));
+    let mut inside = loop {
+        // The directory needs a moment to tell of it.
+        let Ok(mut browser) = bob.socket(&path, None) else { continue };
+        browser.say(&json!({ "watch": true, "code": code }).to_string());
+        break browser;
+    };
+    inside.until("{");
+    assert!(number(&bob, "arcade_fleet_relayed") > 0.5);
+    let mut outside = bob.socket(&path, None).unwrap();
+    outside.say(&json!({ "watch": true, "code": "aaaaaa" }).to_string());
+    assert_eq!(outside.ending().0, 4009);
+    // Nobody else opens a feed.
+    let feed = format!("ws://{}/rooms/{}/feed", ann.address, id(&room)).into_client_request().unwrap();
+    assert!(tungstenite::client(feed, ann.connect()).is_err());
+}
+
+#[test]
+#[ignore = "needs NATS servers and PostgreSQL"]
+fn watchers_elsewhere_go_on_where_the_room_does() {
+    let (ann, bob) = Arcade::new().two();
+    let room = ann.nuggets();
+    let seen = shown(&bob, &room, |_| true);
+    let mut watcher = watch(&bob, &seen);
+    let peer = Peer::new(native(&room));
+    peer.play("Dan");
+    watcher.find(|text| text.starts_with("DISPLAY") && text.contains('A'));
+    let _data = ann.kill();
+    // Its page comes again.
+    while watcher.0.read().is_ok() {}
+    let found = shown(&bob, &room, |room| room["node"] == "bob");
+    let mut watcher = watch(&bob, &found);
+    let other = Peer::new(native(&found));
+    other.play("Eve");
+    watcher.find(|text| text.starts_with("DISPLAY") && text.contains('B'));
+    has_watchers(&bob, &room, 1);
+}
+
+#[test]
+#[ignore = "needs NATS servers and PostgreSQL"]
+fn watchers_elsewhere_miss_nothing_while_the_broker_is_away_for_some_seconds_and_then_get_sockets_of_their_own() {
+    let mut broker = Broker::start(true);
+    let (ann, bob) = Arcade::at(&broker.address()).two();
+    let room = robots(&ann, 100);
+    let seen = shown(&bob, &room, |_| true);
+    let mut watcher = watch(&bob, &seen);
+    let (mut driver, _) = ann.enter(&room);
+    driver.join("Eve");
+    while watcher.binary()[0] != STARTED {}
+    let mut told = vec![];
+    while told.len() < 10 {
+        told.push(watcher.binary().to_vec());
+    }
+    broker.kill();
+    let killed = Instant::now();
+    while killed.elapsed() < Duration::from_secs(2) {
+        driver.binary();
+    }
+    broker.restart();
+    told.extend(to_the_end(&mut watcher));
+    assert_eq!(turns(&told), (0..=100).collect::<Vec<_>>(), "{}", ann.process.stderr());
+    // Without it for longer, its page comes again, and is told by the node of the room itself.
+    broker.kill();
+    while watcher.0.read().is_ok() {}
+    let mut watcher = watch(&bob, &seen);
+    assert!(number(&bob, "arcade_fleet_relayed") > 0.5);
+    assert_eq!(watcher.binary()[0], HELLO);
+    assert!(!matches!(watcher.0.read(), Ok(Message::Close(_))));
+}

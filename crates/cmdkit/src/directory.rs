@@ -1,0 +1,262 @@
+//! Where a room of an arcade of several hubs is now.
+//!
+//! Each hub answers `GET /api/rooms/ID` for the rooms of all, with the host and the port for native clients. A client that has lost its
+//! server asks there, and follows the room to another machine.
+
+use std::{
+    fmt,
+    net::IpAddr,
+    str::FromStr,
+    sync::{Mutex, PoisonError},
+    thread,
+    time::{Duration, Instant},
+};
+
+use anyhow::bail;
+use serde::Deserialize;
+use tracing::{info, warn};
+use ureq::{Agent, http::StatusCode};
+
+use crate::{
+    host_port::{HostPort, host_port_or, is_ipv6},
+    stderr,
+};
+
+/// How long a client looks for its room. A hub that is lost is missed for 15 seconds, and its rooms go on a few seconds later.
+pub const FOLLOW: Duration = Duration::from_secs(60);
+
+/// How long one hub has to answer.
+const PATIENCE: Duration = Duration::from_secs(4);
+/// The longest answer that is read, in bytes. A room of 255 players with the longest names has less.
+const MAX_ANSWER: u64 = 1 << 20;
+/// The longest name of a room.
+const MAX_ID: usize = 64;
+/// The longest name of a host, as in the DNS.
+const MAX_HOST: usize = 253;
+/// How long an answer serves for all connections of this program.
+const FRESH: Duration = Duration::from_millis(900);
+/// The least and the longest time between two questions.
+const LEAST: Duration = Duration::from_millis(250);
+const MOST: Duration = Duration::from_secs(2);
+
+const RIGHT: &str = "give the address of the room at a hub, as in http://10.0.0.11:8080/rooms/nuggets-1";
+
+/// The options of a client that follows a room.
+#[derive(Debug, Clone, Default, PartialEq, Eq, clap::Args)]
+pub struct DirectoryArgs {
+    /// The room's address at a hub of an arcade of several, as in http://10.0.0.11:8080/rooms/nuggets-1: if the server is lost, hubs are
+    /// asked where the room is now. May be repeated, since the hub that is asked may be the one that is lost
+    #[arg(long, value_name = "URL")]
+    pub directory: Vec<RoomUrl>,
+}
+
+impl DirectoryArgs {
+    /// The directory for a room of `game`; none if no URL was given.
+    pub fn of(&self, game: &'static str) -> Option<Directory> {
+        let urls = self.directory.clone();
+        (!urls.is_empty()).then(|| Directory { game, urls, last: Mutex::default() })
+    }
+}
+
+/// The address of a room at a hub: `http://HOST[:PORT]/rooms/ID`, or `/api/rooms/ID` there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RoomUrl {
+    hub: HostPort,
+    id: String,
+}
+
+impl fmt::Display for RoomUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "http://{}/api/rooms/{}", self.hub, self.id)
+    }
+}
+
+impl FromStr for RoomUrl {
+    type Err = String;
+
+    fn from_str(typed: &str) -> Result<Self, String> {
+        let (scheme, rest) = typed.split_once("://").ok_or_else(|| format!("this is no URL; {RIGHT}"))?;
+        if scheme.eq_ignore_ascii_case("https") {
+            let instead =
+                "give the address of a hub without TLS, as hubs use it among themselves: http://HOST:PORT/rooms/ID";
+            return Err(format!("this program does not speak TLS; {instead}"));
+        }
+        if !scheme.eq_ignore_ascii_case("http") {
+            return Err(format!("'{}' is not http; {RIGHT}", scheme.escape_debug()));
+        }
+        let (place, path) = rest.split_once('/').ok_or_else(|| format!("it names no room; {RIGHT}"))?;
+        if place.contains('@') {
+            return Err(format!("hubs ask for no user here; {RIGHT}"));
+        }
+        let hub = host_port_or(80)(place)?;
+        if !is_host(&hub.host) {
+            return Err(format!("'{}' is no host; {RIGHT}", hub.host.escape_debug()));
+        }
+        let path = path.split(['?', '#']).next().unwrap_or_default();
+        let path = path.strip_prefix("api/").unwrap_or(path).trim_end_matches('/');
+        let id = path.strip_prefix("rooms/").filter(|id| is_id(id));
+        let id = id.ok_or_else(|| format!("'/{}' names no room; {RIGHT}", path.escape_debug()))?;
+        Ok(Self { hub, id: id.to_owned() })
+    }
+}
+
+fn is_id(id: &str) -> bool {
+    (1..=MAX_ID).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+}
+
+fn is_host(host: &str) -> bool {
+    let is_name = || {
+        !host.is_empty()
+            && host.len() <= MAX_HOST
+            && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte))
+    };
+    match host.parse::<IpAddr>() {
+        Ok(address) => !address.is_unspecified(),
+        Err(_) => is_ipv6(host) || is_name(),
+    }
+}
+
+/// The hubs that are asked for one room.
+#[derive(Debug)]
+pub struct Directory {
+    game: &'static str,
+    urls: Vec<RoomUrl>,
+    // The last answer, and when it came, for all connections of this program.
+    last: Mutex<Option<(Instant, Result<HostPort, String>)>>,
+}
+
+/// What this program needs to know of a room.
+#[derive(Deserialize)]
+struct Told {
+    id: String,
+    game: String,
+    port: u16,
+    host: Option<String>,
+}
+
+impl Directory {
+    /// Asks where the room is now: one hub after the other, until one says so. Waits for them, [bounded](FOLLOW) far below the time that
+    /// a client looks for its room.
+    ///
+    /// # Errors
+    /// What each hub has answered instead.
+    pub fn find(&self) -> Result<HostPort, String> {
+        // Of many connections one asks, and the others wait for its answer.
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((at, answer)) = &*last
+            && at.elapsed() < FRESH
+        {
+            return answer.clone();
+        }
+        let answer = self.ask_all();
+        if last.as_ref().is_none_or(|(_, before)| *before != answer) {
+            match &answer {
+                Ok(place) => info!("the directory tells that the room is at {place}"),
+                Err(why) => warn!("the directory does not tell where the room is: {why}"),
+            }
+        }
+        *last = Some((Instant::now(), answer.clone()));
+        answer
+    }
+
+    /// Asks where the room is for a `program` that has no other address: again and again, and says meanwhile why.
+    ///
+    /// # Errors
+    /// When nobody has told it after [`FOLLOW`].
+    pub fn find_first(&self, program: &str) -> anyhow::Result<HostPort> {
+        let (begun, mut pace, mut told) = (Instant::now(), Pace::default(), false);
+        loop {
+            match self.find() {
+                Ok(place) => return Ok(place),
+                Err(why) if begun.elapsed() > FOLLOW => bail!("nobody tells where the room is: {why}"),
+                Err(why) => {
+                    if !std::mem::replace(&mut told, true) {
+                        let seconds = FOLLOW.as_secs();
+                        stderr::say(&format!("{program}: {why}; asks again for {seconds} s"));
+                    }
+                }
+            }
+            thread::sleep(pace.next().max(FRESH));
+        }
+    }
+
+    fn ask_all(&self) -> Result<HostPort, String> {
+        let mut refusals = vec![];
+        for url in &self.urls {
+            match self.ask(url) {
+                Ok(place) => return Ok(place),
+                Err(why) => refusals.push(format!("{url} {why}")),
+            }
+        }
+        Err(refusals.join("; "))
+    }
+
+    fn ask(&self, url: &RoomUrl) -> Result<HostPort, String> {
+        let config = Agent::config_builder()
+            .timeout_global(Some(PATIENCE))
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .http_status_as_error(false)
+            .proxy(None)
+            .user_agent(concat!("arcade-client/", env!("CARGO_PKG_VERSION")));
+        let agent: Agent = config.build().into();
+        let mut answer = agent.get(url.to_string()).call().map_err(|error| in_words(&error))?;
+        match answer.status() {
+            StatusCode::OK => {}
+            StatusCode::NOT_FOUND => return Err("knows no such room, or one that is not for everybody".to_owned()),
+            status => return Err(format!("answered with status {status}")),
+        }
+        let body = answer.body_mut().with_config().limit(MAX_ANSWER).read_to_vec().map_err(|error| in_words(&error))?;
+        self.read(url, &body)
+    }
+
+    fn read(&self, url: &RoomUrl, body: &[u8]) -> Result<HostPort, String> {
+        let Told { id, game, port, host } =
+            serde_json::from_slice(body).map_err(|error| format!("did not describe a room: {error}"))?;
+        if id != url.id {
+            return Err(format!("told of another room, '{}'", id.escape_debug()));
+        }
+        if game != self.game {
+            return Err(format!(
+                "says that it is a room of {}, and this program is for {}",
+                game.escape_debug(),
+                self.game
+            ));
+        }
+        if port == 0 {
+            return Err("tells no port of the room: it is not for everybody".to_owned());
+        }
+        // A hub that is alone does not say its own host.
+        let host = host.unwrap_or_else(|| url.hub.host.clone());
+        if !is_host(&host) {
+            let shown: String = host.chars().take(MAX_HOST).collect();
+            return Err(format!("tells a host that is none: '{}'", shown.escape_debug()));
+        }
+        Ok(HostPort { host, port })
+    }
+}
+
+// Without the parts that say nothing to whoever reads it.
+fn in_words(error: &ureq::Error) -> String {
+    match error {
+        ureq::Error::Timeout(_) => format!("did not answer within {} s", PATIENCE.as_secs()),
+        ureq::Error::BodyExceedsLimit(_) => format!("answered with more than {} MiB", MAX_ANSWER >> 20),
+        ureq::Error::Io(error) => format!("cannot be asked: {error}"),
+        error => format!("cannot be asked: {error}"),
+    }
+}
+
+/// When to ask again: soon at first, and then less and less often.
+#[derive(Debug, Clone, Default)]
+pub struct Pace(Duration);
+
+impl Pace {
+    /// How long to wait before the next question.
+    pub fn next(&mut self) -> Duration {
+        self.0 = (2 * self.0).clamp(LEAST, MOST);
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests;

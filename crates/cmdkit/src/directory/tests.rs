@@ -1,0 +1,128 @@
+use std::{
+    io::{Read as _, Write as _},
+    net::{Ipv4Addr, TcpListener},
+    thread,
+};
+
+use super::*;
+
+#[test]
+fn the_address_of_a_room_is_that_of_its_page_or_of_its_interface() {
+    for (typed, read) in [
+        ("http://10.0.0.11:8080/rooms/nuggets-1", "http://10.0.0.11:8080/api/rooms/nuggets-1"),
+        ("HTTP://hub.example/api/rooms/friday/", "http://hub.example:80/api/rooms/friday"),
+        ("http://[::1]:81/rooms/a?x=1#y", "http://[::1]:81/api/rooms/a"),
+    ] {
+        assert_eq!(typed.parse::<RoomUrl>().unwrap().to_string(), read);
+    }
+    let long = format!("http://h/rooms/{}", "x".repeat(MAX_ID + 1));
+    for (wrong, why) in [
+        ("localhost:2000", "this is no URL"),
+        ("ftp://h/rooms/a", "is not http"),
+        ("http://h", "names no room"),
+        ("http://h/", "names no room"),
+        ("http://h/rooms/", "names no room"),
+        ("http://h/rooms/a/b", "names no room"),
+        ("http://h/rooms/a%20b", "names no room"),
+        ("http://h/j/CODE", "names no room"),
+        ("http:///rooms/a", "the host is missing"),
+        ("http://h:0/rooms/a", "is no port"),
+        ("http://u:p@h/rooms/a", "hubs ask for no user"),
+        ("http://h\r\nX: y/rooms/a", "is no host"),
+        (&*long, "names no room"),
+    ] {
+        let error = wrong.parse::<RoomUrl>().unwrap_err();
+        assert!(error.contains(why) && error.contains("as in"), "{wrong}: {error}");
+    }
+    let error = "https://h/rooms/a".parse::<RoomUrl>().unwrap_err();
+    assert!(error.contains("does not speak TLS") && error.contains("http://HOST:PORT/rooms/ID"), "{error}");
+}
+
+/// A hub that gives one answer and closes the connection.
+fn hub(answer: impl Into<Vec<u8>>) -> RoomUrl {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let url = format!("http://{}/rooms/nuggets-1", listener.local_addr().unwrap()).parse().unwrap();
+    let answer = answer.into();
+    thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut heard = vec![];
+        while !heard.ends_with(b"\r\n\r\n") {
+            let mut byte = [0];
+            if stream.read(&mut byte).unwrap() == 0 {
+                return;
+            }
+            heard.extend(byte);
+        }
+        assert!(heard.starts_with(b"GET /api/rooms/nuggets-1 HTTP/1.1\r\n"), "{}", heard.escape_ascii());
+        // Whoever has read enough closes the connection.
+        let _ = stream.write_all(&answer);
+    });
+    url
+}
+
+fn ok(body: &str) -> Vec<u8> {
+    format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}", body.len()).into_bytes()
+}
+
+fn directory(urls: Vec<RoomUrl>) -> Directory {
+    DirectoryArgs { directory: urls }.of("nuggets").unwrap()
+}
+
+#[test]
+fn the_first_hub_that_knows_tells_where_the_room_is() {
+    let gone = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap();
+    let urls = vec![
+        format!("http://{gone}/rooms/nuggets-1").parse().unwrap(),
+        hub("HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\n\r\n"),
+        hub(ok(r#"{"id":"nuggets-1","game":"nuggets","port":2101,"host":"10.0.0.12","more":[1]}"#)),
+    ];
+    let directory = directory(urls);
+    let place = HostPort { host: "10.0.0.12".into(), port: 2101 };
+    assert_eq!(directory.find(), Ok(place.clone()));
+    // The hub is not asked twice in a moment.
+    assert_eq!(directory.find(), Ok(place));
+    // A hub that is alone.
+    let place = self::directory(vec![hub(ok(r#"{"id":"nuggets-1","game":"nuggets","port":2101}"#))]).find();
+    assert_eq!(place, Ok(HostPort { host: "127.0.0.1".into(), port: 2101 }));
+    assert!(DirectoryArgs::default().of("nuggets").is_none());
+}
+
+#[test]
+fn answers_that_make_no_sense_are_refused_in_words() {
+    let room = |id: &str, game: &str, rest: &str| ok(&format!(r#"{{"id":"{id}","game":"{game}",{rest}}}"#));
+    let long = format!("HTTP/1.1 200 OK\r\ncontent-length: {0}\r\n\r\n{1}", (2 << 20), " ".repeat(2 << 20));
+    for (answer, why) in [
+        (ok("[]"), "did not describe a room"),
+        (ok("{\"id\":"), "did not describe a room"),
+        (room("nuggets-2", "nuggets", r#""port":1"#), "another room, 'nuggets-2'"),
+        (room("nuggets-1", "robots", r#""port":1"#), "a room of robots, and this program is for nuggets"),
+        (room("nuggets-1", "nuggets", r#""port":0"#), "not for everybody"),
+        (room("nuggets-1", "nuggets", r#""port":65536"#), "did not describe a room"),
+        (room("nuggets-1", "nuggets", r#""port":1,"host":"""#), "a host that is none"),
+        (room("nuggets-1", "nuggets", r#""port":1,"host":"0.0.0.0""#), "a host that is none"),
+        (room("nuggets-1", "nuggets", r#""port":1,"host":"a b""#), "a host that is none"),
+        (long.into_bytes(), "more than 1 MiB"),
+        (b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n".to_vec(), "knows no such room"),
+        (b"HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\n\r\n".to_vec(), "status 302"),
+        (b"SSH-2.0-x\r\n\r\n".to_vec(), "cannot be asked"),
+        (b"".to_vec(), "cannot be asked"),
+    ] {
+        let url = hub(answer);
+        let told = directory(vec![url.clone()]).find().unwrap_err();
+        assert!(told.starts_with(&url.to_string()) && told.contains(why) && told.lines().count() == 1, "{told}");
+    }
+}
+
+#[test]
+fn a_hub_that_says_nothing_is_waited_for_so_long() {
+    let silent = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let url: RoomUrl = format!("http://{}/rooms/nuggets-1", silent.local_addr().unwrap()).parse().unwrap();
+    assert!(directory(vec![url]).find().unwrap_err().contains("did not answer within 4 s"));
+}
+
+#[test]
+fn questions_become_rarer() {
+    let mut pace = Pace::default();
+    let waits: Vec<u128> = (0..6).map(|_| pace.next().as_millis()).collect();
+    assert_eq!(waits, [250, 500, 1_000, 2_000, 2_000, 2_000]);
+}

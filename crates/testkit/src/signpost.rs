@@ -1,0 +1,108 @@
+//! A hub that tells where one room is, and nothing else.
+
+use std::{
+    io::{Read as _, Write as _},
+    net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
+};
+
+use crate::PATIENCE;
+
+/// The name of the room.
+pub const ROOM: &str = "room-1";
+/// The longest head of a request that is read.
+const MAX_HEAD: usize = 8 << 10;
+
+/// Answers all requests with what a test wants at that moment.
+#[derive(Debug)]
+pub struct Signpost {
+    address: SocketAddr,
+    answer: Arc<Mutex<Vec<u8>>>,
+    asked: Arc<AtomicUsize>,
+    over: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Default for Signpost {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Signpost {
+    /// One that answers with status 503.
+    pub fn new() -> Self {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
+        let address = listener.local_addr().expect("a bound socket has an address");
+        let answer = Arc::new(Mutex::new(b"HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\n\r\n".to_vec()));
+        let (asked, over) = (Arc::<AtomicUsize>::default(), Arc::<AtomicBool>::default());
+        let (answers, count, end) = (Arc::clone(&answer), Arc::clone(&asked), Arc::clone(&over));
+        let thread = thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                if end.load(Ordering::SeqCst) {
+                    return;
+                }
+                count.fetch_add(1, Ordering::SeqCst);
+                let answer = answers.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                // Whoever asks may be gone.
+                let _ = reply(stream, &answer);
+            }
+        });
+        Self { address, answer, asked, over, thread: Some(thread) }
+    }
+
+    /// The address of the room there.
+    pub fn url(&self) -> String {
+        format!("http://{}/rooms/{ROOM}", self.address)
+    }
+
+    /// From now on it says that the room of this game is at this port.
+    pub fn point(&self, game: &str, port: u16) {
+        let body = format!(r#"{{"id":"{ROOM}","game":"{game}","port":{port},"host":"127.0.0.1","node":"x"}}"#);
+        self.say(format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}", body.len()));
+    }
+
+    /// From now on it says this.
+    pub fn say(&self, answer: impl Into<Vec<u8>>) {
+        *self.answer.lock().unwrap_or_else(PoisonError::into_inner) = answer.into();
+    }
+
+    /// How often it was asked.
+    pub fn asked(&self) -> usize {
+        self.asked.load(Ordering::SeqCst)
+    }
+
+    /// Waits until it is asked again, twice: the first question may have been on its way.
+    pub fn is_asked(&self) {
+        let (before, begun) = (self.asked(), Instant::now());
+        while self.asked() < before + 2 {
+            assert!(begun.elapsed() < PATIENCE, "nobody asks the directory");
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+fn reply(mut stream: TcpStream, answer: &[u8]) -> std::io::Result<()> {
+    stream.set_read_timeout(Some(PATIENCE))?;
+    let (mut head, mut byte) = (vec![], [0]);
+    while !head.ends_with(b"\r\n\r\n") && head.len() < MAX_HEAD && stream.read(&mut byte)? > 0 {
+        head.extend(byte);
+    }
+    stream.write_all(answer)
+}
+
+impl Drop for Signpost {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::SeqCst);
+        // Wakes the thread.
+        let _ = TcpStream::connect(self.address);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}

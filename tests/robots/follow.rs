@@ -1,0 +1,42 @@
+use testkit::signpost::Signpost;
+
+use super::scripted::{Fake, Gui, HELLO, LOBBY, STARTED, TURN_0, with_gui};
+use crate::programs::program;
+
+#[test]
+fn a_client_follows_its_room_to_another_address() {
+    let (signpost, gui) = (Signpost::new(), Gui::new());
+    let (first, second) = (Fake::new(), Fake::new());
+    let client = with_gui(&first.address(), &gui.address(), &["-n", "Ann", "--directory", &signpost.url()]);
+    let mut connection = first.accept();
+    connection.say(HELLO);
+    gui.expect(LOBBY);
+    // It is lost, and nobody says where it is: the old address is tried.
+    drop(connection);
+    let connection = first.accept();
+    drop((connection, first));
+    signpost.is_asked();
+    signpost.say("HTTP/1.1 200 OK\r\ncontent-length: 9999999\r\n\r\n");
+    client.wait_stderr("a word about it", |text| text.contains("does not tell where the room is").then_some(()));
+    signpost.point("robots", second.address().port());
+    let mut connection = second.accept();
+    connection.say(&[HELLO, STARTED, TURN_0].concat());
+    gui.expect(LOBBY);
+    assert_eq!(gui.game().turn, 0);
+    let finished = client.stop();
+    let said = format!("the directory tells that the room is at 127.0.0.1:{}", second.address().port());
+    assert!(finished.stderr.contains(&said), "{}", finished.stderr);
+}
+
+#[test]
+fn a_directory_may_stand_for_the_address() {
+    let signpost = Signpost::new();
+    let server = Fake::new();
+    signpost.point("robots", server.address().port());
+    let mut command = program("robots-client");
+    let client = testkit::process::Process::start(command.args(["--bot", "-n", "Rob", "--directory", &signpost.url()]));
+    let mut connection = server.accept();
+    connection.say(HELLO);
+    connection.hear("00 03 526f62");
+    client.stop();
+}
