@@ -308,7 +308,6 @@ impl Fleet {
 
     /// The hub has the state of a room that it has taken over.
     pub(crate) async fn restored(&self, room: &str) {
-        self.copies.count_moved();
         self.tell(room, Command::Restored).await;
     }
 

@@ -185,8 +185,11 @@ impl Task {
             }
             Command::Drain => self.input(Input::Drain),
             Command::HandOver(room, answer) => {
-                self.handings.begin(room.clone(), answer);
-                self.input(Input::HandOver(room));
+                // Of a room that is not here nobody waits for an answer.
+                if self.rooms.contains(&room) {
+                    self.handings.begin(room.clone(), answer);
+                    self.input(Input::HandOver(room));
+                }
             }
             Command::Stay(room) => {
                 self.handings.forget(&room);

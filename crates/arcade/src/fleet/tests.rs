@@ -151,8 +151,10 @@ async fn whoever_hands_a_room_over_hears_where_it_goes_on_or_why_it_stays() {
     let (bob, _, mut bob_events) = join(&mesh, "bob", &[]).await;
     let (cid, _, _cid_events) = join_knowing(&mesh, "cid", &[], &["nuggets-4"]).await;
     cid.drain().await;
-    found("that it drains", async || ann.nodes().iter().find(|node| node.name.as_str() == "cid")?.draining.then_some(()))
-        .await;
+    found("that it drains", async || {
+        ann.nodes().iter().find(|node| node.name.as_str() == "cid")?.draining.then_some(())
+    })
+    .await;
     found("the room", async || (cid.rooms().len() == 1).then_some(())).await;
     assert_eq!(ann.hand_over(room).await, Some(Ok(())));
     assert!(!cid.is_moving(room), "it goes on until it is suspended");

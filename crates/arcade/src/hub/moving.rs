@@ -6,7 +6,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, OnceLock, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -44,8 +44,8 @@ const SETTLING: Duration = Duration::from_secs(40);
 #[derive(Debug, Default)]
 pub(crate) struct Moves {
     begun: AtomicBool,
-    // Nobody took a room that was offered.
-    in_vain: AtomicBool,
+    // Why all that have not moved stay, since a room did for which that holds too.
+    stopped: OnceLock<Why>,
     // Who waits for the end of a room.
     ends: Mutex<BTreeMap<String, oneshot::Sender<JournalEnd>>>,
     handed: Mutex<BTreeSet<String>>,
@@ -184,13 +184,13 @@ impl Hub {
         if !room.journal.is_open() {
             return Outcome::Stays(Why::NoJournal);
         }
-        if self.moves.in_vain.load(Ordering::Acquire) {
-            return Outcome::Stays(Why::NotTaken);
+        if let Some(why) = self.moves.stopped.get() {
+            return Outcome::Stays(*why);
         }
         match fleet.hand_over(&id).await {
             Some(Ok(())) => {}
             Some(Err(kept)) => return kept.into(),
-            None => return Outcome::Stays(Why::Away),
+            None => return self.stop_moving(Why::Away),
         }
         if !fleet.copies.catch_up(&id, LATE, COPYING).await {
             fleet.stay(&id).await;
@@ -240,12 +240,17 @@ impl Hub {
                 Outcome::Moved(pause)
             }
             Ok(Some(Settled::Back)) => {
-                self.moves.in_vain.store(true, Ordering::Release);
                 warn!(room = id, "no other hub took the room, so it goes on here");
-                Outcome::Stays(Why::NotTaken)
+                self.stop_moving(Why::NotTaken)
             }
             Ok(None) | Err(_) => Outcome::Stays(Why::Unheard),
         }
+    }
+
+    fn stop_moving(&self, why: Why) -> Outcome {
+        // Whoever is first says it.
+        let _ = self.moves.stopped.set(why);
+        Outcome::Stays(why)
     }
 
     // Forgets a room that was handed over.

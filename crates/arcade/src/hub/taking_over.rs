@@ -75,6 +75,10 @@ impl Hub {
                 // Before the directory says that it goes on, so that it says where.
                 self.show(fleet, &room).await;
                 fleet.restored(id).await;
+                // One that nobody else took was never another hub's.
+                if !self.moves.has_handed(id) {
+                    fleet.copies.count_moved();
+                }
                 self.announce(&room);
             }
             Err(error) => {
@@ -100,7 +104,10 @@ impl Hub {
             }
         };
         // Every hub opens the usual rooms at its start, so there would be more of them after each upgrade.
-        if file.permanent && Options::permanent().any(|usual| usual == file.options) && self.has_permanent(&file.options) {
+        if file.permanent
+            && Options::permanent().any(|usual| usual == file.options)
+            && self.has_permanent(&file.options)
+        {
             file.permanent = false;
         }
         let room = self.run(file)?;

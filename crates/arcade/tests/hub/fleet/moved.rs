@@ -17,6 +17,9 @@ use crate::support::{Browser, Hub, native};
 /// Rooms of which some have moved and some have not when a node is killed.
 const MANY: usize = 24;
 
+/// A message of robots with what happened in a turn.
+const TURN: u8 = 3;
+
 /// Has a node move its rooms, and gives what it says.
 fn move_rooms(hub: &Hub, more: &[&str]) -> Value {
     let words = [&["drain", "--move", "--json"], more].concat();
@@ -57,9 +60,10 @@ impl Breaker {
     }
 }
 
-/// The messages of robots up to this turn: that of a socket that comes back begins with the same.
+/// The first turns of a match of robots: a socket that comes back is told the same.
 fn turns(browser: &mut Browser, count: usize) -> Vec<Bytes> {
-    (0..count).map(|_| browser.binary()).collect()
+    let messages = std::iter::from_fn(|| Some(browser.binary()));
+    messages.filter(|message| message[0] == TURN).take(count).collect()
 }
 
 /// A player of robots over TCP.
@@ -85,6 +89,9 @@ fn rooms_of_all_games_go_on_at_another_node_when_theirs_hands_them_over() {
     let (mut browser, seat) = bob.enter(&seen);
     browser.say("PLAY Cid");
     assert_eq!(browser.until("OK"), "OK B");
+    let bot = json!({ "owner": nuggets["owner_token"] }).to_string();
+    assert!(ann.request("POST", &format!("/api/rooms/{}/bots", id(&nuggets)), &bot).0.starts_with("HTTP/1.1 204"));
+    shown(&bob, &nuggets, |room| room["players"].as_array().is_some_and(|players| players.len() == 3));
     let mut watcher = bob.socket(&format!("/rooms/{}/socket?watch=true", id(&nuggets)), None).unwrap();
     watcher.until("DISPLAY");
     let hidden = ann.make(&json!({ "game": "nuggets", "countdown": 0, "room": { "visibility": "link" } }));
@@ -119,6 +126,8 @@ fn rooms_of_all_games_go_on_at_another_node_when_theirs_hands_them_over() {
     // The native player keeps its address and plays on.
     let found = shown(&bob, &nuggets, |room| room["node"] == "bob");
     assert_eq!((&found["port"], &found["name"]), (&nuggets["port"], &json!("Friday")));
+    let is_bot = |player: &Value| player["bot"] == true;
+    shown(&bob, &nuggets, |room| room["players"].as_array().is_some_and(|players| players.iter().any(is_bot)));
     peer.send("KEY h");
     peer.send("KEY l");
     let now = peer.expect("DISPLAY");
@@ -177,6 +186,27 @@ fn rooms_that_cannot_move_stay_and_the_host_is_told_why() {
     let (ended, data) = ann.end();
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     breaker.goes_on(&arcade.again("ann", data, &["--no-default-rooms"]));
+}
+
+#[test]
+#[ignore = "needs NATS servers and PostgreSQL"]
+fn rooms_of_the_house_do_not_become_more_with_each_upgrade() {
+    let arcade = Arcade::new();
+    let (ann, bob) = (arcade.node("ann", &[]), arcade.node("bob", &[]));
+    let usual = bob.wait("rooms of both", |rooms| {
+        let of_bob = rooms.iter().filter(|room| room["node"] == "bob").count();
+        (rooms.len() == 2 * of_bob).then_some(of_bob)
+    });
+    let made = command(&ann, &["room", "new", "nuggets", "map=donuts", "--permanent"]);
+    let made = made.split(' ').next().unwrap();
+    move_rooms(&ann, &[]);
+    let rooms = bob.wait("all rooms", |rooms| {
+        let is_all = rooms.len() == 2 * usual + 1 && rooms.iter().all(|room| room["node"] == "bob");
+        is_all.then(|| rooms.to_vec())
+    });
+    // Those that bob has already close there when nobody is in them; that of the host does not.
+    assert_eq!(rooms.iter().filter(|room| room["permanent"] == true).count(), usual + 1);
+    assert!(rooms.iter().any(|room| room["id"] == made && room["permanent"] == true), "{rooms:?}");
 }
 
 #[test]
