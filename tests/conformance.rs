@@ -33,7 +33,7 @@ fn untested(kind: &str, name: &str, arguments: &[&str]) -> Vec<String> {
 fn our_programs_pass_and_leave_no_rule_untested() {
     let programs = [
         ("dealer", "dealer", &["{port}", "{rounds}", "--players", "{players}", "--delay-ms", "0"][..]),
-        ("player", "player", &["{name}", "{host}", "{port}", "--best"]),
+        ("player", "player", &["{name}", "{host}", "{port}", "--table", "{table}", "{train}"]),
         ("nuggets-server", "nuggets-server", &[]),
         ("nuggets-client", "nuggets-client", &[]),
         ("robots-server", "robots-server", &[]),

@@ -153,7 +153,7 @@ faulty("robots-server", [
      "if client in self.clients:", """if self.game and client.player is not None:
                 self.game.bombs = {bomb: what for bomb, what in self.game.bombs.items() if self.game.owners[bomb] != client.player}
             if client in self.clients:"""),
-    ("chain-reaction", "no-chain bomb-timer", EXPLODED, EXPLODED + """
+    ("chain-reaction", "no-chain bomb-timer bombs-on-one-field", EXPLODED, EXPLODED + """
             for other, (place, _) in list(self.bombs.items()):
                 if other > bomb and place in fields:
                     self.bombs[other] = (place, 1)""", DUE, "for bomb, (spot, _) in sorted(self.bombs.items()):\n            timer = self.bombs[bomb][1]"),

@@ -163,10 +163,14 @@ impl Judge {
         outcome
     }
 
-    /// Notes that the scenarios that are meant for these rules are not played, since this one is broken.
-    pub(crate) fn leave_out(&mut self, rules: impl IntoIterator<Item = &'static Rule>, broken: &Rule) {
-        let why = format!("it shows only where {} is kept", broken.id);
-        self.left_out.extend(rules.into_iter().map(|rule| (rule.id, why.clone())));
+    /// Notes that the scenarios that are meant for these rules are not played, and why.
+    pub(crate) fn leave_out(&mut self, rules: impl IntoIterator<Item = &'static Rule>, why: &str) {
+        self.left_out.extend(rules.into_iter().map(|rule| (rule.id, why.to_owned())));
+    }
+
+    /// As [`Judge::leave_out`], since this rule is broken.
+    pub(crate) fn leave_out_for(&mut self, rules: impl IntoIterator<Item = &'static Rule>, broken: &Rule) {
+        self.leave_out(rules, &format!("it shows only where {} is kept", broken.id));
     }
 
     // Plays this judge's scenario. If the user stops the test meanwhile, all its observations are dropped.

@@ -180,7 +180,7 @@ static REFUSALS: [Refusal; 10] = [
 ];
 
 fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow::Result<()> {
-    let mut school = School::open(launcher, *options)?;
+    let mut school = School::open(judge, launcher, *options)?;
     let begins = school.as_ref().map_or(Pupil { launcher, table: None, trains: false }, School::beginner);
     judge.play("a whole game", |judge| {
         let (mut croupier, run) = Croupier::welcome(judge, &begins, *options, Delivery::Whole, CALL)?;

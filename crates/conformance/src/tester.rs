@@ -14,7 +14,7 @@ use crate::{
     group,
     judge::{Choice, Judge, TOLD},
     launch::Launcher,
-    report::{Report, Trouble},
+    report::{Report, Trouble, Verdict},
     rule::Rule,
     tape::Transcripts,
 };
@@ -142,13 +142,19 @@ impl Tester {
             _ => Trouble::Tester(format!("{error:#}")),
         });
         let unwritten = || choice.transcripts.as_ref().and_then(Transcripts::error).map(Trouble::Tester);
-        let (rules, scenarios) = judge.findings();
+        let (mut rules, scenarios) = judge.findings();
+        let trouble = trouble.or_else(unwritten);
+        if let Some(trouble) = &trouble {
+            for rule in rules.iter_mut().filter(|rule| rule.verdict == Verdict::NotTested) {
+                trouble.in_short().clone_into(&mut rule.why);
+            }
+        }
         Report {
             kind: self.kind.to_owned(),
             seed: options.seed,
             runs: 1,
             whole: launcher.address().is_none(),
-            trouble: trouble.or_else(unwritten),
+            trouble,
             limits: launcher.limits(),
             rules,
             scenarios,

@@ -57,6 +57,8 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
             .shows([terminal]),
         ];
         judge.side_by_side(scenes)?;
+    } else {
+        judge.leave_out([&rules::TERMINAL], "with --terminal all is played where that says");
     }
     Ok(())
 }

@@ -144,8 +144,11 @@ pub(super) struct School<'s> {
 
 impl<'s> School<'s> {
     /// For a player whose command says how to train, and where the table is.
-    pub(super) fn open(launcher: &'s dyn Launcher, options: Options) -> io::Result<Option<Self>> {
+    pub(super) fn open(judge: &mut Judge, launcher: &'s dyn Launcher, options: Options) -> io::Result<Option<Self>> {
         let takes = launcher.takes("table") && launcher.takes("train");
+        if !takes {
+            judge.leave_out(ALL, "the command has not both {table} and {train}");
+        }
         takes.then(|| Ok(Self { launcher, options, folder: tempfile::tempdir()?, table: Vec::new() })).transpose()
     }
 
@@ -162,10 +165,10 @@ impl<'s> School<'s> {
         if self.table.is_empty() {
             // A game that did not end says nothing of it.
             if let Some(broken) = broken {
-                judge.leave_out(ALL, broken);
+                judge.leave_out_for(ALL, broken);
             } else {
                 judge.check(&TRAINS, false, || "after a game of training there is no table".to_owned());
-                judge.leave_out(ALL.into_iter().skip(1), &TRAINS);
+                judge.leave_out_for(ALL.into_iter().skip(1), &TRAINS);
             }
             return Ok(false);
         }
@@ -177,7 +180,7 @@ impl<'s> School<'s> {
             Ok(())
         })?;
         if judge.has_failed(&PLAYS_TABLE) {
-            judge.leave_out(ALL.into_iter().skip(2), &PLAYS_TABLE);
+            judge.leave_out_for(ALL.into_iter().skip(2), &PLAYS_TABLE);
         }
         Ok(!judge.has_failed(&PLAYS_TABLE))
     }

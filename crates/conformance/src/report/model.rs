@@ -226,6 +226,17 @@ pub enum Trouble {
     Stopped,
 }
 
+impl Trouble {
+    /// Why a rule was not tested then.
+    pub(crate) const fn in_short(&self) -> &'static str {
+        match self {
+            Self::CannotStart(_) => "the program cannot be started",
+            Self::Tester(_) => "the tester could not go on",
+            Self::Stopped => "the test was stopped",
+        }
+    }
+}
+
 impl std::fmt::Display for Trouble {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {

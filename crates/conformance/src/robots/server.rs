@@ -74,7 +74,7 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
     let mut rest = details(context, &DETAILS);
     match BASICS.iter().find(|(_, rule, _)| judge.has_failed(rule)) {
         None => rest.extend(details(context, &BOARD)),
-        Some((_, broken, _)) => judge.leave_out(BOARD.iter().map(|(_, rule, _)| *rule), broken),
+        Some((_, broken, _)) => judge.leave_out_for(BOARD.iter().map(|(_, rule, _)| *rule), broken),
     }
     judge.side_by_side(rest)?;
     judge.side_by_side(scenes(context, &LAST))?;

@@ -252,3 +252,30 @@ fn a_client_that_needs_a_terminal_gets_one() {
     assert_eq!(code, Some(1), "{report}");
     assert!(report.contains("standard error: this is no terminal"), "{report}");
 }
+
+#[test]
+fn what_a_text_game_does_at_a_terminal_is_not_tested_where_all_is_played_at_one() {
+    let rules = ["--only", "terminal,shown", "--patience", "20"];
+    let (code, report) = wrapped("mastermind-text", "", "mastermind_play.py", &rules, &[]);
+    assert!(code == Some(0) && report.contains("pass        terminal "), "{report}");
+    for choice in ["yes", "no"] {
+        let options = [&rules[..], &["--terminal", choice]].concat();
+        let (code, report) = wrapped("mastermind-text", "", "mastermind_play.py", &options, &[]);
+        assert!(report.contains("pass        shown "), "{report}");
+        assert!(report.contains("(with --terminal all is played where that says)"), "{report}");
+        assert_eq!(code, Some(5), "{report}");
+    }
+    // One that is wrong at a terminal alone breaks this rule, and others where all is played there.
+    let front = "
+import builtins
+say = print
+builtins.print = lambda *words, **options: None if sys.stdin.isatty() else say(*words, **options)
+";
+    let (code, report) =
+        wrapped("mastermind-text", front, "mastermind_play.py", &["--patience", "2", "--only", "terminal,shown"], &[]);
+    assert!(code == Some(1) && report.contains("FAIL        terminal "), "{report}");
+    assert!(report.contains("pass        shown "), "{report}");
+    let options = ["--patience", "2", "--only", "terminal,shown", "--terminal", "yes"];
+    let (code, report) = wrapped("mastermind-text", front, "mastermind_play.py", &options, &[]);
+    assert!(code == Some(1) && report.contains("FAIL        shown "), "{report}");
+}
