@@ -232,6 +232,7 @@ impl Judge {
         }
         self.witnesses.extend(own.witnesses);
         self.scenarios.extend(own.scenarios);
+        self.left_out.extend(own.left_out);
         self.last = own.last.or(self.last);
     }
 

@@ -30,7 +30,7 @@ pub static TESTER: Tester = Tester {
     play,
 };
 
-/// By when a client that gets no answer has asked again.
+/// By when a client that gets no answer has asked again, at least.
 const AGAIN: Duration = Duration::from_secs(3);
 
 /// By when a client that has sent KEY Q twice in vain has left.
@@ -210,15 +210,16 @@ fn end_of_input(host: &mut Host<'_>) -> Played {
 
 fn silence(host: &mut Host<'_>) -> Played {
     let first = host.greeted()?;
-    let next = host.next(Instant::now() + AGAIN.min(host.options.patience));
+    let next = host.next(Instant::now() + AGAIN.max(host.options.patience));
     host.judge.require(&rules::AGAIN, next.as_ref() == Some(&first), || format!("{} came once", shown(&first)))
 }
 
 // The first message was lost.
 fn late(host: &mut Host<'_>) -> Played {
     host.greeted()?;
-    if host.next(Instant::now() + AGAIN.min(host.options.patience)).is_none() {
+    if host.next(Instant::now() + AGAIN.max(host.options.patience)).is_none() {
         // It is judged elsewhere that it is not sent again.
+        host.judge.leave_out_for([&rules::LATE], &rules::AGAIN);
         return Ok(());
     }
     host.let_in(&rules::LATE)
