@@ -130,7 +130,7 @@ mod tests {
         });
         let with_more = value::write(&front, b"head").unwrap();
         let found = read(vec![room(b"text"), with_more]).unwrap().unwrap();
-        assert!(found.room == *b"text" && found.journal.is_some());
+        assert!(*found.room == *b"text" && found.journal.is_some());
         // What needs a later reader is neither taken for damage nor for nothing.
         let mut later = state.to_vec();
         later[0] = value::VERSION + 1;

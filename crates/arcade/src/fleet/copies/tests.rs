@@ -109,7 +109,7 @@ async fn a_match_goes_on_from_its_copy_where_it_was() {
     assert_eq!(found(&mesh, 8).await, (playing.room.digest(), b"second".to_vec()));
     // The claim of the other node is later: nothing more is stored, and the room is to end.
     playing.play(1);
-    let lost = tokio::time::timeout(testkit::PATIENCE, events.recv()).await.unwrap();
+    let lost = timeout(testkit::PATIENCE, events.recv()).await.unwrap();
     assert_eq!((lost, own.shown().fenced), (Some(Event::Lost(name("robots-1"))), 1));
 }
 
@@ -159,13 +159,14 @@ async fn outputs_wait_for_the_copy_if_nothing_may_be_lost() {
 #[tokio::test]
 async fn what_is_no_whole_room_is_not_read_as_one() {
     let (mesh, data) = (mesh(), TempDir::new());
+    let put_together = |pieces: &[_]| super::put_together(pieces).unwrap();
     assert!(put_together(&[]).is_none());
     let (own, _events) = copies(&mesh, Durability::Node);
     own.own(&name("robots-1"), Fence(7), false);
     let mut playing = Match::begin(data.path(), own.of("robots-1").unwrap());
     own.note("robots-1", b"room".to_vec());
     playing.play(3);
-    stored(&own).await;
+    assert!(own.catch_up("robots-1", Duration::ZERO, testkit::PATIENCE).await);
     let pieces = mesh.read(&name("robots-1")).await.unwrap();
     let head = put_together(&pieces[..1]);
     assert!(head.is_none(), "only what is written down");
@@ -173,6 +174,11 @@ async fn what_is_no_whole_room_is_not_read_as_one() {
     // A journal that was given up, and a piece that is damaged.
     own.of("robots-1").unwrap().cut();
     stored(&own).await;
+    // A room without anything that is written down is none to go on with, nor is one that is not here.
+    own.own(&name("robots-2"), Fence(8), false);
+    for room in ["robots-2", "robots-3"] {
+        assert!(!own.catch_up(room, Duration::ZERO, Duration::from_millis(1)).await);
+    }
     let cut = put_together(&mesh.read(&name("robots-1")).await.unwrap()).unwrap();
     assert!(cut.journal.is_none() && *cut.room == *b"room");
     let mut damaged = pieces;
