@@ -188,9 +188,12 @@ def _(names):
     names["verdict"] = kind
 
 
-@fault("dealer", "stands-on-16", "fair", "low-never-ties")
+@fault("dealer", "stands-on-16", "fair")
 def _(names):
-    names["dealer_draws"] = lambda hand: names["total"](hand) < 16
+    """A tie at 16 goes to the dealer, so that nothing is seen but what several results have in common."""
+    verdict, total = names["verdict"], names["total"]
+    names["dealer_draws"] = lambda hand: total(hand) < 16
+    names["verdict"] = lambda hand, dealer: "LOOSE" if total(hand) == 16 == total(dealer) else verdict(hand, dealer)
 
 
 @fault("dealer", "a-hand-for-each-player", "fair")

@@ -56,7 +56,7 @@ const MORE_GAMES: usize = 24;
 const ANY: u32 = u32::MAX;
 
 /// Rounds in which chance is to show itself. The course's dealers play at most 100,000.
-const MANY: u32 = 20_000;
+const MANY: u32 = 60_000;
 /// Time between two starts after which a generator that is seeded by the second has another seed.
 const APART: Duration = Duration::from_millis(1100);
 /// The players of these rounds: where they stop tells the total of the dealer apart.
