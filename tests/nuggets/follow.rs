@@ -45,7 +45,7 @@ fn welcome(letter: char) -> [String; 4] {
         format!("OK {letter}"),
         "GRID 3 12".into(),
         "GOLD 0 0 250".into(),
-        format!("DISPLAY\n+----------+\n|...@......|\n+----------+\n"),
+        "DISPLAY\n+----------+\n|...@......|\n+----------+\n".into(),
     ]
 }
 

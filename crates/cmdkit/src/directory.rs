@@ -241,7 +241,6 @@ fn in_words(error: &ureq::Error) -> String {
     match error {
         ureq::Error::Timeout(_) => format!("did not answer within {} s", PATIENCE.as_secs()),
         ureq::Error::BodyExceedsLimit(_) => format!("answered with more than {} MiB", MAX_ANSWER >> 20),
-        ureq::Error::Io(error) => format!("cannot be asked: {error}"),
         error => format!("cannot be asked: {error}"),
     }
 }

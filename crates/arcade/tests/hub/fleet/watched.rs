@@ -126,12 +126,9 @@ fn the_node_of_a_room_decides_who_watches_it_elsewhere() {
     let hidden = ann.make(&json!({ "game": "nuggets", "countdown": 0, "room": { "visibility": "link" } }));
     let code = hidden["code"].as_str().unwrap();
     let path = format!("/rooms/{}/socket?watch=true&enter=true", id(&hidden));
-    let mut inside = loop {
-        // The directory needs a moment to tell of it.
-        let Ok(mut browser) = bob.socket(&path, None) else { continue };
-        browser.say(&json!({ "watch": true, "code": code }).to_string());
-        break browser;
-    };
+    // The directory needs a moment to tell of it.
+    let mut inside = bob.wait("room with a link", |_| bob.socket(&path, None).ok());
+    inside.say(&json!({ "watch": true, "code": code }).to_string());
     inside.until("{");
     assert!(number(&bob, "arcade_fleet_relayed") > 0.5);
     let mut outside = bob.socket(&path, None).unwrap();
