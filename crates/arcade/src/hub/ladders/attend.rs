@@ -104,10 +104,9 @@ impl Program {
                         }
                     }
                 }
-                order = self.orders.recv() => match order {
-                    Some(Order::Over | Order::Play(_)) | None => {
-                        ends.get_or_insert_with(|| Instant::now() + LINGER);
-                    }
+                // A closed channel is always ready, and would keep the rest from its turn.
+                order = self.orders.recv(), if ends.is_none() => match order {
+                    Some(Order::Over | Order::Play(_)) | None => ends = Some(Instant::now() + LINGER),
                     Some(Order::Away(why)) => {
                         // Its room is left first, so that it knows who has lost.
                         leave(self.game, room).await;
@@ -179,5 +178,36 @@ async fn outlast(mut room: Line, orders: &mut mpsc::Receiver<Order>) {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use tokio::net::UdpSocket;
+
+    use super::*;
+
+    async fn socket() -> UdpSocket {
+        UdpSocket::bind("127.0.0.1:0").await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_program_whose_match_is_over_goes_though_its_room_says_no_more() {
+        let (room, own, door) = (socket().await, socket().await, socket().await);
+        own.connect(room.local_addr().unwrap()).await.unwrap();
+        let (order, orders) = mpsc::channel(4);
+        let (keeper, mut told) = mpsc::channel(4);
+        let (_inbox, inbox) = mpsc::channel(1);
+        let peer = door.local_addr().unwrap();
+        let line = Line::Shared { socket: Arc::new(door), peer, inbox };
+        let program = Program { id: ProgramId(1), game: Game::Nuggets, line, orders, keeper };
+        let table = Table { room: Line::Own(own), join: Bytes::from_static(b"PLAY Ada"), greeting: Bytes::new() };
+        assert!(order.try_send(Order::Play(Box::new(table))).is_ok());
+        assert!(order.try_send(Order::Over).is_ok());
+        drop(order);
+        timeout(testkit::PATIENCE, program.stay()).await.expect("it goes");
+        assert!(matches!(told.recv().await, Some(Told::Input(Input::Gone(ProgramId(1))))));
     }
 }
