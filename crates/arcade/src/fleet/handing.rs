@@ -57,8 +57,9 @@ impl Handings {
 
     /// It was suspended. Returns whether it can be handed over.
     pub(super) fn suspended(&mut self, room: &Name, handed: oneshot::Sender<()>) -> bool {
-        let handing = self.0.get_mut(room);
-        handing.map(|handing| handing.handed = Some(handed)).is_some()
+        let Some(handing) = self.0.get_mut(room) else { return false };
+        handing.handed = Some(handed);
+        true
     }
 
     /// It was handed over.
