@@ -30,8 +30,8 @@ pub(super) enum Command {
     HandOver(Name, oneshot::Sender<Result<(), Kept>>),
     /// A room that was to be handed over stays.
     Stay(Name),
-    /// A room was suspended. The answer is whether it was handed over.
-    Suspended(Name, oneshot::Sender<Result<(), Kept>>),
+    /// A room was suspended. The answer is that it was handed over.
+    Suspended(Name, oneshot::Sender<()>),
     /// Says where a room goes on that was handed over.
     Follow(Name, oneshot::Sender<Settled>),
     /// The process ends.

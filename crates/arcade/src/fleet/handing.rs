@@ -28,10 +28,8 @@ type Waiting<T> = Option<oneshot::Sender<T>>;
 #[derive(Debug, Default)]
 struct Handing {
     offer: Waiting<Result<(), Kept>>,
-    handed: Waiting<Result<(), Kept>>,
+    handed: Waiting<()>,
     settled: Waiting<Settled>,
-    // Why it stays, if that was said after its offer.
-    stays: Option<Stays>,
     // Whether this node has it again, if that was so before anybody asked.
     is_back: bool,
 }
@@ -54,29 +52,19 @@ impl Handings {
 
     /// It stays.
     pub(super) fn stays(&mut self, room: &Name, why: Stays) {
-        let Some(handing) = self.0.get_mut(room) else { return };
-        handing.stays = Some(why);
-        answer(handing.offer.take(), Err(Kept::Stays(why)));
-        answer(handing.handed.take(), Err(Kept::Stays(why)));
+        answer(self.0.remove(room).and_then(|handing| handing.offer), Err(Kept::Stays(why)));
     }
 
     /// It was suspended. Returns whether it can be handed over.
-    pub(super) fn suspended(&mut self, room: &Name, handed: oneshot::Sender<Result<(), Kept>>) -> bool {
-        let Some(handing) = self.0.get_mut(room) else {
-            answer(Some(handed), Err(Kept::Lost));
-            return false;
-        };
-        if let Some(why) = handing.stays {
-            answer(Some(handed), Err(Kept::Stays(why)));
-            return false;
-        }
+    pub(super) fn suspended(&mut self, room: &Name, handed: oneshot::Sender<()>) -> bool {
+        let Some(handing) = self.0.get_mut(room) else { return false };
         handing.handed = Some(handed);
         true
     }
 
     /// It was handed over.
     pub(super) fn handed_over(&mut self, room: &Name) {
-        answer(self.0.get_mut(room).and_then(|handing| handing.handed.take()), Ok(()));
+        answer(self.0.get_mut(room).and_then(|handing| handing.handed.take()), ());
     }
 
     /// Somebody waits until it goes on.

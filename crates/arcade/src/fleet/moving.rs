@@ -30,11 +30,11 @@ impl Fleet {
     }
 
     /// A room tells nobody anything more, and its copy is complete. Waits until it is another node's, or is to be; that takes as long as the
-    /// directory does.
-    pub(crate) async fn suspended(&self, room: &str) -> Result<(), Kept> {
+    /// directory does. Returns whether this node has handed it over.
+    pub(crate) async fn suspended(&self, room: &str) -> bool {
         let (answer, answered) = oneshot::channel();
         self.tell(room, |room| Command::Suspended(room, answer)).await;
-        answered.await.unwrap_or(Err(Kept::Lost))
+        answered.await.is_ok()
     }
 
     /// Waits until a room that was handed over goes on. None if nobody can say where.

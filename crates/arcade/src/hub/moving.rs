@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use tokio::{
     sync::{Semaphore, oneshot},
     task::{JoinSet, spawn_blocking},
-    time::{Instant, timeout},
+    time::{Instant, sleep, timeout},
 };
 use tracing::{error, info, warn};
 
@@ -35,8 +35,10 @@ const AT_ONCE: usize = 8;
 const LATE: Duration = Duration::from_millis(100);
 /// How long a copy may take to catch up before the room is suspended, and after that.
 const COPYING: Duration = Duration::from_secs(3);
-/// How long a journal may take to be closed on disk before its room goes on here.
-const CLOSING: Duration = Duration::from_secs(3);
+/// How long a journal may take to be closed on disk before its room goes on here, and everything that has the room to notice its end.
+const CLOSING: Duration = Duration::from_secs(5);
+/// How often to look whether it has.
+const LOOK: Duration = Duration::from_millis(20);
 /// How long to wait until a room that was handed over goes on: longer than it takes until a node that has died is noticed.
 const SETTLING: Duration = Duration::from_secs(40);
 
@@ -48,6 +50,7 @@ pub(crate) struct Moves {
     stopped: OnceLock<Why>,
     // Who waits for the end of a room.
     ends: Mutex<BTreeMap<String, oneshot::Sender<JournalEnd>>>,
+    // Rooms that were suspended, and not closed since.
     handed: Mutex<BTreeSet<String>>,
 }
 
@@ -68,7 +71,11 @@ impl Moves {
         self.handed.lock().unwrap_or_else(PoisonError::into_inner).insert(id.to_owned());
     }
 
-    /// Whether a room was handed over.
+    fn keep(&self, id: &str) {
+        self.handed.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
+    }
+
+    /// Whether a room was handed over, or is about to be.
     pub(super) fn has_handed(&self, id: &str) -> bool {
         self.handed.lock().unwrap_or_else(PoisonError::into_inner).contains(id)
     }
@@ -150,7 +157,7 @@ impl Hub {
             let (hub, fleet, turns) = (Arc::clone(self), Arc::clone(&elsewhere.fleet), Arc::clone(&turns));
             moves.spawn(async move {
                 let _turn = turns.acquire().await;
-                hub.move_room(&fleet, &room).await
+                hub.move_room(&fleet, room).await
             });
         }
         let mut moved = Moved::default();
@@ -173,7 +180,7 @@ impl Hub {
         Ok(moved)
     }
 
-    async fn move_room(self: &Arc<Self>, fleet: &Fleet, room: &Arc<Room>) -> Outcome {
+    async fn move_room(self: &Arc<Self>, fleet: &Fleet, room: Arc<Room>) -> Outcome {
         let (id, is_ladder) = {
             let file = room.file();
             (file.id.clone(), file.ladder)
@@ -199,18 +206,21 @@ impl Hub {
         let (began, ended) = (Instant::now(), self.moves.expect(&id));
         if !room.suspend() {
             // It is being closed, or begins anew.
-            drop(self.moves.take(room));
+            drop(self.moves.take(&room));
             fleet.stay(&id).await;
             return Outcome::Gone;
         }
+        self.moves.hand(&id);
         // With the durability of the cluster, it ends when the copy has what it tells.
         let Ok(end) = ended.await else {
+            self.moves.keep(&id);
             fleet.stay(&id).await;
             return Outcome::Gone;
         };
         if room.is_to_close() {
+            self.moves.keep(&id);
             fleet.stay(&id).await;
-            self.rooms.forget(room);
+            self.rooms.forget(&room);
             fleet.close(&id).await;
             return Outcome::Gone;
         }
@@ -219,19 +229,11 @@ impl Hub {
             self.go_on_here(room, end).await;
             return Outcome::Stays(Why::NoCopy);
         }
-        self.moves.hand(&id);
-        match fleet.suspended(&id).await {
-            Ok(()) => {}
-            Err(Kept::Stays(why)) => {
-                self.go_on_here(room, end).await;
-                return Kept::Stays(why).into();
-            }
-            Err(Kept::Lost) => {
-                self.let_go(room).await;
-                return Outcome::Gone;
-            }
-        }
+        let is_handed = fleet.suspended(&id).await;
         self.let_go(room).await;
+        if !is_handed {
+            return Outcome::Gone;
+        }
         match timeout(SETTLING, fleet.follow(&id)).await {
             Ok(Some(Settled::At(node))) => {
                 let pause = began.elapsed();
@@ -254,8 +256,8 @@ impl Hub {
     }
 
     // Forgets a room that was handed over.
-    async fn let_go(self: &Arc<Self>, room: &Arc<Room>) {
-        let (hub, room) = (Arc::clone(self), Arc::clone(room));
+    async fn let_go(self: &Arc<Self>, room: Arc<Room>) {
+        let hub = Arc::clone(self);
         // It writes to the disk.
         let _ = spawn_blocking(move || {
             // It may be back already.
@@ -267,19 +269,25 @@ impl Hub {
         .await;
     }
 
-    // Opens a room again that was suspended.
-    async fn go_on_here(self: &Arc<Self>, room: &Arc<Room>, end: JournalEnd) {
-        let (hub, room) = (Arc::clone(self), Arc::clone(room));
+    // Opens a room again that was suspended. Its journal is free when nothing has the room any more.
+    async fn go_on_here(self: &Arc<Self>, room: Arc<Room>, end: JournalEnd) {
+        let file = room.file().clone();
+        let is_closed = spawn_blocking(move || end.finish(CLOSING)).await.unwrap_or_default();
+        self.rooms.withdraw(&room);
+        let before = Arc::downgrade(&room);
+        drop(room);
+        let free = async {
+            while before.strong_count() > 0 {
+                sleep(LOOK).await;
+            }
+        };
+        if !is_closed || timeout(CLOSING, free).await.is_err() {
+            return error!(room = file.id, "the room cannot go on at once; it is back when the hub is started again");
+        }
+        let hub = Arc::clone(self);
         let _ = spawn_blocking(move || {
             let _opening = hub.rooms.opening();
-            let file = room.file().clone();
             let id = file.id.clone();
-            if room.is_to_close() {
-                return hub.rooms.forget(&room);
-            }
-            if !end.finish(CLOSING) {
-                warn!(room = id, "the disk is slow, so the match may go on from a moment before it was suspended");
-            }
             match hub.run(file) {
                 Ok(room) => hub.announce(&room),
                 Err(error) => error!(room = id, "the room is back when the hub is started again: {error:#}"),

@@ -124,6 +124,13 @@ impl Rooms {
         self.files.remove(id);
     }
 
+    /// Takes a room off the list that is about to come back.
+    pub(super) fn withdraw(&self, room: &Room) {
+        if self.is_current(room) {
+            self.open().remove(&room.file().id);
+        }
+    }
+
     /// Forgets a room that is over.
     pub(super) fn forget(&self, room: &Room) {
         room.bots.dismiss();

@@ -341,12 +341,12 @@ impl Node {
         room.claim = Some(Claim { fence, life });
         room.revision = Some(revision);
         let how = std::mem::replace(&mut room.how, How::Again);
-        // The hub has to hear of the new fence, under which it suspends the room once more.
-        if room.aim == Aim::HandOver(Handing::Suspending) {
-            room.aim = Aim::HandOver(Handing::Wanted);
-        }
-        if matches!(room.aim, Aim::Keep | Aim::HandOver(Handing::Wanted)) {
+        if !matches!(room.aim, Aim::Close | Aim::HandOver(Handing::Suspended)) {
             out.push(Output::Own(name.clone(), fence, how));
+        }
+        // The hub may have to suspend it once more, under the new fence.
+        if room.aim == Aim::HandOver(Handing::Suspending) {
+            out.push(Output::Suspend(name.clone()));
         }
     }
 

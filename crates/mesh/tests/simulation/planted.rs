@@ -7,7 +7,7 @@ use netcore::probe::{self, Planted, Probe};
 use super::world::{Options, World};
 
 /// The most fleets that it may take to find one.
-const SEEDS: u64 = 400;
+const SEEDS: u64 = 1_600;
 
 /// Runs fleets with this fault from a seed on until a check finds it, and compares what it says.
 fn find(planted: Planted, first: u64, options: Options, expected: &[&str]) {
