@@ -372,7 +372,6 @@ impl Judge {
     pub(crate) fn passes(&self) -> bool {
         self.first_broken().is_none()
     }
-
 }
 
 // What a panic says.
