@@ -8,7 +8,11 @@ use std::{
 
 use testkit::process::Process;
 
-use super::{Arcade, id, lost::{back, is_copied}, shown};
+use super::{
+    Arcade, id,
+    lost::{back, is_copied},
+    shown,
+};
 use crate::support::native;
 
 #[test]

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use testkit::peer::Peer;
 use tungstenite::{Message, client::IntoClientRequest as _};
 
-use super::{Arcade, Broker, command, id, number, shown};
+use super::{Arcade, Broker, command, id, lost::is_copied, number, shown};
 use crate::support::{Browser, Hub, native, wait_until};
 
 /// What a message of robots is, by its first byte.
@@ -87,8 +87,8 @@ fn watchers_elsewhere_are_told_the_same_as_those_at_the_room_and_it_is_published
     // A turn and what the page is told of it are two or three messages at most, and twenty watchers are nineteen more than one.
     let events = number(&ann, "arcade_fleet_events_total") - before;
     assert!((30.0..240.0).contains(&events), "{events} events for 61 turns");
-    // What is said to all is said to them too.
-    drop(far);
+    // Nobody is left but the one at the room.
+    drop((far, driver));
     has_watchers(&ann, &room, 1);
     wait_until("nobody is followed for", || is(&bob, "arcade_fleet_followed", 0.0));
     wait_until("nothing is published", || is(&ann, "arcade_fleet_published", 0.0));
@@ -149,6 +149,7 @@ fn watchers_elsewhere_go_on_where_the_room_does() {
     let peer = Peer::new(native(&room));
     peer.play("Dan");
     watcher.find(|text| text.starts_with("DISPLAY") && text.contains('A'));
+    is_copied(&ann);
     let _data = ann.kill();
     // Its page comes again.
     while watcher.0.read().is_ok() {}
