@@ -33,15 +33,17 @@ fn a_person_who_plays_by_lines_goes_on_too() {
     signpost.point("blackjack", first.port);
     let mut command = program("player");
     let mut ann = Process::start_with_stdin(command.args(["Ann", "--human", "--directory", &signpost.url()]));
-    // It waits for another player, who never comes.
     let mut other = first.text("Bob");
     other.until_asked();
     first.process.kill();
     first.process.wait_for_end();
+    ann.wait_stderr("a loss", |text| text.contains("looks for the room").then_some(()));
+    let hands = |text: &str| text.matches("hit, stand, advice or quit?").count();
+    // It may have had no hand yet.
+    let before = hands(&ann.stdout());
     let second = Dealer::start("1");
     signpost.point("blackjack", second.port);
-    let hands = |text: &str| text.matches("hit, stand, advice or quit?").count();
-    ann.wait_stdout("a hand at the other dealer", |text| (hands(text) > 1).then_some(()));
+    ann.wait_stdout("a hand at the other dealer", |text| (hands(text) > before).then_some(()));
     ann.write("stand\n");
     let finished = ann.wait_for_end().ended(0);
     assert!(finished.stdout.contains("in 2 games"), "{}", finished.stdout);

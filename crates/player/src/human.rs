@@ -216,7 +216,8 @@ impl Person {
             let error = self.game.session.ended();
             self.end(Some(error.to_string()), true);
             self.look_for_dealer();
-            if let Some(waited) = waited {
+            // A dealer that is lost and looked for says nothing about its limit.
+            if let Some(waited) = waited.filter(|_| self.search.is_none()) {
                 self.clock.learn(waited);
             }
         }
