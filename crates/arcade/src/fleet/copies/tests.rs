@@ -159,7 +159,7 @@ async fn outputs_wait_for_the_copy_if_nothing_may_be_lost() {
 #[tokio::test]
 async fn what_is_no_whole_room_is_not_read_as_one() {
     let (mesh, data) = (mesh(), TempDir::new());
-    let put_together = |pieces: &[_]| super::put_together(pieces).unwrap();
+    let put_together = |pieces: &[_]| put_together(pieces).unwrap();
     assert!(put_together(&[]).is_none());
     let (own, _events) = copies(&mesh, Durability::Node);
     own.own(&name("robots-1"), Fence(7), false);
