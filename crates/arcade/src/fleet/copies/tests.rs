@@ -182,6 +182,6 @@ async fn what_is_no_whole_room_is_not_read_as_one() {
     let cut = put_together(&mesh.read(&name("robots-1")).await.unwrap()).unwrap();
     assert!(cut.journal.is_none() && *cut.room == *b"room");
     let mut damaged = pieces;
-    damaged.last_mut().unwrap().body = bytes::Bytes::from_static(b"nonsense");
+    damaged.last_mut().unwrap().body = bytes::Bytes::from_static(b"\x01nonsense");
     assert!(put_together(&damaged).is_none());
 }
