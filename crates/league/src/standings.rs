@@ -70,7 +70,7 @@ type Deal = BTreeMap<usize, Share>;
 
 impl Standings {
     /// The standings after the whole rounds among these matches, with this certainty.
-    pub fn new(setup: &Setup, records: &BTreeMap<u64, Record>, certainty: f64) -> Self {
+    pub(crate) fn new(setup: &Setup, records: &BTreeMap<u64, Record>, certainty: f64) -> Self {
         let draw = Draw::new(setup);
         let mut played: BTreeMap<u32, Vec<&Record>> = BTreeMap::new();
         for record in records.values() {
