@@ -108,6 +108,7 @@ impl Typed {
     /// Runs it and checks that it does what it should.
     pub(super) fn check(&self, folder: &Folder) {
         match self.program.as_str() {
+            "nuggets-client" | "player" if self.has("--directory") => self.check_follows(),
             "nuggets-server" if self.has("--check-map") => self.check_ends(&mut self.command(folder)),
             "nuggets-server" | "robots-server" => self.check_hosts(folder, "Hosting"),
             "dealer" => self.check_hosts(folder, "Dealing"),
@@ -146,6 +147,17 @@ impl Typed {
             }
             other => panic!("{self:?}: no test knows what {other} should do"),
         }
+    }
+
+    // Nobody answers at the addresses of the example, so the first answer is that.
+    fn check_follows(&self) {
+        let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let here = |word: &String| match word.strip_prefix("http://").and_then(|rest| rest.split_once('/')) {
+            Some((_, path)) => format!("http://{nobody}/{path}"),
+            None => word.clone(),
+        };
+        let client = Process::start(program(&self.program).args(self.arguments.iter().map(here)));
+        client.wait_stderr("the directory's silence", |text| text.contains("cannot be asked").then_some(()));
     }
 
     // Runs it to its end.

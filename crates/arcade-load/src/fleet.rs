@@ -17,7 +17,6 @@ use clap::ValueEnum as _;
 use tempfile::TempDir;
 use tokio::time::sleep;
 
-use self::moved::Moved;
 use crate::{
     args::{self, Part},
     explorers,
@@ -126,7 +125,7 @@ impl Part {
                 }
             }
             Self::Move => {
-                let Moved { rooms, pauses, silence, all } = moved::measure(program, fleet).await?;
+                let moved::Moved { rooms, pauses, silence, all } = moved::measure(program, fleet).await?;
                 let (silence, all) = (silence.as_secs_f64(), all.as_secs_f64());
                 writeln!(
                     lines,

@@ -44,7 +44,7 @@ const RIGHT: &str = "give the address of the room at a hub, as in http://10.0.0.
 /// The options of a client that follows a room.
 #[derive(Debug, Clone, Default, PartialEq, Eq, clap::Args)]
 pub struct DirectoryArgs {
-    /// The room's address at a hub of an arcade of several, as in http://10.0.0.11:8080/rooms/nuggets-1: if the server is lost, hubs are
+    /// The room's address at a hub of an arcade of several, as in <http://10.0.0.11:8080/rooms/nuggets-1>: if the server is lost, hubs are
     /// asked where the room is now. May be repeated, since the hub that is asked may be the one that is lost
     #[arg(long, value_name = "URL")]
     pub directory: Vec<RoomUrl>,
@@ -167,7 +167,7 @@ impl Directory {
         let (begun, mut pace, mut told) = (Instant::now(), Pace::default(), false);
         loop {
             match self.find() {
-                Ok(place) => return Ok(place),
+                Ok(found) => return Ok(found),
                 Err(why) if begun.elapsed() > FOLLOW => bail!("nobody tells where the room is: {why}"),
                 Err(why) => {
                     if !std::mem::replace(&mut told, true) {
@@ -176,7 +176,7 @@ impl Directory {
                     }
                 }
             }
-            thread::sleep(pace.next().max(FRESH));
+            thread::sleep(pace.pause().max(FRESH));
         }
     }
 
@@ -184,7 +184,7 @@ impl Directory {
         let mut refusals = vec![];
         for url in &self.urls {
             match self.ask(url) {
-                Ok(place) => return Ok(place),
+                Ok(found) => return Ok(found),
                 Err(why) => refusals.push(format!("{url} {why}")),
             }
         }
@@ -251,7 +251,7 @@ pub struct Pace(Duration);
 
 impl Pace {
     /// How long to wait before the next question.
-    pub fn next(&mut self) -> Duration {
+    pub fn pause(&mut self) -> Duration {
         self.0 = (2 * self.0).clamp(LEAST, MOST);
         self.0
     }

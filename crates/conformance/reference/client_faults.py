@@ -109,6 +109,12 @@ faulty("nuggets-client", [
 """, """            self.connection.sendto(message, (sys.argv[1], int(sys.argv[2])))
 """),
     ("asks-once", "asks-again", "            if not self.answered and repeats and now >= repeats[0]:", "            if False:"),
+    ("deaf-once-it-asked-again", "late-server", """                repeats.pop(0)
+""", """                repeats.pop(0)
+                self.deaf = True
+""", HEAR, """        if getattr(self, "deaf", False):
+            return
+""" + HEAR),
     ("asks-from-elsewhere", "asks-again one-address", """                repeats.pop(0)
 """, """                repeats.pop(0)
                 peer = self.connection.getpeername()
@@ -191,6 +197,8 @@ faulty("robots-client", [
 """, """        if self.state.plays:
             self.again = True
 """),
+    ("counts-the-entries", "map-order", "            self.clear(reader.map(reader.u8, reader.player))",
+     "            self.clear(dict(enumerate(reader.map(reader.u8, reader.player).values())))"),
     ("up-is-down", "move-up", PASSED, swapped(b"\2\2", b"\2\0")),
     ("right-is-left", "move-right gui-ipv6", PASSED, swapped(b"\2\3", b"\2\1")),
     ("down-is-up", "move-down any-address to-gui", PASSED, swapped(b"\2\0", b"\2\2")),

@@ -84,7 +84,7 @@ impl AfterGame {
         (self.joins_at, self.trouble, self.ended) = (None, None, false);
         match Link::open(self.options.addresses.clone()) {
             Ok(link) => {
-                self.next = Some(Session::start(self.options.part.clone(), link, self.options.directory.clone()))
+                self.next = Some(Session::start(self.options.part.clone(), link, self.options.directory.clone()));
             }
             Err(error) => {
                 warn!(%error, "no way to the next game");

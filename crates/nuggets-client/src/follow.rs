@@ -45,7 +45,7 @@ impl Follow {
 
     /// Asks, within a runtime.
     pub(crate) fn ask(&mut self, now: Time) {
-        self.not_before = now.plus(self.pace.next());
+        self.not_before = now.plus(self.pace.pause());
         let directory = Arc::clone(&self.directory);
         // Hubs are waited for, and the system's resolver blocks.
         self.asking = Some(spawn_blocking(move || {

@@ -37,7 +37,7 @@ impl Search {
     /// A connection to the dealer where it is now; nothing if a signal came, and an error if it is not found in time.
     pub(crate) fn next(&mut self, way: &mut Way, signal: &Signal) -> Option<anyhow::Result<TcpStream>> {
         loop {
-            let (pause, mut there) = (self.pace.next(), way.clone());
+            let (pause, mut there) = (self.pace.pause(), way.clone());
             let (told, found) = mpsc::channel();
             // Hubs and the system's resolver are waited for, and a signal must not.
             let looking = thread::Builder::new().name("search".into()).spawn(move || {

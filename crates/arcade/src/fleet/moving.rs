@@ -15,13 +15,11 @@ impl Fleet {
         let room: Name = room.parse().ok()?;
         let (answer, answered) = oneshot::channel();
         let _ = self.commands.send(Command::HandOver(room.clone(), answer)).await;
-        match timeout(PATIENCE, answered).await {
-            Ok(answered) => Some(answered.unwrap_or(Err(Kept::Lost))),
-            Err(_) => {
-                let _ = self.commands.send(Command::Stay(room)).await;
-                None
-            }
+        if let Ok(answered) = timeout(PATIENCE, answered).await {
+            return Some(answered.unwrap_or(Err(Kept::Lost)));
         }
+        let _ = self.commands.send(Command::Stay(room)).await;
+        None
     }
 
     /// A room that was to be handed over stays.

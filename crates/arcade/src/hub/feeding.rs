@@ -16,14 +16,17 @@ pub(crate) use self::publisher::Step;
 use self::publisher::{Published, publish};
 use crate::{fleet::Fleet, room::Room};
 
+// By the name of the room, with how far its publication is.
+type ById = BTreeMap<String, (Arc<Room>, watch::Sender<Step>)>;
+
 /// The rooms that are published.
 #[derive(Debug, Default)]
 pub(crate) struct Feeding {
-    rooms: Mutex<BTreeMap<String, (Arc<Room>, watch::Sender<Step>)>>,
+    rooms: Mutex<ById>,
 }
 
 impl Feeding {
-    fn rooms(&self) -> MutexGuard<'_, BTreeMap<String, (Arc<Room>, watch::Sender<Step>)>> {
+    fn rooms(&self) -> MutexGuard<'_, ById> {
         self.rooms.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

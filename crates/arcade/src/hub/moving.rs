@@ -152,16 +152,16 @@ impl Hub {
         self.rooms.drain();
         elsewhere.fleet.drain().await;
         let turns = Arc::new(Semaphore::new(AT_ONCE));
-        let mut moves = JoinSet::new();
+        let mut tasks = JoinSet::new();
         for room in self.rooms.all() {
             let (hub, fleet, turns) = (Arc::clone(self), Arc::clone(&elsewhere.fleet), Arc::clone(&turns));
-            moves.spawn(async move {
+            tasks.spawn(async move {
                 let _turn = turns.acquire().await;
                 hub.move_room(&fleet, room).await
             });
         }
         let mut moved = Moved::default();
-        while let Some(outcome) = moves.join_next().await {
+        while let Some(outcome) = tasks.join_next().await {
             match outcome {
                 Ok(Outcome::Moved(pause)) => {
                     moved.pauses_ms.push(u64::try_from(pause.as_millis()).unwrap_or(u64::MAX));

@@ -176,7 +176,7 @@ fn each_fault_is_found(kind: &str) {
                     let report = tested(kind, Some(&name), &plan(patience(kind, &name)));
                     let disagreement = disagreement(kind, &name, &rules, &report);
                     let verdict = disagreement.as_deref().unwrap_or("is found");
-                    println!("{kind} {name} after {:.0} s: {verdict}", began.elapsed().as_secs_f64());
+                    eprintln!("{kind} {name} after {:.0} s: {verdict}", began.elapsed().as_secs_f64());
                     wrong.lock().unwrap().extend(disagreement.map(|_| name));
                 }
             });

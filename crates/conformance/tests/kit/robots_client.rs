@@ -42,7 +42,6 @@ crimes! {
     WholeReads => "pieces",
     SkipsPictures => "late-joiner",
     SmallBuffer => "big-turn",
-    FirstIsZero => "map-order",
     KeepsBombs => "second-game",
     IgnoresGarbage => "malformed",
     IgnoresEnd => "connection-lost",
@@ -209,12 +208,7 @@ impl Client {
             }
             ServerMessage::GameStarted { players } => {
                 let parameters = self.parameters.as_ref().unwrap();
-                // The incoming map is sorted already, so the crime is to take the first of the bytes for player 0.
-                self.players = if self.is(C::FirstIsZero) && players.len() == 3 {
-                    players.keys().copied().zip(players.values().rev().cloned()).collect()
-                } else {
-                    players
-                };
+                self.players = players;
                 self.game = Some(Game {
                     board: Board::new(parameters.size_x, parameters.size_y),
                     turn: 0,

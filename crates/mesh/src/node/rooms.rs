@@ -120,11 +120,11 @@ impl Node {
     }
 
     pub(super) fn restored(&mut self, name: &Name) {
-        if let Some(room) = self.rooms.get_mut(name) {
-            if std::mem::take(&mut room.unread) {
-                // Whoever has handed the room over waits for this.
-                (room.row_changed, room.written) = (true, Time::ZERO);
-            }
+        if let Some(room) = self.rooms.get_mut(name)
+            && std::mem::take(&mut room.unread)
+        {
+            // Whoever has handed the room over waits for this.
+            (room.row_changed, room.written) = (true, Time::ZERO);
         }
     }
 

@@ -35,7 +35,7 @@ impl Person {
         if since.elapsed() >= FOLLOW {
             return;
         }
-        let pause = pace.next();
+        let pause = pace.pause();
         if let State::Over(Over { reason: Some(reason), .. }) = &self.state {
             warn!("{reason}; looks for the room");
         }

@@ -72,6 +72,10 @@ struct Queue {
     notify: Notify,
 }
 
+/// That nothing more comes; why, if the room has said it.
+#[derive(Debug, Clone, Copy)]
+struct End(Option<Ending>);
+
 #[derive(Debug, Default)]
 struct Waiting {
     // Everything from the beginning, which all who are told it share, and how much of it was taken.
@@ -80,7 +84,7 @@ struct Waiting {
     bytes: usize,
     // Whether it is to be told everything once it has taken what is there.
     behind: bool,
-    end: Option<Option<Ending>>,
+    end: Option<End>,
 }
 
 impl Queue {
@@ -113,7 +117,7 @@ impl Queue {
     }
 
     fn end(&self, why: Option<Ending>) {
-        self.state().end.get_or_insert(why);
+        self.state().end.get_or_insert(End(why));
         self.notify.notify_one();
     }
 }
@@ -219,7 +223,9 @@ impl Channel {
         // Those who were told all that came before learn nothing new from it.
         if state.at != Some((run, number)) {
             state.backlog.clear();
-            all.iter().for_each(|item| state.backlog.take(item));
+            for item in all {
+                state.backlog.take(item);
+            }
             state.at = Some((run, number));
             state.guests.values().for_each(|queue| queue.restart());
         }
@@ -300,7 +306,7 @@ impl Guest {
                     state.bytes -= item.len() + OVERHEAD;
                     return Said::Item(item);
                 }
-                if let Some(why) = state.end {
+                if let Some(End(why)) = state.end {
                     return Said::End(why);
                 }
                 state.behind

@@ -34,7 +34,7 @@ fn what_is_told_comes_back_and_what_is_damaged_is_none() {
 #[test]
 fn what_does_not_fit_into_one_event_is_told_in_several() {
     let items: Vec<Item> =
-        (0..5).map(|_| frame(vec![b'x'; MAX_ITEM / 2])).chain([frame(vec![b'y'; MAX_ITEM])]).collect();
+        (0..5).map(|_| frame(vec![b'x'; MAX_ITEM / 2 - HEAD])).chain([frame(vec![b'y'; MAX_ITEM])]).collect();
     for (kind, complete) in [
         (Kind::Change, [Kind::Change; 4]),
         (Kind::Snapshot { complete: true }, [false, false, false, true].map(|complete| Kind::Snapshot { complete })),
