@@ -40,6 +40,9 @@ pub trait Copying: Debug + Send + Sync {
     /// The position up to which the copy is safe, if outputs wait for that.
     fn reached(&self) -> Option<u64>;
 
+    /// Why it will reach no further position though outputs wait for that, if that is so. They are never sent.
+    fn lost(&self) -> Option<String>;
+
     /// Wakes the task when [`reached`](Self::reached) has changed.
     fn wake(&self, context: &Context<'_>);
 

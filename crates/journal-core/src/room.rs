@@ -312,7 +312,7 @@ impl Hold for JournalHold {
     }
 
     fn lost(&self) -> Option<String> {
-        self.sink.lost()
+        self.sink.lost().or_else(|| self.sink.copy().and_then(|copy| copy.lost()))
     }
 }
 

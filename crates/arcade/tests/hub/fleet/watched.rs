@@ -90,8 +90,8 @@ fn watchers_elsewhere_are_told_the_same_as_those_at_the_room_and_it_is_published
     // Left are the one at the room, and who has played and sits there without a seat in a match.
     drop(far);
     has_watchers(&ann, &room, 2);
-    wait_until("nobody is followed for", || is(&bob, "arcade_fleet_followed", 0.0));
-    wait_until("nothing is published", || is(&ann, "arcade_fleet_published", 0.0));
+    bob.wait("the end of following", |_| is(&bob, "arcade_fleet_followed", 0.0).then_some(()));
+    ann.wait("the end of publishing", |_| is(&ann, "arcade_fleet_published", 0.0).then_some(()));
 }
 
 #[test]

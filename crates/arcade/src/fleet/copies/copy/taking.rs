@@ -80,6 +80,11 @@ impl Copying for RoomCopy {
         Some(if self.common.is_leased() { state.reached } else { 0 })
     }
 
+    fn lost(&self) -> Option<String> {
+        let waits = self.common.durability == Durability::Cluster && self.state().is_over;
+        waits.then(|| "another hub has the room".to_owned())
+    }
+
     fn is_full(&self) -> bool {
         self.common.durability == Durability::Cluster && self.state().bytes > MAX_WAITING / 2
     }
