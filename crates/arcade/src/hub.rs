@@ -17,7 +17,8 @@ pub(crate) mod ladders;
 pub(crate) mod links;
 pub(crate) mod lobby;
 pub(crate) mod metrics;
-pub(crate) mod moving;
+pub(crate) mod moves;
+mod moving;
 mod opening;
 pub(crate) mod owned;
 pub(crate) mod pictures;
@@ -60,7 +61,7 @@ use self::{
     links::Links,
     lobby::{Lists, Lobby},
     metrics::Metrics,
-    moving::Moves,
+    moves::Moves,
     pictures::Pictures,
     ports::Ports,
     refusal::Refusal,

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use anyhow::Context as _;
 use serde_json::Value;
 
-use crate::hub::moving::Moved;
+use crate::hub::moves::Moved;
 
 /// The answer of the hub in words.
 pub(crate) fn text(answer: &Value, seconds: u64) -> anyhow::Result<String> {

@@ -7,7 +7,7 @@ use testkit::peer::Peer;
 use tungstenite::{Message, client::IntoClientRequest as _};
 
 use super::{Arcade, Broker, command, id, lost::is_copied, number, shown};
-use crate::support::{Browser, Hub, native, wait_until};
+use crate::support::{Browser, Hub, native};
 
 /// What a message of robots is, by its first byte.
 const HELLO: u8 = 0;
