@@ -136,6 +136,13 @@ impl Copies {
         }
     }
 
+    /// The directory says that somebody else has a room. It is counted once, though an append that was refused may say so too.
+    pub(super) fn lose(&self, room: &Name) {
+        if self.rooms().get(room).is_some_and(|copy| !copy.is_fenced()) {
+            self.fenced.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
     /// A room is over, and its entry is gone.
     pub(super) fn remove(&self, room: Name, fence: Option<Fence>) {
         self.end(&room);

@@ -334,6 +334,7 @@ impl Task {
             Output::Lost(room) => {
                 warn!(room = %room, "somebody else has this room now; it ends here");
                 self.handings.forget(&room);
+                self.copies.lose(&room);
                 self.release(&room);
                 // There is a place for each room.
                 let _ = self.events.try_send(Event::Lost(room));

@@ -172,8 +172,8 @@ impl<'s> School<'s> {
             }
             return Ok(false);
         }
-        judge.check(&TRAINS, true, String::new);
         judge.play("a game by its table", |judge| {
+            judge.check(&TRAINS, true, String::new);
             judge.under(&PLAYS_TABLE, |judge| self.game(judge, &path, false))?;
             let kept = fs::read(&path).is_ok_and(|now| now == self.table);
             judge.check(&LEAVES_TABLE, kept, || "the table is another one after a game without training".to_owned());

@@ -169,6 +169,11 @@ impl RoomCopy {
         self.wake_waiting();
     }
 
+    /// Whether an append was refused, since somebody else has the room.
+    pub(super) fn is_fenced(&self) -> bool {
+        self.state().writer.fenced().is_some()
+    }
+
     /// For how long something waits, and how many bytes.
     pub(super) fn lag(&self) -> (Duration, usize) {
         let state = self.state();
