@@ -29,7 +29,7 @@ use super::{
     connections,
     feed::{Answers, Asks, MAX_LINE, PERIOD},
     pump, relay,
-    socket::{ENTRY, MAX_MESSAGE, first},
+    socket::{Asked, ENTRY, MAX_MESSAGE, first},
 };
 use crate::{
     fleet::{feeds::Feeds, seal::Relayed},
@@ -51,17 +51,6 @@ const LINGER: Duration = Duration::from_secs(5);
 const AWAY: Duration = Duration::from_secs(15);
 /// How long after an error it is followed again.
 const PAUSE: Duration = Duration::from_millis(200);
-
-/// What the address of a socket says of it.
-#[derive(Debug, serde::Deserialize)]
-struct Asked {
-    #[serde(default)]
-    watch: bool,
-    #[serde(default)]
-    enter: bool,
-    seat: Option<String>,
-    key: Option<String>,
-}
 
 /// Serves sockets that only look on at a public room of another node, and whose address says so, if this node can follow the room. All other
 /// requests go on.

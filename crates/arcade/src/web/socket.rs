@@ -51,13 +51,13 @@ const WAITING: &str = r#"{"waiting":true}"#;
 pub(crate) struct Asked {
     /// Whether it only looks on.
     #[serde(default)]
-    watch: bool,
+    pub(super) watch: bool,
     /// Whether its first message says how it enters.
     #[serde(default)]
-    enter: bool,
+    pub(super) enter: bool,
     // Secrets, which do not belong there.
-    seat: Option<String>,
-    key: Option<String>,
+    pub(super) seat: Option<String>,
+    pub(super) key: Option<String>,
 }
 
 /// How a socket enters a room.

@@ -119,6 +119,27 @@ fn bob_room(ann: &Hub, bob: &Hub, options: &Value) -> Value {
     shown(bob, &ann.make(options), |_| true)
 }
 
+/// A guess of mastermind at a room of one node over the other one: the room, the socket and the token of its seat, and the answer.
+fn guess(ann: &Hub, bob: &Hub) -> (Value, Browser, String, String) {
+    let room = bob_room(ann, bob, &json!({ "game": "mastermind" }));
+    let (mut breaker, seat) = bob.enter(&room);
+    breaker.say("PLAY Fay");
+    breaker.until("OK");
+    breaker.say("GUESS 1234");
+    let row = breaker.until("ROW 1 1");
+    (room, breaker, seat, row)
+}
+
+/// The same for the first card of a round of blackjack, which waits for a decision.
+fn draw(ann: &Hub, bob: &Hub) -> (Value, Browser, String, String) {
+    let room = bob_room(ann, bob, &json!({ "game": "blackjack", "players": 1, "rounds": 9 }));
+    let (mut gambler, seat) = bob.enter(&room);
+    gambler.say("JOIN Gil");
+    let card = gambler.until("CARD");
+    gambler.until("DECISION");
+    (room, gambler, seat, card)
+}
+
 #[test]
 #[ignore = "needs NATS servers and PostgreSQL"]
 fn all_nodes_show_all_rooms_and_one_plays_in_them_from_any_page() {

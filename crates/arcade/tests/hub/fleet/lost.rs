@@ -8,7 +8,7 @@ use std::{
 use serde_json::{Value, json};
 use testkit::{TempDir, peer::Peer};
 
-use super::{Arcade, bob_room, come_back, command, id, number, shown};
+use super::{Arcade, bob_room, come_back, command, draw, guess, id, number, shown};
 use crate::support::{Hub, native};
 
 /// How long it may take until a room goes on: 15 seconds until its node is taken for dead, and the rest for what follows.
@@ -58,17 +58,8 @@ fn rooms_of_all_games_go_on_at_another_node_when_theirs_is_killed() {
     for _ in 0..10 {
         driver.binary();
     }
-    let mastermind = bob_room(&ann, &bob, &json!({ "game": "mastermind" }));
-    let (mut breaker, mastermind_seat) = bob.enter(&mastermind);
-    breaker.say("PLAY Fay");
-    breaker.until("OK");
-    breaker.say("GUESS 1234");
-    let row = breaker.until("ROW 1 1");
-    let blackjack = bob_room(&ann, &bob, &json!({ "game": "blackjack", "players": 1, "rounds": 9 }));
-    let (mut gambler, blackjack_seat) = bob.enter(&blackjack);
-    gambler.say("JOIN Gil");
-    let card = gambler.until("CARD");
-    gambler.until("DECISION");
+    let (mastermind, _breaker, mastermind_seat, row) = guess(&ann, &bob);
+    let (blackjack, _gambler, blackjack_seat, card) = draw(&ann, &bob);
     is_copied(&ann);
     let killed = Instant::now();
     let _data = ann.kill();

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 use testkit::peer::Peer;
 
-use super::{Arcade, bob_room, brokers::Broker, come_back, command, id, number, refused, shown};
+use super::{Arcade, bob_room, brokers::Broker, come_back, command, draw, guess, id, number, refused, shown};
 use crate::support::{Browser, Hub, native};
 
 /// Rooms of which some have moved and some have not when a node is killed.
@@ -100,17 +100,8 @@ fn rooms_of_all_games_go_on_at_another_node_when_theirs_hands_them_over() {
     driver.join("Eve");
     let mut terminal = join_robots(&robots);
     let told = turns(&mut driver, 20);
-    let mastermind = bob_room(&ann, &bob, &json!({ "game": "mastermind" }));
-    let (mut breaker, mastermind_seat) = bob.enter(&mastermind);
-    breaker.say("PLAY Fay");
-    breaker.until("OK");
-    breaker.say("GUESS 1234");
-    let row = breaker.until("ROW 1 1");
-    let blackjack = bob_room(&ann, &bob, &json!({ "game": "blackjack", "players": 1, "rounds": 9 }));
-    let (mut gambler, blackjack_seat) = bob.enter(&blackjack);
-    gambler.say("JOIN Gil");
-    let card = gambler.until("CARD");
-    gambler.until("DECISION");
+    let (mastermind, _breaker, mastermind_seat, row) = guess(&ann, &bob);
+    let (blackjack, _gambler, blackjack_seat, card) = draw(&ann, &bob);
     peer.send("KEY H");
     peer.send("KEY L");
     peer.expect("DISPLAY");
