@@ -14,6 +14,7 @@ mod away;
 mod directory;
 mod log;
 mod place;
+mod reading;
 mod results;
 mod setup;
 mod stream;

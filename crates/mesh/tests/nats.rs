@@ -273,6 +273,10 @@ async fn a_broker_that_is_away_comes_back_with_everything() {
     let text = error.to_string();
     assert!(text.starts_with("cannot write the entry code.A of the directory at 127.0.0.1:"), "{text}");
     assert!(text.ends_with("see whether most of the NATS servers run and can be reached"), "{text}");
+    // So it is with what is waited for.
+    let error = timeout(PATIENCE, follow.next()).await.unwrap().unwrap_err();
+    assert_eq!(error.trouble(), Trouble::Away);
+    assert_eq!(timeout(PATIENCE, watch.next()).await.unwrap().unwrap_err().trouble(), Trouble::Away);
 
     servers.restart(0);
     let after = match persist(async || nats.write(&code("A"), Some(&seat("2")), Some(before)).await).await {
@@ -284,24 +288,12 @@ async fn a_broker_that_is_away_comes_back_with_everything() {
         Appended::Stored(sequence) => sequence,
         other => panic!("{other:?}"),
     };
-    // After an error, they are begun again where they were.
-    let both = async {
-        let changed = loop {
-            match watch.next().await {
-                Ok(delta) => break delta,
-                Err(_) => watch = persist(async || nats.watch(Some(before)).await).await,
-            }
-        };
-        assert_eq!(changed, Delta::Put(code("A"), Entry { revision: after, value: seat("2") }));
-        let event = loop {
-            match follow.next().await {
-                Ok(event) => break event,
-                Err(_) => follow = persist(async || nats.follow(&room, Some(first)).await).await,
-            }
-        };
-        assert_eq!(event.sequence, second);
-    };
-    timeout(PATIENCE, both).await.unwrap();
+    // They are begun again where they were.
+    let mut watch = persist(async || nats.watch(Some(before)).await).await;
+    let mut follow = persist(async || nats.follow(&room, Some(first)).await).await;
+    let changed = timeout(PATIENCE, watch.next()).await.unwrap().unwrap();
+    assert_eq!(changed, Delta::Put(code("A"), Entry { revision: after, value: seat("2") }));
+    assert_eq!(timeout(PATIENCE, follow.next()).await.unwrap().unwrap().sequence, second);
 }
 
 /// Runs a node over NATS until it says what `wanted` recognises.

@@ -1,10 +1,12 @@
 //! The directory in a bucket.
 
-use async_nats::jetstream::{consumer::push::Ordered, message::StreamMessage};
+use async_nats::jetstream::message::StreamMessage;
 use bytes::Bytes;
-use futures_util::StreamExt;
 
-use super::stream::{Put, is_removal};
+use super::{
+    reading::Reading,
+    stream::{Put, is_removal},
+};
 use crate::{Answer, Delta, Directory, Entry, Key, MeshError, Nats, Revision, Trouble, Value, Watch, Written, value};
 
 /// How often it is tried to write where others write at the same time.
@@ -83,8 +85,9 @@ impl Directory for Nats {
             let state = stream.info(what).await?.state;
             // What is gone before the first message is gone for good; a bucket that was made anew knows nothing of before.
             let since = since.filter(|since| (state.first_sequence..=state.last_sequence + 1).contains(&(since.0 + 1)));
-            let messages = stream.read(what, stream.subject(">"), since.map(|since| since.0 + 1)).await?;
-            let watch: Box<dyn Watch> = Box::new(Watching { nats: self.clone(), messages, begins: since.is_none() });
+            let after = since.map(|since| since.0);
+            let messages = Reading::begin(stream, what.to_owned(), stream.subject(">"), after).await?;
+            let watch: Box<dyn Watch> = Box::new(Watching { nats: self.clone(), messages, begins: after.is_none() });
             Ok(watch)
         })
     }
@@ -92,22 +95,19 @@ impl Directory for Nats {
 
 struct Watching {
     nats: Nats,
-    messages: Ordered,
+    messages: Reading,
     begins: bool,
 }
 
 impl Watch for Watching {
     fn next(&mut self) -> Answer<'_, Result<Delta, MeshError>> {
         Box::pin(async move {
-            let what = "watch the directory";
             let stream = &self.nats.0.directory;
             if std::mem::take(&mut self.begins) {
                 return Ok(Delta::Reset);
             }
             loop {
-                let message = self.messages.next().await.ok_or_else(|| stream.away(what, "the watch has ended"))?;
-                let message = message.map_err(|error| stream.away(what, error))?;
-                let revision = message.info().map_err(|error| stream.away(what, error))?.stream_sequence;
+                let (revision, message) = self.messages.next().await?;
                 let Some(key) = stream.key(&message.subject).and_then(|key| key.parse::<Key>().ok()) else {
                     self.nats.skip();
                     continue;

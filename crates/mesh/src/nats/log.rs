@@ -6,13 +6,12 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use async_nats::jetstream::consumer::push::Ordered;
 use bytes::Bytes;
-use futures_util::StreamExt;
 use tokio::time::timeout;
 
 use super::{
     away::PATIENCE,
+    reading::Reading,
     stream::{Put, Stream},
 };
 use crate::{
@@ -145,30 +144,35 @@ impl Logs {
         }))
     }
 
-    async fn messages(&self, what: &str, name: &Name, from: Option<Sequence>) -> Result<Ordered, MeshError> {
-        self.stream.read(what, self.stream.subject(name), from.map(|from| from.0)).await
+    async fn read(&self, what: &str, name: &Name, after: Option<Sequence>) -> Result<Reading, MeshError> {
+        Reading::begin(&self.stream, what.to_owned(), self.stream.subject(name), after.map(|after| after.0)).await
+    }
+
+    // The records from where the log can be understood.
+    async fn read_anchored(&self, what: &str, name: &Name) -> Result<Reading, MeshError> {
+        let anchor = self.anchor(what, name).await?;
+        self.read(what, name, anchor.map(|anchor| Sequence(anchor.0.saturating_sub(1)))).await
     }
 }
 
 impl Nats {
     // The next record; none if it cannot be read.
-    async fn record(&self, logs: &Logs, what: &str, messages: &mut Ordered) -> Result<Option<Record>, MeshError> {
-        let message = messages.next().await.ok_or_else(|| logs.stream.away(what, "it has ended"))?;
-        let message = message.map_err(|error| logs.stream.away(what, error))?;
-        let sequence = Sequence(message.info().map_err(|error| logs.stream.away(what, error))?.stream_sequence);
-        let record = value::read(&message.payload).map(|(head, body)| Record { sequence, head, body });
+    async fn record(&self, messages: &mut Reading) -> Result<Option<Record>, MeshError> {
+        let (sequence, message) = messages.next().await?;
+        let record = value::read(&message.payload);
         // A record that is missing is a gap.
-        Ok(record.inspect_err(|_| self.skip()).ok())
+        let record = record.inspect_err(|_| self.skip()).ok();
+        Ok(record.map(|(head, body)| Record { sequence: Sequence(sequence), head, body }))
     }
 
     async fn read_journal(&self, journal: &Name) -> Result<Vec<Piece>, MeshError> {
         let what = format!("read journals.{journal}");
         let logs = &self.0.journals;
         let Some(last) = logs.last(&what, journal).await? else { return Ok(vec![]) };
-        let mut messages = logs.messages(&what, journal, None).await?;
+        let mut messages = logs.read(&what, journal, None).await?;
         let (mut chain, mut pieces) = (Chain::after(None), vec![]);
         loop {
-            let record = timeout(PATIENCE, self.record(logs, &what, &mut messages)).await;
+            let record = timeout(PATIENCE, self.record(&mut messages)).await;
             let record = record.map_err(|_| logs.stream.away(&what, "the rest of it does not come"))??;
             let Some(record) = record else { continue };
             match chain.take(&record) {
@@ -195,11 +199,10 @@ impl Events for Nats {
         Box::pin(async move {
             let what = format!("follow events.{room}");
             let logs = &self.0.events;
-            let from = match after {
-                Some(after) => Some(Sequence(after.0 + 1)),
-                None => logs.anchor(&what, room).await?,
+            let messages = match after {
+                Some(_) => logs.read(&what, room, after).await?,
+                None => logs.read_anchored(&what, room).await?,
             };
-            let messages = logs.messages(&what, room, from).await?;
             let follow: Box<dyn Follow> = Box::new(Following {
                 nats: self.clone(),
                 room: room.clone(),
@@ -217,7 +220,7 @@ struct Following {
     nats: Nats,
     room: Name,
     what: String,
-    messages: Ordered,
+    messages: Reading,
     chain: Chain,
     // Something is missing: it is to be read from the last snapshot.
     is_cut: bool,
@@ -229,11 +232,10 @@ impl Follow for Following {
             let logs = &self.nats.0.events;
             loop {
                 if self.is_cut {
-                    let from = logs.anchor(&self.what, &self.room).await?;
-                    self.messages = logs.messages(&self.what, &self.room, from).await?;
+                    self.messages = logs.read_anchored(&self.what, &self.room).await?;
                     self.is_cut = false;
                 }
-                let Some(record) = self.nats.record(logs, &self.what, &mut self.messages).await? else { continue };
+                let Some(record) = self.nats.record(&mut self.messages).await? else { continue };
                 match self.chain.take(&record) {
                     Taken::Shown => {
                         let is_snapshot = record.head.kind == Kind::Anchor;

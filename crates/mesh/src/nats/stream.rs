@@ -4,7 +4,10 @@ use async_nats::{
     HeaderMap,
     jetstream::{
         self, Context,
-        consumer::{DeliverPolicy, push},
+        consumer::{
+            Consumer, DeliverPolicy,
+            push::{Ordered, OrderedConfig},
+        },
         context::PublishErrorKind,
         message::{PublishMessage, StreamMessage},
         stream::{Info, LastRawMessageErrorKind},
@@ -118,24 +121,19 @@ impl Stream {
         self.inner.get_info().await.map_err(|error| self.away(what, error))
     }
 
-    /// The messages of a subject, in order and without gaps, also when connections and servers come and go.
-    pub(super) async fn read(
-        &self,
-        what: &str,
-        subject: String,
-        from: Option<u64>,
-    ) -> Result<push::Ordered, MeshError> {
-        let deliver_policy = match from {
-            Some(start_sequence) => DeliverPolicy::ByStartSequence { start_sequence: start_sequence.max(1) },
+    /// The messages of a subject after the one with this sequence.
+    pub(super) async fn read(&self, what: &str, subject: String, after: Option<u64>) -> Result<Ordered, MeshError> {
+        let deliver_policy = match after {
+            Some(after) => DeliverPolicy::ByStartSequence { start_sequence: after + 1 },
             None => DeliverPolicy::All,
         };
-        let config = push::OrderedConfig {
+        let config = OrderedConfig {
             deliver_subject: self.context.client().new_inbox(),
             filter_subject: subject,
             deliver_policy,
-            ..push::OrderedConfig::default()
+            ..OrderedConfig::default()
         };
-        let consumer: jetstream::consumer::Consumer<push::OrderedConfig> =
+        let consumer: Consumer<OrderedConfig> =
             self.inner.create_consumer(config).await.map_err(|error| self.away(what, error))?;
         consumer.messages().await.map_err(|error| self.away(what, error))
     }

@@ -1,0 +1,62 @@
+//! Messages of a subject, as they are stored.
+
+use async_nats::jetstream::{Message, consumer::push::Ordered};
+use futures_util::StreamExt as _;
+use tokio::time::{Instant, timeout_at};
+
+use super::{away::PATIENCE, stream::Stream};
+use crate::MeshError;
+
+/// The messages of a subject, in order and without gaps, also when connections and servers come and go.
+///
+/// The consumer below tries for ever to get another connection and says nothing meanwhile, as it does where nothing is stored. So the
+/// stream is asked for its last message whenever none has come for [`PATIENCE`].
+pub(super) struct Reading {
+    stream: Stream,
+    what: String,
+    subject: String,
+    messages: Ordered,
+    // The last one that has come, and the last one of the stream when it was asked.
+    seen: u64,
+    due: u64,
+    ask: Instant,
+}
+
+impl Reading {
+    /// Reads a subject, all of it or after the message with this sequence.
+    pub(super) async fn begin(
+        stream: &Stream,
+        what: String,
+        subject: String,
+        after: Option<u64>,
+    ) -> Result<Self, MeshError> {
+        let messages = stream.read(&what, subject.clone(), after).await?;
+        let (stream, ask) = (stream.clone(), Instant::now() + PATIENCE);
+        Ok(Self { stream, what, subject, messages, seen: after.unwrap_or(0), due: 0, ask })
+    }
+
+    /// The next message and its sequence. Dropping the future loses none.
+    ///
+    /// # Errors
+    ///
+    /// If the servers are away, or do not send what they have. It is over then.
+    pub(super) async fn next(&mut self) -> Result<(u64, Message), MeshError> {
+        loop {
+            if let Ok(message) = timeout_at(self.ask, self.messages.next()).await {
+                let message = message.ok_or_else(|| self.stream.away(&self.what, "it has ended"))?;
+                let message = message.map_err(|error| self.stream.away(&self.what, error))?;
+                let info = message.info().map_err(|error| self.stream.away(&self.what, error))?;
+                self.seen = info.stream_sequence;
+                self.ask = Instant::now() + PATIENCE;
+                return Ok((self.seen, message));
+            }
+            let last = self.stream.last(&self.what, &self.subject).await?.map_or(0, |last| last.sequence);
+            // What was there before is overdue now; what has come since may still be on its way.
+            if self.due > self.seen {
+                return Err(self.stream.away(&self.what, "it is not sent"));
+            }
+            self.due = last;
+            self.ask = Instant::now() + PATIENCE;
+        }
+    }
+}
