@@ -62,6 +62,20 @@ impl Fleet {
         Ok(fleet)
     }
 
+    /// Waits until each hub shows the rooms of all.
+    async fn settle(&self, rooms: usize) -> anyhow::Result<()> {
+        let begun = Instant::now();
+        for (hub, _) in &self.nodes {
+            while hub.shown()?.len() < rooms {
+                if begun.elapsed() > PATIENCE {
+                    bail!("a hub does not show {rooms} rooms after {} s", PATIENCE.as_secs());
+                }
+                sleep(LOOK).await;
+            }
+        }
+        Ok(())
+    }
+
     fn hub(&self, node: usize) -> &Hub {
         &self.nodes[node].0
     }
@@ -75,6 +89,7 @@ pub(crate) async fn measure(program: Option<&Path>, options: &args::Fleet) -> an
     let explorers = explorers::start(nuggets, explorers::KEY_PAUSE * SLOWER).await?;
     // They play until this program ends.
     let _players = Players::start(robots, Duration::from_millis(robots::TURN) * SLOWER / options.rooms.max(1))?;
+    fleet.settle(options.rooms as usize).await?;
     writeln!(report, "3 hubs with {} rooms, at a tenth of the usual pace.\n\n{HEAD}", options.rooms)?;
     for part in Part::value_variants().iter().filter(|part| options.only.is_empty() || options.only.contains(part)) {
         let loads = fleet.nodes.iter().map(|(hub, _)| Load::start(hub)).collect::<anyhow::Result<Vec<_>>>()?;

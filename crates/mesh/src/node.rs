@@ -299,13 +299,15 @@ impl Node {
             let due = self.orphan_due(room, *since)?;
             (!self.asked.contains_key(&key)).then(|| self.not_before(&key, due))
         });
-        let rooms = self.rooms.iter().filter_map(|(name, room)| {
-            let key = Key::Room(name.clone());
-            let due = room.due(self.life.as_ref()?.since)?;
-            (!self.asked.contains_key(&key)).then(|| self.not_before(&key, due))
-        });
         let far = Time::from_nanos(u64::MAX);
-        own.into_iter().chain(asked).chain(silent).chain(orphans).chain(rooms).min().unwrap_or(far)
+        let others = own.into_iter().chain(asked).chain(silent).chain(orphans).min().unwrap_or(far);
+        let Some(life) = self.life.as_ref().map(|life| life.since) else { return others };
+        self.rooms.iter().fold(others, |first, (name, room)| {
+            // Of a thousand rooms few are due before all else, so only for these a key is made.
+            let Some(due) = room.due(life).filter(|due| *due < first) else { return first };
+            let key = Key::Room(name.clone());
+            if self.asked.contains_key(&key) { first } else { first.min(self.not_before(&key, due)) }
+        })
     }
 
     fn key(&self) -> Key {

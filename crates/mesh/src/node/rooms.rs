@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// How long lobbies wait at most for what a room shows.
-const ROW_PAUSE: Duration = Duration::from_millis(800);
+const ROW_PAUSE: Duration = Duration::from_millis(500);
 /// How often an entry is written again that does not change, so that it is not too old to be kept.
 const TOUCH: Duration = Duration::from_secs(ENTRY_AGE_SECONDS / 24);
 
@@ -130,6 +130,10 @@ impl Node {
 
     pub(super) fn show(&mut self, name: &Name, row: String) {
         if let Some(room) = self.rooms.get_mut(name).filter(|room| room.row != row && row.len() <= MAX_ROW) {
+            // Its opening showed nothing, so what it shows first does not wait.
+            if room.row.is_empty() {
+                room.written = Time::ZERO;
+            }
             room.row_changed = true;
             room.row = row;
         }
