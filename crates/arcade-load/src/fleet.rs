@@ -64,11 +64,20 @@ impl Fleet {
 
     /// Waits until each hub shows the rooms of all.
     async fn settle(&self, rooms: usize) -> anyhow::Result<()> {
+        self.wait(&format!("{rooms} rooms"), |shown| shown.len() >= rooms).await
+    }
+
+    /// Waits until each hub shows a room.
+    async fn shows(&self, room: &Room) -> anyhow::Result<()> {
+        self.wait(&room.id, |shown| shown.iter().any(|(id, _)| *id == room.id)).await
+    }
+
+    async fn wait(&self, what: &str, is_there: impl Fn(&[(String, String)]) -> bool) -> anyhow::Result<()> {
         let begun = Instant::now();
         for (hub, _) in &self.nodes {
-            while hub.shown()?.len() < rooms {
+            while !is_there(&hub.shown()?) {
                 if begun.elapsed() > PATIENCE {
-                    bail!("a hub does not show {rooms} rooms after {} s", PATIENCE.as_secs());
+                    bail!("a hub does not show {what} after {} s", PATIENCE.as_secs());
                 }
                 sleep(LOOK).await;
             }
@@ -124,13 +133,14 @@ impl Part {
                 )?;
             }
             Self::Relay => {
-                for (what, pages) in [("at the hub of the room", 0), ("relayed by another hub", 1)] {
-                    let late = browser::keys(fleet, pages, options.keys).await?;
+                let late = browser::keys(fleet, options.keys).await?;
+                for (what, late) in ["at the hub of the room", "relayed by another hub"].into_iter().zip(late) {
                     writeln!(lines, "| from a key to its display, {what}, {} keys | {} |", late.len(), late.cells())?;
                 }
             }
             Self::Watchers => {
                 let room = fleet.hub(0).open(&robots::options(ROBOTS, WATCHED))?;
+                fleet.shows(&room).await?;
                 let mut said = String::new();
                 let (last, _) = watch((fleet.hub(0), &room), fleet.hub(1), options.watchers, &mut said).await?;
                 let what = format!("from a turn to the last of {} browsers at another hub", options.watchers);

@@ -19,6 +19,8 @@ const KEYS: &[u8] = b"hjklyubn";
 const ANSWER: Duration = Duration::from_secs(1);
 /// How often a seat is asked for.
 const ATTEMPTS: usize = 20;
+/// For how long nobody may listen, as while a room moves to another hub.
+const CLOSED: Duration = Duration::from_secs(30);
 /// The front of a display; the rest is not looked at.
 const BUFFER: usize = 64;
 
@@ -47,7 +49,7 @@ impl Player {
         Err(anyhow::anyhow!("no answer")).with_context(|| format!("no seat at {server}"))
     }
 
-    /// Presses a key each `pause`, and counts the displays that arrived meanwhile. Never ends by itself.
+    /// Presses a key each `pause`, and counts the displays that arrived meanwhile. Never ends by itself, unless the port stays closed.
     ///
     /// The displays are read when the next key is due, and not when they arrive: thousands of players share a processor with
     /// the hub, and each would wake it for every display.
@@ -59,17 +61,22 @@ impl Player {
         // Not all at the same moment.
         let first = pause.mul_f64(chance.random_range(0.0..1.0));
         let mut keys = interval_at(Instant::now() + first, pause);
+        let mut open = Instant::now();
         loop {
             keys.tick().await;
-            loop {
+            let failed = loop {
                 match socket.recv(&mut buffer) {
                     Ok(count) if buffer[..count].starts_with(b"DISPLAY") => displays.set(displays.get() + 1),
                     Ok(_) => {}
-                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                    Err(error) => return Err(error.into()),
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => break None,
+                    Err(error) => break Some(error),
                 }
+            };
+            match failed.or_else(|| socket.send(&key(&mut chance)).err()) {
+                None => open = Instant::now(),
+                Some(error) if error.kind() == io::ErrorKind::ConnectionRefused && open.elapsed() < CLOSED => {}
+                Some(error) => return Err(error.into()),
             }
-            socket.send(&key(&mut chance))?;
         }
     }
 

@@ -141,6 +141,28 @@ async fn streams_with_other_limits_are_not_used() {
     assert!(text.contains("its max_bytes is not 4194305"), "{text}");
 }
 
+/// Consumers that stay until they are old enough count against the most that a stream may have, and a node reads a thousand journals in half a
+/// minute.
+#[tokio::test]
+#[ignore = "needs nats-server"]
+async fn whoever_reads_journals_leaves_no_consumers() {
+    let servers = Servers::start(1, true);
+    let place = place(servers.addresses());
+    let nats = connect(&place).await;
+    for number in 0..3 {
+        let journal = name(&format!("journal-{number}"));
+        let append = Append { fence: Fence(1), after: None, is_anchor: true, body: Bytes::from_static(b"x") };
+        assert!(matches!(nats.append(&journal, &append).await, Ok(Appended::Stored(_))));
+        assert_eq!(nats.read(&journal).await.unwrap().len(), 1);
+    }
+    let plain = async_nats::jetstream::new(async_nats::connect(servers.addresses().remove(0)).await.unwrap());
+    let journals = plain.get_stream(format!("{}-journals", place.prefix)).await.unwrap();
+    assert_eq!(journals.cached_info().state.consumer_count, 0);
+    // Each room of another node that is followed has one.
+    let events = plain.get_stream(format!("{}-events", place.prefix)).await.unwrap();
+    assert_eq!(events.cached_info().config.max_consumers, -1);
+}
+
 #[tokio::test]
 #[ignore = "needs nats-server"]
 async fn what_a_later_version_writes_is_skipped_counted_and_left_alone() {

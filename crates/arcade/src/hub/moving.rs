@@ -28,7 +28,7 @@ use crate::{
 };
 
 /// Rooms that are handed over at the same time: each stands still while it is, so one does not wait for hundreds of others.
-const AT_ONCE: usize = 8;
+const AT_ONCE: usize = 4;
 /// How much later than the room its copy may be when the room is suspended.
 const LATE: Duration = Duration::from_millis(100);
 /// How long a copy may take to catch up before the room is suspended, and after that.

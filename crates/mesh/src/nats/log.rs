@@ -6,12 +6,11 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
+use async_nats::jetstream::Message;
 use bytes::Bytes;
-use tokio::time::timeout;
 
 use super::{
-    away::PATIENCE,
-    reading::Reading,
+    reading::{self, Reading},
     stream::{Put, Stream},
 };
 use crate::{
@@ -156,25 +155,21 @@ impl Logs {
 }
 
 impl Nats {
-    // The next record; none if it cannot be read.
-    async fn record(&self, messages: &mut Reading) -> Result<Option<Record>, MeshError> {
-        let (sequence, message) = messages.next().await?;
+    // The record in a message; none if it cannot be read.
+    fn record(&self, (sequence, message): &(u64, Message)) -> Option<Record> {
         let record = value::read(&message.payload);
         // A record that is missing is a gap.
         let record = record.inspect_err(|_| self.skip()).ok();
-        Ok(record.map(|(head, body)| Record { sequence: Sequence(sequence), head, body }))
+        record.map(|(head, body)| Record { sequence: Sequence(*sequence), head, body })
     }
 
     async fn read_journal(&self, journal: &Name) -> Result<Vec<Piece>, MeshError> {
         let what = format!("read journals.{journal}");
         let logs = &self.0.journals;
         let Some(last) = logs.last(&what, journal).await? else { return Ok(vec![]) };
-        let mut messages = logs.read(&what, journal, None).await?;
         let (mut chain, mut pieces) = (Chain::after(None), vec![]);
-        loop {
-            let record = timeout(PATIENCE, self.record(&mut messages)).await;
-            let record = record.map_err(|_| logs.stream.away(&what, "the rest of it does not come"))??;
-            let Some(record) = record else { continue };
+        for message in reading::read_to(&logs.stream, &what, logs.stream.subject(journal), last.sequence.0).await? {
+            let Some(record) = self.record(&message) else { continue };
             match chain.take(&record) {
                 Taken::Shown => {
                     let is_start = record.head.kind == Kind::Anchor;
@@ -183,10 +178,8 @@ impl Nats {
                 Taken::Hidden => {}
                 Taken::Gap => pieces.clear(),
             }
-            if record.sequence >= last.sequence {
-                return Ok(pieces);
-            }
         }
+        Ok(pieces)
     }
 }
 
@@ -235,7 +228,7 @@ impl Follow for Following {
                     self.messages = logs.read_anchored(&self.what, &self.room).await?;
                     self.is_cut = false;
                 }
-                let Some(record) = self.nats.record(&mut self.messages).await? else { continue };
+                let Some(record) = self.nats.record(&self.messages.next().await?) else { continue };
                 match self.chain.take(&record) {
                     Taken::Shown => {
                         let is_snapshot = record.head.kind == Kind::Anchor;

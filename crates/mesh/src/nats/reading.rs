@@ -1,11 +1,21 @@
 //! Messages of a subject, as they are stored.
 
-use async_nats::jetstream::{Message, consumer::push::Ordered};
+use std::time::Duration;
+
+use async_nats::jetstream::{
+    Message,
+    consumer::{PullConsumer, push::Ordered},
+};
 use futures_util::StreamExt as _;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use super::{away::PATIENCE, stream::Stream};
 use crate::MeshError;
+
+/// Messages that are asked for at once.
+const BATCH: usize = 256;
+/// How long to wait for a consumer that the server asked does not know yet, since another one of them has it.
+const SOON: Duration = Duration::from_millis(5);
 
 /// The messages of a subject, in order and without gaps, also when connections and servers come and go.
 ///
@@ -57,6 +67,57 @@ impl Reading {
             }
             self.due = last;
             self.ask = Instant::now() + PATIENCE;
+        }
+    }
+}
+
+/// Reads a subject up to a message, and leaves nothing at the servers: a consumer that only stays until it is old enough counts against the most
+/// that a stream may have, and a node takes a thousand rooms over in half a minute.
+///
+/// # Errors
+///
+/// If the servers are away, or do not send what they have.
+pub(super) async fn read_to(
+    stream: &Stream,
+    what: &str,
+    subject: String,
+    last: u64,
+) -> Result<Vec<(u64, Message)>, MeshError> {
+    let consumer = stream.consumer(what, subject).await?;
+    let read = timeout(PATIENCE, read_with(&consumer, stream, what, last)).await;
+    stream.remove_consumer(&consumer).await;
+    read.map_err(|_| stream.away(what, "the rest of it does not come"))?
+}
+
+async fn read_with(
+    consumer: &PullConsumer,
+    stream: &Stream,
+    what: &str,
+    last: u64,
+) -> Result<Vec<(u64, Message)>, MeshError> {
+    let mut messages = vec![];
+    loop {
+        let batch = consumer.batch().max_messages(BATCH).expires(PATIENCE).messages().await;
+        let mut batch = batch.map_err(|error| stream.away(what, error))?;
+        while let Some(message) = batch.next().await {
+            let message = match message {
+                Ok(message) => message,
+                Err(_) if messages.is_empty() => {
+                    sleep(SOON).await;
+                    break;
+                }
+                Err(error) => return Err(stream.away(what, error)),
+            };
+            let info = message.info().map_err(|error| stream.away(what, error))?;
+            let (sequence, is_next) = (info.stream_sequence, info.consumer_sequence == messages.len() as u64 + 1);
+            // None is sent twice.
+            if !is_next {
+                return Err(stream.away(what, "some of it was lost on its way"));
+            }
+            messages.push((sequence, message));
+            if sequence >= last {
+                return Ok(messages);
+            }
         }
     }
 }

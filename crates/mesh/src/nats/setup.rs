@@ -180,6 +180,8 @@ impl Broker {
             discard: if is_old_dropped { DiscardPolicy::Old } else { DiscardPolicy::New },
             max_age: Duration::from_secs(bounds.age_seconds),
             max_bytes,
+            // One for each room and node that follows it; servers have a limit of their own for streams that name none.
+            max_consumers: -1,
             ..self.config(bounds.name)
         };
         let stream = self.ensure(config).await?;

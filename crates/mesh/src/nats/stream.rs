@@ -1,11 +1,13 @@
 //! A stream whose messages name the one before them.
 
+use std::time::Duration;
+
 use async_nats::{
     HeaderMap,
     jetstream::{
         self, Context,
         consumer::{
-            Consumer, DeliverPolicy,
+            AckPolicy, Consumer, DeliverPolicy, PullConsumer, pull,
             push::{Ordered, OrderedConfig},
         },
         context::PublishErrorKind,
@@ -20,6 +22,9 @@ use crate::{MeshError, Trouble};
 
 /// The header that marks the removal of an entry of a bucket.
 const OPERATION: &str = "KV-Operation";
+
+/// How long the servers keep a consumer that was not removed.
+const LEFT: Duration = Duration::from_secs(10);
 
 /// What became of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -136,6 +141,24 @@ impl Stream {
         let consumer: Consumer<OrderedConfig> =
             self.inner.create_consumer(config).await.map_err(|error| self.away(what, error))?;
         consumer.messages().await.map_err(|error| self.away(what, error))
+    }
+
+    /// A consumer of a subject, from its first message on.
+    pub(super) async fn consumer(&self, what: &str, subject: String) -> Result<PullConsumer, MeshError> {
+        let config = pull::Config {
+            filter_subject: subject,
+            ack_policy: AckPolicy::None,
+            inactive_threshold: LEFT,
+            num_replicas: 1,
+            memory_storage: true,
+            ..pull::Config::default()
+        };
+        self.inner.create_consumer(config).await.map_err(|error| self.away(what, error))
+    }
+
+    /// Removes a consumer. If that fails, it goes when it is old enough.
+    pub(super) async fn remove_consumer(&self, consumer: &PullConsumer) {
+        let _ = self.inner.delete_consumer(&consumer.cached_info().name).await;
     }
 
     /// Removes the messages of a subject before this one, or all.
