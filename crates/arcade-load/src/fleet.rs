@@ -108,7 +108,7 @@ pub(crate) async fn measure(program: Option<&Path>, options: &args::Fleet) -> an
         }
         if *part != Part::Kill {
             let used = loads.iter().zip(&fleet.nodes).map(|(load, (hub, _))| load.processors(hub));
-            let used: Vec<String> = used.map(|used| anyhow::Ok(format!("{:.2}", used?))).collect::<Result<_, _>>()?;
+            let used: Vec<String> = used.map(|used| anyhow::Ok(format!("{:.3}", used?))).collect::<Result<_, _>>()?;
             writeln!(report, "| processors of the three hubs meanwhile | {} |", used.join(" | "))?;
         }
     }

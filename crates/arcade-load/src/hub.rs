@@ -187,25 +187,30 @@ impl Hub {
 
     /// The processor time that it has used.
     pub(crate) fn cpu(&self) -> anyhow::Result<Duration> {
-        cpu_of(&self.child.id().to_string())
+        let path = format!("/proc/{}/stat", self.child.id());
+        let text = fs::read_to_string(&path).with_context(|| format!("cannot read '{path}'"))?;
+        spent(&text).with_context(|| format!("'{path}' is not understood"))
     }
 }
 
 /// The processor time that this program has used, without threads that have ended.
 pub(crate) fn own_cpu() -> anyhow::Result<Duration> {
-    cpu_of("self")
-}
-
-fn cpu_of(process: &str) -> anyhow::Result<Duration> {
-    let path = format!("/proc/{process}/task");
-    let tasks = fs::read_dir(&path).with_context(|| format!("cannot read '{path}'"))?;
     let mut used = Duration::ZERO;
-    for task in tasks {
+    for task in fs::read_dir("/proc/self/task").context("cannot read '/proc/self/task'")? {
         // A thread may have ended meanwhile.
         let Ok(text) = fs::read_to_string(task?.path().join("schedstat")) else { continue };
         used += processor_time(&text).unwrap_or_default();
     }
     Ok(used)
+}
+
+/// The processor time of a process and all of its threads, from its file `stat` under `/proc`: the 14th and 15th field, a hundred a second.
+fn spent(stat: &str) -> Option<Duration> {
+    // The second field is a name in parentheses, which may have spaces.
+    let (_, fields) = stat.rsplit_once(") ")?;
+    let mut fields = fields.split(' ').skip(11);
+    let ticks = fields.next()?.parse::<u64>().ok()? + fields.next()?.parse::<u64>().ok()?;
+    Some(Duration::from_millis(ticks * 10))
 }
 
 /// The processor time of a thread, from its file `schedstat` under `/proc`.
