@@ -133,7 +133,7 @@ fn killed_and_resumed_a_league_plays_the_same_matches() {
 #[test]
 fn crashes_are_forfeits_with_their_reasons() {
     let folder = TempDir::new().unwrap();
-    let mut command = league(folder.path(), "robots --turns 1000 --turn-ms 10 --rounds 1 --jobs 4");
+    let mut command = league(folder.path(), "robots --turns 300 --turn-ms 10 --rounds 1 --jobs 4");
     command.args(["--player", "Easy=bot:easy", "--player", &program("Crasher", "crash")]);
     command.args(["--player", &program("Twice", "twice"), "--player", "None=./no-such-program {server}"]);
     let finished = ended(Process::run(&mut command), 0);

@@ -11,7 +11,10 @@ use std::{
     time::Duration,
 };
 
-use mesh::{Directory, Durability, How, Input, Local, Name, Node, Opening, Output, Reply, Settings, Stays, Watch};
+use mesh::{
+    Delta, Directory, Durability, Entry, Fence, Holder, How, Input, Key, Local, Name, Node, Opening, Output, Reply,
+    Revision, RoomValue, Settings, Stays, Value, Watch, Written,
+};
 use netcore::Time;
 
 /// The answer, if it is there.
@@ -230,4 +233,36 @@ fn nothing_is_suspended_before_the_directory_says_that_the_node_drains() {
     assert_eq!(out, []);
     node.input(at, Input::HandOver(room.clone()), &mut out);
     assert_eq!(out, [Output::Suspend(room)]);
+}
+
+/// What is on the disk of a node is old if another one has had the room since.
+#[test]
+fn a_room_that_was_handed_over_while_its_former_owner_comes_back_is_read() {
+    let (at, room) = (Time::ZERO, name("room"));
+    let mut fleet = Fleet::new(&[&[]]);
+    let node = &mut fleet.machines[0].node;
+    let life = now(fleet.mesh.entry(&Key::Node(name("ann")))).unwrap().unwrap().unwrap().revision;
+    let entry = |revision, holder: Option<Holder>| {
+        let (needs, row) = (String::new(), String::new());
+        let room = RoomValue { holder, fence: None, durability: Durability::Node, needs, unread: false, row };
+        Entry { revision: Revision(revision), value: Value::Room(room) }
+    };
+    let mut out = vec![];
+    // The claim of an earlier life, of which it hears late.
+    let holder = Holder { node: name("ann"), identity: name("disk-of-ann"), life: Revision(0) };
+    assert!(life > Revision(0));
+    node.input(at, Input::Delta(Delta::Put(Key::Room(room.clone()), entry(40, Some(holder)))), &mut out);
+    let [Output::Ask(ticket, ask)] = &out[..] else { panic!("{out:?}") };
+    let (ticket, expected) = (*ticket, ask.expected);
+    assert_eq!(expected, Some(Revision(40)));
+    out.clear();
+    // Meanwhile another node has taken it over and handed it over.
+    let conflict = Reply::Written(Written::Conflict(Some(entry(61, None))));
+    node.input(at, Input::Reply(ticket, conflict), &mut out);
+    let [Output::Ask(ticket, ask)] = &out[..] else { panic!("{out:?}") };
+    let ticket = *ticket;
+    assert!(matches!(&ask.value, Some(Value::Room(RoomValue { unread: true, .. }))), "{ask:?}");
+    out.clear();
+    node.input(at, Input::Reply(ticket, Reply::Written(Written::Stored(Revision(69)))), &mut out);
+    assert!(matches!(&out[..], [Output::Own(_, Fence(69), How::TakenOver), ..]), "{out:?}");
 }

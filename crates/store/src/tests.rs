@@ -239,6 +239,7 @@ async fn fill(connection: &mut Connection, matches: u32) {
 }
 
 #[tokio::test]
+#[cfg_attr(debug_assertions, ignore = "fills a table for ten seconds; .ci/run runs it")]
 async fn questions_about_200_000_matches_read_few_rows() {
     const MANY: u32 = 200_000;
     // What a question may take, in thousands of steps of SQLite's machine: one that looked at 200,000 rows would take a million steps.

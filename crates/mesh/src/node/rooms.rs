@@ -131,25 +131,18 @@ impl Node {
     pub(super) fn show(&mut self, name: &Name, row: String) {
         if let Some(room) = self.rooms.get_mut(name).filter(|room| room.row != row && row.len() <= MAX_ROW) {
             // Its opening showed nothing, so what it shows first does not wait.
-            if room.row.is_empty() {
-                room.written = Time::ZERO;
-            }
-            room.row_changed = true;
-            room.row = row;
+            room.written = if room.row.is_empty() { Time::ZERO } else { room.written };
+            (room.row, room.row_changed) = (row, true);
         }
     }
 
     /// What was to be shown was not stored.
     pub(super) fn show_again(&mut self, name: &Name) {
-        if let Some(room) = self.rooms.get_mut(name) {
-            room.row_changed = true;
-        }
+        self.rooms.entry(name.clone()).and_modify(|room| room.row_changed = true);
     }
 
     pub(super) fn close(&mut self, name: &Name) {
-        if let Some(room) = self.rooms.get_mut(name) {
-            room.aim = Aim::Close;
-        }
+        self.rooms.entry(name.clone()).and_modify(|room| room.aim = Aim::Close);
     }
 
     pub(super) fn hand_over(&mut self, name: &Name) {
@@ -256,8 +249,8 @@ impl Node {
             }
             let orphan = self.view.room(&name).map(|entry| (self.classify(entry), entry.revision));
             let Some(room) = self.rooms.get_mut(&name) else { continue };
-            let holder =
-                Some(Holder { node: self.settings.name.clone(), identity: self.settings.identity.clone(), life });
+            let (node, identity) = (self.settings.name.clone(), self.settings.identity.clone());
+            let holder = Some(Holder { node, identity, life });
             let fence = room.claim.map(|claim| claim.fence);
             if room.claim.is_none()
                 && let Some((Some(Orphan::Takeable(how)), _)) = orphan
@@ -323,10 +316,15 @@ impl Node {
                 (entry.fence().unwrap_or_default(), entry.revision)
             }
             Written::Conflict(entry) => {
-                let is_free = entry.as_ref().is_none_or(|entry| self.classify(entry).is_some());
+                let found = entry.as_ref().and_then(|entry| self.classify(entry));
+                let is_free = entry.is_none() || found.is_some();
                 let is_own = entry.as_ref().is_none_or(|entry| self.own_life(entry).is_some());
                 let Some(room) = self.rooms.get_mut(name) else { return };
                 room.revision = entry.as_ref().map(|entry| entry.revision);
+                // Another node may have had it in between, so what this one has of it is old.
+                if let (How::Returned, Some(Orphan::Takeable(how))) = (room.how, found) {
+                    (room.how, room.unread) = (how, how == How::TakenOver);
+                }
                 let goes_on = match (room.claim, room.how) {
                     // Of a room that is gone, somebody may have had it in between.
                     (Some(_), _) => is_own && (entry.is_some() || room.durability == Durability::Node),

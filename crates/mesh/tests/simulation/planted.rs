@@ -29,6 +29,7 @@ fn find(planted: Planted, first: u64, options: Options, expected: &[&str]) {
 macro_rules! found {
     ($($name:ident: $planted:ident, $($expected:literal)|+;)*) => {
         $(#[test]
+        #[cfg_attr(debug_assertions, ignore = "takes many fleets; .ci/run runs it")]
         fn $name() {
             let planted = Planted::$planted;
             // One is about writes that arrive when their node has long forgotten them, and one about clocks that stand still.

@@ -87,6 +87,7 @@ fn bots_without_a_screen_play_and_the_table_is_printed_once_behind_what_they_say
 }
 
 #[test]
+#[ignore = "waits for the 15 s that a bot does; .ci/run runs it"]
 fn bots_at_a_closed_port_say_so_once() {
     let closed = std::net::UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string();
     let finished = run(&["--bots", "9", "127.0.0.1", &closed], b"");
@@ -112,6 +113,7 @@ fn bots_that_want_a_rematch_play_one_game_after_the_other() {
 }
 
 #[test]
+#[ignore = "waits for the 15 s that a bot does; .ci/run runs it"]
 fn a_bot_whose_server_is_gone_says_so_and_fails() {
     let server = Mortal::start();
     let mut command = Command::new(PROGRAM);
