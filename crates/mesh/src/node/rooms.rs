@@ -254,14 +254,14 @@ impl Node {
             let fence = room.claim.map(|claim| claim.fence);
             if room.claim.is_none()
                 && let Some((Some(Orphan::Takeable(how)), _)) = orphan
-                && room.how == How::New
             {
                 // An opened room is a new one, unless it was here before.
-                if !room.returns {
+                if room.how == How::New && !room.returns {
                     self.lose(&name, out);
                     self.look_at(now, &name);
                     continue;
                 }
+                // Since an earlier attempt another node may have had it, so that what this one has of it is old.
                 (room.how, room.unread) = (how, how == How::TakenOver);
             }
             let (durability, row, needs) = (room.durability, room.row.clone(), room.needs.clone());
@@ -316,15 +316,10 @@ impl Node {
                 (entry.fence().unwrap_or_default(), entry.revision)
             }
             Written::Conflict(entry) => {
-                let found = entry.as_ref().and_then(|entry| self.classify(entry));
-                let is_free = entry.is_none() || found.is_some();
+                let is_free = entry.as_ref().is_none_or(|entry| self.classify(entry).is_some());
                 let is_own = entry.as_ref().is_none_or(|entry| self.own_life(entry).is_some());
                 let Some(room) = self.rooms.get_mut(name) else { return };
                 room.revision = entry.as_ref().map(|entry| entry.revision);
-                // Another node may have had it in between, so what this one has of it is old.
-                if let (How::Returned, Some(Orphan::Takeable(how))) = (room.how, found) {
-                    (room.how, room.unread) = (how, how == How::TakenOver);
-                }
                 let goes_on = match (room.claim, room.how) {
                     // Of a room that is gone, somebody may have had it in between.
                     (Some(_), _) => is_own && (entry.is_some() || room.durability == Durability::Node),
