@@ -192,3 +192,30 @@ fn watchers_elsewhere_miss_nothing_while_the_broker_is_away_for_some_seconds_and
     assert_eq!(watcher.binary()[0], HELLO);
     assert!(!matches!(watcher.0.read(), Ok(Message::Close(_))));
 }
+
+#[test]
+#[ignore = "needs NATS servers and PostgreSQL"]
+fn players_and_watchers_elsewhere_miss_nothing_when_the_leader_of_three_brokers_is_killed() {
+    let mut brokers = Broker::three();
+    let addresses: Vec<String> = brokers.iter().map(Broker::address).collect();
+    let arcade = Arcade::at(&addresses.join(","));
+    let (ann, bob) = arcade.two();
+    let room = robots(&ann, 100);
+    let seen = shown(&bob, &room, |_| true);
+    let mut watcher = watch(&bob, &seen);
+    let (mut driver, _) = bob.enter(&seen);
+    driver.join("Eve");
+    while watcher.binary()[0] != STARTED {}
+    let mut told = vec![];
+    while told.len() < 10 {
+        told.push(watcher.binary().to_vec());
+    }
+    let leader = brokers[0].leader(&format!("{}-events", arcade.name));
+    brokers[leader].kill();
+    told.extend(to_the_end(&mut watcher));
+    assert_eq!(turns(&told), (0..=100).collect::<Vec<_>>(), "{}", ann.process.stderr());
+    assert_eq!(turns(&to_the_end(&mut driver)), (0..=100).collect::<Vec<_>>(), "{}", ann.process.stderr());
+    // What happens next is told too.
+    let next = ann.nuggets();
+    shown(&bob, &next, |room| room["node"] == "ann");
+}
