@@ -12,8 +12,8 @@ use std::{
 };
 
 use mesh::{
-    Delta, Directory, Durability, Entry, Fence, Holder, How, Input, Key, Local, Name, Node, Opening, Output, Reply,
-    Revision, RoomValue, Settings, Stays, Value, Watch, Written,
+    ASK_TIMEOUT, Delta, Directory, Durability, Entry, Fence, Holder, How, Input, Key, Local, Name, Node, Opening,
+    Output, Reply, Revision, RoomValue, Settings, Stays, Value, Watch, Written,
 };
 use netcore::Time;
 
@@ -235,9 +235,14 @@ fn nothing_is_suspended_before_the_directory_says_that_the_node_drains() {
     assert_eq!(out, [Output::Suspend(room)]);
 }
 
-/// What is on the disk of a node is old if another one has had the room since.
 #[test]
 fn a_room_that_was_handed_over_while_its_former_owner_comes_back_is_read() {
+    comes_back(false);
+    comes_back(true);
+}
+
+// What is on the disk of a node is old if another one has had the room since.
+fn comes_back(is_lost: bool) {
     let (at, room) = (Time::ZERO, name("room"));
     let mut fleet = Fleet::new(&[&[]]);
     let node = &mut fleet.machines[0].node;
@@ -256,9 +261,15 @@ fn a_room_that_was_handed_over_while_its_former_owner_comes_back_is_read() {
     let (ticket, expected) = (*ticket, ask.expected);
     assert_eq!(expected, Some(Revision(40)));
     out.clear();
-    // Meanwhile another node has taken it over and handed it over.
-    let conflict = Reply::Written(Written::Conflict(Some(entry(61, None))));
-    node.input(at, Input::Reply(ticket, conflict), &mut out);
+    // Meanwhile another node has taken it over and handed it over. It hears that from the answer, or from the watch if the answer is lost.
+    let (at, input) = if is_lost {
+        node.input(at, Input::Delta(Delta::Put(Key::Room(room), entry(61, None))), &mut out);
+        assert_eq!(out, [], "one question at a time");
+        (at.plus(ASK_TIMEOUT), Input::Elapsed)
+    } else {
+        (at, Input::Reply(ticket, Reply::Written(Written::Conflict(Some(entry(61, None))))))
+    };
+    node.input(at, input, &mut out);
     let [Output::Ask(ticket, ask)] = &out[..] else { panic!("{out:?}") };
     let ticket = *ticket;
     assert!(matches!(&ask.value, Some(Value::Room(RoomValue { unread: true, .. }))), "{ask:?}");

@@ -131,18 +131,24 @@ impl Node {
     pub(super) fn show(&mut self, name: &Name, row: String) {
         if let Some(room) = self.rooms.get_mut(name).filter(|room| room.row != row && row.len() <= MAX_ROW) {
             // Its opening showed nothing, so what it shows first does not wait.
-            room.written = if room.row.is_empty() { Time::ZERO } else { room.written };
+            if room.row.is_empty() {
+                room.written = Time::ZERO;
+            }
             (room.row, room.row_changed) = (row, true);
         }
     }
 
     /// What was to be shown was not stored.
     pub(super) fn show_again(&mut self, name: &Name) {
-        self.rooms.entry(name.clone()).and_modify(|room| room.row_changed = true);
+        if let Some(room) = self.rooms.get_mut(name) {
+            room.row_changed = true;
+        }
     }
 
     pub(super) fn close(&mut self, name: &Name) {
-        self.rooms.entry(name.clone()).and_modify(|room| room.aim = Aim::Close);
+        if let Some(room) = self.rooms.get_mut(name) {
+            room.aim = Aim::Close;
+        }
     }
 
     pub(super) fn hand_over(&mut self, name: &Name) {

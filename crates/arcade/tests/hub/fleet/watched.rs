@@ -40,6 +40,12 @@ fn to_the_end(watcher: &mut Browser) -> Vec<Vec<u8>> {
     told
 }
 
+/// The first messages of a match that begins.
+fn begin(watcher: &mut Browser) -> Vec<Vec<u8>> {
+    while watcher.binary()[0] != STARTED {}
+    (0..10).map(|_| watcher.binary().to_vec()).collect()
+}
+
 /// The numbers of the turns among these messages.
 fn turns(told: &[Vec<u8>]) -> Vec<u16> {
     let turns = told.iter().filter(|message| message[0] == TURN);
@@ -171,11 +177,7 @@ fn watchers_elsewhere_miss_nothing_while_the_broker_is_away_for_some_seconds_and
     let mut watcher = watch(&bob, &seen);
     let (mut driver, _) = ann.enter(&room);
     driver.join("Eve");
-    while watcher.binary()[0] != STARTED {}
-    let mut told = vec![];
-    while told.len() < 10 {
-        told.push(watcher.binary().to_vec());
-    }
+    let mut told = begin(&mut watcher);
     broker.kill();
     let killed = Instant::now();
     while killed.elapsed() < Duration::from_secs(2) {
@@ -205,11 +207,7 @@ fn players_and_watchers_elsewhere_miss_nothing_when_the_leader_of_three_brokers_
     let mut watcher = watch(&bob, &seen);
     let (mut driver, _) = bob.enter(&seen);
     driver.join("Eve");
-    while watcher.binary()[0] != STARTED {}
-    let mut told = vec![];
-    while told.len() < 10 {
-        told.push(watcher.binary().to_vec());
-    }
+    let mut told = begin(&mut watcher);
     let leader = brokers[0].leader(&format!("{}-events", arcade.name));
     brokers[leader].kill();
     told.extend(to_the_end(&mut watcher));
