@@ -329,7 +329,7 @@ export function enter(main, id, game, { play: start, story }, { watching, next }
           case 'ended':
             announceLink('');
             away.end();
-            rematch.hide();
+            rematch.hold(state.code === CODES.closed && !watching && !shown?.closing);
             if (state.code !== CODES.closed && state.code !== CODES.expired) {
               return end(ending(state), true);
             }

@@ -62,6 +62,7 @@ export class Rematch {
     if (!asked) return this.hide();
     const isNews = this.panel.hidden || this.asked?.ready !== asked.ready || this.asked.of !== asked.of;
     this.asked = asked;
+    this.button.disabled = false;
     this.due = performance.now() + asked.seconds * 1000;
     this.button.textContent = say(asked.you ? 'rematch.ready' : 'result.rematch');
     this.button.setAttribute('aria-pressed', String(asked.you));
@@ -75,7 +76,15 @@ export class Rematch {
 
   tick() {
     if (!this.asked) return;
+    // No other socket has come in time.
+    if (this.button.disabled && this.due < performance.now()) return this.hide();
     this.text.textContent = rematchInWords(this.asked, Math.max(0, Math.ceil((this.due - performance.now()) / 1000)));
+  }
+
+  /** The socket has ended. @param {boolean} on Whether another one follows by which one can answer; until that the page stays as it is. */
+  hold(on) {
+    if (!on) return this.hide();
+    this.button.disabled = true;
   }
 
   hide() {
