@@ -7,10 +7,12 @@ mod codes;
 mod command;
 mod common;
 pub(crate) mod copies;
+pub(crate) mod dial;
 pub(crate) mod feeds;
 mod handing;
 mod identity;
 mod moving;
+pub(crate) mod plea;
 pub(crate) mod seal;
 mod shared;
 mod task;
@@ -20,7 +22,7 @@ mod watching;
 use std::{path::Path, sync::Arc, time::Duration};
 
 use anyhow::bail;
-use mesh::{Directory, Durability, Events, Journals, Limits, MeshError, Name, Nats};
+use mesh::{Directory, Durability, Events, Journals, Limits, MeshError, Name, Nats, OUTAGE, Plea, Promise};
 use tokio::{
     sync::{mpsc, oneshot, watch},
     time::timeout,
@@ -123,7 +125,7 @@ pub(crate) async fn connect(
     let identity = identity::open(data)?;
     let Settings { servers, arcade, name, host, address, durability, runs } = settings;
     let nats = Nats::connect(&place(servers, arcade)).await?;
-    let node = mesh::Settings { name, identity, address, most_rooms, runs };
+    let node = mesh::Settings { name, identity, address, most_rooms, runs, outage: OUTAGE };
     let nats_of = || Arc::new(nats.clone());
     let shared: (Arc<dyn Directory>, Arc<dyn Journals>, Arc<dyn Events>) = (nats_of(), nats_of(), nats_of());
     begin((node, durability), &host, shared, secret, Some(nats)).await
@@ -339,6 +341,13 @@ impl Fleet {
         if timeout(FAREWELL, left).await.is_err() {
             warn!("the directory does not answer, so other nodes show this one for some seconds more");
         }
+    }
+
+    /// What another node is promised.
+    pub(crate) async fn promise(&self, plea: Plea) -> Option<Promise> {
+        let (answer, answered) = oneshot::channel();
+        self.commands.send(Command::Promise(plea, answer)).await.ok()?;
+        answered.await.ok()
     }
 
     /// The fence under which this node publishes a room, if it is one of its own.

@@ -25,6 +25,7 @@ mod owner_api;
 mod paced;
 mod page;
 mod progress;
+mod promise;
 mod pump;
 mod relay;
 mod reports;
@@ -84,6 +85,7 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
         .merge(ladder_api::routes())
         .merge(ladder_socket::routes())
         .merge(learn::routes())
+        .merge(promise::routes())
         .fallback(not_found);
     // Without other nodes a request costs nothing more.
     let is_node = hub.elsewhere().is_some();

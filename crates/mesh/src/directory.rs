@@ -82,6 +82,9 @@ pub struct NodeValue {
     /// What it can run; see [`RoomValue::needs`].
     #[serde(default)]
     pub runs: Vec<String>,
+    /// The node knows all others that had joined by this revision. Versions before this one did not say it.
+    #[serde(default)]
+    pub seen: Option<Revision>,
 }
 
 /// How much of what was told of a room survives.
@@ -89,7 +92,8 @@ pub struct NodeValue {
 #[serde(rename_all = "lowercase")]
 pub enum Durability {
     /// The node's: what was told is on its disk, and a copy follows it in the mesh. If the node does not come back in time, another one
-    /// takes the room over with what the copy has. The room goes on while the broker is away.
+    /// takes the room over with what the copy has. The room goes on while the broker is away and all other nodes
+    /// promise to leave it alone.
     Node,
     /// The cluster's: another node takes the room over, with all that was told. It stands still while the broker is away.
     Cluster,
@@ -158,6 +162,12 @@ impl Entry {
     pub fn fence(&self) -> Option<Fence> {
         let Value::Room(room) = &self.value else { return None };
         Some(room.fence.unwrap_or(Fence(self.revision.0)))
+    }
+
+    /// Up to when a node knows the others; none if it does not say so.
+    pub fn seen(&self) -> Option<Revision> {
+        let Value::Node(node) = &self.value else { return None };
+        node.seen
     }
 
     /// The life of a node.

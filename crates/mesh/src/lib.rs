@@ -40,8 +40,8 @@ pub use name::{MAX_NAME, Name, NameError};
 #[cfg(feature = "nats")]
 pub use nats::{Limits, Nats, Place};
 pub use node::{
-    ASK_TIMEOUT, Ask, EXPIRY, HEARTBEAT, How, Input, LEASE, MAX_ROOMS, Node, Opening, Output, Reply, Settings, Stays,
-    Ticket,
+    ASK_TIMEOUT, Ask, EXPIRY, HEARTBEAT, How, Input, LEASE, MAX_ROOMS, Node, OUTAGE, Opening, Output, Plea, Promise,
+    Reply, Settings, Stays, Ticket,
 };
 pub use results::{Delivery, MAX_RESULTS, REMEMBERED_SECONDS, Receipt, Results, TAKEN_SECONDS, work_off};
 pub use writer::{LogAsk, LogReply, MAX_WAITING, Writer};

@@ -4,6 +4,7 @@ mod asking;
 mod life;
 mod orphans;
 mod plan;
+mod promises;
 mod rooms;
 mod view;
 
@@ -12,12 +13,17 @@ use std::{
     time::Duration,
 };
 
-use netcore::{
-    Time,
-    probe::{self, Planted},
-};
+use netcore::Time;
 
-use self::{asking::Asked, life::Life, plan::Plan, rooms::Room, view::View};
+pub use self::promises::{OUTAGE, Plea, Promise};
+use self::{
+    asking::Asked,
+    life::{Life, Said},
+    plan::Plan,
+    promises::Promises,
+    rooms::Room,
+    view::View,
+};
 use crate::{Delta, Directory, Durability, Fence, Key, MeshError, Name, Revision, Value, Written};
 
 /// How often a node writes its entry.
@@ -45,6 +51,8 @@ pub struct Settings {
     pub most_rooms: usize,
     /// What it can run; see [`RoomValue::needs`](crate::RoomValue::needs).
     pub runs: Vec<String>,
+    /// How long it goes on at most without the directory, as in all nodes: [`OUTAGE`].
+    pub outage: Duration,
 }
 
 /// A room that the hub opens.
@@ -110,6 +118,8 @@ pub enum Input {
     Delta(Delta),
     /// A question is answered.
     Reply(Ticket, Reply),
+    /// Another node has answered; nothing if it could not be asked.
+    Promised(Ticket, Option<Promise>),
     /// The hub opens a room.
     Open(Name, Opening),
     /// The hub has the state of a room that it has taken over.
@@ -159,6 +169,8 @@ pub enum Stays {
 pub enum Output {
     /// This is to be asked.
     Ask(Ticket, Ask),
+    /// This is to be asked of another node, past the directory; see [`Node::promise`].
+    Plead(Ticket, Plea),
     /// The node owns a room under this fence, from now on.
     Own(Name, Fence, How),
     /// Somebody else owns the room: it tells nobody anything more, and ends here.
@@ -191,8 +203,10 @@ pub struct Node {
     // When its own entry is written next.
     next_beat: Time,
     name_taken: bool,
-    // Whether the heartbeat that was sent last says so.
-    says_it_drains: bool,
+    // In the heartbeat that was sent last.
+    said: Said,
+    // Whether another node has joined since, so that it is not to wait for the next heartbeat.
+    hurries: bool,
     // Its own lease was over: nobody was heard meanwhile, so that others are silent says nothing.
     is_deaf: bool,
     rooms: BTreeMap<Name, Room>,
@@ -204,6 +218,7 @@ pub struct Node {
     asked: BTreeMap<Key, Asked>,
     // Keys that are not asked about before.
     pauses: BTreeMap<Key, Time>,
+    promises: Promises,
     tickets: u64,
 }
 
@@ -216,7 +231,8 @@ impl Node {
             life: None,
             next_beat: Time::ZERO,
             name_taken: false,
-            says_it_drains: false,
+            said: Said::default(),
+            hurries: false,
             is_deaf: false,
             rooms: BTreeMap::new(),
             view: View::default(),
@@ -224,6 +240,7 @@ impl Node {
             handed: BTreeSet::new(),
             asked: BTreeMap::new(),
             pauses: BTreeMap::new(),
+            promises: Promises::default(),
             tickets: 0,
         }
     }
@@ -234,6 +251,7 @@ impl Node {
             Input::Elapsed => {}
             Input::Delta(delta) => self.see(now, &delta, out),
             Input::Reply(ticket, reply) => self.take_reply(now, ticket, reply, out),
+            Input::Promised(ticket, promise) => self.promised(now, ticket, promise),
             Input::Open(room, opening) => self.open(room, opening, out),
             Input::Restored(room) => self.restored(&room),
             Input::Row(room, row) => self.show(&room, row),
@@ -262,23 +280,14 @@ impl Node {
     pub fn may_tell(&self, room: &Name, now: Time) -> Option<Fence> {
         let room = self.rooms.get(room)?;
         let fence = room.fence()?;
-        // It goes on until the node hears that another one has it.
-        if room.durability == Durability::Node {
-            return Some(fence);
-        }
         let life = self.life.as_ref()?;
-        let owns = room.claimed_in(life.since) && (now < life.lease || probe::has(Planted::LeaseIgnored));
+        let owns = room.claimed_in(life.since) && now < self.tells_until()?;
         owns.then_some(fence)
     }
 
     /// Whether the node is in the directory, as far as it knows, and its lease is not over: what readiness says.
     pub fn is_present(&self, now: Time) -> bool {
         self.life.as_ref().is_some_and(|life| now < life.lease)
-    }
-
-    /// Until when the node owns its rooms, as far as it knows.
-    pub fn lease(&self) -> Option<Time> {
-        self.life.as_ref().map(|life| life.lease)
     }
 
     /// The rooms that the node owns.
@@ -291,16 +300,19 @@ impl Node {
         let key = self.key();
         let own = (!self.asked.contains_key(&key)).then(|| self.not_before(&key, self.next_beat));
         let asked = self.asked.values().map(|asked| asked.at.plus(ASK_TIMEOUT));
-        let silent = self.view.expiries();
-        let silent = silent.filter(|(key, _)| !self.asked.contains_key(key) && self.may_bury(key));
-        let silent = silent.map(|(key, at)| self.not_before(&key, at));
+        let far = Time::from_nanos(u64::MAX);
+        if matches!(self.plan, Plan::Leave { .. }) {
+            return own.into_iter().chain(asked).min().unwrap_or(far);
+        }
+        let silent = self.burials().filter(|(key, ..)| !self.asked.contains_key(key));
+        let silent = silent.map(|(key, _, at)| self.not_before(&key, at));
         let orphans = self.orphans.iter().filter_map(|(room, since)| {
             let key = Key::Room(room.clone());
             let due = self.orphan_due(room, *since)?;
             (!self.asked.contains_key(&key)).then(|| self.not_before(&key, due))
         });
-        let far = Time::from_nanos(u64::MAX);
-        let others = own.into_iter().chain(asked).chain(silent).chain(orphans).min().unwrap_or(far);
+        let others =
+            own.into_iter().chain(asked).chain(silent).chain(orphans).chain(self.next_plea()).min().unwrap_or(far);
         let Some(life) = self.life.as_ref().map(|life| life.since) else { return others };
         self.rooms.iter().fold(others, |first, (name, room)| {
             // Of a thousand rooms few are due before all else, so only for these a key is made.
@@ -319,10 +331,11 @@ impl Node {
         self.give_up_late(now);
         self.is_deaf |= self.life.as_ref().is_some_and(|life| life.lease <= now);
         self.live(now, out);
-        self.bury(now, out);
         if matches!(self.plan, Plan::Leave { .. }) {
             return;
         }
+        self.bury(now, out);
+        self.plead(now, out);
         self.take_over(now, out);
         self.suspend(out);
         self.tend_rooms(now, out);

@@ -58,6 +58,7 @@ impl Fleet {
                 address: format!("{own}:80"),
                 most_rooms: 9,
                 runs: runs.iter().map(|&runs| runs.to_owned()).collect(),
+                outage: mesh::OUTAGE,
             }),
             watch: now(mesh.watch(None)).unwrap().unwrap(),
             said: vec![],
@@ -211,7 +212,7 @@ fn nothing_is_suspended_before_the_directory_says_that_the_node_drains() {
     let mut fleet = Fleet::new(&[&[], &[]]);
     let room = fleet.open("");
     // A heartbeat that does not say so is on its way.
-    let (at, mut out) = (fleet.now().plus(Duration::from_secs(6)), vec![]);
+    let (at, mut out) = (fleet.now().plus(Duration::from_secs(5)), vec![]);
     let node = &mut fleet.machines[0].node;
     node.input(at, Input::Elapsed, &mut out);
     let [Output::Ask(ticket, ask)] = &out[..] else { panic!("{out:?}") };

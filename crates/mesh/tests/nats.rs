@@ -371,6 +371,7 @@ async fn a_node_that_leaves_is_followed_by_another_with_all_that_was_told() {
             address: "127.0.0.1:80".to_owned(),
             most_rooms: 10,
             runs: vec![],
+            outage: mesh::OUTAGE,
         })
     };
     let owns = |output: &Output| match output {

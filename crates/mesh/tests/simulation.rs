@@ -6,6 +6,7 @@
 
 mod broker;
 mod checks;
+mod faults;
 mod hub;
 mod machine;
 mod oracle;

@@ -61,6 +61,10 @@ pub enum Planted {
     AcknowledgedBeforeCommit,
     /// A node owns its rooms also when its lease is over.
     LeaseIgnored,
+    /// A node buries another one that it has promised to leave alone.
+    PromiseForgotten,
+    /// A node buries another one that does not know it.
+    StrangerBuries,
     /// A node that is silent for a moment is taken for dead.
     ExpiredTooEarly,
     /// A node whose heartbeat is refused goes on as before.

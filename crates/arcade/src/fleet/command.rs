@@ -1,6 +1,6 @@
 //! What the hub wants of the task of its node.
 
-use mesh::Name;
+use mesh::{Name, Plea, Promise};
 use tokio::sync::oneshot;
 
 use super::{
@@ -34,6 +34,8 @@ pub(super) enum Command {
     Suspended(Name, oneshot::Sender<()>),
     /// Says where a room goes on that was handed over.
     Follow(Name, oneshot::Sender<Settled>),
+    /// Another node asks for how long its rooms are left alone.
+    Promise(Plea, oneshot::Sender<Promise>),
     /// The process ends.
     Leave(oneshot::Sender<()>),
 }

@@ -81,7 +81,7 @@ impl Copies {
         tokio::spawn(drive((copy, common), room.clone(), journals, (events, fenced)));
     }
 
-    /// The node has a lease on its rooms until then.
+    /// The node may tell of its rooms for so long.
     pub(super) fn set_lease(&self, until: Option<Duration>) {
         let until = until.map_or(0, |until| {
             let until = self.common.now().plus(until);
@@ -89,9 +89,14 @@ impl Copies {
         });
         let was_over = !self.common.is_leased();
         self.common.lease.store(until, Ordering::Relaxed);
-        if was_over && self.common.is_leased() && self.common.durability == Durability::Cluster {
+        if was_over && self.common.is_leased() {
             self.rooms().values().for_each(|copy| copy.wake_waiting());
         }
+    }
+
+    /// Whether rooms of this node tell anybody anything. Otherwise another node may have them.
+    pub(crate) fn tell(&self) -> bool {
+        self.common.is_leased()
     }
 
     /// The copy of a room.

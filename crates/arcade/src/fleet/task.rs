@@ -1,5 +1,7 @@
 //! The task that does what the state machine of a node wants, and tells it what happens.
 
+mod questions;
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
@@ -7,8 +9,8 @@ use std::{
 };
 
 use mesh::{
-    Delta, Directory, Durability, ENTRY_AGE_SECONDS, Fence, How, Input, Key, Name, Node, Opening, Output, Reply,
-    Ticket, Value,
+    Delta, Directory, Durability, ENTRY_AGE_SECONDS, Fence, How, Input, Key, Name, Node, Opening, Output, Promise,
+    Reply, Ticket, Value,
 };
 use netcore::Time;
 use tokio::{
@@ -19,13 +21,12 @@ use tokio::{
 use tracing::{error, info, warn};
 
 use super::{
-    codes::{self, Codes},
+    codes::Codes,
     command::{Answer, Command},
-    common,
     copies::Copies,
     handing::{Handings, Settled},
     seal::{self, RelayKey},
-    shared::{Event, Refused, SECRET, Shared},
+    shared::{Event, Refused, Shared},
     watching,
 };
 
@@ -47,11 +48,12 @@ pub(super) struct Pulse {
     pub(super) name_taken: bool,
 }
 
-/// What came of something that was asked of the directory.
+/// What came of something that was asked.
 #[derive(Debug)]
 enum Done {
     Reply(Ticket, Reply),
     Code { code: Name, room: Name, claimed: Result<mesh::Revision, Refused>, answer: Option<Answer> },
+    Promised(Ticket, Option<Promise>),
     Key(Option<RelayKey>),
     Nothing,
 }
@@ -160,7 +162,7 @@ impl Task {
         let present = self.node.is_present(self.now());
         let on_its_way = self.sent.map_or(Duration::ZERO, |sent| sent.elapsed());
         let now = self.now();
-        self.copies.set_lease(self.node.lease().filter(|lease| *lease > now).map(|lease| lease.since(now)));
+        self.copies.set_lease(self.node.tells_until().filter(|until| *until > now).map(|until| until.since(now)));
         self.pulse.send_if_modified(|pulse| {
             let before = *pulse;
             pulse.present = present;
@@ -204,6 +206,12 @@ impl Task {
                 self.handings.follow(&room, answer);
                 self.look_where_it_goes_on(&room);
             }
+            Command::Promise(plea, answer) => {
+                let promise = self.node.promise(self.now(), &plea);
+                // Whoever asks may take the rooms as soon as it has the answer.
+                self.beat();
+                let _ = answer.send(promise);
+            }
             Command::Leave(answer) => {
                 self.left = Some(answer);
                 self.input(Input::Leave);
@@ -216,38 +224,6 @@ impl Task {
         self.waiting.insert(room.clone(), answer);
         let opening = Opening { needs, returns, ..Opening::new(self.copies.durability(), String::new()) };
         self.input(Input::Open(room, opening));
-    }
-
-    fn claim(&mut self, code: Name, room: Name, answer: Option<Answer>) {
-        let directory = Arc::clone(&self.directory);
-        self.asks.spawn(async move {
-            let claimed = codes::claim(&*directory, &code, &room).await;
-            Done::Code { code, room, claimed, answer }
-        });
-    }
-
-    // Writes again what would be too old to be kept.
-    fn touch(&mut self) {
-        for (code, room) in self.codes.all() {
-            self.claim(code, room, None);
-        }
-        self.ensure_key();
-        let (directory, secret) = (Arc::clone(&self.directory), self.secret.clone());
-        self.asks.spawn(async move {
-            let Ok(name) = SECRET.parse() else { return Done::Nothing };
-            // Written again, or put back if the broker has lost it.
-            let _ = common::ensure(&*directory, &name, || Ok(secret.clone())).await;
-            Done::Nothing
-        });
-    }
-
-    fn ensure_key(&mut self) {
-        let directory = Arc::clone(&self.directory);
-        self.asks.spawn(async move {
-            let Ok(name) = seal::KEY.parse() else { return Done::Key(None) };
-            let key = common::ensure(&*directory, &name, RelayKey::draw).await;
-            Done::Key(key.ok().and_then(|key| RelayKey::read(&key)))
-        });
     }
 
     fn see(&mut self, delta: Delta) {
@@ -298,6 +274,7 @@ impl Task {
                 // Whoever has asked may not wait any more.
                 let _ = answer.map(|answer| answer.send(claimed.map(drop)));
             }
+            Done::Promised(ticket, promise) => self.input(Input::Promised(ticket, promise)),
             Done::Key(Some(key)) => *self.shared.key() = Some(key),
             // Asked again in an hour, or when it is removed.
             Done::Key(None) | Done::Nothing => {}
@@ -324,6 +301,7 @@ impl Task {
                     Done::Reply(ticket, written.map_or(Reply::Failed, Reply::Written))
                 });
             }
+            Output::Plead(ticket, plea) => self.plead(ticket, plea),
             Output::Own(room, fence, how) => self.own(room, fence, how),
             Output::Taken(room) => {
                 self.rooms.remove(&room);

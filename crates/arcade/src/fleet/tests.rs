@@ -1,6 +1,8 @@
 //! Nodes in this process, over a directory in this process.
 
-use mesh::Local;
+use std::net::TcpListener;
+
+use mesh::{Holder, Local, Revision};
 use netcore::Time;
 use testkit::found;
 use tokio::time::Instant;
@@ -26,7 +28,8 @@ async fn join_knowing(
     let identity = format!("data-of-{name}").parse().unwrap();
     let address = format!("{name}.example:8080");
     let runs = rules.iter().map(|&rules| rules.to_owned()).collect();
-    let settings = mesh::Settings { name: name.parse().unwrap(), identity, address, most_rooms: 9, runs };
+    let settings =
+        mesh::Settings { name: name.parse().unwrap(), identity, address, most_rooms: 9, runs, outage: OUTAGE };
     let shared: (Arc<dyn Directory>, Arc<dyn Journals>, Arc<dyn Events>) =
         (Arc::new(mesh.clone()), Arc::new(mesh.clone()), Arc::new(mesh.clone()));
     let (node, host) = ((settings, Durability::Node), format!("{name}.example"));
@@ -170,4 +173,28 @@ async fn whoever_hands_a_room_over_hears_where_it_goes_on_or_why_it_stays() {
     // There is nothing to hand over any more, and nothing happens if somebody says so.
     assert!(!ann.suspended(room).await);
     assert_eq!(ann.follow(room).await, None);
+}
+
+#[tokio::test]
+async fn a_node_promises_another_one_to_leave_its_rooms_alone_and_a_closed_address_is_gone() {
+    let mesh = mesh();
+    let (ann, _, _events) = join(&mesh, "ann", &[]).await;
+    let (bob, _, _events) = join(&mesh, "bob", &[]).await;
+    found("each other", async || (ann.nodes().len() == 2 && bob.nodes().len() == 2).then_some(())).await;
+    let life = async |name: &str| mesh.entry(&mesh::Key::Node(name.parse().unwrap())).await.unwrap().unwrap().life();
+    let (own, other) = (life("ann").await.unwrap(), life("bob").await);
+    let holder =
+        |identity: &str, life| Holder { node: "ann".parse().unwrap(), identity: identity.parse().unwrap(), life };
+    let ask = |to| Plea { to, from: ("bob".parse().unwrap(), other) };
+    // It hears the directory, so it promises what is left until it would bury the other one.
+    let promise = ann.promise(ask(holder("data-of-ann", own))).await;
+    assert!(matches!(promise, Some(Promise::For(time)) if !time.is_zero() && time <= mesh::EXPIRY), "{promise:?}");
+    // Another data directory at this address, and a life that is over.
+    for gone in [holder("data-of-amy", own), holder("data-of-ann", Revision(0))] {
+        assert_eq!(ann.promise(ask(gone)).await, Some(Promise::Gone));
+    }
+    let closed = TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap();
+    let key = RelayKey::read(&RelayKey::draw().unwrap()).unwrap();
+    let asked = plea::ask(&closed.to_string(), &key, &ask(holder("data-of-ann", own))).await;
+    assert_eq!(asked, Some(Promise::Gone));
 }

@@ -144,6 +144,11 @@ impl View {
         Some(shown(&holder.node, self.nodes.get(&holder.node)?))
     }
 
+    /// A node, if it is there.
+    pub(super) fn node(&self, name: &Name) -> Option<NodeShown> {
+        Some(shown(name, self.nodes.get(name)?))
+    }
+
     /// Whether a room is on its way to another node, or was claimed by one that does not have its state yet.
     pub(super) fn is_moving(&self, room: &Name) -> bool {
         self.rooms.get(room).is_some_and(|held| !held.is_settled)
@@ -198,6 +203,7 @@ mod tests {
             life: life.map(Revision),
             draining: false,
             runs: vec![],
+            seen: None,
         };
         (Key::Node(name("b")), Entry { revision: Revision(revision), value: Value::Node(value) })
     }

@@ -111,6 +111,7 @@ metrics! {
     fed: Gauge, "arcade_fleet_fed", "Sockets of watchers that are told what is published of rooms of other hubs";
     lag: Gauge<f64, AtomicU64>, "arcade_fleet_directory_lag" in Seconds, "How long a change takes to come back from the directory of all hubs";
     unheard: Gauge, "arcade_fleet_away", "1 while the directory of all hubs does not answer";
+    silent: Gauge, "arcade_fleet_silent", "1 while the rooms of this hub tell nobody anything, since another one may have taken them over";
     copy_lag: Gauge<f64, AtomicU64>, "arcade_fleet_journal_lag" in Seconds, "For how long the oldest change of a room waits to be where other hubs find it";
     copy_bytes: Gauge, "arcade_fleet_journal_waiting" in Bytes, "What waits to be where other hubs find it";
     moved: Counter, "arcade_fleet_rooms_moved", "Rooms of other hubs that went on here";
@@ -176,6 +177,7 @@ impl Metrics {
             self.fed.set(i64::try_from(feeds.fed).unwrap_or(i64::MAX));
             self.lag.set(fleet.lag().as_secs_f64());
             self.unheard.set((!fleet.is_present()).into());
+            self.silent.set((!fleet.copies.tell()).into());
             let copies = fleet.copies.shown();
             self.copy_lag.set(copies.lag.as_secs_f64());
             self.copy_bytes.set(i64::try_from(copies.bytes).unwrap_or(i64::MAX));

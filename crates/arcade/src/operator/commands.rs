@@ -341,7 +341,12 @@ fn fleet_text(fleet: &Value) -> String {
     if fleet.is_null() {
         return text;
     }
-    let heard = if fleet["present"] == Value::Bool(true) { "is heard" } else { "does not answer" };
+    let is = |fact: &str| fleet[fact] == Value::Bool(true);
+    let heard = match (is("silent"), is("present")) {
+        (true, _) => "does not answer, and the rooms of this hub stand still",
+        (false, false) => "does not answer",
+        (false, true) => "is heard",
+    };
     let _ = writeln!(
         text,
         "Arcade:   this is '{}'; the directory {heard}, {} ms late",

@@ -17,15 +17,17 @@ const RECENT: u32 = 10;
 const LEADERS: u32 = 5;
 
 impl Results {
-    /// Reads what the lobby shows.
-    pub(super) async fn refresh(&self) {
+    /// Reads what the lobby shows. Returns whether the database has answered.
+    pub(super) async fn refresh(&self) -> bool {
         match self.read_boards().await {
             Ok(boards) => {
                 self.boards.send_replace(Arc::new(boards));
+                true
             }
             Err(error) => {
                 let error = format!("{:#}", anyhow::Error::from(error));
                 warn!(error, "the leaders cannot be read; the lobby keeps the previous snapshot");
+                false
             }
         }
     }

@@ -90,7 +90,10 @@ pub(super) async fn work(results: Weak<Results>) {
         // The queue is empty, or cannot be worked off now.
         if !wait.is_zero() {
             if refreshed.elapsed() >= REFRESH {
-                results.refresh().await;
+                // What this hub could not store, another one has.
+                if results.refresh().await && is_well && results.health().waiting == 0 {
+                    results.succeeded();
+                }
                 refreshed = Instant::now();
             }
             let _ = timeout(wait, submitted.notified()).await;

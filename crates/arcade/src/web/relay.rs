@@ -13,12 +13,10 @@ use axum::{
     middleware::Next,
     response::{IntoResponse as _, Response},
 };
-use hyper::{client::conn::http1, upgrade};
+use hyper::upgrade;
 use hyper_util::rt::TokioIo;
-use netshell::tune_stream;
 use tokio::{
     io::copy_bidirectional_with_sizes,
-    net::TcpStream,
     time::{sleep, timeout},
 };
 use tokio_tungstenite::tungstenite::handshake::client::generate_key;
@@ -31,13 +29,12 @@ use super::{
 use crate::{
     fleet::{
         Fleet, NodeShown,
+        dial::dial,
         seal::{self, Relayed},
     },
     hub::Hub,
 };
 
-/// How long another node may take to accept a connection.
-const CONNECT: Duration = Duration::from_secs(2);
 /// How long a request waits for a room that moves to another node, how often it looks for it, and after how many seconds it is made again.
 const ARRIVAL: Duration = Duration::from_secs(2);
 const LOOK: Duration = Duration::from_millis(20);
@@ -167,17 +164,6 @@ async fn pass_holding(hub: &Hub, node: &NodeShown, request: Request, permit: Opt
     }
 }
 
-async fn dial<B>(node: &NodeShown) -> anyhow::Result<http1::SendRequest<B>>
-where
-    B: hyper::body::Body<Data: Send, Error: Into<Box<dyn std::error::Error + Send + Sync>>> + Send + 'static,
-{
-    let stream = timeout(CONNECT, TcpStream::connect(&node.address)).await??;
-    tune_stream(&stream);
-    let (sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
-    tokio::spawn(connection.with_upgrades());
-    Ok(sender)
-}
-
 /// A WebSocket of this node itself to another one.
 ///
 /// # Errors
@@ -196,7 +182,7 @@ pub(super) async fn upgrade(fleet: &Fleet, node: &NodeShown, path: &str) -> anyh
         .header(seal::HEADER, proof)
         .body(Body::empty())?;
     let opened = async {
-        let mut answer = dial(node).await?.send_request(request).await?;
+        let mut answer = dial(&node.address).await?.send_request(request).await?;
         let status = answer.status();
         anyhow::ensure!(status == StatusCode::SWITCHING_PROTOCOLS, "the node {} answers with {status}", node.name);
         Ok(TokioIo::new(upgrade::on(&mut answer).await?))
@@ -219,7 +205,7 @@ async fn try_pass(
     let proof = fleet.seal(&seal::Request { method: request.method().as_str(), path: &path, relayed });
     let proof = HeaderValue::try_from(proof.ok_or_else(|| anyhow::anyhow!("the key of all nodes is not known"))?)?;
 
-    let mut sender = dial(node).await?;
+    let mut sender = dial(&node.address).await?;
     let is_upgrade = request.headers().contains_key(header::UPGRADE);
     let upgraded = is_upgrade.then(|| upgrade::on(&mut request));
     let (parts, body) = request.into_parts();

@@ -2,6 +2,7 @@
 
 mod brokers;
 mod cut;
+mod database;
 mod followed;
 mod lost;
 mod moved;
@@ -21,7 +22,7 @@ use std::{
 use serde_json::{Value, json};
 use testkit::{TempDir, peer::Peer};
 
-use self::brokers::Broker;
+use self::{brokers::Broker, database::Database};
 use crate::support::{Browser, Hub, native};
 
 /// What the environment says, which `.ci/with-nats` and `.ci/with-postgres` set.
@@ -33,6 +34,7 @@ fn set(name: &str) -> String {
 struct Arcade {
     name: String,
     servers: String,
+    database: String,
 }
 
 impl Arcade {
@@ -43,12 +45,15 @@ impl Arcade {
     fn at(servers: &str) -> Self {
         static TESTS: AtomicU32 = AtomicU32::new(0);
         let name = format!("hub-{}-{}", std::process::id(), TESTS.fetch_add(1, Ordering::Relaxed));
-        Self { name, servers: servers.to_owned() }
+        Self { name, servers: servers.to_owned(), database: set("ARCADE_TEST_POSTGRES") }
+    }
+
+    fn with(self, database: &Database) -> Self {
+        Self { database: database.address(), ..self }
     }
 
     fn options(&self, node: &str) -> Vec<String> {
-        let database = set("ARCADE_TEST_POSTGRES");
-        let options = ["--nats", &self.servers, "--arcade", &self.name, "--database", &database, "--node", node];
+        let options = ["--nats", &self.servers, "--arcade", &self.name, "--database", &self.database, "--node", node];
         options.into_iter().chain(["--advertise", "127.0.0.1"]).map(str::to_owned).collect()
     }
 
@@ -106,6 +111,11 @@ fn number(hub: &Hub, name: &str) -> f64 {
     let (_, text) = hub.get("/metrics");
     let line = text.lines().find(|line| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(' ')));
     line.and_then(|line| line.rsplit(' ').next()?.parse().ok()).unwrap_or_else(|| panic!("no {name} in {text}"))
+}
+
+/// Waits until the rooms of a node stand still, or do not.
+fn is_silent(hub: &Hub, is_so: bool) {
+    hub.wait("silence", |_| ((number(hub, "arcade_fleet_silent") > 0.0) == is_so).then_some(()));
 }
 
 /// A socket to a seat, as soon as the hub can say where its room is.

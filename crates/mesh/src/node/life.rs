@@ -26,6 +26,14 @@ pub(super) struct Life {
     pub(super) drains: bool,
 }
 
+/// What a heartbeat says, and what of the directory was reached when it was sent.
+#[derive(Debug, Default)]
+pub(super) struct Said {
+    drains: bool,
+    seen: Revision,
+    reached: Revision,
+}
+
 impl Node {
     /// Takes in a change of the directory.
     pub(super) fn see(&mut self, now: Time, delta: &Delta, out: &mut Vec<Output>) {
@@ -37,6 +45,9 @@ impl Node {
                 if *name == self.settings.name && self.life.as_ref().is_some_and(is_other) {
                     self.die(now);
                 }
+                // Also when its own entry is shown, which says less than is known now.
+                self.hurries |= self.view.has_newcomers(&self.settings.name, self.said.seen);
+                self.confirm(now);
                 self.look_for_orphans(now);
             }
             Delta::Removed(Key::Node(name), revision) => {
@@ -63,6 +74,7 @@ impl Node {
             return;
         }
         self.life = None;
+        self.promises.forget_met();
         self.next_beat = now;
         // The answer to a heartbeat of that life is of no use.
         self.asked.remove(&self.key());
@@ -106,8 +118,10 @@ impl Node {
         };
         let (identity, address) = (self.settings.identity.clone(), self.settings.address.clone());
         let draining = self.plan != Plan::Serve;
-        self.says_it_drains = draining;
-        let value = Value::Node(NodeValue { identity, address, life, draining, runs: self.settings.runs.clone() });
+        let (runs, (seen, reached)) = (self.settings.runs.clone(), self.view.known());
+        (self.said, self.hurries) = (Said { drains: draining, seen, reached }, false);
+        let seen = Some(seen);
+        let value = Value::Node(NodeValue { identity, address, life, draining, runs, seen });
         self.ask(now, Purpose::Live, key, (Some(value), expected), out);
     }
 
@@ -118,6 +132,15 @@ impl Node {
         if self.plan == Plan::Drain && self.life.as_ref().is_some_and(|life| !life.drains) {
             self.next_beat = now;
         }
+        self.confirm(now);
+    }
+
+    // Those who have joined bury this node only once its entry says that it knows them.
+    fn confirm(&mut self, now: Time) {
+        self.view.confirm(now);
+        if self.hurries && self.life.is_some() && !self.asked.contains_key(&self.key()) {
+            self.next_beat = self.next_beat.min(now);
+        }
     }
 
     fn take_beat(&mut self, now: Time, at: Time, written: Written) {
@@ -126,16 +149,18 @@ impl Node {
                 // Counted from before it was sent: the others have heard of it later.
                 life.lease = at.plus(LEASE);
                 life.last = revision;
-                life.drains = self.says_it_drains;
+                life.drains = self.said.drains;
+                self.view.note_written(self.said.reached, at, revision);
                 self.next_beat = self.next_beat.max(at.plus(HEARTBEAT));
                 if at.plus(LEASE) > now {
                     self.hear_again(now);
                 }
             }
             (Written::Stored(revision), None) => {
-                let drains = self.says_it_drains;
+                let drains = self.said.drains;
                 self.life = Some(Life { since: revision, last: revision, lease: at.plus(LEASE), drains });
                 self.view.note_over(&self.settings.name, revision);
+                self.view.note_written(self.said.reached, at, revision);
                 self.name_taken = false;
                 self.next_beat = at.plus(HEARTBEAT);
                 self.hear_again(now);
@@ -179,20 +204,24 @@ impl Node {
 
     /// Removes the entries of nodes that have been silent for too long. It fails if one has written again.
     pub(super) fn bury(&mut self, now: Time, out: &mut Vec<Output>) {
-        let silent = self.view.expiries().filter(|(key, at)| *at <= now && self.may_bury(key));
-        let silent: Vec<Key> = silent.map(|(key, _)| key).collect();
-        for key in silent {
-            let Key::Node(name) = &key else { continue };
-            let revision = self.view.node(name).map(|entry| entry.revision);
-            if self.is_free(now, &key) {
-                self.ask(now, Purpose::Bury, key, (None, revision), out);
+        let silent: Vec<_> = self.burials().filter(|(_, _, at)| *at <= now).map(|(key, of, _)| (key, of)).collect();
+        for (key, revision) in silent {
+            if let (true, Key::Node(name)) = (self.is_free(now, &key), &key) {
+                self.promises.doom(name.clone(), revision);
+                self.ask(now, Purpose::Bury, key, (None, Some(revision)), out);
             }
         }
     }
 
+    /// Entries of nodes that are to be removed, of which revision, and when if nothing more is heard of them.
+    pub(super) fn burials(&self) -> impl Iterator<Item = (Key, Revision, Time)> {
+        let silent = self.view.nodes().filter(|(name, ..)| self.may_bury(name));
+        silent.map(|(name, entry, heard)| (Key::Node(name.clone()), entry.revision, self.burial(name, entry, heard)))
+    }
+
     /// Whether an entry is that of another node, or of another data directory that uses the name of this one.
-    pub(super) fn may_bury(&self, key: &Key) -> bool {
-        if *key == self.key() { self.life.is_none() } else { !self.is_deaf }
+    pub(super) fn may_bury(&self, node: &Name) -> bool {
+        if *node == self.settings.name { self.life.is_none() } else { !self.is_deaf }
     }
 
     // Whoever was not heard while this node could not hear has as long again.

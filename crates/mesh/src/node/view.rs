@@ -2,18 +2,23 @@
 
 use std::collections::BTreeMap;
 
-use netcore::{
-    Time,
-    probe::{self, Planted},
-};
+use netcore::Time;
 
-use crate::{Delta, EXPIRY, Entry, Holder, Key, Name, Revision, Value};
+use crate::{ASK_TIMEOUT, Delta, EXPIRY, Entry, Holder, Key, Name, Revision, Value};
 
 /// What a node knows of the directory. It may lag behind; facts about lives that are over stay true.
 #[derive(Debug, Default)]
 pub(super) struct View {
     /// The last change that was seen.
     seen: Revision,
+    /// The last change since the watch began anew.
+    reached: Revision,
+    /// All others that had joined by this revision are known.
+    known: Revision,
+    /// What was reached when the entry of this node was written last, when that was, and its revision.
+    written: Option<(Revision, Time, Revision)>,
+    /// Nodes that this one may not have any more, or not yet.
+    absent: BTreeMap<Name, Revision>,
     rooms: BTreeMap<Name, Entry>,
     nodes: BTreeMap<Name, (Entry, Time)>,
     /// Lives before these are over, by node.
@@ -44,11 +49,61 @@ impl View {
         self.nodes.iter().filter(move |(_, (entry, _))| takes(entry)).map(|(name, _)| name)
     }
 
-    /// Nodes, and when they are taken for dead if they write nothing until then.
-    pub(super) fn expiries(&self) -> impl Iterator<Item = (Key, Time)> {
-        // Whoever takes a minority of the time that it is allowed to be silent for death, has two owners.
-        let expiry = if probe::has(Planted::ExpiredTooEarly) { EXPIRY / 4 } else { EXPIRY };
-        self.nodes.iter().map(move |(name, (_, heard))| (Key::Node(name.clone()), heard.plus(expiry)))
+    /// Nodes, and when they were heard last.
+    pub(super) fn nodes(&self) -> impl Iterator<Item = (&Name, &Entry, Time)> {
+        self.nodes.iter().map(|(name, (entry, heard))| (name, entry, *heard))
+    }
+
+    /// When a node was heard last.
+    pub(super) fn heard(&self, name: &Name) -> Time {
+        self.nodes.get(name).map_or(Time::ZERO, |(_, heard)| *heard)
+    }
+
+    /// All other nodes that may know of this one, in their latest lives.
+    pub(super) fn others(&self, own: &Name) -> impl Iterator<Item = (&Name, Revision)> {
+        let here = self.nodes.iter().map(|(name, (entry, _))| {
+            let life = entry.life().unwrap_or(entry.revision);
+            (name, self.absent.get(name).map_or(life, |absent| life.max(*absent)))
+        });
+        let absent = self.absent.iter().filter(|(name, _)| !self.nodes.contains_key(*name));
+        here.chain(absent.map(|(name, life)| (name, *life))).filter(move |(name, _)| *name != own)
+    }
+
+    /// Another node has said that it is there.
+    pub(super) fn meet(&mut self, name: &Name, life: Revision) {
+        if life > self.known {
+            let known = self.absent.entry(name.clone()).or_default();
+            *known = life.max(*known);
+        }
+    }
+
+    /// All others that had joined by this revision are known, and what was reached.
+    pub(super) const fn known(&self) -> (Revision, Revision) {
+        (self.known, self.reached)
+    }
+
+    /// The entry of this node was written; when that was asked, this much was reached.
+    pub(super) const fn note_written(&mut self, reached: Revision, at: Time, revision: Revision) {
+        self.written = Some((reached, at, revision));
+    }
+
+    /// Once the watch shows the entry of this node soon after it was written, it has shown everybody who had joined before: who writes
+    /// again meanwhile is shown later, but nobody does so twice in that time.
+    pub(super) fn confirm(&mut self, now: Time) {
+        if let Some((reached, at, revision)) = self.written
+            && self.reached >= revision
+        {
+            self.written = None;
+            if now.since(at) <= ASK_TIMEOUT {
+                self.known = self.known.max(reached);
+                self.absent.retain(|_, life| *life > reached);
+            }
+        }
+    }
+
+    /// Whether another node has joined after this revision.
+    pub(super) fn has_newcomers(&self, own: &Name, since: Revision) -> bool {
+        self.others(own).any(|(_, life)| life > since)
     }
 
     /// Whether the life that made a claim is surely over.
@@ -117,14 +172,17 @@ impl View {
         match delta {
             Delta::Reset => {
                 self.rooms.clear();
-                self.nodes.clear();
+                for (name, (entry, _)) in std::mem::take(&mut self.nodes) {
+                    self.absent.insert(name, entry.life().unwrap_or(entry.revision));
+                }
+                (self.reached, self.written) = (Revision(0), None);
             }
             Delta::Put(key, entry) => {
-                self.seen = self.seen.max(entry.revision);
+                (self.seen, self.reached) = (self.seen.max(entry.revision), entry.revision);
                 self.put(now, key, entry.clone());
             }
             Delta::Removed(key, revision) => {
-                self.seen = self.seen.max(*revision);
+                (self.seen, self.reached) = (self.seen.max(*revision), *revision);
                 match key {
                     Key::Node(name) => {
                         self.forget_node(name, *revision);

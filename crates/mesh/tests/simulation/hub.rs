@@ -8,7 +8,7 @@ use super::{
     machine::Machine,
     oracle::Teller,
     room,
-    world::{Call, Event, FAULTS, PLAY, QUIET, ROOMS, SECOND, World, name, now},
+    world::{Call, Event, PLAY, ROOMS, SECOND, World, name, now},
 };
 
 impl World {
@@ -45,8 +45,7 @@ impl World {
                 let teller = Teller { node: &machine.name, identity: &machine.identity, fence: running.fence };
                 let state = &running.state.as_ref().unwrap()[..tellable];
                 let teller = (teller, running.durability);
-                let is_quiet = self.now.as_nanos() > FAULTS + QUIET;
-                self.oracle.tell(room, teller, state, (entry.as_ref(), self.options.frozen, is_quiet));
+                self.oracle.tell(room, teller, state, (entry.as_ref(), self.options.frozen));
             }
             if may {
                 running.publish();

@@ -8,7 +8,7 @@ use netcore::Time;
 use super::{
     oracle::Mirror,
     room::{self, Running},
-    world::Call,
+    world::{Call, OUTAGE},
 };
 
 /// A clock that has another beginning and another speed than real time.
@@ -40,6 +40,8 @@ pub(super) struct Machine {
     pub(super) identity: Name,
     pub(super) clock: Clock,
     pub(super) paused: Option<Time>,
+    /// Until when the broker cannot be reached from it, and whether other machines can.
+    pub(super) cut: Option<(Time, bool)>,
     /// Rooms as the files of the machine have them.
     pub(super) disk: BTreeMap<Name, Vec<u32>>,
     pub(super) process: Option<Process>,
@@ -63,7 +65,8 @@ pub(super) struct Process {
 impl Process {
     fn new(number: u64, machine: (&Name, &Name)) -> Self {
         let (name, identity) = (machine.0.clone(), machine.1.clone());
-        let settings = Settings { address: format!("{name}:80"), name, identity, most_rooms: 100, runs: vec![] };
+        let settings =
+            Settings { address: format!("{name}:80"), name, identity, most_rooms: 100, runs: vec![], outage: OUTAGE };
         Self {
             number,
             node: Node::new(settings),
@@ -93,6 +96,7 @@ impl Machine {
             let Some(process) = &mut self.process else { break };
             match output {
                 Output::Ask(ticket, ask) => calls.push(Call::Directory(ticket, ask)),
+                Output::Plead(ticket, plea) => calls.push(Call::Plead(ticket, plea)),
                 Output::Own(room, fence, how) => self.own(&room, (fence, how), durable[&room]),
                 Output::Lost(room) | Output::Taken(room) => {
                     process.rooms.remove(&room);

@@ -29,13 +29,13 @@ pub(super) struct Oracle {
 }
 
 impl Oracle {
-    /// Somebody tells players of a room the state `now`, while the directory says `entry`. `is_quiet` is long after the last fault.
+    /// Somebody tells players of a room the state `now`, while the directory says `entry`.
     pub(super) fn tell(
         &mut self,
         room: &Name,
         (teller, durability): (Teller<'_>, Durability),
         now: &[u32],
-        (entry, frozen, is_quiet): (Option<&Entry>, bool, bool),
+        (entry, frozen): (Option<&Entry>, bool),
     ) {
         let Teller { node, identity, fence } = teller;
         let holder = entry.and_then(|entry| match &entry.value {
@@ -44,10 +44,10 @@ impl Oracle {
         });
         let owns = match durability {
             Durability::Cluster => frozen || entry.and_then(Entry::fence) == Some(fence),
-            // Its claim may be made anew meanwhile. Others may have it of which it has not heard, while there are faults.
+            // Its claim may be made anew meanwhile.
             Durability::Node => {
                 let is_its_own = |holder: &mesh::Holder| holder.node == *node && holder.identity == *identity;
-                !is_quiet || entry.is_none() || holder.is_some_and(is_its_own)
+                frozen || entry.is_none() || holder.is_some_and(is_its_own)
             }
         };
         assert!(owns, "two owners: {node} tells of {room} under {fence:?}, and the directory has {entry:?}");
@@ -104,11 +104,12 @@ impl Oracle {
 
     /// Whoever takes a room over finds no journal: nobody was told anything, or it is over.
     pub(super) fn without_journal(&self, room: &Name, durability: Durability) {
+        let told = self.told.get(room).map_or(0, Vec::len);
         if durability == Durability::Node {
-            assert!(self.is_not_stored(room), "what was stored of {room} is lost: there is no journal");
+            let is_lost = told < MATCH && !self.is_not_stored(room);
+            assert!(!is_lost, "what was stored of {room} is lost: there is no journal of {told} inputs");
             return;
         }
-        let told = self.told.get(room).map_or(0, Vec::len);
         assert!(told == 0 || told == MATCH, "what was told of {room} is lost: there is no journal of {told} inputs");
     }
 

@@ -42,8 +42,8 @@ macro_rules! found {
     };
 }
 
-// What the directory or a lease should have kept apart shows in a `cluster` room as two owners or as something told that is lost. In a `node` room
-// two may tell, so there it shows as something stored that is lost: the former owner appended between the reading and the opening.
+// What the directory or a lease should have kept apart shows as two owners, or as something told that is lost. In a `node` room it may
+// show as something stored that is lost: the former owner appended between the reading and the opening.
 found! {
     a_fence_that_is_not_checked: FenceNotChecked, "what was told of" | "who follows";
     an_append_that_is_stored_twice: RetryStoredTwice, "what was told of" | "who follows";
@@ -52,8 +52,10 @@ found! {
     a_result_acknowledged_before_it_is_committed: AcknowledgedBeforeCommit, "the result of";
     a_lease_that_is_ignored: LeaseIgnored, "two owners" | "what was stored of";
     a_node_that_is_buried_alive: ExpiredTooEarly, "two owners" | "what was stored of";
+    a_promise_that_is_forgotten: PromiseForgotten, "two owners" | "what was stored of";
+    a_stranger_that_buries: StrangerBuries, "two owners" | "what was stored of";
     a_node_that_does_not_notice_its_burial: ExpiryUnnoticed, "two owners";
-    a_room_that_is_released_too_early: ReleasedTooEarly, "two owners" | "what was told of";
+    a_room_that_is_released_too_early: ReleasedTooEarly, "two owners" | "what was told of" | "what was stored of";
     a_ghost_that_stays: GhostsStay, "a closed room stays in the directory" | "stands still";
     an_output_told_before_it_is_stored: ToldBeforeStored, "what was told of";
     a_journal_read_before_it_is_opened: ReadBeforeOpen, "what was told of" | "what was stored of";

@@ -11,12 +11,13 @@ use std::{
         atomic::{AtomicU64, Ordering},
     },
     task::{Context, Poll, Waker},
+    time::Duration,
 };
 
 use bytes::Bytes;
 use mesh::{
-    Ask, Delta, Durability, Fence, Follow, Input, Local, LogAsk, LogReply, MeshError, Name, Reply, Revision, Ticket,
-    Trouble, Watch, work_off,
+    Ask, Delta, Durability, Fence, Follow, Input, Local, LogAsk, LogReply, MeshError, Name, Plea, Promise, Reply,
+    Revision, Ticket, Trouble, Watch, work_off,
 };
 use netcore::Time;
 use rand::{RngExt, SeedableRng};
@@ -30,10 +31,10 @@ use super::{
 pub(super) const SECOND: u64 = 1_000_000_000;
 /// How long there are faults.
 pub(super) const FAULTS: u64 = 120 * SECOND;
-/// How long after the faults everybody has heard who has which room.
-pub(super) const QUIET: u64 = 60 * SECOND;
-/// How long it takes at most until everything is as it should be.
-pub(super) const PATIENCE: u64 = 240 * SECOND;
+/// How long it takes at most until everything is as it should be, also where nobody is left whom a lost node knew.
+pub(super) const PATIENCE: u64 = 400 * SECOND;
+/// How long a node goes on without the broker.
+pub(super) const OUTAGE: Duration = Duration::from_secs(60);
 /// How many rooms are opened.
 pub(super) const ROOMS: usize = 8;
 /// How often players do something, and hubs look at their rooms.
@@ -51,7 +52,15 @@ pub(super) struct Options {
 #[derive(Debug, Clone)]
 pub(super) enum Call {
     Directory(Ticket, Ask),
-    Log { is_journal: bool, room: Name, fence: Fence, ticket: Ticket, ask: LogAsk },
+    /// To another machine.
+    Plead(Ticket, Plea),
+    Log {
+        is_journal: bool,
+        room: Name,
+        fence: Fence,
+        ticket: Ticket,
+        ask: LogAsk,
+    },
     RemoveJournal(Name, Fence),
     Submit(Name),
     Watch(Option<Revision>),
@@ -61,6 +70,7 @@ pub(super) enum Call {
 #[derive(Debug, Clone)]
 pub(super) enum Answer {
     Directory(Ticket, Reply),
+    Promised(Ticket, Promise),
     Log { is_journal: bool, room: Name, fence: Fence, ticket: Ticket, reply: LogReply },
     Submitted(Name),
 }
@@ -130,6 +140,7 @@ impl World {
             identity: name(&format!("disk-{number}")),
             clock: Clock { offset: rng.random_range(0..1_000 * SECOND), rate: rng.random_range(850..1_150), frozen: 0 },
             paused: None,
+            cut: None,
             disk: BTreeMap::new(),
             process: None,
             is_lost: false,
@@ -266,7 +277,11 @@ impl World {
             return;
         }
         match event {
+            Event::Call { from, process, call: Call::Plead(ticket, plea) } => self.plead((from, process), ticket, plea),
             Event::Call { from, process, call } => {
+                if self.is_cut(from) {
+                    return;
+                }
                 if self.away > self.now {
                     self.fail(from, process, &call);
                 } else {
@@ -274,7 +289,11 @@ impl World {
                     self.show_changes();
                 }
             }
-            Event::Answer { to, process, answer } if self.process_is(to, process) => self.answer(to, answer),
+            Event::Answer { to, process, answer } if self.process_is(to, process) => {
+                if matches!(answer, Answer::Promised(..)) || !self.is_cut(to) {
+                    self.answer(to, answer);
+                }
+            }
             Event::Delta { to, process, watch, delta } if self.process_is(to, process) => self.delta(to, watch, delta),
             Event::Answer { .. } | Event::Delta { .. } => {}
             Event::Tick(machine) => self.tick(machine),
@@ -320,62 +339,5 @@ impl World {
             Ok(())
         };
         let _ = now(work_off(&self.mesh, commit));
-    }
-
-    pub(super) fn fault(&mut self) {
-        if !self.is_faulty() {
-            return;
-        }
-        if self.options.calm {
-            return;
-        }
-        self.later(SECOND..8 * SECOND, Event::Fault);
-        let machine = self.rng.random_range(0..self.machines.len());
-        match self.rng.random_range(0..7) {
-            0 | 1 => {
-                let nanos = self.rng.random_range(SECOND..40 * SECOND);
-                let target = &mut self.machines[machine];
-                if target.paused.is_none_or(|until| until <= self.now) {
-                    target.paused = Some(Time::from_nanos(self.now.as_nanos() + nanos));
-                    if self.options.frozen {
-                        target.clock.frozen += nanos;
-                    }
-                    self.put(Time::from_nanos(self.at() + nanos), Event::Tick(machine));
-                }
-            }
-            2 | 3 => {
-                self.machines[machine].process = None;
-                self.later(0..40 * SECOND, Event::Start(machine));
-            }
-            4 => {
-                let nanos = self.rng.random_range(SECOND..25 * SECOND);
-                self.away = Time::from_nanos(self.at() + nanos);
-                for number in self.watches.keys().copied().collect::<Vec<_>>() {
-                    self.break_watch(number);
-                }
-            }
-            5 => {
-                let others = self.machines.iter().filter(|machine| !machine.is_lost).count();
-                if others > 2 && self.rng.random_range(0..4) == 0 {
-                    let target = &mut self.machines[machine];
-                    (target.is_lost, target.process) = (true, None);
-                }
-            }
-            _ => {
-                if let Some(process) = &mut self.machines[machine].process {
-                    process.draining = true;
-                    self.input(machine, Input::Drain);
-                }
-            }
-        }
-    }
-
-    // The faults stop: everything that can come back does.
-    pub(super) fn heal(&mut self) {
-        self.away = self.now;
-        for machine in 0..self.machines.len() {
-            self.later(0..5 * SECOND, Event::Start(machine));
-            self.later(0..SECOND, Event::Tick(machine));
-        }
     }
 }

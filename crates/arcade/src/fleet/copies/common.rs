@@ -18,7 +18,7 @@ pub(super) struct Common {
     pub(super) waiting: AtomicUsize,
     pub(super) stored: Notify,
     pub(super) asks: Semaphore,
-    // Until when the node owns its rooms, in nanoseconds since the start.
+    // Until when the node may tell of its rooms, in nanoseconds since the start.
     pub(super) lease: AtomicU64,
 }
 

@@ -5,13 +5,14 @@ use std::{
     net::{Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket},
     sync::{Arc, Condvar, Mutex},
     thread,
+    time::Instant,
 };
 
 use serde_json::json;
 use testkit::peer::Peer;
 use tungstenite::Message;
 
-use super::{Arcade, come_back, number, shown};
+use super::{Arcade, come_back, command, is_silent, number, shown};
 use crate::{
     fleet::{brokers::Broker, lost::is_copied},
     support::{native, wait_until},
@@ -71,13 +72,14 @@ fn arcades(broker: &Broker) -> (Arcade, Arcade, Network) {
     let all = Arcade::at(&broker.address());
     let address = broker.address();
     let network = Network::to(address.strip_prefix("nats://").unwrap().parse().unwrap());
-    let of_ann = Arcade { name: all.name.clone(), servers: format!("nats://{}", network.address) };
+    let (name, database) = (all.name.clone(), all.database.clone());
+    let of_ann = Arcade { name, database, servers: format!("nats://{}", network.address) };
     (all, of_ann, network)
 }
 
 #[test]
 #[ignore = "needs NATS servers and PostgreSQL"]
-fn a_node_that_is_cut_off_plays_on_until_it_hears_of_the_next_owner() {
+fn a_node_that_is_cut_off_tells_nothing_more_once_another_one_may_have_its_rooms() {
     let broker = Broker::start(true);
     let (all, of_ann, network) = arcades(&broker);
     let options = ["--no-default-rooms"];
@@ -90,10 +92,15 @@ fn a_node_that_is_cut_off_plays_on_until_it_hears_of_the_next_owner() {
     assert_eq!(browser.until("OK"), "OK B");
     is_copied(&ann);
     network.set(true);
+    // The other node hears the broker, so it does not promise for long to leave the room alone.
+    is_silent(&ann, true);
+    let status = command(&ann, &["status"]);
+    assert!(status.contains("the rooms of this hub stand still"), "{status}");
+    while peer.receive_by(Instant::now()).is_some() {}
     let found = shown(&bob, &room, |room| room["node"] == "bob");
     assert_ne!(found["port"], room["port"], "the other node has that port");
-    // Those who reach the node are still answered, also those who come over the other one.
-    peer.ask("KEY x", "ERROR");
+    peer.send("KEY x");
+    peer.send("KEY l");
     let mut again = come_back(&bob, &room, &seat);
     assert_eq!(again.until("OK"), "OK B");
     network.set(false);
@@ -101,6 +108,7 @@ fn a_node_that_is_cut_off_plays_on_until_it_hears_of_the_next_owner() {
     shown(&ann, &room, |room| room["node"] == "bob" && room["port"] == found["port"]);
     assert!((number(&ann, "arcade_fleet_rooms_fenced_total") - 1.0).abs() < f64::EPSILON);
     wait_until("the port of the copy is free", || UdpSocket::bind(native(&room)).is_ok());
+    assert_eq!(peer.receive_by(Instant::now()), None, "two nodes tell of one room");
     // The match goes on at one node, with both seats, for pages of both.
     again.say("KEY h");
     again.say("KEY l");
@@ -145,4 +153,32 @@ fn with_the_durability_of_the_cluster_a_node_that_is_cut_off_tells_nothing_more(
     let mut from_ann = ann.come_back(&room, &seat);
     assert_eq!(from_ann.until("ROW 1 1"), told);
     assert_eq!(from_ann.until("ROW 1 2"), next);
+}
+
+#[test]
+#[ignore = "needs NATS servers and PostgreSQL"]
+fn without_brokers_a_node_goes_on_as_long_as_all_others_promise_to_leave_its_rooms_alone() {
+    let mut broker = Broker::start(true);
+    let (ann, bob) = Arcade::at(&broker.address()).two();
+    let room = ann.nuggets();
+    let peer = Peer::new(native(&room));
+    assert_eq!(peer.play("Dan").letter, 'A');
+    shown(&bob, &room, |_| true);
+    // One that does not answer may have heard the broker.
+    bob.process.suspend();
+    broker.kill();
+    is_silent(&ann, true);
+    while peer.receive_by(Instant::now()).is_some() {}
+    peer.send("KEY x");
+    assert!(ann.get("/readyz").1.contains("stand still"));
+    assert_eq!(peer.receive_by(Instant::now()), None);
+    bob.process.resume();
+    is_silent(&ann, false);
+    peer.ask("KEY x", "ERROR");
+    // One whose process is gone takes no rooms.
+    drop(bob.kill());
+    peer.ask("KEY x", "ERROR");
+    broker.restart();
+    ann.wait("green light", |_| ann.get("/readyz").0.starts_with("HTTP/1.1 200").then_some(()));
+    peer.ask("KEY x", "ERROR");
 }

@@ -69,24 +69,21 @@ impl Copying for RoomCopy {
     }
 
     fn reached(&self) -> Option<u64> {
-        if self.common.durability == Durability::Node {
-            return None;
-        }
         let state = self.state();
-        if state.is_over {
-            // Its room ends, and tells nobody anything more.
+        // Somebody else may have the room, or it ends.
+        if state.is_over || !self.common.is_leased() {
             return Some(0);
         }
-        Some(if self.common.is_leased() { state.reached } else { 0 })
+        (self.common.durability == Durability::Cluster).then_some(state.reached)
     }
 
     fn lost(&self) -> Option<String> {
-        let waits = self.common.durability == Durability::Cluster && self.state().is_over;
-        waits.then(|| "another hub has the room".to_owned())
+        self.state().is_over.then(|| "another hub has the room".to_owned())
     }
 
     fn is_full(&self) -> bool {
-        self.common.durability == Durability::Cluster && self.state().bytes > MAX_WAITING / 2
+        let waits = self.common.durability == Durability::Cluster || !self.common.is_leased();
+        waits && self.state().bytes > MAX_WAITING / 2
     }
 
     fn wake(&self, context: &Context<'_>) {

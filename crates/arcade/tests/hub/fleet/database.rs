@@ -1,0 +1,89 @@
+//! A PostgreSQL server of a test's own, to be killed.
+
+use std::{
+    io::{Read as _, Write as _},
+    net::{TcpListener, TcpStream},
+    path::Path,
+    process::{Child, Command, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use testkit::{PATIENCE, TempDir};
+
+use super::set;
+
+pub(super) struct Database {
+    directory: TempDir,
+    port: u16,
+    server: Option<Child>,
+}
+
+impl Database {
+    pub(super) fn start() -> Self {
+        let begun = Instant::now();
+        loop {
+            let port = TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port();
+            let mut database = Self { directory: TempDir::new(), port, server: None };
+            if database.run() {
+                return database;
+            }
+            // Another program has taken the port in between.
+            assert!(begun.elapsed() < PATIENCE, "the server does not start");
+        }
+    }
+
+    // Whether it runs.
+    fn run(&mut self) -> bool {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.ci/postgres-server");
+        let mut command = Command::new(script);
+        command.arg(set("ARCADE_TEST_POSTGRES_PROGRAMS")).arg(self.directory.path()).arg(self.port.to_string());
+        let server = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        self.server = Some(server);
+        let begun = Instant::now();
+        while !self.answers() {
+            let ended = self.server.as_mut().is_none_or(|server| server.try_wait().unwrap().is_some());
+            if ended || begun.elapsed() > PATIENCE {
+                return false;
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+        true
+    }
+
+    // Whether it takes sessions: with an error it answers already while it recovers.
+    fn answers(&self) -> bool {
+        let Ok(mut link) = TcpStream::connect(("127.0.0.1", self.port)) else { return false };
+        let mut hello = vec![0, 0, 0, 0, 0, 3, 0, 0];
+        hello.extend(b"user\0arcade\0database\0postgres\0\0");
+        hello[3] = u8::try_from(hello.len()).unwrap();
+        let mut kind = [0];
+        link.write_all(&hello).is_ok() && link.read_exact(&mut kind).is_ok() && kind == *b"R"
+    }
+
+    pub(super) fn address(&self) -> String {
+        format!("postgres://arcade@127.0.0.1:{}/postgres", self.port)
+    }
+
+    /// Kills it as `kill -9` does. Its sessions notice that by themselves.
+    pub(super) fn kill(&mut self) {
+        if let Some(mut server) = self.server.take() {
+            server.kill().unwrap();
+            server.wait().unwrap();
+        }
+    }
+
+    /// Starts it again with what is on its disk. As long as a session of the former server is about to end, it refuses.
+    pub(super) fn restart(&mut self) {
+        let begun = Instant::now();
+        while !self.run() {
+            assert!(begun.elapsed() < PATIENCE, "the server does not start again");
+        }
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
