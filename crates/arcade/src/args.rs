@@ -58,9 +58,9 @@ pub(crate) struct Args {
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) database: Option<String>,
 
-    /// NATS servers by which several hubs are one arcade, as in `nats://10.0.0.1:4222,nats://10.0.0.2:4222`; see docs/fleet.md. A password
-    /// is part of the address, as in `nats://USER:PASSWORD@HOST:4222`
-    #[arg(long, value_name = "ADDRESSES", value_delimiter = ',', hide_short_help = true, requires_all = ["node", "advertise", "database"])]
+    /// NATS servers by which several hubs are one arcade, as in `nats://10.0.0.1:4222,nats://10.0.0.2:4222`; see docs/fleet.md. With a
+    /// password, as in `nats://USER:PASSWORD@HOST:4222`, they are better set in ARCADE_NATS
+    #[arg(long, env = "ARCADE_NATS", hide_env = true, value_name = "ADDRESSES", value_delimiter = ',', hide_short_help = true, requires_all = ["node", "advertise", "database"])]
     pub(crate) nats: Vec<String>,
 
     /// Name of the arcade, where several use the same NATS servers

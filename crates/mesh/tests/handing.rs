@@ -278,3 +278,41 @@ fn comes_back(is_lost: bool) {
     node.input(at, Input::Reply(ticket, Reply::Written(Written::Stored(Revision(69)))), &mut out);
     assert!(matches!(&out[..], [Output::Own(_, Fence(69), How::TakenOver), ..]), "{out:?}");
 }
+
+#[test]
+fn a_claim_that_is_stored_once_more_is_the_owners_own() {
+    for (hears_first, hands_over) in [(true, false), (false, false), (true, true), (false, true)] {
+        let mut fleet = Fleet::new(&[&[], &[]]);
+        let room = fleet.open("");
+        if hands_over {
+            fleet.hand_over(&room);
+        }
+        // An earlier attempt arrives late: it names what it replaces, which is there.
+        let key = Key::Room(room.clone());
+        let there = now(fleet.mesh.entry(&key)).unwrap().unwrap().unwrap();
+        let Value::Room(mut claim) = there.value else { panic!("no room") };
+        claim.fence = None;
+        let late = now(fleet.mesh.write(&key, Some(&Value::Room(claim)), Some(there.revision))).unwrap().unwrap();
+        let Written::Stored(revision) = late else { panic!("{late:?}") };
+        fleet.said(0);
+        if hears_first {
+            fleet.work();
+        } else {
+            fleet.clock.store(fleet.now().plus(Duration::from_secs(1)).as_nanos(), Ordering::Relaxed);
+            let next =
+                if hands_over { Input::Suspended(room.clone()) } else { Input::Row(room.clone(), "news".into()) };
+            fleet.input(0, next);
+        }
+        if hands_over {
+            fleet.input(0, Input::Suspended(room.clone()));
+            fleet.work();
+            assert!(fleet.said(0).contains(&Output::HandedOver(room.clone())));
+            fleet.wait(Duration::from_secs(1));
+            assert_eq!(fleet.may_tell(&room), [false, true], "it goes on at the other node");
+        } else {
+            fleet.wait(Duration::from_secs(1));
+            assert_eq!(fleet.said(0), [Output::Own(room.clone(), Fence(revision.0), How::Again)]);
+            assert_eq!(fleet.may_tell(&room), [true, false]);
+        }
+    }
+}

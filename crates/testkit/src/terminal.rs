@@ -4,12 +4,17 @@ use std::{
     io::{Read, Write},
     sync::Arc,
     thread,
+    time::{Duration, Instant},
 };
 
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 use rustix::process::{Pid, Signal, kill_process};
 
+use crate::PATIENCE;
 pub use crate::watched::Watched;
+
+/// How long something is waited for before keys are pressed again.
+const AGAIN: Duration = Duration::from_secs(1);
 
 fn size(columns: u16, rows: u16) -> PtySize {
     PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 }
@@ -91,6 +96,20 @@ impl Terminal {
     pub fn press(&mut self, bytes: &[u8]) {
         self.keyboard.write_all(bytes).expect("the terminal takes keys");
         self.keyboard.flush().expect("the terminal takes keys");
+    }
+
+    /// Presses keys until the screen contains `text`, since what they send may be lost, and so may the answer.
+    pub fn press_until(&mut self, bytes: &[u8], text: &str) {
+        let begun = Instant::now();
+        let is_there = |parser: &vt100::Parser<Bells>| parser.screen().contents().contains(text).then_some(());
+        loop {
+            self.press(bytes);
+            if self.parser.find_within(AGAIN, is_there).is_some() {
+                return;
+            }
+            let screen = self.look(vt100::Screen::contents);
+            assert!(begun.elapsed() < PATIENCE, "{text:?} does not come; the screen is\n{screen}");
+        }
     }
 
     /// Clears the screen, so that everything seen from now on was drawn from now on.

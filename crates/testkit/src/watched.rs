@@ -2,7 +2,7 @@
 
 use std::{
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use crate::PATIENCE;
@@ -33,8 +33,13 @@ impl<T> Watched<T> {
     }
 
     /// Waits until `find` returns something for the value; `None` if it does not within [`PATIENCE`].
-    pub fn find<U>(&self, mut find: impl FnMut(&T) -> Option<U>) -> Option<U> {
-        let deadline = Instant::now() + PATIENCE;
+    pub fn find<U>(&self, find: impl FnMut(&T) -> Option<U>) -> Option<U> {
+        self.find_within(PATIENCE, find)
+    }
+
+    /// The same with another patience.
+    pub fn find_within<U>(&self, patience: Duration, mut find: impl FnMut(&T) -> Option<U>) -> Option<U> {
+        let deadline = Instant::now() + patience;
         let mut value = self.lock();
         loop {
             let found = find(&value);

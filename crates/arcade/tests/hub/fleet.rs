@@ -75,8 +75,11 @@ impl Arcade {
 
 /// What the program says when it cannot start.
 fn refusal(options: &[&str]) -> String {
+    refusal_of(Command::new(env!("CARGO_BIN_EXE_arcade")), options)
+}
+
+fn refusal_of(mut command: Command, options: &[&str]) -> String {
     let data = TempDir::new();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_arcade"));
     let output = command.args(["--port", "0", "--data"]).arg(data.path()).args(options).output().unwrap();
     assert!(!output.status.success());
     String::from_utf8(output.stderr).unwrap()
@@ -339,6 +342,9 @@ fn a_broker_that_cannot_be_used_is_told_in_one_sentence() {
     let text = refused(nobody);
     assert!(text.contains("cannot connect to NATS at 127.0.0.1:9") && text.lines().count() == 1, "{text}");
     assert!(refusal(&["--nats", nobody]).contains("--node"), "the other options are needed too");
+    let mut by_variable = Command::new(env!("CARGO_BIN_EXE_arcade"));
+    by_variable.env("ARCADE_NATS", nobody);
+    assert!(refusal_of(by_variable, &[]).contains("--node"), "the addresses were in the environment");
     let doctor = |servers: &str| {
         let data = TempDir::new();
         let mut command = Command::new(env!("CARGO_BIN_EXE_arcade"));

@@ -1,5 +1,7 @@
 //! The rooms of a node, and those that it takes over.
 
+mod answers;
+
 use std::time::Duration;
 
 use netcore::{
@@ -10,7 +12,7 @@ use netcore::{
 use super::{asking::Purpose, orphans::Orphan, plan::Plan};
 use crate::{
     Durability, ENTRY_AGE_SECONDS, Entry, Fence, Holder, How, Key, MAX_ROOMS, MAX_ROW, Name, Node, Opening, Output,
-    Revision, RoomValue, Stays, Value, Written,
+    Revision, RoomValue, Stays, Value,
 };
 
 /// How long lobbies wait at most for what a room shows.
@@ -221,8 +223,10 @@ impl Node {
         let Some(claim) = room.claim else { return };
         if entry.fence().is_none_or(|fence| fence > claim.fence) && !is_mine {
             self.lose(name, out);
-        } else if room.revision.is_some_and(|known| known < entry.revision) && entry.fence() == Some(claim.fence) {
-            room.revision = Some(entry.revision);
+        } else if entry.fence() == Some(claim.fence) {
+            room.revision = room.revision.map(|known| known.max(entry.revision));
+        } else if !self.asked.contains_key(&Key::Room(name.clone())) {
+            self.take_late_claim(name, entry, out);
         }
     }
 
@@ -305,96 +309,5 @@ impl Node {
             room.written = now;
             self.ask(now, purpose, key, write, out);
         }
-    }
-
-    /// The answer to a claim.
-    pub(super) fn claimed(
-        &mut self,
-        now: Time,
-        (name, life): (&Name, Option<Revision>),
-        written: &Written,
-        out: &mut Vec<Output>,
-    ) {
-        let (fence, revision) = match written {
-            Written::Stored(revision) => (Fence(revision.0), *revision),
-            // An earlier attempt was stored though its answer was lost.
-            Written::Conflict(Some(entry)) if self.own_life(entry).is_some_and(|own| Some(own) == life) => {
-                (entry.fence().unwrap_or_default(), entry.revision)
-            }
-            Written::Conflict(entry) => {
-                let is_free = entry.as_ref().is_none_or(|entry| self.classify(entry).is_some());
-                let is_own = entry.as_ref().is_none_or(|entry| self.own_life(entry).is_some());
-                let Some(room) = self.rooms.get_mut(name) else { return };
-                room.revision = entry.as_ref().map(|entry| entry.revision);
-                let goes_on = match (room.claim, room.how) {
-                    // Of a room that is gone, somebody may have had it in between.
-                    (Some(_), _) => is_own && (entry.is_some() || room.durability == Durability::Node),
-                    (None, How::New) => is_free,
-                    (None, _) => is_free && entry.is_some(),
-                };
-                if !goes_on {
-                    self.lose(name, out);
-                }
-                self.look_at(now, name);
-                return;
-            }
-        };
-        // If that life is over meanwhile, it is claimed again.
-        let (Some(room), Some(life)) = (self.rooms.get_mut(name), life) else { return };
-        room.claim = Some(Claim { fence, life });
-        room.revision = Some(revision);
-        let how = std::mem::replace(&mut room.how, How::Again);
-        if !matches!(room.aim, Aim::Close | Aim::HandOver(Handing::Suspended)) {
-            out.push(Output::Own(name.clone(), fence, how));
-        }
-        // The hub may have to suspend it once more, under the new fence.
-        if room.aim == Aim::HandOver(Handing::Suspending) {
-            out.push(Output::Suspend(name.clone()));
-        }
-    }
-
-    /// The answer to a new row.
-    pub(super) fn shown(&mut self, now: Time, name: &Name, written: Written, out: &mut Vec<Output>) {
-        let Some(room) = self.rooms.get_mut(name) else { return };
-        let fence = room.claim.map(|claim| claim.fence);
-        match written {
-            Written::Stored(revision) => room.revision = room.revision.max(Some(revision)),
-            Written::Conflict(Some(entry)) if entry.fence() == fence => {
-                room.revision = Some(entry.revision);
-                room.row_changed = true;
-            }
-            // Somebody has a greater fence.
-            Written::Conflict(Some(_)) => {
-                self.lose(name, out);
-                self.look_at(now, name);
-            }
-            Written::Conflict(None) => self.room_removed(name, Revision(u64::MAX), out),
-        }
-    }
-
-    /// The answer to a removal or a release.
-    pub(super) fn ended(&mut self, now: Time, name: &Name, written: &Written, out: &mut Vec<Output>) {
-        let Some(room) = self.rooms.get_mut(name) else { return };
-        let fence = room.claim.map(|claim| claim.fence);
-        match written {
-            Written::Conflict(Some(entry)) if entry.fence() == fence => room.revision = Some(entry.revision),
-            _ => {
-                self.forget(name, out);
-                self.look_at(now, name);
-            }
-        }
-    }
-
-    fn forget(&mut self, name: &Name, out: &mut Vec<Output>) {
-        match self.rooms.remove(name).map(|room| room.aim) {
-            Some(Aim::Close) => out.push(Output::Closed(name.clone())),
-            Some(Aim::HandOver(_)) => self.handed_over(name, out),
-            Some(Aim::Keep) | None => {}
-        }
-    }
-
-    fn handed_over(&mut self, name: &Name, out: &mut Vec<Output>) {
-        self.handed.insert(name.clone());
-        out.push(Output::HandedOver(name.clone()));
     }
 }

@@ -114,8 +114,7 @@ fn a_server_that_is_gone_is_told_with_the_last_board_and_another_can_be_joined()
     server.let_in(b"PLAY Ann", MAP);
     terminal.wait_for("|@...");
     drop(server);
-    terminal.press(b"l");
-    terminal.wait_for("Server gone: port closed");
+    terminal.press_until(b"l", "Server gone: port closed");
     terminal.wait_for("The server's port is closed.");
     terminal.wait_for("You had 0 nuggets, 250 were unclaimed.");
     terminal.wait_for("Enter join anew   Tab board   Q leave");
@@ -127,8 +126,7 @@ fn a_server_that_is_gone_is_told_with_the_last_board_and_another_can_be_joined()
     terminal.wait(|screen| screen.contents().lines().next().is_some_and(|line| line.ends_with("? keys  Q leave")));
     // Gone again, and left.
     drop(server);
-    terminal.press(b"l");
-    terminal.wait_for("Enter join anew");
+    terminal.press_until(b"l", "Enter join anew");
     terminal.press(b"Q");
     terminal.wait_for("its port is closed");
     assert_eq!(terminal.end(), 1);
