@@ -59,7 +59,7 @@ pub(crate) struct Args {
     pub(crate) database: Option<String>,
 
     /// NATS servers by which several hubs are one arcade, as in `nats://10.0.0.1:4222,nats://10.0.0.2:4222`; see docs/fleet.md. With a
-    /// password, as in `nats://USER:PASSWORD@HOST:4222`, they are better set in ARCADE_NATS
+    /// password, as in `nats://USER:PASSWORD@HOST:4222`, they are better set in `ARCADE_NATS`
     #[arg(long, env = "ARCADE_NATS", hide_env = true, value_name = "ADDRESSES", value_delimiter = ',', hide_short_help = true, requires_all = ["node", "advertise", "database"])]
     pub(crate) nats: Vec<String>,
 

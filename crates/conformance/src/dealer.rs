@@ -189,7 +189,8 @@ fn many_rounds(judge: &mut Judge, subject: &Subject<'_>, tally: &Mutex<Tally>) -
     }
     let styles = if subject.launcher.takes("players") { &STOPS[..] } else { &STOPS[..1] };
     let mut table = subject.table(judge, MANY, styles)?;
-    let played = table.play_on(judge, MANY, Instant::now() + 3 * subject.options.patience);
+    let (start, patience) = (Instant::now(), subject.options.patience);
+    let played = table.play_on(judge, MANY, (start + 3 * patience, start + 12 * patience));
     tally.lock().unwrap_or_else(PoisonError::into_inner).add(table);
     played
 }

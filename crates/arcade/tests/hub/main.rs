@@ -10,6 +10,7 @@ mod connections;
 #[cfg(unix)]
 mod fleet;
 mod hidden;
+mod kit;
 mod ladder;
 mod live;
 mod mastermind;

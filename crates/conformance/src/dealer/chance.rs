@@ -17,8 +17,13 @@ use crate::judge::Judge;
 const ENOUGH: u32 = 24;
 /// Rounds after which the means of all rounds are known well enough.
 const PLENTY: u32 = 600;
-/// The logarithm of how many times likelier the RESULTs of one dealer are, after which no more rounds are needed.
+/// The logarithm of how many times likelier the RESULTs are when the dealer draws on a soft 17, after which it surely does.
 const CONVINCING: f64 = 11.5;
+/// How much more than that is waited for, and of standard deviations, since other games are added, which may say less.
+const MARGIN: f64 = 4.0;
+const MARGIN_OF_DEVIATIONS: f64 = 0.5;
+/// The same after which a dealer stands on a soft 17. Between the two nobody knows.
+const SURE: f64 = 7.0;
 
 /// What was counted so far.
 #[derive(Default)]
@@ -69,7 +74,11 @@ impl Mean {
     }
 
     fn is_strange(&self) -> bool {
-        self.deviation().abs() > STRANGE
+        self.is_beyond(STRANGE)
+    }
+
+    fn is_beyond(&self, deviations: f64) -> bool {
+        self.deviation().abs() > deviations
     }
 
     fn told(&self, what: &str) -> String {
@@ -139,12 +148,25 @@ impl Chance {
     /// Whether more rounds would not change what is said of the dealer.
     pub(super) fn is_clear(&self) -> bool {
         let bias = self.cards.bias();
-        self.is_strange() || bias > STRANGE || self.draws_on_soft_17.abs() > CONVINCING && bias < STRANGE / 3.0
+        let strange = STRANGE + MARGIN_OF_DEVIATIONS;
+        self.is_beyond(strange)
+            || bias > strange
+            || self.draws_on_soft_17.abs() > CONVINCING + MARGIN && bias < STRANGE / 3.0
+    }
+
+    /// Whether more rounds would tell whether the dealer draws on a soft 17, which those that were played do not.
+    pub(super) fn is_open(&self) -> bool {
+        !self.is_strange() && self.draws_on_soft_17 > -SURE && self.draws_on_soft_17 < CONVINCING
     }
 
     /// Whether the players win so much or so little that it is no accident.
     pub(super) fn is_strange(&self) -> bool {
-        self.wins.is_strange() || self.pushes.is_strange() || self.rewards.values().any(Mean::is_strange)
+        self.is_beyond(STRANGE)
+    }
+
+    fn is_beyond(&self, deviations: f64) -> bool {
+        let mut means = [&self.wins, &self.pushes].into_iter().chain(self.rewards.values());
+        means.any(|mean| mean.is_beyond(deviations))
     }
 
     /// Says what all rounds together show.
@@ -166,7 +188,11 @@ impl Chance {
                 mean.told(&format!("the mean reward against a card that counts {upcard}"))
             });
         }
-        if self.telling > 0 && !self.is_strange() {
+        if self.is_open() {
+            let telling = self.telling;
+            let why = format!("{telling} rounds in which it would show are too few; --patience gives it more of them");
+            judge.leave_out([&SOFT_17], &why);
+        } else if !self.is_strange() {
             judge.observe(&SOFT_17, self.telling - 1);
             judge.check(&SOFT_17, self.draws_on_soft_17 < CONVINCING, || {
                 format!(

@@ -91,15 +91,17 @@ impl Table {
         self.results(judge, round)
     }
 
-    /// Plays rounds until it is clear which rules the dealer keeps, at most until `by`.
-    pub(super) fn play_on(&mut self, judge: &mut Judge, rounds: u32, by: Instant) -> Played {
+    /// Plays rounds until it is clear which rules the dealer keeps, at most until the second time. After the first one only a soft 17 is
+    /// waited for.
+    pub(super) fn play_on(&mut self, judge: &mut Judge, rounds: u32, (by, latest): (Instant, Instant)) -> Played {
         let (begin, mut fastest) = (Instant::now(), Duration::MAX);
         for round in 0..rounds {
             // A dealer that pauses plays too few rounds to tell anything.
             let is_hopeless = begin.elapsed() > TASTE && fastest > SLOW;
             let start = Instant::now();
             let is_clear = round % LOOK == 0 && self.chance.is_clear();
-            if is_clear || is_hopeless || Instant::now() >= by || !self.deal(judge, round, rounds)? {
+            let is_late = start >= if self.chance.is_open() { latest } else { by };
+            if is_clear || is_hopeless || is_late || !self.deal(judge, round, rounds)? {
                 return Ok(());
             }
             self.finish_round(judge, round)?;

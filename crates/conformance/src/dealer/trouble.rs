@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use blackjack::{DealerMessage, Dialect, PlayerMessage, Verdict};
+use blackjack::{DealerMessage, Dialect, PlayerMessage, Verdict, hand::BEST};
 
 use super::{
     Subject,
@@ -72,7 +72,7 @@ pub(super) fn scenes<'s>(subject: &'s Subject<'_>) -> Vec<Scene<'s>> {
     scenes
 }
 
-/// Returns whether there was a second question, since the first card may have made the player bust.
+/// Returns whether there was to be a second question: the first card may have made the player bust.
 fn answers_twice(judge: &mut Judge, subject: &Subject<'_>) -> Played<bool> {
     let mut table = subject.table(judge, 1, &[Style::Modest])?;
     table.deal(judge, 0, 1)?;
@@ -86,7 +86,8 @@ fn answers_twice(judge: &mut Judge, subject: &Subject<'_>) -> Played<bool> {
         return Ok(true);
     };
     seat.hand.push(card);
-    if seat.hand.points().is_bust() {
+    // A dealer that does not ask at 21 is wrong in another way.
+    if seat.hand.points().total() >= BEST {
         return Ok(false);
     }
     let mut heard = seat.listen(judge, options.deadline())?;

@@ -87,19 +87,27 @@ fn sees(
     })
 }
 
+/// Waits until a visitor is told that somebody of this name has taken a seat. On a server that runs already the seat may have been that of
+/// somebody else, so each scenario has names of its own.
+fn takes_seat(judge: &mut Judge, visitor: &mut Visitor, seat: u8, name: &str) -> Played {
+    loop {
+        match visitor.of(judge, seat)? {
+            Ok(ServerMessage::Seat(_, other)) if other.as_str() == name => return Ok(()),
+            Ok(_) => {}
+            heard => {
+                return judge.broken(&SEEN, || format!("{} to somebody who looks on, instead of SEAT", said(&heard)));
+            }
+        }
+    }
+}
+
 fn watched(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     let mut server = subject.start(judge)?;
     let mut watcher = Visitor::connect(judge, &mut server)?;
-    let mut ann = Visitor::connect(judge, &mut server)?.sit(judge, "Ann")?;
+    let mut ann = Visitor::connect(judge, &mut server)?.sit(judge, "Ava")?;
     let seat = ann.seat;
     let watcher = &mut watcher;
-    sees(
-        judge,
-        watcher,
-        seat,
-        "SEAT",
-        |message| matches!(message, ServerMessage::Seat(_, name) if name.as_str() == "Ann"),
-    )?;
+    takes_seat(judge, watcher, seat, "Ava")?;
     sees(judge, watcher, seat, "GAME", |message| matches!(message, ServerMessage::Game { .. }))?;
     ann.visitor.refused(judge, &OWN_TURN, "LIFELINE 3")?;
     ann.resign(judge)?;
@@ -127,16 +135,10 @@ fn watched(judge: &mut Judge, subject: &Subject<'_>) -> Played {
 fn two(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     let mut server = subject.start(judge)?;
     let mut ann = player(judge, &mut server, "Ann")?;
-    let mut bob = Visitor::connect(judge, &mut server)?.sit(judge, "Bob")?;
+    let mut bob = Visitor::connect(judge, &mut server)?.sit(judge, "Cid")?;
     judge.require(&MANY, ann.seat != bob.seat, || format!("two players have the seat {}", ann.seat))?;
     let ann_sees = &mut ann.visitor;
-    sees(
-        judge,
-        ann_sees,
-        bob.seat,
-        "SEAT",
-        |message| matches!(message, ServerMessage::Seat(_, name) if name.as_str() == "Bob"),
-    )?;
+    takes_seat(judge, ann_sees, bob.seat, "Cid")?;
     sees(judge, ann_sees, bob.seat, "GAME", |message| matches!(message, ServerMessage::Game { .. }))?;
     bob.resign(judge)?;
     sees(judge, ann_sees, bob.seat, "OVER", |message| matches!(message, ServerMessage::Over(..)))?;
@@ -189,8 +191,9 @@ fn leaving(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     let mut server = subject.start(judge)?;
     let mut watcher = Visitor::connect(judge, &mut server)?;
     for how in ["QUIT", "the end of its connection"] {
-        let mut bob = Visitor::connect(judge, &mut server)?.sit(judge, "Bob")?;
+        let mut bob = Visitor::connect(judge, &mut server)?.sit(judge, "Dan")?;
         let seat = bob.seat;
+        takes_seat(judge, &mut watcher, seat, "Dan")?;
         if how == "QUIT" {
             bob.visitor.say("QUIT");
         }
@@ -203,7 +206,7 @@ fn leaving(judge: &mut Judge, subject: &Subject<'_>) -> Played {
         };
         let heard = loop {
             match watcher.of(judge, seat)? {
-                Ok(ServerMessage::Seat(..) | ServerMessage::Game { .. }) => {}
+                Ok(ServerMessage::Game { .. }) => {}
                 heard => break heard,
             }
         };
