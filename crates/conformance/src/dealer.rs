@@ -57,6 +57,8 @@ const ANY: u32 = u32::MAX;
 
 /// Rounds in which chance is to show itself. The course's dealers play at most 100,000.
 const MANY: u32 = 60_000;
+/// How long they may take at most with little patience: a slow program on a busy machine needs it to show that it stands on a soft 17.
+const LONGEST: Duration = Duration::from_mins(1);
 /// Time between two starts after which a generator that is seeded by the second has another seed.
 const APART: Duration = Duration::from_millis(1100);
 /// The players of these rounds: where they stop tells the total of the dealer apart.
@@ -190,7 +192,8 @@ fn many_rounds(judge: &mut Judge, subject: &Subject<'_>, tally: &Mutex<Tally>) -
     let styles = if subject.launcher.takes("players") { &STOPS[..] } else { &STOPS[..1] };
     let mut table = subject.table(judge, MANY, styles)?;
     let (start, patience) = (Instant::now(), subject.options.patience);
-    let played = table.play_on(judge, MANY, (start + 3 * patience, start + 12 * patience));
+    let latest = start + LONGEST.max(12 * patience);
+    let played = table.play_on(judge, MANY, (start + 3 * patience, latest));
     tally.lock().unwrap_or_else(PoisonError::into_inner).add(table);
     played
 }

@@ -156,7 +156,12 @@ impl Chance {
 
     /// Whether more rounds would tell whether the dealer draws on a soft 17, which those that were played do not.
     pub(super) fn is_open(&self) -> bool {
-        !self.is_strange() && self.draws_on_soft_17 > -SURE && self.draws_on_soft_17 < CONVINCING
+        self.is_unknown(MARGIN)
+    }
+
+    fn is_unknown(&self, margin: f64) -> bool {
+        let between = -SURE - margin..CONVINCING + margin;
+        !self.is_strange() && between.contains(&self.draws_on_soft_17)
     }
 
     /// Whether the players win so much or so little that it is no accident.
@@ -188,7 +193,7 @@ impl Chance {
                 mean.told(&format!("the mean reward against a card that counts {upcard}"))
             });
         }
-        if self.is_open() {
+        if self.is_unknown(0.0) {
             let telling = self.telling;
             let why = format!("{telling} rounds in which it would show are too few; --patience gives it more of them");
             judge.leave_out([&SOFT_17], &why);
