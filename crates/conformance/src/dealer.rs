@@ -58,7 +58,7 @@ const ANY: u32 = u32::MAX;
 /// Rounds in which chance is to show itself. The course's dealers play at most 100,000.
 const MANY: u32 = 60_000;
 /// How long they may take at most with little patience: a slow program on a busy machine needs it to show that it stands on a soft 17.
-const LONGEST: Duration = Duration::from_mins(1);
+const LONGEST: Duration = Duration::from_secs(60);
 /// Time between two starts after which a generator that is seeded by the second has another seed.
 const APART: Duration = Duration::from_millis(1100);
 /// The players of these rounds: where they stop tells the total of the dealer apart.
