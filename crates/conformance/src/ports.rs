@@ -2,7 +2,7 @@
 
 use std::{
     io,
-    net::{Ipv4Addr, Ipv6Addr, TcpListener, UdpSocket},
+    net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, UdpSocket},
     ops::Range,
     process,
     sync::atomic::{AtomicU32, Ordering},
@@ -11,13 +11,13 @@ use std::{
 use self::claim::Claim;
 
 use anyhow::bail;
+use socket2::{Domain, Socket, Type};
 
 /// The ports that programs under test are told to listen at. They lie below those that systems give to sockets without a port of their own:
 /// no such socket takes one between the moment when it is found free and the moment when the program listens.
 const PORTS: Range<u16> = 20_000..30_000;
 
-/// What keeps other testers off a port for a while: to look whether it is free they would listen at it, and so break off a connection to
-/// the program that is about to do so.
+/// What keeps other testers off a port for a while: to them it would be free until the program listens at it.
 #[cfg(target_os = "linux")]
 mod claim {
     use std::{
@@ -71,7 +71,18 @@ mod claim {
 
 /// A TCP port that is free now, and that this process has not handed out recently.
 pub(crate) fn free_tcp_port() -> anyhow::Result<u16> {
-    free_port(|port| TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map(drop))
+    free_port(|port| bind(port).map(drop))
+}
+
+// Binds a TCP port without listening. A process that another thread is just starting has a copy of the socket until it runs its program: whoever
+// connects meanwhile is refused, as long as the program under test does not listen, and is not accepted by a socket that nobody reads.
+fn bind(port: u16) -> io::Result<Socket> {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, None)?;
+    // On Windows this would share the port.
+    #[cfg(unix)]
+    socket.set_reuse_address(true)?;
+    socket.bind(&SocketAddr::from((Ipv4Addr::LOCALHOST, port)).into())?;
+    Ok(socket)
 }
 
 /// Listens at a port, on both families, since whoever listens on both is refused for either.
@@ -105,14 +116,27 @@ fn free_port(bind: impl Fn(u16) -> io::Result<()>) -> anyhow::Result<u16> {
 
 #[cfg(test)]
 mod tests {
+    #[cfg(unix)]
+    use std::net::TcpStream;
+
     use super::*;
 
     #[test]
+    #[cfg(unix)]
+    fn whoever_looks_whether_a_port_is_free_accepts_no_connection_and_keeps_nobody_from_listening() {
+        let port = free_tcp_port().unwrap();
+        let copy = bind(port).unwrap();
+        let refused = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::ConnectionRefused);
+        let program = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).unwrap();
+        assert!(bind(port).is_err(), "a port in use");
+        drop((program, copy));
+    }
+
+    #[test]
     fn a_port_in_use_is_not_handed_out_and_no_port_twice_in_a_row() {
-        // A process that another test is just starting has the sockets of this one for a moment, also the one that has found the port free.
-        let listen = || TcpListener::bind(("127.0.0.1", free_tcp_port().unwrap())).ok();
-        let held: Vec<_> = (0..100).filter_map(|_| listen()).take(20).collect();
-        assert_eq!(held.len(), 20);
+        let held: Vec<_> =
+            (0..20).map(|_| TcpListener::bind(("127.0.0.1", free_tcp_port().unwrap())).unwrap()).collect();
         for _ in 0..50 {
             let port = free_tcp_port().unwrap();
             assert!(PORTS.contains(&port));

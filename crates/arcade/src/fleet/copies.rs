@@ -94,8 +94,8 @@ impl Copies {
         }
     }
 
-    /// Whether rooms of this node tell anybody anything. Otherwise another node may have them.
-    pub(crate) fn tell(&self) -> bool {
+    /// Whether rooms of this node may tell anybody anything. Otherwise another node may have them.
+    pub(crate) fn may_tell(&self) -> bool {
         self.common.is_leased()
     }
 

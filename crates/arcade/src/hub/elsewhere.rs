@@ -121,7 +121,7 @@ impl Elsewhere {
         json!({
             "node": self.fleet.name(),
             "present": self.fleet.is_present(),
-            "silent": !self.fleet.copies.tell(),
+            "silent": !self.fleet.copies.may_tell(),
             "lag_ms": u64::try_from(self.fleet.lag().as_millis()).unwrap_or(u64::MAX),
             "journal_lag_ms": u64::try_from(copies.lag.as_millis()).unwrap_or(u64::MAX),
             "moved": copies.moved,

@@ -53,7 +53,7 @@ async fn ready(State(hub): State<Arc<Hub>>) -> Response {
         (StatusCode::SERVICE_UNAVAILABLE, "draining")
     } else if health.error.is_some() {
         (StatusCode::SERVICE_UNAVAILABLE, "results are not stored")
-    } else if hub.elsewhere().is_some_and(|elsewhere| !elsewhere.fleet.copies.tell()) {
+    } else if hub.elsewhere().is_some_and(|elsewhere| !elsewhere.fleet.copies.may_tell()) {
         let text = "the directory of the arcade does not answer, and another hub may have the rooms of this one, which stand still";
         (StatusCode::SERVICE_UNAVAILABLE, text)
     } else if hub.elsewhere().is_some_and(|elsewhere| !elsewhere.fleet.is_present()) {

@@ -19,11 +19,12 @@ const ENOUGH: u32 = 24;
 const PLENTY: u32 = 600;
 /// The logarithm of how many times likelier the RESULTs are when the dealer draws on a soft 17, after which it surely does.
 const CONVINCING: f64 = 11.5;
-/// How much more than that is waited for, and of standard deviations, since other games are added, which may say less.
+/// Minus the logarithm after which the dealer surely stands on a soft 17. Between the two limits the rule is not tested.
+const SURE: f64 = 7.0;
+/// By how much the logarithm has to pass a limit before no more rounds are played: those of other games are added later, and may take
+/// some of it back. The same for a mean, in standard deviations.
 const MARGIN: f64 = 4.0;
 const MARGIN_OF_DEVIATIONS: f64 = 0.5;
-/// The same after which a dealer stands on a soft 17. Between the two nobody knows.
-const SURE: f64 = 7.0;
 
 /// What was counted so far.
 #[derive(Default)]

@@ -17,7 +17,8 @@ pub(super) struct View {
     known: Revision,
     /// What was reached when the entry of this node was written last, when that was, and its revision.
     written: Option<(Revision, Time, Revision)>,
-    /// Nodes that this one may not have any more, or not yet.
+    /// The lives of nodes that are not in `nodes` and may still take rooms: those from before a reset, and those that have introduced
+    /// themselves before the watch has shown them.
     absent: BTreeMap<Name, Revision>,
     rooms: BTreeMap<Name, Entry>,
     nodes: BTreeMap<Name, (Entry, Time)>,

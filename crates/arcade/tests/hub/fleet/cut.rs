@@ -164,6 +164,9 @@ fn without_brokers_a_node_goes_on_as_long_as_all_others_promise_to_leave_its_roo
     let peer = Peer::new(native(&room));
     assert_eq!(peer.play("Dan").letter, 'A');
     shown(&bob, &room, |_| true);
+    // Promises are for nodes, which prove that they are some.
+    let (head, _) = bob.request("POST", "/fleet/promise?to=bob&identity=x&life=1&from=ann&since=1", "");
+    assert!(head.starts_with("HTTP/1.1 403"), "{head}");
     // One that does not answer may have heard the broker.
     bob.process.suspend();
     broker.kill();
