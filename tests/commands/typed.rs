@@ -6,11 +6,9 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::Command,
-    thread,
-    time::Instant,
 };
 
-use testkit::{PATIENCE, TempDir, process::Process};
+use testkit::{TempDir, eventually, process::Process};
 
 use crate::{
     blackjack,
@@ -280,10 +278,8 @@ impl Typed {
     // programs that have understood their arguments.
     fn await_start(&self, process: Process, said: &str, code: i32) {
         let text = |process: &Process| format!("{}{}", process.stdout(), process.stderr());
-        let until = Instant::now() + PATIENCE;
-        while process.is_running() && !text(&process).contains(said) && Instant::now() < until {
-            thread::yield_now();
-        }
+        let is_said = || text(&process).contains(said);
+        eventually(&format!("{self:?} does not say {said:?}"), || !process.is_running() || is_said());
         // With --resume it waits for its port.
         let waits = |text: &str| text.contains("waiting until it is free");
         let in_use = text(&process).contains("in use") && !waits(&text(&process));

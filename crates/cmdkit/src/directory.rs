@@ -25,8 +25,8 @@ use crate::{
 /// How long a client looks for its room. A hub that is lost is missed for 15 seconds, and its rooms go on a few seconds later.
 pub const FOLLOW: Duration = Duration::from_secs(60);
 
-/// How long one hub has to answer.
-const PATIENCE: Duration = Duration::from_secs(4);
+/// How long one hub has to answer, in seconds.
+const PATIENCE: u64 = 4;
 /// The longest answer that is read, in bytes. A room of 255 players with the longest names has less.
 const MAX_ANSWER: u64 = 1 << 20;
 /// The longest name of a room.
@@ -54,7 +54,7 @@ impl DirectoryArgs {
     /// The directory for a room of `game`; none if no URL was given.
     pub fn of(&self, game: &'static str) -> Option<Directory> {
         let urls = self.directory.clone();
-        (!urls.is_empty()).then(|| Directory { game, urls, last: Mutex::default() })
+        (!urls.is_empty()).then(|| Directory { game, urls, patience: PATIENCE, last: Mutex::default() })
     }
 }
 
@@ -121,6 +121,8 @@ fn is_host(host: &str) -> bool {
 pub struct Directory {
     game: &'static str,
     urls: Vec<RoomUrl>,
+    // How long an answer may take, in seconds.
+    patience: u64,
     // The last answer, and when it came, for all connections of this program.
     last: Mutex<Option<(Instant, Result<HostPort, String>)>>,
 }
@@ -193,21 +195,31 @@ impl Directory {
 
     fn ask(&self, url: &RoomUrl) -> Result<HostPort, String> {
         let config = Agent::config_builder()
-            .timeout_global(Some(PATIENCE))
+            .timeout_global(Some(Duration::from_secs(self.patience)))
             .max_redirects(0)
             .max_redirects_will_error(false)
             .http_status_as_error(false)
             .proxy(None)
             .user_agent(concat!("arcade-client/", env!("CARGO_PKG_VERSION")));
         let agent: Agent = config.build().into();
-        let mut answer = agent.get(url.to_string()).call().map_err(|error| in_words(&error))?;
+        let mut answer = agent.get(url.to_string()).call().map_err(|error| self.in_words(&error))?;
         match answer.status() {
             StatusCode::OK => {}
             StatusCode::NOT_FOUND => return Err("knows no such room, or one that is not for everybody".to_owned()),
             status => return Err(format!("answered with status {status}")),
         }
-        let body = answer.body_mut().with_config().limit(MAX_ANSWER).read_to_vec().map_err(|error| in_words(&error))?;
+        let body =
+            answer.body_mut().with_config().limit(MAX_ANSWER).read_to_vec().map_err(|error| self.in_words(&error))?;
         self.read(url, &body)
+    }
+
+    // Without the parts that say nothing to whoever reads it.
+    fn in_words(&self, error: &ureq::Error) -> String {
+        match error {
+            ureq::Error::Timeout(_) => format!("did not answer within {} s", self.patience),
+            ureq::Error::BodyExceedsLimit(_) => format!("answered with more than {} MiB", MAX_ANSWER >> 20),
+            error => format!("cannot be asked: {error}"),
+        }
     }
 
     fn read(&self, url: &RoomUrl, body: &[u8]) -> Result<HostPort, String> {
@@ -233,15 +245,6 @@ impl Directory {
             return Err(format!("tells a host that is none: '{}'", shown.escape_debug()));
         }
         Ok(HostPort { host, port })
-    }
-}
-
-// Without the parts that say nothing to whoever reads it.
-fn in_words(error: &ureq::Error) -> String {
-    match error {
-        ureq::Error::Timeout(_) => format!("did not answer within {} s", PATIENCE.as_secs()),
-        ureq::Error::BodyExceedsLimit(_) => format!("answered with more than {} MiB", MAX_ANSWER >> 20),
-        error => format!("cannot be asked: {error}"),
     }
 }
 

@@ -163,8 +163,11 @@ def _(names):
 
 
 # The faults of the other programs need what stands above.
-import blackjack_faults  # noqa: E402, F401
 import client_faults  # noqa: E402, F401
+import dealer_faults  # noqa: E402, F401
+import dealer_talk_faults  # noqa: E402, F401
 import mastermind_faults  # noqa: E402, F401
 import nuggets_faults  # noqa: E402, F401
+import player_faults  # noqa: E402, F401
+import robots_client_faults  # noqa: E402, F401
 import robots_faults  # noqa: E402, F401

@@ -9,6 +9,17 @@ MOVED = "moved, found = self.game.move(player, key)"
 HEARD = 'kind = message.split(b" ")[0].split(b"\\n")[0]'
 FOUND = "found = self.piles.pop(spot, 0)"
 WATCHED = "if player and player.plays:\n            self.send(address, \"ERROR you play already\")\n            return"
+FIRST_STEP = "moved, found = self.step(player, way)"
+SOCKET = "connection = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)"
+START = "Server(rows, random.Random(args.seed), connection).run()\n    return 0"
+SHOWN = "if moved:\n                self.show()\n"
+OVER = "            if not self.game.piles:\n                raise Over\n"
+TOLD = "if found:\n                for other, of in self.everybody():\n" \
+    "                    self.send_gold(other, of, found if of is player else 0)\n            "
+TOLD_TO_ALL = "for other, of in self.everybody():\n                    self.send_gold"
+SENDER = 'player = self.player_at(address)\n        if address == self.spectator and key == "Q":'
+THANKED = 'self.send(address, "QUIT Thanks for playing!")'
+TABLE = "self.send(address, f\"QUIT {text}{self.game.table()}\")"
 
 faulty("nuggets-server", [
     # The command line.
@@ -20,32 +31,111 @@ faulty("nuggets-server", [
     ("says-nothing", "says-why", 'print(f"cannot use the map {args.map}: {why}", file=sys.stderr)', "pass"),
     ("no-seed-is-1", "no-seed", "random.Random(args.seed)", "random.Random(args.seed or 1)"),
     ("one-seed-for-all", "no-seed other-seed", "random.Random(args.seed)", "random.Random(1)"),
+    ("ignores-its-seed", "same-seed", "random.Random(args.seed)", "random.Random()"),
+    # Start and end.
+    ("forgets-to-bind", "announces-port", 'connection.bind(("", 0))', "pass"),
+    ("ends-with-a-message", "exit-status", START, START.replace("return 0", 'sys.exit("The game is over.")')),
     # Maps.
+    ("at-most-nine-piles", "pile-count", "PILES = (10, 30)", "PILES = (5, 9)"),
+    ("divides-without-the-rest", "gold-total", "dice.randint(1, min(left - others, 2 * left // (others + 1))) if others else left",
+     "GOLD // count"),
+    ("columns-first-for-players", "grid-size", 'self.send(address, f"GRID {len(self.game.rows)} {len(self.game.rows[0])}")',
+     'rows, columns = len(self.game.rows), len(self.game.rows[0])\n'
+     '        self.send(address, f"GRID {columns} {rows}" if player else f"GRID {rows} {columns}")'),
     ("piles-in-passages", "piles-in-rooms joining-place", 'if what == "."]', 'if what in ".#"]'),
     ("buffer-of-30000", "large-map", 'text.encode("ascii"), address)', 'text.encode("ascii")[:30000], address)'),
     # Keys.
+    ("h-falls-through-to-j", "step", FIRST_STEP, FIRST_STEP + "\n        if key == \"h\":\n            self.step(player, STEPS[\"j\"])"),
+    ("steps-into-walls", "blocked-step",
+     "if not self.can_stand(*spot):", "if not self.can_stand(*spot, ground):",
+     "def step(self, player, way):", 'def step(self, player, way, ground=".#"):',
+     "def can_stand(self, row, column):", "def can_stand(self, row, column, ground):", 'in ".#"\n', "in ground\n",
+     FIRST_STEP, FIRST_STEP.replace("way)", 'way, ".#-|" if key.islower() else ".#")')),
+    ("runs-need-two-free-spots", "run", FIRST_STEP,
+     "if key.isupper() and not self.can_stand(player.spot[0] + 2 * way[0], player.spot[1] + 2 * way[1]):\n"
+     "            return False, 0\n        " + FIRST_STEP),
+    ("players-block-steps", "swap", FIRST_STEP, "if key.islower() and self.at((player.spot[0] + way[0], player.spot[1] + way[1])):\n"
+     "            return False, 0\n        " + FIRST_STEP),
+    ("walks-through-players", "swap run-through-players", "swap(self, other, before)", "pass"),
+    ("says-nothing-of-keys", "unknown-key", 'self.send(address, "ERROR unknown keystroke")', "pass"),
+    ("unknown-senders-are-A", "strangers-ignored", SENDER,
+     SENDER.replace("(address)", "(address) or address != self.spectator and self.game.players and self.game.players[0]", 1)),
     ("diagonals-are-mirrored", "diagonal-step", "way = STEPS[key.lower()]", 'way = STEPS[key.lower() if key not in "yu" else "uy"["yu".index(key)]]'),
     ("diagonal-runs-are-steps", "diagonal-run run-over-gold", RUN, 'while key in "HJKL" and moved:'),
     ("gold-stops-runs", "run-over-gold", RUN, "while key.isupper() and moved and not found:"),
     ("players-stop-runs", "run-through-players", RUN, "while key.isupper() and moved and not self.swapped:",
      "other, before = self.at(spot), player.spot", "other, before = self.at(spot), player.spot\n        self.swapped = bool(other)"),
     ("small-q-quits", "small-q", 'player.welcomed = None\n        if key == "Q":', 'player.welcomed = None\n        if key in "qQ":'),
+    # Gold.
+    ("empty-piles-stay", "gold-taken", FOUND, "found = self.piles.get(spot, 0)\n        if found:\n            self.piles[spot] = 0"),
+    ("collected-is-always-0", "gold-collected", "found if of is player else 0", "0"),
+    ("spectators-collect-too", "gold-others", "found if of is player else 0", "found if of in (player, None) else 0"),
+    ("tells-only-the-collector", "gold-others gold-total last-gold", TOLD,
+     "if found:\n                self.send_gold(address, player, found)\n            "),
+    ("gold-comes-last", "gold-before-display", TOLD + SHOWN, SHOWN + "            " + TOLD.rstrip(" ")),
+    ("newline-behind-gold", "message-form", "{self.game.left()}\")", "{self.game.left()}\\n\")"),
     # Sight.
+    ("shows-its-letter", "own-place", 'return "@"', "return player.letter"),
+    ("no-memory", "memory", 'return ground if spot in player.known else " "', 'return " "'),
+    ("looks-after-runs", "memory", "player.stand(self.rows, spot)\n        found", "player.spot = spot\n        found",
+     "return moved, found\n", "player.stand(self.rows, player.spot)\n        return moved, found\n"),
+    ("newlines-between-rows", "display-shape",
+     'return "".join("".join(cell((row, column), ground) for column, ground in enumerate(line)) + "\\n"',
+     'return "\\n".join("".join(cell((row, column), ground) for column, ground in enumerate(line))'),
     ("sees-along-passages", "passage-sight sight memory-is-bare", "    def is_open(row, column):\n        return rows[row][column] == \".\"",
      "    def is_open(row, column):\n        return rows[row][column] == \".\" or rows[start[0]][start[1]] == rows[row][column] == \"#\""),
     ("forgets-when-pushed", "pushed-player", "pushed.stand(game.rows, spot)", "pushed.spot = spot"),
     # Spectators.
+    ("ten-clients-at-most", "display-to-all", "return clients + ([(self.spectator, None)] if self.spectator else [])",
+     "return (clients + ([(self.spectator, None)] if self.spectator else []))[:10]"),
+    ("spectators-get-a-letter", "welcome-spectator", 'if player:\n            self.send(address, "OK " + player.letter)',
+     'self.send(address, "OK " + (player.letter if player else "S"))'),
+    ("shows-the-start-to-new-spectators", "spectator-sees-all", "self.spectator = None  # its address",
+     "self.spectator, self.start = None, self.game.picture(None)",
+     "self.send_gold(address, player)\n        self.send_display(address, player)",
+     "self.send_gold(address, player)\n        self.send(address, \"DISPLAY\\n\" + (self.game.picture(player) if player else self.start))"),
+    ("replaces-silently", "spectator-replaced", 'self.send(self.spectator, "QUIT You have been replaced by a new spectator.")', "pass"),
+    ("spectator-is-player-0", "spectator-keys", "self.spectator = None\n        if not player or", "self.spectator = None\n"
+     "        if address == self.spectator:\n            player = next((other for other in self.game.players if other.plays), None)\n"
+     "        if not player or"),
     ("spectators-stay", "spectator-quits", 'if address == self.spectator and key == "Q":', "if False:"),
     ("replaces-itself", "watch-again", "if self.spectator and self.spectator != address:", "if self.spectator:"),
     ("players-may-watch", "player-watches", WATCHED, "pass"),
     # Players.
+    ("shows-all-before-the-welcome", "welcome-player", "self.welcome(address, player)\n            for other",
+     "self.show()\n            self.welcome(address, player)\n            for other"),
+    ("misspells-the-alphabet", "letters-in-order", '"ABCDEF', '"ABCEDF'),
+    ("blanks-are-a-name", "name-required", "elif not name.strip():", "elif not name:"),
+    ("full-is-an-error", "full-game", '"QUIT Game is full', '"ERROR Game is full'),
+    ("plays-twice", "no-second-seat", "elif player and player.welcomed is None:", "elif False:", "elif player:\n", "elif False:\n"),
+    ("leaves-silently", "quit-reply", THANKED, "pass"),
+    ("other-words", "quit-texts", "Thanks for playing!", "Goodbye"),
+    ("quitters-stay", "quitter-leaves", "{other.spot: other.letter for other in self.players if other.plays}",
+     "{other.spot: other.letter for other in self.players}"),
+    ("pays-quitters", "nothing-after-quit", "def everybody(self):", "def everybody(self, quitters=False):",
+     "if player.plays]\n        return", "if player.plays or quitters]\n        return",
+     TOLD_TO_ALL, TOLD_TO_ALL.replace("()", "(True)")),
     ("letters-come-back", "letter-kept", 'player = Player(LETTERS[len(self.players)], name, address)',
      'free_letters = [letter for letter in LETTERS if letter not in [other.letter for other in self.players if other.plays]]\n'
      '        player = Player(free_letters[0], name, address)'),
     ("forgets-quitters", "quitter-row summary", "for player in self.players)", "for player in self.players if player.plays)"),
     ("cuts-at-49", "name-length", "LONGEST_NAME = 50", "LONGEST_NAME = 49"),
     ("one-of-a-name", "equal-names", JOINED, "player = clean(name) not in [other.name for other in self.game.players] and " + JOINED[len("player = "):]),
+    # The end of the game.
+    ("spectators-miss-the-end", "game-over", "for address, _ in self.everybody():\n",
+     "for address in [client for client, player in self.everybody() if player]:\n"),
+    ("aligns-left", "final-table", TABLE,
+     'table = "".join(f"\\n{player.letter} {player.purse:<10} {player.name}" for player in self.game.players)\n'
+     '            self.send(address, f"QUIT {text}{table}")'),
+    ("nine-columns", "final-table summary", "{player.purse:10}", "{player.purse:9}"),
+    ("ends-before-the-last-pile", "no-early-quit", SHOWN + OVER, OVER[12:].replace("not self.game.piles", "len(self.game.piles) < 2") +
+     "            " + SHOWN),
+    ("ends-before-it-shows", "last-display", SHOWN + OVER, OVER[12:] + "            " + SHOWN),
     # Datagrams.
+    ("compares-eight-bytes", "malformed-ignored", 'elif message == b"SPECTATE":', 'elif message[:8] == b"SPECTATE":'),
+    # Linux tells of closed ports only who asks for it; other systems tell always.
+    ("ends-with-a-client", "lost-client", SOCKET, SOCKET + "\n    connection.setsockopt(socket.IPPROTO_IP, 11, 1)  # IP_RECVERR",
+     "pass  # whoever", "raise  # whoever", "except KeyboardInterrupt:", "except (KeyboardInterrupt, OSError):"),
     ("empty-is-the-end", "empty-datagram", HEARD, 'message = message or b"KEY Q"\n        ' + HEARD),
     ("ends-with-an-empty-one", "keeps-running", HEARD, "if not message:\n            sys.exit(1)\n        " + HEARD),
     ("c-strings", "zero-bytes", HEARD, 'message = message.split(b"\\0")[0]\n        ' + HEARD),

@@ -24,6 +24,17 @@ LISTEN = 'listener = socket.create_server(("", args.port), family=family, backlo
 DUAL = "dualstack_ipv6=family == socket.AF_INET6)"
 STARTED = "self.game, self.actions = Game(self.setup, len(self.players), self.draws), {}"
 OPENED = "self.game = None"
+TOLD = "client.send(self.hello + b\"\".join(self.history))"
+JOINED = "elif not self.game and client.player is None and kind == JOIN:"
+ACTED = "self.actions[client.player] = (kind, value)  # the last one counts"
+ROBOTS = "self.opening = [self.drop(player) for player in range(players)]"
+TAKEN = "actions, self.actions = self.actions, {}"
+TARGET = "target = (spot[0] + right, spot[1] + up)"
+OWNERS = "\n            self.owners = {**getattr(self, 'owners', {}), bomb: player}"
+HITS = "hit_robots.update(robots)"
+ENDS = "        if self.game.turn == self.setup.game_length:"
+PLAYED = "self.tell_turn(self.game.play_turn(actions))"
+SAID = 'self.send_all(b"\\3" + u16(self.game.turn) + items(events))'
 
 # Sums of rules: what all actions, or all explosions, go wrong with is seen in the busy game too.
 faulty("robots-server", [
@@ -37,6 +48,7 @@ faulty("robots-server", [
      'word = str(int(word) % (highest + 1)) if word.isdecimal() else word\n        ' + NUMBER),
     ("stops-at-letters", "not-a-number", NUMBER,
      'word = "".join(__import__("re").findall(r"^[0-9]*", word)) or ("0" if not word else word)\n        ' + NUMBER),
+    ("words-are-0", "wrong-arguments", NUMBER, 'word = "0" if word.isalpha() else word\n        ' + NUMBER),
     ("cuts-its-name", "long-server-name", "if len(word.encode(\"utf-8\", \"surrogateescape\")) > 255:\n"
      '        raise argparse.ArgumentTypeError("a name has at most 255 bytes")\n    return word', "return word[:255]"),
     ("ignores-unknown-options", "unknown-option", PARSED,
@@ -54,11 +66,22 @@ faulty("robots-server", [
     # The network.
     ("local-only", "ipv6 all-addresses", LISTEN + "\n                                        " + DUAL,
      'listener = socket.create_server(("127.0.0.1", args.port), backlog=64)'),
+    ("ipv6-only", "listens", DUAL, "dualstack_ipv6=False)"),
+    ("ignores-that-its-port-is-taken", "taken-port", "        return 1\n    listener", "        return 0\n    listener"),
     ("no-reuse", "restart", LISTEN + "\n                                        " + DUAL,
      """listener = socket.socket(family)
         listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
         listener.bind(("", args.port))
         listener.listen(64)"""),
+    ("at-most-20", "many-clients crowd 255-players", "self.clients.append(client)",
+     "self.clients.append(client) if len(self.clients) < 20 else client.connection.close()"),
+    ("waits-for-readers", "never-reads", "connection.setblocking(False)", "connection.setblocking(True)"),
+    ("numbers-blocks-4", "well-formed", 'return b"\\3" + position(spot)', 'return b"\\4" + position(spot)'),
+    ("greets-in-the-lobby-only", "hello", TOLD, TOLD.replace("self.hello", '(b"" if self.game else self.hello)')),
+    ("throws-away-with-what-it-ignores", "coalesced", "self.hear(client, *message)",
+     'self.hear(client, *message)\n            if not self.game and message[0] != JOIN:\n                client.arrived = b""'),
+    ("reads-the-length-too-soon", "pieces", "if len(data) < 2 or len(data) < 2 + data[1]:",
+     'data = data if len(data) > 1 else data + b"\\0"\n        if len(data) < 2 + data[1]:'),
     ("at-most-300", "crowd", "self.clients.append(client)", "self.clients.append(client) if len(self.clients) < 300 else client.connection.close()"),
     ("never-closes", "visitors bad-bytes bad-direction bad-name before-bad-bytes strict-utf8", "self.clients.remove(client)", "self.kept = getattr(self, 'kept', []) + [self.clients.pop(self.clients.index(client))]",
      "            client.connection.close()\n\n    def accept", "            len(getattr(self, 'kept', [])) > 500 and sys.exit(1)\n\n    def accept"),
@@ -97,6 +120,23 @@ faulty("robots-server", [
      "if isinstance(why, Malformed) and self.game and client.player is not None:\n"
      "                del self.game.robots[client.player]\n            if client in self.clients:"),
     # The lobby.
+    ("no-empty-names", "accepted", JOINED, JOINED.replace("kind == JOIN", "kind == JOIN and value")),
+    ("no-brackets", "address", 'f"[{host}]:{port}" if ":" in host else f"{host}:{port}"', 'f"{host}:{port}"'),
+    ("its-own-address", "address-of-peer", "host, port = address[0]",
+     "address = connection.getsockname()\n        host, port = address[0]"),
+    ("tells-newcomers-nothing", "newcomer-in-lobby", TOLD, TOLD.replace("self.history", "self.history if self.game else []")),
+    ("joins-twice", "second-join", JOINED, JOINED.replace("client.player is None and ", "")),
+    ("remembers-actions-of-the-lobby", "lobby-actions", "self.player = None  # its id",
+     "self.early = None\n        self.player = None  # its id",
+     JOINED, "elif not self.game and kind != JOIN:\n            client.early = (kind, value)\n        " + JOINED,
+     STARTED, STARTED + "\n        self.actions = {client.player: client.early for client in self.clients if client.early}"),
+    ("forgets-who-leaves-the-lobby", "lobby-leaver comes-back", "if client in self.clients:",
+     """if not self.game and client.player is not None:
+                del self.players[client.player]
+            if client in self.clients:"""),
+    ("turn-0-after-a-turn", "game-started", "self.began = time.monotonic()\n        self.tell_turn(self.game.opening)",
+     "self.game.turn, self.began = -1, time.monotonic() + self.setup.turn_duration / 1000",
+     "self.turn += 1", "self.turn += 1\n        if self.turn == 0:\n            return self.opening"),
     ("cuts-names", "longest-name", "text(value) + text(client.address)", "text(value[:200]) + text(client.address)"),
     ("c-strings", "name-bytes", "text(value) + text(client.address)", 'text(value.split("\\0")[0]) + text(client.address)'),
     ("one-of-a-name", "equal-names comes-back", "elif not self.game and client.player is None and kind == JOIN:",
@@ -121,9 +161,37 @@ faulty("robots-server", [
     ("31-bits", "any-seed", "self.state = seed", "self.state = seed & 0x7fffffff"),
     ("spares-robots", "blocks-under-robots draws rebirth-on-block seed-zero", "if spot not in self.blocks:\n                self.blocks.add(spot)\n                self.opening",
      "if spot not in self.blocks and spot not in self.robots.values():\n                self.blocks.add(spot)\n                self.opening"),
+    ("blocks-first", "turn-0", ROBOTS, "self.opening = []", "self.opening.append(block_placed(spot))",
+     "self.opening.append(block_placed(spot))\n        self.opening += [self.drop(player) for player in range(players)]"),
+    ("begins-draws-again", "generator-goes-on", STARTED, STARTED.replace("self.draws", "Draws(self.setup.seed)")),
     ("15-bits", "large-board wide-blast", "return x, self.draws.draw() % self.setup.size_y",
      "return x & 0x7fff, self.draws.draw() % self.setup.size_y & 0x7fff"),
     # Actions.
+    ("goes-down-to-the-left", "move far-edge turns", TARGET,
+     "target = (spot[0] + right - (direction == 2 and spot[0] > 0), spot[1] + up)"),
+    ("stands-still-at-0", "edge turns", TARGET,
+     "target = (max(0, spot[0] + right), max(0, spot[1] + up))"),
+    ("no-look-to-the-left", "into-block turns", MOVE,
+     MOVE.replace("target not in self.blocks", "(direction == 3 or target not in self.blocks)")),
+    ("says-nothing-of-blocks", "place-block block-on-others block-stops-next bombs-together",
+     "            yield block_placed(spot)", "            yield from ()"),
+    ("blocks-only-new-in-this-turn", "block-twice turns", HIT, HIT + "\n        self.placed = set()",
+     BLOCK, "kind == PLACE_BLOCK and spot not in self.placed",
+     "self.blocks.add(spot)\n            yield", "self.blocks.add(spot)\n            self.placed.add(spot)\n            yield"),
+    ("no-bombs-on-bombs", "place-bomb", "if kind == PLACE_BOMB:",
+     "if kind == PLACE_BOMB and spot not in [where for where, _ in self.bombs.values()]:"),
+    ("counts-bombs-on-the-board", "bomb-ids", BOMB, "bomb = len(self.bombs)"),
+    ("first-counts", "last-counts impossible-displaces", ACTED, "self.actions.setdefault(client.player, (kind, value))"),
+    ("refuses-edges-at-once", "impossible-displaces", ACTED, """robot, way = self.game.robots[client.player], DIRECTIONS[value or 0]
+            if kind != MOVE or self.game.is_on_board((robot[0] + way[0], robot[1] + way[1])):
+                self.actions[client.player] = (kind, value)"""),
+    ("join-is-an-action", "join-in-game", JOINED, "elif self.game:\n            self.actions.pop(client.player, None)\n        " + JOINED),
+    ("keeps-actions", "played-once blast join-in-game leaver observer own-bomb pieces", TAKEN, "actions = self.actions"),
+    ("observers-are-player-0", "observer", "if self.game and client.player is not None and kind != JOIN:", "if self.game and kind != JOIN:",
+     ACTED, "self.actions[client.player or 0] = (kind, value)"),
+    ("clears-as-many-as-there-are-clients", "leaver", TAKEN, """actions = self.actions
+                self.actions = {player: action for player, action in actions.items() if player >= len(self.clients)}"""),
+    ("groups-events", "event-order", "return events\n\n    def act", "return sorted(events, key=lambda event: event[0])\n\n    def act"),
     ("one-too-far", "far-edge turns", MOVE, "size = self.setup.size_x, self.setup.size_y\n"
      "            if 0 <= target[0] <= size[0] and 0 <= target[1] <= size[1] and target not in self.blocks:"),
     ("stays-on-blocks", "leave-block turns", MOVE, "if self.is_on_board(target) and target not in self.blocks and spot not in self.blocks:"),
@@ -161,6 +229,11 @@ faulty("robots-server", [
                 self.actions.pop(client.player, None)
             if client in self.clients:"""),
     # Explosions.
+    ("blasts-through-blocks", "blast bombs-together",
+     "fields.add(spot)\n                if spot in self.blocks:\n                    break", "fields.add(spot)"),
+    ("lists-the-dead-once", "bombs-together", FOUND, FOUND.replace("where in fields", "where in fields and player not in hit_robots")),
+    ("bomb-after-bomb", "bombs-together", "hit_blocks.update(blocks)", "self.blocks -= set(blocks)"),
+    ("says-nothing-of-rebirth", "rebirth own-bomb", "events.append(self.drop(player))", "self.drop(player)"),
     ("blasts-through-its-block", "bomb-on-block rebirth-on-block", "if center in self.blocks:\n            return fields", ""),
     ("shelters", "no-shelter", FOUND, "robots = sorted(player for player, where in self.robots.items() if where in fields and (where == spot or where not in self.blocks))"),
     ("lists-four-times", "listed-once own-bomb", EXPLODED,
@@ -174,6 +247,23 @@ faulty("robots-server", [
                     moved = self.drop(player)
                 events.append(moved)"""),
     # Games.
+    ("milliseconds-of-a-second", "turn-duration", "(self.game.turn + 1) * self.setup.turn_duration / 1000",
+     "(self.game.turn + 1) * (self.setup.turn_duration % 1000) / 1000"),
+    ("turns-in-a-byte", "turn-numbers long-history", "u16(self.game.turn)", "u16(self.game.turn % 256)"),
+    ("keeps-empty-turns", "late-joiner", "self.history.append(message)",
+     'self.history.append(message[:3] + items([]) if message[0] == 3 else message)'),
+    ("hides-bombs-from-observers", "same-for-all", SAID,
+     """turn, bombless = b"\\3" + u16(self.game.turn), [event for event in events if event[0] != 0]
+        self.history.append(turn + items(events))
+        for client in list(self.clients):
+            self.try_to(client, lambda: client.send(turn + items(bombless if client.player is None else events)))"""),
+    ("ends-a-turn-later", "game-ended", ENDS, "\n    def tell_end(self):\n        if True:",
+     PLAYED, PLAYED + " if self.game.turn < self.setup.game_length else self.tell_end()"),
+    ("scores-each-bomb", "score-once", REBORN, "events.append(self.drop(player))",
+     HITS, HITS + "\n            for player in robots:\n                self.scores[player] += 1"),
+    ("scores-who-hits", "scores", REBORN, "events.append(self.drop(player))", BOMB, BOMB + OWNERS,
+     HITS, HITS + "\n            self.scores[self.owners[bomb]] += len(robots)"),
+    ("keeps-ids", "next-game", SEEN, "client.player = client.seat = getattr(client, 'seat', len(self.players))"),
     ("ends-without-clients", "nobody-there", "client.connection.close()\n\n    def accept", """client.connection.close()
             if not self.clients:
                 self.open_lobby()

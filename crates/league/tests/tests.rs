@@ -9,7 +9,10 @@ use std::{
 };
 
 use tempfile::TempDir;
-use testkit::process::{Finished, Process};
+use testkit::{
+    eventually,
+    process::{Finished, Process},
+};
 
 /// Two bots of each kind and two programs that are worse, in the order that everybody expects.
 const EXPECTED: [&str; 5] = ["Hard", "Normal", "Easy", "Walker", "Crasher"];
@@ -69,12 +72,12 @@ fn drawn(folder: &Path) -> BTreeMap<u64, (u64, Vec<String>)> {
 fn kill_after(matches: usize, command: &mut Command, folder: &Path) {
     let log = folder.join("stderr");
     let mut child = command.stderr(fs::File::create(&log).unwrap()).stdout(Stdio::null()).spawn().unwrap();
-    while lines(folder).len() < matches {
+    eventually("the league goes on", || {
         let ended = child.try_wait().unwrap();
         let said = || fs::read_to_string(&log).unwrap();
         assert!(ended.is_none() || lines(folder).len() >= matches, "the league ended with {ended:?}: {}", said());
-        std::thread::yield_now();
-    }
+        lines(folder).len() >= matches
+    });
     child.kill().unwrap();
     child.wait().unwrap();
 }

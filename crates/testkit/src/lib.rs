@@ -58,7 +58,10 @@ pub mod terminal;
 #[cfg(unix)]
 mod watched;
 
-use std::time::Duration;
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
 
 use tokio::time::{sleep, timeout};
 
@@ -68,7 +71,7 @@ pub use temp_dir::TempDir;
 /// reached only if the awaited event never comes.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How often [`found`] looks.
+/// How often [`found`] and [`eventually`] look.
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// Looks again and again for what tells nobody that it is there, and returns it.
@@ -82,4 +85,13 @@ pub async fn found<T>(what: &str, look: impl AsyncFn() -> Option<T>) -> T {
         }
     };
     timeout(PATIENCE, waits).await.unwrap_or_else(|_| panic!("{what}"))
+}
+
+/// Looks again and again until this is so, for what tells nobody that it has changed. Panics with the text after [`PATIENCE`].
+pub fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
+    let until = Instant::now() + PATIENCE;
+    while !is_so() {
+        assert!(Instant::now() < until, "{what}");
+        thread::park_timeout(PAUSE);
+    }
 }

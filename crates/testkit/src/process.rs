@@ -6,12 +6,11 @@ use std::{
     process::{Child, ChildStdin, Command, Stdio},
     sync::Arc,
     thread::{self, JoinHandle},
-    time::Instant,
 };
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
-use crate::{PATIENCE, watched::Watched};
+use crate::{eventually, watched::Watched};
 
 /// Whether SIGHUP ends programs that are started here. It does not under `nohup`.
 pub fn hang_up_counts() -> bool {
@@ -190,11 +189,7 @@ impl Process {
         self.signal(Signal::STOP);
         let stat = format!("/proc/{}/stat", self.child.id());
         let stands = || std::fs::read_to_string(&stat).is_ok_and(|stat| stat.contains(") T "));
-        let end = Instant::now() + PATIENCE;
-        while !stands() {
-            assert!(Instant::now() < end, "{stat} never shows that the process is stopped");
-            thread::yield_now();
-        }
+        eventually(&format!("{stat} never shows that the process is stopped"), stands);
     }
 
     /// Sends SIGCONT.
@@ -211,12 +206,9 @@ impl Process {
     /// Waits until no signal is pending for it. Two pending signals of a kind would be merged into one.
     pub fn wait_until_signals_are_taken(&self) {
         let status = format!("/proc/{}/status", self.child.id());
-        let deadline = Instant::now() + PATIENCE;
         // Does not wait where there is no such file.
-        while self.is_running() && std::fs::read_to_string(&status).is_ok_and(|status| has_pending(&status)) {
-            assert!(Instant::now() < deadline, "the program takes no signal");
-            thread::yield_now();
-        }
+        let pending = || std::fs::read_to_string(&status).is_ok_and(|status| has_pending(&status));
+        eventually("the program takes no signal", || !self.is_running() || !pending());
     }
 
     fn signal(&self, signal: Signal) {

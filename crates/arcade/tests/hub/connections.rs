@@ -6,10 +6,10 @@ use std::{
     time::Instant,
 };
 
-use testkit::{PATIENCE, stream::connect};
+use testkit::{PATIENCE, eventually, stream::connect};
 use tungstenite::Error;
 
-use crate::support::{Hub, native, wait_until};
+use crate::support::{Hub, native};
 
 /// Open files of a hub.
 const FILES: u32 = 512;
@@ -45,7 +45,7 @@ fn too_many_connections_of_one_host_are_refused_and_matches_go_on() {
     first.read_to_string(&mut page).unwrap();
     assert!(page.starts_with("HTTP/1.1 200"), "{page}");
     // Its end is seen here a moment before its place is free.
-    wait_until("no place is free", || hub.get("/healthz").0.starts_with("HTTP/1.1 200"));
+    eventually("no place is free", || hub.get("/healthz").0.starts_with("HTTP/1.1 200"));
     let (finished, _) = hub.end();
     assert_eq!(finished.code, Some(0));
 }

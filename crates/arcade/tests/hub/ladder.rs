@@ -263,34 +263,52 @@ fn roam(at: SocketAddr, login: &str, stop: &AtomicBool) {
     }
 }
 
-#[test]
-fn a_lone_program_of_each_game_plays_our_bots_and_each_match_has_a_replay() {
-    let hub = Hub::with(&["--no-default-rooms", "--ladder", "nuggets,robots,mastermind"]);
-    let login = join(&hub, "Ann");
-    let (nuggets, robots, mastermind) = (door(&hub, "nuggets"), door(&hub, "robots"), door(&hub, "mastermind"));
-    let (one, two) = (login.clone(), login.clone());
-    let _programs = [
-        Again::and_again(move |stop| explore(nuggets, &one, stop)),
-        Again::and_again(move |stop| roam(robots, &two, stop)),
-        Again::example("mastermind_client.py", &[login, "127.0.0.1".into(), mastermind.port().to_string()]),
-    ];
-    for game in ["mastermind", "robots", "nuggets"] {
-        let id = played(&hub, "match", || {
-            let now = ladder(&hub, game);
+// Each of these is paired with our bots, match after match.
+fn plays_our_bots_with_replays(hub: &Hub, games: &[&str], _programs: &[Again]) {
+    for game in games {
+        let id = played(hub, "match", || {
+            let now = ladder(hub, game);
             assert_eq!(lost(&now["recent"], "Ann"), 0, "{now:#}\n{}", hub.process.stderr());
             now["recent"][0]["id"].as_str().map(str::to_owned).ok_or_else(|| now.clone())
         });
-        let found = played(&hub, "stored match", || {
-            let (status, found) = ask(&hub, "GET", &format!("/api/matches/{id}"), &Value::Null);
+        let found = played(hub, "stored match", || {
+            let (status, found) = ask(hub, "GET", &format!("/api/matches/{id}"), &Value::Null);
             if status == 200 { Ok(found) } else { Err(found) }
         });
         assert_eq!(
             (&found["class"], &found["rated"], &found["replay"]),
             (&json!("ladder"), &json!(true), &json!(true))
         );
-        let (_, timeline) = ask(&hub, "GET", &format!("/api/matches/{id}/timeline"), &Value::Null);
+        let (_, timeline) = ask(hub, "GET", &format!("/api/matches/{id}/timeline"), &Value::Null);
         assert_eq!(timeline["seats"].as_array().unwrap().len(), 2, "{timeline}");
     }
+}
+
+fn guesser(hub: &Hub, login: &str) -> Again {
+    let port = door(hub, "mastermind").port().to_string();
+    Again::example("mastermind_client.py", &[login.to_owned(), "127.0.0.1".into(), port])
+}
+
+#[test]
+fn a_lone_program_plays_our_bots_and_each_match_has_a_replay() {
+    let hub = Hub::with(&["--no-default-rooms", "--ladder", "mastermind"]);
+    let program = guesser(&hub, &join(&hub, "Ann"));
+    plays_our_bots_with_replays(&hub, &["mastermind"], &[program]);
+}
+
+#[test]
+#[ignore = "matches take twenty seconds of real time; .ci/run runs it"]
+fn a_lone_program_of_each_game_plays_our_bots_and_each_match_has_a_replay() {
+    let hub = Hub::with(&["--no-default-rooms", "--ladder", "nuggets,robots,mastermind"]);
+    let login = join(&hub, "Ann");
+    let (nuggets, robots) = (door(&hub, "nuggets"), door(&hub, "robots"));
+    let (one, two) = (login.clone(), login.clone());
+    let programs = [
+        Again::and_again(move |stop| explore(nuggets, &one, stop)),
+        Again::and_again(move |stop| roam(robots, &two, stop)),
+        guesser(&hub, &login),
+    ];
+    plays_our_bots_with_replays(&hub, &["mastermind", "robots", "nuggets"], &programs);
 }
 
 #[test]

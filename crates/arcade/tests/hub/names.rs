@@ -1,8 +1,9 @@
 //! By what names the hub may be called, so that no page of another site can pretend to be its own.
 
+use testkit::eventually;
 use tungstenite::Error;
 
-use crate::support::{Hub, wait_until};
+use crate::support::Hub;
 
 /// What a browser sends whose page was led here by the name of another site.
 const EVIL: [(&str, &str); 2] = [("Host", "evil.example"), ("Origin", "http://evil.example")];
@@ -36,7 +37,7 @@ fn a_page_whose_name_leads_here_opens_no_sockets_and_reads_nothing() {
     let both = ask(&hub, "GET", "/metrics", &[("Host", "localhost"), ("Host", "evil.example")]);
     assert!(!both.starts_with("HTTP/1.1 200"), "{both}");
     let counted = || hub.get("/metrics").1.contains("arcade_refused_total{what=\"name\"} 1");
-    wait_until("refusals are not counted", counted);
+    eventually("refusals are not counted", counted);
 }
 
 #[test]

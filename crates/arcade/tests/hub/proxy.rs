@@ -1,8 +1,9 @@
 //! A hub behind a reverse proxy, and what its operator is told when that is set up wrong.
 
+use testkit::eventually;
 use tungstenite::Error;
 
-use crate::support::{Hub, wait_until};
+use crate::support::Hub;
 
 fn behind_a_proxy() -> Hub {
     Hub::with(&["--proxy", "127.0.0.1", "--name", "play.example.org"])
@@ -47,7 +48,7 @@ fn the_log_says_once_what_a_proxy_does_wrong() {
         assert!(matches!(hub.socket_with("/live", &wrong), Err(Error::Http(answer)) if answer.status() == 403));
     }
     let line = "refused what a page at 'https://play.example.org:8443' asks of the hub as 'play.example.org'";
-    wait_until("nothing is logged", || hub.process.stderr().contains(line));
+    eventually("nothing is logged", || hub.process.stderr().contains(line));
     // As without any `proxy_set_header Host`, when the hub has another name.
     let unknown = hub.raw("GET / HTTP/1.1\r\nHost: upstream\r\nConnection: close\r\n\r\n");
     assert!(unknown.starts_with("HTTP/1.1 421"), "{unknown}");

@@ -3,8 +3,9 @@
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use mastermind::{Code, Feedback, Rules};
 use serde_json::{Value, json};
+use testkit::eventually;
 
-use crate::support::{Browser, Hub, wait_until};
+use crate::support::{Browser, Hub};
 
 /// A browser that proves this name.
 fn owner(hub: &Hub, room: &Value, name: &str) -> Browser {
@@ -20,7 +21,7 @@ fn owner(hub: &Hub, room: &Value, name: &str) -> Browser {
         let room = hub.rooms().into_iter().find(|other| other["id"] == room["id"]).unwrap();
         room["players"].as_array().unwrap().iter().any(|player| player["name"] == name && player["proven"] == true)
     };
-    wait_until(&format!("{name} is not proven"), is_proven);
+    eventually(&format!("{name} is not proven"), is_proven);
     browser
 }
 
@@ -33,7 +34,7 @@ fn get(hub: &Hub, path: &str) -> Value {
 /// The matches, oldest first, once there are so many.
 fn matches(hub: &Hub, count: usize) -> Vec<Value> {
     let all = || get(hub, "/api/matches?limit=100")["matches"].as_array().unwrap().clone();
-    wait_until(&format!("{count} matches are not stored"), || all().len() >= count);
+    eventually(&format!("{count} matches are not stored"), || all().len() >= count);
     let mut all = all();
     all.reverse();
     all

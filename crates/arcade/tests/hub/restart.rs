@@ -11,9 +11,9 @@ use std::{
 use bytes::BytesMut;
 use netcore::{Input, Room as _, Time};
 use serde_json::{Value, json};
-use testkit::{TempDir, peer::Peer};
+use testkit::{TempDir, eventually, peer::Peer};
 
-use crate::support::{Hub, native, record, wait_until};
+use crate::support::{Hub, native, record};
 
 /// Two players of nuggets, one native and one in a browser, are in their match before and after `restart`.
 fn go_on(restart: impl FnOnce(Hub) -> Hub) -> Hub {
@@ -190,5 +190,5 @@ fn rooms_answer_before_old_journals_are_examined() {
     assert_eq!(Peer::new(native(&hub.room("nuggets"))).play("Ann").letter, 'A');
     let stored = || hub.get(&format!("/api/matches/{last}")).0.starts_with("HTTP/1.1 200");
     assert!(!stored(), "the old journal was examined before the player was answered");
-    wait_until("the old journal is not examined", stored);
+    eventually("the old journal is not examined", stored);
 }

@@ -214,14 +214,6 @@ pub(crate) fn native(room: &Value) -> SocketAddr {
     SocketAddr::from(([127, 0, 0, 1], u16::try_from(room["port"].as_u64().unwrap()).unwrap()))
 }
 
-/// Waits until this is so.
-pub(crate) fn wait_until(what: &str, is_so: impl Fn() -> bool) {
-    let until = Instant::now() + PATIENCE;
-    while !is_so() {
-        assert!(Instant::now() < until, "{what}");
-    }
-}
-
 /// Records in a new journal what `play` does in a room with one player. Gives the number of the journal.
 pub(crate) fn record<E: Recorded>(
     journals: &Path,

@@ -7,12 +7,11 @@ use std::{
     os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
-    thread,
-    time::{Duration, Instant},
 };
 
 use serde_json::Value;
 use tempfile::TempDir;
+use testkit::eventually;
 
 const REFERENCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/reference");
 
@@ -133,12 +132,11 @@ fn a_class_that_was_stopped_goes_on() {
     class.hands_in("ben", "import time; time.sleep(1000)");
     let options = ["--patience", "600", "--jobs", "1"];
     let mut first = class.command(&options).stderr(Stdio::null()).spawn().unwrap();
-    let deadline = Instant::now() + Duration::from_secs(120);
     // Ben would never be done.
-    while !(class.path("results/state/anna.json").exists() && class.path("results/work/ben").exists()) {
-        assert!(Instant::now() < deadline && first.try_wait().unwrap().is_none());
-        thread::yield_now();
-    }
+    eventually("anna is not tested", || {
+        assert!(first.try_wait().unwrap().is_none());
+        class.path("results/state/anna.json").exists() && class.path("results/work/ben").exists()
+    });
     let busy = class.tested(&options);
     assert!(text(&busy.stderr).contains("another test writes its results to "), "{}", text(&busy.stderr));
     let asked = Command::new("kill").args(["-TERM", &first.id().to_string()]).status().unwrap();

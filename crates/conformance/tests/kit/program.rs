@@ -6,11 +6,10 @@ use std::{
     fs,
     path::Path,
     process::{Command, Output, Stdio},
-    thread,
-    time::{Duration, Instant},
 };
 
 use conformance::{Report, Trouble, Verdict};
+use testkit::eventually;
 
 fn conformance(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_conformance")).args(arguments).output().unwrap()
@@ -113,11 +112,7 @@ fn a_test_that_is_stopped_says_what_it_has_found() {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while !note.exists() {
-        assert!(Instant::now() < deadline, "it is not started");
-        thread::yield_now();
-    }
+    eventually("it is not started", || note.exists());
     let kill = format!("kill {}", tester.id());
     assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
     let ended = tester.wait_with_output().unwrap();

@@ -4,6 +4,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    net::{Ipv4Addr, SocketAddr},
     path::Path,
     process::Command,
     sync::Mutex,
@@ -11,10 +12,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use conformance::{Options, Outcome, Plan, Program, Report, TESTERS, Tester};
-use testkit::programs;
+use conformance::{DEALER, NUGGETS_CLIENT, Options, Outcome, Plan, Program, Remote, Report, TESTERS, Tester, Verdict};
+use testkit::{process::Process, programs};
 
-use crate::support;
+use crate::support::{only, plan};
 
 /// What the command of each reference program gets behind its name.
 const PROGRAMS: &[(&str, &str, &[&str])] = &[
@@ -54,24 +55,23 @@ const ROBOTS_SERVER: &[&str] = &[
     "{y}",
 ];
 
-/// More than a program needs on a busy machine, except where it waits for what does not come.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// More than a program needs on a busy machine, except where it waits for what does not come. In milliseconds.
+const PATIENCE: u64 = 20_000;
 /// For the tests of all faults: those that never do something are waited for in each scenario.
-const LESS: Duration = Duration::from_secs(8);
+const LESS: u64 = 8_000;
 /// Faults that are tested at the same time. Mostly they are waited for.
 const AT_ONCE: usize = 6;
 
+/// Faults of a kind, each with the rules that it breaks.
+type Faults = Vec<(String, Vec<String>)>;
+
 // What only thousands of rounds show takes its time.
-fn patience(kind: &str, fault: &str) -> Duration {
+fn patience(kind: &str, fault: &str) -> u64 {
     match kind {
         "dealer" if ["hits-soft-17", "pays-against-an-ace"].contains(&fault) => 4 * PATIENCE,
         "dealer" => PATIENCE,
         _ => LESS,
     }
-}
-
-fn folder() -> &'static Path {
-    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/reference"))
 }
 
 fn interpreter() -> String {
@@ -80,92 +80,72 @@ fn interpreter() -> String {
     python.to_str().unwrap().to_owned()
 }
 
-// Runs a few lines of Python beside the reference programs.
-fn python(code: &str) -> String {
-    let finished = Command::new(interpreter()).args(["-c", code]).current_dir(folder()).output().unwrap();
-    assert!(finished.status.success(), "{}", String::from_utf8_lossy(&finished.stderr));
-    String::from_utf8(finished.stdout).unwrap()
-}
-
 fn tester(kind: &str) -> &'static Tester {
     TESTERS.into_iter().find(|tester| tester.kind == kind).unwrap()
 }
 
-fn tested(kind: &str, fault: Option<&str>, plan: &Plan) -> Report {
+// The words that start the reference program of a kind, and those that are its arguments.
+fn command(kind: &str) -> (Vec<String>, &'static [&'static str]) {
     let (_, file, arguments) = PROGRAMS.iter().find(|(other, _, _)| *other == kind).unwrap();
-    let path = folder().join(file).to_str().unwrap().to_owned();
-    let mut words = vec![interpreter(), "-B".to_owned(), path];
-    words.extend(arguments.iter().map(|&word| word.to_owned()));
-    words.extend(fault.iter().flat_map(|&name| ["--fault".to_owned(), name.to_owned()]));
+    let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/reference")).join(file);
+    (vec![interpreter(), "-B".to_owned(), path.to_str().unwrap().to_owned()], arguments)
+}
+
+fn run<'a>(kind: &str, arguments: impl IntoIterator<Item = &'a str>, plan: &Plan) -> Report {
+    let (mut words, _) = command(kind);
+    words.extend(arguments.into_iter().map(str::to_owned));
     let tester = tester(kind);
     let program = Program::new(words, tester.usual, tester.known, tester.needed).unwrap();
     tester.run(&program, plan).unwrap()
 }
 
-fn plan(patience: Duration) -> Plan {
-    Plan::from(Options { patience, ..Options::default() })
+fn run_with(kind: &str, fault: &str, plan: &Plan) -> Report {
+    let (_, arguments) = command(kind);
+    run(kind, arguments.iter().copied().chain(["--fault", fault]), plan)
 }
 
-// Each fault of a kind with the rules that it breaks.
-fn faults(kind: &str) -> Vec<(String, Vec<String>)> {
-    let code = "import faults, sys\nfor program, of in faults.FAULTS.items():\n for name, (rules, _) in of.items(): print(program, name, *rules)";
-    let lines = python(&format!("import sys; sys.dont_write_bytecode = True\n{code}"));
-    let mut faults = Vec::new();
-    for line in lines.lines() {
+// The faults of all kinds.
+fn faults() -> BTreeMap<String, Faults> {
+    let code = "import sys; sys.dont_write_bytecode = True; import faults
+for program, of in faults.FAULTS.items():
+    for name, (rules, _) in of.items(): print(program, name, *rules)";
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/reference");
+    let finished = Command::new(interpreter()).args(["-c", code]).current_dir(folder).output().unwrap();
+    assert!(finished.status.success(), "{}", String::from_utf8_lossy(&finished.stderr));
+    let mut faults: BTreeMap<_, Faults> = BTreeMap::new();
+    for line in String::from_utf8(finished.stdout).unwrap().lines() {
         let mut words = line.split(' ').map(str::to_owned);
-        if words.next().as_deref() == Some(kind) {
-            faults.push((words.next().unwrap(), words.collect()));
-        }
+        let (kind, name) = (words.next().unwrap(), words.next().unwrap());
+        faults.entry(kind).or_default().push((name, words.collect()));
     }
-    assert!(!faults.is_empty(), "no fault of a {kind} is known");
     faults
-}
-
-// The rules that programs of the other tests break, which are threads: each stands behind its crime.
-const CRIMES: &[(&str, &str)] = &[
-    ("dealer", include_str!("dealer.rs")),
-    ("player", include_str!("player.rs")),
-    ("nuggets-server", include_str!("nuggets_server.rs")),
-    ("nuggets-client", include_str!("nuggets_client.rs")),
-    ("robots-server", include_str!("robots_server.rs")),
-    ("robots-client", include_str!("robots_client.rs")),
-];
-
-#[test]
-fn each_rule_is_broken_by_a_program() {
-    for (kind, _, _) in PROGRAMS {
-        let faults = faults(kind);
-        let broken: BTreeSet<&str> = faults.iter().flat_map(|(_, rules)| rules).map(String::as_str).collect();
-        let crimes = CRIMES.iter().filter(|(of, _)| of == kind).map(|(_, source)| *source).collect::<String>();
-        for rule in tester(kind).rules {
-            let is_broken = broken.contains(rule.id) || crimes.contains(&format!("=> \"{}\"", rule.id));
-            assert!(is_broken, "no program breaks the rule {} of a {kind}", rule.id);
-        }
-        for rule in broken {
-            assert!(tester(kind).rule(rule).is_some(), "a {kind} has no rule {rule}");
-        }
-    }
-}
-
-fn passes_whole(kind: &str) {
-    python("");
-    let report = tested(kind, None, &plan(PATIENCE));
-    support::assert_all_pass(&report);
 }
 
 // What is wrong with the report about a program with this fault, which breaks these rules.
 fn disagreement(kind: &str, name: &str, rules: &[String], report: &Report) -> Option<String> {
     let failed: BTreeSet<&str> = report.failed().into_iter().collect();
     let rules: BTreeSet<&str> = rules.iter().map(String::as_str).collect();
-    support::speaks_the_language_of_the_protocol(report, name);
+    speaks_the_language_of_the_protocol(report, name);
     let is_required = |rule: &&str| tester(kind).rules.iter().any(|of| of.id == *rule && of.is_required());
     let fails = rules.iter().any(is_required);
     (failed != rules || (report.outcome() == Outcome::Failed) != fails)
         .then(|| format!("{failed:?} failed instead of {rules:?}:\n{report}"))
 }
 
-fn each_fault_is_found(kind: &str) {
-    let open = Mutex::new(faults(kind).into_iter());
+// Nobody who reads a report needs to know in which language the tester is written.
+fn speaks_the_language_of_the_protocol(report: &Report, fault: &str) {
+    let breaches = || report.rules.iter().flat_map(|rule| &rule.breaches);
+    let messages = breaches().flat_map(|breach| &breach.conversation).map(|message| &message.text);
+    for text in breaches().map(|breach| &breach.text).chain(messages) {
+        for word in ["Some(", "None", "Ok(", "Err(", "ShortText", "Position {", "PlayerId", "Card {", "Card("] {
+            assert!(!text.contains(word), "{fault}: {text}");
+        }
+    }
+}
+
+// Tests programs with these faults of a kind, several side by side, and fails unless each breaks exactly its rules.
+fn are_found(kind: &str, faults: Faults, plan: impl Fn(&str, &[String]) -> Plan + Sync) {
+    let open = Mutex::new(faults.into_iter());
     let next = || open.lock().unwrap().next();
     let wrong = Mutex::new(Vec::new());
     thread::scope(|scope| {
@@ -173,7 +153,7 @@ fn each_fault_is_found(kind: &str) {
             scope.spawn(|| {
                 while let Some((name, rules)) = next() {
                     let began = Instant::now();
-                    let report = tested(kind, Some(&name), &plan(patience(kind, &name)));
+                    let report = run_with(kind, &name, &plan(&name, &rules));
                     let disagreement = disagreement(kind, &name, &rules, &report);
                     let verdict = disagreement.as_deref().unwrap_or("is found");
                     eprintln!("{kind} {name} after {:.0} s: {verdict}", began.elapsed().as_secs_f64());
@@ -186,7 +166,22 @@ fn each_fault_is_found(kind: &str) {
     assert!(wrong.is_empty(), "these faults of a {kind} are not found as they should be: {}", wrong.join(", "));
 }
 
-// Faults that are found soon, of each kind whose faults are many, and of each sort of scenario.
+// Only the scenarios that show these rules.
+fn meant_for(kind: &str, rules: &[String]) -> Plan {
+    Plan { only: only(tester(kind), rules.iter().map(String::as_str)), ..plan(PATIENCE) }
+}
+
+#[test]
+fn each_rule_is_broken_by_a_fault_of_the_reference() {
+    let faults = faults();
+    for (kind, _, _) in PROGRAMS {
+        let broken: BTreeSet<&str> = faults[*kind].iter().flat_map(|(_, rules)| rules).map(String::as_str).collect();
+        let rules: BTreeSet<&str> = tester(kind).rules.iter().map(|rule| rule.id).collect();
+        assert_eq!(broken, rules, "of a {kind}");
+    }
+}
+
+/// Faults that are found soon, of each kind, and of each sort of scenario.
 const SOME: &[(&str, &[&str])] = &[
     ("dealer", &["no-long-names", "ends-at-a-reset", "unsigned-rounds"]),
     ("player", &["drops-half-messages", "needs-a-round", "numbers-only"]),
@@ -196,38 +191,62 @@ const SOME: &[(&str, &[&str])] = &[
     ("robots-client", &["up-is-down", "a-set-of-bombs", "signed-bytes"]),
 ];
 
-// The rest of the kit is not played with them, which `just prove` does.
 #[test]
-#[ignore = "they start a hundred programs in Python; .ci/run runs it"]
 fn some_faults_are_found_by_the_scenarios_that_are_meant_for_their_rules() {
-    let known: BTreeMap<&str, _> = SOME.iter().map(|(kind, _)| (*kind, faults(kind))).collect();
-    let open = Mutex::new(SOME.iter().flat_map(|(kind, some)| some.iter().map(move |name| (*kind, *name))));
-    let next = || open.lock().unwrap().next();
+    let mut faults = faults();
     thread::scope(|scope| {
-        for _ in 0..AT_ONCE {
-            scope.spawn(|| {
-                while let Some((kind, name)) = next() {
-                    let (_, rules) = known[kind].iter().find(|(of, _)| of == name).unwrap();
-                    let only = rules.iter().map(|id| tester(kind).rule(id).unwrap()).collect();
-                    let report = tested(kind, Some(name), &Plan { only: Some(only), ..plan(PATIENCE) });
-                    let mut failed = report.failed();
-                    failed.sort_unstable();
-                    let mut rules: Vec<&str> = rules.iter().map(String::as_str).collect();
-                    rules.sort_unstable();
-                    assert_eq!(failed, rules, "{kind} {name}: {report}");
-                }
-            });
+        for (kind, some) in SOME {
+            let mut of_kind = faults.remove(*kind).unwrap();
+            of_kind.retain(|(name, _)| some.contains(&name.as_str()));
+            assert_eq!(of_kind.len(), some.len(), "of a {kind}");
+            scope.spawn(|| are_found(kind, of_kind, |_, rules| meant_for(kind, rules)));
         }
     });
 }
 
+// For each rule the fault that breaks the fewest others. `just prove` tests all faults, with all scenarios.
+fn each_rule_is_seen(kind: &str) {
+    let mut faults = faults().remove(kind).unwrap();
+    faults.sort_by_key(|(_, rules)| rules.len());
+    let mut seen = BTreeSet::new();
+    faults.retain(|(_, rules)| rules.iter().fold(false, |is_first, rule| seen.insert(rule.clone()) || is_first));
+    are_found(kind, faults, |_, rules| meant_for(kind, rules));
+}
+
+fn each_fault_is_found(kind: &str) {
+    are_found(kind, faults().remove(kind).unwrap(), |name, _| plan(patience(kind, name)));
+}
+
+fn passes_whole(kind: &str) {
+    let (_, arguments) = command(kind);
+    let report = run(kind, arguments.iter().copied(), &plan(PATIENCE));
+    for rule in &report.rules {
+        assert_eq!(rule.verdict, Verdict::Passed, "{}\n{report}", rule.id);
+    }
+    assert_eq!(report.outcome(), Outcome::Passed);
+    // Whoever asks for one rule only is spared no scenario that shows it.
+    for rule in &report.rules {
+        let shown = report.scenarios.iter().any(|scenario| {
+            let is_played = scenario.meant_for.is_empty() || scenario.meant_for.contains(&rule.id);
+            is_played && scenario.observed.contains(&rule.id)
+        });
+        assert!(shown, "with --only {} no scenario shows it", rule.id);
+    }
+}
+
 macro_rules! references {
-    ($($kind:literal: $passes:ident $faults:ident;)*) => {
+    ($($kind:literal: $passes:ident $rules:ident $faults:ident;)*) => {
         $(
             #[test]
             #[ignore = "each is a whole run of the kit; .ci/run runs them"]
             fn $passes() {
                 passes_whole($kind);
+            }
+
+            #[test]
+            #[ignore = "they start hundreds of programs in Python; .ci/run runs them"]
+            fn $rules() {
+                each_rule_is_seen($kind);
             }
 
             #[test]
@@ -240,13 +259,48 @@ macro_rules! references {
 }
 
 references! {
-    "dealer": the_dealer_passes_whole each_fault_of_the_dealer_is_found;
-    "player": the_player_passes_whole each_fault_of_the_player_is_found;
-    "nuggets-server": the_nuggets_server_passes_whole each_fault_of_the_nuggets_server_is_found;
-    "nuggets-client": the_nuggets_client_passes_whole each_fault_of_the_nuggets_client_is_found;
-    "robots-server": the_robots_server_passes_whole each_fault_of_the_robots_server_is_found;
-    "robots-client": the_robots_client_passes_whole each_fault_of_the_robots_client_is_found;
-    "mastermind-text": the_text_game_passes_whole each_fault_of_the_text_game_is_found;
-    "mastermind-server": the_mastermind_server_passes_whole each_fault_of_the_mastermind_server_is_found;
-    "mastermind-client": the_mastermind_client_passes_whole each_fault_of_the_mastermind_client_is_found;
+    "dealer": the_dealer_passes_whole each_rule_of_the_dealer each_fault_of_the_dealer_is_found;
+    "player": the_player_passes_whole each_rule_of_the_player each_fault_of_the_player_is_found;
+    "nuggets-server": the_nuggets_server_passes_whole each_rule_of_the_nuggets_server each_fault_of_the_nuggets_server_is_found;
+    "nuggets-client": the_nuggets_client_passes_whole each_rule_of_the_nuggets_client each_fault_of_the_nuggets_client_is_found;
+    "robots-server": the_robots_server_passes_whole each_rule_of_the_robots_server each_fault_of_the_robots_server_is_found;
+    "robots-client": the_robots_client_passes_whole each_rule_of_the_robots_client each_fault_of_the_robots_client_is_found;
+    "mastermind-text": the_text_game_passes_whole each_rule_of_the_text_game each_fault_of_the_text_game_is_found;
+    "mastermind-server": the_mastermind_server_passes_whole each_rule_of_the_mastermind_server each_fault_of_the_mastermind_server_is_found;
+    "mastermind-client": the_mastermind_client_passes_whole each_rule_of_the_mastermind_client each_fault_of_the_mastermind_client_is_found;
+}
+
+// The rules that are not tested, and how the test ended.
+fn untested(report: &Report) -> (Vec<&str>, Outcome) {
+    let untested = report.rules.iter().filter(|rule| rule.verdict == Verdict::NotTested);
+    (untested.map(|rule| rule.id.as_str()).collect(), report.outcome())
+}
+
+#[test]
+#[ignore = "it is a whole run of the kit; .ci/run runs it"]
+fn the_player_passes_whole_without_a_table() {
+    let report = run("player", ["{name}", "{host}", "{port}"], &plan(PATIENCE));
+    let of_tables = tester("player").rules.iter().filter(|rule| rule.page == "blackjack.md#tables");
+    let of_tables: Vec<_> = of_tables.map(|rule| rule.id).collect();
+    assert!(of_tables.len() == 10 && untested(&report) == (of_tables, Outcome::Passed), "{report}");
+}
+
+#[test]
+#[ignore = "it is a whole run of the kit; .ci/run runs it"]
+fn the_nuggets_client_passes_whole_as_a_spectator() {
+    let report = run(NUGGETS_CLIENT.kind, ["{host}", "{port}"], &plan(PATIENCE));
+    assert_eq!(untested(&report).0, ["short-name", "odd-name"], "{report}");
+    assert_eq!(report.failed(), [""; 0], "{report}");
+}
+
+#[test]
+fn a_dealer_that_runs_already_plays_the_game_that_it_has() {
+    let (words, _) = command("dealer");
+    let dealer = Process::start(Command::new(&words[0]).args(&words[1..]).args(["0", "5", "--players", "2"]));
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, dealer.port()));
+    let options = Options { patience: Duration::from_millis(PATIENCE), players: 2, ..Options::default() };
+    let report = DEALER.test(&Remote(address), &options);
+    assert_eq!(report.outcome(), Outcome::Passed, "{report}");
+    assert_eq!(report.finding("rounds").map(|rule| (rule.verdict, rule.count)), Some((Verdict::Passed, 1)));
+    assert_eq!(report.verdict("offender"), Some(Verdict::NotTested));
 }

@@ -7,11 +7,9 @@ use std::{
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
     sync::LazyLock,
-    thread,
-    time::{Duration, Instant},
 };
 
-use testkit::programs;
+use testkit::{eventually, programs};
 
 /// Runs a command where the system allows no namespaces: its user may create none, and has no rights.
 const WITHOUT_NAMESPACES: [&str; 6] = [
@@ -49,7 +47,7 @@ fn is_left(word: &str) -> bool {
 /// to it, to be found by.
 fn judged(before: &[&str], word: &str, code: &str, options: &[&str], texts: &[&str]) -> String {
     // Whatever ends, or is ended, is not waited for that long.
-    let front = ["player", "--patience", "60"];
+    let front = ["player", "--patience", "60", "--only", "joins,no-crash"];
     let command = ["--", python(), "-c", code, word, "{host}{port}"];
     let arguments: Vec<&str> = front.iter().chain(options).chain(&command).copied().collect();
     let ended = conformance(before, &arguments);
@@ -58,11 +56,7 @@ fn judged(before: &[&str], word: &str, code: &str, options: &[&str], texts: &[&s
     for part in texts {
         assert!(report.contains(part), "{part}: {report}");
     }
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while is_left(word) {
-        assert!(Instant::now() < deadline, "{word} still runs");
-        thread::yield_now();
-    }
+    eventually(&format!("{word} still runs"), || !is_left(word));
     report
 }
 
@@ -112,17 +106,10 @@ fn nothing_is_left_of_a_tester_that_is_killed() {
     let mut tester = Command::new(env!("CARGO_BIN_EXE_conformance"));
     tester.args(["player", "--patience", "600", "--", "sh", "-c", "sleep 9754 & wait", "{host}{port}"]);
     let mut tester = tester.stdout(Stdio::null()).spawn().unwrap();
-    let deadline = Instant::now() + Duration::from_secs(60);
-    let wait = |is_wanted: bool| {
-        while is_left("9754") != is_wanted {
-            assert!(Instant::now() < deadline, "it still runs, or never did");
-            thread::yield_now();
-        }
-    };
-    wait(true);
+    eventually("it never runs", || is_left("9754"));
     tester.kill().unwrap();
     tester.wait().unwrap();
-    wait(false);
+    eventually("it still runs", || !is_left("9754"));
 }
 
 #[test]
@@ -232,9 +219,10 @@ builtins.print = buffered
 sys.stdout.isatty() or sys.exit('this is no terminal')
 ";
     let arguments = ["{map}", "{seed}"];
-    let (code, report) = wrapped("nuggets-server", front, "nuggets_server.py", &["--patience", "20"], &arguments);
+    let options = ["--patience", "20", "--only", "announces-port,welcome-player"];
+    let (code, report) = wrapped("nuggets-server", front, "nuggets_server.py", &options, &arguments);
     assert_eq!(code, Some(0), "{report}");
-    let options = ["--patience", "20", "--terminal", "no"];
+    let options = [&options[..], &["--terminal", "no"]].concat();
     let (code, report) = wrapped("nuggets-server", front, "nuggets_server.py", &options, &arguments);
     assert_eq!(code, Some(1), "{report}");
     assert!(report.contains("standard error: this is no terminal"), "{report}");
@@ -244,13 +232,15 @@ sys.stdout.isatty() or sys.exit('this is no terminal')
 fn a_client_that_needs_a_terminal_gets_one() {
     let front = "sys.stdin.isatty() and sys.stdout.isatty() or sys.exit('this is no terminal')";
     let arguments = ["{host}", "{port}", "{name}"];
-    let options = ["--patience", "20"];
-    let (_, report) = wrapped("nuggets-client", front, "nuggets_client.py", &options, &arguments);
-    assert!(report.contains(" 0 failed"), "{report}");
-    let options = ["--patience", "20", "--terminal", "no"];
+    let options = ["--patience", "20", "--only", "first-message"];
+    let (code, report) = wrapped("nuggets-client", front, "nuggets_client.py", &options, &arguments);
+    assert_eq!(code, Some(0), "{report}");
+    let options = [&options[..], &["--terminal", "no"]].concat();
     let (code, report) = wrapped("nuggets-client", front, "nuggets_client.py", &options, &arguments);
     assert_eq!(code, Some(1), "{report}");
-    assert!(report.contains("standard error: this is no terminal"), "{report}");
+    for part in ["standard error: this is no terminal", "if it needs a terminal"] {
+        assert!(report.contains(part), "{part}: {report}");
+    }
 }
 
 #[test]

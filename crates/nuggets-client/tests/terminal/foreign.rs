@@ -13,7 +13,7 @@ use rustix::{
     process::{Pid, Signal, kill_process},
     pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt},
 };
-use testkit::terminal::Watched;
+use testkit::{eventually, terminal::Watched};
 
 use crate::support::{PROGRAM, Server};
 
@@ -71,9 +71,7 @@ fn whoever_goes_on_takes_the_terminal_once() {
     let pid = Pid::from_child(&client);
     kill_process(pid, Signal::TSTP).unwrap();
     let stat = format!("/proc/{}/stat", client.id());
-    while !fs::read_to_string(&stat).unwrap().contains(") T ") {
-        thread::yield_now();
-    }
+    eventually("it is not stopped", || fs::read_to_string(&stat).unwrap().contains(") T "));
     written.wait(|log| times(log, given) == 1, told);
     kill_process(pid, Signal::CONT).unwrap();
     written.wait(|log| times(log, taken) == 2, told);

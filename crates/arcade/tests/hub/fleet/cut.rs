@@ -9,13 +9,13 @@ use std::{
 };
 
 use serde_json::json;
-use testkit::peer::Peer;
+use testkit::{eventually, peer::Peer};
 use tungstenite::Message;
 
 use super::{Arcade, come_back, command, is_silent, number, shown};
 use crate::{
     fleet::{brokers::Broker, lost::is_copied},
-    support::{native, wait_until},
+    support::native,
 };
 
 /// The network between a node and its broker. While it is cut, what is sent waits and arrives late, as a network that resends does it.
@@ -107,7 +107,7 @@ fn a_node_that_is_cut_off_tells_nothing_more_once_another_one_may_have_its_rooms
     ann.process.wait_stderr("news", |text| text.contains("the room has moved to another hub").then_some(()));
     shown(&ann, &room, |room| room["node"] == "bob" && room["port"] == found["port"]);
     assert!((number(&ann, "arcade_fleet_rooms_fenced_total") - 1.0).abs() < f64::EPSILON);
-    wait_until("the port of the copy is free", || UdpSocket::bind(native(&room)).is_ok());
+    eventually("the port of the copy is free", || UdpSocket::bind(native(&room)).is_ok());
     assert_eq!(peer.receive_by(Instant::now()), None, "two nodes tell of one room");
     // The match goes on at one node, with both seats, for pages of both.
     again.say("KEY h");

@@ -5,15 +5,17 @@ use std::{
     net::{Ipv4Addr, TcpListener, UdpSocket},
 };
 
-use conformance::{DEALER, Message, NUGGETS_SERVER, ROBOTS_SERVER, Report, Sender, Values};
+use conformance::{DEALER, Message, NUGGETS_SERVER, Plan, ROBOTS_SERVER, Report, Sender, Tester, Values};
 
-use crate::support::{Console, tried, value};
+use crate::support::{Console, Thread, only, plan, planned, value};
 
-// The first breach of a rule: its messages, and the last of them.
-fn breach(report: &Report, rule: &str) -> (Vec<Message>, Message) {
-    let finding = report.finding(rule).unwrap();
-    let breach = finding.breaches.first().unwrap_or_else(|| panic!("{report}"));
-    (breach.conversation.clone(), breach.conversation.last().unwrap_or_else(|| panic!("{report}")).clone())
+// What is reported when this rule alone is tested: all of it, the messages of its first breach, and the last of them.
+fn breach(tester: &Tester, program: Thread, rule: &str, millis: u64) -> (Report, Vec<Message>, Message) {
+    let report = planned(tester, program, &Plan { only: only(tester, [rule]), ..plan(millis) });
+    let breach = report.finding(rule).unwrap().breaches.first().unwrap_or_else(|| panic!("{report}"));
+    let conversation = breach.conversation.clone();
+    let last = conversation.last().unwrap_or_else(|| panic!("{report}")).clone();
+    (report, conversation, last)
 }
 
 // There is none when the port is no port, or is taken.
@@ -22,7 +24,7 @@ fn listener(values: Values<'_>) -> Option<TcpListener> {
 }
 
 // Deals a card that does not exist, and goes on at once as if nothing had happened.
-fn dealer((): (), values: Values<'_>, _: &Console) -> i32 {
+fn dealer(values: Values<'_>, _: &Console) -> i32 {
     let Some(listener) = listener(values) else { return 1 };
     if let Ok((mut player, _)) = listener.accept() {
         let _ = player.read(&mut [0; 99]);
@@ -34,8 +36,7 @@ fn dealer((): (), values: Values<'_>, _: &Console) -> i32 {
 
 #[test]
 fn a_dealer_that_sends_a_wrong_byte_is_shown_that_byte_and_the_messages_before() {
-    let report = tried(&DEALER, dealer, (), 2_000);
-    let (conversation, last) = breach(&report, "grammar");
+    let (report, conversation, last) = breach(&DEALER, dealer, "grammar", 2_000);
     let wrong = last.wrong.unwrap();
     assert_eq!((wrong.offset, wrong.stream_offset, wrong.byte), (16, Some(22), Some(b'o')), "{report}");
     assert_eq!(wrong.text, "'arts' would be right");
@@ -54,7 +55,7 @@ fn a_dealer_that_sends_a_wrong_byte_is_shown_that_byte_and_the_messages_before()
 }
 
 // Says Hello as it should, and then sends a Turn whose second event has a tag that does not exist.
-fn robots((): (), values: Values<'_>, _: &Console) -> i32 {
+fn robots(values: Values<'_>, _: &Console) -> i32 {
     let Some(listener) = listener(values) else { return 1 };
     let name: String = value(values, "name").unwrap();
     let mut hello = vec![0, u8::try_from(name.len()).unwrap()];
@@ -74,8 +75,7 @@ fn robots((): (), values: Values<'_>, _: &Console) -> i32 {
 
 #[test]
 fn a_binary_message_is_told_as_names_and_fields_up_to_where_decoding_stops() {
-    let report = tried(&ROBOTS_SERVER, robots, (), 2_000);
-    let (conversation, last) = breach(&report, "well-formed");
+    let (report, conversation, last) = breach(&ROBOTS_SERVER, robots, "well-formed", 2_000);
     let wrong = last.wrong.unwrap();
     assert_eq!((wrong.offset, wrong.byte), (12, Some(9)), "{report}");
     assert!(wrong.text.contains("9 is no tag of Event"), "{}", wrong.text);
@@ -86,7 +86,7 @@ fn a_binary_message_is_told_as_names_and_fields_up_to_where_decoding_stops() {
 }
 
 // Sends a GRID whose second number is none.
-fn nuggets((): (), _: Values<'_>, console: &Console) -> i32 {
+fn nuggets(_: Values<'_>, console: &Console) -> i32 {
     let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     console.print(format!("port {}", socket.local_addr().unwrap().port()));
     let mut buffer = [0; 99];
@@ -98,8 +98,7 @@ fn nuggets((): (), _: Values<'_>, console: &Console) -> i32 {
 
 #[test]
 fn a_datagram_is_shown_with_its_wrong_byte() {
-    let report = tried(&NUGGETS_SERVER, nuggets, (), 1_000);
-    let (conversation, last) = breach(&report, "message-form");
+    let (report, conversation, last) = breach(&NUGGETS_SERVER, nuggets, "message-form", 1_000);
     let wrong = last.wrong.unwrap();
     assert_eq!((wrong.offset, wrong.stream_offset, wrong.byte), (8, None, Some(b'x')), "{report}");
     assert_eq!((&*last.text, &*wrong.text), ("GRID 15 x32", "a digit would be right"));

@@ -9,16 +9,12 @@ use std::{
     time::Duration,
 };
 
-use conformance::{DEALER, Format, Launcher, NUGGETS_SERVER, Options, Outcome, Plan, Run, Trouble, Values, Verdict};
+use conformance::{DEALER, Format, Launcher, NUGGETS_SERVER, Outcome, Plan, Run, Trouble, Values, Verdict};
 
-use crate::support::{Console, planned, value};
-
-fn plan(millis: u64) -> Plan {
-    Plan::from(Options { patience: Duration::from_millis(millis), ..Options::default() })
-}
+use crate::support::{self, Console, plan, planned, value};
 
 // Does not listen when it is started for the first time, and then closes each connection.
-fn late((): (), values: Values<'_>, console: &Console) -> i32 {
+fn late(values: Values<'_>, console: &Console) -> i32 {
     if console.number > 0 {
         let Some(port) = value(values, "port") else { return 1 };
         let Ok(listener) = TcpListener::bind((Ipv4Addr::LOCALHOST, port)) else { return 1 };
@@ -33,7 +29,7 @@ fn late((): (), values: Values<'_>, console: &Console) -> i32 {
 
 #[test]
 fn a_rule_that_fails_in_some_runs_only_fails_and_the_report_says_how_often() {
-    let report = planned(&DEALER, late, (), &Plan { runs: NonZero::new(2).unwrap(), ..plan(1_000) });
+    let report = planned(&DEALER, late, &Plan { runs: NonZero::new(2).unwrap(), ..plan(1_000) });
     let listens = report.finding("listens").unwrap();
     assert_eq!((listens.verdict, listens.failed_in, listens.tested_in), (Verdict::Failed, 1, 2));
     assert_eq!((report.runs, report.outcome()), (2, Outcome::Failed));
@@ -45,9 +41,9 @@ fn a_rule_that_fails_in_some_runs_only_fails_and_the_report_says_how_often() {
 
 #[test]
 fn scenarios_that_are_meant_for_other_rules_are_left_out() {
-    let only = |ids: &[&str]| Plan { only: Some(ids.iter().filter_map(|id| DEALER.rule(id)).collect()), ..plan(200) };
-    let played = |ids: &[&str]| {
-        let report = planned(&DEALER, closes, (), &only(ids));
+    let only = |ids: &[&'static str]| Plan { only: support::only(&DEALER, ids.iter().copied()), ..plan(200) };
+    let played = |ids: &[&'static str]| {
+        let report = planned(&DEALER, closes, &only(ids));
         assert_eq!(report.rules.iter().map(|rule| &*rule.id).collect::<Vec<_>>(), ids);
         report.scenarios.into_iter().map(|scenario| scenario.name).collect::<Vec<_>>()
     };
@@ -60,7 +56,7 @@ fn scenarios_that_are_meant_for_other_rules_are_left_out() {
 }
 
 // Takes a connection and closes it.
-fn closes((): (), values: Values<'_>, _: &Console) -> i32 {
+fn closes(values: Values<'_>, _: &Console) -> i32 {
     let Some(port) = value(values, "port") else { return 1 };
     let Ok(listener) = TcpListener::bind((Ipv4Addr::LOCALHOST, port)) else { return 1 };
     let _ = listener.accept();
@@ -70,7 +66,7 @@ fn closes((): (), values: Values<'_>, _: &Console) -> i32 {
 static SEEDS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 // Notes its seed.
-fn noting((): (), values: Values<'_>, _: &Console) -> i32 {
+fn noting(values: Values<'_>, _: &Console) -> i32 {
     SEEDS.lock().unwrap().push(value(values, "seed").unwrap());
     1
 }
@@ -80,7 +76,7 @@ fn what_a_program_is_given_follows_from_the_seed() {
     let seeds = |seed: Option<u32>| {
         let mut plan = plan(500);
         plan.options.seed = seed.unwrap_or(plan.options.seed);
-        let report = planned(&NUGGETS_SERVER, noting, (), &plan);
+        let report = planned(&NUGGETS_SERVER, noting, &plan);
         assert_eq!(report.seed, plan.options.seed);
         assert!(report.write(Format::Text).contains(&format!("seed {}", plan.options.seed)));
         std::mem::take(&mut *SEEDS.lock().unwrap())
@@ -91,7 +87,7 @@ fn what_a_program_is_given_follows_from_the_seed() {
 }
 
 // A server of nuggets that says one wrong thing.
-fn babbles((): (), _: Values<'_>, console: &Console) -> i32 {
+fn babbles(_: Values<'_>, console: &Console) -> i32 {
     let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     console.print(format!("port {}", socket.local_addr().unwrap().port()));
     let mut buffer = [0; 99];
@@ -106,7 +102,7 @@ fn a_transcript_has_all_that_was_said_and_how_the_program_ended() {
     let folder = tempfile::tempdir().unwrap();
     let transcripts = folder.path().join("new/folder");
     let runs = NonZero::new(2).unwrap();
-    planned(&NUGGETS_SERVER, babbles, (), &Plan { transcripts: Some(transcripts.clone()), runs, ..plan(500) });
+    planned(&NUGGETS_SERVER, babbles, &Plan { transcripts: Some(transcripts.clone()), runs, ..plan(500) });
     for run in ["run-1", "run-2"] {
         let text = fs::read_to_string(transcripts.join(run).join("joining.txt")).unwrap();
         for part in [

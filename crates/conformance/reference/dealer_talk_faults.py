@@ -1,0 +1,385 @@
+"""What the reference dealer does wrong on purpose when it talks to players, and when they make trouble; see faults.py."""
+
+import os
+import signal
+import time
+
+from faults import die_of, fault
+
+# ---- Dealers: messages -----------------------------------------------------------------------------------------------
+
+
+def says(name, *rules):
+    """A dealer that says something else: this gets the seat's line, the text, and what says it."""
+
+    def add(change):
+        def commit(names):
+            say = names["Line"].say
+            names["Line"].say = lambda line, text: change(line, text, lambda other: say(line, other))
+
+        fault("dealer", name, *rules)(commit)
+        return change
+
+    return add
+
+
+@says("writes-lose", "grammar")
+def _(line, text, say):
+    say(text.replace("LOOSE", "LOSE"))
+
+
+@says("no-begin", "round-begins")
+def _(line, text, say):
+    if text != "BEGIN":
+        say(text)
+
+
+@says("upcard-first", "deal")
+def _(line, text, say):
+    """Shows its own card behind the first one of the player."""
+    if text.startswith("DEALER"):
+        say(text)
+        say(line.kept)
+    elif text.startswith("CARD") and getattr(line, "begun", 0) == 1:
+        line.kept = text
+    else:
+        say(text)
+    line.begun = 0 if text == "BEGIN" else getattr(line, "begun", 9) + 1
+
+
+@says("no-quit", "quit", "half-close")
+def _(line, text, say):
+    """Closes the connection behind the last RESULT."""
+    if text != "QUIT":
+        say(text)
+
+
+@says("score-after-quit", "nothing-after-quit", "offender")
+def _(line, text, say):
+    say(text)
+    if text == "QUIT":
+        say("RESULT WIN")
+
+
+@fault("dealer", "one-round-more", "rounds", "half-close")
+def _(names):
+    play = names["play"]
+    names["play"] = lambda listener, rounds, players: play(listener, rounds + 1, players)
+
+
+@fault("dealer", "one-round-less", "rounds")
+def _(names):
+    play = names["play"]
+    names["play"] = lambda listener, rounds, players: play(listener, max(1, rounds - 1), players)
+
+
+@fault("dealer", "greets", "speaks-second", "bad-join", "waits-for-all")
+def _(names):
+    """Says BEGIN to each connection, and not when the round begins."""
+    start = names["Line"].__init__
+
+    def greet(line, connection):
+        start(line, connection)
+        line.connection.sendall(b"BEGIN\0")
+        line.greeted = True
+
+    names["Line"].__init__ = greet
+    say = names["Line"].say
+
+    def once(line, text):
+        if text == "BEGIN" and line.greeted:
+            line.greeted = False
+        else:
+            say(line, text)
+
+    names["Line"].say = once
+
+
+@fault("dealer", "begins-at-join", "waits-for-all")
+def _(names):
+    """Tells each player at once that the first round begins."""
+    start, say = names["Seat"].__init__, names["Line"].say
+
+    def begin(seat, line, name):
+        start(seat, line, name)
+        say(line, "BEGIN")
+        line.begun = True
+
+    def once(line, text):
+        if text == "BEGIN" and line.begun:
+            line.begun = False
+        else:
+            say(line, text)
+
+    names["Seat"].__init__, names["Line"].say = begin, once
+
+
+@fault("dealer", "tells-cards-to-all", "others-hidden")
+def _(names):
+    """Shows each card that is drawn to those who have played already."""
+    play, deal, over = names["Seat"].play, names["Seat"].deal, []
+
+    def tell(seat, card):
+        deal(seat, card)
+        if len(seat.hand) > 2:
+            for other in over:
+                other.line.say("CARD " + names["card_name"](card))
+        else:
+            over.clear()
+
+    def told(seat, deck):
+        play(seat, deck)
+        over.append(seat)
+
+    names["Seat"].play, names["Seat"].deal = told, tell
+
+
+@fault("dealer", "result-at-bust", "result-at-end")
+def _(names):
+    """Tells a player at once that it is bust."""
+    play, say = names["Seat"].play, names["Line"].say
+
+    def tell(seat, deck):
+        play(seat, deck)
+        if names["total"](seat.hand) > 21:
+            seat.line.say("RESULT BUST")
+            seat.line.told = True
+
+    def once(line, text):
+        if text.startswith("RESULT") and getattr(line, "told", False):
+            line.told = False
+        else:
+            say(line, text)
+
+    names["Seat"].play, names["Line"].say = tell, once
+
+
+@fault("dealer", "two-cards-for-hit", "hit")
+def _(names):
+    deal = names["Seat"].deal
+
+    def twice(seat, card):
+        deal(seat, card)
+        if len(seat.hand) > 2 and names["total"](seat.hand) <= 21:
+            deal(seat, card % 52 + 1)
+
+    names["Seat"].deal = twice
+
+
+# ---- Dealers: names --------------------------------------------------------------------------------------------------
+
+
+def joins(name, rule, is_refused):
+    """A dealer that gives no seat to some names."""
+
+    def commit(names):
+        name_in = names["name_in"]
+
+        def strict(text):
+            joined = name_in(text)
+            if is_refused(joined):
+                raise names["Violation"](f"{joined} is no name")
+            return joined
+
+        names["name_in"] = strict
+
+    fault("dealer", name, rule)(commit)
+
+
+joins("no-long-names", "long-name", lambda name: len(name) > 32)
+joins("no-short-names", "short-name", lambda name: len(name) < 2)
+joins("no-odd-names", "odd-name", lambda name: not all(letter.isalnum() or letter in "-." for letter in name))
+names_so_far = []
+joins("no-twins", "same-name", lambda name: name in names_so_far or names_so_far.append(name))
+
+# ---- Dealers: trouble ------------------------------------------------------------------------------------------------
+
+
+@fault("dealer", "crashes-at-300-bytes", "no-crash", "others", "neighbour-floods")
+def _(names):
+    """Copies a message into a buffer without a look at its length."""
+    read = names["Line"].read
+
+    def careless(line):
+        read(line)
+        if len(line.bytes.partition(b"\0")[0]) > 256:
+            die_of(signal.SIGSEGV)
+
+    names["Line"].read = careless
+
+
+@fault("dealer", "one-read-one-message", "pieces")
+def _(names):
+    """Takes what one read returns for one message."""
+    names["Line"].message = lambda line: (line.bytes.rstrip(b"\0"), setattr(line, "bytes", b""))[0] if line.bytes else None
+
+
+def ends_at(name, *rules):
+    """A dealer that ends for all when this text is in the reason for which a player is out."""
+
+    def commit(names):
+        violation = names["Violation"]
+        start = violation.__init__
+
+        def init(why, text):
+            start(why, text)
+            if name_of(text):
+                os._exit(3)
+
+        violation.__init__ = init
+
+    def add(is_meant):
+        nonlocal name_of
+        name_of = is_meant
+        fault("dealer", name, *rules)(commit)
+
+    name_of = None
+    return add
+
+
+ends_at("ends-at-a-wrong-word", "others", "bad-join")(lambda text: "neither" in text or "is no JOIN" in text)
+ends_at("ends-when-a-player-leaves", "leaves-when-asked", "leaves-before-its-turn", "leaves-after-its-turn",
+        "neighbour-half-closes", "visitor")(
+    lambda text: "was closed" in text)
+ends_at("ends-at-a-reset", "neighbour-resets")(lambda text: "is lost" in text)
+ends_at("ends-at-a-flood", "others", "neighbour-floods")(lambda text: "without a zero byte" in text)
+ends_at("ends-at-early-answers", "neighbour-sends-ahead")(lambda text: "came before DECISION" in text)
+
+
+@fault("dealer", "dies-of-sigpipe", "leaves-after-its-turn", "no-crash")
+def _(names):
+    """Leaves SIGPIPE as it is when RESULT or BEGIN finds nobody."""
+    names["Line"].say = sigpipe(lambda text: text.startswith(("RESULT", "BEGIN")))
+
+
+def sigpipe(is_fatal):
+    def say(line, text):
+        try:
+            line.connection.sendall(text.encode("ascii") + b"\0")
+        except OSError:
+            if is_fatal(text):
+                die_of(signal.SIGPIPE)
+
+    return say
+
+
+@fault("dealer", "takes-latecomers", "latecomers")
+def _(names):
+    """Ends when somebody else connects."""
+    play_round = names["play_round"]
+    gather = names["gather"]
+    listeners = []
+
+    def gathered(listener, count):
+        listeners.append(listener)
+        return gather(listener, count)
+
+    def watched(seats):
+        import select
+
+        staying = play_round(seats)
+        if select.select(listeners, [], [], 0)[0]:
+            os._exit(3)
+        return staying
+
+    names["gather"], names["play_round"] = gathered, watched
+
+
+@fault("dealer", "plays-on-with-offenders", "early-answer", "offender")
+def _(names):
+    """What only our dealer does: nothing that fails another one."""
+    names["Seat"].ask = plays_on(names["Seat"].ask, names["Violation"])
+
+
+def plays_on(ask, violation):
+    def lenient(seat):
+        try:
+            return ask(seat)
+        except violation as why:
+            if "connection" in str(why) or "zero byte" in str(why):
+                raise
+            return False
+
+    return lenient
+
+
+@fault("dealer", "gives-no-time", "late-answer")
+def _(names):
+    """The course's own dealers wait 26 ms."""
+    ask = names["Seat"].ask
+
+    def hasty(seat):
+        seat.line.connection.settimeout(0.4)
+        return ask(seat)
+
+    names["Seat"].ask = hasty
+
+
+@fault("dealer", "gives-no-time-to-join", "late-join")
+def _(names):
+    gather = names["gather"]
+
+    def hasty(listener, count):
+        patience, names["PATIENCE"] = names["PATIENCE"], 0.3
+        seats = gather(listener, count)
+        for seat in seats:
+            seat.line.connection.settimeout(patience)
+        names["PATIENCE"] = patience
+        return seats
+
+    names["gather"] = hasty
+
+
+@fault("dealer", "half-closed-is-closed", "half-close")
+def _(names):
+    """Looks whether the player is still there before it says how the round ended."""
+    play = names["Seat"].play
+
+    def strict(seat, deck):
+        play(seat, deck)
+        seat.line.connection.settimeout(0.05)
+        try:
+            seat.line.read()
+        except names["Violation"] as why:
+            if "closed" in str(why):
+                raise
+        seat.line.connection.settimeout(names["PATIENCE"])
+
+    names["Seat"].play = strict
+
+
+@fault("dealer", "waits-for-nobody", "alone")
+def _(names):
+    play = names["play"]
+
+    def stays(*arguments):
+        status = play(*arguments)
+        if status:
+            time.sleep(600)
+        return status
+
+    names["play"] = stays
+
+
+@fault("dealer", "no-reuse", "restart")
+def _(names):
+    """Does without SO_REUSEADDR."""
+    socket = names["socket"]
+
+    class Plain:
+        def __getattr__(self, name):
+            return getattr(socket, name)
+
+        def create_server(self, address, backlog):
+            listener = socket.socket()
+            listener.bind(address)
+            listener.listen(backlog)
+            return listener
+
+    names["socket"] = Plain()
+
+
+@fault("dealer", "status-3", "exit-status")
+def _(names):
+    play = names["play"]
+    names["play"] = lambda *arguments: play(*arguments) or 3
