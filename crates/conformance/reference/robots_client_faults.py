@@ -338,6 +338,11 @@ faulty("robots-client", [
                     self.arrived = b""
                 return
 """),
+    ("drops-short-rests", "pieces", INCOMPLETE, """            except Incomplete:
+                if len(self.arrived) < 3:
+                    self.arrived = b""
+                return
+"""),
     ("one-read-one-message", "pieces straddling", INCOMPLETE, """            except Incomplete:
                 if len(self.arrived) < 1000:
                     self.arrived = b""

@@ -163,9 +163,7 @@ pub(super) fn pieces(stage: &mut Stage<'_>) -> Played {
     for message in hello.into_iter().chain(opening(&all)).chain(stage.turns(&setup, 41)).chain([scores(&all)]) {
         let bytes = encoded(&message);
         let (last, front) = bytes.split_last().unwrap_or((&0, &[]));
-        for byte in front {
-            stage.server.send(&[*byte]);
-        }
+        stage.server.send_in_bytes(front);
         stage.tell_bytes(&[*last], &message, &PIECES)?;
     }
     Ok(())
