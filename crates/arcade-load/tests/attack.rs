@@ -36,9 +36,10 @@ fn innocents_play_beside_attacks_and_everything_is_reported() {
         line.split('|').map(|cell| cell.trim().to_owned()).collect()
     };
     for innocent in ["NuggetsUdp", "NuggetsPage", "RobotsTcp", "RobotsPage", "BlackjackTcp", "Reader"] {
-        let answered = &cells(&format!("{innocent}, alone"))[2];
+        let alone = cells(&format!("{innocent}, alone"));
+        let (answered, failed) = (&alone[2], &alone[6]);
         let count: u32 = answered.split(' ').next().unwrap().parse().unwrap();
-        assert!(count > 0, "{innocent}: {answered}\n{report}");
+        assert!(count > 0 && failed == "0", "{innocent}: {answered}, {failed} failed\n{report}");
     }
     // A host may open some rooms and no more, and joins a match for which it is not too late.
     assert!(cells("rooms |")[3].contains("201 "), "{report}");

@@ -92,7 +92,7 @@ fn after_sigterm_all_rooms_are_back_and_players_go_on() {
 #[test]
 fn a_match_of_robots_goes_on_where_it_was() {
     let hub = Hub::start();
-    let options = json!({"game": "robots", "players": 1, "turns": 200, "turn_duration": 50});
+    let options = json!({"game": "robots", "players": 1, "turns": 100, "turn_duration": 50});
     let made: Value = serde_json::from_str(&hub.request("POST", "/api/rooms", &options.to_string()).1).unwrap();
     let (mut browser, token) = hub.enter(&made);
     browser.join("Ann");

@@ -168,7 +168,7 @@ fn are_found(kind: &str, faults: Faults, plan: impl Fn(&str, &[String]) -> Plan 
 
 // Only the scenarios that show these rules.
 fn meant_for(kind: &str, rules: &[String]) -> Plan {
-    Plan { only: only(tester(kind), rules.iter().map(String::as_str)), ..plan(PATIENCE) }
+    Plan { only: Some(only(tester(kind), rules.iter().map(String::as_str))), ..plan(PATIENCE) }
 }
 
 #[test]
@@ -181,14 +181,14 @@ fn each_rule_is_broken_by_a_fault_of_the_reference() {
     }
 }
 
-/// Faults that are found soon, of each kind, and of each sort of scenario.
+/// Faults that are seen at once, without a wait for what does not come.
 const SOME: &[(&str, &[&str])] = &[
-    ("dealer", &["no-long-names", "ends-at-a-reset", "unsigned-rounds"]),
-    ("player", &["drops-half-messages", "needs-a-round", "numbers-only"]),
-    ("nuggets-server", &["any-seed", "letters-come-back"]),
-    ("nuggets-client", &["trusts-displays", "uses-formats", "atoi"]),
-    ("robots-server", &["wraps-below-zero", "one-buffer", "lenient-utf-8", "dead-act"]),
-    ("robots-client", &["up-is-down", "a-set-of-bombs", "signed-bytes"]),
+    ("dealer", &["writes-lose", "no-long-names"]),
+    ("player", &["numbers-only"]),
+    ("nuggets-server", &["newline-behind-gold", "spectators-get-a-letter"]),
+    ("nuggets-client", &["atoi"]),
+    ("robots-server", &["numbers-blocks-4", "exits-with-2"]),
+    ("robots-client", &["sends-a-zero-more", "status-2", "swaps-x-and-y"]),
 ];
 
 #[test]
@@ -209,7 +209,11 @@ fn each_rule_is_seen(kind: &str) {
     let mut faults = faults().remove(kind).unwrap();
     faults.sort_by_key(|(_, rules)| rules.len());
     let mut seen = BTreeSet::new();
-    faults.retain(|(_, rules)| rules.iter().fold(false, |is_first, rule| seen.insert(rule.clone()) || is_first));
+    faults.retain(|(_, rules)| {
+        let unseen = seen.len();
+        seen.extend(rules.iter().cloned());
+        seen.len() > unseen
+    });
     are_found(kind, faults, |_, rules| meant_for(kind, rules));
 }
 

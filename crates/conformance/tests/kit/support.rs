@@ -77,10 +77,10 @@ pub(crate) fn plan(millis: u64) -> Plan {
     Plan::from(Options { patience: Duration::from_millis(millis), ..Options::default() })
 }
 
-/// What of a plan has these rules tested alone.
-pub(crate) fn only<'a>(tester: &Tester, ids: impl IntoIterator<Item = &'a str>) -> Option<Vec<&'static Rule>> {
+/// These rules.
+pub(crate) fn only<'a>(tester: &Tester, ids: impl IntoIterator<Item = &'a str>) -> Vec<&'static Rule> {
     let known = |id| tester.rule(id).unwrap_or_else(|| panic!("a {} has no rule {id}", tester.kind));
-    Some(ids.into_iter().map(known).collect())
+    ids.into_iter().map(known).collect()
 }
 
 /// Tests a program whose command has all placeholders, as this plan says.

@@ -13,7 +13,7 @@ use super::{
 const PAUSE: Duration = Duration::from_millis(250);
 /// What it reads in turn. The last one asks for a room where it could play.
 const PAGES: [(&str, &str); 4] =
-    [("GET", "/"), ("GET", "/api/rooms"), ("GET", "/api/leaderboard/nuggets"), ("POST", "/api/play/nuggets")];
+    [("GET", "/"), ("GET", "/api/rooms"), ("GET", "/api/leaders?game=nuggets"), ("POST", "/api/play/nuggets")];
 
 /// Reads pages.
 pub(super) async fn read(seat: Seat) {

@@ -11,7 +11,7 @@ use crate::support::{Console, Thread, only, plan, planned, value};
 
 // What is reported when this rule alone is tested: all of it, the messages of its first breach, and the last of them.
 fn breach(tester: &Tester, program: Thread, rule: &str, millis: u64) -> (Report, Vec<Message>, Message) {
-    let report = planned(tester, program, &Plan { only: only(tester, [rule]), ..plan(millis) });
+    let report = planned(tester, program, &Plan { only: Some(only(tester, [rule])), ..plan(millis) });
     let breach = report.finding(rule).unwrap().breaches.first().unwrap_or_else(|| panic!("{report}"));
     let conversation = breach.conversation.clone();
     let last = conversation.last().unwrap_or_else(|| panic!("{report}")).clone();
