@@ -143,13 +143,13 @@ fn speaks_the_language_of_the_protocol(report: &Report, fault: &str) {
     }
 }
 
-// Tests programs with these faults of a kind, several side by side, and fails unless each breaks exactly its rules.
-fn are_found(kind: &str, faults: Faults, plan: impl Fn(&str, &[String]) -> Plan + Sync) {
+// Tests programs with these faults of a kind, so many side by side. Gives those that do not break exactly their rules.
+fn not_found(kind: &str, faults: Faults, at_once: usize, plan: impl Fn(&str, &[String]) -> Plan + Sync) -> Faults {
     let open = Mutex::new(faults.into_iter());
     let next = || open.lock().unwrap().next();
     let wrong = Mutex::new(Vec::new());
     thread::scope(|scope| {
-        for _ in 0..AT_ONCE {
+        for _ in 0..at_once {
             scope.spawn(|| {
                 while let Some((name, rules)) = next() {
                     let began = Instant::now();
@@ -157,13 +157,12 @@ fn are_found(kind: &str, faults: Faults, plan: impl Fn(&str, &[String]) -> Plan 
                     let disagreement = disagreement(kind, &name, &rules, &report);
                     let verdict = disagreement.as_deref().unwrap_or("is found");
                     eprintln!("{kind} {name} after {:.0} s: {verdict}", began.elapsed().as_secs_f64());
-                    wrong.lock().unwrap().extend(disagreement.map(|_| name));
+                    wrong.lock().unwrap().extend(disagreement.map(|_| (name, rules)));
                 }
             });
         }
     });
-    let wrong = wrong.into_inner().unwrap();
-    assert!(wrong.is_empty(), "these faults of a {kind} are not found as they should be: {}", wrong.join(", "));
+    wrong.into_inner().unwrap()
 }
 
 // Only the scenarios that show these rules.
@@ -199,10 +198,23 @@ fn some_faults_are_found_by_the_scenarios_that_are_meant_for_their_rules() {
             let mut of_kind = faults.remove(*kind).unwrap();
             of_kind.retain(|(name, _)| some.contains(&name.as_str()));
             assert_eq!(of_kind.len(), some.len(), "of a {kind}");
-            scope.spawn(|| are_found(kind, of_kind, |_, rules| meant_for(kind, rules)));
+            scope.spawn(|| assert_eq!(not_found(kind, of_kind, AT_ONCE, |_, rules| meant_for(kind, rules)), []));
         }
     });
 }
+
+/// Faults that show in scenarios which are meant for other rules.
+const SHOWN_ELSEWHERE: &[&str] = &[
+    "stands-on-16",
+    "ten-clients-at-most",
+    "piles-in-passages",
+    "uncaught-texts",
+    "joins-once",
+    "greets-in-the-lobby-only",
+    "no-brackets",
+    "bombs-leave-too",
+    "turns-in-a-byte",
+];
 
 // For each rule the fault that breaks the fewest others. `just prove` tests all faults, with all scenarios.
 fn each_rule_is_seen(kind: &str) {
@@ -214,11 +226,17 @@ fn each_rule_is_seen(kind: &str) {
         seen.extend(rules.iter().cloned());
         seen.len() > unseen
     });
-    are_found(kind, faults, |_, rules| meant_for(kind, rules));
+    let plan = |name: &str, rules: &[String]| {
+        if SHOWN_ELSEWHERE.contains(&name) { plan(PATIENCE) } else { meant_for(kind, rules) }
+    };
+    // A busy machine may have had one wait for too long, so each gets a second try, alone.
+    let wrong = not_found(kind, not_found(kind, faults, AT_ONCE, plan), 1, plan);
+    assert_eq!(wrong, [], "these faults of a {kind} do not fail exactly their rules");
 }
 
 fn each_fault_is_found(kind: &str) {
-    are_found(kind, faults().remove(kind).unwrap(), |name, _| plan(patience(kind, name)));
+    let wrong = not_found(kind, faults().remove(kind).unwrap(), AT_ONCE, |name, _| plan(patience(kind, name)));
+    assert_eq!(wrong, [], "these faults of a {kind} do not fail exactly their rules");
 }
 
 fn passes_whole(kind: &str) {
