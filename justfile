@@ -42,7 +42,7 @@ attack minutes="60":
 
 # The long proofs: blackjack takes a minute or two, mastermind's 16.7 million codes of eight pegs a quarter of an hour.
 prove:
-    cargo test --release -p blackjack -p conformance -p e2e -p mastermind -- --ignored --nocapture
+    cargo test --release -p blackjack -p conformance -p e2e -p mastermind -- --ignored --nocapture --test-threads 1
 
 # A league of our bots, a random walker and a crasher, killed and resumed; two minutes.
 league:

@@ -80,7 +80,7 @@ impl Sink {
             Ok(filled) => filled,
             Err(error) => {
                 let _ = self.disk.remove(&unfinished);
-                return Err(error.into());
+                return Err(error);
             }
         };
         if let Err(error) = self.disk.sync_directory(path.parent().unwrap_or(Path::new(""))) {
@@ -100,16 +100,16 @@ impl Sink {
         old: &Current,
         (place, base): (Place, Snapshot),
         written: u64,
-    ) -> io::Result<(Positions, Status, u32)> {
+    ) -> Result<(Positions, Status, u32), Refusal> {
         if !probe::has(Planted::NotLocked) && !file.try_lock()? {
-            return Err(io::ErrorKind::ResourceBusy.into());
+            return Err(Refusal::Harmless(io::ErrorKind::ResourceBusy.into()));
         }
         let from = old.positions.offset(base.offset);
         let mut tail = vec![0; usize::try_from(old.positions.offset(written) - from).map_err(io::Error::other)?];
         read_exact_at(&*old.file, from, &mut tail)?;
         // With a new checksum damage would look like a record.
         if !record::are_whole(&tail, base.sum) {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "what was written last is damaged"));
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "what was written last is damaged").into());
         }
         let status = Status { sequence: 0, state: State::Open, synced: 0, end: 0 };
         let mut bytes = layout::front(place, status);
@@ -121,7 +121,8 @@ impl Sink {
         file.write_at(0, &bytes)?;
         // What the new segment leaves out must be in the old one.
         if !probe::has(Planted::OldSegmentNotSynced) {
-            old.file.sync()?;
+            // Where this fails, the system takes what is not on disk for written and never writes it.
+            old.file.sync().map_err(Refusal::Fatal)?;
         }
         file.sync()?;
         let status = Status { sequence: 1, synced: bytes.len() as u64, ..status };
@@ -183,7 +184,7 @@ impl Sink {
 enum Refusal {
     /// The present one can be continued.
     Harmless(io::Error),
-    /// It cannot: which of the two is found after a power cut is unknown.
+    /// It cannot: what is found after a power cut is unknown.
     Fatal(io::Error),
 }
 

@@ -104,6 +104,29 @@ fn a_segment_that_cannot_be_written_leaves_the_journal_as_it_was() {
     assert_eq!(replay(&bench.disk, &bench.journal).0, bench.sum());
 }
 
+// The system reports a failed sync once, and never writes what it was about.
+#[test]
+fn a_journal_whose_sync_fails_is_cut_also_if_a_segment_was_just_to_begin() {
+    for unsynced in 0..80 {
+        let mut bench = begin(SyncPolicy::Interval);
+        while bench.bytes().len() < 14 << 10 {
+            bench.say(&[b'a'; 100]);
+            bench.settle();
+        }
+        for _ in 0..=unsynced {
+            bench.say(&[b'a'; 100]);
+            bench.hold.flush();
+            while bench.scribe.write() {}
+        }
+        bench.disk.set_fault(Some(Fault::FailingSyncs(0)));
+        while !bench.disk.has_struck() && bench.scribe.keep() {}
+        assert!(bench.disk.has_struck());
+        bench.disk.set_fault(None);
+        bench.settle();
+        assert!(!bench.end.is_open(), "{unsynced} records");
+    }
+}
+
 #[test]
 fn a_journal_whose_end_is_missing_is_rejected_and_one_whose_beginning_is_damaged_is_resumed() {
     let mut bench = begin(SyncPolicy::Interval);
