@@ -146,27 +146,29 @@ def _(names):
     names["verdict"] = lambda hand, dealer: "BUST" if names["total"](hand) > 21 else "WIN"
 
 
-@fault("dealer", "ties-below-21-lose", "pushes", "fair")
-def _(names):
-    verdict = names["verdict"]
+def judges(name, *rules):
+    """A dealer that tells another result: this gets the right one, the total of the hand, and the dealer's cards."""
 
-    def strict(hand, dealer):
-        told = verdict(hand, dealer)
-        return "LOOSE" if told == "PUSH" and names["total"](hand) < 21 else told
+    def add(change):
+        def commit(names):
+            verdict = names["verdict"]
+            names["verdict"] = lambda hand, dealer: change(verdict(hand, dealer), names["total"](hand), dealer)
 
-    names["verdict"] = strict
+        fault("dealer", name, *rules)(commit)
+        return change
+
+    return add
 
 
-@fault("dealer", "pays-against-an-ace", "upcards")
-def _(names):
+@judges("ties-below-21-lose", "pushes", "fair")
+def _(told, total, dealer):
+    return "LOOSE" if told == "PUSH" and total < 21 else told
+
+
+@judges("pays-against-an-ace", "upcards")
+def _(told, total, dealer):
     """Who plays against an ace wins."""
-    verdict = names["verdict"]
-
-    def kind(hand, dealer):
-        told = verdict(hand, dealer)
-        return "WIN" if told != "BUST" and dealer[1] % 13 == 1 else told
-
-    names["verdict"] = kind
+    return "WIN" if told != "BUST" and dealer[1] % 13 == 1 else told
 
 
 @fault("dealer", "hits-soft-17", "soft-17")
@@ -174,15 +176,9 @@ def _(names):
     names["dealer_draws"] = lambda hand: names["total"](hand) < 17 or names["points"](hand) == (17, True)
 
 
-@fault("dealer", "spares-low-hands", "low-never-ties")
-def _(names):
-    verdict = names["verdict"]
-
-    def kind(hand, dealer):
-        told = verdict(hand, dealer)
-        return "PUSH" if told == "LOOSE" and names["total"](hand) < 17 else told
-
-    names["verdict"] = kind
+@judges("spares-low-hands", "low-never-ties")
+def _(told, total, dealer):
+    return "PUSH" if told == "LOOSE" and total < 17 else told
 
 
 @fault("dealer", "stands-on-16", "fair")

@@ -5,7 +5,6 @@ from mastermind_faults import faulty
 PARSED = "args = parser.parse_args()"
 RUN = "while key.isupper() and moved:"
 JOINED = "player = self.game.join(clean(name), address)"
-MOVED = "moved, found = self.game.move(player, key)"
 HEARD = 'kind = message.split(b" ")[0].split(b"\\n")[0]'
 FOUND = "found = self.piles.pop(spot, 0)"
 WATCHED = "if player and player.plays:\n            self.send(address, \"ERROR you play already\")\n            return"

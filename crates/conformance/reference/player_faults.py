@@ -4,14 +4,6 @@ from faults import faulty
 
 READ = "args = parser.parse_args()"
 SAY = """    connection.sendall(text.encode("ascii") + b"\\0")"""
-PLAY = """    say(connection, "JOIN " + name)
-    for text in messages(connection):
-        if text == "QUIT":
-            break
-        answer = player.hear(text)
-        if answer:
-            say(connection, answer)
-"""
 QUIT = """        if text == "QUIT":
             break
 """
@@ -33,8 +25,6 @@ FAILED = """        print(f"player: {why}", file=sys.stderr)
         return 1
 """
 NAME = """    if not 1 <= len(word) <= 64 or not all("!" <= letter <= "~" for letter in word):
-"""
-PORT = """    parser.add_argument("port", type=port)
 """
 JOIN = """    say(connection, "JOIN " + name)
 """

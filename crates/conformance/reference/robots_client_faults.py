@@ -21,12 +21,6 @@ BLAST = """        fields = {center}
         if center in blocks:
             return fields
 """
-STOPS = """                if (x, y) in blocks:
-                    break
-"""
-EVENTS = """        for tag, *rest in events:
-            if tag == 0:
-"""
 HOST = """    host, colon, port = word.rpartition(":")
 """
 NUMBER = """    if not (word.isascii() and word.isdecimal() and int(word) <= 65535):

@@ -23,7 +23,6 @@ PARSED = "args = parser.parse_args()"
 LISTEN = 'listener = socket.create_server(("", args.port), family=family, backlog=64,'
 DUAL = "dualstack_ipv6=family == socket.AF_INET6)"
 STARTED = "self.game, self.actions = Game(self.setup, len(self.players), self.draws), {}"
-OPENED = "self.game = None"
 TOLD = "client.send(self.hello + b\"\".join(self.history))"
 JOINED = "elif not self.game and client.player is None and kind == JOIN:"
 ACTED = "self.actions[client.player] = (kind, value)  # the last one counts"

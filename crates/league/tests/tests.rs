@@ -6,11 +6,12 @@ use std::{
     fs,
     path::Path,
     process::{Command, Stdio},
+    time::Duration,
 };
 
 use tempfile::TempDir;
 use testkit::{
-    eventually,
+    eventually_within,
     process::{Finished, Process},
 };
 
@@ -68,11 +69,14 @@ fn drawn(folder: &Path) -> BTreeMap<u64, (u64, Vec<String>)> {
     lines(folder).iter().map(drawn).collect()
 }
 
+/// How long some matches in real time may take, on a busy machine too.
+const MATCHES: Duration = Duration::from_secs(600);
+
 // Kills the league, and nothing else, once it has played so many matches.
 fn kill_after(matches: usize, command: &mut Command, folder: &Path) {
     let log = folder.join("stderr");
     let mut child = command.stderr(fs::File::create(&log).unwrap()).stdout(Stdio::null()).spawn().unwrap();
-    eventually("the league goes on", || {
+    eventually_within(MATCHES, "the matches are not played", || {
         let ended = child.try_wait().unwrap();
         let said = || fs::read_to_string(&log).unwrap();
         assert!(ended.is_none() || lines(folder).len() >= matches, "the league ended with {ended:?}: {}", said());

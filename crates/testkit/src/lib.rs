@@ -71,7 +71,7 @@ pub use temp_dir::TempDir;
 /// reached only if the awaited event never comes.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How often [`found`] and [`eventually`] look.
+/// The pause between two looks.
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// Looks again and again for what tells nobody that it is there, and returns it.
@@ -88,8 +88,13 @@ pub async fn found<T>(what: &str, look: impl AsyncFn() -> Option<T>) -> T {
 }
 
 /// Looks again and again until this is so, for what tells nobody that it has changed. Panics with the text after [`PATIENCE`].
-pub fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
-    let until = Instant::now() + PATIENCE;
+pub fn eventually(what: &str, is_so: impl FnMut() -> bool) {
+    eventually_within(PATIENCE, what, is_so);
+}
+
+/// As [`eventually`], for what takes longer.
+pub fn eventually_within(patience: Duration, what: &str, mut is_so: impl FnMut() -> bool) {
+    let until = Instant::now() + patience;
     while !is_so() {
         assert!(Instant::now() < until, "{what}");
         thread::park_timeout(PAUSE);

@@ -35,14 +35,14 @@ fn bots_take_seats_and_play_on_after_a_restart() {
     };
     hub.wait("Ann and two bots", seated);
     // They move.
-    for _ in 0..2 {
+    for _ in 0..5 {
         browser.until("DISPLAY");
     }
     let hub = Hub::again(hub.kill(), &[]);
     hub.wait("Ann and two bots", seated);
     let mut browser = hub.come_back(&room, &token);
     browser.until("OK A");
-    for _ in 0..2 {
+    for _ in 0..5 {
         browser.until("DISPLAY");
     }
 }

@@ -7,11 +7,12 @@ use std::{
     os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
+    time::Duration,
 };
 
 use serde_json::Value;
 use tempfile::TempDir;
-use testkit::eventually;
+use testkit::eventually_within;
 
 const REFERENCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/reference");
 
@@ -133,7 +134,7 @@ fn a_class_that_was_stopped_goes_on() {
     let options = ["--patience", "600", "--jobs", "1"];
     let mut first = class.command(&options).stderr(Stdio::null()).spawn().unwrap();
     // Ben would never be done.
-    eventually("anna is not tested", || {
+    eventually_within(Duration::from_secs(120), "anna is not tested", || {
         assert!(first.try_wait().unwrap().is_none());
         class.path("results/state/anna.json").exists() && class.path("results/work/ben").exists()
     });
