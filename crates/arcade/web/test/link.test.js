@@ -72,6 +72,17 @@ test('a network that is dead without a word is noticed, and the page comes back'
   first.receive('{}');
   assert.equal(told.at(-1), 'heard');
   assert.equal(Socket.all.length, 1, 'the network was only slow');
+  // The page did not run meanwhile: what came in this time is heard after it looked.
+  clock += 20_000;
+  mock.timers.tick(500);
+  assert.deepEqual([told.at(-1), first.closed], ['heard', false], 'a page that slept hears first what came');
+  first.receive('{}');
+  for (const seen of ['heard', 'quiet']) {
+    clock += 5_000;
+    mock.timers.tick(500);
+    assert.equal(told.at(-1), seen, 'a hidden tab, which always looks late, notices it too');
+  }
+  first.receive('{}');
   pass(10_000);
   assert.ok(!first.closed);
   pass(500);

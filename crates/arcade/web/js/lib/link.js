@@ -48,6 +48,10 @@ export class Link {
     this.heard = 0;
     /** Whether the page was told that nothing is heard. */
     this.quiet = false;
+    /** When the page looked for that last. */
+    this.looked = performance.now();
+    /** What `heard` was when the page found that it had not run for a while. */
+    this.doubted = -1;
     this.looks = setInterval(() => this.look(), LOOK);
     this.online = () => this.hurry();
     this.offline = () => this.lose();
@@ -108,8 +112,16 @@ export class Link {
 
   /** Looks whether something was heard lately. */
   look() {
+    const now = performance.now();
+    const slept = now - this.looked > 2 * LOOK;
+    this.looked = now;
     if (this.timer !== undefined) return;
-    const silent = performance.now() - this.heard;
+    // A page that did not run for a while hears what came meanwhile only after this. In a hidden tab it always looks late.
+    if (slept && this.doubted !== this.heard) {
+      this.doubted = this.heard;
+      return;
+    }
+    const silent = now - this.heard;
     if (silent > DEAD) return this.lose();
     if (silent < QUIET || this.quiet || this.socket?.readyState !== WebSocket.OPEN) return;
     this.quiet = true;

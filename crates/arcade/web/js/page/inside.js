@@ -52,7 +52,7 @@ export function enter(main, id, game, { play: start, story }, { watching, next }
   const phase = element('span', { class: 'chip' });
   const watchers = element('span', { class: 'chip', hidden: true });
   const ended = element('div', { class: 'ended', hidden: true });
-  const facts = element('span', { class: 'row facts' });
+  const facts = element('span', { class: 'facts' });
   const result = new Result(game);
   const after = new AfterMatch(game, story);
   result.story.append(after.panel);
@@ -161,11 +161,9 @@ export function enter(main, id, game, { play: start, story }, { watching, next }
   main.replaceChildren(
     element(
       'div',
-      { class: 'headline' },
+      { class: 'headline steady' },
       element('h1', {}, gameName, ' ', what),
-      phase,
-      facts,
-      watchers,
+      element('div', { class: 'chips' }, phase, facts, watchers),
       element(
         'div',
         { class: 'row tools' },
@@ -210,7 +208,7 @@ export function enter(main, id, game, { play: start, story }, { watching, next }
     if (next && room.phase === 'lobby') return go(`/rooms/${id}`);
     waits.show(room);
     what.textContent = roomTitle(room);
-    facts.replaceChildren(...roomFacts(room).map((fact) => element('span', { class: 'chip' }, fact)));
+    facts.replaceChildren(...roomFacts(room).map((fact) => element('span', { class: 'chip', title: fact }, fact)));
     phase.textContent = phaseInWords(room);
     // A player who waits for the next game is not counted as a watcher on their own page.
     const mine = !watching && !room.players.some(({ seat }) => seat === own) ? 1 : 0;

@@ -259,8 +259,18 @@ test('keys play the game after a button or a list was clicked', bound, async () 
 test('what is under a finger stays there while others play', bound, async () => {
   const room = await hub.open({ game: 'mastermind', mode: 'race', players: 2, seed: 7 });
   const [ann, eve] = await Promise.all(['Ann', 'Eve'].map((name) => Person.come(browser, hub.address, name)));
-  for (const person of [ann, eve]) await person.go(`/rooms/${room.id}`);
+  await ann.go(`/rooms/${room.id}`);
+  const where = () => ann.page.locator('.board').evaluate((board) => board.getBoundingClientRect().top);
+  const said = ann.page.locator('.headline .chips');
+  await said.getByText('1 of 2').waitFor();
+  const before = await where();
+  // All at once takes more than the line has.
+  await eve.go(`/rooms/${room.id}?watch`);
+  await said.getByText('1 watcher').waitFor();
+  assert.equal(await where(), before, 'whatever is said above it, the board stays');
+  await eve.go(`/rooms/${room.id}`);
   await Promise.all([ann, eve].map((person) => person.reads('Row 1 of 10')));
+  assert.equal(await where(), before, 'the match begins where one looks already');
   const hole = ann.page.getByRole('button', { name: 'Place 3: empty' });
   const box = await hole.boundingBox();
   assert.ok(box);
