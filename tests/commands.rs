@@ -178,10 +178,8 @@ fn try_examples(name: &str) {
     let commands = examples.lines().filter(|line| !line.starts_with("   "));
     let typed: Vec<Typed> = commands.filter_map(Typed::read).collect();
     assert!(typed.len() >= 2 && typed.iter().all(|typed| typed.program == name), "{typed:?}");
-    // Each stands alone.
-    for typed in typed {
-        typed.check(&Folder::new());
-    }
+    // Each stands alone, and waits most of the time.
+    thread::scope(|scope| typed.iter().for_each(|typed| drop(scope.spawn(|| typed.check(&Folder::new())))));
 }
 
 #[test]

@@ -24,6 +24,8 @@ mod mirror;
 mod start;
 /// Signals, ports in use, and other ways to end.
 mod stop;
+/// The client against a scripted server, in a terminal and without one.
+mod terminal;
 
 use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket},

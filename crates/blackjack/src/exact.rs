@@ -146,8 +146,15 @@ impl Solver {
     pub fn best(&self, space: StateSpace) -> Policy {
         let mut best = Policy::new(space, |state| state.total() < crate::hand::DEALER_STANDS);
         for upcard in 0..UPCARDS {
-            let value =
-                |policy: &Policy| self.value_against(upcard, |points, upcard| certainly(policy.decide(points, upcard)));
+            let (draws, first_two, card) = (self.draws(upcard), self.first_two(upcard), card_value(upcard));
+            let value = |policy: &Policy| {
+                let values =
+                    self.values_after(upcard, &draws, |points, hit, stand| match policy.decide(points, card) {
+                        Action::Hit => hit,
+                        Action::Stand => stand,
+                    });
+                weighted(&first_two, &values)
+            };
             let states: Vec<State> =
                 space.states().filter(|state| index_of(state.upcard()) == upcard && state.total() < BEST).collect();
             let mut reached = value(&best);
@@ -250,16 +257,29 @@ impl Solver {
         self.start(upcard, &values)
     }
 
+    // The chances of the next card after each hand, when the upcard is known.
+    fn draws(&self, upcard: usize) -> Vec<[f64; VALUES]> {
+        self.hands.nodes.iter().map(|hand| self.deal.without(hand, upcard).all_chances()).collect()
+    }
+
     // The value of each hand against an upcard; `decide` makes it of the values of hitting and standing.
     fn values(&self, upcard: usize, decide: impl Fn(Points, f64, f64) -> f64) -> Vec<f64> {
+        self.values_after(upcard, &self.draws(upcard), decide)
+    }
+
+    fn values_after(
+        &self,
+        upcard: usize,
+        draws: &[[f64; VALUES]],
+        decide: impl Fn(Points, f64, f64) -> f64,
+    ) -> Vec<f64> {
         let mut values = vec![0.0; self.hands.nodes.len()];
         // Hands with more cards come later, so what a hand can become is known before it is.
-        for (at, hand) in self.hands.nodes.iter().enumerate().rev() {
+        for (at, (hand, draws)) in self.hands.nodes.iter().zip(draws).enumerate().rev() {
             if hand.cards < 2 {
                 break;
             }
-            let draws = self.deal.without(hand, upcard).chances();
-            let hit = draws.map(|(card, chance)| chance * hand.after(&values, card)).sum();
+            let hit = draws.iter().enumerate().map(|(card, chance)| chance * hand.after(&values, card)).sum();
             values[at] = decide(hand.points, hit, self.stands[upcard][at]);
         }
         values
@@ -267,7 +287,7 @@ impl Solver {
 
     // The value of a round against an upcard, of the values of its hands.
     fn start(&self, upcard: usize, values: &[f64]) -> f64 {
-        self.first_two(upcard).iter().zip(values).map(|(chance, value)| chance * value).sum()
+        weighted(&self.first_two(upcard), values)
     }
 
     // The chance of each hand to be the first two cards, when the upcard is known.
@@ -284,6 +304,10 @@ impl Solver {
         }
         chances
     }
+}
+
+fn weighted(chances: &[f64], values: &[f64]) -> f64 {
+    chances.iter().zip(values).map(|(chance, value)| chance * value).sum()
 }
 
 const fn certainly(action: Action) -> f64 {

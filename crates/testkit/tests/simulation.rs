@@ -46,7 +46,7 @@ const GAMES: [(&str, Simulate); 4] = [
 ];
 
 /// The seeds of each game that a release build plays.
-const SEEDS: u64 = 60;
+const SEEDS: u64 = 40;
 /// What happens at least once in these.
 const ALWAYS: [&str; 18] = [
     "clients told the state at the end",
@@ -139,9 +139,7 @@ fn mastermind_loses_nothing_that_was_delivered() {
 #[test]
 fn the_same_seed_gives_the_same_run() {
     for (name, simulate) in GAMES {
-        for seed in [3, 4] {
-            assert_eq!(simulate(seed, SOUND), simulate(seed, SOUND), "{name}");
-        }
+        assert_eq!(simulate(3, SOUND), simulate(3, SOUND), "{name}");
     }
 }
 

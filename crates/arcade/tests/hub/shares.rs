@@ -1,7 +1,7 @@
 //! What one host may take, and that others come to theirs.
 
 use std::{
-    io::{Read as _, Write as _},
+    io::{BufRead as _, BufReader, Read as _, Write as _},
     net::{SocketAddr, TcpStream},
     time::Instant,
 };
@@ -30,16 +30,15 @@ fn is_refused(socket: &Result<Browser, Error>, status: u16) -> bool {
 fn get(stream: &mut TcpStream, host: SocketAddr, path: &str) -> (String, Vec<u8>) {
     // In one piece, or the system waits with the second.
     stream.write_all(format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n").as_bytes()).unwrap();
-    let mut head = vec![];
-    while !head.ends_with(b"\r\n\r\n") {
-        let mut byte = [0];
-        stream.read_exact(&mut byte).unwrap();
-        head.push(byte[0]);
+    // Nothing follows the answer before the next request.
+    let mut answer = BufReader::new(stream);
+    let mut head = String::new();
+    while !head.ends_with("\r\n\r\n") {
+        assert!(answer.read_line(&mut head).unwrap() > 0, "{path}: {head}");
     }
-    let head = String::from_utf8(head).unwrap();
     let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap();
     let mut body = vec![0; length.parse().unwrap()];
-    stream.read_exact(&mut body).unwrap();
+    answer.read_exact(&mut body).unwrap();
     (head, body)
 }
 

@@ -4,7 +4,7 @@ use alloc::{collections::BTreeMap, vec, vec::Vec};
 
 use super::Odds;
 use crate::{
-    hand::{BEST, Points},
+    hand::{BEST, DEALER_STANDS, Points},
     policy::MIN_UPCARD,
 };
 
@@ -69,14 +69,15 @@ impl Deal {
         self.cards = self.cards.saturating_sub(count);
     }
 
+    /// The chance of each value to be that of the next card, by their places.
+    pub(super) fn all_chances(&self) -> [f64; VALUES] {
+        let all = f64::from(self.cards.max(1));
+        self.counts.map(|count| f64::from(count) / all)
+    }
+
     /// The values that the next card can have, by their places, with their chances.
     pub(super) fn chances(&self) -> impl Iterator<Item = (usize, f64)> + use<> {
-        let all = f64::from(self.cards);
-        self.counts
-            .into_iter()
-            .enumerate()
-            .filter(|&(_, count)| count > 0)
-            .map(move |(index, count)| (index, f64::from(count) / all))
+        self.all_chances().into_iter().enumerate().filter(|&(_, chance)| chance > 0.0)
     }
 }
 
@@ -102,15 +103,16 @@ impl Node {
 struct Drawing {
     counts: Counts,
     cards: u8,
-    then: [Then; VALUES],
+    // For each value of the next card the place of what comes then: one of the ends, or `ENDS` more than that of a drawing.
+    then: [u16; VALUES],
 }
 
-#[derive(Debug, Clone, Copy)]
-enum Then {
-    // Draws again; the place of what it has then.
-    Draws(u16),
-    // Stands, or is bust, with this total.
-    Ends(u8),
+/// How the dealer can end: with 17 to 21, or bust.
+const ENDS: usize = 6;
+
+// The place of a total among the ends.
+fn end_of(total: u8) -> usize {
+    usize::from(total.min(BEST + 1).saturating_sub(DEALER_STANDS))
 }
 
 /// All hands, those with fewer cards first, and all ways of the dealer.
@@ -144,26 +146,27 @@ impl Hands {
 
     pub(super) fn stand(&self, deal: &Deal, hand: &Node, upcard: usize) -> Odds {
         let left = deal.without(hand, upcard);
-        let total = hand.points.total();
         let ways = &self.dealers[upcard];
-        let mut chances = vec![0.0; ways.len()];
-        chances[0] = 1.0;
-        let mut odds = Odds::default();
+        let mut chances = vec![0.0; ENDS + ways.len()];
+        chances[ENDS] = 1.0;
         for (at, way) in ways.iter().enumerate() {
-            let chance = chances[at] / f64::from(left.cards.saturating_sub(way.cards).max(1));
+            let chance = chances[ENDS + at] / f64::from(left.cards.saturating_sub(way.cards).max(1));
             if chance == 0.0 {
                 continue;
             }
-            for (card, then) in way.then.iter().enumerate() {
+            for (card, &then) in way.then.iter().enumerate() {
                 let count = left.counts[card].saturating_sub(way.counts[card]);
-                let chance = chance * f64::from(count);
-                match *then {
-                    Then::Draws(next) => chances[usize::from(next)] += chance,
-                    Then::Ends(dealer) if dealer > BEST || dealer < total => odds.win += chance,
-                    Then::Ends(dealer) if dealer == total => odds.push += chance,
-                    Then::Ends(_) => odds.lose += chance,
-                }
+                chances[usize::from(then)] += chance * f64::from(count);
             }
+        }
+        let total = hand.points.total();
+        let mut odds = Odds::default();
+        for (dealer, chance) in (DEALER_STANDS..=BEST + 1).zip(chances) {
+            *match dealer {
+                _ if dealer > BEST || dealer < total => &mut odds.win,
+                _ if dealer == total => &mut odds.push,
+                _ => &mut odds.lose,
+            } += chance;
         }
         odds
     }
@@ -195,7 +198,7 @@ fn nodes(deal: &Deal) -> Vec<Node> {
 
 fn drawings(deal: &Deal, upcard: usize) -> Vec<Drawing> {
     let start = Points::EMPTY.with(card_value(upcard));
-    let open = |counts, cards| Drawing { counts, cards, then: [Then::Ends(0); VALUES] };
+    let open = |counts, cards| Drawing { counts, cards, then: [0; VALUES] };
     let mut ways = vec![open([0; VALUES], 0)];
     let mut places = BTreeMap::new();
     let mut points = vec![start];
@@ -206,16 +209,17 @@ fn drawings(deal: &Deal, upcard: usize) -> Vec<Drawing> {
             let mut counts = way.counts;
             counts[card] += 1;
             // What the deck cannot give has no chance later; it ends here so that the list does.
-            ways[at].then[card] = if !after.dealer_hits() || counts[card] > deal.counts[card] {
-                Then::Ends(after.total())
+            let then = if !after.dealer_hits() || counts[card] > deal.counts[card] {
+                end_of(after.total())
             } else {
-                let place = *places.entry(counts).or_insert_with(|| {
+                ENDS + *places.entry(counts).or_insert_with(|| {
                     ways.push(open(counts, way.cards + 1));
                     points.push(after);
                     ways.len() - 1
-                });
-                u16::try_from(place).map_or(Then::Ends(0), Then::Draws)
+                })
             };
+            // There are some hundreds.
+            ways[at].then[card] = u16::try_from(then).unwrap_or_default();
         }
         at += 1;
     }

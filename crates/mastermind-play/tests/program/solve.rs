@@ -57,7 +57,7 @@ fn ctrl_c_ends_long_work_in_order() {
 
 #[test]
 fn a_closed_terminal_does_not_end_work_that_was_started_with_nohup() {
-    let script = "trap '' HUP; exec \"$0\" solve --length 8 --colours 8 --strategy minimax --all";
+    let script = "trap '' HUP; exec \"$0\" solve --length 8 --colours 8 --strategy minimax --threads 1 --all";
     let mut terminal = Terminal::start("sh", &["-c", script, PROGRAM], 100, 10);
     // The bar ends with the seconds that it took so far.
     let seconds = |screen: &str| -> Option<u64> {

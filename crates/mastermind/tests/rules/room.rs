@@ -35,15 +35,20 @@ impl Room {
     }
 
     /// Whoever begins with a `w` only looks on. Over streams whoever has a capital letter, over frames the others.
+    /// Connects from one of 200 hosts.
     pub(crate) fn connect(&mut self, who: &str) {
+        let host = format!("192.0.2.{}", self.next_peer % 200);
+        self.connect_from(who, &host);
+    }
+
+    pub(crate) fn connect_from(&mut self, who: &str, host: &str) {
         let role = if who.starts_with('w') { Role::Watcher } else { Role::Player };
         let link = if who.starts_with(char::is_uppercase) { Link::Stream } else { Link::Message };
         let peer = PeerId(self.next_peer);
         self.next_peer += 1;
         let wire = Wire { peer, link, unread: BytesMut::new(), heard: vec![], closed: false };
         self.wires.insert(who.to_owned(), wire);
-        let address = format!("192.0.2.{}:4000", peer.0 % 200);
-        self.input(Input::Connected { peer, role, link, address: (&address).into() });
+        self.input(Input::Connected { peer, role, link, address: format!("{host}:4000").as_str().into() });
     }
 
     pub(crate) fn say(&mut self, who: &str, text: &str) {

@@ -2,7 +2,7 @@
 
 use testkit::terminal::Terminal;
 
-use crate::support::{MAP, Mortal, PROGRAM, Server, leave};
+use super::support::{MAP, Mortal, Server, leave, path};
 
 const OVER: &[u8] = b"QUIT GAME OVER:\nA         50 Ann\nB        150 Bob\nC         50 Cleo";
 const KEYS: &str = "Enter next game   Tab board   Q leave";
@@ -10,7 +10,7 @@ const KEYS: &str = "Enter next game   Tab board   Q leave";
 // A game that is over, once its keys are told.
 fn over(server: &Server, arguments: &[&str], columns: u16, rows: u16) -> Terminal {
     let port = server.port();
-    let terminal = Terminal::start(PROGRAM, &[&["127.0.0.1", &port], arguments].concat(), columns, rows);
+    let terminal = Terminal::start(&path(), &[&["127.0.0.1", &port], arguments].concat(), columns, rows);
     terminal.wait_for("|@...");
     server.say(OVER);
     terminal.wait_for(KEYS);
@@ -85,7 +85,7 @@ fn the_last_result_can_be_shown_in_the_next_game() {
 fn the_bell_rings_only_if_asked_for() {
     for (arguments, rings) in [(&["Ann"][..], 0), (&["Ann", "--bell"], 2)] {
         let server = Server::with_map(MAP);
-        let terminal = Terminal::start(PROGRAM, &[&["127.0.0.1", &server.port()], arguments].concat(), 80, 24);
+        let terminal = Terminal::start(&path(), &[&["127.0.0.1", &server.port()], arguments].concat(), 80, 24);
         terminal.wait_for("|@...");
         server.say(b"GOLD 7 57 193");
         terminal.wait_for("57 nuggets");
@@ -110,7 +110,7 @@ fn with_rematch_the_next_game_is_joined_by_itself() {
 fn a_server_that_is_gone_is_told_with_the_last_board_and_another_can_be_joined() {
     let server = Mortal::start();
     let port = server.port();
-    let mut terminal = Terminal::start(PROGRAM, &["127.0.0.1", &port.to_string(), "Ann"], 80, 24);
+    let mut terminal = Terminal::start(&path(), &["127.0.0.1", &port.to_string(), "Ann"], 80, 24);
     server.let_in(b"PLAY Ann", MAP);
     terminal.wait_for("|@...");
     drop(server);
@@ -135,7 +135,7 @@ fn a_server_that_is_gone_is_told_with_the_last_board_and_another_can_be_joined()
 #[test]
 fn a_server_that_has_ended_with_its_game_offers_no_next_one() {
     let server = Mortal::start();
-    let mut terminal = Terminal::start(PROGRAM, &["127.0.0.1", &server.port().to_string(), "Ann"], 80, 24);
+    let mut terminal = Terminal::start(&path(), &["127.0.0.1", &server.port().to_string(), "Ann"], 80, 24);
     server.let_in(b"PLAY Ann", MAP);
     terminal.wait_for("|@...");
     terminal.press(b"l");
@@ -158,7 +158,7 @@ fn a_server_that_has_ended_with_its_game_offers_no_next_one() {
 #[test]
 fn a_demonstration_needs_no_server_and_can_be_played_again() {
     let mut terminal =
-        Terminal::start(PROGRAM, &["--demo", "--bots", "1", "--level", "hard", "--delay-ms", "0"], 80, 24);
+        Terminal::start(&path(), &["--demo", "--bots", "1", "--level", "hard", "--delay-ms", "0"], 80, 24);
     terminal.wait_for("the game begins in ");
     terminal.wait_for(KEYS);
     terminal.look(|screen| {

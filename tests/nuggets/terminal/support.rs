@@ -2,6 +2,7 @@
 
 use std::{
     net::{Ipv4Addr, SocketAddr, UdpSocket},
+    process::Command,
     sync::Arc,
     thread,
 };
@@ -11,7 +12,8 @@ use testkit::{
     terminal::{Terminal, Watched},
 };
 
-pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_nuggets-client");
+use crate::programs::program;
+
 /// A hall with three players and a pile.
 pub(crate) const MAP: &str = "\
 +------------------+
@@ -21,6 +23,16 @@ pub(crate) const MAP: &str = "\
 |................C.|
 +------------------+
 ";
+
+/// A command that runs the client.
+pub(crate) fn client() -> Command {
+    program("nuggets-client")
+}
+
+/// The path of the client.
+pub(crate) fn path() -> String {
+    client().get_program().to_str().unwrap().to_owned()
+}
 
 /// What a fake server heard, and from where.
 type Heard = Vec<(SocketAddr, Vec<u8>)>;

@@ -4,12 +4,12 @@ use std::{process::Command, sync::mpsc};
 
 use testkit::process::{Finished, Process, hang_up_counts};
 
-use crate::support::{Mortal, PROGRAM, Server, welcome};
+use super::support::{Mortal, Server, client, path, welcome};
 
 const MAP: &str = "+---+\n|@.*|\n+---+\n";
 
 fn run(arguments: &[&str], typed: &[u8]) -> Finished {
-    let mut process = Process::start_with_stdin(Command::new(PROGRAM).args(arguments));
+    let mut process = Process::start_with_stdin(client().args(arguments));
     process.write(typed);
     process.wait()
 }
@@ -26,7 +26,7 @@ fn the_bytes_of_a_pipe_are_keys_and_only_the_last_words_are_printed() {
 fn a_closed_terminal_does_not_end_a_client_that_was_started_with_nohup() {
     let server = Server::with_map(MAP);
     let mut shell = Command::new("sh");
-    shell.args(["-c", "trap '' HUP; exec \"$0\" \"$@\"", PROGRAM, "127.0.0.1", &server.port(), "Ann"]);
+    shell.args(["-c", "trap '' HUP; exec \"$0\" \"$@\"", &path(), "127.0.0.1", &server.port(), "Ann"]);
     let mut client = Process::start_with_stdin(&mut shell);
     server.wait_for(&["PLAY Ann"]);
     client.hang_up();
@@ -52,7 +52,7 @@ fn bots_wait_for_the_goodbye_when_a_terminal_that_closes_says_so_twice() {
         }
         _ => vec![],
     });
-    let mut command = Command::new(PROGRAM);
+    let mut command = client();
     let bots = Process::start(command.args(["--bots", "1", "127.0.0.1", &server.port(), "bot"]));
     server.wait_for_many("KEY ", 1);
     for signal in [Process::hang_up, Process::hang_up, Process::terminate] {
@@ -72,7 +72,7 @@ fn bots_without_a_screen_play_and_the_table_is_printed_once_behind_what_they_say
     });
     // Both outputs into one pipe, so that their order shows.
     let mut command = Command::new("sh");
-    command.args(["-c", "exec \"$0\" \"$@\" 2>&1", PROGRAM, "--bots", "3", "127.0.0.1", &server.port(), "zed"]);
+    command.args(["-c", "exec \"$0\" \"$@\" 2>&1", &path(), "--bots", "3", "127.0.0.1", &server.port(), "zed"]);
     let finished = Process::run(&mut command);
     let mut lines: Vec<&str> = finished.stdout.lines().collect();
     assert_eq!((lines.len(), finished.code), (6, Some(0)), "{}", finished.stdout);
@@ -116,7 +116,7 @@ fn bots_that_want_a_rematch_play_one_game_after_the_other() {
 #[ignore = "waits for the 15 s that a bot does; .ci/run runs it"]
 fn a_bot_whose_server_is_gone_says_so_and_fails() {
     let server = Mortal::start();
-    let mut command = Command::new(PROGRAM);
+    let mut command = client();
     let bot = Process::start(command.args(["--headless", "127.0.0.1", &server.port().to_string(), "zed"]));
     server.let_in(b"PLAY zed", MAP);
     server.say(b"KEY L", b"GOLD 0 0 250");
@@ -166,7 +166,7 @@ fn wrong_usage_names_what_is_wrong_and_exits_with_2() {
 #[test]
 fn no_line_of_the_help_is_cut_or_broken_off_early() {
     for columns in ["60", "80"] {
-        let help = Process::run(Command::new(PROGRAM).arg("--help").env("COLUMNS", columns)).stdout;
+        let help = Process::run(client().arg("--help").env("COLUMNS", columns)).stdout;
         let width: usize = columns.parse().unwrap();
         assert!(help.lines().all(|line| line.chars().count() <= width), "{help}");
         // A paragraph goes on until the next word does not fit.

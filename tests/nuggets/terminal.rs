@@ -1,6 +1,4 @@
-//! The program as a process of its own, against a server that says what a test wants it to say.
-#![cfg(unix)]
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+//! The client as a process of its own, against a server that says what a test wants it to say.
 
 // In a terminal that does not control the program.
 #[cfg(target_os = "linux")]

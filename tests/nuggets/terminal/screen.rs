@@ -3,7 +3,7 @@
 use rustix::process::Signal;
 use testkit::terminal::Terminal;
 
-use crate::support::{MAP, PROGRAM, Server, leave, welcome};
+use super::support::{MAP, Server, leave, path, welcome};
 
 const STATUS: &str = "Player A has 0 nuggets (250 nuggets unclaimed).";
 const HINT: &str = "? keys  Q leave";
@@ -21,7 +21,7 @@ fn wait_for_game(terminal: &Terminal, text: &str, map: &str) {
 }
 
 fn play(server: &Server, columns: u16, rows: u16) -> Terminal {
-    let terminal = Terminal::start(PROGRAM, &["127.0.0.1", &server.port(), "Ann"], columns, rows);
+    let terminal = Terminal::start(&path(), &["127.0.0.1", &server.port(), "Ann"], columns, rows);
     terminal.wait_for("+--");
     terminal
 }
@@ -136,7 +136,7 @@ fn whoever_stops_the_program_gets_the_terminal_back_and_the_game_goes_on_in_the_
     let stops: [fn(&mut Terminal); 2] = [|terminal| terminal.press(b"\x1a"), |terminal| terminal.signal(Signal::TSTP)];
     for stop in stops {
         let server = Server::with_map(MAP);
-        let mut terminal = Terminal::start_in_shell(PROGRAM, &["127.0.0.1", &server.port(), "Ann"], 80, 10);
+        let mut terminal = Terminal::start_in_shell(&path(), &["127.0.0.1", &server.port(), "Ann"], 80, 10);
         wait_for_game(&terminal, STATUS, "+------------------+");
         stop(&mut terminal);
         terminal.wait_for("It stopped.");
@@ -173,7 +173,7 @@ fn a_lost_play_is_sent_again() {
         b"PLAY Ann" => welcome(MAP, true),
         _ => vec![b"QUIT Bye".to_vec()],
     });
-    let mut terminal = Terminal::start(PROGRAM, &["127.0.0.1", &server.port(), "Ann"], 80, 10);
+    let mut terminal = Terminal::start(&path(), &["127.0.0.1", &server.port(), "Ann"], 80, 10);
     terminal.wait_for(&format!("Waiting for 127.0.0.1 port {} to answer (attempt 1).", server.port()));
     // A key before the welcome is neither sent nor the end.
     terminal.press(b"h");
@@ -185,7 +185,7 @@ fn a_lost_play_is_sent_again() {
 #[test]
 fn a_closed_port_is_named_and_can_be_left() {
     let closed = std::net::UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let mut terminal = Terminal::start(PROGRAM, &["127.0.0.1", &closed.to_string(), "Ann"], 80, 10);
+    let mut terminal = Terminal::start(&path(), &["127.0.0.1", &closed.to_string(), "Ann"], 80, 10);
     let line = format!("Waiting for 127.0.0.1 port {closed} to answer (attempt 1).  Its port is closed.");
     terminal.wait_for_lines(&[&line]);
     terminal.press(b"\x03");
@@ -220,7 +220,7 @@ fn a_burst_of_displays_ends_with_the_newest() {
 #[test]
 fn a_bot_plays_by_itself_and_can_be_stopped() {
     let server = Server::with_map(MAP);
-    let terminal = Terminal::start(PROGRAM, &["127.0.0.1", &server.port(), "bot"], 80, 10);
+    let terminal = Terminal::start(&path(), &["127.0.0.1", &server.port(), "bot"], 80, 10);
     server.wait_for_many("KEY ", 2);
     terminal.wait_for("+--");
     leave(terminal);

@@ -4,7 +4,7 @@ use std::{
     fs::{self, File},
     io::{Read, Write},
     os::unix::process::CommandExt,
-    process::{Child, Command, Stdio},
+    process::{Child, Stdio},
     sync::Arc,
     thread,
 };
@@ -15,7 +15,7 @@ use rustix::{
 };
 use testkit::{eventually, terminal::Watched};
 
-use crate::support::{PROGRAM, Server};
+use super::support::{Server, client};
 
 const MAP: &str = "+----+\n|@...|\n+----+\n";
 
@@ -27,7 +27,7 @@ fn start(server: &Server) -> (Child, File) {
     unlockpt(&window).unwrap();
     let terminal = ioctl_tiocgptpeer(&window, flags).unwrap();
     // With a log, so that there is a thread that writes it.
-    let client = Command::new(PROGRAM)
+    let client = client()
         .args(["127.0.0.1", &server.port(), "Ann", "--log", "trace"])
         .stdin(Stdio::from(terminal.try_clone().unwrap()))
         .stdout(Stdio::from(terminal))
