@@ -21,6 +21,11 @@ pub(crate) const PACKAGES: &[&str] = &[
     "robots-verify",
 ];
 
+/// The path of the program of this name, for a terminal.
+pub(crate) fn path(name: &str) -> String {
+    program(name).get_program().to_str().unwrap().to_owned()
+}
+
 /// A command that runs the program of this name. The first call builds all of them.
 pub(crate) fn program(name: &str) -> Command {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();

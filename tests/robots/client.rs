@@ -17,7 +17,7 @@ use super::{
         ANN, Fake, Gui, HELLO, JOIN, NOBODY, STARTED, TURN_0, bytes, command, hex, in_terminal, start, with_gui,
     },
 };
-use crate::programs::program;
+use crate::programs::{path, program};
 
 /// Three turns of a game: a bomb at (1,1) counts down from 2, and explodes with its robot and the block. Then the scores.
 const TURNS_1_TO_3: &str = "03 0001 00000001 00 00000007 00010001  03 0002 00000000
@@ -244,9 +244,8 @@ fn a_game_in_a_terminal_ends_with_its_result_and_only_enter_joins_the_next() {
 
 #[test]
 fn a_demonstration_is_a_game_against_bots_with_one_command() {
-    let command = program("robots-client");
     let arguments = ["--demo", "-n", "Ann", "--level", "easy"];
-    let mut terminal = Terminal::start(command.get_program().to_str().unwrap(), &arguments, 80, 24);
+    let mut terminal = Terminal::start(&path("robots-client"), &arguments, 80, 24);
     terminal.wait_for("Lobby of demo");
     terminal.wait_for("3 of 4, 1 more to come");
     terminal.wait_for("Any game key joins");

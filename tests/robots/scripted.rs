@@ -9,7 +9,7 @@ use netcore::wire::read_datagram;
 use robots::{DrawMessage, GamePicture};
 use testkit::{PATIENCE, process::Process, terminal::Terminal};
 
-use crate::programs::program;
+use crate::programs::{path, program};
 
 /// A server "s" for two players on 5 x 4 fields, with games of 3 turns, radius 1 and timer 2.
 pub(super) const HELLO: &str = "00 0173 02 0005 0004 0003 0001 0002";
@@ -146,9 +146,9 @@ pub(super) fn start(gui: &Gui, arguments: &[&str]) -> (Process, u16, Connection)
 
 /// The client with the GUI in a terminal of its own, and its connection to a fake server.
 pub(super) fn in_terminal(arguments: &[&str]) -> (Terminal, Connection) {
-    let (server, command) = (Fake::new(), program("robots-client"));
+    let server = Fake::new();
     let address = server.address().to_string();
     let all = [&["-s", &address, "--gui", "-n", "Ann"], arguments].concat();
-    let terminal = Terminal::start(command.get_program().to_str().unwrap(), &all, 80, 24);
+    let terminal = Terminal::start(&path("robots-client"), &all, 80, 24);
     (terminal, server.accept())
 }

@@ -267,6 +267,7 @@ impl Solver {
         self.values_after(upcard, &self.draws(upcard), decide)
     }
 
+    // As `values`, with the draws computed before.
     fn values_after(
         &self,
         upcard: usize,

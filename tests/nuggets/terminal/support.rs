@@ -12,7 +12,7 @@ use testkit::{
     terminal::{Terminal, Watched},
 };
 
-use crate::programs::program;
+use crate::programs;
 
 /// A hall with three players and a pile.
 pub(crate) const MAP: &str = "\
@@ -26,12 +26,12 @@ pub(crate) const MAP: &str = "\
 
 /// A command that runs the client.
 pub(crate) fn client() -> Command {
-    program("nuggets-client")
+    programs::program("nuggets-client")
 }
 
 /// The path of the client.
 pub(crate) fn path() -> String {
-    client().get_program().to_str().unwrap().to_owned()
+    programs::path("nuggets-client")
 }
 
 /// What a fake server heard, and from where.

@@ -103,14 +103,14 @@ impl Node {
 struct Drawing {
     counts: Counts,
     cards: u8,
-    // For each value of the next card the place of what comes then: one of the ends, or `ENDS` more than that of a drawing.
+    // For each value of the next card where its chance is added up: an end, or `ENDS` + the index of a drawing.
     then: [u16; VALUES],
 }
 
 /// How the dealer can end: with 17 to 21, or bust.
-const ENDS: usize = 6;
+const ENDS: usize = (BEST + 2 - DEALER_STANDS) as usize;
 
-// The place of a total among the ends.
+// The index of a total among the ends.
 fn end_of(total: u8) -> usize {
     usize::from(total.min(BEST + 1).saturating_sub(DEALER_STANDS))
 }
@@ -162,11 +162,13 @@ impl Hands {
         let total = hand.points.total();
         let mut odds = Odds::default();
         for (dealer, chance) in (DEALER_STANDS..=BEST + 1).zip(chances) {
-            *match dealer {
-                _ if dealer > BEST || dealer < total => &mut odds.win,
-                _ if dealer == total => &mut odds.push,
-                _ => &mut odds.lose,
-            } += chance;
+            if dealer > BEST || dealer < total {
+                odds.win += chance;
+            } else if dealer == total {
+                odds.push += chance;
+            } else {
+                odds.lose += chance;
+            }
         }
         odds
     }

@@ -116,7 +116,8 @@ export class Link {
     const slept = now - this.looked > 2 * LOOK;
     this.looked = now;
     if (this.timer !== undefined) return;
-    // A page that did not run for a while hears what came meanwhile only after this. In a hidden tab it always looks late.
+    // After a suspension timers run before the messages that arrived meanwhile, so silence counts from the second look on. Timers of a hidden
+    // tab are always late.
     if (slept && this.doubted !== this.heard) {
       this.doubted = this.heard;
       return;
