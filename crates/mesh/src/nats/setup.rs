@@ -28,6 +28,8 @@ const OLDEST: (u32, u32) = (2, 10);
 const LONGEST_PAUSE: Duration = Duration::from_secs(4);
 /// Most requests that wait for a connection.
 const MAX_REQUESTS: usize = 1_024;
+/// How often the servers are asked whether they can be used.
+const LOOKS: usize = 3;
 /// Copies with which one server of three may be lost.
 const COPIES: usize = 3;
 
@@ -116,9 +118,16 @@ fn chain(error: &dyn Error) -> String {
 impl Broker {
     /// The version of the server, whose `JetStream` answers.
     pub(super) async fn version(&self) -> Result<String, MeshError> {
-        let account = self.context.query_account().await;
-        account.map_err(|error| away("ask for the account", &self.place, chain(&error)))?;
-        Ok(self.context.client().server_info().version.clone())
+        let mut left = LOOKS;
+        loop {
+            left -= 1;
+            match self.context.query_account().await {
+                Ok(_) => return Ok(self.context.client().server_info().version.clone()),
+                // Servers that have just been started are without a leader for some seconds, in which none of them answers.
+                Err(_) if left > 0 => {}
+                Err(error) => return Err(away("ask for the account", &self.place, chain(&error))),
+            }
+        }
     }
 
     fn config(&self, kind: &str) -> Config {
