@@ -46,7 +46,7 @@ prove:
 
 # A league of our bots, a random walker and a crasher, killed and resumed; two minutes.
 league:
-    cargo test --release -p league -- --ignored --nocapture
+    cargo test --release -p e2e -- --ignored --nocapture league::
 
 # Ten minutes of matches whose server is killed, whose disk fails and whose network loses, and how many hours that were for them.
 simulate:

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use testkit::{TempDir, process::Process};
+use testkit::{TempDir, process::Process, programs::PLAIN};
 
 use crate::programs::{program, workspace};
 
@@ -26,7 +26,7 @@ const AGAIN: Duration = Duration::from_millis(100);
 fn reference(file: &str) -> Command {
     let python = testkit::programs::python().expect("python3 is not there");
     let mut command = Command::new(python);
-    command.arg("-B").arg(workspace().join("crates/conformance/reference").join(file));
+    command.arg(PLAIN).arg(workspace().join("crates/conformance/reference").join(file));
     command
 }
 

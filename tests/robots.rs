@@ -4,6 +4,8 @@
 mod client;
 /// A client that asks a directory where its room is.
 mod follow;
+/// The GUI in a terminal.
+mod gui;
 /// Misbehaving clients, and their effect on others.
 mod hostile;
 /// Servers that are killed in the middle of a game.
@@ -14,6 +16,8 @@ mod retry;
 mod scripted;
 /// The server: accepted and rejected command lines, addresses and output.
 mod server;
+/// The program that explains messages.
+mod verify;
 
 use std::{
     io::Write,

@@ -16,6 +16,10 @@ mod dependencies;
 mod house;
 /// Servers that are killed at random points of their matches and resumed.
 mod kills;
+/// Leagues with real programs.
+mod league;
+/// The text game and the panel game of mastermind.
+mod mastermind;
 /// The nuggets server and its client.
 mod nuggets;
 /// Builds the programs and finds their executables.

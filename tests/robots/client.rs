@@ -154,8 +154,8 @@ fn a_gui_that_does_not_read_or_is_not_there_delays_nothing() {
         let server = Fake::new();
         let client = with_gui(&server.address(), &address, &[]);
         let mut connection = server.accept();
-        // Far more than fits all buffers on the way, and each turn is a picture.
-        let turns = "03 0001 00000001 02 00 00010001".repeat(1 << 16);
+        // Far more than fits the buffers of the GUI, since each turn is a picture.
+        let turns = "03 0001 00000001 02 00 00010001".repeat(1 << 14);
         let all = [HELLO, STARTED, TURN_0, &turns].concat();
         connection.say(&all);
         drop(connection);

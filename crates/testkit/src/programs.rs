@@ -35,6 +35,10 @@ pub fn python() -> Option<PathBuf> {
     PYTHON.clone()
 }
 
+/// The options of Python for a program of the tests, which uses the standard library alone: it starts in half of the time when no
+/// packages are looked for, and nothing is written beside it.
+pub const PLAIN: &str = "-BS";
+
 /// The root of the workspace.
 #[must_use]
 pub fn workspace() -> &'static Path {

@@ -12,7 +12,7 @@ use std::{
 
 use serde_json::Value;
 use tempfile::TempDir;
-use testkit::eventually_within;
+use testkit::{eventually_within, programs::PLAIN};
 
 const REFERENCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/reference");
 
@@ -56,7 +56,7 @@ impl Class {
             "grep -q . program.txt && mv program.txt {student}.py || { echo nothing to build for {student}; exit 1; }";
         command.arg("class").arg(self.path("class")).arg("--to").arg(self.path("results"));
         command.args(["--kind", "mastermind-text", "--build", build]).args(options);
-        command.arg("--").arg(python()).arg("{student}.py");
+        command.arg("--").arg(python()).arg(PLAIN).arg("{student}.py");
         command
     }
 
@@ -179,7 +179,7 @@ fn the_commands_of_the_page_for_teachers_work() {
     let ben = folder.path().join("submissions/ben");
     fs::create_dir_all(&ben).unwrap();
     let reference =
-        |name: &str| format!("#!/bin/sh\nexec '{}' -B '{REFERENCES}/{name}.py' \"$@\"\n", python().display());
+        |name: &str| format!("#!/bin/sh\nexec '{}' {PLAIN} '{REFERENCES}/{name}.py' \"$@\"\n", python().display());
     // Not every machine has `make`.
     let make = folder.path().join("bin/make");
     fs::create_dir(folder.path().join("bin")).unwrap();

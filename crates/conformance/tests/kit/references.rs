@@ -88,7 +88,7 @@ fn tester(kind: &str) -> &'static Tester {
 fn command(kind: &str) -> (Vec<String>, &'static [&'static str]) {
     let (_, file, arguments) = PROGRAMS.iter().find(|(other, _, _)| *other == kind).unwrap();
     let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/reference")).join(file);
-    (vec![interpreter(), "-B".to_owned(), path.to_str().unwrap().to_owned()], arguments)
+    (vec![interpreter(), programs::PLAIN.to_owned(), path.to_str().unwrap().to_owned()], arguments)
 }
 
 fn run<'a>(kind: &str, arguments: impl IntoIterator<Item = &'a str>, plan: &Plan) -> Report {

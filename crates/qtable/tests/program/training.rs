@@ -16,7 +16,7 @@ fn bytes(folder: &TempDir, name: &str) -> Vec<u8> {
 fn the_same_seed_and_threads_give_the_same_table() {
     let folder = TempDir::new();
     let train = |options: &str, name: &str| {
-        works(&folder, &format!("train --rounds 300000 {options} -o {name}"));
+        works(&folder, &format!("train --rounds 100000 {options} -o {name}"));
         bytes(&folder, name)
     };
     let same = ["--seed 1", "--seed 1 --threads 3 --state soft", "--seed 1 --explore doubt --save-every 1"];
@@ -84,7 +84,7 @@ fn a_training_that_is_stopped_and_gone_on_with_ends_with_the_same_table() {
     ] {
         let [parts, once] = ["parts", "once"].map(|part| format!("{options} {part}"));
         // At once, and so that what comes after the stop is the same.
-        for more in [0, 200_000] {
+        for more in [0, 100_000] {
             let rounds = stopped(&folder, &parts, stop);
             if more > 0 {
                 works(&folder, &format!("train --rounds {more} {parts}"));

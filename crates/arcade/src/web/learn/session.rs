@@ -319,7 +319,7 @@ mod tests {
     fn the_curve_is_bounded() {
         let mut session = session();
         session.running = true;
-        for _ in 0..1_200 {
+        for _ in 0..MAX_POINTS + 100 {
             session.play(Slice::Rounds(1));
         }
         assert!(session.curve.len() < MAX_POINTS && session.curve.len() > 50);

@@ -14,7 +14,10 @@ fn taker<'a>(
         0 => Err(io::ErrorKind::WouldBlock.into()),
         room => {
             let before = taken.len();
-            taken.extend(slices.iter().flat_map(|slice| slice.iter().copied()).take(room));
+            for slice in slices {
+                let left = room - (taken.len() - before);
+                taken.extend_from_slice(&slice[..slice.len().min(left)]);
+            }
             Ok(taken.len() - before)
         }
     }
@@ -22,8 +25,8 @@ fn taker<'a>(
 
 fn history(bytes: usize) -> History {
     let mut writer = HistoryWriter::new();
-    let all: Vec<u8> = (0..bytes).map(|at| u8::try_from(at % 251).unwrap()).collect();
-    for frame in all.chunks(997) {
+    let all = (0..251).collect::<Vec<u8>>().repeat(bytes / 251 + 1);
+    for frame in all[..bytes].chunks(997) {
         writer.append(|out| out.extend_from_slice(frame));
     }
     writer.snapshot()
@@ -61,7 +64,7 @@ proptest! {
                 }
                 _ => {
                     let log = history(length);
-                    sent[0].extend(log.segments().flatten());
+                    log.segments().for_each(|segment| sent[0].extend_from_slice(segment));
                     queues[0].replay(&shared, Time::ZERO, &log);
                 }
             }

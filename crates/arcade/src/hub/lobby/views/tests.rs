@@ -162,7 +162,7 @@ fn pages_of_a_thousand_rooms_that_all_change_are_sent_twelve_kilobytes_a_second(
     page.follow(&frames);
     publish(&lists, &infos);
     page.follow(&frames);
-    let times = 40;
+    let times = 20;
     let mut bytes = 0;
     for time in 0..times {
         for info in &mut infos {

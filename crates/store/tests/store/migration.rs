@@ -1,5 +1,4 @@
 //! Databases that earlier versions of this program have made, and one of a later version.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::{fs, path::Path};
 
@@ -10,7 +9,7 @@ use store::{
 use testkit::TempDir;
 
 /// A database of version 2 with eleven matches, as the program wrote it then.
-const VERSION_2: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/version-2.db");
+const VERSION_2: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/store/data/version-2.db");
 
 async fn change(path: &Path, text: &'static str) {
     let mut connection = SqliteConnectOptions::new().filename(path).connect().await.unwrap();

@@ -11,7 +11,7 @@ use testkit::{
     process::{Finished, Process},
 };
 
-use super::{PROGRAM, PUZZLE, run_in, said};
+use super::{PUZZLE, path, run_in, said};
 
 /// The program, and a person who types. What is printed goes through a pipe.
 struct Person {
@@ -26,10 +26,10 @@ impl Person {
         let typed = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&typed).unwrap();
         unlockpt(&typed).unwrap();
-        let path = ptsname(&typed, vec![]).unwrap().into_string().unwrap();
-        let terminal = File::options().read(true).write(true).open(&path).unwrap();
+        let device = ptsname(&typed, vec![]).unwrap().into_string().unwrap();
+        let terminal = File::options().read(true).write(true).open(&device).unwrap();
         let mut shell = Command::new("sh");
-        shell.args(["-c", "exec \"$@\" <\"$0\"", &path, PROGRAM]).args(arguments.split_whitespace());
+        shell.args(["-c", "exec \"$@\" <\"$0\"", &device, &path()]).args(arguments.split_whitespace());
         let process = Process::start(shell.env("XDG_DATA_HOME", data));
         Self { typed: typed.into(), _terminal: terminal, process }
     }

@@ -1,5 +1,4 @@
 //! What a host is told when the database cannot be used: one sentence, with what to do.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::{
     io::{Read as _, Write as _},
@@ -9,10 +8,9 @@ use std::{
 
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection};
 use store::{Store, StoreError, Trouble};
-use support::on_each;
 use testkit::TempDir;
 
-mod support;
+use crate::support::on_each;
 
 /// How a client asks for encryption, in place of the version of the protocol.
 const SSL_REQUEST: u32 = 80_877_103;

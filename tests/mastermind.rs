@@ -1,6 +1,4 @@
-//! The program as a process of its own.
-#![cfg(unix)]
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+//! The text game and the panel game of mastermind.
 
 // Through pipes: transcripts, junk, the end of input anywhere, two people.
 mod pipes;
@@ -18,15 +16,19 @@ use testkit::{
     process::{Finished, Process},
 };
 
-/// The program under test.
-const PROGRAM: &str = env!("CARGO_BIN_EXE_mastermind-play");
+use crate::programs;
+
+/// The path of the program.
+fn path() -> String {
+    programs::path("mastermind-play")
+}
 
 /// A game whose code is 7423.
 const PUZZLE: &str = "--length 4 --repeats no --seed 7";
 
 /// The program with these arguments, whose statistics lie in this directory.
 fn command(data: &TempDir, arguments: &str) -> Command {
-    let mut command = Command::new(PROGRAM);
+    let mut command = programs::program("mastermind-play");
     command.args(arguments.split_whitespace()).env("XDG_DATA_HOME", data.path());
     command
 }

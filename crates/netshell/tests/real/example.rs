@@ -1,9 +1,7 @@
 //! The server of `examples/chat.rs`, over a real socket.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
-
 #[allow(dead_code, reason = "the test has another `main`")]
-#[path = "../examples/chat.rs"]
+#[path = "../../examples/chat.rs"]
 mod chat;
 
 use std::{

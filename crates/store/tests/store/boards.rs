@@ -1,10 +1,8 @@
 //! What counts on boards, and what does not: each way in which somebody could rise there by anything but playing well.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod support;
 
 use store::{ALL_TIME, Board, DAILY, Entry, Kind, LADDER, NewMatch, Order, Score, Store, season_of};
-use support::{a_match, board, entry, leaders, leaders_on};
+
+use crate::support::{self, a_match, board, entry, leaders, leaders_on};
 
 async fn on_each(test: impl AsyncFn(Store)) {
     support::on_each(async |open, _| {

@@ -1,13 +1,13 @@
 //! The program without a terminal.
 
-use std::{net::UdpSocket, process::Command};
+use std::net::UdpSocket;
 
 use testkit::process::{Finished, Process};
 
-use crate::support::PROGRAM;
+use crate::programs::program;
 
 fn run(arguments: &[&str]) -> Finished {
-    Process::run(Command::new(PROGRAM).args(arguments))
+    Process::run(program("robots-gui").args(arguments))
 }
 
 #[test]

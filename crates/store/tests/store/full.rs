@@ -1,15 +1,13 @@
 //! Files that cannot grow for a while, for real: by a limit on their size, which needs a process of its own. So this program runs itself.
 //! The tests of results in the hub fill a whole disk.
-#![cfg(target_os = "linux")]
-
-mod support;
 
 use std::{env, path::PathBuf, process::Command};
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use store::{NewMatch, Store, Trouble};
-use support::{check, entry};
 use testkit::TempDir;
+
+use crate::support::{self, check, entry};
 
 /// The directory for the process that runs alone.
 const DIRECTORY: &str = "ARCADE_TEST_DIRECTORY";
@@ -27,7 +25,7 @@ fn a_write_that_fails_at_any_step_is_done_once_when_it_is_tried_again() {
         // The signal would end the process.
         .args(["-c", r#"trap '' XFSZ; exec "$0" "$@""#])
         .arg(env::current_exe().unwrap())
-        .args(["--exact", "with_files_of_limited_size", "--ignored", "--nocapture"])
+        .args(["--exact", "full::with_files_of_limited_size", "--ignored", "--nocapture"])
         .env(DIRECTORY, directory.path())
         .output()
         .unwrap();

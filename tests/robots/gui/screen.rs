@@ -5,7 +5,7 @@ use std::net::UdpSocket;
 use rustix::process::Signal;
 use testkit::{TempDir, terminal::Terminal};
 
-use crate::support::{Client, PROGRAM, encoded, game, lobby, port};
+use super::support::{Client, encoded, game, lobby, path, port};
 
 fn leave(mut terminal: Terminal) {
     terminal.press(b"Q");
@@ -153,7 +153,7 @@ fn signals_and_control_keys_leave_and_give_the_terminal_back() {
 fn whoever_stops_the_program_gets_the_terminal_back_and_the_newest_picture_afterwards() {
     let (client, mut terminal) = Client::start(|place| {
         let place: Vec<&str> = place.iter().map(String::as_str).collect();
-        Terminal::start_in_shell(PROGRAM, &place, 60, 10)
+        Terminal::start_in_shell(&path(), &place, 60, 10)
     });
     client.show(&game(1));
     terminal.wait_for("Turn 1 of 20");
@@ -169,7 +169,7 @@ fn whoever_stops_the_program_gets_the_terminal_back_and_the_newest_picture_after
 #[test]
 fn a_client_that_is_not_there_is_told_from_one_that_is_silent() {
     let closed = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let mut terminal = Terminal::start(PROGRAM, &["-c", &closed.to_string(), "-p", "0", "--bind", "127.0.0.1"], 90, 10);
+    let mut terminal = Terminal::start(&path(), &["-c", &closed.to_string(), "-p", "0", "--bind", "127.0.0.1"], 90, 10);
     terminal.wait_for(&format!("Keys go to the client at {closed}."));
     terminal.press(b" ");
     terminal.wait_for(&format!("Nobody listens at {closed}: is the client running there?"));
@@ -190,7 +190,7 @@ fn a_client_that_is_not_there_is_told_from_one_that_is_silent() {
 
 #[test]
 fn pictures_come_over_ipv4_and_ipv6() {
-    let mut terminal = Terminal::start(PROGRAM, &["-p", "0"], 60, 10);
+    let mut terminal = Terminal::start(&path(), &["-p", "0"], 60, 10);
     let port = port(&terminal);
     let send = |from: &str, to: &str, turn| {
         UdpSocket::bind(from).unwrap().send_to(&encoded(&game(turn)), (to, port)).unwrap();
@@ -210,7 +210,7 @@ fn colours_are_used_unless_no_color_is_set_and_never_alone() {
     for (value, coloured) in [("", true), ("1", false)] {
         let (client, terminal) = Client::start(|place| {
             let place: Vec<&str> = place.iter().map(String::as_str).chain(["--follow", "0"]).collect();
-            Terminal::start_with(PROGRAM, &place, &[("NO_COLOR", value)], 66, 10)
+            Terminal::start_with(&path(), &place, &[("NO_COLOR", value)], 66, 10)
         });
         client.show(&game(5));
         terminal.wait_for("Turn 5");

@@ -4,7 +4,7 @@ use rustix::process::Signal;
 use testkit::{TempDir, terminal::Terminal};
 use vt100::Screen;
 
-use super::{PROGRAM, PUZZLE, run_in};
+use super::{PUZZLE, path, run_in};
 
 /// The program in a window, which ends before its statistics are removed.
 struct Window {
@@ -29,7 +29,7 @@ fn open_with(
 ) -> Window {
     let arguments: Vec<&str> = arguments.split_whitespace().collect();
     let environment = [&[("XDG_DATA_HOME", data.path().to_str().unwrap())], environment].concat();
-    let terminal = Terminal::start_with(PROGRAM, &arguments, &environment, columns, rows);
+    let terminal = Terminal::start_with(&path(), &arguments, &environment, columns, rows);
     terminal.wait_for(shown);
     Window { terminal, data }
 }
@@ -40,7 +40,8 @@ fn open_in_shell(arguments: &str, columns: u16, rows: u16, shown: &str) -> Windo
     let data = TempDir::new();
     // The shell passes its environment on.
     let directory = format!("XDG_DATA_HOME={}", data.path().display());
-    let arguments: Vec<&str> = [&*directory, PROGRAM].into_iter().chain(arguments.split_whitespace()).collect();
+    let program = path();
+    let arguments: Vec<&str> = [&*directory, &program].into_iter().chain(arguments.split_whitespace()).collect();
     let terminal = Terminal::start_in_shell("env", &arguments, columns, rows);
     terminal.wait_for(shown);
     Window { terminal, data }

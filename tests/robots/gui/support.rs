@@ -4,12 +4,15 @@ use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 
 use bytes::BytesMut;
 use netcore::wire::{Encode, Writer};
-use robots::{DrawMessage, GamePicture, Parameters, PlayerId};
+use robots::{Bomb, DrawMessage, GamePicture, Parameters, Player, PlayerId, Position};
 use testkit::terminal::Terminal;
 
-use crate::testing::{self, at, bomb, parameters, player};
+use crate::programs;
 
-pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_robots-gui");
+/// The path of the GUI.
+pub(crate) fn path() -> String {
+    programs::path("robots-gui")
+}
 
 /// A client without a server, and the GUI that it has.
 pub(crate) struct Client {
@@ -23,7 +26,7 @@ impl Client {
     pub(crate) fn with_gui(arguments: &[&str], columns: u16, rows: u16) -> (Self, Terminal) {
         Self::start(|place| {
             let place: Vec<&str> = place.iter().map(String::as_str).chain(arguments.iter().copied()).collect();
-            Terminal::start(PROGRAM, &place, columns, rows)
+            Terminal::start(&path(), &place, columns, rows)
         })
     }
 
@@ -68,22 +71,39 @@ pub(crate) fn encoded(picture: &DrawMessage) -> Vec<u8> {
     datagram.to_vec()
 }
 
+fn player(name: &str) -> Player {
+    Player { name: name.try_into().unwrap(), address: "127.0.0.1:4000".try_into().unwrap() }
+}
+
 /// A lobby for two with these players.
 pub(crate) fn lobby(names: &[&str]) -> DrawMessage {
-    let parameters = Parameters { size_x: 4, size_y: 3, game_length: 20, explosion_radius: 1, ..parameters() };
+    let parameters = Parameters {
+        server_name: "here".try_into().unwrap(),
+        players_count: 2,
+        size_x: 4,
+        size_y: 3,
+        game_length: 20,
+        explosion_radius: 1,
+        bomb_timer: 5,
+    };
     let players = (0..).map(PlayerId).zip(names.iter().map(|name| player(name))).collect();
     DrawMessage::Lobby { parameters, players }
 }
 
 /// A turn of a game of Ann and Bob in which Ann stands in column `turn % 4` of the lowest row.
 pub(crate) fn game(turn: u16) -> DrawMessage {
+    let (ann, bob) = (PlayerId(0), PlayerId(1));
     DrawMessage::Game(GamePicture {
+        server_name: "here".try_into().unwrap(),
+        size_x: 4,
+        size_y: 3,
         game_length: 20,
         turn,
-        blocks: vec![at(0, 1)],
-        bombs: vec![bomb(1, 2, 7)],
-        explosions: vec![at(2, 1)],
-        scores: [(PlayerId(0), 3), (PlayerId(1), 1)].into(),
-        ..testing::game(4, 3, &[("Ann", turn % 4, 0), ("Bob", 3, 2)])
+        players: [(ann, player("Ann")), (bob, player("Bob"))].into(),
+        player_positions: [(ann, Position::new(turn % 4, 0)), (bob, Position::new(3, 2))].into(),
+        blocks: vec![Position::new(0, 1)],
+        bombs: vec![Bomb { position: Position::new(1, 2), timer: 7 }],
+        explosions: vec![Position::new(2, 1)],
+        scores: [(ann, 3), (bob, 1)].into(),
     })
 }

@@ -1,7 +1,7 @@
 use rustix::process::Signal;
 use testkit::{TempDir, terminal::Terminal};
 
-use super::{PROGRAM, said};
+use super::{path, said};
 
 #[test]
 fn the_lines_of_small_games() {
@@ -38,16 +38,17 @@ fn a_report_has_the_distribution_and_says_how_it_was_come_by_and_what_is_proven(
 // In a terminal there is a bar once the work takes long, so that a test knows that it has begun.
 #[test]
 fn ctrl_c_ends_long_work_in_order() {
-    for (length, strategy, bar) in [
-        ("5", "entropy", " codes, "),
-        ("8", "minimax", " codes, "),
-        ("8", "optimal", " codes, "),
-        ("4", "optimal", "] first guess "),
+    for (length, strategy, threads, bar) in [
+        ("5", "entropy", "2", " codes, "),
+        ("8", "minimax", "1", " codes, "),
+        ("8", "optimal", "1", " codes, "),
+        ("4", "optimal", "1", "] first guess "),
     ] {
         let data = TempDir::new();
-        let arguments = ["solve", "--length", length, "--colours", "8", "--strategy", strategy, "--all"];
+        let arguments =
+            ["solve", "--length", length, "--colours", "8", "--strategy", strategy, "--threads", threads, "--all"];
         let environment = [("XDG_DATA_HOME", data.path().to_str().unwrap())];
-        let mut terminal = Terminal::start_with(PROGRAM, &arguments, &environment, 100, 10);
+        let mut terminal = Terminal::start_with(&path(), &arguments, &environment, 100, 10);
         terminal.wait_for(bar);
         terminal.press(b"\x03");
         terminal.wait_for("mastermind-play: stopped before");
@@ -58,7 +59,7 @@ fn ctrl_c_ends_long_work_in_order() {
 #[test]
 fn a_closed_terminal_does_not_end_work_that_was_started_with_nohup() {
     let script = "trap '' HUP; exec \"$0\" solve --length 8 --colours 8 --strategy minimax --threads 1 --all";
-    let mut terminal = Terminal::start("sh", &["-c", script, PROGRAM], 100, 10);
+    let mut terminal = Terminal::start("sh", &["-c", script, &path()], 100, 10);
     // The bar ends with the seconds that it took so far.
     let seconds = |screen: &str| -> Option<u64> {
         let (_, behind) = screen.split_once(" codes, ")?;

@@ -1,6 +1,4 @@
-//! The real program: sockets, files, signals, wrong usage. What it says of messages is tested with its modules.
-#![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "what helps a test fails as a test does")]
+//! The program that explains messages: sockets, files, signals, wrong usage. What it says of messages is tested with its modules.
 
 use std::{
     io::Write,
@@ -13,13 +11,15 @@ use testkit::{
     process::{Finished, Process},
 };
 
+use crate::programs;
+
 /// Bytes from two digits each, with spaces between.
 fn bytes(hex: &str) -> Vec<u8> {
     hex.split_whitespace().map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect()
 }
 
 fn program(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_robots-verify"));
+    let mut command = programs::program("robots-verify");
     command.args(arguments).env("COLUMNS", "80");
     command
 }

@@ -6,7 +6,7 @@ use std::{
 
 use testkit::{TempDir, process::Process};
 
-use super::{PROGRAM, PUZZLE, command, run, said};
+use super::{PUZZLE, command, path, run, said};
 
 #[test]
 fn a_whole_game_to_the_letter() {
@@ -215,7 +215,7 @@ fn the_end_of_input_ends_quietly_at_every_prompt() {
 fn a_closed_terminal_does_not_end_a_game_that_was_started_with_nohup() {
     let data = TempDir::new();
     let mut shell = Command::new("sh");
-    shell.args(["-c", "trap '' HUP; exec \"$0\" --seed 7", PROGRAM]).env("XDG_DATA_HOME", data.path());
+    shell.args(["-c", "trap '' HUP; exec \"$0\" --seed 7", &path()]).env("XDG_DATA_HOME", data.path());
     let mut process = Process::start_with_stdin(&mut shell);
     process.wait_stdout("a prompt", |stdout| stdout.contains("from 4 to 8? ").then_some(()));
     process.hang_up();

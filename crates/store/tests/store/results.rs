@@ -1,15 +1,13 @@
 //! The same tests on SQLite and, where `ARCADE_TEST_POSTGRES` is the address of a server, on PostgreSQL.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod support;
 
 use store::{
     ALL_TIME, Added, Claim, JournalNote, Kind, Known, MAX_NAMES, MatchFilter, NewMatch, Order, Seated, Store,
     StoreError, Ties,
 };
-use support::{a_match, board, entry, leaders, leaders_on};
 use testkit::{PATIENCE, TempDir};
 use tokio::time::timeout;
+
+use crate::support::{self, a_match, board, entry, leaders, leaders_on};
 
 /// Runs a test on each database, which has tables. It is also given a way to open the same database again.
 async fn on_each(test: impl AsyncFn(Store, &dyn Fn() -> Store)) {

@@ -1,5 +1,4 @@
 //! Leagues with real programs.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
 
 use std::{
     collections::BTreeMap,
@@ -9,17 +8,19 @@ use std::{
     time::Duration,
 };
 
-use tempfile::TempDir;
 use testkit::{
-    eventually_within,
+    TempDir, eventually_within,
     process::{Finished, Process},
+    programs::PLAIN,
 };
+
+use crate::programs::{self, workspace};
 
 /// Two bots of each kind and two programs that are worse, in the order that everybody expects.
 const EXPECTED: [&str; 5] = ["Hard", "Normal", "Easy", "Walker", "Crasher"];
 
 fn league(folder: &Path, arguments: &str) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_league"));
+    let mut command = programs::program("league");
     command.args(arguments.split(' ')).args(["--seed", "5", "--out"]).arg(folder);
     // Programs start slowly while other tests run.
     if !arguments.contains("--patience") {
@@ -28,14 +29,19 @@ fn league(folder: &Path, arguments: &str) -> Command {
     command
 }
 
+// These tests need python3, as CONTRIBUTING.md says.
+fn python() -> String {
+    format!("'{}' {PLAIN}", testkit::programs::python().expect("python3 is not there").display())
+}
+
 fn program(name: &str, what: &str) -> String {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/players/robots.py");
-    format!("{name}=python3 -B '{path}' {what} {{host}} {{port}} {{name}}")
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/league/robots.py");
+    format!("{name}={} '{path}' {what} {{host}} {{port}} {{name}}", python())
 }
 
 fn reference(name: &str, file: &str, arguments: &str) -> String {
-    let path = format!("{}/../conformance/reference/{file}", env!("CARGO_MANIFEST_DIR"));
-    format!("{name}=python3 -B '{path}' {arguments}")
+    let path = workspace().join("crates/conformance/reference").join(file);
+    format!("{name}={} '{}' {arguments}", python(), path.display())
 }
 
 // The five players of EXPECTED.
@@ -106,7 +112,7 @@ fn killed_and_resumed_a_league_plays_the_same_matches() {
         command.args(["--player", &reference("Python", "player.py", "{name} {host} {port}")]);
         command
     };
-    let (whole, cut) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let (whole, cut) = (TempDir::new(), TempDir::new());
     ended(Process::run(&mut play(whole.path())), 0);
     kill_after(5, &mut play(cut.path()), cut.path());
     let before = lines(cut.path()).len();
@@ -139,7 +145,7 @@ fn killed_and_resumed_a_league_plays_the_same_matches() {
 
 #[test]
 fn crashes_are_forfeits_with_their_reasons() {
-    let folder = TempDir::new().unwrap();
+    let folder = TempDir::new();
     let mut command = league(folder.path(), "robots --turns 300 --turn-ms 10 --rounds 1 --jobs 4");
     command.args(["--player", "Easy=bot:easy", "--player", &program("Crasher", "crash")]);
     command.args(["--player", &program("Twice", "twice"), "--player", "None=./no-such-program {server}"]);
@@ -161,10 +167,10 @@ fn crashes_are_forfeits_with_their_reasons() {
 
 #[test]
 fn hints_are_forbidden() {
-    let folder = TempDir::new().unwrap();
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/players/hints.py");
+    let folder = TempDir::new();
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/league/hints.py");
     let mut command = league(folder.path(), "mastermind --rounds 1");
-    command.args(["--player", "Hard=bot:hard", "--player", &format!("Asker=python3 -B '{path}' {{host}} {{port}}")]);
+    command.args(["--player", "Hard=bot:hard", "--player", &format!("Asker={} '{path}' {{host}} {{port}}", python())]);
     ended(Process::run(&mut command), 0);
     assert_eq!(reasons(folder.path(), "Asker"), ["it asked for a hint"]);
     assert_eq!(names(folder.path()), ["Hard", "Asker"]);
@@ -172,7 +178,7 @@ fn hints_are_forbidden() {
 
 #[test]
 fn a_league_that_is_stopped_says_so_and_goes_on() {
-    let folder = TempDir::new().unwrap();
+    let folder = TempDir::new();
     let play = |rounds: &str| {
         let mut command = league(folder.path(), "robots --turns 20 --turn-ms 1 --certainty 0.999");
         command.args(["--player", "A=bot:easy", "--player", "B=bot:easy", "--rounds", rounds]);
@@ -191,7 +197,7 @@ fn a_league_that_is_stopped_says_so_and_goes_on() {
 
 #[test]
 fn silence_is_a_forfeit() {
-    let folder = TempDir::new().unwrap();
+    let folder = TempDir::new();
     let mut command = league(folder.path(), "mastermind --rounds 1 --patience 2 --jobs 2");
     command.args(["--player", &program("Silent", "silent"), "--player", &program("Mute", "silent")]);
     ended(Process::run(&mut command), 0);
@@ -202,7 +208,7 @@ fn silence_is_a_forfeit() {
 
 #[test]
 fn each_match_has_a_journal_and_the_page_links_to_it() {
-    let folder = TempDir::new().unwrap();
+    let folder = TempDir::new();
     let python = reference("Python", "mastermind_client.py", "{name} {host} {port}");
     let mut command = league(folder.path(), "mastermind --rounds 2 --certainty 0.999 --jobs 2");
     command.args(["--player", "Hard=bot:hard", "--player", "Easy=bot:easy", "--player", &python]);
@@ -222,7 +228,7 @@ fn each_match_has_a_journal_and_the_page_links_to_it() {
 
 #[test]
 fn nuggets_are_counted_when_the_time_is_up() {
-    let folder = TempDir::new().unwrap();
+    let folder = TempDir::new();
     let python = reference("Python", "nuggets_client.py", "--explore {host} {port} {name}");
     let mut command = league(folder.path(), "nuggets --limit 1 --rounds 1 --jobs 2");
     command.args(["--player", "Hard=bot:hard", "--player", &python]);
@@ -237,7 +243,7 @@ fn nuggets_are_counted_when_the_time_is_up() {
 #[test]
 #[ignore = "plays some hundred matches in real time, for a minute or two; `just league` runs it"]
 fn five_players_end_in_the_order_that_everyone_expects_killed_and_resumed() {
-    let (folder, whole) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let (folder, whole) = (TempDir::new(), TempDir::new());
     let arguments = "robots --turns 100 --turn-ms 10 --certainty 0.95 --jobs 2";
     // Longer than a test waits for a program otherwise.
     let play = |folder: &Path, rounds: u32| -> String {
