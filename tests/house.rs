@@ -169,3 +169,31 @@ fn the_page_of_bounds_has_the_bounds_of_the_source() {
     let page = fs::read_to_string(docs.join("bounds.md")).expect("the page is here");
     assert_eq!(page, printed.stdout, "write it with `docs/bounds > docs/bounds.md`");
 }
+
+/// Whether the documentation in a file has an example of Rust, which is compiled and run.
+fn has_example(text: &str) -> bool {
+    let comments =
+        text.lines().map(str::trim_start).filter_map(|line| line.strip_prefix("///").or(line.strip_prefix("//!")));
+    // Each second fence ends what the one before it begins.
+    let mut begins = comments.filter_map(|line| line.trim_start().strip_prefix("```")).step_by(2);
+    begins.any(|language| language.is_empty() || ["rust", "no_run", "should_panic"].contains(&language))
+}
+
+#[test]
+fn examples_of_documentation_are_run_where_there_are_any() {
+    for of in crates().into_iter().filter(|of| of.join("src/lib.rs").exists()) {
+        let mut directories = vec![of.join("src")];
+        let mut examples = false;
+        while let Some(directory) = directories.pop() {
+            for path in fs::read_dir(directory).expect("the source is here").map(|entry| entry.expect("a file").path())
+            {
+                match path.is_dir() {
+                    true => directories.push(path),
+                    false => examples |= has_example(&fs::read_to_string(&path).expect("a readable file")),
+                }
+            }
+        }
+        let manifest = fs::read_to_string(of.join("Cargo.toml")).expect("a manifest");
+        assert_eq!(examples, !manifest.contains("doctest = false"), "{}", of.display());
+    }
+}

