@@ -187,9 +187,10 @@ fn examples_of_documentation_are_run_where_there_are_any() {
         while let Some(directory) = directories.pop() {
             for path in fs::read_dir(directory).expect("the source is here").map(|entry| entry.expect("a file").path())
             {
-                match path.is_dir() {
-                    true => directories.push(path),
-                    false => examples |= has_example(&fs::read_to_string(&path).expect("a readable file")),
+                if path.is_dir() {
+                    directories.push(path);
+                } else {
+                    examples |= has_example(&fs::read_to_string(&path).expect("a readable file"));
                 }
             }
         }
