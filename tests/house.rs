@@ -23,10 +23,10 @@ fn crates() -> Vec<PathBuf> {
     fs::read_dir(folder).expect("the crates are here").map(|entry| entry.expect("a crate").path()).collect()
 }
 
-/// Files of a crate by their module paths, without their tests.
-fn modules(of: &Path) -> BTreeMap<String, String> {
+/// The texts of the source files of a crate, by their module paths.
+fn files(of: &Path) -> BTreeMap<String, String> {
     let source = of.join("src");
-    let mut modules = BTreeMap::new();
+    let mut files = BTreeMap::new();
     let mut directories = vec![source.clone()];
     while let Some(directory) = directories.pop() {
         for entry in fs::read_dir(directory).expect("the source is here") {
@@ -38,13 +38,18 @@ fn modules(of: &Path) -> BTreeMap<String, String> {
             let inside = path.strip_prefix(&source).expect("a path inside").with_extension("");
             let name =
                 inside.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("::");
-            if name.split("::").any(|part| part == "tests" || part == "fragile") {
-                continue;
-            }
-            let text = fs::read_to_string(&path).expect("a readable file");
-            let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default().to_owned();
-            modules.insert(name, code);
+            files.insert(name, fs::read_to_string(&path).expect("a readable file"));
         }
+    }
+    files
+}
+
+/// Files of a crate by their module paths, without their tests.
+fn modules(of: &Path) -> BTreeMap<String, String> {
+    let mut modules = files(of);
+    modules.retain(|name, _| !name.split("::").any(|part| part == "tests" || part == "fragile"));
+    for text in modules.values_mut() {
+        *text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default().to_owned();
     }
     let for_tests: Vec<String> = modules.iter().flat_map(|(name, code)| for_tests(name, code)).collect();
     modules.retain(|name, _| !for_tests.contains(name));
@@ -182,18 +187,7 @@ fn has_example(text: &str) -> bool {
 #[test]
 fn examples_of_documentation_are_run_where_there_are_any() {
     for of in crates().into_iter().filter(|of| of.join("src/lib.rs").exists()) {
-        let mut directories = vec![of.join("src")];
-        let mut examples = false;
-        while let Some(directory) = directories.pop() {
-            for path in fs::read_dir(directory).expect("the source is here").map(|entry| entry.expect("a file").path())
-            {
-                if path.is_dir() {
-                    directories.push(path);
-                } else {
-                    examples |= has_example(&fs::read_to_string(&path).expect("a readable file"));
-                }
-            }
-        }
+        let examples = files(&of).values().any(|text| has_example(text));
         let manifest = fs::read_to_string(of.join("Cargo.toml")).expect("a manifest");
         assert_eq!(examples, !manifest.contains("doctest = false"), "{}", of.display());
     }

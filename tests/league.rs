@@ -11,7 +11,6 @@ use std::{
 use testkit::{
     TempDir, eventually_within,
     process::{Finished, Process},
-    programs::PLAIN,
 };
 
 use crate::programs::{self, workspace};
@@ -29,19 +28,18 @@ fn league(folder: &Path, arguments: &str) -> Command {
     command
 }
 
-// These tests need python3, as CONTRIBUTING.md says.
-fn python() -> String {
-    format!("'{}' {PLAIN}", testkit::programs::python().expect("python3 is not there").display())
+// A player that is one of the scripts in `league`.
+fn script(name: &str, file: &str, arguments: &str) -> String {
+    let path = workspace().join("tests/league").join(file);
+    format!("{name}='{}' {arguments}", programs::python(&path).join("' '"))
 }
 
 fn program(name: &str, what: &str) -> String {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/league/robots.py");
-    format!("{name}={} '{path}' {what} {{host}} {{port}} {{name}}", python())
+    script(name, "robots.py", &format!("{what} {{host}} {{port}} {{name}}"))
 }
 
 fn reference(name: &str, file: &str, arguments: &str) -> String {
-    let path = workspace().join("crates/conformance/reference").join(file);
-    format!("{name}={} '{}' {arguments}", python(), path.display())
+    format!("{name}='{}' {arguments}", programs::reference(file).join("' '"))
 }
 
 // The five players of EXPECTED.
@@ -168,9 +166,8 @@ fn crashes_are_forfeits_with_their_reasons() {
 #[test]
 fn hints_are_forbidden() {
     let folder = TempDir::new();
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/league/hints.py");
     let mut command = league(folder.path(), "mastermind --rounds 1");
-    command.args(["--player", "Hard=bot:hard", "--player", &format!("Asker={} '{path}' {{host}} {{port}}", python())]);
+    command.args(["--player", "Hard=bot:hard", "--player", &script("Asker", "hints.py", "{host} {port}")]);
     ended(Process::run(&mut command), 0);
     assert_eq!(reasons(folder.path(), "Asker"), ["it asked for a hint"]);
     assert_eq!(names(folder.path()), ["Hard", "Asker"]);

@@ -1,7 +1,13 @@
 //! The programs that tests start.
 
-use std::{env, path::PathBuf, process::Command, sync::OnceLock};
+use std::{
+    env,
+    path::{Path, PathBuf},
+    process::Command,
+    sync::OnceLock,
+};
 
+use testkit::programs::PLAIN;
 pub(crate) use testkit::programs::{cargo, workspace};
 
 /// The programs that tests start; each is in a package of its name.
@@ -24,6 +30,17 @@ pub(crate) const PACKAGES: &[&str] = &[
 /// The path of the program of this name, for a terminal.
 pub(crate) fn path(name: &str) -> String {
     program(name).get_program().to_str().unwrap().to_owned()
+}
+
+/// The words that run a program in Python. Tests that use it need python3, as CONTRIBUTING.md says.
+pub(crate) fn python(script: &Path) -> [String; 3] {
+    let python = testkit::programs::python().expect("python3 is not there");
+    [&python, Path::new(PLAIN), script].map(|word| word.to_str().unwrap().to_owned())
+}
+
+/// The words that run a reference program.
+pub(crate) fn reference(file: &str) -> [String; 3] {
+    python(&workspace().join("crates/conformance/reference").join(file))
 }
 
 /// A command that runs the program of this name. The first call builds all of them.

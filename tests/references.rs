@@ -6,9 +6,9 @@ use std::{
     time::Duration,
 };
 
-use testkit::{TempDir, process::Process, programs::PLAIN};
+use testkit::{TempDir, process::Process};
 
-use crate::programs::{program, workspace};
+use crate::programs::{self, program};
 
 /// A map that is explored within a second.
 const MAP: &str = "\
@@ -22,11 +22,11 @@ const MAP: &str = "\
 /// How long a datagram is waited for before the GUI types again.
 const AGAIN: Duration = Duration::from_millis(100);
 
-/// A reference program. These tests need python3, as CONTRIBUTING.md says.
+/// A reference program.
 fn reference(file: &str) -> Command {
-    let python = testkit::programs::python().expect("python3 is not there");
+    let [python, options, script] = programs::reference(file);
     let mut command = Command::new(python);
-    command.arg(PLAIN).arg(workspace().join("crates/conformance/reference").join(file));
+    command.args([options, script]);
     command
 }
 

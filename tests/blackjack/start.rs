@@ -128,8 +128,8 @@ fn a_standard_output_that_nobody_reads_stops_nobody() {
     let mut line = String::new();
     stdout.read_line(&mut line).unwrap();
     let port: u16 = line.trim().rsplit(' ').next().unwrap().parse().unwrap();
-    // From here on nobody reads. The standings of these tables are more than a pipe takes.
-    for _ in 0..800 {
+    // From here on nobody reads. The standings of these tables are several times what a pipe takes.
+    for _ in 0..1_500 {
         let mut ann = Client::join((Ipv4Addr::LOCALHOST, port).into(), Dialect::Binary, "Ann");
         assert!(ann.stand_to_the_end().ends_with(&["QUIT".to_owned()]));
     }

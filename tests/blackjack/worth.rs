@@ -3,7 +3,7 @@ use testkit::process::Process;
 
 use super::Dealer;
 
-const ROUNDS: u32 = 4_000;
+const ROUNDS: u32 = 10_000;
 
 #[test]
 fn the_best_tables_earn_over_the_wire_what_they_are_worth() {

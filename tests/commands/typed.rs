@@ -13,7 +13,7 @@ use testkit::{TempDir, eventually, process::Process};
 use crate::{
     blackjack,
     nuggets::{HALL, Server},
-    programs::{PACKAGES, program, workspace},
+    programs::{self, PACKAGES, program, workspace},
     robots,
 };
 
@@ -186,11 +186,7 @@ impl Typed {
         }
         let dealer = self.has("--at").then(|| blackjack::Dealer::start("2 --delay-ms 0"));
         let at = dealer.as_ref().map(|dealer| format!("localhost:{}", dealer.port));
-        let reference = |file: &str| {
-            let file = workspace().join("crates/conformance/reference").join(file);
-            let python = testkit::programs::python().expect("python3 is not there");
-            vec![python.into_os_string(), "-B".into(), file.into_os_string()]
-        };
+        let reference = |file: &str| programs::reference(file).map(OsString::from).to_vec();
         let ours = match &*self.arguments[0] {
             "mastermind-text" => vec![program("mastermind-play").get_program().to_owned()],
             // These are no programs of their own.

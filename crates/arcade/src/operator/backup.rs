@@ -347,7 +347,7 @@ mod tests {
                     }
                 }
                 fs::remove_dir_all(out).unwrap();
-                if !wrong.is_empty() || segments > 100 || std::time::Instant::now() > until {
+                if !wrong.is_empty() || segments > 200 || std::time::Instant::now() > until {
                     break;
                 }
             }

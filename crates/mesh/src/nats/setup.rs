@@ -118,16 +118,15 @@ fn chain(error: &dyn Error) -> String {
 impl Broker {
     /// The version of the server, whose `JetStream` answers.
     pub(super) async fn version(&self) -> Result<String, MeshError> {
-        let mut left = LOOKS;
-        loop {
-            left -= 1;
-            match self.context.query_account().await {
-                Ok(_) => return Ok(self.context.client().server_info().version.clone()),
-                // Servers that have just been started are without a leader for some seconds, in which none of them answers.
-                Err(_) if left > 0 => {}
-                Err(error) => return Err(away("ask for the account", &self.place, chain(&error))),
+        let mut account = self.context.query_account().await;
+        for _ in 1..LOOKS {
+            // Servers that have just been started are without a leader for some seconds, in which none of them answers.
+            if account.is_err() {
+                account = self.context.query_account().await;
             }
         }
+        account.map_err(|error| away("ask for the account", &self.place, chain(&error)))?;
+        Ok(self.context.client().server_info().version.clone())
     }
 
     fn config(&self, kind: &str) -> Config {

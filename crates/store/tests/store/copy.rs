@@ -2,22 +2,14 @@
 
 use std::path::Path;
 
-use sqlx::{
-    AssertSqlSafe, ConnectOptions as _, Connection as _, Executor as _, Row as _, sqlite::SqliteConnectOptions,
-};
+use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Row as _, sqlite::SqliteConnectOptions};
 use store::{Claim, Copied, Entry, JournalNote, Kind, Known, Seated, Store, StoreError};
 use testkit::TempDir;
 
-use crate::support::{a_match, entry, on_each};
+use crate::support::{a_match, change, entry, on_each};
 
 /// More matches than some pages have.
 const MANY: u32 = 603;
-
-async fn change(path: &Path, text: &str) {
-    let mut connection = SqliteConnectOptions::new().filename(path).connect().await.unwrap();
-    connection.execute(AssertSqlSafe(text.to_owned())).await.unwrap();
-    connection.close().await.unwrap();
-}
 
 /// All rows of all tables, as text.
 async fn dump(path: &Path) -> Vec<String> {

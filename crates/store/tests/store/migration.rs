@@ -1,21 +1,16 @@
 //! Databases that earlier versions of this program have made, and one of a later version.
 
-use std::{fs, path::Path};
+use std::fs;
 
-use sqlx::{ConnectOptions as _, Connection as _, Executor as _, sqlite::SqliteConnectOptions};
 use store::{
     ALL_TIME, Board, Claim, JournalNote, Kind, Known, Leader, MatchFilter, Order, Store, StoreError, Ties, Trouble,
 };
 use testkit::TempDir;
 
+use crate::support::change;
+
 /// A database of version 2 with eleven matches, as the program wrote it then.
 const VERSION_2: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/store/data/version-2.db");
-
-async fn change(path: &Path, text: &'static str) {
-    let mut connection = SqliteConnectOptions::new().filename(path).connect().await.unwrap();
-    connection.execute(text).await.unwrap();
-    connection.close().await.unwrap();
-}
 
 #[tokio::test]
 async fn a_database_of_version_2_is_brought_up_to_date_and_keeps_everything() {

@@ -2,9 +2,14 @@
 #![allow(dead_code, reason = "no test uses all of it")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::{
+    path::Path,
+    sync::atomic::{AtomicU32, Ordering},
+};
 
-use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection};
+use sqlx::{
+    AssertSqlSafe, ConnectOptions as _, Connection as _, Executor as _, PgConnection, sqlite::SqliteConnectOptions,
+};
 use store::{ALL_TIME, Board, Entry, Kind, Leader, MatchFilter, NewMatch, Order, Store};
 use testkit::TempDir;
 
@@ -33,6 +38,13 @@ pub(crate) async fn on_each(test: impl AsyncFn(&dyn Fn() -> Store, Option<&str>)
     let address = format!("{}/{name}", server.rsplit_once('/').unwrap().0);
     test(&|| Store::server(&address).unwrap(), Some(&server)).await;
     execute(format!("DROP DATABASE {name} WITH (FORCE)")).await;
+}
+
+/// Changes a database of SQLite behind the back of the crate.
+pub(crate) async fn change(path: &Path, text: &str) {
+    let mut connection = SqliteConnectOptions::new().filename(path).connect().await.unwrap();
+    connection.execute(AssertSqlSafe(text.to_owned())).await.unwrap();
+    connection.close().await.unwrap();
 }
 
 /// A player of a match, at a host of its own.
