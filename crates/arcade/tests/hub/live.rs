@@ -22,6 +22,19 @@ fn picture<T>(page: &mut Browser, id: &str, mut wanted: impl FnMut(&Value) -> Op
     }
 }
 
+/// The picture that a page makes of what it is told, once it has this part. The first one may be empty, before the hub has seen the
+/// room itself; the rest comes as changes.
+fn picture_with(page: &mut Browser, id: &str, part: &str) -> Value {
+    let mut whole = json!({});
+    picture(page, id, |told| {
+        match told.get("change").and_then(Value::as_object) {
+            None => whole = told.get("whole")?.clone(),
+            Some(changes) => changes.iter().for_each(|(name, part)| whole[name.as_str()] = part.clone()),
+        }
+        (!whole[part].is_null()).then(|| whole.clone())
+    })
+}
+
 /// Whether a letter is on a map, in the rows that are told.
 fn has_letter(picture: &Value, letter: char) -> Option<()> {
     let rows = picture.get("whole").or_else(|| picture.get("change"))?.as_object()?;
@@ -64,9 +77,7 @@ fn pictures_are_no_watchers_and_show_what_a_watcher_sees() {
     let path = format!("/rooms/{id}/socket");
     let mut page = hub.live();
     page.say(&json!({ "pictures": [id] }).to_string());
-    // The first one may be empty, before the hub has seen the room itself.
-    let seen = |picture: &Value| picture.get("whole").filter(|whole| whole["size"].is_array()).cloned();
-    let whole = picture(&mut page, id, seen);
+    let whole = picture_with(&mut page, id, "size");
     let mut watcher = hub.socket(&format!("{path}?watch=true"), None).unwrap();
     let display = watcher.until("DISPLAY");
     let rows: Vec<&str> = display.lines().skip(1).map(str::trim_end).collect();
@@ -83,8 +94,7 @@ fn pictures_are_no_watchers_and_show_what_a_watcher_sees() {
     let made = hub.make(&json!({ "game": "robots", "players": 2 }));
     let other = made["id"].as_str().unwrap();
     page.say(&json!({ "pictures": [other, "nuggets-999"] }).to_string());
-    let there = picture(&mut page, other, |picture| Some(picture.get("whole")?["there"].clone()));
-    assert_eq!(there, json!([0, 2]));
+    assert_eq!(picture_with(&mut page, other, "there")["there"], json!([0, 2]));
 }
 
 #[test]
