@@ -200,9 +200,14 @@ impl Typed {
             _ => vec![OsString::from(word)],
         });
         let data = TempDir::new();
-        // The player has no table of its own yet.
-        let table = (self.arguments[0] == "player").then(|| OsString::from("--best"));
-        let arguments: Vec<OsString> = arguments.chain(table).collect();
+        let more: &[&str] = match &*self.arguments[0] {
+            // It has no table of its own yet.
+            "player" => &["--best"],
+            // Nobody reads along.
+            "dealer" if dealer.is_none() => &["--delay-ms", "0"],
+            _ => &[],
+        };
+        let arguments: Vec<OsString> = arguments.chain(more.iter().map(OsString::from)).collect();
         // Other tests run at the same time. A turn of robots takes a twentieth of it.
         let patience = ["--patience", "15"];
         let list = Process::run(program(&self.program).args([&self.arguments[0], "--list"])).ended(0).stdout;

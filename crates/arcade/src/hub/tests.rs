@@ -127,7 +127,7 @@ async fn a_late_save_of_a_room_that_was_replaced_does_not_bring_its_journal_back
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_room_is_watched_for_pictures_once_and_only_while_somebody_looks() {
+async fn a_room_is_watched_for_pictures_once() {
     let data = TempDir::new();
     let (hub, [room, other]) = hub(&data);
     let id = room.file().id.clone();
@@ -152,7 +152,15 @@ async fn a_room_is_watched_for_pictures_once_and_only_while_somebody_looks() {
     tokio::task::block_in_place(|| hub.rooms.close(&other, "enough"));
     let end = async { while gone.changed().await.is_ok() {} };
     timeout(PATIENCE, end).await.expect("pictures of a room that is closed");
-    drop((one, two));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_room_is_not_watched_for_pictures_when_nobody_looks_any_more() {
+    let data = TempDir::new();
+    let (hub, [room, _]) = hub(&data);
+    let shots = hub.pictures().of(&room.file().id, HostId::of("10.0.0.1:1")).unwrap();
+    assert_eq!(hub.pictures().count(), 1);
+    drop(shots);
     let is_left = || (hub.pictures().count() == 0).then_some(());
     wait("the room is watched though nobody looks", is_left).await;
 }

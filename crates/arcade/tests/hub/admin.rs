@@ -147,10 +147,11 @@ fn whoever_is_removed_or_banned_is_told_and_out() {
 fn a_drained_hub_ends_and_its_backup_goes_on_elsewhere() {
     let hub = Hub::start();
     let usual = hub.rooms().len();
-    let room = hub.room("nuggets");
-    let address = native(&room);
-    let player = Peer::new(address);
-    player.play("Ann");
+    // A match of mastermind begins with the first player.
+    let room = hub.room("mastermind");
+    let (mut player, _) = hub.enter(&room);
+    player.say("PLAY Ann");
+    player.until("TURN 1");
     hub.wait("the match of Ann", |rooms| {
         let now = rooms.iter().find(|now| now["id"] == room["id"])?;
         (now["players"][0]["name"] == "Ann" && now["phase"] == "playing").then_some(())
@@ -169,7 +170,7 @@ fn a_drained_hub_ends_and_its_backup_goes_on_elsewhere() {
     assert!(unpacked.success());
     let hub = Hub::again(Arc::new(data), &[]);
     assert_eq!(hub.rooms().len(), usual);
-    assert_eq!(hub.room("nuggets")["port"], room["port"]);
+    assert_eq!(hub.room("mastermind")["port"], room["port"]);
 }
 
 #[test]

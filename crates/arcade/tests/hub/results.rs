@@ -19,6 +19,12 @@ const GAME_ENDED: u8 = 4;
 const HELLO: u8 = 0;
 const ACCEPTED: u8 = 1;
 
+/// Nobody listens there.
+const NO_DATABASE: &str = "postgres://nobody@127.0.0.1:1/none";
+/// What people are told of it.
+pub(crate) const UNREACHABLE: &str =
+    "no PostgreSQL server listens at 127.0.0.1:1; start it, or correct the host and the port of the address";
+
 /// A room of robots whose matches are over in a moment.
 fn small_room(hub: &Hub, players: usize) -> Value {
     hub.make(&json!({ "game": "robots", "players": players, "columns": 5, "rows": 5, "turns": 4, "turn_duration": 20 }))
@@ -225,27 +231,41 @@ fn a_match_is_told_in_all_its_forms_from_postgresql() {
 #[test]
 fn results_are_stored_once_though_the_hub_dies_at_the_end_of_a_match() {
     let mut hub = Hub::with(&["--no-default-rooms"]);
-    let room = small_room(&hub, 1);
+    // At once, since the hub looks through its journals a while after it has come back.
+    let rooms = [(); 3].map(|()| small_room(&hub, 1));
     let mut ids = BTreeSet::new();
-    for count in 1..=4 {
-        let mut ann = sit(&hub, &room, None);
-        until_kind(&mut ann, HELLO);
-        ann.join("Ann");
-        until_kind(&mut ann, GAME_ENDED);
-        // It may or may not have stored the result by now.
+    for count in [3, 6] {
+        let mut players = rooms.each_ref().map(|room| sit(&hub, room, None));
+        for ann in &mut players {
+            until_kind(ann, HELLO);
+            ann.join("Ann");
+        }
+        for ann in &mut players {
+            until_kind(ann, GAME_ENDED);
+        }
+        // The results may or may not be stored by now.
         hub = Hub::again(hub.kill(), &["--no-default-rooms"]);
         let found = matches(&hub, count);
         assert_eq!(found.len(), count);
         ids.extend(found.iter().map(|found| found["id"].to_string()));
         assert_eq!(ids.len(), count);
-        assert!(found.iter().all(|found| found["room"] == room["id"] && found["title"] == room["title"]), "{found:?}");
+        for room in &rooms {
+            let of_room = found.iter().filter(|found| found["room"] == room["id"] && found["title"] == room["title"]);
+            assert_eq!(of_room.count(), count / rooms.len(), "{found:?}");
+        }
     }
 }
 
 #[test]
+fn a_hub_says_once_what_is_wrong_with_its_database() {
+    let hub = Hub::with(&["--database", NO_DATABASE]);
+    let (finished, _) = hub.end();
+    assert_eq!(finished.stderr.matches(UNREACHABLE).count(), 1, "{}", finished.stderr);
+}
+
+#[test]
 fn without_its_database_the_hub_plays_on_and_says_so() {
-    // Nobody listens there.
-    let hub = Hub::with(&["--database", "postgres://nobody@127.0.0.1:1/none"]);
+    let hub = Hub::with(&["--database", NO_DATABASE]);
     hub.process.wait_stderr("word of the database", |log| log.contains("results wait for the database").then_some(()));
     let (head, answer) = hub.get("/readyz");
     assert!(head.starts_with("HTTP/1.1 503") && answer.contains("results are not stored"), "{head} {answer}");

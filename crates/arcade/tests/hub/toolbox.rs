@@ -19,6 +19,7 @@ use testkit::{TempDir, peer::Peer, process::Process};
 
 use crate::{
     admin::{arcade, done, fails},
+    results::UNREACHABLE,
     support::{Hub, native, raw, record},
 };
 
@@ -106,15 +107,10 @@ fn results_are_copied_between_databases_while_no_hub_uses_them() {
 }
 
 #[test]
-fn the_doctor_and_the_log_say_once_what_is_wrong_with_the_database() {
-    let expected =
-        "no PostgreSQL server listens at 127.0.0.1:1; start it, or correct the host and the port of the address";
+fn the_doctor_says_what_is_wrong_with_the_database() {
     let data = TempDir::new();
     let finished = arcade(data.path(), &["--database", "postgres://ann@127.0.0.1:1/arcade", "doctor"]);
-    assert!(finished.stdout.contains(&format!("TO DO database {expected}\n")), "{}", finished.stdout);
-    let hub = Hub::with(&["--database", "postgres://ann@127.0.0.1:1/arcade"]);
-    let (finished, _) = hub.end();
-    assert_eq!(finished.stderr.matches(expected).count(), 1, "{}", finished.stderr);
+    assert!(finished.stdout.contains(&format!("TO DO database {UNREACHABLE}\n")), "{}", finished.stdout);
 }
 
 /// What somebody who opens this address is answered.

@@ -7,6 +7,7 @@ use std::{
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
     sync::LazyLock,
+    thread,
 };
 
 use testkit::{eventually, programs};
@@ -261,11 +262,16 @@ import builtins
 say = print
 builtins.print = lambda *words, **options: None if sys.stdin.isatty() else say(*words, **options)
 ";
-    let (code, report) =
-        wrapped("mastermind-text", front, "mastermind_play.py", &["--patience", "2", "--only", "terminal,shown"], &[]);
-    assert!(code == Some(1) && report.contains("FAIL        terminal "), "{report}");
-    assert!(report.contains("pass        shown "), "{report}");
-    let options = ["--patience", "2", "--only", "terminal,shown", "--terminal", "yes"];
-    let (code, report) = wrapped("mastermind-text", front, "mastermind_play.py", &options, &[]);
-    assert!(code == Some(1) && report.contains("FAIL        shown "), "{report}");
+    // Side by side, since both wait for what is not said.
+    let rules = ["--patience", "2", "--only", "terminal,shown"];
+    let test =
+        |options: &[&str]| wrapped("mastermind-text", front, "mastermind_play.py", &[&rules, options].concat(), &[]);
+    thread::scope(|scope| {
+        let wrong_at_terminal = scope.spawn(|| test(&[]));
+        let (code, report) = test(&["--terminal", "yes"]);
+        assert!(code == Some(1) && report.contains("FAIL        shown "), "{report}");
+        let (code, report) = wrong_at_terminal.join().unwrap();
+        assert!(code == Some(1) && report.contains("FAIL        terminal "), "{report}");
+        assert!(report.contains("pass        shown "), "{report}");
+    });
 }

@@ -129,35 +129,44 @@ fn names_of_colours_do_not_matter() {
     assert!(openings.len() > 1, "{openings:?}");
 }
 
-/// All ways to play a very small game, without any bound or symmetry; only sets that come up again are remembered.
-fn least(codes: &[Code], guesses: &[Code], known: &mut BTreeMap<Vec<Code>, usize>) -> usize {
-    if codes.len() <= 2 {
-        return [0, 1, 3][codes.len()];
+/// Codes of a very small game, a bit for each.
+type Set = u32;
+
+/// All ways to play a set of codes, without any bound or symmetry; only sets that come up again are remembered. A guess is the codes for which
+/// it has each answer.
+fn least(codes: Set, guesses: &[Vec<(Feedback, Set)>], known: &mut BTreeMap<Set, usize>) -> usize {
+    let count = codes.count_ones() as usize;
+    if count <= 2 {
+        return [0, 1, 3][count];
     }
-    if let Some(total) = known.get(codes) {
+    if let Some(total) = known.get(&codes) {
         return *total;
     }
+    let tells = |answers: &&Vec<(Feedback, Set)>| answers.iter().all(|(_, with_answer)| codes & with_answer != codes);
     let mut best = usize::MAX;
-    for guess in guesses {
-        let mut parts = BTreeMap::<_, Vec<_>>::new();
-        for code in codes {
-            parts.entry(Feedback::of(*guess, *code)).or_default().push(*code);
-        }
-        if parts.len() > 1 {
-            parts.retain(|answer, _| !answer.is_win(guess.len()));
-            let further: usize = parts.values().map(|part| least(part, guesses, known)).sum();
-            best = best.min(codes.len() + further);
-        }
+    for answers in guesses.iter().filter(tells) {
+        let others = answers.iter().filter(|(answer, _)| answer.red != 4);
+        let further: usize = others.map(|(_, with_answer)| least(codes & with_answer, guesses, known)).sum();
+        best = best.min(count + further);
     }
-    known.insert(codes.to_vec(), best);
+    known.insert(codes, best);
     best
 }
 
 #[test]
 fn the_search_agrees_with_trying_everything() {
     for rules in [rules(4, 2, true), rules(4, 4, false)] {
-        let guesses = Rules::new(rules.length(), rules.colours(), true).unwrap().all();
-        let everything = least(&rules.all(), &guesses, &mut BTreeMap::new());
+        let codes = rules.all();
+        let answers = |guess: &Code| -> Vec<(Feedback, Set)> {
+            let mut answers = BTreeMap::new();
+            for (bit, code) in codes.iter().enumerate() {
+                *answers.entry(Feedback::of(*guess, *code)).or_default() |= 1 << bit;
+            }
+            answers.into_iter().collect()
+        };
+        let guesses: Vec<_> =
+            Rules::new(rules.length(), rules.colours(), true).unwrap().all().iter().map(answers).collect();
+        let everything = least((1 << codes.len()) - 1, &guesses, &mut BTreeMap::new());
         assert_eq!(search(Search::exhaustive(rules)).tally.total(), everything as u64, "{rules}");
     }
 }
