@@ -68,7 +68,7 @@ fn a_closed_terminal_does_not_end_work_that_was_started_with_nohup() {
     terminal.wait(|screen| seconds(&screen.contents()).is_some());
     let before = terminal.look(|screen| seconds(&screen.contents())).unwrap();
     terminal.signal(Signal::HUP);
-    terminal.wait(|screen| seconds(&screen.contents()) > Some(before));
+    terminal.wait(|screen| seconds(&screen.contents()) > Some(before + 1));
     terminal.press(b"\x03");
     terminal.wait_for("mastermind-play: stopped before");
     assert_eq!(terminal.end(), 1);

@@ -46,6 +46,7 @@ fn too_many_connections_of_one_host_are_refused_and_matches_go_on() {
     assert!(page.starts_with("HTTP/1.1 200"), "{page}");
     // Its end is seen here a moment before its place is free.
     eventually("no place is free", || hub.get("/healthz").0.starts_with("HTTP/1.1 200"));
+    // A hub without running matches ends at once.
     browser.say("KEY Q");
     browser.until("QUIT");
     let (finished, _) = hub.end();

@@ -231,7 +231,7 @@ fn a_match_is_told_in_all_its_forms_from_postgresql() {
 #[test]
 fn results_are_stored_once_though_the_hub_dies_at_the_end_of_a_match() {
     let mut hub = Hub::with(&["--no-default-rooms"]);
-    // At once, since the hub looks through its journals a while after it has come back.
+    // Several matches to a restart, since the hub waits for two seconds before it looks through its journals.
     let rooms = [(); 3].map(|()| small_room(&hub, 1));
     let mut ids = BTreeSet::new();
     for count in [3, 6] {
