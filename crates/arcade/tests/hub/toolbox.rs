@@ -19,7 +19,6 @@ use testkit::{TempDir, peer::Peer, process::Process};
 
 use crate::{
     admin::{arcade, done, fails},
-    results::UNREACHABLE,
     support::{Hub, native, raw, record},
 };
 
@@ -104,13 +103,6 @@ fn results_are_copied_between_databases_while_no_hub_uses_them() {
     assert!(fails(&["results", "copy", "--to", "mysql://localhost/x"]).contains("looks like postgres://"));
     let closed = fails(&["results", "copy", "--to", "postgres://ann@127.0.0.1:1/arcade"]);
     assert!(closed.contains("--to: no PostgreSQL server listens at 127.0.0.1:1; start it"), "{closed}");
-}
-
-#[test]
-fn the_doctor_says_what_is_wrong_with_the_database() {
-    let data = TempDir::new();
-    let finished = arcade(data.path(), &["--database", "postgres://ann@127.0.0.1:1/arcade", "doctor"]);
-    assert!(finished.stdout.contains(&format!("TO DO database {UNREACHABLE}\n")), "{}", finished.stdout);
 }
 
 /// What somebody who opens this address is answered.
