@@ -58,7 +58,6 @@ use self::{
     files::RoomFiles,
     handing::hand_on,
     ladders::board::Ladders,
-    links::Links,
     lobby::{Lists, Lobby},
     metrics::Metrics,
     moves::Moves,
@@ -119,8 +118,6 @@ pub(crate) struct Hub {
     replays: Replays,
     /// How often codes and words were tried in vain.
     pub(crate) tries: Tries,
-    /// Codes by which names go to other devices.
-    pub(crate) links: Links,
     /// What players report of others.
     pub(crate) reports: Reports,
     players: Players,
@@ -178,7 +175,6 @@ impl Hub {
             drain: watch::Sender::default(),
             lists: Arc::default(),
             tries: Tries::default(),
-            links: Links::default(),
             players: Players::default(),
             ladders: OnceLock::new(),
             reports: Reports::open(directory.join("reports"))?,

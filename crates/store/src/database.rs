@@ -1,12 +1,13 @@
 //! The database: one connection that writes, some that read, and the migrations.
 
-use std::{path::Path, str::FromStr as _, sync::Arc};
+use std::{path::Path, str::FromStr as _, sync::Arc, time::Duration};
 
 use sqlx::{
     ConnectOptions as _, SqlSafeStr, SqlStr,
     migrate::{Migration, MigrationType, Migrator},
     postgres::PgConnectOptions,
 };
+use tokio::time::sleep;
 
 use crate::{
     StoreError,
@@ -20,13 +21,14 @@ use crate::{
 pub const READERS: u32 = 4;
 
 /// All changes of the tables, in their order. One that was published is never changed: a database remembers what it was made with.
-pub(crate) const MIGRATIONS: [(i64, &str, &str); 6] = [
+pub(crate) const MIGRATIONS: [(i64, &str, &str); 7] = [
     (1, "results", include_str!("../migrations/0001_results.sql")),
     (2, "journals", include_str!("../migrations/0002_journals.sql")),
     (3, "bounds", include_str!("../migrations/0003_bounds.sql")),
     (4, "names", include_str!("../migrations/0004_names.sql")),
     (5, "boards", include_str!("../migrations/0005_boards.sql")),
     (6, "keys", include_str!("../migrations/0006_keys.sql")),
+    (7, "name codes", include_str!("../migrations/0007_name_codes.sql")),
 ];
 
 /// The database of results. Clones share their connections.
@@ -58,6 +60,37 @@ macro_rules! twice {
     };
 }
 pub(crate) use twice;
+
+/// How often a transaction is repeated that conflicts with those of other hubs.
+const CONFLICTS: u32 = 20;
+/// The longest pause before that, as a power of two in milliseconds.
+const LONGEST_PAUSE: u32 = 6;
+
+/// The pause before a transaction is repeated that has conflicted with others `attempts` times. It grows, so that one of them succeeds.
+pub(crate) async fn pause_after_conflict(attempts: u32) {
+    sleep(Duration::from_millis(1 << attempts.min(LONGEST_PAUSE))).await;
+}
+
+pub(crate) const fn may_repeat(attempts: u32) -> bool {
+    attempts < CONFLICTS
+}
+
+// Runs a transaction on the writer, and repeats it if the database has undone it because of a concurrent one of another hub.
+macro_rules! serialized {
+    ($store:expr, $attempt:expr) => {{
+        let mut attempts = 0;
+        loop {
+            match $crate::database::twice!($store.writer, $attempt) {
+                Err(error) if error.is_conflict() && $crate::database::may_repeat(attempts) => {
+                    $crate::database::pause_after_conflict(attempts).await;
+                    attempts += 1;
+                }
+                done => break done,
+            }
+        }
+    }};
+}
+pub(crate) use serialized;
 
 impl Store {
     /// The SQLite database in this file, which is made by [`prepare`](Self::prepare).

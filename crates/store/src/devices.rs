@@ -1,77 +1,250 @@
-//! Names on several devices, each of which has a key of its own.
+//! Names on several devices, each of which has a key of its own: codes that add a key, and changes that revoke keys.
+//!
+//! Every change checks in its own transaction that the key of the caller proves the name, so a key that was revoked a moment ago
+//! changes nothing.
 
-use crate::{KEY_HASH_LENGTH, MAX_NAMES, Store, StoreError, connection::Connection, database::twice, names::digits};
+use std::{
+    collections::HashSet,
+    hash::{BuildHasher as _, Hasher as _, RandomState},
+    time::{Duration, Instant},
+};
+
+use crate::{
+    KEY_HASH_LENGTH, MAX_NAMES, Store, StoreError,
+    connection::{Connection, Row},
+    database::serialized,
+    names::{PAGE, digits},
+};
 
 /// Keys that prove one name.
 pub const MAX_KEYS: i64 = 4;
 
+/// How far the clocks of two hubs may differ, with the longest transaction: changes that are older were read before.
+const OVERLAP: Duration = Duration::from_mins(3);
+/// How long changes are stored.
+const CHANGES_KEPT: Duration = Duration::from_mins(15);
+
 type KeyHash = [u8; KEY_HASH_LENGTH];
 
-/// The result of adding a key to a name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Added {
-    /// The key proves the name, from now on or already.
-    Own,
-    /// The name has [`MAX_KEYS`] already.
+/// The result of redeeming a code.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Redeemed {
+    /// The key proves this name. The code is used up.
+    Name(String),
+    /// No valid code has this hash.
+    Unknown,
+    /// The name has [`MAX_KEYS`] already. The code stays valid.
     TooManyKeys,
-    /// The key owns [`MAX_NAMES`] already.
+    /// The key owns [`MAX_NAMES`] already. The code stays valid.
     TooManyNames,
-    /// Nobody owns the name any more.
-    Gone,
+}
+
+/// The result of replacing the keys of a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Replaced {
+    /// Only the new key proves the name.
+    Done,
+    /// The key of the caller does not prove the name.
+    NotOwner,
+    /// The new key owns [`MAX_NAMES`] already.
+    TooManyNames,
+}
+
+/// Changes of names by other hubs with the same database that were applied here already.
+#[derive(Debug, Default)]
+pub struct NameChanges {
+    applied: HashSet<String>,
+}
+
+/// Whether a key proves a name: `$1` is the name, `$2` the key.
+macro_rules! proves {
+    ($before:literal, $after:literal) => {
+        concat!(
+            $before,
+            " FROM names n WHERE n.name = $1 AND (n.key_hash = $2 OR EXISTS \
+             (SELECT 1 FROM name_keys k WHERE k.name = n.name AND k.key_hash = $2))",
+            $after
+        )
+    };
 }
 
 impl Store {
-    /// Lets one more key prove a name, from `now` on, in milliseconds since the Unix epoch.
-    pub async fn add_key(&self, name: &str, key_hash: &KeyHash, now: u64) -> Result<Added, StoreError> {
-        // Once more than the limit, when two come at the same time, is no harm.
-        let names = self.names_of(key_hash).await?;
-        if names.iter().any(|own| own == name) {
-            return Ok(Added::Own);
-        }
-        if names.len() as u64 >= MAX_NAMES.unsigned_abs() {
-            return Ok(Added::TooManyNames);
-        }
-        let text = "SELECT key_hash FROM name_keys WHERE name = $1 LIMIT $2";
-        let others = self.rows(text, &[name.into(), MAX_KEYS.into()]).await?;
-        // The first key stands with the name.
-        if others.len() as u64 + 1 >= MAX_KEYS.unsigned_abs() {
-            return Ok(Added::TooManyKeys);
-        }
-        let text = "INSERT INTO name_keys (name, key_hash, added) SELECT name, $2, $3 FROM names WHERE name = $1 \
-                    ON CONFLICT DO NOTHING";
-        let added = self.execute(text, &[name.into(), (&digits(key_hash)).into(), now.into()]).await?;
-        self.recent.forget_key(key_hash);
-        Ok(if added == 1 { Added::Own } else { Added::Gone })
+    /// Stores the hash of a code that adds a key to a name, valid until `expires`, in milliseconds since the Unix epoch. It replaces
+    /// the previous code of the name. Returns `false` if `key_hash` does not prove the name.
+    pub async fn issue_code(
+        &self,
+        name: &str,
+        key_hash: &KeyHash,
+        code_hash: &[u8],
+        expires: u64,
+    ) -> Result<bool, StoreError> {
+        let text = proves!(
+            "INSERT INTO name_codes (name, key_hash, code_hash, expires) SELECT n.name, $2, $3, $4",
+            " ON CONFLICT (name) DO UPDATE SET key_hash = excluded.key_hash, code_hash = excluded.code_hash, \
+             expires = excluded.expires"
+        );
+        let (key, code) = (digits(key_hash), digits(code_hash));
+        let values = [name.into(), (&key).into(), (&code).into(), expires.into()];
+        Ok(self.execute(text, &values).await? == 1)
     }
 
-    /// Lets this key alone prove a name, and no other one that did.
-    pub async fn replace_keys(&self, name: &str, key_hash: &KeyHash) -> Result<(), StoreError> {
-        let digits = digits(key_hash);
-        let replaced = twice!(self.writer, self.try_replace(name, &digits));
-        self.recent.forget(&[name.to_owned()]);
+    /// Adds a key to the name of a code at `now`, in milliseconds since the Unix epoch, and uses the code up, all or nothing. The code is
+    /// void if the key that issued it does not prove the name any more.
+    pub async fn redeem_code(&self, code_hash: &[u8], key_hash: &KeyHash, now: u64) -> Result<Redeemed, StoreError> {
+        let (code, key) = (digits(code_hash), digits(key_hash));
+        let redeemed = serialized!(self, self.try_redeem(&code, &key, now));
         self.recent.forget_key(key_hash);
+        redeemed
+    }
+
+    async fn try_redeem(&self, code: &str, key: &str, now: u64) -> Result<Redeemed, StoreError> {
+        let mut writer = self.writer.lease().await?;
+        writer.begin().await?;
+        let redeemed = redeem(&mut writer, code, key, now).await?;
+        let end = if matches!(redeemed, Redeemed::Name(_)) { "COMMIT" } else { "ROLLBACK" };
+        writer.execute(end, &[]).await?;
+        writer.done();
+        Ok(redeemed)
+    }
+
+    /// Makes `new` the only key that proves a name, and voids its code. `key_hash` has to prove the name.
+    pub async fn replace_keys(
+        &self,
+        name: &str,
+        key_hash: &KeyHash,
+        new: &KeyHash,
+        now: u64,
+    ) -> Result<Replaced, StoreError> {
+        let (key, digits) = (digits(key_hash), digits(new));
+        let replaced = serialized!(self, self.try_replace(name, &key, &digits, now));
+        self.recent.forget(&[name.to_owned()]);
+        self.recent.forget_key(new);
         replaced
     }
 
-    async fn try_replace(&self, name: &str, digits: &str) -> Result<(), StoreError> {
+    async fn try_replace(&self, name: &str, key: &str, new: &str, now: u64) -> Result<Replaced, StoreError> {
         let mut writer = self.writer.lease().await?;
         writer.begin().await?;
-        replace(&mut writer, name, digits).await?;
+        let replaced = replace(&mut writer, name, key, new).await?;
+        if replaced == Replaced::Done {
+            note_change(&mut writer, name, now).await?;
+        }
         writer.execute("COMMIT", &[]).await?;
         writer.done();
-        Ok(())
+        Ok(replaced)
     }
 
-    /// Gives a name up: it is free at once.
-    pub async fn release_name(&self, name: &str) -> Result<(), StoreError> {
-        self.execute("DELETE FROM names WHERE name = $1", &[name.into()]).await?;
+    /// Releases a name, which is free immediately. Returns `false` if `key_hash` does not prove it.
+    pub async fn release_name(&self, name: &str, key_hash: &KeyHash, now: u64) -> Result<bool, StoreError> {
+        let key = digits(key_hash);
+        let released = serialized!(self, self.try_release(name, &key, now));
         self.recent.forget(&[name.to_owned()]);
-        Ok(())
+        released
+    }
+
+    async fn try_release(&self, name: &str, key: &str, now: u64) -> Result<bool, StoreError> {
+        let mut writer = self.writer.lease().await?;
+        writer.begin().await?;
+        let proven = proves(&mut writer, name, key).await?;
+        if proven {
+            writer.execute("DELETE FROM names WHERE name = $1", &[name.into()]).await?;
+            note_change(&mut writer, name, now).await?;
+        }
+        writer.execute("COMMIT", &[]).await?;
+        writer.done();
+        Ok(proven)
+    }
+
+    /// The names that lost a key since the last call, by any hub with this database. Their cached proofs are dropped. Has to be called
+    /// every few seconds, as [`recent_names_of`](Self::recent_names_of) states.
+    pub async fn changed_names(&self, changes: &mut NameChanges, now: u64) -> Result<Vec<String>, StoreError> {
+        let asked = Instant::now();
+        let text = "SELECT name, id, changed FROM name_changes WHERE (changed, name) > ($1, $2) \
+                    ORDER BY changed, name LIMIT $3";
+        let mut cursor = (now.saturating_sub(millis(OVERLAP)), String::new());
+        let (mut names, mut seen) = (vec![], HashSet::new());
+        loop {
+            let rows = Self::rows_on(&self.keys, text, &[cursor.0.into(), (&cursor.1).into(), PAGE.into()]).await?;
+            for row in &rows {
+                let (name, id): (String, String) = (row.text(0)?, row.text(1)?);
+                cursor = (row.number(2)?, name.clone());
+                if !changes.applied.contains(&id) {
+                    names.push(name);
+                }
+                seen.insert(id);
+            }
+            if (rows.len() as u64) < PAGE.unsigned_abs() {
+                break;
+            }
+        }
+        self.recent.forget(&names);
+        self.recent.follow(asked);
+        changes.applied = seen;
+        Ok(names)
+    }
+
+    /// Deletes expired codes and old changes of names.
+    pub(crate) async fn prune_codes(&self, now: u64) -> Result<(), StoreError> {
+        self.execute("DELETE FROM name_codes WHERE expires < $1", &[now.into()]).await?;
+        let limit = now.saturating_sub(millis(CHANGES_KEPT));
+        self.execute("DELETE FROM name_changes WHERE changed < $1", &[limit.into()]).await.map(drop)
     }
 }
 
-async fn replace(writer: &mut Connection, name: &str, digits: &str) -> Result<(), StoreError> {
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+async fn redeem(writer: &mut Connection, code: &str, key: &str, now: u64) -> Result<Redeemed, StoreError> {
+    let text = "SELECT name, key_hash FROM name_codes WHERE code_hash = $1 AND expires > $2";
+    let Some(row) = writer.row(text, &[code.into(), now.into()]).await? else { return Ok(Redeemed::Unknown) };
+    let (name, issuer): (String, String) = (row.text(0)?, row.text(1)?);
+    if !proves(writer, &name, &issuer).await? {
+        return Ok(Redeemed::Unknown);
+    }
+    if !proves(writer, &name, key).await? {
+        if count_names(writer, key).await? >= MAX_NAMES {
+            return Ok(Redeemed::TooManyNames);
+        }
+        let text = "SELECT COUNT(*) FROM name_keys WHERE name = $1";
+        let others = writer.row(text, &[(&name).into()]).await?.map_or(Ok(0), |row: Row| row.integer(0))?;
+        // The first key is in `names`.
+        if others + 1 >= MAX_KEYS {
+            return Ok(Redeemed::TooManyKeys);
+        }
+        let text = "INSERT INTO name_keys (name, key_hash, added) VALUES ($1, $2, $3)";
+        writer.execute(text, &[(&name).into(), key.into(), now.into()]).await?;
+    }
+    writer.execute("DELETE FROM name_codes WHERE code_hash = $1", &[code.into()]).await?;
+    Ok(Redeemed::Name(name))
+}
+
+async fn replace(writer: &mut Connection, name: &str, key: &str, new: &str) -> Result<Replaced, StoreError> {
+    if !proves(writer, name, key).await? {
+        return Ok(Replaced::NotOwner);
+    }
+    if !proves(writer, name, new).await? && count_names(writer, new).await? >= MAX_NAMES {
+        return Ok(Replaced::TooManyNames);
+    }
+    writer.execute("DELETE FROM name_codes WHERE name = $1", &[name.into()]).await?;
     writer.execute("DELETE FROM name_keys WHERE name = $1", &[name.into()]).await?;
-    writer.execute("UPDATE names SET key_hash = $2 WHERE name = $1", &[name.into(), digits.into()]).await?;
-    Ok(())
+    writer.execute("UPDATE names SET key_hash = $2 WHERE name = $1", &[name.into(), new.into()]).await?;
+    Ok(Replaced::Done)
+}
+
+async fn proves(connection: &mut Connection, name: &str, key: &str) -> Result<bool, StoreError> {
+    Ok(connection.row(proves!("SELECT 1", ""), &[name.into(), key.into()]).await?.is_some())
+}
+
+async fn count_names(writer: &mut Connection, key: &str) -> Result<i64, StoreError> {
+    let text = "SELECT (SELECT COUNT(*) FROM names WHERE key_hash = $1) + (SELECT COUNT(*) FROM name_keys WHERE key_hash = $1)";
+    writer.row(text, &[key.into()]).await?.map_or(Ok(0), |row: Row| row.integer(0))
+}
+
+/// Records that a name lost a key, for other hubs with the same database.
+pub(crate) async fn note_change(writer: &mut Connection, name: &str, now: u64) -> Result<(), StoreError> {
+    let id = format!("{:016x}", RandomState::new().build_hasher().finish());
+    let text = "INSERT INTO name_changes (name, id, changed) VALUES ($1, $2, $3) \
+                ON CONFLICT (name) DO UPDATE SET id = excluded.id, changed = excluded.changed";
+    writer.execute(text, &[name.into(), (&id).into(), now.into()]).await.map(drop)
 }

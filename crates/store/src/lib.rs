@@ -44,7 +44,7 @@ mod whole;
 pub use copy::Copied;
 pub use count::{DAILY, MAX_MEETINGS_A_DAY, RANKED_AFTER};
 pub use database::{READERS, Store};
-pub use devices::{Added, MAX_KEYS};
+pub use devices::{MAX_KEYS, NameChanges, Redeemed, Replaced};
 pub use error::{StoreError, Trouble};
 pub use journals::{EARLIER, JournalNote, Known, MAX_SEATS, Seated, unix_now};
 pub use leaders::{Board, Leader, Order, Score};

@@ -1,15 +1,18 @@
-//! Names that belong to somebody.
+//! Names and the keys that own them.
 
 use std::{
     collections::HashMap,
     sync::{Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
 };
 
 use unicode_security::skeleton;
 
 use crate::{
     Store, StoreError,
-    connection::{Connection, Row},
+    connection::{Connection, Place, Row},
+    database::serialized,
+    devices::note_change,
 };
 
 /// Bytes of the hash of an owner's key: SHA-256.
@@ -18,11 +21,15 @@ pub const KEY_HASH_LENGTH: usize = 32;
 /// Names that one key can own.
 pub const MAX_NAMES: i64 = 16;
 
-/// Names that one statement gives up or is told of.
-const PAGE: i64 = 1_000;
+/// Rows of names that one statement reads or deletes.
+pub(crate) const PAGE: i64 = 1_000;
 
-/// Keys whose names are remembered.
+/// Keys whose names are cached.
 const MAX_RECENT: usize = 4_096;
+/// How long the cache is valid after the changes of other hubs were read.
+const RECENT: Duration = Duration::from_secs(5);
+/// How often names are read again because some were removed meanwhile.
+const MAX_READS: u32 = 3;
 
 type KeyHash = [u8; KEY_HASH_LENGTH];
 
@@ -39,37 +46,70 @@ pub enum Claim {
     TooMany,
 }
 
-/// The names of keys that were asked for. A name stays with its key until it is given up.
+/// A cache of the names that keys own.
 #[derive(Debug, Default)]
-pub(crate) struct Recent(Mutex<HashMap<KeyHash, Vec<String>>>);
+pub(crate) struct Recent(Mutex<Cache>);
+
+#[derive(Debug, Default)]
+struct Cache {
+    names: HashMap<KeyHash, Vec<String>>,
+    // Counts calls that removed names, so that an answer that was read before one of them is not cached after it.
+    generation: u64,
+    // When the changes of other hubs with the same database were last read.
+    followed: Option<Instant>,
+}
 
 impl Recent {
-    fn known(&self) -> MutexGuard<'_, HashMap<KeyHash, Vec<String>>> {
+    fn cache(&self) -> MutexGuard<'_, Cache> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    // Keys without names are anybody's, so they take no place.
-    fn keep(&self, key: &KeyHash, names: &[String]) {
-        if names.is_empty() {
-            return;
+    fn generation(&self) -> u64 {
+        self.cache().generation
+    }
+
+    // Caches names that were read in this generation. Returns `false` if some were removed since. Keys without names take no place, since
+    // anyone can make them up.
+    fn keep(&self, generation: u64, key: &KeyHash, names: &[String]) -> bool {
+        let cache = &mut *self.cache();
+        let is_current = cache.generation == generation;
+        if is_current && !names.is_empty() {
+            if cache.names.len() >= MAX_RECENT && !cache.names.contains_key(key) {
+                let any = cache.names.keys().next().copied();
+                any.and_then(|any| cache.names.remove(&any));
+            }
+            cache.names.insert(*key, names.to_vec());
         }
-        let mut known = self.known();
-        if known.len() >= MAX_RECENT && !known.contains_key(key) {
-            let any = known.keys().next().copied();
-            any.and_then(|any| known.remove(&any));
-        }
-        known.insert(*key, names.to_vec());
+        is_current
     }
 
     pub(crate) fn forget_key(&self, key: &KeyHash) {
-        self.known().remove(key);
+        let mut cache = self.cache();
+        cache.generation += 1;
+        cache.names.remove(key);
     }
 
-    pub(crate) fn forget(&self, given_up: &[String]) {
-        self.known().retain(|_, names| {
-            names.retain(|name| !given_up.contains(name));
+    pub(crate) fn forget(&self, removed: &[String]) {
+        if removed.is_empty() {
+            return;
+        }
+        let mut cache = self.cache();
+        cache.generation += 1;
+        cache.names.retain(|_, names| {
+            names.retain(|name| !removed.contains(name));
             !names.is_empty()
         });
+    }
+
+    /// The changes of other hubs up to this time were applied.
+    pub(crate) fn follow(&self, time: Instant) {
+        self.cache().followed = Some(time);
+    }
+
+    fn names(&self, key: &KeyHash, is_shared: bool, now: Instant) -> Vec<String> {
+        let cache = self.cache();
+        let is_valid = !is_shared || cache.followed.is_some_and(|followed| now < followed + RECENT);
+        cache.names.get(key).filter(|_| is_valid).cloned().unwrap_or_default()
     }
 }
 
@@ -83,6 +123,7 @@ impl Store {
     /// looks the same is given.
     pub async fn claim(&self, name: &str, key_hash: &KeyHash, now: u64) -> Result<Claim, StoreError> {
         // Once more than the limit, when two claims of one key come at the same time, is no harm.
+        let generation = self.recent.generation();
         let names = self.names_of(key_hash).await?;
         if names.iter().any(|own| own == name) {
             return Ok(Claim::Own);
@@ -98,7 +139,7 @@ impl Store {
         let owner = owner.map(|row: Row| row.text(0)).transpose()?;
         Ok(match owner {
             Some(owner) if owner == digits => {
-                self.recent.keep(key_hash, &[&names[..], &[name.to_owned()]].concat());
+                self.recent.keep(generation, key_hash, &[&names[..], &[name.to_owned()]].concat());
                 Claim::Own
             }
             Some(_) => Claim::Taken,
@@ -116,15 +157,28 @@ impl Store {
         self.execute("UPDATE names SET used = 1 WHERE name = $1 AND used = 0", &[name.into()]).await.map(drop)
     }
 
-    /// Gives up names that were claimed before `limit`, in milliseconds since the Unix epoch, and with which no match was joined. Returns
-    /// some of them, and none when all are given up.
-    pub async fn give_up_names(&self, limit: u64) -> Result<Vec<String>, StoreError> {
+    /// Releases names that were claimed before `limit` and are not used in any match, and deletes expired codes, at `now`; both in
+    /// milliseconds since the Unix epoch. Returns a part of the released names, and none when all are released.
+    pub async fn release_unused_names(&self, limit: u64, now: u64) -> Result<Vec<String>, StoreError> {
+        let released = serialized!(self, self.try_release_unused(limit, now))?;
+        self.recent.forget(&released);
+        self.prune_codes(now).await?;
+        Ok(released)
+    }
+
+    async fn try_release_unused(&self, limit: u64, now: u64) -> Result<Vec<String>, StoreError> {
+        let mut writer = self.writer.lease().await?;
+        writer.begin().await?;
         let text = "DELETE FROM names WHERE name IN \
                     (SELECT name FROM names WHERE used = 0 AND claimed < $1 ORDER BY claimed LIMIT $2) RETURNING name";
-        let rows = Self::rows_on(&self.writer, text, &[limit.into(), PAGE.into()]).await?;
-        let given_up = rows.iter().map(|row| row.text(0)).collect::<Result<Vec<_>, _>>()?;
-        self.recent.forget(&given_up);
-        Ok(given_up)
+        let rows = writer.rows(text, &[limit.into(), PAGE.into()]).await?;
+        let released = rows.iter().map(|row| row.text(0)).collect::<Result<Vec<_>, _>>()?;
+        for name in &released {
+            note_change(&mut writer, name, now).await?;
+        }
+        writer.execute("COMMIT", &[]).await?;
+        writer.done();
+        Ok(released)
     }
 
     // Notes what the names of earlier versions look like.
@@ -144,9 +198,22 @@ impl Store {
         }
     }
 
-    /// The names that belong to this key.
+    /// The names that this key owns.
     pub async fn names_of(&self, key_hash: &KeyHash) -> Result<Vec<String>, StoreError> {
-        // Hashes of random keys are compared, so the time that it takes tells nothing.
+        let mut attempts = 0;
+        loop {
+            let generation = self.recent.generation();
+            let names = self.read_names(key_hash).await?;
+            // A name that was removed meanwhile may be among them.
+            if self.recent.keep(generation, key_hash, &names) || attempts == MAX_READS {
+                return Ok(names);
+            }
+            attempts += 1;
+        }
+    }
+
+    async fn read_names(&self, key_hash: &KeyHash) -> Result<Vec<String>, StoreError> {
+        // The keys are random and compared as hashes, so the time that the query takes reveals nothing.
         let digits = digits(key_hash);
         let values = &[(&digits).into(), (MAX_NAMES + 1).into()];
         let text = "SELECT name FROM names WHERE key_hash = $1 ORDER BY claimed, name LIMIT $2";
@@ -154,15 +221,16 @@ impl Store {
         // Those that it proves as the key of another device.
         let text = "SELECT name FROM name_keys WHERE key_hash = $1 ORDER BY added, name LIMIT $2";
         rows.extend(Self::rows_on(&self.keys, text, values).await?);
-        let names = rows.iter().map(|row| row.text(0)).collect::<Result<Vec<_>, _>>()?;
-        self.recent.keep(key_hash, &names);
-        Ok(names)
+        rows.iter().map(|row| row.text(0)).collect()
     }
 
-    /// The names that belonged to this key when it was last asked for, without asking the database: all or some of them, or none.
+    /// The names that this key owned when it was last looked up: all, some or none, without a query.
+    ///
+    /// None if the database is a server, which other hubs may use, and their changes were not read for 5 s: see
+    /// [`changed_names`](Self::changed_names).
     #[must_use]
     pub fn recent_names_of(&self, key_hash: &KeyHash) -> Vec<String> {
-        self.recent.known().get(key_hash).cloned().unwrap_or_default()
+        self.recent.names(key_hash, matches!(self.place(), Place::Server(_)), Instant::now())
     }
 }
 
@@ -181,24 +249,47 @@ pub(crate) fn digits(bytes: &[u8]) -> String {
 mod tests {
     use super::*;
 
+    fn key(number: usize) -> KeyHash {
+        let mut key = [0; KEY_HASH_LENGTH];
+        key[..8].copy_from_slice(&number.to_le_bytes());
+        key
+    }
+
     #[test]
-    fn the_names_of_a_bounded_number_of_keys_are_remembered() {
+    fn cache_of_names_is_bounded() {
         let recent = Recent::default();
-        let key = |number: usize| {
-            let mut key = [0; KEY_HASH_LENGTH];
-            key[..8].copy_from_slice(&number.to_le_bytes());
-            key
-        };
         for number in 0..2 * MAX_RECENT {
-            recent.keep(&key(number), &[]);
-            assert!(recent.known().is_empty());
+            recent.keep(0, &key(number), &[]);
+            assert!(recent.cache().names.is_empty());
         }
         for number in 0..2 * MAX_RECENT {
-            recent.keep(&key(number), &[number.to_string()]);
+            recent.keep(0, &key(number), &[number.to_string()]);
         }
-        assert_eq!(recent.known().len(), MAX_RECENT);
+        assert_eq!(recent.cache().names.len(), MAX_RECENT);
         let last = 2 * MAX_RECENT - 1;
-        assert_eq!(recent.known()[&key(last)], [last.to_string()]);
+        assert_eq!(recent.cache().names[&key(last)], [last.to_string()]);
         assert_eq!(digits(&[0x0f, 0xa0]), "0fa0");
+    }
+
+    #[test]
+    fn name_that_was_read_before_its_removal_is_not_cached_after_it() {
+        let recent = Recent::default();
+        let generation = recent.generation();
+        recent.forget(&["Ann".to_owned()]);
+        assert!(!recent.keep(generation, &key(1), &["Ann".to_owned()]));
+        assert!(recent.cache().names.is_empty());
+    }
+
+    #[test]
+    fn cache_of_a_shared_database_is_valid_for_five_seconds() {
+        let recent = Recent::default();
+        let now = Instant::now();
+        let names = |is_shared, after| recent.names(&key(1), is_shared, now + after);
+        recent.keep(0, &key(1), &["Ann".to_owned()]);
+        assert_eq!(names(false, RECENT), ["Ann"]);
+        assert_eq!(names(true, Duration::ZERO), [] as [&str; 0], "nothing was read of other hubs");
+        recent.follow(now);
+        assert_eq!(names(true, RECENT - Duration::from_millis(1)), ["Ann"]);
+        assert_eq!(names(true, RECENT), [] as [&str; 0]);
     }
 }

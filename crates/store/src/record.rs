@@ -1,21 +1,12 @@
 //! Stores a match and counts it.
 
-use std::time::Duration;
-
-use tokio::time::sleep;
-
 use crate::{
     Kind, Match, Store, StoreError,
     connection::Connection,
     count::{Counted, count},
-    database::twice,
+    database::serialized,
     names::note_use,
 };
-
-/// How often a match is stored anew at most because other hubs store theirs at the same moment.
-const CONFLICTS: u32 = 20;
-/// The longest pause between two attempts, as a power of two in milliseconds.
-const LONGEST_PAUSE: u32 = 6;
 
 /// A match that is to be stored.
 pub type NewMatch = Match<Entry>;
@@ -52,18 +43,7 @@ impl Store {
         if new.players.is_empty() {
             return Ok(false);
         }
-        let mut attempts = 0;
-        loop {
-            match twice!(self.writer, self.try_record(new)) {
-                // Another hub has changed the same ratings meanwhile. The transaction is undone, and right when it is repeated. Whoever
-                // loses several times waits for longer, so that the other one gets through.
-                Err(error) if error.is_conflict() && attempts < CONFLICTS => {
-                    sleep(Duration::from_millis(1 << attempts.min(LONGEST_PAUSE))).await;
-                    attempts += 1;
-                }
-                done => return done,
-            }
-        }
+        serialized!(self, self.try_record(new))
     }
 
     // Any error, also one in between, closes the connection: then nothing of the transaction is stored.

@@ -7,8 +7,8 @@ use testkit::TempDir;
 use tokio::time::{pause, resume};
 
 use crate::{
-    ALL_TIME, Entry, JournalNote, Kind, Known, MAX_SEATS, MatchFilter, NewMatch, Order, Seated, Store, StoreError,
-    Trouble,
+    ALL_TIME, Entry, JournalNote, Kind, Known, MAX_SEATS, MatchFilter, NameChanges, NewMatch, Order, Redeemed,
+    Replaced, Seated, Store, StoreError, Trouble,
     connection::{Connection, Place, Role},
     database::MIGRATIONS,
     probe::Seen,
@@ -82,10 +82,13 @@ async fn use_all(store: &Store) {
     store.claim("Arnn", &[2; 32], 7).await.unwrap();
     store.names_of(&[1; 32]).await.unwrap();
     store.claim("Cy", &[3; 32], 7).await.unwrap();
-    store.add_key("Cy", &[4; 32], 8).await.unwrap();
-    store.replace_keys("Cy", &[5; 32]).await.unwrap();
-    store.release_name("Cy").await.unwrap();
-    store.give_up_names(3).await.unwrap();
+    assert!(store.issue_code("Cy", &[3; 32], &[9; 32], 9).await.unwrap());
+    assert_eq!(store.redeem_code(&[9; 32], &[4; 32], 8).await.unwrap(), Redeemed::Name("Cy".into()));
+    assert_eq!(store.replace_keys("Cy", &[3; 32], &[5; 32], 8).await.unwrap(), Replaced::Done);
+    assert!(store.release_name("Cy", &[5; 32], 8).await.unwrap());
+    store.claim("Di", &[5; 32], 8).await.unwrap();
+    assert!(store.release_unused_names(9, 9).await.unwrap().contains(&"Di".to_owned()));
+    assert!(store.changed_names(&mut NameChanges::default(), 9).await.unwrap().contains(&"Cy".to_owned()));
     store.note_looks().await.unwrap();
     store.find("j1-1000000").await.unwrap();
     store.kinds("Ann").await.unwrap();
@@ -178,6 +181,8 @@ async fn no_statement_scans_a_table() {
                         "standings",
                         "names",
                         "name_keys",
+                        "name_codes",
+                        "name_changes",
                         "journals",
                         "seats",
                         "meetings",
@@ -237,6 +242,8 @@ async fn fill(connection: &mut Connection, matches: u32) {
         "INSERT INTO seats (room, address, name, kind, noted) {s} SELECT 'r' || n / 1000, n, 'n', 2, n FROM s",
         "INSERT INTO names (name, key_hash, claimed) {s} SELECT 'n' || n, n, n FROM s WHERE n <= 20000",
         "INSERT INTO name_keys (name, key_hash, added) {s} SELECT 'n' || n, 'k' || n, n FROM s WHERE n <= 20000",
+        "INSERT INTO name_codes (name, code_hash, key_hash, expires) {s} SELECT 'n' || n, 'c' || n, n, n + 11000 FROM s WHERE n <= 20000",
+        "INSERT INTO name_changes (name, id, changed) {s} SELECT 'x' || n, n, n + 11000 FROM s WHERE n <= 20000",
         "COMMIT",
     ] {
         // SQLite has the common table before the rest of a query, and so has PostgreSQL.

@@ -1,15 +1,19 @@
-//! Hourly removal of old journals and of names that nobody plays with.
+//! Removal of old journals, release of unused names, and names that lost a key.
 
 use std::{sync::Arc, time::Duration};
 
 use journal_core::Retention;
+use store::NameChanges;
 use tokio::{task::spawn_blocking, time::sleep};
-use tracing::warn;
+use tracing::{debug, warn};
 
 use super::Hub;
+use crate::results::clock::unix_now;
 
 /// How often old journals and names are looked for.
 const PRUNING: Duration = Duration::from_hours(1);
+/// How often the changes of names by other hubs are read.
+const FOLLOWING: Duration = Duration::from_secs(2);
 
 impl Hub {
     /// Removes journals that are too many or too old, now and then, for as long as the hub runs.
@@ -26,13 +30,32 @@ impl Hub {
         }
     }
 
-    /// Gives up names with which nobody has played, now and then, for as long as the hub runs.
-    pub(crate) async fn give_up_names(self: Arc<Self>) {
+    /// Releases unused names every hour, for as long as the hub runs.
+    pub(crate) async fn release_unused_names(self: Arc<Self>) {
         self.results().caught_up().await;
         loop {
-            let forget = |names: &[String]| self.rooms.all().iter().for_each(|room| room.known.forget(names));
-            self.results().give_up_names(forget).await;
+            self.results().release_unused_names(|names| self.forget_names(names)).await;
             sleep(PRUNING).await;
+        }
+    }
+
+    /// Follows which names lost a key at other hubs of the arcade, for as long as the hub runs.
+    pub(crate) async fn follow_name_changes(self: Arc<Self>) {
+        self.results().prepared().await;
+        let mut changes = NameChanges::default();
+        loop {
+            match self.results().store.changed_names(&mut changes, unix_now()).await {
+                Ok(names) => self.forget_names(&names),
+                Err(error) => debug!(%error, "changes of names cannot be read; no cached name is used meanwhile"),
+            }
+            sleep(FOLLOWING).await;
+        }
+    }
+
+    /// Drops what seats prove by keys that lost these names.
+    pub(crate) fn forget_names(&self, names: &[String]) {
+        if !names.is_empty() {
+            self.rooms.all().iter().for_each(|room| room.forget_names(names));
         }
     }
 }

@@ -48,7 +48,6 @@ kinds! {
     Banned: "banned",
     Claims: "claims",
     Tries: "tries",
-    Links: "links",
     Reports: "reports",
     Maps: "maps",
 }
@@ -108,7 +107,6 @@ impl fmt::Display for Refusal {
             Kind::Learners | Kind::Slices => {
                 write!(f, "too many pages {whose} watch it learn just now; try again later")
             }
-            Kind::Links => write!(f, "too many names {whose} are on their way to other devices; try again later"),
             Kind::Maps => write!(f, "too many rooms {whose} have a map of their own; try again later"),
             Kind::Rooms => {
                 let (Full::All(count) | Full::Share(count)) = self.full;

@@ -156,7 +156,10 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
         if let Some(retention) = args.journal_keep {
             tokio::spawn(Arc::clone(&hub).prune(retention));
         }
-        tokio::spawn(Arc::clone(&hub).give_up_names());
+        tokio::spawn(Arc::clone(&hub).release_unused_names());
+        if hub.elsewhere().is_some() {
+            tokio::spawn(Arc::clone(&hub).follow_name_changes());
+        }
         results.prepared().await;
         // Its programs come at once, and their names are looked up.
         if !args.ladder.is_empty() {

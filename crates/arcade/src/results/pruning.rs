@@ -1,4 +1,4 @@
-//! Removes old journals whose results are stored, and names with which nobody has played.
+//! Removes old journals whose results are stored, and releases unused names.
 
 use std::{sync::Arc, time::SystemTime};
 
@@ -18,15 +18,16 @@ impl Results {
         let _ = self.caught_up.subscribe().wait_for(|done| *done).await;
     }
 
-    /// Gives up names that were claimed more than a day ago and with which nobody has played. `gone` is told which.
-    pub(crate) async fn give_up_names(&self, gone: impl Fn(&[String])) {
-        let limit = unix_now().saturating_sub(UNUSED_NAME);
+    /// Releases names that were claimed more than a day ago and are not used in any match. Passes them to `released`.
+    pub(crate) async fn release_unused_names(&self, released: impl Fn(&[String])) {
+        let now = unix_now();
         loop {
-            let names = insist!(self, "give up names", self.store.give_up_names(limit));
+            let limit = now.saturating_sub(UNUSED_NAME);
+            let names = insist!(self, "release unused names", self.store.release_unused_names(limit, now));
             if names.is_empty() {
                 return;
             }
-            gone(&names);
+            released(&names);
         }
     }
 

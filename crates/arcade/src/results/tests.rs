@@ -327,16 +327,16 @@ async fn journals_go_when_their_results_are_stored_and_those_of_rooms_stay() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn names_of_yesterday_with_which_nobody_plays_are_given_up() {
+async fn unused_names_are_released_after_a_day() {
     let directory = TempDir::new();
     let (results, _waiting) = prepared(directory.path()).await;
     let now = clock::unix_now();
     for (name, hours) in [("Ann", 25), ("Bob", 23)] {
         results.store.claim(name, &[1; 32], now - hours * 3_600_000).await.unwrap();
     }
-    let gone = Mutex::new(vec![]);
-    results.give_up_names(|names| gone.lock().unwrap().extend_from_slice(names)).await;
-    assert_eq!(gone.into_inner().unwrap(), ["Ann"]);
+    let released = Mutex::new(vec![]);
+    results.release_unused_names(|names| released.lock().unwrap().extend_from_slice(names)).await;
+    assert_eq!(released.into_inner().unwrap(), ["Ann"]);
     assert_eq!(results.store.names_of(&[1; 32]).await.unwrap(), ["Bob"]);
 }
 

@@ -31,6 +31,20 @@ impl Room {
         proven
     }
 
+    /// The keys of seats in this room may have lost these names. Players whose names are not proven any more are shown so.
+    pub(crate) fn forget_names(&self, names: &[String]) {
+        self.known.forget(names);
+        let Some(sender) = self.sender.upgrade() else { return };
+        sender.send_if_modified(|info| {
+            let mut changed = false;
+            for player in info.players.iter_mut().filter(|player| player.proven && names.contains(&player.name)) {
+                player.proven = self.known.is_proven(player.address.as_deref(), &player.name);
+                changed |= !player.proven;
+            }
+            changed
+        });
+    }
+
     /// So many people more, or fewer, look on at other nodes.
     pub(crate) fn watch_elsewhere(&self, more: isize) {
         let Some(sender) = self.sender.upgrade() else { return };

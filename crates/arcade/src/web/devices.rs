@@ -1,4 +1,4 @@
-//! Names on other devices: a code takes a name there, another key takes the place of all, and a name is given up.
+//! Names on other devices: codes that move a name there, a new key that replaces all others, and the release of a name.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use axum::{
 };
 use serde::Deserialize;
 use serde_json::json;
-use store::{Added, MAX_KEYS, MAX_NAMES, Store};
+use store::{MAX_KEYS, MAX_NAMES, Redeemed, Replaced, Store};
 
 use super::{
     address,
@@ -21,7 +21,11 @@ use super::{
     names::KeyHash,
 };
 use crate::{
-    hub::{self, Hub, links::LINK_LIVES, tries::Tried},
+    hub::{
+        self, Hub,
+        links::{self, LINK_LIVES},
+        tries::Tried,
+    },
     results::clock::unix_now,
 };
 
@@ -46,12 +50,12 @@ struct Own {
     key: String,
 }
 
-// Whether the key proves the name.
-async fn check(store: &Store, name: &str, key: KeyHash) -> Answer<()> {
-    if store.names_of(&key.0).await?.iter().any(|own| own == name) {
-        return Ok(());
-    }
-    Err(ApiError::Wrong(StatusCode::FORBIDDEN, "this key does not prove this name".into()))
+fn not_owner() -> ApiError {
+    ApiError::Wrong(StatusCode::FORBIDDEN, "this key does not prove this name".into())
+}
+
+fn no_code() -> ApiError {
+    ApiError::missing("no name has this code; it is valid once, and for ten minutes")
 }
 
 async fn link(
@@ -63,10 +67,13 @@ async fn link(
 ) -> Answer {
     let Json(Own { name, key }) = body?;
     let key = hash(&key, "key")?;
-    let of = name.clone();
-    ask(&hub, caller, async move |store: Store| check(&store, &of, key).await).await?;
-    let code = hub.links.draw(caller.host(), &name)?;
-    let code = code.map_err(|error| ApiError::Later(format!("no code can be made just now: {error:#}")))?;
+    let code = links::draw().map_err(|error| ApiError::Later(format!("no code can be made just now: {error:#}")))?;
+    let code_hash = links::hash(&code).ok_or_else(|| ApiError::Later("no code can be made just now".into()))?;
+    let expires = unix_now() + u64::try_from(LINK_LIVES.as_millis()).unwrap_or(u64::MAX);
+    let issued = async move |store: Store| Ok(store.issue_code(&name, &key.0, &code_hash, expires).await?);
+    if !ask(&hub, caller, issued).await? {
+        return Err(not_owner());
+    }
     // Drawn here, since the address of a picture would have the code in it, and proxies write addresses to their logs.
     let url = address::shown(&hub, &extensions, &headers, &format!("/#name={code}"));
     let qr = url.as_deref().and_then(hub::address::picture);
@@ -89,21 +96,28 @@ async fn redeem(
 ) -> Answer<Response> {
     let Json(Redeem { code, key }) = body?;
     let key = hash(&key, "key")?;
-    let name = match hub.tries.attempt(caller.host(), || hub.links.redeem(&code)) {
-        Tried::Right(name) => name,
-        Tried::Wrong => {
-            return Err(ApiError::missing("no name has this code; it is valid once, and for ten minutes"));
+    let host = caller.host();
+    // Whether the host may try at all; a right code costs nothing.
+    if let Tried::TooMany(wait) = hub.tries.attempt(host, || Some(())) {
+        return Ok(too_many(wait));
+    }
+    let redeemed = match links::hash(&code) {
+        Some(code) => {
+            ask(&hub, caller, async move |store: Store| Ok(store.redeem_code(&code, &key.0, unix_now()).await?)).await?
         }
-        Tried::TooMany(wait) => return Ok(too_many(wait)),
+        None => Redeemed::Unknown,
     };
-    let of = name.clone();
-    let added = ask(&hub, caller, async move |store: Store| Ok(store.add_key(&of, &key.0, unix_now()).await?)).await?;
     let conflict = |text: String| Err(ApiError::Wrong(StatusCode::CONFLICT, text));
-    match added {
-        Added::Own => Ok(Json(json!({ "name": name })).into_response()),
-        Added::TooManyKeys => conflict(format!("this name is on {MAX_KEYS} devices already; give it a new key first")),
-        Added::TooManyNames => conflict(format!("you have {MAX_NAMES} names already; use one of them")),
-        Added::Gone => conflict("this name was given up meanwhile; you can claim it".into()),
+    match redeemed {
+        Redeemed::Name(name) => Ok(Json(json!({ "name": name })).into_response()),
+        Redeemed::Unknown => {
+            let _ = hub.tries.attempt(host, || None::<()>);
+            Err(no_code())
+        }
+        Redeemed::TooManyKeys => {
+            conflict(format!("this name is on {MAX_KEYS} devices already; give it a new key first"))
+        }
+        Redeemed::TooManyNames => conflict(format!("you have {MAX_NAMES} names already; use one of them")),
     }
 }
 
@@ -120,35 +134,31 @@ async fn replace(State(hub): State<Arc<Hub>>, caller: Caller, body: Result<Json<
     let Json(Replace { name, key, new }) = body?;
     let (key, new) = (hash(&key, "key")?, hash(&new, "new")?);
     let of = name.clone();
-    let asked = async move |store: Store| {
-        check(&store, &of, key).await?;
-        let names = store.names_of(&new.0).await?;
-        if names.len() as u64 >= MAX_NAMES.unsigned_abs() && !names.contains(&of) {
-            let text = format!("the new key has {MAX_NAMES} names already");
-            return Err(ApiError::Wrong(StatusCode::CONFLICT, text));
+    let replaced = async move |store: Store| Ok(store.replace_keys(&of, &key.0, &new.0, unix_now()).await?);
+    match ask(&hub, caller, replaced).await? {
+        Replaced::Done => {
+            forget(&hub, name);
+            Ok(StatusCode::NO_CONTENT.into_response())
         }
-        Ok(store.replace_keys(&of, &new.0).await?)
-    };
-    ask(&hub, caller, asked).await?;
-    forget(&hub, name);
-    Ok(StatusCode::NO_CONTENT.into_response())
+        Replaced::NotOwner => Err(not_owner()),
+        Replaced::TooManyNames => {
+            Err(ApiError::Wrong(StatusCode::CONFLICT, format!("the new key has {MAX_NAMES} names already")))
+        }
+    }
 }
 
 async fn release(State(hub): State<Arc<Hub>>, caller: Caller, body: Result<Json<Own>, JsonRejection>) -> Answer {
     let Json(Own { name, key }) = body?;
     let key = hash(&key, "key")?;
     let of = name.clone();
-    let asked = async move |store: Store| {
-        check(&store, &of, key).await?;
-        Ok(store.release_name(&of).await?)
-    };
-    ask(&hub, caller, asked).await?;
+    if !ask(&hub, caller, async move |store: Store| Ok(store.release_name(&of, &key.0, unix_now()).await?)).await? {
+        return Err(not_owner());
+    }
     forget(&hub, name);
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
-// Seats that were taken with a key that does not prove the name any more.
+// Seats and programs that use a key that lost this name.
 pub(super) fn forget(hub: &Hub, name: String) {
-    let names = [name];
-    hub.rooms.all().iter().for_each(|room| room.known.forget(&names));
+    hub.forget_names(&[name]);
 }

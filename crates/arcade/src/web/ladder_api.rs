@@ -171,13 +171,7 @@ async fn leave(
     }
     let hash = keys::hash(&key);
     let of = name.clone();
-    let asked = async move |store: Store| {
-        let owns = store.names_of(&hash).await?.contains(&of);
-        if owns {
-            store.release_name(&of).await?;
-        }
-        Ok(owns)
-    };
+    let asked = async move |store: Store| Ok(store.release_name(&of, &hash, unix_now()).await?);
     if ask(&hub, caller, asked).await? {
         devices::forget(&hub, name);
         return Ok(StatusCode::NO_CONTENT.into_response());

@@ -57,6 +57,7 @@ fn a_name_goes_to_another_device_gets_a_new_key_and_is_released() {
     // A new key replaces all.
     assert_eq!(post("/api/names/key", json!({ "name": "Ann", "key": key(9), "new": key(6) })).0, 403);
     assert_eq!(post("/api/names/key", json!({ "name": "Ann", "key": key(3), "new": key(6) })).0, 204);
+    hub.wait("a name that its seat does not prove any more", is_proven(false));
     for old in [1, 2, 3, 4] {
         assert_eq!(post("/api/names", json!({ "name": "Ann", "key": key(old) })).0, 409, "{old}");
     }
@@ -67,6 +68,48 @@ fn a_name_goes_to_another_device_gets_a_new_key_and_is_released() {
     // Guesses are bounded.
     let guesses = (0..30).map(|_| redeem(&json!("abcdef-abcdef"), 8).0).collect::<Vec<_>>();
     assert!(guesses.contains(&404) && guesses.last() == Some(&429), "{guesses:?}");
+}
+
+fn post(hub: &Hub, path: &str, body: &Value) -> (u16, Value) {
+    ask(hub, "POST", &format!("/api/names{path}"), body)
+}
+
+fn redeem(hub: &Hub, code: &Value, number: u8) -> u16 {
+    post(hub, "/redeem", &json!({ "code": code, "key": key(number) })).0
+}
+
+#[test]
+fn device_code_is_void_once_its_key_does_not_own_the_name() {
+    let hub = Hub::start();
+    let own = |number: u8| json!({ "name": "Ann", "key": key(number) });
+    // Eve draws a code and releases the name, which Ann claims.
+    assert_eq!(post(&hub, "", &own(1)).0, 204);
+    let code = post(&hub, "/link", &own(1)).1["code"].clone();
+    assert_eq!(post(&hub, "/release", &own(1)).0, 204);
+    assert_eq!(post(&hub, "", &own(2)).0, 204);
+    assert_eq!(redeem(&hub, &code, 1), 404, "the code of a released name");
+    // Eve has Ann's key, and draws a code before Ann replaces the key.
+    let code = post(&hub, "/link", &own(2)).1["code"].clone();
+    assert_eq!(post(&hub, "/key", &json!({ "name": "Ann", "key": key(2), "new": key(3) })).0, 204);
+    assert_eq!(redeem(&hub, &code, 1), 404, "the code of a replaced key");
+    assert_eq!(post(&hub, "", &own(1)).0, 409);
+    assert_eq!(post(&hub, "", &own(3)).0, 204);
+}
+
+#[test]
+fn device_code_survives_a_restart_and_a_refused_device() {
+    let hub = Hub::start();
+    assert_eq!(post(&hub, "", &json!({ "name": "Ann", "key": key(1) })).0, 204);
+    let code = post(&hub, "/link", &json!({ "name": "Ann", "key": key(1) })).1["code"].clone();
+    let hub = Hub::again(hub.kill(), &[]);
+    for letter in 'a'..='p' {
+        let name = format!("Bob {letter}");
+        assert_eq!(post(&hub, "", &json!({ "name": name, "key": key(2) })).0, 204, "{name}");
+    }
+    assert_eq!(redeem(&hub, &code, 2), 409, "a key owns 16 names at most");
+    assert_eq!(post(&hub, "/release", &json!({ "name": "Bob a", "key": key(2) })).0, 204);
+    assert_eq!(redeem(&hub, &code, 2), 200);
+    assert_eq!(redeem(&hub, &code, 2), 404);
 }
 
 #[test]

@@ -786,10 +786,8 @@ export const sentences = {
   'too many wrong codes and words from your address; wait a moment': 'za dużo błędnych kodów i haseł z Twojego adresu; odczekaj chwilę',
   'no name has this code; it is valid once, and for ten minutes': 'żaden nick nie ma tego kodu; działa raz i przez dziesięć minut',
   'this name is on {count} devices already; give it a new key first': 'ten nick jest już na kilku urządzeniach ({count}); najpierw nadaj mu nowy klucz',
-  'this name was given up meanwhile; you can claim it': 'ten nick został tymczasem zwolniony; możesz go zająć',
   'this key does not prove this name': 'ten klucz nie potwierdza tego nicku',
   'your address has reported enough; the host of this hub has to read it first': 'z Twojego adresu jest już dość zgłoszeń; najpierw gospodarz musi je przeczytać',
-  'too many names {whose} are on their way to other devices; try again later': 'za dużo nicków {whose} jest w drodze na inne urządzenia; spróbuj później',
   'too many rooms {whose} have a map of their own; try again later': 'za dużo pokoi {whose} ma własną mapę; spróbuj później',
 
   // Why something is refused.

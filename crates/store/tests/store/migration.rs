@@ -60,9 +60,9 @@ async fn a_database_of_version_2_is_brought_up_to_date_and_keeps_everything() {
     assert_eq!(store.names_of(&[1; 32]).await.unwrap(), ["Ann"]);
     // Both stay, and no third name looks like them. Ann has played.
     assert_eq!(store.claim("Bi1l", &[1; 32], 10).await.unwrap(), Claim::Resembles(None));
-    let mut given_up = store.give_up_names(u64::MAX).await.unwrap();
-    given_up.sort_unstable();
-    assert_eq!(given_up, ["BiIl", "Bill"]);
+    let mut released = store.release_unused_names(u64::MAX, 11).await.unwrap();
+    released.sort_unstable();
+    assert_eq!(released, ["BiIl", "Bill"]);
     // It goes on, on a board that begins anew.
     let next = all.into_iter().find(|found| found.number == 6).unwrap();
     let players = next.players.iter().map(|player| store::Entry {
@@ -124,10 +124,10 @@ async fn a_database_of_a_later_version_is_refused_and_left_alone() {
     let error = Store::file(&path).unwrap().prepare().await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the tables of the database have version 99, and this program knows those up to 6; run the newer program, or go back to \
+        "the tables of the database have version 99, and this program knows those up to 7; run the newer program, or go back to \
          a copy of the database from before it"
     );
-    assert!(matches!(error, StoreError::Newer { found: 99, known: 6 }));
+    assert!(matches!(error, StoreError::Newer { found: 99, known: 7 }));
     assert_eq!(error.trouble(), Trouble::Version);
     assert!(fs::read(&path).unwrap() == before);
 }

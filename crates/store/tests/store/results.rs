@@ -1,8 +1,8 @@
 //! The same tests on SQLite and, where `ARCADE_TEST_POSTGRES` is the address of a server, on PostgreSQL.
 
 use store::{
-    ALL_TIME, Added, Claim, JournalNote, Kind, Known, MAX_NAMES, MatchFilter, NewMatch, Order, Seated, Store,
-    StoreError, Ties,
+    ALL_TIME, Claim, JournalNote, Kind, Known, MAX_NAMES, MatchFilter, NameChanges, NewMatch, Order, Redeemed,
+    Replaced, Seated, Store, StoreError, Ties,
 };
 use testkit::{PATIENCE, TempDir};
 use tokio::time::timeout;
@@ -166,6 +166,7 @@ async fn a_name_belongs_to_the_first_key() {
     on_each(async |store, _| {
         let name = "Zoë'); DROP TABLE names; --";
         assert_eq!(store.names_of(&[1; 32]).await.unwrap(), [] as [&str; 0]);
+        store.changed_names(&mut NameChanges::default(), 6).await.unwrap();
         assert_eq!(store.claim(name, &[1; 32], 7).await.unwrap(), Claim::Own);
         assert_eq!(store.recent_names_of(&[1; 32]), [name]);
         assert_eq!(store.recent_names_of(&[2; 32]), [] as [&str; 0]);
@@ -201,7 +202,7 @@ async fn a_name_that_looks_like_a_taken_one_is_refused() {
 }
 
 #[tokio::test]
-async fn names_with_which_nobody_plays_are_given_up() {
+async fn unused_names_are_released() {
     on_each(async |store, _| {
         for (time, name) in (1..).zip(["Ann", "Bob", "Cy", "Dan", "Eve"]) {
             assert_eq!(store.claim(name, &[1; 32], time).await.unwrap(), Claim::Own);
@@ -213,10 +214,11 @@ async fn names_with_which_nobody_plays_are_given_up() {
         store.record(&a_match(1, "nuggets", players)).await.unwrap();
         store.note_seat("nuggets-1", "10.0.0.1:5", "Bob", &seated(Kind::Proven)).await.unwrap();
         store.note_seat("nuggets-1", "10.0.0.1:6", "Cy", &seated(Kind::Bot)).await.unwrap();
-        let mut given_up = store.give_up_names(5).await.unwrap();
-        given_up.sort_unstable();
-        assert_eq!(given_up, ["Cy", "Dan"]);
-        assert_eq!(store.give_up_names(5).await.unwrap(), [] as [&str; 0]);
+        let mut released = store.release_unused_names(5, 9).await.unwrap();
+        released.sort_unstable();
+        assert_eq!(released, ["Cy", "Dan"]);
+        assert_eq!(store.release_unused_names(5, 9).await.unwrap(), [] as [&str; 0]);
+        assert_eq!(store.changed_names(&mut NameChanges::default(), 9).await.unwrap(), ["Cy", "Dan"]);
         for names in [store.recent_names_of(&[1; 32]), store.names_of(&[1; 32]).await.unwrap()] {
             assert_eq!(names, ["Ann", "Bob", "Eve"]);
         }
@@ -288,16 +290,25 @@ async fn what_is_no_database_is_refused() {
     assert!(away.prepare().await.is_err());
 }
 
+const fn key(number: u8) -> [u8; 32] {
+    [number; 32]
+}
+
+/// Issues a code for Ann by a key that owns the name, and redeems it for another key.
+async fn add_key(store: &Store, owner: u8, number: u8) -> Redeemed {
+    assert!(store.issue_code("Ann", &key(owner), &[number], 100).await.unwrap());
+    store.redeem_code(&[number], &key(number), 99).await.unwrap()
+}
+
 #[tokio::test]
-async fn a_name_is_proven_by_the_keys_of_its_owner_until_they_are_replaced_or_it_is_released() {
+async fn name_is_proven_by_the_keys_of_its_owner_until_they_are_replaced_or_it_is_released() {
     on_each(async |store, _| {
-        let key = |number: u8| [number; 32];
+        let ann = || Redeemed::Name("Ann".into());
         assert_eq!(store.claim("Ann", &key(1), 7).await.unwrap(), Claim::Own);
-        assert_eq!(store.add_key("Nobody", &key(2), 8).await.unwrap(), Added::Gone);
         for number in [2, 1, 2, 3, 4] {
-            assert_eq!(store.add_key("Ann", &key(number), 8).await.unwrap(), Added::Own, "{number}");
+            assert_eq!(add_key(&store, 1, number).await, ann(), "{number}");
         }
-        assert_eq!(store.add_key("Ann", &key(5), 9).await.unwrap(), Added::TooManyKeys);
+        assert_eq!(add_key(&store, 4, 5).await, Redeemed::TooManyKeys);
         for number in 1..=4 {
             assert_eq!(store.names_of(&key(number)).await.unwrap(), ["Ann"], "{number}");
             assert_eq!(store.claim("Ann", &key(number), 9).await.unwrap(), Claim::Own);
@@ -308,22 +319,77 @@ async fn a_name_is_proven_by_the_keys_of_its_owner_until_they_are_replaced_or_it
         }
         assert_eq!(store.claim("one more", &key(4), 9).await.unwrap(), Claim::TooMany);
         assert_eq!(store.claim("Cy", &key(7), 9).await.unwrap(), Claim::Own);
-        assert_eq!(store.add_key("Cy", &key(4), 9).await.unwrap(), Added::TooManyNames);
-        store.replace_keys("Ann", &key(3)).await.unwrap();
+        assert!(store.issue_code("Cy", &key(7), &[7], 100).await.unwrap());
+        assert_eq!(store.redeem_code(&[7], &key(4), 9).await.unwrap(), Redeemed::TooManyNames);
+        assert_eq!(store.redeem_code(&[7], &key(8), 9).await.unwrap(), Redeemed::Name("Cy".into()), "it stayed valid");
+        assert_eq!(store.replace_keys("Cy", &key(8), &key(4), 9).await.unwrap(), Replaced::TooManyNames);
+        assert_eq!(store.replace_keys("Ann", &key(9), &key(9), 9).await.unwrap(), Replaced::NotOwner);
+        assert_eq!(store.replace_keys("Ann", &key(2), &key(3), 9).await.unwrap(), Replaced::Done);
         assert_eq!(store.names_of(&key(3)).await.unwrap(), ["Ann"]);
         for number in [1, 2] {
             assert_eq!(store.names_of(&key(number)).await.unwrap(), [] as [&str; 0]);
             assert_eq!(store.claim("Ann", &key(number), 9).await.unwrap(), Claim::Taken);
         }
-        assert_eq!(store.add_key("Ann", &key(8), 9).await.unwrap(), Added::Own);
-        store.release_name("Ann").await.unwrap();
-        for number in [3, 8] {
-            assert_eq!(store.recent_names_of(&key(number)), [] as [&str; 0]);
-            assert_eq!(store.names_of(&key(number)).await.unwrap(), [] as [&str; 0]);
-        }
-        // Nothing is left of it, not even what it looks like.
+        assert_eq!(add_key(&store, 3, 8).await, ann());
+        assert!(!store.release_name("Ann", &key(1), 9).await.unwrap());
+        assert!(store.release_name("Ann", &key(8), 9).await.unwrap());
+        assert_eq!(store.recent_names_of(&key(3)), [] as [&str; 0]);
+        assert_eq!(store.names_of(&key(3)).await.unwrap(), [] as [&str; 0]);
+        assert_eq!(store.names_of(&key(8)).await.unwrap(), ["Cy"]);
+        // Neither the skeleton of the name nor its other keys are left.
         assert_eq!(store.claim("Ann", &key(9), 10).await.unwrap(), Claim::Own);
-        assert_eq!(store.names_of(&key(8)).await.unwrap(), [] as [&str; 0]);
+        assert_eq!(store.names_of(&key(8)).await.unwrap(), ["Cy"]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn code_is_void_when_it_expires_or_its_key_does_not_own_the_name() {
+    on_each(async |store, _| {
+        let redeem = async |code: u8| store.redeem_code(&[code], &key(6), 9).await.unwrap();
+        assert_eq!(store.claim("Ann", &key(1), 7).await.unwrap(), Claim::Own);
+        assert!(!store.issue_code("Ann", &key(2), &[1], 100).await.unwrap(), "another key");
+        assert!(!store.issue_code("Bob", &key(1), &[1], 100).await.unwrap(), "no such name");
+        assert_eq!(redeem(1).await, Redeemed::Unknown);
+        assert!(store.issue_code("Ann", &key(1), &[1], 9).await.unwrap());
+        assert_eq!(redeem(1).await, Redeemed::Unknown, "it has expired");
+        assert!(store.issue_code("Ann", &key(1), &[1], 100).await.unwrap());
+        assert!(store.issue_code("Ann", &key(1), &[2], 100).await.unwrap());
+        assert_eq!(redeem(1).await, Redeemed::Unknown, "the next code of the name replaces it");
+        assert_eq!(store.replace_keys("Ann", &key(1), &key(3), 9).await.unwrap(), Replaced::Done);
+        assert_eq!(redeem(2).await, Redeemed::Unknown, "of the key that was replaced");
+        assert!(store.issue_code("Ann", &key(3), &[4], 100).await.unwrap());
+        assert!(store.release_name("Ann", &key(3), 9).await.unwrap());
+        assert_eq!(store.claim("Ann", &key(5), 9).await.unwrap(), Claim::Own);
+        assert_eq!(redeem(4).await, Redeemed::Unknown, "of an earlier owner");
+        // Unused names are released with their codes.
+        assert!(store.issue_code("Ann", &key(5), &[5], 100).await.unwrap());
+        assert_eq!(store.release_unused_names(50, 50).await.unwrap(), ["Ann"]);
+        assert_eq!(redeem(5).await, Redeemed::Unknown);
+        assert_eq!(store.names_of(&key(6)).await.unwrap(), [] as [&str; 0]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn name_that_loses_a_key_at_one_hub_loses_it_at_others() {
+    on_each(async |one, open| {
+        let other = open();
+        other.prepare().await.unwrap();
+        let (mut changes, hour) = (NameChanges::default(), 3_600_000);
+        let mut changed = async |now| other.changed_names(&mut changes, now).await.unwrap();
+        assert_eq!(changed(hour).await, [] as [&str; 0]);
+        for name in ["Ann", "Bob"] {
+            assert_eq!(one.claim(name, &key(1), 7).await.unwrap(), Claim::Own);
+        }
+        assert_eq!(other.names_of(&key(1)).await.unwrap(), ["Ann", "Bob"]);
+        assert_eq!(one.replace_keys("Ann", &key(1), &key(2), hour).await.unwrap(), Replaced::Done);
+        assert_eq!(changed(hour + 2_000).await, ["Ann"]);
+        assert_eq!(other.recent_names_of(&key(1)), ["Bob"]);
+        assert_eq!(changed(hour + 4_000).await, [] as [&str; 0], "each change is read once");
+        // By a hub whose clock is a minute late.
+        assert!(one.release_name("Ann", &key(2), hour - 60_000).await.unwrap());
+        assert_eq!(changed(hour + 6_000).await, ["Ann"]);
     })
     .await;
 }
