@@ -376,8 +376,8 @@ async fn name_that_loses_a_key_at_one_hub_loses_it_at_others() {
     on_each(async |one, open| {
         let other = open();
         other.prepare().await.unwrap();
-        let (mut changes, hour) = (NameChanges::default(), 3_600_000);
-        let mut changed = async |now| other.changed_names(&mut changes, now).await.unwrap();
+        let (mut applied, hour) = (NameChanges::default(), 3_600_000);
+        let mut changed = async |now| other.changed_names(&mut applied, now).await.unwrap();
         assert_eq!(changed(hour).await, [] as [&str; 0]);
         for name in ["Ann", "Bob"] {
             assert_eq!(one.claim(name, &key(1), 7).await.unwrap(), Claim::Own);
