@@ -3,7 +3,8 @@
 //! [`run`] parses the arguments, prints completions or the manual page, reports an error in one line on standard error, and
 //! returns the exit code: 0 for success, 1 for a failure at run time, 2 (or the traditional code of the program) for wrong usage.
 //! The rest is for the values of options, logs, names in messages, files, and the progress of long work. With the feature
-//! `saving`, files are replaced atomically.
+//! `saving`, files are replaced atomically. With the feature `owner`, a program that was started as root continues as the user whose files
+//! it uses.
 
 mod autosave;
 mod colour;
@@ -15,6 +16,8 @@ mod directory;
 mod files;
 mod host_port;
 mod logs;
+#[cfg(all(feature = "owner", unix))]
+mod owner;
 mod progress;
 mod queued;
 #[cfg(feature = "journals")]
@@ -53,6 +56,9 @@ pub use crate::{
 
 #[cfg(feature = "directory")]
 pub use crate::directory::{Directory, DirectoryArgs, FOLLOW, Pace, RoomUrl};
+
+#[cfg(all(feature = "owner", unix))]
+pub use crate::owner::{Named, Owner, become_owner};
 
 #[cfg(feature = "journals")]
 pub use crate::retention::retention;
