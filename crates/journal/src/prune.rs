@@ -23,6 +23,9 @@ pub(crate) fn run(args: &PruneArgs) -> anyhow::Result<ExitCode> {
         let said = "say what to keep, as in --keep 30d,100,10G; --dry-run shows what would be removed";
         return Err(UsageError(said.to_owned()).into());
     };
+    // Who can write the directory could lead root to files elsewhere.
+    #[cfg(unix)]
+    cmdkit::become_owner(directory)?;
     let now = SystemTime::now();
     let cannot = || format!("cannot list {}", file_name(directory));
     let mut out = io::stdout().lock();

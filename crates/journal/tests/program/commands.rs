@@ -1,6 +1,6 @@
 use std::{
     fs,
-    os::unix::fs::PermissionsExt,
+    os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink},
     path::PathBuf,
     time::{Duration, SystemTime},
 };
@@ -395,4 +395,20 @@ fn prune_removes_the_oldest_and_says_what() {
     assert!(told(&["prune", path(folder.path()), "--keep", "2"]).contains("\n1 journal, "));
     assert!(journal_core::open(&robots[0]).is_err());
     assert!(refused(&["prune", path(&folder.path().join("none")), "--keep", "2"]).contains("cannot list '"));
+}
+
+#[test]
+fn prune_as_root_follows_no_link_of_another_user() {
+    let (folder, home) = (TempDir::new(), TempDir::new());
+    if fs::metadata(home.path()).unwrap().uid() != 0 {
+        println!("skipped: it needs root, to make a link as another user");
+        return;
+    }
+    let journals = [matches::long(folder.path()), matches::long(folder.path())];
+    chown(home.path(), Some(61_234), None).unwrap();
+    let link = home.path().join("games");
+    symlink(folder.path(), &link).unwrap();
+    let refused = refused(&["prune", path(&link), "--keep", "1"]);
+    assert!(refused.contains("user 61234 could exchange"), "{refused}");
+    assert!(journals.iter().all(|journal| journal_core::open(journal).is_ok()));
 }
