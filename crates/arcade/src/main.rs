@@ -34,10 +34,16 @@ fn main() -> ExitCode {
             }
             Some(commands::Command::Results(ref command)) => return results_of::run(&args, command),
             Some(commands::Command::Replay { ref file, port }) => return replay::show(&args, file, port),
-            Some(commands::Command::Ladder(ref command)) => return ladder::run(command),
+            Some(commands::Command::Ladder(ref command)) => {
+                cmdkit::become_owner(&args.data)?;
+                return ladder::run(command);
+            }
             Some(command) => return commands::run(&args.data, command),
             None => {}
         }
+        // Before any file is read, and before there are threads.
+        #[cfg(unix)]
+        cmdkit::become_owner(&args.data)?;
         // What the client of the broker has to say the hub says in its own words.
         args.log.start("info,async_nats=error")?;
         host::host(&args)

@@ -1,17 +1,18 @@
 //! The operator's commands: they ask the running hub over the socket in its data directory.
 
 use std::{
+    env,
     fmt::Write as _,
-    io::{BufRead as _, BufReader, ErrorKind, Write as _},
-    os::unix::net::UnixStream,
+    io::{self, BufRead as _, BufReader, ErrorKind, Write as _},
+    os::unix::{net::UnixStream, process::CommandExt as _},
     path::{Path, PathBuf},
-    process::ExitCode,
+    process::{self, Child, ExitCode, Stdio},
     time::Duration,
 };
 
 use anyhow::{Context as _, bail};
 use clap::Subcommand;
-use cmdkit::{NewFile, UsageError, whole_number};
+use cmdkit::{EXIT_FAILURE, Named, NewFile, Owner, UsageError, become_owner, whole_number};
 use netcore::HostId;
 use serde_json::{Map, Value};
 
@@ -79,6 +80,9 @@ pub(crate) enum Command {
         /// The file, which must not exist
         file: PathBuf,
     },
+    /// Write the backup to standard output as the hub sends it: the part of `arcade backup` that reaches the hub
+    #[command(hide = true)]
+    RelayBackup,
     /// Put a backup into the data directory, after looking whether it is whole; no hub may run there
     Restore {
         /// The file that `arcade backup` has written
@@ -170,7 +174,11 @@ fn game(typed: &str) -> Result<Game, String> {
 /// Runs a command of the running hub, and prints what it does.
 /// Fails when no hub runs with this data, or it cannot do that.
 pub(crate) fn run(data: &Path, command: Command) -> anyhow::Result<ExitCode> {
-    let mut out = std::io::stdout().lock();
+    if let Command::Backup { file } = command {
+        return back_up(data, &file);
+    }
+    become_owner(data)?;
+    let mut out = io::stdout().lock();
     match command {
         Command::Status { json } => {
             let status = ask(data, &Request::Status)?;
@@ -217,13 +225,9 @@ pub(crate) fn run(data: &Path, command: Command) -> anyhow::Result<ExitCode> {
             let drained = ask(data, &Request::Drain { seconds, moving })?;
             write!(out, "{}", if json { pretty(&drained) } else { drain::text(&drained, seconds)? })?;
         }
-        Command::Backup { file } => {
-            let backup = back_up(data, &file)?;
-            let account = &backup["account"];
-            writeln!(out, "'{}' has {} files, {} bytes.", file.display(), account["files"], account["bytes"])?;
-            if backup["database"] == Value::Bool(false) {
-                writeln!(out, "The results are not in it: they are in PostgreSQL, so copy them with pg_dump.")?;
-            }
+        Command::RelayBackup => {
+            let (_, mut stream) = converse(data, &Request::Backup)?;
+            io::copy(&mut stream, &mut out)?;
         }
         Command::Report(ReportCommand::List { json }) => {
             let reports = ask(data, &Request::Reports)?;
@@ -235,7 +239,8 @@ pub(crate) fn run(data: &Path, command: Command) -> anyhow::Result<ExitCode> {
             ask(data, &Request::ClearReport { id })?;
             writeln!(out, "Report {id} is cleared.")?;
         }
-        Command::Restore { .. }
+        Command::Backup { .. }
+        | Command::Restore { .. }
         | Command::Results(_)
         | Command::Replay { .. }
         | Command::Doctor { .. }
@@ -281,17 +286,45 @@ fn converse(data: &Path, request: &Request) -> anyhow::Result<(Value, BufReader<
     }
 }
 
-// Receives a backup into a new file, which has its name when all of it is there.
-fn back_up(data: &Path, path: &Path) -> anyhow::Result<Value> {
+// Receives a backup into a new file, which has its name when all of it is there. Root keeps its privileges until then, to write where the
+// user of the hub may not, so a child process reaches the socket as that user.
+fn back_up(data: &Path, path: &Path) -> anyhow::Result<ExitCode> {
     let cannot = || format!("cannot write the backup '{}'", path.display());
     if path.symlink_metadata().is_ok() {
         bail!("'{}' exists already; choose another name for the backup", path.display());
     }
-    let mut file = NewFile::create(path).with_context(cannot)?;
-    let (_, stream) = converse(data, &Request::Backup)?;
-    let about = receive(stream, &mut file).with_context(cannot)?;
+    let named = Named::new(path).with_context(cannot)?;
+    let mut file = NewFile::create(named.path()).with_context(cannot)?;
+    let about = match Owner::to_become(data)? {
+        None => receive(converse(data, &Request::Backup)?.1, &mut file).with_context(cannot)?,
+        Some(owner) => {
+            let mut relay = relay(data, owner).context("cannot start a process of the hub's user")?;
+            let stream = relay.stdout.take().context("the process has no standard output")?;
+            let received = receive(BufReader::new(stream), &mut file).with_context(cannot);
+            if !relay.wait()?.success() {
+                // It has printed the reason.
+                return Ok(ExitCode::from(EXIT_FAILURE));
+            }
+            received?
+        }
+    };
     file.flush().and_then(|()| file.finish()).with_context(cannot)?;
-    Ok(about)
+    let mut out = io::stdout().lock();
+    let account = &about["account"];
+    writeln!(out, "'{}' has {} files, {} bytes.", path.display(), account["files"], account["bytes"])?;
+    if about["database"] == Value::Bool(false) {
+        writeln!(out, "The results are not in it: they are in PostgreSQL, so copy them with pg_dump.")?;
+    }
+    out.flush()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+// Starts this program as a user without other groups.
+fn relay(data: &Path, owner: Owner) -> io::Result<Child> {
+    // The user may not be able to reach the program by its path.
+    let program = if cfg!(target_os = "linux") { "/proc/self/exe".into() } else { env::current_exe()? };
+    let mut command = process::Command::new(program);
+    command.arg("--data").arg(data).arg("relay-backup").uid(owner.uid).gid(owner.gid).stdout(Stdio::piped()).spawn()
 }
 
 // The options of a room as they are typed.

@@ -1,4 +1,4 @@
-//! What lies where in the directory of the hub, and who holds it.
+//! The files in the data directory of a hub, and its lock.
 
 use std::{
     fs::{File, OpenOptions, TryLockError},
@@ -6,6 +6,8 @@ use std::{
 };
 
 use anyhow::{Context as _, bail};
+
+use crate::hub::files::make_private;
 
 /// The file of the database.
 pub(crate) const RESULTS: &str = "results.db";
@@ -15,19 +17,48 @@ pub(crate) const LOCK: &str = "lock";
 #[cfg(unix)]
 pub(crate) const CONTROL: &str = "control";
 
+/// Makes a data directory unless it exists. A process of root continues as the user who owns it.
+pub(crate) fn prepare(data: &Path) -> anyhow::Result<()> {
+    #[cfg(unix)]
+    cmdkit::become_owner(data)?;
+    make_private(data)?;
+    // Where any user may make files, another user may have made it meanwhile.
+    #[cfg(unix)]
+    cmdkit::become_owner(data)?;
+    Ok(())
+}
+
 /// Locks a data directory until the file is dropped, or the process ends. Fails when a hub runs there; `advice` says what to do then. Two
 /// hubs with the same data would write the same rooms.
 pub(crate) fn lock(data: &Path, advice: &str) -> anyhow::Result<File> {
     let path = data.join(LOCK);
-    let file = OpenOptions::new()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .open(&path)
-        .with_context(|| format!("cannot write '{}'", path.display()))?;
+    let mut options = OpenOptions::new();
+    options.create(true).truncate(false).write(true);
+    // A link would create or lock a file elsewhere.
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, rustix::fs::OFlags::NOFOLLOW.bits().cast_signed());
+    let file = options.open(&path).with_context(|| format!("cannot write '{}'", path.display()))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => bail!("another arcade runs with the data in '{}'; {advice}", data.display()),
         Err(TryLockError::Error(error)) => Err(error).with_context(|| format!("cannot lock '{}'", path.display())),
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::{fs, os::unix::fs::symlink};
+
+    use testkit::TempDir;
+
+    use super::*;
+
+    #[test]
+    fn lock_follows_no_link() {
+        let data = TempDir::new();
+        let elsewhere = data.path().join("elsewhere");
+        symlink(&elsewhere, data.path().join(LOCK)).unwrap();
+        assert!(lock(data.path(), "").is_err());
+        assert!(fs::symlink_metadata(elsewhere).is_err());
     }
 }

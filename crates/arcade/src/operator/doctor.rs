@@ -6,7 +6,7 @@ mod network;
 
 use std::{io::Write as _, process::ExitCode, time::SystemTime};
 
-use cmdkit::EXIT_FAILURE;
+use cmdkit::{EXIT_FAILURE, become_owner};
 use humantime::format_rfc3339_seconds;
 use netshell::raise_open_files;
 use serde_json::json;
@@ -27,8 +27,11 @@ const RENEWAL: u64 = 14;
 /// Looks at everything, and prints a line for each. The exit code is 1 if something has to be done.
 pub(crate) fn examine(args: &Args, as_json: bool) -> anyhow::Result<ExitCode> {
     let clocks = Clocks::start();
-    let running = ask(&args.data, &Request::Status).ok();
     let (bind, for_rooms) = (args.page_addresses(), args.room_addresses());
+    // The unit of the service allows the hub ports that its user may not use otherwise, so root tries that of the page as root.
+    let page = network::page(args.port, &bind);
+    become_owner(&args.data)?;
+    let running = ask(&args.data, &Request::Status).ok();
     let held = running.as_ref().and_then(|status| status["ports"].as_u64()).unwrap_or_default();
     let (database, ahead) = match database(args) {
         Ok((text, ahead)) => (Ok(text), ahead),
@@ -46,7 +49,7 @@ pub(crate) fn examine(args: &Args, as_json: bool) -> anyhow::Result<ExitCode> {
             "page",
             match running {
                 Some(status) => network::running(status["port"].as_u64(), &bind),
-                None => network::page(args.port, &bind),
+                None => page,
             },
         ),
         ("tls", tls(args)),

@@ -19,7 +19,7 @@ use tracing::{error, info, warn};
 
 use super::{
     agones::{self, Sdk},
-    data::{RESULTS, lock},
+    data::{RESULTS, lock, prepare},
 };
 #[cfg(unix)]
 use super::{control, renewal};
@@ -59,7 +59,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
     let sdk = args.agones.then(Sdk::from_env).transpose()?;
     let open_files = raise_open_files();
     let journals = args.data.join("journals");
-    make_private(&args.data)?;
+    prepare(&args.data)?;
     make_private(&journals)?;
     // Held until the process ends, however it does.
     let _lock = lock(&args.data, "stop it, or choose another directory with --data")?;

@@ -10,6 +10,7 @@ use std::{
 };
 
 use anyhow::{Context as _, bail};
+use cmdkit::become_owner;
 use netshell::{bind_tcp, shutdown};
 use store::{Entry, JournalNote, Known, Match, MatchPlayer, NewMatch};
 use tokio::net::TcpListener;
@@ -43,6 +44,8 @@ pub(crate) fn show(args: &Args, file: &Path, port: u16) -> anyhow::Result<ExitCo
         bail!("'{}' is a directory; name one of the journals in it", file.display());
     }
     let path = std::path::absolute(file)?;
+    // Root reads it as its owner, who can exchange it for a link to another file.
+    become_owner(path.parent().unwrap_or(&path))?;
     let matches = matches(&path).with_context(|| format!("cannot replay '{}'", file.display()))?;
     if matches.is_empty() {
         bail!("no match has begun in '{}'", file.display());

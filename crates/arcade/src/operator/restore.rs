@@ -7,21 +7,19 @@ use std::{
     ffi::OsString,
     fs::{self, File, OpenOptions},
     io::{self, BufReader, Read, Write as _},
-    os::unix::{
-        ffi::OsStringExt as _,
-        fs::{MetadataExt as _, OpenOptionsExt as _, chown},
-    },
+    os::unix::{ffi::OsStringExt as _, fs::OpenOptionsExt as _},
     path::{Component, Path, PathBuf},
     process::ExitCode,
 };
 
 use anyhow::{Context as _, bail};
+use cmdkit::Named;
 use store::{Store, Totals};
 use tar::{Archive, Entry, EntryType};
 
 use super::{
     backup::{MANIFEST, MAX_DEPTH, Manifest, Tally},
-    data::{CONTROL, LOCK, RESULTS, lock},
+    data::{CONTROL, LOCK, RESULTS, lock, prepare},
 };
 use crate::{
     hub::{
@@ -57,11 +55,13 @@ struct Found {
 /// Puts the backup `file` into the directory `data`; if that is not empty, only with `replace`.
 /// Fails when a hub runs there, or the backup is not whole. Then everything is as before.
 pub(crate) fn restore(data: &Path, file: &Path, replace: bool) -> anyhow::Result<ExitCode> {
-    let opened = File::open(file).with_context(|| format!("cannot open the backup '{}'", file.display()))?;
+    let cannot_open = || format!("cannot open the backup '{}'", file.display());
+    // Before root continues as the user of the data directory, who may not be allowed to read it.
+    let opened = Named::new(file).with_context(cannot_open)?.read("").with_context(cannot_open)?;
     if opened.metadata()?.is_dir() {
         bail!("'{}' is a directory; name the file that `arcade backup` has written", file.display());
     }
-    make_private(data)?;
+    prepare(data)?;
     let _lock = lock(data, "end it by `arcade drain` before its data is replaced")?;
     let before = entries(data)?;
     if !before.is_empty() && !replace {
@@ -78,7 +78,6 @@ pub(crate) fn restore(data: &Path, file: &Path, replace: bool) -> anyhow::Result
     })?;
     let aside = data.join(format!("{REPLACED}{}", unix_now()));
     exchange(data, &before, &aside, unpacked.path()).with_context(|| cannot_write(data))?;
-    give(data)?;
     let mut out = io::stdout().lock();
     writeln!(out, "'{}' has {} (backup of arcade {}).", data.display(), found.words(), manifest.version)?;
     if found.results.is_none() {
@@ -232,33 +231,6 @@ fn look_at(results: &Path) -> anyhow::Result<Totals> {
     })
 }
 
-// Gives everything to the user of the data directory, when root restores; what was there before is that user's.
-fn give(data: &Path) -> anyhow::Result<()> {
-    if !rustix::process::geteuid().is_root() {
-        return Ok(());
-    }
-    let owner = fs::metadata(data)?;
-    let mut directories = vec![data.to_owned()];
-    while let Some(directory) = directories.pop() {
-        for entry in fs::read_dir(&directory)? {
-            let (path, name, about) =
-                entry.and_then(|entry| Ok((entry.path(), entry.file_name(), entry.metadata()?)))?;
-            // No link is followed.
-            if name == OF_SYSTEM || about.is_symlink() {
-                continue;
-            }
-            if about.is_dir() {
-                directories.push(path.clone());
-            }
-            if about.uid() != owner.uid() {
-                chown(&path, Some(owner.uid()), Some(owner.gid()))
-                    .with_context(|| format!("cannot give '{}' to the user of the data directory", path.display()))?;
-            }
-        }
-    }
-    Ok(())
-}
-
 // Puts what was there before aside, and what was unpacked in its place.
 fn exchange(data: &Path, before: &[OsString], aside: &Path, unpacked: &Path) -> anyhow::Result<()> {
     if !before.is_empty() {
@@ -277,6 +249,8 @@ fn exchange(data: &Path, before: &[OsString], aside: &Path, unpacked: &Path) -> 
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::MetadataExt as _;
+
     use testkit::TempDir;
 
     use super::*;

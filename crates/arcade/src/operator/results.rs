@@ -2,14 +2,17 @@
 
 use std::{
     collections::BTreeSet,
-    fs::{self, File},
-    io::{self, Write as _},
+    fs::{self, File, OpenOptions},
+    io::{self, ErrorKind, Seek as _, Write as _},
+    os::unix::fs::OpenOptionsExt as _,
     path::PathBuf,
     process::ExitCode,
 };
 
 use anyhow::{Context as _, bail};
+use cmdkit::{Named, Owner, become_owner};
 use store::{Store, StoreError};
+use tempfile::TempDir;
 
 use super::{
     commands::ResultsCommand,
@@ -17,6 +20,9 @@ use super::{
 };
 use crate::args::Args;
 
+/// What to do about a hub that runs.
+const UNTIL: &str = "end it by `arcade drain` before its results are copied";
+const ROOT: u32 = 0;
 /// How the path of a SQLite file may begin.
 const SQLITE: &str = "sqlite:";
 
@@ -59,13 +65,24 @@ pub(crate) fn run(args: &Args, command: &ResultsCommand) -> anyhow::Result<ExitC
             path.display()
         );
     }
-    let _locks = locks(args, [&from, &to])?;
     if let (Typed::File(one), Typed::File(other)) = (&from, &to)
         && fs::canonicalize(one).ok() == fs::canonicalize(other).ok().or_else(|| Some(other.clone()))
     {
         bail!("'{}' cannot be copied to itself", one.display());
     }
-    let (from, to) = (from.store().context("--from")?, to.store().context("--to")?);
+    // The user as whom root continues.
+    let user = Owner::to_become(&args.data)?.map_or(ROOT, |owner| owner.uid);
+    let (staged_from, staged_to) = (Staged::open(&from, user, false)?, Staged::open(&to, user, true)?);
+    become_owner(&args.data)?;
+    let directly = [(&from, &staged_from), (&to, &staged_to)].into_iter().filter(|(_, staged)| staged.is_none());
+    let _locks = locks(args, directly.map(|(typed, _)| typed))?;
+    let (copy_of_from, copy_of_to) =
+        (staged_from.as_ref().map(Staged::copy).transpose()?, staged_to.as_ref().map(Staged::copy).transpose()?);
+    let store = |typed: &Typed<'_>, copy: &Option<TempDir>| match copy {
+        Some(copy) => Store::file(&copy.path().join(RESULTS)),
+        None => typed.store(),
+    };
+    let (from, to) = (store(&from, &copy_of_from).context("--from")?, store(&to, &copy_of_to).context("--to")?);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let copied = runtime.block_on(async {
         // Each says which of the two it is about.
@@ -76,6 +93,9 @@ pub(crate) fn run(args: &Args, command: &ResultsCommand) -> anyhow::Result<ExitC
         to.close().await;
         anyhow::Ok(copied)
     })?;
+    if let (Some(staged), Some(copy)) = (staged_to, copy_of_to) {
+        staged.replace(&copy)?;
+    }
     let mut out = io::stdout().lock();
     for table in &copied {
         writeln!(out, "{:<10} {:>9} rows, {} of them copied now", table.table, table.rows, table.new)?;
@@ -84,9 +104,72 @@ pub(crate) fn run(args: &Args, command: &ResultsCommand) -> anyhow::Result<ExitC
     Ok(ExitCode::SUCCESS)
 }
 
+/// A SQLite file in a directory that belongs to another user than the data directory. Root opened it before it continued as the user of the
+/// data directory, who works on a copy: SQLite opens files by their paths, and makes others beside them.
+struct Staged {
+    shown: String,
+    file: File,
+    log: Option<File>,
+    // No hub uses it meanwhile.
+    _lock: Option<File>,
+}
+
+impl Staged {
+    // `None` for a database that the user opens by its address or path.
+    fn open(typed: &Typed<'_>, user: u32, writes: bool) -> anyhow::Result<Option<Self>> {
+        let Typed::File(path) = typed else { return Ok(None) };
+        if !rustix::process::geteuid().is_root() {
+            return Ok(None);
+        }
+        let shown = path.display().to_string();
+        let cannot = || format!("cannot open '{shown}'");
+        let named = Named::new(path).with_context(cannot)?;
+        if named.owner() == user {
+            return Ok(None);
+        }
+        let directory = named.path().parent().context("a file is in a directory")?;
+        let lock = directory.join(LOCK).exists().then(|| lock(directory, UNTIL)).transpose()?;
+        let file = if writes { named.update() } else { named.read("") }.with_context(cannot)?;
+        let log = match named.read("-wal") {
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
+            log => Some(log.with_context(cannot)?),
+        };
+        if writes
+            && let Some(log) = &log
+            && log.metadata()?.len() > 0
+        {
+            bail!("'{shown}' was not closed, so a part of it is in '{shown}-wal'; copy it as the user who owns it");
+        }
+        Ok(Some(Self { shown, file, log, _lock: lock }))
+    }
+
+    // A directory with a copy of it.
+    fn copy(&self) -> anyhow::Result<TempDir> {
+        let cannot = || format!("cannot copy '{}'", self.shown);
+        let directory = tempfile::tempdir().with_context(cannot)?;
+        for (file, suffix) in [(Some(&self.file), ""), (self.log.as_ref(), "-wal")] {
+            let Some(mut file) = file else { continue };
+            let path = directory.path().join(format!("{RESULTS}{suffix}"));
+            let mut copy =
+                OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).with_context(cannot)?;
+            io::copy(&mut file, &mut copy).with_context(cannot)?;
+        }
+        Ok(directory)
+    }
+
+    // Writes the copy over the file.
+    fn replace(mut self, copy: &TempDir) -> anyhow::Result<()> {
+        let mut copy = File::open(copy.path().join(RESULTS)).context("cannot read the copy")?;
+        let cannot = || format!("cannot write '{}', which is damaged now; remove it, and copy again", self.shown);
+        self.file.rewind().with_context(cannot)?;
+        self.file.set_len(0).with_context(cannot)?;
+        io::copy(&mut copy, &mut self.file).and_then(|_| self.file.sync_all()).with_context(cannot)
+    }
+}
+
 // No hub runs on the data that is copied, nor begins meanwhile.
-fn locks(args: &Args, databases: [&Typed<'_>; 2]) -> anyhow::Result<Vec<File>> {
-    let beside = databases.iter().filter_map(|database| match database {
+fn locks<'a>(args: &Args, databases: impl Iterator<Item = &'a Typed<'a>>) -> anyhow::Result<Vec<File>> {
+    let beside = databases.filter_map(|database| match database {
         Typed::File(path) => Some(std::path::absolute(path).ok()?.parent()?.to_owned()),
         Typed::Server(_) => None,
     });
@@ -95,8 +178,5 @@ fn locks(args: &Args, databases: [&Typed<'_>; 2]) -> anyhow::Result<Vec<File>> {
         .filter(|directory| directory.join(LOCK).exists())
         .filter_map(|directory| fs::canonicalize(directory).ok())
         .collect();
-    directories
-        .iter()
-        .map(|directory| lock(directory, "end it by `arcade drain` before its results are copied"))
-        .collect()
+    directories.iter().map(|directory| lock(directory, UNTIL)).collect()
 }

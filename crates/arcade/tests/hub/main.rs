@@ -25,6 +25,8 @@ mod ranks;
 mod restart;
 mod results;
 mod rooms;
+#[cfg(unix)]
+mod root;
 mod seats;
 mod shares;
 mod support;

@@ -61,7 +61,8 @@ impl Hub {
         Self::run(command, data, options)
     }
 
-    fn run(mut command: Command, data: Arc<TempDir>, options: &[&str]) -> Self {
+    /// Started by this command.
+    pub(crate) fn run(mut command: Command, data: Arc<TempDir>, options: &[&str]) -> Self {
         let process = Process::start(command.args(["--port", "0", "--data"]).arg(data.path()).args(options));
         let address = SocketAddr::from(([127, 0, 0, 1], process.port()));
         Self { process, address, data }

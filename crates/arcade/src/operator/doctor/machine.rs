@@ -1,7 +1,7 @@
 //! Directories, disks and files.
 
 use std::{
-    fs::{self, File},
+    fs,
     io::{self, Write as _},
     os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
@@ -39,12 +39,13 @@ pub(super) fn data(path: &Path) -> Result<String, String> {
 
 // Writes and syncs a file, and removes it; gives how long that took.
 fn write(directory: &Path) -> io::Result<Duration> {
-    let path = directory.join(format!(".doctor-{}", std::process::id()));
+    let mut file = tempfile::Builder::new().prefix(".doctor-").tempfile_in(directory)?;
     let start = Instant::now();
-    let written = File::create(&path).and_then(|mut file| file.write_all(&PROBE).and_then(|()| file.sync_all()));
+    file.write_all(&PROBE)?;
+    file.as_file().sync_all()?;
     let took = start.elapsed();
-    let removed = fs::remove_file(path);
-    written.and(removed).map(|()| took)
+    file.close()?;
+    Ok(took)
 }
 
 // The directory itself, or the nearest one above it that exists.
