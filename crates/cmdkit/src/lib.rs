@@ -2,9 +2,9 @@
 //!
 //! [`run`] parses the arguments, prints completions or the manual page, reports an error in one line on standard error, and
 //! returns the exit code: 0 for success, 1 for a failure at run time, 2 (or the traditional code of the program) for wrong usage.
-//! The rest is for the values of options, logs, names in messages, files, and the progress of long work. With the feature
-//! `saving`, files are replaced atomically. With the feature `owner`, a program that was started as root continues as the user whose files
-//! it uses.
+//! The rest is for the values of options, logs, names in messages and tables, files, and the progress of long work. With the feature
+//! `saving`, files are replaced atomically. With the feature `owner`, a program that was started as root continues as the user whose
+//! files it uses.
 
 mod autosave;
 mod colour;
@@ -18,6 +18,7 @@ mod host_port;
 mod logs;
 #[cfg(all(feature = "owner", unix))]
 mod owner;
+mod printable;
 mod progress;
 mod queued;
 #[cfg(feature = "journals")]
@@ -47,6 +48,7 @@ pub use crate::{
     files::{file_name, read_file},
     host_port::{HostPort, host_port, host_port_or, is_ipv6, resolve},
     logs::{LogArgs, LogFormat, ScreenLogArgs},
+    printable::{csv_cell, is_steering, printable, printable_json, printable_lines},
     progress::{Progress, clock_time, progress_bar, stderr_size, stdout_size, time_left},
     queued::Queue,
     stderr::print_stderr,
@@ -152,7 +154,8 @@ where
         Ok(code) => code,
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            stderr::say(&format!("{name}: {error:#}"));
+            // It may quote a name or a line of another program.
+            stderr::say(&printable_lines(&format!("{name}: {error:#}")));
             ExitCode::from(if error.is::<UsageError>() { usage.code } else { failure })
         }
     }
