@@ -8,6 +8,7 @@
 mod inside;
 mod mode;
 mod network;
+mod orphans;
 mod outside;
 mod trial;
 mod watch;
@@ -27,6 +28,9 @@ static HAS_GUARDS: OnceLock<()> = OnceLock::new();
 
 /// Must be called first by the `main` of each executable that tests programs. If the process was started as a guard, it works as one and
 /// does not return. Otherwise this executable is used for guards from now on. Without it programs have no limits.
+///
+/// The process becomes the parent of what is left of a program that kills its guard, and ends it. It must have no other children that it
+/// starts in any other way while programs run.
 pub fn guard() {
     inside::work_if_asked();
     // It may be called twice.

@@ -8,7 +8,7 @@ use std::{collections::BTreeMap, fs};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Process {
     pub(crate) id: u32,
-    parent: u32,
+    pub(crate) parent: u32,
     group: u32,
     /// Its threads.
     pub(crate) tasks: u64,
@@ -42,13 +42,29 @@ pub(crate) fn numbers() -> impl Iterator<Item = u32> {
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
-/// The pages that only it uses.
+/// Bytes of memory that a process has mapped and uses, without those of files on disk: its own, and those that it shares, as anonymous
+/// memory and files in `/dev/shm`.
 #[cfg(target_os = "linux")]
-pub(crate) fn private_pages(process: u32) -> Option<u64> {
-    let sizes = fs::read_to_string(format!("/proc/{process}/statm")).ok()?;
-    let mut sizes = sizes.split_whitespace().skip(1).map_while(|size| size.parse::<u64>().ok());
-    let (resident, shared) = (sizes.next()?, sizes.next()?);
-    Some(resident.saturating_sub(shared))
+pub(crate) fn memory(process: u32) -> Option<u64> {
+    sizes(&format!("/proc/{process}/status"), ["RssAnon:", "RssShmem:"])
+}
+
+/// As [`memory`], with the share of the process in what it shares with others. The kernel computes it slowly, and refuses it for a process
+/// that may not be traced.
+#[cfg(target_os = "linux")]
+pub(crate) fn proportional_memory(process: u32) -> Option<u64> {
+    sizes(&format!("/proc/{process}/smaps_rollup"), ["Pss_Anon:", "Pss_Shmem:"])
+}
+
+// The sum of these lines, all of which have to be there.
+#[cfg(target_os = "linux")]
+fn sizes(file: &str, names: [&str; 2]) -> Option<u64> {
+    let text = fs::read_to_string(file).ok()?;
+    let size = |name| {
+        let kilobytes = text.lines().find_map(|line| line.strip_prefix(name))?.trim().strip_suffix(" kB")?;
+        Some(kilobytes.trim().parse::<u64>().ok()? << 10)
+    };
+    names.into_iter().map(size).sum()
 }
 
 /// What is known of the process with this number.
@@ -82,7 +98,8 @@ mod tests {
         let inner: u32 = line.trim().parse().unwrap();
         let found = family(std::process::id());
         assert!(found.iter().any(|process| process.id == inner && process.tasks == 1), "{found:?}");
-        assert!(private_pages(inner).unwrap() > 0);
+        let (memory, share) = (memory(inner).unwrap(), proportional_memory(inner).unwrap());
+        assert!(share > 0 && share <= memory, "{share} of {memory}");
         assert!(family(u32::MAX).is_empty());
         drop(shell.stdin.take());
         shell.wait().unwrap();

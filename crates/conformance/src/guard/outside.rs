@@ -14,6 +14,7 @@ use rustix::net::{RecvFlags, recv};
 
 use super::{
     mode::Mode,
+    orphans,
     words::{INPUT_ENDS, TERMINAL, TYPED, myself},
 };
 use crate::{launch::Exit, limits::Limits};
@@ -50,11 +51,12 @@ impl Guard {
     /// Starts a guard, and waits until the program has begun.
     pub(crate) fn start(command: &mut Command) -> Result<Self, Refusal> {
         let (control, theirs) = UnixStream::pair()?;
-        let process = command.stdin(Stdio::from(OwnedFd::from(theirs))).spawn()?;
+        let process = orphans::spawn(command.stdin(Stdio::from(OwnedFd::from(theirs))))?;
         // The command holds the guard's end open.
         command.stdin(Stdio::null());
         let mut guard = Self { process, control, heard: Vec::new(), exit: None, limit: None };
         guard.begin()?;
+        orphans::watch(guard.id(), guard.control.try_clone()?)?;
         Ok(guard)
     }
 
@@ -131,7 +133,7 @@ impl Guard {
 
     /// How the program has ended, if it has.
     pub(crate) fn exit(&mut self) -> Option<Exit> {
-        // A guard that is gone has ended all.
+        // A guard that is gone has ended all, or was killed by the program, which is ended then.
         if !self.hear() && self.exit.is_none() {
             self.exit = Some(Exit { code: None, signal: Some(SIGKILL) });
         }
@@ -168,14 +170,17 @@ impl Drop for Guard {
         // It may have ended.
         let _ = self.control.shutdown(Shutdown::Both);
         let deadline = Instant::now() + LAST;
-        while matches!(self.process.try_wait(), Ok(None)) {
-            if Instant::now() >= deadline {
-                let _ = self.process.kill();
-                let _ = self.process.wait();
-                return;
+        let status = loop {
+            match self.process.try_wait() {
+                Ok(None) if Instant::now() < deadline => thread::sleep(POLL),
+                Ok(None) => {
+                    let _ = self.process.kill();
+                    break self.process.wait().ok();
+                }
+                ended => break ended.ok().flatten(),
             }
-            thread::sleep(POLL);
-        }
+        };
+        orphans::collected(self.process.id(), status.is_some_and(|status| status.success()));
     }
 }
 

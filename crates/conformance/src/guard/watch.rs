@@ -5,11 +5,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rustix::param::{clock_ticks_per_second, page_size};
+use rustix::param::clock_ticks_per_second;
 
 use crate::{
     limits::Limits,
-    processes::{family, numbers, private_pages},
+    processes::{family, memory, numbers, proportional_memory},
 };
 
 /// The shortest time between two counts.
@@ -31,7 +31,7 @@ pub(super) fn exceeded(limits: &Limits, guard: u32, own: bool) -> &'static str {
         if own && numbers().count() as u64 > limits.processes + OTHERS {
             return "processes";
         }
-        let uses = Uses::count(guard);
+        let uses = Uses::count(guard, limits.memory);
         let exceeded = [
             ("processes", uses.tasks > limits.processes),
             ("memory", uses.memory > limits.memory),
@@ -55,16 +55,23 @@ struct Uses {
 }
 
 impl Uses {
-    fn count(guard: u32) -> Self {
+    fn count(guard: u32, most_memory: u64) -> Self {
         let mut uses = Self::default();
         let mut ticks = 0;
-        for process in family(guard) {
+        let family = family(guard);
+        let members = || family.iter().filter(|process| process.id != guard);
+        for process in &family {
             // Of the guard only the time of the orphans is of interest that it has seen end; its own is little.
             ticks += process.ticks;
-            if process.id != guard {
-                uses.tasks += process.tasks;
-                uses.memory += private_pages(process.id).unwrap_or(0) * page_size() as u64;
-            }
+        }
+        for process in members() {
+            uses.tasks += process.tasks;
+            uses.memory += memory(process.id).unwrap_or(0);
+        }
+        // What processes share was counted for each of them. It is looked at closely only if that makes a difference.
+        if uses.memory > most_memory {
+            let share = |id| proportional_memory(id).or_else(|| memory(id)).unwrap_or(0);
+            uses.memory = members().map(|process| share(process.id)).sum();
         }
         uses.cpu = ticks / clock_ticks_per_second();
         uses

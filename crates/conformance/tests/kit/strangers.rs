@@ -80,14 +80,47 @@ fn what_leaves_the_group_ends_too() {
 
 #[test]
 fn what_leaves_the_group_ends_where_there_are_no_namespaces() {
-    let tried = Command::new(WITHOUT_NAMESPACES[0]).args(&WITHOUT_NAMESPACES[1..]).arg("true").output();
-    if !tried.is_ok_and(|tried| tried.status.success()) {
+    if !has_no_namespaces() {
         // Then the other test has shown it.
         return;
     }
     let holds = text(&conformance(&WITHOUT_NAMESPACES, &["limits"]).stdout);
     assert!(holds.contains("network: not limited") && holds.contains("looked for and killed"), "{holds}");
     judged(&WITHOUT_NAMESPACES, "another-daemon-of-the-tests", DAEMON, &[], &["it ended with exit status 3"]);
+}
+
+// Whether the system lets a user create the namespace in which there are no others.
+fn has_no_namespaces() -> bool {
+    let tried = Command::new(WITHOUT_NAMESPACES[0]).args(&WITHOUT_NAMESPACES[1..]).arg("true").output();
+    tried.is_ok_and(|tried| tried.status.success())
+}
+
+#[test]
+fn killing_or_stopping_the_guard_leaves_no_process() {
+    let before: &[&str] = if has_no_namespaces() { &WITHOUT_NAMESPACES } else { &[] };
+    if !text(&conformance(before, &["limits"]).stdout).contains("looked for and killed") {
+        // A program cannot signal its guard here.
+        return;
+    }
+    for signal in ["SIGKILL", "SIGSTOP"] {
+        // The descendant is in a session of its own, its parent has ended, and it waits so that the guard has adopted it before.
+        let code = format!(
+            "
+import os, signal, time
+guard = os.getppid()
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        time.sleep(0.2)
+        os.kill(guard, signal.{signal})
+        time.sleep(1000)
+    os._exit(0)
+os.wait()
+time.sleep(1000)
+"
+        );
+        judged(before, &format!("a-mutineer-with-{signal}"), &code, &[], &["FAIL        no-crash", "(SIGKILL)"]);
+    }
 }
 
 #[test]
@@ -129,6 +162,48 @@ kept = bytearray(os.urandom(1 << 20) * 24)
 time.sleep(1000)
 ";
     judged(&[], "eaters-of-the-tests", family, &limit, &["exceeded the limit memory, which is 64 MiB"]);
+}
+
+// Starts three more processes, all of which hold what `take` returns and fill it if they are to.
+fn sharing(take: &str) -> String {
+    format!(
+        "
+import mmap, os, time
+def fill(memory):
+    for at in range(0, len(memory), mmap.PAGESIZE):
+        memory[at] = 1
+    return memory
+{take}
+for _ in range(3):
+    if os.fork() == 0:
+        if not kept:
+            kept = take()
+        time.sleep(1000)
+kept = kept or take()
+time.sleep(2)
+os._exit(3)
+"
+    )
+}
+
+#[test]
+fn shared_memory_counts_once() {
+    let limit = ["--limit", "memory=64M"];
+    let exceeded = ["exceeded the limit memory, which is 64 MiB"];
+    let anonymous = "take = lambda: fill(mmap.mmap(-1, 24 << 20))";
+    let file = "
+def take():
+    file = os.memfd_create('memory')
+    os.ftruncate(file, 24 << 20)
+    return fill(mmap.mmap(file, 24 << 20))
+";
+    for (name, take) in [("anonymous", anonymous), ("file", file)] {
+        let each = sharing(&format!("{take}\nkept = None"));
+        judged(&[], &format!("sharers-of-the-tests-{name}"), &each, &limit, &exceeded);
+        // Four processes that share 24 MiB have 24 MiB.
+        let together = sharing(&format!("{take}\nkept = take()"));
+        judged(&[], &format!("partners-of-the-tests-{name}"), &together, &limit, &["it ended with exit status 3"]);
+    }
 }
 
 #[test]
