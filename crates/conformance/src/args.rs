@@ -8,9 +8,12 @@ use clap::{
     builder::{PossibleValuesParser, TypedValueParser},
 };
 use cmdkit::{HostPort, UsageError, host_port, whole_number};
-use conformance::{Format, Launcher, Options, Plan, Program, Remote, Rule, TESTERS, Tester, USUAL_SEED};
+use conformance::{Format, Launcher, Options, Plan, Program, Remote, Rule, Seed, TESTERS, Tester, USUAL_SEED};
 
-use crate::confinement::{AtTerminal, LimitArgs};
+use crate::{
+    confinement::{AtTerminal, LimitArgs},
+    secret::Secret,
+};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -85,6 +88,18 @@ pub(crate) struct Args {
           default_value_t = USUAL_SEED)]
     seed: u32,
 
+    /// Use the seed of a student in a class that was tested with this secret; the report does not contain it
+    #[arg(long, value_name = "WORD", requires_all = ["salt", "student"], conflicts_with = "seed")]
+    secret: Option<String>,
+
+    /// With --secret, the file `salt` in the results of the class
+    #[arg(long, value_name = "FILE", requires = "secret")]
+    salt: Option<PathBuf>,
+
+    /// With --secret, the name of the student's directory
+    #[arg(long, value_name = "NAME", requires = "secret")]
+    student: Option<String>,
+
     /// Run the whole test so many times; the report says how often each rule failed
     #[arg(long, value_name = "COUNT", value_parser = whole_number(1..=1000_u32, 5), default_value = "1", conflicts_with = "at")]
     repeat: u32,
@@ -138,7 +153,11 @@ impl Args {
 
     pub(crate) fn plan(&self) -> anyhow::Result<Plan> {
         let patience = Duration::from_secs(self.patience.into());
-        let options = Options { patience, players: self.players, port: self.port, seed: self.seed };
+        let seed = match (&self.secret, &self.salt, &self.student) {
+            (Some(word), Some(salt), Some(student)) => Secret::read(word, salt)?.seed(student),
+            _ => Seed::Number(self.seed),
+        };
+        let options = Options { patience, players: self.players, port: self.port, seed };
         let rules = self.only.iter().map(|id| self.rule(id));
         let only = Some(rules.collect::<Result<Vec<_>, _>>()?).filter(|rules| !rules.is_empty());
         let runs = NonZero::new(self.repeat).unwrap_or(NonZero::<u32>::MIN);

@@ -5,11 +5,11 @@ mod grade;
 mod page;
 mod student;
 mod table;
+mod work;
 
 use std::{
     collections::BTreeMap,
     fs::{self, File, TryLockError},
-    io,
     num::NonZero,
     path::{Path, PathBuf},
     process::ExitCode,
@@ -26,11 +26,12 @@ use clap::Parser;
 use cmdkit::{EXIT_USAGE, Usage, UsageError, whole_number};
 use conformance::{Options, Program, Tester};
 
-use self::{bench::Bench, grade::Grade, student::Student, table::Table};
+use self::{bench::Bench, grade::Grade, student::Student, table::Table, work::Work};
 use crate::{
     EXIT_UNFINISHED,
     args::kind,
     confinement::{AtTerminal, LimitArgs},
+    secret::Secret,
 };
 
 pub(crate) const USAGE: Usage =
@@ -41,7 +42,7 @@ Examples:
   conformance class submissions --to results --kind dealer --build make -- ./dealer {port} {rounds}
       builds and tests the dealer of each student
   conformance class submissions --to results --kind player --secret tulip -- python3 player.py
-      with numbers that no student can know
+      with numbers that no student can know; docs/teachers.md says how to repeat a test
 
 Each directory in DIR is of one student. It is copied before it is built; \
 {student} is its name. Results go to results.csv, results.json, index.html \
@@ -85,7 +86,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SECONDS", value_parser = whole_number(1..=36_000_u64, 60), default_value = "300", requires = "build")]
     build_time: u64,
 
-    /// A word from which the seeds of the tests follow, for each student others
+    /// A secret word. Each student gets other seeds, which follow from it and the file `salt` in the results, and are in no report
     #[arg(long, value_name = "WORD")]
     secret: Option<String>,
 
@@ -124,8 +125,8 @@ impl Args {
             limits: self.limits.limits()?,
             network: self.limits.network,
             terminal: self.terminal,
-            secret: self.secret.clone(),
-            work: self.to.join("work"),
+            secret: None,
+            work: Work::new(self.to.join("work")),
             reports: self.to.join("students"),
             results: self.to.join("state"),
         })
@@ -134,9 +135,10 @@ impl Args {
 
 /// Tests a class, or as many of it as it can.
 pub(crate) fn class(args: &Args) -> anyhow::Result<ExitCode> {
-    let bench = args.bench()?;
+    let mut bench = args.bench()?;
     let students = Student::all(&args.class, &args.to)?;
     let _lock = prepare(&args.to, &bench)?;
+    bench.secret = args.secret.as_ref().map(|word| Secret::of_class(word, &args.to)).transpose()?;
     args.limits.confine();
     let stop = conformance::stop_on_signal()?;
     let processors = thread::available_parallelism().map_or(1, NonZero::get);
@@ -152,7 +154,7 @@ pub(crate) fn class(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(if tested == students.len() { ExitCode::SUCCESS } else { EXIT_UNFINISHED.into() })
 }
 
-// The directories, empty where nothing is kept. Nobody else may use them as long as the file is open.
+// Creates the directories, and empties the one for work. No other run may use them as long as the file is open.
 fn prepare(to: &Path, bench: &Bench) -> anyhow::Result<File> {
     let told = || format!("cannot use {} for the results", to.display());
     for folder in [&bench.reports, &bench.results] {
@@ -164,11 +166,7 @@ fn prepare(to: &Path, bench: &Bench) -> anyhow::Result<File> {
         Err(TryLockError::WouldBlock) => bail!("another test writes its results to {}", to.display()),
         Err(TryLockError::Error(error)) => return Err(error).with_context(told),
     }
-    match fs::remove_dir_all(&bench.work) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error).with_context(told),
-        _ => {}
-    }
-    fs::create_dir_all(&bench.work).with_context(told)?;
+    bench.work.sweep();
     Ok(lock)
 }
 
@@ -239,7 +237,7 @@ fn next<T>(open: &Mutex<impl Iterator<Item = T>>) -> Option<T> {
 }
 
 fn say(line: &str) {
-    cmdkit::print_stderr(&format!("{line}\n"));
+    cmdkit::print_stderr(&format!("{}\n", cmdkit::printable(line)));
 }
 
 fn write_tables(to: &Path, bench: &Bench, students: &[Student], grades: &Grades) -> anyhow::Result<()> {
@@ -253,7 +251,6 @@ fn write_tables(to: &Path, bench: &Bench, students: &[Student], grades: &Grades)
         let path = to.join(name);
         cmdkit::replace_file(&path, content.as_bytes()).with_context(|| format!("cannot write {}", path.display()))?;
     }
-    // Only copies were in it, and none is left.
-    let _ = fs::remove_dir(&bench.work);
+    bench.work.sweep();
     Ok(())
 }

@@ -36,6 +36,9 @@ const AT_ONCE: usize = 2;
 /// The rule of each kind of program that it does not crash.
 const NO_CRASH: &str = "no-crash";
 
+/// The placeholder for the seed of a game.
+const SEED: &str = "seed";
+
 /// Why a scenario ended early.
 #[derive(Debug)]
 pub(crate) enum Halt {
@@ -59,6 +62,8 @@ pub(crate) struct Choice {
     /// The rules that are asked for, if not all are.
     pub(crate) only: Option<BTreeSet<&'static str>>,
     pub(crate) transcripts: Option<Transcripts>,
+    /// Whether recordings leave out the seeds that programs are given.
+    pub(crate) hides_seeds: bool,
 }
 
 #[derive(Default)]
@@ -262,7 +267,10 @@ impl Judge {
     fn terminal_of(&self, values: Values<'_>, more: &[&str]) -> Line {
         let number = self.witnesses.len() + 1;
         let terminal = self.line(&if number > 1 { format!("terminal {number}") } else { "terminal".into() }, &TERMINAL);
-        let given = values.iter().map(|(name, value)| format!("{name} {value}"));
+        let given = values.iter().map(|(name, value)| match *name {
+            SEED if self.choice.hides_seeds => format!("{name} (secret)"),
+            _ => format!("{name} {value}"),
+        });
         let given: Vec<_> = given.chain(more.iter().map(|&word| word.to_owned())).collect();
         terminal.note(Sender::Tester, &format!("starts the program: {}", given.join(", ")));
         terminal

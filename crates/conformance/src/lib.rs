@@ -55,12 +55,12 @@ pub use crate::{
     player::TESTER as PLAYER,
     report::{
         Breach, Escaped, Excerpt, Finding, Format, Message, Outcome, Report, Scenario, Sender, Trouble, Verdict,
-        WrongByte, html_page, list,
+        WrongByte, clean, html_page, list,
     },
     robots::{client::TESTER as ROBOTS_CLIENT, server::TESTER as ROBOTS_SERVER},
     rule::{Asker, Rule},
     terminal::Terminal,
-    tester::{Options, Plan, Tester, USUAL_SEED},
+    tester::{Options, Plan, Seed, Tester, USUAL_SEED},
 };
 
 #[cfg(target_os = "linux")]

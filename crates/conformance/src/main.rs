@@ -3,6 +3,7 @@
 mod args;
 mod class;
 mod confinement;
+mod secret;
 
 use std::{
     env,

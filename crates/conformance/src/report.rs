@@ -11,8 +11,7 @@ mod model;
 mod tap;
 mod text;
 
-pub use clean::Escaped;
-pub(crate) use clean::clean;
+pub use clean::{Escaped, clean};
 pub use format::{Format, list};
 pub use html::page as html_page;
 pub(crate) use lines::of as message_lines;

@@ -8,6 +8,7 @@ use std::{
 };
 
 use robots::MinStd;
+use sha2::{Digest as _, Sha256};
 
 use crate::{
     command::CannotStart,
@@ -22,6 +23,19 @@ use crate::{
 /// The seed of a test for which none is given.
 pub const USUAL_SEED: u32 = 2021;
 
+/// The number of different seeds that the generators of the games take, which begin at 1.
+const SEEDS: u64 = 2_147_483_646;
+
+/// The source of all random choices of the tester.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seed {
+    /// A number. Reports state it, so that everybody can repeat the test.
+    Number(u32),
+    /// A hash of something secret. Reports contain neither the hash nor what the tester gives to programs as a seed, and one random
+    /// choice reveals no other.
+    Secret([u8; 32]),
+}
+
 /// What scenarios depend on.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
@@ -31,13 +45,13 @@ pub struct Options {
     pub players: u8,
     /// The port of a server that says nowhere else at which it receives.
     pub port: Option<u16>,
-    /// What all random choices of the tester follow from.
-    pub seed: u32,
+    /// The source of all random choices of the tester.
+    pub seed: Seed,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { patience: Duration::from_secs(5), players: 1, port: None, seed: USUAL_SEED }
+        Self { patience: Duration::from_secs(5), players: 1, port: None, seed: Seed::Number(USUAL_SEED) }
     }
 }
 
@@ -49,10 +63,20 @@ impl Options {
 
     /// A number from 1 to 2147483646 in the place of `usual`, which it is with the usual seed.
     pub(crate) fn drawn(&self, usual: u32) -> u32 {
-        if self.seed == USUAL_SEED {
-            return usual;
+        match self.seed {
+            Seed::Number(USUAL_SEED) => usual,
+            Seed::Number(seed) => MinStd::new(MinStd::new(seed).draw() ^ usual).draw().max(1),
+            // No generator of the games could be used here: from its numbers its seed is computed easily.
+            Seed::Secret(hash) => {
+                let drawn = Sha256::new().chain_update(hash).chain_update(usual.to_be_bytes()).finalize();
+                let number = drawn.iter().take(8).fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
+                u32::try_from(number % SEEDS + 1).unwrap_or(1)
+            }
         }
-        MinStd::new(MinStd::new(self.seed).draw() ^ usual).draw().max(1)
+    }
+
+    fn is_secret(&self) -> bool {
+        matches!(self.seed, Seed::Secret(_))
     }
 }
 
@@ -104,7 +128,7 @@ impl Tester {
 
     /// Plays all scenarios with a program, or as many as can be played.
     pub fn test(&self, launcher: &dyn Launcher, options: &Options) -> Report {
-        self.once(launcher, *options, &Choice::default())
+        self.once(launcher, *options, &Choice { hides_seeds: options.is_secret(), ..Choice::default() })
     }
 
     /// Plays what the plan says. A test that cannot go on, or is stopped, is not run again.
@@ -120,7 +144,7 @@ impl Tester {
                 _ => folder.join(format!("run-{run}")),
             });
             let transcripts = folder.map(|folder| Transcripts::new(&folder)).transpose()?;
-            let choice = Choice { only: only.clone(), transcripts };
+            let choice = Choice { only: only.clone(), transcripts, hides_seeds: plan.options.is_secret() };
             let report = self.once(launcher, plan.options, &choice);
             match &mut all {
                 None => all = Some(report),
@@ -151,7 +175,10 @@ impl Tester {
         }
         Report {
             kind: self.kind.to_owned(),
-            seed: options.seed,
+            seed: match options.seed {
+                Seed::Number(seed) => Some(seed),
+                Seed::Secret(_) => None,
+            },
             runs: 1,
             whole: launcher.address().is_none(),
             trouble,
@@ -170,9 +197,11 @@ mod tests {
     fn another_seed_draws_other_numbers_and_the_usual_one_draws_the_usual() {
         let usual = Options::default();
         assert_eq!([1234, 77].map(|number| usual.drawn(number)), [1234, 77]);
-        let other = Options { seed: 0, ..usual };
-        let drawn = [1234, 77].map(|number| other.drawn(number));
-        assert!(drawn[0] != drawn[1] && drawn[0] != 1234 && drawn == [1234, 77].map(|number| other.drawn(number)));
-        assert!((1..2_147_483_647).contains(&drawn[0]));
+        for seed in [Seed::Number(0), Seed::Secret([7; 32])] {
+            let other = Options { seed, ..usual };
+            let drawn = [1234, 77].map(|number| other.drawn(number));
+            assert!(drawn[0] != drawn[1] && drawn[0] != 1234 && drawn == [1234, 77].map(|number| other.drawn(number)));
+            assert!((1..2_147_483_647).contains(&drawn[0]));
+        }
     }
 }

@@ -8,15 +8,19 @@ use std::{
 };
 
 use anyhow::Context as _;
-use conformance::{Format, Launcher as _, Limits, Options, Outcome, Plan, Program, Tester};
+use conformance::{Format, Launcher as _, Limits, Options, Outcome, Plan, Program, Tester, clean};
 use sha2::{Digest as _, Sha256};
 
 use super::{
     grade::Grade,
     page,
-    student::{Student, hex},
+    student::{Student, file_stem},
+    work::{self, Work},
 };
-use crate::confinement::AtTerminal;
+use crate::{
+    confinement::AtTerminal,
+    secret::{Secret, hex},
+};
 
 /// What is done for each student.
 #[derive(Debug)]
@@ -29,9 +33,9 @@ pub(super) struct Bench {
     pub(super) limits: Limits,
     pub(super) network: bool,
     pub(super) terminal: AtTerminal,
-    pub(super) secret: Option<String>,
+    pub(super) secret: Option<Secret>,
     /// Where copies are built and tested.
-    pub(super) work: PathBuf,
+    pub(super) work: Work,
     /// Where the reports for students go.
     pub(super) reports: PathBuf,
     /// Where the results stay by which the next run goes.
@@ -41,23 +45,26 @@ pub(super) struct Bench {
 impl Bench {
     /// The file of a student's result.
     pub(super) fn result(&self, student: &str) -> PathBuf {
-        self.results.join(format!("{student}.json"))
+        self.results.join(format!("{}.json", file_stem(student)))
+    }
+
+    /// What the tests of a student depend on. Without a secret they are the same for all.
+    fn options(&self, student: &str) -> Options {
+        let seed = self.secret.as_ref().map_or(self.options.seed, |secret| secret.seed(student));
+        Options { seed, ..self.options }
     }
 
     /// What a result depends on besides the files.
-    fn conditions(&self) -> String {
-        let Self { tester, command, build, build_time, options, limits, network, secret, terminal, .. } = self;
-        let version = env!("CARGO_PKG_VERSION");
-        let kind = tester.kind;
-        format!(
-            "{version} {kind} {command:?} {build:?} {build_time:?} {options:?} {limits} {network} {terminal:?} {secret:?}"
-        )
+    fn conditions(&self, student: &str) -> String {
+        let Self { tester, command, build, build_time, limits, network, terminal, .. } = self;
+        let (version, kind, options) = (env!("CARGO_PKG_VERSION"), tester.kind, self.options(student));
+        format!("{version} {kind} {command:?} {build:?} {build_time:?} {options:?} {limits} {network} {terminal:?}")
     }
 
     /// The key of a student's result, as long as nothing changes.
     pub(super) fn key(&self, student: &Student) -> anyhow::Result<String> {
         let files = student.fingerprint()?;
-        Ok(hex(&Sha256::digest(format!("{files} {}", self.conditions()))))
+        Ok(hex(&Sha256::digest(format!("{files} {}", self.conditions(&student.name)))))
     }
 
     /// Builds and tests, and writes the reports. `None` if it was stopped.
@@ -65,10 +72,10 @@ impl Bench {
     /// # Errors
     /// When the tester itself cannot go on.
     pub(super) fn test(&self, student: &Student, key: &str, stop: &AtomicBool) -> anyhow::Result<Option<Grade>> {
-        let folder = self.work.join(&student.name);
+        let folder = self.work.folder()?;
         let graded = self.test_in(&folder, student, key, stop);
-        // It is removed before the next run otherwise.
-        let _ = fs::remove_dir_all(&folder);
+        // If it cannot be removed now, the next run tries again.
+        let _ = work::remove(&folder);
         Ok(graded?.filter(|_| !stop.load(Ordering::SeqCst)))
     }
 
@@ -88,12 +95,13 @@ impl Bench {
         }
         let words = self.command.iter().map(|word| filled(word, name)).collect();
         let tester = self.tester;
-        let program = Program::new(words, tester.usual, tester.known, tester.needed)?;
+        let program = match Program::new(words, tester.usual, tester.known, tester.needed) {
+            Ok(program) => program,
+            // The command is right, but the name of the student has braces.
+            Err(error) => return self.untested(name, key, "not readable", vec![format!("{error:#}")]).map(Some),
+        };
         let program = self.terminal.of(program).with_limits(self.limits).in_folder(folder);
-        // Without a secret all have the same.
-        let seed = self.secret.as_ref().map_or(self.options.seed, |secret| seed(secret, name));
-        let options = Options { seed, ..self.options };
-        let report = tester.run(&program, &Plan::from(options))?;
+        let report = tester.run(&program, &Plan::from(self.options(name)))?;
         for (ending, format) in [("txt", Format::Text), ("html", Format::Html), ("json", Format::Json)] {
             self.write(name, ending, &report.write(format))?;
         }
@@ -127,7 +135,7 @@ impl Bench {
         outcome: &str,
         lines: Vec<String>,
     ) -> anyhow::Result<Grade> {
-        let text = format!("{outcome}\n\n{}\n", lines.join("\n"));
+        let text = clean(&format!("{outcome}\n\n{}\n", lines.join("\n")));
         self.write(student, "txt", &text)?;
         self.write(student, "html", &page::untested(student, &text))?;
         // One of an earlier version says nothing of this one.
@@ -139,7 +147,7 @@ impl Bench {
     }
 
     fn report(&self, student: &str, ending: &str) -> PathBuf {
-        self.reports.join(format!("{student}.{ending}"))
+        self.reports.join(format!("{}.{ending}", file_stem(student)))
     }
 
     fn write(&self, student: &str, ending: &str, content: &str) -> anyhow::Result<()> {
@@ -147,13 +155,6 @@ impl Bench {
         let written = cmdkit::replace_file(&path, content.as_bytes());
         written.with_context(|| format!("cannot write {}", path.display()))
     }
-}
-
-// From 1 to 2147483646, which is what the generators of the games take.
-fn seed(secret: &str, student: &str) -> u32 {
-    let hash = Sha256::digest(format!("{secret}\0{student}"));
-    let number = hash.iter().take(8).fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
-    u32::try_from(number % 2_147_483_646 + 1).unwrap_or(1)
 }
 
 fn filled(text: &str, student: &str) -> String {
@@ -169,13 +170,6 @@ fn quoted(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn seeds_follow_from_the_secret_and_the_student() {
-        assert_eq!(seed("tulip", "anna"), seed("tulip", "anna"));
-        assert_ne!(seed("tulip", "anna"), seed("tulip", "ben"));
-        assert_ne!(seed("tulip", "anna"), seed("rose", "anna"));
-    }
 
     #[test]
     fn the_name_of_a_student_is_one_word_of_a_shell() {

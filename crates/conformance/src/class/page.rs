@@ -6,6 +6,7 @@ use conformance::{Escaped, Verdict, html_page};
 
 use super::{
     grade::Grade,
+    student::file_stem,
     table::{OPEN, Table, keeps},
 };
 
@@ -68,7 +69,7 @@ fn students(table: &Table<'_>) -> String {
         text += "\n<tr>";
         let name = shown(student);
         let _ = match grade {
-            Some(_) => write!(text, "<td><a href=\"students/{}.html\">{name}</a>", address(student)),
+            Some(_) => write!(text, "<td><a href=\"students/{}.html\">{name}</a>", address(&file_stem(student))),
             None => write!(text, "<td>{name}"),
         };
         let outcome = grade.map_or(OPEN, |grade| &grade.outcome);

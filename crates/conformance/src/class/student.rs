@@ -1,6 +1,7 @@
 //! The directories of students.
 
 use std::{
+    borrow::Cow,
     fs::{self, File},
     io,
     path::{Path, PathBuf},
@@ -10,10 +11,14 @@ use anyhow::{Context as _, bail};
 use sha2::{Digest as _, Sha256};
 use walkdir::{DirEntry, WalkDir};
 
+use crate::secret::hex;
+
 /// The most that a student may hand in, in bytes. Larger directories are not tested.
 const MAX_BYTES: u64 = 256 << 20;
-/// The most files and directories that a student may hand in.
+/// The most files, directories and links that a student may hand in.
 const MAX_FILES: usize = 20_000;
+/// The longest name of a student that is used for files as it is, in bytes. File systems allow 255, and endings are added.
+const MAX_STEM: usize = 200;
 
 /// A directory with what one student has handed in.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -67,6 +72,10 @@ impl Student {
     /// # Errors
     /// When a file cannot be read, or there are too many.
     pub(super) fn fingerprint(&self) -> anyhow::Result<String> {
+        self.fingerprint_within(MAX_FILES)
+    }
+
+    fn fingerprint_within(&self, max_files: usize) -> anyhow::Result<String> {
         let mut hash = Sha256::new();
         let mut bytes = 0;
         for (count, entry) in self.entries().enumerate() {
@@ -74,13 +83,15 @@ impl Student {
             let name = inside.as_os_str().as_encoded_bytes();
             hash.update(name.len().to_le_bytes());
             hash.update(name);
+            let length = if entry.file_type().is_file() { entry.metadata()?.len() } else { 0 };
+            bytes += length;
+            if bytes > MAX_BYTES || count >= max_files {
+                bail!(
+                    "more was handed in than the tester takes, which is {} MiB in {max_files} files, directories and links",
+                    MAX_BYTES >> 20
+                );
+            }
             if entry.file_type().is_file() {
-                let length = entry.metadata()?.len();
-                bytes += length;
-                if bytes > MAX_BYTES || count >= MAX_FILES {
-                    let megabytes = MAX_BYTES >> 20;
-                    bail!("more was handed in than the tester takes, which is {megabytes} MiB in {MAX_FILES} files");
-                }
                 hash.update(length.to_le_bytes());
                 let mut file = File::open(entry.path()).with_context(|| format!("cannot read {}", inside.display()))?;
                 io::copy(&mut file, &mut hash).with_context(|| format!("cannot read {}", inside.display()))?;
@@ -126,13 +137,15 @@ fn link(_: &Path, _: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Two digits for each byte.
-pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes
-        .iter()
-        .flat_map(|byte| [byte >> 4, byte & 15])
-        .filter_map(|digit| char::from_digit(digit.into(), 16))
-        .collect()
+/// The name of a student's files without their endings. A long name is cut, and a hash of all of it follows; the result is longer than any
+/// name that is not cut, so no other student has the same.
+pub(super) fn file_stem(student: &str) -> Cow<'_, str> {
+    if student.len() <= MAX_STEM {
+        return student.into();
+    }
+    let hash = hex(&Sha256::digest(student)[..16]);
+    let end = (0..=MAX_STEM).rev().find(|at| student.is_char_boundary(*at)).unwrap_or(0);
+    format!("{}-{hash}", &student[..end]).into()
 }
 
 #[cfg(test)]
@@ -175,6 +188,30 @@ mod tests {
         assert_eq!(fs::read_to_string(copy.join("src/dealer.c")).unwrap(), "int main;");
         #[cfg(unix)]
         assert!(fs::symlink_metadata(copy.join("etc")).unwrap().is_symlink());
+    }
+
+    #[test]
+    fn directories_and_links_count_as_files() {
+        let (class, anna) = class();
+        // Beside the file and its directory.
+        for number in 0..8 {
+            fs::create_dir(class.path().join("anna").join(number.to_string())).unwrap();
+        }
+        assert!(anna.fingerprint_within(10).is_ok());
+        fs::create_dir(class.path().join("anna/src/last")).unwrap();
+        let error = anna.fingerprint_within(10).unwrap_err().to_string();
+        assert!(error.ends_with("which is 256 MiB in 10 files, directories and links"), "{error}");
+    }
+
+    #[test]
+    fn long_names_give_short_and_different_files() {
+        let long = format!("{}{}", "x".repeat(199), "ż".repeat(25));
+        let stem = file_stem(&long);
+        assert!(stem.starts_with(&"x".repeat(199)) && !stem.contains('ż'), "{stem}");
+        assert!(stem.len() > MAX_STEM && stem.len() < 240, "{stem}");
+        assert_ne!(stem, file_stem(&format!("{long}y")));
+        assert_eq!(file_stem("Anna Żak"), "Anna Żak");
+        assert_eq!(file_stem(&"x".repeat(MAX_STEM)), "x".repeat(MAX_STEM));
     }
 
     #[test]

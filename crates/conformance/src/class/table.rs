@@ -1,5 +1,6 @@
 //! The table of a class, as CSV and as JSON.
 
+use cmdkit::{csv_cell, printable_json};
 use conformance::{Rule, Verdict};
 use serde_json::{Value, json};
 
@@ -26,19 +27,20 @@ impl Table<'_> {
     pub(super) fn csv(&self) -> String {
         let front = ["student", "outcome", "points", "of", "change", "kept now", "broken now"];
         let rules = self.rules.iter().map(|rule| rule.id);
-        let mut text = line(front.into_iter().chain(rules).map(str::to_owned));
+        let mut text = line(front.into_iter().chain(rules).map(csv_cell));
         for (student, grade) in &self.rows {
             let change = grade.and_then(Grade::change);
             let marks = grade.map(|grade| &grade.marks);
             let mut cells = vec![
-                (*student).to_owned(),
-                grade.map_or(OPEN, |grade| &grade.outcome).to_owned(),
+                csv_cell(student),
+                csv_cell(grade.map_or(OPEN, |grade| &grade.outcome)),
                 marks.map_or_else(String::new, |marks| marks.points.to_string()),
                 self.of().to_string(),
             ];
             match change {
                 Some(change) => {
-                    cells.extend([change.points.to_string(), change.kept_now.join(" "), change.broken_now.join(" ")]);
+                    let [kept, broken] = [&change.kept_now, &change.broken_now].map(|rules| csv_cell(&rules.join(" ")));
+                    cells.extend([change.points.to_string(), kept, broken]);
                 }
                 None => cells.extend([const { String::new() }; 3]),
             }
@@ -68,7 +70,7 @@ impl Table<'_> {
         });
         let (rules, students): (Vec<_>, Vec<_>) = (rules.collect(), students.collect());
         let whole = json!({"kind": self.kind, "of": self.of(), "rules": rules, "students": students});
-        format!("{whole:#}\n")
+        format!("{}\n", printable_json(&format!("{whole:#}")))
     }
 }
 
@@ -77,19 +79,25 @@ pub(super) fn keeps(grade: Option<&Grade>, rule: &Rule) -> bool {
     grade.and_then(|grade| grade.marks.rules.get(rule.id)).is_some_and(|mark| mark.verdict == Verdict::Passed)
 }
 
-// A cell that a reader would take for something else stands in quotation marks: RFC 4180.
+// Cells with text have been made by `csv_cell`.
 fn line(cells: impl IntoIterator<Item = String>) -> String {
-    let quoted = |cell: String| {
-        if cell.contains([',', '"', '\n', '\r']) { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell }
-    };
-    let cells: Vec<String> = cells.into_iter().map(quoted).collect();
-    cells.join(",") + "\r\n"
+    cells.into_iter().collect::<Vec<_>>().join(",") + "\r\n"
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::class::grade::{Mark, Marks};
+
+    #[test]
+    fn names_are_no_formulas_and_points_that_were_lost_are_numbers() {
+        let mut anna = Grade::untested("=HYPERLINK(1)", "k", "failed", vec![]);
+        anna.before = Some(Marks { points: 3, ..Marks::default() });
+        let table =
+            Table { kind: "player", rules: vec![], rows: vec![("=HYPERLINK(1)", Some(&anna)), ("\u{202e}", None)] };
+        assert!(table.csv().contains("\r\n'=HYPERLINK(1),failed,0,0,-3,,\r\n"), "{}", table.csv());
+        assert!(table.json().contains(r#""student": "\u202e""#), "{}", table.json());
+    }
 
     #[test]
     fn a_table_has_a_row_for_each_student() {

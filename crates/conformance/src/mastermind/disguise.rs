@@ -25,7 +25,10 @@ mod tests {
     #[test]
     fn digits_are_exchanged_and_none_is_lost() {
         let code = |text: &str| -> Code { text.parse().unwrap() };
-        let of = |seed, text: &str, colours| disguised(code(text), colours, &Options { seed, ..Options::default() });
+        let of = |seed, text: &str, colours| {
+            let seed = crate::Seed::Number(seed);
+            disguised(code(text), colours, &Options { seed, ..Options::default() })
+        };
         assert_eq!(of(crate::USUAL_SEED, "13572468", 8), code("13572468"));
         let several: BTreeSet<_> = (1..10).map(|seed| of(seed, "13572468", 8)).collect();
         assert!(several.len() > 5 && several.iter().all(|code| !code.repeats()), "{several:?}");

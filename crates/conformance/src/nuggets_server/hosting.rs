@@ -111,8 +111,8 @@ impl Test<'_> {
         let second = self.alone(judge, doubts, |party, map, _| moves::sample(party, map))?;
         judge.check(&rules::SEED, first == second, || {
             format!(
-                "two games with seed {} and the same keys differ: the spectator was shown {} and {}, the purses held {} and {}",
-                self.seed(), displays::shown(&first.0), displays::shown(&second.0), purses(&first.1), purses(&second.1)
+                "two games with the same seed and the same keys differ: the spectator was shown {} and {}, the purses held {} and {}",
+                displays::shown(&first.0), displays::shown(&second.0), purses(&first.1), purses(&second.1)
             )
         });
         Ok(())

@@ -2,6 +2,8 @@
 
 use std::fmt::{self, Write as _};
 
+use cmdkit::is_steering;
+
 /// The longest text of one line that a report shows, in characters.
 const LONGEST: usize = 2000;
 /// What may be added to it, so that a line that was cut is not cut again.
@@ -9,7 +11,7 @@ const MARGIN: usize = 200;
 
 /// Text in which nothing acts on what shows it: control characters other than line feeds, marks that turn the direction of text, and
 /// characters that XML forbids are spelled out. Each line is cut at a bound.
-pub(crate) fn clean(text: &str) -> String {
+pub fn clean(text: &str) -> String {
     text.split('\n').map(line).collect::<Vec<_>>().join("\n")
 }
 
@@ -22,7 +24,7 @@ fn line(line: &str) -> String {
             '\t' => out.push_str("\\t"),
             '\r' => out.push_str("\\r"),
             _ if letter.is_ascii_control() => out.extend(["\\x", &format!("{:02x}", u32::from(letter))]),
-            _ if letter.is_control() || acts(letter) => out.extend(["\\u", &format!("{:04x}", u32::from(letter))]),
+            _ if acts(letter) => out.extend(["\\u", &format!("{:04x}", u32::from(letter))]),
             _ => out.push(letter),
         }
     }
@@ -32,9 +34,10 @@ fn line(line: &str) -> String {
     out
 }
 
-// Direction marks, separators of lines, and what is no character.
+// What steers a terminal, separators of lines, and what is no character.
 fn acts(letter: char) -> bool {
-    matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}')
+    is_steering(letter)
+        || matches!(letter, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}')
         || u32::from(letter) & 0xfffe == 0xfffe
 }
 

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use cmdkit::printable_json;
 use serde_json::{Value, json};
 
 use super::{html, junit, markdown, model::Report, tap};
@@ -48,7 +49,7 @@ impl Report {
     pub fn write(&self, format: Format) -> String {
         let writer: fn(&Self, &mut String) -> fmt::Result = match format {
             Format::Text => return self.to_string(),
-            Format::Json => return format!("{}\n", self.to_json()),
+            Format::Json => return format!("{}\n", printable_json(&self.to_json().to_string())),
             Format::Junit => junit::write,
             Format::Tap => tap::write,
             Format::Markdown => markdown::write,

@@ -22,13 +22,13 @@ pub(super) fn write(report: &Report, out: &mut String) -> fmt::Result {
     writeln!(out, "<properties>")?;
     let outcome = report.outcome().word().to_owned();
     let properties = [
-        ("outcome", outcome),
-        ("points", points.to_string()),
-        ("of", of.to_string()),
-        ("seed", report.seed.to_string()),
-        ("runs", report.runs.to_string()),
+        ("outcome", Some(outcome)),
+        ("points", Some(points.to_string())),
+        ("of", Some(of.to_string())),
+        ("seed", report.seed.map(|seed| seed.to_string())),
+        ("runs", Some(report.runs.to_string())),
     ];
-    for (name, value) in properties {
+    for (name, value) in properties.into_iter().filter_map(|(name, value)| Some((name, value?))) {
         writeln!(out, r#"<property name="{name}" value="{value}"/>"#)?;
     }
     writeln!(out, "</properties>")?;

@@ -80,10 +80,11 @@ pub(super) fn summary(report: &Report) -> String {
     )
 }
 
-/// The settings that lead to the same report again.
+/// The seed and the number of runs.
 pub(super) fn settings(report: &Report) -> String {
     let runs = if report.runs > 1 { format!(", {} runs", report.runs) } else { String::new() };
-    format!("seed {}{runs}", report.seed)
+    let seed = report.seed.map_or_else(|| "secret seed".to_owned(), |seed| format!("seed {seed}"));
+    format!("{seed}{runs}")
 }
 
 /// What the program might take, in short.

@@ -282,8 +282,8 @@ impl Outcome {
 pub struct Report {
     /// The kind of program, such as `dealer`.
     pub kind: String,
-    /// What the random choices of the tester follow from.
-    pub seed: u32,
+    /// The seed of the random choices of the tester. There is none if it is secret.
+    pub seed: Option<u32>,
     /// How often the whole test was run.
     pub runs: u32,
     /// Whether the test was to observe all rules. One of a server that runs already cannot.

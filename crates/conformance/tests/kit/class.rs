@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
 
 use std::{
+    collections::BTreeSet,
     fs,
     os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
@@ -136,7 +137,9 @@ fn a_class_that_was_stopped_goes_on() {
     // Ben would never be done.
     eventually_within(Duration::from_secs(120), "anna is not tested", || {
         assert!(first.try_wait().unwrap().is_none());
-        class.path("results/state/anna.json").exists() && class.path("results/work/ben").exists()
+        // Anna's work directory is gone then.
+        class.path("results/state/anna.json").exists()
+            && fs::read_dir(class.path("results/work")).is_ok_and(|mut folders| folders.next().is_some())
     });
     let busy = class.tested(&options);
     assert!(text(&busy.stderr).contains("another test writes its results to "), "{}", text(&busy.stderr));
@@ -149,6 +152,107 @@ fn a_class_that_was_stopped_goes_on() {
     let said = text(&ended.stderr);
     assert_eq!(ended.status.code(), Some(0), "{said}");
     assert!(said.starts_with("ben: passed") && class.row("anna")[1] == "passed", "{said}");
+}
+
+#[test]
+fn secret_seeds_are_in_no_report_and_the_teacher_can_repeat_a_test() {
+    let class = Class::new();
+    for student in ["anna", "ben"] {
+        fs::create_dir(class.path("class").join(student)).unwrap();
+    }
+    // It repeats the seed of each game.
+    let program = ["--", "sh", "-c", "echo game $1 >&2; exit 3", "sh", "{seed}", "{map}"];
+    let tested = || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_conformance"));
+        command.arg("class").arg(class.path("class")).arg("--to").arg(class.path("results"));
+        command.args(["--kind", "nuggets-server", "--secret", "tulip"]).args(program);
+        let ended = command.output().unwrap();
+        assert_eq!(ended.status.code(), Some(0), "{}", text(&ended.stderr));
+        text(&ended.stderr)
+    };
+    tested();
+    for student in ["anna", "ben"] {
+        let [text, html, json] =
+            ["txt", "html", "json"].map(|ending| class.result(&format!("students/{student}.{ending}")));
+        assert!(text.contains("\nsecret seed\n") && html.contains("<p>secret seed</p>"), "{text}");
+        assert!(text.contains("seed (secret)"), "{text}");
+        let json: Value = serde_json::from_str(&json).unwrap();
+        assert_eq!(json["seed"], Value::Null);
+    }
+    let salt = class.path("results/salt");
+    assert_eq!(fs::metadata(&salt).unwrap().permissions().mode() & 0o777, 0o600);
+    // The salt stays, and so do the results.
+    assert_eq!(tested().lines().count(), 1);
+
+    let games = |report: &str| -> BTreeSet<String> {
+        let games = report.lines().filter_map(|line| line.trim().strip_prefix("standard error: game "));
+        // Some are to find a seed of their own, and get the path of the map there.
+        games.filter(|game| game.parse::<u32>().is_ok()).map(str::to_owned).collect()
+    };
+    let repeated = |student: &str| {
+        let mut own = Command::new(env!("CARGO_BIN_EXE_conformance"));
+        own.args(["nuggets-server", "--secret", "tulip", "--salt"]).arg(&salt).args(["--student", student]);
+        games(&text(&own.args(program).output().unwrap().stdout))
+    };
+    let [anna, ben] = ["anna", "ben"].map(|student| games(&class.result(&format!("students/{student}.txt"))));
+    assert!(!anna.is_empty() && anna != ben, "{anna:?}");
+    assert_eq!((repeated("anna"), repeated("ben")), (anna, ben));
+}
+
+// What takes the right of root to use every directory.
+fn without_rights() -> &'static [&'static str] {
+    let is_root = fs::metadata("/proc/self").is_ok_and(|folder| std::os::unix::fs::MetadataExt::uid(&folder) == 0);
+    if is_root { &["setpriv", "--bounding-set=-all", "--inh-caps=-all"] } else { &["env"] }
+}
+
+#[test]
+fn closed_directories_of_earlier_runs_end_no_run() {
+    let class = Class::new();
+    // The program closes a directory, and the one with all work directories.
+    class.hands_in(
+        "anna",
+        "import os; os.path.exists('closed') or os.makedirs('closed/inner'); os.chmod('closed', 0); os.chmod('..', 0o500)",
+    );
+    let closed = class.path("results/work/anna/closed");
+    fs::create_dir_all(closed.join("inner")).unwrap();
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
+    fs::set_permissions(class.path("results/work"), fs::Permissions::from_mode(0o000)).unwrap();
+    let own = class.command(&["--patience", "20", "--again", "--jobs", "1"]);
+    let before = without_rights();
+    for _ in 0..2 {
+        let mut run = Command::new(before[0]);
+        let ended = run.args(&before[1..]).arg(own.get_program()).args(own.get_args()).output().unwrap();
+        assert_eq!(ended.status.code(), Some(0), "{}", text(&ended.stderr));
+        assert_eq!(class.row("anna")[1], "passed", "{}", class.result("students/anna.txt"));
+        assert!(!class.path("results/work").exists());
+    }
+}
+
+#[test]
+fn names_of_students_act_on_neither_terminal_nor_spreadsheet() {
+    let class = Class::new();
+    let steering = "=1\u{1b}[2J\u{9b}1m\u{202e}b";
+    let long = "ż".repeat(125);
+    for student in [steering, "{x}", &format!("{long}1"), &format!("{long}2")] {
+        fs::create_dir(class.path("class").join(student)).unwrap();
+    }
+    let mut command = Command::new(env!("CARGO_BIN_EXE_conformance"));
+    command.arg("class").arg(class.path("class")).arg("--to").arg(class.path("results"));
+    let ended = command.args(["--kind", "player", "--build", "exit 1", "--", "true"]).output().unwrap();
+    let said = text(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(0), "{said}");
+    assert!(said.contains(r"=1\u{1b}[2J\u{9b}1m\u{202e}b: build failed"), "{said}");
+    assert!(!said.contains(['\u{1b}', '\u{9b}', '\u{202e}']), "{said}");
+    assert!(class.result("results.csv").contains(&format!("\r\n'{steering},build failed,0,")));
+    // A file for each, though names of 251 bytes leave no room for an ending.
+    let count = |folder: &str| fs::read_dir(class.path("results").join(folder)).unwrap().count();
+    assert_eq!((count("state"), count("students")), (4, 8));
+    // Braces in a name are not placeholders of the command.
+    let mut command = Command::new(env!("CARGO_BIN_EXE_conformance"));
+    command.arg("class").arg(class.path("class")).arg("--to").arg(class.path("results"));
+    let ended = command.args(["--kind", "player", "--", "./{student}", "{host}{port}"]).output().unwrap();
+    assert_eq!(ended.status.code(), Some(0), "{}", text(&ended.stderr));
+    assert_eq!(class.row("{x}")[1], "not readable");
 }
 
 #[test]
@@ -173,7 +277,7 @@ fn a_wrong_usage_is_said_before_anything_is_tested() {
 fn the_commands_of_the_page_for_teachers_work() {
     let page = include_str!("../../../../docs/teachers.md");
     let commands: Vec<&str> = page.lines().filter(|line| line.starts_with("conformance ")).collect();
-    assert_eq!(commands.len(), 3, "{commands:?}");
+    assert_eq!(commands.len(), 5, "{commands:?}");
     let folder = tempfile::tempdir().unwrap();
     // Ben's is the program of each command.
     let ben = folder.path().join("submissions/ben");
@@ -193,7 +297,7 @@ fn the_commands_of_the_page_for_teachers_work() {
     fs::write(ben.join("player.py"), player).unwrap();
     for command in commands {
         let words: Vec<&str> = command.split(' ').skip(1).collect();
-        let patience: &[&str] = if words[0] == "class" { &["--patience", "20"] } else { &[] };
+        let patience: &[&str] = if words[0] == "limits" { &[] } else { &["--patience", "20"] };
         let arguments = [&words[..1], patience, &words[1..]].concat();
         let mut own = Command::new(env!("CARGO_BIN_EXE_conformance"));
         let ended = own.args(arguments).env("PATH", &path).current_dir(&folder).output().unwrap();

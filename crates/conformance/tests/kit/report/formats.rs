@@ -59,7 +59,7 @@ fn finding(id: &str, asked_by: Asker, points: u32, verdict: Verdict) -> Finding 
 fn hostile() -> Report {
     Report {
         kind: "dealer".into(),
-        seed: 99,
+        seed: Some(99),
         runs: 5,
         whole: true,
         trouble: None,
@@ -81,16 +81,16 @@ fn hostile() -> Report {
 
 // What no report may hold, whatever its format does with other characters.
 fn acts(letter: char) -> bool {
-    letter.is_control() && letter != '\n' || matches!(letter, '\u{202e}' | '\u{2066}' | '\u{fffe}' | '\u{ffff}')
+    cmdkit::is_steering(letter) && letter != '\n' || matches!(letter, '\u{202e}' | '\u{2066}' | '\u{fffe}' | '\u{ffff}')
 }
 
 #[test]
 fn nothing_that_a_program_wrote_acts_on_a_terminal_or_an_editor() {
     for format in Format::ALL {
         let written = hostile().write(format);
-        // JSON spells control characters by itself; whoever reads it gets what the program wrote.
-        let found =
-            written.chars().find(|&letter| acts(letter) && (format != Format::Json || letter.is_ascii_control()));
+        // A program that reads JSON gets what the program under test wrote.
+        let is_kept = |letter| format == Format::Json && matches!(letter, '\u{fffe}' | '\u{ffff}');
+        let found = written.chars().find(|&letter| acts(letter) && !is_kept(letter));
         assert_eq!(found, None, "{format:?}");
         assert!(written.ends_with('\n') && !written.ends_with("\n\n"), "{format:?}");
     }
@@ -111,6 +111,19 @@ fn every_format_has_the_score_the_seed_and_how_often_a_rule_failed() {
         for part in parts {
             assert!(written.contains(part), "{format:?}: {part}\n{written}");
         }
+    }
+}
+
+#[test]
+fn no_format_has_a_seed_that_is_secret() {
+    for format in Format::ALL {
+        let written = Report { seed: None, ..hostile() }.write(format);
+        let part = match format {
+            Format::Json => "\"seed\":null",
+            Format::Junit => "failed in 2 of 5 runs",
+            _ => "secret seed, 5 runs",
+        };
+        assert!(written.contains(part) && !written.contains("\"seed\" value="), "{format:?}: {written}");
     }
 }
 

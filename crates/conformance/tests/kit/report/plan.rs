@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use conformance::{DEALER, Format, Launcher, NUGGETS_SERVER, Outcome, Plan, Run, Trouble, Values, Verdict};
+use conformance::{DEALER, Format, Launcher, NUGGETS_SERVER, Outcome, Plan, Run, Seed, Trouble, Values, Verdict};
 
 use crate::support::{self, Console, plan, planned, value};
 
@@ -75,15 +75,30 @@ fn noting(values: Values<'_>, _: &Console) -> i32 {
 fn what_a_program_is_given_follows_from_the_seed() {
     let seeds = |seed: Option<u32>| {
         let mut plan = plan(500);
-        plan.options.seed = seed.unwrap_or(plan.options.seed);
+        let seed = seed.unwrap_or(2021);
+        plan.options.seed = Seed::Number(seed);
         let report = planned(&NUGGETS_SERVER, noting, &plan);
-        assert_eq!(report.seed, plan.options.seed);
-        assert!(report.write(Format::Text).contains(&format!("seed {}", plan.options.seed)));
+        assert_eq!(report.seed, Some(seed));
+        assert!(report.write(Format::Text).contains(&format!("seed {seed}")));
         std::mem::take(&mut *SEEDS.lock().unwrap())
     };
     assert_eq!(seeds(None), ["2021"]);
     let other = seeds(Some(7));
     assert!(other != ["2021"] && other == seeds(Some(7)) && other != seeds(Some(8)), "{other:?}");
+
+    // What a secret gives to the program is not told either: a known generator could lead back to it.
+    let folder = tempfile::tempdir().unwrap();
+    let mut secret = Plan { transcripts: Some(folder.path().to_owned()), ..plan(500) };
+    secret.options.seed = Seed::Secret([7; 32]);
+    let report = planned(&NUGGETS_SERVER, noting, &secret);
+    assert!(report.write(Format::Text).contains("seed (secret)"), "{report}");
+    let transcripts = fs::read_dir(&folder).unwrap().map(|file| fs::read_to_string(file.unwrap().path()).unwrap());
+    let written: Vec<_> = Format::ALL.into_iter().map(|format| report.write(format)).chain(transcripts).collect();
+    let given = std::mem::take(&mut *SEEDS.lock().unwrap());
+    assert!(given != other && given.iter().all(|seed| seed.len() > 4), "{given:?}");
+    for (text, seed) in written.iter().flat_map(|text| given.iter().map(move |seed| (text, seed))) {
+        assert!(!text.contains(seed), "{seed}: {text}");
+    }
 }
 
 // A server of nuggets that says one wrong thing.
