@@ -5,6 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use cmdkit::is_steering;
 use conformance::{Launcher as _, Run};
 use tokio::task::JoinHandle;
 
@@ -79,7 +80,7 @@ impl Player {
 
 // A line that can be shown anywhere.
 fn quoted(line: &str) -> String {
-    let plain = line.trim().chars().map(|letter| if letter.is_control() { '\u{fffd}' } else { letter });
+    let plain = line.trim().chars().map(|letter| if is_steering(letter) { '\u{fffd}' } else { letter });
     let mut quoted: String = plain.take(MAX_QUOTED).collect();
     if line.trim().chars().nth(MAX_QUOTED).is_some() {
         quoted += " ...";
@@ -93,7 +94,7 @@ mod tests {
 
     #[test]
     fn lines_are_quoted_without_what_moves_a_cursor() {
-        assert_eq!(quoted("  \u{1b}[2Jboo\r"), "\u{fffd}[2Jboo");
+        assert_eq!(quoted("  \u{1b}[2Jboo\u{202e}\r"), "\u{fffd}[2Jboo\u{fffd}");
         assert_eq!(quoted(&"x".repeat(201)), format!("{} ...", "x".repeat(200)));
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
+use cmdkit::csv_cell;
 use serde_json::{Value, json};
 
 use crate::{
@@ -33,7 +34,7 @@ impl fmt::Display for Standings {
     }
 }
 
-/// The table as CSV. Names have no letter that would need quotation marks.
+/// The table as CSV.
 pub(crate) fn csv(standings: &Standings) -> String {
     let mut text =
         "place,name,rating,uncertainty,matches,won,drawn,lost,forfeits,mean_score,ahead_of_next,behind_next,\
@@ -42,6 +43,8 @@ pub(crate) fn csv(standings: &Standings) -> String {
     for row in &standings.rows {
         let Row { place, name, matches, won, drawn, lost, forfeits, mean, next, .. } = row;
         let (points, sure) = row.rating();
+        // A name may begin with a hyphen.
+        let name = csv_cell(name);
         let mean = mean.map_or_else(String::new, |mean| format!("{mean:.3}"));
         let next = next.map_or_else(
             || ",,,".to_owned(),
@@ -84,5 +87,22 @@ const fn word(order: Order) -> &'static str {
         Order::Better => "better",
         Order::Equal => "equal",
         Order::Contrary => "contrary",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::setup::{Entrant, Plan};
+
+    #[test]
+    fn names_in_csv_are_no_formulas() {
+        let players = ["-1", "A"].map(|name| Entrant { name: name.into(), command: "bot:easy".into() });
+        let plan: Plan = toml::from_str("game = \"robots\"").unwrap();
+        let setup = Plan { players: players.into(), ..plan }.setup(1).unwrap();
+        let csv = csv(&Standings::new(&setup, &BTreeMap::new(), 0.95));
+        assert!(csv.contains(",'-1,") && csv.contains(",A,"), "{csv}");
     }
 }
