@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, io::Write, path::Path, process::ExitCode};
 
-use cmdkit::file_name;
+use cmdkit::{file_name, printable_json};
 use journal_core::{Arrival, Entry, Head, Note};
 use netcore::{Input, Leave, Link, PeerId, Time};
 use serde_json::{Map, Value, json};
@@ -34,7 +34,7 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<ExitCode> {
 
 fn lines(path: &Path, said: fn(Link, &[u8]) -> Option<Description>, out: &mut impl Write) -> anyhow::Result<()> {
     let mut opened = open(path)?;
-    writeln!(out, "{}", front(opened.reader.head()))?;
+    writeln!(out, "{}", printable_json(&front(opened.reader.head()).to_string()))?;
     let mut number = opened.reader.head().base.as_ref().map_or(0, |base| base.mark.arrivals);
     let base = opened.reader.head().base.as_ref();
     let mut links: BTreeMap<PeerId, Link> =
@@ -54,7 +54,7 @@ fn lines(path: &Path, said: fn(Link, &[u8]) -> Option<Description>, out: &mut im
             }
             Entry::Note(note) => of_note(&note, opened.reader.time()),
         };
-        writeln!(out, "{line}")?;
+        writeln!(out, "{}", printable_json(&line.to_string()))?;
     }
     Ok(())
 }

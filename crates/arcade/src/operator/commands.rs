@@ -218,7 +218,7 @@ pub(crate) fn run(data: &Path, command: Command) -> anyhow::Result<ExitCode> {
         }
         Command::Ban { .. } => {
             for host in ask(data, &Request::Bans)?.as_array().into_iter().flatten() {
-                writeln!(out, "{}", host.as_str().unwrap_or_default())?;
+                writeln!(out, "{}", cmdkit::printable(host.as_str().unwrap_or_default()))?;
             }
         }
         Command::Drain { seconds, moving, json } => {
@@ -343,12 +343,12 @@ fn options_of(game: Game, typed: &[String]) -> anyhow::Result<Options> {
 
 fn word<'a>(value: &'a Value, name: &str) -> std::borrow::Cow<'a, str> {
     // Names come from players.
-    let text = value[name].as_str().unwrap_or_default();
-    if text.chars().any(char::is_control) { text.escape_debug().to_string().into() } else { text.into() }
+    cmdkit::printable(value[name].as_str().unwrap_or_default())
 }
 
-fn pretty(value: &Value) -> String {
-    serde_json::to_string_pretty(value).unwrap_or_default() + "\n"
+/// JSON for a terminal, which names of players must not change.
+pub(super) fn pretty(value: &Value) -> String {
+    cmdkit::printable_json(&serde_json::to_string_pretty(value).unwrap_or_default()).into_owned() + "\n"
 }
 
 fn status_text(status: &Value) -> String {
@@ -417,12 +417,35 @@ fn rooms_text(rooms: &Value) -> String {
         for player in room["players"].as_array().into_iter().flatten() {
             let seat = if word(player, "seat").is_empty() { "waits".into() } else { word(player, "seat") };
             let bot = if player["bot"] == Value::Bool(true) { ", a bot" } else { "" };
-            let from = match player["address"].as_str() {
-                Some(address) => format!(", from {address}"),
-                None => String::new(),
-            };
+            let address = word(player, "address");
+            let from = if address.is_empty() { String::new() } else { format!(", from {address}") };
             let _ = writeln!(text, "    {seat}: {}{bot}{from}", word(player, "name"));
         }
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn names_of_players_do_not_change_the_terminal() {
+        let name = "Eve\u{1b}[2J\u{9b}1m\u{7f}\u{202e}";
+        let player = json!({ "seat": "A", "name": name, "bot": false, "address": "192.0.2.7" });
+        let room = json!({
+            "id": "robots-1", "host": name, "port": 2021, "phase": "lobby", "seats": 2, "watchers": 0, "title": name,
+            "players": [player],
+        });
+        let rooms = json!({ "rooms": [room] });
+        let text = rooms_text(&rooms);
+        assert!(text.contains("    A: Eve\\u{1b}[2J\\u{9b}1m\\u{7f}\\u{202e}, from 192.0.2.7\n"), "{text}");
+        let json = pretty(&rooms);
+        for shown in [&text, &json] {
+            assert!(!shown.chars().any(|letter| letter != '\n' && cmdkit::is_steering(letter)), "{shown}");
+        }
+        assert_eq!(serde_json::from_str::<Value>(&json).unwrap(), rooms);
+    }
 }

@@ -6,7 +6,7 @@ mod network;
 
 use std::{io::Write as _, process::ExitCode, time::SystemTime};
 
-use cmdkit::{EXIT_FAILURE, become_owner};
+use cmdkit::{EXIT_FAILURE, become_owner, printable_json, printable_lines};
 use humantime::format_rfc3339_seconds;
 use netshell::raise_open_files;
 use serde_json::json;
@@ -64,12 +64,13 @@ pub(crate) fn examine(args: &Args, as_json: bool) -> anyhow::Result<ExitCode> {
             let (Ok(text) | Err(text)) = verdict;
             json!({ "what": what, "ok": verdict.is_ok(), "text": text })
         });
-        writeln!(out, "{}", json!({ "ok": well, "findings": findings.collect::<Vec<_>>() }))?;
+        let report = json!({ "ok": well, "findings": findings.collect::<Vec<_>>() }).to_string();
+        writeln!(out, "{}", printable_json(&report))?;
     } else {
         for (what, verdict) in &findings {
             match verdict {
-                Ok(text) => writeln!(out, "ok    {what:<8} {text}")?,
-                Err(text) => writeln!(out, "TO DO {what:<8} {text}")?,
+                Ok(text) => writeln!(out, "ok    {what:<8} {}", printable_lines(text))?,
+                Err(text) => writeln!(out, "TO DO {what:<8} {}", printable_lines(text))?,
             }
         }
     }

@@ -13,7 +13,7 @@ use clap::Subcommand;
 use cmdkit::UsageError;
 use serde_json::{Value, json};
 
-use crate::{games::Game, hub::address::PORT};
+use crate::{games::Game, hub::address::PORT, operator::commands::pretty};
 
 /// How long a hub may take.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -83,7 +83,8 @@ pub(crate) fn run(command: &LadderCommand) -> anyhow::Result<ExitCode> {
             format!("{name} is free again.\n")
         }
     };
-    out.write_all(text.as_bytes())?;
+    // The hub may be any, and send text where numbers belong.
+    out.write_all(cmdkit::printable_lines(&text).as_bytes())?;
     out.flush()?;
     Ok(ExitCode::SUCCESS)
 }
@@ -143,10 +144,6 @@ fn read(answer: &str) -> anyhow::Result<Value> {
             None => bail!("it answers {status}"),
         },
     }
-}
-
-fn pretty(value: &Value) -> String {
-    serde_json::to_string_pretty(value).unwrap_or_default() + "\n"
 }
 
 // Names are of letters that are shown as they are, but the hub may be any.

@@ -27,8 +27,7 @@ pub(crate) enum ReportCommand {
 
 // What players have written must not change the terminal.
 fn word(value: &Value) -> Cow<'_, str> {
-    let text = value.as_str().unwrap_or_default();
-    if text.chars().any(char::is_control) { text.escape_debug().to_string().into() } else { text.into() }
+    cmdkit::printable(value.as_str().unwrap_or_default())
 }
 
 /// The reports, each with a link to its match.
@@ -65,10 +64,10 @@ mod tests {
     fn reports_are_listed_with_their_matches_and_cannot_change_the_terminal() {
         let report = json!({
             "id": 3, "at": 0, "match": "00aa-1", "room": "nuggets-1", "seat": "A", "name": "Eve\u{1b}[2J", "reason": "talk",
-            "text": "again", "host": "Other",
+            "text": "again \u{202e}", "host": "Other",
         });
         let text = text(&json!([report]), "http://localhost:8080/");
         assert!(text.contains(r"Eve\u{1b}[2J (seat A): talk  http://localhost:8080/matches/00aa-1"), "{text}");
-        assert!(text.ends_with("    again\n") && !text.contains('\u{1b}'), "{text}");
+        assert!(text.ends_with("    again \\u{202e}\n") && !text.contains('\u{1b}'), "{text}");
     }
 }
