@@ -57,6 +57,6 @@ pub use shutdown::{request_to_end, shutdown};
 pub use strangers::{HOST_RATE, STRANGERS_RATE};
 pub use streams::{ByteStream, Listen, MAX_LAG, Streams, Tcp};
 pub use transport::{Answer, BytesTicket, ConnectionEvent, ConnectionId, Delivery, StrangerTicket, Transport};
-pub use tune::tune_stream;
+pub use tune::{MAX_UNACKNOWLEDGED, tune_accepted, tune_stream};
 pub use udp::{DatagramSocket, Ports, Udp};
 pub use warden::{Removal, Warden};

@@ -2,6 +2,11 @@
 
 use std::time::Duration;
 
+/// How long a client may leave data unacknowledged until its connection is closed. Without this limit the system sends the data again for
+/// some 15 minutes, during which the keep-alive does not run, and a client that has vanished keeps its seat. Also closes the connection of a
+/// client that takes nothing for as long while its buffers are full.
+pub const MAX_UNACKNOWLEDGED: Duration = Duration::from_secs(20);
+
 use socket2::{SockRef, TcpKeepalive};
 
 /// The idle time after which the system probes the other machine. A lobby may be silent for hours, and a machine that has lost
@@ -9,9 +14,21 @@ use socket2::{SockRef, TcpKeepalive};
 const KEEPALIVE: Duration = Duration::from_secs(60);
 
 /// Makes a TCP connection send small messages at once, and notice a peer whose machine is gone.
+///
+/// A server uses [`tune_accepted`].
 pub fn tune_stream<'a>(stream: impl Into<SockRef<'a>>) {
     let socket = stream.into();
     // The connection works without these options, so errors are ignored.
     let _ = socket.set_tcp_nodelay(true);
     let _ = socket.set_tcp_keepalive(&TcpKeepalive::new().with_time(KEEPALIVE));
+}
+
+/// As [`tune_stream`], for a connection that a server has accepted: closes it when data is unacknowledged for [`MAX_UNACKNOWLEDGED`].
+///
+/// Linux only; other systems have no such option, or one in other units.
+pub fn tune_accepted<'a>(stream: impl Into<SockRef<'a>>) {
+    let socket = stream.into();
+    #[cfg(target_os = "linux")]
+    let _ = socket.set_tcp_user_timeout(Some(MAX_UNACKNOWLEDGED));
+    tune_stream(socket);
 }

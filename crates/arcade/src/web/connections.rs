@@ -26,7 +26,7 @@ use hyper::{
     service::{Service, service_fn},
 };
 use hyper_util::rt::{TokioIo, TokioTimer};
-use netshell::tune_stream;
+use netshell::tune_accepted;
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::TcpListener,
@@ -86,7 +86,7 @@ impl Server {
 
     /// Accepts connections until the hub ends.
     pub(crate) async fn accept(self, listener: TcpListener) {
-        let mut listener = listener.tap_io(|stream| tune_stream(&*stream));
+        let mut listener = listener.tap_io(|stream| tune_accepted(&*stream));
         let mut end = self.ends.subscribe();
         loop {
             tokio::select! {

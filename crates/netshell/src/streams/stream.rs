@@ -14,7 +14,7 @@ use tokio::{
     net::{TcpListener, TcpStream},
 };
 
-use crate::tune_stream;
+use crate::tune_accepted;
 
 /// Size of the send buffer of a connection in bytes; Linux doubles it for its own overhead. The content of this buffer
 /// cannot be measured: with megabytes in it, a slow reader would look stalled for minutes, and five hundred peers that
@@ -109,10 +109,28 @@ impl Listen for TcpListener {
 
     fn poll_accept(&mut self, context: &mut Context<'_>) -> Poll<io::Result<(TcpStream, SocketAddr)>> {
         Self::poll_accept(self, context).map_ok(|(stream, address)| {
-            tune_stream(&stream);
+            tune_accepted(&stream);
             // The connection works without this option, so errors are ignored.
             let _ = SockRef::from(&stream).set_send_buffer_size(SEND_BUFFER);
             (stream, address)
         })
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::future::poll_fn;
+
+    use super::*;
+    use crate::MAX_UNACKNOWLEDGED;
+
+    #[tokio::test]
+    async fn accepted_connection_limits_unacknowledged_data() {
+        let mut listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let _client = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (stream, _) = poll_fn(|context| Listen::poll_accept(&mut listener, context)).await.unwrap();
+        let socket = SockRef::from(&stream);
+        assert_eq!(socket.tcp_user_timeout().unwrap(), Some(MAX_UNACKNOWLEDGED));
+        assert!(socket.keepalive().unwrap(), "idle connections");
     }
 }

@@ -116,7 +116,7 @@ impl Door {
             let door = self.clone();
             tokio::spawn(async move {
                 let _permit = permit;
-                netshell::tune_stream(&stream);
+                netshell::tune_accepted(&stream);
                 door.attend(Line::Stream(stream), host, enters).await;
             });
         }
