@@ -26,7 +26,7 @@ use crate::{
     room::{Room, info::Info},
 };
 
-pub(crate) use self::views::{Frame, Lists, Look};
+pub(crate) use self::views::{Lists, Look, Looking, MAX_VIEWS_OF_HOST};
 
 /// How often pages are told of changes at most.
 pub(crate) const PAUSE: Duration = Duration::from_millis(250);

@@ -15,7 +15,7 @@ use axum::{
 };
 use bytes::Bytes;
 use futures_util::{Sink, Stream, StreamExt as _};
-use netcore::{Rate, Time, TokenBucket};
+use netcore::{HostId, Rate, Time, TokenBucket};
 use serde::Deserialize;
 use tokio::{
     sync::watch,
@@ -29,7 +29,7 @@ use super::{
 };
 use crate::hub::{
     Hub,
-    lobby::{Frame, Lists, Look, PAUSE},
+    lobby::{Lists, Look, Looking, MAX_VIEWS_OF_HOST, PAUSE},
     pictures::Shot,
 };
 
@@ -52,7 +52,7 @@ pub(crate) async fn live(
     bounded(upgrade, MAX_MESSAGE).on_upgrade(async move |socket: WebSocket| {
         let (sink, stream) = socket.split();
         let pictures = |id: &str| hub.pictures().of(id, caller.host());
-        let page = Page::new(hub.lists(), pictures);
+        let page = Page::new((caller.host(), hub.lists()), pictures);
         page.serve(sink, stream, || !hub.bans().has(caller.host())).await;
         drop(place);
     })
@@ -68,7 +68,8 @@ struct Said {
 
 /// A page, and what it was told. `P` gives the pictures of a room.
 struct Page<'a, P> {
-    lists: &'a Lists,
+    host: HostId,
+    lists: &'a Arc<Lists>,
     pictures: P,
     view: Option<View>,
     seen: BTreeMap<String, Seen>,
@@ -80,7 +81,7 @@ struct Page<'a, P> {
 
 #[derive(Debug)]
 struct View {
-    frames: watch::Receiver<Arc<Frame>>,
+    looking: Looking,
     // The number of the frame that the page has.
     has: Option<u64>,
 }
@@ -93,8 +94,8 @@ struct Seen {
 }
 
 impl<'a, P: Fn(&str) -> Option<watch::Receiver<Arc<Shot>>>> Page<'a, P> {
-    const fn new(lists: &'a Lists, pictures: P) -> Self {
-        Self { lists, pictures, view: None, seen: BTreeMap::new(), last: None, allowance: PICTURES_AT_ONCE }
+    const fn new((host, lists): (HostId, &'a Arc<Lists>), pictures: P) -> Self {
+        Self { host, lists, pictures, view: None, seen: BTreeMap::new(), last: None, allowance: PICTURES_AT_ONCE }
     }
 
     // Tells the page what it looks at until it is gone, takes nothing any more, or is not welcome.
@@ -150,8 +151,19 @@ impl<'a, P: Fn(&str) -> Option<watch::Receiver<Arc<Shot>>>> Page<'a, P> {
             Ok(said) => said,
             Err(why) => return Some(serde_json::json!({ "error": why.to_string() }).to_string().into()),
         };
+        let mut answer = None;
         if let Some(look) = said.look {
-            self.view = Some(View { frames: self.lists.look(look), has: None });
+            // The view before does not count beside the new one.
+            self.view = None;
+            let looking = self.lists.look(self.host, look.clone());
+            let is_other = !looking.is_of(look);
+            self.view = Some(View { looking, has: None });
+            if is_other {
+                let why = format!(
+                    "pages from your address look at {MAX_VIEWS_OF_HOST} different lists of rooms already; these are the first rooms"
+                );
+                answer = Some(serde_json::json!({ "error": why }).to_string().into());
+            }
         }
         if let Some(rooms) = said.pictures {
             if rooms.len() > MAX_PICTURES {
@@ -168,17 +180,17 @@ impl<'a, P: Fn(&str) -> Option<watch::Receiver<Arc<Shot>>>> Page<'a, P> {
                 }
             }
         }
-        None
+        answer
     }
 
     // Waits for another frame of the view, and gives what the page has to be told. Cancellation safe.
     async fn change(&mut self) -> Option<Utf8Bytes> {
         let Some(view) = &mut self.view else { return std::future::pending().await };
-        if view.has.is_some() && view.frames.changed().await.is_err() {
+        if view.has.is_some() && view.looking.frames.changed().await.is_err() {
             // The hub ends.
             return std::future::pending().await;
         }
-        let frame = Arc::clone(&view.frames.borrow_and_update());
+        let frame = Arc::clone(&view.looking.frames.borrow_and_update());
         let follows = view.has.is_some_and(|has| has + 1 == frame.number);
         view.has = Some(frame.number);
         text(if follows { frame.change.clone() } else { frame.whole() })

@@ -9,10 +9,10 @@ use axum::{
 };
 use bytes::Bytes;
 use flate2::Compression;
-use tokio::sync::watch;
+use netcore::HostId;
 
 use super::assets::{self, gzip, takes_gzip};
-use crate::hub::lobby::{Frame, Lists, Look};
+use crate::hub::lobby::{Lists, Look, Looking};
 
 /// The page as it was last rendered.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub(crate) struct Page {
 
 #[derive(Debug)]
 struct State {
-    lobby: watch::Receiver<Arc<Frame>>,
+    lobby: Looking,
     made: Option<Made>,
 }
 
@@ -37,8 +37,8 @@ struct Made {
 
 impl Page {
     /// The page with the first rooms of this list, and whether native clients reach rooms from this machine only.
-    pub(crate) fn of(lists: &Lists, rooms_are_here: bool) -> Arc<Self> {
-        let lobby = lists.look(Look::default());
+    pub(crate) fn of(lists: &Arc<Lists>, rooms_are_here: bool) -> Arc<Self> {
+        let lobby = lists.look(HostId::Other, Look::default());
         Arc::new(Self { rooms_are_here, state: Mutex::new(State { lobby, made: None }) })
     }
 
@@ -71,7 +71,7 @@ impl Page {
     // Rendering holds the lock: others who ask meanwhile would only render the same.
     fn made(&self) -> Option<Made> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let frame = Arc::clone(&state.lobby.borrow());
+        let frame = Arc::clone(&state.lobby.frames.borrow());
         if let Some(made) = state.made.as_ref().filter(|made| made.number == frame.number) {
             return Some(made.clone());
         }

@@ -788,6 +788,7 @@ export const sentences = {
   'this name is on {count} devices already; give it a new key first': 'ten nick jest już na kilku urządzeniach ({count}); najpierw nadaj mu nowy klucz',
   'this key does not prove this name': 'ten klucz nie potwierdza tego nicku',
   'your address has reported enough; the host of this hub has to read it first': 'z Twojego adresu jest już dość zgłoszeń; najpierw gospodarz musi je przeczytać',
+  'pages from your address look at {count} different lists of rooms already; these are the first rooms': 'strony z Twojego adresu oglądają już różne listy pokoi ({count}); to są pierwsze pokoje',
   'too many rooms {whose} have a map of their own; try again later': 'za dużo pokoi {whose} ma własną mapę; spróbuj później',
 
   // Why something is refused.

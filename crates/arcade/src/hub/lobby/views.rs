@@ -1,11 +1,13 @@
 //! What pages look at: views of the list of rooms. Pages with the same view share it.
 
 use std::{
+    cmp::Reverse,
     collections::{BTreeMap, HashMap},
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
 use bytes::Bytes;
+use netcore::HostId;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
@@ -21,6 +23,8 @@ const MAX_TEXT: usize = 40;
 const MAX_CHANGE: usize = 1_400;
 /// Views that are brought up to date each time; others have their turn next time.
 const MAX_TURNS: usize = 128;
+/// Distinct views of one host. Above that, its pages get the first rooms of the game that they look at, a view that does not count.
+pub(crate) const MAX_VIEWS_OF_HOST: usize = 64;
 
 /// What a page looks at.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -47,6 +51,11 @@ impl Look {
     fn bounded(self) -> Self {
         let text = self.text.trim().to_lowercase().chars().take(MAX_TEXT).collect();
         Self { text, count: self.count.min(MAX_COUNT), ..self }
+    }
+
+    // The first rooms of the same game. There is one such view for each game and one for all games.
+    fn plain(&self) -> Self {
+        Self { game: self.game, ..Self::default() }
     }
 
     fn has(&self, room: &Listed) -> bool {
@@ -109,15 +118,19 @@ struct State {
     // Counts what was published.
     version: u64,
     views: BTreeMap<Look, View>,
-    // The last view that had its turn.
-    last: Option<Look>,
+    // How many distinct views each host has that are not plain.
+    distinct: HashMap<HostId, usize>,
 }
 
 #[derive(Debug)]
 struct View {
     frames: watch::Sender<Arc<Frame>>,
+    // The pages that look at it, by host.
+    pages: HashMap<HostId, usize>,
     // What was published when all of that was told.
     version: Option<u64>,
+    // How often it had no turn since something was published.
+    passed: usize,
     // Where the next turn begins, so that no room has to wait for ever.
     start: usize,
 }
@@ -125,9 +138,54 @@ struct View {
 impl Default for Lists {
     fn default() -> Self {
         let told = Told { recent: "[]".into(), leaders: "{}".into(), unsure: false };
-        let state = State { rooms: vec![], told, version: 0, views: BTreeMap::new(), last: None };
+        let (views, distinct) = Default::default();
+        let state = State { rooms: vec![], told, version: 0, views, distinct };
         Self { state: Mutex::new(state), changed: watch::Sender::new(0) }
     }
+}
+
+/// The subscription of a page to a view.
+#[derive(Debug)]
+pub(crate) struct Looking {
+    lists: Arc<Lists>,
+    host: HostId,
+    look: Look,
+    pub(crate) frames: watch::Receiver<Arc<Frame>>,
+}
+
+impl Looking {
+    /// Whether this is the view that the page has asked for, and not a plain one in its place.
+    pub(crate) fn is_of(&self, look: Look) -> bool {
+        self.look == look.bounded()
+    }
+}
+
+impl Drop for Looking {
+    fn drop(&mut self) {
+        let mut state = self.lists.state();
+        let State { views, distinct, .. } = &mut *state;
+        let Some(view) = views.get_mut(&self.look) else { return };
+        if !count_down(&mut view.pages, self.host) {
+            return;
+        }
+        if view.pages.is_empty() {
+            views.remove(&self.look);
+        }
+        if self.look != self.look.plain() {
+            count_down(distinct, self.host);
+        }
+    }
+}
+
+// Returns whether nothing is left.
+fn count_down(counts: &mut HashMap<HostId, usize>, host: HostId) -> bool {
+    let Some(count) = counts.get_mut(&host) else { return false };
+    *count -= 1;
+    if *count > 0 {
+        return false;
+    }
+    counts.remove(&host);
+    true
 }
 
 impl Lists {
@@ -135,27 +193,28 @@ impl Lists {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A view, told of all changes from the frame on that it has now.
-    pub(crate) fn look(&self, look: Look) -> watch::Receiver<Arc<Frame>> {
-        let look = look.bounded();
+    /// The view that a page of this host looks at, with all changes from the frame on that it has now. A host with too many views gets a
+    /// plain one.
+    pub(crate) fn look(self: &Arc<Self>, host: HostId, look: Look) -> Looking {
+        let mut look = look.bounded();
         let mut state = self.state();
-        if let Some(view) = state.views.get(&look) {
-            return view.frames.subscribe();
-        }
-        let (rooms, total) = matching(&look, &state.rooms);
-        let frame = Frame {
-            number: 0,
-            look: look.clone(),
-            rooms,
-            total,
-            told: state.told.clone(),
-            change: Bytes::from_static(b"{}"),
-            whole: OnceLock::new(),
+        let State { rooms, told, version, views, distinct } = &mut *state;
+        let is_new = |look: &Look, views: &BTreeMap<Look, View>| {
+            *look != look.plain() && !views.get(look).is_some_and(|view| view.pages.contains_key(&host))
         };
-        let (frames, receiver) = watch::channel(Arc::new(frame));
-        let version = Some(state.version);
-        state.views.insert(look, View { frames, version, start: 0 });
-        receiver
+        if is_new(&look, views) {
+            let count = distinct.entry(host).or_default();
+            if *count < MAX_VIEWS_OF_HOST {
+                *count += 1;
+            } else {
+                look = look.plain();
+            }
+        }
+        let view = views.entry(look.clone()).or_insert_with(|| View::new(&look, rooms, told, *version));
+        *view.pages.entry(host).or_default() += 1;
+        let frames = view.frames.subscribe();
+        drop(state);
+        Looking { lists: Arc::clone(self), host, look, frames }
     }
 
     /// Resolves a receiver whenever something else is published.
@@ -171,22 +230,43 @@ impl Lists {
         self.changed.send_replace(state.version);
     }
 
-    /// Brings views up to date, and forgets those that nobody looks at.
+    /// Brings views up to date.
     pub(super) fn advance(&self) {
         let mut state = self.state();
-        let State { rooms, told, version, views, last } = &mut *state;
-        views.retain(|_, view| view.frames.receiver_count() > 0);
-        let due = |view: &View| view.version != Some(*version);
-        let after = views.iter().filter(|(look, view)| last.as_ref().is_none_or(|last| *look > last) && due(view));
-        let before = views.iter().filter(|(look, view)| last.as_ref().is_some_and(|last| *look <= last) && due(view));
-        let turns: Vec<Look> = after.chain(before).map(|(look, _)| look.clone()).take(MAX_TURNS).collect();
-        for look in &turns {
-            if let Some(view) = views.get_mut(look) {
-                view.update(look, rooms, told, *version);
+        let State { rooms, told, version, views, .. } = &mut *state;
+        for look in turns(views, *version) {
+            if let Some(view) = views.get_mut(&look) {
+                view.update(&look, rooms, told, *version);
+                view.passed = 0;
             }
         }
-        *last = turns.into_iter().next_back().or(last.take());
     }
+}
+
+// The views that have their turn: those with many pages first, and those that have waited for long. No host has a second turn before each
+// host with a view that waits has had its first.
+fn turns(views: &mut BTreeMap<Look, View>, version: u64) -> Vec<Look> {
+    let mut due: Vec<(&Look, &mut View)> = views.iter_mut().filter(|(_, view)| view.version != Some(version)).collect();
+    if due.len() <= MAX_TURNS {
+        return due.into_iter().map(|(look, _)| look.clone()).collect();
+    }
+    for (_, view) in &mut due {
+        view.passed += 1;
+    }
+    due.sort_by_key(|(_, view)| Reverse(view.pages.values().sum::<usize>().saturating_mul(view.passed)));
+    let mut taken: HashMap<HostId, usize> = HashMap::new();
+    let mut rounds: Vec<(usize, &Look)> = vec![];
+    for (look, view) in due {
+        let mut round = usize::MAX;
+        for host in view.pages.keys() {
+            let taken = taken.entry(*host).or_default();
+            round = round.min(*taken);
+            *taken += 1;
+        }
+        rounds.push((round, look));
+    }
+    rounds.sort_by_key(|(round, _)| *round);
+    rounds.into_iter().map(|(_, look)| look.clone()).take(MAX_TURNS).collect()
 }
 
 // The rooms of a view, and how many there are in all.
@@ -203,6 +283,15 @@ fn matching(look: &Look, rooms: &[Arc<Listed>]) -> (Vec<Arc<Listed>>, usize) {
 }
 
 impl View {
+    fn new(look: &Look, rooms: &[Arc<Listed>], told: &Told, version: u64) -> Self {
+        let (rooms, total) = matching(look, rooms);
+        let (look, told) = (look.clone(), told.clone());
+        let change = Bytes::from_static(b"{}");
+        let frame = Frame { number: 0, look, rooms, total, told, change, whole: OnceLock::new() };
+        let (pages, version) = (HashMap::new(), Some(version));
+        Self { frames: watch::Sender::new(Arc::new(frame)), pages, version, passed: 0, start: 0 }
+    }
+
     fn update(&mut self, look: &Look, rooms: &[Arc<Listed>], told: &Told, version: u64) {
         let before = Arc::clone(&self.frames.borrow());
         let (wanted, total) = matching(look, rooms);

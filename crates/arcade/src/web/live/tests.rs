@@ -27,17 +27,17 @@ const fn none(_: &str) -> Option<watch::Receiver<Arc<Shot>>> {
 
 #[tokio::test(start_paused = true)]
 async fn a_page_that_takes_nothing_is_dropped() {
-    let lists = Lists::default();
+    let lists = Arc::<Lists>::default();
     let deaf = Box::pin(sink::unfold((), |(), _: Message| pending::<Result<(), Infallible>>()));
-    let serve = Page::new(&lists, none).serve(deaf, says(&[]), || true);
+    let serve = Page::new((HostId::Other, &lists), none).serve(deaf, says(&[]), || true);
     timeout(Duration::from_hours(1), serve).await.expect("the page keeps its socket");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_page_is_told_what_it_looks_at_and_that_it_is_connected() {
-    let lists = Lists::default();
+    let lists = Arc::<Lists>::default();
     let heard = Heard::default();
-    let serve = Page::new(&lists, none).serve(page(&heard), says(&[json!({ "look": {} })]), || true);
+    let serve = Page::new((HostId::Other, &lists), none).serve(page(&heard), says(&[json!({ "look": {} })]), || true);
     timeout(Duration::from_secs(25), serve).await.expect_err("the page is there");
     let heard = heard.into_inner();
     assert_eq!((&heard[0]["ids"], &heard[0]["total"]), (&json!([]), &json!(0)));
@@ -50,11 +50,11 @@ fn is_beat(message: &Value) -> bool {
 
 #[tokio::test(start_paused = true)]
 async fn what_a_page_says_wrongly_is_answered_with_what_would_be_right() {
-    let lists = Lists::default();
+    let lists = Arc::<Lists>::default();
     let heard = Heard::default();
     let rooms: Vec<String> = (0..13).map(|number| format!("nuggets-{number}")).collect();
     let said = [json!({ "lok": {} }), json!({ "look": { "game": "chess" } }), json!({ "pictures": rooms })];
-    let serve = Page::new(&lists, none).serve(page(&heard), says(&said), || true);
+    let serve = Page::new((HostId::Other, &lists), none).serve(page(&heard), says(&said), || true);
     timeout(Duration::from_secs(5), serve).await.expect_err("the page is there");
     let heard = heard.into_inner();
     let errors: Vec<&str> =
@@ -66,17 +66,17 @@ async fn what_a_page_says_wrongly_is_answered_with_what_would_be_right() {
 
 #[tokio::test(start_paused = true)]
 async fn a_page_that_is_not_welcome_any_more_is_left() {
-    let lists = Lists::default();
+    let lists = Arc::<Lists>::default();
     let heard = Heard::default();
     let rounds = std::cell::Cell::new(0);
-    let serve = Page::new(&lists, none).serve(page(&heard), says(&[]), || rounds.replace(rounds.get() + 1) < 2);
+    let serve = Page::new((HostId::Other, &lists), none).serve(page(&heard), says(&[]), || rounds.replace(rounds.get() + 1) < 2);
     timeout(Duration::from_hours(1), serve).await.expect("the page keeps its socket");
     assert_eq!(heard.into_inner(), [json!({}), json!({})]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_a_page_says_is_read_no_faster_than_people_click() {
-    let lists = Lists::default();
+    let lists = Arc::<Lists>::default();
     let heard = Heard::default();
     let start = Instant::now();
     // A page that asks and asks, also by frames that say nothing.
@@ -84,7 +84,7 @@ async fn what_a_page_says_is_read_no_faster_than_people_click() {
         let message = if number % 2 == 0 { Message::text(r#"{"no":1}"#) } else { Message::Ping(Bytes::new()) };
         Ok::<_, Infallible>(message)
     })));
-    let serve = Page::new(&lists, none).serve(page(&heard), asks, || start.elapsed() < Duration::from_mins(1));
+    let serve = Page::new((HostId::Other, &lists), none).serve(page(&heard), asks, || start.elapsed() < Duration::from_mins(1));
     timeout(Duration::from_hours(1), serve).await.expect("the page keeps its socket");
     let answers = heard.into_inner().iter().filter(|answer| !answer["error"].is_null()).count();
     assert!((60..=80).contains(&answers), "{answers} answers in a minute");
@@ -96,12 +96,12 @@ fn shot(number: u64, whole: &str, change: &str) -> Arc<Shot> {
 
 #[tokio::test(start_paused = true)]
 async fn pictures_are_sent_once_then_what_changes_and_at_most_four_times_a_second() {
-    let lists = Lists::default();
+    let lists = Arc::<Lists>::default();
     let heard = Heard::default();
     let (sender, shots) = watch::channel(shot(7, r#"{"whole":{"a":1}}"#, r#"{"change":{"a":1}}"#));
     let pictures = |id: &str| (id == "nuggets-1").then(|| shots.clone());
     let said = [json!({ "pictures": ["nuggets-1", "nuggets-2"] })];
-    let serve = Page::new(&lists, pictures).serve(page(&heard), says(&said), || true);
+    let serve = Page::new((HostId::Other, &lists), pictures).serve(page(&heard), says(&said), || true);
     let play = async {
         for number in 8..=52 {
             tokio::time::sleep(Duration::from_millis(25)).await;
@@ -130,7 +130,7 @@ async fn pictures_are_sent_once_then_what_changes_and_at_most_four_times_a_secon
 
 #[tokio::test(start_paused = true)]
 async fn a_page_is_sent_so_many_bytes_of_pictures_and_every_room_has_its_turn() {
-    let lists = Lists::default();
+    let lists = Arc::<Lists>::default();
     let large = "x".repeat(4_000);
     let rooms: Vec<String> = (0..12).map(|number| format!("nuggets-{number:02}")).collect();
     let channels: Vec<_> = rooms.iter().map(|_| watch::channel(shot(1, r#"{"whole":{}}"#, ""))).collect();
@@ -143,7 +143,7 @@ async fn a_page_is_sent_so_many_bytes_of_pictures_and_every_room_has_its_turn() 
         async { Ok::<_, Infallible>(()) }
     }));
     let pictures = |id: &str| Some(channels[rooms.iter().position(|room| room == id)?].1.clone());
-    let serve = Page::new(&lists, pictures).serve(sink, says(&[json!({ "pictures": rooms })]), || true);
+    let serve = Page::new((HostId::Other, &lists), pictures).serve(sink, says(&[json!({ "pictures": rooms })]), || true);
     let play = async {
         for number in 2..=240 {
             for (sender, _) in &channels {

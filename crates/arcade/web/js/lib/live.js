@@ -12,6 +12,7 @@ import { Link, socketAddress } from './link.js';
  * @typedef {object} Shown
  * @property {(lobby: Lobby) => void} lobby
  * @property {(id: string, parts: Parts | null) => void} [picture] Null when there is none any more.
+ * @property {(why: string) => void} [plain] The hub sends the first rooms of the game instead of what was looked for.
  */
 
 /**
@@ -71,6 +72,7 @@ export class Live {
           else this.pictures.delete(id);
           shown.picture?.(id, parts);
         }
+        if (told.error) shown.plain?.(told.error);
         if (told.pictures || told.error) return;
         lobby = follow(lobby, told);
         shown.lobby(lobby);

@@ -51,6 +51,7 @@ export class Filter {
       },
     });
     input.value = this.look.text;
+    this.input = input;
     this.find = element(
       'form',
       {
@@ -83,6 +84,12 @@ export class Filter {
     const query = new URLSearchParams({ ...(game ? { game } : {}), ...(text ? { text } : {}), ...(from ? { from: String(from) } : {}) });
     history.replaceState(null, '', query.size > 0 ? `/?${query}` : '/');
     this.changed(this.look);
+  }
+
+  /** Shows what the hub sends instead of what was looked for: the first rooms of the game. */
+  clear() {
+    Object.assign(this.look, { text: '', from: 0 });
+    this.input.value = '';
   }
 
   /** Whether it lets all rooms through. */

@@ -47,6 +47,11 @@ fn look(value: Value) -> Look {
     serde_json::from_value(value).unwrap()
 }
 
+// A page of a host with this number looks at this.
+fn looking(lists: &Arc<Lists>, host: u8, value: Value) -> Looking {
+    lists.look(HostId::V4([10, 0, 0, host]), look(value))
+}
+
 /// What a page knows that is told a view.
 #[derive(Default)]
 struct Page {
@@ -58,7 +63,7 @@ struct Page {
 
 impl Page {
     // Takes the newest frame; gives the bytes that it was sent.
-    fn follow(&mut self, frames: &watch::Receiver<Arc<Frame>>) -> usize {
+    fn follow(&mut self, Looking { frames, .. }: &Looking) -> usize {
         let frame = Arc::clone(&frames.borrow());
         if self.number == Some(frame.number) {
             return 0;
@@ -86,12 +91,12 @@ impl Page {
 
 #[test]
 fn a_view_has_the_rooms_that_it_looks_at_and_says_how_many_there_are() {
-    let lists = Lists::default();
+    let lists = Arc::<Lists>::default();
     let mut rooms: Vec<_> = (1..=70).map(|number| row(&info(number, Game::Nuggets, &[]))).collect();
     rooms.push(row(&info(7, Game::Robots, &["Zoë"])));
     lists.publish(rooms, told());
     let ids = |value: Value| {
-        let whole = json(&lists.look(look(value)).borrow().whole());
+        let whole = json(&looking(&lists, 1, value).frames.borrow().whole());
         let ids: Vec<String> =
             whole["ids"].as_array().unwrap().iter().map(|id| id.as_str().unwrap().to_owned()).collect();
         (ids, whole["total"].as_u64().unwrap())
@@ -110,10 +115,10 @@ fn a_view_has_the_rooms_that_it_looks_at_and_says_how_many_there_are() {
 
 #[test]
 fn a_page_that_is_told_only_what_changes_knows_the_same_as_a_new_one() {
-    let lists = Lists::default();
+    let lists = Arc::<Lists>::default();
     let mut infos: Vec<Info> = (1..=30).map(|number| info(number, Game::Nuggets, &[])).collect();
     publish(&lists, &infos);
-    let frames = lists.look(look(json!({ "count": 20 })));
+    let frames = looking(&lists, 1, json!({ "count": 20 }));
     let mut page = Page::default();
     let whole = page.follow(&frames);
     // One that changes, one that goes so that another comes into sight, and one that comes out of sight.
@@ -128,7 +133,7 @@ fn a_page_that_is_told_only_what_changes_knows_the_same_as_a_new_one() {
     publish(&lists, &infos);
     assert!(page.follow(&frames) < 30, "only the total has changed");
     let mut other = Page::default();
-    other.follow(&lists.look(look(json!({ "count": 20 }))));
+    other.follow(&looking(&lists, 1, json!({ "count": 20 })));
     assert_eq!((page.shows(), &page.total), (other.shows(), &other.total));
     assert_eq!((page.ids.len(), page.total.clone()), (20, json!(30)));
     // Nothing has changed, so nothing is told.
@@ -138,10 +143,10 @@ fn a_page_that_is_told_only_what_changes_knows_the_same_as_a_new_one() {
 
 #[test]
 fn a_page_that_missed_a_frame_is_told_all_of_it() {
-    let lists = Lists::default();
+    let lists = Arc::<Lists>::default();
     let mut infos = vec![info(1, Game::Nuggets, &[]), info(2, Game::Nuggets, &[])];
     publish(&lists, &infos);
-    let frames = lists.look(Look::default());
+    let frames = looking(&lists, 1, json!({}));
     let mut page = Page::default();
     page.follow(&frames);
     for at in [0, 1] {
@@ -154,10 +159,10 @@ fn a_page_that_missed_a_frame_is_told_all_of_it() {
 
 #[test]
 fn pages_of_a_thousand_rooms_that_all_change_are_sent_twelve_kilobytes_a_second() {
-    let lists = Lists::default();
+    let lists = Arc::<Lists>::default();
     let names = ["Bot Ada", "Bot Alan", "Ann_the_long_winded_1", "Bob_the_long_winded_2"];
     let mut infos: Vec<Info> = (1..=1_000).map(|number| info(number, Game::Nuggets, &names)).collect();
-    let frames = lists.look(Look::default());
+    let frames = looking(&lists, 1, json!({}));
     let mut page = Page::default();
     page.follow(&frames);
     publish(&lists, &infos);
@@ -185,33 +190,84 @@ fn pages_of_a_thousand_rooms_that_all_change_are_sent_twelve_kilobytes_a_second(
     let mut other = Page::default();
     publish(&lists, &infos);
     page.follow(&frames);
-    other.follow(&lists.look(Look::default()));
+    other.follow(&looking(&lists, 1, json!({})));
     assert_eq!(page.shows(), other.shows());
     assert!(page.shows().iter().all(|room| room["taken"] == (times - 1) % 26), "{:?}", page.shows()[0]);
 }
 
 #[test]
-fn views_are_shared_bounded_and_forgotten() {
-    let lists = Lists::default();
+fn views_are_shared_and_forgotten_and_all_have_their_turn() {
+    let lists = Arc::<Lists>::default();
     let mut infos = [info(1, Game::Nuggets, &["Ann"])];
     lists.publish(infos.iter().map(row).collect(), told());
-    let (one, other) = (lists.look(look(json!({ "text": "Ann" }))), lists.look(look(json!({ "text": "ann " }))));
-    assert!(one.same_channel(&other));
-    let many: Vec<_> = (0..300).map(|number| lists.look(look(json!({ "from": number })))).collect();
+    let (one, other) = (looking(&lists, 1, json!({ "text": "Ann" })), looking(&lists, 2, json!({ "text": "ann " })));
+    assert!(one.frames.same_channel(&other.frames));
+    let many: Vec<_> = (0..300).map(|from| looking(&lists, from as u8 % 10, json!({ "from": from }))).collect();
     infos[0].taken = 7;
     lists.publish(infos.iter().map(row).collect(), told());
-    lists.advance();
-    let numbers = || many.iter().filter(|frames| frames.borrow().number > 0).count();
-    let first = u64::from(many[0].borrow().number > 0);
-    // Only one of these shows the room; all have had their turn after three times.
-    lists.advance();
-    lists.advance();
-    assert_eq!((first, one.borrow().number), (1, 1));
-    assert_eq!(numbers(), 1);
+    // 301 views have had their turn after three times.
+    (0..3).for_each(|_| lists.advance());
+    assert_eq!(one.frames.borrow().number, 1);
+    assert_eq!(
+        many.iter().filter(|looking| looking.frames.borrow().number > 0).count(),
+        1,
+        "one of these shows the room"
+    );
     assert!(lists.state().views.values().all(|view| view.version == Some(2)));
     drop((one, other, many));
-    lists.advance();
-    assert!(lists.state().views.is_empty());
+    let state = lists.state();
+    assert!(state.views.is_empty() && state.distinct.is_empty());
+}
+
+#[test]
+fn host_with_thousands_of_views_delays_no_view_of_another_host() {
+    let lists = Arc::<Lists>::default();
+    let mut infos: Vec<_> = (0..3_000).map(|number| info(number, Game::Nuggets, &[])).collect();
+    publish(&lists, &infos);
+    // Each page of the crowd sees the room that changes, and no two see the same rooms. Several hosts are more than one client.
+    let crowd: Vec<_> =
+        (0..2_000).map(|number| looking(&lists, 10 + (number % 5) as u8, json!({ "from": number }))).collect();
+    let ann = looking(&lists, 1, json!({ "from": 2_990 }));
+    for taken in 2..5 {
+        infos.iter_mut().for_each(|info| info.taken = taken);
+        let before = ann.frames.borrow().number;
+        publish(&lists, &infos);
+        assert_eq!(ann.frames.borrow().number, before + 1, "at once");
+    }
+    let (count, views) = (crowd.len(), lists.state().views.len());
+    assert_eq!((count, views), (2_000, 5 * MAX_VIEWS_OF_HOST + 2));
+    // Above its bound a host gets the first rooms of the game.
+    let more = looking(&lists, 10, json!({ "game": "robots", "from": 3, "text": "x" }));
+    assert!(!more.is_of(look(json!({ "game": "robots", "from": 3, "text": "x" }))));
+    assert!(more.is_of(look(json!({ "game": "robots" }))) && looking(&lists, 10, json!({})).is_of(Look::default()));
+    drop(crowd);
+    assert!(looking(&lists, 10, json!({ "from": 3 })).is_of(look(json!({ "from": 3 }))));
+}
+
+#[test]
+fn views_with_many_pages_come_first_and_others_have_their_turn_too() {
+    let lists = Arc::<Lists>::default();
+    let mut infos: Vec<_> = (0..1_000).map(|number| info(number, Game::Nuggets, &[])).collect();
+    publish(&lists, &infos);
+    let pages = |from: usize| if from < 100 { 3 } else { 1 };
+    let crowd: Vec<Vec<_>> = (0..1_000)
+        .map(|from| {
+            let host = HostId::V6Network(from as u64 / 50);
+            (0..pages(from)).map(|_| lists.look(host, look(json!({ "from": from })))).collect()
+        })
+        .collect();
+    let mut least = u64::MAX;
+    for taken in 2..102 {
+        infos.iter_mut().for_each(|info| info.taken = taken);
+        publish(&lists, &infos);
+    }
+    let turns = |range: std::ops::Range<usize>| {
+        crowd[range].iter().map(|pages| pages[0].frames.borrow().number).collect::<Vec<_>>()
+    };
+    least = least.min(*turns(0..1_000).iter().min().unwrap());
+    let sum = |turns: Vec<u64>| turns.iter().sum::<u64>() / turns.len() as u64;
+    assert!(least > 3, "{least} turns of a hundred");
+    assert!(sum(turns(0..100)) > sum(turns(100..1_000)), "{:?}", turns(0..200));
 }
 
 #[test]
