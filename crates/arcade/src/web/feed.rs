@@ -24,13 +24,15 @@ use axum::{
 };
 use netcore::HostId;
 use serde::{Deserialize, Serialize};
-use tokio::{
-    sync::watch,
-    time::{Instant, MissedTickBehavior, interval_at},
-};
+use tokio::sync::watch;
 use tracing::debug;
 
-use super::{answer::error, beats::send, caller::Caller, connections};
+use super::{
+    answer::error,
+    beats::{Beats, Pulse, beat, send},
+    caller::Caller,
+    connections,
+};
 use crate::{
     fleet::seal::Relayed,
     hub::{Hub, feeding::Step},
@@ -91,8 +93,8 @@ struct Feed {
 
 impl Feed {
     async fn serve(&mut self, mut socket: WebSocket, mut step: watch::Receiver<Step>) {
-        let mut beats = interval_at(Instant::now() + PERIOD, PERIOD);
-        beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let pulse = Pulse::default();
+        let mut beats = Beats::new(&pulse);
         let mut told = Step::Beginning;
         loop {
             let now = *step.borrow_and_update();
@@ -112,7 +114,7 @@ impl Feed {
                 changed = step.changed() => if changed.is_err() {
                     return;
                 },
-                message = socket.recv() => {
+                message = pulse.read(socket.recv()) => {
                     let asks = match message {
                         Some(Ok(Message::Text(text))) => serde_json::from_str(&text),
                         Some(Ok(Message::Ping(_) | Message::Pong(_))) => continue,
@@ -125,7 +127,7 @@ impl Feed {
                         Err(error) => return debug!("a feed of another hub is not understood: {error}"),
                     }
                 }
-                _ = beats.tick() => if !self.look(&mut socket).await {
+                due = beats.due() => if !self.look(&mut socket).await || !beat(&mut socket, due).await {
                     return;
                 },
             }
@@ -163,7 +165,7 @@ impl Feed {
         self.room.members.bars(self.room.mask.host(host)).then_some(Ending::RemovedByOwner)
     }
 
-    // Ends those who may not look on any longer, and shows that this node is there.
+    // Ends watchers that may not look on any longer. Returns whether the other end can be reached.
     async fn look(&mut self, socket: &mut WebSocket) -> bool {
         let barred = self.hosts.iter().filter_map(|(&number, &host)| Some((number, self.refusal(host)?)));
         for (number, why) in barred.collect::<Vec<_>>() {
@@ -173,7 +175,7 @@ impl Feed {
                 return false;
             }
         }
-        say(socket, Answers::Beat {}).await
+        true
     }
 }
 

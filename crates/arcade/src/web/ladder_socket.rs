@@ -17,7 +17,12 @@ use futures_util::{SinkExt as _, StreamExt as _};
 use netcore::HostId;
 use tokio::sync::mpsc;
 
-use super::{api::ApiError, caller::SocketPermit, connections};
+use super::{
+    api::ApiError,
+    beats::{Beat, Beats, Pulse, send},
+    caller::SocketPermit,
+    connections,
+};
 use crate::{
     games::Game,
     hub::{Hub, ladders::board::Board},
@@ -54,8 +59,10 @@ async fn tunnel(socket: WebSocket, board: &Board, host: HostId) {
     let (sender, inbox) = mpsc::channel(QUEUE);
     let (outbox, mut told) = mpsc::channel::<Bytes>(QUEUE);
     let (mut sink, mut stream) = socket.split();
-    let says = async move {
-        while let Some(Ok(message)) = stream.next().await {
+    let pulse = Pulse::default();
+    let mut beats = Beats::new(&pulse);
+    let says = async {
+        while let Some(Ok(message)) = pulse.read(stream.next()).await {
             let bytes = match message {
                 Message::Binary(bytes) => bytes,
                 Message::Text(text) => text.into(),
@@ -70,9 +77,21 @@ async fn tunnel(socket: WebSocket, board: &Board, host: HostId) {
         drop(sender);
         std::future::pending::<()>().await;
     };
-    let hears = async move {
-        while let Some(bytes) = told.recv().await {
-            if sink.send(Message::Binary(bytes)).await.is_err() {
+    let hears = async {
+        loop {
+            let message = tokio::select! {
+                bytes = told.recv() => match bytes {
+                    Some(bytes) => Message::Binary(bytes),
+                    None => break,
+                },
+                // The protocols of games have no idle messages.
+                due = beats.due() => match due {
+                    Beat::Idle => continue,
+                    Beat::Ping => Message::Ping(Bytes::new()),
+                    Beat::Gone => return,
+                },
+            };
+            if !send(&mut sink, message).await {
                 return;
             }
         }

@@ -32,7 +32,7 @@ use self::{
 };
 use super::{
     answer::refused,
-    beats::{Beats, beat, send},
+    beats::{Beats, Pulse, beat, send},
     caller::SocketPermit,
     connections::bounded,
 };
@@ -116,7 +116,8 @@ async fn run(mut socket: WebSocket, study: &Study) {
     let (mut messages, mut starts) = (TokenBucket::new(MESSAGES, now()), TokenBucket::new(STARTS, now()));
     let mut tick = interval(TICK);
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut beats = Beats::new();
+    let pulse = Pulse::default();
+    let mut beats = Beats::new(&pulse);
     let mut last = Instant::now();
     let mut news = true;
     loop {
@@ -127,7 +128,7 @@ async fn run(mut socket: WebSocket, study: &Study) {
             beats.spoke();
         }
         tokio::select! {
-            message = socket.recv() => {
+            message = pulse.read(socket.recv()) => {
                 let Some(Ok(message)) = message else { return };
                 // Nothing more is read of a page that says too much.
                 if let Some(ready) = messages.ready_at(now(), 1) {
@@ -161,9 +162,9 @@ async fn run(mut socket: WebSocket, study: &Study) {
                     return;
                 }
             }
-            () = beats.due() => {
+            due = beats.due() => {
                 news = false;
-                if !beat(&mut socket).await {
+                if !beat(&mut socket, due).await {
                     return;
                 }
             }

@@ -23,7 +23,7 @@ use tokio::{
 };
 
 use super::{
-    beats::{Beats, beat, send},
+    beats::{Beats, Pulse, beat, send},
     caller::SocketPermit,
     connections::bounded,
 };
@@ -109,13 +109,14 @@ impl<'a, P: Fn(&str) -> Option<watch::Receiver<Arc<Shot>>>> Page<'a, P> {
         let now = || Time::ZERO.plus(start.elapsed());
         let mut bucket = TokenBucket::new(READ_RATE, now());
         let mut readable = start;
-        let mut beats = Beats::new();
+        let pulse = Pulse::default();
+        let mut beats = Beats::new(&pulse);
         let mut ticks = interval(PAUSE);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         while is_welcome() {
             let out = tokio::select! {
-                () = beats.due() => {
-                    if !beat(&mut sink).await {
+                due = beats.due() => {
+                    if !beat(&mut sink, due).await {
                         return;
                     }
                     None
@@ -124,7 +125,7 @@ impl<'a, P: Fn(&str) -> Option<watch::Receiver<Arc<Shot>>>> Page<'a, P> {
                 _ = ticks.tick(), if !self.seen.is_empty() => self.shots(),
                 message = async {
                     sleep_until(readable).await;
-                    stream.next().await
+                    pulse.read(stream.next()).await
                 } => {
                     bucket.take(now(), 1);
                     readable = bucket.ready_at(now(), 1).map_or_else(Instant::now, |at| start + at.since(Time::ZERO));

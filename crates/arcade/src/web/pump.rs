@@ -13,7 +13,7 @@ use tokio::{
 
 use super::{
     asides::MAX_ASIDE,
-    beats::{Beats, beat, send},
+    beats::{Beats, Pulse, beat, send},
 };
 use crate::{
     games::{Frames, Game},
@@ -79,9 +79,10 @@ pub(crate) async fn run(
 ) {
     let (sink, stream) = socket.split();
     let Talk { hello, news, words, hear } = talk;
+    let pulse = Pulse::default();
     tokio::select! {
-        () = read(stream, Some(&mailbox), frames, hear) => {}
-        () = write(sink, &mailbox, frames, (hello, news, words), counters) => {}
+        () = read((stream, &pulse), Some(&mailbox), frames, hear) => {}
+        () = write((sink, &pulse), &mailbox, frames, (hello, news, words), counters) => {}
     }
     mailbox.leave();
 }
@@ -90,23 +91,29 @@ pub(crate) async fn run(
 pub(crate) async fn look_on(socket: WebSocket, guest: Guest, game: Game, counters: &Counters) {
     let (sink, stream) = socket.split();
     // What those who look on say changes nothing in any game, so no room hears it.
+    let pulse = Pulse::default();
     tokio::select! {
-        () = read(stream, None, game.frames(), |_: &str| {}) => {}
-        () = tell(sink, &guest, game.frames(), counters) => {}
+        () = read((stream, &pulse), None, game.frames(), |_: &str| {}) => {}
+        () = tell((sink, &pulse), &guest, game.frames(), counters) => {}
     }
 }
 
-async fn tell(mut sink: SplitSink<WebSocket, Message>, guest: &Guest, frames: Frames, counters: &Counters) {
+async fn tell(
+    (mut sink, pulse): (SplitSink<WebSocket, Message>, &Pulse),
+    guest: &Guest,
+    frames: Frames,
+    counters: &Counters,
+) {
     let text = |text: Bytes| {
         let text = Utf8Bytes::try_from(text).unwrap_or_else(|error| error.to_string().into());
         Message::Text(text)
     };
-    let mut beats = Beats::new();
+    let mut beats = Beats::new(pulse);
     loop {
         let said = tokio::select! {
             biased;
-            () = beats.due() => {
-                if !beat(&mut sink).await {
+            due = beats.due() => {
+                if !beat(&mut sink, due).await {
                     return;
                 }
                 continue;
@@ -134,7 +141,7 @@ async fn tell(mut sink: SplitSink<WebSocket, Message>, guest: &Guest, frames: Fr
 
 // Reads a frame only when all before it are paid for, so nothing of a flood is kept here.
 async fn read<E>(
-    mut stream: impl Stream<Item = Result<Message, E>> + Unpin,
+    (mut stream, pulse): (impl Stream<Item = Result<Message, E>> + Unpin, &Pulse),
     room: Option<&Mailbox>,
     frames: Frames,
     hear: impl Fn(&str),
@@ -142,7 +149,7 @@ async fn read<E>(
     let start = Instant::now();
     let now = || Time::ZERO.plus(start.elapsed());
     let (mut messages, mut bytes) = (TokenBucket::new(READ_RATE, now()), TokenBucket::new(READ_BYTES, now()));
-    while let Some(Ok(message)) = stream.next().await {
+    while let Some(Ok(message)) = pulse.read(stream.next()).await {
         let length = match &message {
             Message::Text(text) => text.len(),
             Message::Binary(bytes) | Message::Ping(bytes) | Message::Pong(bytes) => bytes.len(),
@@ -204,7 +211,7 @@ fn taken(message: Message, frames: Frames) -> Taken {
 }
 
 async fn write(
-    mut sink: SplitSink<WebSocket, Message>,
+    (mut sink, pulse): (SplitSink<WebSocket, Message>, &Pulse),
     mailbox: &Mailbox,
     frames: Frames,
     (hello, mut news, mut words): (String, PageNews, mpsc::Receiver<Arc<str>>),
@@ -214,12 +221,12 @@ async fn write(
         return;
     }
     let mut open = true;
-    let mut beats = Beats::new();
+    let mut beats = Beats::new(pulse);
     loop {
         tokio::select! {
             biased;
-            () = beats.due() => {
-                if !beat(&mut sink).await {
+            due = beats.due() => {
+                if !beat(&mut sink, due).await {
                     return;
                 }
             }

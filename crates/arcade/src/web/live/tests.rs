@@ -10,15 +10,21 @@ type Heard = RefCell<Vec<Value>>;
 
 fn page(heard: &Heard) -> impl Sink<Message> + Unpin {
     Box::pin(sink::unfold((), move |(), message: Message| async move {
-        heard.borrow_mut().push(serde_json::from_str(&message.into_text().unwrap()).unwrap());
+        if let Message::Text(text) = message {
+            heard.borrow_mut().push(serde_json::from_str(&text).unwrap());
+        }
         Ok::<_, Infallible>(())
     }))
 }
 
-// A page that says these things and is then silent.
+// A page that says these things, and then only answers pings.
 fn says(texts: &[Value]) -> impl Stream<Item = Result<Message, Infallible>> + Unpin + use<> {
     let texts: Vec<_> = texts.iter().map(|text| Ok(Message::text(text.to_string()))).collect();
-    Box::pin(stream::iter(texts).chain(stream::pending()))
+    let pongs = stream::unfold((), |()| async {
+        tokio::time::sleep(Duration::from_secs(10)).await;
+        Some((Ok(Message::Pong(Bytes::new())), ()))
+    });
+    Box::pin(stream::iter(texts).chain(pongs))
 }
 
 const fn none(_: &str) -> Option<watch::Receiver<Arc<Shot>>> {
@@ -42,6 +48,15 @@ async fn a_page_is_told_what_it_looks_at_and_that_it_is_connected() {
     let heard = heard.into_inner();
     assert_eq!((&heard[0]["ids"], &heard[0]["total"]), (&json!([]), &json!(0)));
     assert!((12..=25).contains(&heard[1..].len()) && heard[1..].iter().all(is_beat), "{heard:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn page_that_vanishes_without_a_word_loses_its_socket() {
+    let lists = Arc::<Lists>::default();
+    let heard = Heard::default();
+    let silent = stream::pending::<Result<Message, Infallible>>();
+    let serve = Page::new((HostId::Other, &lists), none).serve(page(&heard), silent, || true);
+    timeout(Duration::from_secs(31), serve).await.expect("the page keeps its socket");
 }
 
 fn is_beat(message: &Value) -> bool {
@@ -69,7 +84,8 @@ async fn a_page_that_is_not_welcome_any_more_is_left() {
     let lists = Arc::<Lists>::default();
     let heard = Heard::default();
     let rounds = std::cell::Cell::new(0);
-    let serve = Page::new((HostId::Other, &lists), none).serve(page(&heard), says(&[]), || rounds.replace(rounds.get() + 1) < 2);
+    let serve = Page::new((HostId::Other, &lists), none)
+        .serve(page(&heard), says(&[]), || rounds.replace(rounds.get() + 1) < 2);
     timeout(Duration::from_hours(1), serve).await.expect("the page keeps its socket");
     assert_eq!(heard.into_inner(), [json!({}), json!({})]);
 }
@@ -84,7 +100,8 @@ async fn what_a_page_says_is_read_no_faster_than_people_click() {
         let message = if number % 2 == 0 { Message::text(r#"{"no":1}"#) } else { Message::Ping(Bytes::new()) };
         Ok::<_, Infallible>(message)
     })));
-    let serve = Page::new((HostId::Other, &lists), none).serve(page(&heard), asks, || start.elapsed() < Duration::from_mins(1));
+    let serve =
+        Page::new((HostId::Other, &lists), none).serve(page(&heard), asks, || start.elapsed() < Duration::from_mins(1));
     timeout(Duration::from_hours(1), serve).await.expect("the page keeps its socket");
     let answers = heard.into_inner().iter().filter(|answer| !answer["error"].is_null()).count();
     assert!((60..=80).contains(&answers), "{answers} answers in a minute");
@@ -136,14 +153,16 @@ async fn a_page_is_sent_so_many_bytes_of_pictures_and_every_room_has_its_turn() 
     let channels: Vec<_> = rooms.iter().map(|_| watch::channel(shot(1, r#"{"whole":{}}"#, ""))).collect();
     let bytes = RefCell::new(BTreeMap::<String, usize>::new());
     let sink = Box::pin(sink::unfold((), |(), message: Message| {
-        let message: Value = serde_json::from_str(&message.into_text().unwrap()).unwrap();
+        let text = message.into_text().unwrap();
+        let message: Value = if text.is_empty() { Value::Null } else { serde_json::from_str(&text).unwrap() };
         for (id, picture) in message["pictures"].as_object().into_iter().flatten() {
             *bytes.borrow_mut().entry(id.clone()).or_default() += picture.to_string().len();
         }
         async { Ok::<_, Infallible>(()) }
     }));
     let pictures = |id: &str| Some(channels[rooms.iter().position(|room| room == id)?].1.clone());
-    let serve = Page::new((HostId::Other, &lists), pictures).serve(sink, says(&[json!({ "pictures": rooms })]), || true);
+    let serve =
+        Page::new((HostId::Other, &lists), pictures).serve(sink, says(&[json!({ "pictures": rooms })]), || true);
     let play = async {
         for number in 2..=240 {
             for (sender, _) in &channels {

@@ -32,7 +32,8 @@ async fn every_frame_costs_whatever_it_is() {
     let both = of_text.map(|message| (message, Frames::Text)).into_iter();
     for (message, frames) in both.chain(of_bytes.map(|message| (message, Frames::Binary))) {
         let (read_frames, line) = (Cell::new(0), Mailbox::new(Arc::new(Ready::default())));
-        let reading = read(Flood(message.clone(), &read_frames), Some(&line), frames, |_| {});
+        let pulse = Pulse::default();
+        let reading = read((Flood(message.clone(), &read_frames), &pulse), Some(&line), frames, |_| {});
         let ended = timeout(Duration::from_secs(10), reading).await;
         assert!(ended.is_err() && line.take().is_none(), "{message:?}");
         assert!((600..=702).contains(&read_frames.get()), "{} frames of {message:?}", read_frames.get());
@@ -43,7 +44,8 @@ async fn every_frame_costs_whatever_it_is() {
 async fn long_frames_cost_their_bytes() {
     let (read_frames, line) = (Cell::new(0), Mailbox::new(Arc::new(Ready::default())));
     let flood = Flood(Message::binary(vec![0; 60_000]), &read_frames);
-    let ended = timeout(Duration::from_secs(10), read(flood, Some(&line), Frames::Text, |_| {})).await;
+    let pulse = Pulse::default();
+    let ended = timeout(Duration::from_secs(10), read((flood, &pulse), Some(&line), Frames::Text, |_| {})).await;
     assert!(ended.is_err());
     // The burst holds four of them, and in ten seconds there is room for eleven more.
     assert!((14..=17).contains(&read_frames.get()), "{} frames", read_frames.get());
