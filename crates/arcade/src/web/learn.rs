@@ -35,8 +35,9 @@ use super::{
     beats::{Beats, Pulse, beat, send},
     caller::SocketPermit,
     connections::bounded,
+    pump,
 };
-use crate::hub::{Hub, resources::Resources};
+use crate::{hub::Hub, room::mailbox::Ending};
 
 /// The longest message of a page.
 const MAX_MESSAGE: usize = 1024;
@@ -78,16 +79,14 @@ async fn learn(
         Err(refusal) => return refused(refusal),
     };
     bounded(upgrade, MAX_MESSAGE).on_upgrade(async move |socket| {
-        let study = Study { resources: Arc::clone(hub.resources()), host };
-        drop(hub);
-        run(socket, &study).await;
+        run(socket, &Study { hub, host }).await;
         drop((place, learner));
     })
 }
 
 /// Where sessions work: on threads for that, host by host in turn.
 struct Study {
-    resources: Arc<Resources>,
+    hub: Arc<Hub>,
     host: HostId,
 }
 
@@ -97,7 +96,7 @@ impl Study {
         &self,
         work: impl FnOnce() -> (Session, T) + Send + 'static,
     ) -> Option<(Session, T, String)> {
-        let turn = self.resources.slices.wait(self.host).await.ok()?;
+        let turn = self.hub.resources().slices.wait(self.host).await.ok()?;
         let worked = spawn_blocking(move || {
             let _turn = turn;
             let (session, done) = work();
@@ -108,7 +107,7 @@ impl Study {
     }
 }
 
-// Learns until the page is gone.
+// Learns until the page is gone, or its host is banned.
 async fn run(mut socket: WebSocket, study: &Study) {
     let Some((mut session, (), mut report)) = study.work(|| (Session::new(best()), ())).await else { return };
     let start = Instant::now();
@@ -169,6 +168,9 @@ async fn run(mut socket: WebSocket, study: &Study) {
                 }
             }
             _ = tick.tick() => {
+                if study.hub.bans().has(study.host) {
+                    return pump::end(socket, Ending::Banned).await;
+                }
                 let passed = last.elapsed();
                 last = Instant::now();
                 let Some(slice) = session.due(passed) else {

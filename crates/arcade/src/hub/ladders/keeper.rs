@@ -3,13 +3,14 @@
 use std::{
     collections::BTreeMap,
     sync::{Arc, OnceLock, Weak},
+    time::Duration,
 };
 
 use ladder::{Forfeit, Input, Ladder, MatchId, Output, ProgramId, Refusal, Seat, Settings};
 use netcore::Time;
 use tokio::{
     sync::{mpsc, watch},
-    time::{Instant, sleep_until},
+    time::{Instant, MissedTickBehavior, interval, sleep_until},
 };
 use tracing::info;
 
@@ -19,9 +20,12 @@ use super::{
     told::{Ended, Newcomer, Order, Told},
 };
 use crate::{
-    hub::Hub,
+    hub::{Hub, refusal::Kind},
     results::{clock::unix_now, level_name},
 };
+
+/// How often the hosts of all programs are compared with the bans.
+const BANS: Duration = Duration::from_secs(1);
 
 /// A match that is played.
 #[derive(Debug)]
@@ -51,6 +55,8 @@ impl Keeper {
 
     /// Keeps the ladder until the hub is gone.
     pub(super) async fn run(mut self, mut told: mpsc::Receiver<Told>) {
+        let mut bans = interval(BANS);
+        bans.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             let due = self.ladder.deadline().map(|due| self.start + due.since(Time::ZERO));
             let inputs = tokio::select! {
@@ -66,6 +72,7 @@ impl Keeper {
                     None => return,
                 },
                 () = sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => vec![Input::Elapsed],
+                _ = bans.tick() => self.banned(),
             };
             if self.hub.upgrade().is_none_or(|hub| hub.rooms.is_draining()) {
                 // Rooms are suspended now, and those of the ladder do not come back.
@@ -88,6 +95,17 @@ impl Keeper {
         if let Some(gone) = gone.filter(|gone| self.ladder.name(*gone).is_none()) {
             self.programs.remove(&gone);
         }
+    }
+
+    // Sends programs of banned hosts away. One that plays has left its match then.
+    fn banned(&self) -> Vec<Input> {
+        let Some(hub) = self.hub.upgrade() else { return vec![] };
+        let banned = self.programs.iter().filter(|(_, newcomer)| hub.bans().has(newcomer.host));
+        let gone = banned.map(|(program, newcomer)| {
+            order(newcomer, Order::Away(Kind::Banned.sentence().into()));
+            Input::Gone(*program)
+        });
+        gone.collect()
     }
 
     fn settled(&self, number: MatchId) -> Vec<Input> {
