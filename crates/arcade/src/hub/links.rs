@@ -4,23 +4,25 @@ use std::time::Duration;
 
 use sha2::{Digest as _, Sha256};
 
-use crate::room::access::{self, CODE};
+use crate::room::access;
 
 /// How long a code is valid.
 pub(crate) const LINK_LIVES: Duration = Duration::from_mins(10);
+/// Letters of each half of a code.
+const HALF: usize = access::SHORT_CODE;
 
 /// Draws a code. It is longer than the code of a room, since a name is worth more.
 ///
 /// # Errors
 /// When the system has no random numbers.
 pub(crate) fn draw() -> anyhow::Result<String> {
-    Ok(access::draw()? + "-" + &access::draw()?)
+    Ok(access::draw(HALF)? + "-" + &access::draw(HALF)?)
 }
 
 /// The hash of a code, which is stored; none if the text is not a code. Case, spaces and hyphens do not matter.
 pub(crate) fn hash(typed: &str) -> Option<[u8; 32]> {
     let letters: String = typed.chars().filter(|letter| !matches!(letter, '-' | ' ')).collect();
-    let (first, second) = letters.split_at_checked(CODE)?;
+    let (first, second) = letters.split_at_checked(HALF)?;
     let code = access::read(first)? + "-" + &access::read(second)?;
     Some(Sha256::digest(format!("device\n{code}")).into())
 }

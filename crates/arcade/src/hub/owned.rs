@@ -11,7 +11,7 @@ use crate::{
     games::Options,
     room::{
         Room,
-        access::{self, Access},
+        access::{self, Access, CODE},
         owner::Owner,
     },
 };
@@ -62,7 +62,7 @@ impl Hub {
         match (wish.visibility, &wish.word) {
             (Visibility::Public, None) => Ok(Access::Public),
             (Visibility::Link, None) => loop {
-                let code = access::draw()?;
+                let code = access::draw(CODE)?;
                 if self.rooms.all().iter().any(|room| room.access.code() == Some(&*code)) {
                     continue;
                 }

@@ -32,6 +32,8 @@ const MAX_ANSWER_BYTES: usize = 64 << 20;
 const MAX_REPLAYS: usize = 2;
 /// Learners that are watched at the same time. They learn in turns, so a class with one address can watch.
 const MAX_LEARNERS: usize = 128;
+/// Codes that are looked up at the same time for hosts with too many wrong ones.
+pub(crate) const MAX_LOOKUPS: usize = 4;
 /// Open files that are for neither connections nor rooms: the database, listeners, what the runtime needs.
 const RESERVED_FILES: usize = 128;
 /// Open files of a room: its port and its journal, which has two files for a moment.
@@ -67,6 +69,8 @@ pub(crate) struct Resources {
     pub(crate) queries: Arc<Shares>,
     pub(crate) replays: Arc<Shares>,
     pub(crate) learners: Arc<Shares>,
+    /// Look-ups of codes for hosts with too many wrong ones.
+    pub(crate) lookups: Arc<Shares>,
     /// Processors that learners and pictures of results may use.
     pub(crate) slices: Arc<Shares>,
     /// What was refused.
@@ -104,6 +108,7 @@ impl Resources {
             queries: Shares::new(Kind::Queries, store::READERS as usize),
             replays: Shares::new(Kind::Replays, MAX_REPLAYS),
             learners: Shares::new(Kind::Learners, MAX_LEARNERS),
+            lookups: Shares::new(Kind::Tries, MAX_LOOKUPS),
             slices: Shares::new(Kind::Slices, slices.max(1)),
             refusals: Refusals::default(),
             connections: Shares::new(Kind::Connections, MAX_CONNECTIONS),

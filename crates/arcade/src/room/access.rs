@@ -5,8 +5,10 @@ use serde::{Deserialize, Serialize};
 
 /// The letters of codes: none of them is taken for another one or for a digit.
 const LETTERS: &[u8; 23] = b"abcdefghjkmnpqrstuvwxyz";
-/// Letters of a code. With those of [`LETTERS`] there are 148 million.
-pub(crate) const CODE: usize = 6;
+/// Letters of the code of a new room: 36 bits with those of [`LETTERS`].
+pub(crate) const CODE: usize = 8;
+/// Letters of a code that an earlier version drew: 27 bits. Rooms that are open keep theirs.
+pub(crate) const SHORT_CODE: usize = 6;
 
 /// Who may enter a room, as it is written down.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -50,23 +52,24 @@ impl Access {
     }
 }
 
-/// Draws a code.
-pub(crate) fn draw() -> anyhow::Result<String> {
+/// Draws a code of this many letters.
+pub(crate) fn draw(letters: usize) -> anyhow::Result<String> {
     let mut code = String::new();
-    while code.len() < CODE {
+    while code.len() < letters {
         let mut bytes = [0; 16];
         SysRng.try_fill_bytes(&mut bytes)?;
         // Bytes above the last multiple of the number of letters would make the first letters more frequent.
         let fair = bytes.iter().map(|&byte| usize::from(byte)).filter(|byte| *byte < 256 - 256 % LETTERS.len());
-        code.extend(fair.map(|byte| char::from(LETTERS[byte % LETTERS.len()])).take(CODE - code.len()));
+        code.extend(fair.map(|byte| char::from(LETTERS[byte % LETTERS.len()])).take(letters - code.len()));
     }
     Ok(code)
 }
 
-/// A code as it was typed, in the form of [`draw`]. `None` if it is none.
+/// Reads a code of [`CODE`] or [`SHORT_CODE`] letters as it was typed, and returns it in the form of [`draw`].
 pub(crate) fn read(typed: &str) -> Option<String> {
     let code = typed.trim().to_ascii_lowercase();
-    (code.len() == CODE && code.bytes().all(|letter| LETTERS.contains(&letter))).then_some(code)
+    let has_length = matches!(code.len(), CODE | SHORT_CODE);
+    (has_length && code.bytes().all(|letter| LETTERS.contains(&letter))).then_some(code)
 }
 
 #[cfg(test)]
@@ -78,15 +81,18 @@ mod tests {
     #[test]
     fn codes_are_random_letters_that_are_read_as_they_are_typed() {
         let mut letters = BTreeMap::<char, u32>::new();
-        let codes: BTreeSet<String> = (0..2_000).map(|_| draw().unwrap()).collect();
-        assert!(codes.len() > 1_990, "{}", codes.len());
+        let codes: BTreeSet<String> = (0..1_500).map(|_| draw(CODE).unwrap()).collect();
+        assert!(codes.len() > 1_495, "{}", codes.len());
         for code in &codes {
+            assert_eq!(code.len(), 8);
             assert_eq!(read(&format!(" {} ", code.to_uppercase())).as_ref(), Some(code));
             code.chars().for_each(|letter| *letters.entry(letter).or_default() += 1);
         }
         // 522 of each are expected; six deviations are 134.
         assert!(letters.len() == 23 && letters.values().all(|count| (388..656).contains(count)), "{letters:?}");
-        for wrong in ["", "abcde", "abcdefg", "abcdel", "abcde1", "ab\u{107}de", "../abc"] {
+        let short = draw(SHORT_CODE).unwrap();
+        assert_eq!((short.len(), read(&short).as_ref()), (6, Some(&short)), "rooms of earlier versions keep theirs");
+        for wrong in ["", "abcde", "abcdefg", "abcdefghj", "abcdel", "abcde1", "ab\u{107}de", "../abc"] {
             assert_eq!(read(wrong), None, "{wrong}");
         }
     }

@@ -57,8 +57,10 @@ pub(crate) enum Ending {
     Locked,
     /// The free seats are kept for others.
     Held,
-    /// Nothing has shown that the browser may enter a room that is not for everybody.
+    /// The browser has not shown the word of the room.
     Private,
+    /// There is no such room, or no list shows it and the browser has not shown that it may enter.
+    Missing,
     /// The operator has banned the host of the browser.
     Banned,
 }

@@ -24,7 +24,7 @@ use crate::{
     hub::{
         self, Hub,
         links::{self, LINK_LIVES},
-        tries::Tried,
+        tries::{Purpose, Tried},
     },
     results::clock::unix_now,
 };
@@ -52,10 +52,6 @@ struct Own {
 
 fn not_owner() -> ApiError {
     ApiError::Wrong(StatusCode::FORBIDDEN, "this key does not prove this name".into())
-}
-
-fn no_code() -> ApiError {
-    ApiError::missing("no name has this code; it is valid once, and for ten minutes")
 }
 
 async fn link(
@@ -96,24 +92,21 @@ async fn redeem(
 ) -> Answer<Response> {
     let Json(Redeem { code, key }) = body?;
     let key = hash(&key, "key")?;
-    let host = caller.host();
-    // Whether the host may try at all; a right code costs nothing.
-    if let Tried::TooMany(wait) = hub.tries.attempt(host, || Some(())) {
-        return Ok(too_many(wait));
-    }
-    let redeemed = match links::hash(&code) {
-        Some(code) => {
-            ask(&hub, caller, async move |store: Store| Ok(store.redeem_code(&code, &key.0, unix_now()).await?)).await?
-        }
-        None => Redeemed::Unknown,
+    let found = async {
+        let code = links::hash(&code)?;
+        let redeemed =
+            ask(&hub, caller, async move |store: Store| Ok(store.redeem_code(&code, &key.0, unix_now()).await?)).await;
+        (!matches!(redeemed, Ok(Redeemed::Unknown))).then_some(redeemed)
+    };
+    let redeemed = match hub.look_up(caller.host(), Purpose::DeviceCode, found).await {
+        Tried::Right(redeemed) => redeemed?,
+        Tried::Wrong => Redeemed::Unknown,
+        Tried::TooMany(wait) => return Ok(too_many(wait)),
     };
     let conflict = |text: String| Err(ApiError::Wrong(StatusCode::CONFLICT, text));
     match redeemed {
         Redeemed::Name(name) => Ok(Json(json!({ "name": name })).into_response()),
-        Redeemed::Unknown => {
-            let _ = hub.tries.attempt(host, || None::<()>);
-            Err(no_code())
-        }
+        Redeemed::Unknown => Err(ApiError::missing("no name has this code; it is valid once, and for ten minutes")),
         Redeemed::TooManyKeys => {
             conflict(format!("this name is on {MAX_KEYS} devices already; give it a new key first"))
         }

@@ -19,14 +19,11 @@ use super::{
     relay::{self, Asked},
     room_api::no_such_room,
 };
-use crate::{
-    hub::{
-        self, Hub,
-        codes::{Coded, Proof},
-        refusal::Kind,
-        tries::Tried,
-    },
-    room::Room,
+use crate::hub::{
+    self, Hub,
+    codes::{Coded, Proof},
+    refusal::Kind,
+    tries::Tried,
 };
 
 /// The routes.
@@ -37,7 +34,7 @@ pub(super) fn routes() -> Router<Arc<Hub>> {
         .route("/api/rooms/{id}/qr", get(picture))
 }
 
-/// Leads to the page of the room. The code is in the fragment, which browsers do not send.
+/// Redirects to the page of the room. The code is in the fragment, which browsers do not send.
 async fn follow(
     State(hub): State<Arc<Hub>>,
     caller: Caller,
@@ -45,7 +42,12 @@ async fn follow(
     Extension(page): Extension<Arc<Page>>,
     headers: HeaderMap,
 ) -> Response {
-    match hub.by_code(caller.host(), &code) {
+    // A link on a page of another site must work, and images of such pages must not use up the tries of their visitors. So the code is not
+    // looked at: the page is the same for all codes, and tries its own by `/api/join`, which other sites cannot call.
+    if is_of_another_site(&headers) {
+        return page.answer(&headers).unwrap_or_else(missing);
+    }
+    match hub.by_code(caller.host(), &code).await {
         Tried::Right(coded) => {
             let (id, code) = match coded {
                 Coded::Here(room) => (room.file().id.clone(), room.access.code().unwrap_or_default().to_owned()),
@@ -82,19 +84,19 @@ async fn join(
         Err(rejection) => return error(rejection.status(), &rejection.body_text()),
     };
     let found = match &join {
-        Join { code: Some(code), room: None, word: None } => match hub.by_code(caller.host(), code) {
+        Join { code: Some(code), room: None, word: None } => match hub.by_code(caller.host(), code).await {
             Tried::Right(Coded::Here(room)) => Tried::Right(room),
             Tried::Right(Coded::Elsewhere { id, .. }) => return ask_owner(&hub, &id, &asked, &join).await,
             Tried::Wrong => Tried::Wrong,
             Tried::TooMany(wait) => Tried::TooMany(wait),
         },
         Join { code: None, room: Some(id), word: Some(word) } => {
-            let Some(room) = hub.rooms.get(id) else { return ask_owner(&hub, id, &asked, &join).await };
-            if !room.access.is_listed() {
+            if hub.hides(id) {
                 return no_such_room();
             }
+            let Some(room) = hub.rooms.get(id) else { return ask_owner(&hub, id, &asked, &join).await };
             let proof = Proof { word: Some(word.clone()), ..Proof::default() };
-            match hub.admits(caller.host(), &room, &proof) {
+            match hub.admits(caller.host(), (id, Some(&room)), &proof).await {
                 Tried::Right(()) => Tried::Right(room),
                 Tried::Wrong => return error(StatusCode::FORBIDDEN, "this is not the word of this room"),
                 Tried::TooMany(wait) => Tried::TooMany(wait),
@@ -126,11 +128,14 @@ async fn picture(
     extensions: Extensions,
     headers: HeaderMap,
 ) -> Response {
-    let Some(room) = hub.rooms.get(&id) else { return no_such_room() };
-    let path = match room.access.code() {
-        None => format!("rooms/{id}"),
-        Some(code) => match hub.admits(caller.host(), &room, &shown(&headers)) {
-            Tried::Right(()) => format!("j/{code}"),
+    let room = hub.rooms.get(&id);
+    let path = match &room {
+        Some(room) if room.access.is_listed() => format!("rooms/{id}"),
+        _ => match hub.admits(caller.host(), (&id, room.as_deref()), &shown(&headers)).await {
+            Tried::Right(()) => {
+                let code = room.as_ref().and_then(|room| room.access.code());
+                format!("j/{}", code.unwrap_or_default())
+            }
             Tried::Wrong => return no_such_room(),
             Tried::TooMany(wait) => return too_many(wait),
         },
@@ -150,9 +155,9 @@ fn shown(headers: &HeaderMap) -> Proof {
     Proof { code: shown.clone().filter(|shown| shown.len() < 16), word: None, owner: shown.clone(), seat: shown }
 }
 
-/// Whoever enters a room, as far as it is not for everybody.
-pub(super) fn may_enter(hub: &Hub, caller: Caller, room: &Room, proof: &Proof) -> bool {
-    hub.admits(caller.host(), room, proof) == Tried::Right(())
+/// Whether a page of another site has caused a request, as the browser states. A program can state that too, and gains nothing by it.
+fn is_of_another_site(headers: &HeaderMap) -> bool {
+    headers.get("sec-fetch-site").is_some_and(|site| site != "same-origin" && site != "none")
 }
 
 pub(super) fn too_many(wait: Duration) -> Response {

@@ -29,7 +29,7 @@ use crate::{
             keys::{self, MARK},
         },
         refusal::Kind as Refused,
-        tries::Tried,
+        tries::Purpose,
     },
     results::{clock::unix_now, views::LeaderView},
 };
@@ -165,8 +165,13 @@ async fn leave(
 ) -> Answer<Response> {
     let Json(Leaver { name, key }) = body?;
     ladders(&hub)?;
-    let host = caller.host();
-    if let Tried::TooMany(wait) = hub.tries.attempt(host, || Some(())) {
+    let wrong = || ApiError::Wrong(StatusCode::FORBIDDEN, "this key does not prove this name".into());
+    // No program has such a name, and a counter has a name of bounded length.
+    if keys::check(&name).is_err() {
+        return Err(wrong());
+    }
+    let (host, purpose) = (caller.host(), Purpose::Key(name.clone()));
+    if let Some(wait) = hub.tries.wait(host, &purpose) {
         return Ok(too_many(wait));
     }
     let hash = keys::hash(&key);
@@ -176,6 +181,6 @@ async fn leave(
         devices::forget(&hub, name);
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
-    let _ = hub.tries.attempt(host, || None::<()>);
-    Err(ApiError::Wrong(StatusCode::FORBIDDEN, "this key does not prove this name".into()))
+    hub.tries.charge(host, purpose);
+    Err(wrong())
 }

@@ -51,7 +51,8 @@ const fn code(ending: Ending) -> (u16, &'static str) {
         Ending::Banned => (4007, "the host of this hub has banned your address"),
         Ending::Locked => (4008, "the owner of this room has locked it: it takes no new players"),
         Ending::Held => (4010, "the free seats are kept for others for some seconds"),
-        Ending::Private => (4009, "this room is for those who have its link or know its word"),
+        Ending::Private => (4009, "this room is for those who know its word"),
+        Ending::Missing => (4011, "there is no such room, or it takes the code of its link"),
         Ending::Unclear => {
             (4005, "the first message has to say how the socket enters, as in {\"seat\": null, \"key\": null}")
         }

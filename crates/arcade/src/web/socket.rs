@@ -23,12 +23,12 @@ use super::{
     asides::hear,
     beats::send,
     caller::{Caller, SocketPermit},
-    connections, join,
+    connections,
     names::{self, KeyHash},
     pump::{self, Talk},
 };
 use crate::{
-    hub::{Hub, codes::Proof, secret::Ticket},
+    hub::{Hub, codes::Proof, secret::Ticket, tries::Tried},
     room::{Room, mailbox::Ending},
 };
 
@@ -93,16 +93,21 @@ pub(crate) async fn socket(
     SocketPermit { caller, place }: SocketPermit,
     upgrade: WebSocketUpgrade,
 ) -> Response {
-    let Some(room) = hub.rooms.get(&id) else {
-        return (StatusCode::NOT_FOUND, "There is no such room.\n").into_response();
-    };
-    if !asked.enter && !room.access.is_public() {
-        let text = "This room is not for everybody: open the socket with ?enter=true, and send its code or its word in the first message.\n";
-        return (StatusCode::FORBIDDEN, text).into_response();
-    }
     if asked.seat.is_some() || asked.key.is_some() {
         let text = "Addresses are written into logs: open the socket with ?enter=true, and send seat and key in the first message.\n";
         return (StatusCode::BAD_REQUEST, text).into_response();
+    }
+    let room = hub.rooms.get(&id);
+    if !asked.enter {
+        match &room {
+            Some(room) if room.access.is_public() => {}
+            Some(room) if room.access.is_listed() => {
+                let text =
+                    "This room takes a word: open the socket with ?enter=true, and send it in the first message.\n";
+                return (StatusCode::FORBIDDEN, text).into_response();
+            }
+            _ => return (StatusCode::NOT_FOUND, "There is no such room.\n").into_response(),
+        }
     }
     connections::bounded(upgrade, MAX_MESSAGE).on_upgrade(async move |mut socket| {
         let entry = if asked.enter {
@@ -130,7 +135,8 @@ pub(super) async fn first(socket: &mut WebSocket) -> Option<Entry> {
     None
 }
 
-async fn enter(mut socket: WebSocket, hub: &Hub, id: &str, room: Arc<Room>, caller: Caller, entry: Entry) {
+// A missing room is answered as one that no list shows, whose code is in the first message.
+async fn enter(mut socket: WebSocket, hub: &Hub, id: &str, room: Option<Arc<Room>>, caller: Caller, entry: Entry) {
     let Some(key) = entry.key.as_deref().map(KeyHash::of).map_or(Some(None), |key| key.map(Some)) else {
         return pump::end(socket, Ending::Unclear).await;
     };
@@ -140,9 +146,12 @@ async fn enter(mut socket: WebSocket, hub: &Hub, id: &str, room: Arc<Room>, call
         owner: entry.owner.clone(),
         seat: entry.seat.clone().or_else(|| entry.past.clone()),
     };
-    if !join::may_enter(hub, caller, &room, &proof) {
-        return pump::end(socket, Ending::Private).await;
-    }
+    let is_admitted = hub.admits(caller.host(), (id, room.as_deref()), &proof).await == Tried::Right(());
+    let room = match room {
+        Some(room) if is_admitted => room,
+        Some(room) if room.access.is_listed() => return pump::end(socket, Ending::Private).await,
+        _ => return pump::end(socket, Ending::Missing).await,
+    };
     let host = room.mask.host(caller.host());
     if room.members.bars(host) {
         return pump::end(socket, Ending::RemovedByOwner).await;

@@ -226,7 +226,7 @@ fn names_and_codes_are_unique_and_a_link_leads_there_from_any_node() {
     inside.say("PLAY Cid");
     assert_eq!(inside.until("OK"), "OK A");
     let mut outside = bob.enter_as(&hidden, &json!({}));
-    assert_eq!(outside.ending().0, 4009);
+    assert_eq!(outside.ending().0, 4011);
     // No list shows it.
     shown(&bob, &rooms[2], |_| true);
     assert!(bob.rooms().iter().all(|room| room["id"] != hidden["id"]));

@@ -22,7 +22,7 @@ use testkit::{
 
 use tungstenite::Error;
 
-use crate::{openapi::Description, support::Hub};
+use crate::{admin::done, openapi::Description, support::Hub};
 
 /// How long programs may take to play the matches of a test. A program that hangs costs ten seconds, and a pause after it.
 const MATCHES: Duration = Duration::from_secs(150);
@@ -337,6 +337,13 @@ fn a_wrong_key_is_refused_with_the_reason() {
     let mut said = String::new();
     stream.read_to_string(&mut said).unwrap();
     assert!(said.starts_with("ROOM race 4 8 yes 2\nBYE this key does not prove the name Ann"), "{said}");
+    // The source of a datagram may be forged, so wrong keys in datagrams do not use up the tries of a host.
+    for _ in 0..30 {
+        assert!(say(&format!("PLAY {other}")).starts_with("QUIT this key does not prove the name Ann"));
+    }
+    let mut socket = hub.socket("/ladder/nuggets/socket", None).unwrap();
+    socket.say(&format!("PLAY {other}"));
+    assert!(socket.binary().starts_with(b"QUIT this key does not prove the name Ann"));
     // The protocol has no such message; the reason is the name of the server in a second Hello.
     let mut stream = connect(door(&hub, "robots"));
     stream.write_all(b"\x00\x03Ann").unwrap();
@@ -372,6 +379,33 @@ fn a_program_comes_by_websocket_where_only_the_port_of_the_page_is_open() {
     socket.say("PLAY Ann");
     assert!(socket.binary().starts_with(b"QUIT say your name as NAME#KEY"));
     assert!(matches!(hub.socket("/ladder/robots/socket", None), Err(Error::Http(answer)) if answer.status() == 404));
+}
+
+#[test]
+fn banned_host_loses_its_programs_and_its_learner() {
+    let hub = Hub::with(&["--no-default-rooms", "--ladder", "nuggets,mastermind"]);
+    let mut program = hub.socket("/ladder/nuggets/socket", None).unwrap();
+    program.say(&format!("PLAY {}", join(&hub, "Ann")));
+    let mut stream = connect(door(&hub, "mastermind"));
+    stream.write_all(format!("PLAY {}\n", join(&hub, "Bob")).as_bytes()).unwrap();
+    let mut learner = hub.socket("/learn/socket", None).unwrap();
+    learner.until("{");
+    for game in ["nuggets", "mastermind"] {
+        played(&hub, "program on the ladder", || {
+            let seen = ladder(&hub, game);
+            let some = |what: &str| seen[what].as_array().is_some_and(|programs| !programs.is_empty());
+            if some("waiting") || some("playing") { Ok(()) } else { Err(seen) }
+        });
+    }
+    done(&hub, &["ban", "127.0.0.1"]);
+    // If its match has begun, its room may tell it first.
+    let is_farewell = |said: &str| said.to_lowercase().contains("he host of this hub has banned your address");
+    while !is_farewell(&String::from_utf8_lossy(&program.binary())) {}
+    let mut said = String::new();
+    stream.read_to_string(&mut said).unwrap();
+    assert!(is_farewell(said.lines().last().unwrap()), "{said}");
+    assert_eq!(learner.ending(), (4007, "the host of this hub has banned your address".to_owned()));
+    assert!(matches!(hub.socket("/learn/socket", None), Err(Error::Http(answer)) if answer.status() == 403));
 }
 
 #[test]

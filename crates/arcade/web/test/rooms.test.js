@@ -13,8 +13,9 @@ import { ending, roomFacts, roomTitle, waitInWords } from '../js/page/words.js';
 const ROOM = { id: 'robots-1', game: 'robots', title: '2 robots', phase: 'lobby', taken: 0, seats: 2, port: 1, players: [] };
 
 test('codes are read from fragments, and nothing else is', () => {
+  assert.equal(codeOfRoom('#ABCdefgh'), 'abcdefgh');
   assert.equal(codeOfRoom('#ABCdef'), 'abcdef');
-  for (const other of ['', '#', '#abcde', '#abcdefg', '#abc-ef', '#name=abcdef', 'abcdef']) assert.equal(codeOfRoom(other), null, other);
+  for (const other of ['', '#', '#abcde', '#abcdefg', '#abcdefghj', '#abc-ef', '#name=abcdef', 'abcdef']) assert.equal(codeOfRoom(other), null, other);
   assert.equal(codeOfName('#name=abcd-efgh-jkmn'), 'abcd-efgh-jkmn');
   for (const other of ['', '#name=', '#name=a"b', '#abcdef', `#name=${'a'.repeat(99)}`]) assert.equal(codeOfName(other), null, other);
   assert.equal(spaced('abcdefghjkmn'), 'abcd-efgh-jkmn');

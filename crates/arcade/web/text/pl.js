@@ -769,7 +769,8 @@ export const sentences = {
   'the owner of this room has removed you': 'właściciel tego pokoju usunął Cię z niego',
   'the owner of this room has locked it: it takes no new players': 'właściciel zamknął ten pokój dla nowych graczy',
   'the free seats are kept for others for some seconds': 'wolne miejsca przez kilka sekund czekają na innych',
-  'this room is for those who have its link or know its word': 'do tego pokoju wchodzi się z linkiem albo na hasło',
+  'this room is for those who know its word': 'do tego pokoju wchodzi się na hasło',
+  'there is no such room, or it takes the code of its link': 'nie ma takiego pokoju albo wchodzi się do niego z linkiem',
 
   // What only the owner of a room does.
   'this is not the token of the owner of this room': 'ten pokój ma już innego właściciela',

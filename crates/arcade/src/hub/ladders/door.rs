@@ -33,7 +33,7 @@ use crate::{
         Game,
         ladder::{First, MAX_FIRST},
     },
-    hub::{Hub, tries::Tried},
+    hub::{Hub, tries::Purpose},
     results::clock::unix_now,
 };
 
@@ -203,7 +203,9 @@ impl Door {
     // Lets a program in that has said this, or tells it why not.
     async fn enter(&self, line: Line, host: HostId, said: Result<String, String>) -> Option<Program> {
         let hub = self.hub.upgrade()?;
-        match self.prove(&hub, host, said).await {
+        // The source of a first datagram may be forged, and the owner of that address has not tried anything.
+        let is_charged = !matches!(line, Line::Shared { .. });
+        match self.prove(&hub, host, said, is_charged).await {
             Ok((name, rating)) => {
                 static NEXT: AtomicU64 = AtomicU64::new(0);
                 let id = ProgramId(NEXT.fetch_add(1, Ordering::Relaxed));
@@ -224,11 +226,17 @@ impl Door {
         }
     }
 
-    // The name and the rating of a program, or why it is not let in.
-    async fn prove(&self, hub: &Arc<Hub>, host: HostId, said: Result<String, String>) -> Result<(String, i64), String> {
+    // The name and the rating of a program, or why it is not let in. A wrong key that is not charged helps no one to guess: it has 80 bits.
+    async fn prove(
+        &self,
+        hub: &Arc<Hub>,
+        host: HostId,
+        said: Result<String, String>,
+        is_charged: bool,
+    ) -> Result<(String, i64), String> {
         let (name, key) = keys::split(&said?)?;
-        // Whether it may try at all; what is right costs nothing.
-        if let Tried::TooMany(wait) = hub.tries.attempt(host, || Some(())) {
+        let purpose = Purpose::Key(name.clone());
+        if let Some(wait) = hub.tries.wait(host, &purpose) {
             return Err(format!("too many wrong keys came from your address; try again in {} s", wait.as_secs() + 1));
         }
         let store = hub.results().store.clone();
@@ -239,7 +247,9 @@ impl Door {
         let turn = hub.resources().queries.wait(host).await.map_err(|refusal| refusal.to_string())?;
         let owned = store.names_of(&keys::hash(&key)).await.map_err(away)?;
         if !owned.contains(&name) {
-            let _ = hub.tries.attempt(host, || None::<()>);
+            if is_charged {
+                hub.tries.charge(host, purpose);
+            }
             return Err(format!(
                 "this key does not prove the name {name}; `arcade ladder join` gives a key for a name"
             ));

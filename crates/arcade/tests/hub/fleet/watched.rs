@@ -133,13 +133,17 @@ fn the_node_of_a_room_decides_who_watches_it_elsewhere() {
     let code = hidden["code"].as_str().unwrap();
     let path = format!("/rooms/{}/socket?watch=true&enter=true", id(&hidden));
     // The directory needs a moment to tell of it.
-    let mut inside = bob.wait("room with a link", |_| bob.socket(&path, None).ok());
+    bob.wait("room with a link", |_| {
+        let (head, _) = bob.request("POST", "/api/join", &json!({ "code": code }).to_string());
+        head.starts_with("HTTP/1.1 200").then_some(())
+    });
+    let mut inside = bob.socket(&path, None).unwrap();
     inside.say(&json!({ "watch": true, "code": code }).to_string());
     inside.until("{");
     assert!(number(&bob, "arcade_fleet_relayed") > 0.5);
     let mut outside = bob.socket(&path, None).unwrap();
     outside.say(&json!({ "watch": true, "code": "aaaaaa" }).to_string());
-    assert_eq!(outside.ending().0, 4009);
+    assert_eq!(outside.ending().0, 4011);
     // Nobody else opens a feed.
     let feed = format!("ws://{}/rooms/{}/feed", ann.address, id(&room)).into_client_request().unwrap();
     assert!(tungstenite::client(feed, ann.connect()).is_err());

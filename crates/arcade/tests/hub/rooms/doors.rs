@@ -14,7 +14,7 @@ fn a_room_with_a_link_is_found_by_its_code_only_and_nobody_guesses_it() {
         &json!({ "game": "robots", "players": 1, "turns": 2, "turn_duration": 20, "room": { "visibility": "link" } }),
     );
     let (name, code) = (id(&room).to_owned(), room["code"].as_str().unwrap().to_owned());
-    assert!(code.len() == 6 && room["port"].as_u64().unwrap() > 0, "{room}");
+    assert!(code.len() == 8 && room["port"].as_u64().unwrap() > 0, "{room}");
     let lists = ["/api/rooms", "/", "/api/matches", "/metrics"];
     let nowhere = |hub: &Hub| {
         for path in lists {
@@ -31,10 +31,8 @@ fn a_room_with_a_link_is_found_by_its_code_only_and_nobody_guesses_it() {
     };
     nowhere(&hub);
     // Sockets need the code, in the first message.
-    let plain = hub.socket(&format!("/rooms/{name}/socket"), None);
-    assert!(matches!(&plain, Err(tungstenite::Error::Http(answer)) if answer.status() == 403));
     for wrong in [json!({}), json!({ "watch": true }), json!({ "code": "abcdef" }), json!({ "word": code })] {
-        assert_eq!(hub.enter_as(&room, &wrong).ending().0, 4009, "{wrong}");
+        assert_eq!(hub.enter_as(&room, &wrong).ending().0, 4011, "{wrong}");
     }
     let mut ann = hub.enter_as(&room, &json!({ "code": code }));
     let told = hears(&mut ann, "room");
@@ -60,19 +58,96 @@ fn a_room_with_a_link_is_found_by_its_code_only_and_nobody_guesses_it() {
     // It comes back with its link.
     let hub = Hub::again(hub.kill(), &["--proxy", "127.0.0.1"]);
     assert_eq!(ask(&hub, "POST", "/api/join", &json!({ "code": code })).1["id"], room["id"]);
-    // Whoever guesses has to wait, whatever way the guesses come; others have not.
+    // A client that guesses delays neither the right code nor a token.
+    for _ in 0..21 {
+        refused(ask(&hub, "POST", "/api/join", &json!({ "code": "zzzzzzzz" })), 404, "no room has this code");
+    }
+    assert_eq!(ask(&hub, "POST", "/api/join", &json!({ "code": code })).0, 200);
+    assert!(hub.get(&format!("/j/{code}")).0.starts_with("HTTP/1.1 303"));
+    hears(&mut hub.enter_as(&room, &json!({ "code": code })), "room");
+    // A code of an earlier version is short enough to be guessed, so the right one waits.
+    let (data, short) = (hub.kill(), "abcdef");
+    let file = data.path().join("rooms").join(format!("{name}.json"));
+    std::fs::write(&file, std::fs::read_to_string(&file).unwrap().replace(&code, short)).unwrap();
+    let hub = Hub::again(data, &["--proxy", "127.0.0.1"]);
+    assert_eq!(ask(&hub, "POST", "/api/join", &json!({ "code": short })).1["id"], room["id"]);
     for _ in 0..20 {
         refused(ask(&hub, "POST", "/api/join", &json!({ "code": "zzzzzz" })), 404, "no room has this code");
     }
-    refused(ask(&hub, "POST", "/api/join", &json!({ "code": code })), 429, "too many wrong codes");
-    assert!(hub.get(&format!("/j/{code}")).0.starts_with("HTTP/1.1 429"));
-    assert_eq!(hub.enter_as(&room, &json!({ "code": code })).ending().0, 4009);
+    refused(ask(&hub, "POST", "/api/join", &json!({ "code": short })), 429, "too many wrong codes");
+    assert!(hub.get(&format!("/j/{short}")).0.starts_with("HTTP/1.1 429"));
+    assert_eq!(hub.enter_as(&room, &json!({ "code": short })).ending().0, 4011);
     let mut owner = hub.enter_as(&room, &json!({ "owner": room["owner_token"] }));
     hears(&mut owner, "room");
     let path = format!("/rooms/{name}/socket?enter=true");
     let mut other = hub.socket_with(&path, &[("X-Forwarded-For", "198.51.100.7")]).unwrap();
-    other.say(&json!({ "code": code }).to_string());
+    other.say(&json!({ "code": short }).to_string());
     hears(&mut other, "room");
+}
+
+#[test]
+fn request_from_another_site_neither_uses_up_tries_nor_tells_whether_a_code_is_right() {
+    let hub = Hub::start();
+    let room = make(&hub, &json!({ "game": "nuggets", "room": { "visibility": "link" } }));
+    let follow = |code: &str, site: &str| {
+        let address = hub.address;
+        hub.raw(&format!(
+            "GET /j/{code} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nSec-Fetch-Site: {site}\r\n\r\n"
+        ))
+    };
+    let code = room["code"].as_str().unwrap();
+    for site in ["cross-site", "same-site"] {
+        let right = follow(code, site);
+        assert!(right.starts_with("HTTP/1.1 200") && right.contains("<html"), "{right}");
+        for _ in 0..30 {
+            let body = |answer: &str| answer.split_once("\r\n\r\n").unwrap().1.to_owned();
+            let wrong = follow("zzzzzz", site);
+            assert!(wrong.starts_with("HTTP/1.1 200") && body(&wrong) == body(&right), "{wrong}");
+        }
+    }
+    for site in ["none", "same-origin"] {
+        assert!(follow(code, site).starts_with("HTTP/1.1 303"));
+        assert!(follow("zzzzzz", site).starts_with("HTTP/1.1 404"), "not counted before");
+    }
+}
+
+#[test]
+fn room_that_no_list_shows_is_answered_as_a_missing_one() {
+    let hub = Hub::start();
+    let room = make(&hub, &json!({ "game": "nuggets", "countdown": 0, "room": { "visibility": "link" } }));
+    let (_ann, seat) = play(&hub, &room, "Ann", &json!({ "code": room["code"] }));
+    let requests = [
+        ("GET", "", Value::Null),
+        ("GET", "/qr", Value::Null),
+        ("POST", "/bots", json!({})),
+        ("POST", "/bots", json!({ "seat": "x", "owner": "y" })),
+        ("POST", "/bots", json!({ "level": 7 })),
+        ("DELETE", "/bots", json!({})),
+        ("DELETE", "/bots", json!({ "seat": 7 })),
+        ("POST", "/owner", json!({ "token": "x", "do": "close" })),
+        ("POST", "/owner", json!({ "token": "x", "do": "fly" })),
+    ];
+    for (method, path, body) in requests {
+        let answer = |id: &str| ask(&hub, method, &format!("/api/rooms/{id}{path}"), &body);
+        assert_eq!(answer(id(&room)), answer("nuggets-999"), "{method} {path} {body}");
+    }
+    let join = |id: &str| ask(&hub, "POST", "/api/join", &json!({ "room": id, "word": "x" }));
+    assert_eq!(join(id(&room)), join("nuggets-999"));
+    for query in ["", "?watch=true", "?seat=x", "?key=x&enter=true"] {
+        let answer = |id: &str| match hub.socket(&format!("/rooms/{id}/socket{query}"), None) {
+            Err(tungstenite::Error::Http(answer)) => (answer.status(), answer.body().clone()),
+            _ => panic!("{id}{query}: a socket"),
+        };
+        assert_eq!(answer(id(&room)), answer("nuggets-999"), "{query}");
+    }
+    for entry in [json!({}), json!({ "code": "zzzzzzzz" }), json!({ "seat": "x", "owner": "y" }), json!({ "key": "x" })]
+    {
+        let ending = |room: &Value| hub.enter_as(room, &entry).ending();
+        assert_eq!(ending(&room), ending(&json!({ "id": "nuggets-999" })), "{entry}");
+    }
+    // A client that has shown that it may enter gets the reason.
+    let path = format!("/api/rooms/{}/bots", id(&room));
+    refused(ask(&hub, "POST", &path, &json!({ "seat": seat })), 403, "by the word of its owner");
 }
 
 #[test]
@@ -94,6 +169,13 @@ fn a_room_with_a_word_is_listed_without_its_port_and_lets_in_who_knows_the_word(
     assert!(!file.contains("żółw") && !file.contains(room["owner_token"].as_str().unwrap()), "{file}");
     let join = |word: &str| ask(&hub, "POST", "/api/join", &json!({ "room": room["id"], "word": word }));
     refused(join("zolw"), 403, "not the word");
+    // A host that guesses the word of one room may still enter another.
+    let other = make(&hub, &options("word", Some("turtle")));
+    let guess = |word: &str| ask(&hub, "POST", "/api/join", &json!({ "room": other["id"], "word": word }));
+    for _ in 0..20 {
+        refused(guess("tortoise"), 403, "not the word");
+    }
+    refused(guess("turtle"), 429, "too many wrong codes and words");
     let (status, joined) = join("żółw");
     assert_eq!((status, &joined["port"]), (200, &room["port"]));
     assert_eq!(ask(&hub, "POST", "/api/join", &json!({ "room": room["id"] })).0, 400);

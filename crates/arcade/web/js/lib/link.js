@@ -19,7 +19,7 @@ const BEAT = '{}';
 export const LEFT = 4000;
 
 /** Close codes after which there is nothing to come back to. The hub sends them; see web/pump.rs. */
-export const CODES = /** @type {const} */ ({ closed: 1000, replaced: 4001, expired: 4002, full: 4003, refused: 4004, unclear: 4005, removed: 4006, banned: 4007, locked: 4008, private: 4009, held: 4010 });
+export const CODES = /** @type {const} */ ({ closed: 1000, replaced: 4001, expired: 4002, full: 4003, refused: 4004, unclear: 4005, removed: 4006, banned: 4007, locked: 4008, private: 4009, held: 4010, missing: 4011 });
 
 /**
  * @typedef {object} Handlers

@@ -35,8 +35,8 @@ export const spaced = (code) => code.replace(/[- ]/g, '').replace(/(.{4})(?=.)/g
 /** The code of a name in the fragment of an address; null if there is none. @param {string} hash */
 export const codeOfName = (hash) => /^#name=([a-z][a-z-]{3,30})$/i.exec(hash)?.[1] ?? null;
 
-/** The code of a room in the fragment of an address; null if there is none. @param {string} hash */
-export const codeOfRoom = (hash) => /^#([a-z]{6})$/i.exec(hash)?.[1].toLowerCase() ?? null;
+/** The code of a room in the fragment of an address; null if there is none. Old rooms have six letters. @param {string} hash */
+export const codeOfRoom = (hash) => /^#([a-z]{6}|[a-z]{8})$/i.exec(hash)?.[1].toLowerCase() ?? null;
 
 /**
  * The beginning of a text that has no more bytes than this.

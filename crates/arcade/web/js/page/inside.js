@@ -280,10 +280,11 @@ export function enter(main, id, game, { play: start, story }, { watching, next }
     });
   };
   let returning = false;
-  let everOpen = false;
+  /** Whether the hub has let a connection in. */
+  let entered = false;
   /** @type {string | null | undefined} The match that was played when the last message of the game came; none before a game begins. */
   let heardOf;
-  /** Whether the hub has let this connection in. */
+  /** The same of the present connection. */
   let greeted = false;
   let left = false;
   let connected = 0;
@@ -312,7 +313,7 @@ export function enter(main, id, game, { play: start, story }, { watching, next }
         hear(said);
         // What is said to all may come first.
         if (!greeted && room) {
-          greeted = true;
+          entered = greeted = true;
           back();
           opening = true;
           if (!returning) play.open();
@@ -328,6 +329,15 @@ export function enter(main, id, game, { play: start, story }, { watching, next }
             announceLink('');
             away.end();
             rematch.hold(state.code === CODES.closed && !watching && !shown?.closing);
+            if (state.code === CODES.missing) {
+              // It may have come to this hub meanwhile.
+              const isThere = await inquire().catch(() => false);
+              if (left) return undefined;
+              if (isThere) link = connect();
+              else if (entered) end(say('room.end.closed'), true);
+              else noSuchRoom(main);
+              return undefined;
+            }
             if (state.code !== CODES.closed && state.code !== CODES.expired) {
               return end(ending(state), true);
             }
@@ -359,7 +369,7 @@ export function enter(main, id, game, { play: start, story }, { watching, next }
               link.close();
               announceLink('');
               away.end();
-              if (everOpen) end(say('room.end.closed'));
+              if (entered) end(say('room.end.closed'));
               else noSuchRoom(main);
             }
             return undefined;
@@ -367,9 +377,6 @@ export function enter(main, id, game, { play: start, story }, { watching, next }
             return away.lose(false, seated());
           case 'heard':
             return back();
-          case 'open':
-            everOpen = true;
-            return undefined;
           default:
             return undefined;
         }
@@ -377,7 +384,7 @@ export function enter(main, id, game, { play: start, story }, { watching, next }
     };
     const given = watching ? null : handed(id);
     if (!given) return new Link(address, handlers);
-    everOpen = true;
+    entered = true;
     given.link.handlers = handlers;
     // Once it is known to all who send.
     queueMicrotask(() => given.messages.forEach(handlers.message));

@@ -51,7 +51,7 @@ test('a room by link: its owner hands it on, and the next one locks, renames, re
   await ann.page.getByRole('button', { name: 'Open the room' }).click();
   await ann.page.getByRole('heading', { name: /Robots Friday/ }).waitFor();
   const path = await invitation(ann);
-  assert.match(path, /^\/j\/[a-z]{6}$/);
+  assert.match(path, /^\/j\/[a-z]{8}$/);
   const id = new URL(ann.page.url()).pathname.split('/').pop() ?? '';
   assert.ok(!(await hub.rooms()).some((room) => room.id === id), 'it is in no list');
   await eve.go(path);
