@@ -70,6 +70,9 @@ async fn command(
     };
     let Some(room) = hub.rooms.get(&id) else { return no_such_room() };
     if !room.has_owner(&command.token) {
+        if !room.access.is_listed() {
+            return no_such_room();
+        }
         return error(StatusCode::FORBIDDEN, "this is not the token of the owner of this room");
     }
     room.hear_owner(caller.host());

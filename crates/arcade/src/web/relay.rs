@@ -25,6 +25,7 @@ use tracing::debug;
 use super::{
     answer::{error, later},
     caller::{self, SocketPermit, is_secure},
+    room_api::no_such_room,
 };
 use crate::{
     fleet::{
@@ -151,10 +152,16 @@ pub(super) async fn pass(hub: &Hub, node: &NodeShown, request: Request) -> Respo
 }
 
 async fn pass_holding(hub: &Hub, node: &NodeShown, request: Request, permit: Option<SocketPermit>) -> Response {
+    let path = request.uri().path();
+    let is_hidden = permit.is_none() && room_of(path).is_some_and(|id| hub.hides(id));
     match try_pass(hub, node, request, permit).await {
         Ok(answer) => answer,
         Err(why) => {
             debug!("the node {} does not answer: {why:#}", node.name);
+            // Only its node knows whether the request proves that the client may enter.
+            if is_hidden {
+                return no_such_room();
+            }
             let text = format!(
                 "the hub '{}', which has this room, does not answer just now; try again in a moment",
                 node.name

@@ -27,6 +27,7 @@ use crate::{
     hub::{
         Hub, OpenError,
         arrivals::RESERVED,
+        codes::Proof,
         owned,
         play::{Led, Seeker},
     },
@@ -203,7 +204,11 @@ impl Word {
     }
 }
 
-fn not_your_word(room: &Room) -> Response {
+// A room that no list shows is missing to a client without a token of it.
+fn not_your_word(hub: &Hub, id: &str, room: &Room, Word { owner, seat }: Word) -> Response {
+    if !room.access.is_listed() && !hub.has_token(id, room, &Proof { owner, seat, ..Proof::default() }) {
+        return no_such_room();
+    }
     let text = if room.is_owned() {
         "bots of this room come and go by the word of its owner, whose token is 'owner'"
     } else {
@@ -217,13 +222,14 @@ async fn add_bot(
     Path(id): Path<String>,
     wanted: Result<Json<Wanted>, JsonRejection>,
 ) -> Response {
-    let Some(room) = hub.rooms.get(&id) else { return no_such_room() };
     let Json(Wanted { level, fill, owner, seat }) = match wanted {
         Ok(wanted) => wanted,
         Err(rejection) => return error(rejection.status(), &rejection.body_text()),
     };
-    if !(Word { owner, seat }).counts(&hub, &id, &room) {
-        return not_your_word(&room);
+    let Some(room) = hub.rooms.get(&id) else { return no_such_room() };
+    let word = Word { owner, seat };
+    if !word.counts(&hub, &id, &room) {
+        return not_your_word(&hub, &id, &room, word);
     }
     let seat = || if fill { hub.rooms.fill(&room) } else { hub.rooms.seat_bot(&room, level) };
     match tokio::task::block_in_place(seat) {
@@ -237,11 +243,13 @@ async fn remove_bots(
     Path(id): Path<String>,
     word: Result<Json<Word>, JsonRejection>,
 ) -> Response {
-    let Some(room) = hub.rooms.get(&id) else { return no_such_room() };
-    match word {
-        Ok(Json(word)) if word.counts(&hub, &id, &room) => {}
-        Ok(_) => return not_your_word(&room),
+    let Json(word) = match word {
+        Ok(word) => word,
         Err(rejection) => return error(rejection.status(), &rejection.body_text()),
+    };
+    let Some(room) = hub.rooms.get(&id) else { return no_such_room() };
+    if !word.counts(&hub, &id, &room) {
+        return not_your_word(&hub, &id, &room, word);
     }
     tokio::task::block_in_place(|| hub.rooms.dismiss_bots(&room));
     StatusCode::NO_CONTENT.into_response()

@@ -128,8 +128,9 @@ export class Owner {
       if (what['do'] !== 'hand-on') this.changed(room);
       return true;
     } catch (error) {
-      // Somebody else owns the room meanwhile.
-      if (/** @type {{ status?: number }} */ (error).status === 403) this.give(errorText(error));
+      // Another page owns the room, or it is closed. The hub does not say which for a room with a link.
+      const { status } = /** @type {{ status?: number }} */ (error);
+      if (status === 403 || status === 404) this.give(errorText(error));
       else this.problem.textContent = errorText(error);
       return false;
     }
