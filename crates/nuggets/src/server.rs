@@ -120,6 +120,14 @@ impl Server {
         [size.to_frame(Framing::Whole), gold.to_frame(Framing::Whole), self.views.spectator(Framing::Whole)]
     }
 
+    /// The messages to a spectator about a game of which nothing is known yet: the size of the map, all gold of the game, and the map
+    /// without gold and players.
+    pub fn prelude(&self) -> [Bytes; 3] {
+        let size = ServerMessage::Grid { rows: self.grid.rows(), cols: self.grid.cols() };
+        let gold = ServerMessage::Gold { collected: 0, purse: 0, remaining: self.config.rules.gold };
+        [size, gold, ServerMessage::Display(self.grid.text())].map(|message| message.to_frame(Framing::Whole))
+    }
+
     /// The gold that nobody who plays has seen: where its piles are in the text of the DISPLAY of a spectator, and what is there without
     /// them.
     pub fn unseen_gold(&self) -> impl Iterator<Item = (usize, u8)> {

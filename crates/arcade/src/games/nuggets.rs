@@ -217,6 +217,10 @@ impl Shown for Server {
         Some(Self::overview(self).into())
     }
 
+    fn prelude(&self) -> Option<Vec<Bytes>> {
+        Some(Self::prelude(self).into())
+    }
+
     fn supersedes(before: &Bytes, after: &Bytes) -> bool {
         before.starts_with(DISPLAY) && after.starts_with(DISPLAY)
     }

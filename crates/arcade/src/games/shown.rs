@@ -55,6 +55,11 @@ pub(crate) trait Shown: Engine {
         None
     }
 
+    /// The messages to a watcher about a match of which it may not see anything yet. None in a game without [`overview`](Self::overview).
+    fn prelude(&self) -> Option<Vec<Bytes>> {
+        None
+    }
+
     /// Whether whoever is told the second of these messages has missed nothing without the first.
     fn supersedes(_before: &Bytes, _after: &Bytes) -> bool {
         false

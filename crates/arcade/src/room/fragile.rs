@@ -84,6 +84,10 @@ impl Shown for Fragile {
         Shown::overview(&self.0)
     }
 
+    fn prelude(&self) -> Option<Vec<Bytes>> {
+        Shown::prelude(&self.0)
+    }
+
     fn supersedes(before: &Bytes, after: &Bytes) -> bool {
         Server::supersedes(before, after)
     }

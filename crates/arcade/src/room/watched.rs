@@ -2,8 +2,10 @@
 //!
 //! - While a match is on, they are shown it later: what they are sent waits in a [`Line`]. When the match is over, all that waits is shown
 //!   at once, because then it tells nobody anything.
-//! - Whoever comes in the middle is shown at once how it was that long ago, if the game has pictures that are complete by themselves;
-//!   otherwise its beginning waits as well.
+//! - A new watcher is first sent the state of that long ago, if the game has pictures that are complete by themselves; until a state of
+//!   the match is old enough, that is [`Shown::prelude`]. In other games the beginning of the match waits as well.
+//! - A game whose players see less than those who look on is delayed from the moment at which its map exists: during its countdown
+//!   players have seats already and see gold.
 //! - What no player has found is never shown; a replay shows it.
 //! - In a game whose players see less than those who look on, the scores of pages follow the same delay.
 //!
@@ -95,11 +97,15 @@ impl<E: Recorded + Shown> Watched<E> {
             told: Outbox::new(),
         };
         watched.waits = watched.is_to_wait();
+        // Also in the middle of a match: how it was before the hub was restarted is unknown.
+        watched.then = watched.prelude().filter(|_| watched.waits);
         watched
     }
 
     fn is_to_wait(&self) -> bool {
-        self.is_rated && !self.line.delay().is_zero() && self.room.status().phase == Phase::Playing
+        let phase = self.room.status().phase;
+        let has_secrets = phase == Phase::Playing || (self.hides && phase == Phase::Lobby);
+        self.is_rated && !self.line.delay().is_zero() && has_secrets
     }
 
     // Has the room process something, and passes on what comes of it.
@@ -107,13 +113,19 @@ impl<E: Recorded + Shown> Watched<E> {
         let mut told = std::mem::take(&mut self.told);
         let progress = self.room.input(now, input, &mut told);
         out.charge_recorded(told.take_recorded());
+        let (mut spectators, mut ends) = (vec![], false);
         for output in told.outputs() {
             match output {
                 Output::Event(GameEvent::Joined { peer, name, .. }) if name.is_empty() => {
-                    self.watchers.entry(*peer).or_insert(Watcher { is_new: true, behind: false });
+                    self.watchers.entry(*peer).or_insert_with(|| {
+                        spectators.push(*peer);
+                        Watcher { is_new: true, behind: false }
+                    });
                 }
                 Output::Event(GameEvent::Joined { peer, .. }) => drop(self.watchers.remove(peer)),
                 Output::Event(GameEvent::Ended { game, .. }) => {
+                    // In other games each player may have a match of its own.
+                    ends = self.hides;
                     if let Some(why) = self.room.engine().and_then(|engine| engine.odd(*game)) {
                         self.known.set_odd(*game, why);
                     }
@@ -122,26 +134,29 @@ impl<E: Recorded + Shown> Watched<E> {
             }
         }
         let waits = self.is_to_wait();
-        if waits != self.waits {
-            self.waits = waits;
-            self.turn(now, out);
-        }
+        // The rest of a match that ends has no secrets.
+        self.set_waits(now, waits && !ends, out);
+        spectators.into_iter().for_each(|peer| self.show_then(peer, out));
         for output in told.drain() {
             self.forward(now, output, out);
         }
+        self.set_waits(now, waits, out);
         self.told = told;
         self.look(now);
         progress
     }
 
-    // A match begins or ends.
-    fn turn(&mut self, now: Time, out: &mut Outbox) {
+    // Begins or ends the delay.
+    fn set_waits(&mut self, now: Time, waits: bool, out: &mut Outbox) {
+        if waits == self.waits {
+            return;
+        }
+        self.waits = waits;
         self.overviews.clear();
         self.scores.clear();
         self.version = None;
-        // Of a match that begins, nothing has happened yet.
-        self.then = self.overview().filter(|_| self.waits);
-        if !self.waits {
+        self.then = self.prelude().filter(|_| waits);
+        if !waits {
             self.release(now, true, out);
         }
     }
@@ -194,6 +209,10 @@ impl<E: Recorded + Shown> Watched<E> {
     fn hold(&mut self, now: Time, peer: PeerId, what: Held) {
         let Some(watcher) = self.watchers.get_mut(&peer) else { return };
         watcher.behind = watcher.behind || !self.line.push(now, peer, what, E::supersedes);
+    }
+
+    fn prelude(&self) -> Option<Vec<Bytes>> {
+        self.room.engine()?.prelude()
     }
 
     fn overview(&mut self) -> Option<Vec<Bytes>> {

@@ -28,6 +28,10 @@ struct Stand {
 
 impl Stand {
     fn new(delay: Duration, is_rated: bool) -> Self {
+        Self::with_countdown(delay, is_rated, None)
+    }
+
+    fn with_countdown(delay: Duration, is_rated: bool, countdown: Option<Duration>) -> Self {
         let directory = TempDir::new();
         let (grid, _) = nuggets::Grid::parse(HALLS).unwrap();
         let config = nuggets::Config {
@@ -35,7 +39,7 @@ impl Stand {
             idle_timeout: None,
             rematch: true,
             wait_for: 0,
-            countdown: None,
+            countdown,
             seed: 3,
         };
         let engine = nuggets::Server::new(Arc::new(grid), config).unwrap();
@@ -169,18 +173,15 @@ fn gold_that_no_player_has_seen_is_shown_to_nobody() {
 fn whoever_comes_late_is_shown_how_it_was_and_pages_get_the_scores_later() {
     let mut stand = Stand::new(DELAY, true);
     stand.say(ANN, "PLAY Ann");
-    let place = |told: &[String], who| displays(told).first().and_then(|text| text.find(who));
-    let start = place(&stand.told(ANN), '@');
+    stand.told(ANN);
     for key in ['H', 'K', 'L', 'j', 'H'] {
         stand.step(key);
     }
-    assert_ne!(displays(&stand.told(ANN)).last().unwrap().find('@'), start, "she has moved");
     let found = |stand: &Stand| stand.info.borrow().show.scores.get("A").copied().unwrap_or(0);
     assert_eq!(found(&stand), 0);
     stand.connect(EVE, Role::Watcher);
     let at_once = stand.told(EVE);
-    assert!(at_once[0].starts_with("GRID") && start.is_some(), "{at_once:?}");
-    assert_eq!(place(&at_once, 'A'), start, "as it was when the match began: {at_once:?}");
+    assert_eq!(at_once.join("\0"), before_the_match(), "as it was before the match began");
     stand.wait(DELAY + Duration::from_secs(2));
     assert!(found(&stand) > 0);
     let later = stand.told(EVE);
@@ -188,6 +189,60 @@ fn whoever_comes_late_is_shown_how_it_was_and_pages_get_the_scores_later() {
     // Now there is something to be shown at once.
     stand.connect(PeerId(3), Role::Watcher);
     assert!(stand.told(PeerId(3)).join("").contains('A'));
+}
+
+// What is known of a match before it has begun: the map and how much gold there is.
+fn before_the_match() -> String {
+    let map = String::from_utf8_lossy(HALLS);
+    format!("GRID 5 26\0GOLD 0 0 250\0DISPLAY\n{map}")
+}
+
+#[test]
+fn first_picture_of_a_rated_match_shows_neither_players_nor_gold() {
+    let mut stand = Stand::with_countdown(DELAY, true, Some(Duration::from_secs(8)));
+    let comes = |stand: &mut Stand, peer, says: Option<&str>| {
+        stand.connect(PeerId(peer), if says.is_some() { Role::Player } else { Role::Watcher });
+        says.into_iter().for_each(|says| stand.say(PeerId(peer), says));
+        assert_eq!(stand.told(PeerId(peer)).join("\0"), before_the_match(), "at {:?}", stand.now);
+    };
+    comes(&mut stand, 10, None);
+    stand.say(ANN, "PLAY Ann");
+    assert!(stand.told(ANN).join("").contains('*'), "she sees gold");
+    // During the countdown, when the match begins, and after some moves.
+    comes(&mut stand, 11, None);
+    comes(&mut stand, 12, Some("SPECTATE"));
+    stand.wait(Duration::from_secs(8));
+    assert_eq!(stand.info.borrow().phase, "playing");
+    comes(&mut stand, 13, None);
+    stand.step('H');
+    comes(&mut stand, 14, None);
+    comes(&mut stand, 15, Some("SPECTATE"));
+    // Those who fell behind receive the same.
+    stand.input(Input::Refresh { peer: PeerId(13) });
+    assert_eq!(stand.told(PeerId(13)).join("\0"), before_the_match());
+    // All of them have waited for the same time.
+    assert_eq!(stand.told(PeerId(10)), [] as [&str; 0]);
+    stand.wait(DELAY);
+    for peer in [10, 11, 13, 14, 15] {
+        let told = stand.told(PeerId(peer));
+        assert!(displays(&told).last().is_some_and(|text| text.contains('A')), "{peer}: {told:?}");
+    }
+}
+
+#[test]
+fn next_match_is_hidden_from_its_start() {
+    let mut stand = Stand::with_countdown(DELAY, true, Some(Duration::from_secs(8)));
+    stand.say(ANN, "PLAY Ann");
+    stand.wait(Duration::from_secs(8));
+    stand.find_all();
+    assert_eq!(stand.info.borrow().phase, "lobby", "all is found");
+    stand.connect(EVE, Role::Watcher);
+    assert_eq!(stand.told(EVE).join("\0"), before_the_match());
+    stand.connect(PeerId(3), Role::Player);
+    stand.say(PeerId(3), "PLAY Bob");
+    stand.connect(PeerId(4), Role::Watcher);
+    assert_eq!(stand.told(PeerId(4)).join("\0"), before_the_match());
+    assert_eq!(stand.told(EVE), [] as [&str; 0]);
 }
 
 #[test]
