@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { MAX_NAME, isPlain, plain } from '../js/lib/names.js';
+import { MAX_NAME, isPlain, isolated, plain, shownName } from '../js/lib/names.js';
 
 test('names that games change have a plain form', () => {
   for (const [name, form] of [
@@ -18,4 +18,12 @@ test('names that games change have a plain form', () => {
     assert.equal(isPlain(name), name === form, name);
     assert.ok(form === '' || isPlain(form), form);
   }
+});
+
+test('names cannot steer the text around them', () => {
+  const steering = '\0\n\u001b\u007f\u009b\u061c\u200e\u200f\u202a\u202e\u2066\u2069';
+  assert.equal(shownName(steering), '\ufffd'.repeat([...steering].length));
+  for (const name of ['Ann', 'Żółw 🎲', 'שלום', 'مرحبا']) assert.equal(shownName(name), name);
+  assert.equal(isolated('Ann\u202e'), 'Ann\ufffd');
+  assert.equal(isolated('שלום 1'), '\u2068שלום 1\u2069');
 });

@@ -5,7 +5,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { test } from 'node:test';
 
 import { languageFor } from '../js/lib/language.js';
-import { say, sayOr, told } from '../js/lib/text.js';
+import { list, say, sayOr, told } from '../js/lib/text.js';
 import { texts as english } from '../text/en.js';
 import { sentences, texts as polish } from '../text/pl.js';
 import { literals } from './support/literals.js';
@@ -122,6 +122,9 @@ test('texts have their values, and what has no text is said as it came', () => {
   assert.equal(say('time.minutes', { count: 1 }), 'a minute ago');
   assert.equal(say('time.minutes', { count: 2 }), '2 minutes ago');
   assert.equal(say('score.nuggets', { count: 12_345 }), '12,345 nuggets');
+  // Names with letters from right to left are isolated from the rest.
+  assert.equal(say('result.one', { name: 'שלום' }), '\u2068שלום\u2069 wins');
+  assert.equal(say('result.some', { names: list(['Ann', 'שלום\u202e']) }).includes('Ann and \u2068שלום\ufffd\u2069'), true);
   assert.equal(sayOr('option.nuggets.depth', 'Depth'), 'Depth');
   assert.equal(sayOr('toString', 'x'), 'x');
   assert.equal(told('all seats are taken'), 'all seats are taken');

@@ -29,6 +29,26 @@ export const plain = (name) =>
     .join('')
     .slice(0, MAX_NAME);
 
+/** Characters that act on the text around them: control characters and bidirectional controls. The hub replaces the same ones. */
+const ACTING = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+/** Letters of scripts that are written from right to left: the blocks that are reserved for them. */
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+
+/**
+ * A name as it can be shown. Letters from right to left stay, so an element has to isolate it; see `named`.
+ * @param {string} name
+ */
+export const shownName = (name) => name.replace(ACTING, '\ufffd');
+
+/**
+ * A name as a part of a text that is no element, such as a label or a title: isolated if it has letters from right to left.
+ * @param {string} name
+ */
+export function isolated(name) {
+  const shown = shownName(name);
+  return RIGHT_TO_LEFT.test(shown) ? `\u2068${shown}\u2069` : shown;
+}
+
 /** A code as it is easily read: its letters in groups of four. @param {string} code */
 export const spaced = (code) => code.replace(/[- ]/g, '').replace(/(.{4})(?=.)/g, '$1-');
 

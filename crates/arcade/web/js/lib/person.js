@@ -1,7 +1,14 @@
 // A player's name, with what is known of it.
 
 import { element } from './dom.js';
+import { shownName } from './names.js';
 import { say } from './text.js';
+
+/**
+ * A name that does not change the direction of the text around it.
+ * @param {string} name
+ */
+export const named = (name) => element('bdi', {}, shownName(name));
 
 /**
  * @param {{ name: string, proven?: boolean, bot?: boolean }} player
@@ -9,8 +16,8 @@ import { say } from './text.js';
  */
 export function person({ name, proven, bot }, { link = false } = {}) {
   const shown = link
-    ? element('a', { href: `/players/${encodeURIComponent(name)}${kind({ proven, bot })}` }, name)
-    : element('span', {}, name);
+    ? element('a', { href: `/players/${encodeURIComponent(name)}${kind({ proven, bot })}` }, named(name))
+    : named(name);
   const made = element('span', { class: 'person' }, shown);
   if (bot) made.append(' ', element('span', { class: 'tag' }, say('person.bot')));
   else if (proven === false) {

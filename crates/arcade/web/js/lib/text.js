@@ -3,6 +3,7 @@
 // To add a text, give it a key in each of these files, at the same place, and say it by `say('the.key', { values })`.
 
 import { loaded, localeOf } from './language.js';
+import { isolated } from './names.js';
 
 /**
  * @typedef {import('./text-types.js').Key} Key
@@ -38,7 +39,10 @@ export const date = (date, options) => new Intl.DateTimeFormat(locale, options).
  * Names as a list in a sentence.
  * @param {string[]} names
  */
-export const list = (names) => lists.format(names);
+export const list = (names) => lists.format(names.map(isolated));
+
+/** Values that are names of people. */
+const PEOPLE = new Set(['name', 'one', 'other']);
 
 /**
  * The parts of a text, with the values in it.
@@ -49,7 +53,11 @@ export const list = (names) => lists.format(names);
  */
 function parts(entry, values) {
   const form = typeof entry === 'string' ? entry : (entry[/** @type {keyof Forms} */ (plurals.select(Number(values['count'])))] ?? entry.other ?? entry.many ?? entry.one);
-  return form.split(/\{(\w+)\}/).map((part, index) => (index % 2 === 0 ? part : (values[part] ?? `{${part}}`)));
+  const value = (/** @type {string} */ key) => {
+    const given = values[key] ?? `{${key}}`;
+    return typeof given === 'string' && PEOPLE.has(key) ? isolated(given) : given;
+  };
+  return form.split(/\{(\w+)\}/).map((part, index) => (index % 2 === 0 ? part : value(part)));
 }
 
 /** @param {string | number} value */
@@ -110,9 +118,6 @@ export function told(sentence) {
   }
   return sentence;
 }
-
-/** Values that are names of people. */
-const PEOPLE = new Set(['name', 'one', 'other']);
 
 /**
  * A sentence as it stands alone: with a capital, and a full stop.

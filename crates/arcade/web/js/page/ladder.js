@@ -3,6 +3,7 @@
 import { GAMES, isGame } from '../games/index.js';
 import { ask, errorText } from '../lib/api.js';
 import { ago, element, title } from '../lib/dom.js';
+import { isolated } from '../lib/names.js';
 import { list, say } from '../lib/text.js';
 import { leaderboard } from './players.js';
 
@@ -91,6 +92,6 @@ const finished = ({ id, ended, players }) =>
   element(
     'li',
     { class: 'match' },
-    element('a', { href: `/matches/${encodeURIComponent(id)}` }, players.map(({ name, score, lost }) => (lost ? say('ladder.lost', { name }) : `${name} ${score}`)).join(' : ')),
+    element('a', { href: `/matches/${encodeURIComponent(id)}` }, players.map(({ name, score, lost }) => (lost ? say('ladder.lost', { name }) : `${isolated(name)} ${score}`)).join(' : ')),
     element('span', { class: 'soft' }, element('time', { datetime: ended }, ago(ended))),
   );

@@ -5,7 +5,7 @@ import { ask, errorText } from '../lib/api.js';
 import { confirm } from '../lib/confirm.js';
 import { element, renew } from '../lib/dom.js';
 import { MAX_ROOM_NAME } from '../lib/names.js';
-import { shortSeat } from '../lib/person.js';
+import { named, shortSeat } from '../lib/person.js';
 import { visit } from '../lib/settings.js';
 import { say } from '../lib/text.js';
 import { LEVELS } from './seats.js';
@@ -91,7 +91,7 @@ export class Owner {
       'li',
       { 'data-key': key },
       element('span', { class: 'mark' }, shortSeat(seat)),
-      element('span', { class: 'person' }, name),
+      element('span', { class: 'person' }, named(name)),
       element('button', { type: 'button', class: 'small', 'data-key': `remove ${key}`, 'aria-label': say('owner.remove.label', { name }), click: remove }, say('owner.remove')),
       element('button', { type: 'button', class: 'small', 'data-key': `hand-on ${key}`, 'aria-label': say('owner.hand-on.label', { name }), click: () => void handOn() }, say('owner.hand-on')),
     );

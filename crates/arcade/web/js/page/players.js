@@ -5,7 +5,8 @@ import { ask, errorText } from '../lib/api.js';
 import { classText, standingText } from '../lib/counts.js';
 import { curve } from '../lib/curve.js';
 import { element, title } from '../lib/dom.js';
-import { person } from '../lib/person.js';
+import { isolated } from '../lib/names.js';
+import { named, person } from '../lib/person.js';
 import { go } from '../lib/route.js';
 import { number, say, sayAround } from '../lib/text.js';
 import { matchLine } from './matches.js';
@@ -130,7 +131,7 @@ const row = (tag, cells) => element('tr', {}, ...cells.map(([content, kind]) => 
  * @param {string | null} kind `proven`, `unproven` or `bot`, since the same name may mean several; null for whom is known best.
  */
 export const showPlayer = (main, name, kind) =>
-  page(main, name, async () => {
+  page(main, isolated(name), async () => {
     const player = /** @type {{ name: string, proven?: boolean, bot?: boolean, games: { [game: string]: Record[] }, matches: Match[] }} */ (
       await ask(`/api/players/${encodeURIComponent(name)}${kind ? `?kind=${encodeURIComponent(kind)}` : ''}`)
     );
@@ -196,8 +197,8 @@ export const showAgainst = (main, one, other) =>
       'p',
       {},
       ...sayAround('players.both', {
-        one: element('a', { href: `/players/${encodeURIComponent(one)}` }, one),
-        other: element('a', { href: `/players/${encodeURIComponent(other)}` }, other),
+        one: element('a', { href: `/players/${encodeURIComponent(one)}` }, named(one)),
+        other: element('a', { href: `/players/${encodeURIComponent(other)}` }, named(other)),
       }),
     );
     if (games.length === 0) return [names, element('p', {}, say('players.strangers'))];

@@ -3,6 +3,7 @@
 import { GAMES, isGame } from '../games/index.js';
 import { ask, errorText, load } from '../lib/api.js';
 import { ago, copyButton, element, listenToKeys, title } from '../lib/dom.js';
+import { isolated } from '../lib/names.js';
 import { person, shortSeat } from '../lib/person.js';
 import { Playback, SPEEDS, clock, frame } from '../lib/playback.js';
 import { say, told } from '../lib/text.js';
@@ -174,7 +175,7 @@ function play(main, match, timeline, start, seat, at) {
     'select',
     { id: 'view' },
     element('option', { value: '' }, say('replay.watcher')),
-    ...timeline.seats.map((one) => element('option', { value: one.seat }, `${shortSeat(one.seat)} ${one.name}`)),
+    ...timeline.seats.map((one) => element('option', { value: one.seat }, `${shortSeat(one.seat)} ${isolated(one.name)}`)),
   );
   view.value = seat ?? '';
   view.addEventListener('change', () => {

@@ -2,7 +2,7 @@
 
 import { ask, errorText } from '../lib/api.js';
 import { element } from '../lib/dom.js';
-import { fit } from '../lib/names.js';
+import { fit, isolated } from '../lib/names.js';
 import { say } from '../lib/text.js';
 
 /** Why somebody is reported, in the words of the hub. */
@@ -28,7 +28,7 @@ export function reportButton(match, rows, own) {
  * @param {Row[]} others
  */
 function open(match, others) {
-  const who = element('select', { id: 'report-who' }, ...others.map(({ seat, name }) => element('option', { value: seat }, name)));
+  const who = element('select', { id: 'report-who' }, ...others.map(({ seat, name }) => element('option', { value: seat }, isolated(name))));
   const why = element('select', { id: 'report-why' }, ...REASONS.map((reason) => element('option', { value: reason }, say(`report.why.${reason}`))));
   const text = element('textarea', { id: 'report-text', rows: '3', maxlength: String(MAX_TEXT), 'aria-describedby': 'report-note' });
   const error = element('p', { class: 'error', role: 'alert' });

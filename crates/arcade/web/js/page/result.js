@@ -2,6 +2,7 @@
 
 import { GAMES } from '../games/index.js';
 import { copyButton, element, renew } from '../lib/dom.js';
+import { isolated } from '../lib/names.js';
 import { person, shortSeat } from '../lib/person.js';
 import { say } from '../lib/text.js';
 import { reportButton } from './report.js';
@@ -83,7 +84,7 @@ function shareText(game, rows, replay) {
   const { title, score } = GAMES[game];
   return [
     `${title}: ${winners(rows)}`,
-    ...rows.map((row) => `${row.rank}. ${row.name}: ${score(row.score)}`),
+    ...rows.map((row) => `${row.rank}. ${isolated(row.name)}: ${score(row.score)}`),
     ...(replay ? [location.origin + replay] : []),
   ].join('\n');
 }

@@ -2,6 +2,7 @@
 
 import { element, renew, toggle } from '../lib/dom.js';
 import { isMuted, keep, mute, muted } from '../lib/muted.js';
+import { named } from '../lib/person.js';
 import { say } from '../lib/text.js';
 
 /** The phrases, by their numbers at the hub; see room/talk.rs. */
@@ -69,7 +70,7 @@ export class Talk {
   /** Shows what is said by others than these. @param {{ seat: string, name: string }[]} players */
   show(players) {
     const others = [...this.bubbles].filter(([seat, said]) => !players.some((player) => player.seat === seat && player.name === said.name));
-    renew(this.heard, ...others.map(([, { name, text }]) => element('li', {}, element('span', { class: 'person' }, name), ' ', element('span', { class: 'bubble' }, text))));
+    renew(this.heard, ...others.map(([, { name, text }]) => element('li', {}, element('span', { class: 'person' }, named(name)), ' ', element('span', { class: 'bubble' }, text))));
   }
 
   /** What is said by whoever has this seat and name. @param {string} seat @param {string} name */

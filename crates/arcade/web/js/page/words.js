@@ -3,6 +3,7 @@
 import { GAMES } from '../games/index.js';
 import { countsText } from '../lib/counts.js';
 import { CODES } from '../lib/link.js';
+import { isolated } from '../lib/names.js';
 import { list, say, sayOr, sentence, told } from '../lib/text.js';
 
 /** @typedef {import('../games/types.js').Room} Room */
@@ -43,7 +44,7 @@ export const offersTerminal = () => reachesPorts(document.body.dataset.rooms, lo
  * What a room is called.
  * @param {Room} room
  */
-export const roomTitle = (room) => (room.name ? `${room.name} · ${told(room.title)}` : told(room.title));
+export const roomTitle = (room) => (room.name ? `${isolated(room.name)} · ${told(room.title)}` : told(room.title));
 
 /**
  * What is special about a room besides its game, each in a few words.

@@ -4,6 +4,7 @@ import { ask, errorText } from '../../lib/api.js';
 import { curve } from '../../lib/curve.js';
 import { element, listenToKeys, toggle } from '../../lib/dom.js';
 import { highest } from '../../lib/leaders.js';
+import { named } from '../../lib/person.js';
 import { isStill, recall } from '../../lib/settings.js';
 import { sound } from '../../lib/sound.js';
 import { say, sayOr } from '../../lib/text.js';
@@ -151,7 +152,7 @@ export function play({ board, below, controls, more, live, watching, playable, n
         element(
           'div',
           { class: 'place own', role: 'group', 'aria-label': say('blackjack.hand', { name }) },
-          element('h2', {}, `${name} `, element('span', { class: 'total' }, total(state.hand))),
+          element('h2', {}, named(name), ' ', element('span', { class: 'total' }, total(state.hand))),
           handElement(state.hand, known),
           element('p', { class: 'verdict', 'data-verdict': state.verdict ?? '' }, state.verdict ? say(`blackjack.${state.verdict}`) : ' '),
         ),
@@ -220,7 +221,7 @@ export function play({ board, below, controls, more, live, watching, playable, n
               ? element(
                   'div',
                   { class: 'place', role: 'group', 'aria-label': seat.name },
-                  element('h2', {}, `${seat.name} `, element('span', { class: 'total' }, total(seat.hand))),
+                  element('h2', {}, named(seat.name), ' ', element('span', { class: 'total' }, total(seat.hand))),
                   handElement(seat.hand),
                   element('p', { class: 'verdict' }, sayOr(`blackjack.stage.${seat.stage}`, seat.stage)),
                 )

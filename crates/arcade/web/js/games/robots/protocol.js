@@ -1,6 +1,7 @@
 // The messages of robots between a client and a server: binary, one message a frame. See docs/protocols/robots.md.
 
 import { DecodeError, Reader, Writer } from '../../lib/bytes.js';
+import { shownName } from '../../lib/names.js';
 
 /**
  * @typedef {{ x: number, y: number }} Position (0, 0) is the lower left corner.
@@ -84,7 +85,7 @@ function read(reader) {
  * @returns {Player}
  */
 function player(reader) {
-  return { name: reader.string(), address: reader.string() };
+  return { name: shownName(reader.string()), address: reader.string() };
 }
 
 /**
