@@ -48,7 +48,7 @@ pub use crate::{
     files::{file_name, read_file},
     host_port::{HostPort, host_port, host_port_or, is_ipv6, resolve},
     logs::{LogArgs, LogFormat, ScreenLogArgs},
-    printable::{csv_cell, is_steering, printable, printable_json, printable_lines},
+    printable::{csv_cell, display_name, is_steering, isolated, printable, printable_json, printable_lines},
     progress::{Progress, clock_time, progress_bar, stderr_size, stdout_size, time_left},
     queued::Queue,
     stderr::print_stderr,

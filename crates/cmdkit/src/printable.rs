@@ -69,6 +69,43 @@ fn escaped(text: &str, is_meant: impl Fn(char) -> bool, escape: impl Fn(char, &m
     Cow::Owned(out)
 }
 
+/// The name with [steering](is_steering) characters replaced by U+FFFD, since they would act on the text around it. Letters of
+/// scripts that are written from right to left stay.
+///
+/// ```
+/// assert_eq!(cmdkit::display_name("Zoë"), "Zoë");
+/// assert_eq!(cmdkit::display_name("a\u{202e}b\x1b"), "a\u{fffd}b\u{fffd}");
+/// ```
+pub fn display_name(name: &str) -> Cow<'_, str> {
+    if !name.contains(is_steering) {
+        return Cow::Borrowed(name);
+    }
+    Cow::Owned(name.chars().map(|letter| if is_steering(letter) { '\u{fffd}' } else { letter }).collect())
+}
+
+/// The text as a part of a line for a terminal: between U+2068 and U+2069 if it has letters that are written from right to left. Without
+/// these, the terminal would show neighbouring numbers and punctuation on the wrong side of it.
+///
+/// ```
+/// assert_eq!(cmdkit::isolated("Ann"), "Ann");
+/// assert_eq!(cmdkit::isolated("שלום"), "\u{2068}שלום\u{2069}");
+/// ```
+pub fn isolated(text: &str) -> Cow<'_, str> {
+    if text.contains(is_right_to_left) { Cow::Owned(format!("\u{2068}{text}\u{2069}")) } else { Cow::Borrowed(text) }
+}
+
+// The blocks of these scripts, which are reserved for them.
+const fn is_right_to_left(letter: char) -> bool {
+    matches!(
+        letter,
+        '\u{590}'..='\u{8ff}'
+            | '\u{fb1d}'..='\u{fdff}'
+            | '\u{fe70}'..='\u{feff}'
+            | '\u{10800}'..='\u{10fff}'
+            | '\u{1e800}'..='\u{1efff}'
+    )
+}
+
 /// Text as a cell of a CSV file: in quotation marks where RFC 4180 requires them, and with an apostrophe in front where a
 /// spreadsheet would compute it as a formula. Numbers of our own are written without this function, so that they stay numbers.
 ///
@@ -109,5 +146,23 @@ mod tests {
         assert_eq!(csv_cell("\t=1"), "\"'\t=1\"");
         assert_eq!(csv_cell("\r=1"), "\"'\r=1\"");
         assert_eq!([csv_cell("a;=1"), csv_cell("anna-1"), csv_cell("")], ["\"a;=1\"", "anna-1", ""]);
+    }
+
+    #[test]
+    fn replaces_all_controls_and_no_letters() {
+        let controls = "\0\t\n\u{1b}\u{7f}\u{9b}\u{61c}\u{200e}\u{200f}\u{202a}\u{202b}\u{202c}\u{202d}\u{202e}\u{2066}\u{2067}\u{2068}\u{2069}";
+        assert_eq!(display_name(controls), "\u{fffd}".repeat(controls.chars().count()));
+        for name in ["Żółć 1 (x)", "שלום", "مرحبا", "e\u{301} 👩\u{200d}🚀", ""] {
+            assert!(matches!(display_name(name), Cow::Borrowed(shown) if shown == name));
+        }
+    }
+
+    #[test]
+    fn isolates_names_with_letters_from_right_to_left() {
+        assert_eq!(isolated("1 שלום"), "\u{2068}1 שלום\u{2069}");
+        assert_eq!(isolated("مرحبا"), "\u{2068}مرحبا\u{2069}");
+        for name in ["Żółć", "日本", "\u{fffd}", ""] {
+            assert!(matches!(isolated(name), Cow::Borrowed(shown) if shown == name));
+        }
     }
 }

@@ -252,6 +252,10 @@ pub fn escape(text: &str) -> String {
             '\n' | '\t' => escaped.push(' '),
             '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
             control if control.is_control() => escaped.push('\u{fffd}'),
+            // They would reverse the text behind a name.
+            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+                escaped.push('\u{fffd}')
+            }
             plain => escaped.push(plain),
         }
     }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use cmdkit::isolated;
 use netshell::{Clock, LogLimit};
 use robots::{Parameters, Player, PlayerId, ServerMessage, client::ClientEvent};
 use tracing::info;
@@ -44,11 +45,11 @@ impl GameLog {
                     explosion_radius,
                     bomb_timer,
                 } = parameters;
-                let name = server_name.escape_debug();
+                let name = shown(server_name);
                 info!(%name, players_count, size_x, size_y, game_length, explosion_radius, bomb_timer, held_back, "the server says hello");
             }
             ServerMessage::AcceptedPlayer { id, player } => {
-                info!(id = id.0, name = %player.name.escape_debug(), address = %player.address.escape_debug(), held_back, "accepted");
+                info!(id = id.0, name = %shown(&player.name), address = %player.address.escape_debug(), held_back, "accepted");
             }
             ServerMessage::GameStarted { players } => info!(players = players.len(), held_back, "the game starts"),
             ServerMessage::GameEnded { scores } => {
@@ -60,12 +61,17 @@ impl GameLog {
     }
 }
 
+// A name as a part of a line.
+fn shown(name: &str) -> String {
+    isolated(&name.escape_debug().to_string()).into_owned()
+}
+
 // Who was destroyed how often, the best first.
 fn standing(players: &BTreeMap<PlayerId, Player>, scores: &BTreeMap<PlayerId, u32>) -> String {
     let mut table: Vec<(u32, PlayerId)> = scores.iter().map(|(&id, &score)| (score, id)).collect();
     table.sort_unstable();
     let row = |&(score, id): &(u32, PlayerId)| match players.get(&id) {
-        Some(player) => format!("{} {score}", player.name.escape_debug()),
+        Some(player) => format!("{} {score}", shown(&player.name)),
         None => format!("player {} {score}", id.0),
     };
     let mut rows: Vec<String> = table.iter().take(MOST_NAMED).map(row).collect();

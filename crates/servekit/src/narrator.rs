@@ -1,8 +1,8 @@
 //! Reports the events of a room to the log and to standard output.
 
-use std::{collections::BTreeMap, io, str::EscapeDebug, time::Duration};
+use std::{collections::BTreeMap, io, time::Duration};
 
-use cmdkit::{Queue, clock_time, time_left};
+use cmdkit::{Queue, clock_time, isolated, time_left};
 use netcore::{DecodeError, GameEvent, Gone, PeerId, Rate, Role, Severity, Standing, Time};
 use netshell::{LogLimit, Observer};
 use tracing::{
@@ -106,14 +106,19 @@ impl Narrator {
 }
 
 // A name as a log field, absent if there is none: spectators have none.
-fn given(name: &str) -> Option<DisplayValue<EscapeDebug<'_>>> {
-    (!name.is_empty()).then(|| display(name.escape_debug()))
+fn given(name: &str) -> Option<DisplayValue<String>> {
+    (!name.is_empty()).then(|| display(shown(name)))
+}
+
+// A name as a part of a line.
+fn shown(name: &str) -> String {
+    isolated(&name.escape_debug().to_string()).into_owned()
 }
 
 // A row of a result, in a line with the others.
 fn result(row: &Standing, unit: &str) -> String {
     let Standing { rank, name, seat, score } = row;
-    format!("{rank}. {} ({seat}) {score} {unit}", name.escape_debug())
+    format!("{rank}. {} ({seat}) {score} {unit}", shown(name))
 }
 
 impl Observer for Narrator {
@@ -127,7 +132,7 @@ impl Observer for Narrator {
         match event {
             GameEvent::Waiting { name, before, .. } => {
                 if let Some(held_back) = self.admit(now, "waiting") {
-                    info!(name = %name.escape_debug(), address, before, held_back, "waits for a seat");
+                    info!(name = %shown(name), address, before, held_back, "waits for a seat");
                 }
             }
             GameEvent::Joined { name, seat, .. } => {

@@ -12,7 +12,7 @@ use std::{
 
 use anyhow::{Context as _, bail};
 use clap::Subcommand;
-use cmdkit::{EXIT_FAILURE, Named, NewFile, Owner, UsageError, become_owner, whole_number};
+use cmdkit::{EXIT_FAILURE, Named, NewFile, Owner, UsageError, become_owner, isolated, whole_number};
 use netcore::HostId;
 use serde_json::{Map, Value};
 
@@ -205,7 +205,12 @@ pub(crate) fn run(data: &Path, command: Command) -> anyhow::Result<ExitCode> {
         }
         Command::Kick { room, seat } => {
             let player = ask(data, &Request::Kick { room: room.clone(), seat })?;
-            writeln!(out, "{} (seat {}) is removed from {room}.", word(&player, "name"), word(&player, "seat"))?;
+            writeln!(
+                out,
+                "{} (seat {}) is removed from {room}.",
+                isolated(&word(&player, "name")),
+                word(&player, "seat")
+            )?;
         }
         Command::Ban { host: Some(host), .. } => {
             let changed = ask(data, &Request::Ban { host })?;
@@ -419,7 +424,7 @@ fn rooms_text(rooms: &Value) -> String {
             let bot = if player["bot"] == Value::Bool(true) { ", a bot" } else { "" };
             let address = word(player, "address");
             let from = if address.is_empty() { String::new() } else { format!(", from {address}") };
-            let _ = writeln!(text, "    {seat}: {}{bot}{from}", word(player, "name"));
+            let _ = writeln!(text, "    {seat}: {}{bot}{from}", isolated(&word(player, "name")));
         }
     }
     text

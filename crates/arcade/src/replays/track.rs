@@ -3,6 +3,7 @@
 use std::{any::Any, io, mem::size_of, time::Duration};
 
 use bytes::Bytes;
+use cmdkit::display_name;
 use journal_core::{Arrival, Entry, Note, ReadError, Replay};
 use netcore::{GameEvent, Input, Occupant, Outbox, Output, PeerId, Time, To};
 
@@ -228,6 +229,7 @@ impl<E: Marked> Draft<E> {
     }
 
     fn sit(&mut self, since: usize, peer: PeerId, seat: String, name: String) {
+        let name = display_name(&name).into_owned();
         if self.track.sittings.len() >= MAX_SITTINGS {
             return;
         }
@@ -253,7 +255,8 @@ impl<E: Marked> Draft<E> {
     fn mark(&mut self, kind: &'static str, text: String) {
         if self.track.marks.len() < MAX_MARKS {
             let at = self.track.since_begin(self.replay.time().as_nanos());
-            self.track.marks.push(Mark { at, kind, text });
+            // There are names in it.
+            self.track.marks.push(Mark { at, kind, text: display_name(&text).into_owned() });
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use cmdkit::display_name;
 use netcore::{Departure, GameEvent, Standing, Time};
 use store::{Entry, JournalNote, Kind, Known, LADDER, NewMatch, Order, Seated as Who};
 
@@ -193,8 +194,8 @@ impl Tracker {
             players.push(Entry {
                 rank,
                 won: rank == 1 && !quit && !hosted.is_some_and(|game| game.is_lost(standing.score)),
-                // PostgreSQL has no zero bytes in texts; a name of robots may have one.
-                name: standing.name.replace('\0', "\u{fffd}"),
+                // Also because PostgreSQL has no zero bytes in texts, and a name of robots may have one.
+                name: display_name(&standing.name).into_owned(),
                 kind,
                 seat: standing.seat.clone(),
                 score: standing.score,

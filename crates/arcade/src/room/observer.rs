@@ -6,6 +6,7 @@ use std::{
     sync::Arc,
 };
 
+use cmdkit::display_name;
 use netcore::{Departure, GameEvent, HostId, Link, Occupant, PeerId, Phase, Role, Standing, Time};
 use netshell::Observer;
 use tokio::sync::watch;
@@ -65,7 +66,7 @@ impl Present {
         let player = |Occupant { peer, name, seat }: &Occupant| Player {
             peer: *peer,
             address: peers.iter().find(|(other, ..)| other == peer).map(|&(.., address)| address_text(address)),
-            name: name.clone(),
+            name: display_name(name).into_owned(),
             seat: seat.clone(),
             bot: present.is_bot(*peer),
             // Until the browser is back with its key.
@@ -137,7 +138,7 @@ impl Chronicle {
         Player {
             peer,
             address: address.map(str::to_owned),
-            name: name.to_owned(),
+            name: display_name(name).into_owned(),
             seat: seat.to_owned(),
             bot: self.present.is_bot(peer),
             proven: self.known.is_proven(address, name),
@@ -198,7 +199,7 @@ impl Observer for Chronicle {
             GameEvent::Joined { peer, name, seat } if !name.is_empty() => {
                 let player = self.player(*peer, address, name, seat);
                 if let Some(address) = player.address.as_deref().and_then(|address| address.parse().ok()) {
-                    self.members.join(address, name, seat);
+                    self.members.join(address, &player.name, seat);
                 }
                 self.change(|info| {
                     // It may have waited for the seat.
@@ -232,6 +233,7 @@ impl Observer for Chronicle {
                     let rank = rank(result.last().map(|before| (before.rank, before.score)), standing);
                     let Standing { name, seat, score, .. } = standing.clone();
                     let left = self.left.remove(&seat);
+                    let name = display_name(&name).into_owned();
                     result.push(Row { rank, name, seat, score, left });
                 }
                 self.change(|info| {

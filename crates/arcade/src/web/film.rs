@@ -83,7 +83,8 @@ async fn list(State(film): State<Arc<Film>>) -> Response {
     for found in &film.matches {
         let title = Game::named(&found.game).map_or("A match", Game::title);
         let view = MatchView::from(found.clone());
-        let players: Vec<String> = view.players.iter().map(|player| escape(&player.name)).collect();
+        let players: Vec<String> =
+            view.players.iter().map(|player| format!("<bdi>{}</bdi>", escape(&player.name))).collect();
         let players = if view.complete || !players.is_empty() { players.join(", ") } else { "not over".to_owned() };
         // Writing to a string cannot fail.
         let _ = write!(

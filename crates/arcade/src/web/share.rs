@@ -9,6 +9,7 @@ use axum::{
     response::{IntoResponse, Response},
     routing::get,
 };
+use cmdkit::isolated;
 use picture::{Picture, Rgb, Text};
 use store::{Match, MatchPlayer};
 use tokio::{task::spawn_blocking, time::timeout};
@@ -77,7 +78,7 @@ fn words(game: &str, score: i64) -> (&'static str, String) {
 
 /// Who has won, in words.
 fn winners(players: &[MatchPlayer]) -> String {
-    let first: Vec<&str> = players.iter().filter(|player| player.rank == 1).map(|player| &*player.name).collect();
+    let first: Vec<_> = players.iter().filter(|player| player.rank == 1).map(|player| isolated(&player.name)).collect();
     match first.as_slice() {
         [] => "The game is over".into(),
         [one] => format!("{one} wins"),
@@ -88,11 +89,10 @@ fn winners(players: &[MatchPlayer]) -> String {
 
 fn tags(found: &Match, picture: Option<&str>) -> String {
     let title = format!("{}: {}", words(&found.game, 0).0, winners(&found.players));
-    let rows = found
-        .players
-        .iter()
-        .take(NAMED)
-        .map(|player| format!("{}. {}: {}", player.rank, player.name, words(&found.game, player.score).1));
+    let rows =
+        found.players.iter().take(NAMED).map(|player| {
+            format!("{}. {}: {}", player.rank, isolated(&player.name), words(&found.game, player.score).1)
+        });
     let mut tags = String::new();
     let mut tag = |property: &str, content: &str| {
         // Writing to a string cannot fail.
@@ -145,6 +145,7 @@ fn draw(found: &Match) -> Picture {
 // The front of a text, in letters that the typeface has.
 fn short(text: &str, most: usize) -> String {
     let known = |letter: char| if letter.is_ascii_graphic() || letter == ' ' { letter } else { '?' };
+    let text = text.replace(['\u{2068}', '\u{2069}'], "");
     let mut short: String = text.chars().take(most).map(known).collect();
     if text.chars().nth(most).is_some() {
         short.push('\u{2026}');
