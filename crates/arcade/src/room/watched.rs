@@ -237,8 +237,10 @@ impl<E: Recorded + Shown> Watched<E> {
         }
         self.version = version;
         let mut show = engine.show();
+        // Before the match begins, all scores are zero.
+        let is_delayed = self.waits && self.hides && self.room.status().phase == Phase::Playing;
         self.info.send_if_modified(|info| {
-            if self.waits && self.hides {
+            if is_delayed {
                 self.scores.push(now, std::mem::replace(&mut show.scores, info.show.scores.clone()));
             }
             let changed = info.show != show;

@@ -236,6 +236,7 @@ fn next_match_is_hidden_from_its_start() {
     stand.wait(Duration::from_secs(8));
     stand.find_all();
     assert_eq!(stand.info.borrow().phase, "lobby", "all is found");
+    assert!(stand.info.borrow().show.scores.is_empty(), "those of the match before are gone");
     stand.connect(EVE, Role::Watcher);
     assert_eq!(stand.told(EVE).join("\0"), before_the_match());
     stand.connect(PeerId(3), Role::Player);
