@@ -128,6 +128,11 @@ impl Game {
         with_kind!(self, K => K::COLOUR)
     }
 
+    /// The answer by which a player is asked to repeat a message later, if processing this message takes much processor time.
+    pub(crate) fn postponement(self, message: &[u8], framing: Framing) -> Option<Bytes> {
+        with_kind!(self, K => K::postponement(message, framing))
+    }
+
     /// A score of a result in words, as on the page.
     pub(crate) fn score(self, score: i64) -> String {
         with_kind!(self, K => K::score(score))

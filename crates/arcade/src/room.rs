@@ -5,6 +5,7 @@ pub(crate) mod addresses;
 mod asides;
 mod begin;
 pub(crate) mod bots;
+pub(crate) mod costs;
 pub(crate) mod counters;
 mod delay;
 mod door;
@@ -256,7 +257,8 @@ pub(crate) fn open(
             members.join(address, &player.name, &player.seat);
         }
     }
-    let mut keeper = Doorkeeper::new(options.game(), mask.clone(), who, Arc::clone(&of_bots));
+    let mut keeper = Doorkeeper::new(options.game(), mask.clone(), who, Arc::clone(&of_bots))
+        .with_costs(Arc::clone(&present.hosts), Arc::clone(&place.costs));
     if let Some(before) = &before {
         keeper.resume(&before.peers, &before.roster);
     }

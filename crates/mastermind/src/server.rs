@@ -55,7 +55,8 @@ const DAILY_RULES: &str = "the puzzle of the day has the rules of the room; say 
 const ONE_A_DAY: &str = "there is one puzzle a day; the next one comes at midnight in Greenwich";
 const NO_HINTS_IN_A_RACE: &str = "there are no hints in a race";
 const NO_LONG_HINTS: &str = "there are hints for up to 6 pegs only";
-const TOO_MANY_HINTS: &str = "too many hints were asked for just now; try again in a second";
+/// The refusal of a hint that is asked for too soon after others.
+pub const TOO_MANY_HINTS: &str = "too many hints were asked for just now; try again in a second";
 const GOODBYE: &str = "thanks for playing";
 
 /// Somebody who is connected.

@@ -124,6 +124,11 @@ pub(crate) trait Kind: Clone + Default + PartialEq + Serialize + DeserializeOwne
         None
     }
 
+    /// The answer by which a player is asked to repeat a message later, if processing this message takes much processor time.
+    fn postponement(_message: &[u8], _framing: Framing) -> Option<Bytes> {
+        None
+    }
+
     /// A score of a result in words, as on the page.
     fn score(score: i64) -> String;
 

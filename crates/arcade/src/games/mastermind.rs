@@ -11,12 +11,13 @@ use anyhow::Context as _;
 use bytes::Bytes;
 use clientkit::{Ended, mastermind_bot, mastermind_bot_at, run};
 use mastermind::{
-    Config, Mode as Play, Name, Server, ServerMessage,
+    ClientMessage, Config, Mastermind, Mode as Play, Name, Server, ServerMessage,
     config::{FirstDay, MAX_RACERS},
-    server::NOT_FOUND,
+    protocol::Decoder,
+    server::{NOT_FOUND, TOO_MANY_HINTS},
     view::{Board, Ending, Line},
 };
-use netcore::{Framing, Rate, Recorded};
+use netcore::{Framing, Protocol as _, Rate, Recorded};
 use rand::{TryRng as _, rngs::SysRng};
 use serde::{Deserialize, Serialize};
 use servekit::Wire;
@@ -206,6 +207,11 @@ impl Kind for Options {
 
     fn farewell(why: &str, framing: Framing) -> Option<Bytes> {
         Some(ServerMessage::Bye(why.into()).to_frame(framing))
+    }
+
+    fn postponement(message: &[u8], framing: Framing) -> Option<Bytes> {
+        let is_hint = Mastermind::decode(&mut Decoder, message, framing) == Ok(Ok(ClientMessage::Hint));
+        is_hint.then(|| ServerMessage::No(TOO_MANY_HINTS.into()).to_frame(framing))
     }
 
     // Even a single player loses if the code is not found.

@@ -13,8 +13,8 @@ use crate::{
     room::{Room, holds::Whom},
 };
 
-/// How long a seat is kept for whoever was led to it.
-pub(crate) const RESERVED: Duration = Duration::from_secs(15);
+/// How long a seat is kept for a client that *Play now* has led to it.
+pub(crate) const MAX_RESERVATION: Duration = Duration::from_secs(10);
 /// Seats that are kept at the same time in all rooms.
 pub(crate) const MAX_RESERVED: usize = 4_096;
 /// Seats that are kept for one host at the same time.
@@ -51,20 +51,25 @@ impl Players {
         between
     }
 
-    /// A seat is kept for a browser, and no other one any more. Gives whether it may have one.
+    /// Reserves a seat for a browser in this room, and ends its reservation in another one. Returns whether it may have one.
     pub(super) fn reserve(&self, host: HostId, browser: u64, room: &Arc<Room>) -> bool {
         let mut reserved = self.reserved.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
-        if let Some((before, _)) = reserved.remove(&(host, browser))
-            && let Some(before) = before.upgrade()
-        {
-            before.holds.release(Whom::Host(before.mask.host(host), browser));
-        }
         reserved.retain(|_, (_, until)| *until > now);
+        if let Some((before, _)) = reserved.get(&(host, browser)) {
+            if std::ptr::eq(before.as_ptr(), Arc::as_ptr(room)) {
+                // It is not extended.
+                return true;
+            }
+            if let Some(before) = before.upgrade() {
+                before.holds.release(Whom::Host(before.mask.host(host), browser));
+            }
+            reserved.remove(&(host, browser));
+        }
         let of_host = reserved.range((host, 0)..=(host, u64::MAX)).count();
         let may = reserved.len() < MAX_RESERVED && of_host < MAX_RESERVED_OF_HOST;
         if may {
-            reserved.insert((host, browser), (Arc::downgrade(room), now + RESERVED));
+            reserved.insert((host, browser), (Arc::downgrade(room), now + MAX_RESERVATION));
         }
         may
     }

@@ -60,7 +60,8 @@ pub(crate) async fn attend(rooms: Weak<Rooms>, room: Arc<Room>) {
         if company.is_due(now) {
             let seated = {
                 let (rooms, room) = (Arc::clone(&rooms), Arc::clone(&room));
-                spawn_blocking(move || rooms.fill(&room)).await
+                let host = room.file().maker;
+                spawn_blocking(move || rooms.fill(&room, host)).await
             };
             let refused = match seated {
                 Ok(Ok(())) => None,

@@ -8,7 +8,7 @@ use std::{
 
 use netcore::{HostId, Level};
 
-use super::{Hub, OpenError, arrivals::RESERVED, attend::FILL, rooms::free};
+use super::{Hub, OpenError, arrivals::MAX_RESERVATION, attend::FILL, rooms::free};
 use crate::{
     fleet::NodeShown,
     games::{Game, Options},
@@ -120,7 +120,7 @@ impl Hub {
         }
         let may = self.players.reserve(host, seeker.browser, &room);
         let seats = usize::try_from(room.info.borrow().seats).unwrap_or(usize::MAX);
-        let kept = may && room.holds.lead(whom(&room), RESERVED, (seats / 2).max(1), company);
+        let kept = may && room.holds.lead(whom(&room), MAX_RESERVATION, (seats / 2).max(1), company);
         Ok(Led { room, kept, wait: wait.map(|wait| wait.as_secs()) })
     }
 }

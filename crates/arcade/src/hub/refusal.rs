@@ -50,6 +50,7 @@ kinds! {
     Tries: "tries",
     Reports: "reports",
     Maps: "maps",
+    Bots: "bots",
 }
 
 impl Kind {
@@ -92,6 +93,8 @@ impl Refusal {
     }
 }
 
+impl std::error::Error for Refusal {}
+
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let whose = if self.is_of_host() { "from your address" } else { "at this hub" };
@@ -107,6 +110,7 @@ impl fmt::Display for Refusal {
             Kind::Learners | Kind::Slices => {
                 write!(f, "too many pages {whose} watch it learn just now; try again later")
             }
+            Kind::Bots => write!(f, "too many bots {whose} play already; have some of them leave, or try again later"),
             Kind::Maps => write!(f, "too many rooms {whose} have a map of their own; try again later"),
             Kind::Rooms => {
                 let (Full::All(count) | Full::Share(count)) = self.full;

@@ -174,25 +174,39 @@ impl Resources {
         makers: impl Iterator<Item = Option<HostId>>,
         maker: Option<HostId>,
     ) -> Result<(), Refusal> {
-        let mut rooms = netcore::Shares::new(self.rooms).with_cap(self.rooms_per_host);
-        let is_near = |other: &Option<HostId>| match (maker, other) {
+        let rooms = netcore::Shares::new(self.rooms).with_cap(self.rooms_per_host);
+        Self::one_more(rooms, makers, maker).map_err(|full| Refusal { kind: Kind::Rooms, full })
+    }
+
+    /// Whether a host, or the hub itself, may have one more bot; `owners` are those of the present ones.
+    pub(crate) fn bot(owners: impl Iterator<Item = Option<HostId>>, owner: Option<HostId>) -> Result<(), Refusal> {
+        let bots = netcore::Shares::new(MAX_BOTS);
+        Self::one_more(bots, owners, owner).map_err(|full| Refusal { kind: Kind::Bots, full })
+    }
+
+    // Takes one more for its owner. Without a host it has no share.
+    fn one_more(
+        mut shares: netcore::Shares,
+        owners: impl Iterator<Item = Option<HostId>>,
+        owner: Option<HostId>,
+    ) -> Result<(), Full> {
+        let is_near = |other: &Option<HostId>| match (owner, other) {
             (Some(host), Some(other)) => host.networks().any(|network| other.networks().any(|its| its == network)),
             _ => false,
         };
-        // Those of this host and its networks first, as if they had been opened before all others.
-        let (near, far): (Vec<_>, Vec<_>) = makers.partition(is_near);
+        // Those of this host and its networks first, as if they had been taken before all others.
+        let (near, far): (Vec<_>, Vec<_>) = owners.partition(is_near);
         for other in near.into_iter().flatten() {
-            // What was opened when its share was larger, for example before a restart with other options, is open all the same.
-            rooms.take(other).or_else(|_| rooms.take_unshared()).ok();
+            // What was taken when its share was larger, for example before a restart with other options, is there all the same.
+            shares.take(other).or_else(|_| shares.take_unshared()).ok();
         }
         for _ in far {
-            rooms.take_unshared().ok();
+            shares.take_unshared().ok();
         }
-        let taken = match maker {
-            Some(host) => rooms.take(host),
-            None => rooms.take_unshared(),
-        };
-        taken.map_err(|full| Refusal { kind: Kind::Rooms, full })
+        match owner {
+            Some(host) => shares.take(host),
+            None => shares.take_unshared(),
+        }
     }
 }
 
@@ -221,6 +235,24 @@ mod tests {
         drop(sockets);
         assert_eq!(resources.sockets(), 0);
         assert!(resources.connection(peer(3)).is_ok());
+    }
+
+    #[test]
+    fn bots_are_shared_out_over_the_hosts_that_ask_for_them() {
+        let mut owners = vec![None; 20];
+        let take_all = |owners: &mut Vec<_>, owner| {
+            let before = owners.len();
+            while Resources::bot(owners.iter().copied(), owner).is_ok() {
+                owners.push(owner);
+            }
+            owners.len() - before
+        };
+        assert_eq!(take_all(&mut owners, Some(host(1))), 490);
+        let refused = Resources::bot(owners.iter().copied(), Some(host(1))).unwrap_err();
+        assert_eq!(refused, Refusal { kind: Kind::Bots, full: Full::Share(490) });
+        assert_eq!(take_all(&mut owners, Some(host(2))), 245);
+        assert_eq!(take_all(&mut owners, None), 245, "rooms of the hub have no share");
+        assert_eq!(Resources::bot(owners.iter().copied(), None).unwrap_err().full, Full::All(MAX_BOTS));
     }
 
     #[test]

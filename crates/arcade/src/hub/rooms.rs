@@ -15,8 +15,8 @@ use netcore::{HostId, Level};
 use tokio::sync::Notify;
 use tracing::warn;
 
-use super::files::RoomFiles;
-use crate::room::{Room, bots::MAX_BOTS, holds::Whom, info::Info};
+use super::{files::RoomFiles, resources::Resources};
+use crate::room::{Room, holds::Whom, info::Info};
 
 /// How many bots fill a room in which people wait for company.
 pub(super) fn missing(room: &Room) -> usize {
@@ -172,35 +172,44 @@ impl Rooms {
         }
     }
 
-    /// Seats one more bot in a room. Fails when there is no seat for it, or there are too many bots.
-    pub(crate) fn seat_bot(&self, room: &Room, level: Level) -> anyhow::Result<()> {
+    /// Seats one more bot in a room, for which a host or the hub itself has asked. Fails when there is no seat for it, and with [`Refusal`]
+    /// when there are too many bots.
+    ///
+    /// [`Refusal`]: super::refusal::Refusal
+    pub(crate) fn seat_bot(&self, room: &Room, level: Level, host: Option<HostId>) -> anyhow::Result<()> {
         if self.is_draining() {
             bail!("the hub is about to end");
         }
-        if self.all().iter().map(|room| room.bots.count()).sum::<usize>() >= MAX_BOTS {
-            bail!("there are {MAX_BOTS} bots already");
-        }
-        let seating = room.bots.add(level)?;
+        let rooms = self.all();
+        let hosts = rooms.iter().flat_map(|room| room.file().bots.iter().map(|bot| bot.host).collect::<Vec<_>>());
+        Resources::bot(hosts, host)?;
+        let seating = room.bots.add(level, host)?;
         room.file().bots.push(seating);
         self.save(room);
         Ok(())
     }
 
-    /// Fills a room with bots, as far as its game is played by so many.
+    /// Fills a room with bots up to the usual number of players of its game.
     ///
     /// # Errors
     /// As [`seat_bot`](Self::seat_bot).
-    pub(crate) fn fill(&self, room: &Room) -> anyhow::Result<()> {
+    pub(crate) fn fill(&self, room: &Room, host: Option<HostId>) -> anyhow::Result<()> {
         let missing = missing(room);
         room.announce_bots(None);
-        (0..missing).try_for_each(|_| self.seat_bot(room, room.holds.level_of_company()))
+        (0..missing).try_for_each(|_| self.seat_bot(room, room.holds.level_of_company(), host))
     }
 
     /// Has so many bots in a room; those that come play at this level, and those that came last go first.
     ///
     /// # Errors
     /// As [`seat_bot`](Self::seat_bot). Those that have come stay.
-    pub(crate) fn set_bots(&self, room: &Room, number: usize, level: Level) -> anyhow::Result<()> {
+    pub(crate) fn set_bots(
+        &self,
+        room: &Room,
+        number: usize,
+        level: Level,
+        host: Option<HostId>,
+    ) -> anyhow::Result<()> {
         let seats = usize::try_from(room.info.borrow().seats).unwrap_or(usize::MAX);
         if number >= seats.max(1) {
             bail!("one seat is for a person, so there are at most {} bots", seats.saturating_sub(1));
@@ -212,14 +221,14 @@ impl Rooms {
             self.save(room);
         }
         let missing = number.saturating_sub(room.bots.count());
-        (0..missing).try_for_each(|_| self.seat_bot(room, level))
+        (0..missing).try_for_each(|_| self.seat_bot(room, level, host))
     }
 
     /// Has a match begin with those who are there: bots take the free seats.
     ///
     /// # Errors
     /// When nobody is there, a match goes on or begins by itself, or the bots are refused.
-    pub(crate) fn start_now(&self, room: &Room, level: Level) -> anyhow::Result<()> {
+    pub(crate) fn start_now(&self, room: &Room, level: Level, host: Option<HostId>) -> anyhow::Result<()> {
         {
             let info = room.info.borrow();
             if info.options.starts_at_once() {
@@ -233,7 +242,7 @@ impl Rooms {
             }
         }
         room.announce_bots(None);
-        (0..missing(room)).try_for_each(|_| self.seat_bot(room, level))
+        (0..missing(room)).try_for_each(|_| self.seat_bot(room, level, host))
     }
 
     /// Has all bots leave a room.

@@ -32,6 +32,7 @@ pub(crate) fn hub(data: &TempDir) -> (Arc<Hub>, [Arc<Room>; 2]) {
         keep_seats: Duration::from_mins(1),
         site: None,
         log: Arc::default(),
+        costs: Arc::default(),
         watch_delay: Duration::ZERO,
         counters: metrics.counters(),
     };

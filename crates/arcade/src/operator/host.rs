@@ -105,6 +105,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
         bans,
         ledgers: results.clone(),
         keep_seats: Duration::from_secs(args.keep_seats),
+        costs: Arc::default(),
         watch_delay: Duration::from_secs(args.watch_delay),
         counters: metrics.counters(),
         site: fleet.as_ref().map(|fleet| Site { node: fleet.name().to_owned(), host: fleet.host().to_string() }),

@@ -9,7 +9,7 @@ use std::{
 
 use anyhow::{Context as _, bail};
 use clientkit::{Ended, Wire};
-use netcore::{Level, Link};
+use netcore::{HostId, Level, Link};
 use rand::{TryRng as _, rngs::SysRng};
 use serde::{Deserialize, Serialize};
 use tokio::{
@@ -22,7 +22,7 @@ use tracing::{debug, info};
 use super::{addresses::Addresses, info::Info, mask::Mask};
 use crate::games::{Bot as Player, Game, Kind, with_kind};
 
-/// Bots at the same time, in all rooms.
+/// Bots at the same time, in all rooms. They are shared out over the hosts that ask for them.
 pub(crate) const MAX_BOTS: usize = 1_000;
 /// How long a bot waits before it takes part in the next game.
 const REST: Duration = Duration::from_secs(1);
@@ -67,6 +67,9 @@ pub(crate) struct Seating {
     pub(crate) level: Level,
     /// The address of its UDP socket, at which its room knows it after a restart.
     pub(crate) address: Option<SocketAddr>,
+    /// The host that has asked for it, unless the hub did; a bot of an earlier version has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) host: Option<HostId>,
 }
 
 /// The bots of a room.
@@ -143,8 +146,8 @@ impl Bots {
         }
     }
 
-    /// Seats one more bot.
-    pub(crate) fn add(&self, level: Level) -> anyhow::Result<Seating> {
+    /// Seats one more bot, for which this host has asked.
+    pub(crate) fn add(&self, level: Level, host: Option<HostId>) -> anyhow::Result<Seating> {
         let info = self.info.borrow().clone();
         // Held until the bot is in it, so that two requests do not get the same name or seat.
         let mut here = self.here();
@@ -156,7 +159,7 @@ impl Bots {
             servekit::Wire::Tcp(_) => None,
         };
         let address = wire.as_ref().map(Wire::address).transpose()?;
-        let seating = Seating { name, level, address };
+        let seating = Seating { name, level, address, host };
         self.addresses.set().extend(address.map(|address| (address, level)));
         here.insert(seating.name.clone(), self.let_in(seating.clone(), wire));
         Ok(seating)

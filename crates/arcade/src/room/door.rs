@@ -5,15 +5,19 @@
 //! address fits into one match. New players of one host join at [`JOINS`]. Whoever is refused is told so where the game has a message
 //! for it, and is disconnected before a seat is taken.
 
-use std::{collections::BTreeMap, net::SocketAddr, sync::Arc};
+use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
 
+use bytes::Bytes;
 use netcore::{
     GameEvent, Gone, HostId, Input, Link, Occupant, Outbox, Output, PeerId, Progress, Rate, Role, Room, Status, Time,
     TokenBucket,
 };
 
+use tokio::time::Instant;
+
 use super::{
-    addresses::Addresses, forward::forward, holds::Holds, known::Seats, mailbox::Ending, mask::Mask, members::Members,
+    addresses::Addresses, costs::Costs, forward::forward, holds::Holds, hosts::Hosts, known::Seats, mailbox::Ending,
+    mask::Mask, members::Members,
 };
 use crate::games::Game;
 
@@ -38,7 +42,12 @@ struct Guest {
     plays: bool,
     // Whether it has joined, now or before.
     joined: bool,
+    // When it has connected.
+    since: Instant,
 }
+
+/// How long the hub remembers that a client had to wait because of a reserved seat, so that later reservations give way to it.
+const REMEMBERED: Duration = Duration::from_mins(1);
 
 /// Decides who may join, and notes who has.
 #[derive(Debug)]
@@ -50,11 +59,16 @@ pub(crate) struct Doorkeeper {
     holds: Arc<Holds>,
     bots: Arc<Addresses>,
     guests: BTreeMap<PeerId, Guest>,
+    // Where peers really come from, and the processor time of hosts in all rooms.
+    hosts: Arc<Hosts>,
+    costs: Arc<Costs>,
     // Seats that are not given again in this match, by the host whose players have left them.
     left: BTreeMap<HostId, u32>,
     // Those that can be given.
     seats: u32,
     joins: BTreeMap<HostId, TokenBucket>,
+    // When players of a host were first refused because the free seats were reserved, and when they were last refused.
+    waiting: BTreeMap<HostId, (Instant, Instant)>,
 }
 
 impl Doorkeeper {
@@ -64,8 +78,14 @@ impl Doorkeeper {
         (known, members, holds): (Arc<Seats>, Arc<Members>, Arc<Holds>),
         bots: Arc<Addresses>,
     ) -> Self {
-        let (guests, left, joins) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        Self { game, mask, known, members, holds, bots, guests, left, seats: 0, joins }
+        let (guests, left, joins, waiting) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        let (hosts, costs) = (Arc::default(), Arc::default());
+        Self { game, mask, known, members, holds, bots, guests, hosts, costs, left, seats: 0, joins, waiting }
+    }
+
+    /// Charges the hosts of peers for messages that take much processor time.
+    pub(crate) fn with_costs(self, hosts: Arc<Hosts>, costs: Arc<Costs>) -> Self {
+        Self { hosts, costs, ..self }
     }
 
     /// The peers that were connected when the hub ended. Those of the roster had joined.
@@ -86,7 +106,7 @@ impl Doorkeeper {
         // The same host over any link.
         let host = if link == Link::Datagram { self.mask.host(host) } else { host };
         let plays = role == Role::Player && !address.is_some_and(|address| self.bots.has(address));
-        self.guests.insert(peer, Guest { host, link, address, plays, joined: false });
+        self.guests.insert(peer, Guest { host, link, address, plays, joined: false, since: Instant::now() });
     }
 
     // Gives whether it is new.
@@ -104,8 +124,11 @@ impl Doorkeeper {
         if let Some(why) = self.members.refuses(guest.host, guest.address) {
             return Some(why);
         }
-        let held = u32::try_from(self.holds.of_others(guest.host, guest.address)).unwrap_or(u32::MAX);
+        let since = self.waiting.get(&guest.host).map_or(guest.since, |(first, _)| guest.since.min(*first));
+        let held = u32::try_from(self.holds.of_others(guest.host, guest.address, since)).unwrap_or(u32::MAX);
         if held > 0 && status.taken.saturating_add(held) >= status.seats {
+            let host = guest.host;
+            self.wait(host);
             return Some((HELD, Ending::Held));
         }
         if self.known.has_spent(guest.host) {
@@ -113,6 +136,22 @@ impl Doorkeeper {
         }
         let joins = self.joins.get_mut(&guest.host)?;
         joins.ready_at(now, 1).filter(|ready| *ready > now).map(|_| (PACE, Ending::Refused))
+    }
+
+    // The answer to a message for which the host of its peer has no processor time left.
+    fn postpones(&self, peer: PeerId, message: &[u8]) -> Option<Bytes> {
+        let guest = self.guests.get(&peer)?;
+        let answer = self.game.postponement(message, guest.link.framing())?;
+        (!self.costs.take(self.hosts.of(peer).unwrap_or(guest.host))).then_some(answer)
+    }
+
+    // Remembers that a client of this host has to wait.
+    fn wait(&mut self, host: HostId) {
+        let now = Instant::now();
+        self.waiting.retain(|_, (_, last)| *last + REMEMBERED > now);
+        if self.waiting.len() < MAX_HOSTS || self.waiting.contains_key(&host) {
+            self.waiting.entry(host).or_insert((now, now)).1 = now;
+        }
     }
 
     fn charge(&mut self, now: Time, host: HostId) {
@@ -134,6 +173,7 @@ impl Doorkeeper {
                 {
                     if let Some(guest) = self.guests.get(peer).filter(|guest| guest.plays) {
                         self.holds.redeem(guest.host, guest.address);
+                        self.waiting.remove(&guest.host);
                     }
                     if self.joined(*peer)
                         && let Some(host) = self.guests.get(peer).filter(|guest| guest.plays).map(|guest| guest.host)
@@ -207,6 +247,12 @@ impl<R: Room> Room for Door<R> {
                 if let Some(why) = self.keeper.refuses(now, *peer, self.room.status()) {
                     self.refuse(now, *peer, why, out);
                     return Progress::Ignored;
+                }
+                if let Input::Message { message, .. } = &input
+                    && let Some(answer) = self.keeper.postpones(*peer, message)
+                {
+                    out.send(*peer, answer);
+                    return Progress::Decoded;
                 }
             }
             _ => {}

@@ -3,15 +3,18 @@
 use std::{
     net::SocketAddr,
     sync::{Mutex, MutexGuard, PoisonError},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use netcore::{HostId, Level};
-use tokio::sync::Notify;
+use tokio::{sync::Notify, time::Instant};
 
 /// Seats of a room that are kept free at the same time. Of more, the oldest is free for all.
 pub(crate) const MAX_HOLDS: usize = 64;
 
+/// How long a seat that was kept for a host and not taken counts against its share of the room. So neither repeated requests nor invented
+/// keys keep a seat free for longer than one reservation lasts.
+const UNUSED: Duration = Duration::from_mins(1);
 /// How long after *Play now* somebody who has a seat at last still gets the company that was wanted: names are asked for meanwhile.
 const COMPANY: Duration = Duration::from_mins(5);
 
@@ -24,10 +27,29 @@ pub(crate) enum Whom {
     Seat(SocketAddr),
 }
 
+/// A seat that is kept.
+#[derive(Debug, Clone, Copy)]
+struct Hold {
+    whom: Whom,
+    made: Instant,
+    until: Instant,
+}
+
+impl Hold {
+    fn is_active(&self, now: Instant) -> bool {
+        self.until > now
+    }
+
+    // Whether it counts against the share of its host, also when it is over.
+    fn counts(&self, now: Instant) -> bool {
+        matches!(self.whom, Whom::Host(..)) && self.made + UNUSED > now
+    }
+}
+
 /// The seats of a room that are kept free, and the company that those want who come.
 #[derive(Debug, Default)]
 pub(crate) struct Holds {
-    kept: Mutex<Vec<(Whom, Instant)>>,
+    kept: Mutex<Vec<Hold>>,
     // Those who want bots for company once they have a seat, how well these play, and until when.
     wanted: Mutex<Vec<(Whom, Level, Instant)>>,
     // Somebody wants company, if need be that of bots; and how well these are to play.
@@ -38,12 +60,16 @@ pub(crate) struct Holds {
 }
 
 impl Holds {
-    // Those that are kept still.
-    fn kept(&self) -> MutexGuard<'_, Vec<(Whom, Instant)>> {
+    // Those that are active or count still.
+    fn kept(&self, now: Instant) -> MutexGuard<'_, Vec<Hold>> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = Instant::now();
-        kept.retain(|(_, until)| *until > now);
+        kept.retain(|hold| hold.is_active(now) || hold.counts(now));
         kept
+    }
+
+    fn active(&self, is_meant: impl Fn(&Hold) -> bool) -> usize {
+        let now = Instant::now();
+        self.kept(now).iter().filter(|hold| hold.is_active(now) && is_meant(hold)).count()
     }
 
     fn wanted(&self) -> MutexGuard<'_, Vec<(Whom, Level, Instant)>> {
@@ -53,8 +79,9 @@ impl Holds {
         wanted
     }
 
-    /// Keeps a seat for somebody who was led here, unless its host has `most` of them already; then it may have a seat that is free. Once
-    /// it has a seat, bots come that play at the level of its `company`. Gives whether a seat is kept.
+    /// Keeps a seat for a client that was led here, unless its host has `most` of them, or has had them in the last minute without taking
+    /// a seat; then the client may have a seat that is free. A repeated request does not keep the seat longer. Once the client has a
+    /// seat, bots join that play at the level of its `company`. Returns whether a seat is kept.
     pub(crate) fn lead(&self, whom: Whom, time: Duration, most: usize, company: Option<Level>) -> bool {
         let mut wanted = self.wanted();
         wanted.retain(|(other, ..)| *other != whom);
@@ -63,16 +90,21 @@ impl Holds {
         }
         drop(wanted);
         let of_host = |other: Whom| matches!((whom, other), (Whom::Host(host, _), Whom::Host(its, _)) if host == its);
-        let may = self.kept().iter().filter(|(other, _)| *other != whom && of_host(*other)).count() < most;
-        if may {
-            self.keep(whom, time);
+        let now = Instant::now();
+        let mut kept = self.kept(now);
+        if kept.iter().any(|hold| hold.whom == whom && hold.is_active(now)) {
+            return true;
         }
-        may
+        if kept.iter().filter(|hold| of_host(hold.whom)).count() >= most {
+            return false;
+        }
+        add(&mut kept, now, Hold { whom, made: now, until: now + time });
+        true
     }
 
     /// How many are kept, but for this one.
     pub(crate) fn besides(&self, whom: Whom) -> usize {
-        self.kept().iter().filter(|(other, _)| *other != whom).count()
+        self.active(|hold| hold.whom != whom)
     }
 
     /// Somebody in the room wants company: bots that play so well come if nobody else does.
@@ -104,37 +136,38 @@ impl Holds {
 
     /// Keeps one more seat, or the same one longer.
     pub(crate) fn keep(&self, whom: Whom, time: Duration) {
-        let mut kept = self.kept();
-        kept.retain(|(other, _)| *other != whom);
-        if kept.len() >= MAX_HOLDS {
-            kept.remove(0);
-        }
-        kept.push((whom, Instant::now() + time));
+        let now = Instant::now();
+        let mut kept = self.kept(now);
+        kept.retain(|hold| hold.whom != whom);
+        add(&mut kept, now, Hold { whom, made: now, until: now + time });
     }
 
     /// Whoever was at one address is at another now.
     pub(crate) fn follow(&self, before: SocketAddr, now: SocketAddr) {
-        for (whom, _) in self.kept().iter_mut().filter(|(whom, _)| *whom == Whom::Seat(before)) {
-            *whom = Whom::Seat(now);
+        for hold in self.kept(Instant::now()).iter_mut().filter(|hold| hold.whom == Whom::Seat(before)) {
+            hold.whom = Whom::Seat(now);
         }
     }
 
     /// How many are kept.
     #[cfg(test)]
     pub(crate) fn count(&self) -> usize {
-        self.kept().len()
+        self.active(|_| true)
     }
 
-    /// How many are kept for others than somebody of this host at this address.
-    pub(crate) fn of_others(&self, host: HostId, address: Option<SocketAddr>) -> usize {
-        self.kept().iter().filter(|(whom, _)| !is(*whom, host, address)).count()
+    /// How many seats are kept for others than a client of this host at this address, which has been connected or has asked for a seat
+    /// `since` then: what is reserved later gives way to it.
+    pub(crate) fn of_others(&self, host: HostId, address: Option<SocketAddr>, since: Instant) -> usize {
+        let gives_way = |hold: &Hold| matches!(hold.whom, Whom::Host(..)) && hold.made > since;
+        self.active(|hold| !is(hold.whom, host, address) && !gives_way(hold))
     }
 
     /// Somebody of this host at this address has a seat, so none is kept any more.
     pub(crate) fn redeem(&self, host: HostId, address: Option<SocketAddr>) {
-        let mut kept = self.kept();
-        let seat = kept.iter().position(|(whom, _)| address.is_some_and(|address| *whom == Whom::Seat(address)));
-        let found = seat.or_else(|| kept.iter().position(|(whom, _)| is(*whom, host, address)));
+        let mut kept = self.kept(Instant::now());
+        let seat = kept.iter().position(|hold| address.is_some_and(|address| hold.whom == Whom::Seat(address)));
+        // The newest one, which is still active if any is.
+        let found = seat.or_else(|| kept.iter().rposition(|hold| is(hold.whom, host, address)));
         found.map(|index| kept.remove(index));
         drop(kept);
         let mut wanted = self.wanted();
@@ -144,10 +177,21 @@ impl Holds {
         }
     }
 
-    /// Nothing is kept for whom it was kept.
+    /// Ends what is kept for this one. It counts against the share of its host as if it had not been taken.
     pub(crate) fn release(&self, whom: Whom) {
-        self.kept().retain(|(other, _)| *other != whom);
+        let now = Instant::now();
+        for hold in self.kept(now).iter_mut().filter(|hold| hold.whom == whom) {
+            hold.until = hold.until.min(now);
+        }
     }
+}
+
+// Instead of one that is over, or else of the oldest, if there are too many.
+fn add(kept: &mut Vec<Hold>, now: Instant, hold: Hold) {
+    if kept.len() >= MAX_HOLDS {
+        kept.remove(kept.iter().position(|hold| !hold.is_active(now)).unwrap_or(0));
+    }
+    kept.push(hold);
 }
 
 fn is(whom: Whom, host: HostId, address: Option<SocketAddr>) -> bool {
@@ -159,6 +203,8 @@ fn is(whom: Whom, host: HostId, address: Option<SocketAddr>) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use tokio::time::advance;
+
     use super::*;
 
     #[test]
@@ -169,7 +215,7 @@ mod tests {
         holds.keep(Whom::Seat(ann), long);
         holds.keep(Whom::Host(bob.into(), 0), long);
         holds.keep(Whom::Host(bob.into(), 0), long);
-        assert_eq!((holds.count(), holds.of_others(bob.into(), Some(bob))), (2, 1));
+        assert_eq!((holds.count(), holds.of_others(bob.into(), Some(bob), Instant::now())), (2, 1));
         holds.follow(ann, "10.0.0.9:1".parse().unwrap());
         holds.redeem(ann.into(), Some(ann));
         assert_eq!(holds.count(), 2, "she is elsewhere now");
@@ -183,6 +229,44 @@ mod tests {
         assert_eq!(holds.count(), MAX_HOLDS);
         holds.release(Whom::Host(ann.into(), 2 * MAX_HOLDS as u64 - 1));
         assert_eq!(holds.count(), MAX_HOLDS - 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn unused_reservation_ends_and_is_not_renewed_by_further_requests_or_keys() {
+        let holds = Holds::default();
+        let [eve, bob] = ["10.0.0.9:1", "10.0.0.2:1"].map(HostId::of);
+        let short = Duration::from_secs(10);
+        let second = Duration::from_secs(1);
+        assert!(holds.lead(Whom::Host(eve, 0), short, 1, None));
+        for key in 1..60 {
+            // One key after the other, and the first one again.
+            holds.lead(Whom::Host(eve, key), short, 1, None);
+            holds.lead(Whom::Host(eve, 0), short, 1, None);
+            advance(second).await;
+            assert_eq!(holds.count(), usize::from(key < 10), "after {key} s");
+        }
+        advance(second).await;
+        assert!(holds.lead(Whom::Host(eve, 7), short, 1, None), "a minute later");
+        // A reservation that is used does not count.
+        holds.redeem(eve, None);
+        assert!(holds.lead(Whom::Host(eve, 8), short, 1, None));
+        // One that is moved to another room does.
+        holds.release(Whom::Host(eve, 8));
+        assert!(holds.count() == 0 && !holds.lead(Whom::Host(eve, 9), short, 1, None));
+        assert!(holds.lead(Whom::Host(bob, 0), short, 1, None), "other hosts are not concerned");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn reservation_gives_way_to_client_that_was_there_before() {
+        let holds = Holds::default();
+        let [eve, bob] = ["10.0.0.9:1", "10.0.0.2:1"].map(HostId::of);
+        let before = Instant::now();
+        advance(Duration::from_secs(1)).await;
+        assert!(holds.lead(Whom::Host(eve, 0), Duration::from_secs(10), 1, None));
+        holds.keep(Whom::Seat("10.0.0.3:1".parse().unwrap()), Duration::from_secs(40));
+        let after = Instant::now();
+        assert_eq!(holds.of_others(bob, None, after), 2);
+        assert_eq!(holds.of_others(bob, None, before), 1, "players of a rematch keep their seats");
     }
 
     #[tokio::test]

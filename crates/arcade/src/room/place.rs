@@ -5,7 +5,7 @@ use std::{collections::HashMap, path::PathBuf, sync::Arc, time::Duration};
 use journal_core::Writing;
 use netshell::ConnectionBudget;
 
-use super::{counters::Counters, guard::Bans, info::Site, ledger::Ledgers, log::Log};
+use super::{costs::Costs, counters::Counters, guard::Bans, info::Site, ledger::Ledgers, log::Log};
 
 /// What all rooms of a hub have in common.
 #[derive(Debug)]
@@ -16,6 +16,8 @@ pub(crate) struct Place {
     pub(crate) connections: ConnectionBudget,
     pub(crate) bans: Arc<Bans>,
     pub(crate) ledgers: Arc<dyn Ledgers>,
+    /// Messages that take much processor time.
+    pub(crate) costs: Arc<Costs>,
     /// How long the seat of a player is kept whose page has lost its connection.
     pub(crate) keep_seats: Duration,
     /// How much later those who look on are shown matches that count.

@@ -32,6 +32,14 @@ pub(crate) fn refused(refusal: Refusal) -> Response {
     later(counted(refusal.kind, error(status, &refusal.to_string())), refusal.after().as_secs())
 }
 
+/// The state of a room does not allow what the caller wants, or too much is taken.
+pub(crate) fn impossible(why: &anyhow::Error) -> Response {
+    match why.downcast_ref::<Refusal>() {
+        Some(refusal) => refused(*refusal),
+        None => error(StatusCode::CONFLICT, &format!("{why:#}")),
+    }
+}
+
 /// Says when to try again.
 pub(crate) fn later(mut response: Response, seconds: u64) -> Response {
     response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));

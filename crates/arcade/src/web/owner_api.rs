@@ -9,11 +9,16 @@ use axum::{
     response::{IntoResponse, Response},
     routing::post,
 };
-use netcore::Level;
+use netcore::{HostId, Level};
 use serde::Deserialize;
 use tokio::task::block_in_place;
 
-use super::{answer::error, caller::Caller, names::check_name, room_api::no_such_room};
+use super::{
+    answer::{error, impossible},
+    caller::Caller,
+    names::check_name,
+    room_api::no_such_room,
+};
 use crate::{hub::Hub, room::Room};
 
 /// What players are told whose room its owner closes.
@@ -77,21 +82,21 @@ async fn command(
     }
     room.hear_owner(caller.host());
     // What changes is written down.
-    match block_in_place(|| done(&hub, &room, &command)) {
+    match block_in_place(|| done(&hub, &room, &command, caller.host())) {
         Ok(()) => Json(room.info.borrow().clone()).into_response(),
-        Err(why) => error(StatusCode::CONFLICT, &format!("{why:#}")),
+        Err(why) => impossible(&why),
     }
 }
 
-fn done(hub: &Hub, room: &Arc<Room>, command: &Command) -> anyhow::Result<()> {
+fn done(hub: &Hub, room: &Arc<Room>, command: &Command, host: HostId) -> anyhow::Result<()> {
     let Command { seat, name, number, level, .. } = command;
     match command.r#do {
         Deed::Close => {
             hub.rooms.close(room, CLOSED);
             return Ok(());
         }
-        Deed::Start => return hub.rooms.start_now(room, *level),
-        Deed::Bots => return hub.rooms.set_bots(room, usize::from(*number), *level),
+        Deed::Start => return hub.rooms.start_now(room, *level, Some(host)),
+        Deed::Bots => return hub.rooms.set_bots(room, usize::from(*number), *level, Some(host)),
         Deed::Remove => room.remove_by_owner(seat)?,
         Deed::HandOn => room.hand_on_to(seat)?,
         Deed::Lock => room.lock(true),

@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 use store::{ALL_TIME, Kind, Store, unix_now};
 
 use super::{
-    answer::{error, later, refused},
+    answer::{error, impossible, later, refused},
     api::ask,
     caller::Caller,
     names::{KeyHash, check_name},
@@ -26,7 +26,7 @@ use crate::{
     games::{self, Game, Options},
     hub::{
         Hub, OpenError,
-        arrivals::RESERVED,
+        arrivals::MAX_RESERVATION,
         codes::Proof,
         owned,
         play::{Led, Seeker},
@@ -146,7 +146,7 @@ async fn play(
     match tokio::task::block_in_place(|| hub.play(game, caller.host(), &seeker)) {
         Ok(Led { room, kept, wait }) => {
             let mut found = serde_json::to_value(&*room.info.borrow()).unwrap_or_default();
-            found["reserved"] = if kept { RESERVED.as_secs().into() } else { Value::Null };
+            found["reserved"] = if kept { MAX_RESERVATION.as_secs().into() } else { Value::Null };
             found["wait"] = wait.into();
             Json(found).into_response()
         }
@@ -219,6 +219,7 @@ fn not_your_word(hub: &Hub, id: &str, room: &Room, Word { owner, seat }: Word) -
 
 async fn add_bot(
     State(hub): State<Arc<Hub>>,
+    caller: Caller,
     Path(id): Path<String>,
     wanted: Result<Json<Wanted>, JsonRejection>,
 ) -> Response {
@@ -231,10 +232,11 @@ async fn add_bot(
     if !word.counts(&hub, &id, &room) {
         return not_your_word(&hub, &id, &room, word);
     }
-    let seat = || if fill { hub.rooms.fill(&room) } else { hub.rooms.seat_bot(&room, level) };
+    let host = Some(caller.host());
+    let seat = || if fill { hub.rooms.fill(&room, host) } else { hub.rooms.seat_bot(&room, level, host) };
     match tokio::task::block_in_place(seat) {
         Ok(()) => StatusCode::NO_CONTENT.into_response(),
-        Err(why) => error(StatusCode::CONFLICT, &format!("{why:#}")),
+        Err(why) => impossible(&why),
     }
 }
 

@@ -279,7 +279,7 @@ fn play_now_keeps_a_seat_for_a_moment_and_says_how_long_the_wait_is() {
     };
     let first = play("198.51.100.1", "");
     Description::of_this_hub().check("POST", "/api/play/blackjack", 200, &first);
-    assert_eq!((&first["id"], &first["reserved"], &first["wait"]), (&room["id"], &json!(15), &Value::Null));
+    assert_eq!((&first["id"], &first["reserved"], &first["wait"]), (&room["id"], &json!(10), &Value::Null));
     // One who is led twice has one seat.
     assert_eq!(play("198.51.100.1", "?fill=true")["wait"], 5);
     let second = play("198.51.100.2", "");

@@ -99,7 +99,7 @@ async fn gather(hub: &Arc<Hub>, room: &Arc<Room>, Fixture { game, players, .. }:
     }
     for player in players {
         let Player::Bot(level) = player else { continue };
-        block_in_place(|| hub.rooms.seat_bot(room, *level))?;
+        block_in_place(|| hub.rooms.seat_bot(room, *level, None))?;
     }
     Ok(())
 }

@@ -1,11 +1,11 @@
 //! Hosts at the door of a match of nuggets.
 
-use std::time::Duration;
-
 use bytes::BytesMut;
 use netcore::Hosted;
+use tokio::time::advance;
 
 use super::*;
+use crate::room::{costs::MAX_HINTS_OF_HOST, holds::Whom};
 
 const MAP: &[u8] = b"+---------+\n|.........|\n|.........|\n|.........|\n|.........|\n+---------+\n";
 
@@ -120,6 +120,51 @@ fn those_who_are_there_do_not_count_and_the_next_match_begins_afresh() {
     assert_eq!(told, "OK");
     hall.say(pupil, "KEY Q");
     assert_eq!(hall.play("10.0.0.9:4", Link::Datagram).1, "OK");
+}
+
+#[tokio::test(start_paused = true)]
+async fn friend_waits_for_one_reservation_and_not_for_those_that_follow() {
+    let holds = Arc::<Holds>::default();
+    let parts = (Arc::default(), Arc::default(), Arc::clone(&holds));
+    let mut keeper = Doorkeeper::new(Game::Blackjack, Mask::new([7; 32]), parts, Arc::default());
+    // One of two seats is taken.
+    let status = Status { phase: netcore::Phase::Lobby, taken: 1, seats: 2 };
+    let mut come = |number: u64, address: &str| {
+        let address = format!("{address}:{number}").parse().unwrap();
+        keeper.enter(PeerId(number), Role::Player, Link::Stream, Some(address));
+        keeper.refuses(Time::ZERO, PeerId(number), status).map(|(why, _)| why)
+    };
+    let press = |host: u8| {
+        let whom = Whom::Host(HostId::V4([10, 0, 9, host]), 0);
+        holds.lead(whom, Duration::from_secs(10), 1, None)
+    };
+    assert!(press(0));
+    advance(Duration::from_secs(1)).await;
+    assert_eq!(come(1, "10.0.0.1"), Some(HELD));
+    // Another host reserves the same seat before the first reservation ends.
+    advance(Duration::from_secs(8)).await;
+    assert!(press(1));
+    advance(Duration::from_secs(1)).await;
+    assert_eq!(come(2, "10.0.0.1"), None, "it has waited before that");
+    assert_eq!(come(3, "10.0.0.2"), Some(HELD), "it comes after that");
+}
+
+#[test]
+fn hints_over_the_limit_of_a_host_are_refused_in_all_its_rooms() {
+    let costs = Arc::<Costs>::default();
+    let answer = |host: &str, message: &[u8]| {
+        let mut keeper = Doorkeeper::new(Game::Mastermind, Mask::new([7; 32]), Default::default(), Arc::default())
+            .with_costs(Arc::default(), Arc::clone(&costs));
+        keeper.enter(PeerId(1), Role::Player, Link::Stream, Some(host.parse().unwrap()));
+        keeper.postpones(PeerId(1), message)
+    };
+    for room in 0..MAX_HINTS_OF_HOST {
+        assert_eq!(answer("10.0.0.1:1", b"HINT\r\n"), None, "room {room}");
+    }
+    let refusal: &[u8] = b"NO too many hints were asked for just now; try again in a second\n";
+    assert_eq!(answer("10.0.0.1:1", b"hint\n").as_deref(), Some(refusal));
+    assert_eq!(answer("10.0.0.1:1", b"GUESS 1234\n"), None, "that is cheap");
+    assert_eq!(answer("10.0.0.2:1", b"HINT\n"), None, "another host");
 }
 
 #[test]
