@@ -254,7 +254,7 @@ pub fn escape(text: &str) -> String {
             control if control.is_control() => escaped.push('\u{fffd}'),
             // They would reverse the text behind a name.
             '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
-                escaped.push('\u{fffd}')
+                escaped.push('\u{fffd}');
             }
             plain => escaped.push(plain),
         }

@@ -137,7 +137,7 @@ impl Track {
         let mut draft = Draft { replay, track, number, spacing: SPACING, state_bytes: 0, begun: false };
         for Occupant { peer, name, seat } in draft.replay.room().engine().roster() {
             if !seat.is_empty() {
-                draft.sit(0, peer, seat, name);
+                draft.sit(0, peer, seat, &name);
             }
         }
         let mut out = Outbox::new();
@@ -188,11 +188,11 @@ impl<E: Marked> Draft<E> {
                     self.told(index, peer, &E::frame(&frame));
                 }
                 Output::Event(GameEvent::Joined { peer, name, seat }) if !name.is_empty() => {
-                    self.sit(index, peer, seat, name);
+                    self.sit(index, peer, seat, &name);
                 }
                 Output::Event(GameEvent::Left { peer, name, seat, .. }) if !name.is_empty() && !seat.is_empty() => {
                     if self.begun {
-                        self.mark("left", format!("{name} leaves"));
+                        self.mark("left", &format!("{name} leaves"));
                     } else {
                         self.track.sittings.retain(|sitting| sitting.peer != peer);
                         self.track.seats.retain(|known| known.seat != seat);
@@ -210,7 +210,7 @@ impl<E: Marked> Draft<E> {
         if let Some(before) = before {
             let engine = self.replay.room().engine();
             for (kind, text) in E::changes(&before, &engine.probe()) {
-                self.mark(kind, text);
+                self.mark(kind, &text);
             }
             self.track.bytes += size_of::<Arrival>() + weight(&arrival);
             if self.track.bytes > MAX_ARRIVAL_BYTES {
@@ -228,13 +228,13 @@ impl<E: Marked> Draft<E> {
         Ok(over)
     }
 
-    fn sit(&mut self, since: usize, peer: PeerId, seat: String, name: String) {
-        let name = display_name(&name).into_owned();
+    fn sit(&mut self, since: usize, peer: PeerId, seat: String, name: &str) {
+        let name = display_name(name).into_owned();
         if self.track.sittings.len() >= MAX_SITTINGS {
             return;
         }
         if self.begun {
-            self.mark("joined", format!("{name} joins"));
+            self.mark("joined", &format!("{name} joins"));
         }
         match self.track.seats.iter_mut().find(|known| known.seat == seat) {
             // Before the match the seat of a game before is free again.
@@ -252,11 +252,11 @@ impl<E: Marked> Draft<E> {
         }
     }
 
-    fn mark(&mut self, kind: &'static str, text: String) {
+    fn mark(&mut self, kind: &'static str, text: &str) {
         if self.track.marks.len() < MAX_MARKS {
             let at = self.track.since_begin(self.replay.time().as_nanos());
             // There are names in it.
-            self.track.marks.push(Mark { at, kind, text: display_name(&text).into_owned() });
+            self.track.marks.push(Mark { at, kind, text: display_name(text).into_owned() });
         }
     }
 

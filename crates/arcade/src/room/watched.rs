@@ -136,7 +136,9 @@ impl<E: Recorded + Shown> Watched<E> {
         let waits = self.is_to_wait();
         // The rest of a match that ends has no secrets.
         self.set_waits(now, waits && !ends, out);
-        spectators.into_iter().for_each(|peer| self.show_then(peer, out));
+        for peer in spectators {
+            self.show_then(peer, out);
+        }
         for output in told.drain() {
             self.forward(now, output, out);
         }

@@ -202,7 +202,9 @@ fn first_picture_of_a_rated_match_shows_neither_players_nor_gold() {
     let mut stand = Stand::with_countdown(DELAY, true, Some(Duration::from_secs(8)));
     let comes = |stand: &mut Stand, peer, says: Option<&str>| {
         stand.connect(PeerId(peer), if says.is_some() { Role::Player } else { Role::Watcher });
-        says.into_iter().for_each(|says| stand.say(PeerId(peer), says));
+        if let Some(text) = says {
+            stand.say(PeerId(peer), text);
+        }
         assert_eq!(stand.told(PeerId(peer)).join("\0"), before_the_match(), "at {:?}", stand.now);
     };
     comes(&mut stand, 10, None);
