@@ -36,7 +36,7 @@ impl Machine {
     /// `None` if the test does not run as root.
     fn new() -> Option<Self> {
         if !rustix::process::geteuid().is_root() {
-            println!("skipped: it needs root, to run programs as two users");
+            eprintln!("skipped: it needs root, to run programs as two users");
             return None;
         }
         let (root, data) = (TempDir::new(), Arc::new(TempDir::new()));
