@@ -7,7 +7,7 @@ use store::NameChanges;
 use tokio::{task::spawn_blocking, time::sleep};
 use tracing::{debug, warn};
 
-use super::Hub;
+use super::{Hub, ladders::board::Ladders};
 use crate::results::clock::unix_now;
 
 /// How often old journals and names are looked for.
@@ -52,10 +52,11 @@ impl Hub {
         }
     }
 
-    /// Drops what seats prove by keys that lost these names.
+    /// Drops what seats and programs of the ladder prove by keys that lost these names.
     pub(crate) fn forget_names(&self, names: &[String]) {
         if !names.is_empty() {
             self.rooms.all().iter().for_each(|room| room.forget_names(names));
+            self.ladders().into_iter().flat_map(Ladders::all).for_each(|board| board.revoke(names));
         }
     }
 }

@@ -54,6 +54,13 @@ fn ladder(hub: &Hub, game: &str) -> Value {
     ask(hub, "GET", &format!("/api/ladder/{game}"), &Value::Null).1
 }
 
+/// Whether a program waits or plays.
+fn has_program(hub: &Hub, game: &str) -> Result<(), Value> {
+    let seen = ladder(hub, game);
+    let some = |what: &str| seen[what].as_array().is_some_and(|programs| !programs.is_empty());
+    if some("waiting") || some("playing") { Ok(()) } else { Err(seen) }
+}
+
 /// Looks again and again until it finds something, which takes as long as programs play.
 fn played<T>(hub: &Hub, what: &str, mut look: impl FnMut() -> Result<T, Value>) -> T {
     let until = Instant::now() + MATCHES;
@@ -350,11 +357,17 @@ fn a_wrong_key_is_refused_with_the_reason() {
     let mut said = vec![];
     stream.read_to_end(&mut said).unwrap();
     assert!(String::from_utf8_lossy(&said).contains("say your name as NAME#KEY"), "{said:?}");
-    // A name that is given back proves nothing any more.
+    // A name that is released proves nothing any more, not even for a program that waits with it.
     let (name, key) = login.split_once('#').unwrap();
+    let mut waiting = connect(door(&hub, "mastermind"));
+    waiting.write_all(format!("PLAY {login}\n").as_bytes()).unwrap();
+    played(&hub, "program on the ladder", || has_program(&hub, "mastermind"));
     let wrong = json!({ "name": name, "key": "aaaaaaaaaaaaaaaa" });
     assert_eq!(ask(&hub, "POST", "/api/ladder/leave", &wrong).0, 403);
     assert_eq!(ask(&hub, "POST", "/api/ladder/leave", &json!({ "name": name, "key": key })).0, 204);
+    let mut said = String::new();
+    waiting.read_to_string(&mut said).unwrap();
+    assert!(said.contains("BYE your key does not prove this name any more"), "{said}");
     let answer = say(&format!("PLAY {login}"));
     assert!(answer.starts_with("QUIT this key does not prove the name Ann"), "{answer}");
     assert_eq!(ask(&hub, "POST", "/api/ladder/join", &json!({ "name": "no name" })).0, 400);
@@ -391,11 +404,7 @@ fn banned_host_loses_its_programs_and_its_learner() {
     let mut learner = hub.socket("/learn/socket", None).unwrap();
     learner.until("{");
     for game in ["nuggets", "mastermind"] {
-        played(&hub, "program on the ladder", || {
-            let seen = ladder(&hub, game);
-            let some = |what: &str| seen[what].as_array().is_some_and(|programs| !programs.is_empty());
-            if some("waiting") || some("playing") { Ok(()) } else { Err(seen) }
-        });
+        played(&hub, "program on the ladder", || has_program(&hub, game));
     }
     done(&hub, &["ban", "127.0.0.1"]);
     // If its match has begun, its room may tell it first.

@@ -23,17 +23,32 @@ pub(crate) struct Board {
     /// Where programs reach it.
     pub(crate) port: u16,
     view: Mutex<View>,
+    // Names that lost a key, until the keeper has sent their programs away.
+    revoked: Mutex<Vec<String>>,
     tunnels: mpsc::Sender<Tunnel>,
 }
 
 impl Board {
     pub(super) fn new(game: Game, port: u16, tunnels: mpsc::Sender<Tunnel>) -> Self {
-        Self { game, port, view: Mutex::default(), tunnels }
+        Self { game, port, view: Mutex::default(), revoked: Mutex::default(), tunnels }
     }
 
     /// Who waits, who plays, and what has been played last.
     pub(crate) fn view(&self) -> MutexGuard<'_, View> {
         self.view.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn revoked(&self) -> MutexGuard<'_, Vec<String>> {
+        self.revoked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Programs with these names, whose keys do not prove them any more, are sent away soon.
+    pub(crate) fn revoke(&self, names: &[String]) {
+        self.revoked().extend_from_slice(names);
+    }
+
+    pub(super) fn take_revoked(&self) -> Vec<String> {
+        std::mem::take(&mut *self.revoked())
     }
 
     /// Lets a program in over a WebSocket: what it says comes by `inbox`, and what it is told goes to `outbox`, which is dropped in the end.

@@ -24,8 +24,8 @@ use crate::{
     results::{clock::unix_now, level_name},
 };
 
-/// How often the hosts of all programs are compared with the bans.
-const BANS: Duration = Duration::from_secs(1);
+/// How often all programs are compared with the bans and with names that lost their key.
+const CHECKS: Duration = Duration::from_secs(1);
 
 /// A match that is played.
 #[derive(Debug)]
@@ -55,8 +55,8 @@ impl Keeper {
 
     /// Keeps the ladder until the hub is gone.
     pub(super) async fn run(mut self, mut told: mpsc::Receiver<Told>) {
-        let mut bans = interval(BANS);
-        bans.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut checks = interval(CHECKS);
+        checks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             let due = self.ladder.deadline().map(|due| self.start + due.since(Time::ZERO));
             let inputs = tokio::select! {
@@ -72,7 +72,7 @@ impl Keeper {
                     None => return,
                 },
                 () = sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => vec![Input::Elapsed],
-                _ = bans.tick() => self.banned(),
+                _ = checks.tick() => self.dismissed(),
             };
             if self.hub.upgrade().is_none_or(|hub| hub.rooms.is_draining()) {
                 // Rooms are suspended now, and those of the ladder do not come back.
@@ -97,15 +97,24 @@ impl Keeper {
         }
     }
 
-    // Sends programs of banned hosts away. One that plays has left its match then.
-    fn banned(&self) -> Vec<Input> {
+    // Sends programs of banned hosts away, and those whose key does not prove their name any more. One that plays has left its match
+    // then.
+    fn dismissed(&self) -> Vec<Input> {
         let Some(hub) = self.hub.upgrade() else { return vec![] };
-        let banned = self.programs.iter().filter(|(_, newcomer)| hub.bans().has(newcomer.host));
-        let gone = banned.map(|(program, newcomer)| {
-            order(newcomer, Order::Away(Kind::Banned.sentence().into()));
-            Input::Gone(*program)
-        });
-        gone.collect()
+        let revoked = self.board.take_revoked();
+        let mut gone = vec![];
+        for (program, newcomer) in &self.programs {
+            let why = if hub.bans().has(newcomer.host) {
+                Kind::Banned.sentence()
+            } else if revoked.contains(&newcomer.name) {
+                "your key does not prove this name any more"
+            } else {
+                continue;
+            };
+            order(newcomer, Order::Away(why.into()));
+            gone.push(Input::Gone(*program));
+        }
+        gone
     }
 
     fn settled(&self, number: MatchId) -> Vec<Input> {
