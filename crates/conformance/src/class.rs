@@ -24,7 +24,7 @@ use std::{
 use anyhow::{Context as _, bail};
 use clap::Parser;
 use cmdkit::{EXIT_USAGE, Usage, UsageError, whole_number};
-use conformance::{Options, Program, Tester};
+use conformance::{Network, Options, Program, Tester};
 
 use self::{bench::Bench, grade::Grade, student::Student, table::Table, work::Work};
 use crate::{
@@ -90,7 +90,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "WORD")]
     secret: Option<String>,
 
-    /// How many students to test at the same time; as many as there are processors if it is not given
+    /// How many students to test at the same time [default: the number of processors, or 1 if programs share a network]
     #[arg(long, value_name = "COUNT", value_parser = whole_number(1..=1024_usize, 4))]
     jobs: Option<usize>,
 
@@ -141,7 +141,9 @@ pub(crate) fn class(args: &Args) -> anyhow::Result<ExitCode> {
     bench.secret = args.secret.as_ref().map(|word| Secret::of_class(word, &args.to)).transpose()?;
     args.limits.confine();
     let stop = conformance::stop_on_signal()?;
-    let processors = thread::available_parallelism().map_or(1, NonZero::get);
+    // In a shared network the program of one student could reach that of another.
+    let is_shared = Network::new().context("cannot create a network for a program")?.is_shared();
+    let processors = if is_shared { 1 } else { thread::available_parallelism().map_or(1, NonZero::get) };
     let jobs = args.jobs.unwrap_or(processors).min(students.len());
     let all = Class { bench: &bench, students: &students, again: args.again, stop: &stop };
     let (grades, trouble) = all.test(jobs);
@@ -223,7 +225,8 @@ impl Class<'_> {
             _ if stopped => return Ok(None),
             _ => {}
         }
-        let Some(mut grade) = self.bench.test(student, &key, self.stop)? else { return Ok(None) };
+        let network = Network::new().context("cannot create a network for a program")?;
+        let Some(mut grade) = network.enter(|| self.bench.test(student, &key, self.stop))?? else { return Ok(None) };
         grade.before = old.map(|old| old.marks);
         grade.save(&path).with_context(|| format!("cannot write {}", path.display()))?;
         let of: u32 = self.bench.tester.rules.iter().map(|rule| rule.points).sum();

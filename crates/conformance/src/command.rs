@@ -246,6 +246,10 @@ impl Run for Running {
     fn udp_ports(&self) -> Option<Vec<u16>> {
         self.group.udp_ports()
     }
+
+    fn id(&self) -> Option<u32> {
+        Some(self.group.id())
+    }
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ use std::sync::OnceLock;
 
 pub(crate) use self::{
     mode::Mode,
-    network::confine_network,
+    network::{Namespace, confine_network},
     outside::{Guard, Refusal},
     trial::mode,
 };

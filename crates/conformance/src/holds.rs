@@ -1,6 +1,6 @@
 //! What is known of the limits on this system.
 
-use std::sync::OnceLock;
+use std::{io, sync::OnceLock};
 
 use crate::limits::Limits;
 
@@ -22,6 +22,52 @@ fn confined() -> Result<(), String> {
 #[cfg(not(target_os = "linux"))]
 fn confined() -> Result<(), String> {
     Err("only Linux can do that".to_owned())
+}
+
+/// The network of a program and of the sockets that it is to reach.
+#[derive(Debug, Default)]
+pub struct Network {
+    // None is that of this process.
+    #[cfg(target_os = "linux")]
+    own: Option<crate::guard::Namespace>,
+}
+
+impl Network {
+    /// Creates a network that no other program can reach: loopback and nothing else. If [`confine`] was not called, or the system did not
+    /// allow it, it is that of this process, which all programs share.
+    ///
+    /// # Errors
+    /// When the system has no room for another network.
+    pub fn new() -> io::Result<Self> {
+        #[cfg(target_os = "linux")]
+        if matches!(NETWORK.get(), Some(Ok(()))) {
+            return Ok(Self { own: Some(crate::guard::Namespace::new()?) });
+        }
+        Ok(Self::default())
+    }
+
+    /// Whether it is that of this process.
+    pub const fn is_shared(&self) -> bool {
+        #[cfg(target_os = "linux")]
+        {
+            self.own.is_none()
+        }
+        #[cfg(not(target_os = "linux"))]
+        true
+    }
+
+    /// Runs `work` in this network, in a thread if it is not that of this process. Sockets, threads and programs that `work` creates are in
+    /// this network, too.
+    ///
+    /// # Errors
+    /// When the system does not start the thread or does not let it in.
+    pub fn enter<T: Send>(&self, work: impl FnOnce() -> T + Send) -> io::Result<T> {
+        #[cfg(target_os = "linux")]
+        if let Some(own) = &self.own {
+            return own.enter(work);
+        }
+        Ok(work())
+    }
 }
 
 fn network() -> String {

@@ -91,7 +91,7 @@ fn signal_name(signal: i32) -> Option<&'static str> {
 }
 
 /// A program under test that runs. Dropping it ends the program and all that it has started.
-pub trait Run {
+pub trait Run: Send {
     /// The next line of standard output, without its line feed, or `None` when there is none by then or any more.
     fn line(&mut self, by: Instant) -> Option<String>;
 
@@ -118,6 +118,11 @@ pub trait Run {
 
     /// The UDP ports at which it receives, where the system tells.
     fn udp_ports(&self) -> Option<Vec<u16>> {
+        None
+    }
+
+    /// The process from which all its processes descend, if this tester has started it.
+    fn id(&self) -> Option<u32> {
         None
     }
 }

@@ -8,7 +8,8 @@
 //! already and allows only the scenarios that one run of it permits. A tester never blocks longer than the patience it is given, whatever
 //! the program under test does.
 //!
-//! An executable that calls [`guard`] first has its programs run within [`Limits`]; [`confine`] takes them off the network.
+//! An executable that calls [`guard`] first has its programs run within [`Limits`]; [`confine`] takes them off the network,
+//! and a [`Network`] keeps those in it from all others.
 
 mod command;
 mod dealer;
@@ -43,7 +44,7 @@ pub use crate::{
     command::{CannotStart, Program},
     dealer::TESTER as DEALER,
     group::stop_on_signal,
-    holds::confine,
+    holds::{Network, confine},
     launch::{Exit, Launcher, Remote, Run, Values},
     limits::Limits,
     mastermind::{
@@ -59,6 +60,7 @@ pub use crate::{
     },
     robots::{client::TESTER as ROBOTS_CLIENT, server::TESTER as ROBOTS_SERVER},
     rule::{Asker, Rule},
+    sockets::Owner,
     terminal::Terminal,
     tester::{Options, Plan, Seed, Tester, USUAL_SEED},
 };

@@ -1,49 +1,165 @@
-//! The sockets of a program under test, from the files that Linux keeps of them. Other systems have no such files, and nothing is told.
+//! The sockets of processes, from the files that Linux keeps of them. Other systems have no such files, and no socket is found.
 
-use std::fs;
+use std::{
+    fs,
+    net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket},
+};
 
 use crate::processes::family;
 
 /// The UDP ports at which this process, what descends from it and its group receive.
 pub(crate) fn udp_ports(root: u32) -> Option<Vec<u16>> {
-    let inodes: Vec<String> = family(root).into_iter().flat_map(|process| sockets(process.id)).collect();
-    // A system may lack IPv6, and with it the second table.
-    let tables = [fs::read_to_string("/proc/net/udp").ok()?, fs::read_to_string("/proc/net/udp6").unwrap_or_default()];
-    let mut ports: Vec<u16> =
-        tables.iter().flat_map(|table| table.lines().skip(1).filter_map(|row| port(row, &inodes))).collect();
+    let inodes = Owner::Family(root).inodes();
+    let rows = table("udp")?.into_iter().filter(|row| inodes.contains(&row.inode));
+    let mut ports: Vec<u16> = rows.map(|row| row.local.port()).collect();
     ports.sort_unstable();
     ports.dedup();
     Some(ports)
 }
 
-// The inodes of its open sockets.
-fn sockets(process: u32) -> Vec<String> {
-    let files = fs::read_dir(format!("/proc/{process}/fd")).into_iter().flatten().flatten();
-    let targets = files.filter_map(|file| fs::read_link(file.path()).ok());
-    targets
-        .filter_map(|target| Some(target.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.to_owned()))
-        .collect()
+/// The processes to which a socket of this machine may belong.
+#[derive(Clone, Copy, Debug)]
+pub enum Owner {
+    /// One process alone.
+    Process(u32),
+    /// A process, all that descend from it, and its group.
+    Family(u32),
 }
 
-// The local port of a row whose socket is one of these.
-fn port(row: &str, inodes: &[String]) -> Option<u16> {
-    let mut columns = row.split_whitespace();
-    let local = columns.nth(1)?;
-    let inode = columns.nth(7)?;
-    let (_, port) = local.rsplit_once(':')?;
-    inodes.iter().any(|other| other == inode).then(|| u16::from_str_radix(port, 16).ok())?
+impl Owner {
+    /// Whether the system shows who owns a socket. Otherwise nobody is found to own any.
+    pub fn is_shown() -> bool {
+        let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0));
+        let address = socket.as_ref().ok().and_then(|socket| socket.local_addr().ok());
+        address.is_some_and(|address| Self::Process(std::process::id()).has_udp(address))
+    }
+
+    /// Whether the UDP socket that sends from this address belongs to these processes. If several sockets share the address, all of them
+    /// have to.
+    pub fn has_udp(self, address: SocketAddr) -> bool {
+        let sends = |local: SocketAddr| {
+            local.port() == address.port() && (local.ip() == address.ip() || local.ip().is_unspecified())
+        };
+        self.has_all(table("udp").unwrap_or_default().into_iter().filter(|row| sends(row.local)))
+    }
+
+    /// Whether the TCP socket at this end of a connection to `server` belongs to these processes.
+    pub fn has_tcp(self, address: SocketAddr, server: SocketAddr) -> bool {
+        let rows = table("tcp").unwrap_or_default().into_iter();
+        self.has_all(rows.filter(|row| (row.local, row.remote) == (address, server)))
+    }
+
+    fn has_all(self, rows: impl Iterator<Item = Row>) -> bool {
+        let mut rows = rows.peekable();
+        let is_found = rows.peek().is_some();
+        let inodes = if is_found { self.inodes() } else { Vec::new() };
+        is_found && rows.all(|row| inodes.contains(&row.inode))
+    }
+
+    fn inodes(self) -> Vec<u64> {
+        match self {
+            Self::Process(id) => sockets(id),
+            Self::Family(root) => family(root).into_iter().flat_map(|process| sockets(process.id)).collect(),
+        }
+    }
+}
+
+// The inodes of its open sockets.
+fn sockets(process: u32) -> Vec<u64> {
+    let files = fs::read_dir(format!("/proc/{process}/fd")).into_iter().flatten().flatten();
+    let targets = files.filter_map(|file| fs::read_link(file.path()).ok());
+    targets.filter_map(|target| target.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()).collect()
+}
+
+/// A socket in a table of the system.
+#[derive(Debug, PartialEq, Eq)]
+struct Row {
+    local: SocketAddr,
+    remote: SocketAddr,
+    inode: u64,
+}
+
+// All sockets of a protocol in the network of this thread.
+fn table(protocol: &str) -> Option<Vec<Row>> {
+    let of = |name: String| fs::read_to_string(format!("/proc/thread-self/net/{name}"));
+    // A system may lack IPv6, and with it the second table.
+    let tables = [of(protocol.to_owned()).ok()?, of(format!("{protocol}6")).unwrap_or_default()];
+    Some(tables.iter().flat_map(|table| table.lines().skip(1).filter_map(row)).collect())
+}
+
+fn row(line: &str) -> Option<Row> {
+    let mut columns = line.split_whitespace().skip(1);
+    let (local, remote) = (address(columns.next()?)?, address(columns.next()?)?);
+    Some(Row { local, remote, inode: columns.nth(6)?.parse().ok()? })
+}
+
+// An address is written as numbers of 32 bits in the byte order of the machine, and a port.
+fn address(text: &str) -> Option<SocketAddr> {
+    let (ip, port) = text.split_once(':')?;
+    let word = |at: usize| Some(u32::from_str_radix(ip.get(8 * at..8 * (at + 1))?, 16).ok()?.to_ne_bytes());
+    let ip: IpAddr = match ip.len() {
+        8 => word(0)?.into(),
+        32 => {
+            let mut octets = [0; 16];
+            for (at, chunk) in octets.chunks_exact_mut(4).enumerate() {
+                chunk.copy_from_slice(&word(at)?);
+            }
+            octets.into()
+        }
+        _ => return None,
+    };
+    Some(SocketAddr::new(ip.to_canonical(), u16::from_str_radix(port, 16).ok()?))
 }
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
-    use std::net::UdpSocket;
+    use std::{
+        net::{TcpListener, TcpStream},
+        process::{Command, Stdio, id},
+    };
 
     use super::*;
 
     #[test]
-    fn a_socket_of_this_process_is_found() {
+    fn finds_a_socket_of_this_process() {
         let socket = UdpSocket::bind(("127.0.0.1", 0)).unwrap();
-        assert!(udp_ports(std::process::id()).unwrap().contains(&socket.local_addr().unwrap().port()));
+        assert!(udp_ports(id()).unwrap().contains(&socket.local_addr().unwrap().port()));
         assert_eq!(udp_ports(u32::MAX), Some(vec![]));
+    }
+
+    #[test]
+    fn socket_belongs_to_its_process_and_to_no_other() {
+        let mut other = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+        let (mine, others) = (Owner::Process(id()), Owner::Family(other.id()));
+        assert!(Owner::is_shown());
+        for at in ["127.0.0.1:0", "0.0.0.0:0", "[::]:0"] {
+            // A machine may lack IPv6.
+            let Ok(socket) = UdpSocket::bind(at) else { continue };
+            let seen = SocketAddr::from(([127, 0, 0, 1], socket.local_addr().unwrap().port()));
+            assert_eq!([mine, others].map(|owner| owner.has_udp(seen)), [true, false], "{at}");
+            drop(socket);
+            assert!(!mine.has_udp(seen), "{at}");
+        }
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let server = listener.local_addr().unwrap();
+        let client = TcpStream::connect(server).unwrap();
+        let peer = client.local_addr().unwrap();
+        assert_eq!([mine, others].map(|owner| owner.has_tcp(peer, server)), [true, false]);
+        assert!(!mine.has_tcp(server, server));
+        drop(client);
+        assert!(!mine.has_tcp(peer, server));
+        drop(other.stdin.take());
+        other.wait().unwrap();
+    }
+
+    #[test]
+    fn reads_addresses_of_both_families() {
+        let part = |octets: [u8; 4]| format!("{:08X}", u32::from_ne_bytes(octets));
+        assert_eq!(address(&format!("{}:1F90", part([127, 0, 0, 1]))), "127.0.0.1:8080".parse().ok());
+        let loopback = format!("{}{}", part([0; 4]).repeat(3), part([0, 0, 0, 1]));
+        assert_eq!(address(&format!("{loopback}:0001")), "[::1]:1".parse().ok());
+        let mapped = format!("{}{}{}", part([0; 4]).repeat(2), part([0, 0, 255, 255]), part([127, 0, 0, 1]));
+        assert_eq!(address(&format!("{mapped}:0001")), "127.0.0.1:1".parse().ok());
+        assert_eq!(["1:1", "x", "0100007F", "é234567:1"].map(address), [None; 4]);
     }
 }

@@ -99,6 +99,10 @@ impl Run for Watched {
     fn udp_ports(&self) -> Option<Vec<u16>> {
         self.run.udp_ports()
     }
+
+    fn id(&self) -> Option<u32> {
+        self.run.id()
+    }
 }
 
 impl Drop for Watched {

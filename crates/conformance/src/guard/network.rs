@@ -1,12 +1,14 @@
 //! A network that has only loopback.
 
 use std::{
-    fs, io,
+    fs::{self, File},
+    io,
     net::UdpSocket,
     process::{self, Stdio},
+    thread,
 };
 
-use nix::sched::{CloneFlags, unshare};
+use nix::sched::{CloneFlags, setns, unshare};
 use rustix::{
     net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netlink, recv, sendto, socket_with},
     process::{getegid, geteuid},
@@ -26,6 +28,36 @@ pub(crate) fn confine_network() -> Result<(), String> {
         return Err(String::from_utf8_lossy(&tried.stderr).trim().to_owned());
     }
     isolate().map_err(|error| error.to_string())
+}
+
+/// A network namespace that exists as long as this, a socket in it or a process in it. This process must be confined.
+#[derive(Debug)]
+pub(crate) struct Namespace(File);
+
+impl Namespace {
+    pub(crate) fn new() -> io::Result<Self> {
+        in_thread(|| {
+            unshare(CloneFlags::CLONE_NEWNET)?;
+            raise_loopback()?;
+            File::open("/proc/thread-self/ns/net").map(Self)
+        })
+    }
+
+    /// Runs `work` in a thread in this namespace. Sockets, threads and processes that it creates are in it too.
+    pub(crate) fn enter<T: Send>(&self, work: impl FnOnce() -> T + Send) -> io::Result<T> {
+        in_thread(|| {
+            setns(&self.0, CloneFlags::CLONE_NEWNET)?;
+            Ok(work())
+        })
+    }
+}
+
+// A namespace belongs to a thread, and this one's must not change.
+fn in_thread<T: Send>(work: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
+    thread::scope(|scope| {
+        let thread = thread::Builder::new().spawn_scoped(scope, work)?;
+        thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
 }
 
 /// What the process that tries does.

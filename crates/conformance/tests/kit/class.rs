@@ -116,6 +116,65 @@ fn a_class_is_tested_and_only_what_changed_is_tested_again() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn programs_of_two_students_cannot_reach_each_other() {
+    let limits = Command::new(env!("CARGO_BIN_EXE_conformance")).arg("limits").output().unwrap();
+    if !text(&limits.stdout).starts_with("network: only loopback") {
+        eprintln!("skipped: this system has no namespaces, so the programs share a network");
+        return;
+    }
+    let class = Class::new();
+    let (port, told) = (class.path("port"), class.path("told"));
+    let paths = format!("import os, socket, time\nport, told = '{}', '{}'\n", port.display(), told.display());
+    // Both wait for each other, so that both run at the same time.
+    let listens = "
+if not os.path.exists(told):
+    server = socket.create_server(('127.0.0.1', 0))
+    own = f'{port}-{os.getpid()}-{time.monotonic()}'
+    open(own, 'w').write(str(server.getsockname()[1]))
+    os.replace(own, port)
+while not os.path.exists(told):
+    time.sleep(0.01)
+";
+    let connects = "
+while not os.path.exists(port):
+    time.sleep(0.01)
+if not os.path.exists(told):
+    try:
+        socket.create_connection(('127.0.0.1', int(open(port).read())))
+        how = 'reached'
+    except OSError as why:
+        how = str(why)
+    listed = len(open('/proc/net/tcp').readlines()) - 1
+    own = f'{told}-{os.getpid()}-{time.monotonic()}'
+    open(own, 'w').write(f'{how}, {listed} sockets')
+    os.replace(own, told)
+";
+    class.hands_in("anna", &format!("{paths}{listens}"));
+    class.hands_in("ben", &format!("{paths}{connects}"));
+    let ended = class.tested(&["--patience", "120", "--jobs", "2"]);
+    assert_eq!(ended.status.code(), Some(0), "{}", text(&ended.stderr));
+    assert_eq!(fs::read_to_string(told).unwrap(), "[Errno 111] Connection refused, 0 sockets");
+    assert_eq!([class.row("anna")[1].as_str(), class.row("ben")[1].as_str()], ["passed"; 2]);
+}
+
+#[test]
+fn students_whose_programs_share_a_network_are_tested_one_after_the_other() {
+    let class = Class::new();
+    let log = class.path("log");
+    for student in ["anna", "ben"] {
+        class.hands_in(student, &format!("open('{}', 'a').write('{student}\\n')", log.display()));
+    }
+    let ended = class.tested(&["--patience", "60", "--network"]);
+    assert_eq!(ended.status.code(), Some(0), "{}", text(&ended.stderr));
+    let log = fs::read_to_string(log).unwrap();
+    let mut order: Vec<&str> = log.lines().collect();
+    assert!(order.len() > 4, "{log}");
+    order.dedup();
+    assert_eq!(order.len(), 2, "{log}");
+}
+
+#[test]
 fn of_a_long_build_the_last_lines_are_shown() {
     let class = Class::new();
     class.hands_in("eve", "");
