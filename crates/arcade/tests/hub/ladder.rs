@@ -1,7 +1,7 @@
 //! The ladder with real programs: the examples for students, programs that crash and hang, and the commands of those who take part.
 
 use std::{
-    io::{Read as _, Write as _},
+    io::{BufRead as _, BufReader, Read as _, Write as _},
     net::{Ipv4Addr, SocketAddr, TcpStream, UdpSocket},
     process::{Command, Stdio},
     sync::{
@@ -22,7 +22,11 @@ use testkit::{
 
 use tungstenite::Error;
 
-use crate::{admin::done, openapi::Description, support::Hub};
+use crate::{
+    admin::done,
+    openapi::Description,
+    support::{Hub, native},
+};
 
 /// How long programs may take to play the matches of a test. A program that hangs costs ten seconds, and a pause after it.
 const MATCHES: Duration = Duration::from_secs(150);
@@ -371,6 +375,74 @@ fn a_wrong_key_is_refused_with_the_reason() {
     let answer = say(&format!("PLAY {login}"));
     assert!(answer.starts_with("QUIT this key does not prove the name Ann"), "{answer}");
     assert_eq!(ask(&hub, "POST", "/api/ladder/join", &json!({ "name": "no name" })).0, 400);
+}
+
+#[test]
+fn program_on_the_host_of_the_hub_takes_no_seat_at_the_port_of_a_match() {
+    const LOCKED: &str = "The owner of this room has locked it";
+    let hub = Hub::with(&["--no-default-rooms", "--ladder", "nuggets,mastermind"]);
+    let [ann, bob] = ["Ann", "Bob"].map(|name| join(&hub, name));
+    let room = |game: &str| native(&hub.wait("match", |rooms| rooms.iter().find(|room| room["game"] == game).cloned()));
+
+    // Two programs of one host play each other, and the third is on that host, too.
+    let players = [&ann, &bob].map(|login| {
+        let mut player = BufReader::new(connect(door(&hub, "mastermind")));
+        player.get_mut().write_all(format!("PLAY {login}\n").as_bytes()).unwrap();
+        player
+    });
+    let until = |player: &mut BufReader<TcpStream>, word: &str| {
+        let mut line = String::new();
+        while !line.starts_with(word) {
+            line.clear();
+            assert_ne!(player.read_line(&mut line).unwrap(), 0, "{word} does not come");
+        }
+    };
+    let mut players = players.map(|mut player| {
+        until(&mut player, "TURN 1");
+        player
+    });
+    for said in ["PLAY Ann\n".to_owned(), format!("PLAY {ann}\n"), "GUESS 1122\n".to_owned()] {
+        let mut intruder = connect(room("mastermind"));
+        intruder.write_all(said.as_bytes()).unwrap();
+        let mut answer = String::new();
+        intruder.read_to_string(&mut answer).unwrap();
+        assert!(answer.contains(LOCKED) && !answer.contains("TURN"), "{said}: {answer}");
+    }
+    for player in &mut players {
+        player.get_mut().write_all(b"GUESS 1122\n").unwrap();
+        until(player, "TURN 2");
+    }
+
+    let sockets = [ann.clone(), "Ann".into(), ann].map(|name| {
+        let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        socket.set_read_timeout(Some(PATIENCE)).unwrap();
+        (socket, name)
+    });
+    let heard = |socket: &UdpSocket, word: &str| {
+        let mut buffer = vec![0; 1 << 16];
+        loop {
+            let length = socket.recv(&mut buffer).unwrap();
+            let text = String::from_utf8_lossy(&buffer[..length]);
+            if text.starts_with(word) {
+                return text.into_owned();
+            }
+            assert!(!text.starts_with("QUIT"), "{text}");
+        }
+    };
+    let [(player, login), intruders @ ..] = sockets;
+    player.connect(door(&hub, "nuggets")).unwrap();
+    player.send(format!("PLAY {login}").as_bytes()).unwrap();
+    heard(&player, "OK");
+    for (intruder, name) in intruders {
+        intruder.connect(room("nuggets")).unwrap();
+        intruder.send(format!("PLAY {name}").as_bytes()).unwrap();
+        let answer = heard(&intruder, "QUIT");
+        assert!(answer.contains(LOCKED), "{answer}");
+    }
+    for key in ["KEY h", "KEY l"] {
+        player.send(key.as_bytes()).unwrap();
+    }
+    heard(&player, "DISPLAY");
 }
 
 #[test]
