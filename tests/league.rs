@@ -15,6 +15,17 @@ use testkit::{
 
 use crate::programs::{self, workspace};
 
+/// Runs a command where the system allows no namespaces: its user may create none, and has no rights.
+#[cfg(target_os = "linux")]
+const WITHOUT_NAMESPACES: [&str; 6] = [
+    "unshare",
+    "--user",
+    "--map-root-user",
+    "sh",
+    "-c",
+    "echo 0 >/proc/sys/user/max_user_namespaces && exec setpriv --bounding-set=-all --inh-caps=-all \"$0\" \"$@\"",
+];
+
 /// Two bots of each kind and two programs that are worse, in the order that everybody expects.
 const EXPECTED: [&str; 5] = ["Hard", "Normal", "Easy", "Walker", "Crasher"];
 
@@ -155,12 +166,85 @@ fn crashes_are_forfeits_with_their_reasons() {
     };
     // Each match is decided long before its last turn. Against the bot in either seat; not every match against the others gets that far.
     say("Crasher", "it ended with exit status 1: RuntimeError: I have had enough", 2);
-    // Only in the first seat, since a game begins with its last player.
-    say("Twice", "it joined twice", 1);
     say("None", "cannot start './no-such-program'", 2);
-    assert_eq!(reasons(folder.path(), "Easy"), [""; 0]);
+    // A second connection is refused, and takes no seat of another player.
+    for player in ["Easy", "Twice"] {
+        assert_eq!(reasons(folder.path(), player), [""; 0], "{player}");
+    }
     assert_eq!(names(folder.path())[0], "Easy");
     assert!(finished.stderr.contains("I have had enough"), "{}", finished.stderr);
+}
+
+#[test]
+fn player_whose_opponent_does_not_join_does_not_forfeit() {
+    let folder = TempDir::new();
+    let mut command = league(folder.path(), "nuggets --rounds 1");
+    command.args(["--player", "Easy=bot:easy", "--player", "None=./no-such-program {server}"]);
+    ended(Process::run(&mut command), 0);
+    assert_eq!(reasons(folder.path(), "Easy"), [""; 0]);
+    assert_eq!(reasons(folder.path(), "None").len(), 2);
+}
+
+/// Plays a league in which one player also joins at the ports of the others, and returns how programs were kept apart. `before` are words
+/// in front of the command.
+#[cfg(target_os = "linux")]
+fn intruded(game: &str, before: &[&str], options: &str) -> String {
+    let (folder, private) = (TempDir::new(), TempDir::new());
+    let report = private.path().join("report");
+    let words = format!("{game} {{host}} {{port}} {{name}} '{}' '{}'", folder.path().display(), report.display());
+    let (length, victim) = match game {
+        "nuggets" => ("--limit 1", reference("Victim", "nuggets_client.py", "--explore {host} {port} {name}")),
+        _ => ("--turns 60 --turn-ms 20", program("Victim", "walk")),
+    };
+    let played = league(folder.path(), &format!("{game} {length} --rounds 1 --jobs 2{options}"));
+    let mut command = match before {
+        [] => played,
+        [first, rest @ ..] => {
+            let mut command = Command::new(first);
+            command.args(rest).arg(played.get_program()).args(played.get_args());
+            command
+        }
+    };
+    command.args([
+        "--player",
+        &script("Intruder", "intruder.py", &words),
+        "--player",
+        "Bot=bot:easy",
+        "--player",
+        &victim,
+    ]);
+    let finished = ended(Process::run(&mut command), 0);
+    let (lines, report) = (lines(folder.path()), fs::read_to_string(report).unwrap_or_default());
+    assert_eq!(lines.len(), 6, "{}", finished.stderr);
+    for player in ["Victim", "Bot", "Intruder"] {
+        assert_eq!(reasons(folder.path(), player), [""; 0], "{player}, with {before:?}{options}: {report}");
+    }
+    assert!(report.contains("tried") && !report.contains("joined"), "with {before:?}{options}: {report}");
+    let protection = lines[0]["protection"].as_str().unwrap().to_owned();
+    assert!(lines.iter().all(|line| line["protection"] == *protection));
+    // Without a shared network nothing can be reached, and nothing is found.
+    let tried = lines.iter().any(|line| line.to_string().contains("it connected to the port of "));
+    let is_shared = protection != "network";
+    assert_eq!([report.contains("listed"), tried], [is_shared; 2], "with {before:?}{options}: {report} {lines:?}");
+    let told = if is_shared { "Programs shared a network" } else { "Each program had a network of its own" };
+    let page = fs::read_to_string(folder.path().join("index.html")).unwrap();
+    assert!(finished.stdout.contains(told) && page.contains(told), "{}{page}", finished.stdout);
+    protection
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn joining_for_an_opponent_makes_it_neither_forfeit_nor_lose_its_seat() {
+    for game in ["nuggets", "robots"] {
+        assert_eq!(intruded(game, &[], " --network"), "sockets", "{game}");
+        // Where the system has no namespaces it is the same without the option.
+        let usual = intruded(game, &[], "");
+        let can_confine = Command::new("unshare").args(["--user", "--map-root-user", "--net", "true"]).status();
+        if can_confine.is_ok_and(|status| status.success()) {
+            assert_eq!(usual, "network", "{game}");
+            assert_eq!(intruded(game, &WITHOUT_NAMESPACES, ""), "sockets", "{game}");
+        }
+    }
 }
 
 #[test]

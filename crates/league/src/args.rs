@@ -107,7 +107,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "BOOL", help_heading = "Mastermind")]
     repeats: Option<bool>,
 
-    /// Let programs use the network; without this option they have only loopback, where the system allows that
+    /// Let programs use the network; without this option each has only a loopback of its own, where the system allows that
     #[arg(long)]
     pub(crate) network: bool,
 

@@ -1,17 +1,18 @@
-//! The port of one seat. Each seat has its own, so that it is known which program a connection is of, whatever it says.
+//! The port of one seat. Each seat has its own, so that it is known of which player a connection is, whatever it says.
 
 use std::{
     io,
-    net::SocketAddr,
+    net::{Ipv4Addr, SocketAddr},
     task::{Context, Poll},
 };
 
-use netcore::{Link, Time};
-use netshell::{Answer, ConnectionEvent, ConnectionId, Delivery, Transport};
+use bytes::Bytes;
+use netcore::{Framing, Link, Time};
+use netshell::{Answer, ConnectionEvent, ConnectionId, Delivery, Removal, Transport, Warden};
 
 use crate::seen::Seen;
 
-/// A transport that tells at which seat a connection was opened.
+/// A transport that reports at which seat a connection was opened.
 pub(crate) struct Gate<T> {
     inner: T,
     seat: usize,
@@ -59,5 +60,29 @@ impl<T: Transport> Transport for Gate<T> {
 
     fn poll_flush(&mut self, now: Time, context: &mut Context<'_>) -> Poll<()> {
         self.inner.poll_flush(now, context)
+    }
+}
+
+/// Refuses connections that are not of the player of their seat, and all but one of those that are. It is asked after the
+/// [`Gate`] has reported the seat.
+pub(crate) struct Doorkeeper(pub(crate) Seen);
+
+impl Warden for Doorkeeper {
+    fn admits(&mut self, address: SocketAddr) -> bool {
+        self.0.admits(address)
+    }
+
+    // Each seat is a host of its own, or the players would share what the room grants to one host.
+    fn shown(&mut self, _: Link, address: SocketAddr) -> SocketAddr {
+        let seat = u8::try_from(self.0.state().opened).unwrap_or(u8::MAX - 1);
+        SocketAddr::from((Ipv4Addr::new(127, 0, 0, seat.saturating_add(1)), address.port()))
+    }
+
+    fn farewell(&self, _: &str, _: Framing) -> Option<Bytes> {
+        None
+    }
+
+    fn poll_removal(&mut self, _: &mut Context<'_>) -> Poll<Removal> {
+        Poll::Pending
     }
 }

@@ -8,12 +8,17 @@ use std::{
 };
 
 use anyhow::Context as _;
+use conformance::Network;
 use journal_core::{Head, JournalEnd, Writing};
-use netcore::{Hosted, Leave, Outcome, Rate, Recorded};
+use netcore::{Hosted, Leave, Link, Outcome, Rate, Recorded};
 use netshell::{Clock, ConnectionBudget, Host, Limits, Tcp, Udp, bind_tcp, bind_udp, serve};
 use tokio::{sync::oneshot, task::JoinHandle};
 
-use crate::{gate::Gate, seen::Seen, shared::Shared};
+use crate::{
+    gate::{Doorkeeper, Gate},
+    seen::Seen,
+    shared::Shared,
+};
 
 /// Where players find their server.
 const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -29,10 +34,28 @@ pub(crate) enum Wire {
     Tcp(Rate),
 }
 
+impl Wire {
+    const fn link(self) -> Link {
+        match self {
+            Self::Udp => Link::Datagram,
+            Self::Tcp(_) => Link::Stream,
+        }
+    }
+}
+
+/// Where a player finds its seat.
+#[derive(Debug)]
+pub(crate) struct Place {
+    /// The address.
+    pub(crate) address: SocketAddr,
+    /// The network in which that is.
+    pub(crate) network: Network,
+}
+
 /// A server that runs as a task of the current runtime.
 pub(crate) struct Hosting {
-    /// The address for each seat.
-    pub(crate) seats: Vec<SocketAddr>,
+    /// The place of each seat.
+    pub(crate) seats: Vec<Place>,
     /// The file of the journal.
     pub(crate) journal: PathBuf,
     stop: Option<oneshot::Sender<()>>,
@@ -41,19 +64,21 @@ pub(crate) struct Hosting {
 }
 
 impl Hosting {
-    /// Hosts a match with so many seats. Its journal comes into a folder of its own, where nothing else may be. `audit` looks at the
-    /// engine when the game is over.
+    /// Hosts a match with a seat in each of these networks. Its journal comes into a folder of its own, where nothing else may be. `audit`
+    /// looks at the engine when the game is over.
     ///
     /// # Errors
     /// When the system refuses a socket, or the journal cannot be written.
     pub(crate) fn start<E: Recorded + Send + 'static>(
         engine: E,
-        (wire, seats): (Wire, usize),
+        (wire, networks): (Wire, Vec<Network>),
         (writing, folder): (&Writing, &Path),
         (seen, audit): (&Seen, fn(&E) -> Option<String>),
     ) -> anyhow::Result<Self> {
-        let bound = (0..seats).map(|_| Bound::new(wire)).collect::<anyhow::Result<Vec<_>>>()?;
-        let seats = bound.iter().map(Bound::address).collect::<io::Result<Vec<_>>>()?;
+        let bind = |network: &Network| network.enter(|| Bound::new(wire))?;
+        let bound = networks.iter().map(bind).collect::<anyhow::Result<Vec<_>>>()?;
+        let addresses = bound.iter().map(Bound::address).collect::<io::Result<Vec<_>>>()?;
+        seen.hosted(wire.link(), &addresses);
         let cannot = || format!("cannot write a journal in '{}'", folder.display());
         // A match that was broken off is played again.
         match fs::remove_dir_all(folder) {
@@ -61,18 +86,19 @@ impl Hosting {
             _ => {}
         }
         let begun = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-        let head = Head::new(&engine, env!("CARGO_PKG_VERSION"), seats.clone(), begun);
+        let head = Head::new(&engine, env!("CARGO_PKG_VERSION"), addresses.clone(), begun);
         let created = writing.create(folder, Hosted::new(engine), head).with_context(cannot)?;
         let (journal, (room, hold, end)) = created;
         let room = Shared::new(room);
         let observer = seen.observer(room.clone(), audit);
-        let mut host = Host::new(room).with_hold(hold).with_observer(observer);
-        let budget = ConnectionBudget::from(Limits::of(None));
+        let mut host = Host::new(room).with_hold(hold).with_observer(observer).with_warden(Doorkeeper(seen.clone()));
         for (seat, bound) in bound.into_iter().enumerate() {
             host = match bound {
                 Bound::Udp(sockets) => host.with_transport(Gate::new(Udp::new(sockets)?, seat, seen.clone())),
                 Bound::Tcp(listeners, rate) => {
-                    host.with_transport(Gate::new(Tcp::new(listeners, rate, budget.clone())?, seat, seen.clone()))
+                    // Of its own, so that no player can use up the connections of the others.
+                    let budget = ConnectionBudget::from(Limits::of(None));
+                    host.with_transport(Gate::new(Tcp::new(listeners, rate, budget)?, seat, seen.clone()))
                 }
             };
         }
@@ -83,6 +109,8 @@ impl Hosting {
             Leave::Over
         };
         let server = tokio::spawn(serve(host, Clock::start(), leave));
+        let places = addresses.into_iter().zip(networks);
+        let seats = places.map(|(address, network)| Place { address, network }).collect();
         Ok(Self { seats, journal, stop: Some(stop), server, end })
     }
 

@@ -20,6 +20,7 @@ use crate::{
     draw::{Draw, Fixture},
     games::{self, play_match},
     page,
+    protection::Protection,
     record::{Lines, Record},
     referee::Venue,
     setup::{Plan, Setup},
@@ -140,6 +141,7 @@ impl League {
         tell: &mut dyn FnMut(&Record),
     ) -> anyhow::Result<(Standings, Ending)> {
         let writing = Writing::start(SyncPolicy::Interval, MAX_SIZE)?;
+        let protection = Protection::of_this_process();
         let mut round = 1;
         let mut standings = self.standings(limits.certainty);
         let ending = loop {
@@ -154,7 +156,7 @@ impl League {
             if round > limits.rounds {
                 break Ending::Rounds;
             }
-            self.play_round(round, limits.jobs, (&writing, stop), tell)?;
+            self.play_round((round, limits.jobs), (&writing, stop, protection), tell)?;
             standings = self.standings(limits.certainty);
             if stop.load(Ordering::SeqCst) {
                 break Ending::Stopped;
@@ -167,9 +169,8 @@ impl League {
     // Plays the matches of a round that are missing, some at the same time.
     fn play_round(
         &mut self,
-        round: u32,
-        jobs: usize,
-        (writing, stop): (&Writing, &AtomicBool),
+        (round, jobs): (u32, usize),
+        (writing, stop, protection): (&Writing, &AtomicBool, Protection),
         tell: &mut dyn FnMut(&Record),
     ) -> anyhow::Result<()> {
         let Self { folder, setup, lines, records } = self;
@@ -177,7 +178,7 @@ impl League {
         missing.retain(|fixture| !records.contains_key(&fixture.number));
         let missing = Mutex::new(missing.into_iter());
         let next = || missing.lock().unwrap_or_else(PoisonError::into_inner).next();
-        let venue = Venue { setup, folder, writing, stop };
+        let venue = Venue { setup, folder, writing, stop, protection };
         let failed = AtomicBool::new(false);
         thread::scope(|scope| {
             let (sender, played) = mpsc::channel();

@@ -14,6 +14,7 @@ mod hosting;
 mod league;
 mod page;
 mod player;
+mod protection;
 mod rating;
 mod record;
 mod referee;
@@ -26,6 +27,7 @@ mod table;
 
 pub use crate::{
     league::{Ending, League, Limits, check},
+    protection::Protection,
     record::{Record, Seat},
     rules::Game,
     setup::{Entrant, Plan, certainty as thousandths},

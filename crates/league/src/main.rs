@@ -60,8 +60,8 @@ fn told(record: &Record) -> String {
         .iter()
         .map(|seat| {
             let score = seat.score.map_or_else(|| "-".to_owned(), |score| score.to_string());
-            let why = seat.forfeit.as_ref().map_or_else(String::new, |why| format!(" ({why})"));
-            format!("{} {score}{why}", seat.player)
+            let why: Vec<String> = seat.forfeit.iter().chain(&seat.note).map(|why| format!(" ({why})")).collect();
+            format!("{} {score}{}", seat.player, why.concat())
         })
         .collect();
     format!("match {}, round {}: {}\n", record.number, record.round, seats.join(", "))

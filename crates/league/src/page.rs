@@ -71,12 +71,12 @@ fn row(row: &Row) -> String {
 fn listed(record: &Record) -> String {
     let Record { number, round, seats, journal, .. } = record;
     let mut players = String::new();
-    for (at, Seat { player, score, forfeit }) in seats.iter().enumerate() {
+    for (at, Seat { player, score, forfeit, note }) in seats.iter().enumerate() {
         let gap = if at > 0 { ", " } else { "" };
         let score = score.map_or_else(|| "–".to_owned(), |score| score.to_string());
         // Writing to a string cannot fail.
         let _ = write!(players, "{gap}{} {score}", escape(player));
-        if let Some(why) = forfeit {
+        for why in forfeit.iter().chain(note) {
             let _ = write!(players, " <span class=\"forfeit\">({})</span>", escape(why));
         }
     }

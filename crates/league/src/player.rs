@@ -1,16 +1,17 @@
 //! A player in a match: a program that runs, or a bot.
 
 use std::{
-    net::{Ipv4Addr, SocketAddr, UdpSocket},
+    net::{Ipv4Addr, UdpSocket},
     time::{Duration, Instant},
 };
 
 use cmdkit::is_steering;
-use conformance::{Launcher as _, Run};
+use conformance::{Launcher as _, Owner, Program, Run};
 use tokio::task::JoinHandle;
 
 use crate::{
     bot::Bot,
+    hosting::Place,
     rules::{BotLevel, Game},
     setup::Entrant,
 };
@@ -31,18 +32,23 @@ pub(crate) enum Player {
 }
 
 impl Player {
-    /// Starts a player, who finds its seat at this address. `seed` is for bots.
+    /// Starts a player, whose seat is at this place. `seed` is for bots.
     ///
     /// # Errors
     /// When the system cannot run the command.
-    pub(crate) fn start(entrant: &Entrant, game: Game, seat: SocketAddr, seed: u64) -> anyhow::Result<Self> {
+    pub(crate) fn start(entrant: &Entrant, game: Game, place: &Place, seed: u64) -> anyhow::Result<Self> {
         let name = entrant.name.clone();
         if let Some(bot) = entrant.bot() {
             let BotLevel(level) = bot?;
-            let bot = Bot { name, level, seed, server: seat };
+            let bot = Bot { name, level, seed, server: place.address };
             return Ok(Self::Bot(tokio::spawn(bot.play(game))));
         }
         let program = entrant.program(game)?;
+        place.network.enter(|| Self::start_program(&program, name, place))?
+    }
+
+    fn start_program(program: &Program, name: String, place: &Place) -> anyhow::Result<Self> {
+        let seat = place.address;
         let any = (Ipv4Addr::LOCALHOST, 0);
         let gui = program.takes("gui").then(|| UdpSocket::bind(any)).transpose()?;
         let mut values = vec![
@@ -59,6 +65,14 @@ impl Player {
             values.push(("own-port", UdpSocket::bind(any)?.local_addr()?.port().to_string()));
         }
         Ok(Self::Program { run: program.start(&values)?, _gui: gui })
+    }
+
+    /// The processes of which its connections are; none if the system has started none.
+    pub(crate) fn owner(&self) -> Option<Owner> {
+        match self {
+            Self::Bot(_) => Some(Owner::Process(std::process::id())),
+            Self::Program { run, .. } => run.id().map(Owner::Family),
+        }
     }
 
     /// Whether it has ended.

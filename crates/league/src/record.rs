@@ -9,6 +9,8 @@ use std::{
 use anyhow::{Context as _, bail};
 use serde::{Deserialize, Serialize};
 
+use crate::protection::Protection;
+
 /// A match that was played.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
@@ -27,6 +29,9 @@ pub struct Record {
     pub millis: u64,
     /// Its journal, from the folder of the league on.
     pub journal: String,
+    /// What kept programs from the seats of others. Versions that wrote no such field had no protection.
+    #[serde(default)]
+    pub protection: Protection,
 }
 
 /// How a player did in a match.
@@ -38,6 +43,9 @@ pub struct Seat {
     pub score: Option<i64>,
     /// Why the player lost whatever the score is, if so.
     pub forfeit: Option<String>,
+    /// What its program did to others, without effect, if so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }
 
 /// The lines of a league.
@@ -89,9 +97,19 @@ pub(crate) mod tests {
             player: player.to_owned(),
             score,
             forfeit: score.is_none().then(|| "it ended".to_owned()),
+            note: None,
         };
         let seats = seats.iter().map(seat).collect();
-        Record { number, round, deal, seed: deal, seats, millis: 1, journal: format!("journals/{number:04}") }
+        Record {
+            number,
+            round,
+            deal,
+            seed: deal,
+            seats,
+            millis: 1,
+            journal: format!("journals/{number:04}"),
+            protection: Protection::Sockets,
+        }
     }
 
     #[test]
@@ -111,6 +129,13 @@ pub(crate) mod tests {
         lines.add(&two).unwrap();
         drop(lines);
         assert_eq!(Lines::open(&path).unwrap().1, [one, two]);
+    }
+
+    #[test]
+    fn line_of_an_earlier_version_had_no_protection() {
+        let old = r#"{"match":1,"round":1,"deal":1,"seed":1,"seats":[{"player":"A","score":3,"forfeit":null}],"millis":1,"journal":"x"}"#;
+        let read: Record = serde_json::from_str(old).unwrap();
+        assert_eq!((read.protection, &read.seats[0].note), (Protection::None, &None));
     }
 
     #[test]

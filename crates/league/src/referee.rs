@@ -7,7 +7,7 @@ use std::{
 };
 
 use anyhow::Context as _;
-use conformance::CannotStart;
+use conformance::{CannotStart, Network};
 use journal_core::Writing;
 use netcore::Recorded;
 use tokio::time::sleep;
@@ -16,6 +16,7 @@ use crate::{
     draw::Fixture,
     hosting::{Hosting, Wire},
     player::Player,
+    protection::Protection,
     record::{Record, Seat},
     seen::{Seen, State},
     setup::Setup,
@@ -62,6 +63,7 @@ pub(crate) struct Venue<'a> {
     pub(crate) writing: &'a Writing,
     /// Whether the league is to stop.
     pub(crate) stop: &'a AtomicBool,
+    pub(crate) protection: Protection,
 }
 
 impl Venue<'_> {
@@ -91,10 +93,11 @@ pub(crate) fn play<T: Table>(venue: &Venue<'_>, fixture: &Fixture) -> anyhow::Re
 async fn play_on<T: Table>(venue: &Venue<'_>, fixture: &Fixture) -> anyhow::Result<Option<Record>> {
     let begun = Instant::now();
     let folder = format!("journals/{:04}", fixture.number);
-    let seen = Seen::default();
+    let seen = Seen::new(venue.protection);
+    let networks = fixture.seats.iter().map(|&player| network(venue, player)).collect::<anyhow::Result<Vec<_>>>()?;
     let hosting = Hosting::start(
         T::engine(venue.setup, fixture)?,
-        (T::WIRE, fixture.seats.len()),
+        (T::WIRE, networks),
         (venue.writing, &venue.folder.join(&folder)),
         (&seen, T::breach),
     )?;
@@ -104,6 +107,7 @@ async fn play_on<T: Table>(venue: &Venue<'_>, fixture: &Fixture) -> anyhow::Resu
     if game.gather(&hosting).await? {
         game.watch::<T>(&hosting).await;
     }
+    seen.state().stop();
     hosting.finish().await?;
     if venue.is_stopped() {
         return Ok(None);
@@ -111,7 +115,16 @@ async fn play_on<T: Table>(venue: &Venue<'_>, fixture: &Fixture) -> anyhow::Resu
     let seats = game.result::<T>();
     let millis = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
     let Fixture { number, round, deal, seed, .. } = *fixture;
-    Ok(Some(Record { number, round, deal, seed, seats, millis, journal: format!("{folder}/{name}") }))
+    let (journal, protection) = (format!("{folder}/{name}"), venue.protection);
+    Ok(Some(Record { number, round, deal, seed, seats, millis, journal, protection }))
+}
+
+// Our bots are in this process, whose network no program reaches if each has its own.
+fn network(venue: &Venue<'_>, player: usize) -> anyhow::Result<Network> {
+    if venue.setup.players[player].bot().is_some() || venue.protection != Protection::Network {
+        return Ok(Network::default());
+    }
+    Network::new().context("cannot create a network for a program")
 }
 
 /// A match that is played.
@@ -130,8 +143,14 @@ impl Play<'_> {
         let Setup { players, patience, .. } = self.venue.setup;
         for (seat, &player) in self.fixture.seats.iter().enumerate() {
             let seed = self.fixture.seed.wrapping_add(player as u64);
-            match Player::start(&players[player], self.venue.setup.game(), hosting.seats[seat], seed) {
-                Ok(player) => self.players.push(player),
+            let place = &hosting.seats[seat];
+            match Player::start(&players[player], self.venue.setup.game(), place, seed) {
+                Ok(player) => {
+                    if let Some(owner) = player.owner() {
+                        self.seen.state().started(seat, owner);
+                    }
+                    self.players.push(player);
+                }
                 Err(error) if error.downcast_ref().is_some_and(CannotStart::is_temporary) => return Err(error),
                 Err(error) => {
                     self.forfeits[seat] = Some(Forfeit::Said(format!("{error:#}")));
@@ -206,7 +225,7 @@ impl Play<'_> {
     // After the server has ended.
     fn result<T: Table>(&mut self) -> Vec<Seat> {
         let mut seats = Vec::with_capacity(self.fixture.seats.len());
-        for (seat, &player) in self.fixture.seats.iter().enumerate() {
+        for seat in 0..self.fixture.seats.len() {
             let state = self.seen.state();
             let breach = state.result.as_ref().and_then(|result| result.breach.clone());
             // It may have lost its seat and the game at once.
@@ -221,7 +240,10 @@ impl Play<'_> {
                     None => why,
                 },
             });
-            seats.push(Seat { player: self.venue.setup.players[player].name.clone(), score, forfeit });
+            let name = |seat: usize| self.venue.setup.players[self.fixture.seats[seat]].name.clone();
+            let others: Vec<String> = self.seen.state().intrusions(seat).map(name).collect();
+            let note = (!others.is_empty()).then(|| format!("it connected to the port of {}", others.join(" and ")));
+            seats.push(Seat { player: name(seat), score, forfeit, note });
         }
         seats
     }

@@ -1,16 +1,21 @@
 //! What is seen of a match from outside its room.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
+    net::SocketAddr,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use netcore::{Departure, GameEvent, PeerId, Recorded, Role, Standing, Time};
+use conformance::Owner;
+use netcore::{Departure, GameEvent, Link, PeerId, Recorded, Role, Standing, Time};
 use netshell::Observer;
 use nuggets::server::SPECTATOR;
 use tokio::sync::Notify;
 
-use crate::shared::Shared;
+use crate::{protection::Protection, shared::Shared};
+
+/// Refused connections of a match whose owner is looked for. To look takes a moment, and there may be any number of them.
+const MAX_TRACED: u32 = 16;
 
 /// What is seen of a match. Clones see the same.
 #[derive(Debug, Clone, Default)]
@@ -21,10 +26,22 @@ pub(crate) struct Seen {
 
 #[derive(Debug, Default)]
 pub(crate) struct State {
-    // The seat at whose port a connection was opened last.
-    opened: usize,
+    /// The seat at whose port a connection was opened last.
+    pub(crate) opened: usize,
     peers: BTreeMap<PeerId, usize>,
+    // The open connection of each seat.
+    connected: BTreeMap<usize, PeerId>,
     seats: BTreeMap<usize, Seat>,
+    // The transport and the address of each seat.
+    places: Vec<(Link, SocketAddr)>,
+    // The processes of each player that was started.
+    owners: BTreeMap<usize, Owner>,
+    protection: Protection,
+    traced: u32,
+    // Who connected to the port of whose seat.
+    intrusions: BTreeSet<(usize, usize)>,
+    // Whether the referee has ended the match, so that it is no fault to leave.
+    is_stopped: bool,
     /// The result of the game, once it is over.
     pub(crate) result: Option<Result>,
 }
@@ -50,6 +67,13 @@ pub(crate) struct Result {
 }
 
 impl Seen {
+    /// Of a match that is kept from intruders like this.
+    pub(crate) fn new(protection: Protection) -> Self {
+        let seen = Self::default();
+        seen.state().protection = protection;
+        seen
+    }
+
     pub(crate) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -59,9 +83,36 @@ impl Seen {
         self.changed.notified().await;
     }
 
-    /// A connection was opened at the port of this seat. The observer is told of it next.
+    /// The seats of the match are at these addresses.
+    pub(crate) fn hosted(&self, link: Link, addresses: &[SocketAddr]) {
+        self.state().places = addresses.iter().map(|&address| (link, address)).collect();
+    }
+
+    /// A connection was opened at the port of this seat. The next calls are about it.
     pub(crate) fn opened(&self, seat: usize) {
         self.state().opened = seat;
+    }
+
+    /// Whether the connection that was opened last is let in: it is of the player of its seat, which has no other.
+    pub(crate) fn admits(&self, peer: SocketAddr) -> bool {
+        let mut state = self.state();
+        let seat = state.opened;
+        let is_taken = state.seats.contains_key(&seat) || state.connected.contains_key(&seat);
+        if state.protection != Protection::Sockets {
+            return !is_taken;
+        }
+        let Some(&place) = state.places.get(seat) else { return false };
+        if !is_taken && state.owners.get(&seat).is_some_and(|owner| owns(*owner, place, peer)) {
+            return true;
+        }
+        if state.traced < MAX_TRACED {
+            state.traced += 1;
+            let mut others = state.owners.iter().filter(|&(&other, _)| other != seat);
+            if let Some((&intruder, _)) = others.find(|(_, owner)| owns(**owner, place, peer)) {
+                state.intrusions.insert((intruder, seat));
+            }
+        }
+        false
     }
 
     /// An observer of a room. When a game is over, `audit` may say that its player has broken a rule of the league.
@@ -71,6 +122,21 @@ impl Seen {
 }
 
 impl State {
+    /// The player of a seat was started as these processes.
+    pub(crate) fn started(&mut self, seat: usize, owner: Owner) {
+        self.owners.insert(seat, owner);
+    }
+
+    /// The match is ended: players who leave from now on have done nothing wrong.
+    pub(crate) const fn stop(&mut self) {
+        self.is_stopped = true;
+    }
+
+    /// The seats of others that the player of this one has tried to take.
+    pub(crate) fn intrusions(&self, seat: usize) -> impl Iterator<Item = usize> {
+        self.intrusions.iter().filter(move |(intruder, _)| *intruder == seat).map(|&(_, other)| other)
+    }
+
     pub(crate) fn has_joined(&self, seat: usize) -> bool {
         self.seats.contains_key(&seat)
     }
@@ -89,17 +155,29 @@ impl State {
 
     fn joined(&mut self, peer: PeerId, label: &str) {
         let Some(&seat) = self.peers.get(&peer) else { return };
-        let known = self.seats.entry(seat).or_insert_with(|| Seat { peer, label: label.to_owned(), left: None });
-        if known.peer != peer {
-            known.left.get_or_insert_with(|| "it joined twice".to_owned());
-        }
+        self.seats.entry(seat).or_insert_with(|| Seat { peer, label: label.to_owned(), left: None });
+    }
+
+    fn disconnected(&mut self, peer: PeerId) {
+        self.connected.retain(|_, connected| *connected != peer);
     }
 
     fn left_by(&mut self, peer: PeerId, why: &Departure) {
+        if self.is_stopped {
+            return;
+        }
         let seat = self.peers.get(&peer).and_then(|seat| self.seats.get_mut(seat));
         if let Some(seat) = seat.filter(|seat| seat.peer == peer) {
             seat.left.get_or_insert_with(|| format!("it left the game: {why}"));
         }
+    }
+}
+
+// Whether the other end of a connection belongs to these processes.
+fn owns(owner: Owner, (link, server): (Link, SocketAddr), peer: SocketAddr) -> bool {
+    match link {
+        Link::Datagram => owner.has_udp(peer),
+        Link::Stream | Link::Message => owner.has_tcp(peer, server),
     }
 }
 
@@ -115,6 +193,12 @@ impl<E: Recorded> Observer for Watch<E> {
         let mut state = self.seen.state();
         let seat = state.opened;
         state.peers.insert(peer, seat);
+        state.connected.insert(seat, peer);
+    }
+
+    // Not when the connection ends, which the event that its player has joined may follow.
+    fn closed(&mut self, _: Time, peer: PeerId) {
+        self.seen.state().disconnected(peer);
     }
 
     fn event(&mut self, _: Time, event: &GameEvent, _: Option<&str>) {
@@ -146,20 +230,62 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_second_player_at_the_same_port_is_told_and_so_is_who_leaves() {
+    fn player_that_leaves_forfeits_and_second_join_does_not() {
         let mut state = State::default();
         for (peer, seat) in [(0, 0), (1, 1), (2, 1)] {
             state.peers.insert(PeerId(peer), seat);
         }
         state.joined(PeerId(0), "A");
         state.joined(PeerId(1), "B");
-        assert_eq!((state.left(0), state.left(1)), (None, None));
         state.joined(PeerId(2), "C");
-        assert_eq!(state.left(1), Some("it joined twice"));
+        assert_eq!((state.left(0), state.left(1)), (None, None));
+        state.left_by(PeerId(2), &Departure::Quit);
         state.left_by(PeerId(0), &Departure::Quit);
-        assert_eq!(state.left(0), Some("it left the game: quit"));
+        state.stop();
+        state.left_by(PeerId(1), &Departure::Quit);
+        assert_eq!((state.left(0), state.left(1)), (Some("it left the game: quit"), None));
         let row = |seat: &str, score| Standing { rank: 1, seat: seat.into(), name: "x".into(), score };
         state.result = Some(Result { standings: vec![row("B", 7), row("A", 3)], ..Result::default() });
         assert_eq!((state.score(0), state.score(1), state.score(2)), (Some(3), Some(7), None));
+    }
+
+    #[test]
+    fn seat_admits_one_connection_at_a_time_and_none_after_its_player_has_joined() {
+        let seen = Seen::new(Protection::Network);
+        let address = SocketAddr::from(([127, 0, 0, 1], 9));
+        let connect = |peer: u64| {
+            let admits = seen.admits(address);
+            if admits {
+                let mut state = seen.state();
+                state.peers.insert(PeerId(peer), 0);
+                state.connected.insert(0, PeerId(peer));
+            }
+            admits
+        };
+        assert!(connect(0) && !connect(1));
+        seen.state().disconnected(PeerId(0));
+        assert!(connect(2));
+        seen.state().joined(PeerId(2), "A");
+        seen.state().disconnected(PeerId(2));
+        assert!(!connect(3), "its match is over");
+        seen.opened(1);
+        assert!(seen.admits(address));
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn shared_network_admits_processes_of_the_player_alone_and_traces_those_of_others() {
+        let seen = Seen::new(Protection::Sockets);
+        let socket = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+        let mine = socket.local_addr().unwrap();
+        seen.hosted(Link::Datagram, &[SocketAddr::from(([127, 0, 0, 1], 9)); 2]);
+        seen.opened(1);
+        seen.state().started(0, Owner::Process(std::process::id()));
+        assert!(!seen.admits(mine));
+        assert_eq!([0, 1].map(|seat| seen.state().intrusions(seat).collect::<Vec<_>>()), [vec![1], vec![]]);
+        seen.opened(0);
+        assert!(seen.admits(mine));
+        drop(socket);
+        assert!(!seen.admits(mine));
     }
 }

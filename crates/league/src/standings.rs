@@ -5,6 +5,7 @@ use std::{cmp::Reverse, collections::BTreeMap};
 use crate::{
     certainty::{Order, Tally},
     draw::Draw,
+    protection::Protection,
     rating::{Rating, rate},
     record::Record,
     setup::Setup,
@@ -49,6 +50,8 @@ pub struct Standings {
     pub rows: Vec<Row>,
     /// Rounds that count: those of which all matches were played.
     pub rounds: u32,
+    /// The weakest protection in their matches, if there are any.
+    pub protection: Option<Protection>,
 }
 
 /// How well somebody did in a contest; less than anything is a forfeit.
@@ -85,7 +88,9 @@ impl Standings {
             rounds = round;
             tallies.add_round(&records);
         }
-        Self { rows: tallies.rows(certainty), rounds }
+        let counted = records.values().filter(|record| record.round <= rounds);
+        let protection = counted.map(|record| record.protection).min();
+        Self { rows: tallies.rows(certainty), rounds, protection }
     }
 
     /// Whether each player is better than the next.
@@ -93,10 +98,11 @@ impl Standings {
         self.rounds > 0 && self.rows.iter().filter_map(|row| row.next).all(|(_, order)| order == Order::Better)
     }
 
-    /// What is known of each player and the next, as sentences.
+    /// What is known of each player and the next, and how programs were kept apart, as sentences.
     pub fn sentences(&self) -> Vec<String> {
         let pairs = self.rows.iter().zip(self.rows.iter().skip(1));
-        pairs.filter_map(|(one, other)| sentence(one, other)).collect()
+        let neighbours = pairs.filter_map(|(one, other)| sentence(one, other));
+        neighbours.chain(self.protection.map(|protection| protection.to_string())).collect()
     }
 }
 

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{
     certainty::{Order, Tally},
+    protection::Protection,
     setup::Setup,
     standings::{Row, Standings},
 };
@@ -38,8 +39,9 @@ impl fmt::Display for Standings {
 pub(crate) fn csv(standings: &Standings) -> String {
     let mut text =
         "place,name,rating,uncertainty,matches,won,drawn,lost,forfeits,mean_score,ahead_of_next,behind_next,\
-                    certainty_of_next,next\n"
+                    certainty_of_next,next,protection\n"
             .to_owned();
+    let protection = standings.protection.map_or("", Protection::word);
     for row in &standings.rows {
         let Row { place, name, matches, won, drawn, lost, forfeits, mean, next, .. } = row;
         let (points, sure) = row.rating();
@@ -55,7 +57,7 @@ pub(crate) fn csv(standings: &Standings) -> String {
         );
         let _ = writeln!(
             text,
-            "{place},{name},{points:.1},{sure:.1},{matches},{won},{drawn},{lost},{forfeits},{mean},{next}"
+            "{place},{name},{points:.1},{sure:.1},{matches},{won},{drawn},{lost},{forfeits},{mean},{next},{protection}"
         );
     }
     text
@@ -77,7 +79,7 @@ pub(crate) fn json(setup: &Setup, standings: &Standings, state: &str) -> Value {
     };
     json!({
         "game": setup.game(), "rules": setup.rules, "seed": setup.seed, "seats": setup.seats, "state": state,
-        "rounds": standings.rounds, "certain": standings.is_certain(), "sentences": standings.sentences(),
+        "protection": standings.protection, "rounds": standings.rounds, "certain": standings.is_certain(), "sentences": standings.sentences(),
         "table": standings.rows.iter().map(row).collect::<Vec<_>>(),
     })
 }

@@ -1,0 +1,55 @@
+//! What keeps a program from the seats of others.
+//!
+//! Programs run as the user of the league, so each can find the port of any seat. In a network of its own it reaches no port but its
+//! own. Where programs share a network, a connection is accepted only if its socket belongs to the processes of the seat's player.
+
+use std::fmt;
+
+use conformance::{Network, Owner};
+use serde::{Deserialize, Serialize};
+
+/// What keeps a program from the seats of others, weakest first.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Protection {
+    /// Nothing.
+    #[default]
+    None,
+    /// A connection to a seat is accepted only from a process of its player.
+    Sockets,
+    /// Each program has a network of its own.
+    Network,
+}
+
+impl Protection {
+    /// The strongest that the system offers to this process.
+    pub(crate) fn of_this_process() -> Self {
+        match Network::new() {
+            Ok(network) if !network.is_shared() => Self::Network,
+            _ if Owner::is_shown() => Self::Sockets,
+            _ => Self::None,
+        }
+    }
+
+    /// Its name in files.
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Sockets => "sockets",
+            Self::Network => "network",
+        }
+    }
+}
+
+/// As a sentence.
+impl fmt::Display for Protection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::None => "Programs shared a network, and connections to seats were not checked",
+            Self::Sockets => {
+                "Programs shared a network, and a seat accepted connections only from the processes of its player"
+            }
+            Self::Network => "Each program had a network of its own, in which it reached no seat but its own",
+        })
+    }
+}

@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""A player of nuggets or robots that also joins at the ports of its opponents.
+
+    python3 intruder.py GAME HOST PORT NAME LEAGUE REPORT
+
+It finds the ports in the latest journals, in the folder LEAGUE, and in the tables of sockets below /proc/net. It appends to REPORT
+a line `tried PORT` for each, `listed PORT` if those tables list it, and `joined PORT` if it was answered there.
+"""
+
+import glob
+import os
+import re
+import select
+import socket
+import sys
+import time
+
+TABLES = {"nuggets": "udp", "robots": "tcp"}
+AT_ONCE = 2  # matches
+PAUSE = 0.1  # seconds
+
+
+def seats(league):
+    """The ports of the two seats, from the heads of the latest journals."""
+    journals = sorted(glob.glob(os.path.join(league, "journals", "*", "*")), key=os.path.getmtime)
+    ports = set()
+    for path in journals[-AT_ONCE:]:
+        with open(path, "rb") as journal:
+            head = journal.read(4096)
+        # 127.0.0.1, and a number of two bytes.
+        found = re.findall(rb"\x7f\0\0\x01\xfb(..)", head, re.DOTALL)[:2]
+        ports.update(int.from_bytes(port, "little") for port in found)
+    return ports
+
+
+def listed(game):
+    """The local ports of all sockets that the system shows to this program."""
+    with open(f"/proc/net/{TABLES[game]}") as table:
+        return {int(row.split()[1].rsplit(":", 1)[1], 16) for row in table.readlines()[1:]}
+
+
+def join(game, host, port, name, patience):
+    """Joins, and returns the socket, or None if nothing answers within this time."""
+    try:
+        if game == "nuggets":
+            server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+            server.connect((host, port))
+            server.send(b"PLAY " + name.encode())
+        else:
+            server = socket.create_connection((host, port))
+            server.sendall(b"\x00" + bytes([len(name)]) + name.encode())
+        readable, _, _ = select.select([server], [], [], patience)
+        return server if readable and server.recv(65536, socket.MSG_PEEK) else None
+    except OSError:
+        return None
+
+
+def main(game, host, port, name, league, report):
+    port = int(port)
+    own = None
+    intruders = []
+    while True:
+        # Before its own seat is taken, and again while the match is played.
+        table = listed(game)
+        for other in seats(league) - {port}:
+            intruder = join(game, host, other, "intruder", PAUSE)
+            if intruder:
+                intruders.append(intruder)
+            with open(report, "a") as file:
+                file.write(f"tried {other}\n" + f"listed {other}\n" * (other in table) + f"joined {other}\n" * bool(intruder))
+        own = own or join(game, host, port, name, None)
+        until = time.monotonic() + PAUSE
+        while own and time.monotonic() < until:
+            own.send(b"KEY h" if game == "nuggets" else b"\x01")
+            readable, _, _ = select.select([own], [], [], 0.02)
+            if readable and not own.recv(65536):
+                return
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
