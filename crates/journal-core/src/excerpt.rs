@@ -6,7 +6,7 @@ use crate::{
     Entry, Head, Note, codec,
     layout::{self, Place, State, Status},
     peers::Peers,
-    record::{self, NOTE},
+    record::{self, MAX_BODY, NOTE},
 };
 
 /// A journal in memory, made of records of another one: a part of a match, for a bug report.
@@ -66,7 +66,9 @@ impl Excerpt {
                     self.peers.follow(&arrival.input, std::iter::empty());
                 }
             }
-            Entry::Note(note) => codec::encode(note, &mut self.body),
+            Entry::Note(note) => {
+                record::put_note(note, &mut self.body, MAX_BODY);
+            }
         }
         self.put();
     }

@@ -9,7 +9,7 @@ use netcore::{Recorded, StateError};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::{Snapshot, codec};
+use crate::{Fact, Facts, Snapshot, codec};
 
 /// The first record of a journal.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -20,13 +20,14 @@ pub struct Head {
     pub game: String,
     /// The version of the rules; see [`Recorded::RULES`].
     pub rules: u32,
-    /// The version of the program that created it.
-    pub program: String,
+    // The version of the program that created it, and then the key and the value of each fact, with a zero byte before each. Versions
+    // without facts take all of it for the version, which they only print, and write it again into later segments and copies.
+    program: String,
     /// When it was created, in seconds since the Unix epoch.
     pub begun: u64,
     /// The addresses on which the server listened.
     pub listen: Vec<SocketAddr>,
-    /// The initial state, if it is a part of a longer journal: an excerpt, or a segment after the first.
+    /// The initial state, if it is a part of a longer journal: an excerpt, a copy, or a segment after the first.
     pub base: Option<Snapshot>,
     /// The setup of the game.
     setup: Vec<u8>,
@@ -100,6 +101,32 @@ impl Head {
         Self { id: 9, game, rules: 7, program, begun: 1_763_793_471, listen, base: None, setup }
     }
 
+    /// The same with the facts that hold at its beginning.
+    #[must_use]
+    pub fn with_facts(mut self, facts: &Facts) -> Self {
+        self.program.truncate(self.program().len());
+        for text in facts.iter().flat_map(|(key, value)| [key, value]) {
+            self.program.push('\0');
+            self.program.push_str(text);
+        }
+        self
+    }
+
+    /// The version of the program that created it.
+    pub fn program(&self) -> &str {
+        self.program.split('\0').next().unwrap_or_default()
+    }
+
+    /// The facts that hold at its beginning.
+    pub fn facts(&self) -> Facts {
+        let mut facts = Facts::new();
+        let mut texts = self.program.split('\0').skip(1);
+        while let (Some(key), Some(value)) = (texts.next(), texts.next()) {
+            Fact { key: key.to_owned(), value: value.to_owned() }.apply_to(&mut facts);
+        }
+        facts
+    }
+
     /// The setup of the game.
     ///
     /// # Errors
@@ -109,9 +136,27 @@ impl Head {
             return Err(HeadError::Game { found: self.game.escape_debug().to_string(), expected: E::GAME });
         }
         if self.rules != E::RULES {
-            let program = self.program.escape_debug().to_string();
+            let program = self.program().escape_debug().to_string();
             return Err(HeadError::Rules { game: E::GAME, program, found: self.rules, expected: E::RULES });
         }
         codec::decode_all(&self.setup).map_err(HeadError::Setup)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_head_with_facts_has_the_fields_of_one_without() {
+        let facts = Facts::from([("room".into(), "chess-1".into()), ("seat A".into(), "Ann".into())]);
+        let head = Head::test(vec![], vec![1]).with_facts(&Facts::from([("x".into(), "y".into())])).with_facts(&facts);
+        assert_eq!((head.program(), head.facts()), ("1.2.3", facts));
+        let mut bytes = vec![];
+        codec::encode(&head, &mut bytes);
+        type Before = (u64, String, u32, String, u64, Vec<SocketAddr>, Option<Snapshot>, Vec<u8>);
+        let before: Before = codec::decode_all(&bytes).unwrap();
+        assert_eq!((before.3.as_str(), before.7), ("1.2.3\0room\0chess-1\0seat A\0Ann", vec![1]));
+        assert_eq!(Head::test(vec![], vec![]).facts(), Facts::new());
     }
 }

@@ -260,7 +260,7 @@ impl<R: Read> Reader<R> {
         let head = record::RecordHead::take(&mut body).ok_or(damaged("it has no head"))?;
         self.micros = self.micros.checked_add(head.micros).ok_or(damaged("its time is out of range"))?;
         if head.kind == NOTE {
-            let note: Note = codec::decode_all(body).map_err(|_| damaged("its note is not valid"))?;
+            let note = record::take_note(body).ok_or(damaged("its note is not valid"))?;
             match &note {
                 Note::Mark(mark) => self.micros = self.micros.max(mark.time.as_nanos() / 1_000),
                 Note::Snapshot(snapshot) if snapshot.offset > position => {

@@ -17,6 +17,8 @@
 //! Peer numbers are never reused and grow without bound. Slots stay short because they are reused after a peer is gone;
 //! `CONNECTED` assigns a slot to a peer.
 
+use std::collections::BTreeMap;
+
 use bytes::Bytes;
 use crc32fast::Hasher;
 use netcore::{Input, Link, Outcome, PeerId, Role, Time};
@@ -26,6 +28,12 @@ use crate::codec;
 
 /// Limit on the size of a body in bytes; only snapshots come near it.
 pub(crate) const MAX_BODY: usize = 32 << 20;
+/// Limit on the size of a fact in bytes.
+pub const MAX_FACT: usize = 4 << 10;
+/// Limit on the number of facts that hold at the same time.
+pub const MAX_FACTS: usize = 8_192;
+/// The time of a snapshot that is none: its state is a [`Fact`].
+const TIME_OF_FACTS: Time = Time::from_nanos(u64::MAX);
 
 pub(crate) const MESSAGE: u64 = 0;
 pub(crate) const ELAPSED: u64 = 1;
@@ -87,6 +95,39 @@ pub enum Note {
     Over(Outcome),
     /// The last arrival made the server panic.
     Broken,
+    /// A fact about the match. It has an encoding of its own; see [`put_note`].
+    #[serde(skip)]
+    Fact(Fact),
+}
+
+/// A fact about the match that does not follow from its arrivals, such as who has a seat. The host of the room writes and
+/// reads it; this crate only keeps it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fact {
+    /// What it is about. A later fact with the same key replaces it.
+    pub key: String,
+    /// What is so; empty if nothing is any more.
+    pub value: String,
+}
+
+/// The facts that hold at one moment, by their keys.
+pub type Facts = BTreeMap<String, String>;
+
+impl Fact {
+    /// Whether it can be written: it is short enough, and has no zero byte, which separates facts in a [`Head`](crate::Head).
+    pub(crate) fn is_valid(&self) -> bool {
+        let Self { key, value } = self;
+        key.len() + value.len() <= MAX_FACT && !key.contains('\0') && !value.contains('\0')
+    }
+
+    /// Applies it to the facts that hold.
+    pub fn apply_to(self, facts: &mut Facts) {
+        if self.value.is_empty() {
+            facts.remove(&self.key);
+        } else if facts.len() < MAX_FACTS || facts.contains_key(&self.key) {
+            facts.insert(self.key, self.value);
+        }
+    }
 }
 
 /// A checkpoint: the progress of a room, for a replay to compare.
@@ -134,6 +175,30 @@ impl Peer {
             }
             _ => None,
         }
+    }
+}
+
+/// Appends a note, unless `body` would become longer than `max` bytes. Returns whether it was appended.
+///
+/// A fact is written as a snapshot of a moment that never comes. Versions without facts skip such a snapshot: they resume
+/// from one only if it is from before a moment of the match. So they can still read the journal and continue it.
+pub(crate) fn put_note(note: &Note, body: &mut Vec<u8>, max: usize) -> bool {
+    let Note::Fact(Fact { key, value }) = note else { return codec::encode_within(note, body, max) };
+    let mut state = vec![];
+    codec::encode(&(key, value), &mut state);
+    let mark = Mark { time: TIME_OF_FACTS, arrivals: 0, digest: 0 };
+    let (offset, sum, next_peer, peers) = (0, 0, PeerId(0), vec![]);
+    codec::encode_within(&Note::Snapshot(Snapshot { mark, offset, sum, next_peer, peers, state }), body, max)
+}
+
+/// Decodes what [`put_note`] has appended.
+pub(crate) fn take_note(body: &[u8]) -> Option<Note> {
+    match codec::decode_all(body).ok()? {
+        Note::Snapshot(Snapshot { mark, state, .. }) if mark.time == TIME_OF_FACTS => {
+            let (key, value) = codec::decode_all(&state).ok()?;
+            Some(Note::Fact(Fact { key, value }))
+        }
+        note => Some(note),
     }
 }
 
@@ -251,4 +316,22 @@ pub(crate) fn check(front: &[u8], body: &[u8], sum: &mut u32) -> bool {
         *sum = found;
     }
     whole
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_without_facts_read_a_fact_as_a_snapshot_that_they_never_use() {
+        let note = Note::Fact(Fact { key: "seat A".into(), value: "Ann".into() });
+        let mut body = vec![];
+        assert!(put_note(&note, &mut body, MAX_BODY));
+        assert_eq!(take_note(&body), Some(note));
+        let Ok(Note::Snapshot(snapshot)) = codec::decode_all(&body) else { panic!("{body:?}") };
+        // They use one from at least a second before the end, which its record does not precede.
+        assert!(snapshot.mark.time.plus(std::time::Duration::from_secs(1)) > Time::from_nanos(u64::MAX - 1));
+        assert_eq!((snapshot.offset, snapshot.peers.len()), (0, 0));
+        assert!(body.len() < 40, "{} bytes", body.len());
+    }
 }

@@ -18,8 +18,8 @@ use thiserror::Error;
 use tracing::warn;
 
 use crate::{
-    Arrival, Divergence, Entry, Head, HeadError, Journal, Note, Parts, Peer, ReadError, Reader, Replay, Snapshot,
-    Source, Writing,
+    Arrival, Divergence, Entry, Facts, Head, HeadError, Journal, Note, Parts, Peer, ReadError, Reader, Replay,
+    Snapshot, Source, Writing,
     disk::{Disk, rewrite},
     layout::{self, Place, RECORDS, State, Status, VERSION, VERSION_AT},
     segment::{self, Segment},
@@ -90,6 +90,8 @@ pub struct Resumable<E: Recorded> {
     pub peers: Vec<Peer>,
     /// Peers that receive their last messages again.
     pub farewells: Vec<LastFrames>,
+    /// The facts that hold.
+    pub facts: Facts,
     /// Lost bytes after the last complete record.
     pub torn: u64,
     /// The name of its journal.
@@ -118,7 +120,7 @@ impl<E: Recorded> Resumable<E> {
         let claimed = segment::claim(disk, &journal)?.ok_or(ResumeError::InUse)?;
         let older = claimed.iter().rev().skip(1).rev().map(|segment| (segment.path.clone(), segment.length)).collect();
         let opened = Journal::claimed(disk, journal.clone(), claimed)?;
-        let Survey { mut reader, newest, over, broken } = survey(&opened)?;
+        let Survey { mut reader, newest, facts, over, broken } = survey(&opened)?;
         if broken {
             return Err(ResumeError::Broken);
         }
@@ -170,6 +172,7 @@ impl<E: Recorded> Resumable<E> {
             next_peer: replay.next_peer(),
             peers: replay.peers().cloned().collect(),
             farewells: farewells.list.into_iter().map(|(_, farewell)| farewell).collect(),
+            facts,
             torn: reader.torn().max(torn),
             end: reader.offset(),
             sum: reader.sum,
@@ -224,7 +227,7 @@ impl<E: Recorded> Resumable<E> {
         from.micros = from.micros.max(self.time.as_nanos() / 1_000);
         let segment = Current { file, path, number: place.number, positions, status };
         let (disk, position) = (Arc::clone(&writing.disk), positions.position(self.end));
-        let head = self.head.with_base(None);
+        let head = self.head.with_base(None).with_facts(&self.facts);
         let start = Start { disk, journal: self.journal, head, segment, older, position, sum: self.sum };
         let parts = writing.attach(room, start, from);
         parts.0.note_resumed();
@@ -256,6 +259,7 @@ struct Survey {
     // A segment that begins early enough, and the newest snapshot in it and after it that is early enough.
     reader: Reader<Source>,
     newest: Option<Snapshot>,
+    facts: Facts,
     over: Option<Outcome>,
     // The last arrival made the server panic.
     broken: bool,
@@ -268,12 +272,14 @@ fn survey(journal: &Journal) -> Result<Survey, ReadError> {
         let mut reader = journal.reader_from(from)?;
         let begins = reader.head().base.as_ref().map_or(Time::ZERO, |base| base.mark.time);
         let (mut recent, mut over, mut broken) = (VecDeque::<Snapshot>::new(), None, false);
+        let mut facts = reader.head().facts();
         let is_early = |time: Time, end: Time| time.plus(FAREWELLS) <= end;
         while let Some(entry) = reader.next()? {
             match entry {
                 Entry::Note(Note::Snapshot(snapshot)) => recent.push_back(snapshot),
                 Entry::Note(Note::Over(outcome)) => over = Some(outcome),
                 Entry::Note(Note::Broken) => broken = true,
+                Entry::Note(Note::Fact(fact)) => fact.apply_to(&mut facts),
                 _ => {}
             }
             while recent.get(1).is_some_and(|second| is_early(second.mark.time, reader.time())) {
@@ -282,7 +288,7 @@ fn survey(journal: &Journal) -> Result<Survey, ReadError> {
         }
         let newest = recent.pop_front().filter(|snapshot| is_early(snapshot.mark.time, reader.time()));
         if newest.is_some() || from == 0 || is_early(begins, reader.time()) {
-            return Ok(Survey { reader: journal.reader_from(from)?, newest, over, broken });
+            return Ok(Survey { reader: journal.reader_from(from)?, newest, facts, over, broken });
         }
         from -= 1;
     }

@@ -15,7 +15,7 @@ use netcore::{
 use tracing::error;
 
 use crate::{
-    codec,
+    Fact, Facts, Peer, codec,
     peers::Peers,
     record::{self, LONGEST_GAP, MAX_BODY, Mark, NOTE, Note, RecordHead, Snapshot},
     scribe::Scribe,
@@ -88,7 +88,7 @@ impl<E: Recorded> Journalled<E> {
         if journalled.sink.copy().is_some() {
             let (mut base, state) = journalled.present();
             if codec::encode_within(&state, &mut base.state, MAX_SNAPSHOT) {
-                journalled.sink.begin_copy(base);
+                journalled.sink.begin_copy(base, &journalled.sink.facts());
             }
         }
         journalled
@@ -105,6 +105,11 @@ impl<E: Recorded> Journalled<E> {
     /// The room itself.
     pub const fn room(&self) -> &Hosted<E> {
         &self.room
+    }
+
+    /// A connected peer, as the journal has it.
+    pub fn peer(&self, peer: PeerId) -> Option<&Peer> {
+        self.peers.get(peer)
     }
 
     /// Records that the server was resumed here.
@@ -167,6 +172,8 @@ impl<E: Recorded> Journalled<E> {
     // Only the state is copied here. Encoding it may take long, and so may a new segment, which begins with it.
     fn snapshot(&mut self) {
         let (mut snapshot, state) = self.present();
+        // After its offset was taken: a fact of another thread that is recorded behind it may be in both.
+        let facts = self.sink.facts();
         self.last_snapshot = snapshot.offset;
         let (sink, scribe) = (Arc::clone(&self.sink), self.scribe.clone());
         let (size, encoding) = (Arc::clone(&self.snapshot_size), Arc::clone(&self.encoding));
@@ -178,10 +185,10 @@ impl<E: Recorded> Journalled<E> {
                 probe::pass("journal: a snapshot");
                 size.store(snapshot.state.len() as u64, Ordering::Relaxed);
                 if sink.copy().is_some() {
-                    sink.begin_copy(snapshot.clone());
+                    sink.begin_copy(snapshot.clone(), &facts);
                 }
                 if sink.is_segment_full() {
-                    sink.rotate(snapshot);
+                    sink.rotate(snapshot, &facts);
                 } else {
                     note_own(&sink, &mut vec![], &Note::Snapshot(snapshot));
                     // Here, so that the room does not wait for it.
@@ -341,7 +348,34 @@ impl JournalWatch {
     }
 }
 
+/// The facts of a journal that is being written.
+#[derive(Debug, Clone)]
+pub struct JournalFacts {
+    sink: Arc<Sink>,
+    scribe: Scribe,
+}
+
+impl JournalFacts {
+    /// Records a fact; an empty value ends it. Outputs of the room that follow wait until it is stored, like those of an arrival.
+    /// Returns `false` if it is longer than [`MAX_FACT`](crate::MAX_FACT), or one of more than [`MAX_FACTS`](crate::MAX_FACTS).
+    pub fn set(&self, key: &str, value: &str) -> bool {
+        let is_set = self.sink.set_fact(Fact { key: key.to_owned(), value: value.to_owned() });
+        self.scribe.queue(&self.sink);
+        is_set
+    }
+
+    /// The facts that hold now.
+    pub fn all(&self) -> Facts {
+        self.sink.facts()
+    }
+}
+
 impl JournalEnd {
+    /// The facts of the journal.
+    pub fn facts(&self) -> JournalFacts {
+        JournalFacts { sink: Arc::clone(&self.sink), scribe: self.scribe.clone() }
+    }
+
     /// A handle that only looks.
     pub fn watch(&self) -> JournalWatch {
         JournalWatch { sink: Arc::clone(&self.sink) }
@@ -394,5 +428,5 @@ fn note_own(sink: &Sink, body: &mut Vec<u8>, note: &Note) {
 fn encode_note(body: &mut Vec<u8>, note: &Note) -> bool {
     body.clear();
     RecordHead { kind: NOTE, slot: 0, micros: 0 }.put(body);
-    codec::encode_within(note, body, MAX_BODY)
+    record::put_note(note, body, MAX_BODY)
 }

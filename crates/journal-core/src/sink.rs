@@ -17,11 +17,11 @@ use std::{
 use netcore::probe::{self, Planted};
 
 use crate::{
-    Disk, Head, SyncPolicy,
+    Disk, Fact, Facts, Head, MAX_FACTS, Note, SyncPolicy,
     copying::MaybeCopying,
     disk::SharedFile,
     layout::Status,
-    record,
+    record, room,
     segment::Positions,
     spool::Spool,
     sync::{AtomicBool, AtomicU64, Condvar, Mutex, MutexGuard, Ordering, PoisonError, TryLockError},
@@ -72,6 +72,8 @@ pub(crate) struct Sink {
     // For messages.
     pub(crate) name: String,
     head: Head,
+    // Those that hold now. Locked while one is recorded, so that they are in order.
+    facts: Mutex<Facts>,
     sync: SyncPolicy,
     max: u64,
     inner: Mutex<Inner>,
@@ -181,6 +183,7 @@ impl Sink {
             disk,
             name: journal.display().to_string(),
             journal,
+            facts: Mutex::new(head.facts()),
             head,
             sync,
             max,
@@ -208,6 +211,25 @@ impl Sink {
     /// Adds a record that says something about this file only.
     pub(crate) fn push_own(&self, body: &[u8]) {
         self.put(body, false);
+    }
+
+    /// Adds a fact. Returns `false` if it is too long, or one of too many.
+    pub(crate) fn set_fact(&self, fact: Fact) -> bool {
+        let mut facts = self.facts.lock().unwrap_or_else(PoisonError::into_inner);
+        let held = facts.get(&fact.key);
+        if !fact.is_valid() || held.is_none() && facts.len() >= MAX_FACTS {
+            return false;
+        }
+        if held.map_or("", String::as_str) != fact.value {
+            fact.clone().apply_to(&mut facts);
+            room::note(self, &mut vec![], &Note::Fact(fact));
+        }
+        true
+    }
+
+    /// The facts that hold now.
+    pub(crate) fn facts(&self) -> Facts {
+        self.facts.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn put(&self, body: &[u8], is_copied: bool) {

@@ -9,7 +9,7 @@ use std::{
 
 use anyhow::{Context, bail};
 use cmdkit::file_name;
-use journal_core::{Divergence, Entry, Excerpt, Head, Mark, Note, Reader, Replay, Source};
+use journal_core::{Divergence, Entry, Excerpt, Facts, Head, Mark, Note, Reader, Replay, Source};
 use netcore::{GameEvent, Outbox, Output};
 
 use crate::{
@@ -42,9 +42,10 @@ pub(crate) fn cut<E: Game>(args: &CutArgs) -> anyhow::Result<ExitCode> {
     if args.game {
         let found = game_of(path, opened.reader.clone(), start.clone(), args.at)?;
         if found.before > from {
-            state = replay_to(path, opened.reader.clone(), start, found.before)?;
+            let facts;
+            (state, facts) = replay_to(path, opened.reader.clone(), start, found.before)?;
             from = found.before;
-            head.base = Some(state.snapshot());
+            head = head.with_base(Some(state.snapshot())).with_facts(&facts);
         }
         game = Some(found);
     }
@@ -155,22 +156,28 @@ fn game_of<E: Game>(path: &Path, mut reader: Reader<Source>, mut replay: Replay<
     })
 }
 
+// The state after this many arrivals, and the facts that hold then.
 fn replay_to<E: Game>(
     path: &Path,
     mut reader: Reader<Source>,
     mut replay: Replay<E>,
     arrivals: u64,
-) -> anyhow::Result<Replay<E>> {
+) -> anyhow::Result<(Replay<E>, Facts)> {
     let mut out = Outbox::new();
+    let mut facts = reader.head().facts();
     while replay.arrivals() < arrivals
         && let Some(entry) = reader.next().map_err(|error| damaged(path, error))?
     {
-        if let Entry::Arrival(arrival) = entry {
-            replay.apply(&arrival, &mut out)?;
-            drop(out.drain());
+        match entry {
+            Entry::Arrival(arrival) => {
+                replay.apply(&arrival, &mut out)?;
+                drop(out.drain());
+            }
+            Entry::Note(Note::Fact(fact)) => fact.apply_to(&mut facts),
+            Entry::Note(_) => {}
         }
     }
-    Ok(replay)
+    Ok((replay, facts))
 }
 
 // The arrivals after `from` up to `at`, with the notes between them.

@@ -254,7 +254,7 @@ impl<E: Game> Moment<E> {
                 self.trouble = self.replay.check(mark).err().map(|error| error.to_string());
                 return;
             }
-            Note::Snapshot(_) => return,
+            Note::Snapshot(_) | Note::Fact(_) => return,
             Note::Resumed { at } => format!("the server was resumed, {}", format::date(*at)),
             Note::Suspended { at } => format!("the server was suspended, {}", format::date(*at)),
             Note::Over(outcome) => format!("the match is over: {}", outcome.words()),

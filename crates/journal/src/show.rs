@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::Context;
 use cmdkit::file_name;
-use journal_core::{Arrival, Entry, Note, Replay};
+use journal_core::{Arrival, Entry, Fact, Note, Replay};
 use netcore::{GameEvent, Outbox, Output, Standing, Time};
 
 use crate::{
@@ -34,7 +34,10 @@ pub(crate) fn run(args: &ShowArgs) -> anyhow::Result<ExitCode> {
 fn front(opened: &Opened, out: &mut impl Write) -> io::Result<()> {
     let head = opened.reader.head();
     writeln!(out, "game      {}, rules {}", plain(&head.game), head.rules)?;
-    writeln!(out, "begun     {} by version {}", date(head.begun), plain(&head.program))?;
+    writeln!(out, "begun     {} by version {}", date(head.begun), plain(head.program()))?;
+    for (key, value) in head.facts() {
+        writeln!(out, "fact      {}", fact_in_words(&key, &value))?;
+    }
     let listen: Vec<String> = head.listen.iter().map(ToString::to_string).collect();
     writeln!(out, "listened  {}", if listen.is_empty() { "nowhere".into() } else { listen.join(", ") })?;
     if let Some(base) = &head.base {
@@ -184,5 +187,12 @@ fn note_in_words(note: &Note) -> Option<String> {
         Note::Suspended { at } => format!("the server was stopped and can be resumed, {}", date(*at)),
         Note::Over(how) => format!("the match is over: {}", how.words()),
         Note::Broken => "that made the server panic".into(),
+        Note::Fact(Fact { key, value }) => fact_in_words(key, value),
     })
+}
+
+// What the host of the room has noted, such as who has a seat.
+fn fact_in_words(key: &str, value: &str) -> String {
+    let value = if value.is_empty() { "nothing" } else { value };
+    if key.is_empty() { plain(value) } else { plain(&format!("{key}: {value}")) }
 }

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, io::Write, path::Path, process::ExitCode};
 
 use cmdkit::{file_name, printable_json};
-use journal_core::{Arrival, Entry, Head, Note};
+use journal_core::{Arrival, Entry, Fact, Head, Note};
 use netcore::{Input, Leave, Link, PeerId, Time};
 use serde_json::{Map, Value, json};
 
@@ -67,12 +67,12 @@ fn seconds(time: Time) -> Value {
 }
 
 fn front(head: &Head) -> Value {
-    let Head { game, rules, program, begun, listen, base, .. } = head;
+    let Head { game, rules, begun, listen, base, .. } = head;
     let listen: Vec<String> = listen.iter().map(ToString::to_string).collect();
     let from = base.as_ref().map_or(0, |base| base.mark.arrivals);
     json!({
-        "kind": "match", "game": game, "rules": rules, "program": program, "begun": begun, "listen": listen,
-        "arrivals_before": from,
+        "kind": "match", "game": game, "rules": rules, "program": head.program(), "begun": begun, "listen": listen,
+        "arrivals_before": from, "facts": head.facts(),
     })
 }
 
@@ -125,6 +125,7 @@ fn of_note(note: &Note, time: Time) -> Value {
             json!({ "kind": "over", "time": time, "outcome": format!("{outcome:?}").to_lowercase() })
         }
         Note::Broken => json!({ "kind": "broken", "time": time }),
+        Note::Fact(Fact { key, value }) => json!({ "kind": "fact", "time": time, "key": key, "value": value }),
     }
 }
 

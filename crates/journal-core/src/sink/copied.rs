@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::Sink;
-use crate::{Copying, Snapshot, codec};
+use crate::{Copying, Facts, Snapshot, codec};
 
 impl Sink {
     /// The copy, if there is one.
@@ -14,11 +14,11 @@ impl Sink {
         self.copy.as_ref()
     }
 
-    /// The copy begins with this state.
-    pub(crate) fn begin_copy(&self, base: Snapshot) {
+    /// The copy begins with this state and these facts.
+    pub(crate) fn begin_copy(&self, base: Snapshot, facts: &Facts) {
         let Some(copy) = &self.copy else { return };
         let (mut head, position) = (vec![], base.offset);
-        codec::encode(&self.head.clone().with_base(Some(base)), &mut head);
+        codec::encode(&self.head.clone().with_facts(facts).with_base(Some(base)), &mut head);
         copy.begin(self.head.id, position, head);
     }
 

@@ -12,7 +12,7 @@ use tracing::{debug, warn};
 
 use super::{Current, Failure, Phase, Sink};
 use crate::{
-    Snapshot, SyncPolicy, codec,
+    Facts, Snapshot, SyncPolicy, codec,
     disk::{SharedFile, read_exact_at},
     layout::{self, Place, State, Status},
     record,
@@ -27,9 +27,9 @@ struct Begun {
 }
 
 impl Sink {
-    /// Continues the journal in a segment that begins with `base`, an earlier state of this one. Segments that are too old
-    /// to be kept are removed. If the segment cannot be written, the present one grows.
-    pub(crate) fn rotate(&self, base: Snapshot) {
+    /// Continues the journal in a segment that begins with `base`, an earlier state of this one, and the facts that held
+    /// then. Segments that are too old to be kept are removed. If the segment cannot be written, the present one grows.
+    pub(crate) fn rotate(&self, base: Snapshot, facts: &Facts) {
         let mut older = self.wait_for(&self.writing);
         if self.inner().written < base.offset {
             // The new segment does not have what came before the state.
@@ -43,7 +43,7 @@ impl Sink {
         let (old, written) = (inner.segment.clone(), inner.written);
         drop(inner);
         let position = base.offset;
-        match self.begin_segment(&old, base, written) {
+        match self.begin_segment(&old, (base, facts), written) {
             Ok(begun) => {
                 probe::pass("journal: a new segment");
                 self.switch(&old, position, begun);
@@ -63,7 +63,7 @@ impl Sink {
     }
 
     // Writes a segment with everything that was written since `base`. It appears under its name when it is on disk.
-    fn begin_segment(&self, old: &Current, base: Snapshot, written: u64) -> Result<Begun, Refusal> {
+    fn begin_segment(&self, old: &Current, (base, facts): (Snapshot, &Facts), written: u64) -> Result<Begun, Refusal> {
         let place = Place { number: old.number + 1, position: Some(base.offset) };
         let path = segment::path_of(&self.journal, place.number);
         let unfinished = segment::unfinished(&path);
@@ -72,7 +72,7 @@ impl Sink {
             _ => {}
         }
         let file = self.disk.create(&unfinished)?;
-        let filled = self.fill(&file, old, (place, base), written).and_then(|filled| {
+        let filled = self.fill(&file, old, (place, base, facts), written).and_then(|filled| {
             self.disk.rename(&unfinished, &path)?;
             Ok(filled)
         });
@@ -98,7 +98,7 @@ impl Sink {
         &self,
         file: &SharedFile,
         old: &Current,
-        (place, base): (Place, Snapshot),
+        (place, base, facts): (Place, Snapshot, &Facts),
         written: u64,
     ) -> Result<(Positions, Status, u32), Refusal> {
         if !probe::has(Planted::NotLocked) && !file.try_lock()? {
@@ -114,7 +114,7 @@ impl Sink {
         let status = Status { sequence: 0, state: State::Open, synced: 0, end: 0 };
         let mut bytes = layout::front(place, status);
         let (mut head, mut sum) = (vec![], 0);
-        codec::encode(&self.head.clone().with_base(Some(base)), &mut head);
+        codec::encode(&self.head.clone().with_facts(facts).with_base(Some(base)), &mut head);
         record::put(&head, &mut sum, &mut bytes);
         let positions = Positions::new(place, bytes.len() as u64);
         record::copy(&tail, &mut sum, &mut bytes);

@@ -4,6 +4,7 @@
 mod adder;
 mod bench;
 mod damaged;
+mod facts;
 mod replaying;
 mod retention;
 mod segments;
