@@ -24,7 +24,7 @@ use std::{
     time::Duration,
 };
 
-use store::{JournalNote, Known, NewMatch, Seated, Store, StoreError, Trouble};
+use store::{Known, NewMatch, Store, StoreError, Trouble};
 use tokio::{
     sync::{
         Notify,
@@ -36,12 +36,11 @@ use tokio::{
 };
 use tracing::{info, warn};
 
-pub(crate) use self::ledger::level_name;
 use self::views::Boards;
 
-/// Results and notes that wait for the database. A result takes about a kilobyte.
+/// Results and names that wait for the database. A result takes about a kilobyte.
 const MAX_WAITING: usize = 8_192;
-/// Notes of seats leave this many places to results.
+/// Names leave this many places to results.
 const FOR_RESULTS: usize = 7_168;
 /// Journals with results that are looked for.
 const MAX_MISSED: usize = 4_096;
@@ -85,16 +84,14 @@ enum Job {
     Match(Box<NewMatch>, Known),
     /// A match is over whose beginning was in an earlier run: its journal knows all of it. What the room knows is stored if the journal was
     /// cut before its end.
-    Examine { note: JournalNote, new: Box<NewMatch> },
-    /// A journal was created or resumed.
-    Journal { file: String, note: JournalNote, is_new: bool },
-    /// The player at a seat owns a name, or is a bot.
-    Seat { room: String, address: String, name: String, seated: Seated },
+    Examine(Box<NewMatch>),
+    /// A match was joined with this name, which is proven.
+    Name(String),
     /// Nothing follows.
     End,
 }
 
-/// The queue of jobs, from which notes of seats cannot keep results.
+/// The queue of jobs, in which names cannot take the places of results.
 #[derive(Debug)]
 struct Jobs(mpsc::Sender<Job>);
 
@@ -102,7 +99,7 @@ impl Jobs {
     /// Queues a job, if there is a place for it.
     #[expect(clippy::result_large_err, reason = "only a full queue gives the job back")]
     fn try_send(&self, job: Job) -> Result<(), Job> {
-        if matches!(job, Job::Seat { .. }) && self.0.capacity() <= FOR_RESULTS {
+        if matches!(job, Job::Name(_)) && self.0.capacity() <= FOR_RESULTS {
             return Err(job);
         }
         self.0.try_send(job).map_err(TrySendError::into_inner)
@@ -116,7 +113,7 @@ impl Jobs {
 /// Whether results are stored.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Health {
-    /// Results and notes that wait.
+    /// Results and names that wait.
     pub(crate) waiting: usize,
     /// Results that were stored since the start.
     pub(crate) stored: u64,
@@ -127,7 +124,6 @@ pub(crate) struct Health {
 /// A journal with results that are looked for.
 #[derive(Debug)]
 struct Missed {
-    note: JournalNote,
     // Matches that must be in it.
     numbers: BTreeSet<u32>,
     // How often it was looked through in vain, and when it is again.
@@ -136,8 +132,8 @@ struct Missed {
 }
 
 impl Missed {
-    fn new(note: JournalNote) -> Self {
-        Self { note, numbers: BTreeSet::new(), attempts: 0, due: Instant::now() }
+    fn new() -> Self {
+        Self { numbers: BTreeSet::new(), attempts: 0, due: Instant::now() }
     }
 
     // A match must be in the journal. What is found besides is stored too, so beyond a number of them the last ones do.
@@ -156,8 +152,6 @@ struct State {
     missed: BTreeMap<String, Missed>,
     // There were even too many of those, or the journals could not be listed: when all are looked through.
     lost_track: Option<Instant>,
-    // What journals of this run are for, until that is noted.
-    begun: BTreeMap<String, JournalNote>,
     // Of journals whose running matches are known: those that had begun when it was looked through.
     running: HashMap<String, BTreeMap<u32, Known>>,
     // Matches that are looked for in their journals, as far as their rooms know them; at most [`MAX_WAITING`].
@@ -166,21 +160,21 @@ struct State {
 
 impl State {
     // Remembers a journal with results that are looked for.
-    fn miss(&mut self, file: &str, note: &JournalNote) -> Option<&mut Missed> {
+    fn miss(&mut self, file: &str) -> Option<&mut Missed> {
         if self.missed.len() >= MAX_MISSED && !self.missed.contains_key(file) {
             self.lost_track.get_or_insert_with(|| Instant::now() + LOOK_AT_ALL);
             return None;
         }
-        Some(self.missed.entry(file.to_owned()).or_insert_with(|| Missed::new(note.clone())))
+        Some(self.missed.entry(file.to_owned()).or_insert_with(Missed::new))
     }
 
     // Looks for the match in its journal.
-    fn look_for(&mut self, mut new: Box<NewMatch>, note: &JournalNote) {
+    fn look_for(&mut self, mut new: Box<NewMatch>) {
         if let Some(begun) = self.running.get(&new.journal).and_then(|running| running.get(&new.number)) {
             new.begins = begun.until;
             new.started = begun.zero.saturating_add(begun.until / 1_000).min(new.ended);
         }
-        if let Some(missed) = self.miss(&new.journal, note) {
+        if let Some(missed) = self.miss(&new.journal) {
             missed.seek(new.number);
         }
         if self.told.len() < MAX_WAITING {
@@ -294,22 +288,17 @@ impl Results {
     }
 
     // Queues a job that is about the results in a journal.
-    fn tell(&self, job: Job, file: &str, note: &JournalNote) {
+    fn tell(&self, job: Job, file: &str) {
         let Err(job) = self.jobs.try_send(job) else { return };
         let mut state = self.state();
         match job {
             Job::Match(new, _) => {
-                if let Some(missed) = state.miss(file, note) {
+                if let Some(missed) = state.miss(file) {
                     missed.seek(new.number);
                 }
             }
-            Job::Examine { note, new } => state.look_for(new, &note),
-            Job::Journal { .. } => {
-                // The journal is looked through later, with this note.
-                state.begun.remove(file);
-                let _ = state.miss(file, note);
-            }
-            Job::Seat { .. } | Job::End => drop(state.miss(file, note)),
+            Job::Examine(new) => state.look_for(new),
+            Job::Name(_) | Job::End => {}
         }
     }
 

@@ -39,6 +39,7 @@ mod people;
 pub(crate) mod place;
 mod published;
 pub(crate) mod ready;
+pub(crate) mod register;
 mod talk;
 pub(crate) mod transport;
 mod watched;
@@ -80,6 +81,7 @@ use self::{
     observer::{Chronicle, Present},
     pages::Pages,
     place::Place,
+    register::{Description, Register},
     talk::Speech,
     transport::{Gate, WebSockets},
     watched::Stage,
@@ -113,6 +115,8 @@ pub(crate) struct Room {
     /// What is known of its seats besides what they say.
     pub(crate) known: Arc<Seats>,
     hosts: Arc<Hosts>,
+    /// What its journal says of its seats.
+    pub(crate) register: Arc<Register>,
     /// Who belongs to it.
     pub(crate) members: Arc<Members>,
     /// The pages that are open at it.
@@ -208,8 +212,15 @@ pub(crate) fn open(
     // Before anything is sent to them.
     let back = come_back(&mut file.bots, options.game(), address);
     let journal = file.journal.as_ref().map(|name| place.journals.join(name));
+    let counts = if file.ladder { Counts::of_the_ladder() } else { Counts::of(&options) };
+    let description = Description {
+        room: file.id.clone(),
+        title: options.title(),
+        class: counts.class.clone(),
+        casual: counts.casual.unwrap_or_default().to_owned(),
+    };
     let Begun { host, broken, journal, id, end, status, before } =
-        begin(&options.clone().keyed(days), journal.as_deref(), (place, &writing), &listen)?;
+        begin(&options.clone().keyed(days), journal.as_deref(), (place, &writing), (&listen, &description.facts()))?;
     if before.is_none() {
         file.begun = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     }
@@ -219,7 +230,7 @@ pub(crate) fn open(
     let mut info = Info {
         id: file.id.clone(),
         game: options.game(),
-        title: options.title(),
+        title: description.title.clone(),
         phase: phase(status.phase),
         taken: status.taken,
         seats: status.seats,
@@ -235,7 +246,7 @@ pub(crate) fn open(
         owned: file.owner.is_some(),
         locked: file.locked,
         options: options.shown(),
-        counts: if file.ladder { Counts::of_the_ladder() } else { Counts::of(&options) },
+        counts,
         closing: None,
         bots_in: None,
         show: Show::default(),
@@ -262,7 +273,14 @@ pub(crate) fn open(
     if let Some(before) = &before {
         keeper.resume(&before.peers, &before.roster);
     }
-    let ledger = Arc::clone(&place.ledgers).open((&journal, id), before.is_none(), &info, Arc::clone(&known));
+    let who = (Arc::clone(&known), Arc::clone(&of_bots));
+    let register = Arc::new(Register::new(end.facts(), &description, who, &info.players));
+    let ledger = Arc::clone(&place.ledgers).open(
+        (&journal, id),
+        before.is_none(),
+        (info.game, &description),
+        Arc::clone(&register),
+    );
     let (sender, receiver) = watch::channel(info);
     let sender = Arc::new(sender);
     let bots =
@@ -270,7 +288,7 @@ pub(crate) fn open(
     let (gate, web) = WebSockets::new(Arc::clone(&place.bans), Arc::clone(&known), place.keep_seats);
     let removals = Arc::<Removals>::default();
     let hosts = Arc::clone(&present.hosts);
-    let stage = Stage { info: Arc::clone(&sender), known: Arc::clone(&known), delay: place.watch_delay };
+    let stage = Stage { info: Arc::clone(&sender), register: Arc::clone(&register), delay: place.watch_delay };
     let host = host(stage, keeper)
         .with_observer(Chronicle {
             info: Arc::clone(&sender),
@@ -322,6 +340,7 @@ pub(crate) fn open(
         removals,
         known,
         hosts,
+        register,
         members,
         pages,
         speech: Speech::default(),

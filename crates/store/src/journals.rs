@@ -5,7 +5,7 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use crate::{Kind, Store, StoreError, database::twice, names::note_use};
+use crate::{Kind, Store, StoreError, connection::Row, database::twice, names::note_use};
 
 /// Seats of a room of which something is kept: those that were noted last.
 pub const MAX_SEATS: i64 = 4_096;
@@ -38,7 +38,7 @@ impl Default for JournalNote {
 }
 
 /// What is known of the player at a seat besides what it says.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub struct Seated {
     /// How far its name is to be trusted.
     pub kind: Kind,
@@ -75,9 +75,10 @@ impl Store {
         self.execute(text, &values).await.map(drop)
     }
 
-    /// Notes how much of a journal is known.
+    /// Records how much of a journal is known.
     pub async fn note_known(&self, file: &str, known: Known) -> Result<(), StoreError> {
-        let text = "UPDATE journals SET known = $2, zero = $3 WHERE file = $1";
+        let text = "INSERT INTO journals (file, room, title, examined, known, zero) VALUES ($1, '', '', 0, $2, $3) \
+                    ON CONFLICT (file) DO UPDATE SET known = excluded.known, zero = excluded.zero";
         self.execute(text, &[file.into(), known.until.into(), known.zero.into()]).await.map(drop)
     }
 
@@ -85,6 +86,13 @@ impl Store {
     pub async fn known(&self, file: &str) -> Result<Known, StoreError> {
         let row = self.row("SELECT known, zero FROM journals WHERE file = $1", &[file.into()]).await?;
         row.map_or(Ok(Known::default()), |row| Ok(Known { until: row.number(0)?, zero: row.number(1)? }))
+    }
+
+    /// The record of a journal; an empty one if there is none.
+    pub async fn journal(&self, file: &str) -> Result<JournalNote, StoreError> {
+        let text = "SELECT file, room, title, examined, class, casual FROM journals WHERE file = $1";
+        let row = self.row(text, &[file.into()]).await?;
+        row.map_or_else(|| Ok(JournalNote::default()), |row| note_in(&row))
     }
 
     /// The journals of matches that people have played.
@@ -114,9 +122,7 @@ impl Store {
             let Some(end) = rows.last() else { return Ok(journals) };
             last = end.text(0)?;
             for row in &rows {
-                let (room, title, examined) = (row.text(1)?, row.text(2)?, row.number(3)?);
-                let note = JournalNote { room, title, class: row.text(4)?, casual: row.text(5)?, examined };
-                journals.insert(row.text(0)?, note);
+                journals.insert(row.text(0)?, note_in(row)?);
             }
         }
     }
@@ -158,12 +164,17 @@ impl Store {
     pub async fn seats(&self, room: &str) -> Result<HashMap<(String, String), Seated>, StoreError> {
         let text = "SELECT address, name, kind, host, level FROM seats WHERE room = $1";
         let rows = self.rows(text, &[room.into()]).await?;
-        let seat = |row: &crate::connection::Row| {
+        let seat = |row: &Row| {
             let kind = Kind::from_number(row.integer(2)?);
             Ok(((row.text(0)?, row.text(1)?), Seated { kind, host: row.text(3)?, level: row.text(4)? }))
         };
         rows.iter().map(seat).collect()
     }
+}
+
+fn note_in(row: &Row) -> Result<JournalNote, StoreError> {
+    let (room, title, examined) = (row.text(1)?, row.text(2)?, row.number(3)?);
+    Ok(JournalNote { room, title, class: row.text(4)?, casual: row.text(5)?, examined })
 }
 
 /// Milliseconds since the Unix epoch.

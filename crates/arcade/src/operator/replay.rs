@@ -28,6 +28,7 @@ use crate::{
         examine::{Examined, Source},
         tracker,
     },
+    room::register::Description,
     web::{
         connections::Server,
         film::{self, Film},
@@ -101,7 +102,9 @@ fn matches(path: &Path) -> anyhow::Result<Vec<Match>> {
             return Ok(matches);
         }
     };
-    let of_journal = tracker::Source::of(head.id, name, head.game, note);
+    let JournalNote { room, title, class, casual, .. } = note;
+    let description = Description::of(&head.facts()).unwrap_or(Description { room, title, class, casual });
+    let of_journal = tracker::Source::of(head.id, name, head.game, description);
     for (number, Known { until, zero }) in running {
         let started = zero.saturating_add(until / 1_000);
         let tracker::Source { file, game, room, title, class, casual, .. } = of_journal.clone();

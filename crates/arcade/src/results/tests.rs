@@ -3,13 +3,14 @@
 use std::{collections::HashMap, future::poll_fn, path::Path, pin::pin, task::Poll};
 
 use bytes::BytesMut;
-use journal_core::{Head, MAX_SIZE, Retention, Scribe, SyncPolicy, SystemDisk, Writing};
-use netcore::{Hold as _, Hosted, Input, Leave, Link, Outbox, PeerId, Role, Room as _, Time};
-use store::{Kind, Known, MatchFilter};
+use journal_core::{Facts, Head, JournalEnd, Journalled, MAX_SIZE, Retention, Scribe, SyncPolicy, SystemDisk, Writing};
+use netcore::{Hold as _, Hosted, Input, Leave, Link, Outbox, Output, PeerId, Role, Room as _, Time};
+use store::{JournalNote, Kind, Known, MatchFilter, Seated};
 use testkit::{PATIENCE, TempDir};
 
 use super::*;
 
+mod described;
 mod told;
 
 /// Matches of a journal whose beginning is not kept.
@@ -49,6 +50,17 @@ fn source(path: &Path, known: Known) -> examine::Source {
 }
 
 fn play_on(directory: &Path, matches: usize, max: u64) -> PathBuf {
+    play_as(directory, matches, max, &Facts::new(), |_, _, _| {})
+}
+
+/// The same in a journal with these facts. `follow` gets what follows from each input.
+fn play_as(
+    directory: &Path,
+    matches: usize,
+    max: u64,
+    facts: &Facts,
+    mut follow: impl FnMut(&Journalled<robots::Server>, &JournalEnd, &[Output]),
+) -> PathBuf {
     let config = robots::Config {
         parameters: robots::Parameters {
             server_name: netcore::wire::ShortText::default(),
@@ -68,7 +80,7 @@ fn play_on(directory: &Path, matches: usize, max: u64) -> PathBuf {
     let writing =
         Writing { disk: Arc::new(SystemDisk), scribe: scribe.clone(), sync: SyncPolicy::Always, max, copy: None };
     let hosted = Hosted::new(robots::Server::new(config).unwrap());
-    let head = Head::new(hosted.engine(), "test", vec![], 99);
+    let head = Head::new(hosted.engine(), "test", vec![], 99).with_facts(facts);
     let (path, (mut room, mut hold, end)) = writing.create(directory, hosted, head).unwrap();
     let mut out = Outbox::new();
     let mut now = Time::ZERO;
@@ -79,14 +91,17 @@ fn play_on(directory: &Path, matches: usize, max: u64) -> PathBuf {
             Input::Connected { peer, role: Role::Player, link: Link::Message, address: address.into() },
             &mut out,
         );
+        follow(&room, &end, &out.drain().collect::<Vec<_>>());
     }
     for played in 1..=matches {
         for (peer, name) in [(1, &b"\0\x03Ann"[..]), (2, b"\0\x03Bob")] {
             room.receive(now, PeerId(peer), &mut BytesMut::from(name), &mut out);
+            follow(&room, &end, &out.drain().collect::<Vec<_>>());
         }
         while let Some(due) = room.deadline() {
             now = due;
             room.input(now, Input::Elapsed, &mut out);
+            follow(&room, &end, &out.drain().collect::<Vec<_>>());
         }
         if played % 10 == 0 {
             hold.flush();
@@ -266,14 +281,13 @@ async fn results_that_are_stored_while_they_are_told_are_not_looked_for_again() 
     let (found, _) = read(source(&path, Known::default()));
     let known = |until| Known { until, zero: 5 };
     results.start(waiting);
-    let (file, note) = ("live.journal", JournalNote::default());
-    let tell = |job: Job| results.tell(job, file, &note);
+    let file = "live.journal";
+    let tell = |job: Job| results.tell(job, file);
+    results.state().running.insert(file.into(), BTreeMap::new());
     let of_live =
         |number: u32| Box::new(NewMatch { journal: file.to_owned(), number, ..found[number as usize - 1].clone() });
-    tell(Job::Journal { file: file.to_owned(), note: note.clone(), is_new: true });
     tell(Job::Match(of_live(1), known(10)));
     // Of this one it is not known whether matches of an earlier run go on.
-    tell(Job::Journal { file: "old.journal".into(), note: note.clone(), is_new: false });
     let old = NewMatch { journal: "old.journal".into(), ..*of_live(2) };
     tell(Job::Match(Box::new(old), known(20)));
     results.finish().await;
@@ -287,7 +301,7 @@ async fn results_that_are_stored_while_they_are_told_are_not_looked_for_again() 
     again.note_known(&NewMatch { number: 9, ..*of_live(3) }, known(30)).await;
     assert_eq!(again.store.known(file).await.unwrap(), known(30));
     // After results were dropped only an examination knows.
-    again.state().miss(file, &note).unwrap();
+    again.state().miss(file).unwrap();
     again.note_known(&of_live(3), known(40)).await;
     assert_eq!(again.store.known(file).await.unwrap(), known(30));
 }
@@ -354,11 +368,10 @@ async fn while_the_database_is_away_nothing_waits_and_nothing_is_lost() {
         }
     };
     timeout(PATIENCE, state()).await.unwrap();
-    let note = note("robots-1");
     let file = path.file_name().unwrap().to_str().unwrap();
     for number in 0..2 * u32::try_from(MAX_WAITING).unwrap() {
         let new = Box::new(NewMatch { journal: file.to_owned(), ..told::told(number) });
-        results.tell(Job::Examine { note: note.clone(), new }, file, &note);
+        results.tell(Job::Examine(new), file);
     }
     assert_eq!(results.health().waiting, MAX_WAITING + 1, "one journal was missed");
 }

@@ -4,11 +4,14 @@ use std::collections::BTreeMap;
 
 use cmdkit::display_name;
 use netcore::{Departure, GameEvent, Standing, Time};
-use store::{Entry, JournalNote, Kind, Known, LADDER, NewMatch, Order, Seated as Who};
+use store::{Entry, Kind, Known, LADDER, NewMatch, Order, Seated as Who};
 
 use crate::{
     games::{Casual, Game},
-    room::info::rank,
+    room::{
+        info::rank,
+        register::{Description, SeatFact},
+    },
 };
 
 /// Seats that are remembered until their game ends.
@@ -33,8 +36,8 @@ pub(crate) struct Source {
 
 impl Source {
     /// The journal with this number and file, of a game.
-    pub(crate) fn of(id: u64, file: String, game: String, note: JournalNote) -> Self {
-        let JournalNote { room, title, class, casual, examined: _ } = note;
+    pub(crate) fn of(id: u64, file: String, game: String, description: Description) -> Self {
+        let Description { room, title, class, casual } = description;
         Self { id, file, game, room, title, class, casual }
     }
 
@@ -78,6 +81,7 @@ pub(crate) struct Tracker {
 // Somebody who has a seat, or had it in a game that is not over.
 #[derive(Debug)]
 struct Seated {
+    name: String,
     who: Who,
     left: bool,
     // Whether the player left on its own, before the end.
@@ -107,16 +111,22 @@ impl Tracker {
         }
     }
 
-    /// Somebody has had this seat since before the first event.
-    pub(crate) fn sit(&mut self, seat: String, who: Who) {
-        self.seats.insert(seat, Seated { who, left: false, quit: false });
+    /// A player has had this seat since before the first event, or had it in a game that is not over.
+    pub(crate) fn sit(&mut self, seat: String, SeatFact { name, seated: who, left, quit }: SeatFact) {
+        self.seats.insert(seat, Seated { name, who, left, quit });
         self.goes_on = true;
     }
 
-    /// More has become known of the name of whoever has this seat, or had it in a game that is not over.
-    pub(crate) fn trust(&mut self, seat: &str, kind: Kind) {
-        if let Some(seated) = self.seats.get_mut(seat) {
-            seated.who.kind = kind;
+    /// The journal has been continued by a version that describes its room.
+    pub(crate) fn describe(&mut self, description: Description) {
+        let Source { id, file, game, .. } = self.source.clone();
+        self.source = Source::of(id, file, game, description);
+    }
+
+    /// The player of this name who has this seat, or had it in a game that is not over, owns the name.
+    pub(crate) fn trust(&mut self, seat: &str, name: &str) {
+        if let Some(seated) = self.seats.get_mut(seat).filter(|seated| seated.name == name) {
+            seated.who.kind = Kind::Proven;
         }
     }
 
@@ -125,11 +135,6 @@ impl Tracker {
         if self.odd.len() < MAX_GAMES {
             self.odd.insert(game, why);
         }
-    }
-
-    /// Whether somebody has this seat, or had it in a game that is not over.
-    pub(crate) fn has(&self, seat: &str) -> bool {
-        self.seats.contains_key(seat)
     }
 
     /// Before which all matches are over, if it is `now`.
@@ -152,7 +157,7 @@ impl Tracker {
                     self.seats.retain(|_, seated| !seated.left);
                 }
                 if self.seats.len() < MAX_SEATS {
-                    let seated = Seated { who: who(name), left: false, quit: false };
+                    let seated = Seated { name: name.clone(), who: who(name), left: false, quit: false };
                     self.seats.insert(seat.clone(), seated);
                 }
                 None

@@ -1,14 +1,14 @@
 //! The task that stores results.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeSet,
     io,
     sync::{Arc, atomic::Ordering},
     time::Duration,
 };
 
 use journal_core::SystemDisk;
-use store::{JournalNote, Known, NewMatch, Trouble};
+use store::{Known, NewMatch, Trouble};
 use tokio::{
     sync::mpsc,
     task::spawn_blocking,
@@ -78,17 +78,8 @@ impl Results {
                 self.note_known(&new, known).await;
                 return true;
             }
-            Job::Examine { note, new } => self.state().look_for(new, &note),
-            Job::Journal { file, note, is_new } => {
-                insist!(self, "note a journal", self.store.note_journal(&file, &note));
-                self.state().begun.remove(&file);
-                if is_new {
-                    self.state().running.insert(file, BTreeMap::new());
-                }
-            }
-            Job::Seat { room, address, name, seated } => {
-                insist!(self, "note a seat", self.store.note_seat(&room, &address, &name, &seated));
-            }
+            Job::Examine(new) => self.state().look_for(new),
+            Job::Name(name) => insist!(self, "note that a name is used", self.store.hold_name(&name)),
             Job::End => {}
         }
         false
@@ -152,18 +143,13 @@ impl Results {
             self.state().lost_track = Some(Instant::now() + LONGEST_LOOK);
             return;
         };
-        let mut notes = insist!(self, "read what is known of journals", self.store.journals());
+        let notes = insist!(self, "read what is known of journals", self.store.journals());
         for journal in found {
             let Some(file) = name_of(&journal.path).filter(|file| wanted(file)) else { continue };
-            let mut note = notes.remove(file).unwrap_or_default();
-            // That of a room of this run may wait in the queue.
-            if let Some(begun) = self.state().begun.get(file) {
-                note = JournalNote { examined: note.examined, ..begun.clone() };
-            }
-            if journal.end != Some(note.examined) {
-                let (_, unread) = self.examine(file, &note).await;
+            if journal.end != Some(notes.get(file).map_or(0, |note| note.examined)) {
+                let (_, unread) = self.examine(file).await;
                 if unread == Some(Unread::Away) {
-                    self.state().miss(file, &note);
+                    self.state().miss(file);
                 }
             }
         }
@@ -183,7 +169,7 @@ impl Results {
         };
         let mut changed = false;
         for (file, mut missed) in due {
-            let (found, unread) = self.examine(&file, &missed.note).await;
+            let (found, unread) = self.examine(&file).await;
             changed |= !found.is_empty();
             missed.numbers.retain(|number| !found.contains(number));
             let is_complete = missed.numbers.is_empty() && unread != Some(Unread::Away);
@@ -205,12 +191,7 @@ impl Results {
         let mut read: Option<(String, bool)> = None;
         for ((file, _), new) in told {
             if read.as_ref().is_none_or(|(before, _)| *before != file) {
-                let (room, title, class) = (new.room.clone(), new.title.clone(), new.class.clone());
-                // As it was noted, since a match may be casual by how it went.
-                let noted = insist!(self, "read what is known of journals", self.store.journals()).remove(&file);
-                let casual = noted.map_or_else(|| new.casual.clone(), |noted| noted.casual);
-                let note = JournalNote { room, title, class, casual, examined: 0 };
-                let (_, unread) = self.examine(&file, &note).await;
+                let (_, unread) = self.examine(&file).await;
                 read = Some((file, unread != Some(Unread::Away)));
             }
             // The next start finds the match in a journal that cannot be read just now.
@@ -256,7 +237,7 @@ impl Results {
         missed.due = Instant::now() + pause;
         let mut state = self.state();
         // More may have been missed meanwhile.
-        if let Some(newer) = state.miss(file, &missed.note) {
+        if let Some(newer) = state.miss(file) {
             missed.numbers.into_iter().for_each(|number| newer.seek(number));
             newer.attempts = newer.attempts.max(missed.attempts);
             newer.due = newer.due.max(missed.due);
@@ -264,11 +245,13 @@ impl Results {
     }
 
     // Stores all matches of a journal; gives their numbers, and why there may be more.
-    async fn examine(&self, file: &str, note: &JournalNote) -> (BTreeSet<u32>, Option<Unread>) {
-        let seats = insist!(self, "read what is known of seats", self.store.seats(&note.room));
+    async fn examine(&self, file: &str) -> (BTreeSet<u32>, Option<Unread>) {
         let known = insist!(self, "read what is known of a journal", self.store.known(file));
+        // For journals of earlier versions, which do not describe themselves.
+        let note = insist!(self, "read what is known of a journal", self.store.journal(file));
+        let seats = insist!(self, "read what is known of seats", self.store.seats(&note.room));
         let (sender, mut found) = mpsc::channel(16);
-        let source = examine::Source { path: self.journals.join(file), note: note.clone(), seats, known };
+        let source = examine::Source { path: self.journals.join(file), note, seats, known };
         let task = spawn_blocking(move || source.read(|new| sender.blocking_send(new).is_ok()));
         let mut numbers = BTreeSet::new();
         while let Some(new) = found.recv().await {

@@ -4,13 +4,12 @@ use std::{
     collections::BTreeSet,
     net::SocketAddr,
     path::{Path, PathBuf},
-    sync::Arc,
     time::{SystemTime, UNIX_EPOCH},
 };
 
 use anyhow::Context as _;
 use bytes::Bytes;
-use journal_core::{Head, JournalEnd, Parts, Resumable, Writing};
+use journal_core::{Facts, Head, JournalEnd, Parts, Resumable, Writing};
 use netcore::{Hosted, Link, Occupant, PeerId, Recorded, Status, Time};
 use netshell::Host;
 use tracing::warn;
@@ -48,7 +47,8 @@ pub(crate) struct Before {
     pub(crate) roster: Vec<Occupant>,
 }
 
-/// Begins a room. With a `journal` it goes on where that ends; if that is impossible the room begins anew, and the log says why.
+/// Begins a room. With a `journal` it continues where that ends; if that is impossible the room starts a new one, which gets these facts,
+/// and the reason is logged.
 ///
 /// # Errors
 /// When the options do not go together, or the journal cannot be written.
@@ -56,7 +56,7 @@ pub(crate) fn begin(
     options: &Options,
     journal: Option<&Path>,
     (place, writing): (&Place, &Writing),
-    listen: &[SocketAddr],
+    (listen, facts): (&[SocketAddr], &Facts),
 ) -> anyhow::Result<Begun> {
     if let Some(path) = journal {
         let resumed = with_kind!(options.game(), K => resume::<<K as Kind>::Engine>(path, (place, writing)));
@@ -67,19 +67,19 @@ pub(crate) fn begin(
     }
     #[cfg(test)]
     if let Options::Nuggets(kind) = options {
-        return new(super::fragile::Fragile(kind.engine()?), (place, writing), listen);
+        return new(super::fragile::Fragile(kind.engine()?), (place, writing), (listen, facts));
     }
-    with_options!(options, kind => new(kind.engine()?, (place, writing), listen))
+    with_options!(options, kind => new(kind.engine()?, (place, writing), (listen, facts)))
 }
 
 fn new<E: Recorded + Shown + Send + 'static>(
     engine: E,
     (place, writing): (&Place, &Writing),
-    listen: &[SocketAddr],
+    (listen, facts): (&[SocketAddr], &Facts),
 ) -> anyhow::Result<Begun> {
     let status = engine.status();
     let begun = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    let head = Head::new(&engine, env!("CARGO_PKG_VERSION"), listen.to_vec(), begun);
+    let head = Head::new(&engine, env!("CARGO_PKG_VERSION"), listen.to_vec(), begun).with_facts(facts);
     let id = head.id;
     let front = place.front(E::GAME);
     let created = writing.create_as(&place.journals, &front, Hosted::new(engine), head);
@@ -88,7 +88,7 @@ fn new<E: Recorded + Shown + Send + 'static>(
     let counters = place.counters_of(E::GAME);
     let (room, broken) = Fuse::new(room, E::GAME, counters.clone());
     let host = Box::new(move |stage: Stage, keeper| {
-        let room = Published::new(room, Arc::clone(&stage.info), status, counters);
+        let room = Published::new(room, &stage, status, counters);
         Host::new(Door::new(Watched::new(room, stage, BTreeSet::new(), &[]), keeper)).with_hold(hold)
     });
     Ok(Begun { host, broken, journal, id, end, status, before: None })
@@ -118,7 +118,7 @@ fn resume<E: Recorded + Shown + Send + 'static>(
     };
     let watchers: Vec<PeerId> = before.peers.iter().filter(looks_on).map(|&(peer, ..)| peer).collect();
     let host = Box::new(move |stage: Stage, keeper| {
-        let room = Published::new(room, Arc::clone(&stage.info), status, counters);
+        let room = Published::new(room, &stage, status, counters);
         let room = Door::new(Watched::new(room, stage, peers, &watchers), keeper);
         Host::new(room).with_hold(hold).with_first_peer(next)
     });

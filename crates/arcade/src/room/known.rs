@@ -17,10 +17,6 @@ use netcore::HostId;
 use store::Kind;
 
 use super::{host_codes::HostCodes, mailbox::Ending};
-use crate::games::Casual;
-
-/// Games of a room that are remembered because they do not count as others do, until their results are told.
-const MAX_ODD: usize = 4_096;
 
 /// The names that whoever has a seat owns, once that is known. It may be kept longer than the seat.
 #[derive(Debug, Clone, Default)]
@@ -56,7 +52,6 @@ pub(crate) struct Seats {
     spent: Mutex<BTreeSet<HostId>>,
     // Seats that were let in so far.
     opened: AtomicU64,
-    odd: Mutex<BTreeMap<u32, Casual>>,
     /// Which of them are at one host.
     pub(crate) host_codes: HostCodes,
 }
@@ -69,20 +64,6 @@ impl Seats {
     /// No seats yet; codes of hosts are made with this key.
     pub(crate) fn new(key: [u8; 32]) -> Self {
         Self { host_codes: HostCodes::new(key), ..Self::default() }
-    }
-
-    /// Notes why the game with this number, which is over, does not count as others do.
-    pub(crate) fn set_odd(&self, game: u32, why: Casual) {
-        let mut odd = self.odd.lock().unwrap_or_else(PoisonError::into_inner);
-        if odd.len() >= MAX_ODD {
-            odd.pop_first();
-        }
-        odd.insert(game, why);
-    }
-
-    /// Why this game does not count as others do; asked for once.
-    pub(crate) fn take_odd(&self, game: u32) -> Option<Casual> {
-        self.odd.lock().unwrap_or_else(PoisonError::into_inner).remove(&game)
     }
 
     /// A seat is let in.

@@ -185,12 +185,7 @@ impl Observer for Chronicle {
     }
 
     fn event(&mut self, now: Time, event: &GameEvent, address: Option<&str>) {
-        let level = || Some(self.present.bots.level(address?).unwrap_or_default());
-        let bot = match event {
-            GameEvent::Joined { peer, .. } if self.present.is_bot(*peer) => level(),
-            _ => None,
-        };
-        if let Some(id) = self.ledger.event(now, event, address, bot) {
+        if let Some(id) = self.ledger.event(now, event) {
             self.info.send_modify(|info| info.r#match = Some(id));
         }
         self.log(event, address);

@@ -15,20 +15,19 @@ impl Room {
         self.hosts.of(peer).or_else(|| self.known.host(address))
     }
 
-    /// Looks again whose names are proven: something has become known of a seat. Gives the addresses and names that are proven by that.
-    pub(crate) fn recognize(&self) -> Vec<(String, String)> {
-        let Some(sender) = self.sender.upgrade() else { return vec![] };
-        let mut proven = vec![];
-        sender.send_if_modified(|info| {
-            for player in info.players.iter_mut().filter(|player| !player.bot && !player.proven) {
-                player.proven = self.known.is_proven(player.address.as_deref(), &player.name);
-                if player.proven {
-                    proven.push((player.address.clone().unwrap_or_default(), player.name.clone()));
+    /// Looks again whose names are proven, since more has become known of a seat. Returns the names that are proven by that.
+    pub(crate) fn recognize(&self) -> Vec<String> {
+        if let Some(sender) = self.sender.upgrade() {
+            sender.send_if_modified(|info| {
+                let mut changed = false;
+                for player in info.players.iter_mut().filter(|player| !player.bot && !player.proven) {
+                    player.proven = self.known.is_proven(player.address.as_deref(), &player.name);
+                    changed |= player.proven;
                 }
-            }
-            !proven.is_empty()
-        });
-        proven
+                changed
+            });
+        }
+        self.register.prove()
     }
 
     /// The keys of seats in this room may have lost these names. Players whose names are not proven any more are shown so.

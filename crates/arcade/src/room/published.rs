@@ -1,8 +1,8 @@
-//! A room that tells pages of its status.
+//! A room that publishes its status to pages, and has the facts of its events recorded.
 
 use std::sync::Arc;
 
-use journal_core::Journalled;
+use journal_core::{Journalled, Peer};
 use netcore::{Input, Outbox, Progress, Recorded, Room, Status, Time};
 use tokio::sync::watch;
 
@@ -11,24 +11,23 @@ use super::{
     forward::forward,
     fuse::Fuse,
     info::{Info, phase},
+    register::Register,
+    watched::Stage,
 };
+use crate::games::Shown;
 
-/// A room that tells pages of its status.
+/// A room that publishes its status to pages, and has the facts of its events recorded.
 pub(crate) struct Published<E: Recorded> {
     room: Fuse<Journalled<E>>,
     info: Arc<watch::Sender<Info>>,
+    register: Arc<Register>,
     status: Status,
     counters: Counters,
 }
 
 impl<E: Recorded> Published<E> {
-    pub(crate) const fn new(
-        room: Fuse<Journalled<E>>,
-        info: Arc<watch::Sender<Info>>,
-        status: Status,
-        counters: Counters,
-    ) -> Self {
-        Self { room, info, status, counters }
+    pub(crate) fn new(room: Fuse<Journalled<E>>, stage: &Stage, status: Status, counters: Counters) -> Self {
+        Self { room, info: Arc::clone(&stage.info), register: Arc::clone(&stage.register), status, counters }
     }
 
     /// The engine, unless it has panicked.
@@ -37,7 +36,7 @@ impl<E: Recorded> Published<E> {
     }
 }
 
-impl<E: Recorded> Room for Published<E> {
+impl<E: Recorded + Shown> Room for Published<E> {
     forward!(split, admits, deadline, outcome, digest);
 
     fn input(&mut self, now: Time, input: Input<'_, &[u8]>, out: &mut Outbox) -> Progress {
@@ -45,6 +44,7 @@ impl<E: Recorded> Room for Published<E> {
         if let (Input::Elapsed, Some(due)) = (&input, self.room.deadline()) {
             self.counters.late(now.since(due));
         }
+        let start = out.position();
         let progress = self.room.input(now, input, out);
         if is_message && matches!(progress, Progress::Decoded | Progress::Malformed(_)) {
             self.counters.received(progress == Progress::Decoded);
@@ -57,6 +57,10 @@ impl<E: Recorded> Room for Published<E> {
                 info.taken = status.taken;
                 info.seats = status.seats;
             });
+        }
+        if let Some(room) = self.room.room() {
+            let address = |peer| room.peer(peer).map(|Peer { address, .. }| address.as_str());
+            self.register.follow(out.since(start), status.phase, address, |game| room.room().engine().odd(game));
         }
         progress
     }

@@ -26,15 +26,15 @@ use super::{
     delay::{Held, Line, Past},
     forward::forward,
     info::Info,
-    known::Seats,
     published::Published,
+    register::Register,
 };
 use crate::games::Shown;
 
 /// How a room is shown.
 pub(crate) struct Stage {
     pub(crate) info: Arc<watch::Sender<Info>>,
-    pub(crate) known: Arc<Seats>,
+    pub(crate) register: Arc<Register>,
     /// How much later those who look on are shown matches that count.
     pub(crate) delay: Duration,
 }
@@ -52,7 +52,6 @@ struct Watcher {
 pub(crate) struct Watched<E: Recorded> {
     room: Published<E>,
     info: Arc<watch::Sender<Info>>,
-    known: Arc<Seats>,
     is_rated: bool,
     hides: bool,
     // Whether what they are sent waits now.
@@ -73,7 +72,7 @@ pub(crate) struct Watched<E: Recorded> {
 impl<E: Recorded + Shown> Watched<E> {
     /// `peers` are there already, of whom these look on.
     pub(crate) fn new(room: Published<E>, stage: Stage, peers: BTreeSet<PeerId>, watchers: &[PeerId]) -> Self {
-        let Stage { info, known, delay } = stage;
+        let Stage { info, delay, .. } = stage;
         let (is_rated, hides) = {
             let info = info.borrow();
             (info.counts.rated, info.game.hides())
@@ -82,7 +81,6 @@ impl<E: Recorded + Shown> Watched<E> {
         let mut watched = Self {
             room,
             info,
-            known,
             is_rated,
             hides,
             waits: false,
@@ -123,13 +121,8 @@ impl<E: Recorded + Shown> Watched<E> {
                     });
                 }
                 Output::Event(GameEvent::Joined { peer, .. }) => drop(self.watchers.remove(peer)),
-                Output::Event(GameEvent::Ended { game, .. }) => {
-                    // In other games each player may have a match of its own.
-                    ends = self.hides;
-                    if let Some(why) = self.room.engine().and_then(|engine| engine.odd(*game)) {
-                        self.known.set_odd(*game, why);
-                    }
-                }
+                // In other games each player may have a match of its own.
+                Output::Event(GameEvent::Ended { .. }) => ends = self.hides,
                 _ => {}
             }
         }

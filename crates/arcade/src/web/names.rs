@@ -13,16 +13,13 @@ use std::{
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use netcore::HostId;
 use sha2::{Digest as _, Sha256};
-use store::{KEY_HASH_LENGTH, Kind, Seated, day_of};
+use store::KEY_HASH_LENGTH;
 use tokio::time::sleep;
 use tracing::debug;
 use unicode_normalization::is_nfc;
 use unicode_security::{GeneralSecurityProfile as _, MixedScript as _, general_security_profile::IdentifierType};
 
-use crate::{
-    results::{Results, clock::unix_now},
-    room::Room,
-};
+use crate::{results::Results, room::Room};
 
 /// Bytes of a key.
 const KEY_LENGTH: usize = 32;
@@ -137,10 +134,7 @@ pub(crate) async fn prove(results: &Results, room: &Room, seat: SocketAddr, key:
 
 fn note(results: &Results, room: &Room, seat: SocketAddr, names: &[String]) {
     if !names.is_empty() && room.known.note(seat, names) {
-        for (address, name) in room.recognize() {
-            let (host, level) = (room.known.host_codes.code(&address, day_of(unix_now())), String::new());
-            results.note_seat(&room.file().id, &address, &name, Seated { kind: Kind::Proven, host, level });
-        }
+        room.recognize().into_iter().for_each(|name| results.use_name(name));
     }
 }
 

@@ -7,6 +7,7 @@ use base64::{
     engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD},
 };
 use serde_json::{Value, json};
+use sqlx::{ConnectOptions as _, Connection as _, Executor as _, SqliteConnection, sqlite::SqliteConnectOptions};
 use testkit::PATIENCE;
 
 use crate::{
@@ -280,6 +281,62 @@ fn without_its_database_the_hub_plays_on_and_says_so() {
     // With a database again, what was played meanwhile is there.
     let hub = Hub::again(hub.kill(), &[]);
     assert_eq!(matches(&hub, 1)[0]["players"][0]["name"], "Ann");
+}
+
+/// Locks the database of a hub against all others until the value is dropped.
+struct Lock(tokio::runtime::Runtime, Option<SqliteConnection>);
+
+impl Lock {
+    fn take(hub: &Hub) -> Self {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let options = SqliteConnectOptions::new().filename(hub.data.path().join("results.db")).busy_timeout(PATIENCE);
+        let mut connection = runtime.block_on(options.connect()).unwrap();
+        runtime.block_on(connection.execute("BEGIN EXCLUSIVE")).unwrap();
+        Self(runtime, Some(connection))
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        if let Some(connection) = self.1.take() {
+            let _ = self.0.block_on(connection.close());
+        }
+    }
+}
+
+#[test]
+fn a_result_has_its_room_and_class_though_the_database_was_locked_until_room_and_process_were_gone() {
+    let hub = Hub::with(&["--no-default-rooms"]);
+    assert_eq!(ask(&hub, "POST", "/api/names", &json!({ "name": "Ann", "key": key(1) }).to_string()).0, 204);
+    hub.wait("nothing to write", |_| hub.get("/readyz").1.contains("\"waiting\":0").then_some(()));
+    let lock = Lock::take(&hub);
+    let room = hub.make(&json!({ "game": "mastermind" }));
+    let mut ann = sit(&hub, &room, Some(&key(1)));
+    ann.say("PLAY Ann");
+    ann.until("TURN 1");
+    ann.say("GUESS 1234");
+    ann.until("ROW 1 1");
+    ann.say("RESIGN");
+    ann.until("OVER 1");
+    // Nothing but the journal is left of the room.
+    let close = json!({ "token": room["owner_token"], "do": "close" }).to_string();
+    assert_eq!(ask(&hub, "POST", &format!("/api/rooms/{}/owner", room["id"].as_str().unwrap()), &close).0, 200);
+    hub.wait("the end of the room", |rooms| rooms.is_empty().then_some(()));
+    let data = hub.kill();
+    drop(lock);
+    let hub = Hub::again(data, &["--no-default-rooms"]);
+    let found = &matches(&hub, 1)[0];
+    for (field, value) in [
+        ("room", &room["id"]),
+        ("title", &room["title"]),
+        ("class", &json!("4-repeats")),
+        ("rated", &json!(true)),
+        ("casual", &Value::Null),
+    ] {
+        assert_eq!(found[field], *value, "{field} of {found}");
+    }
+    let player = &found["players"][0];
+    assert_eq!((&player["name"], &player["proven"]), (&json!("Ann"), &json!(true)), "{found}");
 }
 
 #[test]

@@ -21,7 +21,8 @@ use super::{
 };
 use crate::{
     hub::{Hub, refusal::Kind},
-    results::{clock::unix_now, level_name},
+    results::clock::unix_now,
+    room::register::level_name,
 };
 
 /// How often all programs are compared with the bans and with names that lost their key.

@@ -10,7 +10,7 @@ use serde::Serialize;
 use store::{Kind, Match};
 
 use super::told::Ended;
-use crate::{results::level_name, room::info::Row};
+use crate::room::{info::Row, register::level_name};
 
 /// Matches that are listed. All of them are in the results.
 pub(super) const RECENT: usize = 50;

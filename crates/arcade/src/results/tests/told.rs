@@ -6,15 +6,16 @@ use sqlx::{ConnectOptions as _, Executor as _, sqlite::SqliteConnectOptions};
 use store::{Kind, MatchFilter};
 use testkit::TempDir;
 
-use super::{note, play, prepared, results};
+use netcore::{Output, Phase};
+
+use super::{
+    described::{described, register},
+    play, prepared, results,
+};
 use crate::{
     games::Game,
     results::*,
-    room::{
-        info::{Info, Player},
-        known::Seats,
-        ledger::Ledgers as _,
-    },
+    room::{info::Player, known::Seats, ledger::Ledgers as _},
 };
 
 pub(super) fn told(number: u32) -> NewMatch {
@@ -43,7 +44,7 @@ pub(super) fn told(number: u32) -> NewMatch {
 
 /// Tells of a match that is over.
 fn tell(results: &Results, new: NewMatch) {
-    results.tell(Job::Match(Box::new(new), Known::default()), "live.journal", &JournalNote::default());
+    results.tell(Job::Match(Box::new(new), Known::default()), "live.journal");
 }
 
 /// A hub with an empty directory of journals that has begun its work.
@@ -114,8 +115,10 @@ async fn a_match_of_an_earlier_run_whose_journal_was_cut_is_stored_as_its_room_k
         }
     };
     let players = vec![player(1, "Ann", false), player(2, "Bob", false), player(3, "Cy", true)];
-    let info = Info { taken: 3, seats: 3, players, people: 2, ..Info::usual(Game::Robots) };
-    let mut ledger = Arc::clone(&first).open((Path::new("cut.journal"), 7), false, &info, Arc::clone(&known));
+    let register = register(&directory.path().join("journals"), Arc::clone(&known), &players);
+    let description = described();
+    let room = (Game::Robots, &description);
+    let mut ledger = Arc::clone(&first).open((Path::new("cut.journal"), 7), false, room, Arc::clone(&register));
     // She is back with her key, and he is not.
     assert!(known.note(SocketAddr::from(([10, 0, 0, 1], 1)), &["Ann".into()]));
     let standing = |rank: u32, name: &str, seat: &str| netcore::Standing {
@@ -132,9 +135,12 @@ async fn a_match_of_an_earlier_run_whose_journal_was_cut_is_stored_as_its_room_k
         seat: "3".into(),
         why: netcore::Departure::Quit,
     };
-    assert_eq!(ledger.event(netcore::Time::from_millis(4_000), &left, None, None), None);
     let over = netcore::GameEvent::Ended { game: 4, complete: true, standings };
-    assert_eq!(ledger.event(netcore::Time::from_millis(5_000), &over, None, None), Some("0000000000000007-4".into()));
+    for event in [&left, &over] {
+        register.follow(&[Output::Event(event.clone())], Phase::Playing, |_| None, |_| None);
+    }
+    assert_eq!(ledger.event(netcore::Time::from_millis(4_000), &left), None);
+    assert_eq!(ledger.event(netcore::Time::from_millis(5_000), &over), Some("0000000000000007-4".into()));
     first.finish().await;
     let (again, _waiting) = prepared(directory.path()).await;
     let found = again.store.find("0000000000000007-4").await.unwrap().unwrap();
@@ -149,11 +155,10 @@ async fn a_match_that_does_not_appear_in_its_journal_is_stored_as_it_was_told_an
     let path = play(&directory.path().join("journals"), 1);
     let file = path.file_name().unwrap().to_str().unwrap();
     let (results, waiting) = results(directory.path());
-    let note = note("robots-1");
     let new = [1, 2].map(|number| ended(&path, number));
     let ids = new.each_ref().map(|new| new.id.clone());
     for new in new {
-        results.state().look_for(new, &note);
+        results.state().look_for(new);
     }
     // The retries are used up.
     results.state().missed.get_mut(file).unwrap().attempts = 100;
@@ -163,22 +168,6 @@ async fn a_match_that_does_not_appear_in_its_journal_is_stored_as_it_was_told_an
     let ends = async |id| results.store.find(id).await.unwrap().unwrap().ends;
     assert!(ends(&ids[0]).await > 6 && ends(&ids[1]).await == 6);
     assert!(results.state().told.is_empty() && results.state().missed.is_empty());
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_journal_of_this_run_is_read_by_what_its_room_says_of_it_although_the_note_still_waits() {
-    let directory = TempDir::new();
-    let path = play(&directory.path().join("journals"), 1);
-    let (results, _waiting) = prepared(directory.path()).await;
-    let mut info = Info::usual(Game::Robots);
-    info.counts.class = "standard".into();
-    info.counts.casual = None;
-    // Nobody works off the queue, where the note of the journal is.
-    let _ledger = Arc::clone(&results).open((&path, 7), true, &info, Arc::default());
-    results.catch_up(|_| true).await;
-    let found = results.store.matches(&MatchFilter { limit: 9, ..MatchFilter::default() }).await.unwrap();
-    let counts: Vec<_> = found.iter().map(|found| (&*found.class, &*found.casual)).collect();
-    assert_eq!(counts, [("standard", "")], "and not one of an earlier run");
 }
 
 /// The directory for the test that runs alone.
@@ -258,8 +247,7 @@ async fn a_match_that_is_not_in_its_journal_yet_delays_no_other_and_is_found_whe
     std::fs::create_dir(journals.join(&file)).unwrap();
     let (results, waiting) = results(directory.path());
     results.start(waiting);
-    let note = note("robots-7");
-    results.tell(Job::Examine { note: note.clone(), new: ended(&path, 2) }, &file, &note);
+    results.tell(Job::Examine(ended(&path, 2)), &file);
     let looked = async || results.state().missed.get(&file).is_some_and(|missed| missed.attempts >= 2);
     until("two looks in vain", looked).await;
     tell(&results, told(9));
@@ -279,7 +267,7 @@ async fn after_too_many_journals_were_missed_all_are_looked_through() {
     {
         let mut state = results.state();
         for number in 0..=MAX_MISSED {
-            state.miss(&format!("none-{number}.journal"), &JournalNote::default());
+            state.miss(&format!("none-{number}.journal"));
         }
         assert!(state.lost_track.is_some());
         // None of those that are known has a result.
@@ -308,14 +296,12 @@ async fn journals_that_cannot_be_listed_are_listed_again() {
 }
 
 #[test]
-fn notes_of_seats_leave_places_to_results() {
+fn names_leave_places_to_results() {
     let directory = TempDir::new();
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let _context = runtime.enter();
     let (results, _waiting) = results(directory.path());
-    let seat =
-        || Job::Seat { room: String::new(), address: String::new(), name: String::new(), seated: Seated::default() };
-    let taken = (0..MAX_WAITING).filter(|_| results.jobs.try_send(seat()).is_ok()).count();
+    let taken = (0..MAX_WAITING).filter(|_| results.jobs.try_send(Job::Name("Ann".into())).is_ok()).count();
     assert_eq!(taken, MAX_WAITING - FOR_RESULTS);
     for number in 0..u32::try_from(FOR_RESULTS).unwrap() {
         assert!(results.jobs.try_send(Job::Match(Box::new(told(number)), Known::default())).is_ok());

@@ -8,7 +8,7 @@ use testkit::TempDir;
 use super::*;
 use crate::{
     games::Game,
-    room::{counters::Counters, fuse::Fuse},
+    room::{counters::Counters, fuse::Fuse, register::Description},
 };
 
 /// Two halls that do not see each other.
@@ -46,14 +46,17 @@ impl Stand {
         let status = netcore::Engine::status(&engine);
         let head = Head::new(&engine, "test", vec![], 9);
         let writing = Writing::start(SyncPolicy::Interval, MAX_SIZE).unwrap();
-        let (_, (room, _, _)) = writing.create(directory.path(), Hosted::new(engine), head).unwrap();
+        let (_, (room, _, end)) = writing.create(directory.path(), Hosted::new(engine), head).unwrap();
         let (room, _) = Fuse::new(room, "nuggets", Counters::default());
         let mut usual = Info::usual(Game::Nuggets);
         usual.counts.rated = is_rated;
         let (sender, info) = watch::channel(usual);
         let sender = Arc::new(sender);
-        let room = Published::new(room, Arc::clone(&sender), status, Counters::default());
-        let stage = Stage { info: sender, known: Arc::default(), delay };
+        let text = String::new;
+        let description = Description { room: text(), title: text(), class: text(), casual: text() };
+        let register = Arc::new(Register::new(end.facts(), &description, Default::default(), &[]));
+        let stage = Stage { info: sender, register, delay };
+        let room = Published::new(room, &stage, status, Counters::default());
         let room = Watched::new(room, stage, BTreeSet::new(), &[]);
         let mut stand = Self { room, now: Time::ZERO, told: BTreeMap::new(), info, _directory: directory };
         stand.connect(ANN, Role::Player);

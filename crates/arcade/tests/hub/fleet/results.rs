@@ -126,3 +126,36 @@ fn while_the_database_is_away_matches_go_on_and_their_results_count_on_its_retur
         hub.wait("green light", |_| hub.get("/readyz").0.starts_with("HTTP/1.1 200").then_some(()));
     }
 }
+
+#[test]
+#[ignore = "needs NATS servers and PostgreSQL"]
+fn a_result_has_its_room_and_class_though_the_database_was_away_until_its_node_was_lost() {
+    let mut database = Database::start();
+    let arcade = Arcade::new().with(&database);
+    let (ann, bob) = arcade.two();
+    for hub in [&ann, &bob] {
+        hub.wait("green light", |_| hub.get("/readyz").0.starts_with("HTTP/1.1 200").then_some(()));
+    }
+    database.kill();
+    let room = bob_room(&ann, &bob, &json!({ "game": "mastermind" }));
+    let (mut breaker, _) = bob.enter(&room);
+    breaker.say("PLAY Hal");
+    breaker.until("OK");
+    breaker.say("GUESS 1234");
+    breaker.until("ROW 1 1");
+    breaker.say("RESIGN");
+    breaker.until("OVER 1");
+    let data = ann.kill();
+    // The room continues at the other node, with a journal of its own.
+    shown(&bob, &room, |shown| shown["node"] == "bob");
+    database.restart();
+    let ann = arcade.again("ann", data, &["--no-default-rooms"]);
+    for hub in [&ann, &bob] {
+        let found = &matches(hub, "Hal", 1)[0];
+        for (field, value) in
+            [("room", &room["id"]), ("title", &room["title"]), ("class", &json!("4-repeats")), ("rated", &json!(true))]
+        {
+            assert_eq!(found[field], *value, "{field} of {found}");
+        }
+    }
+}
