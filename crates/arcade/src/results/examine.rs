@@ -8,7 +8,7 @@ use std::{
 use anyhow::Context as _;
 use journal_core::{Arrival, Entry, Facts, Journal, Note, Reader, Replay, Snapshot};
 use netcore::{GameEvent, Occupant, Outbox, Output, Recorded, Time};
-use store::{JournalNote, Kind, Known, NewMatch, Seated};
+use store::{JournalNote, Known, NewMatch, Seated};
 
 use super::tracker::{self, Moment, News, Tracker};
 use crate::{
@@ -175,9 +175,9 @@ impl Source {
                 Some(Entry::Note(Note::Resumed { .. }) | Entry::Arrival(_)) | None => {}
                 Some(Entry::Note(_)) => continue,
             }
-            // Names that were proven since the arrival before, or by the end of a match.
-            for (seat, fact) in facts.iter().filter(|(_, fact)| fact.seated.kind == Kind::Proven) {
-                tracker.trust(seat, &fact.name);
+            // Names that were proven, or lost their key, since the arrival before, or by the end of a match.
+            for (seat, fact) in &facts {
+                tracker.set_kind(seat, &fact.name, fact.seated.kind);
             }
             for (event, address) in events.drain(..) {
                 let who = |name: &str| {

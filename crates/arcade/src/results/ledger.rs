@@ -56,7 +56,7 @@ impl Ledger for RoomResults {
             if let Some(why) = ended.odd {
                 self.tracker.mark(*game, why);
             }
-            ended.proven.iter().for_each(|(seat, name)| self.tracker.trust(seat, name));
+            ended.kinds.iter().for_each(|(seat, name, kind)| self.tracker.set_kind(seat, name, *kind));
         }
         let now = Moment { time: now, unix: unix_now() };
         let (results, register) = (&self.results, &self.register);

@@ -123,10 +123,10 @@ impl Tracker {
         self.source = Source::of(id, file, game, description);
     }
 
-    /// The player of this name who has this seat, or had it in a game that is not over, owns the name.
-    pub(crate) fn trust(&mut self, seat: &str, name: &str) {
+    /// Whether the player of this name who has this seat, or had it in a game that is not over, proves the name now.
+    pub(crate) fn set_kind(&mut self, seat: &str, name: &str, kind: Kind) {
         if let Some(seated) = self.seats.get_mut(seat).filter(|seated| seated.name == name) {
-            seated.who.kind = Kind::Proven;
+            seated.who.kind = kind;
         }
     }
 

@@ -30,9 +30,11 @@ impl Room {
         self.register.prove()
     }
 
-    /// The keys of seats in this room may have lost these names. Players whose names are not proven any more are shown so.
+    /// The keys of seats in this room may have lost these names. Players whose names are not proven any more are shown so, and so are
+    /// they in the results of their matches.
     pub(crate) fn forget_names(&self, names: &[String]) {
         self.known.forget(names);
+        self.register.revoke(names);
         let Some(sender) = self.sender.upgrade() else { return };
         sender.send_if_modified(|info| {
             let mut changed = false;

@@ -106,8 +106,8 @@ enum Noted {
 pub(crate) struct Ended {
     /// Why it does not count as others do, if so.
     pub(crate) odd: Option<Casual>,
-    /// The seats whose names are proven, and the names.
-    pub(crate) proven: Vec<(String, String)>,
+    /// Its seats, their names, and how far these are proven.
+    pub(crate) kinds: Vec<(String, String, Kind)>,
 }
 
 #[derive(Debug)]
@@ -194,8 +194,8 @@ impl Register {
             // Before those who leave at the end are forgotten.
             self.prove_all(seats);
         }
-        let proven = seats.iter().filter(|(_, of)| of.fact.seated.kind == Kind::Proven);
-        let proven: Vec<_> = proven.map(|(seat, of)| (seat.clone(), of.fact.name.clone())).collect();
+        let kinds = seats.iter().map(|(seat, of)| (seat.clone(), of.fact.name.clone(), of.fact.seated.kind));
+        let kinds: Vec<_> = kinds.collect();
         for event in events() {
             match event {
                 GameEvent::Joined { peer, name, seat } if !name.is_empty() => {
@@ -219,8 +219,8 @@ impl Register {
                 }
                 GameEvent::Ended { game, standings, .. } => {
                     let of_game = |seat: &str| standings.iter().any(|standing| standing.seat == seat);
-                    let proven = proven.iter().filter(|(seat, _)| of_game(seat)).cloned().collect();
-                    noted.push_back(Noted::Ended(*game, Ended { odd: odd(*game), proven }));
+                    let kinds = kinds.iter().filter(|(seat, ..)| of_game(seat)).cloned().collect();
+                    noted.push_back(Noted::Ended(*game, Ended { odd: odd(*game), kinds }));
                     self.forget(seats, |seat, of| of.fact.left && (phase != Phase::Playing || of_game(seat)));
                 }
                 _ => {}
@@ -257,6 +257,16 @@ impl Register {
     /// Looks again whose names are proven, since more has become known of a seat. Returns the names that are proven by that.
     pub(crate) fn prove(&self) -> Vec<String> {
         self.prove_all(&mut self.state().seats)
+    }
+
+    /// The keys of seats lost these names, so players who joined with them do not prove them any more.
+    pub(crate) fn revoke(&self, names: &[String]) {
+        for (seat, Seat { fact, .. }) in &mut self.state().seats {
+            if fact.seated.kind == Kind::Proven && names.contains(&fact.name) {
+                fact.seated.kind = Kind::Unproven;
+                self.record(seat, fact);
+            }
+        }
     }
 
     fn prove_all(&self, seats: &mut BTreeMap<String, Seat>) -> Vec<String> {

@@ -91,3 +91,35 @@ fn a_result_needs_nothing_of_its_journal_that_is_not_kept() {
         assert_eq!(facts_in(new), (described(), players), "match {}", new.number);
     }
 }
+
+#[test]
+fn name_that_loses_its_key_during_a_match_is_unproven_in_the_result() {
+    let directory = TempDir::new();
+    let (known, ann) = (Arc::new(Seats::new([7; 32])), ANN.parse().unwrap());
+    known.open(ann);
+    known.note(ann, &["Ann".into()]);
+    let (mut register, mut live) = (None, vec![]);
+    let begin = |facts: JournalFacts| Register::new(facts, &described(), (Arc::clone(&known), Arc::default()), &[]);
+    let path = play_as(directory.path(), 1, MAX_SIZE, &described().facts(), |room, end, outputs| {
+        let register = register.get_or_insert_with(|| begin(end.facts()));
+        let address = |peer| room.peer(peer).map(|Peer { address, .. }| address.as_str());
+        register.follow(outputs, Phase::Playing, address, |_| None);
+        for output in outputs {
+            match output {
+                Output::Event(GameEvent::Started { .. }) => {
+                    let kinds: Vec<_> = register.seats().into_values().map(|fact| fact.seated.kind).collect();
+                    assert!(kinds.contains(&Kind::Proven), "{kinds:?}");
+                    known.forget(&["Ann".into()]);
+                    register.revoke(&["Ann".into()]);
+                }
+                Output::Event(GameEvent::Ended { game, .. }) => live = register.take_ended(*game).kinds,
+                _ => {}
+            }
+        }
+    });
+    let source = examine::Source { path, note: JournalNote::default(), seats: HashMap::new(), known: Known::default() };
+    let (found, _) = read(source);
+    let kinds: Vec<_> = found[0].players.iter().map(|player| player.kind).collect();
+    assert_eq!(kinds, [Kind::Unproven; 2]);
+    assert!(live.len() == 2 && live.iter().all(|(_, _, kind)| *kind == Kind::Unproven), "{live:?}");
+}
