@@ -340,7 +340,7 @@ mod tests {
         assert!(!standings.is_certain());
         assert_eq!(standings.rows.iter().map(|row| row.place).collect::<Vec<_>>(), [1, 1, 3]);
         assert_eq!(
-            standings.sentences(),
+            standings.sentences()[..2],
             [
                 "A and B are equal as far as 9 matches of each show (0 to 0)",
                 "B is better than C (9 to 0, 98 % certain)"
@@ -348,6 +348,27 @@ mod tests {
         );
         let a = &standings.rows[0];
         assert_eq!((a.matches, a.won, a.drawn, a.lost), (9, 0, 9, 0));
+    }
+
+    #[test]
+    fn table_names_the_weakest_protection_of_its_matches() {
+        let setup = setup("blackjack", &["A", "B"]);
+        let mut records = played(&setup, 2, |_| Some(1));
+        let told = |records: &BTreeMap<u64, Record>| {
+            let standings = Standings::new(&setup, records, 0.95);
+            (standings.protection, standings.sentences().pop(), crate::table::csv(&standings))
+        };
+        for record in records.values_mut() {
+            record.protection = Protection::Network;
+        }
+        let (protection, sentence, csv) = told(&records);
+        assert_eq!((protection, sentence), (Some(Protection::Network), Some(Protection::Network.to_string())));
+        assert!(csv.lines().skip(1).all(|row| row.ends_with(",network")), "{csv}");
+        records.values_mut().next().unwrap().protection = Protection::Sockets;
+        let (protection, sentence, csv) = told(&records);
+        assert_eq!((protection, sentence), (Some(Protection::Sockets), Some(Protection::Sockets.to_string())));
+        assert!(csv.lines().skip(1).all(|row| row.ends_with(",sockets")), "{csv}");
+        assert_eq!(told(&BTreeMap::new()).0, None);
     }
 
     #[test]
