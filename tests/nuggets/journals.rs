@@ -1,7 +1,7 @@
 use std::{
     fs,
     net::UdpSocket,
-    os::unix::fs::PermissionsExt,
+    os::unix::fs::{FileExt as _, MetadataExt as _, PermissionsExt},
     path::{Path, PathBuf},
     process::Command,
     time::Instant,
@@ -183,6 +183,37 @@ fn a_match_that_is_resumed_waits_for_its_port() {
     assert_eq!(process.port(), port);
     assert_eq!(run_to_both_ends(&ann), "QUIT GAME OVER:\nA        250 Ann");
     assert_eq!(process.wait().code, Some(0));
+}
+
+// Makes a journal look like that of an earlier version, and returns where such a server kept the newest records.
+fn spool_of(journal: &Path) -> PathBuf {
+    let file = fs::File::options().write(true).open(journal).unwrap();
+    // The marks after both slots of the status.
+    for mark in [541, 1_053] {
+        file.write_all_at(&[0; 4], mark).unwrap();
+    }
+    let about = file.metadata().unwrap();
+    Path::new("/dev/shm").join(format!("arcade-journal-{:x}-{:x}-0", about.dev(), about.ino()))
+}
+
+#[test]
+fn match_is_resumed_although_another_user_has_put_a_pipe_in_the_place_of_its_spool() {
+    if !Path::new("/dev/shm").is_dir() {
+        eprintln!("skipped: there is no /dev/shm");
+        return;
+    }
+    let journalled = Journalled::start(CORRIDOR, &[]);
+    let ann = journalled.server.peer();
+    ann.play("Ann");
+    let (_place, path) = journalled.kill();
+    let spool = spool_of(&path);
+    assert!(Command::new("mkfifo").arg(&spool).status().unwrap().success());
+    let server = resume(&path);
+    fs::remove_file(&spool).unwrap();
+    assert_eq!(run_to_both_ends(&ann), "QUIT GAME OVER:\nA        250 Ann");
+    let finished = server.process.wait().ended(0);
+    let about_it = finished.stderr.lines().filter(|line| line.contains("it is no regular file"));
+    assert_eq!(about_it.count(), 1, "{}", finished.stderr);
 }
 
 #[test]

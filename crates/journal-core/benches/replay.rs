@@ -87,7 +87,6 @@ fn start<E: Recorded>(game: &str, directory: &Path, bytes: &[u8]) {
 /// A match in memory.
 fn begin<E: Recorded>(engine: E) -> (Match<E>, SimulatedDisk) {
     let disk = SimulatedDisk::new();
-    disk.set_memory(false);
     (Match::begin(Arc::new(disk.clone()), Path::new("/games"), engine, journal_core::MAX_SIZE), disk)
 }
 

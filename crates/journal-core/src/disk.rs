@@ -1,6 +1,6 @@
 //! Storage of journals.
 //!
-//! A [`Disk`] has everything that durability depends on: files, directories, locks, and memory that outlives a process.
+//! A [`Disk`] has everything that durability depends on: files, directories and locks.
 //! [`SystemDisk`](crate::SystemDisk) is that of this machine. A simulation implements the same traits with faults.
 
 use std::{
@@ -12,6 +12,8 @@ use std::{
 };
 
 use netcore::probe::{self, Planted};
+
+use crate::SpoolName;
 
 /// A file of a [`Disk`].
 pub type SharedFile = Arc<dyn DiskFile>;
@@ -59,9 +61,6 @@ pub trait Disk: Debug + Send + Sync {
     /// Whether there is a directory with this name.
     fn is_directory(&self, path: &Path) -> bool;
 
-    /// A directory in memory that outlives the process, but not the machine; `None` if there is none.
-    fn memory(&self) -> Option<PathBuf>;
-
     /// Waits a moment before a lock is tried again, after `attempt` others. Returns `false` when that was long enough.
     fn wait_for_lock(&self, attempt: u32) -> bool;
 
@@ -70,9 +69,6 @@ pub trait Disk: Debug + Send + Sync {
     fn give_way(&self) -> bool {
         false
     }
-
-    /// The path without links and relative parts, to find the file again from another directory.
-    fn canonical(&self, path: &Path) -> io::Result<PathBuf>;
 }
 
 /// A file, or a simulation of one. Locks are held until the last handle of this opening is dropped.
@@ -104,6 +100,11 @@ pub trait DiskFile: Debug + Send + Sync {
 
     /// Whether another opening holds the lock.
     fn is_locked(&self) -> io::Result<bool>;
+
+    /// Where earlier versions may have left records of this file. Only files of the system have such a place.
+    fn spool(&self) -> Option<SpoolName> {
+        None
+    }
 }
 
 /// Facts about a file.
@@ -113,17 +114,6 @@ pub struct About {
     pub length: u64,
     /// When it was last written.
     pub modified: SystemTime,
-    /// What distinguishes it from all other files, its copies included.
-    pub identity: Identity,
-}
-
-/// What distinguishes a file from all others that exist at the same time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Identity {
-    /// The device that contains it.
-    pub device: u64,
-    /// Its number on the device.
-    pub inode: u64,
 }
 
 /// Creates a directory, with all directories above it that are missing. They survive a power cut.

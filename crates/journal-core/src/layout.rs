@@ -5,8 +5,8 @@
 //!      0      8  MAGIC
 //!      8      2  version of the layout, little-endian
 //!     64     16  place in the journal
-//!    512     29  status, first slot
-//!   1024     29  status, second slot
+//!    512     33  status, first slot, and its mark
+//!   1024     33  status, second slot, and its mark
 //!   1536         records, concatenated
 //! ```
 //!
@@ -20,8 +20,12 @@
 //! file is known to be on disk (u64), the end of the records (u64, 0 while the segment is open) and a checksum of these
 //! (u32), all little-endian. The valid slot with the larger sequence number counts. The slots are written alternately
 //! and lie in different sectors, so that a power cut during a write leaves the other one intact.
+//!
+//! A *mark* follows each slot: a checksum (u32) of the slot and of [`DIRECT`]. It states that the server that wrote this
+//! status keeps all records in the file. Servers without the mark kept the latest records in a spool (`spool.rs`). They
+//! ignore the mark, and invalidate it when they write the slot.
 
-use crc32fast::hash;
+use crc32fast::{Hasher, hash};
 
 /// The first bytes of every journal. The first byte is not text, and the last reveals a transfer that converts line
 /// endings.
@@ -40,6 +44,9 @@ const PLACE_FROM: usize = 64;
 const PLACE: usize = 16;
 const SLOTS: [usize; 2] = [512, 1_024];
 const SLOT: usize = 29;
+const MARKED_SLOT: usize = SLOT + 4;
+/// What the mark of a slot is a checksum of, beside the slot.
+const DIRECT: &[u8] = b"direct";
 
 /// Whether a journal is complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,15 +112,19 @@ impl Status {
         SLOTS[(self.sequence % 2) as usize] as u64
     }
 
-    /// The encoded slot.
-    pub(crate) fn to_bytes(self) -> [u8; SLOT] {
-        let mut slot = [0; SLOT];
+    /// The encoded slot and its mark.
+    pub(crate) fn to_bytes(self) -> [u8; MARKED_SLOT] {
+        let mut slot = [0; MARKED_SLOT];
         slot[..8].copy_from_slice(&self.sequence.to_le_bytes());
         slot[8] = self.state as u8;
         slot[9..17].copy_from_slice(&self.synced.to_le_bytes());
         slot[17..25].copy_from_slice(&self.end.to_le_bytes());
         let sum = hash(&slot[..25]);
-        slot[25..].copy_from_slice(&sum.to_le_bytes());
+        slot[25..SLOT].copy_from_slice(&sum.to_le_bytes());
+        let mut mark = Hasher::new();
+        mark.update(&slot[..SLOT]);
+        mark.update(DIRECT);
+        slot[SLOT..].copy_from_slice(&mark.finalize().to_le_bytes());
         slot
     }
 
@@ -140,7 +151,7 @@ pub(crate) fn front(place: Place, status: Status) -> Vec<u8> {
     front[8..10].copy_from_slice(&VERSION.to_le_bytes());
     front[PLACE_FROM..PLACE_FROM + PLACE].copy_from_slice(&place.to_bytes());
     let at = SLOTS[(status.sequence % 2) as usize];
-    front[at..at + SLOT].copy_from_slice(&status.to_bytes());
+    front[at..at + MARKED_SLOT].copy_from_slice(&status.to_bytes());
     front
 }
 
@@ -160,6 +171,12 @@ pub(crate) fn parse_front(front: &[u8]) -> Result<(Place, Status), FrontError> {
     Ok((place, slots.max_by_key(|status| status.sequence).unwrap_or(unknown)))
 }
 
+/// Whether the server that wrote this status of a segment kept all records in the file.
+pub(crate) fn is_direct(front: &[u8], status: Status) -> bool {
+    let at = SLOTS[(status.sequence % 2) as usize];
+    front.get(at..at + MARKED_SLOT) == Some(&status.to_bytes())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -172,13 +189,26 @@ mod tests {
         let mut bytes = front(place, first);
         assert_eq!(parse_front(&bytes), Ok((place, first)));
         let at = usize::try_from(second.offset()).unwrap();
-        bytes[at..at + SLOT].copy_from_slice(&second.to_bytes());
+        bytes[at..at + MARKED_SLOT].copy_from_slice(&second.to_bytes());
         assert_eq!(parse_front(&bytes), Ok((place, second)));
         for byte in at..at + SLOT {
             let mut torn = bytes.clone();
             torn[byte] ^= 0x10;
             assert_eq!(parse_front(&torn), Ok((place, first)), "byte {byte}");
         }
+    }
+
+    #[test]
+    fn mark_holds_only_for_the_status_that_it_was_written_with() {
+        let status = Status { sequence: 4, state: State::Open, synced: 1_536, end: 0 };
+        let mut bytes = front(Place::FIRST, status);
+        assert!(is_direct(&bytes, status));
+        // A server of an earlier version writes only the slot.
+        let later = Status { sequence: 6, synced: 2_000, ..status };
+        bytes[512..512 + SLOT].copy_from_slice(&later.to_bytes()[..SLOT]);
+        assert_eq!(parse_front(&bytes), Ok((Place::FIRST, later)));
+        assert!(!is_direct(&bytes, later));
+        assert!(!is_direct(&bytes[..100], later));
     }
 
     #[test]

@@ -39,7 +39,7 @@ mod sync_policy;
 mod system_disk;
 
 pub use copying::{Copied, CopyError, Copying};
-pub use disk::{About, Disk, DiskFile, Identity, SharedFile};
+pub use disk::{About, Disk, DiskFile, SharedFile};
 pub use excerpt::Excerpt;
 pub use head::{Head, HeadError};
 pub use journal::{MAX_SIZE, Parts, Writing};
@@ -53,6 +53,7 @@ pub use room::{JournalEnd, JournalFacts, JournalHold, JournalWatch, Journalled};
 pub use scribe::{Clock, Scribe, Step};
 pub use segment::EXTENSION;
 pub use source::{Journal, Source, open};
+pub use spool::SpoolName;
 pub use sync_policy::{SYNC_INTERVAL, SyncPolicy};
 pub use system_disk::SystemDisk;
 

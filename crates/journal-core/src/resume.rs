@@ -10,10 +10,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use netcore::{
-    Link, Outbox, Outcome, Output, PeerId, Recorded, Room, Time, To,
-    probe::{self, Planted},
-};
+use netcore::{Link, Outbox, Outcome, Output, PeerId, Recorded, Room, Time, To, probe};
 use thiserror::Error;
 use tracing::warn;
 
@@ -107,7 +104,7 @@ pub struct Resumable<E: Recorded> {
 #[derive(Debug)]
 struct Segments {
     last: Segment,
-    // The bytes of the last one that count, and the records that only spools have.
+    // The bytes of the last one that count, and the records that only its spool has.
     whole: u64,
     tail: Arc<[u8]>,
     older: VecDeque<(PathBuf, u64)>,
@@ -119,7 +116,7 @@ impl<E: Recorded> Resumable<E> {
         let journal = find::<E>(disk, path)?;
         let claimed = segment::claim(disk, &journal)?.ok_or(ResumeError::InUse)?;
         let older = claimed.iter().rev().skip(1).rev().map(|segment| (segment.path.clone(), segment.length)).collect();
-        let opened = Journal::claimed(disk, journal.clone(), claimed)?;
+        let opened = Journal::claimed(journal.clone(), claimed)?;
         let Survey { mut reader, newest, facts, over, broken } = survey(&opened)?;
         if broken {
             return Err(ResumeError::Broken);
@@ -186,7 +183,7 @@ impl<E: Recorded> Resumable<E> {
     /// became of the [`peers`](Self::peers).
     pub fn resume(self, writing: &Writing) -> io::Result<Parts<E>> {
         let Segments { last, whole, tail, older } = self.segments;
-        let Segment { path, file, place, status, length, positions } = last;
+        let Segment { path, file, place, status, is_direct, length, positions } = last;
         if place.number > 1 {
             // The server may have been killed before the name of the segment was on disk.
             writing.disk.sync_directory(path.parent().unwrap_or(Path::new("")))?;
@@ -214,14 +211,9 @@ impl<E: Recorded> Resumable<E> {
         if !is_synced {
             file.sync()?;
         }
-        if let Some(memory) = writing.disk.memory().filter(|_| probe::has(Planted::SpoolsOfOthersTaken)) {
-            for path in writing.disk.list(&memory)? {
-                writing.disk.remove(&path)?;
-            }
-        }
-        let previous = older.back().and_then(|(path, _)| writing.disk.open(path, false).ok());
-        for file in previous.iter().chain([&file]) {
-            spool::remove(&*writing.disk, file.about()?.identity);
+        if !is_direct {
+            let previous = older.back().and_then(|(path, _)| writing.disk.open(path, false).ok());
+            previous.iter().chain([&file]).for_each(|file| spool::remove(&**file));
         }
         let (room, mut from) = self.replay.into_parts();
         from.micros = from.micros.max(self.time.as_nanos() / 1_000);

@@ -104,10 +104,9 @@ impl Found {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 file => file?,
             };
-            let identity = file.about()?.identity;
             disk.remove(path)?;
-            // While the file is open, no other one has its identity.
-            spool::remove(disk, identity);
+            // While the file is open, no other one has its number.
+            spool::remove(&*file);
         }
         Ok(true)
     }

@@ -191,8 +191,6 @@ impl<E: Recorded> Journalled<E> {
                     sink.rotate(snapshot, &facts);
                 } else {
                     note_own(&sink, &mut vec![], &Note::Snapshot(snapshot));
-                    // Here, so that the room does not wait for it.
-                    sink.spool();
                 }
                 scribe.queue(&sink);
             } else {
@@ -207,7 +205,8 @@ impl<E: Recorded> Journalled<E> {
     fn record_panic(&mut self, micros: u64, input: &Input<'_, &[u8]>) {
         self.record(micros, 0, input);
         note(&self.sink, &mut self.body, &Note::Broken);
-        self.sink.spool();
+        // Without delay.
+        self.sink.held_position();
         self.scribe.queue(&self.sink);
         error!(
             journal = self.sink.name.as_str(),
@@ -318,6 +317,10 @@ impl Hold for JournalHold {
         self.sink.is_full() || self.sink.copy().is_some_and(|copy| copy.is_full())
     }
 
+    fn set_stalled(&mut self, is_stalled: bool) {
+        self.sink.set_stalled(is_stalled);
+    }
+
     fn lost(&self) -> Option<String> {
         self.sink.lost().or_else(|| self.sink.copy().and_then(|copy| copy.lost()))
     }
@@ -340,6 +343,11 @@ impl JournalWatch {
     /// Whether the journal is complete so far.
     pub fn is_open(&self) -> bool {
         self.sink.is_open()
+    }
+
+    /// Whether outputs have waited for long, because the disk or the copy does not respond.
+    pub fn is_stalled(&self) -> bool {
+        self.sink.is_stalled()
     }
 
     /// How much was recorded so far, in bytes, with what waits for the disk and what is no longer kept.

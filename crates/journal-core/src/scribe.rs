@@ -2,7 +2,7 @@
 
 use std::{
     collections::VecDeque,
-    fmt, io,
+    fmt, io, mem,
     sync::Arc,
     task::Waker,
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
@@ -12,11 +12,11 @@ use netcore::probe::{self, Planted};
 
 use crate::{
     SYNC_INTERVAL,
-    sink::{Next, Sink},
+    sink::{Next, Sink, Urgency},
     sync::{Condvar, Mutex, MutexGuard, PoisonError, thread},
 };
 
-/// How long records stay in the spool before they are written, so that many are written at once.
+/// How long records that no output waits for stay in memory before they are written, so that many are written at once.
 const DELAY: Duration = Duration::from_millis(100);
 /// The delay for each journal that waits to be written, where that is longer: a process writes at most a thousand journals a
 /// second, however many it has.
@@ -34,6 +34,9 @@ type Job = Box<dyn FnOnce() + Send>;
 
 /// Takes a step of a thread; with `true` everything is due.
 type Take = for<'a> fn(&'a Shared, MutexGuard<'a, Queues>, bool) -> (Step, MutexGuard<'a, Queues>);
+
+/// Whether a thread sleeps.
+type Sleeps = fn(&mut Queues) -> &mut bool;
 
 /// The time for a [`Scribe`] and for dates in journals.
 pub trait Clock: Send + Sync {
@@ -88,7 +91,7 @@ struct Shared {
 #[derive(Default)]
 struct Queues {
     dirty: VecDeque<Arc<Sink>>,
-    // Journals whose records are in a spool and may wait. The first is written when it is due, and no other before it.
+    // Journals with records that no output waits for. The first is written when it is due, and no other before it.
     delayed: VecDeque<(Duration, Arc<Sink>)>,
     jobs: VecDeque<Job>,
     // The first is synced when it is due, and no other before it.
@@ -97,7 +100,10 @@ struct Queues {
     retries: VecDeque<(Duration, Arc<Sink>)>,
     // Nobody queues anything any more: the threads do the rest at once and end.
     ended: bool,
-    // Who takes the steps of the two threads, if they wait for something new.
+    // Whether the threads sleep, so that each is woken once for all that is queued meanwhile.
+    writer_sleeps: bool,
+    keeper_sleeps: bool,
+    // The tasks that take the steps of the two threads, if they wait for something new.
     writer: Option<Waker>,
     keeper: Option<Waker>,
 }
@@ -129,8 +135,8 @@ impl Scribe {
     pub fn start_with_clock(clock: impl Clock + 'static) -> io::Result<Self> {
         let scribe = Self::with_clock(clock);
         let (writer, keeper) = (Arc::clone(&scribe.shared), Arc::clone(&scribe.shared));
-        let write = move || writer.run(Shared::write_step, &writer.to_write);
-        let keep = move || keeper.run(Shared::keep_step, &keeper.to_keep);
+        let write = move || writer.run(Shared::write_step, &writer.to_write, |queues| &mut queues.writer_sleeps);
+        let keep = move || keeper.run(Shared::keep_step, &keeper.to_keep, |queues| &mut queues.keeper_sleeps);
         thread::Builder::new().name("journal-write".into()).spawn(write)?;
         thread::Builder::new().name("journal-sync".into()).spawn(keep)?;
         Ok(scribe)
@@ -193,30 +199,33 @@ impl Scribe {
 
 impl Shared {
     fn queue(&self, sink: &Arc<Sink>) {
-        if sink.queue() {
-            let mut queues = self.queues();
+        let Some(urgency) = sink.queue() else { return };
+        let mut queues = self.queues();
+        if urgency == Urgency::Now {
+            queues.dirty.push_back(Arc::clone(sink));
+        } else {
             let idle = queues.dirty.is_empty() && queues.delayed.is_empty();
-            if sink.may_be_delayed() {
-                let delay = pace(DELAY, DELAY_EACH, queues.delayed.len());
-                queues.delayed.push_back((self.clock.elapsed() + delay, Arc::clone(sink)));
-                // If there are others, the thread is going to wake in time.
-                if !idle {
-                    return;
-                }
-            } else {
-                queues.dirty.push_back(Arc::clone(sink));
+            let delay = pace(DELAY, DELAY_EACH, queues.delayed.len());
+            queues.delayed.push_back((self.clock.elapsed() + delay, Arc::clone(sink)));
+            // If there are others, the thread is going to wake in time.
+            if !idle {
+                return;
             }
-            let writer = queues.writer.take();
-            drop(queues);
-            self.to_write.notify_one();
-            writer.filter(|_| !probe::has(Planted::RecordsWakeNobody)).into_iter().for_each(Waker::wake);
         }
+        let (sleeps, writer) = (mem::take(&mut queues.writer_sleeps), queues.writer.take());
+        drop(queues);
+        if sleeps {
+            self.to_write.notify_one();
+        }
+        writer.filter(|_| !probe::has(Planted::RecordsWakeNobody)).into_iter().for_each(Waker::wake);
     }
 
     fn wake_keeper(&self, mut queues: MutexGuard<'_, Queues>) {
-        let keeper = queues.keeper.take();
+        let (sleeps, keeper) = (mem::take(&mut queues.keeper_sleeps), queues.keeper.take());
         drop(queues);
-        self.to_keep.notify_one();
+        if sleeps {
+            self.to_keep.notify_one();
+        }
         keeper.into_iter().for_each(Waker::wake);
     }
 
@@ -247,10 +256,10 @@ impl Shared {
         let Queues { dirty, delayed, retries, .. } = &mut *queues;
         let next = retries.front().into_iter().chain(delayed.front()).map(|&(due, _)| due).min();
         let sink = match next {
-            Some(due) if is_due(due) => {
-                let queue = if retries.front().is_some_and(|&(first, _)| first == due) { retries } else { delayed };
-                queue.pop_front().map(|(_, sink)| sink)
+            Some(due) if is_due(due) && retries.front().is_some_and(|&(first, _)| first == due) => {
+                retries.pop_front().map(|(_, sink)| sink)
             }
+            Some(due) if is_due(due) => delayed.pop_front().map(|(_, sink)| sink).inspect(|sink| sink.end_delay()),
             _ => dirty.pop_front(),
         };
         let Some(sink) = sink else { return (next.map_or(Step::Idle, Step::Until), queues) };
@@ -282,7 +291,7 @@ impl Shared {
     }
 
     // Takes the steps of a thread until nobody queues anything any more.
-    fn run(&self, take: Take, new: &Condvar) {
+    fn run(&self, take: Take, new: &Condvar, sleeps: Sleeps) {
         let mut queues = self.queues();
         loop {
             let ended = queues.ended;
@@ -290,20 +299,28 @@ impl Shared {
             if ended && step == Step::Idle {
                 return;
             }
-            queues = self.wait(step, unlocked, new);
+            queues = self.wait(step, unlocked, (new, sleeps));
         }
     }
 
-    fn wait<'a>(&self, step: Step, queues: MutexGuard<'a, Queues>, new: &Condvar) -> MutexGuard<'a, Queues> {
-        match step {
-            _ if queues.ended => queues,
-            Step::Done => queues,
-            Step::Until(due) => {
-                let waited = new.wait_timeout(queues, due.saturating_sub(self.clock.elapsed()));
-                waited.unwrap_or_else(PoisonError::into_inner).0
-            }
-            Step::Idle => new.wait(queues).unwrap_or_else(PoisonError::into_inner),
+    fn wait<'a>(
+        &self,
+        step: Step,
+        mut queues: MutexGuard<'a, Queues>,
+        (new, sleeps): (&Condvar, Sleeps),
+    ) -> MutexGuard<'a, Queues> {
+        if queues.ended || step == Step::Done {
+            return queues;
         }
+        *sleeps(&mut queues) = true;
+        let mut queues = if let Step::Until(due) = step {
+            let waited = new.wait_timeout(queues, due.saturating_sub(self.clock.elapsed()));
+            waited.unwrap_or_else(PoisonError::into_inner).0
+        } else {
+            new.wait(queues).unwrap_or_else(PoisonError::into_inner)
+        };
+        *sleeps(&mut queues) = false;
+        queues
     }
 
     fn queues(&self) -> MutexGuard<'_, Queues> {

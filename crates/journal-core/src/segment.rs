@@ -34,6 +34,8 @@ pub(crate) struct Segment {
     pub(crate) file: SharedFile,
     pub(crate) place: Place,
     pub(crate) status: Status,
+    /// Whether all records are in the file: an earlier version may have left some in a spool.
+    pub(crate) is_direct: bool,
     /// The length of the file in bytes.
     pub(crate) length: u64,
     pub(crate) positions: Positions,
@@ -74,6 +76,7 @@ impl Segment {
         let mut front = vec![0; usize::try_from(length.min(RECORDS)).unwrap_or_default()];
         crate::disk::read_exact_at(&*file, 0, &mut front)?;
         let (place, status) = parse_front(&front)?;
+        let is_direct = layout::is_direct(&front, status);
         // The length of the head, which gives the offset of the record after it.
         let mut head = [0; 13];
         let mut known = 0;
@@ -84,7 +87,7 @@ impl Segment {
             }
         }
         let start = record::lengths(&head[..known]).map_or(RECORDS, |(front, body)| RECORDS + (front + body) as u64);
-        Ok(Self { path, file, place, status, length, positions: Positions::new(place, start) })
+        Ok(Self { path, file, place, status, is_direct, length, positions: Positions::new(place, start) })
     }
 }
 

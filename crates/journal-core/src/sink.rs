@@ -23,12 +23,11 @@ use crate::{
     layout::Status,
     record, room,
     segment::Positions,
-    spool::Spool,
     sync::{AtomicBool, AtomicU64, Condvar, Mutex, MutexGuard, Ordering, PoisonError, TryLockError},
 };
 
 /// Pending bytes above which the room waits for the disk.
-const MAX_PENDING: usize = 64 << 20;
+pub(crate) const MAX_PENDING: usize = 64 << 20;
 /// A mark above all others.
 const EVERYTHING: u64 = u64::MAX;
 /// The largest segment that is continued, in bytes.
@@ -87,8 +86,10 @@ pub(crate) struct Sink {
     // Notified when the state changes.
     changed: Condvar,
     reached: AtomicU64,
-    // So much is pending that nothing more should be added.
+    // More than `MAX_PENDING` bytes are pending.
     full: AtomicBool,
+    // Outputs have waited for long.
+    stalled: AtomicBool,
     waker: Mutex<Option<Waker>>,
 }
 
@@ -97,23 +98,20 @@ struct Inner {
     pending: Vec<u8>,
     // Swapped with `pending`, to avoid an allocation for each write.
     spare: Vec<u8>,
-    // The part of `pending` that is in the spool, in bytes.
-    spooled: usize,
     // Positions: after everything that was added, after what is in the file, and after what is on disk.
     end: u64,
     written: u64,
     synced: u64,
+    // The position that outputs wait for.
+    awaited: u64,
     sum: u32,
     segment: Current,
     phase: Phase,
-    // Keeps pending records safe if the process is killed.
-    spool: Option<Spool>,
-    // That of the previous segment, and the position after its records: kept until these are in a file.
-    previous_spool: Option<(Spool, u64)>,
     // How often it was tried in vain to mark the journal as cut.
     attempts: u32,
-    // It is queued for the writing thread.
+    // It is queued for the writing thread: now, or when its delay is over.
     queued: bool,
+    delayed: bool,
     // It is queued for the syncing thread.
     due: bool,
 }
@@ -140,6 +138,15 @@ struct Failure {
     error: io::Error,
 }
 
+/// When the writing thread writes a journal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Urgency {
+    /// Immediately, because outputs wait for it.
+    Now,
+    /// After a delay, together with the records that follow.
+    Later,
+}
+
 /// What the writing thread does with a journal after it has written it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Next {
@@ -161,22 +168,19 @@ impl Sink {
     /// Continues a journal. At most `max` bytes of it are kept.
     pub(crate) fn new((sync, max): (SyncPolicy, u64), start: Start, copy: MaybeCopying) -> Self {
         let Start { disk, journal, head, segment, older, position, sum } = start;
-        let spool = (sync == SyncPolicy::Interval)
-            .then(|| Spool::create(&disk, (head.id, &segment.path), &segment.file, (position, sum)));
         let inner = Inner {
             pending: vec![],
             spare: vec![],
-            spooled: 0,
             end: position,
             written: position,
+            awaited: position,
             synced: segment.positions.position(segment.status.synced).min(position),
             sum,
             segment,
             phase: Phase::Open,
-            spool: spool.flatten(),
-            previous_spool: None,
             attempts: 0,
             queued: false,
+            delayed: false,
             due: false,
         };
         Self {
@@ -194,6 +198,7 @@ impl Sink {
             changed: Condvar::new(),
             reached: AtomicU64::new(position),
             full: AtomicBool::new(false),
+            stalled: AtomicBool::new(false),
             waker: Mutex::new(None),
         }
     }
@@ -250,21 +255,6 @@ impl Sink {
         }
     }
 
-    /// Copies all pending records to the spool, if there is one. Otherwise outputs wait until the journal is written.
-    pub(crate) fn spool(&self) {
-        self.spool_all(&mut self.inner());
-        self.wake();
-    }
-
-    fn spool_all(&self, inner: &mut Inner) {
-        let Some(spool) = &mut inner.spool else { return };
-        spool.append(&inner.pending[inner.spooled..]);
-        inner.spooled = inner.pending.len();
-        if spool.is_whole() {
-            self.reached.fetch_max(inner.end, Ordering::AcqRel);
-        }
-    }
-
     /// The position after everything that was added.
     pub(crate) fn end_position(&self) -> u64 {
         self.inner().end
@@ -282,17 +272,11 @@ impl Sink {
         if part < MAX_SEGMENT { part } else { MAX_SEGMENT }
     }
 
-    /// Whether a write may be delayed, because the spool has everything.
-    pub(crate) fn may_be_delayed(&self) -> bool {
-        let inner = self.inner();
-        inner.spool.as_ref().is_some_and(Spool::is_whole) && matches!(inner.phase, Phase::Open)
-    }
-
-    /// The position after everything that was added, for outputs that follow now. If the journal has failed, it is the position
-    /// after its cut: once anybody receives outputs that the journal does not cover, it must not be found open.
+    /// The position after everything that was added, for outputs that wait for it from now on. If the journal has failed, it
+    /// is the position after its cut: once a client receives outputs that the journal does not cover, it must not be found open.
     pub(crate) fn held_position(&self) -> u64 {
         let mut inner = self.inner();
-        self.spool_all(&mut inner);
+        inner.awaited = inner.end;
         inner.end + u64::from(!matches!(inner.phase, Phase::Open | Phase::Closing))
     }
 
@@ -326,6 +310,15 @@ impl Sink {
         self.full.load(Ordering::Acquire)
     }
 
+    /// Whether outputs have waited for long.
+    pub(crate) fn is_stalled(&self) -> bool {
+        self.stalled.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn set_stalled(&self, is_stalled: bool) {
+        self.stalled.store(is_stalled, Ordering::Release);
+    }
+
     /// Why nothing may be sent any more, if that is so.
     pub(crate) fn lost(&self) -> Option<String> {
         match &self.inner().phase {
@@ -334,12 +327,22 @@ impl Sink {
         }
     }
 
-    /// Whether it must be queued for writing, and is not yet. Marks it as queued then.
-    pub(crate) fn queue(&self) -> bool {
+    /// How it must be queued for writing, if it is not yet. Marks it as queued then.
+    pub(crate) fn queue(&self) -> Option<Urgency> {
         let mut inner = self.inner();
-        let wanted = !inner.queued && inner.has_work();
-        inner.queued |= wanted;
-        wanted
+        if inner.queued || !inner.has_work() {
+            return None;
+        }
+        if inner.is_urgent() {
+            inner.queued = true;
+            return Some(Urgency::Now);
+        }
+        (!std::mem::replace(&mut inner.delayed, true)).then_some(Urgency::Later)
+    }
+
+    /// The delay after which it was queued is over.
+    pub(crate) fn end_delay(&self) {
+        self.inner().delayed = false;
     }
 
     /// Stops accepting records. The next [`Sink::write`] closes it.
@@ -402,6 +405,11 @@ impl Inner {
             Phase::Failed(_) => self.attempts == 0,
             Phase::Ended | Phase::Lost(_) => false,
         }
+    }
+
+    // Whether outputs wait for pending records, or the journal is to end.
+    const fn is_urgent(&self) -> bool {
+        !matches!(self.phase, Phase::Open) || self.awaited > self.end - self.pending.len() as u64
     }
 
     const fn has_ended(&self) -> bool {

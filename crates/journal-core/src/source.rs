@@ -6,10 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use netcore::{
-    Time,
-    probe::{self, Planted},
-};
+use netcore::{Time, probe};
 
 use crate::{
     Head, ReadError, Reader, State,
@@ -25,7 +22,7 @@ const CHUNK: usize = 1 << 16;
 /// How often a journal is opened again, if its server continues it in another file meanwhile.
 const ATTEMPTS: u32 = 8;
 
-/// A segment of a journal, with what only the spool of its server has. A clone starts at the same position and moves
+/// A segment of a journal, with the records that only its spool has. A clone starts at the same position and moves
 /// independently.
 #[derive(Debug)]
 pub struct Source {
@@ -101,8 +98,7 @@ impl Seek for Source {
     }
 }
 
-/// A journal that is opened for reading. What its server has written until then is there, even if the server was killed
-/// before all of it was in the file.
+/// A journal that is opened for reading, with what its server has written until then.
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
@@ -120,14 +116,8 @@ impl Journal {
         let journal = segment::journal_of(disk, path)?;
         for _ in 0..ATTEMPTS {
             let found = segment::segments(disk, &journal, false)?;
-            // Before the lengths of the files: what a spool has no longer is in a file then.
-            let spooled = spooled(disk, &found)?;
-            if probe::has(Planted::ReaderTakesSpool)
-                && let Some(last) = found.last()
-                && last.file.is_locked()?
-            {
-                spool::remove(disk, last.file.about()?.identity);
-            }
+            // Before the lengths of the files: records that have left the spool are in a file then.
+            let spooled = spooled(&found, false);
             let again = segment::segments(disk, &journal, false)?;
             if found.last().map(|last| last.place) == again.last().map(|last| last.place) {
                 return Self::new(journal, again, &spooled);
@@ -137,8 +127,8 @@ impl Journal {
     }
 
     /// The segments of a journal that is locked.
-    pub(crate) fn claimed(disk: &dyn Disk, path: PathBuf, segments: Vec<Segment>) -> Result<Self, ReadError> {
-        let spooled = spooled(disk, &segments)?;
+    pub(crate) fn claimed(path: PathBuf, segments: Vec<Segment>) -> Result<Self, ReadError> {
+        let spooled = spooled(&segments, true);
         Self::new(path, segments, &spooled)
     }
 
@@ -224,16 +214,19 @@ impl Journal {
     }
 }
 
-/// What the spools of the last two segments have, and whether it is that of the last: a server that was killed while it
-/// continued a journal in another file has left the spool of the previous one.
-fn spooled(disk: &dyn Disk, segments: &[Segment]) -> io::Result<Vec<(Spooled, bool)>> {
+/// The spools of the last two segments of an open journal of an earlier version, each with whether it is that of the last:
+/// a server that was killed while it continued a journal in another file has left the spool of the previous one.
+fn spooled(segments: &[Segment], warns: bool) -> Vec<(Spooled, bool)> {
+    let is_over = |last: &Segment| last.is_direct || last.status.state != State::Open;
+    if segments.last().is_none_or(is_over) {
+        return vec![];
+    }
     let mut found = vec![];
     for (segment, last) in segments.iter().rev().zip([true, false]) {
-        let of_segment = spool::read(disk, segment.file.about()?.identity)?;
-        found.extend(of_segment.into_iter().map(|spooled| (spooled, last)));
+        found.extend(spool::read(&*segment.file, warns).into_iter().map(|spooled| (spooled, last)));
     }
     found.sort_by_key(|(spooled, _)| spooled.base);
-    Ok(found)
+    found
 }
 
 // Adds the records to the last segment that only spools have.
@@ -270,6 +263,6 @@ fn complete(segment: &Segment, spooled: &[(Spooled, bool)]) -> Result<Source, Re
     if tail.is_empty() {
         return Ok(whole);
     }
-    probe::pass("spool: records found in it");
+    probe::pass("journal: records of a spool");
     Ok(Source::new(Arc::clone(&segment.file), reader.offset(), tail.into()))
 }

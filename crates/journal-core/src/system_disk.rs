@@ -9,10 +9,8 @@ use std::{
     time::Duration,
 };
 
-use crate::disk::{About, Disk, DiskFile, Identity, SharedFile};
+use crate::disk::{About, Disk, DiskFile, SharedFile};
 
-/// A directory in memory.
-const MEMORY: &str = "/dev/shm";
 /// How often a lock is tried again, and the pause before that.
 const ATTEMPTS: u32 = 50;
 const PAUSE: Duration = Duration::from_millis(20);
@@ -80,18 +78,9 @@ impl Disk for SystemDisk {
         path.is_dir()
     }
 
-    fn memory(&self) -> Option<PathBuf> {
-        // Elsewhere files have no identity that tells a journal from its copies.
-        (cfg!(unix) && Path::new(MEMORY).is_dir()).then(|| MEMORY.into())
-    }
-
     fn wait_for_lock(&self, attempt: u32) -> bool {
         thread::sleep(PAUSE);
         attempt < ATTEMPTS
-    }
-
-    fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
-        fs::canonicalize(path)
     }
 }
 
@@ -134,14 +123,7 @@ impl DiskFile for File {
 
     fn about(&self) -> io::Result<About> {
         let about = self.metadata()?;
-        #[cfg(unix)]
-        let identity = {
-            use std::os::unix::fs::MetadataExt as _;
-            Identity { device: about.dev(), inode: about.ino() }
-        };
-        #[cfg(not(unix))]
-        let identity = Identity { device: 0, inode: 0 };
-        Ok(About { length: about.len(), modified: about.modified()?, identity })
+        Ok(About { length: about.len(), modified: about.modified()? })
     }
 
     fn try_lock(&self) -> io::Result<bool> {
@@ -159,5 +141,13 @@ impl DiskFile for File {
             Err(TryLockError::WouldBlock) => Ok(true),
             Err(TryLockError::Error(error)) => Err(error),
         }
+    }
+
+    #[cfg(unix)]
+    fn spool(&self) -> Option<crate::SpoolName> {
+        use std::os::unix::fs::MetadataExt as _;
+
+        let about = self.metadata().ok()?;
+        Some(crate::SpoolName { device: about.dev(), inode: about.ino(), owner: about.uid() })
     }
 }

@@ -16,9 +16,12 @@ pub trait Hold {
     /// Ready when a position above `reached` has been reached, or none will be; otherwise the task is woken when that happens.
     fn poll_reached(&mut self, reached: u64, context: &mut Context<'_>) -> Poll<()>;
 
-    /// Called before the host waits: pending writes must start now. Until then they may be delayed, so that everything
-    /// the host processes between two waits is written at once.
+    /// Called before the host waits: the writes that outputs wait for must start now. Until then they are delayed, so that
+    /// everything the host processes between two waits is written in one batch.
     fn flush(&mut self) {}
+
+    /// Called when the oldest output has waited for long, and again when an output is sent.
+    fn set_stalled(&mut self, _is_stalled: bool) {}
 
     /// Whether so much waits that the room must not be given any more inputs.
     fn is_full(&self) -> bool {

@@ -27,12 +27,6 @@ pub enum Planted {
     ReleasedWithoutCut,
     /// A journal is cut after a record that was written in part.
     CutOverPartialRecord,
-    /// A spool grows for ever.
-    SpoolNeverRestarted,
-    /// Who resumes a journal removes the spools of all others.
-    SpoolsOfOthersTaken,
-    /// Who reads a journal removes its spool.
-    ReaderTakesSpool,
     /// Of new directories only the innermost is synced.
     ParentNotSynced,
     /// The name of a new segment is not synced.

@@ -1,6 +1,6 @@
 //! A simulated disk that tears, loses, reorders and misdirects unsynced writes, fills up, fails and lies.
 //!
-//! It has files, directories, locks, and memory that outlives a process but not the machine.
+//! It has files, directories and locks.
 
 mod calls;
 mod content;
@@ -22,7 +22,6 @@ use rand_pcg::Pcg64;
 
 use self::{
     content::Content,
-    faults::MEMORY,
     state::{DIRECTORY, NameChange, State, forget_orphans},
 };
 use crate::draw::draw;
@@ -98,7 +97,6 @@ impl SimulatedDisk {
                 None => names.remove(path),
             };
         }
-        names.retain(|path, _| !path.starts_with(MEMORY));
         forget_orphans(&mut names);
         let files = state.files.iter().map(|(&inode, content)| (inode, Content::synced(content.synced.clone())));
         let files = files.collect();
@@ -129,19 +127,7 @@ impl SimulatedDisk {
         state.names.contains_key(path.as_ref()) || state.removed.contains_key(path.as_ref())
     }
 
-    /// The number of bytes in memory that outlives the process.
-    pub fn memory_used(&self) -> usize {
-        self.memory_files().iter().map(|(_, length)| length).sum()
-    }
-
-    /// The files in memory that outlives the process, and their lengths.
-    pub fn memory_files(&self) -> Vec<(PathBuf, usize)> {
-        let state = self.lock();
-        let in_memory = state.names.iter().filter(|(path, _)| path.starts_with(MEMORY));
-        in_memory.filter_map(|(path, inode)| Some((path.clone(), state.files.get(inode)?.written.len()))).collect()
-    }
-
-    /// How many syncs there were, without those in memory.
+    /// How many syncs there were.
     pub fn syncs(&self) -> u64 {
         self.lock().syncs
     }
@@ -160,11 +146,6 @@ impl SimulatedDisk {
     /// Sets whether syncs report success without doing anything.
     pub fn set_lies(&self, lies: bool) {
         self.lock().lies = lies;
-    }
-
-    /// Sets whether there is memory that outlives a process.
-    pub fn set_memory(&self, memory: bool) {
-        self.lock().has_no_memory = !memory;
     }
 
     /// Sets a file that nobody may remove.

@@ -211,6 +211,8 @@ struct Marks {
     reached: u64,
     full: bool,
     lost: bool,
+    // What the host has reported.
+    stalls: Vec<bool>,
     waker: Option<Waker>,
 }
 
@@ -246,6 +248,10 @@ impl Hold for Gate {
         }
         marks.waker = Some(context.waker().clone());
         Poll::Pending
+    }
+
+    fn set_stalled(&mut self, is_stalled: bool) {
+        self.lock().stalls.push(is_stalled);
     }
 
     fn is_full(&self) -> bool {

@@ -263,6 +263,11 @@ impl Rooms {
         self.draining.store(true, Ordering::Release);
     }
 
+    /// Whether players of a room have waited for long, because the disk of its journal does not respond.
+    pub(crate) fn is_stalled(&self) -> bool {
+        self.open().values().any(|room| room.journal.is_stalled())
+    }
+
     /// Matches in which people play.
     pub(crate) fn running(&self) -> usize {
         let plays = |room: &&Arc<Room>| {

@@ -17,6 +17,11 @@ use crate::{
 
 /// A hub with two rooms of nuggets.
 pub(crate) fn hub(data: &TempDir) -> (Arc<Hub>, [Arc<Room>; 2]) {
+    hub_with(data, Writing::start(SyncPolicy::Interval, MAX_SIZE).unwrap())
+}
+
+/// A hub whose journals are written in this way, with two rooms of nuggets.
+pub(crate) fn hub_with(data: &TempDir, writing: Writing) -> (Arc<Hub>, [Arc<Room>; 2]) {
     let journals = data.path().join("journals");
     fs::create_dir(&journals).unwrap();
     let (results, queue) = Results::new(Store::file(&data.path().join("results.db")).unwrap(), journals.clone());
@@ -25,7 +30,7 @@ pub(crate) fn hub(data: &TempDir) -> (Arc<Hub>, [Arc<Room>; 2]) {
     let resources = Resources::new(&Settings::default(), Callers::new(vec![], HostNames::default()));
     let place = Place {
         journals,
-        writing: Writing::start(SyncPolicy::Interval, MAX_SIZE).unwrap(),
+        writing,
         connections: resources.files.clone(),
         bans: Arc::new(Bans::open(data.path().join("bans")).unwrap()),
         ledgers: results.clone(),

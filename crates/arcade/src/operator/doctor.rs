@@ -41,7 +41,6 @@ pub(crate) fn examine(args: &Args, as_json: bool) -> anyhow::Result<ExitCode> {
     let findings = [
         ("data", machine::data(&args.data)),
         ("disk", machine::disk(&args.data)),
-        ("shm", machine::shm()),
         ("files", machine::files(raise_open_files())),
         ("database", database),
         ("broker", broker(args)),

@@ -46,7 +46,8 @@ async fn health() -> Response {
     Json(json!({ "status": "ok" })).into_response()
 }
 
-/// New rooms and players are welcome, or the process is about to end, or results wait for their database, or other nodes cannot be heard.
+/// The hub accepts new rooms and players. It does not if it is about to end, if its database or a journal cannot be written, or if the
+/// directory of the arcade does not answer.
 async fn ready(State(hub): State<Arc<Hub>>) -> Response {
     let health = hub.results().health();
     let (status, text) = if hub.rooms.is_draining() {
@@ -58,6 +59,8 @@ async fn ready(State(hub): State<Arc<Hub>>) -> Response {
         (StatusCode::SERVICE_UNAVAILABLE, text)
     } else if hub.elsewhere().is_some_and(|elsewhere| !elsewhere.fleet.is_present()) {
         (StatusCode::SERVICE_UNAVAILABLE, "the directory of the arcade does not answer")
+    } else if hub.rooms.is_stalled() {
+        (StatusCode::SERVICE_UNAVAILABLE, "journals are not written")
     } else {
         (StatusCode::OK, "ready")
     };
@@ -115,8 +118,33 @@ async fn all_numbers(State(hub): State<Arc<Hub>>, headers: HeaderMap) -> Respons
 #[cfg(test)]
 mod tests {
     use axum::http::HeaderValue;
+    use journal_core::{MAX_SIZE, Scribe, SyncPolicy, Writing};
+    use testkit::{TempDir, disk::SimulatedDisk, peer::Peer};
 
     use super::*;
+    use crate::hub::tests::hub_with;
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn hub_is_not_ready_while_players_wait_for_its_disk() {
+        let (data, scribe) = (TempDir::new(), Scribe::by_hand());
+        let disk = Arc::new(SimulatedDisk::new());
+        let writing = Writing { disk, scribe: scribe.clone(), sync: SyncPolicy::Interval, max: MAX_SIZE, copy: None };
+        let (hub, [room, _]) = hub_with(&data, writing);
+        let answers = async |expected: StatusCode| {
+            let status = async || ready(State(Arc::clone(&hub))).await.status();
+            testkit::found(expected.as_str(), async || (status().await == expected).then_some(())).await;
+        };
+        answers(StatusCode::OK).await;
+        let ann = Peer::new(room.address);
+        ann.send("PLAY Ann");
+        // Nothing is written: the disk does not respond.
+        answers(StatusCode::SERVICE_UNAVAILABLE).await;
+        assert!(ann.pending().is_empty());
+        // It responds again.
+        while scribe.write() {}
+        ann.expect("OK A");
+        answers(StatusCode::OK).await;
+    }
 
     #[test]
     fn numbers_are_for_this_machine_only() {

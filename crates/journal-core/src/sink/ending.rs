@@ -9,7 +9,6 @@ use super::{EVERYTHING, Next, Phase, Sink};
 use crate::{
     disk::SharedFile,
     layout::{State, Status},
-    spool::Spool,
 };
 
 /// How often it is tried, a second apart, to mark a journal as cut.
@@ -107,10 +106,7 @@ impl Sink {
         inner.segment.status = status;
         inner.phase = Phase::Ended;
         inner.pending = vec![];
-        inner.spooled = 0;
-        let spools = [inner.spool.take(), inner.previous_spool.take().map(|(spool, _)| spool)];
         drop(inner);
-        spools.into_iter().flatten().for_each(Spool::remove);
         if let Some(copy) = self.copy().filter(|_| status.state == State::Cut) {
             copy.cut();
         }

@@ -4,7 +4,6 @@ use std::{
     collections::VecDeque,
     io,
     path::{Path, PathBuf},
-    sync::Arc,
 };
 
 use netcore::probe::{self, Planted};
@@ -12,12 +11,11 @@ use tracing::{debug, warn};
 
 use super::{Current, Failure, Phase, Sink};
 use crate::{
-    Facts, Snapshot, SyncPolicy, codec,
+    Facts, Snapshot, codec,
     disk::{SharedFile, read_exact_at},
     layout::{self, Place, State, Status},
     record,
     segment::{self, Positions},
-    spool::Spool,
 };
 
 /// A segment that is on disk, and the checksum of its last record.
@@ -36,8 +34,7 @@ impl Sink {
             self.write_pending();
         }
         let inner = self.inner();
-        // The records of the previous segment must not depend on the spool of the one before it.
-        if !matches!(inner.phase, Phase::Open) || inner.previous_spool.is_some() {
+        if !matches!(inner.phase, Phase::Open) {
             return;
         }
         let (old, written) = (inner.segment.clone(), inner.written);
@@ -132,28 +129,12 @@ impl Sink {
     }
 
     fn switch(&self, old: &Current, position: u64, Begun { segment, mut sum }: Begun) {
-        let (file, path) = (Arc::clone(&segment.file), segment.path.clone());
         let mut inner = self.inner();
-        let mut spool = (self.sync == SyncPolicy::Interval)
-            .then(|| Spool::create(&self.disk, (self.head.id, &path), &file, (inner.written, sum)))
-            .flatten();
         let mut pending = Vec::with_capacity(inner.pending.len());
         record::copy(&inner.pending, &mut sum, &mut pending);
         (inner.pending, inner.sum, inner.segment) = (pending, sum, segment);
         inner.synced = inner.written;
-        std::mem::swap(&mut inner.spool, &mut spool);
-        // What has left because the previous spool has it must stay safe until it is in a file.
-        let end = inner.end;
-        if inner.pending.is_empty() {
-            spool.into_iter().for_each(Spool::remove);
-        } else {
-            probe::pass("spool: kept for a new segment");
-            inner.previous_spool = spool.map(|spool| (spool, end));
-        }
-        inner.spooled = 0;
-        self.spool_all(&mut inner);
         drop(inner);
-        self.wake();
         let _order = self.order();
         let end = old.positions.offset(position);
         let status = Status { sequence: old.status.sequence + 1, state: State::Continued, synced: end, end };

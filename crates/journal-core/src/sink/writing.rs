@@ -62,9 +62,6 @@ impl Sink {
     pub(super) fn write_pending(&self) {
         let mut guard = self.inner();
         let inner = &mut *guard;
-        // The spool must have no gaps.
-        self.spool_all(inner);
-        inner.spooled = 0;
         let mut bytes = mem::replace(&mut inner.pending, mem::take(&mut inner.spare));
         let (file, written) = (Arc::clone(&inner.segment.file), inner.written);
         let at = inner.segment.positions.offset(written);
@@ -100,18 +97,6 @@ impl Sink {
         inner.written = end;
         if self.sync == SyncPolicy::Always {
             inner.synced = end;
-        }
-        if let Some((spool, _)) = inner.previous_spool.take_if(|(_, last)| *last <= end) {
-            spool.remove();
-        }
-        if inner.spool.is_some() {
-            self.spool_all(inner);
-            let sum = inner.sum;
-            if let Some(spool) = inner.spool.take_if(|spool| !spool.written(end, sum)) {
-                probe::pass("spool: given up");
-                // What it had is needed until the rest is in the file.
-                inner.previous_spool = Some((spool, inner.end));
-            }
         }
         self.reach(end);
     }

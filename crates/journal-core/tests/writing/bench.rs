@@ -51,11 +51,9 @@ pub(crate) fn arrivals(disk: &SimulatedDisk, journal: &Path) -> Vec<Arrival> {
 }
 
 impl Bench {
-    /// A room whose outputs wait for the disk: there is no memory for a spool.
+    /// A room on a disk of its own.
     pub(crate) fn new(sync: SyncPolicy) -> Self {
-        let disk = SimulatedDisk::new();
-        disk.set_memory(false);
-        Self::on(disk, sync, MAX)
+        Self::on(SimulatedDisk::new(), sync, MAX)
     }
 
     /// A room on a disk.

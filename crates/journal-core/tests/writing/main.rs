@@ -8,6 +8,7 @@ mod facts;
 mod replaying;
 mod retention;
 mod segments;
+#[cfg(target_os = "linux")]
 mod spools;
 mod trouble;
 

@@ -1,103 +1,254 @@
-//! Records that are in memory only when a server is killed.
+//! Spools of earlier versions, and files of others in their place. The files in `tests/data` are those of servers of an
+//! earlier version that were killed.
 
-use std::path::Path;
+use std::{
+    fs, io,
+    os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown, symlink},
+    path::{Path, PathBuf},
+    process::Command,
+    sync::Arc,
+};
 
-use journal_core::{Disk as _, SyncPolicy};
-use netcore::Hold as _;
-use rand::SeedableRng;
-use rand_pcg::Pcg64;
-use testkit::disk::{Crash, SimulatedDisk};
+use journal_core::{Entry, Journal, Resumable, Scribe, SyncPolicy, SystemDisk, Writing, prune};
+use netcore::Hosted;
+use tempfile::TempDir;
 
-use crate::bench::{Bench, MAX, arrivals};
+use crate::{adder::Adder, bench};
 
-fn kill(disk: &mut SimulatedDisk) {
-    disk.crash(Crash::Kill, &mut Pcg64::seed_from_u64(1));
+const MEMORY: &str = "/dev/shm";
+/// Length of the header of a spool.
+const HEADER: usize = 4_096;
+
+fn data(name: &str) -> Vec<u8> {
+    fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)).unwrap()
 }
 
-/// Ann has connected and sent `abc`. Only the connection is in the file.
-fn playing() -> Bench {
-    let mut bench = Bench::on(SimulatedDisk::new(), SyncPolicy::Interval, MAX).joined();
-    bench.say(b"abc");
-    assert!(bench.may_leave(), "the spool has it");
-    bench
+/// A journal on the disk of this machine, with a place for its spool.
+struct Beside {
+    journal: PathBuf,
+    // The file that had a spool.
+    of: PathBuf,
+    halves: [PathBuf; 2],
+    directory: TempDir,
 }
 
-#[test]
-fn what_only_the_spool_has_is_found_by_readers_and_when_the_match_is_resumed() {
-    let mut bench = playing();
-    assert_eq!(bench.arrivals().len(), 4, "a reader beside the server finds it");
-    let before = bench.bytes();
-    kill(&mut bench.disk);
-    assert_eq!(arrivals(&bench.disk, &bench.journal).len(), 4);
-    assert_eq!(bench.bytes(), before, "reading changes nothing");
-    let resumed = Bench::resume(&bench.disk, &bench.journal, SyncPolicy::Interval, MAX).unwrap();
-    assert_eq!(resumed.sum(), 7 + 97 + 98 + 99);
-}
-
-#[test]
-fn a_copy_has_no_spool_and_touches_none() {
-    let mut bench = playing();
-    let copy = Path::new("/copies/match.journal");
-    bench.disk.put(copy, bench.bytes());
-    let other = bench.disk.other_process();
-    assert_eq!(arrivals(&other, copy).len(), 1, "only what was copied");
-    // Another server plays on from the copy.
-    let mut branch = Bench::resume(&other, copy, SyncPolicy::Interval, MAX).unwrap();
-    branch.say(b"zzz");
-    branch.settle();
-    bench.say(b"d");
-    assert!(bench.may_leave());
-    kill(&mut bench.disk);
-    let resumed = Bench::resume(&bench.disk, &bench.journal, SyncPolicy::Interval, MAX).unwrap();
-    assert_eq!(resumed.sum(), 7 + 97 + 98 + 99 + 100, "the copy has changed nothing");
-    let branch = Bench::resume(&bench.disk, copy, SyncPolicy::Interval, MAX).unwrap();
-    assert_eq!(branch.sum(), 7 + 3 * 122);
-}
-
-#[test]
-fn a_file_that_was_replaced_by_another_branch_does_not_get_the_records_of_the_spool() {
-    let mut bench = playing();
-    kill(&mut bench.disk);
-    // The same journal as it was, with another continuation of the same length written over it.
-    let old = bench.disk.open(&bench.journal, true).unwrap();
-    let mut other = playing();
-    other.settle();
-    let mut branch = Bench::on(SimulatedDisk::new(), SyncPolicy::Interval, MAX);
-    branch.connect_as(crate::bench::ANN, netcore::Link::Message);
-    branch.settle();
-    let bytes = branch.bytes();
-    old.truncate(bytes.len() as u64).unwrap();
-    old.write_at(0, &bytes).unwrap();
-    assert_eq!(arrivals(&bench.disk, &bench.journal).len(), 1);
-}
-
-#[test]
-fn a_spool_stays_small_while_the_server_adds_records_during_each_write() {
-    let mut bench = playing();
-    for round in 0..200 {
-        for _ in 0..200 {
-            bench.say(b"abcdefghij");
+impl Drop for Beside {
+    fn drop(&mut self) {
+        for half in &self.halves {
+            let _ = fs::remove_file(half).or_else(|_| fs::remove_dir(half));
         }
-        // Something comes during each write, so that there is never nothing in it.
-        bench.hold.flush();
-        assert!(bench.scribe.write());
-        bench.say(b"k");
-        assert!(bench.may_leave());
-        assert!(bench.disk.memory_used() < 400 << 10, "round {round}: {} bytes", bench.disk.memory_used());
     }
-    let sum = bench.sum();
-    kill(&mut bench.disk);
-    let resumed = Bench::resume(&bench.disk, &bench.journal, SyncPolicy::Interval, MAX).unwrap();
-    assert_eq!(resumed.sum(), sum);
+}
+
+impl Beside {
+    /// The files of a journal, of which the first had a spool. `None` where there is no place for one.
+    fn new(files: &[(&str, Vec<u8>)]) -> Option<Self> {
+        if !Path::new(MEMORY).is_dir() {
+            eprintln!("skipped: there is no {MEMORY}");
+            return None;
+        }
+        let directory = tempfile::tempdir().unwrap();
+        for (name, bytes) in files {
+            fs::write(directory.path().join(name), bytes).unwrap();
+        }
+        let of = directory.path().join(files[0].0);
+        let about = fs::metadata(&of).unwrap();
+        let half =
+            |which| Path::new(MEMORY).join(format!("arcade-journal-{:x}-{:x}-{which}", about.dev(), about.ino()));
+        let halves = [half(0), half(1)];
+        Some(Self { journal: directory.path().join(files[0].0), of, halves, directory })
+    }
+
+    /// Ann has connected and sent `abc`. The file has the connection, and the spool has all of it.
+    fn playing() -> Option<Self> {
+        Self::new(&[("match.journal", data("beside.journal"))])
+    }
+
+    fn put(&self, which: usize, bytes: &[u8]) {
+        fs::write(&self.halves[which], bytes).unwrap();
+        fs::set_permissions(&self.halves[which], fs::Permissions::from_mode(0o600)).unwrap();
+    }
+
+    fn arrivals(&self) -> usize {
+        let mut reader = Journal::open_on(&SystemDisk, &self.journal).unwrap().reader().unwrap();
+        let entries = std::iter::from_fn(|| reader.next().unwrap());
+        entries.filter(|entry| matches!(entry, Entry::Arrival(_))).count()
+    }
+
+    /// Resumes the match, as a server that is killed then. Returns the sum.
+    fn resume(&self) -> u64 {
+        let resumable = Resumable::<Adder>::open(&SystemDisk, &self.journal).unwrap();
+        let (room, _, _) = resumable.resume(&writing()).unwrap();
+        room.room().engine().sum
+    }
+}
+
+fn writing() -> Writing {
+    let (disk, scribe) = (Arc::new(SystemDisk), Scribe::by_hand());
+    Writing { disk, scribe, sync: SyncPolicy::Interval, max: bench::MAX, copy: None }
+}
+
+/// The sum after Ann has sent `abc`.
+const ABC: u64 = 7 + 97 + 98 + 99;
+
+#[test]
+fn records_that_only_a_spool_has_are_read_and_recovered_once() {
+    let Some(beside) = Beside::playing() else { return };
+    assert_eq!(beside.arrivals(), 1);
+    beside.put(0, &data("beside.spool"));
+    let before = fs::read(&beside.of).unwrap();
+    assert_eq!(beside.arrivals(), 4);
+    assert_eq!(fs::read(&beside.of).unwrap(), before, "reading changes nothing");
+    assert_eq!(beside.resume(), ABC);
+    assert!(!beside.halves[0].exists(), "it is not needed any more");
+    assert_eq!((beside.arrivals(), beside.resume()), (4, ABC), "the file has all of it");
 }
 
 #[test]
-fn a_spool_that_was_filled_while_the_disk_did_not_respond_is_emptied_when_it_has_written() {
-    let mut bench = playing();
-    while bench.disk.memory_used() < 600 << 10 {
-        bench.say(b"abcdefghij");
-        assert!(bench.may_leave());
+fn both_files_of_a_spool_are_recovered_up_to_a_record_that_is_incomplete() {
+    let Some(beside) = Beside::playing() else { return };
+    let spool = data("beside.spool");
+    let (header, records) = spool.split_at(HEADER);
+    // Each record has a length of one byte, a checksum, and a body.
+    let lengths = |at: usize| 5 + usize::from(records[at]);
+    let second = lengths(0);
+    let third = second + lengths(second);
+    let field = |at: usize| u64::from_le_bytes(header[at..at + 8].try_into().unwrap());
+    let sum = u32::from_le_bytes(records[second + 1..second + 5].try_into().unwrap());
+    let mut later = header.to_vec();
+    later[8..16].copy_from_slice(&(field(8) + third as u64).to_le_bytes());
+    later[16..24].copy_from_slice(&u64::from(sum).to_le_bytes());
+    later.extend_from_slice(&records[third..]);
+    beside.put(0, &later);
+    beside.put(1, &spool[..HEADER + third]);
+    assert_eq!(beside.arrivals(), 4);
+    beside.put(0, &later[..later.len() - 1]);
+    assert_eq!(beside.arrivals(), 3, "the server was killed while it wrote the last record");
+    assert_eq!(beside.resume(), ABC - 99);
+}
+
+#[test]
+fn match_killed_while_it_was_continued_in_another_file_gets_the_records_of_its_spool() {
+    let (first, second) = (data("continued.journal"), data("continued.2.journal"));
+    let Some(beside) = Beside::new(&[("match.journal", first), ("match.2.journal", second)]) else { return };
+    assert_eq!(beside.arrivals(), 111);
+    beside.put(0, &data("continued.spool"));
+    assert_eq!(beside.arrivals(), 114);
+    assert_eq!(beside.resume(), 10_980);
+    assert!(!beside.halves[0].exists());
+}
+
+#[test]
+fn copy_of_a_journal_does_not_get_the_records_of_its_spool() {
+    let Some(beside) = Beside::playing() else { return };
+    beside.put(0, &data("beside.spool"));
+    let Some(mut copy) = Beside::playing() else { return };
+    copy.journal = beside.directory.path().join("copy.journal");
+    fs::copy(&beside.of, &copy.journal).unwrap();
+    assert_eq!((copy.arrivals(), copy.resume()), (1, 7));
+    assert_eq!(beside.resume(), ABC, "resuming the copy leaves the spool");
+}
+
+#[test]
+fn spool_of_another_branch_of_the_match_is_not_used() {
+    let Some(beside) = Beside::playing() else { return };
+    let mut spool = data("beside.spool");
+    // The checksum before its first record.
+    spool[16] ^= 1;
+    beside.put(0, &spool);
+    assert_eq!(beside.arrivals(), 1);
+    spool[16] ^= 1;
+    // The id of the journal.
+    spool[0] ^= 1;
+    beside.put(0, &spool);
+    assert_eq!((beside.arrivals(), beside.resume()), (1, 7));
+}
+
+#[test]
+fn journal_of_this_version_has_no_spool() {
+    let Some(beside) = Beside::playing() else { return };
+    let scribe = Scribe::by_hand();
+    let writing = Writing { scribe: scribe.clone(), ..writing() };
+    let (path, parts) = writing.create(beside.directory.path(), Hosted::new(Adder::new(7)), bench::head()).unwrap();
+    drop(parts);
+    let created = fs::read(&path).unwrap();
+    let old = data("beside.journal");
+    // The same records in a file whose status has no mark: only then the spool is used.
+    for (marked, expected) in [(true, 1), (false, 4)] {
+        let mut bytes = old.clone();
+        let fronts = if marked { &created } else { &old };
+        bytes[512..541 + 4].copy_from_slice(&fronts[512..541 + 4]);
+        bytes[1_024..1_053 + 4].copy_from_slice(&fronts[1_024..1_053 + 4]);
+        let beside = Beside::new(&[("match.journal", bytes)]).unwrap();
+        beside.put(0, &data("beside.spool"));
+        assert_eq!(beside.arrivals(), expected, "{marked}");
+        assert_eq!(beside.resume(), if marked { 7 } else { ABC }, "{marked}");
     }
-    bench.settle();
-    assert!(bench.disk.memory_used() < 64 << 10, "{} bytes", bench.disk.memory_used());
+}
+
+#[test]
+fn spool_goes_with_its_journal() {
+    let Some(beside) = Beside::playing() else { return };
+    beside.put(0, &data("beside.spool"));
+    let none = journal_core::Retention { count: Some(0), ..journal_core::Retention::default() };
+    let now = std::time::SystemTime::now();
+    let pruned = prune(&SystemDisk, beside.directory.path(), &none, now, |_| journal_core::Worth::Spare(0)).unwrap();
+    assert_eq!((pruned.removed.len(), beside.halves[0].exists()), (1, false));
+}
+
+type Obstacle = fn(&Path) -> io::Result<()>;
+
+/// What other users can put in the place of a spool, and what its owner would never write.
+const OBSTACLES: [(&str, Obstacle); 8] = [
+    ("a directory", |path| fs::create_dir(path)),
+    ("a pipe", |path| {
+        assert!(Command::new("mkfifo").arg(path).status()?.success());
+        Ok(())
+    }),
+    ("a sparse file of 64 TiB", |path| {
+        fs::write(path, data("beside.spool"))?;
+        fs::File::options().write(true).open(path)?.set_len(64 << 40)
+    }),
+    ("a link to a spool", |path| {
+        let spool = path.with_extension("spool");
+        fs::write(&spool, data("beside.spool"))?;
+        symlink(&spool, path)
+    }),
+    ("another name of a spool", |path| {
+        let spool = path.with_extension("spool");
+        fs::write(&spool, data("beside.spool"))?;
+        fs::hard_link(&spool, path)
+    }),
+    ("a file that everybody can write", |path| {
+        fs::write(path, data("beside.spool"))?;
+        fs::set_permissions(path, fs::Permissions::from_mode(0o666))
+    }),
+    ("a file that cannot be read", |path| {
+        fs::write(path, data("beside.spool"))?;
+        fs::set_permissions(path, fs::Permissions::from_mode(0))?;
+        if fs::read(path).is_ok() { Err(io::ErrorKind::PermissionDenied.into()) } else { Ok(()) }
+    }),
+    ("a file of another user", |path| {
+        fs::write(path, data("beside.spool"))?;
+        chown(path, Some(65_534), None)
+    }),
+];
+
+#[test]
+fn whatever_else_has_the_name_of_a_spool_is_ignored_and_delays_nothing() {
+    for (what, put) in OBSTACLES {
+        let Some(beside) = Beside::playing() else { return };
+        let path = &beside.halves[0];
+        match put(path) {
+            Ok(()) => {
+                assert_eq!(beside.arrivals(), 1, "{what}");
+                assert_eq!(beside.resume(), 7, "{what}");
+                assert!(path.symlink_metadata().is_ok(), "{what} is not ours to remove");
+            }
+            // Only root gives files away, and root reads all of them.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => eprintln!("skipped: {what}"),
+            Err(error) => panic!("{what}: {error}"),
+        }
+        let _ = fs::remove_file(path.with_extension("spool"));
+    }
 }

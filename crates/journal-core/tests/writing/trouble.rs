@@ -1,10 +1,12 @@
 //! Disks that are full, fail, or do not respond.
 
-use journal_core::{State, SyncPolicy};
+use std::task::Waker;
+
+use journal_core::{State, Step, SyncPolicy};
 use netcore::{Gone, Hold as _, Input, Link, PeerId, Role};
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
-use testkit::disk::{Crash, Fault, SimulatedDisk};
+use testkit::disk::{Crash, Fault};
 
 use crate::bench::{Bench, MAX, arrivals};
 
@@ -12,9 +14,8 @@ fn state(bench: &Bench) -> State {
     journal_core::Journal::open_on(&bench.disk, &bench.journal).unwrap().reader().unwrap().state()
 }
 
-/// A room whose records are safe in memory at once.
-fn spooled() -> Bench {
-    Bench::on(SimulatedDisk::new(), SyncPolicy::Interval, MAX).joined()
+fn joined() -> Bench {
+    Bench::new(SyncPolicy::Interval).joined()
 }
 
 #[test]
@@ -38,32 +39,29 @@ fn a_disk_that_fails_to_sync_cuts_the_journal_once_that_is_marked() {
 
 #[test]
 fn nothing_leaves_before_the_mark_of_a_cut_is_on_disk() {
-    for (sync, memory) in [(SyncPolicy::Always, true), (SyncPolicy::Interval, true), (SyncPolicy::Interval, false)] {
-        let disk = SimulatedDisk::new();
-        disk.set_memory(memory);
-        let mut bench = Bench::on(disk, sync, MAX).joined();
+    for sync in [SyncPolicy::Always, SyncPolicy::Interval] {
+        let mut bench = Bench::new(sync).joined();
         let before = bench.arrivals().len();
         // Neither the record nor the mark can be written.
         bench.disk.set_fault(Some(Fault::FailingWrites(0)));
         bench.say(b"a");
-        let covered = bench.may_leave();
-        assert_eq!(covered, sync == SyncPolicy::Interval && memory, "only the spool has it");
+        assert!(!bench.may_leave());
         bench.hold.flush();
-        assert!(bench.scribe.write_step(std::task::Waker::noop()) == journal_core::Step::Done || bench.scribe.write());
+        assert!(bench.scribe.write());
         bench.say(b"b");
         assert!(!bench.may_leave() && bench.hold.lost().is_none(), "{sync:?}: the journal is neither whole nor cut");
-        // The server is killed then: what has left is there, and nothing else was told.
+        // The server is killed then.
         let mut disk = bench.disk.clone();
         disk.crash(Crash::Kill, &mut Pcg64::seed_from_u64(1));
         let found = arrivals(&disk, &bench.journal).len();
-        assert_eq!(found, before + usize::from(covered), "{sync:?}");
+        assert_eq!(found, before, "{sync:?}");
         Bench::resume(&disk, &bench.journal, sync, MAX).unwrap();
     }
 }
 
 #[test]
 fn a_disk_on_which_nothing_can_be_marked_ends_the_room_with_the_reason() {
-    let mut bench = spooled();
+    let mut bench = joined();
     bench.disk.set_fault(Some(Fault::FailingWrites(0)));
     bench.say(b"a");
     bench.hold.flush();
@@ -74,15 +72,15 @@ fn a_disk_on_which_nothing_can_be_marked_ends_the_room_with_the_reason() {
     let why = bench.hold.lost().unwrap();
     assert!(why.contains("cannot be written to") && why.contains("--resume"), "{why}");
     assert!(!bench.may_leave() && bench.end.finish(std::time::Duration::ZERO));
-    // What was sent is in the spool. The disk works again when the server is started again.
+    // The disk works again when the server is started again.
     bench.disk.crash(Crash::Kill, &mut Pcg64::seed_from_u64(1));
     let resumed = Bench::resume(&bench.disk, &bench.journal, SyncPolicy::Interval, MAX).unwrap();
-    assert_eq!(resumed.sum(), 7 + 97, "the first message was safe, and its answer left");
+    assert_eq!(resumed.sum(), 7, "no answer to either message left");
 }
 
 #[test]
 fn a_mark_that_fails_at_first_is_tried_again() {
-    let mut bench = spooled();
+    let mut bench = joined();
     bench.disk.set_fault(Some(Fault::FailingWrites(0)));
     bench.say(b"a");
     bench.hold.flush();
@@ -93,7 +91,6 @@ fn a_mark_that_fails_at_first_is_tried_again() {
     assert!(bench.scribe.write());
     assert!(bench.may_leave() && !bench.end.is_open());
     assert_eq!(state(&bench), State::Cut);
-    assert!(bench.disk.files().iter().all(|path| !path.starts_with("/memory")), "its spool is gone");
 }
 
 #[test]
@@ -112,21 +109,44 @@ fn a_cut_over_a_partial_record_that_cannot_be_removed_is_no_damage() {
 
 #[test]
 fn outputs_wait_for_a_disk_that_does_not_respond_and_nothing_is_cut() {
-    let mut bench = Bench::new(SyncPolicy::Always);
-    bench.connect();
-    for _ in 0..1_000 {
-        bench.say(b"a");
+    for sync in [SyncPolicy::Always, SyncPolicy::Interval] {
+        let mut bench = Bench::new(sync);
+        bench.connect();
+        for _ in 0..1_000 {
+            bench.say(b"a");
+        }
+        assert!(!bench.may_leave() && bench.end.is_open());
+        // It responds after all.
+        bench.settle();
+        assert!(bench.may_leave() && bench.end.is_open());
+        assert_eq!(bench.arrivals().len(), 1_001);
     }
-    assert!(!bench.may_leave() && bench.end.is_open());
-    // It responds after all.
-    bench.settle();
-    assert!(bench.may_leave() && bench.end.is_open());
-    assert_eq!(bench.arrivals().len(), 1_001);
+}
+
+#[test]
+fn records_are_written_immediately_if_outputs_wait_for_them_and_later_otherwise() {
+    let mut bench = joined();
+    let step = |bench: &mut Bench| {
+        bench.hold.flush();
+        bench.scribe.write_step(Waker::noop())
+    };
+    assert_eq!(step(&mut bench), Step::Idle);
+    bench.say(b"a");
+    assert!(matches!(step(&mut bench), Step::Until(_)));
+    assert!(!bench.may_leave());
+    assert_eq!(step(&mut bench), Step::Done);
+    assert!(bench.may_leave());
+    // What was written already is not written again after the delay.
+    assert!(matches!(step(&mut bench), Step::Until(_)));
+    bench.say(b"b");
+    assert!(matches!(step(&mut bench), Step::Until(_)), "outputs wait for none of these");
+    assert!(bench.scribe.write() && bench.may_leave());
+    assert_eq!((step(&mut bench), bench.arrivals().len()), (Step::Idle, 3));
 }
 
 #[test]
 fn a_room_is_given_no_more_than_what_may_wait_for_the_disk() {
-    let mut bench = spooled();
+    let mut bench = joined();
     let long = "a".repeat(1 << 14);
     // The disk does not respond: nothing is written.
     let mut bytes = 0_u64;
@@ -139,10 +159,9 @@ fn a_room_is_given_no_more_than_what_may_wait_for_the_disk() {
         bytes += 1;
         assert!(bytes < 1 << 16, "it is never full");
     }
-    assert!(bench.may_leave(), "the spool has all of it");
+    assert!(!bench.may_leave());
     bench.settle();
-    assert!(!bench.hold.is_full());
+    assert!(bench.may_leave() && !bench.hold.is_full());
     assert_eq!(bench.sum(), 7 + 97 * bytes);
-    // And a reader finds it.
     assert!(journal_core::Journal::open_on(&bench.disk, &bench.journal).unwrap().head().is_ok());
 }

@@ -14,12 +14,12 @@ use netcore::{
 use tracing::{info, warn};
 
 /// Bytes of frames held back at a time. Above that the host accepts no input until some of them have been sent.
-pub const MAX_HELD: usize = 16 << 20;
-/// How long outputs wait before the log says so. They wait until the disk responds: whoever resumed the match without their
-/// inputs would begin before what players know.
+pub const MAX_HELD: usize = 4 << 20;
+/// How long outputs wait before that is logged. They are not sent without their inputs being safe: a match that is resumed
+/// without these would begin before a state that players have seen.
 pub const SLOW_HOLD: Duration = Duration::from_secs(10);
-/// Longest interval between two checks how long outputs have waited.
-const LOOK: Duration = Duration::from_secs(1);
+/// Interval of the checks how long outputs have waited.
+const LOOK: Duration = Duration::from_secs(2);
 /// Cost of a held output in addition to its bytes.
 const ENTRY: usize = 64;
 
@@ -31,14 +31,17 @@ pub(super) struct HeldOutputs {
     // How long the oldest output has waited, measured up to `looked`.
     waited: Duration,
     looked: Time,
-    // The log says that they wait.
-    told: bool,
+    // When to check that. It stays when the outputs are sent, so that the timer of the host is not set for each output.
+    look_at: Option<Time>,
+    // They have waited for `SLOW_HOLD`, which is logged and reported to the hold.
+    is_stalled: bool,
 }
 
 impl HeldOutputs {
     /// Without outputs.
     pub(super) fn new(hold: Box<dyn Hold + Send>) -> Self {
-        Self { hold, outputs: VecDeque::new(), bytes: 0, waited: Duration::ZERO, looked: Time::ZERO, told: false }
+        let (waited, looked) = (Duration::ZERO, Time::ZERO);
+        Self { hold, outputs: VecDeque::new(), bytes: 0, waited, looked, look_at: None, is_stalled: false }
     }
 
     /// Whether no output is held back.
@@ -52,8 +55,8 @@ impl HeldOutputs {
     }
 
     /// When to check again even if nothing has happened.
-    pub(super) fn wake_at(&self) -> Option<Time> {
-        (!self.outputs.is_empty()).then(|| self.looked.plus(LOOK))
+    pub(super) const fn wake_at(&self) -> Option<Time> {
+        self.look_at
     }
 
     /// Ready when the oldest output may be sent. Called before the host waits.
@@ -68,7 +71,14 @@ impl HeldOutputs {
 
     /// Checks how the hold is doing. It is an error if it will reach no further position.
     pub(super) fn check(&mut self, now: Time) -> io::Result<()> {
-        let Some(&(position, ..)) = self.outputs.front() else { return Ok(()) };
+        let is_due = self.look_at.is_some_and(|at| at <= now);
+        let Some(&(position, ..)) = self.outputs.front() else {
+            self.look_at = self.look_at.filter(|_| !is_due);
+            return Ok(());
+        };
+        if is_due {
+            self.look_at = Some(now.plus(LOOK));
+        }
         if position > self.hold.reached()
             && let Some(why) = self.hold.lost()
         {
@@ -77,8 +87,9 @@ impl HeldOutputs {
         // Time during which the process was stopped does not count, because the disk had no chance either.
         self.waited += now.since(self.looked).min(LOOK);
         self.looked = now;
-        if self.waited >= SLOW_HOLD && !self.told {
-            self.told = true;
+        if self.waited >= SLOW_HOLD && !self.is_stalled {
+            self.is_stalled = true;
+            self.hold.set_stalled(true);
             probe::pass("host: outputs waited for long");
             warn!("the disk does not respond: nothing is sent until what has arrived is safe");
         }
@@ -91,6 +102,7 @@ impl HeldOutputs {
         if self.outputs.is_empty() {
             self.restart_wait(now);
         }
+        self.look_at.get_or_insert(now.plus(LOOK));
         for output in outputs {
             self.bytes += cost(&output);
             self.outputs.push_back((position, output, next_peer));
@@ -110,7 +122,8 @@ impl HeldOutputs {
     }
 
     fn restart_wait(&mut self, now: Time) {
-        if std::mem::take(&mut self.told) {
+        if std::mem::take(&mut self.is_stalled) {
+            self.hold.set_stalled(false);
             info!("the disk responds again");
         }
         self.waited = Duration::ZERO;

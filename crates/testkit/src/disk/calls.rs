@@ -7,12 +7,12 @@ use std::{
     time::{Duration, UNIX_EPOCH},
 };
 
-use journal_core::{About, Disk, DiskFile, Identity, SharedFile};
+use journal_core::{About, Disk, DiskFile, SharedFile};
 
 use super::{
     SimulatedDisk,
     content::Content,
-    faults::{Fault, MEMORY},
+    faults::Fault,
     state::{DIRECTORY, State, has_parent},
 };
 use crate::machine;
@@ -39,13 +39,12 @@ pub(super) struct SimulatedFile {
     pub(super) disk: SimulatedDisk,
     pub(super) inode: u64,
     pub(super) opening: u64,
-    pub(super) in_memory: bool,
 }
 
 impl SimulatedDisk {
     // Called at the beginning of a call that takes time; the rest of it passes when the result is dropped.
-    fn take_time(&self, in_memory: bool) -> Option<Rest> {
-        if in_memory || !machine::is_thread() {
+    fn take_time(&self) -> Option<Rest> {
+        if !machine::is_thread() {
             return None;
         }
         let (before, after, hangs) = self.takes();
@@ -53,16 +52,16 @@ impl SimulatedDisk {
         Some(Rest { after, hangs, disk: self.clone() })
     }
 
-    fn opened(&self, state: &mut State, path: &Path, inode: u64) -> SharedFile {
+    fn opened(&self, state: &mut State, inode: u64) -> SharedFile {
         state.next_opening += 1;
         let (disk, opening) = (self.clone(), state.next_opening);
-        Arc::new(SimulatedFile { disk, inode, opening, in_memory: path.starts_with(MEMORY) })
+        Arc::new(SimulatedFile { disk, inode, opening })
     }
 }
 
 impl Disk for SimulatedDisk {
     fn create(&self, path: &Path) -> io::Result<SharedFile> {
-        let _takes = self.take_time(path.starts_with(MEMORY));
+        let _takes = self.take_time();
         let mut state = self.living()?;
         if state.names.contains_key(path) {
             return Err(io::ErrorKind::AlreadyExists.into());
@@ -70,24 +69,24 @@ impl Disk for SimulatedDisk {
         if !has_parent(&state.names, path) {
             return Err(io::ErrorKind::NotFound.into());
         }
-        state.may_change_names(path)?;
+        state.may_change_names()?;
         let inode = state.new_inode();
         state.files.insert(inode, Content::default());
         state.name(path, Some(inode));
-        Ok(self.opened(&mut state, path, inode))
+        Ok(self.opened(&mut state, inode))
     }
 
     fn open(&self, path: &Path, _write: bool) -> io::Result<SharedFile> {
         let mut state = self.living()?;
         let inode =
             state.names.get(path).copied().filter(|&inode| inode != DIRECTORY).ok_or(io::ErrorKind::NotFound)?;
-        Ok(self.opened(&mut state, path, inode))
+        Ok(self.opened(&mut state, inode))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        let _takes = self.take_time(to.starts_with(MEMORY));
+        let _takes = self.take_time();
         let mut state = self.living()?;
-        state.may_change_names(to)?;
+        state.may_change_names()?;
         let inode = *state.names.get(from).ok_or(io::ErrorKind::NotFound)?;
         state.name(to, Some(inode));
         state.name(from, None);
@@ -95,7 +94,7 @@ impl Disk for SimulatedDisk {
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
-        let _takes = self.take_time(path.starts_with(MEMORY));
+        let _takes = self.take_time();
         let mut state = self.living()?;
         if !state.names.contains_key(path) {
             return Err(io::ErrorKind::NotFound.into());
@@ -103,13 +102,13 @@ impl Disk for SimulatedDisk {
         if state.stubborn.as_deref() == Some(path) {
             return Err(io::ErrorKind::PermissionDenied.into());
         }
-        state.may_change_names(path)?;
+        state.may_change_names()?;
         state.name(path, None);
         Ok(())
     }
 
     fn create_directory(&self, path: &Path) -> io::Result<()> {
-        let _takes = self.take_time(path.starts_with(MEMORY));
+        let _takes = self.take_time();
         let mut state = self.living()?;
         if state.names.contains_key(path) {
             return Err(io::ErrorKind::AlreadyExists.into());
@@ -117,15 +116,15 @@ impl Disk for SimulatedDisk {
         if !has_parent(&state.names, path) {
             return Err(io::ErrorKind::NotFound.into());
         }
-        state.may_change_names(path)?;
+        state.may_change_names()?;
         state.name(path, Some(DIRECTORY));
         Ok(())
     }
 
     fn sync_directory(&self, path: &Path) -> io::Result<()> {
-        let _takes = self.take_time(path.starts_with(MEMORY));
+        let _takes = self.take_time();
         let mut state = self.living()?;
-        state.may_change_names(path)?;
+        state.may_change_names()?;
         if !state.lies {
             state.unsynced_names.retain(|change| change.path.parent() != Some(path));
         }
@@ -146,20 +145,12 @@ impl Disk for SimulatedDisk {
         has_parent(&self.lock().names, &path.join("any"))
     }
 
-    fn memory(&self) -> Option<PathBuf> {
-        (!self.lock().has_no_memory).then(|| MEMORY.into())
-    }
-
     fn wait_for_lock(&self, _attempt: u32) -> bool {
         false
     }
 
     fn give_way(&self) -> bool {
         machine::sleep(Duration::from_millis(1))
-    }
-
-    fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
-        Ok(path.to_owned())
     }
 }
 
@@ -183,17 +174,13 @@ impl DiskFile for SimulatedFile {
     }
 
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        let _takes = self.disk.take_time(self.in_memory);
+        let _takes = self.disk.take_time();
         let mut state = self.disk.living()?;
         let at = place(offset);
         let present = self.content(&mut state)?.written.len();
         assert!(at <= present, "a write at {offset} leaves a hole after {present}");
         let now = state.now;
         state.modified.insert(self.inode, now);
-        if self.in_memory {
-            self.content(&mut state)?.change(at, bytes);
-            return Ok(());
-        }
         let (length, done) = state.allowed(bytes.len(), (at + bytes.len()).saturating_sub(present));
         if let Some(at) = state.misplaced(at) {
             self.content(&mut state)?.change(at, &bytes[..length]);
@@ -207,17 +194,15 @@ impl DiskFile for SimulatedFile {
     }
 
     fn truncate(&self, length: u64) -> io::Result<()> {
-        let _takes = self.disk.take_time(self.in_memory);
+        let _takes = self.disk.take_time();
         let mut state = self.disk.living()?;
-        if !self.in_memory {
-            state.may_change_names(Path::new("/"))?;
-        }
+        state.may_change_names()?;
         self.content(&mut state)?.truncate(place(length));
         Ok(())
     }
 
     fn sync(&self) -> io::Result<()> {
-        let _takes = self.disk.take_time(self.in_memory);
+        let _takes = self.disk.take_time();
         let mut state = self.disk.living()?;
         let failed = || Err(io::Error::other("the sync failed"));
         match state.fault {
@@ -251,7 +236,7 @@ impl DiskFile for SimulatedFile {
         let mut state = self.disk.living()?;
         let since = state.modified.get(&self.inode).copied().unwrap_or_default();
         let length = self.content(&mut state)?.written.len() as u64;
-        Ok(About { length, modified: UNIX_EPOCH + since, identity: Identity { device: 1, inode: self.inode } })
+        Ok(About { length, modified: UNIX_EPOCH + since })
     }
 
     fn try_lock(&self) -> io::Result<bool> {

@@ -2,10 +2,7 @@
 
 use std::{ops::RangeInclusive, time::Duration};
 
-/// The directory in memory that outlives a process.
-pub(super) const MEMORY: &str = "/memory";
-
-/// A fault of a disk. It does not affect files in memory.
+/// A fault of a disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// Only this many bytes more fit on the disk: the rest of a write fails. What is there can be overwritten.
@@ -28,8 +25,7 @@ pub enum Fault {
     MisdirectedWrite(u64),
 }
 
-/// How long the calls of a disk take in a thread of a simulated state. Elsewhere they take no time, and neither do those
-/// for files in memory.
+/// How long the calls of a disk take in a thread of a simulated machine. Elsewhere they take no time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Latency {
     /// Percentage of calls that take any time.

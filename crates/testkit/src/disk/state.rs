@@ -12,7 +12,7 @@ use rand_pcg::Pcg64;
 
 use super::{
     content::Content,
-    faults::{Fault, Latency, MEMORY},
+    faults::{Fault, Latency},
 };
 
 /// What the name of a directory has in place of the number of a file.
@@ -41,7 +41,6 @@ pub(super) struct State {
     // Whether the fault happened.
     pub(super) struck: bool,
     pub(super) lies: bool,
-    pub(super) has_no_memory: bool,
     // A file that cannot be removed.
     pub(super) stubborn: Option<PathBuf>,
     // The process that works on the disk now, and those that were killed or died in an operation.
@@ -70,7 +69,6 @@ impl State {
     }
 
     pub(super) fn cut_power(&mut self, rng: &mut impl Rng) {
-        self.names.retain(|path, _| !path.starts_with(MEMORY));
         // Changes are kept in order, up to any of them.
         let kept = rng.random_range(0..=self.unsynced_names.len());
         for NameChange { path, before } in self.unsynced_names.split_off(kept).into_iter().rev() {
@@ -96,16 +94,11 @@ impl State {
                 self.removed.insert(path.to_owned(), inode);
             }),
         };
-        if !path.starts_with(MEMORY) {
-            self.unsynced_names.push(NameChange { path: path.to_owned(), before });
-        }
+        self.unsynced_names.push(NameChange { path: path.to_owned(), before });
     }
 
     // Before a change of names.
-    pub(super) fn may_change_names(&mut self, path: &Path) -> io::Result<()> {
-        if path.starts_with(MEMORY) {
-            return Ok(());
-        }
+    pub(super) fn may_change_names(&mut self) -> io::Result<()> {
         match &mut self.fault {
             Some(Fault::FailingNames(0)) => {}
             Some(Fault::DeathInNames(0)) => {
@@ -176,5 +169,5 @@ pub(super) fn forget_orphans(names: &mut BTreeMap<PathBuf, u64>) {
 /// Whether the directory that contains this name is there.
 pub(super) fn has_parent(names: &BTreeMap<PathBuf, u64>, path: &Path) -> bool {
     let parent = path.parent().unwrap_or(Path::new(""));
-    parent.parent().is_none() || parent == Path::new(MEMORY) || names.get(parent) == Some(&DIRECTORY)
+    parent.parent().is_none() || names.get(parent) == Some(&DIRECTORY)
 }

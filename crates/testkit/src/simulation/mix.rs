@@ -16,8 +16,6 @@ pub(super) struct Mix {
     /// Rooms that share a scribe.
     pub(super) rooms: u64,
     pub(super) sync: SyncPolicy,
-    /// Whether there is memory that outlives a process.
-    pub(super) memory: bool,
     /// How much of each journal is kept.
     pub(super) max: u64,
     pub(super) latency: Latency,
@@ -39,7 +37,6 @@ impl Mix {
         Self {
             rooms,
             sync: [SyncPolicy::Always, SyncPolicy::Interval][rng.random_range(0..2)],
-            memory: rng.random_range(0..4) > 0,
             // Of some journals all is kept, in few or in many segments, and of others only the end.
             max: [MAX_SIZE, 100_000, 16_000, 6_000][rng.random_range(0..4)],
             latency: [Latency::NONE, Latency::CALM, Latency::CALM, Latency::ROUGH][rng.random_range(0..4)].clone(),

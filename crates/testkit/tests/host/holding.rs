@@ -9,7 +9,7 @@ use testkit::net::EventRecorder;
 use super::{BULK, Gate, NOW, Parrot, Script, Told, frames, is_ready, work};
 
 /// How often the host checks the outputs that it holds back.
-const LOOK: Duration = Duration::from_secs(1);
+const LOOK: Duration = Duration::from_secs(2);
 const ANN: &str = "10.0.0.1:5000";
 const BOB: &str = "10.0.0.2:5000";
 
@@ -150,6 +150,32 @@ fn outputs_wait_as_long_as_it_takes() {
     gate.reach(gate.position());
     host.work(|| now).unwrap();
     assert_eq!(script.frames().len(), 1);
+}
+
+#[test]
+fn hold_is_notified_when_outputs_have_waited_for_ten_seconds_and_when_they_are_sent() {
+    let (mut host, script, gate, _) = host();
+    let mut now = NOW;
+    for _ in 0..2 {
+        script.say(1, "echo");
+        let from = now;
+        while gate.lock().stalls.is_empty() {
+            host.work(|| now).unwrap();
+            assert!(now.since(from) < SLOW_HOLD + LOOK, "not notified");
+            now = host.wake_at().unwrap();
+        }
+        assert!(now.since(from) >= SLOW_HOLD);
+        // Only once.
+        host.work(|| now).unwrap();
+        assert_eq!(std::mem::take(&mut gate.lock().stalls), [true]);
+        gate.reach(gate.position());
+        host.work(|| now).unwrap();
+        assert_eq!(std::mem::take(&mut gate.lock().stalls), [false]);
+    }
+    // The timer ends when nothing waits any more.
+    now = host.wake_at().unwrap();
+    host.work(|| now).unwrap();
+    assert_eq!(host.wake_at(), None);
 }
 
 #[test]

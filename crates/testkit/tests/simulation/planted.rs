@@ -13,7 +13,7 @@ use super::{GAMES, SOUND};
 /// The most seeds that it may take to find one.
 const SEEDS: u64 = 400;
 /// Each fault, the game in which it is looked for, and what the checks say that are about it.
-const FAULTS: [(Planted, &str, &[&str]); 21] = [
+const FAULTS: [(Planted, &str, &[&str]); 18] = [
     (Planted::OutputsNotHeld, "robots", &["and the replay sends only"]),
     (Planted::TimeGoesBack, "robots", &["the time of the room goes back"]),
     (Planted::SafeOutputsWakeNobody, "robots", &["the server sleeps although something is ready for it"]),
@@ -28,9 +28,6 @@ const FAULTS: [(Planted, &str, &[&str]); 21] = [
     (Planted::SyncBeforeWrite, "robots", &["and the replay sends only", "is damaged"]),
     (Planted::ReleasedWithoutCut, "robots", &["and the replay sends only"]),
     (Planted::CutOverPartialRecord, "robots", &["is damaged"]),
-    (Planted::SpoolNeverRestarted, "nuggets", &["although the disk works"]),
-    (Planted::SpoolsOfOthersTaken, "robots", &["who resumes a copy has changed /memory/"]),
-    (Planted::ReaderTakesSpool, "robots", &["who reads a journal has changed /memory/"]),
     (Planted::NameNotSynced, "robots", &["the journal has a name that a power cut takes away"]),
     (Planted::ParentNotSynced, "robots", &["the journal has a name that a power cut takes away"]),
     (Planted::OldSegmentNotSynced, "robots", &["it ends before the next segment begins"]),

@@ -12,8 +12,6 @@ use crate::hub::resources::MAX_ROOMS;
 
 /// Free space below which journals may soon be cut, in bytes.
 const SPACE: u64 = 512 << 20;
-/// Free space in `/dev/shm` below which journals do without it, in bytes.
-const SHM_SPACE: u64 = 32 << 20;
 /// Open files for a room with some players.
 const FILES_A_ROOM: u64 = 10;
 /// A disk that takes longer than this to keep a block holds up matches.
@@ -56,7 +54,7 @@ fn existing(path: &Path) -> PathBuf {
 
 pub(super) fn disk(data: &Path) -> Result<String, String> {
     let path = existing(data);
-    let left = space(&path, SPACE, "journals grow with every match")?;
+    let left = space(&path)?;
     // Why it cannot be written is said of the data directory.
     let Ok(took) = write(&path) else { return Ok(left) };
     let took_ms = took.as_millis();
@@ -80,23 +78,14 @@ pub(super) fn files(limit: Option<u64>) -> Result<String, String> {
     Ok(format!("{limit} files may be open, enough for about {} rooms", rooms.min(MAX_ROOMS as u64)))
 }
 
-pub(super) fn shm() -> Result<String, String> {
-    let path = Path::new("/dev/shm");
-    if !path.is_dir() {
-        return Ok("there is no /dev/shm; journals are written before messages are sent".into());
-    }
-    write(path).map_err(|error| format!("/dev/shm cannot be written ({error}); moves wait for the disk without it"))?;
-    space(path, SHM_SPACE, "moves wait for the disk without it")
-}
-
-fn space(path: &Path, least: u64, why: &str) -> Result<String, String> {
+fn space(path: &Path) -> Result<String, String> {
     let free = match rustix::fs::statvfs(path) {
         Ok(about) => about.f_bavail.saturating_mul(about.f_frsize),
         Err(error) => return Err(format!("the file system of '{}' cannot be looked at ({error})", path.display())),
     };
     let (mebibytes, path) = (free >> 20, path.display());
-    if free < least {
-        return Err(format!("'{path}' has {mebibytes} MiB left: {why}; make room"));
+    if free < SPACE {
+        return Err(format!("'{path}' has {mebibytes} MiB left: journals grow with every match; make room"));
     }
     Ok(format!("'{path}' has {mebibytes} MiB left"))
 }
