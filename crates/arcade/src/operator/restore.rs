@@ -79,7 +79,13 @@ pub(crate) fn restore(data: &Path, file: &Path, replace: bool) -> anyhow::Result
     let aside = data.join(format!("{REPLACED}{}", unix_now()));
     exchange(data, &before, &aside, unpacked.path()).with_context(|| cannot_write(data))?;
     let mut out = io::stdout().lock();
-    writeln!(out, "'{}' has {} (backup of arcade {}).", data.display(), found.words(), cmdkit::printable(&manifest.version))?;
+    writeln!(
+        out,
+        "'{}' has {} (backup of arcade {}).",
+        data.display(),
+        found.words(),
+        cmdkit::printable(&manifest.version)
+    )?;
     if found.results.is_none() {
         writeln!(out, "The results are not in the backup: they were in PostgreSQL. Start the hub with --database.")?;
     }
