@@ -18,8 +18,8 @@ pub const MAX_HELD: usize = 4 << 20;
 /// How long outputs wait before that is logged. They are not sent without their inputs being safe: a match that is resumed
 /// without these would begin before a state that players have seen.
 pub const SLOW_HOLD: Duration = Duration::from_secs(10);
-/// Interval of the checks how long outputs have waited.
-const LOOK: Duration = Duration::from_secs(2);
+/// Longest interval between two checks how long outputs have waited.
+const LOOK: Duration = Duration::from_secs(5);
 /// Cost of a held output in addition to its bytes.
 const ENTRY: usize = 64;
 
@@ -76,9 +76,6 @@ impl HeldOutputs {
             self.look_at = self.look_at.filter(|_| !is_due);
             return Ok(());
         };
-        if is_due {
-            self.look_at = Some(now.plus(LOOK));
-        }
         if position > self.hold.reached()
             && let Some(why) = self.hold.lost()
         {
@@ -92,6 +89,10 @@ impl HeldOutputs {
             self.hold.set_stalled(true);
             probe::pass("host: outputs waited for long");
             warn!("the disk does not respond: nothing is sent until what has arrived is safe");
+        }
+        if is_due {
+            let left = SLOW_HOLD.saturating_sub(self.waited);
+            self.look_at = Some(now.plus(if left.is_zero() { LOOK } else { left.min(LOOK) }));
         }
         Ok(())
     }

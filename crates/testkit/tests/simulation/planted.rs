@@ -34,7 +34,11 @@ const FAULTS: [(Planted, &str, &[&str]); 18] = [
     (
         Planted::WrongSegment,
         "robots",
-        &["the segment that continues it is missing", "the server resumes from another state"],
+        &[
+            "the segment that continues it is missing",
+            "the server resumes from another state",
+            "and the replay sends only",
+        ],
     ),
     (Planted::SyncedTooEarly, "robots", &["is damaged"]),
     (Planted::NotLocked, "robots", &["a second server resumes a journal that is in use"]),
