@@ -62,13 +62,11 @@ impl Hub {
             drop(turn);
             return found.map_or(Tried::Wrong, Tried::Right);
         }
-        match found.await {
-            Some(found) => Tried::Right(found),
-            None => {
-                self.tries.charge(host, purpose);
-                Tried::Wrong
-            }
+        if let Some(found) = found.await {
+            return Tried::Right(found);
         }
+        self.tries.charge(host, purpose);
+        Tried::Wrong
     }
 
     /// The room whose link has this code.

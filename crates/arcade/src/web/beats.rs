@@ -1,4 +1,4 @@
-//! Keep-alive of WebSockets: messages that show a client that it is connected, and pings that show the hub that the client is.
+//! Keep-alive of sockets: messages that show a client that it is connected, and pings that show the hub that the client is.
 
 use std::{
     mem,
@@ -18,7 +18,7 @@ use super::connections::STALL;
 const PERIOD: Duration = Duration::from_secs(1);
 /// A message of the hub that says nothing.
 const BEAT: &str = "{}";
-/// A client is sent a ping in every tenth period. All libraries of WebSockets answer it. A proxy answers only for itself, so that
+/// A client is sent a ping in every tenth period. All libraries of `WebSocket` answer it. A proxy answers only for itself, so that
 /// `TCP_USER_TIMEOUT` does not show a client behind it that has vanished.
 const PING_EVERY: u32 = 10;
 /// Pings without an answer after which a client is taken for gone, when the next one is due: 20 to 30 seconds after it has vanished.

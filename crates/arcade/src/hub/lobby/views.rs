@@ -119,14 +119,14 @@ struct State {
     version: u64,
     views: BTreeMap<Look, View>,
     // How many distinct views each host has that are not plain.
-    distinct: HashMap<HostId, usize>,
+    distinct: BTreeMap<HostId, usize>,
 }
 
 #[derive(Debug)]
 struct View {
     frames: watch::Sender<Arc<Frame>>,
     // The pages that look at it, by host.
-    pages: HashMap<HostId, usize>,
+    pages: BTreeMap<HostId, usize>,
     // What was published when all of that was told.
     version: Option<u64>,
     // How often it had no turn since something was published.
@@ -178,7 +178,7 @@ impl Drop for Looking {
 }
 
 // Returns whether nothing is left.
-fn count_down(counts: &mut HashMap<HostId, usize>, host: HostId) -> bool {
+fn count_down(counts: &mut BTreeMap<HostId, usize>, host: HostId) -> bool {
     let Some(count) = counts.get_mut(&host) else { return false };
     *count -= 1;
     if *count > 0 {
@@ -254,7 +254,7 @@ fn turns(views: &mut BTreeMap<Look, View>, version: u64) -> Vec<Look> {
         view.passed += 1;
     }
     due.sort_by_key(|(_, view)| Reverse(view.pages.values().sum::<usize>().saturating_mul(view.passed)));
-    let mut taken: HashMap<HostId, usize> = HashMap::new();
+    let mut taken: BTreeMap<HostId, usize> = BTreeMap::new();
     let mut rounds: Vec<(usize, &Look)> = vec![];
     for (look, view) in due {
         let mut round = usize::MAX;
@@ -288,7 +288,7 @@ impl View {
         let (look, told) = (look.clone(), told.clone());
         let change = Bytes::from_static(b"{}");
         let frame = Frame { number: 0, look, rooms, total, told, change, whole: OnceLock::new() };
-        let (pages, version) = (HashMap::new(), Some(version));
+        let (pages, version) = (BTreeMap::new(), Some(version));
         Self { frames: watch::Sender::new(Arc::new(frame)), pages, version, passed: 0, start: 0 }
     }
 
