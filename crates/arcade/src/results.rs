@@ -97,7 +97,6 @@ struct Jobs(mpsc::Sender<Job>);
 
 impl Jobs {
     /// Queues a job, if there is a place for it.
-    #[expect(clippy::result_large_err, reason = "only a full queue gives the job back")]
     fn try_send(&self, job: Job) -> Result<(), Job> {
         if matches!(job, Job::Name(_)) && self.0.capacity() <= FOR_RESULTS {
             return Err(job);

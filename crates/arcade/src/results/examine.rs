@@ -120,19 +120,8 @@ impl Source {
         if is_late {
             tracker.earliest = Some(moment(&replay, zero));
         }
-        let (mut held, mut seats) = (SeatFact::all(&facts), SeatFact::all(&facts));
-        for Occupant { peer, name, seat } in replay.room().engine().roster() {
-            if !name.is_empty() && !seat.is_empty() {
-                let fact = seats.remove(&seat).filter(|fact| fact.name == name && !fact.left).unwrap_or_else(|| {
-                    let seated = noted(replay.peer(peer).map_or("", |peer| &peer.address), &name);
-                    SeatFact { name, seated, left: false, quit: false }
-                });
-                tracker.sit(seat, fact);
-            }
-        }
-        for (seat, fact) in seats.into_iter().filter(|(_, fact)| fact.left) {
-            tracker.sit(seat, fact);
-        }
+        let mut seats = SeatFact::all(&facts);
+        sit_all(&mut tracker, &replay, seats.clone(), noted);
         let mut out = Outbox::new();
         // One behind, since an arrival that made the server panic is followed by a note that says so.
         let mut waiting: Option<Arrival> = None;
@@ -163,7 +152,7 @@ impl Source {
                         tracker.describe(description);
                     }
                     if let Some((seat, fact)) = SeatFact::of(&fact.key, &fact.value) {
-                        held.insert(seat.clone(), fact.clone());
+                        seats.insert(seat.clone(), fact.clone());
                         facts.push((seat, fact));
                     }
                     continue;
@@ -182,7 +171,7 @@ impl Source {
             for (event, address) in events.drain(..) {
                 let who = |name: &str| {
                     // A fact is recorded only if it differs from the one before.
-                    let mut recorded = facts.iter().rev().map(|(seat, fact)| (seat, fact)).chain(&held);
+                    let mut recorded = facts.iter().rev().map(|(seat, fact)| (seat, fact)).chain(&seats);
                     let fact = recorded.find(|(seat, fact)| is_about(&event, seat) && fact.name == name);
                     fact.map_or_else(|| noted(&address, name), |(_, fact)| fact.seated.clone())
                 };
@@ -204,6 +193,27 @@ impl Source {
         }
         let known = tracker.known(moment(&replay, zero));
         Ok(Examined { position: opened.end(), known, running: tracker.running() })
+    }
+}
+
+// Seats those who are there when a replay starts, and those who have left a match that goes on.
+fn sit_all<E: Recorded>(
+    tracker: &mut Tracker,
+    replay: &Replay<E>,
+    mut facts: BTreeMap<String, SeatFact>,
+    noted: impl Fn(&str, &str) -> Seated,
+) {
+    for Occupant { peer, name, seat } in replay.room().engine().roster() {
+        if !name.is_empty() && !seat.is_empty() {
+            let fact = facts.remove(&seat).filter(|fact| fact.name == name && !fact.left).unwrap_or_else(|| {
+                let seated = noted(replay.peer(peer).map_or("", |peer| &peer.address), &name);
+                SeatFact { name, seated, left: false, quit: false }
+            });
+            tracker.sit(seat, fact);
+        }
+    }
+    for (seat, fact) in facts.into_iter().filter(|(_, fact)| fact.left) {
+        tracker.sit(seat, fact);
     }
 }
 
