@@ -60,7 +60,14 @@ pub(crate) struct Args {
 
     /// NATS servers by which several hubs are one arcade, as in `nats://10.0.0.1:4222,nats://10.0.0.2:4222`; see docs/fleet.md. With a
     /// password, as in `nats://USER:PASSWORD@HOST:4222`, they are better set in `ARCADE_NATS`
-    #[arg(long, env = "ARCADE_NATS", hide_env = true, value_name = "ADDRESSES", value_delimiter = ',', hide_short_help = true, requires_all = ["node", "advertise", "database"])]
+    #[arg(
+        long,
+        env = "ARCADE_NATS",
+        hide_env = true,
+        value_name = "ADDRESSES",
+        value_delimiter = ',',
+        hide_short_help = true
+    )]
     pub(crate) nats: Vec<String>,
 
     /// Name of the arcade, where several use the same NATS servers
@@ -68,11 +75,11 @@ pub(crate) struct Args {
     pub(crate) arcade: Name,
 
     /// Name of this hub among those of the arcade, with --nats
-    #[arg(long, value_name = "NAME", value_parser = node_name, hide_short_help = true, requires = "nats")]
+    #[arg(long, value_name = "NAME", value_parser = node_name, hide_short_help = true, requires_all = ["nats", "advertise", "database"])]
     pub(crate) node: Option<Name>,
 
     /// Host at which native clients and the other hubs of the arcade reach this one, with --nats
-    #[arg(long, value_name = "HOST", value_parser = host_name, hide_short_help = true, requires = "nats")]
+    #[arg(long, value_name = "HOST", value_parser = host_name, hide_short_help = true, requires = "node")]
     pub(crate) advertise: Option<String>,
 
     /// Open the ladder to programs, in these games, which are paired by rating and play day and night. A port may follow a game, as in
@@ -176,7 +183,18 @@ fn node_name(typed: &str) -> Result<Name, String> {
 
 impl Args {
     /// Where this hub joins others, if it does. `port` is that of its page.
-    pub(crate) fn joins(&self, port: u16) -> Option<fleet::Settings> {
+    ///
+    /// # Errors
+    /// When it has brokers and no name. Commands are not concerned, which may find `ARCADE_NATS` in the environment of their hub.
+    pub(crate) fn joins(&self, port: u16) -> anyhow::Result<Option<fleet::Settings>> {
+        anyhow::ensure!(
+            self.nats.is_empty() || self.node.is_some(),
+            "NATS servers are given by --nats or ARCADE_NATS, and --node, --advertise and --database are missing"
+        );
+        Ok(self.settings(port))
+    }
+
+    fn settings(&self, port: u16) -> Option<fleet::Settings> {
         let (name, host) = (self.node.clone()?, self.advertise.clone()?);
         let address = HostPort { host: host.clone(), port }.to_string();
         let runs = Game::ALL.map(Game::rules).to_vec();
@@ -198,5 +216,23 @@ impl Args {
     /// The addresses of rooms.
     pub(crate) fn room_addresses(&self) -> Vec<IpAddr> {
         if self.bind_rooms.is_empty() { self.page_addresses() } else { self.bind_rooms.clone() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn node_needs_brokers_and_commands_ignore_them() {
+        let parse = |words: &[&str]| Args::try_parse_from(["arcade", "--nats", "nats://10.0.0.1"].iter().chain(words));
+        let names = ["--node", "ann", "--advertise", "10.0.0.2", "--database", "postgres://10.0.0.3"];
+        assert!(parse(&names).unwrap().joins(80).unwrap().is_some());
+        assert!(parse(&names[..4]).is_err() && parse(&names[2..]).is_err());
+        assert!(parse(&[]).unwrap().joins(80).unwrap_err().to_string().contains("--node"));
+        // As in the container of a hub that has them in its environment.
+        #[cfg(unix)]
+        assert!(parse(&["status"]).unwrap().command.is_some());
+        assert!(Args::try_parse_from(["arcade"].iter().chain(&names)).is_err());
     }
 }

@@ -87,7 +87,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
     let resources = Resources::new(&settings, callers);
     // Before anything of this hub is there, since it may be refused.
     let port = listen.first().map_or(args.port, SocketAddr::port);
-    let joining = match args.joins(port) {
+    let joining = match args.joins(port)? {
         Some(settings) => {
             let secret = Secret::open(&args.data)?.to_text();
             Some(threads.rest.block_on(fleet::connect(settings, &args.data, (MAX_ROOMS, &secret)))?)
