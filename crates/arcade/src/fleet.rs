@@ -31,10 +31,11 @@ use tracing::warn;
 
 use self::{
     command::Command,
+    common::Secrets,
     copies::Copies,
     feeds::{Feeds, Owned},
     seal::RelayKey,
-    shared::{SECRET, Shared},
+    shared::Shared,
     task::{Pulse, Task, Tools},
 };
 pub(crate) use self::{
@@ -92,8 +93,7 @@ pub(crate) struct Fleet {
     pub(crate) copies: Arc<Copies>,
     /// What watchers at other nodes are shown.
     pub(crate) feeds: Feeds,
-    // The secret from which all nodes derive tokens.
-    secret: String,
+    secrets: Secrets,
     // Each socket that is passed on to another node has a clone.
     relayed: Arc<()>,
 }
@@ -124,24 +124,23 @@ pub(crate) async fn connect(
 ) -> anyhow::Result<(Joining, mpsc::Receiver<Event>)> {
     let identity = identity::open(data)?;
     let Settings { servers, arcade, name, host, address, durability, runs } = settings;
-    let nats = Nats::connect(&place(servers, arcade)).await?;
+    let nats = Nats::connect(&place(servers, arcade.clone())).await?;
+    let secrets = Secrets::establish(&nats, (data, &arcade), secret).await?;
     let node = mesh::Settings { name, identity, address, most_rooms, runs, outage: OUTAGE };
     let nats_of = || Arc::new(nats.clone());
     let shared: (Arc<dyn Directory>, Arc<dyn Journals>, Arc<dyn Events>) = (nats_of(), nats_of(), nats_of());
-    begin((node, durability), &host, shared, secret, Some(nats)).await
+    Ok(begin((node, durability), &host, shared, secrets, Some(nats)))
 }
 
-async fn begin(
+fn begin(
     (settings, durability): (mesh::Settings, Durability),
     host: &str,
     (directory, journals, shown): (Arc<dyn Directory>, Arc<dyn Journals>, Arc<dyn Events>),
-    secret: &str,
+    secrets: Secrets,
     broker: Option<Nats>,
-) -> anyhow::Result<(Joining, mpsc::Receiver<Event>)> {
+) -> (Joining, mpsc::Receiver<Event>) {
     let shared = Arc::<Shared>::default();
-    let secret = common::ensure(&*directory, &SECRET.parse()?, || Ok(secret.to_owned())).await?;
-    let key = common::ensure(&*directory, &seal::KEY.parse()?, RelayKey::draw).await?;
-    *shared.key() = RelayKey::read(&key);
+    *shared.key() = RelayKey::read(&secrets.relay);
     let (commands, receiver) = mpsc::channel(MAX_COMMANDS);
     let (pulse, beats) = watch::channel(Pulse::default());
     // One for each room.
@@ -156,11 +155,11 @@ async fn begin(
         broker,
         copies,
         feeds: Feeds::new(shown),
-        secret,
+        secrets,
         relayed: Arc::default(),
     };
     let fleet = Arc::new(fleet);
-    Ok((Joining { fleet, directory, settings, commands: receiver, pulse, events }, happens))
+    (Joining { fleet, directory, settings, commands: receiver, pulse, events }, happens)
 }
 
 impl Joining {
@@ -184,7 +183,7 @@ impl Joining {
         }
         let name = settings.name.clone();
         let (shared, copies) = (Arc::clone(&fleet.shared), Arc::clone(&fleet.copies));
-        let tools = Tools { directory, shared, copies, secret: fleet.secret.clone() };
+        let tools = Tools { directory, shared, copies, secrets: fleet.secrets.clone() };
         let task = Task::new(settings, tools, claims, (pulse, events));
         tokio::spawn(task.run(commands));
         let joined = async {
@@ -236,6 +235,11 @@ impl Fleet {
         self.broker.clone().map(|broker| Arc::new(broker) as Arc<dyn mesh::Results>)
     }
 
+    /// Results that this node has moved to the dead letters.
+    pub(crate) fn dead_letters(&self) -> u64 {
+        self.broker.as_ref().map_or(0, |broker| mesh::Results::dead_letters(broker))
+    }
+
     /// Values of the directory, and copies of rooms, that were skipped, since a later version wrote them or they are damaged.
     pub(crate) fn skipped(&self) -> u64 {
         self.broker.as_ref().map_or(0, Nats::skipped) + self.copies.skipped()
@@ -274,7 +278,12 @@ impl Fleet {
 
     /// What the tokens of all nodes are made with.
     pub(crate) fn secret(&self) -> &str {
-        &self.secret
+        &self.secrets.secret
+    }
+
+    /// What the tokens of the nodes were made with whose common secret this data directory had before.
+    pub(crate) fn former_secrets(&self) -> &[String] {
+        &self.secrets.former
     }
 
     /// Claims the name of a room that is about to be opened, for a node that knows the rules that it needs. It is shown to others when it has

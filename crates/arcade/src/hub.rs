@@ -151,7 +151,7 @@ impl Hub {
         let Parts { place, ports, results, metrics, resources, fleet, handles, empty_rooms, owner_away } = parts;
         let secret = Secret::open(directory)?;
         let secret = match &fleet {
-            Some(fleet) => secret.shared(fleet.secret()),
+            Some(fleet) => secret.shared(fleet.secret(), fleet.former_secrets()),
             None => secret,
         };
         let (files, before) = RoomFiles::open(directory.join("rooms"))?;

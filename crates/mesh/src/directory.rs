@@ -33,6 +33,10 @@ pub enum Key {
     },
     /// Something that all nodes have in common, such as a key.
     Common(Name),
+    /// The heartbeats of a node. Other entries, however large, cannot keep them from being stored.
+    Heartbeat(Name),
+    /// Something that all nodes have in common and that does not expire. A watch does not show it.
+    Lasting(Name),
 }
 
 impl fmt::Display for Key {
@@ -43,6 +47,8 @@ impl fmt::Display for Key {
             Self::Code(name) => write!(f, "code.{name}"),
             Self::Seat { room, seat } => write!(f, "seat.{room}.{seat}"),
             Self::Common(name) => write!(f, "common.{name}"),
+            Self::Heartbeat(name) => write!(f, "heartbeat.{name}"),
+            Self::Lasting(name) => write!(f, "lasting.{name}"),
         }
     }
 }
@@ -58,6 +64,8 @@ impl FromStr for Key {
             "room" => Self::Room(name(rest)?),
             "code" => Self::Code(name(rest)?),
             "common" => Self::Common(name(rest)?),
+            "heartbeat" => Self::Heartbeat(name(rest)?),
+            "lasting" => Self::Lasting(name(rest)?),
             "seat" => {
                 let (room, seat) = rest.split_once('.').ok_or(())?;
                 Self::Seat { room: name(room)?, seat: name(seat)? }
@@ -85,6 +93,27 @@ pub struct NodeValue {
     /// The node knows all others that had joined by this revision. Versions before this one did not say it.
     #[serde(default)]
     pub seen: Option<Revision>,
+    /// Whether its heartbeats are [`Key::Heartbeat`] entries; otherwise each is a write of this entry. Nodes of earlier versions, which
+    /// read this entry alone, do not have the field.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub apart: Option<bool>,
+}
+
+/// The heartbeat of a node.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HeartbeatValue {
+    /// The life of the node.
+    pub life: Revision,
+    /// Whether another node has ended this life: no heartbeat of it is stored any more.
+    #[serde(default)]
+    pub ended: bool,
+}
+
+impl HeartbeatValue {
+    /// Whether another node has ended this life of the node.
+    pub fn ends(&self, life: Revision) -> bool {
+        self.ended && self.life == life
+    }
 }
 
 /// How much of what was told of a room survives.
@@ -143,6 +172,8 @@ pub enum Value {
     Seat(String),
     /// What all nodes have in common.
     Common(String),
+    /// A heartbeat of a node.
+    Heartbeat(HeartbeatValue),
     /// Something that this version does not understand. Its key is taken.
     #[serde(skip)]
     Unknown,
@@ -197,7 +228,20 @@ pub enum Delta {
     Removed(Key, Revision),
 }
 
+impl Delta {
+    /// The revision after which a watch can be resumed. Heartbeats have revisions of their own, and all of them are shown again.
+    pub const fn resumes_after(&self) -> Option<Revision> {
+        match self {
+            Self::Reset | Self::Put(Key::Heartbeat(_), _) | Self::Removed(Key::Heartbeat(_), _) => None,
+            Self::Put(_, entry) => Some(entry.revision),
+            Self::Removed(_, revision) => Some(*revision),
+        }
+    }
+}
+
 /// Nodes, rooms, codes and seats, shared by all nodes.
+///
+/// Entries are kept for [`ENTRY_AGE_SECONDS`] after they were written, except for [`Key::Lasting`].
 ///
 /// Every write says what it expects to find, and is stored as a whole only if that is there. So of two that claim the same
 /// code, seat or room at the same time, one wins, and a write that arrives twice or late changes nothing. A write whose
@@ -219,7 +263,8 @@ pub trait Directory: Send + Sync {
 
     /// All entries and then every change, in the order of revisions; with `since`, only what came after it. A change that
     /// was overwritten by a later one may be left out. If the history does not reach back to `since`, or
-    /// without `since`, [`Delta::Reset`] comes first.
+    /// without `since`, [`Delta::Reset`] comes first. Heartbeats are shown from the last one of each node on, whatever `since` is, in an order
+    /// among themselves.
     fn watch(&self, since: Option<Revision>) -> Answer<'_, Result<Box<dyn Watch>, MeshError>>;
 }
 
@@ -239,9 +284,9 @@ mod tests {
     fn keys_are_read_as_they_are_written() {
         let name = |text: &str| text.parse().unwrap();
         let seat = Key::Seat { room: name("r-1"), seat: name("A") };
-        for key in
-            [Key::Node(name("n")), Key::Room(name("r-1")), Key::Code(name("XYZ")), Key::Common(name("key")), seat]
-        {
+        let [node, room] = [Key::Node(name("n")), Key::Room(name("r-1"))];
+        let common = [Key::Common(name("key")), Key::Heartbeat(name("n")), Key::Lasting(name("key"))];
+        for key in [node, room, Key::Code(name("XYZ")), seat].into_iter().chain(common) {
             assert_eq!(key.to_string().parse(), Ok(key));
         }
         for bad in ["", "node", "node.", "node.a.b", "seat.a", "seat.a.b.c", "other.a"] {

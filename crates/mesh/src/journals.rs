@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use crate::{
     Answer, MeshError, Name,
-    log::{Append, Appended, Bounds, Fence},
+    log::{Append, Appended, Bounds, Fence, Sequence},
 };
 
 /// Most bytes of a segment; the next piece must begin a new one.
@@ -54,4 +54,13 @@ pub trait Journals: Send + Sync {
 
     /// Removes a journal whose match is over and told; its fence stays for a week. The answer is `false` if somebody has opened it under a greater fence.
     fn remove<'a>(&'a self, journal: &'a Name, fence: Fence) -> Answer<'a, Result<bool, MeshError>>;
+
+    /// Removes the pieces before this one, which begins a segment that is complete.
+    fn trim<'a>(&'a self, journal: &'a Name, before: Sequence) -> Answer<'a, Result<(), MeshError>>;
+
+    /// The names of journals with more than one record, in any order.
+    fn names(&self) -> Answer<'_, Result<Vec<Name>, MeshError>>;
+
+    /// The fence under which a journal was written or opened last.
+    fn fence<'a>(&'a self, journal: &'a Name) -> Answer<'a, Result<Option<Fence>, MeshError>>;
 }

@@ -28,8 +28,8 @@ mod writer;
 use std::pin::Pin;
 
 pub use directory::{
-    Delta, Directory, Durability, ENTRY_AGE_SECONDS, Entry, Holder, Key, MAX_ROW, NodeValue, Revision, RoomValue,
-    Value, Watch, Written,
+    Delta, Directory, Durability, ENTRY_AGE_SECONDS, Entry, HeartbeatValue, Holder, Key, MAX_ROW, NodeValue, Revision,
+    RoomValue, Value, Watch, Written,
 };
 pub use error::{MeshError, Trouble};
 pub use events::{EVENTS_AGE_SECONDS, Event, Events, Follow, MAX_CHANGES, MAX_CHANGES_BYTES};
@@ -43,7 +43,9 @@ pub use node::{
     ASK_TIMEOUT, Ask, EXPIRY, HEARTBEAT, How, Input, LEASE, MAX_ROOMS, Node, OUTAGE, Opening, Output, Plea, Promise,
     Reply, Settings, Stays, Ticket,
 };
-pub use results::{Delivery, MAX_RESULTS, REMEMBERED_SECONDS, Receipt, Results, TAKEN_SECONDS, work_off};
+pub use results::{
+    Committed, Delivery, MAX_DELIVERIES, MAX_RESULTS, REMEMBERED_SECONDS, Receipt, Results, TAKEN_SECONDS, work_off,
+};
 pub use writer::{LogAsk, LogReply, MAX_WAITING, Writer};
 
 /// An answer that is awaited.

@@ -3,11 +3,14 @@
 //! | what | where | limits |
 //! |---|---|---|
 //! | directory | bucket `PREFIX-directory`, keys `node.NAME`, `room.NAME`, `code.NAME`, `seat.ROOM.SEAT`, `common.NAME` | the newest value of each, a day |
+//! | heartbeats | bucket `PREFIX-heartbeats`, keys `heartbeat.NAME` | the newest of each node, a day |
+//! | what all nodes have in common | bucket `PREFIX-common`, keys `lasting.NAME` | does not expire |
 //! | events | stream `PREFIX-events`, subjects `PREFIX.events.ROOM` | an hour |
 //! | journals | stream `PREFIX-journals`, subjects `PREFIX.journals.MATCH` | a week |
 //! | results | stream `PREFIX-results`, subjects `PREFIX.results.MATCH`, consumer `results` | a work queue, without an age |
+//! | results that no node could store | stream `PREFIX-dead`, subjects `PREFIX.dead.MATCH` | 30 days |
 //!
-//! Each also has a limit in bytes, which [`Limits`] gives. A fence is an expectation of `JetStream`: a message is stored only if the last
+//! Each also has a limit in bytes: the large ones are in [`Limits`]. A fence is an expectation of `JetStream`: a message is stored only if the last
 //! one of its subject has the sequence that its writer names.
 
 mod away;
@@ -47,10 +50,14 @@ pub struct Nats(Arc<Inner>);
 
 struct Inner {
     directory: Stream,
+    heartbeats: Stream,
+    common: Stream,
     events: Logs,
     journals: Logs,
     results: Stream,
     consumer: PullConsumer,
+    dead: Stream,
+    dead_letters: AtomicU64,
     /// Values of later versions, and damaged ones.
     skipped: AtomicU64,
 }
@@ -74,11 +81,25 @@ impl Nats {
 
     async fn create(place: &Place, broker: &Broker) -> Result<Self, MeshError> {
         let directory = broker.directory(&place.limits).await?;
+        let heartbeats = broker.heartbeats().await?;
+        let common = broker.common().await?;
         let events = broker.logs(events::BOUNDS, place.limits.events_bytes).await?;
         let journals = broker.logs(journals::BOUNDS, place.limits.journals_bytes).await?;
         let (results, consumer) = broker.results(&place.limits).await?;
-        let skipped = AtomicU64::new(0);
-        Ok(Self(Arc::new(Inner { directory, events, journals, results, consumer, skipped })))
+        let dead = broker.dead_letters().await?;
+        let (dead_letters, skipped) = (AtomicU64::new(0), AtomicU64::new(0));
+        Ok(Self(Arc::new(Inner {
+            directory,
+            heartbeats,
+            common,
+            events,
+            journals,
+            results,
+            consumer,
+            dead,
+            dead_letters,
+            skipped,
+        })))
     }
 
     /// The version of the servers, if they can be used. Nothing is created there.

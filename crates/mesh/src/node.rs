@@ -26,7 +26,7 @@ use self::{
 };
 use crate::{Delta, Directory, Durability, Fence, Key, MeshError, Name, Revision, Value, Written};
 
-/// How often a node writes its entry.
+/// How often a node sends a heartbeat.
 pub const HEARTBEAT: Duration = Duration::from_secs(5);
 /// How long after it has sent a heartbeat that was stored, a node owns its rooms.
 pub const LEASE: Duration = Duration::from_secs(10);
@@ -200,8 +200,9 @@ pub struct Node {
     settings: Settings,
     plan: Plan,
     life: Option<Life>,
-    // When its own entry is written next.
-    next_beat: Time,
+    // When its own entry is written next, and when its next heartbeat is due if heartbeats are apart from the entry.
+    next_entry: Time,
+    next_heartbeat: Time,
     name_taken: bool,
     // In the heartbeat that was sent last.
     said: Said,
@@ -229,7 +230,8 @@ impl Node {
             settings,
             plan: Plan::Serve,
             life: None,
-            next_beat: Time::ZERO,
+            next_entry: Time::ZERO,
+            next_heartbeat: Time::ZERO,
             name_taken: false,
             said: Said::default(),
             hurries: false,
@@ -259,7 +261,7 @@ impl Node {
             Input::Drain => {
                 if self.plan == Plan::Serve {
                     self.plan = Plan::Drain;
-                    self.next_beat = now;
+                    self.next_entry = now;
                 }
             }
             Input::HandOver(room) => self.hand_over(&room),
@@ -269,7 +271,7 @@ impl Node {
                 if !matches!(self.plan, Plan::Leave { .. }) {
                     self.plan = Plan::Leave { told: false };
                     self.rooms.clear();
-                    self.next_beat = now;
+                    self.next_entry = now;
                 }
             }
         }
@@ -287,7 +289,7 @@ impl Node {
 
     /// Whether the node is in the directory, as far as it knows, and its lease is not over: what readiness says.
     pub fn is_present(&self, now: Time) -> bool {
-        self.life.as_ref().is_some_and(|life| now < life.lease)
+        self.life.as_ref().is_some_and(|life| now < life.lease())
     }
 
     /// The rooms that the node owns.
@@ -298,7 +300,7 @@ impl Node {
     /// When [`Input::Elapsed`] is due.
     pub fn deadline(&self) -> Time {
         let key = self.key();
-        let own = (!self.asked.contains_key(&key)).then(|| self.not_before(&key, self.next_beat));
+        let own = (!self.asked.contains_key(&key)).then(|| self.not_before(&key, self.next_entry));
         let asked = self.asked.values().map(|asked| asked.at.plus(ASK_TIMEOUT));
         let far = Time::from_nanos(u64::MAX);
         if matches!(self.plan, Plan::Leave { .. }) {
@@ -311,8 +313,10 @@ impl Node {
             let due = self.orphan_due(room, *since)?;
             (!self.asked.contains_key(&key)).then(|| self.not_before(&key, due))
         });
-        let others =
-            own.into_iter().chain(asked).chain(silent).chain(orphans).chain(self.next_plea()).min().unwrap_or(far);
+        let key = self.heartbeat_key();
+        let beats = self.life.as_ref().is_some_and(|life| life.apart) && !self.asked.contains_key(&key);
+        let own = own.into_iter().chain(beats.then(|| self.not_before(&key, self.next_heartbeat)));
+        let others = own.chain(asked).chain(silent).chain(orphans).chain(self.next_plea()).min().unwrap_or(far);
         let Some(life) = self.life.as_ref().map(|life| life.since) else { return others };
         self.rooms.iter().fold(others, |first, (name, room)| {
             // Of a thousand rooms few are due before all else, so only for these a key is made.
@@ -326,11 +330,16 @@ impl Node {
         Key::Node(self.settings.name.clone())
     }
 
+    fn heartbeat_key(&self) -> Key {
+        Key::Heartbeat(self.settings.name.clone())
+    }
+
     // Asks what is due.
     fn work(&mut self, now: Time, out: &mut Vec<Output>) {
         self.give_up_late(now);
-        self.is_deaf |= self.life.as_ref().is_some_and(|life| life.lease <= now);
+        self.is_deaf |= self.life.as_ref().is_some_and(|life| life.lease() <= now);
         self.live(now, out);
+        self.send_heartbeat(now, out);
         if matches!(self.plan, Plan::Leave { .. }) {
             return;
         }

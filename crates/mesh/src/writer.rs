@@ -94,6 +94,8 @@ pub struct Writer {
     waiting_bytes: usize,
     written: u64,
     stored: u64,
+    // The last anchor that was stored.
+    anchor: Option<Sequence>,
     asked: Option<(Ticket, Time)>,
     retry: Time,
     tickets: u64,
@@ -110,6 +112,7 @@ impl Writer {
             waiting_bytes: 0,
             written: 0,
             stored: 0,
+            anchor: None,
             asked: None,
             retry: Time::ZERO,
             tickets: 0,
@@ -162,6 +165,11 @@ impl Writer {
     /// How many pieces are stored. What follows from later ones must not be told, if the durability is that of the cluster.
     pub fn stored(&self) -> u64 {
         if probe::has(Planted::ToldBeforeStored) { self.written } else { self.stored }
+    }
+
+    /// The last anchor that is stored.
+    pub const fn anchor(&self) -> Option<Sequence> {
+        self.anchor
     }
 
     /// Pieces and bytes that are not stored yet.
@@ -224,8 +232,9 @@ impl Writer {
             }
             (Step::Append(_), LogReply::Appended(Appended::Stored(end))) => {
                 self.step = Step::Append(Some(end));
-                if let Some((number, _, body)) = self.waiting.pop_front() {
+                if let Some((number, is_anchor, body)) = self.waiting.pop_front() {
                     self.stored = number;
+                    self.anchor = if is_anchor { Some(end) } else { self.anchor };
                     self.waiting_bytes -= body.len();
                 }
             }

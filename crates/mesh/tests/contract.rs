@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use mesh::{
-    Append, Appended, Delta, Directory, Entry, Events, Fence, Journals, Key, MAX_APPEND, MAX_CHANGES, MAX_SEGMENT,
-    MAX_SEGMENTS, MeshError, Name, Piece, Results, Revision, Sequence, Value, Watch, Written, work_off,
+    Append, Appended, Committed, Delta, Directory, Entry, Events, Fence, HeartbeatValue, Journals, Key, MAX_APPEND,
+    MAX_CHANGES, MAX_SEGMENT, MAX_SEGMENTS, MeshError, Name, Piece, Results, Revision, Sequence, Value, Watch, Written,
+    work_off,
 };
 use tokio::{task::JoinSet, time::timeout};
 
@@ -45,6 +46,7 @@ macro_rules! rules {
         $crate::contract::rule!($shared $attribute a_write_says_what_it_expects);
         $crate::contract::rule!($shared $attribute a_watch_shows_everything_and_then_each_change);
         $crate::contract::rule!($shared $attribute a_watch_is_resumed_where_it_ended);
+        $crate::contract::rule!($shared $attribute heartbeats_are_watched_and_lasting_entries_are_not);
         $crate::contract::rule!($shared $attribute who_comes_late_sees_the_last_snapshot_and_what_follows);
         $crate::contract::rule!($shared $attribute events_are_refused_after_the_fence_has_passed);
         $crate::contract::rule!($shared $attribute a_repeated_append_is_stored_once);
@@ -53,6 +55,7 @@ macro_rules! rules {
         $crate::contract::rule!($shared $attribute a_result_that_cannot_be_committed_is_not_lost);
         $crate::contract::rule!($shared $attribute whoever_opens_a_journal_has_all_of_it_to_itself);
         $crate::contract::rule!($shared $attribute a_journal_is_bounded);
+        $crate::contract::rule!($shared $attribute trimmed_journal_is_read_from_its_last_segment);
     };
 }
 macro_rules! rule {
@@ -175,6 +178,42 @@ pub(crate) async fn a_watch_is_resumed_where_it_ended(shared: Shared) {
     assert_eq!(next(&mut watch).await, Delta::Put(code("D"), Entry { revision: d, value: value("4") }));
 }
 
+pub(crate) async fn heartbeats_are_watched_and_lasting_entries_are_not(shared: Shared) {
+    let [heartbeat, lasting] = [Key::Heartbeat(name("ann")), Key::Lasting(name("secret"))];
+    let beat = |life, ended| Value::Heartbeat(HeartbeatValue { life: Revision(life), ended });
+    let put = async |key: &Key, value: &Value, expected| match shared.directory.write(key, Some(value), expected).await
+    {
+        Ok(Written::Stored(revision)) => revision,
+        other => panic!("{other:?}"),
+    };
+    let secret = Value::Common("one".into());
+    put(&lasting, &secret, None).await;
+    let Ok(Written::Conflict(Some(there))) =
+        shared.directory.write(&lasting, Some(&Value::Common("two".into())), None).await
+    else {
+        panic!("of two that draw it, one wins")
+    };
+    assert_eq!(there.value, secret);
+    let first = put(&heartbeat, &beat(7, false), None).await;
+    let a = stored(&shared, "A", Some("1"), None).await;
+    let mut watch = shared.directory.watch(None).await.unwrap();
+    assert_eq!(next(&mut watch).await, Delta::Reset);
+    // Their order is not that of the others.
+    let mut shown = vec![next(&mut watch).await, next(&mut watch).await];
+    shown.sort_by_key(|delta| delta.resumes_after());
+    let of_heartbeat = |revision, value| Delta::Put(heartbeat.clone(), Entry { revision, value });
+    assert_eq!(shown[0], of_heartbeat(first, beat(7, false)));
+    assert_eq!(shown[1], Delta::Put(code("A"), Entry { revision: a, value: value("1") }));
+    // Whoever ends it expects the last one, and whoever sends another one finds out.
+    let ended = put(&heartbeat, &beat(7, true), Some(first)).await;
+    assert_eq!(next(&mut watch).await, of_heartbeat(ended, beat(7, true)));
+    let late = shared.directory.write(&heartbeat, Some(&beat(7, false)), Some(first)).await;
+    assert_eq!(late, Ok(Written::Conflict(Some(Entry { revision: ended, value: beat(7, true) }))));
+    // A watch that is resumed shows the last one again.
+    let mut watch = shared.directory.watch(Some(a)).await.unwrap();
+    assert_eq!(next(&mut watch).await, of_heartbeat(ended, beat(7, true)));
+}
+
 async fn heard(shared: &Shared, after: Option<Sequence>, count: usize) -> Vec<(bool, Bytes)> {
     let mut follow = shared.events.follow(&name("room"), after).await.unwrap();
     let mut heard = vec![];
@@ -261,7 +300,7 @@ async fn work(shared: &Shared) -> Vec<(Name, Bytes)> {
     let mut done = vec![];
     let mut commit = async |id: &Name, body: &Bytes| {
         done.push((id.clone(), body.clone()));
-        Ok::<(), MeshError>(())
+        Ok::<_, MeshError>(Committed::Stored)
     };
     while work_off(&*shared.results, &mut commit).await.unwrap() {}
     done
@@ -331,4 +370,22 @@ pub(crate) async fn a_journal_is_bounded(shared: Shared) {
         shared.journals.read(&journal).await.unwrap().into_iter().map(|piece| piece.body).collect();
     let newest: Vec<Bytes> = (1..=MAX_SEGMENTS).map(|number| Bytes::from(number.to_string())).collect();
     assert_eq!(bodies, newest);
+}
+
+pub(crate) async fn trimmed_journal_is_read_from_its_last_segment(shared: Shared) {
+    let journal = name("match");
+    assert_eq!(shared.journals.fence(&journal).await, Ok(None));
+    let mut last = place(shared.journals.open(&journal, Fence(4)).await);
+    for (is_start, body) in [(true, "old"), (false, "record"), (true, "new"), (false, "record")] {
+        last = place(shared.journals.append(&journal, &append(4, Some(last), is_start, body)).await);
+    }
+    shared.journals.trim(&journal, Sequence(last.0 - 1)).await.unwrap();
+    let pieces = async || shared.journals.read(&journal).await.unwrap().into_iter().map(|piece| piece.body);
+    assert_eq!(pieces().await.collect::<Vec<_>>(), ["new", "record"]);
+    place(shared.journals.append(&journal, &append(4, Some(last), false, "next")).await);
+    assert_eq!(pieces().await.len(), 3, "it goes on");
+    assert_eq!(shared.journals.names().await, Ok(vec![journal.clone()]));
+    assert_eq!(shared.journals.fence(&journal).await, Ok(Some(Fence(4))));
+    assert_eq!(shared.journals.remove(&journal, Fence(4)).await, Ok(true));
+    assert_eq!(shared.journals.names().await, Ok(vec![]), "only the mark is left");
 }

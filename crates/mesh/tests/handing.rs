@@ -15,7 +15,10 @@ use mesh::{
     ASK_TIMEOUT, Delta, Directory, Durability, Entry, Fence, Holder, How, Input, Key, Local, Name, Node, Opening,
     Output, Reply, Revision, RoomValue, Settings, Stays, Value, Watch, Written,
 };
-use netcore::Time;
+use netcore::{
+    Time,
+    probe::{self, Planted, Probe},
+};
 
 /// The answer, if it is there.
 fn now<T>(answer: impl Future<Output = T>) -> Option<T> {
@@ -209,6 +212,8 @@ fn a_room_is_taken_back_from_a_node_that_dies() {
 
 #[test]
 fn nothing_is_suspended_before_the_directory_says_that_the_node_drains() {
+    // Its heartbeats are writes of its entry, so there is one to wait for.
+    let before = probe::enter(Probe::new(Some(Planted::FormerVersion)));
     let mut fleet = Fleet::new(&[&[], &[]]);
     let room = fleet.open("");
     // A heartbeat that does not say so is on its way.
@@ -234,6 +239,7 @@ fn nothing_is_suspended_before_the_directory_says_that_the_node_drains() {
     assert_eq!(out, []);
     node.input(at, Input::HandOver(room.clone()), &mut out);
     assert_eq!(out, [Output::Suspend(room)]);
+    probe::enter(before);
 }
 
 #[test]

@@ -11,7 +11,10 @@ use std::{
 };
 
 use bytes::Bytes;
-use mesh::{Append, Appended, EVENTS_AGE_SECONDS, Events, Fence, Local, REMEMBERED_SECONDS, Results, TAKEN_SECONDS};
+use mesh::{
+    Append, Appended, Committed, Directory, ENTRY_AGE_SECONDS, EVENTS_AGE_SECONDS, Events, Fence, Key, Local,
+    MAX_DELIVERIES, MeshError, REMEMBERED_SECONDS, Results, TAKEN_SECONDS, Value, Written, work_off,
+};
 use netcore::Time;
 
 use crate::contract::{self, Shared, name};
@@ -64,7 +67,8 @@ fn a_result_that_is_not_acknowledged_comes_again() {
     hand.wait(TAKEN_SECONDS - 1);
     assert_eq!(now(local.take()), Ok(None), "its consumer has it");
     hand.wait(1);
-    assert_eq!(now(local.take()).unwrap().as_ref(), Some(&first));
+    let second = now(local.take()).unwrap().unwrap();
+    assert_eq!((second.id, second.body, first.count, second.count), (first.id, first.body, 1, 2));
     assert_eq!(now(local.acknowledge(&first.receipt)), Ok(()));
     hand.wait(TAKEN_SECONDS);
     assert_eq!(now(local.take()), Ok(None));
@@ -91,4 +95,54 @@ fn events_are_kept_for_an_hour_and_a_snapshot_is_due_after_half_of_it() {
     assert_eq!(now(late.next()).unwrap().sequence, second, "it has the one before");
     let mut later = now(local.follow(&room, None)).unwrap();
     assert_eq!(now(later.next()).unwrap().sequence, third);
+}
+
+#[test]
+fn lasting_entries_outlive_a_directory_that_expires() {
+    let hand = Hand::default();
+    let local = hand.local();
+    let value = Value::Common("secret".into());
+    for key in [Key::Lasting(name("secret")), Key::Common(name("secret"))] {
+        assert!(matches!(now(local.write(&key, Some(&value), None)), Ok(Written::Stored(_))));
+    }
+    hand.wait(ENTRY_AGE_SECONDS + 1);
+    assert_eq!(now(local.entry(&Key::Common(name("secret")))), Ok(None));
+    assert_eq!(now(local.entry(&Key::Lasting(name("secret")))).unwrap().unwrap().value, value);
+}
+
+#[test]
+fn rejected_result_becomes_a_dead_letter_after_five_deliveries() {
+    let hand = Hand::default();
+    let local = hand.local();
+    for id in ["poison", "good"] {
+        assert_eq!(now(local.submit(&name(id), &Bytes::from_static(b"1"))), Ok(true));
+    }
+    let mut stored = vec![];
+    for delivery in 1..=MAX_DELIVERIES {
+        let mut commit = async |id: &mesh::Name, _: &Bytes| {
+            let is_poison = *id == name("poison");
+            stored.push(id.clone());
+            Ok::<_, MeshError>(if is_poison { Committed::Rejected } else { Committed::Stored })
+        };
+        while now(work_off(&local, &mut commit)) == Ok(true) {}
+        assert_eq!(local.dead_letters(), u64::from(delivery == MAX_DELIVERIES), "after {delivery} deliveries");
+        hand.wait(TAKEN_SECONDS);
+    }
+    let count = |id: &str| stored.iter().filter(|stored| **stored == name(id)).count() as u64;
+    assert_eq!((count("poison"), count("good")), (MAX_DELIVERIES, 1));
+    assert_eq!(now(local.take()), Ok(None), "it has left the queue");
+}
+
+#[test]
+fn result_that_waits_for_its_database_never_becomes_a_dead_letter() {
+    let hand = Hand::default();
+    let local = hand.local();
+    assert_eq!(now(local.submit(&name("m"), &Bytes::from_static(b"1"))), Ok(true));
+    for _ in 0..2 * MAX_DELIVERIES {
+        let away = || MeshError::new(mesh::Trouble::Away, "commit", "the database", "it is away", "try again");
+        assert_eq!(now(work_off(&local, async |_: &mesh::Name, _: &Bytes| Err(away()))), Err(away()));
+        hand.wait(TAKEN_SECONDS);
+    }
+    let stored = async |_: &mesh::Name, _: &Bytes| Ok::<_, MeshError>(Committed::Stored);
+    assert_eq!((now(work_off(&local, stored)), local.dead_letters()), (Ok(true), 0));
 }

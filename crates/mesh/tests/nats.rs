@@ -11,11 +11,14 @@ use std::{
 
 use bytes::Bytes;
 use mesh::{
-    Append, Appended, Delta, Directory, Durability, Entry, Events, Fence, How, Input, Journals, Key, Limits, MeshError,
-    Name, Nats, Node, Opening, Output, Place, Reply, Results, Revision, Sequence, Settings, Trouble, Value, Written,
-    work_off,
+    Append, Appended, Committed, Delta, Directory, Durability, Entry, Events, Fence, How, Input, Journals, Key, Limits,
+    MeshError, Name, Nats, Node, Opening, Output, Place, Reply, Results, Revision, Sequence, Settings, Trouble, Value,
+    Written, work_off,
 };
-use netcore::Time;
+use netcore::{
+    Time,
+    probe::{self, Planted, Probe},
+};
 use tokio::time::timeout;
 
 use self::servers::Servers;
@@ -264,7 +267,7 @@ async fn the_leader_is_killed_in_the_middle_of_writes() {
     let mut counted = std::collections::BTreeMap::new();
     let mut commit = async |id: &Name, _: &Bytes| {
         *counted.entry(id.clone()).or_insert(0) += 1;
-        Ok::<(), MeshError>(())
+        Ok::<_, MeshError>(Committed::Stored)
     };
     while persist(async || work_off(&nats, &mut commit).await).await {}
     assert_eq!(counted.len(), (COUNT / 4) as usize, "each result is there");
@@ -396,4 +399,184 @@ async fn a_node_that_leaves_is_followed_by_another_with_all_that_was_told() {
     assert_eq!(nats.append(&room, &piece(old, end)).await, Ok(Appended::Fenced(new)));
     assert_eq!(nats.read(&room).await.unwrap().len(), 1);
     assert_eq!(nats.append(&room, &piece(new, Sequence(1))).await, Ok(Appended::Misplaced(Sequence(end.0 + 1))));
+}
+
+#[tokio::test]
+#[ignore = "needs nats-server"]
+async fn lasting_entry_outlives_the_directory() {
+    let servers = Servers::start(1, true);
+    let place = place(servers.addresses());
+    let nats = connect(&place).await;
+    let (lasting, secret) = (Key::Lasting(name("secret")), Value::Common("one".to_owned()));
+    let revision = stored(nats.write(&lasting, Some(&secret), None).await.unwrap());
+    stored(nats.write(&code("A"), Some(&seat("Ann")), None).await.unwrap());
+    let plain = async_nats::jetstream::new(async_nats::connect(servers.addresses().remove(0)).await.unwrap());
+    // As if all of it had expired.
+    plain.delete_stream(format!("KV_{}-directory", place.prefix)).await.unwrap();
+    let nats = connect(&place).await;
+    assert_eq!(nats.entry(&code("A")).await, Ok(None));
+    assert_eq!(nats.entry(&lasting).await, Ok(Some(Entry { revision, value: secret })));
+    let bucket = plain.get_stream(format!("KV_{}-common", place.prefix)).await.unwrap();
+    assert_eq!(bucket.cached_info().config.max_age, Duration::ZERO);
+}
+
+#[tokio::test]
+#[ignore = "needs nats-server"]
+async fn unreadable_result_becomes_a_dead_letter_after_five_deliveries() {
+    let servers = Servers::start(1, true);
+    let place = place(servers.addresses());
+    let nats = connect(&place).await;
+    let plain = async_nats::connect(servers.addresses().remove(0)).await.unwrap();
+    let later = Bytes::from_static(b"\x02\x00\x00\x02{}");
+    plain.request(format!("{}.results.later", place.prefix), later.clone()).await.unwrap();
+    for id in ["rejected", "good"] {
+        assert_eq!(nats.submit(&name(id), &Bytes::from_static(b"1")).await, Ok(true));
+    }
+    let (mut good, mut rejected) = (0, 0);
+    let begun = Instant::now();
+    while nats.dead_letters() < 2 {
+        let commit = async |id: &Name, _: &Bytes| {
+            let is_good = *id == name("good");
+            *(if is_good { &mut good } else { &mut rejected }) += 1;
+            Ok::<_, MeshError>(if is_good { Committed::Stored } else { Committed::Rejected })
+        };
+        work_off(&nats, commit).await.unwrap();
+        assert!(good > 0 || begun.elapsed() < Duration::from_secs(20), "it waits behind the others");
+        assert!(begun.elapsed() < 2 * PATIENCE, "{} dead letters", nats.dead_letters());
+    }
+    assert_eq!((good, rejected), (1, mesh::MAX_DELIVERIES));
+    let context = async_nats::jetstream::new(plain);
+    let dead = context.get_stream(format!("{}-dead", place.prefix)).await.unwrap();
+    let subject = format!("{}.dead.later", place.prefix);
+    assert_eq!(dead.get_last_raw_message_by_subject(&subject).await.unwrap().payload, later);
+    let queue = context.get_stream(format!("{}-results", place.prefix)).await.unwrap();
+    assert_eq!((queue.cached_info().state.messages, dead.cached_info().state.messages), (0, 2));
+}
+
+#[tokio::test]
+#[ignore = "needs nats-server"]
+async fn full_directory_refuses_no_heartbeat() {
+    let servers = Servers::start(1, true);
+    let place = place(servers.addresses());
+    let nats = connect(&place).await;
+    let row = seat(&"x".repeat(15 << 10));
+    let mut number = 0;
+    let full = loop {
+        number += 1;
+        if let Err(error) = nats.write(&code(&format!("ROW-{number}")), Some(&row), None).await {
+            break error;
+        }
+    };
+    assert_eq!(full.trouble(), Trouble::Full, "{full}");
+    let heartbeat = Value::Heartbeat(mesh::HeartbeatValue { life: Revision(1), ended: false });
+    let mut last = None;
+    for _ in 0..3 {
+        last = Some(stored(nats.write(&Key::Heartbeat(name("ann")), Some(&heartbeat), last).await.unwrap()));
+    }
+}
+
+/// A node over NATS, of this version or of the one before.
+struct Running {
+    nats: Nats,
+    node: Node,
+    watch: Box<dyn mesh::Watch>,
+    inputs: Vec<Input>,
+    is_former: bool,
+    begun: Instant,
+}
+
+impl Running {
+    async fn start(place: &Place, text: &str, is_former: bool) -> Self {
+        let nats = connect(place).await;
+        let node = Node::new(Settings {
+            name: name(text),
+            identity: name(&format!("disk-of-{text}")),
+            address: "127.0.0.1:80".to_owned(),
+            most_rooms: 10,
+            runs: vec![],
+            outage: mesh::OUTAGE,
+        });
+        let watch = persist(async || nats.watch(None).await).await;
+        Self { nats, node, watch, inputs: vec![Input::Elapsed], is_former, begun: Instant::now() }
+    }
+
+    fn now(&self) -> Time {
+        Time::from_nanos(u64::try_from(self.begun.elapsed().as_nanos()).unwrap()).plus(Duration::from_secs(1))
+    }
+
+    /// Does what the node wants, and waits for a moment.
+    async fn step(&mut self) {
+        let (mut out, now) = (vec![], self.now());
+        let before = self.is_former.then(|| probe::enter(Probe::new(Some(Planted::FormerVersion))));
+        self.inputs.drain(..).for_each(|input| self.node.input(now, input, &mut out));
+        before.map(probe::enter);
+        for output in out {
+            if let Output::Ask(ticket, ask) = output {
+                let reply = ask.perform(&self.nats).await.map_or(Reply::Failed, Reply::Written);
+                self.inputs.push(Input::Reply(ticket, reply));
+            }
+        }
+        match timeout(Duration::from_millis(20), self.watch.next()).await {
+            // The version before has no heartbeats apart from entries.
+            Ok(Ok(Delta::Put(Key::Heartbeat(_), _))) if self.is_former => {}
+            Ok(delta) => self.inputs.push(Input::Delta(delta.unwrap())),
+            Err(_) => self.inputs.push(Input::Elapsed),
+        }
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs nats-server"]
+async fn rolling_upgrade_from_heartbeats_in_the_directory() {
+    let servers = Servers::start(1, true);
+    let place = place(servers.addresses());
+    let nats = connect(&place).await;
+    let entry = async |key: &Key| persist(async || nats.entry(key).await).await;
+    let apart = async |key: &Key| match entry(key).await.map(|entry| entry.value) {
+        Some(Value::Node(node)) => node.apart,
+        _ => None,
+    };
+    let [ann, bob] = ["ann", "bob"].map(|node| Key::Node(name(node)));
+    let heartbeat = Key::Heartbeat(name("bob"));
+    let mut old = Running::start(&place, "ann", true).await;
+    let mut new = Running::start(&place, "bob", false).await;
+    let begun = Instant::now();
+    // While the old one is listed, each writes what it reads, for longer than a silent node stays.
+    let mut revisions = std::collections::BTreeSet::new();
+    while begun.elapsed() < mesh::EXPIRY + 2 * mesh::HEARTBEAT {
+        old.step().await;
+        new.step().await;
+        revisions.extend(entry(&bob).await.map(|entry| entry.revision));
+    }
+    assert_eq!(apart(&bob).await, Some(false));
+    assert!(revisions.len() > 4 && old.node.is_present(old.now()) && new.node.is_present(new.now()));
+    assert_eq!((entry(&heartbeat).await, apart(&ann).await), (None, None));
+    // The old one leaves, and comes back as a new one.
+    old.inputs.push(Input::Leave);
+    while entry(&ann).await.is_some() {
+        old.step().await;
+    }
+    let mut old = Running::start(&place, "ann", false).await;
+    let mut last = None;
+    let begun = Instant::now();
+    while begun.elapsed() < mesh::EXPIRY + 2 * mesh::HEARTBEAT {
+        old.step().await;
+        new.step().await;
+        last = entry(&heartbeat).await.map(|entry| entry.revision).max(last);
+    }
+    assert!(last.is_some() && apart(&ann).await == Some(true) && apart(&bob).await == Some(true));
+    assert!(old.node.is_present(old.now()) && new.node.is_present(new.now()));
+    // An old one comes back, as when an upgrade is taken back.
+    old.inputs.push(Input::Leave);
+    while entry(&ann).await.is_some() {
+        old.step().await;
+    }
+    let mut old = Running::start(&place, "ann", true).await;
+    let begun = Instant::now();
+    while begun.elapsed() < mesh::EXPIRY + 2 * mesh::HEARTBEAT {
+        old.step().await;
+        new.step().await;
+    }
+    assert_eq!(apart(&bob).await, Some(false));
+    assert!(old.node.is_present(old.now()) && new.node.is_present(new.now()));
 }

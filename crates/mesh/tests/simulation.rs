@@ -52,6 +52,12 @@ fn frozen_clocks_lose_nothing_that_was_told() {
     fleets(100, Options { frozen: true, ..Options::default() });
 }
 
+/// Some nodes are of the former version, whose heartbeats are writes of their entries and who know no others.
+#[test]
+fn a_rolling_upgrade_breaks_no_promise() {
+    fleets(if cfg!(debug_assertions) { 100 } else { 400 }, Options { mixed: true, ..Options::default() });
+}
+
 /// Two runs of a seed are the same.
 #[test]
 fn a_seed_is_a_fleet() {
@@ -67,4 +73,5 @@ fn simulate_for_long() {
     let count = number("MESH_FLEETS").unwrap_or(100_000);
     fleets(count, Options::default());
     fleets(count / 4, Options { frozen: true, ..Options::default() });
+    fleets(count / 2, Options { mixed: true, ..Options::default() });
 }

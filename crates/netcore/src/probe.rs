@@ -69,6 +69,12 @@ pub enum Planted {
     GhostsStay,
     /// What waits for a journal is told before it is stored.
     ToldBeforeStored,
+    /// A node removes the entry of another one without ending its heartbeats first.
+    HeartbeatsNotEnded,
+    /// A node sends heartbeats that a node of the former version does not read.
+    FormerNodesIgnored,
+    /// No fault: the node behaves like one of the version before heartbeats had entries of their own.
+    FormerVersion,
     /// Who takes a match over reads its journal before it has raised the fence.
     ReadBeforeOpen,
 }

@@ -30,9 +30,12 @@ pub struct Match<P = MatchPlayer> {
     pub ended: u64,
     /// Whether it was played to its end.
     pub complete: bool,
-    /// The board that it is for, of its game.
+    /// The board that it is for, of its game. Like every field that is added, it has a default: messages of earlier versions may wait to be
+    /// stored.
+    #[serde(default)]
     pub class: String,
     /// Why it does not count there; empty if it does.
+    #[serde(default)]
     pub casual: String,
     /// The result, best first. A match without players is not stored.
     pub players: Vec<P>,

@@ -29,8 +29,10 @@ pub struct Entry {
     /// Whether the player left before the end, which counts as the last place.
     pub quit: bool,
     /// What stands for its host on that day, without telling which it is; empty if that is not known.
+    #[serde(default)]
     pub host: String,
     /// How well a bot plays, as its rating is called; empty for others, and if it is not known.
+    #[serde(default)]
     pub level: String,
 }
 

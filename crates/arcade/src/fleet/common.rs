@@ -1,57 +1,306 @@
-//! What all nodes have in common: whoever comes first draws it.
+//! The secrets that all nodes have in common: the first node draws them.
+//!
+//! They are entries of the directory that do not expire, and each node keeps them in its data directory. So they are the same after
+//! the whole arcade was down, also where the broker has lost everything.
 
+use std::{fs, io, io::Write as _, path::Path};
+
+use anyhow::Context as _;
+use cmdkit::{NewFile, replace_file};
 use mesh::{Directory, Entry, Key, MeshError, Name, Trouble, Value, Written};
+use serde::{Deserialize, Serialize};
+use tracing::warn;
 
-/// The value with this name, which is drawn if there is none. It is written again, so that it does not get too old to be kept.
-///
-/// # Errors
-/// That of the directory, or of the system that draws.
-pub(super) async fn ensure(
+use super::seal::{self, RelayKey};
+
+/// The file in the data directory.
+const FILE: &str = "fleet";
+/// The entry with the secret from which all nodes derive tokens.
+const SECRET: &str = "secret";
+/// Former secrets of a data directory that are remembered.
+const MAX_FORMER: usize = 8;
+
+/// The secrets that all nodes have in common.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct Secrets {
+    // Those of one arcade are not put into another one.
+    arcade: Name,
+    /// All nodes derive tokens from it.
+    pub(super) secret: String,
+    /// Nodes prove requests to each other by it.
+    pub(super) relay: String,
+    /// What this data directory had in common with other nodes before: tokens of that time stay valid.
+    #[serde(default)]
+    pub(super) former: Vec<String>,
+}
+
+impl std::fmt::Debug for Secrets {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Secrets")
+    }
+}
+
+impl Secrets {
+    /// The secrets of an arcade. The first node of it takes those that its data directory has, or its own secret and a new key.
+    ///
+    /// # Errors
+    /// That of the directory, of the system that draws, or of the data directory.
+    pub(super) async fn establish(
+        directory: &dyn Directory,
+        (data, arcade): (&Path, &Name),
+        own: &str,
+    ) -> anyhow::Result<Self> {
+        let before = read(data)?;
+        let usable = before.as_ref().filter(|before| before.arcade == *arcade);
+        let secret = || Ok(usable.map_or(own, |before| &before.secret).to_owned());
+        let relay = || usable.map_or_else(RelayKey::draw, |before| Ok(before.relay.clone()));
+        let secret = establish(directory, SECRET, secret).await?;
+        let relay = establish(directory, seal::KEY, relay).await?;
+        let mut former = before.as_ref().map_or(vec![], |before| before.former.clone());
+        former.extend(before.as_ref().map(|before| before.secret.clone()));
+        former.retain(|former| *former != secret);
+        former.drain(..former.len().saturating_sub(MAX_FORMER));
+        let secrets = Self { arcade: arcade.clone(), secret, relay, former };
+        let bytes = serde_json::to_vec(&secrets)?;
+        if before.is_none_or(|before| serde_json::to_vec(&before).ok().as_ref() != Some(&bytes)) {
+            write(data, &bytes)?;
+        }
+        Ok(secrets)
+    }
+
+    /// Writes again what may be missing from the directory, and what nodes of earlier versions read there. Returns the key by which nodes prove
+    /// requests.
+    ///
+    /// # Errors
+    /// That of the directory.
+    pub(super) async fn keep(&self, directory: &dyn Directory) -> Result<Option<RelayKey>, MeshError> {
+        let secret = establish(directory, SECRET, || Ok(self.secret.clone())).await?;
+        if secret != self.secret {
+            warn!("the other hubs of this arcade have another secret; start this hub again");
+        }
+        let relay = establish(directory, seal::KEY, || Ok(self.relay.clone())).await?;
+        Ok(RelayKey::read(&relay))
+    }
+
+    /// Whether the directory has this under a name for nodes of earlier versions. Other names do not matter.
+    pub(super) fn agrees(&self, name: &Name, value: &Value) -> bool {
+        let own = match name.as_str() {
+            SECRET => &self.secret,
+            seal::KEY => &self.relay,
+            _ => return true,
+        };
+        matches!(value, Value::Common(text) if text == own)
+    }
+}
+
+// The lasting value with this name. Nodes of earlier versions have it in an entry that expires, which is written again.
+async fn establish(
+    directory: &dyn Directory,
+    name: &str,
+    draw: impl Fn() -> anyhow::Result<String>,
+) -> Result<String, MeshError> {
+    let name: Name = name.parse().map_err(|error| unusable(name, error, "report this"))?;
+    let key = Key::Lasting(name.clone());
+    let value = match directory.entry(&key).await? {
+        Some(entry) => text(&name, &entry)?,
+        None => {
+            let value = Value::Common(agree(directory, &name, draw).await?);
+            match directory.write(&key, Some(&value), None).await? {
+                // Another node was faster.
+                Written::Conflict(Some(entry)) => text(&name, &entry)?,
+                Written::Stored(_) | Written::Conflict(None) => text_of(&name, &value)?,
+            }
+        }
+    };
+    show(directory, &name, &value).await?;
+    Ok(value)
+}
+
+// What the entry that expires has, which is drawn if there is none. Also with a node of an earlier version only one is drawn.
+async fn agree(
     directory: &dyn Directory,
     name: &Name,
     draw: impl Fn() -> anyhow::Result<String>,
 ) -> Result<String, MeshError> {
     let key = Key::Common(name.clone());
+    if let Some(entry) = directory.entry(&key).await? {
+        return text(name, &entry);
+    }
+    let drawn = draw().map_err(|error| unusable(name.as_str(), error, "see why the system has no random numbers"))?;
+    match directory.write(&key, Some(&Value::Common(drawn.clone())), None).await? {
+        Written::Conflict(Some(entry)) => text(name, &entry),
+        Written::Stored(_) | Written::Conflict(None) => Ok(drawn),
+    }
+}
+
+// Writes the entry that nodes of earlier versions read, so that it does not expire and says the same.
+async fn show(directory: &dyn Directory, name: &Name, value: &str) -> Result<(), MeshError> {
+    let key = Key::Common(name.clone());
     let mut there = directory.entry(&key).await?;
     loop {
-        let (value, expected) = match &there {
-            Some(Entry { revision, value: Value::Common(value) }) => (value.clone(), Some(*revision)),
-            Some(_) => return Err(unusable(name, "a later version of arcade has written it", "upgrade this node")),
-            None => {
-                let drawn = draw();
-                (drawn.map_err(|error| unusable(name, error, "see why the system has no random numbers"))?, None)
-            }
-        };
-        match directory.write(&key, Some(&Value::Common(value.clone())), expected).await? {
-            Written::Stored(_) => return Ok(value),
-            // Another node was faster.
+        let expected = there.map(|entry| entry.revision);
+        match directory.write(&key, Some(&Value::Common(value.to_owned())), expected).await? {
+            Written::Stored(_) => return Ok(()),
             Written::Conflict(entry) => there = entry,
         }
     }
 }
 
-fn unusable(name: &Name, why: impl std::fmt::Display, advice: &str) -> MeshError {
+fn text(name: &Name, entry: &Entry) -> Result<String, MeshError> {
+    text_of(name, &entry.value)
+}
+
+fn text_of(name: &Name, value: &Value) -> Result<String, MeshError> {
+    match value {
+        Value::Common(text) => Ok(text.clone()),
+        _ => Err(unusable(name.as_str(), "a later version of arcade has written it", "upgrade this node")),
+    }
+}
+
+fn unusable(name: &str, why: impl std::fmt::Display, advice: &str) -> MeshError {
     MeshError::new(Trouble::Setup, format!("use what nodes share as '{name}'"), "the directory", why, advice)
+}
+
+fn read(data: &Path) -> anyhow::Result<Option<Secrets>> {
+    let path = data.join(FILE);
+    match fs::read(&path) {
+        Ok(bytes) => {
+            let read = serde_json::from_slice(&bytes);
+            Ok(Some(read.with_context(|| format!("'{}' is damaged; remove it", path.display()))?))
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error).with_context(|| format!("cannot read '{}'", path.display())),
+    }
+}
+
+fn write(data: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    let path = data.join(FILE);
+    // Only its owner can read it, also after it was replaced.
+    let created = NewFile::create(&path).and_then(|mut file| {
+        file.write_all(bytes)?;
+        file.finish()
+    });
+    let written = match created {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => replace_file(&path, bytes),
+        created => created,
+    };
+    written.with_context(|| format!("cannot write '{}'", path.display()))
 }
 
 #[cfg(test)]
 mod tests {
-    use mesh::Local;
+    use std::{
+        path::PathBuf,
+        sync::{
+            Arc,
+            atomic::{AtomicU64, Ordering},
+        },
+    };
+
+    use mesh::{ENTRY_AGE_SECONDS, Local};
     use netcore::Time;
+    use testkit::TempDir;
 
     use super::*;
 
+    fn name(text: &str) -> Name {
+        text.parse().unwrap()
+    }
+
+    async fn start(mesh: &Local, data: &Path, own: &str) -> Secrets {
+        Secrets::establish(mesh, (data, &name("arcade")), own).await.unwrap()
+    }
+
+    /// A directory whose time is moved by hand.
+    fn mesh() -> (Local, Arc<AtomicU64>) {
+        let clock = Arc::new(AtomicU64::new(0));
+        let seconds = Arc::clone(&clock);
+        (Local::new(move || Time::from_nanos(seconds.load(Ordering::Relaxed) * 1_000_000_000)), clock)
+    }
+
     #[tokio::test]
-    async fn all_nodes_have_what_the_first_one_has_drawn() {
-        let mesh = Local::new(|| Time::ZERO);
-        let name: Name = "key".parse().unwrap();
-        let drawn = |value: &'static str| move || Ok(value.to_owned());
-        assert_eq!(ensure(&mesh, &name, drawn("first")).await.unwrap(), "first");
-        let written = mesh.entry(&Key::Common(name.clone())).await.unwrap().unwrap().revision;
-        assert_eq!(ensure(&mesh, &name, drawn("second")).await.unwrap(), "first");
-        let again = mesh.entry(&Key::Common(name.clone())).await.unwrap().unwrap();
-        assert!(again.revision > written, "it is young again");
-        mesh.write(&Key::Common(name.clone()), Some(&Value::Unknown), Some(again.revision)).await.unwrap();
-        assert!(ensure(&mesh, &name, drawn("third")).await.unwrap_err().to_string().contains("upgrade this node"));
+    async fn secret_outlives_an_arcade_that_is_down_for_more_than_a_day() {
+        let ((mesh, clock), ann, bob) = (mesh(), TempDir::new(), TempDir::new());
+        let first = start(&mesh, ann.path(), "ann").await;
+        assert_eq!(first.secret, "ann", "that of the first node becomes that of all");
+        clock.fetch_add(ENTRY_AGE_SECONDS + 1, Ordering::Relaxed);
+        let second = start(&mesh, bob.path(), "bob").await;
+        assert_eq!((&second.secret, &second.relay), (&first.secret, &first.relay));
+        assert!(second.former.is_empty());
+    }
+
+    #[tokio::test]
+    async fn secret_outlives_a_broker_that_has_lost_everything() {
+        let (ann, bob) = (TempDir::new(), TempDir::new());
+        let (before, _) = mesh();
+        let first = start(&before, ann.path(), "ann").await;
+        start(&before, bob.path(), "bob").await;
+        let (after, _) = mesh();
+        let again = start(&after, bob.path(), "bob").await;
+        assert_eq!((again.secret, again.relay), (first.secret, first.relay));
+    }
+
+    #[tokio::test]
+    async fn nodes_that_start_at_the_same_time_agree() {
+        let (mesh, data) = (mesh().0, [TempDir::new(), TempDir::new()]);
+        let (ann, bob) = tokio::join!(start(&mesh, data[0].path(), "ann"), start(&mesh, data[1].path(), "bob"));
+        assert_eq!((&ann.secret, &ann.relay), (&bob.secret, &bob.relay));
+    }
+
+    #[tokio::test]
+    async fn node_from_another_arcade_takes_its_secret_and_remembers_its_own() {
+        let ((one, _), (other, _), data, first) = (mesh(), mesh(), TempDir::new(), TempDir::new());
+        let before = start(&one, data.path(), "cid").await;
+        start(&other, first.path(), "ann").await;
+        let joined = start(&other, data.path(), "cid").await;
+        assert_eq!((&*joined.secret, &joined.former), ("ann", &vec![before.secret]));
+        // Also after another start; and the secret of one arcade never becomes that of an empty one with another name.
+        assert_eq!(start(&other, data.path(), "cid").await.former, ["cid"]);
+        let (empty, _) = mesh();
+        let third = Secrets::establish(&empty, (data.path(), &name("third")), "own").await.unwrap();
+        assert_eq!((&*third.secret, third.former.len()), ("own", 2));
+        assert_ne!(third.relay, joined.relay);
+    }
+
+    #[tokio::test]
+    async fn nodes_of_the_version_before_have_the_same_secret() {
+        let ((mesh, clock), data) = (mesh(), TempDir::new());
+        let entry = async || mesh.entry(&Key::Common(name(SECRET))).await.unwrap();
+        // One of them was first.
+        let of_former = Value::Common("former".into());
+        mesh.write(&Key::Common(name(SECRET)), Some(&of_former), None).await.unwrap();
+        let secrets = start(&mesh, data.path(), "ann").await;
+        assert_eq!(secrets.secret, "former");
+        clock.fetch_add(ENTRY_AGE_SECONDS + 1, Ordering::Relaxed);
+        assert_eq!(entry().await, None);
+        // One of them starts, and draws another one.
+        let drawn = Value::Common("drawn".into());
+        mesh.write(&Key::Common(name(SECRET)), Some(&drawn), None).await.unwrap();
+        assert!(!secrets.agrees(&name(SECRET), &drawn) && secrets.agrees(&name("other"), &drawn));
+        secrets.keep(&mesh).await.unwrap();
+        assert_eq!(entry().await.unwrap().value, of_former);
+        // What a later version has written is left alone.
+        let lasting = Key::Lasting(name(SECRET));
+        let there = mesh.entry(&lasting).await.unwrap().unwrap();
+        mesh.write(&lasting, Some(&Value::Unknown), Some(there.revision)).await.unwrap();
+        assert!(secrets.keep(&mesh).await.unwrap_err().to_string().contains("upgrade this node"));
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn only_its_owner_can_read_the_file() {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let (data, path) = (TempDir::new(), |data: &TempDir| -> PathBuf { data.path().join(FILE) });
+        let mode = || fs::metadata(path(&data)).unwrap().permissions().mode() & 0o777;
+        start(&mesh().0, data.path(), "ann").await;
+        assert_eq!(mode(), 0o600);
+        let (other, first) = (mesh().0, TempDir::new());
+        start(&other, first.path(), "bob").await;
+        start(&other, data.path(), "ann").await;
+        assert_eq!(mode(), 0o600, "after it was replaced");
+        fs::write(path(&data), "{").unwrap();
+        let error = Secrets::establish(&other, (data.path(), &name("arcade")), "ann").await.unwrap_err();
+        assert!(error.to_string().contains("is damaged; remove it"));
     }
 }

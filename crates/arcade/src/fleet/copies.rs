@@ -5,6 +5,7 @@
 mod common;
 mod copy;
 mod piece;
+mod quota;
 
 use std::{
     collections::BTreeMap,
@@ -16,10 +17,11 @@ use std::{
     time::Duration,
 };
 
-use mesh::{Durability, Fence, Journals, LogReply, Name};
+use mesh::{Directory, Durability, Fence, Journals, Key, LogReply, MeshError, Name, Trouble};
+use netcore::HostId;
 use tokio::{
     sync::mpsc,
-    time::{Instant, sleep_until, timeout, timeout_at},
+    time::{Instant, sleep, sleep_until, timeout, timeout_at},
 };
 use tracing::{debug, warn};
 
@@ -27,12 +29,16 @@ use self::{
     common::Common,
     copy::Step,
     piece::{Later, put_together},
+    quota::MAX_COPIES,
 };
 pub(crate) use self::{copy::RoomCopy, piece::Read};
 use super::shared::Event;
 
 /// Questions to the broker at the same time, so that those about the node itself do not wait behind those of a thousand rooms.
 const MAX_ASKS: usize = 64;
+/// How often it is tried to remove the copy of a room that is over, and the first pause, which doubles each time: for a quarter of an hour.
+const REMOVALS: u32 = 10;
+const REMOVAL_PAUSE: Duration = Duration::from_secs(1);
 
 /// The copies of all rooms of this node.
 pub(crate) struct Copies {
@@ -54,7 +60,16 @@ impl fmt::Debug for Copies {
 
 impl Copies {
     pub(super) fn new(durability: Durability, journals: Arc<dyn Journals>, events: mpsc::Sender<Event>) -> Self {
-        let common = Arc::new(Common::new(durability, MAX_ASKS));
+        Self::with_most(durability, journals, events, MAX_COPIES)
+    }
+
+    fn with_most(
+        durability: Durability,
+        journals: Arc<dyn Journals>,
+        events: mpsc::Sender<Event>,
+        most_bytes: usize,
+    ) -> Self {
+        let common = Arc::new(Common::new(durability, MAX_ASKS, most_bytes));
         let (rooms, fenced, moved, handed, skipped) = Default::default();
         Self { common, journals, events, rooms, fenced, moved, handed, skipped }
     }
@@ -104,11 +119,24 @@ impl Copies {
         self.rooms().get(&room.parse().ok()?).cloned()
     }
 
-    /// What is written down of a room has changed.
-    pub(crate) fn note(&self, room: &str, text: Vec<u8>) {
+    /// What is written down of a room has changed. Its copy takes a part of the share of the host that has opened it.
+    pub(crate) fn note(&self, room: &str, text: Vec<u8>, maker: Option<HostId>) {
         if let Some(copy) = self.of(room) {
-            copy.note(text.into());
+            copy.note(text.into(), maker.unwrap_or(HostId::Other));
         }
+    }
+
+    /// Whether the stream has refused a record since this was asked last, because it is full.
+    pub(super) fn take_full(&self) -> bool {
+        self.common.is_stream_full.swap(false, Ordering::Relaxed)
+    }
+
+    /// What removes copies of rooms that are over from the stream.
+    pub(super) fn discard_ended(
+        &self,
+        directory: Arc<dyn Directory>,
+    ) -> impl Future<Output = Result<usize, MeshError>> + Send + use<> {
+        discard_ended(Arc::clone(&self.journals), directory)
     }
 
     /// The state of a room that was taken over. None if there is nothing of which a room can be made.
@@ -154,9 +182,13 @@ impl Copies {
         let journals = Arc::clone(&self.journals);
         if let Some(fence) = fence {
             tokio::spawn(async move {
-                // Otherwise it goes when it is old enough.
-                if let Err(error) = journals.remove(&room, fence).await {
-                    debug!(room = %room, "the copy of a room that is over is not removed: {error}");
+                // Otherwise it goes when the stream is full, or when it is old enough.
+                for attempt in 0..REMOVALS {
+                    match journals.remove(&room, fence).await {
+                        Ok(_) => return,
+                        Err(error) => debug!(room = %room, "the copy of a room that is over is not removed: {error}"),
+                    }
+                    sleep(REMOVAL_PAUSE * 2_u32.pow(attempt)).await;
                 }
             });
         }
@@ -213,7 +245,8 @@ impl Copies {
             (lag, bytes) = (lag.max(waits), bytes + waiting);
         }
         let (moved, fenced) = (self.moved.load(Ordering::Relaxed), self.fenced.load(Ordering::Relaxed));
-        CopiesShown { lag, bytes, moved, handed: self.handed.load(Ordering::Relaxed), fenced }
+        let (handed, short) = (self.handed.load(Ordering::Relaxed), self.common.short.load(Ordering::Relaxed));
+        CopiesShown { lag, bytes, moved, handed, fenced, stored: self.common.quota.taken(), short }
     }
 }
 
@@ -239,6 +272,22 @@ pub(crate) struct CopiesShown {
     pub(crate) handed: u64,
     /// Rooms that ended here because somebody else had taken them over.
     pub(crate) fenced: u64,
+    /// Bytes that the copies take of the stream of journals.
+    pub(crate) stored: usize,
+    /// Rooms whose copies do not fit into the share of their hosts.
+    pub(crate) short: usize,
+}
+
+// Removes the copies of rooms that the directory does not have any more. Returns how many there were.
+async fn discard_ended(journals: Arc<dyn Journals>, directory: Arc<dyn Directory>) -> Result<usize, MeshError> {
+    let mut count = 0;
+    for room in journals.names().await? {
+        // Whoever opens the room after this has a greater fence.
+        let Some(fence) = journals.fence(&room).await? else { continue };
+        let is_over = directory.entry(&Key::Room(room.clone())).await?.is_none();
+        count += usize::from(is_over && journals.remove(&room, fence).await?);
+    }
+    Ok(count)
 }
 
 // Does what a copy wants, until it is over.
@@ -248,9 +297,26 @@ async fn drive(
     journals: Arc<dyn Journals>,
     (events, fenced): (mpsc::Sender<Event>, Arc<AtomicU64>),
 ) {
-    let mut is_away = false;
+    let (mut is_away, mut was_short) = (false, false);
     loop {
         match copy.step() {
+            Step::Trim(before) => {
+                was_short = false;
+                // Otherwise the next state does.
+                if let Err(error) = journals.trim(&room, before).await {
+                    debug!(room = %room, "the copy of a room is not shortened: {error}");
+                }
+            }
+            Step::Short(removes) => {
+                if !std::mem::replace(&mut was_short, true) {
+                    warn!(room = %room, "the host of this room has its share of the stream of copies; there is no copy of the room for now");
+                }
+                if let Some(fence) = removes
+                    && let Err(error) = journals.remove(&room, fence).await
+                {
+                    debug!(room = %room, "the copy of a room is not removed: {error}");
+                }
+            }
             Step::Ask(ticket, ask) => {
                 let _turn = common.asks.acquire().await;
                 let reply = match ask.of_journal(&*journals, &room).await {
@@ -259,6 +325,7 @@ async fn drive(
                         reply
                     }
                     Err(error) => {
+                        common.is_stream_full.fetch_or(error.trouble() == Trouble::Full, Ordering::Relaxed);
                         if !std::mem::replace(&mut is_away, true) {
                             debug!(room = %room, "a copy waits: {error}");
                         }

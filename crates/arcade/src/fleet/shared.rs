@@ -6,9 +6,6 @@ use mesh::Name;
 
 use super::{seal::RelayKey, view::View};
 
-/// The entry of the directory with the secret from which all nodes derive tokens.
-pub(super) const SECRET: &str = "secret";
-
 /// Why something cannot be claimed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Refused {

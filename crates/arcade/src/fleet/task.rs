@@ -10,7 +10,7 @@ use std::{
 
 use mesh::{
     Delta, Directory, Durability, ENTRY_AGE_SECONDS, Fence, How, Input, Key, Name, Node, Opening, Output, Promise,
-    Reply, Ticket, Value,
+    Reply, Ticket,
 };
 use netcore::Time;
 use tokio::{
@@ -23,9 +23,10 @@ use tracing::{error, info, warn};
 use super::{
     codes::Codes,
     command::{Answer, Command},
+    common::Secrets,
     copies::Copies,
     handing::{Handings, Settled},
-    seal::{self, RelayKey},
+    seal::RelayKey,
     shared::{Event, Refused, Shared},
     watching,
 };
@@ -34,6 +35,8 @@ use super::{
 const MAX_CHANGES: usize = 1_024;
 /// How often the task looks whether the node is still there.
 const LOOK: Duration = Duration::from_secs(1);
+/// How long after copies of rooms that are over were looked for they are looked for again.
+const DISCARD_PAUSE: Duration = Duration::from_secs(30);
 /// How often what does not change is written again, so that it is not too old to be kept.
 const TOUCH: Duration = Duration::from_secs(ENTRY_AGE_SECONDS / 24);
 
@@ -55,7 +58,7 @@ enum Done {
     Code { code: Name, room: Name, claimed: Result<mesh::Revision, Refused>, answer: Option<Answer> },
     Promised(Ticket, Option<Promise>),
     Key(Option<RelayKey>),
-    Nothing,
+    Discarded(Result<usize, mesh::MeshError>),
 }
 
 /// The task of a node.
@@ -66,7 +69,7 @@ pub(super) struct Task {
     directory: Arc<dyn Directory>,
     shared: Arc<Shared>,
     copies: Arc<Copies>,
-    secret: String,
+    secrets: Secrets,
     // Fences of rooms, for what is to be removed with them.
     fences: BTreeMap<Name, Fence>,
     // Who waits for the name of a room.
@@ -76,6 +79,8 @@ pub(super) struct Task {
     codes: Codes,
     handings: Handings,
     asks: JoinSet<Done>,
+    // Before that, copies of rooms that are over are not looked for again.
+    next_discard: Instant,
     // When a heartbeat was sent that has not come back.
     sent: Option<Instant>,
     pulse: watch::Sender<Pulse>,
@@ -88,15 +93,14 @@ pub(super) struct Tools {
     pub(super) directory: Arc<dyn Directory>,
     pub(super) shared: Arc<Shared>,
     pub(super) copies: Arc<Copies>,
-    /// The secret from which all nodes derive tokens.
-    pub(super) secret: String,
+    pub(super) secrets: Secrets,
 }
 
 impl Task {
     /// A node that claims these rooms of its data directory.
     pub(super) fn new(
         settings: mesh::Settings,
-        Tools { directory, shared, copies, secret }: Tools,
+        Tools { directory, shared, copies, secrets }: Tools,
         claims: Vec<((Name, String), Answer)>,
         (pulse, events): (watch::Sender<Pulse>, mpsc::Sender<Event>),
     ) -> Self {
@@ -108,13 +112,14 @@ impl Task {
             directory,
             shared,
             copies,
-            secret,
+            secrets,
             fences: BTreeMap::new(),
             waiting: BTreeMap::new(),
             rooms: BTreeSet::new(),
             codes: Codes::default(),
             handings: Handings::default(),
             asks: JoinSet::new(),
+            next_discard: Instant::now(),
             sent: None,
             pulse,
             events,
@@ -150,7 +155,23 @@ impl Task {
                 () = sleep_until(due) => self.input(Input::Elapsed),
             }
             self.beat();
+            self.make_room();
         }
+    }
+
+    // If the stream of copies is full, those of rooms that are over go first.
+    fn make_room(&mut self) {
+        let now = Instant::now();
+        if self.next_discard <= now && self.copies.take_full() {
+            self.next_discard = now + DISCARD_PAUSE;
+            let discarding = self.copies.discard_ended(Arc::clone(&self.directory));
+            self.asks.spawn(async move { Done::Discarded(discarding.await) });
+        }
+    }
+
+    // Whether a write of this entry says that the node is there.
+    fn is_heartbeat(&self, key: &Key) -> bool {
+        matches!((key, &self.own), (Key::Node(name) | Key::Heartbeat(name), Key::Node(own)) if name == own)
     }
 
     fn now(&self) -> Time {
@@ -228,17 +249,14 @@ impl Task {
 
     fn see(&mut self, delta: Delta) {
         match &delta {
-            Delta::Put(key, _) if *key == self.own => {
+            Delta::Put(key, _) if self.is_heartbeat(key) => {
                 if let Some(sent) = self.sent.take() {
                     self.pulse.send_modify(|pulse| pulse.lag = sent.elapsed());
                 }
             }
-            Delta::Put(Key::Common(name), entry) if name.as_str() == seal::KEY => {
-                if let Value::Common(text) = &entry.value {
-                    *self.shared.key() = RelayKey::read(text);
-                }
-            }
-            Delta::Removed(Key::Common(name), _) if name.as_str() == seal::KEY => self.ensure_key(),
+            // A node of an earlier version has drawn another one, since that of before had expired.
+            Delta::Put(Key::Common(name), entry) if !self.secrets.agrees(name, &entry.value) => self.keep_secrets(),
+            Delta::Removed(Key::Common(_), _) => self.keep_secrets(),
             _ => {}
         }
         self.shared.view().apply(&delta);
@@ -276,8 +294,16 @@ impl Task {
             }
             Done::Promised(ticket, promise) => self.input(Input::Promised(ticket, promise)),
             Done::Key(Some(key)) => *self.shared.key() = Some(key),
-            // Asked again in an hour, or when it is removed.
-            Done::Key(None) | Done::Nothing => {}
+            // Written again in an hour, or when it is removed.
+            Done::Key(None) => {}
+            Done::Discarded(Ok(count)) => {
+                warn!(
+                    "the stream of copies of rooms is full; {count} copies of rooms that are over were removed from it"
+                );
+            }
+            Done::Discarded(Err(error)) => {
+                warn!("the stream of copies of rooms is full, and stays so for now: {error}")
+            }
         }
     }
 
@@ -292,7 +318,7 @@ impl Task {
     fn perform(&mut self, output: Output) {
         match output {
             Output::Ask(ticket, ask) => {
-                if ask.key == self.own {
+                if self.is_heartbeat(&ask.key) {
                     self.sent.get_or_insert_with(Instant::now);
                 }
                 let directory = Arc::clone(&self.directory);

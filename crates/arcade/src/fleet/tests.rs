@@ -33,7 +33,9 @@ async fn join_knowing(
     let shared: (Arc<dyn Directory>, Arc<dyn Journals>, Arc<dyn Events>) =
         (Arc::new(mesh.clone()), Arc::new(mesh.clone()), Arc::new(mesh.clone()));
     let (node, host) = ((settings, Durability::Node), format!("{name}.example"));
-    let (joining, events) = begin(node, &host, shared, name, None).await.unwrap();
+    let data = testkit::TempDir::new();
+    let secrets = Secrets::establish(mesh, (data.path(), &"arcade".parse().unwrap()), name).await.unwrap();
+    let (joining, events) = begin(node, &host, shared, secrets, None);
     let fleet = Arc::clone(joining.fleet());
     let claim = |&room: &&str| Claim { room: room.to_owned(), needs: String::new() };
     let rooms: Vec<Claim> = rooms.iter().map(claim).collect();

@@ -102,7 +102,7 @@ impl View {
             Key::Node(name) => self.nodes.remove_if(name, |present| present.revision < revision),
             Key::Room(name) => self.rooms.remove_if(name, |held| held.revision < revision),
             Key::Code(code) => self.codes.remove_if(code, |(written, _)| *written < revision),
-            Key::Seat { .. } | Key::Common(_) => false,
+            Key::Seat { .. } | Key::Common(_) | Key::Heartbeat(_) | Key::Lasting(_) => false,
         };
         self.version += u64::from(gone);
     }
@@ -204,6 +204,7 @@ mod tests {
             draining: false,
             runs: vec![],
             seen: None,
+            apart: None,
         };
         (Key::Node(name("b")), Entry { revision: Revision(revision), value: Value::Node(value) })
     }

@@ -36,8 +36,7 @@ async fn follow(
         }
         match &delta {
             Delta::Reset => *last = None,
-            Delta::Put(_, entry) => *last = (*last).max(Some(entry.revision)),
-            Delta::Removed(_, revision) => *last = (*last).max(Some(*revision)),
+            delta => *last = (*last).max(delta.resumes_after()),
         }
         if changes.send(delta).await.is_err() {
             return Ok(());

@@ -98,7 +98,7 @@ impl RoomFiles {
     pub(super) fn copy(&self, file: &RoomFile) -> anyhow::Result<()> {
         // A match of the ladder does not come back, here or elsewhere.
         if let Some(copies) = self.copies.as_ref().filter(|_| !file.ladder) {
-            copies.note(&file.id, serde_json::to_vec(file)?);
+            copies.note(&file.id, serde_json::to_vec(file)?, file.maker);
         }
         Ok(())
     }

@@ -118,6 +118,9 @@ metrics! {
     handed: Counter, "arcade_fleet_rooms_handed_over", "Rooms that this hub handed over and that go on at others";
     fenced: Counter, "arcade_fleet_rooms_fenced", "Rooms that ended here since another hub had taken them over";
     skipped: Counter, "arcade_fleet_skipped", "Values of the directory and copies of rooms that this version does not understand";
+    dead_letters: Counter, "arcade_fleet_results_dead", "Results of all hubs that this one has moved to the dead letters, since none could store them";
+    copies: Gauge, "arcade_fleet_copies" in Bytes, "What the copies of the rooms of this hub take of the stream of copies";
+    without_copy: Gauge, "arcade_fleet_rooms_without_copy", "Rooms whose copies are incomplete, since they or their hosts have their share of the stream of copies";
     ladder_waiting: Family<Labels<1>, Gauge>, "arcade_ladder_waiting", "Programs that wait for a match of the ladder";
     ladder_playing: Family<Labels<1>, Gauge>, "arcade_ladder_playing", "Matches of the ladder that are played";
     ladder_matches: Family<Labels<1>, Counter>, "arcade_ladder_matches", "Matches of the ladder that had a result";
@@ -184,6 +187,9 @@ impl Metrics {
             self.moved.inc_by(copies.moved.saturating_sub(self.moved.get()));
             self.handed.inc_by(copies.handed.saturating_sub(self.handed.get()));
             self.fenced.inc_by(copies.fenced.saturating_sub(self.fenced.get()));
+            self.copies.set(i64::try_from(copies.stored).unwrap_or(i64::MAX));
+            self.without_copy.set(i64::try_from(copies.short).unwrap_or(i64::MAX));
+            self.dead_letters.inc_by(fleet.dead_letters().saturating_sub(self.dead_letters.get()));
             self.skipped.inc_by(fleet.skipped().saturating_sub(self.skipped.get()));
         }
         self.waiting.set(i64::try_from(results.waiting).unwrap_or(i64::MAX));

@@ -25,8 +25,9 @@ const FILE: &str = "secret";
 #[derive(Clone)]
 pub(crate) struct Secret {
     key: [u8; 32],
-    // That of this hub alone, before it was one of several: tokens and words of that time are still valid.
-    before: Option<[u8; 32]>,
+    // That of this hub alone, before it was one of several, and those that it had in common with others before: tokens and words of that
+    // time are still valid.
+    before: Vec<[u8; 32]>,
 }
 
 impl std::fmt::Debug for Secret {
@@ -43,7 +44,7 @@ impl Secret {
             Ok(bytes) => {
                 let key =
                     bytes.try_into().ok().with_context(|| format!("'{}' is damaged; remove it", path.display()))?;
-                Ok(Self { key, before: None })
+                Ok(Self { key, before: vec![] })
             }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 let mut key = [0; 32];
@@ -54,7 +55,7 @@ impl Secret {
                     file.finish()
                 });
                 written.with_context(|| format!("cannot write '{}'", path.display()))?;
-                Ok(Self { key, before: None })
+                Ok(Self { key, before: vec![] })
             }
             Err(error) => Err(error).with_context(|| format!("cannot read '{}'", path.display())),
         }
@@ -65,14 +66,15 @@ impl Secret {
         URL_SAFE_NO_PAD.encode(self.key)
     }
 
-    /// The secret that all hubs of an arcade have. Without effect if the text is none.
+    /// The secret that all hubs of an arcade have, which keeps what was made with former ones valid. Without effect if the text is none.
     #[must_use]
-    pub(crate) fn shared(self, text: &str) -> Self {
-        let key = URL_SAFE_NO_PAD.decode(text).ok().and_then(|key| key.try_into().ok());
-        match key {
-            Some(key) if key != self.key => Self { key, before: Some(self.key) },
-            _ => self,
-        }
+    pub(crate) fn shared(self, text: &str, former: &[String]) -> Self {
+        let read = |text: &str| URL_SAFE_NO_PAD.decode(text).ok()?.try_into().ok();
+        let Some(key) = read(text) else { return self };
+        let mut before: Vec<[u8; 32]> = former.iter().filter_map(|former| read(former)).collect();
+        before.push(self.key);
+        before.retain(|before| *before != key);
+        Self { key, before }
     }
 
     fn keys_of_all_times(&self) -> impl Iterator<Item = &[u8; 32]> {
@@ -170,7 +172,7 @@ mod tests {
     use super::*;
 
     fn secret_of(byte: u8) -> Secret {
-        Secret { key: [byte; 32], before: None }
+        Secret { key: [byte; 32], before: vec![] }
     }
 
     #[test]
@@ -178,13 +180,18 @@ mod tests {
         let (ann, bob) = (secret_of(1), secret_of(2));
         let ticket = Ticket { journal: 9, seat: "[fd00::1]:4000".parse().unwrap() };
         let (before, word) = (bob.token("nuggets-1", ticket), bob.word("nuggets-1", "owl"));
-        let bob = bob.shared(&ann.to_text());
+        let bob = bob.shared(&ann.to_text(), &[]);
         assert_eq!(bob.verify("nuggets-1", &ann.token("nuggets-1", ticket)), Some(ticket));
         assert_eq!(ann.verify("nuggets-1", &bob.token("nuggets-1", ticket)), Some(ticket));
         assert_eq!(bob.verify("nuggets-1", &before), Some(ticket));
         assert!(bob.verify_word("nuggets-1", "owl", &word) && !bob.verify_word("nuggets-1", "cat", &word));
         assert_eq!(ann.verify("nuggets-1", &before), None);
-        assert_eq!(secret_of(3).shared("nonsense").to_text(), secret_of(3).to_text());
+        // It joins another arcade.
+        let moved = secret_of(2).shared(&secret_of(5).to_text(), &[ann.to_text()]);
+        for token in [&before, &ann.token("nuggets-1", ticket), &secret_of(5).token("nuggets-1", ticket)] {
+            assert_eq!(moved.verify("nuggets-1", token), Some(ticket));
+        }
+        assert_eq!(secret_of(3).shared("nonsense", &[]).to_text(), secret_of(3).to_text());
     }
 
     #[test]

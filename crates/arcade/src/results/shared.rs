@@ -1,20 +1,21 @@
 //! Results of all hubs of an arcade of several, as messages on their way to the one database.
 //!
 //! A result is submitted by its match id and acknowledged after it is committed, so none is lost with a hub. It may be delivered twice; the
-//! database stores it once. While the broker is away results go into the database directly, which is the same for whoever reads them.
+//! database stores it once. While the broker is away results go into the database directly. A message that no hub can read, or that the
+//! database rejects, leaves the queue after [`mesh::MAX_DELIVERIES`] deliveries and is kept with the dead letters.
 
 use std::{
     sync::{Arc, Weak},
     time::Duration,
 };
 
-use mesh::{MeshError, Name, work_off};
+use mesh::{Committed, MeshError, Name, work_off};
 use store::NewMatch;
 use tokio::{
     sync::Notify,
     time::{Instant, timeout},
 };
-use tracing::{info, warn};
+use tracing::{error, info, warn};
 
 use super::{LONGEST_PAUSE, PAUSE, Results, Shared};
 
@@ -28,8 +29,6 @@ const REFRESH: Duration = Duration::from_secs(5);
 enum Uncommitted {
     #[error(transparent)]
     Queue(#[from] MeshError),
-    #[error("it is not understood: {0}")]
-    Unread(#[from] serde_json::Error),
     #[error("the database does not answer")]
     Database,
 }
@@ -66,12 +65,19 @@ pub(super) async fn work(results: Weak<Results>) {
     let mut is_well = true;
     while let Some(results) = results.upgrade() {
         let Some(Shared { queue, submitted }) = results.shared.get() else { return };
-        let worked = work_off(&**queue, async |_, body| {
-            let new: NewMatch = serde_json::from_slice(body)?;
-            results.commit(&new).await.map(drop).ok_or(Uncommitted::Database)
+        let dead = queue.dead_letters();
+        let worked = work_off(&**queue, async |id, body| match serde_json::from_slice::<NewMatch>(body) {
+            Ok(new) => results.commit(&new).await.ok_or(Uncommitted::Database),
+            Err(error) => {
+                warn!(id = %id, "a result of the arcade cannot be read: {error}");
+                Ok(Committed::Rejected)
+            }
         });
         let wait = match worked.await {
             Ok(more) => {
+                if queue.dead_letters() > dead {
+                    error!("a result of the arcade could not be stored by any hub, and is with the dead letters now");
+                }
                 pause = PAUSE;
                 if !std::mem::replace(&mut is_well, true) {
                     info!("results of the arcade are stored again");
@@ -103,6 +109,8 @@ pub(super) async fn work(results: Weak<Results>) {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
     use mesh::Local;
     use netcore::Time;
     use store::{Entry, Kind, MatchFilter, Store};
@@ -174,5 +182,45 @@ mod tests {
         assert_eq!(numbers, [2, 3, 4]);
         assert_eq!(results.health().stored, 3);
         assert!(!results.store.record(&over(3)).await.unwrap());
+    }
+
+    /// What the first version with a queue of results writes. Messages of it may wait while nodes are upgraded.
+    const FIRST: &str = r#"{"id":"00000000000000aa-9","game":"robots","title":"small","room":"robots-1","journal":"robots-ann-1.journal",
+        "number":9,"begins":0,"ends":1,"started":0,"ended":9,"complete":true,
+        "players":[{"rank":1,"name":"Ann","kind":"unproven","seat":"A","score":5,"won":true,"quit":false},
+                   {"rank":2,"name":"Bob","kind":"unproven","seat":"A","score":5,"won":false,"quit":false}]}"#;
+
+    #[test]
+    fn messages_of_other_versions_are_read() {
+        assert_eq!(serde_json::from_str::<NewMatch>(FIRST).unwrap(), over(9));
+        let later = FIRST.replacen('{', "{\"weather\":{\"rain\":3},", 1);
+        assert_eq!(serde_json::from_str::<NewMatch>(&later).unwrap(), over(9));
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn unreadable_results_do_not_keep_others_waiting() {
+        let directory = TempDir::new();
+        let (clock, submitted) = (Arc::new(AtomicU64::new(0)), AtomicU32::new(1));
+        let seconds = Arc::clone(&clock);
+        let mesh = Local::new(move || Time::ZERO.plus(Duration::from_secs(seconds.load(Ordering::Relaxed))));
+        for number in 0..3 {
+            let (id, body) = (format!("unreadable-{number}").parse().unwrap(), "[]".into());
+            assert!(mesh::Results::submit(&mesh, &id, &body).await.unwrap());
+        }
+        let store = Store::file(&directory.path().join("results.db")).unwrap();
+        let (results, waiting) = Results::new(store, directory.path().join("journals"));
+        results.share(Arc::new(mesh.clone()));
+        results.store.prepare().await.unwrap();
+        results.start(waiting);
+        assert!(results.submit(&over(1)).await);
+        testkit::found("the result", async || (results.health().stored == 1).then_some(())).await;
+        assert_eq!(mesh::Results::dead_letters(&mesh), 0, "it did not wait for them");
+        let all_dead = async || {
+            // They are delivered again, and each result that is submitted has the queue looked through.
+            clock.fetch_add(mesh::TAKEN_SECONDS, Ordering::Relaxed);
+            results.submit(&over(submitted.fetch_add(1, Ordering::Relaxed) + 1)).await;
+            (mesh::Results::dead_letters(&mesh) == 3).then_some(())
+        };
+        testkit::found("dead letters", all_dead).await;
     }
 }

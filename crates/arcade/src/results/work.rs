@@ -8,6 +8,7 @@ use std::{
 };
 
 use journal_core::SystemDisk;
+use mesh::Committed;
 use store::{Known, NewMatch, Trouble};
 use tokio::{
     sync::mpsc,
@@ -97,21 +98,21 @@ impl Results {
         }
     }
 
-    // Stores a match in the database. Whether it is new; none if the database does not answer. One that the database does not accept as it
-    // is must not keep all others waiting.
-    pub(super) async fn commit(&self, new: &NewMatch) -> Option<bool> {
+    // Stores a match in the database. Returns `None` if the database does not answer. A match that the database rejects must not keep
+    // the others waiting.
+    pub(super) async fn commit(&self, new: &NewMatch) -> Option<Committed> {
         match self.store.record(new).await {
             Ok(is_new) => {
                 self.succeeded();
                 if is_new {
                     self.stored.fetch_add(1, Ordering::Relaxed);
                 }
-                Some(is_new)
+                Some(Committed::Stored)
             }
             Err(error) if error.trouble() == Trouble::Refused => {
                 let error = format!("{:#}", anyhow::Error::from(error));
                 warn!(id = new.id, error, "the database refuses this result, which is left out; its journal has it");
-                Some(false)
+                Some(Committed::Rejected)
             }
             Err(error) => {
                 self.failed("store a match", error);

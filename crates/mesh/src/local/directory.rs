@@ -1,11 +1,20 @@
 //! The directory of one process.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    time::Duration,
+};
 
-use netcore::probe::{self, Planted};
+use netcore::{
+    Time,
+    probe::{self, Planted},
+};
 
 use super::full::full;
-use crate::{Answer, Delta, Directory, Entry, Key, Local, MAX_ENTRIES, MeshError, Revision, Value, Watch, Written};
+use crate::{
+    Answer, Delta, Directory, ENTRY_AGE_SECONDS, Entry, Key, Local, MAX_ENTRIES, MeshError, Revision, Value, Watch,
+    Written,
+};
 
 /// Removals that are remembered for those who resume a watch.
 const REMEMBERED: usize = 4_096;
@@ -13,7 +22,7 @@ const REMEMBERED: usize = 4_096;
 #[derive(Debug, Default)]
 pub(super) struct Entries {
     by_key: BTreeMap<Key, Entry>,
-    by_revision: BTreeMap<Revision, Key>,
+    by_revision: BTreeMap<Revision, (Key, Time)>,
     removed: VecDeque<(Revision, Key)>,
     /// The last removal that is forgotten.
     forgotten: Revision,
@@ -21,7 +30,25 @@ pub(super) struct Entries {
 }
 
 impl Entries {
-    fn write(&mut self, key: &Key, value: Option<&Value>, expected: Option<Revision>) -> Result<Written, MeshError> {
+    // Removes entries that are too old. As with a broker, watches do not show that.
+    fn expire(&mut self, now: Time) {
+        let kept = Duration::from_secs(ENTRY_AGE_SECONDS);
+        let expired = self
+            .by_revision
+            .extract_if(.., |_, (key, written)| !matches!(key, Key::Lasting(_)) && now.since(*written) > kept);
+        for (_, (key, _)) in expired {
+            self.by_key.remove(&key);
+        }
+    }
+
+    fn write(
+        &mut self,
+        now: Time,
+        key: &Key,
+        value: Option<&Value>,
+        expected: Option<Revision>,
+    ) -> Result<Written, MeshError> {
+        self.expire(now);
         let there = self.by_key.get(key);
         let overwrites = expected.is_none() && probe::has(Planted::ClaimOverwrites);
         if there.map(|entry| entry.revision) != expected && !overwrites {
@@ -37,7 +64,7 @@ impl Entries {
         let revision = self.last;
         if let Some(value) = value {
             self.by_key.insert(key.clone(), Entry { revision, value: value.clone() });
-            self.by_revision.insert(revision, key.clone());
+            self.by_revision.insert(revision, (key.clone(), now));
         } else {
             self.by_key.remove(key);
             self.removed.push_back((revision, key.clone()));
@@ -53,11 +80,12 @@ impl Entries {
     // The first change after a revision.
     fn after(&self, revision: Revision) -> Option<(Revision, Delta)> {
         let next = Revision(revision.0 + 1);
-        let put = self.by_revision.range(next..).next();
+        let mut shown = self.by_revision.range(next..).filter(|(_, (key, _))| !matches!(key, Key::Lasting(_)));
+        let put = shown.next();
         let place = self.removed.partition_point(|(removed, _)| *removed < next);
         let removed = self.removed.get(place);
         match (put, removed) {
-            (Some((put, key)), removed) if removed.is_none_or(|(removed, _)| put < removed) => {
+            (Some((put, (key, _))), removed) if removed.is_none_or(|(removed, _)| put < removed) => {
                 let entry = self.by_key.get(key)?.clone();
                 Some((*put, Delta::Put(key.clone(), entry)))
             }
@@ -75,14 +103,18 @@ impl Directory for Local {
         expected: Option<Revision>,
     ) -> Answer<'a, Result<Written, MeshError>> {
         Box::pin(async move {
-            let written = self.state().entries.write(key, value, expected);
+            let written = self.state().entries.write(self.now(), key, value, expected);
             self.changed();
             written
         })
     }
 
     fn entry<'a>(&'a self, key: &'a Key) -> Answer<'a, Result<Option<Entry>, MeshError>> {
-        Box::pin(async move { Ok(self.state().entries.by_key.get(key).cloned()) })
+        Box::pin(async move {
+            let mut state = self.state();
+            state.entries.expire(self.now());
+            Ok(state.entries.by_key.get(key).cloned())
+        })
     }
 
     fn watch(&self, since: Option<Revision>) -> Answer<'_, Result<Box<dyn Watch>, MeshError>> {

@@ -177,6 +177,27 @@ impl Journals for Local {
             Ok(true)
         })
     }
+
+    fn trim<'a>(&'a self, journal: &'a Name, before: Sequence) -> Answer<'a, Result<(), MeshError>> {
+        Box::pin(async move {
+            if let Some(records) = self.state().journals.by_name.get_mut(journal) {
+                records.retain(|(_, record)| record.sequence >= before);
+            }
+            Ok(())
+        })
+    }
+
+    fn names(&self) -> Answer<'_, Result<Vec<Name>, MeshError>> {
+        Box::pin(async move {
+            let logs = &self.state().journals;
+            let long = logs.by_name.iter().filter(|(_, records)| records.len() > 1);
+            Ok(long.map(|(name, _)| name.clone()).collect())
+        })
+    }
+
+    fn fence<'a>(&'a self, journal: &'a Name) -> Answer<'a, Result<Option<Fence>, MeshError>> {
+        Box::pin(async move { Ok(self.state().journals.last(journal).map(|last| last.head.fence)) })
+    }
 }
 
 fn pieces(journals: &Logs, journal: &Name) -> Vec<Piece> {

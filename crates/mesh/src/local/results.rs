@@ -20,6 +20,7 @@ pub(super) struct Queue {
     remembered: BTreeMap<Name, Time>,
     // The same, oldest first.
     order: VecDeque<(Time, Name)>,
+    dead: u64,
 }
 
 #[derive(Debug)]
@@ -28,6 +29,7 @@ struct Waiting {
     body: Bytes,
     /// Until when a consumer has it.
     taken: Time,
+    count: u64,
 }
 
 impl Queue {
@@ -44,7 +46,7 @@ impl Queue {
         if self.waiting.len() as u64 >= MAX_RESULTS || self.order.len() as u64 >= MAX_RESULTS {
             return Err(full("submit a result", MAX_RESULTS));
         }
-        self.waiting.push_back(Waiting { id: id.clone(), body: body.clone(), taken: Time::ZERO });
+        self.waiting.push_back(Waiting { id: id.clone(), body: body.clone(), taken: Time::ZERO, count: 0 });
         self.remembered.insert(id.clone(), now);
         self.order.push_back((now, id.clone()));
         Ok(true)
@@ -53,8 +55,9 @@ impl Queue {
     fn take(&mut self, now: Time) -> Option<Delivery> {
         let waiting = self.waiting.iter_mut().find(|waiting| waiting.taken <= now)?;
         waiting.taken = now.plus(Duration::from_secs(TAKEN_SECONDS));
-        let receipt = Receipt(waiting.id.to_string());
-        Some(Delivery { id: waiting.id.clone(), body: waiting.body.clone(), receipt })
+        waiting.count += 1;
+        let (receipt, message) = (Receipt(waiting.id.to_string()), waiting.body.clone());
+        Some(Delivery { id: waiting.id.clone(), body: Some(message.clone()), count: waiting.count, receipt, message })
     }
 }
 
@@ -72,5 +75,18 @@ impl Results for Local {
             self.state().results.waiting.retain(|waiting| waiting.id.as_str() != receipt.0);
             Ok(())
         })
+    }
+
+    fn give_up<'a>(&'a self, delivery: &'a Delivery) -> Answer<'a, Result<(), MeshError>> {
+        Box::pin(async move {
+            let queue = &mut self.state().results;
+            queue.waiting.retain(|waiting| waiting.id != delivery.id);
+            queue.dead += 1;
+            Ok(())
+        })
+    }
+
+    fn dead_letters(&self) -> u64 {
+        self.state().results.dead
     }
 }

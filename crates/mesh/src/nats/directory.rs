@@ -1,11 +1,12 @@
-//! The directory in a bucket.
+//! The directory in buckets: heartbeats and what does not expire have their own.
 
 use async_nats::jetstream::message::StreamMessage;
 use bytes::Bytes;
+use futures_util::future::{Either, select};
 
 use super::{
     reading::Reading,
-    stream::{Put, is_removal},
+    stream::{Put, Stream, is_removal},
 };
 use crate::{Answer, Delta, Directory, Entry, Key, MeshError, Nats, Revision, Trouble, Value, Watch, Written, value};
 
@@ -13,6 +14,14 @@ use crate::{Answer, Delta, Directory, Entry, Key, MeshError, Nats, Revision, Tro
 const ATTEMPTS: usize = 8;
 
 impl Nats {
+    fn bucket(&self, key: &Key) -> &Stream {
+        match key {
+            Key::Heartbeat(_) => &self.0.heartbeats,
+            Key::Lasting(_) => &self.0.common,
+            Key::Node(_) | Key::Room(_) | Key::Code(_) | Key::Seat { .. } | Key::Common(_) => &self.0.directory,
+        }
+    }
+
     fn decode(&self, revision: u64, payload: &Bytes) -> Entry {
         let value = value::read(payload).map_or(Value::Unknown, |(value, _)| value);
         if value == Value::Unknown {
@@ -33,7 +42,7 @@ impl Nats {
         expected: Option<Revision>,
     ) -> Result<Written, MeshError> {
         let what = format!("write the entry {key} of the directory");
-        let stream = &self.0.directory;
+        let stream = self.bucket(key);
         let subject = stream.subject(key);
         let bytes = match value {
             None => None,
@@ -73,7 +82,8 @@ impl Directory for Nats {
     fn entry<'a>(&'a self, key: &'a Key) -> Answer<'a, Result<Option<Entry>, MeshError>> {
         Box::pin(async move {
             let what = format!("read the entry {key} of the directory");
-            let there = self.0.directory.last(&what, &self.0.directory.subject(key)).await?;
+            let bucket = self.bucket(key);
+            let there = bucket.last(&what, &bucket.subject(key)).await?;
             Ok(there.and_then(|there| self.present(&there)))
         })
     }
@@ -87,7 +97,11 @@ impl Directory for Nats {
             let since = since.filter(|since| (state.first_sequence..=state.last_sequence + 1).contains(&(since.0 + 1)));
             let after = since.map(|since| since.0);
             let messages = Reading::begin(stream, what.to_owned(), stream.subject(">"), after).await?;
-            let watch: Box<dyn Watch> = Box::new(Watching { nats: self.clone(), messages, begins: after.is_none() });
+            let what = "watch the heartbeats".to_owned();
+            let heartbeats = &self.0.heartbeats;
+            let heartbeats = Reading::begin(heartbeats, what, heartbeats.subject(">"), None).await?;
+            let begins = after.is_none();
+            let watch: Box<dyn Watch> = Box::new(Watching { nats: self.clone(), messages, heartbeats, begins });
             Ok(watch)
         })
     }
@@ -96,19 +110,25 @@ impl Directory for Nats {
 struct Watching {
     nats: Nats,
     messages: Reading,
+    heartbeats: Reading,
     begins: bool,
 }
 
 impl Watch for Watching {
     fn next(&mut self) -> Answer<'_, Result<Delta, MeshError>> {
         Box::pin(async move {
-            let stream = &self.nats.0.directory;
             if std::mem::take(&mut self.begins) {
                 return Ok(Delta::Reset);
             }
             loop {
-                let (revision, message) = self.messages.next().await?;
-                let Some(key) = stream.key(&message.subject).and_then(|key| key.parse::<Key>().ok()) else {
+                // Heartbeats are few, and do not wait behind the rows of thousands of rooms. Dropping the other future loses no message.
+                let next = select(Box::pin(self.heartbeats.next()), Box::pin(self.messages.next())).await;
+                let (next, bucket) = match next {
+                    Either::Left((next, _)) => (next, &self.nats.0.heartbeats),
+                    Either::Right((next, _)) => (next, &self.nats.0.directory),
+                };
+                let (revision, message) = next?;
+                let Some(key) = bucket.key(&message.subject).and_then(|key| key.parse::<Key>().ok()) else {
                     self.nats.skip();
                     continue;
                 };

@@ -267,4 +267,27 @@ impl Journals for Nats {
             Ok(true)
         })
     }
+
+    fn trim<'a>(&'a self, journal: &'a Name, before: Sequence) -> Answer<'a, Result<(), MeshError>> {
+        Box::pin(async move {
+            let stream = &self.0.journals.stream;
+            stream.purge(&format!("trim journals.{journal}"), stream.subject(journal), Some(before.0)).await
+        })
+    }
+
+    fn names(&self) -> Answer<'_, Result<Vec<Name>, MeshError>> {
+        Box::pin(async move {
+            let stream = &self.0.journals.stream;
+            let subjects = stream.subjects("list the journals").await?;
+            let long = subjects.iter().filter(|(_, count)| *count > 1);
+            Ok(long.filter_map(|(subject, _)| stream.key(subject)?.parse().ok()).collect())
+        })
+    }
+
+    fn fence<'a>(&'a self, journal: &'a Name) -> Answer<'a, Result<Option<Fence>, MeshError>> {
+        Box::pin(async move {
+            let last = self.0.journals.last(&format!("read the fence of journals.{journal}"), journal).await?;
+            Ok(last.map(|last| last.head.fence))
+        })
+    }
 }

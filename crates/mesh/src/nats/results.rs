@@ -1,13 +1,13 @@
-//! Results in a work queue.
+//! Results in a work queue, and dead letters in a stream of their own.
 
-use std::time::Duration;
+use std::{sync::atomic::Ordering, time::Duration};
 
 use bytes::Bytes;
 use futures_util::StreamExt;
 use serde::{Deserialize, Serialize};
 
 use super::stream::Put;
-use crate::{Answer, Delivery, MAX_APPEND, MeshError, Name, Nats, Receipt, Results, Trouble, value};
+use crate::{Answer, Delivery, MAX_APPEND, MAX_DELIVERIES, MeshError, Name, Nats, Receipt, Results, Trouble, value};
 
 /// How long the queue is asked for something: the node that answers may lag behind that which has stored it.
 const LOOK: Duration = Duration::from_millis(500);
@@ -39,13 +39,34 @@ impl Nats {
             let Some(message) = batch.next().await else { return Ok(None) };
             let message = message.map_err(|error| stream.away(what, error))?;
             let Some(receipt) = message.reply.as_ref().map(|reply| Receipt(reply.to_string())) else { continue };
-            // One that a later version wrote stays until a node of that version takes it.
-            let Ok((Head { id }, body)) = value::read::<Head>(&message.payload) else {
-                self.skip();
-                continue;
-            };
-            return Ok(Some(Delivery { id, body, receipt }));
+            let info = message.info().map_err(|error| stream.away(what, error))?;
+            let (count, sequence) = (u64::try_from(info.delivered).unwrap_or(1), info.stream_sequence);
+            let message = message.message;
+            match value::read::<Head>(&message.payload) {
+                Ok((Head { id }, body)) => {
+                    return Ok(Some(Delivery { id, body: Some(body), count, receipt, message: message.payload }));
+                }
+                Err(_) => self.skip(),
+            }
+            // One that a later version wrote is left to nodes of that version for some deliveries.
+            if count >= MAX_DELIVERIES {
+                let id = stream.key(&message.subject).and_then(|id| id.parse().ok());
+                let unnamed = || format!("unnamed-{sequence}").try_into().map_err(|error| stream.away(what, error));
+                let id = id.map_or_else(unnamed, Ok)?;
+                return Ok(Some(Delivery { id, body: None, count, receipt, message: message.payload }));
+            }
         }
+    }
+
+    async fn give_up_result(&self, delivery: &Delivery) -> Result<(), MeshError> {
+        let what = format!("move the result of {} to the dead letters", delivery.id);
+        let dead = &self.0.dead;
+        // If the answer is lost, it is stored again by the next delivery: the stream knows it by its id.
+        let id = Some(delivery.id.as_str());
+        dead.put(&what, dead.subject(&delivery.id), Some(delivery.message.clone()), (None, id)).await?;
+        self.0.results.request(&what, delivery.receipt.0.clone(), Bytes::from_static(b"+TERM")).await?;
+        self.0.dead_letters.fetch_add(1, Ordering::Relaxed);
+        Ok(())
     }
 }
 
@@ -64,5 +85,13 @@ impl Results for Nats {
             // With an answer: an acknowledgement that is lost would deliver the result again.
             self.0.results.request(what, receipt.0.clone(), Bytes::from_static(b"+ACK")).await
         })
+    }
+
+    fn give_up<'a>(&'a self, delivery: &'a Delivery) -> Answer<'a, Result<(), MeshError>> {
+        Box::pin(self.give_up_result(delivery))
+    }
+
+    fn dead_letters(&self) -> u64 {
+        self.0.dead_letters.load(Ordering::Relaxed)
     }
 }

@@ -33,6 +33,14 @@ const LOOKS: usize = 3;
 /// Copies with which one server of three may be lost.
 const COPIES: usize = 3;
 
+/// How long entries of buckets are kept.
+const ENTRY_AGE: Duration = Duration::from_secs(ENTRY_AGE_SECONDS);
+/// Bytes of a bucket with an entry for each node, or less.
+const SMALL_BYTES: i64 = 1 << 20;
+/// How long dead letters are kept, and bytes of them.
+const DEAD_LETTERS_AGE: Duration = Duration::from_hours(30 * 24);
+const DEAD_LETTERS_BYTES: i64 = 16 << 20;
+
 /// A connection, before anything is there.
 pub(super) struct Broker {
     context: Context,
@@ -147,21 +155,35 @@ impl Broker {
 
     /// The bucket of the directory.
     pub(super) async fn directory(&self, limits: &Limits) -> Result<Stream, MeshError> {
-        let bucket = format!("{}-directory", self.prefix);
+        self.bucket("directory", "Nodes, rooms, codes and seats of an arcade", ENTRY_AGE, limits.directory_bytes).await
+    }
+
+    /// The bucket of heartbeats.
+    pub(super) async fn heartbeats(&self) -> Result<Stream, MeshError> {
+        self.bucket("heartbeats", "Heartbeats of the nodes of an arcade", ENTRY_AGE, SMALL_BYTES).await
+    }
+
+    /// The bucket of what does not expire.
+    pub(super) async fn common(&self) -> Result<Stream, MeshError> {
+        self.bucket("common", "Secrets that all nodes of an arcade share", Duration::ZERO, SMALL_BYTES).await
+    }
+
+    async fn bucket(&self, kind: &str, about: &str, max_age: Duration, max_bytes: i64) -> Result<Stream, MeshError> {
+        let bucket = format!("{}-{kind}", self.prefix);
         let name = format!("KV_{bucket}");
         let wanted = kv::Config {
             bucket: bucket.clone(),
-            description: "Nodes, rooms, codes and seats of an arcade".to_owned(),
+            description: about.to_owned(),
             history: 1,
-            max_age: Duration::from_secs(ENTRY_AGE_SECONDS),
-            max_bytes: limits.directory_bytes,
+            max_age,
+            max_bytes,
             max_value_size: i32::try_from(2 * MAX_HEAD).unwrap_or(i32::MAX),
             num_replicas: self.copies,
             ..kv::Config::default()
         };
         if self.context.get_stream(&name).await.is_err() {
             let created = self.context.create_key_value(wanted).await;
-            // Another node may just have done the same; what is there is checked below.
+            // Another node may have created it at the same time; its limits are checked below.
             if let Err(error) = created
                 && self.context.get_stream(&name).await.is_err()
             {
@@ -172,8 +194,8 @@ impl Broker {
         let there = &stream.cached_info().config;
         let same = [
             ("max_msgs_per_subject", there.max_messages_per_subject == 1, "1".to_owned()),
-            ("max_bytes", there.max_bytes == limits.directory_bytes, limits.directory_bytes.to_string()),
-            ("max_age", there.max_age == Duration::from_secs(ENTRY_AGE_SECONDS), format!("{ENTRY_AGE_SECONDS} s")),
+            ("max_bytes", there.max_bytes == max_bytes, max_bytes.to_string()),
+            ("max_age", there.max_age == max_age, format!("{} s", max_age.as_secs())),
             ("num_replicas", there.num_replicas >= self.copies, format!("at least {}", self.copies)),
         ];
         self.check(&name, &same)?;
@@ -218,6 +240,20 @@ impl Broker {
             .await
             .map_err(|error| self.cannot_create("the consumer of results", &error))?;
         Ok((self.stream(stream, format!("{}.results", self.prefix)), consumer))
+    }
+
+    /// The stream of messages of the queue of results that no node could store.
+    pub(super) async fn dead_letters(&self) -> Result<Stream, MeshError> {
+        let config = Config {
+            retention: RetentionPolicy::Limits,
+            // A new one is always stored.
+            discard: DiscardPolicy::Old,
+            max_age: DEAD_LETTERS_AGE,
+            max_bytes: DEAD_LETTERS_BYTES,
+            duplicate_window: Duration::from_secs(REMEMBERED_SECONDS),
+            ..self.config("dead")
+        };
+        Ok(self.stream(self.ensure(config).await?, format!("{}.dead", self.prefix)))
     }
 
     // Creates a stream, or checks the one that is there.

@@ -16,6 +16,7 @@ use async_nats::{
     },
 };
 use bytes::Bytes;
+use futures_util::TryStreamExt as _;
 
 use super::away::away;
 use crate::{MeshError, Trouble};
@@ -169,6 +170,13 @@ impl Stream {
             None => purge.await,
         };
         purged.map(drop).map_err(|error| self.away(what, error))
+    }
+
+    /// All subjects with the number of their messages.
+    pub(super) async fn subjects(&self, what: &str) -> Result<Vec<(String, usize)>, MeshError> {
+        let subjects =
+            self.inner.info_with_subjects(self.subject("*")).await.map_err(|error| self.away(what, error))?;
+        subjects.try_collect().await.map_err(|error| self.away(what, error))
     }
 
     pub(super) async fn request(&self, what: &str, subject: String, body: Bytes) -> Result<(), MeshError> {

@@ -14,6 +14,8 @@ const PAUSE: Duration = Duration::from_secs(1);
 pub(super) enum Purpose {
     /// The entry of this node.
     Live,
+    /// A heartbeat of this node, apart from its entry.
+    Heartbeat,
     /// It leaves.
     Leave,
     /// Another node is taken for dead.
@@ -99,7 +101,9 @@ impl Node {
         match (purpose, key) {
             (Purpose::Live, _) => self.beaten(now, at, written),
             (Purpose::Leave, _) => self.left(&written, out),
+            (Purpose::Heartbeat, _) => self.heartbeat_answered(now, (at, life), written),
             (Purpose::Bury, Key::Node(name)) => self.buried(&name, &written),
+            (Purpose::Bury, Key::Heartbeat(name)) => self.heartbeats_ended(&name, &written),
             (Purpose::Claim, Key::Room(name)) => self.claimed(now, (&name, life), &written, out),
             (Purpose::Row, Key::Room(name)) => self.shown(now, &name, written, out),
             (Purpose::Release | Purpose::Close, Key::Room(name)) => self.ended(now, &name, &written, out),

@@ -1,4 +1,16 @@
 //! The entry of a node: joining, heartbeats, leaving, and the entries of nodes that are dead.
+//!
+//! A life begins with the write of an entry, and ends with its removal. What proves that it goes on depends on the field
+//! [`apart`](crate::NodeValue::apart) of the entry:
+//!
+//! - Not apart: each heartbeat writes the entry. Nodes of earlier versions understand only this, so a node does it while it knows of one.
+//! - Apart: heartbeats are entries of their own, which large rows of rooms cannot keep from being stored. To remove the entry of
+//!   a node that has fallen silent, another node first ends its heartbeats by a write that expects the last one. Either that fails, or all
+//!   later heartbeats of this life do.
+//!
+//! Every change between the two is a write of the entry, so a removal that expects the entry of before fails. A node
+//! that joins and does not understand heartbeats that are apart removes no entry before that says that its node has
+//! [seen](crate::NodeValue::seen) it join, or before it has introduced itself to that node.
 
 use std::time::Duration;
 
@@ -8,10 +20,15 @@ use netcore::{
 };
 
 use super::{asking::Purpose, plan::Plan};
-use crate::{Delta, HEARTBEAT, Key, LEASE, Name, Node, NodeValue, Output, Revision, Value, Written};
+use crate::{
+    Delta, ENTRY_AGE_SECONDS, Entry, HEARTBEAT, HeartbeatValue, Key, LEASE, Name, Node, NodeValue, Output, Revision,
+    Value, Written,
+};
 
 /// How soon a name is looked at again that another one has.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
+/// How often an entry is written again whose heartbeats are apart, so that it does not expire.
+const TOUCH: Duration = Duration::from_secs(ENTRY_AGE_SECONDS / 24);
 
 /// What the node knows of its own entry.
 #[derive(Debug)]
@@ -20,16 +37,39 @@ pub(super) struct Life {
     pub(super) since: Revision,
     /// The last one.
     last: Revision,
-    /// Until when its claims hold.
-    pub(super) lease: Time,
+    /// Until when its claims hold by what was written of the entry.
+    entry_lease: Time,
+    /// Whether the entry says that heartbeats are apart. False as soon as a write may have been stored that says otherwise.
+    pub(super) apart: bool,
+    /// The last heartbeat that was stored apart from the entry, and until when claims hold by it.
+    heartbeat: Option<Revision>,
+    heartbeat_lease: Time,
     /// Whether the entry says that the node drains.
     pub(super) drains: bool,
+}
+
+impl Life {
+    /// Until when its claims hold.
+    pub(super) fn lease(&self) -> Time {
+        if self.apart { self.entry_lease.max(self.heartbeat_lease) } else { self.entry_lease }
+    }
+
+    // Whether it is over, since this is there in place of its last heartbeat. Revisions of a directory that was created again are smaller than
+    // those of before, so they do not tell which of two lives is the later one. But before the first heartbeat, and while
+    // what was written of the entry counts, only an earlier life can have left one.
+    fn is_over_by(&self, there: &Value, now: Time) -> bool {
+        match there {
+            Value::Heartbeat(heartbeat) if heartbeat.life == self.since => heartbeat.ended,
+            _ => self.heartbeat_lease > Time::ZERO || now >= self.entry_lease,
+        }
+    }
 }
 
 /// What a heartbeat says, and what of the directory was reached when it was sent.
 #[derive(Debug, Default)]
 pub(super) struct Said {
     drains: bool,
+    apart: bool,
     seen: Revision,
     reached: Revision,
 }
@@ -64,7 +104,37 @@ impl Node {
                 self.room_removed(name, *revision, out);
                 self.look_at(now, name);
             }
+            Delta::Put(Key::Heartbeat(name), entry) if *name == self.settings.name && self.is_ended_by(entry) => {
+                self.die(now);
+            }
             Delta::Put(..) | Delta::Removed(..) => {}
+        }
+    }
+
+    // Whether another node has ended the heartbeats of this life.
+    fn is_ended_by(&self, entry: &Entry) -> bool {
+        let Value::Heartbeat(heartbeat) = &entry.value else { return false };
+        self.life.as_ref().is_some_and(|own| heartbeat.ends(own.since))
+    }
+
+    // Whether all others understand heartbeats that are apart from the entry, as far as this node knows.
+    fn wants_apart(&self) -> bool {
+        let understands = |(name, life): (&Name, Revision)| {
+            self.view.understands_heartbeats(name, life) || probe::has(Planted::FormerNodesIgnored)
+        };
+        !probe::has(Planted::FormerVersion) && self.view.others(&self.settings.name).all(understands)
+    }
+
+    /// Another node in this life exists and may take rooms. If it does not understand heartbeats apart from the entry, only what was written of
+    /// the entry counts from now on.
+    pub(super) fn note_asker(&mut self, now: Time, name: &Name, life: Revision) {
+        if !self.view.understands_heartbeats(name, life)
+            && let Some(own) = self.life.as_mut().filter(|own| own.apart)
+            && !probe::has(Planted::FormerNodesIgnored)
+        {
+            (own.apart, own.heartbeat_lease) = (false, Time::ZERO);
+            self.next_entry = now;
+            self.asked.remove(&self.heartbeat_key());
         }
     }
 
@@ -75,16 +145,21 @@ impl Node {
         }
         self.life = None;
         self.promises.forget_met();
-        self.next_beat = now;
+        self.next_entry = now;
         // The answer to a heartbeat of that life is of no use.
         self.asked.remove(&self.key());
+        self.asked.remove(&self.heartbeat_key());
         self.look_for_orphans(now);
     }
 
     /// Writes the entry of the node when that is due.
     pub(super) fn live(&mut self, now: Time, out: &mut Vec<Output>) {
         let key = self.key();
-        if self.next_beat > now || !self.is_free(now, &key) {
+        let apart = self.wants_apart();
+        if self.life.as_ref().is_some_and(|life| life.apart != apart) && !self.asked.contains_key(&key) {
+            self.next_entry = self.next_entry.min(now);
+        }
+        if self.next_entry > now || !self.is_free(now, &key) {
             return;
         }
         if let Plan::Leave { told } = &mut self.plan {
@@ -92,7 +167,7 @@ impl Node {
                 if !std::mem::replace(told, true) {
                     out.push(Output::Left);
                 }
-                self.next_beat = Time::from_nanos(u64::MAX);
+                self.next_entry = Time::from_nanos(u64::MAX);
                 return;
             };
             let expected = Some(life.last);
@@ -111,7 +186,7 @@ impl Node {
                     if !std::mem::replace(&mut self.name_taken, true) {
                         out.push(Output::NameTaken);
                     }
-                    self.next_beat = now.plus(LOOK_AGAIN);
+                    self.next_entry = now.plus(LOOK_AGAIN);
                     return;
                 }
             },
@@ -119,18 +194,59 @@ impl Node {
         let (identity, address) = (self.settings.identity.clone(), self.settings.address.clone());
         let draining = self.plan != Plan::Serve;
         let (runs, (seen, reached)) = (self.settings.runs.clone(), self.view.known());
-        (self.said, self.hurries) = (Said { drains: draining, seen, reached }, false);
-        let seen = Some(seen);
-        let value = Value::Node(NodeValue { identity, address, life, draining, runs, seen });
+        (self.said, self.hurries) = (Said { drains: draining, apart, seen, reached }, false);
+        if let Some(life) = self.life.as_mut().filter(|life| life.apart && !apart) {
+            // If it is stored, the others count from this write on, which is later than any heartbeat. No further one is sent.
+            (life.entry_lease, life.apart) = (life.lease(), false);
+        }
+        let (seen, apart) = (Some(seen), Some(apart).filter(|_| !probe::has(Planted::FormerVersion)));
+        let value = Value::Node(NodeValue { identity, address, life, draining, runs, seen, apart });
         self.ask(now, Purpose::Live, key, (Some(value), expected), out);
     }
 
-    /// The answer to a heartbeat that was sent at `at`.
+    /// Sends a heartbeat when that is due, if heartbeats are apart from the entry.
+    pub(super) fn send_heartbeat(&mut self, now: Time, out: &mut Vec<Output>) {
+        let key = self.heartbeat_key();
+        let Some(life) = self.life.as_ref().filter(|life| life.apart) else { return };
+        if self.next_heartbeat > now || !self.is_free(now, &key) || matches!(self.plan, Plan::Leave { .. }) {
+            return;
+        }
+        let value = Value::Heartbeat(HeartbeatValue { life: life.since, ended: false });
+        let expected = life.heartbeat;
+        self.ask(now, Purpose::Heartbeat, key, (Some(value), expected), out);
+    }
+
+    /// The answer to a heartbeat that was sent at `at` in a life, apart from the entry.
+    pub(super) fn heartbeat_answered(&mut self, now: Time, (at, of): (Time, Option<Revision>), written: Written) {
+        let Some(life) = self.life.as_mut().filter(|life| Some(life.since) == of) else { return };
+        match written {
+            Written::Stored(revision) => {
+                // Counted from before it was sent: the others have received it later.
+                (life.heartbeat, life.heartbeat_lease) = (Some(revision), at.plus(LEASE));
+                self.next_heartbeat = at.plus(HEARTBEAT);
+                if self.life.as_ref().is_some_and(|life| life.lease() > now) {
+                    self.hear_again(now);
+                }
+            }
+            Written::Conflict(there) => {
+                let is_over = there.as_ref().is_some_and(|there| life.is_over_by(&there.value, now));
+                // If it goes on, an earlier attempt was stored though its answer was lost, or an earlier life has left this heartbeat.
+                life.heartbeat = there.map(|there| there.revision);
+                self.next_heartbeat = now;
+                if is_over {
+                    self.die(now);
+                }
+            }
+        }
+    }
+
+    /// The answer to a write of the entry that was sent at `at`.
     pub(super) fn beaten(&mut self, now: Time, at: Time, written: Written) {
         self.take_beat(now, at, written);
         // It was on its way when the node was to drain.
-        if self.plan == Plan::Drain && self.life.as_ref().is_some_and(|life| !life.drains) {
-            self.next_beat = now;
+        let is_late = self.plan == Plan::Drain && self.life.as_ref().is_some_and(|life| !life.drains);
+        if is_late || matches!(self.plan, Plan::Leave { .. }) {
+            self.next_entry = now;
         }
         self.confirm(now);
     }
@@ -139,41 +255,53 @@ impl Node {
     fn confirm(&mut self, now: Time) {
         self.view.confirm(now);
         if self.hurries && self.life.is_some() && !self.asked.contains_key(&self.key()) {
-            self.next_beat = self.next_beat.min(now);
+            self.next_entry = self.next_entry.min(now);
         }
     }
 
+    // When the entry is written again that was written at `at`: others that have joined may still have to be confirmed.
+    fn entry_due(&self, at: Time) -> Time {
+        let is_known = !self.view.has_newcomers(&self.settings.name, self.said.seen);
+        at.plus(if self.said.apart && is_known { TOUCH } else { HEARTBEAT })
+    }
+
     fn take_beat(&mut self, now: Time, at: Time, written: Written) {
+        let due = self.entry_due(at);
         match (written, &mut self.life) {
             (Written::Stored(revision), Some(life)) => {
                 // Counted from before it was sent: the others have heard of it later.
-                life.lease = at.plus(LEASE);
+                (life.entry_lease, life.apart) = (at.plus(LEASE), self.said.apart);
                 life.last = revision;
                 life.drains = self.said.drains;
                 self.view.note_written(self.said.reached, at, revision);
-                self.next_beat = self.next_beat.max(at.plus(HEARTBEAT));
+                self.next_entry = due;
+                self.next_heartbeat = self.next_heartbeat.min(at.plus(HEARTBEAT));
                 if at.plus(LEASE) > now {
                     self.hear_again(now);
                 }
             }
             (Written::Stored(revision), None) => {
-                let drains = self.said.drains;
-                self.life = Some(Life { since: revision, last: revision, lease: at.plus(LEASE), drains });
+                let Said { drains, apart, .. } = self.said;
+                let (entry_lease, heartbeat, heartbeat_lease) = (at.plus(LEASE), None, Time::ZERO);
+                let (since, last) = (revision, revision);
+                self.life = Some(Life { since, last, entry_lease, apart, heartbeat, heartbeat_lease, drains });
+                self.next_heartbeat = now;
                 self.view.note_over(&self.settings.name, revision);
                 self.view.note_written(self.said.reached, at, revision);
                 self.name_taken = false;
-                self.next_beat = at.plus(HEARTBEAT);
+                self.next_entry = due;
                 self.hear_again(now);
                 self.look_for_orphans(now);
             }
             // An earlier attempt was stored though its answer was lost.
             (Written::Conflict(Some(entry)), Some(life)) if entry.life() == Some(life.since) => {
                 life.last = entry.revision;
-                self.next_beat = now;
+                life.apart = matches!(entry.value, Value::Node(NodeValue { apart: Some(true), .. }));
+                self.next_entry = now;
             }
             (Written::Conflict(_), Some(life)) if probe::has(Planted::ExpiryUnnoticed) => {
-                life.lease = at.plus(LEASE);
-                self.next_beat = at.plus(HEARTBEAT);
+                life.entry_lease = at.plus(LEASE);
+                self.next_entry = at.plus(HEARTBEAT);
             }
             (Written::Conflict(_), Some(_)) => self.die(now),
             // What is there is known now.
@@ -181,7 +309,7 @@ impl Node {
                 if entry.is_none() {
                     self.view.forget_node(&self.settings.name, Revision(u64::MAX));
                 }
-                self.next_beat = now;
+                self.next_entry = now;
             }
         }
     }
@@ -199,17 +327,38 @@ impl Node {
         {
             out.push(Output::Left);
         }
-        self.next_beat = Time::from_nanos(u64::MAX);
+        self.next_entry = Time::from_nanos(u64::MAX);
     }
 
-    /// Removes the entries of nodes that have been silent for too long. It fails if one has written again.
+    /// Removes the entries of nodes that have been silent for too long. It fails if one has written again. Heartbeats that are apart from the
+    /// entry are ended first.
     pub(super) fn bury(&mut self, now: Time, out: &mut Vec<Output>) {
         let silent: Vec<_> = self.burials().filter(|(_, _, at)| *at <= now).map(|(key, of, _)| (key, of)).collect();
         for (key, revision) in silent {
-            if let (true, Key::Node(name)) = (self.is_free(now, &key), &key) {
+            let Key::Node(name) = &key else { continue };
+            if let Some((life, last)) = self.view.heartbeats_to_end(name) {
+                let heartbeats = Key::Heartbeat(name.clone());
+                if self.is_free(now, &heartbeats) {
+                    self.promises.doom_heartbeats(name.clone(), life, last);
+                    let ended = Value::Heartbeat(HeartbeatValue { life, ended: true });
+                    self.ask(now, Purpose::Bury, heartbeats, (Some(ended), last), out);
+                }
+            } else if self.is_free(now, &key) {
                 self.promises.doom(name.clone(), revision);
                 self.ask(now, Purpose::Bury, key, (None, Some(revision)), out);
             }
+        }
+    }
+
+    /// The answer to a write that ends the heartbeats of another node.
+    pub(super) fn heartbeats_ended(&mut self, node: &Name, written: &Written) {
+        match (written, self.promises.doomed_life(node)) {
+            (Written::Stored(revision), Some(life)) => {
+                self.view.end_heartbeats(node, *revision, HeartbeatValue { life, ended: true });
+            }
+            (Written::Conflict(None), _) => self.view.forget_heartbeats(node),
+            // What is there is known now.
+            _ => {}
         }
     }
 

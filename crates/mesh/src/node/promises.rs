@@ -15,6 +15,7 @@ use netcore::{
     probe::{self, Planted},
 };
 
+use super::life::Life;
 use crate::{
     ASK_TIMEOUT, EXPIRY, Entry, HEARTBEAT, Holder, LEASE, Name, Node, NodeValue, Output, Revision, Ticket, Value,
 };
@@ -66,6 +67,8 @@ pub(super) struct Promises {
     given: BTreeMap<Name, Time>,
     // Entries that this node has wanted to remove. The write may still be on its way.
     doomed: BTreeMap<Name, Revision>,
+    // The same of lives whose heartbeats are to end: the life, and the last heartbeat that is expected.
+    doomed_heartbeats: BTreeMap<Name, (Revision, Option<Revision>)>,
     // Lives of others that know this node, or are over.
     met: BTreeMap<Name, Revision>,
     // When those are asked again that may not know it.
@@ -82,6 +85,16 @@ impl Promises {
     pub(super) fn doom(&mut self, name: Name, revision: Revision) {
         self.doomed.insert(name, revision);
     }
+
+    /// The heartbeats of a life of a node are to end after this one.
+    pub(super) fn doom_heartbeats(&mut self, name: Name, life: Revision, last: Option<Revision>) {
+        self.doomed_heartbeats.insert(name, (life, last));
+    }
+
+    /// The life of a node whose heartbeats were to end.
+    pub(super) fn doomed_life(&self, name: &Name) -> Option<Revision> {
+        self.doomed_heartbeats.get(name).map(|(life, _)| *life)
+    }
 }
 
 impl Node {
@@ -96,13 +109,13 @@ impl Node {
             _ => Time::ZERO,
         };
         let all = self.view.others(&self.settings.name).map(promised).min();
-        let all = all.unwrap_or(Time::from_nanos(u64::MAX)).min(life.lease.plus(self.settings.outage));
-        Some(life.lease.max(all))
+        let all = all.unwrap_or(Time::from_nanos(u64::MAX)).min(life.lease().plus(self.settings.outage));
+        Some(life.lease().max(all))
     }
 
     // Whether a heartbeat should have been stored by now that was not.
     fn doubts(&self, now: Time) -> bool {
-        self.life.as_ref().is_none_or(|life| now.plus(LEASE) >= life.lease.plus(HEARTBEAT + ASK_AGAIN))
+        self.life.as_ref().is_none_or(|life| now.plus(LEASE) >= life.lease().plus(HEARTBEAT + ASK_AGAIN))
     }
 
     /// Answers another node.
@@ -112,19 +125,28 @@ impl Node {
             return Promise::Gone;
         }
         let (name, Some(life)) = &plea.from else { return Promise::For(Duration::ZERO) };
-        // It may be about to hear that this life of it has begun.
+        self.view.meet(name, *life);
+        self.note_asker(now, name, *life);
+        // The reply that says that this life has begun may still be on its way.
         if own.is_some_and(|own| own < plea.to.life) {
             return Promise::For(Duration::ZERO);
         }
-        self.view.meet(name, *life);
         let entry = self.view.node(name).filter(|entry| entry.life() == Some(*life));
-        if entry.is_none_or(|entry| self.promises.doomed.get(name) == Some(&entry.revision)) {
+        let is_doomed = |entry: &Entry| self.promises.doomed.get(name) == Some(&entry.revision);
+        if entry.is_none_or(is_doomed) || self.ends_heartbeats(name, *life) {
             return Promise::For(Duration::ZERO);
         }
         let until = if self.doubts(now) { now.plus(PROMISE) } else { self.view.heard(name).plus(EXPIRY) };
         let until =
             *self.promises.given.entry(name.clone()).and_modify(|given| *given = until.max(*given)).or_insert(until);
         Promise::For(until.since(now))
+    }
+
+    // Whether the heartbeats of this life of another node have ended, or a write that ends them may still be stored.
+    fn ends_heartbeats(&self, name: &Name, life: Revision) -> bool {
+        let last = self.view.last_heartbeat(name);
+        let doomed = self.promises.doomed_heartbeats.get(name);
+        self.view.has_ended(name, life) || doomed.is_some_and(|doomed| *doomed == (life, last))
     }
 
     /// When the entry of another node, or of another data directory with the name of this one, may be removed if nothing more is heard of it.
@@ -146,7 +168,7 @@ impl Node {
     // Those who are asked now: for promises, or to know this node before it buries them.
     fn pleas(&self) -> impl Iterator<Item = (Time, Name, Revision)> {
         let begins = self.life.as_ref().map(|life| {
-            let sent = life.lease.since(Time::ZERO.plus(LEASE));
+            let sent = life.lease().since(Time::ZERO.plus(LEASE));
             self.promises.next.max(Time::ZERO.plus(sent + HEARTBEAT + ASK_AGAIN))
         });
         let others =
@@ -213,7 +235,7 @@ impl Node {
         }
         let before =
             self.promises.made.get(&name).filter(|(by, _)| *by == life).map_or(Time::ZERO, |(_, until)| *until);
-        let lease = self.life.as_ref().map_or(Time::ZERO, |life| life.lease);
+        let lease = self.life.as_ref().map_or(Time::ZERO, Life::lease);
         // Whoever is gone may have taken the rooms before, if nothing kept it from that.
         if promise != Some(Promise::Gone) || now < before.max(lease) {
             self.promises.made.insert(name, (life, until.max(before)));

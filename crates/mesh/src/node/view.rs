@@ -2,9 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use netcore::Time;
+use netcore::{
+    Time,
+    probe::{self, Planted},
+};
 
-use crate::{ASK_TIMEOUT, Delta, EXPIRY, Entry, Holder, Key, Name, Revision, Value};
+use crate::{ASK_TIMEOUT, Delta, EXPIRY, Entry, HeartbeatValue, Holder, Key, Name, NodeValue, Revision, Value};
 
 /// What a node knows of the directory. It may lag behind; facts about lives that are over stay true.
 #[derive(Debug, Default)]
@@ -22,6 +25,8 @@ pub(super) struct View {
     absent: BTreeMap<Name, Revision>,
     rooms: BTreeMap<Name, Entry>,
     nodes: BTreeMap<Name, (Entry, Time)>,
+    /// The last heartbeats that are apart from entries.
+    heartbeats: BTreeMap<Name, (Revision, HeartbeatValue)>,
     /// Lives before these are over, by node.
     over: BTreeMap<Name, Revision>,
     /// Nodes whose entries are gone, and until when they may come back before others take their rooms.
@@ -145,9 +150,63 @@ impl View {
         self.gone.get(node).copied()
     }
 
+    /// Whether another node, in this life, understands heartbeats that are apart from entries.
+    pub(super) fn understands_heartbeats(&self, name: &Name, life: Revision) -> bool {
+        self.node(name).is_some_and(|entry| {
+            entry.life() == Some(life) && matches!(entry.value, Value::Node(NodeValue { apart: Some(_), .. }))
+        })
+    }
+
+    /// The life of a node whose heartbeats must end before its entry may be removed, and the last of them; none if the entry says
+    /// everything.
+    pub(super) fn heartbeats_to_end(&self, name: &Name) -> Option<(Revision, Option<Revision>)> {
+        let entry = self.node(name)?;
+        let is_apart = matches!(entry.value, Value::Node(NodeValue { apart: Some(true), .. }))
+            && !probe::has(Planted::FormerVersion)
+            && !probe::has(Planted::HeartbeatsNotEnded);
+        let life = entry.life().filter(|life| is_apart && !self.has_ended(name, *life))?;
+        Some((life, self.last_heartbeat(name)))
+    }
+
+    /// Whether no heartbeat of this life is stored any more.
+    pub(super) fn has_ended(&self, name: &Name, life: Revision) -> bool {
+        self.heartbeats.get(name).is_some_and(|(_, heartbeat)| heartbeat.ends(life))
+    }
+
+    /// The last heartbeat of a node that is known.
+    pub(super) fn last_heartbeat(&self, name: &Name) -> Option<Revision> {
+        self.heartbeats.get(name).map(|(revision, _)| *revision)
+    }
+
+    /// The heartbeats of a life were ended.
+    pub(super) fn end_heartbeats(&mut self, name: &Name, revision: Revision, ended: HeartbeatValue) {
+        self.heartbeats.insert(name.clone(), (revision, ended));
+    }
+
+    /// There is no heartbeat of this node.
+    pub(super) fn forget_heartbeats(&mut self, name: &Name) {
+        self.heartbeats.remove(name);
+    }
+
+    // The entry of the last heartbeat.
+    fn take_heartbeat(&mut self, now: Time, name: &Name, entry: &Entry) {
+        let Value::Heartbeat(heartbeat) = &entry.value else { return };
+        if let Some((node, heard)) = self.nodes.get_mut(name)
+            && node.life() == Some(heartbeat.life)
+            && !heartbeat.ended
+            && !probe::has(Planted::FormerVersion)
+        {
+            *heard = now;
+        }
+        self.heartbeats.insert(name.clone(), (entry.revision, heartbeat.clone()));
+    }
+
     /// Learns an entry from a conflict, if the watch has not shown a later state already.
     pub(super) fn learn(&mut self, now: Time, key: &Key, entry: &Entry) {
-        if entry.revision > self.seen {
+        if let Key::Heartbeat(name) = key {
+            // Heartbeats that are shown again, and those of before the broker has lost them, do not matter here.
+            self.take_heartbeat(now, name, entry);
+        } else if entry.revision > self.seen {
             self.put(now, key, entry.clone());
         }
     }
@@ -173,11 +232,19 @@ impl View {
         match delta {
             Delta::Reset => {
                 self.rooms.clear();
+                self.heartbeats.clear();
                 for (name, (entry, _)) in std::mem::take(&mut self.nodes) {
                     self.absent.insert(name, entry.life().unwrap_or(entry.revision));
                 }
                 (self.reached, self.written) = (Revision(0), None);
             }
+            Delta::Put(Key::Heartbeat(name), entry) => {
+                // Those of before are shown again when a watch is resumed.
+                if self.last_heartbeat(name).is_none_or(|last| last < entry.revision) {
+                    self.take_heartbeat(now, name, entry);
+                }
+            }
+            Delta::Removed(Key::Heartbeat(_), _) => {}
             Delta::Put(key, entry) => {
                 (self.seen, self.reached) = (self.seen.max(entry.revision), entry.revision);
                 self.put(now, key, entry.clone());

@@ -117,11 +117,11 @@ impl World {
                 process.last = None;
             }
             Delta::Put(key, entry) => {
-                process.last = Some(entry.revision);
+                process.last = delta.resumes_after().or(process.last);
                 process.mirror.insert(key.to_string(), entry.revision);
             }
-            Delta::Removed(key, revision) => {
-                process.last = Some(*revision);
+            Delta::Removed(key, _) => {
+                process.last = delta.resumes_after().or(process.last);
                 process.mirror.remove(&key.to_string());
             }
         }

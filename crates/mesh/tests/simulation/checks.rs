@@ -57,7 +57,7 @@ impl World {
                 truth.insert(key.to_string(), entry.revision);
             }
         }
-        let is_node = |key: &String| key.starts_with("node.");
+        let is_node = |key: &String| key.starts_with("node.") || key.starts_with("heartbeat.");
         truth.retain(|key, _| !is_node(key));
         for machine in &mut self.machines {
             let Some(process) = machine.process.as_mut().filter(|process| process.watch.is_some()) else { continue };

@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use mesh::{Durability, Fence, How, Input, Name, Node, Output, Revision, Settings, Ticket};
-use netcore::Time;
+use netcore::{
+    Time,
+    probe::{self, Planted, Probe},
+};
 
 use super::{
     oracle::Mirror,
@@ -47,6 +50,8 @@ pub(super) struct Machine {
     pub(super) process: Option<Process>,
     /// It never comes back.
     pub(super) is_lost: bool,
+    /// Its program is of the version before heartbeats had entries of their own.
+    pub(super) is_former: bool,
 }
 
 /// A hub.
@@ -85,13 +90,20 @@ impl Machine {
         self.process = Some(Process::new(number, (&self.name, &self.identity)));
     }
 
+    /// Does something with the node, as the version of its program does.
+    pub(super) fn with_node<T>(&mut self, act: impl FnOnce(&mut Node) -> T) -> Option<T> {
+        let process = self.process.as_mut()?;
+        let before = self.is_former.then(|| probe::enter(Probe::new(Some(Planted::FormerVersion))));
+        let acted = act(&mut process.node);
+        before.map(probe::enter);
+        Some(acted)
+    }
+
     /// Gives the node an input; returns what is to be asked of the broker.
     pub(super) fn input(&mut self, now: Time, input: Input, durable: &BTreeMap<Name, Durability>) -> Vec<Call> {
         let local = self.clock.at(now);
         let (mut out, mut calls) = (vec![], vec![]);
-        if let Some(process) = &mut self.process {
-            process.node.input(local, input, &mut out);
-        }
+        self.with_node(|node| node.input(local, input, &mut out));
         for output in out {
             let Some(process) = &mut self.process else { break };
             match output {

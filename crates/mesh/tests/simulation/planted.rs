@@ -33,7 +33,11 @@ macro_rules! found {
         fn $name() {
             let planted = Planted::$planted;
             // One is about writes that arrive when their node has long forgotten them, and one about clocks that stand still.
-            let options = Options { calm: planted == Planted::GhostsStay, frozen: planted == Planted::ReadBeforeOpen };
+            let options = Options {
+                calm: planted == Planted::GhostsStay,
+                frozen: planted == Planted::ReadBeforeOpen,
+                mixed: planted == Planted::FormerNodesIgnored,
+            };
             // It takes a rare order of events, so the search begins shortly before it.
             let first = if planted == Planted::ReadBeforeOpen { 500 } else { 1 };
             find(planted, first, options, &[$($expected),+]);
@@ -55,6 +59,8 @@ found! {
     a_promise_that_is_forgotten: PromiseForgotten, "two owners" | "what was stored of";
     a_stranger_that_buries: StrangerBuries, "two owners" | "what was stored of";
     a_node_that_does_not_notice_its_burial: ExpiryUnnoticed, "two owners";
+    a_node_whose_heartbeats_are_not_ended: HeartbeatsNotEnded, "two owners" | "what was stored of";
+    a_former_node_that_is_ignored: FormerNodesIgnored, "two owners" | "what was stored of";
     a_room_that_is_released_too_early: ReleasedTooEarly, "two owners" | "what was told of" | "what was stored of";
     a_ghost_that_stays: GhostsStay, "a closed room stays in the directory" | "stands still";
     an_output_told_before_it_is_stored: ToldBeforeStored, "what was told of";

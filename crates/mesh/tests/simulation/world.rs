@@ -16,8 +16,8 @@ use std::{
 
 use bytes::Bytes;
 use mesh::{
-    Ask, Delta, Durability, Fence, Follow, Input, Local, LogAsk, LogReply, MeshError, Name, Plea, Promise, Reply,
-    Revision, Ticket, Trouble, Watch, work_off,
+    Ask, Committed, Delta, Durability, Fence, Follow, Input, Local, LogAsk, LogReply, MeshError, Name, Plea, Promise,
+    Reply, Revision, Ticket, Trouble, Watch, work_off,
 };
 use netcore::Time;
 use rand::{RngExt, SeedableRng};
@@ -46,6 +46,9 @@ pub(super) struct Options {
     pub(super) frozen: bool,
     /// Only messages are lost, late and repeated; machines and the broker run.
     pub(super) calm: bool,
+    /// Some machines have the former version of the program, and another one when they start again: a rolling upgrade, of which some steps are
+    /// taken back.
+    pub(super) mixed: bool,
 }
 
 /// A request to the broker.
@@ -144,6 +147,7 @@ impl World {
             disk: BTreeMap::new(),
             process: None,
             is_lost: false,
+            is_former: options.mixed && rng.random_range(0..3) > 0,
         });
         let machines: Vec<Machine> = machines.collect();
         let mut world = Self {
@@ -302,6 +306,11 @@ impl World {
             Event::Start(machine) => {
                 if !self.machines[machine].is_lost && self.machines[machine].process.is_none() {
                     self.processes += 1;
+                    if self.options.mixed {
+                        let stays = self.rng.random_range(0..4) > 0;
+                        self.machines[machine].is_former &= stays;
+                        self.machines[machine].is_former |= self.rng.random_range(0..12) == 0;
+                    }
                     self.machines[machine].start(self.processes);
                     self.input(machine, Input::Elapsed);
                 }
@@ -336,7 +345,7 @@ impl World {
             if dies {
                 std::future::pending::<()>().await;
             }
-            Ok(())
+            Ok(Committed::Stored)
         };
         let _ = now(work_off(&self.mesh, commit));
     }

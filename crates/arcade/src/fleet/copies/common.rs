@@ -1,6 +1,6 @@
 //! What the copies of all rooms have in common.
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use mesh::Durability;
 use netcore::Time;
@@ -8,6 +8,8 @@ use tokio::{
     sync::{Notify, Semaphore},
     time::Instant,
 };
+
+use super::quota::Quota;
 
 /// What the copies of all rooms have in common.
 #[derive(Debug)]
@@ -18,14 +20,20 @@ pub(super) struct Common {
     pub(super) waiting: AtomicUsize,
     pub(super) stored: Notify,
     pub(super) asks: Semaphore,
+    pub(super) quota: Quota,
+    // Rooms whose copies do not fit into their share.
+    pub(super) short: AtomicUsize,
+    // Whether the stream has refused a record since it is full.
+    pub(super) is_stream_full: AtomicBool,
     // Until when the node may tell of its rooms, in nanoseconds since the start.
     pub(super) lease: AtomicU64,
 }
 
 impl Common {
-    pub(super) fn new(durability: Durability, most_asks: usize) -> Self {
-        let (waiting, stored, lease) = <(AtomicUsize, Notify, AtomicU64)>::default();
-        Self { start: Instant::now(), durability, waiting, stored, asks: Semaphore::new(most_asks), lease }
+    pub(super) fn new(durability: Durability, most_asks: usize, most_bytes: usize) -> Self {
+        let (waiting, stored, lease, short, is_stream_full) = Default::default();
+        let (asks, quota) = (Semaphore::new(most_asks), Quota::new(most_bytes));
+        Self { start: Instant::now(), durability, waiting, stored, asks, quota, short, is_stream_full, lease }
     }
 
     pub(super) fn now(&self) -> Time {

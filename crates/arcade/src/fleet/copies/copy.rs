@@ -10,7 +10,8 @@ use std::{
 };
 
 use bytes::Bytes;
-use mesh::{Durability, Fence, LogAsk, LogReply, Piece, Ticket, Writer};
+use mesh::{Durability, Fence, LogAsk, LogReply, Piece, Sequence, Ticket, Writer};
+use netcore::HostId;
 use tokio::{
     sync::{Notify, oneshot},
     time::Instant,
@@ -19,6 +20,7 @@ use tokio::{
 use super::{
     common::Common,
     piece::{self, CHUNK, Origin},
+    quota::MAX_COPY,
 };
 
 /// How long records gather that nobody waits for, so that a thousand rooms do not write a thousand times a second.
@@ -26,13 +28,17 @@ const GATHERING: Duration = Duration::from_millis(500);
 /// Bytes of records of one room, and of all rooms, that wait to be stored. Beyond that the copy begins anew when the broker is back.
 const MAX_WAITING: usize = 1 << 20;
 const MAX_WAITING_IN_ALL: usize = 64 << 20;
-/// How long after there was no place for a state another one is taken.
+/// How long after there was no place for a state, or for more of a copy, another state is taken.
 const NO_PLACE: Duration = Duration::from_secs(10);
 
 /// What the task of a copy does next.
 #[derive(Debug)]
 pub(super) enum Step {
     Ask(Ticket, LogAsk),
+    /// What is stored before this piece is not needed any more.
+    Trim(Sequence),
+    /// The room or its host has its share. If it says so, what is stored of the room is to be removed under this fence.
+    Short(Option<Fence>),
     Wait(Option<Instant>),
     /// Somebody else has the room.
     Fenced,
@@ -58,6 +64,14 @@ struct State {
     // What is written down of the room, and whether that is to be stored.
     room: Option<Bytes>,
     is_room_new: bool,
+    // Who has opened the room, for how many bytes of its share, and how many of these follow the state.
+    host: HostId,
+    charged: usize,
+    follows: usize,
+    // Whether it does not fit into its share.
+    is_short: bool,
+    // The last piece of a state. When it is stored, what is before that state is not needed any more.
+    trims: Option<u64>,
     journal: u64,
     // A state from which the copy begins anew.
     begins: Option<(u64, Vec<u8>)>,
@@ -94,6 +108,11 @@ impl RoomCopy {
             was_read: Some(was_read),
             room: None,
             is_room_new: false,
+            host: HostId::Other,
+            charged: 0,
+            follows: 0,
+            is_short: false,
+            trims: None,
             journal: 0,
             begins: None,
             needs_anchor: true,
@@ -142,8 +161,12 @@ impl RoomCopy {
     }
 
     /// What is written down of the room.
-    pub(super) fn note(&self, room: Bytes) {
+    pub(super) fn note(&self, room: Bytes, host: HostId) {
         let mut state = self.state();
+        // It is the same for the whole life of a room.
+        if state.charged == 0 {
+            state.host = host;
+        }
         if state.room.as_ref() != Some(&room) {
             (state.room, state.is_room_new) = (Some(room), true);
             state.since.get_or_insert_with(Instant::now);
@@ -164,9 +187,38 @@ impl RoomCopy {
         state.is_over = true;
         self.forget_runs(&mut state);
         self.take_begins(&mut state);
+        self.give_back(&mut state);
         drop(state);
         self.work.notify_one();
         self.wake_waiting();
+    }
+
+    // It takes nothing of its share any more.
+    fn give_back(&self, state: &mut State) {
+        self.common.quota.exchange(state.host, std::mem::take(&mut state.charged), 0);
+        self.set_short(state, false);
+    }
+
+    fn set_short(&self, state: &mut State, is_short: bool) {
+        let was_short = std::mem::replace(&mut state.is_short, is_short);
+        self.common.short.fetch_add((is_short && !was_short).into(), Ordering::Relaxed);
+        self.common.short.fetch_sub((was_short && !is_short).into(), Ordering::Relaxed);
+    }
+
+    // Takes so much of its share in place of what it has.
+    fn charge(&self, state: &mut State, bytes: usize) -> bool {
+        let is_granted = self.common.quota.exchange(state.host, state.charged, bytes);
+        if is_granted {
+            state.charged = bytes;
+        }
+        is_granted
+    }
+
+    // There is no place for more, so another state is taken later: it may be smaller than what it replaces, or others may have left.
+    fn run_short(&self, state: &mut State) {
+        self.set_short(state, true);
+        self.start_over(state);
+        state.not_before = Instant::now() + NO_PLACE;
     }
 
     /// Whether an append was refused, since somebody else has the room.
@@ -232,6 +284,7 @@ impl RoomCopy {
         state.wants_anchor = state.begins.is_none();
         state.needs_anchor = true;
         state.sent.clear();
+        state.trims = None;
         self.forget_runs(state);
     }
 
@@ -255,12 +308,32 @@ impl RoomCopy {
             && (is_idle || state.needs_anchor)
             && let Some(begins) = self.take_begins(state)
         {
+            let bytes = begins.1.len() + state.room.as_ref().map_or(0, Bytes::len);
+            if !self.charge(state, bytes) {
+                // There may be a copy of its former owner.
+                let is_first = !state.is_short;
+                self.run_short(state);
+                // A copy that is not continued would let a room go on from long ago. What was told with the durability of the cluster depends on it.
+                let removes = self.common.durability == Durability::Node && (is_first || state.charged > 0);
+                if removes {
+                    self.common.quota.exchange(state.host, std::mem::take(&mut state.charged), 0);
+                }
+                return Step::Short(Some(state.fence).filter(|_| removes));
+            }
+            self.set_short(state, false);
+            state.follows = 0;
             state.begin(begins);
         } else if is_idle && !state.needs_anchor {
             if state.due > now && !state.is_urgent && self.common.durability == Durability::Node {
                 return Step::Wait(Some(state.due).filter(|_| state.has_work()));
             }
             self.fill(state);
+        }
+        if state.trims.is_some_and(|last| last <= state.writer.stored())
+            && let Some(anchor) = state.writer.anchor()
+        {
+            state.trims = None;
+            return Step::Trim(anchor);
         }
         if let Some((ticket, ask)) = state.writer.ask(time) {
             state.due = now + GATHERING;
@@ -277,10 +350,20 @@ impl RoomCopy {
             pieces.push(piece::room(room));
         }
         pieces.extend(state.runs.iter().map(|(position, bytes)| piece::records(origin, *position, bytes)));
-        if std::mem::take(&mut state.is_cut) {
+        let is_cut = std::mem::take(&mut state.is_cut);
+        if is_cut {
             pieces.push(piece::cut(origin));
         }
         self.forget_runs(state);
+        let bytes: usize = pieces.iter().map(Bytes::len).sum();
+        // There is no other state of a journal that was given up.
+        if state.follows + bytes > MAX_COPY && !is_cut {
+            return self.start_over(state);
+        }
+        if !self.charge(state, state.charged + bytes) && !is_cut {
+            return self.run_short(state);
+        }
+        state.follows += bytes;
         state.sent_since = state.since.take();
         let mut last = None;
         for piece in pieces {
@@ -344,6 +427,7 @@ impl State {
             self.sent_since = self.sent_since.or(self.since);
             self.since = self.since.filter(|_| !self.runs.is_empty() || self.is_cut);
             self.sent.push_back((number, position));
+            self.trims = Some(number);
         }
     }
 }
@@ -356,6 +440,8 @@ impl Drop for RoomCopy {
     fn drop(&mut self) {
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
         let begins = state.begins.as_ref().map_or(0, |(_, head)| head.len());
+        self.common.quota.exchange(state.host, state.charged, 0);
+        self.common.short.fetch_sub(state.is_short.into(), Ordering::Relaxed);
         self.common.waiting.fetch_sub(state.bytes + begins, Ordering::Relaxed);
     }
 }

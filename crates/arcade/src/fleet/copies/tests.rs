@@ -4,7 +4,7 @@ use std::path::Path;
 
 use bytes::BytesMut;
 use journal_core::{Copying, Head, Journalled, MAX_SIZE, Resumable, Scribe, SyncPolicy, SystemDisk, Writing};
-use mesh::{Appended, Local};
+use mesh::{Appended, Local, RoomValue, Value};
 use netcore::{Hold as _, Hosted, Input, Link, Outbox, PeerId, Role, Room as _, Time};
 use testkit::TempDir;
 
@@ -102,9 +102,9 @@ async fn a_match_goes_on_from_its_copy_where_it_was() {
     own.own(&name("robots-1"), Fence(7), false);
     let copy = own.of("robots-1").unwrap();
     let mut playing = Match::begin(data.path(), copy);
-    own.note("robots-1", b"first".to_vec());
+    own.note("robots-1", b"first".to_vec(), None);
     playing.play(3);
-    own.note("robots-1", b"second".to_vec());
+    own.note("robots-1", b"second".to_vec(), None);
     stored(&own).await;
     assert_eq!(found(&mesh, 8).await, (playing.room.digest(), b"second".to_vec()));
     // The claim of the other node is later: nothing more is stored, and the room is to end.
@@ -119,7 +119,7 @@ async fn a_copy_begins_anew_under_another_fence_and_after_its_log_is_gone() {
     let (own, _events) = copies(&mesh, Durability::Node);
     own.own(&name("robots-1"), Fence(7), false);
     let mut playing = Match::begin(data.path(), own.of("robots-1").unwrap());
-    own.note("robots-1", b"room".to_vec());
+    own.note("robots-1", b"room".to_vec(), None);
     playing.play(3);
     stored(&own).await;
     // The node was taken for dead and claims the room again.
@@ -136,6 +136,107 @@ async fn a_copy_begins_anew_under_another_fence_and_after_its_log_is_gone() {
 }
 
 #[tokio::test]
+async fn copy_keeps_only_its_newest_state() {
+    let (mesh, data) = (mesh(), TempDir::new());
+    let (own, _events) = copies(&mesh, Durability::Node);
+    own.own(&name("robots-1"), Fence(7), false);
+    let mut playing = Match::begin(data.path(), own.of("robots-1").unwrap());
+    own.note("robots-1", b"room".to_vec(), None);
+    for fence in 8..12 {
+        playing.play(2);
+        stored(&own).await;
+        own.own(&name("robots-1"), Fence(fence), false);
+    }
+    playing.play(2);
+    stored(&own).await;
+    let states = async || mesh.read(&name("robots-1")).await.unwrap().iter().filter(|piece| piece.is_start).count();
+    testkit::found("one state", async || (states().await == 1).then_some(())).await;
+    assert_eq!(found(&mesh, 12).await.0, playing.room.digest());
+}
+
+/// How many bytes a copy has.
+async fn size(mesh: &Local, room: &str) -> usize {
+    mesh.read(&name(room)).await.unwrap().iter().map(|piece| piece.body.len()).sum()
+}
+
+#[tokio::test]
+async fn host_over_its_share_loses_its_own_copies_only() {
+    let (mesh, data) = (mesh(), [0; 4].map(|_| TempDir::new()));
+    let begin = |copies: &Copies, number: usize, host: &str| {
+        let room = format!("robots-{number}");
+        copies.own(&name(&room), Fence(7), false);
+        let playing = Match::begin(data[number].path(), copies.of(&room).unwrap());
+        copies.note(&room, b"room".to_vec(), Some(HostId::of(host)));
+        playing
+    };
+    let (measured, _events) = copies(&mesh, Durability::Node);
+    let mut playing = begin(&measured, 0, "10.0.0.1:1");
+    playing.play(1);
+    stored(&measured).await;
+    // One such room of a host fits into its share.
+    let most = measured.shown().stored * 3;
+    let (events, _happens) = mpsc::channel(8);
+    let own = Copies::with_most(Durability::Node, Arc::new(mesh.clone()), events, most);
+    let mut first = begin(&own, 1, "10.0.0.1:1");
+    first.play(1);
+    assert!(own.catch_up("robots-1", Duration::ZERO, testkit::PATIENCE).await);
+    let mut second = begin(&own, 2, "10.0.0.1:1");
+    second.play(1);
+    testkit::found("that it is short", async || (own.shown().short == 1).then_some(())).await;
+    assert!(!own.catch_up("robots-2", Duration::ZERO, Duration::from_millis(1)).await);
+    assert_eq!(size(&mesh, "robots-2").await, 0);
+    // Its match goes on, and so does the copy of another host.
+    second.play(1);
+    let mut other = begin(&own, 3, "10.0.0.2:1");
+    other.play(1);
+    assert!(own.catch_up("robots-3", Duration::ZERO, testkit::PATIENCE).await);
+    // What is over is given back.
+    for room in ["robots-1", "robots-2", "robots-3"] {
+        own.end(&name(room));
+    }
+    assert_eq!(own.shown().short, 0);
+    assert!(own.common.quota.exchange(HostId::of("10.0.0.1:1"), 0, most / 2));
+}
+
+#[tokio::test]
+async fn room_over_its_share_stands_still_if_nothing_may_be_lost() {
+    let (mesh, data) = (mesh(), TempDir::new());
+    let (events, _happens) = mpsc::channel(8);
+    let own = Copies::with_most(Durability::Cluster, Arc::new(mesh.clone()), events, 8);
+    own.set_lease(Some(Duration::from_mins(1)));
+    own.own(&name("robots-1"), Fence(7), false);
+    let mut playing = Match::begin(data.path(), own.of("robots-1").unwrap());
+    own.note("robots-1", b"room".to_vec(), Some(HostId::of("10.0.0.1:1")));
+    playing.play(1);
+    testkit::found("that it is short", async || (own.shown().short == 1).then_some(())).await;
+    assert!(playing.hold.reached() < playing.hold.position());
+}
+
+#[tokio::test]
+async fn copies_of_ended_rooms_are_discarded_and_others_stay() {
+    let mesh = mesh();
+    for room in ["robots-1", "robots-2"] {
+        let Appended::Stored(last) = mesh.open(&name(room), Fence(7)).await.unwrap() else { panic!() };
+        let piece = mesh::Append { fence: Fence(7), after: Some(last), is_anchor: true, body: "state".into() };
+        assert!(matches!(mesh.append(&name(room), &piece).await, Ok(Appended::Stored(_))));
+    }
+    let row = RoomValue {
+        holder: None,
+        fence: Some(Fence(7)),
+        durability: Durability::Node,
+        needs: String::new(),
+        unread: false,
+        row: String::new(),
+    };
+    mesh.write(&Key::Room(name("robots-2")), Some(&Value::Room(row)), None).await.unwrap();
+    let (own, _events) = copies(&mesh, Durability::Node);
+    assert!(!own.take_full());
+    assert_eq!(own.discard_ended(Arc::new(mesh.clone())).await, Ok(1));
+    assert_eq!((size(&mesh, "robots-1").await, size(&mesh, "robots-2").await), (0, 5));
+    assert_eq!(mesh.fence(&name("robots-1")).await, Ok(Some(Fence(7))), "nobody continues it under an older fence");
+}
+
+#[tokio::test]
 async fn outputs_wait_for_the_copy_if_nothing_may_be_lost() {
     let (mesh, data) = (mesh(), TempDir::new());
     let (own, _events) = copies(&mesh, Durability::Cluster);
@@ -144,7 +245,7 @@ async fn outputs_wait_for_the_copy_if_nothing_may_be_lost() {
     playing.play(3);
     // Nothing is written down of the room, so nothing can be stored.
     assert!(playing.hold.reached() < playing.hold.position());
-    own.note("robots-1", b"room".to_vec());
+    own.note("robots-1", b"room".to_vec(), None);
     stored(&own).await;
     assert_eq!(playing.hold.reached(), 0, "it may be another node's");
     own.set_lease(Some(Duration::from_mins(1)));
@@ -164,7 +265,7 @@ async fn what_is_no_whole_room_is_not_read_as_one() {
     let (own, _events) = copies(&mesh, Durability::Node);
     own.own(&name("robots-1"), Fence(7), false);
     let mut playing = Match::begin(data.path(), own.of("robots-1").unwrap());
-    own.note("robots-1", b"room".to_vec());
+    own.note("robots-1", b"room".to_vec(), None);
     playing.play(3);
     assert!(own.catch_up("robots-1", Duration::ZERO, testkit::PATIENCE).await);
     let pieces = mesh.read(&name("robots-1")).await.unwrap();

@@ -5,13 +5,7 @@ use std::sync::Arc;
 use mesh::{Name, Plea, Ticket};
 
 use super::{
-    super::{
-        codes,
-        command::Answer,
-        common, plea,
-        seal::{self, RelayKey},
-        shared::SECRET,
-    },
+    super::{codes, command::Answer, plea},
     Done, Task,
 };
 
@@ -29,23 +23,13 @@ impl Task {
         for (code, room) in self.codes.all() {
             self.claim(code, room, None);
         }
-        self.ensure_key();
-        let (directory, secret) = (Arc::clone(&self.directory), self.secret.clone());
-        self.asks.spawn(async move {
-            let Ok(name) = SECRET.parse() else { return Done::Nothing };
-            // Written again, or put back if the broker has lost it.
-            let _ = common::ensure(&*directory, &name, || Ok(secret.clone())).await;
-            Done::Nothing
-        });
+        self.keep_secrets();
     }
 
-    pub(super) fn ensure_key(&mut self) {
-        let directory = Arc::clone(&self.directory);
-        self.asks.spawn(async move {
-            let Ok(name) = seal::KEY.parse() else { return Done::Key(None) };
-            let key = common::ensure(&*directory, &name, RelayKey::draw).await;
-            Done::Key(key.ok().and_then(|key| RelayKey::read(&key)))
-        });
+    /// Writes the common secrets again, or puts them back if the broker has lost them.
+    pub(super) fn keep_secrets(&mut self) {
+        let (directory, secrets) = (Arc::clone(&self.directory), self.secrets.clone());
+        self.asks.spawn(async move { Done::Key(secrets.keep(&*directory).await.unwrap_or_default()) });
     }
 
     pub(super) fn plead(&mut self, ticket: Ticket, plea: Plea) {
