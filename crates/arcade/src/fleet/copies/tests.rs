@@ -173,8 +173,8 @@ async fn host_over_its_share_loses_its_own_copies_only() {
     let mut playing = begin(&measured, 0, "10.0.0.1:1");
     playing.play(1);
     stored(&measured).await;
-    // One such room of a host fits into its share.
-    let most = measured.shown().stored * 3;
+    // One such room of a host fits into its share, and there is no place for the state of another one.
+    let most = measured.shown().stored * 9 / 4;
     let (events, _happens) = mpsc::channel(8);
     let own = Copies::with_most(Durability::Node, Arc::new(mesh.clone()), events, most);
     let mut first = begin(&own, 1, "10.0.0.1:1");
