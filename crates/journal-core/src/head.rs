@@ -147,6 +147,9 @@ impl Head {
 mod tests {
     use super::*;
 
+    /// The fields of a head in versions without facts.
+    type Before = (u64, String, u32, String, u64, Vec<SocketAddr>, Option<Snapshot>, Vec<u8>);
+
     #[test]
     fn a_head_with_facts_has_the_fields_of_one_without() {
         let facts = Facts::from([("room".into(), "chess-1".into()), ("seat A".into(), "Ann".into())]);
@@ -154,7 +157,6 @@ mod tests {
         assert_eq!((head.program(), head.facts()), ("1.2.3", facts));
         let mut bytes = vec![];
         codec::encode(&head, &mut bytes);
-        type Before = (u64, String, u32, String, u64, Vec<SocketAddr>, Option<Snapshot>, Vec<u8>);
         let before: Before = codec::decode_all(&bytes).unwrap();
         assert_eq!((before.3.as_str(), before.7), ("1.2.3\0room\0chess-1\0seat A\0Ann", vec![1]));
         assert_eq!(Head::test(vec![], vec![]).facts(), Facts::new());

@@ -95,7 +95,7 @@ pub enum Note {
     Over(Outcome),
     /// The last arrival made the server panic.
     Broken,
-    /// A fact about the match. It has an encoding of its own; see [`put_note`].
+    /// A fact about the match. Its encoding is in `put_note`.
     #[serde(skip)]
     Fact(Fact),
 }
