@@ -237,7 +237,7 @@ impl Fleet {
 
     /// Results that this node has moved to the dead letters.
     pub(crate) fn dead_letters(&self) -> u64 {
-        self.broker.as_ref().map_or(0, |broker| mesh::Results::dead_letters(broker))
+        self.broker.as_ref().map_or(0, mesh::Results::dead_letters)
     }
 
     /// Values of the directory, and copies of rooms, that were skipped, since a later version wrote them or they are damaged.

@@ -71,7 +71,8 @@ impl Nats {
         let broker = setup::connect(place).await?;
         let since = Instant::now();
         loop {
-            match Self::create(place, &broker).await {
+            // On the heap, since it is a large future.
+            match Box::pin(Self::create(place, &broker)).await {
                 // Servers that are busy with the streams of others may take longer than one answer may.
                 Err(error) if error.trouble() == Trouble::Away && since.elapsed() < SETTLING => sleep(PAUSE).await,
                 created => return created,

@@ -199,8 +199,8 @@ pub(crate) async fn heartbeats_are_watched_and_lasting_entries_are_not(shared: S
     let mut watch = shared.directory.watch(None).await.unwrap();
     assert_eq!(next(&mut watch).await, Delta::Reset);
     // Their order is not that of the others.
-    let mut shown = vec![next(&mut watch).await, next(&mut watch).await];
-    shown.sort_by_key(|delta| delta.resumes_after());
+    let mut shown = [next(&mut watch).await, next(&mut watch).await];
+    shown.sort_by_key(Delta::resumes_after);
     let of_heartbeat = |revision, value| Delta::Put(heartbeat.clone(), Entry { revision, value });
     assert_eq!(shown[0], of_heartbeat(first, beat(7, false)));
     assert_eq!(shown[1], Delta::Put(code("A"), Entry { revision: a, value: value("1") }));

@@ -101,15 +101,14 @@ async fn establish(
 ) -> Result<String, MeshError> {
     let name: Name = name.parse().map_err(|error| unusable(name, error, "report this"))?;
     let key = Key::Lasting(name.clone());
-    let value = match directory.entry(&key).await? {
-        Some(entry) => text(&name, &entry)?,
-        None => {
-            let value = Value::Common(agree(directory, &name, draw).await?);
-            match directory.write(&key, Some(&value), None).await? {
-                // Another node was faster.
-                Written::Conflict(Some(entry)) => text(&name, &entry)?,
-                Written::Stored(_) | Written::Conflict(None) => text_of(&name, &value)?,
-            }
+    let value = if let Some(entry) = directory.entry(&key).await? {
+        text(&name, &entry)?
+    } else {
+        let value = Value::Common(agree(directory, &name, draw).await?);
+        match directory.write(&key, Some(&value), None).await? {
+            // Another node was faster.
+            Written::Conflict(Some(entry)) => text(&name, &entry)?,
+            Written::Stored(_) | Written::Conflict(None) => text_of(&name, &value)?,
         }
     };
     show(directory, &name, &value).await?;

@@ -302,7 +302,7 @@ impl Task {
                 );
             }
             Done::Discarded(Err(error)) => {
-                warn!("the stream of copies of rooms is full, and stays so for now: {error}")
+                warn!("the stream of copies of rooms is full, and stays so for now: {error}");
             }
         }
     }

@@ -33,12 +33,14 @@ impl Entries {
     // Removes entries that are too old. As with a broker, watches do not show that.
     fn expire(&mut self, now: Time) {
         let kept = Duration::from_secs(ENTRY_AGE_SECONDS);
-        let expired = self
-            .by_revision
-            .extract_if(.., |_, (key, written)| !matches!(key, Key::Lasting(_)) && now.since(*written) > kept);
-        for (_, (key, _)) in expired {
-            self.by_key.remove(&key);
-        }
+        let Self { by_key, by_revision, .. } = self;
+        by_revision.retain(|_, (key, written)| {
+            let stays = matches!(key, Key::Lasting(_)) || now.since(*written) <= kept;
+            if !stays {
+                by_key.remove(key);
+            }
+            stays
+        });
     }
 
     fn write(

@@ -38,7 +38,7 @@ const ENTRY_AGE: Duration = Duration::from_secs(ENTRY_AGE_SECONDS);
 /// Bytes of a bucket with an entry for each node, or less.
 const SMALL_BYTES: i64 = 1 << 20;
 /// How long dead letters are kept, and bytes of them.
-const DEAD_LETTERS_AGE: Duration = Duration::from_hours(30 * 24);
+const DEAD_LETTERS_AGE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 const DEAD_LETTERS_BYTES: i64 = 16 << 20;
 
 /// A connection, before anything is there.
