@@ -21,9 +21,9 @@
 //! (u32), all little-endian. The valid slot with the larger sequence number counts. The slots are written alternately
 //! and lie in different sectors, so that a power cut during a write leaves the other one intact.
 //!
-//! A *mark* follows each slot: a checksum (u32) of the slot and of [`DIRECT`]. It states that the server that wrote this
-//! status keeps all records in the file. Servers without the mark kept the latest records in a spool (`spool.rs`). They
-//! ignore the mark, and invalidate it when they write the slot.
+//! A *mark* follows each slot: a checksum (u32) of the slot without its checksum, and of [`DIRECT`]. It states that the
+//! server that wrote this status keeps all records in the file. Servers without the mark kept the latest records in a
+//! spool (`spool.rs`). They ignore the mark, and invalidate it when they write the slot.
 
 use crc32fast::{Hasher, hash};
 
@@ -45,7 +45,7 @@ const PLACE: usize = 16;
 const SLOTS: [usize; 2] = [512, 1_024];
 const SLOT: usize = 29;
 const MARKED_SLOT: usize = SLOT + 4;
-/// What the mark of a slot is a checksum of, beside the slot.
+/// What the mark of a slot is a checksum of, beside its fields.
 const DIRECT: &[u8] = b"direct";
 
 /// Whether a journal is complete.
@@ -121,8 +121,9 @@ impl Status {
         slot[17..25].copy_from_slice(&self.end.to_le_bytes());
         let sum = hash(&slot[..25]);
         slot[25..SLOT].copy_from_slice(&sum.to_le_bytes());
+        // Without the checksum: with it, that of all slots would be the same.
         let mut mark = Hasher::new();
-        mark.update(&slot[..SLOT]);
+        mark.update(&slot[..25]);
         mark.update(DIRECT);
         slot[SLOT..].copy_from_slice(&mark.finalize().to_le_bytes());
         slot

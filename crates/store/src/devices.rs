@@ -5,7 +5,6 @@
 
 use std::{
     collections::HashSet,
-    hash::{BuildHasher as _, Hasher as _, RandomState},
     time::{Duration, Instant},
 };
 
@@ -13,7 +12,7 @@ use crate::{
     KEY_HASH_LENGTH, MAX_NAMES, Store, StoreError,
     connection::{Connection, Row},
     database::serialized,
-    names::{PAGE, digits},
+    names::{PAGE, digits, note_change},
 };
 
 /// Keys that prove one name.
@@ -239,12 +238,4 @@ async fn proves(connection: &mut Connection, name: &str, key: &str) -> Result<bo
 async fn count_names(writer: &mut Connection, key: &str) -> Result<i64, StoreError> {
     let text = "SELECT (SELECT COUNT(*) FROM names WHERE key_hash = $1) + (SELECT COUNT(*) FROM name_keys WHERE key_hash = $1)";
     writer.row(text, &[key.into()]).await?.map_or(Ok(0), |row: Row| row.integer(0))
-}
-
-/// Records that a name lost a key, for other hubs with the same database.
-pub(crate) async fn note_change(writer: &mut Connection, name: &str, now: u64) -> Result<(), StoreError> {
-    let id = format!("{:016x}", RandomState::new().build_hasher().finish());
-    let text = "INSERT INTO name_changes (name, id, changed) VALUES ($1, $2, $3) \
-                ON CONFLICT (name) DO UPDATE SET id = excluded.id, changed = excluded.changed";
-    writer.execute(text, &[name.into(), (&id).into(), now.into()]).await.map(drop)
 }

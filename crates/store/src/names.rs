@@ -2,6 +2,7 @@
 
 use std::{
     collections::HashMap,
+    hash::{BuildHasher as _, Hasher as _, RandomState},
     sync::{Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
@@ -12,7 +13,6 @@ use crate::{
     Store, StoreError,
     connection::{Connection, Place, Row},
     database::serialized,
-    devices::note_change,
 };
 
 /// Bytes of the hash of an owner's key: SHA-256.
@@ -232,6 +232,14 @@ impl Store {
     pub fn recent_names_of(&self, key_hash: &KeyHash) -> Vec<String> {
         self.recent.names(key_hash, matches!(self.place(), Place::Server(_)), Instant::now())
     }
+}
+
+/// Records that a name lost a key, for other hubs with the same database.
+pub(crate) async fn note_change(writer: &mut Connection, name: &str, now: u64) -> Result<(), StoreError> {
+    let id = format!("{:016x}", RandomState::new().build_hasher().finish());
+    let text = "INSERT INTO name_changes (name, id, changed) VALUES ($1, $2, $3) \
+                ON CONFLICT (name) DO UPDATE SET id = excluded.id, changed = excluded.changed";
+    writer.execute(text, &[name.into(), (&id).into(), now.into()]).await.map(drop)
 }
 
 /// A match was joined with this name: it stays with its key.
