@@ -225,7 +225,7 @@ const OBSTACLES: [(&str, Obstacle); 8] = [
     }),
     ("a file that cannot be read", |path| {
         fs::write(path, data("beside.spool"))?;
-        fs::set_permissions(path, fs::Permissions::from_mode(0))?;
+        fs::set_permissions(path, fs::Permissions::from_mode(0o0))?;
         if fs::read(path).is_ok() { Err(io::ErrorKind::PermissionDenied.into()) } else { Ok(()) }
     }),
     ("a file of another user", |path| {
