@@ -154,6 +154,30 @@ impl Store {
         Ok(proven)
     }
 
+    /// Releases names that were claimed before `limit` and are not used in any match, and deletes expired codes, at `now`; both in
+    /// milliseconds since the Unix epoch. Returns a part of the released names, and none when all are released.
+    pub async fn release_unused_names(&self, limit: u64, now: u64) -> Result<Vec<String>, StoreError> {
+        let released = serialized!(self, self.try_release_unused(limit, now))?;
+        self.recent.forget(&released);
+        self.prune_codes(now).await?;
+        Ok(released)
+    }
+
+    async fn try_release_unused(&self, limit: u64, now: u64) -> Result<Vec<String>, StoreError> {
+        let mut writer = self.writer.lease().await?;
+        writer.begin().await?;
+        let text = "DELETE FROM names WHERE name IN \
+                    (SELECT name FROM names WHERE used = 0 AND claimed < $1 ORDER BY claimed LIMIT $2) RETURNING name";
+        let rows = writer.rows(text, &[limit.into(), PAGE.into()]).await?;
+        let released = rows.iter().map(|row| row.text(0)).collect::<Result<Vec<_>, _>>()?;
+        for name in &released {
+            note_change(&mut writer, name, now).await?;
+        }
+        writer.execute("COMMIT", &[]).await?;
+        writer.done();
+        Ok(released)
+    }
+
     /// The names that lost a key since the last call, by any hub with this database. Their cached proofs are dropped. Has to be called
     /// every few seconds, as [`recent_names_of`](Self::recent_names_of) states.
     pub async fn changed_names(&self, changes: &mut NameChanges, now: u64) -> Result<Vec<String>, StoreError> {
@@ -182,8 +206,8 @@ impl Store {
         Ok(names)
     }
 
-    /// Deletes expired codes and old changes of names.
-    pub(crate) async fn prune_codes(&self, now: u64) -> Result<(), StoreError> {
+    // Deletes expired codes and old changes of names.
+    async fn prune_codes(&self, now: u64) -> Result<(), StoreError> {
         self.execute("DELETE FROM name_codes WHERE expires < $1", &[now.into()]).await?;
         let limit = now.saturating_sub(millis(CHANGES_KEPT));
         self.execute("DELETE FROM name_changes WHERE changed < $1", &[limit.into()]).await.map(drop)

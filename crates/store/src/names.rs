@@ -12,7 +12,6 @@ use unicode_security::skeleton;
 use crate::{
     Store, StoreError,
     connection::{Connection, Place, Row},
-    database::serialized,
 };
 
 /// Bytes of the hash of an owner's key: SHA-256.
@@ -155,30 +154,6 @@ impl Store {
     /// Keeps a name with its key, also when no match is joined with it.
     pub async fn hold_name(&self, name: &str) -> Result<(), StoreError> {
         self.execute("UPDATE names SET used = 1 WHERE name = $1 AND used = 0", &[name.into()]).await.map(drop)
-    }
-
-    /// Releases names that were claimed before `limit` and are not used in any match, and deletes expired codes, at `now`; both in
-    /// milliseconds since the Unix epoch. Returns a part of the released names, and none when all are released.
-    pub async fn release_unused_names(&self, limit: u64, now: u64) -> Result<Vec<String>, StoreError> {
-        let released = serialized!(self, self.try_release_unused(limit, now))?;
-        self.recent.forget(&released);
-        self.prune_codes(now).await?;
-        Ok(released)
-    }
-
-    async fn try_release_unused(&self, limit: u64, now: u64) -> Result<Vec<String>, StoreError> {
-        let mut writer = self.writer.lease().await?;
-        writer.begin().await?;
-        let text = "DELETE FROM names WHERE name IN \
-                    (SELECT name FROM names WHERE used = 0 AND claimed < $1 ORDER BY claimed LIMIT $2) RETURNING name";
-        let rows = writer.rows(text, &[limit.into(), PAGE.into()]).await?;
-        let released = rows.iter().map(|row| row.text(0)).collect::<Result<Vec<_>, _>>()?;
-        for name in &released {
-            note_change(&mut writer, name, now).await?;
-        }
-        writer.execute("COMMIT", &[]).await?;
-        writer.done();
-        Ok(released)
     }
 
     // Notes what the names of earlier versions look like.
