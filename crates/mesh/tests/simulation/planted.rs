@@ -39,7 +39,11 @@ macro_rules! found {
                 mixed: planted == Planted::FormerNodesIgnored,
             };
             // It takes a rare order of events, so the search begins shortly before it.
-            let first = if planted == Planted::ReadBeforeOpen { 500 } else { 1 };
+            let first = match planted {
+                Planted::ReadBeforeOpen => 2_100,
+                Planted::StrangerBuries => 500,
+                _ => 1,
+            };
             find(planted, first, options, &[$($expected),+]);
         }
         )*
