@@ -130,8 +130,9 @@ test('the hub is killed and started again: the page says so, comes back and has 
     await ann.page.getByText('The connection is lost').waitFor();
     await own.begin();
     await ann.page.getByText('The connection is lost').waitFor({ state: 'detached' }).catch(() => {});
-    const next = step(await map(ann));
     await ann.page.locator('#link[data-state=open]').waitFor();
+    await stands(ann, to);
+    const next = step(await map(ann));
     await ann.page.keyboard.press(next.key);
     await stands(ann, next.to);
     await ann.reads('Player A');
