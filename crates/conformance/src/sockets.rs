@@ -27,7 +27,7 @@ pub enum Owner {
 }
 
 impl Owner {
-    /// Whether the system shows who owns a socket. Otherwise nobody is found to own any.
+    /// Whether the system shows who owns a socket. Otherwise no owner is found.
     pub fn is_shown() -> bool {
         let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0));
         let address = socket.as_ref().ok().and_then(|socket| socket.local_addr().ok());

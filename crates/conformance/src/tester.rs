@@ -29,7 +29,7 @@ const SEEDS: u64 = 2_147_483_646;
 /// The source of all random choices of the tester.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seed {
-    /// A number. Reports state it, so that everybody can repeat the test.
+    /// A number. Reports state it, so that the test can be repeated.
     Number(u32),
     /// A hash of something secret. Reports contain neither the hash nor what the tester gives to programs as a seed, and one random
     /// choice reveals no other.

@@ -6,7 +6,7 @@
 //! any more: where the status of a file has the mark ([`layout`](crate::layout)), its spool is not looked for.
 //!
 //! Every user of the machine can create files in `/dev/shm`, and the names can be guessed. A file is a spool only if the
-//! owner of the journal owns it and nobody else can write it. Anything else is ignored.
+//! owner of the journal owns it and no other user can write it. Anything else is ignored.
 
 use std::{
     io,

@@ -1,4 +1,4 @@
-//! The port of one seat. Each seat has its own, so that it is known of which player a connection is, whatever it says.
+//! The port of one seat. Each seat has its own, so the port of a connection identifies the player.
 
 use std::{
     io,

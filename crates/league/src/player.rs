@@ -67,7 +67,7 @@ impl Player {
         Ok(Self::Program { run: program.start(&values)?, _gui: gui })
     }
 
-    /// The processes of which its connections are; none if the system has started none.
+    /// The processes that own its connections; none if the system has started none.
     pub(crate) fn owner(&self) -> Option<Owner> {
         match self {
             Self::Bot(_) => Some(Owner::Process(std::process::id())),

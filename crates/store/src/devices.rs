@@ -1,4 +1,4 @@
-//! Names on several devices, each of which has a key of its own: codes that add a key, and changes that revoke keys.
+//! Names on several devices, each with a key of its own: codes that add a key, and changes that revoke keys.
 //!
 //! Every change checks in its own transaction that the key of the caller proves the name, so a key that was revoked a moment ago
 //! changes nothing.

@@ -282,7 +282,7 @@ pub(crate) struct CopiesShown {
 async fn discard_ended(journals: Arc<dyn Journals>, directory: Arc<dyn Directory>) -> Result<usize, MeshError> {
     let mut count = 0;
     for room in journals.names().await? {
-        // Whoever opens the room after this has a greater fence.
+        // A node that opens the room after this has a greater fence.
         let Some(fence) = journals.fence(&room).await? else { continue };
         let is_over = directory.entry(&Key::Room(room.clone())).await?.is_none();
         count += usize::from(is_over && journals.remove(&room, fence).await?);

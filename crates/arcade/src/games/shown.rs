@@ -55,7 +55,7 @@ pub(crate) trait Shown: Engine {
         None
     }
 
-    /// The messages to a watcher about a match of which it may not see anything yet. None in a game without [`overview`](Self::overview).
+    /// The messages to a watcher who may not see anything of the match yet. None in a game without [`overview`](Self::overview).
     fn prelude(&self) -> Option<Vec<Bytes>> {
         None
     }

@@ -22,7 +22,7 @@ pub(crate) struct Source {
     pub(crate) path: PathBuf,
     /// Its room, if the journal does not say.
     pub(crate) note: JournalNote,
-    /// What is known of seats, by their addresses and names, of which the journal does not say anything.
+    /// Records of seats that are not in the journal, by their addresses and names.
     pub(crate) seats: HashMap<(String, String), Seated>,
     /// How much of it is known.
     pub(crate) known: Known,
@@ -196,7 +196,7 @@ impl Source {
     }
 }
 
-// Seats those who are there when a replay starts, and those who have left a match that goes on.
+// Seats the players who are there when a replay starts, and those who have left a running match.
 fn sit_all<E: Recorded>(
     tracker: &mut Tracker,
     replay: &Replay<E>,

@@ -74,7 +74,7 @@ pub(crate) struct SeatFact {
     pub(crate) name: String,
     #[serde(flatten)]
     pub(crate) seated: Seated,
-    /// Whether the player has left during a match that goes on.
+    /// Whether the player has left a running match.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) left: bool,
     /// Whether the player left on its own, before the end.

@@ -58,7 +58,7 @@ pub(super) fn watch(guard: u32, control: UnixStream) -> io::Result<()> {
                 let _ = kill_process(guard, Signal::KILL);
             }
         }
-        // It stays a child until it is collected, and whoever collects it does the same.
+        // It stays a child until it is collected, and the thread that collects it does the same.
         if let Ok(Some(ended)) = waitid(WaitId::Pid(guard), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT)
             && ended.exit_status() != Some(0)
         {

@@ -41,7 +41,7 @@ impl Drop for Beside {
 }
 
 impl Beside {
-    /// The files of a journal, of which the first had a spool. `None` where there is no place for one.
+    /// The files of a journal; the first had a spool. `None` where there is no place for one.
     fn new(files: &[(&str, Vec<u8>)]) -> Option<Self> {
         if !Path::new(MEMORY).is_dir() {
             eprintln!("skipped: there is no {MEMORY}");

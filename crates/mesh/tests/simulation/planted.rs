@@ -42,6 +42,8 @@ macro_rules! found {
             let first = match planted {
                 Planted::ReadBeforeOpen => 2_100,
                 Planted::StrangerBuries => 500,
+                Planted::ExpiredTooEarly => 80,
+                Planted::PromiseForgotten => 640,
                 _ => 1,
             };
             find(planted, first, options, &[$($expected),+]);

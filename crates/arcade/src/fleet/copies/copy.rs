@@ -205,7 +205,7 @@ impl RoomCopy {
         self.common.short.fetch_sub((was_short && !is_short).into(), Ordering::Relaxed);
     }
 
-    // Takes so much of its share in place of what it has.
+    // Replaces what it takes of its share.
     fn charge(&self, state: &mut State, bytes: usize) -> bool {
         let is_granted = self.common.quota.exchange(state.host, state.charged, bytes);
         if is_granted {
@@ -313,7 +313,8 @@ impl RoomCopy {
                 // There may be a copy of its former owner.
                 let is_first = !state.is_short;
                 self.run_short(state);
-                // A copy that is not continued would let a room go on from long ago. What was told with the durability of the cluster depends on it.
+                // From a copy that is not continued, a room would resume with an old state. With the durability of the cluster, delivered outputs
+                // depend on the copy.
                 let removes = self.common.durability == Durability::Node && (is_first || state.charged > 0);
                 if removes {
                     self.common.quota.exchange(state.host, std::mem::take(&mut state.charged), 0);

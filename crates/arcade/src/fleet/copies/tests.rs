@@ -185,7 +185,7 @@ async fn host_over_its_share_loses_its_own_copies_only() {
     testkit::found("that it is short", async || (own.shown().short == 1).then_some(())).await;
     assert!(!own.catch_up("robots-2", Duration::ZERO, Duration::from_millis(1)).await);
     assert_eq!(size(&mesh, "robots-2").await, 0);
-    // Its match goes on, and so does the copy of another host.
+    // Its match continues, and so does the copy of another host.
     second.play(1);
     let mut other = begin(&own, 3, "10.0.0.2:1");
     other.play(1);

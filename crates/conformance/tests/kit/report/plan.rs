@@ -86,7 +86,7 @@ fn what_a_program_is_given_follows_from_the_seed() {
     let other = seeds(Some(7));
     assert!(other != ["2021"] && other == seeds(Some(7)) && other != seeds(Some(8)), "{other:?}");
 
-    // What a secret gives to the program is not told either: a known generator could lead back to it.
+    // Values drawn from a secret are not reported either: a known generator could lead back to it.
     let folder = tempfile::tempdir().unwrap();
     let mut secret = Plan { transcripts: Some(folder.path().to_owned()), ..plan(500) };
     secret.options.seed = Seed::Secret([7; 32]);
