@@ -21,6 +21,7 @@ use crate::{
     operator::{
         drain,
         ladder::LadderCommand,
+        listing::pretty,
         reports::{self, ReportCommand},
         transfer::receive,
         wire::{self, Reply, Request},
@@ -349,11 +350,6 @@ fn options_of(game: Game, typed: &[String]) -> anyhow::Result<Options> {
 fn word<'a>(value: &'a Value, name: &str) -> std::borrow::Cow<'a, str> {
     // Names come from players.
     cmdkit::printable(value[name].as_str().unwrap_or_default())
-}
-
-/// JSON for a terminal, which names of players must not change.
-pub(super) fn pretty(value: &Value) -> String {
-    cmdkit::printable_json(&serde_json::to_string_pretty(value).unwrap_or_default()).into_owned() + "\n"
 }
 
 fn status_text(status: &Value) -> String {

@@ -7,6 +7,11 @@ use crate::{
     room::{Room, guard::host_text, info::Player},
 };
 
+/// JSON for a terminal, which names of players must not change.
+pub(super) fn pretty(value: &Value) -> String {
+    cmdkit::printable_json(&serde_json::to_string_pretty(value).unwrap_or_default()).into_owned() + "\n"
+}
+
 /// The lobby, with the address of each player: one that can be banned, or null while it is not known.
 pub(crate) fn rooms(hub: &Hub) -> serde_json::Result<Value> {
     let mut lobby = serde_json::to_value(hub.snapshot(true))?;

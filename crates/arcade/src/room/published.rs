@@ -12,7 +12,6 @@ use super::{
     fuse::Fuse,
     info::{Info, phase},
     register::Register,
-    watched::Stage,
 };
 use crate::games::Shown;
 
@@ -26,8 +25,13 @@ pub(crate) struct Published<E: Recorded> {
 }
 
 impl<E: Recorded> Published<E> {
-    pub(crate) fn new(room: Fuse<Journalled<E>>, stage: &Stage, status: Status, counters: Counters) -> Self {
-        Self { room, info: Arc::clone(&stage.info), register: Arc::clone(&stage.register), status, counters }
+    pub(crate) fn new(
+        room: Fuse<Journalled<E>>,
+        (info, register): (Arc<watch::Sender<Info>>, Arc<Register>),
+        status: Status,
+        counters: Counters,
+    ) -> Self {
+        Self { room, info, register, status, counters }
     }
 
     /// The engine, unless it has panicked.

@@ -32,6 +32,11 @@ pub(crate) fn refused(refusal: Refusal) -> Response {
     later(counted(refusal.kind, error(status, &refusal.to_string())), refusal.after().as_secs())
 }
 
+/// The answer for a room that does not exist, or that no list shows to this caller.
+pub(crate) fn no_such_room() -> Response {
+    error(StatusCode::NOT_FOUND, "there is no such room")
+}
+
 /// The state of a room does not allow what the caller wants, or too much is taken.
 pub(crate) fn impossible(why: &anyhow::Error) -> Response {
     match why.downcast_ref::<Refusal>() {

@@ -13,11 +13,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     address,
-    answer::{counted, error, later, missing},
+    answer::{counted, error, later, missing, no_such_room},
     caller::Caller,
     page::Page,
     relay::{self, Asked},
-    room_api::no_such_room,
 };
 use crate::hub::{
     self, Hub,

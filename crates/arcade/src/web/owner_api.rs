@@ -14,10 +14,9 @@ use serde::Deserialize;
 use tokio::task::block_in_place;
 
 use super::{
-    answer::{error, impossible},
+    answer::{error, impossible, no_such_room},
     caller::Caller,
     names::check_name,
-    room_api::no_such_room,
 };
 use crate::{hub::Hub, room::Room};
 

@@ -23,9 +23,8 @@ use tokio_tungstenite::tungstenite::handshake::client::generate_key;
 use tracing::debug;
 
 use super::{
-    answer::{error, later},
+    answer::{error, later, no_such_room},
     caller::{self, SocketPermit, is_secure},
-    room_api::no_such_room,
 };
 use crate::{
     fleet::{

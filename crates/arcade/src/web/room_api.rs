@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 use store::{ALL_TIME, Kind, Store, unix_now};
 
 use super::{
-    answer::{error, impossible, later, refused},
+    answer::{error, impossible, later, no_such_room, refused},
     api::ask,
     caller::Caller,
     names::{KeyHash, check_name},
@@ -255,10 +255,6 @@ async fn remove_bots(
     }
     tokio::task::block_in_place(|| hub.rooms.dismiss_bots(&room));
     StatusCode::NO_CONTENT.into_response()
-}
-
-pub(super) fn no_such_room() -> Response {
-    error(StatusCode::NOT_FOUND, "there is no such room")
 }
 
 fn not_opened(why: &OpenError) -> Response {

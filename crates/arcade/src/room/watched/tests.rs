@@ -56,7 +56,8 @@ impl Stand {
         let description = Description { room: text(), title: text(), class: text(), casual: text() };
         let register = Arc::new(Register::new(end.facts(), &description, Default::default(), &[]));
         let stage = Stage { info: sender, register, delay };
-        let room = Published::new(room, &stage, status, Counters::default());
+        let room =
+            Published::new(room, (Arc::clone(&stage.info), Arc::clone(&stage.register)), status, Counters::default());
         let room = Watched::new(room, stage, BTreeSet::new(), &[]);
         let mut stand = Self { room, now: Time::ZERO, told: BTreeMap::new(), info, _directory: directory };
         stand.connect(ANN, Role::Player);
