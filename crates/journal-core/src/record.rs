@@ -318,6 +318,13 @@ pub(crate) fn check(front: &[u8], body: &[u8], sum: &mut u32) -> bool {
     whole
 }
 
+/// Encodes the body of a note. Returns `false` if it is too long.
+pub(crate) fn encode_note(body: &mut Vec<u8>, note: &Note) -> bool {
+    body.clear();
+    RecordHead { kind: NOTE, slot: 0, micros: 0 }.put(body);
+    put_note(note, body, MAX_BODY)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

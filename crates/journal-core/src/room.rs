@@ -17,7 +17,7 @@ use tracing::error;
 use crate::{
     Fact, Facts, Peer, codec,
     peers::Peers,
-    record::{self, LONGEST_GAP, MAX_BODY, Mark, NOTE, Note, RecordHead, Snapshot},
+    record::{self, LONGEST_GAP, Mark, Note, RecordHead, Snapshot},
     scribe::Scribe,
     sink::Sink,
     sync::{AtomicBool, AtomicU64, Ordering},
@@ -419,22 +419,16 @@ pub(crate) const fn time(micros: u64) -> Time {
     Time::from_nanos(micros.saturating_mul(1_000))
 }
 
-/// Adds a note.
-pub(crate) fn note(sink: &Sink, body: &mut Vec<u8>, note: &Note) {
-    if encode_note(body, note) {
+// Adds a note.
+fn note(sink: &Sink, body: &mut Vec<u8>, note: &Note) {
+    if record::encode_note(body, note) {
         sink.push(body);
     }
 }
 
 // Adds a note that is not copied.
 fn note_own(sink: &Sink, body: &mut Vec<u8>, note: &Note) {
-    if encode_note(body, note) {
+    if record::encode_note(body, note) {
         sink.push_own(body);
     }
-}
-
-fn encode_note(body: &mut Vec<u8>, note: &Note) -> bool {
-    body.clear();
-    RecordHead { kind: NOTE, slot: 0, micros: 0 }.put(body);
-    record::put_note(note, body, MAX_BODY)
 }

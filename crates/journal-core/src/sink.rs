@@ -21,7 +21,7 @@ use crate::{
     copying::MaybeCopying,
     disk::SharedFile,
     layout::Status,
-    record, room,
+    record,
     segment::Positions,
     sync::{AtomicBool, AtomicU64, Condvar, Mutex, MutexGuard, Ordering, PoisonError, TryLockError},
 };
@@ -227,7 +227,10 @@ impl Sink {
         }
         if held.map_or("", String::as_str) != fact.value {
             fact.clone().apply_to(&mut facts);
-            room::note(self, &mut vec![], &Note::Fact(fact));
+            let mut body = vec![];
+            if record::encode_note(&mut body, &Note::Fact(fact)) {
+                self.push(&body);
+            }
         }
         true
     }
