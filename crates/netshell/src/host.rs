@@ -16,7 +16,7 @@ use std::{
 };
 
 use netcore::{
-    Hold, Input, Leave, Link, Outbox, Outcome, PeerId, Progress, Room, Time,
+    Hold, Input, Leave, Link, Outbox, Outcome, PeerId, Progress, Room, Status, Time,
     probe::{self, Planted},
 };
 use tracing::warn;
@@ -46,6 +46,8 @@ pub struct Host {
     next_peer: u64,
     // The latest time passed to the room, which never goes back.
     now: Time,
+    // After the last input.
+    status: Status,
     out: Outbox,
     observer: Box<dyn Observer + Send>,
     held: Option<HeldOutputs>,
@@ -82,6 +84,7 @@ impl Host {
     /// A host for `room`, without transports.
     pub fn new(room: impl Room + Send + 'static) -> Self {
         Self {
+            status: room.status(),
             room: Box::new(room),
             endpoints: vec![],
             peers: BTreeMap::new(),

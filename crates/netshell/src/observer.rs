@@ -1,6 +1,6 @@
 //! Observing a room from outside.
 
-use netcore::{DecodeError, GameEvent, Gone, PeerId, Role, Time};
+use netcore::{DecodeError, GameEvent, Gone, PeerId, Role, Status, Time};
 
 /// Receives reports of what happens, for a log, a lobby or a store of results. It must not block.
 ///
@@ -9,6 +9,11 @@ pub trait Observer {
     /// A peer connected.
     fn connected(&mut self, now: Time, peer: PeerId, role: Role, address: &str) {
         let _ = (now, peer, role, address);
+    }
+
+    /// The status of the room changed. Called when the outputs of that input are delivered, before them.
+    fn status(&mut self, now: Time, status: Status) {
+        let _ = (now, status);
     }
 
     /// An event of the game. `address` is that of the peer concerned, if it is connected.

@@ -341,7 +341,8 @@ impl Room for Parrot {
     }
 
     fn status(&self) -> Status {
-        Status { phase: Phase::Lobby, taken: 0, seats: 0 }
+        let phase = if self.outcome.is_some() { Phase::Over } else { Phase::Lobby };
+        Status { phase, taken: 0, seats: 0 }
     }
 }
 

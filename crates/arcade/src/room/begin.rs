@@ -18,8 +18,8 @@ use tracing::warn;
 use super::{
     door::{Door, Doorkeeper},
     fuse::{Broken, Fuse},
+    instrumented::Instrumented,
     place::Place,
-    published::Published,
     watched::{Stage, Watched},
 };
 use crate::games::{Kind, Options, Shown, with_kind, with_options};
@@ -89,7 +89,7 @@ fn new<E: Recorded + Shown + Send + 'static>(
     let counters = place.counters_of(E::GAME);
     let (room, broken) = Fuse::new(room, E::GAME, counters.clone());
     let host = Box::new(move |stage: Stage, keeper| {
-        let room = Published::new(room, (Arc::clone(&stage.info), Arc::clone(&stage.register)), status, counters);
+        let room = Instrumented::new(room, Arc::clone(&stage.register), status, counters);
         Host::new(Door::new(Watched::new(room, stage, BTreeSet::new(), &[]), keeper)).with_hold(hold)
     });
     Ok(Begun { host, broken, journal, id, end, status, before: None })
@@ -119,7 +119,7 @@ fn resume<E: Recorded + Shown + Send + 'static>(
     };
     let watchers: Vec<PeerId> = before.peers.iter().filter(looks_on).map(|&(peer, ..)| peer).collect();
     let host = Box::new(move |stage: Stage, keeper| {
-        let room = Published::new(room, (Arc::clone(&stage.info), Arc::clone(&stage.register)), status, counters);
+        let room = Instrumented::new(room, Arc::clone(&stage.register), status, counters);
         let room = Door::new(Watched::new(room, stage, peers, &watchers), keeper);
         Host::new(room).with_hold(hold).with_first_peer(next)
     });

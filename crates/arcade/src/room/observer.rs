@@ -7,7 +7,7 @@ use std::{
 };
 
 use cmdkit::display_name;
-use netcore::{Departure, GameEvent, HostId, Link, Occupant, PeerId, Phase, Role, Standing, Time};
+use netcore::{Departure, GameEvent, HostId, Link, Occupant, PeerId, Phase, Role, Standing, Status, Time};
 use netshell::Observer;
 use tokio::sync::watch;
 
@@ -182,6 +182,16 @@ impl Observer for Chronicle {
         self.present.silent.remove(&peer);
         self.present.hosts.closed(peer);
         self.change(|_| {});
+    }
+
+    fn status(&mut self, _: Time, Status { phase: now, taken, seats }: Status) {
+        self.info.send_modify(|info| {
+            (info.taken, info.seats) = (taken, seats);
+            // The end is published by the task of the room, after all results.
+            if now != Phase::Over {
+                info.phase = phase(now);
+            }
+        });
     }
 
     fn event(&mut self, now: Time, event: &GameEvent, address: Option<&str>) {

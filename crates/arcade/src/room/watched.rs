@@ -26,7 +26,7 @@ use super::{
     delay::{Held, Line, Past},
     forward::forward,
     info::Info,
-    published::Published,
+    instrumented::Instrumented,
     register::Register,
 };
 use crate::games::Shown;
@@ -50,7 +50,7 @@ struct Watcher {
 
 /// A room as those who look on see it.
 pub(crate) struct Watched<E: Recorded> {
-    room: Published<E>,
+    room: Instrumented<E>,
     info: Arc<watch::Sender<Info>>,
     is_rated: bool,
     hides: bool,
@@ -71,7 +71,7 @@ pub(crate) struct Watched<E: Recorded> {
 
 impl<E: Recorded + Shown> Watched<E> {
     /// `peers` are there already, of whom these look on.
-    pub(crate) fn new(room: Published<E>, stage: Stage, peers: BTreeSet<PeerId>, watchers: &[PeerId]) -> Self {
+    pub(crate) fn new(room: Instrumented<E>, stage: Stage, peers: BTreeSet<PeerId>, watchers: &[PeerId]) -> Self {
         let Stage { info, delay, .. } = stage;
         let (is_rated, hides) = {
             let info = info.borrow();

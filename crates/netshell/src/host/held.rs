@@ -8,7 +8,7 @@ use std::{
 };
 
 use netcore::{
-    GameEvent, Hold, Output, PeerId, Time,
+    GameEvent, Hold, Output, PeerId, Status, Time,
     probe::{self, Planted},
 };
 use tracing::{info, warn};
@@ -23,10 +23,18 @@ const LOOK: Duration = Duration::from_secs(5);
 /// Cost of a held output in addition to its bytes.
 const ENTRY: usize = 64;
 
+/// What is delivered after an input.
+#[derive(Debug)]
+pub(super) enum Delivered {
+    /// The status of the room, if it changed.
+    Status(Status),
+    Output(Output),
+}
+
 /// Outputs that wait for their position, oldest first. Each has the number of the first peer that connected after it.
 pub(super) struct HeldOutputs {
     hold: Box<dyn Hold + Send>,
-    outputs: VecDeque<(u64, Output, PeerId)>,
+    outputs: VecDeque<(u64, Delivered, PeerId)>,
     bytes: usize,
     // How long the oldest output has waited, measured up to `looked`.
     waited: Duration,
@@ -98,7 +106,7 @@ impl HeldOutputs {
     }
 
     /// Holds back the outputs of one input.
-    pub(super) fn extend(&mut self, now: Time, outputs: impl Iterator<Item = Output>, next_peer: PeerId) {
+    pub(super) fn extend(&mut self, now: Time, outputs: impl Iterator<Item = Delivered>, next_peer: PeerId) {
         let position = if probe::has(Planted::OutputsNotHeld) { 0 } else { self.hold.position() };
         if self.outputs.is_empty() {
             self.restart_wait(now);
@@ -111,7 +119,7 @@ impl HeldOutputs {
     }
 
     /// The oldest output, if its position is reached.
-    pub(super) fn pop_reached(&mut self, now: Time) -> Option<(Output, PeerId)> {
+    pub(super) fn pop_reached(&mut self, now: Time) -> Option<(Delivered, PeerId)> {
         let &(position, ..) = self.outputs.front()?;
         if position > self.hold.reached() {
             return None;
@@ -133,12 +141,12 @@ impl HeldOutputs {
 }
 
 // The cost of an output while it is held back. Histories are shared and cost nothing.
-fn cost(output: &Output) -> usize {
+fn cost(delivered: &Delivered) -> usize {
     ENTRY
-        + match output {
-            Output::Send { frame, .. } => frame.len(),
-            Output::Event(GameEvent::Summary(text) | GameEvent::Notice { text, .. }) => text.len(),
-            Output::Event(GameEvent::Ended { standings, .. }) => standings.len() * ENTRY,
-            Output::Replay { .. } | Output::Close { .. } | Output::Event(_) => 0,
+        + match delivered {
+            Delivered::Output(Output::Send { frame, .. }) => frame.len(),
+            Delivered::Output(Output::Event(GameEvent::Summary(text) | GameEvent::Notice { text, .. })) => text.len(),
+            Delivered::Output(Output::Event(GameEvent::Ended { standings, .. })) => standings.len() * ENTRY,
+            Delivered::Output(_) | Delivered::Status(_) => 0,
         }
 }

@@ -2,20 +2,27 @@
 
 use netcore::{GameEvent, Output, PeerId, Time, To};
 
-use super::{Host, Route};
+use super::{Host, Route, held::Delivered};
 use crate::Delivery;
 
 impl Host {
     // Executes the outputs of the room, or holds them back.
     pub(super) fn deliver(&mut self, now: Time) {
-        if self.out.is_empty() {
+        let status = self.room.status();
+        let changed = (status != self.status).then_some(status);
+        if self.out.is_empty() && changed.is_none() {
             return;
         }
+        self.status = status;
         let next_peer = PeerId(self.next_peer);
         if let Some(held) = &mut self.held {
-            held.extend(now, self.out.drain(), next_peer);
+            let status = changed.into_iter().map(Delivered::Status);
+            held.extend(now, status.chain(self.out.drain().map(Delivered::Output)), next_peer);
             self.release(now);
             return;
+        }
+        if let Some(status) = changed {
+            self.observer.status(now, status);
         }
         let mut out = std::mem::take(&mut self.out);
         for output in out.drain() {
@@ -28,8 +35,11 @@ impl Host {
     // Executes the held outputs whose mark is reached.
     pub(super) fn release(&mut self, now: Time) {
         let mut released = false;
-        while let Some((output, next_peer)) = self.held.as_mut().and_then(|held| held.pop_reached(now)) {
-            self.route(now, output, next_peer);
+        while let Some((delivered, next_peer)) = self.held.as_mut().and_then(|held| held.pop_reached(now)) {
+            match delivered {
+                Delivered::Status(status) => self.observer.status(now, status),
+                Delivered::Output(output) => self.route(now, output, next_peer),
+            }
             released = true;
         }
         if released {

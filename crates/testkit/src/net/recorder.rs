@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use netcore::{DecodeError, GameEvent, Gone, PeerId, Role, Time};
+use netcore::{DecodeError, GameEvent, Gone, PeerId, Role, Status, Time};
 use netshell::Observer;
 
 /// A call of an [`Observer`] method.
@@ -10,6 +10,8 @@ use netshell::Observer;
 pub enum RecordedEvent {
     /// A peer connected from an address.
     Connected(PeerId, Role, String),
+    /// The status of the room changed.
+    Status(Status),
     /// An event of the game, and the address of the peer concerned.
     Event(GameEvent, Option<String>),
     /// A peer at an address sent bytes that are not a message.
@@ -55,6 +57,10 @@ impl EventRecorder {
 impl Observer for EventRecorder {
     fn connected(&mut self, now: Time, peer: PeerId, role: Role, address: &str) {
         self.note(now, RecordedEvent::Connected(peer, role, address.into()));
+    }
+
+    fn status(&mut self, now: Time, status: Status) {
+        self.note(now, RecordedEvent::Status(status));
     }
 
     fn event(&mut self, now: Time, event: &GameEvent, address: Option<&str>) {

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use netcore::{Gone, Leave, Outcome, Time};
+use netcore::{Gone, Leave, Outcome, Phase, Status, Time};
 use netshell::{Host, MAX_HELD, SLOW_HOLD};
-use testkit::net::EventRecorder;
+use testkit::net::{EventRecorder, RecordedEvent};
 
 use super::{BULK, Gate, NOW, Parrot, Script, Told, frames, is_ready, work};
 
@@ -133,6 +133,23 @@ fn the_host_ends_only_when_nothing_is_held_back() {
     work(&mut host);
     assert_eq!(script.frames(), frames([(1, "stop"), (2, "stop")]));
     assert_eq!(host.outcome(), Some(Outcome::Stopped));
+}
+
+#[test]
+fn observer_receives_status_after_outputs_of_earlier_inputs() {
+    let (mut host, script, gate, recorder) = host();
+    let observed = || recorder.observed().into_iter().skip(2).map(|(_, event)| event).collect::<Vec<_>>();
+    script.say(1, "notice");
+    work(&mut host);
+    host.stop(NOW, Leave::Over);
+    assert_eq!(observed(), []);
+    gate.reach(3);
+    work(&mut host);
+    assert!(matches!(observed()[..], [RecordedEvent::Event(..)]), "{:?}", observed());
+    gate.reach(4);
+    work(&mut host);
+    let over = RecordedEvent::Status(Status { phase: Phase::Over, taken: 0, seats: 0 });
+    assert_eq!(observed()[1..], [over]);
 }
 
 #[test]

@@ -56,8 +56,7 @@ impl Stand {
         let description = Description { room: text(), title: text(), class: text(), casual: text() };
         let register = Arc::new(Register::new(end.facts(), &description, Default::default(), &[]));
         let stage = Stage { info: sender, register, delay };
-        let room =
-            Published::new(room, (Arc::clone(&stage.info), Arc::clone(&stage.register)), status, Counters::default());
+        let room = Instrumented::new(room, Arc::clone(&stage.register), status, Counters::default());
         let room = Watched::new(room, stage, BTreeSet::new(), &[]);
         let mut stand = Self { room, now: Time::ZERO, told: BTreeMap::new(), info, _directory: directory };
         stand.connect(ANN, Role::Player);
@@ -114,7 +113,7 @@ impl Stand {
         // The first and the last row of a hall, and then the one in the middle, which leads through the passage.
         let hall = ['K', 'H', 'L', 'J', 'H', 'L', 'k'];
         for key in hall.into_iter().chain(['H', 'L']).chain(hall).chain(['H']).chain(hall) {
-            if self.info.borrow().phase != "playing" {
+            if self.room.status().phase != Phase::Playing {
                 return;
             }
             self.step(key);
@@ -142,7 +141,7 @@ fn whoever_looks_on_sees_each_step_later_and_the_end_at_once() {
     assert!(shown.contains('A'), "{shown}");
     // The scores of pages too.
     stand.find_all();
-    assert_eq!(stand.info.borrow().phase, "lobby", "all is found");
+    assert_eq!(stand.room.status().phase, Phase::Lobby, "all is found");
     assert!(stand.told(EVE).iter().any(|text| text.starts_with("QUIT")), "nothing is left to be told");
     assert!(stand.room.line.due().is_none());
 }
@@ -218,7 +217,7 @@ fn first_picture_of_a_rated_match_shows_neither_players_nor_gold() {
     comes(&mut stand, 11, None);
     comes(&mut stand, 12, Some("SPECTATE"));
     stand.wait(Duration::from_secs(8));
-    assert_eq!(stand.info.borrow().phase, "playing");
+    assert_eq!(stand.room.status().phase, Phase::Playing);
     comes(&mut stand, 13, None);
     stand.step('H');
     comes(&mut stand, 14, None);
@@ -241,7 +240,7 @@ fn next_match_is_hidden_from_its_start() {
     stand.say(ANN, "PLAY Ann");
     stand.wait(Duration::from_secs(8));
     stand.find_all();
-    assert_eq!(stand.info.borrow().phase, "lobby", "all is found");
+    assert_eq!(stand.room.status().phase, Phase::Lobby, "all is found");
     assert!(stand.info.borrow().show.scores.is_empty(), "those of the match before are gone");
     stand.connect(EVE, Role::Watcher);
     assert_eq!(stand.told(EVE).join("\0"), before_the_match());

@@ -1,37 +1,23 @@
-//! A room that publishes its status to pages, and has the facts of its events recorded.
+//! A room that counts its inputs and records the facts of its events.
 
 use std::sync::Arc;
 
+use super::{counters::Counters, forward::forward, fuse::Fuse, register::Register};
+use crate::games::Shown;
 use journal_core::{Journalled, Peer};
 use netcore::{Input, Outbox, Progress, Recorded, Room, Status, Time};
-use tokio::sync::watch;
 
-use super::{
-    counters::Counters,
-    forward::forward,
-    fuse::Fuse,
-    info::{Info, phase},
-    register::Register,
-};
-use crate::games::Shown;
-
-/// A room that publishes its status to pages, and has the facts of its events recorded.
-pub(crate) struct Published<E: Recorded> {
+/// A room that counts its inputs and records the facts of its events.
+pub(crate) struct Instrumented<E: Recorded> {
     room: Fuse<Journalled<E>>,
-    info: Arc<watch::Sender<Info>>,
     register: Arc<Register>,
     status: Status,
     counters: Counters,
 }
 
-impl<E: Recorded> Published<E> {
-    pub(crate) fn new(
-        room: Fuse<Journalled<E>>,
-        (info, register): (Arc<watch::Sender<Info>>, Arc<Register>),
-        status: Status,
-        counters: Counters,
-    ) -> Self {
-        Self { room, info, register, status, counters }
+impl<E: Recorded> Instrumented<E> {
+    pub(crate) fn new(room: Fuse<Journalled<E>>, register: Arc<Register>, status: Status, counters: Counters) -> Self {
+        Self { room, register, status, counters }
     }
 
     /// The engine, unless it has panicked.
@@ -40,7 +26,7 @@ impl<E: Recorded> Published<E> {
     }
 }
 
-impl<E: Recorded + Shown> Room for Published<E> {
+impl<E: Recorded + Shown> Room for Instrumented<E> {
     forward!(split, admits, deadline, outcome, digest);
 
     fn input(&mut self, now: Time, input: Input<'_, &[u8]>, out: &mut Outbox) -> Progress {
@@ -53,18 +39,10 @@ impl<E: Recorded + Shown> Room for Published<E> {
         if is_message && matches!(progress, Progress::Decoded | Progress::Malformed(_)) {
             self.counters.received(progress == Progress::Decoded);
         }
-        let status = self.room.status();
-        if status != self.status {
-            self.status = status;
-            self.info.send_modify(|info| {
-                info.phase = phase(status.phase);
-                info.taken = status.taken;
-                info.seats = status.seats;
-            });
-        }
+        self.status = self.room.status();
         if let Some(room) = self.room.room() {
             let address = |peer| room.peer(peer).map(|Peer { address, .. }| address.as_str());
-            self.register.follow(out.since(start), status.phase, address, |game| room.room().engine().odd(game));
+            self.register.follow(out.since(start), self.status.phase, address, |game| room.room().engine().odd(game));
         }
         progress
     }
