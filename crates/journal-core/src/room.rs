@@ -307,7 +307,7 @@ impl Hold for JournalHold {
     }
 
     fn flush(&mut self) {
-        self.scribe.queue(&self.sink);
+        self.scribe.flush(&self.sink);
         if let Some(copy) = self.sink.copy() {
             copy.flush();
         }

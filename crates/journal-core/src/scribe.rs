@@ -9,6 +9,7 @@ use std::{
 };
 
 use netcore::probe::{self, Planted};
+use tracing::{info, warn};
 
 use crate::{
     SYNC_INTERVAL,
@@ -26,6 +27,17 @@ const DELAY_EACH: Duration = Duration::from_millis(1);
 const SYNC_INTERVAL_EACH: Duration = Duration::from_millis(10);
 /// What is due so soon is done at once, so that a thread wakes once for many journals.
 const SLACK: Duration = Duration::from_millis(20);
+
+/// A direct write that takes longer is slow: the page cache takes less, even when the thread is preempted now and then.
+const SLOW: Duration = Duration::from_micros(200);
+/// Consecutive slow writes after which the writing thread takes over, and a duration after which it does immediately.
+const MAX_SLOW: u32 = 3;
+const VERY_SLOW: Duration = Duration::from_millis(20);
+/// How long the writing thread then writes everything.
+const PAUSE: Duration = Duration::from_secs(1);
+/// How long a direct write may take until that is logged and reported, and the interval of checks.
+const STALLED: Duration = Duration::from_secs(10);
+const LOOK: Duration = Duration::from_secs(5);
 
 /// How long to wait before a journal that could not be marked as cut is tried again.
 const RETRY: Duration = Duration::from_secs(1);
@@ -60,10 +72,12 @@ impl Clock for SystemClock {
     }
 }
 
-/// Writes journals in the background, so that rooms never wait for a disk.
+/// Writes journals in the background.
 ///
-/// One thread writes records; another syncs files and encodes snapshots, so that slow syncs do not delay writes.
-/// [`Scribe::by_hand`] starts no threads: a simulation takes their steps.
+/// One thread writes records; another syncs files and encodes snapshots, so that slow syncs do not delay writes. Records that outputs wait
+/// for are written by the thread of the room, because a write into the page cache costs less than waking two threads. At most one
+/// room of a process does so at a time, and none while writes are slow, so a disk that does not respond stops one thread.
+/// [`Scribe::by_hand`] starts no threads and writes nothing directly: a simulation takes their steps.
 #[derive(Clone)]
 pub struct Scribe {
     shared: Arc<Shared>,
@@ -86,6 +100,17 @@ struct Shared {
     queues: Mutex<Queues>,
     to_write: Condvar,
     to_keep: Condvar,
+    direct: Option<Mutex<Direct>>,
+}
+
+/// Writes by the threads of rooms.
+#[derive(Default)]
+struct Direct {
+    // The journal that is being written, since when, and whether it was reported as stalled.
+    running: Option<(Duration, Arc<Sink>, bool)>,
+    // Consecutive slow writes.
+    slow: u32,
+    paused_until: Duration,
 }
 
 #[derive(Default)]
@@ -133,7 +158,7 @@ impl Scribe {
 
     /// Starts the threads with another clock.
     pub fn start_with_clock(clock: impl Clock + 'static) -> io::Result<Self> {
-        let scribe = Self::with_clock(clock);
+        let scribe = Self::with(clock, true);
         let (writer, keeper) = (Arc::clone(&scribe.shared), Arc::clone(&scribe.shared));
         let write = move || writer.run(Shared::write_step, &writer.to_write, |queues| &mut queues.writer_sleeps);
         let keep = move || keeper.run(Shared::keep_step, &keeper.to_keep, |queues| &mut queues.keeper_sleeps);
@@ -149,8 +174,13 @@ impl Scribe {
 
     /// A scribe without threads that knows the time from `clock`.
     pub fn with_clock(clock: impl Clock + 'static) -> Self {
+        Self::with(clock, false)
+    }
+
+    fn with(clock: impl Clock + 'static, writes_directly: bool) -> Self {
         let (queues, to_write, to_keep) = <(Mutex<Queues>, Condvar, Condvar)>::default();
-        let shared = Arc::new(Shared { clock: Box::new(clock), queues, to_write, to_keep });
+        let direct = writes_directly.then(Mutex::default);
+        let shared = Arc::new(Shared { clock: Box::new(clock), queues, to_write, to_keep, direct });
         Self { _ending: Arc::new(Ending(Arc::clone(&shared))), shared }
     }
 
@@ -187,6 +217,13 @@ impl Scribe {
     }
 
     pub(crate) fn queue(&self, sink: &Arc<Sink>) {
+        self.shared.queue(sink);
+    }
+
+    /// Writes the records that outputs wait for, or has the writing thread do it.
+    pub(crate) fn flush(&self, sink: &Arc<Sink>) {
+        self.shared.write_directly(sink);
+        // What was added meanwhile, too: the writing thread skips a journal that is being written.
         self.shared.queue(sink);
     }
 
@@ -229,8 +266,57 @@ impl Shared {
         keeper.into_iter().for_each(Waker::wake);
     }
 
+    fn write_directly(&self, sink: &Arc<Sink>) {
+        let Some(direct) = self.direct.as_ref().filter(|_| sink.may_write_directly()) else { return };
+        let lock = || direct.lock().unwrap_or_else(PoisonError::into_inner);
+        let start = self.clock.elapsed();
+        {
+            let mut direct = lock();
+            if direct.running.is_some() || start < direct.paused_until {
+                return;
+            }
+            direct.running = Some((start, Arc::clone(sink), false));
+        }
+        let next = sink.write_now();
+        let end = self.clock.elapsed();
+        let took = end.saturating_sub(start);
+        let mut direct = lock();
+        let was_stalled = direct.running.take().is_some_and(|(.., is_stalled)| is_stalled);
+        direct.slow = if took > SLOW { direct.slow + 1 } else { 0 };
+        if direct.slow >= MAX_SLOW || took > VERY_SLOW {
+            (direct.slow, direct.paused_until) = (0, end + PAUSE);
+        }
+        drop(direct);
+        if was_stalled {
+            sink.set_stalled(false);
+            info!(journal = sink.name, "the disk responds again");
+        }
+        if let Some(next) = next {
+            self.follow(sink, next);
+        }
+    }
+
+    // Reports a direct write that has taken long, because its room cannot.
+    fn report_stall(&self, now: Duration) {
+        let Some(direct) = &self.direct else { return };
+        let mut direct = direct.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((since, sink, is_stalled)) = &mut direct.running
+            && !*is_stalled
+            && now.saturating_sub(*since) >= STALLED
+        {
+            *is_stalled = true;
+            sink.set_stalled(true);
+            warn!(journal = sink.name, "the disk does not respond: nothing is sent until what has arrived is safe");
+        }
+    }
+
     fn write(&self, sink: &Arc<Sink>) {
-        match sink.write() {
+        let next = sink.write();
+        self.follow(sink, next);
+    }
+
+    fn follow(&self, sink: &Arc<Sink>, next: Next) {
+        match next {
             Next::Wait => {}
             Next::Sync => {
                 let mut queues = self.queues();
@@ -262,7 +348,12 @@ impl Shared {
             Some(due) if is_due(due) => delayed.pop_front().map(|(_, sink)| sink).inspect(|sink| sink.end_delay()),
             _ => dirty.pop_front(),
         };
-        let Some(sink) = sink else { return (next.map_or(Step::Idle, Step::Until), queues) };
+        let Some(sink) = sink else {
+            // A direct write wakes no thread, so this one looks by itself.
+            let look = (self.direct.is_some() && !queues.ended).then(|| now + LOOK);
+            self.report_stall(now);
+            return (next.into_iter().chain(look).min().map_or(Step::Idle, Step::Until), queues);
+        };
         drop(queues);
         self.write(&sink);
         (Step::Done, self.queues())

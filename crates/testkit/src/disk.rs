@@ -138,6 +138,19 @@ impl SimulatedDisk {
         (state.fault, state.struck) = (fault, false);
     }
 
+    // Waits while writes are stalled.
+    fn stall(&self) {
+        loop {
+            let mut state = self.lock();
+            if state.fault != Some(Fault::StalledWrites) {
+                return;
+            }
+            state.struck = true;
+            drop(state);
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
     /// Whether the fault that was set last has happened.
     pub fn has_struck(&self) -> bool {
         self.lock().struck

@@ -4,14 +4,16 @@ use std::{mem, sync::Arc};
 
 use netcore::probe::{self, Planted};
 
-use super::{Failure, Next, Phase, Sink};
+use super::{Failure, Inner, Next, Phase, Sink};
 use crate::{
     SyncPolicy,
     disk::SharedFile,
     layout::Status,
-    sync::{Ordering, TryLockError},
+    sync::{MutexGuard, Ordering, TryLockError},
 };
 
+/// Most bytes that the thread of a room writes.
+const MAX_DIRECT: usize = 64 << 10;
 /// Largest buffer that is kept for the next write, in bytes.
 const MAX_SPARE: usize = 256 << 10;
 
@@ -23,7 +25,7 @@ impl Sink {
         let _writing = match self.writing.try_lock() {
             Ok(writing) => writing,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            // It is being continued in another file.
+            // It is being continued in another file, or written by its room.
             Err(TryLockError::WouldBlock) => {
                 probe::pass("journal: a write waits for a new segment");
                 return Next::Wait;
@@ -40,7 +42,7 @@ impl Sink {
         }
         drop(inner);
         self.write_pending();
-        let mut inner = self.inner();
+        let inner = self.inner();
         match inner.phase {
             Phase::Failed(_) => {
                 drop(inner);
@@ -51,8 +53,32 @@ impl Sink {
                 self.end();
                 return Next::Wait;
             }
-            _ => {}
+            _ => Self::next(inner),
         }
+    }
+
+    /// Whether outputs wait for few enough records, and writing them does not include a sync.
+    pub(crate) fn may_write_directly(&self) -> bool {
+        let inner = self.inner();
+        self.sync == SyncPolicy::Interval
+            && matches!(inner.phase, Phase::Open)
+            && inner.is_urgent()
+            && inner.pending.len() <= MAX_DIRECT
+    }
+
+    /// Writes everything pending, in the thread of the room. Returns `None` if the writing thread has to continue.
+    pub(crate) fn write_now(&self) -> Option<Next> {
+        let _writing = match self.writing.try_lock() {
+            Ok(writing) => writing,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return None,
+        };
+        self.write_pending();
+        let inner = self.inner();
+        matches!(inner.phase, Phase::Open).then(|| Self::next(inner))
+    }
+
+    fn next(mut inner: MutexGuard<'_, Inner>) -> Next {
         let due = !inner.due && inner.written > inner.segment.positions.position(inner.segment.status.synced);
         inner.due |= due;
         if due { Next::Sync } else { Next::Wait }

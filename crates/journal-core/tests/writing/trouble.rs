@@ -1,14 +1,29 @@
 //! Disks that are full, fail, or do not respond.
 
-use std::task::Waker;
+use std::{
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    task::Waker,
+    thread,
+    time::Duration,
+};
 
-use journal_core::{State, Step, SyncPolicy};
-use netcore::{Gone, Hold as _, Input, Link, PeerId, Role};
+use journal_core::{Clock, Scribe, State, Step, SyncPolicy, Writing};
+use netcore::{Gone, Hold as _, Hosted, Input, Link, PeerId, Role};
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
-use testkit::disk::{Crash, Fault};
+use testkit::{
+    disk::{Crash, Fault, SimulatedDisk},
+    eventually,
+};
 
-use crate::bench::{Bench, MAX, arrivals};
+use crate::{
+    adder::Adder,
+    bench::{Bench, MAX, arrivals, head},
+};
 
 fn state(bench: &Bench) -> State {
     journal_core::Journal::open_on(&bench.disk, &bench.journal).unwrap().reader().unwrap().state()
@@ -71,7 +86,7 @@ fn a_disk_on_which_nothing_can_be_marked_ends_the_room_with_the_reason() {
     }
     let why = bench.hold.lost().unwrap();
     assert!(why.contains("cannot be written to") && why.contains("--resume"), "{why}");
-    assert!(!bench.may_leave() && bench.end.finish(std::time::Duration::ZERO));
+    assert!(!bench.may_leave() && bench.end.finish(Duration::ZERO));
     // The disk works again when the server is started again.
     bench.disk.crash(Crash::Kill, &mut Pcg64::seed_from_u64(1));
     let resumed = Bench::resume(&bench.disk, &bench.journal, SyncPolicy::Interval, MAX).unwrap();
@@ -164,4 +179,55 @@ fn a_room_is_given_no_more_than_what_may_wait_for_the_disk() {
     assert!(bench.may_leave() && !bench.hold.is_full());
     assert_eq!(bench.sum(), 7 + 97 * bytes);
     assert!(journal_core::Journal::open_on(&bench.disk, &bench.journal).unwrap().head().is_ok());
+}
+
+/// A clock that is set to a number of seconds.
+#[derive(Clone, Default)]
+struct Seconds(Arc<AtomicU64>);
+
+impl Clock for Seconds {
+    fn elapsed(&self) -> Duration {
+        Duration::from_secs(self.0.load(Ordering::Acquire))
+    }
+
+    fn unix_seconds(&self) -> u64 {
+        0
+    }
+}
+
+#[test]
+fn stalled_disk_stops_one_room_thread_and_is_reported_after_ten_seconds() {
+    let clock = Seconds::default();
+    let scribe = Scribe::start_with_clock(clock.clone()).unwrap();
+    let create = |directory: &str| {
+        let disk = SimulatedDisk::new();
+        let (sync, disk_of) = (SyncPolicy::Interval, Arc::new(disk.clone()));
+        let writing = Writing { disk: disk_of, scribe: scribe.clone(), sync, max: MAX, copy: None };
+        let (journal, parts) = writing.create(Path::new(directory), Hosted::new(Adder::new(7)), head()).unwrap();
+        Bench::of(disk, journal, scribe.clone(), parts).joined()
+    };
+    let (mut stalled, mut other) = (create("/stalled"), create("/other"));
+    stalled.hold.position();
+    stalled.hold.flush();
+    assert!(stalled.may_leave(), "the thread of the room writes");
+    let watch = stalled.end.watch();
+    let disk = stalled.disk.clone();
+    disk.set_fault(Some(Fault::StalledWrites));
+    stalled.say(b"a");
+    let mut hold = stalled.hold.clone();
+    hold.position();
+    let room = thread::spawn(move || hold.flush());
+    eventually("the write is stalled", || disk.has_struck());
+    assert!(!watch.is_stalled());
+    clock.0.store(10, Ordering::Release);
+    // Only the writing thread writes now, and looks at the stalled write as well.
+    eventually("the stall is reported, and other rooms continue", || {
+        other.say(b"b");
+        other.hold.position();
+        other.hold.flush();
+        watch.is_stalled() && other.may_leave()
+    });
+    disk.set_fault(None);
+    room.join().unwrap();
+    assert!(!watch.is_stalled() && stalled.may_leave());
 }

@@ -175,6 +175,7 @@ impl DiskFile for SimulatedFile {
 
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         let _takes = self.disk.take_time();
+        self.disk.stall();
         let mut state = self.disk.living()?;
         let at = place(offset);
         let present = self.content(&mut state)?.written.len();

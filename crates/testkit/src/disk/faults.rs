@@ -13,6 +13,8 @@ pub enum Fault {
     FailingSyncs(u64),
     /// Truncating, creating, renaming, removing and syncing a directory fail after this many of them.
     FailingNames(u64),
+    /// Writes do not return while this fault is set.
+    StalledWrites,
     /// The server dies in the middle of the write that exceeds this many bytes; see [`SimulatedDisk::is_dead`](super::SimulatedDisk::is_dead).
     DeathInWrite(u64),
     /// The server dies in a sync after this many others; the flag says whether that sync is completed.
