@@ -41,6 +41,8 @@ pub(crate) struct Session {
     // When a player asks for a seat at an address to which the server has moved.
     asks_again: Option<Time>,
     follow: Option<Follow>,
+    // Whether the log has the deviation of this server's DISPLAYs.
+    adjusted: bool,
 }
 
 impl Session {
@@ -57,6 +59,7 @@ impl Session {
             last: Time::ZERO,
             asks_again: None,
             follow: directory.map(Follow::new),
+            adjusted: false,
         };
         session.flush();
         session
@@ -172,6 +175,13 @@ impl Session {
                 // What cannot be read leaves a note on the screen, and the next datagram may be better.
                 let _ = self.client.receive(now, datagram);
                 log(datagram, self.client.displays() > displays);
+                if self.client.is_adjusted() && !std::mem::replace(&mut self.adjusted, true) {
+                    let (rows, cols) = self.client.size().unwrap_or_default();
+                    warn!(
+                        rows,
+                        cols, "the DISPLAY of this server does not have the shape of its GRID: rows are padded or cut"
+                    );
+                }
             }
             Received::Refused => self.refused(),
             Received::Nothing => {}

@@ -73,6 +73,7 @@ pub struct Client {
     // The rows of the last DISPLAY, each followed by a newline; empty until one came.
     display: Vec<u8>,
     displays: u64,
+    adjusted: bool,
     note: Option<String>,
     end: Option<End>,
     outgoing: VecDeque<ClientMessage>,
@@ -99,6 +100,7 @@ impl Client {
             gold_known: false,
             display: vec![],
             displays: 0,
+            adjusted: false,
             note: None,
             end: None,
             outgoing: VecDeque::new(),
@@ -142,6 +144,11 @@ impl Client {
     /// How many DISPLAYs came; a new number is a new picture.
     pub const fn displays(&self) -> u64 {
         self.displays
+    }
+
+    /// Whether a DISPLAY did not have the shape of the GRID, so that its rows were padded or cut.
+    pub const fn is_adjusted(&self) -> bool {
+        self.adjusted
     }
 
     /// Where the player stands, by the `@` of the last DISPLAY.

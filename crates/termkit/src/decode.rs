@@ -17,6 +17,8 @@
 //!
 //! Source: ECMA-48, and the control sequences of xterm and rxvt.
 
+use std::time::Duration;
+
 use crate::{
     event::{Event, Gesture, Mouse},
     keys::{Key, Pad},
@@ -24,6 +26,10 @@ use crate::{
 
 const ESC: u8 = 0x1b;
 const ESC_KEY: Event = Event::Key(Key::Byte(ESC));
+/// How long to wait before an ESC is taken for the key.
+const LONE_ESC: Duration = Duration::from_millis(50);
+/// How long to wait for the rest of a longer sequence.
+const SEQUENCE: Duration = Duration::from_millis(500);
 /// The length at which a sequence is given up. No known sequence is as long.
 const LONGEST: usize = 32;
 
@@ -44,9 +50,14 @@ enum Step {
 }
 
 impl Decoder {
-    /// Whether a sequence is incomplete, so that a timeout should be set for the rest of it.
-    pub(crate) fn is_waiting(&self) -> bool {
-        !self.pending.is_empty()
+    /// How long to wait for the rest of an incomplete sequence. A slow line may delay it, but a user who presses Esc
+    /// expects its effect immediately. After `ESC [` or `ESC O` the key is not Esc, so there is time.
+    pub(crate) fn patience(&self) -> Option<Duration> {
+        match &*self.pending {
+            [] => None,
+            [ESC] => Some(LONE_ESC),
+            _ => Some(SEQUENCE),
+        }
     }
 
     /// Handles the timeout: no more bytes of the sequence will come.
@@ -243,6 +254,17 @@ mod tests {
     }
 
     #[test]
+    fn rest_of_an_arrow_key_has_half_a_second() {
+        for (start, rest) in [(&b"\x1b["[..], b"B"), (b"\x1bO", b"B")] {
+            let mut decoder = Decoder::default();
+            assert!(start.iter().flat_map(|&byte| decoder.byte(byte)).flatten().next().is_none());
+            assert_eq!(decoder.patience(), Some(Duration::from_millis(500)));
+            let down = Event::Key(Key::Pad { key: Pad::Down, shift: false });
+            assert_eq!(decoder.byte(rest[0]), [Some(down), None]);
+        }
+    }
+
+    #[test]
     fn the_cursor_pad_in_the_ways_of_several_terminals() {
         let keys = [
             (Pad::Left, &[&b"\x1b[D"[..], b"\x1bOD", b"\x1bOt"][..], &[&b"\x1b[1;2D"[..], b"\x1b[d", b"\x1bO2D"][..]),
@@ -298,9 +320,9 @@ mod tests {
         assert_eq!(typed(b"\x1b\x1b[D"), [esc, Key::Pad { key: Pad::Left, shift: false }]);
         let mut decoder = Decoder::default();
         decoder.byte(ESC);
-        assert!(decoder.is_waiting());
+        assert_eq!(decoder.patience(), Some(LONE_ESC));
         assert_eq!(decoder.timeout(), Some(Event::Key(esc)));
-        assert!(!decoder.is_waiting());
+        assert_eq!(decoder.patience(), None);
     }
 
     #[test]

@@ -53,9 +53,6 @@ mod source {
     use super::Event;
     use crate::decode::Decoder;
 
-    /// How long to wait for the rest of a sequence, which may come over a slow line, before an ESC is taken for the key.
-    const SEQUENCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
-
     pub(super) struct Source {
         resized: UnixStream,
         signal: SigId,
@@ -83,8 +80,8 @@ mod source {
         fn wait(&mut self) -> io::Result<()> {
             let stdin = io::stdin();
             let mut waited = [PollFd::new(&stdin, PollFlags::IN), PollFd::new(&self.resized, PollFlags::IN)];
-            let timeout = self.decoder.is_waiting().then_some(&SEQUENCE);
-            match poll(&mut waited, timeout) {
+            let patience = self.decoder.patience().and_then(|patience| Timespec::try_from(patience).ok());
+            match poll(&mut waited, patience.as_ref()) {
                 Ok(0) => self.ready.extend(self.decoder.timeout()),
                 Ok(_) => {}
                 Err(Errno::INTR) => return Ok(()),

@@ -5,7 +5,7 @@ use netcore::Time;
 
 use super::{
     Client, Participant,
-    display::{is_exact, tidy},
+    display::{fit, is_exact, tidy},
     end::End,
     scores::Scores,
     timers::Phase,
@@ -54,8 +54,8 @@ impl Client {
     }
 
     fn is_welcomed(&self) -> bool {
-        let named = self.letter.is_some() || self.participant == Participant::Spectator;
-        named && self.size.is_some() && self.gold_known && !self.display.is_empty()
+        // A server that shows the map takes keys, also if it omits OK or GOLD or they are lost.
+        self.size.is_some() && !self.display.is_empty()
     }
 
     fn take_display(&mut self, text: &[u8]) {
@@ -69,11 +69,13 @@ impl Client {
         };
         // Most servers send exactly what they should.
         let exact = is_exact(text, rows, cols);
-        let display = if exact { text } else { &tidy(text) };
-        if !exact && !is_exact(display, rows, cols) {
+        let fitted = if exact { None } else { fit(text, rows, cols) };
+        if !exact && fitted.is_none() {
             self.note = Some("malformed display from the server".into());
             return;
         }
+        self.adjusted |= !exact;
+        let display = fitted.as_deref().unwrap_or(text);
         if self.participant == Participant::Spectator {
             self.purses.compare(&self.display, display, usize::from(cols) + 1);
         }
@@ -107,6 +109,10 @@ impl Client {
     fn fit_display(&mut self) {
         let Some((rows, cols)) = self.size else { return };
         if is_exact(&self.display, rows, cols) {
+            return;
+        }
+        if let Some(display) = fit(&self.display, rows, cols) {
+            (self.display, self.adjusted) = (display, true);
             return;
         }
         self.display.clear();

@@ -88,14 +88,23 @@ fn the_first_message_is_sent_again_after_1_2_and_4_seconds_and_given_up_after_15
 }
 
 #[test]
-fn a_lost_ok_is_asked_for_again() {
+fn visible_map_accepts_keys_without_ok_and_gold() {
     let mut client = player();
-    hear(&mut client, &[b"GRID 2 3", b"GOLD 0 0 250", b"DISPLAY\n.@.\n  #\n"]);
+    sent(&mut client);
+    hear(&mut client, &[b"GRID 2 3", b"DISPLAY\n.@.\n  #\n"]);
+    client.act(START, Command::Key(b'h'));
+    assert_eq!(sent(&mut client), ["KEY h"]);
+}
+
+#[test]
+fn lost_welcome_is_requested_again() {
+    let mut client = player();
+    hear(&mut client, &[b"GRID 2 3", b"GOLD 0 0 250"]);
     assert!(!client.is_joined());
     sent(&mut client);
     client.elapsed(at(1));
     assert_eq!(sent(&mut client), ["PLAY Ann"]);
-    client.receive(at(1), b"OK C").unwrap();
+    hear(&mut client, &[b"DISPLAY\n.@.\n  #\n"]);
     assert!(client.is_joined());
     assert_eq!(client.deadline(at(1)), None);
 }
@@ -172,7 +181,9 @@ fn silence_is_counted_from_a_key_that_nothing_followed() {
 fn what_is_malformed_leaves_a_note_and_changes_nothing() {
     let mut client = joined();
     let before = client.display().to_vec();
-    for datagram in [&b"HELLO"[..], b"DISPLAY\n....\n....\n", b"DISPLAY\n.@.\n", b"GRID x", b"OK", b""] {
+    for datagram in
+        [&b"HELLO"[..], b"DISPLAY\n......\n......\n", b"DISPLAY\n.\n.\n.\n.\n.\n", b"DISPLAY\n", b"GRID x", b"OK", b""]
+    {
         client.receive(START, datagram).unwrap();
         assert!(client.status(START).contains("malformed"), "{datagram:?}");
         assert_eq!((client.display(), client.size()), (&before[..], Some((2, 3))));
@@ -214,6 +225,28 @@ fn displays_with_the_slips_of_other_servers_are_taken() {
     }
     client.receive(START, b"DISPLAY\n@\x1b.\n  #\n").unwrap();
     assert_eq!(client.display(), b"@?.\n  #\n", "control bytes never reach the screen");
+}
+
+#[test]
+fn displays_of_another_shape_are_padded_or_cut() {
+    let mut client = player();
+    hear(&mut client, &[b"OK A", b"GRID 3 9", b"GOLD 0 0 250", b"DISPLAY\n+------+\n|..@...|\n+------+\n"]);
+    assert_eq!(client.display(), b"+------+ \n|..@...| \n+------+ \n");
+    assert!(client.is_joined() && client.is_adjusted());
+    assert_eq!(client.position(), Some(Position::new(1, 3)));
+    let exact = b"+------+ \n|@.....| \n+------+ \n";
+    for text in [
+        &b"DISPLAY\n+------+\r\n|@.....|\r\n+------+\r\n"[..],
+        b"DISPLAY\n+------+ \n|@.....| \n+------+",
+        b"DISPLAY\n+------+ \n|@.....| \n+------+ \n\0\0\0",
+        b"DISPLAY\n+------+  \n|@.....|  \n+------+  \n",
+        b"DISPLAY\n+------+ \n|@.....| \n+------+ \n.........\n",
+    ] {
+        hear(&mut client, &[b"DISPLAY\n+------+ \n|.....@| \n+------+ \n", text]);
+        assert_eq!(client.display(), exact, "{text:?}");
+    }
+    hear(&mut client, &[b"DISPLAY\n+------+\n|@.....|\n"]);
+    assert_eq!(client.display(), b"+------+ \n|@.....| \n         \n");
 }
 
 #[test]
