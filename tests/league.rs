@@ -116,7 +116,7 @@ fn ended(finished: Finished, code: i32) -> Finished {
 fn killed_and_resumed_a_league_plays_the_same_matches() {
     // Cards do not depend on time, so the results are the same as well.
     let play = |folder: &Path| {
-        let mut command = league(folder, "blackjack --hands 30 --rounds 4 --certainty 0.999");
+        let mut command = league(folder, "blackjack --hands 30 --delay-ms 0 --rounds 4 --certainty 0.999");
         command.args(["--player", "Easy=bot:easy", "--player", "Hard=bot:hard"]);
         command.args(["--player", &reference("Python", "player.py", "{name} {host} {port}")]);
         command

@@ -95,9 +95,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE", help_heading = "Nuggets")]
     map: Option<PathBuf>,
 
-    /// Rounds at a table [default: 1000]
+    /// Rounds at a table [default: 100, or 1000 with --delay-ms 0]
     #[arg(long, value_name = "COUNT", help_heading = "Blackjack", value_parser = count(1..=1_000_000_u32, 1_000))]
     hands: Option<u32>,
+
+    /// The pause between two messages to a text player, as with `dealer` [default: 50]
+    #[arg(long, value_name = "MS", help_heading = "Blackjack", value_parser = whole_number(0..=10_000_u64, 50))]
+    delay_ms: Option<u64>,
 
     /// Pegs of a code [default: 4]
     #[arg(long, value_name = "COUNT", help_heading = "Mastermind", value_parser = whole_number(4..=8_u8, 4))]
@@ -146,6 +150,7 @@ impl Args {
             rows: self.rows,
             map: self.map.clone(),
             hands: self.hands,
+            delay_ms: self.delay_ms,
             pegs: self.pegs,
             repeats: self.repeats,
             players: self.players.clone(),

@@ -96,6 +96,9 @@ pub(crate) enum Rules {
     Blackjack {
         /// Rounds at the table.
         hands: u32,
+        /// The pause between two messages to a text player, in milliseconds. Leagues that were begun without one have none.
+        #[serde(default)]
+        delay_ms: u64,
     },
     /// One code.
     Mastermind {
@@ -125,7 +128,7 @@ impl fmt::Display for Rules {
                 write!(f, "{turns} turns of {turn_ms} ms on {columns} x {rows} fields")
             }
             Self::Nuggets { map } => write!(f, "a map of {} rows", map.lines().count()),
-            Self::Blackjack { hands } => write!(f, "{hands} rounds"),
+            Self::Blackjack { hands, delay_ms } => write!(f, "{hands} rounds, {delay_ms} ms between messages"),
             Self::Mastermind { pegs, repeats: true } => write!(f, "codes of {pegs} pegs, with repeats"),
             Self::Mastermind { pegs, repeats: false } => write!(f, "codes of {pegs} pegs, no repeats"),
         }

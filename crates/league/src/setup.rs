@@ -3,6 +3,7 @@
 use std::{collections::BTreeSet, fs, path::PathBuf};
 
 use anyhow::{Context as _, bail, ensure};
+use blackjack::config::DELAY;
 use conformance::{Launcher as _, Program};
 use serde::{Deserialize, Serialize};
 
@@ -92,6 +93,8 @@ pub struct Plan {
     pub map: Option<PathBuf>,
     /// Blackjack: rounds at a table.
     pub hands: Option<u32>,
+    /// Blackjack: milliseconds between two messages to a text player.
+    pub delay_ms: Option<u64>,
     /// Mastermind: pegs of a code.
     pub pegs: Option<u8>,
     /// Mastermind: whether a colour may occur twice in a code.
@@ -140,6 +143,7 @@ impl Plan {
             rows: self.rows.or(other.rows),
             map: self.map.or(other.map),
             hands: self.hands.or(other.hands),
+            delay_ms: self.delay_ms.or(other.delay_ms),
             pegs: self.pegs.or(other.pegs),
             repeats: self.repeats.or(other.repeats),
             players,
@@ -148,13 +152,14 @@ impl Plan {
 
     /// The rules that it asks for.
     fn rules(&self, game: Game) -> anyhow::Result<Rules> {
-        let asked: [(&str, bool, Game); 8] = [
+        let asked: [(&str, bool, Game); 9] = [
             ("turns", self.turns.is_some(), Game::Robots),
             ("turn-ms", self.turn_ms.is_some(), Game::Robots),
             ("columns", self.columns.is_some(), Game::Robots),
             ("rows", self.rows.is_some(), Game::Robots),
             ("map", self.map.is_some(), Game::Nuggets),
             ("hands", self.hands.is_some(), Game::Blackjack),
+            ("delay-ms", self.delay_ms.is_some(), Game::Blackjack),
             ("pegs", self.pegs.is_some(), Game::Mastermind),
             ("repeats", self.repeats.is_some(), Game::Mastermind),
         ];
@@ -169,7 +174,12 @@ impl Plan {
                 rows: self.rows.unwrap_or(10),
             },
             Game::Nuggets => Rules::Nuggets { map: self.map_text()? },
-            Game::Blackjack => Rules::Blackjack { hands: self.hands.unwrap_or(1_000) },
+            Game::Blackjack => {
+                let delay_ms = self.delay_ms.map_or_else(|| u64::try_from(DELAY.as_millis()), Ok)?;
+                // With pauses, a thousand rounds would take six minutes.
+                let hands = self.hands.unwrap_or(if delay_ms == 0 { 1_000 } else { 100 });
+                Rules::Blackjack { hands, delay_ms }
+            }
             Game::Mastermind => {
                 Rules::Mastermind { pegs: self.pegs.unwrap_or(4), repeats: self.repeats.unwrap_or(true) }
             }
@@ -294,6 +304,10 @@ mod tests {
         assert_eq!(setup.rules, Rules::Robots { turns: 50, turn_ms: 20, columns: 10, rows: 10 });
         assert_eq!((setup.seats, setup.seed, setup.players.len()), (2, 9, 2));
         assert_eq!(plan("mastermind", "").unwrap().seed, 7);
+        assert_eq!(plan("blackjack", "").unwrap().rules, Rules::Blackjack { hands: 100, delay_ms: 50 });
+        assert_eq!(plan("blackjack", "delay-ms = 0").unwrap().rules, Rules::Blackjack { hands: 1_000, delay_ms: 0 });
+        let earlier: Rules = toml::from_str("game = \"blackjack\"\nhands = 7").unwrap();
+        assert_eq!(earlier, Rules::Blackjack { hands: 7, delay_ms: 0 });
     }
 
     #[test]
@@ -331,6 +345,6 @@ mod tests {
         assert_eq!(told(|other| other.seed = 1), "its seed is 7");
         assert_eq!(told(|other| other.players.reverse()), "its players are Ada, Hard");
         assert_eq!(told(|other| other.players[1].command = "bot:easy".into()), "the command of Hard is 'bot:hard'");
-        assert!(told(|other| other.rules = Rules::Blackjack { hands: 1 }).contains("a league of robots, 100 turns"));
+        assert!(told(|other| other.rules = Rules::Blackjack { hands: 1, delay_ms: 0 }).contains("a league of robots, 100 turns"));
     }
 }

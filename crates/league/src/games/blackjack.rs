@@ -12,6 +12,9 @@ use crate::{draw::Fixture, hosting::Wire, referee::Table, rules::Rules, seen::St
 /// Bytes that are read from the player; some ten thousand answers a second stay far below it.
 const READ_RATE: Rate = Rate { per_second: 1 << 20, burst: 64 << 10 };
 
+/// Messages of a round, at most: BEGIN, two cards, the dealer's card, RESULT, and up to ten cards and eleven questions.
+const MESSAGES: u32 = 26;
+
 pub(crate) struct Blackjack;
 
 /// The standings as the server prints them.
@@ -32,13 +35,20 @@ impl Table for Blackjack {
     const WIRE: Wire = Wire::Tcp(READ_RATE);
 
     fn engine(setup: &Setup, fixture: &Fixture) -> anyhow::Result<Server> {
-        let Rules::Blackjack { hands } = setup.rules else { bail!("these are no rules of blackjack") };
+        let Rules::Blackjack { hands, delay_ms } = setup.rules else { bail!("these are no rules of blackjack") };
         let mut config = Config::new(hands, Seed::from_number(fixture.seed));
-        // A program reads one message after the other, whether they come together or not.
-        config.delay = Duration::ZERO;
+        // Many programs take one read for one message.
+        config.delay = Duration::from_millis(delay_ms);
         config.timeout = Duration::from_secs(setup.patience.into());
         config.json = true;
         Ok(Server::new(config)?)
+    }
+
+    // Pauses take no time of the player's.
+    fn limit(setup: &Setup) -> Duration {
+        let Rules::Blackjack { hands, delay_ms } = setup.rules else { return Duration::ZERO };
+        let limit = Duration::from_secs(setup.limit.into());
+        Duration::from_millis(delay_ms).saturating_mul(hands.saturating_mul(MESSAGES)).saturating_add(limit)
     }
 
     fn score(state: &State, _: usize) -> Option<i64> {
@@ -55,7 +65,23 @@ fn bankroll(standings: &str) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use blackjack::{Name, game::Game};
+    use blackjack::{Name, config::DELAY, game::Game};
+
+    use crate::{draw::Draw, setup::Plan};
+
+    #[test]
+    fn table_pauses_as_a_dealer_does_unless_told_otherwise() {
+        let delay = |options: &str| {
+            let players = "[[player]]\nname = \"A\"\ncommand = \"bot:easy\"\n[[player]]\nname = \"B\"\ncommand = \"bot:hard\"\n";
+            let plan: Plan = toml::from_str(&format!("game = \"blackjack\"\n{options}\n{players}")).unwrap();
+            let setup = plan.setup(1).unwrap();
+            let fixture = &Draw::new(&setup).round(1)[0];
+            (Blackjack::engine(&setup, fixture).unwrap().config().delay, Blackjack::limit(&setup))
+        };
+        let (pause, limit) = delay("limit = 60");
+        assert_eq!((pause, limit), (DELAY, Duration::from_secs(60) + DELAY * 2_600));
+        assert_eq!(delay("limit = 60\ndelay-ms = 0"), (Duration::ZERO, Duration::from_secs(60)));
+    }
 
     #[test]
     fn the_bankroll_is_read_from_what_a_dealer_prints() {
