@@ -145,6 +145,14 @@ impl Client {
         !self.incoming.unread().is_empty()
     }
 
+    /// The bytes of a text whose zero byte has not come. Empty in the binary dialect.
+    pub fn unended_text(&self) -> &[u8] {
+        match self.dialect {
+            Dialect::Text => self.incoming.unread(),
+            Dialect::Binary => &[],
+        }
+    }
+
     /// Bytes of whole messages so far.
     pub const fn bytes_read(&self) -> u64 {
         self.incoming.start()

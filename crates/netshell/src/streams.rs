@@ -83,6 +83,7 @@ pub struct Streams<L: Listen> {
     buffer: BytesMut,
     gone_log: LogLimit,
     ended_log: LogLimit,
+    unended_log: LogLimit,
     accept_log: LogLimit,
 }
 
@@ -124,6 +125,7 @@ impl<L: Listen> Streams<L> {
             buffer: BytesMut::new(),
             gone_log: LogLimit::new(now),
             ended_log: LogLimit::new(now),
+            unended_log: LogLimit::new(now),
             accept_log: LogLimit::new(now),
         }
     }
@@ -240,6 +242,12 @@ impl<L: Listen> Streams<L> {
         }
         let mut lost = vec![];
         for (&id, connection) in &mut self.connections {
+            if let Some(text) = connection.unended(now)
+                && let Some(held_back) = self.unended_log.admit(now)
+            {
+                let address = canonical(connection.address);
+                warn!(%id, %address, held_back, "sent '{text}', and neither a zero byte nor a line feed to end it");
+            }
             match connection.elapsed(now, &self.shared, stopped) {
                 Ok(changes) => timed |= changes,
                 Err(why) => lost.push((id, why)),

@@ -24,7 +24,7 @@ use tracing::{Level, debug, info, trace, warn};
 use crate::{
     connection::{self, Way},
     search::{Search, Signal},
-    session::Session,
+    session::{Session, UNENDED},
     tables,
 };
 
@@ -181,6 +181,7 @@ fn converse(mut stream: &TcpStream, session: &mut Session, pilot: &mut Pilot, ro
     let mut progress = progress_line();
     let mut answers = BytesMut::new();
     let mut chunk = [0; CHUNK];
+    let (mut is_warned, mut is_limited) = (false, false);
     loop {
         session.take_answers(&mut answers);
         if answers.is_empty() {
@@ -193,10 +194,24 @@ fn converse(mut stream: &TcpStream, session: &mut Session, pilot: &mut Pilot, ro
             }
             answers.clear();
         }
+        let waits = !is_warned && session.unended().is_some();
+        if waits != is_limited {
+            // Where the system refuses a limit, there is no warning.
+            let _ = stream.set_read_timeout(waits.then_some(UNENDED));
+            is_limited = waits;
+        }
         let count = match stream.read(&mut chunk) {
             Ok(0) => return Err(Cut::Lost(session.ended())),
             Ok(count) => count,
             Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+                if let Some(warning) = session.unended() {
+                    progress.end();
+                    warn!("{warning}");
+                }
+                is_warned = true;
+                continue;
+            }
             Err(error) => {
                 debug!(%error, "the connection is broken");
                 return Err(Cut::Lost(session.ended()));

@@ -17,7 +17,7 @@ use tokio::{
     runtime, select,
     time::{Instant, sleep_until},
 };
-use tracing::debug;
+use tracing::{debug, warn};
 
 use ending::CutOff;
 use inbox::Inbox;
@@ -27,6 +27,7 @@ use crate::{
     connection::Way,
     game::Game,
     link::{Link, Practice},
+    session::UNENDED,
     summary::Summary,
     view::{Again, Closing, Hold, Scene, View},
 };
@@ -81,6 +82,7 @@ pub(crate) fn play(
             hold: None,
             advised: false,
             answered: None,
+            unended: None,
             rushed: None,
             state: State::Playing,
             leaving: false,
@@ -154,6 +156,8 @@ struct Person {
     advised: bool,
     // How long the person took for the last answer.
     answered: Option<Duration>,
+    // The warning about a message without its zero byte.
+    unended: Option<String>,
     // How many rounds the dealer ended without waiting for an answer, and how long it has waited at most.
     rushed: Option<(u64, Duration)>,
     state: State,
@@ -226,6 +230,7 @@ impl Person {
 
     fn hear(&mut self, event: &Meaning, was: Turn) -> io::Result<()> {
         self.stage.change();
+        self.unended = None;
         self.search = None;
         let over = matches!(event, Meaning::Began | Meaning::Ended { .. } | Meaning::Quit);
         let waited = (was == Turn::Asked && over).then(|| self.clock.stop(self.inbox.arrived));
@@ -301,7 +306,8 @@ impl Person {
         let waits = playing && self.game.round() == 0;
         let part = now.saturating_duration_since(self.joined).subsec_nanos();
         let waiting = waits.then(|| now + TICK - Duration::from_nanos(part.into()));
-        [hold, clock, waiting].into_iter().flatten().min()
+        let unended = self.unended_at().filter(|_| matches!(self.state, State::Playing));
+        [hold, clock, waiting, unended].into_iter().flatten().min()
     }
 
     fn awake(&mut self) {
@@ -310,7 +316,19 @@ impl Person {
         {
             self.hold = None;
         }
+        if self.unended_at().is_some_and(|at| at <= Instant::now()) {
+            self.unended = self.game.session.unended();
+            if let (None, Some(warning)) = (&self.view, &self.unended) {
+                warn!("{warning}");
+            }
+        }
         self.stage.change();
+    }
+
+    // When to warn about a message without its zero byte.
+    fn unended_at(&self) -> Option<Instant> {
+        let waits = self.unended.is_none() && self.game.session.unended().is_some();
+        waits.then(|| self.inbox.arrived + UNENDED)
     }
 
     fn draw(&mut self) {
@@ -334,6 +352,7 @@ impl Person {
             advised: self.advised,
             left: self.clock.left(now),
             waited: (self.game.round() == 0).then(|| now.saturating_duration_since(self.joined).as_secs()),
+            unended: self.unended.as_deref(),
             rushed: self.rushed.map(|(_, waited)| waited),
             hold: self.hold,
             closing,

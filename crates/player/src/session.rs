@@ -1,5 +1,7 @@
 //! A session at a dealer: the client and its score.
 
+use std::time::Duration;
+
 use anyhow::anyhow;
 use blackjack::{
     Client, Dialect, Name, Score, StateSpace, Verdict,
@@ -11,6 +13,11 @@ use tracing::{trace, warn};
 
 /// How many anomalies are logged, so that a faulty dealer cannot fill a disk.
 const TOLD: u32 = 20;
+
+/// How long a text may lack its zero byte before the player is warned.
+pub(crate) const UNENDED: Duration = Duration::from_secs(2);
+/// The most bytes of such a text that are shown.
+const LOGGED: usize = 80;
 
 /// The client and how it went so far.
 #[derive(Debug)]
@@ -52,6 +59,15 @@ impl Session {
             self.score.add(verdict);
         }
         Some(meaning)
+    }
+
+    /// The warning about a text whose zero byte has not come, if one is there.
+    pub(crate) fn unended(&self) -> Option<String> {
+        let text = self.client.unended_text();
+        let start = text.get(..LOGGED).unwrap_or(text).escape_ascii();
+        (!text.is_empty()).then(|| {
+            format!("the dealer sent '{start}' and no zero byte to end it; without one the message cannot be read")
+        })
     }
 
     /// Counts the hand that is played as lost, as the dealer does.

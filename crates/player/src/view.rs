@@ -79,6 +79,8 @@ pub(crate) struct Scene<'a> {
     pub(crate) left: Option<u64>,
     /// Seconds since the person has joined, as long as no round has begun.
     pub(crate) waited: Option<u64>,
+    /// The warning about a message of the dealer without its zero byte.
+    pub(crate) unended: Option<&'a str>,
     /// How long a dealer waits for an answer that waits too short a time for people.
     pub(crate) rushed: Option<Duration>,
     /// How long a result is shown, if one is.
@@ -89,8 +91,16 @@ pub(crate) struct Scene<'a> {
 
 impl Scene<'_> {
     /// A game to look at.
-    const LOOK: Self =
-        Self { keys: false, advised: true, left: None, waited: None, rushed: None, hold: None, closing: None };
+    const LOOK: Self = Self {
+        keys: false,
+        advised: true,
+        left: None,
+        waited: None,
+        unended: None,
+        rushed: None,
+        hold: None,
+        closing: None,
+    };
 
     // The keys that do something now.
     fn footer(&self, game: &Game) -> Vec<(&'static str, &'static str)> {
@@ -203,7 +213,8 @@ impl View {
         let mut lines = vec![Line::styled(game.outcome().unwrap_or_default(), self.style(verdict))];
         let playing = verdict.is_some() || game.in_round();
         if game.round() == 0 || (!playing && scene.closing.is_none()) {
-            let waits = scene.waited.map_or_else(|| "Waiting for the dealer.".to_owned(), waiting);
+            let waits = || scene.waited.map_or_else(|| "Waiting for the dealer.".to_owned(), waiting);
+            let waits = scene.unended.map_or_else(waits, |warning| format!("Warning: {warning}."));
             lines.extend(if scene.closing.is_some() { vec![] } else { text(&waits) });
             return lines;
         }
@@ -228,6 +239,7 @@ impl View {
         }
         // As many lines in any case, so that nothing below moves.
         let mut below = match (game.advice(), scene.rushed) {
+            _ if scene.unended.is_some() => text(&format!("Warning: {}.", scene.unended.unwrap_or_default())),
             (_, Some(waited)) => text(&rushed(waited)),
             (Some(_), None) if scene.advised => advice(game),
             _ => game

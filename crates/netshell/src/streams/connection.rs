@@ -19,6 +19,10 @@ use crate::ConnectionPermit;
 pub(super) const CHUNK: usize = 4 << 10;
 /// How long a closed connection may take to read the rest and to close its end.
 pub(super) const LINGER: Duration = Duration::from_secs(2);
+/// How long a text may lack its end before that is logged.
+const UNENDED: Duration = Duration::from_secs(2);
+/// The most bytes of such a text that are logged.
+const LOGGED: usize = 80;
 /// Unread chunks that are discarded at shutdown.
 const LAST_CHUNKS: usize = 16;
 
@@ -64,6 +68,9 @@ pub(super) struct Connection<S> {
     unread: BytesMut,
     // Whether `unread` may contain complete messages.
     held: bool,
+    // Since when `unread` has been an unfinished message, until that is logged. It is logged once for a connection.
+    unfinished: Option<Time>,
+    is_logged: bool,
     queue: Queue,
     rate: TokenBucket,
     paused: bool,
@@ -89,6 +96,8 @@ impl<S: ByteStream> Connection<S> {
             state: State::Open,
             unread: BytesMut::new(),
             held: false,
+            unfinished: None,
+            is_logged: false,
             queue: Queue::new(shared),
             rate: TokenBucket::new(rate, now),
             paused: false,
@@ -181,6 +190,21 @@ impl<S: ByteStream> Connection<S> {
         }
         buffer.clear();
         false
+    }
+
+    /// Notes whether an unfinished message is left. Returns whether to check the time.
+    pub(super) fn left_unfinished(&mut self, now: Time, is_unfinished: bool) -> bool {
+        self.unfinished = (is_unfinished && self.is_open() && !self.is_logged).then_some(now);
+        self.unfinished.is_some()
+    }
+
+    /// The text whose end has not come for a while, once.
+    pub(super) fn unended(&mut self, now: Time) -> Option<String> {
+        self.unfinished.take_if(|since| now.since(*since) >= UNENDED)?;
+        self.is_logged = true;
+        let is_text = self.unread.iter().all(|byte| byte.is_ascii_graphic() || byte.is_ascii_whitespace());
+        let start = self.unread.get(..LOGGED).unwrap_or(&self.unread);
+        (is_text && !start.is_empty()).then(|| start.escape_ascii().to_string())
     }
 
     /// Keeps the bytes in `buffer` for later; nothing is read until then.
@@ -278,7 +302,7 @@ impl<S: ByteStream> Connection<S> {
         if self.paused {
             self.source.wake();
         }
-        Ok(closing || self.paused || self.queue.catches_up())
+        Ok(closing || self.paused || self.unfinished.is_some() || self.queue.catches_up())
     }
 
     /// At shutdown: writes the queue and then shuts down the sending half. Returns whether that is done.

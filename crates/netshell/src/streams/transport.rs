@@ -106,7 +106,11 @@ impl<L: Listen> Streams<L> {
         let Some((current, since)) = self.current.filter(|&(current, _)| current == id) else { return };
         self.fair.charge(now, id, now.since(self.began));
         let goes_on = if let Some(connection) = self.connections.get_mut(&current) {
-            connection.processed(progress, &mut self.buffer, now.since(since) >= QUANTUM)
+            let goes_on = connection.processed(progress, &mut self.buffer, now.since(since) >= QUANTUM);
+            if connection.left_unfinished(now, *progress == Progress::Incomplete) {
+                self.watch_time(now);
+            }
+            goes_on
         } else {
             self.buffer.clear();
             false

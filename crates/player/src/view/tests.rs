@@ -126,6 +126,18 @@ fn who_waits_for_a_seat_is_told_what_can_be_known() {
 }
 
 #[test]
+fn message_without_its_zero_byte_is_named_instead_of_the_queue() {
+    let mut game = Game::new(Name::new(b"Ann").unwrap(), Dialect::Text, Advisor::best());
+    game.session.receive(b"BEGINCARD Ten of Clubs").unwrap();
+    let unended = game.session.unended().unwrap();
+    let scene = Scene { left: None, waited: Some(12), unended: Some(&unended), ..PLAYING };
+    let lines = drawn(&game, &scene, 80, 24);
+    assert!(has(&lines, "Warning: the dealer sent 'BEGINCARD Ten of Clubs' and no zero byte"), "{lines:#?}");
+    assert!(!has(&lines, "so far"), "{lines:#?}");
+    game.session.receive(b"\0").unwrap_err();
+}
+
+#[test]
 fn a_dealer_that_does_not_wait_is_spoken_of() {
     let scene = Scene { rushed: Some(Duration::from_millis(26)), ..PLAYING };
     let lines = drawn(&Game::after(DEAL), &scene, 80, 24);

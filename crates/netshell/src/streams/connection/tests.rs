@@ -76,6 +76,19 @@ fn after_its_turn_a_connection_continues_where_it_stopped() {
 }
 
 #[test]
+fn text_without_its_end_is_named_once_after_two_seconds() {
+    let (shared, mut buffer) = (Broadcasts::default(), BytesMut::from(&b"JOIN Ann"[..]));
+    let mut connection = connection(Fake::default(), FAST);
+    assert!(!connection.processed(&Progress::Incomplete, &mut buffer, false));
+    assert!(connection.left_unfinished(at(0), true));
+    assert_eq!(connection.unended(at(1_999)), None);
+    assert_eq!(connection.elapsed(at(1_999), &shared, Duration::ZERO), Ok(true));
+    assert_eq!(connection.unended(at(2_000)).as_deref(), Some("JOIN Ann"));
+    assert!(!connection.left_unfinished(at(2_000), true), "once");
+    assert_eq!(connection.elapsed(at(9_000), &shared, Duration::ZERO), Ok(false));
+}
+
+#[test]
 fn a_closed_connection_is_sent_its_queue_and_lingers_for_a_bounded_time() {
     let (mut shared, mut buffer) = (Broadcasts::default(), BytesMut::new());
     let mut connection = connection(Fake::default(), FAST);
