@@ -29,6 +29,8 @@ Examples:
       the puzzle of the day
   mastermind-play solve --length 4 --colours 6 --strategy optimal --all
       how many turns the best play takes over all codes
+  mastermind-play solve --interactive --length 4 --colours 8
+      the next guess for a code that somebody else has set; you type the answers
   printf '4\\nyes\\n1122\\n' | mastermind-play --seed 1
       the text game through a pipe; it ends with its input
 
@@ -83,7 +85,7 @@ pub struct Args {
 /// What there is beside playing.
 #[derive(Debug, Clone, Subcommand)]
 pub(crate) enum Command {
-    /// Let the codebreaker play: every code, or one
+    /// Let the codebreaker play: every code, one, or one that somebody else has set
     Solve(Solve),
     /// Show the statistics of past games
     Statistics,
@@ -92,7 +94,7 @@ pub(crate) enum Command {
 /// Options of `solve`.
 #[derive(Debug, Clone, clap::Args)]
 #[group(skip)]
-#[command(group(ArgGroup::new("codes").args(["all", "code"]).required(true)))]
+#[command(group(ArgGroup::new("codes").args(["all", "code", "interactive"]).required(true)))]
 pub(crate) struct Solve {
     /// Pegs in a code, 4 to 8
     #[arg(long, value_name = "PEGS", value_parser = whole_number(MIN_LENGTH..=MAX_LENGTH, 4), allow_negative_numbers = true)]
@@ -122,6 +124,10 @@ pub(crate) struct Solve {
     /// Play this code only, and say why each guess is made
     #[arg(long)]
     code: Option<Code>,
+
+    /// Find a code that you know only by its answers: type the answer to each suggested guess, or to a guess of your own
+    #[arg(long, conflicts_with_all = ["strategy", "threads", "seed"])]
+    interactive: bool,
 
     /// Threads [default: one for each core]; a search that proves its total has one, and so has --code
     #[arg(long, value_name = "COUNT", value_parser = whole_number(1..=MOST_THREADS, 4), allow_negative_numbers = true)]
@@ -184,8 +190,11 @@ impl Plan {
 }
 
 fn task(solve: &Solve) -> Result<Task, UsageError> {
-    let Solve { length, colours, repeats, no_repeats, strategy, code, threads, seed, all: _ } = *solve;
+    let Solve { length, colours, repeats, no_repeats, strategy, code, interactive, threads, seed, all: _ } = *solve;
     let rules = Rules::new(length, colours, repeats && !no_repeats).map_err(|error| UsageError(error.to_string()))?;
+    if interactive {
+        return Ok(Task::Interactive { rules });
+    }
     if seed.is_some() && (strategy != Some(How::Optimal) || rules.guesses() > PROVABLE) {
         return Err(UsageError(format!(
             "--seed is for --strategy optimal in games of up to {PROVABLE} guesses, which are searched; all else is \
@@ -200,7 +209,7 @@ fn task(solve: &Solve) -> Result<Task, UsageError> {
         )));
     }
     let Some(how) = strategy else {
-        let code = code.ok_or_else(|| UsageError("give --all and --strategy, or --code CODE".into()))?;
+        let code = code.ok_or_else(|| UsageError("give --all and --strategy, --code CODE, or --interactive".into()))?;
         if !rules.allows_secret(code) {
             return Err(UsageError(format!("{code} cannot be the code of a game with {rules}")));
         }

@@ -1,5 +1,6 @@
-//! `solve`: the codebreaker plays all codes of a game, or one.
+//! `solve`: the codebreaker plays all codes of a game, or one that it knows or does not know.
 
+mod interactive;
 mod pool;
 mod progress;
 
@@ -23,7 +24,7 @@ use rand::SeedableRng;
 use rand_pcg::Pcg64;
 
 use self::progress::Bar;
-use crate::{BAR, voice::advice};
+use crate::{BAR, interrupt, voice::advice};
 
 /// The most guesses of a game in which all of them are judged at each turn. Six pegs in eight colours have 262,144.
 const ALL_JUDGED: u64 = 300_000;
@@ -72,12 +73,18 @@ pub(crate) enum Task {
     },
     /// Play one code and say why each guess is made.
     One { rules: Rules, code: Code },
+    /// Suggest guesses for a code that is not known, and read their answers.
+    Interactive { rules: Rules },
 }
 
 pub(crate) fn run(task: &Task) -> anyhow::Result<()> {
     let text = match *task {
         Task::All { rules, how, threads, seed } => all(rules, how, threads, seed)?,
         Task::One { rules, code } => one(rules, code)?,
+        Task::Interactive { rules } => {
+            interrupt::end_quietly()?;
+            return Ok(interactive::play(rules, io::stdin().lock(), io::stdout())?);
+        }
     };
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes())?;
