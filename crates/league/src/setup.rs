@@ -345,6 +345,9 @@ mod tests {
         assert_eq!(told(|other| other.seed = 1), "its seed is 7");
         assert_eq!(told(|other| other.players.reverse()), "its players are Ada, Hard");
         assert_eq!(told(|other| other.players[1].command = "bot:easy".into()), "the command of Hard is 'bot:hard'");
-        assert!(told(|other| other.rules = Rules::Blackjack { hands: 1, delay_ms: 0 }).contains("a league of robots, 100 turns"));
+        assert!(
+            told(|other| other.rules = Rules::Blackjack { hands: 1, delay_ms: 0 })
+                .contains("a league of robots, 100 turns")
+        );
     }
 }

@@ -72,7 +72,8 @@ mod tests {
     #[test]
     fn table_pauses_as_a_dealer_does_unless_told_otherwise() {
         let delay = |options: &str| {
-            let players = "[[player]]\nname = \"A\"\ncommand = \"bot:easy\"\n[[player]]\nname = \"B\"\ncommand = \"bot:hard\"\n";
+            let players =
+                "[[player]]\nname = \"A\"\ncommand = \"bot:easy\"\n[[player]]\nname = \"B\"\ncommand = \"bot:hard\"\n";
             let plan: Plan = toml::from_str(&format!("game = \"blackjack\"\n{options}\n{players}")).unwrap();
             let setup = plan.setup(1).unwrap();
             let fixture = &Draw::new(&setup).round(1)[0];

@@ -149,7 +149,14 @@ fn stories() -> Value {
         (
             "displays of another shape change nothing",
             player.clone(),
-            &["OK A", "GRID 2 3", "GOLD 0 0 9", "DISPLAY\n.@.\n...\n", "DISPLAY\n.@\n", "DISPLAY\n@...\n....\n"],
+            &[
+                "OK A",
+                "GRID 2 3",
+                "GOLD 0 0 9",
+                "DISPLAY\n.@.\n...\n",
+                "DISPLAY\n@.\n.\n.\n.\n.\n",
+                "DISPLAY\n@.....\n......\n",
+            ],
         ),
         ("a game that is over", player, &["OK A", "GRID 1 3", "GOLD 0 15 235", "DISPLAY\n.@.\n", over]),
         ("a spectator", Participant::Spectator, &["GRID 1 5", "GOLD 0 0 250", "DISPLAY\n.A*.B\n", "GOLD 0 0 200"]),
