@@ -46,6 +46,8 @@ pub struct Host {
     next_peer: u64,
     // The latest time passed to the room, which never goes back.
     now: Time,
+    // Counts connections and reconnections of peers.
+    generation: u64,
     // After the last input.
     status: Status,
     out: Outbox,
@@ -68,6 +70,8 @@ pub struct Host {
 struct Route {
     endpoint: usize,
     connection: ConnectionId,
+    // Outputs of an earlier generation are not sent: held back since before the connection, they precede its first message.
+    since: u64,
     link: Link,
     address: String,
     account: Account,
@@ -90,6 +94,7 @@ impl Host {
             peers: BTreeMap::new(),
             next_peer: 0,
             now: Time::ZERO,
+            generation: 0,
             out: Outbox::new(),
             observer: Box::new(()),
             held: None,
@@ -337,6 +342,10 @@ impl Host {
             }
             ConnectionEvent::Refreshed { id } => {
                 if let Some(&peer) = at.get(&id) {
+                    self.generation += 1;
+                    if let Some(route) = peers.get_mut(&peer) {
+                        route.since = self.generation;
+                    }
                     self.input_of(now, peer, Input::Refresh { peer });
                 }
             }

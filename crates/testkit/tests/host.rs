@@ -56,6 +56,7 @@ struct State {
 enum Event {
     Opened { id: u64, link: Link, address: SocketAddr },
     Bytes { id: u64, bytes: Bytes },
+    Refreshed { id: u64 },
     Gone { id: u64, why: Gone },
     Stranger { address: SocketAddr },
 }
@@ -77,6 +78,11 @@ impl Script {
 
     fn say(&self, id: u64, message: &'static str) {
         self.happens(Event::Bytes { id, bytes: Bytes::from_static(message.as_bytes()) });
+    }
+
+    /// The peer reconnects to its seat, without its state.
+    fn refresh(&self, id: u64) {
+        self.happens(Event::Refreshed { id });
     }
 
     fn go(&self, id: u64, why: Gone) {
@@ -138,6 +144,7 @@ impl Transport for Script {
             Event::Stranger { address } => {
                 ConnectionEvent::Stranger { ticket: StrangerTicket::new(), address, datagram: b"" }
             }
+            Event::Refreshed { id } => ConnectionEvent::Refreshed { id: ConnectionId(id) },
             Event::Gone { id, why } => {
                 let id = ConnectionId(id);
                 if why != Gone::Left {

@@ -8,7 +8,7 @@ use std::{
 };
 
 use netcore::{
-    GameEvent, Hold, Output, PeerId, Status, Time,
+    GameEvent, Hold, Output, Status, Time,
     probe::{self, Planted},
 };
 use tracing::{info, warn};
@@ -31,10 +31,10 @@ pub(super) enum Delivered {
     Output(Output),
 }
 
-/// Outputs that wait for their position, oldest first. Each has the number of the first peer that connected after it.
+/// Outputs that wait for their position, oldest first, each with the generation of the host when it was made.
 pub(super) struct HeldOutputs {
     hold: Box<dyn Hold + Send>,
-    outputs: VecDeque<(u64, Delivered, PeerId)>,
+    outputs: VecDeque<(u64, Delivered, u64)>,
     bytes: usize,
     // How long the oldest output has waited, measured up to `looked`.
     waited: Duration,
@@ -106,7 +106,7 @@ impl HeldOutputs {
     }
 
     /// Holds back the outputs of one input.
-    pub(super) fn extend(&mut self, now: Time, outputs: impl Iterator<Item = Delivered>, next_peer: PeerId) {
+    pub(super) fn extend(&mut self, now: Time, outputs: impl Iterator<Item = Delivered>, generation: u64) {
         let position = if probe::has(Planted::OutputsNotHeld) { 0 } else { self.hold.position() };
         if self.outputs.is_empty() {
             self.restart_wait(now);
@@ -114,20 +114,20 @@ impl HeldOutputs {
         self.look_at.get_or_insert(now.plus(LOOK));
         for output in outputs {
             self.bytes += cost(&output);
-            self.outputs.push_back((position, output, next_peer));
+            self.outputs.push_back((position, output, generation));
         }
     }
 
     /// The oldest output, if its position is reached.
-    pub(super) fn pop_reached(&mut self, now: Time) -> Option<(Delivered, PeerId)> {
+    pub(super) fn pop_reached(&mut self, now: Time) -> Option<(Delivered, u64)> {
         let &(position, ..) = self.outputs.front()?;
         if position > self.hold.reached() {
             return None;
         }
-        let (_, output, next_peer) = self.outputs.pop_front()?;
+        let (_, output, generation) = self.outputs.pop_front()?;
         self.bytes -= cost(&output);
         self.restart_wait(now);
-        Some((output, next_peer))
+        Some((output, generation))
     }
 
     fn restart_wait(&mut self, now: Time) {

@@ -21,7 +21,9 @@ impl Host {
         let address = canonical(address).to_string();
         self.observer.connected(now, peer, role, &address);
         self.room.input(now, Input::Connected { peer, role, link, address: (&address).into() }, &mut self.out);
-        self.peers.insert(peer, Route { endpoint, connection, link, address, account });
+        self.generation += 1;
+        let since = self.generation;
+        self.peers.insert(peer, Route { endpoint, connection, since, link, address, account });
         self.charge(now, peer);
         self.deliver(now);
     }

@@ -22,7 +22,8 @@ impl Host {
                     self.endpoints[endpoint].peers.insert(connection, peer);
                     let account = Account::new(now, address.into());
                     let address = canonical(address).to_string();
-                    self.peers.insert(peer, Route { endpoint, connection, link, address, account });
+                    let since = self.generation;
+                    self.peers.insert(peer, Route { endpoint, connection, since, link, address, account });
                     inputs.push(Input::Refresh { peer });
                 }
                 None => inputs.push(Input::Disconnected { peer, why: Gone::Interrupted }),

@@ -2,7 +2,7 @@
 
 use netcore::{GameEvent, Output, PeerId, Time, To};
 
-use super::{Host, Route, held::Delivered};
+use super::{Host, held::Delivered};
 use crate::Delivery;
 
 impl Host {
@@ -14,10 +14,9 @@ impl Host {
             return;
         }
         self.status = status;
-        let next_peer = PeerId(self.next_peer);
         if let Some(held) = &mut self.held {
             let status = changed.into_iter().map(Delivered::Status);
-            held.extend(now, status.chain(self.out.drain().map(Delivered::Output)), next_peer);
+            held.extend(now, status.chain(self.out.drain().map(Delivered::Output)), self.generation);
             self.release(now);
             return;
         }
@@ -26,7 +25,7 @@ impl Host {
         }
         let mut out = std::mem::take(&mut self.out);
         for output in out.drain() {
-            self.route(now, output, next_peer);
+            self.route(now, output, self.generation);
         }
         self.out = out;
         self.flush(now);
@@ -35,10 +34,10 @@ impl Host {
     // Executes the held outputs whose mark is reached.
     pub(super) fn release(&mut self, now: Time) {
         let mut released = false;
-        while let Some((delivered, next_peer)) = self.held.as_mut().and_then(|held| held.pop_reached(now)) {
+        while let Some((delivered, generation)) = self.held.as_mut().and_then(|held| held.pop_reached(now)) {
             match delivered {
                 Delivered::Status(status) => self.observer.status(now, status),
-                Delivered::Output(output) => self.route(now, output, next_peer),
+                Delivered::Output(output) => self.route(now, output, generation),
             }
             released = true;
         }
@@ -54,19 +53,22 @@ impl Host {
         }
     }
 
-    // `next_peer` is the first peer that connected after this output was made. That peer and later ones do not receive
-    // it.
-    fn route(&mut self, now: Time, output: Output, next_peer: PeerId) {
+    // An output that was made in this generation of the host reaches the peers that were connected then.
+    fn route(&mut self, now: Time, output: Output, generation: u64) {
         let Self { endpoints, peers, closed, observer, .. } = self;
+        let connection_of = |peer| {
+            let route = peers.get(&peer).filter(|route| route.since <= generation)?;
+            Some((route.endpoint, route.connection))
+        };
         match output {
             Output::Send { to: To::Peer(peer), frame } => {
-                if let Some(&Route { endpoint, connection, .. }) = peers.get(&peer) {
+                if let Some((endpoint, connection)) = connection_of(peer) {
                     endpoints[endpoint].deliver(now, Delivery::Frame(connection, frame));
                 }
             }
-            Output::Send { to: To::Everyone, frame } if peers.range(next_peer..).next().is_some() => {
-                for &Route { endpoint, connection, .. } in peers.range(..next_peer).map(|(_, route)| route) {
-                    endpoints[endpoint].deliver(now, Delivery::Frame(connection, frame.clone()));
+            Output::Send { to: To::Everyone, frame } if generation < self.generation => {
+                for route in peers.values().filter(|route| route.since <= generation) {
+                    endpoints[route.endpoint].deliver(now, Delivery::Frame(route.connection, frame.clone()));
                 }
             }
             Output::Send { to: To::Everyone, frame } => {
@@ -75,7 +77,7 @@ impl Host {
                 }
             }
             Output::Replay { to, history } => {
-                if let Some(&Route { endpoint, connection, .. }) = peers.get(&to) {
+                if let Some((endpoint, connection)) = connection_of(to) {
                     endpoints[endpoint].deliver(now, Delivery::History(connection, &history));
                 }
             }

@@ -94,6 +94,24 @@ fn a_peer_that_connects_meanwhile_receives_no_earlier_broadcasts() {
 }
 
 #[test]
+fn peer_that_reconnects_to_its_seat_receives_no_outputs_of_earlier_inputs() {
+    let (mut host, script, gate, _) = host();
+    for message in ["echo", "all", "log"] {
+        script.say(1, message);
+    }
+    script.refresh(1);
+    script.say(2, "all");
+    script.say(1, "bye");
+    work(&mut host);
+    gate.reach(gate.position());
+    work(&mut host);
+    let frame = |id, frame: &str| (id, Told::Frame(frame.into()));
+    let earlier = [frame(2, "all 0")];
+    let later = [frame(1, "again 0"), frame(1, "all 1"), frame(2, "all 1"), frame(1, "bye"), (1, Told::Closed)];
+    assert_eq!(script.told(), [&earlier[..], &later].concat());
+}
+
+#[test]
 fn a_host_with_too_many_held_outputs_stops_reading_and_continues_later() {
     let (mut host, script, gate, _) = host();
     for _ in 0..100 {
