@@ -45,6 +45,7 @@ pub static TESTER: Tester = Tester {
     known: &["port", "rounds", "players"],
     needed: &["port", "rounds"],
     rules: RULES,
+    takes_part: &[&rules::ROUND_BEGINS, &rules::DEAL, &rules::RESULT],
     play,
 };
 

@@ -73,12 +73,37 @@ struct Notes {
     broken: u64,
 }
 
-/// Is told of every observation.
+impl Notes {
+    // The first breaches are kept, each text once.
+    fn extend(&mut self, other: Self) {
+        self.observed += other.observed;
+        self.broken += other.broken;
+        for breach in other.breaches {
+            if self.keeps(&breach.text) {
+                self.breaches.push(breach);
+            }
+        }
+    }
+
+    fn keeps(&self, text: &str) -> bool {
+        self.breaches.len() < TOLD && self.breaches.iter().all(|breach| breach.text != text)
+    }
+}
+
+// A part of a scenario in which everything depends on `rule`.
+struct Variant {
+    rule: &'static Rule,
+    notes: BTreeMap<&'static str, Notes>,
+    is_complete: bool,
+}
+
+/// Records observations and verdicts.
 pub(crate) struct Judge {
     rules: &'static [&'static Rule],
     scenario: &'static str,
     notes: BTreeMap<&'static str, Notes>,
-    // What was broken in scenarios before this one.
+    variants: Vec<Variant>,
+    // Rules that were broken in scenarios before this one.
     before: BTreeSet<&'static str>,
     // The programs of this scenario, and what its connections have carried.
     witnesses: Vec<Witness>,
@@ -98,11 +123,12 @@ impl Judge {
     pub(crate) fn new(rules: &'static [&'static Rule], choice: Choice) -> Self {
         let (notes, before) = (BTreeMap::new(), BTreeSet::new());
         let (witnesses, scenarios, tape) = (Vec::new(), Vec::new(), Tape::new("", None));
-        let left_out = BTreeMap::new();
+        let (variants, left_out) = (Vec::new(), BTreeMap::new());
         Self {
             rules,
             scenario: "",
             notes,
+            variants,
             before,
             witnesses,
             tape,
@@ -114,8 +140,8 @@ impl Judge {
         }
     }
 
-    // Notes of its own, for a scenario or a part of one.
-    fn apprentice(&self, scenario: &'static str, tape: Tape) -> Self {
+    // A judge with its own notes, for a scenario or a variant.
+    fn child(&self, scenario: &'static str, tape: Tape) -> Self {
         let mut own = Self::new(self.rules, self.choice.clone());
         own.before.clone_from(&self.before);
         own.before.extend(self.broken_rules());
@@ -123,17 +149,26 @@ impl Judge {
         own
     }
 
-    fn apprentice_for(&self, scenario: &'static str) -> Self {
-        self.apprentice(scenario, Tape::new(scenario, self.choice.transcripts.as_ref()))
+    fn child_for(&self, scenario: &'static str) -> Self {
+        self.child(scenario, Tape::new(scenario, self.choice.transcripts.as_ref()))
     }
 
     fn broken_rules(&self) -> impl Iterator<Item = &'static str> {
-        self.notes.iter().filter(|(_, notes)| notes.broken > 0).map(|(id, _)| *id)
+        let variants = self.variants.iter().filter(|variant| self.breaks(variant)).map(|variant| variant.rule.id);
+        self.notes.iter().filter(|(_, notes)| notes.broken > 0).map(|(id, _)| *id).chain(variants)
+    }
+
+    fn breaks(&self, variant: &Variant) -> bool {
+        variant.notes.iter().any(|(id, notes)| notes.broken > 0 && self.is_required(id))
+    }
+
+    fn is_required(&self, id: &str) -> bool {
+        self.rules.iter().any(|rule| rule.id == id && rule.is_required())
     }
 
     /// Plays a scenario. Its name begins the text of each breach that is found in it.
     pub(crate) fn play(&mut self, scenario: &'static str, run: impl FnOnce(&mut Self) -> Played) -> anyhow::Result<()> {
-        let mut own = self.apprentice_for(scenario);
+        let mut own = self.child_for(scenario);
         let played = own.finish(&[], run);
         self.merge(own);
         played
@@ -154,7 +189,7 @@ impl Judge {
                 scope.spawn(|| {
                     let next = || open.lock().unwrap_or_else(PoisonError::into_inner).next();
                     for (number, Scene { name, meant_for, run }) in iter::from_fn(next) {
-                        let mut own = self.apprentice_for(name);
+                        let mut own = self.child_for(name);
                         let outcome = own.finish(&meant_for, run);
                         played.lock().unwrap_or_else(PoisonError::into_inner).insert(number, (own, outcome));
                     }
@@ -181,13 +216,13 @@ impl Judge {
             return Err(anyhow!("the test was stopped"));
         }
         let last = self.last;
-        self.bury();
+        self.collect_exits();
         let owned = |ids: &[&'static str]| ids.iter().map(|&id| id.to_owned()).collect();
         let ended_by = matches!(played, Err(Halt::Broken)).then_some(last).flatten();
         self.scenarios.push(Scenario {
             name: self.scenario.to_owned(),
             meant_for: owned(meant_for),
-            observed: owned(&self.notes.keys().copied().collect::<Vec<_>>()),
+            observed: owned(&self.observed()),
             ended_by: ended_by.map(str::to_owned),
         });
         match played {
@@ -196,8 +231,8 @@ impl Judge {
         }
     }
 
-    // Checks how the programs of the scenario have ended, and adds their last words to the breaches. All have ended by now.
-    fn bury(&mut self) {
+    // Checks how the programs of the scenario have ended, and adds that and their last errors to the breaches. All have ended by now.
+    fn collect_exits(&mut self) {
         let crash = self.rules.iter().find(|rule| rule.id == NO_CRASH && !self.is_refusal);
         let (mut told, mut all) = (Vec::new(), Vec::new());
         for witness in std::mem::take(&mut self.witnesses) {
@@ -209,23 +244,23 @@ impl Judge {
             told.extend(remains.told(QUOTED));
             all.extend(remains.told(usize::MAX));
         }
-        for breach in self.notes.values_mut().flat_map(|notes| &mut notes.breaches) {
+        let variants = self.variants.iter_mut().flat_map(|variant| variant.notes.values_mut());
+        for breach in self.notes.values_mut().chain(variants).flat_map(|notes| &mut notes.breaches) {
             let new = told.iter().filter(|line| !breach.text.contains(line.as_str())).cloned();
             breach.program.extend(new);
         }
-        let broken = self.notes.iter().flat_map(|(id, notes)| notes.breaches.iter().map(move |breach| (id, breach)));
+        let variants = self.variants.iter().flat_map(|variant| &variant.notes);
+        let broken = self.notes.iter().chain(variants);
+        let broken = broken.flat_map(|(id, notes)| notes.breaches.iter().map(move |breach| (id, breach)));
         let lines = broken.map(|(id, breach)| format!("{id} was broken: {}", clean(&breach.text)));
         self.tape.end(&lines.chain(all).collect::<Vec<_>>());
     }
 
     fn merge(&mut self, own: Self) {
         for (id, notes) in own.notes {
-            let all = self.notes.entry(id).or_default();
-            all.observed += notes.observed;
-            all.broken += notes.broken;
-            let room = TOLD.saturating_sub(all.breaches.len());
-            all.breaches.extend(notes.breaches.into_iter().take(room));
+            self.notes.entry(id).or_default().extend(notes);
         }
+        self.variants.extend(own.variants);
         self.witnesses.extend(own.witnesses);
         self.scenarios.extend(own.scenarios);
         self.left_out.extend(own.left_out);
@@ -291,9 +326,10 @@ impl Judge {
         }
         self.last = Some(rule.id);
         notes.broken += 1;
-        if notes.breaches.len() < TOLD {
+        let text = wrong();
+        if notes.keeps(&text) {
             let (scenario, conversation) = (self.scenario.to_owned(), self.tape.tail());
-            notes.breaches.push(Breach { scenario, text: wrong(), conversation, program: Vec::new() });
+            notes.breaches.push(Breach { scenario, text, conversation, program: Vec::new() });
         }
         false
     }
@@ -321,30 +357,29 @@ impl Judge {
         Err(Halt::Broken)
     }
 
-    /// Plays a part of a scenario in which everything depends on `rule`, so that a fault fails one rule and not several. When anything is
-    /// broken in it that was not broken before, that is a breach of `rule` alone; a fault that is known already says nothing about `rule`.
+    /// Plays a part of a scenario that differs from others by `rule` alone. A required rule that is broken in it is a breach of `rule` if
+    /// no other scenario breaks it; that is decided when all scenarios have been played.
     pub(crate) fn under(&mut self, rule: &'static Rule, run: impl FnOnce(&mut Self) -> Played) -> Played {
-        let mut own = self.apprentice(self.scenario, self.tape.clone());
+        let mut own = self.child(self.scenario, self.tape.clone());
         let played = run(&mut own);
-        let required = |id: &&str| self.rules.iter().any(|rule| rule.id == *id && rule.is_required());
-        let broken: Vec<_> = own.broken_rules().filter(required).collect();
-        let known = broken.iter().any(|id| own.before.contains(id));
-        if broken.is_empty() || known {
-            self.merge(own);
-            if broken.is_empty() && played.is_ok() {
-                self.check(rule, true, String::new);
-            }
-            return played;
-        }
+        self.is_refusal |= own.is_refusal;
+        self.last = own.last.or(self.last);
         self.witnesses.append(&mut own.witnesses);
-        let first = broken.first().and_then(|id| own.notes.remove(id)?.breaches.into_iter().next());
-        self.check(rule, false, || first.as_ref().map_or_else(String::new, |breach| breach.text.clone()));
-        // The messages up to the fault, and not those that followed before this part of the scenario was over.
-        let noted = self.notes.get_mut(rule.id).filter(|notes| notes.broken <= TOLD as u64);
-        if let (Some(breach), Some(first)) = (noted.and_then(|notes| notes.breaches.last_mut()), first) {
-            breach.conversation = first.conversation;
-        }
+        self.variants.append(&mut own.variants);
+        self.variants.push(Variant { rule, notes: own.notes, is_complete: played.is_ok() });
         played
+    }
+
+    // The rules that were observed or broken so far.
+    fn observed(&self) -> Vec<&'static str> {
+        let of_variant = |variant: &Variant| {
+            let kept = variant.notes.iter().filter(|(_, notes)| notes.broken == 0).map(|(id, _)| *id);
+            kept.chain([variant.rule.id]).collect::<Vec<_>>()
+        };
+        let mut ids: Vec<_> = self.notes.keys().copied().chain(self.variants.iter().flat_map(of_variant)).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        ids
     }
 
     /// Notes whether a program that was started with wrong arguments has ended, with a status other than 0. `who` it is begins the text of
@@ -368,7 +403,7 @@ impl Judge {
     }
 
     pub(crate) fn has_failed(&self, rule: &Rule) -> bool {
-        self.before.contains(rule.id) || self.notes.get(rule.id).is_some_and(|notes| notes.broken > 0)
+        self.before.contains(rule.id) || self.broken_rules().any(|id| id == rule.id)
     }
 
     /// The first required rule that was broken so far, in the order of the report.

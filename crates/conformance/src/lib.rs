@@ -59,7 +59,7 @@ pub use crate::{
         WrongByte, clean, html_page, list,
     },
     robots::{client::TESTER as ROBOTS_CLIENT, server::TESTER as ROBOTS_SERVER},
-    rule::{Asker, Rule},
+    rule::{Basis, Rule},
     sockets::Owner,
     terminal::Terminal,
     tester::{Options, Plan, Seed, Tester, USUAL_SEED},

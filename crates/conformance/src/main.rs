@@ -14,7 +14,7 @@ use std::{
 
 use anyhow::Context as _;
 use cmdkit::{EXIT_FAILURE, EXIT_USAGE, Usage, UsageError};
-use conformance::{Asker, Format, Outcome, Rule};
+use conformance::{Basis, Format, Outcome, Rule};
 
 use crate::args::Args;
 
@@ -75,12 +75,11 @@ fn print(text: &str) -> anyhow::Result<ExitCode> {
 
 fn explained(rule: &Rule) -> String {
     let Rule { id, text, points, page, hint, .. } = rule;
-    let asker = match rule.asker {
-        Asker::Course => "course",
-        Asker::Protocol => "protocol",
-        Asker::Arcade => "arcade: only our own programs keep it, so it is noted and nobody fails",
+    let basis = match rule.basis {
+        Basis::Protocol => format!("protocol ({})", rule.task),
+        Basis::Advice => "advice: a breach is noted and costs no points".to_owned(),
     };
     let hint = if hint.is_empty() { String::new() } else { format!("hint      {hint}\n") };
     let section = conformance::section(page).map_or_else(String::new, |section| format!("\n{section}\n"));
-    format!("{id}\n\nrule      {text}\nasked by  {asker}\npoints    {points}\n{hint}see       docs/{page}:\n{section}")
+    format!("{id}\n\nrule      {text}\nasked by  {basis}\npoints    {points}\n{hint}see       docs/{page}:\n{section}")
 }

@@ -27,6 +27,7 @@ pub static TESTER: Tester = Tester {
     known: &["host", "port", "name"],
     needed: &["host", "port"],
     rules: rules::RULES,
+    takes_part: &[&rules::FIRST, &rules::SPECTATES],
     play,
 };
 

@@ -32,6 +32,7 @@ pub static TESTER: Tester = Tester {
     known: &["map", "seed"],
     needed: &["map"],
     rules: rules::RULES,
+    takes_part: &[&rules::WELCOME, &rules::WATCH, &rules::GRID],
     play,
 };
 

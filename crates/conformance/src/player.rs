@@ -34,6 +34,7 @@ pub static TESTER: Tester = Tester {
     known: &["name", "host", "port", "table", "train"],
     needed: &["host", "port"],
     rules: RULES,
+    takes_part: &[&JOINS, &rules::ANSWERS],
     play,
 };
 

@@ -2,25 +2,22 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Who asks for a rule. Only a breach of what the course or the protocol asks for fails a program.
+/// Where a rule comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Asker {
-    /// The course that the game comes from.
-    Course,
-    /// The page of the protocol: without it, programs of different people do not work together.
+pub enum Basis {
+    /// The original task demands it. A program that breaks it fails.
     Protocol,
-    /// Only our own programs: what they do where the protocol leaves it open. It is noted.
-    Arcade,
+    /// A recommendation. A breach is noted and costs no points.
+    Advice,
 }
 
-impl Asker {
+impl Basis {
     /// Its word in reports.
     pub const fn word(self) -> &'static str {
         match self {
-            Self::Course => "course",
             Self::Protocol => "protocol",
-            Self::Arcade => "arcade",
+            Self::Advice => "advice",
         }
     }
 }
@@ -32,31 +29,35 @@ pub struct Rule {
     pub id: &'static str,
     /// What the rule requires, in one sentence without a full stop.
     pub text: &'static str,
-    /// Who asks for it.
-    pub asker: Asker,
-    /// What it is worth. Rules that only we ask for are worth nothing.
+    /// Whether the rule is required or recommended.
+    pub basis: Basis,
+    /// The section of the original task that demands it. Empty for advice.
+    pub task: &'static str,
+    /// Its weight in the score. Advice has none.
     pub points: u32,
-    /// The section of `docs/` that says so, such as `protocols/blackjack.md#messages`.
+    /// The section of `docs/` that describes it, such as `protocols/blackjack.md#messages`.
     pub page: &'static str,
-    /// The usual mistake, and what to do about it. Empty where none is usual.
+    /// The usual mistake, and how to correct it. Empty where none is usual.
     pub hint: &'static str,
 }
 
 impl Rule {
     /// Whether a program that breaks it fails.
     pub fn is_required(&self) -> bool {
-        self.asker != Asker::Arcade
+        self.basis == Basis::Protocol
     }
 }
 
-/// Declares rules, and `RULES`, which has all of them in the order of the report: `NAME: asker points "id" in "page", "text", "hint";`.
+/// Declares rules, and `RULES`, which has all of them in the order of the report:
+/// `NAME: Protocol(points, "section of the task") "id" in "page", "text", "hint";` or `NAME: Advice "id" in ...`.
 macro_rules! rules {
-    ($($name:ident: $asker:ident $points:literal $id:literal in $page:literal, $text:literal, $hint:literal;)*) => {
+    ($($name:ident: $basis:ident $(($points:literal, $task:literal))? $id:literal in $page:literal, $text:literal, $hint:literal;)*) => {
         $(pub(super) static $name: $crate::rule::Rule = $crate::rule::Rule {
             id: $id,
             text: $text,
-            asker: $crate::rule::Asker::$asker,
-            points: $points,
+            basis: $crate::rule::Basis::$basis,
+            task: concat!($($task)?),
+            points: 0 $(+ $points)?,
             page: $page,
             hint: $hint,
         };)*

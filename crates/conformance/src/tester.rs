@@ -116,6 +116,8 @@ pub struct Tester {
     pub needed: &'static [&'static str],
     /// All rules, in the order of the report.
     pub rules: &'static [&'static Rule],
+    /// A program that keeps none of these rules takes part in no game, and earns nothing.
+    pub(crate) takes_part: &'static [&'static Rule],
     /// Plays all scenarios.
     pub(crate) play: fn(&mut Judge, &dyn Launcher, &Options) -> anyhow::Result<()>,
 }
@@ -166,7 +168,7 @@ impl Tester {
             _ => Trouble::Tester(format!("{error:#}")),
         });
         let unwritten = || choice.transcripts.as_ref().and_then(Transcripts::error).map(Trouble::Tester);
-        let (mut rules, scenarios) = judge.findings();
+        let (mut rules, scenarios) = judge.findings(self.takes_part);
         let trouble = trouble.or_else(unwritten);
         if let Some(trouble) = &trouble {
             for rule in rules.iter_mut().filter(|rule| rule.verdict == Verdict::NotTested) {

@@ -3,238 +3,238 @@
 use crate::rule::rules;
 
 rules! {
-    LISTENS: Protocol 1 "listens" in "protocols/blackjack.md#messages",
+    LISTENS: Protocol(1, "CS50 blackjack: Requirements") "listens" in "protocols/blackjack.md#messages",
         "The dealer takes connections at its port",
         "Listen before anything else, on all addresses or on 127.0.0.1, at the port of the command line.";
-    SPEAKS_SECOND: Protocol 1 "speaks-second" in "protocols/blackjack.md#messages",
+    SPEAKS_SECOND: Protocol(1, "CS50 blackjack: Requirements") "speaks-second" in "protocols/blackjack.md#messages",
         "The dealer sends nothing to a connection before its JOIN",
         "The player speaks first: its first byte says which dialect both use.";
-    GRAMMAR: Protocol 2 "grammar" in "protocols/blackjack.md#messages",
+    GRAMMAR: Protocol(2, "CS50 blackjack: Requirements") "grammar" in "protocols/blackjack.md#messages",
         "Every message is one of BEGIN, CARD, DEALER, DECISION, RESULT and QUIT, spelled exactly, with one NUL at its end",
         "Send the zero byte too: it belongs to the message, and strlen does not count it. The course spells LOOSE.";
-    ROUND_BEGINS: Protocol 1 "round-begins" in "protocols/blackjack.md#messages",
+    ROUND_BEGINS: Protocol(1, "CS50 blackjack: Requirements") "round-begins" in "protocols/blackjack.md#messages",
         "A round begins with BEGIN, once all players have joined, and again after each RESULT",
         "JOIN is answered by nothing; the first message is BEGIN, when as many players as announced have joined.";
-    WAITS: Protocol 1 "waits-for-all" in "protocols/blackjack.md#messages",
+    WAITS: Protocol(1, "CS50 blackjack: Requirements") "waits-for-all" in "protocols/blackjack.md#messages",
         "No round begins before as many players have joined as the table has seats",
         "Accept all players first, and deal then.";
-    LONG_NAME: Protocol 1 "long-name" in "protocols/blackjack.md#messages",
+    LONG_NAME: Protocol(1, "CS50 blackjack: Requirements") "long-name" in "protocols/blackjack.md#messages",
         "A player whose name has 64 characters plays as any other",
         "JOIN and a name take up to 69 bytes and the zero byte.";
-    SHORT_NAME: Protocol 1 "short-name" in "protocols/blackjack.md#messages",
+    SHORT_NAME: Protocol(1, "CS50 blackjack: Requirements") "short-name" in "protocols/blackjack.md#messages",
         "A player whose name has one character plays as any other",
         "A name has 1 to 64 characters.";
-    ODD_NAME: Protocol 1 "odd-name" in "protocols/blackjack.md#messages",
+    ODD_NAME: Protocol(1, "CS50 blackjack: Requirements") "odd-name" in "protocols/blackjack.md#messages",
         "A name may have any printable characters, such as %s or a quotation mark",
         "Print a name with a format of your own, as in printf(\"%s\", name).";
-    SAME_NAME: Protocol 1 "same-name" in "protocols/blackjack.md#messages",
+    SAME_NAME: Protocol(1, "CS50 blackjack: Requirements") "same-name" in "protocols/blackjack.md#messages",
         "Two players may have the same name",
         "Tell players apart by their connections.";
-    DEAL: Protocol 1 "deal" in "protocols/blackjack.md#messages",
+    DEAL: Protocol(1, "CS50 blackjack: Requirements") "deal" in "protocols/blackjack.md#messages",
         "BEGIN is followed by two CARDs, DEALER and, when it is the player's turn, DECISION",
         "Two CARDs, then DEALER with the first card of the dealer; the second one stays hidden.";
-    NATURAL: Course 1 "natural" in "protocols/blackjack.md#cards-and-rules",
+    NATURAL: Protocol(1, "CS50 blackjack: Requirements") "natural" in "protocols/blackjack.md#cards-and-rules",
         "Two cards that make 21 are asked as any other hand, and get no RESULT by themselves",
         "There is no blackjack in this game: an ace and a ten are 21, and the player says STAND.";
-    ONE_DECK: Course 2 "one-deck" in "protocols/blackjack.md#cards-and-rules",
+    ONE_DECK: Protocol(2, "CS50 blackjack: Requirements") "one-deck" in "protocols/blackjack.md#cards-and-rules",
         "No card is dealt twice in one round, neither to a player nor at the whole table",
         "All hands of a round come from one deck. Draw each card from what is left of it, not at random from 52.";
-    SHUFFLED: Course 2 "shuffled" in "protocols/blackjack.md#cards-and-rules",
+    SHUFFLED: Protocol(2, "CS50 blackjack: Requirements") "shuffled" in "protocols/blackjack.md#cards-and-rules",
         "Each round is dealt from a deck that is shuffled anew",
         "Seed the generator once, when the program starts. srand(time(NULL)) in front of each shuffle deals the same cards for a whole second.";
-    UNIFORM: Course 1 "uniform" in "protocols/blackjack.md#cards-and-rules",
+    UNIFORM: Protocol(1, "CS50 blackjack: Requirements") "uniform" in "protocols/blackjack.md#cards-and-rules",
         "Each card is as likely as any other at each place of the players' first two cards",
         "Swap each position with one that is not final yet (Fisher and Yates). Swapping with any position prefers some orders.";
-    UPCARD_UNIFORM: Course 1 "upcard-uniform" in "protocols/blackjack.md#cards-and-rules",
+    UPCARD_UNIFORM: Protocol(1, "CS50 blackjack: Requirements") "upcard-uniform" in "protocols/blackjack.md#cards-and-rules",
         "Each card is as likely as any other to be the dealer's card that is shown",
         "The dealer's cards come from the same shuffled deck as all others.";
-    DRAWN_UNIFORM: Course 1 "drawn-uniform" in "protocols/blackjack.md#cards-and-rules",
+    DRAWN_UNIFORM: Protocol(1, "CS50 blackjack: Requirements") "drawn-uniform" in "protocols/blackjack.md#cards-and-rules",
         "Each card that is not on the table yet is as likely as any other to be drawn for HIT",
         "Take the next card of the deck. A card that is chosen by its value, or put back, makes others likelier.";
-    NEIGHBOURS: Course 1 "neighbours" in "protocols/blackjack.md#cards-and-rules",
+    NEIGHBOURS: Protocol(1, "CS50 blackjack: Requirements") "neighbours" in "protocols/blackjack.md#cards-and-rules",
         "A card says nothing about the one that is dealt after it",
         "Shuffle single cards. A deck that is only cut, or whose cards stay together in pairs, keeps neighbours.";
-    WHOLE_DECK: Course 1 "whole-deck" in "protocols/blackjack.md#cards-and-rules",
+    WHOLE_DECK: Protocol(1, "CS50 blackjack: Requirements") "whole-deck" in "protocols/blackjack.md#cards-and-rules",
         "The cards of a round come again in the next one as often as in a whole deck",
         "Put all cards back and shuffle before each round, and do not deal on from the rest.";
-    FRESH: Course 1 "fresh-cards" in "protocols/blackjack.md#cards-and-rules",
+    FRESH: Protocol(1, "CS50 blackjack: Requirements") "fresh-cards" in "protocols/blackjack.md#cards-and-rules",
         "A dealer that is started again, some time later, deals other cards",
         "Seed the generator: rand() without srand gives the same numbers in each run.";
-    SAME_UPCARD: Protocol 1 "same-upcard" in "protocols/blackjack.md#cards-and-rules",
+    SAME_UPCARD: Protocol(1, "CS50 blackjack: Requirements") "same-upcard" in "protocols/blackjack.md#cards-and-rules",
         "All players are told the same card of the dealer",
         "There is one dealer at a table, and one deck. Give the command {players}, or this cannot be tested.";
-    HIT: Protocol 1 "hit" in "protocols/blackjack.md#messages",
+    HIT: Protocol(1, "CS50 blackjack: Requirements") "hit" in "protocols/blackjack.md#messages",
         "HIT is answered by one CARD",
         "One HIT, one CARD. Wait for the next answer before another card is dealt.";
-    ASKED_AGAIN: Protocol 1 "asked-again" in "protocols/blackjack.md#messages",
+    ASKED_AGAIN: Protocol(1, "CS50 blackjack: Requirements") "asked-again" in "protocols/blackjack.md#messages",
         "After a CARD that makes less than 21, the player is asked again",
         "Look at the total after each card, and ask again as long as it is not above 21.";
-    ASKED_AT_21: Protocol 1 "asked-at-21" in "protocols/blackjack.md#messages",
+    ASKED_AT_21: Protocol(1, "CS50 blackjack: Requirements") "asked-at-21" in "protocols/blackjack.md#messages",
         "After a CARD that makes exactly 21, the player is asked again",
         "Exactly 21 is asked too: the player says STAND.";
-    ACE_ONE: Course 1 "ace-counts-1" in "protocols/blackjack.md#cards-and-rules",
+    ACE_ONE: Protocol(1, "CS50 blackjack: Requirements") "ace-counts-1" in "protocols/blackjack.md#cards-and-rules",
         "A hand that 11 for an ace would make bust counts it as 1, and is asked",
         "While the total is above 21 and an ace counts 11, count it 1. Two aces are 12.";
-    BUST_ENDS: Protocol 1 "bust-ends" in "protocols/blackjack.md#messages",
+    BUST_ENDS: Protocol(1, "CS50 blackjack: Requirements") "bust-ends" in "protocols/blackjack.md#messages",
         "After a CARD that makes more than 21, the player is not asked again",
         "Look at the total after each card, aces counted as 1 where 11 is too much, before you ask again.";
-    RESULT: Protocol 2 "result" in "protocols/blackjack.md#messages",
+    RESULT: Protocol(2, "CS50 blackjack: Requirements") "result" in "protocols/blackjack.md#messages",
         "A round of a player who has stood ends with one RESULT: WIN, LOOSE or PUSH",
         "Send one RESULT to each player at the end of the round. BUST is for hands above 21.";
-    BUST: Protocol 1 "bust" in "protocols/blackjack.md#messages",
+    BUST: Protocol(1, "CS50 blackjack: Requirements") "bust" in "protocols/blackjack.md#messages",
         "A round of a hand above 21 ends with RESULT BUST",
         "A player who is bust has lost, also when the dealer is bust.";
-    BEST_HAND: Course 1 "21-never-loses" in "protocols/blackjack.md#cards-and-rules",
+    BEST_HAND: Protocol(1, "CS50 blackjack: Requirements") "21-never-loses" in "protocols/blackjack.md#cards-and-rules",
         "A hand of 21 never gets LOOSE",
         "The dealer has 21 at most when it is not bust: compare with less-than, not with less-or-equal.";
-    LOW_TIE: Course 1 "low-never-ties" in "protocols/blackjack.md#cards-and-rules",
+    LOW_TIE: Protocol(1, "CS50 blackjack: Requirements") "low-never-ties" in "protocols/blackjack.md#cards-and-rules",
         "A hand below 17 never gets PUSH",
         "The dealer stands on 17 or more, and else is bust: it must draw before totals are compared.";
-    FAIR: Course 2 "fair" in "protocols/blackjack.md#cards-and-rules",
+    FAIR: Protocol(2, "CS50 blackjack: Requirements") "fair" in "protocols/blackjack.md#cards-and-rules",
         "The RESULTs of all players of a round fit one total of the dealer",
         "Compare each hand with the same final hand of the dealer, not with another player's.";
-    WINS: Course 2 "wins" in "protocols/blackjack.md#cards-and-rules",
+    WINS: Protocol(2, "CS50 blackjack: Requirements") "wins" in "protocols/blackjack.md#cards-and-rules",
         "Over many rounds, WIN comes as often as the rules make it",
         "Does the dealer draw until it has 17, compare totals in the right direction, and not draw again when it is bust?";
-    PUSHES: Course 1 "pushes" in "protocols/blackjack.md#cards-and-rules",
+    PUSHES: Protocol(1, "CS50 blackjack: Requirements") "pushes" in "protocols/blackjack.md#cards-and-rules",
         "Over many rounds, PUSH comes as often as the rules make it",
         "Equal totals are PUSH, neither WIN nor LOOSE.";
-    UPCARDS: Course 1 "upcards" in "protocols/blackjack.md#cards-and-rules",
+    UPCARDS: Protocol(1, "CS50 blackjack: Requirements") "upcards" in "protocols/blackjack.md#cards-and-rules",
         "With each upcard, the players win as much as the rules make it",
         "An ace of the dealer counts 11 as long as that is not too much, and pictures count 10.";
-    SOFT_17: Course 1 "soft-17" in "protocols/blackjack.md#cards-and-rules",
+    SOFT_17: Protocol(1, "CS50 blackjack: Requirements") "soft-17" in "protocols/blackjack.md#cards-and-rules",
         "The dealer stands on a soft 17 as on any other",
         "Some casinos draw on an ace and a six; this dealer does not.";
-    RESULT_AT_END: Protocol 1 "result-at-end" in "protocols/blackjack.md#messages",
+    RESULT_AT_END: Protocol(1, "CS50 blackjack: Requirements") "result-at-end" in "protocols/blackjack.md#messages",
         "RESULT is sent when the hands of all players are over, BUST too",
         "Go on to the next player at a bust, and send all RESULTs when the last one is done.";
-    OTHERS_HIDDEN: Protocol 1 "others-hidden" in "protocols/blackjack.md#messages",
+    OTHERS_HIDDEN: Protocol(1, "CS50 blackjack: Requirements") "others-hidden" in "protocols/blackjack.md#messages",
         "While another player is asked, a player whose hand is over is told nothing of those cards",
         "Send a card to its player alone.";
-    PIECES: Protocol 2 "pieces" in "protocols/blackjack.md#hints",
+    PIECES: Protocol(2, "CS50 blackjack: Requirements") "pieces" in "protocols/blackjack.md#hints",
         "Messages of a player count the same when they arrive byte by byte",
         "A read is not a message: collect bytes until the zero byte, and keep what is behind it.";
-    ROUNDS: Protocol 1 "rounds" in "protocols/blackjack.md#messages",
+    ROUNDS: Protocol(1, "CS50 blackjack: Requirements") "rounds" in "protocols/blackjack.md#messages",
         "As many rounds are played as the command line says",
         "Count from 1 to the number of the command line, the last one included.";
-    QUIT: Protocol 1 "quit" in "protocols/blackjack.md#messages",
+    QUIT: Protocol(1, "CS50 blackjack: Requirements") "quit" in "protocols/blackjack.md#messages",
         "After the RESULT of the last round QUIT is sent",
         "Send QUIT to each player before you close the connection.";
-    CLOSES: Protocol 1 "closes" in "protocols/blackjack.md#messages",
+    CLOSES: Protocol(1, "CS50 blackjack: Requirements") "closes" in "protocols/blackjack.md#messages",
         "After QUIT the dealer closes the connection",
         "Close each player's connection after QUIT, not only the listening one.";
-    NOTHING_MORE: Protocol 1 "nothing-after-quit" in "protocols/blackjack.md#messages",
+    NOTHING_MORE: Protocol(1, "CS50 blackjack: Requirements") "nothing-after-quit" in "protocols/blackjack.md#messages",
         "After QUIT the dealer sends nothing more",
         "QUIT is the last message, whatever is still to be counted.";
-    NO_CRASH: Protocol 2 "no-crash" in "protocols/blackjack.md#when-a-peer-does-something-else",
+    NO_CRASH: Protocol(2, "CS50 blackjack: Requirements") "no-crash" in "protocols/blackjack.md#when-a-peer-does-something-else",
         "Nothing that a player sends or does crashes the dealer",
         "Check the length before you copy into a buffer, and ignore SIGPIPE: a player may go away at any time.";
-    OTHERS: Protocol 2 "others" in "protocols/blackjack.md#when-a-peer-does-something-else",
+    OTHERS: Protocol(2, "CS50 blackjack: Requirements") "others" in "protocols/blackjack.md#when-a-peer-does-something-else",
         "When a player breaks the protocol, the others play all their rounds",
         "Take that player out of the game instead of ending the program. Give the command {players}, or this cannot be tested.";
-    LEAVES: Protocol 1 "leaves-when-asked" in "protocols/blackjack.md#when-a-peer-does-something-else",
+    LEAVES: Protocol(1, "CS50 blackjack: Requirements") "leaves-when-asked" in "protocols/blackjack.md#when-a-peer-does-something-else",
         "When a player leaves who is asked, the others play all their rounds",
         "A read that gives 0 says that this player has gone. Go on with the next one.";
-    LEAVES_EARLY: Protocol 1 "leaves-before-its-turn" in "protocols/blackjack.md#when-a-peer-does-something-else",
+    LEAVES_EARLY: Protocol(1, "CS50 blackjack: Requirements") "leaves-before-its-turn" in "protocols/blackjack.md#when-a-peer-does-something-else",
         "When a player leaves before it is asked, the others play all their rounds",
         "Sending to a player who has gone fails, or raises SIGPIPE: ignore the signal, and look at what send returns.";
-    LEAVES_LATE: Protocol 1 "leaves-after-its-turn" in "protocols/blackjack.md#when-a-peer-does-something-else",
+    LEAVES_LATE: Protocol(1, "CS50 blackjack: Requirements") "leaves-after-its-turn" in "protocols/blackjack.md#when-a-peer-does-something-else",
         "When a player leaves who has stood, the others play all their rounds",
         "Sending RESULT or BEGIN to a player who has gone fails: take the player out of the game.";
-    RESETS: Protocol 1 "neighbour-resets" in "protocols/blackjack.md#when-a-peer-does-something-else",
+    RESETS: Protocol(1, "CS50 blackjack: Requirements") "neighbour-resets" in "protocols/blackjack.md#when-a-peer-does-something-else",
         "When the connection of a player is reset, the others play all their rounds",
         "A read that fails with ECONNRESET concerns one player alone.";
-    HALF_CLOSES: Protocol 1 "neighbour-half-closes" in "protocols/blackjack.md#when-a-peer-does-something-else",
+    HALF_CLOSES: Protocol(1, "CS50 blackjack: Requirements") "neighbour-half-closes" in "protocols/blackjack.md#when-a-peer-does-something-else",
         "When a player who is asked closes its sending side, the others play all their rounds",
         "A read that gives 0 at once is no answer. Do not read again and again.";
-    FLOODS: Protocol 1 "neighbour-floods" in "protocols/blackjack.md#when-a-peer-does-something-else",
+    FLOODS: Protocol(1, "CS50 blackjack: Requirements") "neighbour-floods" in "protocols/blackjack.md#when-a-peer-does-something-else",
         "When a player sends without end, the others play all their rounds",
         "Stop reading after 256 bytes without a zero byte, or nobody else is ever read.";
-    SENDS_AHEAD: Protocol 1 "neighbour-sends-ahead" in "protocols/blackjack.md#when-a-peer-does-something-else",
+    SENDS_AHEAD: Protocol(1, "CS50 blackjack: Requirements") "neighbour-sends-ahead" in "protocols/blackjack.md#when-a-peer-does-something-else",
         "When a player sends answers before it is asked, the others play all their rounds",
         "What one player has sent answers no question of another.";
-    LATECOMERS: Protocol 1 "latecomers" in "protocols/blackjack.md#when-a-peer-does-something-else",
+    LATECOMERS: Protocol(1, "CS50 blackjack: Requirements") "latecomers" in "protocols/blackjack.md#when-a-peer-does-something-else",
         "Clients that connect while a game goes on do not disturb it",
         "Serve the players of the game, and leave further connections waiting or close them.";
-    MISSING: Course 1 "missing-arguments" in "protocols/blackjack.md#the-command-lines",
+    MISSING: Protocol(1, "CS50 blackjack: Requirements") "missing-arguments" in "protocols/blackjack.md#the-command-lines",
         "Without arguments, or without the number of rounds, the dealer ends with a status other than 0",
         "Look at argc before you use argv.";
-    PORT_WORD: Course 1 "port-word" in "protocols/blackjack.md#the-command-lines",
+    PORT_WORD: Protocol(1, "CS50 blackjack: Requirements") "port-word" in "protocols/blackjack.md#the-command-lines",
         "With a port that is no number the dealer ends with a status other than 0",
         "atoi makes 0 of a word that is no number. strtol tells where the number ends.";
-    PORT_RANGE: Course 1 "port-too-large" in "protocols/blackjack.md#the-command-lines",
+    PORT_RANGE: Protocol(1, "CS50 blackjack: Requirements") "port-too-large" in "protocols/blackjack.md#the-command-lines",
         "With a port above 65535 the dealer ends with a status other than 0",
         "A port has 16 bits: htons cuts off what is more, and you listen somewhere else.";
-    PORT_TAKEN: Course 1 "port-taken" in "protocols/blackjack.md#the-command-lines",
+    PORT_TAKEN: Protocol(1, "CS50 blackjack: Requirements") "port-taken" in "protocols/blackjack.md#the-command-lines",
         "When its port is taken, the dealer ends with a status other than 0",
         "Look at what bind and listen return.";
-    ROUNDS_WORD: Course 1 "rounds-word" in "protocols/blackjack.md#the-command-lines",
+    ROUNDS_WORD: Protocol(1, "CS50 blackjack: Requirements") "rounds-word" in "protocols/blackjack.md#the-command-lines",
         "With a number of rounds that is no number the dealer ends with a status other than 0",
         "Check that the word is a number.";
-    ROUNDS_ZERO: Course 1 "rounds-zero" in "protocols/blackjack.md#the-command-lines",
+    ROUNDS_ZERO: Protocol(1, "CS50 blackjack: Requirements") "rounds-zero" in "protocols/blackjack.md#the-command-lines",
         "With 0 rounds the dealer ends with a status other than 0",
         "A game has at least one round.";
-    ROUNDS_NEGATIVE: Course 1 "rounds-negative" in "protocols/blackjack.md#the-command-lines",
+    ROUNDS_NEGATIVE: Protocol(1, "CS50 blackjack: Requirements") "rounds-negative" in "protocols/blackjack.md#the-command-lines",
         "With a negative number of rounds the dealer ends with a status other than 0",
         "An unsigned number of -3 is huge: look for the sign.";
-    PLAYERS_ZERO: Protocol 1 "players-zero" in "protocols/blackjack.md#the-command-lines",
+    PLAYERS_ZERO: Protocol(1, "CS50 blackjack: Requirements") "players-zero" in "protocols/blackjack.md#the-command-lines",
         "With 0 seats the dealer ends with a status other than 0",
         "A table has at least one seat. Give the command {players}, or this cannot be tested.";
-    PLAYERS_WORD: Protocol 1 "players-word" in "protocols/blackjack.md#the-command-lines",
+    PLAYERS_WORD: Protocol(1, "CS50 blackjack: Requirements") "players-word" in "protocols/blackjack.md#the-command-lines",
         "With a number of seats that is no number the dealer ends with a status other than 0",
         "Check that the word is a number. Give the command {players}, or this cannot be tested.";
-    EARLY_ANSWER: Arcade 0 "early-answer" in "protocols/blackjack.md#when-a-peer-does-something-else",
+    EARLY_ANSWER: Advice "early-answer" in "protocols/blackjack.md#when-a-peer-does-something-else",
         "An answer that came before its question is not taken for the next one",
         "Throw away what a player has sent before you send DECISION.";
-    OFFENDER: Arcade 0 "offender" in "protocols/blackjack.md#when-a-peer-does-something-else",
+    OFFENDER: Advice "offender" in "protocols/blackjack.md#when-a-peer-does-something-else",
         "A player who breaks the protocol wins nothing more, is sent at most QUIT, and its connection is closed",
         "Close the connection of a player who says what nobody asked for, with QUIT before at most.";
-    BAD_JOIN: Arcade 0 "bad-join" in "protocols/blackjack.md#when-a-peer-does-something-else",
+    BAD_JOIN: Advice "bad-join" in "protocols/blackjack.md#when-a-peer-does-something-else",
         "A first message that is not JOIN closes that connection, and the seat stays open",
         "Close that connection and accept another one for the seat.";
-    HALF_CLOSE: Arcade 0 "half-close" in "protocols/blackjack.md#when-a-peer-does-something-else",
+    HALF_CLOSE: Advice "half-close" in "protocols/blackjack.md#when-a-peer-does-something-else",
         "A player who closes its sending side after its last answer gets RESULT and QUIT",
         "A read that gives 0 says that nothing more will come, not that nobody listens: send what is due.";
-    SEEDED: Arcade 0 "seeded" in "protocols/blackjack.md#cards-and-rules",
+    SEEDED: Advice "seeded" in "protocols/blackjack.md#cards-and-rules",
         "Two dealers that are started together deal different cards",
         "A seed from the clock is the same for everybody within a second; take one from the system.";
-    EXIT_STATUS: Arcade 0 "exit-status" in "protocols/blackjack.md#messages",
+    EXIT_STATUS: Advice "exit-status" in "protocols/blackjack.md#messages",
         "After the last round the dealer ends with status 0",
         "Return 0 from main when all connections are closed.";
-    PLAYERS_MANY: Arcade 0 "players-too-many" in "protocols/blackjack.md#the-command-lines",
+    PLAYERS_MANY: Advice "players-too-many" in "protocols/blackjack.md#the-command-lines",
         "With more than six seats the dealer ends with a status other than 0",
         "Our tables have six seats.";
-    ROUNDS_MANY: Arcade 0 "rounds-too-many" in "protocols/blackjack.md#the-command-lines",
+    ROUNDS_MANY: Advice "rounds-too-many" in "protocols/blackjack.md#the-command-lines",
         "With a number of rounds that fits no variable the dealer ends with a status other than 0",
         "strtol sets errno to ERANGE.";
-    TRAILING: Arcade 0 "trailing-letters" in "protocols/blackjack.md#the-command-lines",
+    TRAILING: Advice "trailing-letters" in "protocols/blackjack.md#the-command-lines",
         "With letters behind a number the dealer ends with a status other than 0",
         "strtol tells where the number ends: that must be the end of the word.";
-    EMPTY: Arcade 0 "empty-argument" in "protocols/blackjack.md#the-command-lines",
+    EMPTY: Advice "empty-argument" in "protocols/blackjack.md#the-command-lines",
         "With an empty word for a number the dealer ends with a status other than 0",
         "strtol reads no digits then, and gives 0.";
-    EXTRA: Arcade 0 "extra-argument" in "protocols/blackjack.md#the-command-lines",
+    EXTRA: Advice "extra-argument" in "protocols/blackjack.md#the-command-lines",
         "With an argument too many the dealer ends with a status other than 0",
         "Compare argc with the exact number.";
-    UNKNOWN_OPTION: Arcade 0 "unknown-option" in "protocols/blackjack.md#the-command-lines",
+    UNKNOWN_OPTION: Advice "unknown-option" in "protocols/blackjack.md#the-command-lines",
         "With an option that it does not know the dealer ends with a status other than 0",
         "Report what you cannot read.";
-    EXPLAINS: Arcade 0 "explains" in "protocols/blackjack.md#the-command-lines",
+    EXPLAINS: Advice "explains" in "protocols/blackjack.md#the-command-lines",
         "A dealer that does not start says why on standard error",
         "Write a line with fprintf(stderr, ...) before you exit.";
-    LATE_JOIN: Arcade 0 "late-join" in "protocols/blackjack.md#when-a-peer-does-something-else",
+    LATE_JOIN: Advice "late-join" in "protocols/blackjack.md#when-a-peer-does-something-else",
         "A client that says JOIN a while after it has connected gets its seat",
         "Wait for JOIN as long as for an answer, and not for a millisecond.";
-    LATE_ANSWER: Arcade 0 "late-answer" in "protocols/blackjack.md#when-a-peer-does-something-else",
+    LATE_ANSWER: Advice "late-answer" in "protocols/blackjack.md#when-a-peer-does-something-else",
         "A player who answers after a while is heard",
         "Give people time: 30 seconds, and not 26 milliseconds.";
-    VISITOR: Arcade 0 "visitor" in "protocols/blackjack.md#when-a-peer-does-something-else",
+    VISITOR: Advice "visitor" in "protocols/blackjack.md#when-a-peer-does-something-else",
         "A client that connects and leaves without a word takes no seat",
         "Give the seat at JOIN, and not when a connection is accepted.";
-    ALONE: Arcade 0 "alone" in "protocols/blackjack.md#when-a-peer-does-something-else",
+    ALONE: Advice "alone" in "protocols/blackjack.md#when-a-peer-does-something-else",
         "When no player is left, the dealer ends",
         "Count the players who are still there, and stop at none.";
-    RESTART: Arcade 0 "restart" in "protocols/blackjack.md#the-command-lines",
+    RESTART: Advice "restart" in "protocols/blackjack.md#the-command-lines",
         "A dealer can be started again at the same port when the last one has ended",
         "Set SO_REUSEADDR before bind.";
 }

@@ -79,6 +79,8 @@ struct Task {
     mode: Mode,
     limits: Limits,
     at_terminal: bool,
+    // Process ids that are left out before that of the program.
+    skipped_ids: u32,
     command: Vec<OsString>,
 }
 
@@ -86,14 +88,16 @@ impl Task {
     fn of(words: &[OsString]) -> Option<Self> {
         let is_first = words.first()? == FIRST;
         let words = &words[usize::from(is_first)..];
-        let [mode, limits, terminal, command @ ..] = words else { return None };
+        let [mode, limits, terminal, skipped, command @ ..] = words else { return None };
         let mode = Mode::ALL.into_iter().find(|known| mode == known.word())?;
         let limits = limits::parse(limits.to_str()?)?;
+        let skipped_ids = skipped.to_str()?.parse().ok()?;
         (!command.is_empty()).then(|| Self {
             is_first,
             mode,
             limits,
             at_terminal: terminal == TERMINAL,
+            skipped_ids,
             command: command.to_vec(),
         })
     }
@@ -179,6 +183,9 @@ fn guard(task: &Task) -> io::Result<()> {
         ending.end();
     })?;
 
+    if task.is_first {
+        skip_ids(task.skipped_ids)?;
+    }
     let spawned = thread::scope(|scope| {
         let spawn = || {
             // Only of this thread, and of what it starts.
@@ -199,6 +206,15 @@ fn guard(task: &Task) -> io::Result<()> {
     let input = child.stdin.take();
     thread::Builder::new().spawn(move || type_all(input, &to_type))?;
     reap(child.id(), &tester)
+}
+
+// In a new namespace every program would have the same process id, which many take for a seed. A thread takes an id, too.
+fn skip_ids(count: u32) -> io::Result<()> {
+    for _ in 0..count {
+        // Its end needs no look.
+        let _ = thread::Builder::new().spawn(|| {})?.join();
+    }
+    Ok(())
 }
 
 fn program(task: &Task) -> io::Result<Command> {

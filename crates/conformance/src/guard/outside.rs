@@ -6,6 +6,7 @@ use std::{
     net::Shutdown,
     os::{fd::OwnedFd, unix::net::UnixStream},
     process::{Child, ChildStderr, ChildStdout, Command, Stdio},
+    sync::atomic::{AtomicU32, Ordering},
     thread,
     time::{Duration, Instant},
 };
@@ -25,6 +26,11 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const LAST: Duration = Duration::from_secs(10);
 const POLL: Duration = Duration::from_millis(1);
 const SIGKILL: i32 = 9;
+
+/// The number of different process ids that programs get in namespaces of their own.
+const VARIED_IDS: u32 = 251;
+/// The programs that were started.
+static STARTED: AtomicU32 = AtomicU32::new(0);
 
 /// The guard of a program that runs.
 pub(crate) struct Guard {
@@ -69,7 +75,9 @@ impl Guard {
         mode: Mode,
         at_terminal: bool,
     ) -> Command {
-        let mut command = myself(&[mode.word(), &limits.to_string(), if at_terminal { TERMINAL } else { "pipe" }]);
+        let skipped = STARTED.fetch_add(1, Ordering::Relaxed) % VARIED_IDS;
+        let terminal = if at_terminal { TERMINAL } else { "pipe" };
+        let mut command = myself(&[mode.word(), &limits.to_string(), terminal, &skipped.to_string()]);
         command.arg(program).args(arguments);
         command
     }

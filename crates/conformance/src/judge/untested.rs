@@ -1,6 +1,8 @@
-//! What is said of each rule in the end, and why some were not tested.
+//! The verdict on each rule, and why some were not tested.
 
-use super::Judge;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Judge, Notes, Variant};
 use crate::{
     report::{Finding, Scenario, Verdict},
     rule::Rule,
@@ -17,8 +19,40 @@ impl Judge {
         self.leave_out(rules, &format!("it shows only where {} is kept", broken.id));
     }
 
-    /// What was found, in the order of the rules that were asked for, and the scenarios.
-    pub(crate) fn findings(mut self) -> (Vec<Finding>, Vec<Scenario>) {
+    // Decides what the variants show.
+    fn close_variants(&mut self) {
+        let known: BTreeSet<_> = self.notes.iter().filter(|(_, notes)| notes.broken > 0).map(|(id, _)| *id).collect();
+        let mut kept: BTreeMap<_, u64> = BTreeMap::new();
+        for Variant { rule, mut notes, is_complete } in std::mem::take(&mut self.variants) {
+            let broken: Vec<_> = notes
+                .iter()
+                .filter(|(id, notes)| notes.broken > 0 && self.is_required(id))
+                .map(|(id, _)| *id)
+                .collect();
+            let own = broken.iter().find(|_| !broken.iter().any(|id| known.contains(id)));
+            if let Some(first) = own.and_then(|id| notes.remove(id)) {
+                notes.retain(|id, _| !broken.contains(id));
+                let breaches = first.breaches.into_iter().take(1).collect();
+                self.notes.entry(rule.id).or_default().extend(Notes { observed: 0, breaches, broken: 1 });
+            } else if let Some(id) = broken.iter().find(|id| known.contains(*id)) {
+                self.left_out.entry(rule.id).or_insert_with(|| format!("a fault in {id} hides it"));
+            } else if is_complete {
+                *kept.entry(rule.id).or_default() += 1;
+            }
+            for (id, notes) in notes {
+                self.notes.entry(id).or_default().extend(notes);
+            }
+        }
+        for (id, count) in kept {
+            self.notes.entry(id).or_default().observed += count;
+        }
+    }
+
+    /// The findings, in the order of the rules that were asked for, and the scenarios. If no rule of `takes_part` was kept, the program
+    /// did nothing, and no other rule counts as kept.
+    pub(crate) fn findings(mut self, takes_part: &[&Rule]) -> (Vec<Finding>, Vec<Scenario>) {
+        self.close_variants();
+        self.name_ends();
         let asked_for = |rule: &&&Rule| self.choice.only.as_ref().is_none_or(|only| only.contains(rule.id));
         let finding = |rule: &&'static Rule| {
             let mut finding = Finding::new(rule);
@@ -35,7 +69,28 @@ impl Judge {
             finding.breaches = notes.breaches;
             finding
         };
-        (self.rules.iter().filter(asked_for).map(finding).collect(), self.scenarios)
+        let mut findings: Vec<_> = self.rules.iter().filter(asked_for).map(finding).collect();
+        let is_sign = |finding: &&Finding| takes_part.iter().any(|rule| rule.id == finding.id);
+        let mut signs = findings.iter().filter(is_sign).peekable();
+        if signs.peek().is_some() && signs.all(|sign| sign.verdict != Verdict::Passed) {
+            for finding in findings.iter_mut().filter(|finding| finding.verdict == Verdict::Passed) {
+                (finding.verdict, finding.count, finding.tested_in) = (Verdict::NotTested, 0, 0);
+                "the program takes part in no game".clone_into(&mut finding.why);
+            }
+        }
+        (findings, self.scenarios)
+    }
+
+    // A scenario that ended in a variant ended at the rule that the variant has broken.
+    fn name_ends(&mut self) {
+        let is_broken = |id: &String| self.notes.get(id.as_str()).is_some_and(|notes| notes.broken > 0);
+        for scenario in &mut self.scenarios {
+            if scenario.ended_by.as_ref().is_some_and(|id| !is_broken(id))
+                && let Some(id) = scenario.observed.iter().find(|id| is_broken(id))
+            {
+                scenario.ended_by = Some(id.clone());
+            }
+        }
     }
 }
 

@@ -27,6 +27,7 @@ pub static TESTER: Tester = Tester {
     known: &["name", "host", "port", "games"],
     needed: &["host", "port"],
     rules: RULES,
+    takes_part: &[&JOINS, &PLAYS],
     play,
 };
 

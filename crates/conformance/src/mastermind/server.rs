@@ -25,6 +25,7 @@ pub static TESTER: Tester = Tester {
     known: &["port"],
     needed: &["port"],
     rules: RULES,
+    takes_part: &[&ROOM, &rules::SEAT],
     play,
 };
 

@@ -15,8 +15,16 @@ use dialogue::Talk;
 use rules::{RULES, SHOWN};
 
 /// The tester of text games.
-pub static TESTER: Tester =
-    Tester { kind: "mastermind-text", is_server: false, usual: "", known: &[], needed: &[], rules: RULES, play };
+pub static TESTER: Tester = Tester {
+    kind: "mastermind-text",
+    is_server: false,
+    usual: "",
+    known: &[],
+    needed: &[],
+    rules: RULES,
+    takes_part: &[&rules::TURN_BLOCK, &rules::PROMPT],
+    play,
+};
 
 /// The text game under test and where it is played.
 struct Subject<'a> {

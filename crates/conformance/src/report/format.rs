@@ -62,28 +62,28 @@ impl Report {
     }
 }
 
-/// All rules of one kind of program: name, who asks for it, points, text. A list has no form for test results.
+/// All rules of one kind of program: name, basis, points, text. A list has no form for test results.
 pub fn list(rules: &[&Rule], format: Format) -> Option<String> {
     let rows = rules.iter();
     match format {
         Format::Text => {
             let width = rules.iter().map(|rule| rule.id.len()).max().unwrap_or(0);
             let row = |rule: &&Rule| {
-                format!("{:<width$}  {:<8}  {:>2}  {}\n", rule.id, rule.asker.word(), rule.points, rule.text)
+                format!("{:<width$}  {:<8}  {:>2}  {}\n", rule.id, rule.basis.word(), rule.points, rule.text)
             };
             Some(rows.map(row).collect())
         }
         Format::Json => {
             let row = |rule: &&Rule| {
-                let Rule { id, text, asker, points, page, hint } = rule;
-                json!({"rule": id, "text": text, "asked_by": asker, "points": points, "page": page, "hint": hint})
+                let Rule { id, text, basis, task, points, page, hint } = rule;
+                json!({"rule": id, "text": text, "asked_by": basis, "task": task, "points": points, "page": page, "hint": hint})
             };
             Some(format!("{}\n", rows.map(row).collect::<Value>()))
         }
         Format::Markdown => {
             let row = |rule: &&Rule| {
                 let text = markdown::escaped(rule.text);
-                format!("| `{}` | {} | {} | {text} |\n", rule.id, rule.asker.word(), rule.points)
+                format!("| `{}` | {} | {} | {text} |\n", rule.id, rule.basis.word(), rule.points)
             };
             let head = "| rule | asked by | points | what it says |\n| --- | --- | ---: | --- |\n".to_owned();
             Some(head + &rows.map(row).collect::<String>())

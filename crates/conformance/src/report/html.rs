@@ -91,8 +91,9 @@ fn often(report: &Report, rule: &Finding) -> String {
 fn broken(report: &Report, rule: &Finding, out: &mut String) -> fmt::Result {
     let (id, class) = (Escaped(&rule.id), if rule.is_required() { "broken" } else { "note" });
     writeln!(out, "<section class=\"{class}\" id=\"{id}\">\n<h2><code>{id}</code></h2>")?;
-    let (text, page, asker) = (Escaped(&rule.text), Escaped(&rule.page), rule.asked_by.word());
-    writeln!(out, "<p>{text}. Asked by: {asker}; see <code>docs/{page}</code>.{}</p>", often(report, rule))?;
+    let (text, page, basis) = (Escaped(&rule.text), Escaped(&rule.page), Escaped(&rule.task));
+    let basis = if rule.is_required() { format!("Protocol: {basis}") } else { "Advice".to_owned() };
+    writeln!(out, "<p>{text}. {basis}; see <code>docs/{page}</code>.{}</p>", often(report, rule))?;
     for breach in &rule.breaches {
         place(breach, out)?;
     }

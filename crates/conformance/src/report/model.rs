@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::rule::{Asker, Rule};
+use crate::rule::{Basis, Rule};
 
 /// What was found about one rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -113,8 +113,11 @@ pub struct Finding {
     pub id: String,
     /// What it requires.
     pub text: String,
-    /// Who asks for it.
-    pub asked_by: Asker,
+    /// Whether it is required or recommended.
+    pub asked_by: Basis,
+    /// The section of the original task that demands it. Empty for advice.
+    #[serde(default)]
+    pub task: String,
     /// What it is worth.
     pub points: u32,
     /// The section of `docs/` that says so.
@@ -142,7 +145,8 @@ impl Finding {
         Self {
             id: text(rule.id),
             text: text(rule.text),
-            asked_by: rule.asker,
+            asked_by: rule.basis,
+            task: text(rule.task),
             points: rule.points,
             page: text(rule.page),
             hint: text(rule.hint),
@@ -157,7 +161,7 @@ impl Finding {
 
     /// Whether a program that breaks the rule fails.
     pub fn is_required(&self) -> bool {
-        self.asked_by != Asker::Arcade
+        self.asked_by == Basis::Protocol
     }
 
     /// What was earned of its points.

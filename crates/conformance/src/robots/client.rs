@@ -40,6 +40,7 @@ pub static TESTER: Tester = Tester {
     known: PLACEHOLDERS,
     needed: PLACEHOLDERS,
     rules: RULES,
+    takes_part: &[&rules::JOIN],
     play,
 };
 

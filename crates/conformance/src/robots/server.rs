@@ -55,6 +55,7 @@ pub static TESTER: Tester = Tester {
     known: PLACEHOLDERS,
     needed: PLACEHOLDERS,
     rules: RULES,
+    takes_part: &[&rules::HELLO, &ACCEPTED],
     play,
 };
 

@@ -28,7 +28,12 @@ fn every_rule_has_a_name_of_its_own_and_a_section_that_exists() {
             let (page, _) = rule.page.split_once('#').unwrap_or_else(|| panic!("{}: {}", rule.id, rule.page));
             assert!(docs.join(page).is_file(), "{}: {page}", rule.id);
             assert!(section(rule.page).is_some_and(|text| !text.is_empty()), "{}: {}", rule.id, rule.page);
-            assert_eq!(rule.is_required(), rule.points > 0, "{}", rule.id);
+            assert_eq!(
+                (rule.is_required(), rule.is_required()),
+                (rule.points > 0, !rule.task.is_empty()),
+                "{}",
+                rule.id
+            );
             assert!(!rule.text.ends_with('.') && rule.hint.ends_with(['.', '?']), "{}", rule.id);
         }
     }

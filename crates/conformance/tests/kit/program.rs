@@ -58,7 +58,7 @@ fn how_a_program_ended_and_what_it_said_stands_in_the_report() {
 fn rules_are_listed_and_explained() {
     let listed = text(&conformance(&["dealer", "--list"]).stdout);
     let row = listed.lines().find(|line| line.starts_with("soft-17 ")).unwrap();
-    assert!(row.ends_with(" course     1  The dealer stands on a soft 17 as on any other"), "{listed}");
+    assert!(row.ends_with(" protocol   1  The dealer stands on a soft 17 as on any other"), "{listed}");
     let explained = text(&conformance(&["dealer", "--explain", "soft-17"]).stdout);
     for part in ["\nhint      Some casinos", "\nsee       docs/protocols/blackjack.md#cards-and-rules:\n\n", "soft 17"]
     {

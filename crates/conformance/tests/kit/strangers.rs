@@ -124,6 +124,21 @@ time.sleep(1000)
 }
 
 #[test]
+fn consecutive_programs_have_different_process_ids() {
+    let folder = tempfile::tempdir().unwrap();
+    let ids = folder.path().join("ids");
+    let command = format!("echo $$ >>'{}'", ids.display());
+    conformance(&[], &["player", "--repeat", "4", "--patience", "1", "--", "sh", "-c", &command, "{host}{port}"]);
+    let ids = fs::read_to_string(ids).unwrap();
+    let ids: Vec<&str> = ids.lines().collect();
+    assert!(ids.len() >= 4, "{ids:?}");
+    let mut different = ids.clone();
+    different.sort_unstable();
+    different.dedup();
+    assert_eq!(different.len(), ids.len(), "{ids:?}");
+}
+
+#[test]
 fn a_program_that_does_nothing_is_not_waited_for_longer_than_it_may_take() {
     let tested = |options: &[&str]| {
         let command = ["--", "sh", "-c", "sleep 9753 & wait", "{host}{port}"];

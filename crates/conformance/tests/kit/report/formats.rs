@@ -1,7 +1,7 @@
 //! Reports in all formats, with whatever a hostile program may have written in them.
 
 use conformance::{
-    Asker, Breach, Excerpt, Finding, Format, Message, Outcome, Report, Scenario, Sender, Trouble, Verdict, WrongByte,
+    Basis, Breach, Excerpt, Finding, Format, Message, Outcome, Report, Scenario, Sender, Trouble, Verdict, WrongByte,
 };
 use roxmltree::{Document, ParsingOptions};
 
@@ -32,7 +32,7 @@ fn message(text: &str) -> Message {
     }
 }
 
-fn finding(id: &str, asked_by: Asker, points: u32, verdict: Verdict) -> Finding {
+fn finding(id: &str, asked_by: Basis, points: u32, verdict: Verdict) -> Finding {
     let failed = verdict == Verdict::Failed;
     let breach = |text: &&str| Breach {
         scenario: "a whole game".into(),
@@ -44,6 +44,7 @@ fn finding(id: &str, asked_by: Asker, points: u32, verdict: Verdict) -> Finding 
         id: id.into(),
         text: "The rule".into(),
         asked_by,
+        task: if asked_by == Basis::Protocol { "The Task: Rules".into() } else { String::new() },
         points,
         page: "protocols/blackjack.md#messages".into(),
         hint: "Look twice.".into(),
@@ -65,10 +66,10 @@ fn hostile() -> Report {
         trouble: None,
         limits: vec!["memory: 1 GiB (for all together)".into()],
         rules: vec![
-            finding("kept", Asker::Course, 29, Verdict::Passed),
-            finding("broken", Asker::Protocol, 1, Verdict::Failed),
-            finding("noted", Asker::Arcade, 0, Verdict::Failed),
-            finding("unseen", Asker::Protocol, 1, Verdict::NotTested),
+            finding("kept", Basis::Protocol, 29, Verdict::Passed),
+            finding("broken", Basis::Protocol, 1, Verdict::Failed),
+            finding("noted", Basis::Advice, 0, Verdict::Failed),
+            finding("unseen", Basis::Protocol, 1, Verdict::NotTested),
         ],
         scenarios: vec![Scenario {
             name: "a whole game".into(),
@@ -190,17 +191,17 @@ fn the_text_tells_the_messages_before_the_first_breach() {
 #[test]
 fn what_only_we_ask_for_is_noted_and_what_was_not_tested_is_neither_kept_nor_broken() {
     let report = |rules: Vec<Finding>| Report { rules, ..hostile() };
-    let kept = || finding("one", Asker::Course, 3, Verdict::Passed);
-    let noted = report(vec![kept(), finding("two", Asker::Arcade, 0, Verdict::Failed)]);
+    let kept = || finding("one", Basis::Protocol, 3, Verdict::Passed);
+    let noted = report(vec![kept(), finding("two", Basis::Advice, 0, Verdict::Failed)]);
     assert_eq!((noted.outcome(), noted.failed(), noted.points()), (Outcome::Passed, vec!["two"], (3, 3)));
-    let mut untested = report(vec![kept(), finding("two", Asker::Protocol, 1, Verdict::NotTested)]);
+    let mut untested = report(vec![kept(), finding("two", Basis::Protocol, 1, Verdict::NotTested)]);
     assert_eq!((untested.outcome(), untested.points()), (Outcome::Incomplete, (3, 4)));
     // A server that runs already cannot show all.
     untested.whole = false;
     assert_eq!(untested.outcome(), Outcome::Passed);
     untested.rules.remove(0);
     assert_eq!(untested.outcome(), Outcome::Incomplete, "nothing at all was found");
-    let only = report(vec![finding("two", Asker::Arcade, 0, Verdict::Failed)]);
+    let only = report(vec![finding("two", Basis::Advice, 0, Verdict::Failed)]);
     assert_eq!((only.outcome(), only.score()), (Outcome::Passed, None));
 }
 
