@@ -127,6 +127,18 @@ pub(crate) fn kind() -> impl TypedValueParser<Value = &'static Tester> {
         .map(|typed| TESTERS.into_iter().find(|tester| tester.kind == typed).unwrap_or(TESTERS[0]))
 }
 
+/// The rule with this name.
+pub(crate) fn rule(tester: &Tester, id: &str) -> Result<&'static Rule, UsageError> {
+    let unknown = || UsageError(format!("a {} has no rule '{id}'; --list lists all", tester.kind));
+    tester.rule(id).ok_or_else(unknown)
+}
+
+/// The rules with these names. `None` if there are no names, which selects all rules.
+pub(crate) fn only(tester: &Tester, ids: &[String]) -> Result<Option<Vec<&'static Rule>>, UsageError> {
+    let rules = ids.iter().map(|id| rule(tester, id)).collect::<Result<Vec<_>, _>>()?;
+    Ok(Some(rules).filter(|rules| !rules.is_empty()))
+}
+
 impl Args {
     pub(crate) fn launcher(&self) -> anyhow::Result<Box<dyn Launcher>> {
         let tester = self.tester;
@@ -145,12 +157,6 @@ impl Args {
         Ok(Box::new(Remote(address.ok_or_else(|| UsageError("the host has no address".to_owned()))?)))
     }
 
-    /// The rule with this name.
-    pub(crate) fn rule(&self, id: &str) -> Result<&'static Rule, UsageError> {
-        let unknown = || UsageError(format!("a {} has no rule '{id}'; --list lists all", self.tester.kind));
-        self.tester.rule(id).ok_or_else(unknown)
-    }
-
     pub(crate) fn plan(&self) -> anyhow::Result<Plan> {
         let patience = Duration::from_secs(self.patience.into());
         let seed = match (&self.secret, &self.salt, &self.student) {
@@ -158,8 +164,7 @@ impl Args {
             _ => Seed::Number(self.seed),
         };
         let options = Options { patience, players: self.players, port: self.port, seed };
-        let rules = self.only.iter().map(|id| self.rule(id));
-        let only = Some(rules.collect::<Result<Vec<_>, _>>()?).filter(|rules| !rules.is_empty());
+        let only = only(self.tester, &self.only)?;
         let runs = NonZero::new(self.repeat).unwrap_or(NonZero::<u32>::MIN);
         Ok(Plan { options, only, runs, transcripts: self.transcripts.clone() })
     }

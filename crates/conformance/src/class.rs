@@ -29,7 +29,7 @@ use conformance::{Network, Options, Program, Tester};
 use self::{bench::Bench, grade::Grade, student::Student, table::Table, work::Work};
 use crate::{
     EXIT_UNFINISHED,
-    args::kind,
+    args::{self, kind},
     confinement::{AtTerminal, LimitArgs},
     secret::Secret,
 };
@@ -90,6 +90,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "WORD")]
     secret: Option<String>,
 
+    /// Test these rules alone, with commas in between
+    #[arg(long, value_name = "ID,...", value_delimiter = ',')]
+    only: Vec<String>,
+
     /// How many students to test at the same time [default: the number of processors, or 1 if programs share a network]
     #[arg(long, value_name = "COUNT", value_parser = whole_number(1..=1024_usize, 4))]
     jobs: Option<usize>,
@@ -121,6 +125,7 @@ impl Args {
             command: self.command.clone(),
             build: self.build.clone(),
             build_time: Duration::from_secs(self.build_time),
+            only: args::only(tester, &self.only)?,
             options: Options { patience: Duration::from_secs(self.patience.into()), ..Options::default() },
             limits: self.limits.limits()?,
             network: self.limits.network,
@@ -229,7 +234,7 @@ impl Class<'_> {
         let Some(mut grade) = network.enter(|| self.bench.test(student, &key, self.stop))?? else { return Ok(None) };
         grade.before = old.map(|old| old.marks);
         grade.save(&path).with_context(|| format!("cannot write {}", path.display()))?;
-        let of: u32 = self.bench.tester.rules.iter().map(|rule| rule.points).sum();
+        let of: u32 = self.bench.rules().map(|rule| rule.points).sum();
         say(&format!("{}: {}, {} of {of} points", student.name, grade.outcome, grade.marks.points));
         Ok(Some(grade))
     }
@@ -246,7 +251,7 @@ fn say(line: &str) {
 fn write_tables(to: &Path, bench: &Bench, students: &[Student], grades: &Grades) -> anyhow::Result<()> {
     let table = Table {
         kind: bench.tester.kind,
-        rules: bench.tester.rules.iter().copied().filter(|rule| rule.is_required()).collect(),
+        rules: bench.rules().filter(|rule| rule.is_required()).collect(),
         rows: students.iter().map(|student| (&*student.name, grades.get(&student.name))).collect(),
     };
     let files = [("results.csv", table.csv()), ("results.json", table.json()), ("index.html", page::table(&table))];

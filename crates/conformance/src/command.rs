@@ -167,6 +167,10 @@ impl Launcher for Program {
         self.terminal.is_none()
     }
 
+    fn is_at_terminal(&self) -> bool {
+        self.terminal == Some(Terminal::Whole)
+    }
+
     fn limits(&self) -> Vec<String> {
         holds::told(&self.limits)
     }

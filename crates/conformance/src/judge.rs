@@ -19,7 +19,7 @@ use anyhow::anyhow;
 use crate::{
     group,
     launch::{Exit, Launcher, Run, Values},
-    report::{Breach, Scenario, Sender, clean},
+    report::{Breach, Scenario, Sender, clean, shortened},
     rule::Rule,
     tape::{Line, TERMINAL, Talk, Tape, Transcripts},
     terminal::Terminal,
@@ -326,7 +326,7 @@ impl Judge {
         }
         self.last = Some(rule.id);
         notes.broken += 1;
-        let text = wrong();
+        let text = shortened(&wrong());
         if notes.keeps(&text) {
             let (scenario, conversation) = (self.scenario.to_owned(), self.tape.tail());
             notes.breaches.push(Breach { scenario, text, conversation, program: Vec::new() });

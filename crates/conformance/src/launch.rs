@@ -181,6 +181,11 @@ pub trait Launcher: Sync {
         false
     }
 
+    /// Whether all standard streams of its programs are at a terminal.
+    fn is_at_terminal(&self) -> bool {
+        false
+    }
+
     /// What the program may take and what the system keeps it from, each as a line for people.
     fn limits(&self) -> Vec<String> {
         Vec::new()

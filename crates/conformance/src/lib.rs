@@ -55,7 +55,7 @@ pub use crate::{
     pages::section,
     player::TESTER as PLAYER,
     report::{
-        Breach, Escaped, Excerpt, Finding, Format, Message, Outcome, Report, Scenario, Sender, Trouble, Verdict,
+        Breach, Escaped, Excerpt, Finding, Format, Message, Outcome, Report, Scenario, Sender, Style, Trouble, Verdict,
         WrongByte, clean, html_page, list,
     },
     robots::{client::TESTER as ROBOTS_CLIENT, server::TESTER as ROBOTS_SERVER},

@@ -8,13 +8,13 @@ mod secret;
 use std::{
     env,
     ffi::OsStr,
-    io::{self, Write as _},
+    io::{self, IsTerminal as _, Write as _},
     process::ExitCode,
 };
 
 use anyhow::Context as _;
 use cmdkit::{EXIT_FAILURE, EXIT_USAGE, Usage, UsageError};
-use conformance::{Basis, Format, Outcome, Rule};
+use conformance::{Basis, Format, Outcome, Rule, Style};
 
 use crate::args::Args;
 
@@ -45,20 +45,22 @@ fn program(args: &Args) -> anyhow::Result<ExitCode> {
         })?);
     }
     if let Some(id) = &args.explain {
-        return print(&explained(args.rule(id)?));
+        return print(&explained(args::rule(args.tester, id)?));
     }
     let (plan, output) = (args.plan()?, args.output()?);
     let launcher = args.launcher()?;
     conformance::stop_on_signal()?;
     let report = args.tester.run(&*launcher, &plan).context("cannot make the directory for transcripts")?;
     let written = report.write(args.format);
-    match output {
-        Some(mut file) => {
-            file.write_all(written.as_bytes()).context("cannot write the report")?;
-            print(&if args.format == Format::Text { written } else { report.write(Format::Text) })?
-        }
-        None => print(&written)?,
-    };
+    let is_in_file = output.is_some();
+    if let Some(mut file) = output {
+        file.write_all(written.as_bytes()).context("cannot write the report")?;
+    }
+    if is_in_file || args.format == Format::Text {
+        print(&report.text(style()))?;
+    } else {
+        print(&written)?;
+    }
     Ok(match report.outcome() {
         Outcome::Passed => ExitCode::SUCCESS,
         Outcome::Failed => EXIT_FAILURE.into(),
@@ -66,6 +68,13 @@ fn program(args: &Args) -> anyhow::Result<ExitCode> {
         Outcome::Unfinished => EXIT_UNFINISHED.into(),
         Outcome::Incomplete => EXIT_INCOMPLETE.into(),
     })
+}
+
+// As the terminal is, if standard output is one.
+fn style() -> Style {
+    let stdout = io::stdout();
+    let width = stdout.is_terminal().then(|| cmdkit::stdout_size().0.into());
+    Style { width, colour: cmdkit::has_colour(&stdout) }
 }
 
 fn print(text: &str) -> anyhow::Result<ExitCode> {

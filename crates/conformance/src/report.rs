@@ -11,8 +11,10 @@ mod model;
 mod tap;
 mod text;
 
+pub(crate) use clean::shortened;
 pub use clean::{Escaped, clean};
 pub use format::{Format, list};
 pub use html::page as html_page;
 pub(crate) use lines::of as message_lines;
 pub use model::{Breach, Excerpt, Finding, Message, Outcome, Report, Scenario, Sender, Trouble, Verdict, WrongByte};
+pub use text::Style;

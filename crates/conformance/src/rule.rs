@@ -22,6 +22,9 @@ impl Basis {
     }
 }
 
+/// Begins the last sentence of a hint that concerns pipes alone.
+const OF_PIPES: &str = "Through a pipe,";
+
 /// One rule of a protocol.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Rule {
@@ -45,6 +48,12 @@ impl Rule {
     /// Whether a program that breaks it fails.
     pub fn is_required(&self) -> bool {
         self.basis == Basis::Protocol
+    }
+
+    /// The hint for a program whose standard streams are all at a terminal, or not. What it says of pipes is left out at a terminal.
+    pub(crate) fn hint_for(&self, at_terminal: bool) -> &'static str {
+        let end = self.hint.find(OF_PIPES).filter(|_| at_terminal).unwrap_or(self.hint.len());
+        self.hint.get(..end).unwrap_or_default().trim_end()
     }
 }
 

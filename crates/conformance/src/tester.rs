@@ -169,6 +169,11 @@ impl Tester {
         });
         let unwritten = || choice.transcripts.as_ref().and_then(Transcripts::error).map(Trouble::Tester);
         let (mut rules, scenarios) = judge.findings(self.takes_part);
+        for finding in &mut rules {
+            if let Some(rule) = self.rule(&finding.id) {
+                rule.hint_for(launcher.is_at_terminal()).clone_into(&mut finding.hint);
+            }
+        }
         let trouble = trouble.or_else(unwritten);
         if let Some(trouble) = &trouble {
             for rule in rules.iter_mut().filter(|rule| rule.verdict == Verdict::NotTested) {

@@ -8,7 +8,7 @@ use std::{
 };
 
 use anyhow::Context as _;
-use conformance::{Format, Launcher as _, Limits, Options, Outcome, Plan, Program, Tester, clean};
+use conformance::{Format, Launcher as _, Limits, Options, Outcome, Plan, Program, Rule, Tester, clean};
 use sha2::{Digest as _, Sha256};
 
 use super::{
@@ -29,6 +29,8 @@ pub(super) struct Bench {
     pub(super) command: Vec<String>,
     pub(super) build: Option<String>,
     pub(super) build_time: Duration,
+    /// The rules that are tested, or none if all are.
+    pub(super) only: Option<Vec<&'static Rule>>,
     pub(super) options: Options,
     pub(super) limits: Limits,
     pub(super) network: bool,
@@ -48,6 +50,12 @@ impl Bench {
         self.results.join(format!("{}.json", file_stem(student)))
     }
 
+    /// The rules that are tested.
+    pub(super) fn rules(&self) -> impl Iterator<Item = &'static Rule> {
+        let is_meant = |rule: &&'static Rule| self.only.as_ref().is_none_or(|only| only.contains(rule));
+        self.tester.rules.iter().copied().filter(is_meant)
+    }
+
     /// What the tests of a student depend on. Without a secret they are the same for all.
     fn options(&self, student: &str) -> Options {
         let seed = self.secret.as_ref().map_or(self.options.seed, |secret| secret.seed(student));
@@ -58,7 +66,11 @@ impl Bench {
     fn conditions(&self, student: &str) -> String {
         let Self { tester, command, build, build_time, limits, network, terminal, .. } = self;
         let (version, kind, options) = (env!("CARGO_PKG_VERSION"), tester.kind, self.options(student));
-        format!("{version} {kind} {command:?} {build:?} {build_time:?} {options:?} {limits} {network} {terminal:?}")
+        let mut rules: Vec<_> = self.rules().map(|rule| rule.id).collect();
+        rules.sort_unstable();
+        format!(
+            "{version} {kind} {command:?} {build:?} {build_time:?} {options:?} {limits} {network} {terminal:?} {rules:?}"
+        )
     }
 
     /// The key of a student's result, as long as nothing changes.
@@ -101,7 +113,8 @@ impl Bench {
             Err(error) => return self.untested(name, key, "not readable", vec![format!("{error:#}")]).map(Some),
         };
         let program = self.terminal.of(program).with_limits(self.limits).in_folder(folder);
-        let report = tester.run(&program, &Plan::from(self.options(name)))?;
+        let plan = Plan { only: self.only.clone(), ..Plan::from(self.options(name)) };
+        let report = tester.run(&program, &plan)?;
         for (ending, format) in [("txt", Format::Text), ("html", Format::Html), ("json", Format::Json)] {
             self.write(name, ending, &report.write(format))?;
         }

@@ -7,7 +7,7 @@ use conformance::{Escaped, Verdict, html_page};
 use super::{
     grade::Grade,
     student::file_stem,
-    table::{OPEN, Table, keeps},
+    table::{OPEN, Table},
 };
 
 const STYLE: &str = "
@@ -100,15 +100,15 @@ fn students(table: &Table<'_>) -> String {
 }
 
 fn rules(table: &Table<'_>) -> String {
-    let mut text = String::from("<h2>Rules</h2>\n<table>\n<tr><th>rule<th>points<th>kept by<th>what it says");
+    let mut text =
+        String::from("<h2>Rules</h2>\n<table>\n<tr><th>rule<th>points<th>kept<th>broken<th>not tested<th>what it says");
     for rule in &table.rules {
-        let kept = table.rows.iter().filter(|(_, grade)| keeps(*grade, rule)).count();
+        let [kept, broken, open] = table.counts(rule);
         let _ = write!(
             text,
-            "\n<tr><td>{}<td class=\"number\">{}<td class=\"number\">{kept} of {}<td>{}",
+            "\n<tr><td>{}<td class=\"number\">{}<td class=\"number\">{kept}<td class=\"number\">{broken}<td class=\"number\">{open}<td>{}",
             shown(rule.id),
             rule.points,
-            table.rows.len(),
             shown(rule.text)
         );
     }

@@ -4,7 +4,7 @@ use cmdkit::{csv_cell, printable_json};
 use conformance::{Rule, Verdict};
 use serde_json::{Value, json};
 
-use super::grade::Grade;
+use super::grade::{Grade, Mark};
 
 /// The results of a class, in the order of the students. Whoever has none was not tested yet.
 pub(super) struct Table<'a> {
@@ -23,7 +23,14 @@ impl Table<'_> {
         self.rules.iter().map(|rule| rule.points).sum()
     }
 
-    /// A row for each student, and a column with points for each rule. Nothing stands where nothing was tested before.
+    /// How many programs keep a rule, break it, and were not tested for it.
+    pub(super) fn counts(&self, rule: &Rule) -> [usize; 3] {
+        let verdicts = || self.rows.iter().filter_map(|(_, grade)| grade.as_ref()?.marks.rules.get(rule.id));
+        [Verdict::Passed, Verdict::Failed, Verdict::NotTested]
+            .map(|verdict| verdicts().filter(|mark| mark.verdict == verdict).count())
+    }
+
+    /// A row for each student. The column of a rule has its points, 0 if it is broken, and words if it was not tested.
     pub(super) fn csv(&self) -> String {
         let front = ["student", "outcome", "points", "of", "change", "kept now", "broken now"];
         let rules = self.rules.iter().map(|rule| rule.id);
@@ -44,7 +51,10 @@ impl Table<'_> {
                 }
                 None => cells.extend([const { String::new() }; 3]),
             }
-            let points = |rule: &&Rule| marks?.rules.get(rule.id).map(|mark| mark.points.to_string());
+            let points = |rule: &&Rule| match marks?.rules.get(rule.id)? {
+                Mark { verdict: Verdict::NotTested, .. } => Some(Verdict::NotTested.word().to_owned()),
+                mark => Some(mark.points.to_string()),
+            };
             cells.extend(self.rules.iter().map(|rule| points(rule).unwrap_or_default()));
             text += &line(cells);
         }
@@ -54,8 +64,11 @@ impl Table<'_> {
     /// One object; docs/teachers.md describes its fields.
     pub(super) fn json(&self) -> String {
         let rules = self.rules.iter().map(|rule| {
-            let kept = self.rows.iter().filter(|(_, grade)| keeps(*grade, rule)).count();
-            json!({"rule": rule.id, "text": rule.text, "points": rule.points, "kept_by": kept})
+            let [kept, broken, open] = self.counts(rule);
+            json!({
+                "rule": rule.id, "text": rule.text, "points": rule.points,
+                "kept_by": kept, "broken_by": broken, "not_tested_by": open,
+            })
         });
         let students = self.rows.iter().map(|(student, grade)| {
             let Some(grade) = grade else { return json!({"student": student, "outcome": OPEN}) };
@@ -74,11 +87,6 @@ impl Table<'_> {
     }
 }
 
-/// Whether a student's program keeps a rule.
-pub(super) fn keeps(grade: Option<&Grade>, rule: &Rule) -> bool {
-    grade.and_then(|grade| grade.marks.rules.get(rule.id)).is_some_and(|mark| mark.verdict == Verdict::Passed)
-}
-
 // Cells with text have been made by `csv_cell`.
 fn line(cells: impl IntoIterator<Item = String>) -> String {
     cells.into_iter().collect::<Vec<_>>().join(",") + "\r\n"
@@ -87,7 +95,7 @@ fn line(cells: impl IntoIterator<Item = String>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::class::grade::{Mark, Marks};
+    use crate::class::grade::Marks;
 
     #[test]
     fn names_are_no_formulas_and_points_that_were_lost_are_numbers() {

@@ -15,6 +15,22 @@ pub fn clean(text: &str) -> String {
     text.split('\n').map(line).collect::<Vec<_>>().join("\n")
 }
 
+/// Characters of a text that [`shortened`] leaves at its front, and at its end, where texts state what would be right.
+const FRONT: usize = 300;
+const END: usize = 200;
+
+/// A text on one line, the middle of which is left out if it is very long, such as with a name of 5,000 bytes.
+pub(crate) fn shortened(text: &str) -> String {
+    let text = text.replace('\n', "\\n");
+    let count = text.chars().count();
+    if count <= FRONT + END {
+        return text;
+    }
+    let front: String = text.chars().take(FRONT).collect();
+    let end: String = text.chars().skip(count - END).collect();
+    format!("{front} ... ({count} characters) ... {end}")
+}
+
 fn line(line: &str) -> String {
     let count = line.chars().count();
     let kept = if count > LONGEST + MARGIN { LONGEST } else { count };

@@ -102,13 +102,13 @@ fn broken(report: &Report, rule: &Finding, out: &mut String) -> fmt::Result {
         writeln!(out, "<p>And {more} more.</p>")?;
     }
     if !rule.hint.is_empty() {
-        writeln!(out, "<p><b>Hint:</b> {}</p>", Escaped(&rule.hint))?;
+        writeln!(out, "<p><b>Likely cause:</b> {}</p>", Escaped(&rule.hint))?;
     }
     writeln!(out, "</section>")
 }
 
 fn place(breach: &Breach, out: &mut String) -> fmt::Result {
-    writeln!(out, "<h3>{}</h3>\n<p>{}</p>", Escaped(&breach.scenario), Escaped(&breach.text))?;
+    writeln!(out, "<h3>{}</h3>\n<p>{}</p>", Escaped(&lines::place(breach)), Escaped(&lines::what(breach)))?;
     if !breach.conversation.is_empty() {
         writeln!(out, "<p>The last messages:</p>\n<pre>")?;
         for line in lines::conversation(&breach.conversation) {

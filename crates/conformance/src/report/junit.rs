@@ -35,7 +35,7 @@ pub(super) fn write(report: &Report, out: &mut String) -> fmt::Result {
     for rule in &report.rules {
         let (id, page) = (Escaped(&rule.id), Escaped(&rule.page));
         write!(out, r#"<testcase classname="conformance.{kind}" name="{id}" file="docs/{page}">"#)?;
-        let told = text::told(report, rule).join("\n");
+        let told = text::broken(report, rule);
         match rule.verdict {
             Verdict::Passed => {}
             Verdict::NotTested => write!(out, r#"<skipped message="not tested {}"/>"#, Escaped(&rule.why))?,
@@ -44,7 +44,7 @@ pub(super) fn write(report: &Report, out: &mut String) -> fmt::Result {
                 write!(out, "{}</failure>", Escaped(&told))?;
             }
             Verdict::Failed => {
-                write!(out, "<system-out>only noted: {}\n{}</system-out>", Escaped(&rule.text), Escaped(&told))?;
+                write!(out, "<system-out>advice: {}\n{}</system-out>", Escaped(&rule.text), Escaped(&told))?;
             }
         }
         writeln!(out, "</testcase>")?;

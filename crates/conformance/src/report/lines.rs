@@ -2,13 +2,31 @@
 
 use super::{
     clean::clean,
-    model::{Breach, Message, Report, WrongByte},
+    model::{Breach, Finding, Message, Report, Sender, WrongByte},
 };
 
-/// What came, and what would be right.
-pub(super) fn what(breach: &Breach) -> Vec<String> {
-    let text = format!("{}: {}", breach.scenario, breach.text);
-    clean(&text).lines().map(str::to_owned).collect()
+/// What came, on one line.
+pub(super) fn what(breach: &Breach) -> String {
+    clean(&breach.text.replace('\n', "\\n"))
+}
+
+/// Where a rule was broken: the scenario, and the time, connection and byte of the last message.
+pub(super) fn place(breach: &Breach) -> String {
+    let last = breach.conversation.iter().rfind(|message| message.sender == Sender::Program);
+    let last = last.map_or_else(String::new, |Message { at_ms, channel, wrong, .. }| {
+        let wrong = wrong.as_ref().map_or_else(String::new, |wrong| match wrong.stream_offset {
+            Some(offset) => format!(", byte {offset} of the connection"),
+            None => format!(", byte {} of the datagram", wrong.offset),
+        });
+        format!(", after {}.{:03} s, {channel}{wrong}", at_ms / 1000, at_ms % 1000)
+    });
+    clean(&format!("{}{last}", breach.scenario))
+}
+
+/// The section of the task that demands a rule, and the page that describes it.
+pub(super) fn sources(rule: &Finding) -> String {
+    let task = if rule.task.is_empty() { "advice".to_owned() } else { clean(&rule.task) };
+    format!("{task}; docs/{}", clean(&rule.page))
 }
 
 /// How the program ended and what it said.
@@ -62,17 +80,21 @@ pub(super) fn wrong_byte(wrong: &WrongByte) -> String {
     format!("WRONG at byte {offset}{stream}: {byte}; {}", clean(text))
 }
 
-/// The last line of a report: how many rules passed and failed, and the points.
+/// How many rules passed and failed, and the points.
 pub(super) fn summary(report: &Report) -> String {
+    let (points, of) = report.points();
+    let score = report.score().map_or_else(String::new, |score| format!(" ({score} %)"));
+    format!("{}: {}; {points} of {of} points{score}", report.kind, counts(report))
+}
+
+/// How many rules have each verdict.
+pub(super) fn counts(report: &Report) -> String {
     let counted = |word: &str, what: &str| match report.count(word) {
         0 => String::new(),
         number => format!(", {number} {what}"),
     };
-    let (points, of) = report.points();
-    let score = report.score().map_or_else(String::new, |score| format!(" ({score} %)"));
     format!(
-        "{}: {} passed, {} failed{}{}; {points} of {of} points{score}",
-        report.kind,
+        "{} passed, {} failed{}{}",
         report.count("pass"),
         report.count("FAIL"),
         counted("note", "noted"),

@@ -37,7 +37,7 @@ pub(super) fn points(rule: &Finding) -> String {
 fn broken(rule: &Finding, out: &mut String) -> fmt::Result {
     writeln!(out, "\n## {}\n\n{} (`docs/{}`)", escaped(&rule.id), escaped(&rule.text), clean(&rule.page))?;
     for breach in &rule.breaches {
-        let mut rows = lines::what(breach);
+        let mut rows = vec![format!("{}: {}", lines::place(breach), lines::what(breach))];
         if !breach.conversation.is_empty() {
             rows.push("the last messages:".to_owned());
             rows.extend(lines::conversation(&breach.conversation));
@@ -50,7 +50,7 @@ fn broken(rule: &Finding, out: &mut String) -> fmt::Result {
         writeln!(out, "\nAnd {more} more.")?;
     }
     if !rule.hint.is_empty() {
-        writeln!(out, "\n**Hint:** {}", escaped(&rule.hint))?;
+        writeln!(out, "\n**Likely cause:** {}", escaped(&rule.hint))?;
     }
     Ok(())
 }

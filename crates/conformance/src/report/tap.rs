@@ -19,7 +19,7 @@ pub(super) fn write(report: &Report, out: &mut String) -> fmt::Result {
             Verdict::NotTested => writeln!(out, "ok {number} - {text} # SKIP {}", described(reason(rule)))?,
             Verdict::Failed if rule.is_required() => writeln!(out, "not ok {number} - {text}")?,
             // A test point of this kind may fail.
-            Verdict::Failed => writeln!(out, "not ok {number} - {text} # TODO only our own programs keep it")?,
+            Verdict::Failed => writeln!(out, "not ok {number} - {text} # TODO advice")?,
         }
         if rule.verdict == Verdict::Failed {
             diagnosis(report, rule, out)?;

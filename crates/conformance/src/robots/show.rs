@@ -94,7 +94,7 @@ fn map<'a, T: 'a>(items: impl IntoIterator<Item = (&'a PlayerId, &'a T)>, show: 
 }
 
 fn text(text: &str) -> String {
-    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"))
 }
 
 /// A field as `(2, 4)`.

@@ -9,7 +9,7 @@ use super::{
     talk::{Carrier, Framed, Speech, Talk},
     transcript::Transcript,
 };
-use crate::report::{Excerpt, Message, Sender, WrongByte};
+use crate::report::{Excerpt, Message, Sender, WrongByte, shortened};
 
 /// Messages that are kept of a scenario.
 const KEPT: usize = 256;
@@ -209,6 +209,9 @@ impl Recording {
                 continue;
             }
             let mut message = told(&self.channels, said, SHOWN_BYTES);
+            if !message.text.contains('\n') {
+                message.text = shortened(&message.text);
+            }
             // What everybody is sent is told once.
             let is_same = |other: &Message| other.sender == message.sender && other.text == message.text;
             if is_aside && shown.iter().any(is_same) {

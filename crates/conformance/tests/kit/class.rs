@@ -233,7 +233,7 @@ fn secret_seeds_are_in_no_report_and_the_teacher_can_repeat_a_test() {
     for student in ["anna", "ben"] {
         let [text, html, json] =
             ["txt", "html", "json"].map(|ending| class.result(&format!("students/{student}.{ending}")));
-        assert!(text.contains("\nsecret seed\n") && html.contains("<p>secret seed</p>"), "{text}");
+        assert!(text.contains("; secret seed\n") && html.contains("<p>secret seed</p>"), "{text}");
         assert!(text.contains("seed (secret)"), "{text}");
         let json: Value = serde_json::from_str(&json).unwrap();
         assert_eq!(json["seed"], Value::Null);

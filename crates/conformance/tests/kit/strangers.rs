@@ -75,7 +75,7 @@ sys.exit(3)
 
 #[test]
 fn what_leaves_the_group_ends_too() {
-    judged(&[], "a-daemon-of-the-tests", DAEMON, &[], &["FAIL        joins", "it ended with exit status 3"]);
+    judged(&[], "a-daemon-of-the-tests", DAEMON, &[], &["FAIL  joins", "it ended with exit status 3"]);
 }
 
 #[test]
@@ -119,7 +119,7 @@ os.wait()
 time.sleep(1000)
 "
         );
-        judged(before, &format!("a-mutineer-with-{signal}"), &code, &[], &["FAIL        no-crash", "(SIGKILL)"]);
+        judged(before, &format!("a-mutineer-with-{signal}"), &code, &[], &["FAIL  no-crash", "(SIGKILL)"]);
     }
 }
 
@@ -165,7 +165,7 @@ fn nothing_is_left_of_a_tester_that_is_killed() {
 fn memory_is_limited_for_each_process_and_for_all() {
     let eats = "kept = [bytearray(1 << 24) for _ in range(1000)]";
     let limit = ["--limit", "memory=64M"];
-    judged(&[], "an-eater-of-the-tests", eats, &limit, &["FAIL        no-crash", "standard error: MemoryError"]);
+    judged(&[], "an-eater-of-the-tests", eats, &limit, &["FAIL  no-crash", "standard error: MemoryError"]);
     let family = "
 import os, time
 for _ in range(4):
@@ -225,7 +225,7 @@ def take():
 fn a_program_that_floods_is_not_followed() {
     for stream in ["stdout", "stderr"] {
         let code = format!("import sys\nwhile True: sys.{stream}.write('why ' * 1000 + '\\n')");
-        let texts = ["FAIL        no-crash", "exceeded the limit output, which is 1 MiB"];
+        let texts = ["FAIL  no-crash", "exceeded the limit output, which is 1 MiB"];
         judged(&[], &format!("a-flood-of-{stream}-of-the-tests"), &code, &["--limit", "output=1M"], &texts);
     }
 }
@@ -257,7 +257,7 @@ for _ in range(100):
     if os.fork() == 0:
         time.sleep(1000)
 ";
-    let report = judged(&[], "a-bomb-of-the-tests", code, &["--limit", "processes=20"], &["FAIL        joins"]);
+    let report = judged(&[], "a-bomb-of-the-tests", code, &["--limit", "processes=20"], &["FAIL  joins"]);
     let refused = "BlockingIOError: [Errno 11] Resource temporarily unavailable";
     assert!(report.contains("exceeded the limit processes, which is 20") || report.contains(refused), "{report}");
 }
@@ -338,12 +338,12 @@ fn a_client_that_needs_a_terminal_gets_one() {
 fn what_a_text_game_does_at_a_terminal_is_not_tested_where_all_is_played_at_one() {
     let rules = ["--only", "terminal,shown", "--patience", "20"];
     let (code, report) = wrapped("mastermind-text", "", "mastermind_play.py", &rules, &[]);
-    assert!(code == Some(0) && report.contains("pass        terminal "), "{report}");
+    assert!(code == Some(0) && report.contains("\u{2713} terminal "), "{report}");
     for choice in ["yes", "no"] {
         let options = [&rules[..], &["--terminal", choice]].concat();
         let (code, report) = wrapped("mastermind-text", "", "mastermind_play.py", &options, &[]);
-        assert!(report.contains("pass        shown "), "{report}");
-        assert!(report.contains("(with --terminal all is played where that says)"), "{report}");
+        assert!(report.contains("\u{2713} shown "), "{report}");
+        assert!(report.contains("with --terminal all is played where that says: terminal"), "{report}");
         assert_eq!(code, Some(5), "{report}");
     }
     // One that is wrong at a terminal alone breaks this rule, and others where all is played there.
@@ -359,9 +359,9 @@ builtins.print = lambda *words, **options: None if sys.stdin.isatty() else say(*
     thread::scope(|scope| {
         let wrong_at_terminal = scope.spawn(|| test(&[]));
         let (code, report) = test(&["--terminal", "yes"]);
-        assert!(code == Some(1) && report.contains("FAIL        shown "), "{report}");
+        assert!(code == Some(1) && report.contains("FAIL  shown"), "{report}");
         let (code, report) = wrong_at_terminal.join().unwrap();
-        assert!(code == Some(1) && report.contains("FAIL        terminal "), "{report}");
-        assert!(report.contains("pass        shown "), "{report}");
+        assert!(code == Some(1) && report.contains("FAIL  terminal"), "{report}");
+        assert!(report.contains("\u{2713} shown "), "{report}");
     });
 }

@@ -1,7 +1,8 @@
 //! Reports in all formats, with whatever a hostile program may have written in them.
 
 use conformance::{
-    Basis, Breach, Excerpt, Finding, Format, Message, Outcome, Report, Scenario, Sender, Trouble, Verdict, WrongByte,
+    Basis, Breach, Excerpt, Finding, Format, Message, Outcome, Report, Scenario, Sender, Style, Trouble, Verdict,
+    WrongByte,
 };
 use roxmltree::{Document, ParsingOptions};
 
@@ -156,7 +157,7 @@ fn a_report_that_is_not_complete_says_so_and_why_in_every_format() {
 }
 
 #[test]
-fn the_text_tells_the_messages_before_the_first_breach() {
+fn text_has_verdict_then_broken_rules_then_others() {
     let mut report = hostile();
     report.rules.truncate(2);
     let broken = &mut report.rules[1];
@@ -170,22 +171,43 @@ fn the_text_tells_the_messages_before_the_first_breach() {
         Some(WrongByte { offset: 5, stream_offset: Some(11), byte: Some(b'?'), text: "its end would be right".into() });
     assert_eq!(
         report.to_string(),
-        "pass        kept    The rule\n\
-         FAIL        broken  The rule\n\
-         \x20           failed in 2 of 5 runs\n\
-         \x20           a whole game: seat 1: it is wrong\n\
-         \x20           the last messages:\n\
-         \x20              1.234 s  seat 1  program  BEGIN?\n\
-         \x20                                        bytes: 00 1b\n\
-         \x20                                        WRONG at byte 5 (byte 11 of the connection): 3f '?'; its end would be right\n\
-         \x20           standard error: why\n\
-         \x20           and 19 more\n\
-         \x20           see docs/protocols/blackjack.md#messages\n\
-         \x20           hint: Look twice.\n\
-         dealer: 1 passed, 1 failed; 29 of 30 points (96 %)\n\
-         seed 99, 5 runs\n\
+        "dealer: failed, 29 of 30 points (96 %)\n\
+         1 passed, 1 failed; seed 99, 5 runs\n\
+         \n\
+         FAIL  broken (1 point), failed in 2 of 5 runs\n\
+         \x20 came          seat 1: it is wrong\n\
+         \x20 expected      The rule\n\
+         \x20 where         a whole game, after 1.234 s, seat 1, byte 11 of the connection\n\
+         \x20 likely cause  Look twice.\n\
+         \x20 also          19 more\n\
+         \x20 see           The Task: Rules; docs/protocols/blackjack.md#messages\n\
+         \x20 program       standard error: why\n\
+         \x20      1.234 s  seat 1  program  BEGIN?\n\
+         \x20                                bytes: 00 1b\n\
+         \x20                                WRONG at byte 5 (byte 11 of the connection): 3f '?'; its end would be right\n\
+         \n\
+         Passed\n\
+         \x20 \u{2713} kept    The rule\n\
+         \n\
          Limits: memory: 1 GiB\n"
     );
+}
+
+#[test]
+fn text_at_a_terminal_is_wrapped_and_coloured() {
+    let mut report = hostile();
+    report.rules[1].hint = "Many words that fill a line of a narrow terminal. ".repeat(3);
+    let shown = report.text(Style { width: Some(60), colour: true });
+    assert!(shown.starts_with("dealer: \u{1b}[1;31mfailed\u{1b}[0m, 29 of 31 points"), "{shown}");
+    assert!(shown.contains("\n  \u{1b}[32m\u{2713}\u{1b}[0m kept    The rule\n"), "{shown}");
+    let visible =
+        shown.replace("\u{1b}[1;31m", "").replace("\u{1b}[33m", "").replace("\u{1b}[32m", "").replace("\u{1b}[0m", "");
+    assert!(
+        visible.contains("  likely cause  Many words that fill a line of a narrow\n                terminal."),
+        "{visible}"
+    );
+    assert!(!visible.contains('\u{1b}'), "{visible}");
+    assert!(visible.lines().all(|line| line.chars().count() <= 60), "{visible}");
 }
 
 #[test]
@@ -264,7 +286,7 @@ fn tap_has_a_test_point_for_each_rule_and_yaml_for_those_that_failed() {
         [
             "ok 1 - kept: The rule",
             "not ok 2 - broken: The rule",
-            "not ok 3 - noted: The rule # TODO only our own programs keep it",
+            "not ok 3 - noted: The rule # TODO advice",
             "ok 4 - unseen: The rule # SKIP 'a whole game' ended early, at broken"
         ]
     );
