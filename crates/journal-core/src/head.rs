@@ -139,7 +139,8 @@ impl Head {
             let program = self.program().escape_debug().to_string();
             return Err(HeadError::Rules { game: E::GAME, program, found: self.rules, expected: E::RULES });
         }
-        codec::decode_all(&self.setup).map_err(HeadError::Setup)
+        let whole = codec::decode_all(&self.setup).map_err(HeadError::Setup);
+        whole.or_else(|error| codec::decode_all(&[&self.setup, E::SETUP_DEFAULTS].concat()).map_err(|_| error))
     }
 }
 

@@ -93,6 +93,7 @@ pub(crate) enum Command {
 
 /// Options of `solve`.
 #[derive(Debug, Clone, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own on the command line")]
 #[group(skip)]
 #[command(group(ArgGroup::new("codes").args(["all", "code", "interactive"]).required(true)))]
 pub(crate) struct Solve {

@@ -23,6 +23,9 @@ pub trait Recorded: Engine<Protocol: Protocol<Decoder: Serialize + DeserializeOw
     /// be replayed.
     const RULES: u32;
 
+    /// The encoding of the fields that were added at the end of a setup, with the values that recordings without them have.
+    const SETUP_DEFAULTS: &'static [u8] = &[];
+
     /// Everything that an engine is made from, including seed and map.
     type Setup: Serialize + DeserializeOwned + Clone + Debug;
 

@@ -16,6 +16,9 @@ const LONGEST_COUNTDOWN: u64 = 60 * 60;
 /// A silence of more than a year is none that anybody waits for.
 const LONGEST_IDLE: u64 = 365 * 24 * 60 * 60;
 
+/// Each spectator is sent a picture of each change.
+const MAX_SPECTATORS: u32 = 100;
+
 const AFTER_HELP: &str = "\
 Examples:
   nuggets-server
@@ -114,6 +117,11 @@ pub(crate) struct Args {
           allow_negative_numbers = true)]
     idle_timeout: Option<u64>,
 
+    /// Clients that may watch at the same time; one more replaces the oldest of them
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = EXTRAS, conflicts_with = "resume",
+          value_parser = whole_number(1..=MAX_SPECTATORS, 5), allow_negative_numbers = true)]
+    spectators: u32,
+
     /// The course's game: all extras off, whatever else says
     #[arg(long, help_heading = EXTRAS, conflicts_with = "resume")]
     plain: bool,
@@ -154,7 +162,8 @@ impl Args {
             None => u128::from(SysRng.try_next_u32()?).max(1),
         };
         let (wait_for, countdown) = (self.wait_for.unwrap_or(1), self.countdown.map(Duration::from_secs));
-        Ok(Config { rules, idle_timeout, rematch: self.rematch, wait_for, countdown, seed })
+        let spectators = if self.plain { 1 } else { self.spectators };
+        Ok(Config { rules, idle_timeout, rematch: self.rematch, wait_for, countdown, seed, spectators })
     }
 }
 
@@ -217,17 +226,18 @@ mod tests {
     fn without_options_it_is_the_course_s_game() {
         let config = config("nuggets-server");
         assert_eq!((config.rules, config.idle_timeout, config.rematch), (Rules::default(), None, false));
-        assert_eq!((config.wait_for, config.countdown), (1, None));
+        assert_eq!((config.wait_for, config.countdown, config.spectators), (1, None, 1));
         assert_ne!(config.seed, 0);
     }
 
     #[test]
     fn plain_turns_all_extras_off_whatever_else_says() {
         let all = "nuggets-server --steal-percent 10 --run-stop --gold 99 --minpiles 1 --maxpiles 2 --vision 5 \
-                   --drop-on-quit --idle-timeout 60 --seed 7";
+                   --drop-on-quit --idle-timeout 60 --spectators 3 --seed 7";
         let config_all = config(all);
-        assert_ne!(config_all.rules, Rules::default());
+        assert_ne!((config_all.rules, config_all.spectators), (Rules::default(), 1));
         let plain = config(&format!("{all} --plain"));
-        assert_eq!((plain.rules, plain.idle_timeout, plain.seed), (Rules::default(), None, 7));
+        assert_eq!((plain.rules, plain.idle_timeout, plain.spectators), (Rules::default(), None, 1));
+        assert_eq!(plain.seed, 7);
     }
 }

@@ -10,7 +10,7 @@ use crate::visibility::Vision;
 pub const MAX_GOLD: u32 = 1_000_000;
 
 /// How a server is set up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Config {
     /// The rules of its games.
     pub rules: Rules,
@@ -25,6 +25,15 @@ pub struct Config {
     /// Where the random numbers come from: same seed, same piles and places. Whoever hosts for strangers draws all 128 bits, since a
     /// short seed is found by trying which one gives the piles that were seen.
     pub seed: u128,
+    /// Clients that may watch at the same time by SPECTATE. One more replaces the oldest of them. The protocol allows one.
+    pub spectators: u32,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        let (rules, idle_timeout, rematch, wait_for) = (Rules::default(), None, false, 0);
+        Self { rules, idle_timeout, rematch, wait_for, countdown: None, seed: 0, spectators: 1 }
+    }
 }
 
 /// The rules of one game. [`Rules::default`] is the course's game; everything else is an extra.

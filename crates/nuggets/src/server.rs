@@ -29,7 +29,7 @@ use self::{
     chance::Chance,
     facts::{fold, hash},
     pacing::Allowance,
-    seat::{Role, Seat, Stranger},
+    seat::{Seat, Stranger},
     start::Start,
 };
 use crate::{
@@ -80,7 +80,10 @@ impl Server {
         let game = Game::new(Arc::clone(&grid), config.rules, &mut rng)?;
         let views = Views::new(&game);
         let mut digest = Digest::default();
-        let set_up = hash(format!("{:?} {:?} {}", config.rules, config.idle_timeout, config.rematch).as_bytes());
+        // Journals of servers without this option have digests without it.
+        let spectators = if config.spectators > 1 { format!(" {}", config.spectators) } else { String::new() };
+        let Config { rules, idle_timeout, rematch, .. } = config;
+        let set_up = hash(format!("{rules:?} {idle_timeout:?} {rematch}{spectators}").as_bytes());
         digest.toggle(facts::SET_UP, 0, fold(hash(grid.text()), set_up));
         let mut server = Self {
             grid,
@@ -138,10 +141,6 @@ impl Server {
     fn link(&self, peer: PeerId) -> Option<Link> {
         let seated = self.seats.get(&peer).map(|seat| seat.link);
         seated.or_else(|| self.strangers.get(&peer).map(|stranger| stranger.link))
-    }
-
-    fn spectator(&self) -> Option<PeerId> {
-        self.seats.values().find(|seat| seat.role == Role::Spectator).map(|seat| seat.peer)
     }
 
     // Asks to be woken at `time`, unless that is asked for earlier already.

@@ -93,12 +93,11 @@ impl Kind for Options {
         let mut drawn = [0; 16];
         SysRng.try_fill_bytes(&mut drawn)?;
         let config = Config {
-            rules: nuggets::Rules::default(),
             idle_timeout: Some(IDLE),
             rematch: true,
-            wait_for: 0,
             countdown: (*countdown > 0).then(|| Duration::from_secs((*countdown).into())),
             seed: seed.map_or(u128::from_le_bytes(drawn), u128::from),
+            ..Config::default()
         };
         Ok(Server::new(Arc::new(grid), config)?)
     }

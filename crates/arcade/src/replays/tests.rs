@@ -26,7 +26,7 @@ struct Played {
 fn play(directory: &Path, map: &[u8], steps: usize) -> Played {
     let (grid, _) = nuggets::Grid::parse(map).unwrap();
     let rules = nuggets::Rules::default();
-    let config = nuggets::Config { rules, idle_timeout: None, rematch: true, wait_for: 0, countdown: None, seed: 9 };
+    let config = nuggets::Config { rules, rematch: true, seed: 9, ..nuggets::Config::default() };
     let hosted = Hosted::new(nuggets::Server::new(Arc::new(grid), config).unwrap());
     let writing = Writing::start(SyncPolicy::Always, MAX_SIZE).unwrap();
     let head = Head::new(hosted.engine(), "test", vec![], 99);

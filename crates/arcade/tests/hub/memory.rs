@@ -32,7 +32,7 @@ fn record_match(journals: &Path) {
     let map = format!("{wall}{}{wall}", format!("|{}|\n", ".".repeat(298)).repeat(98));
     let (grid, _) = nuggets::Grid::parse(map.as_bytes()).unwrap();
     let rules = nuggets::Rules { gold: 250, min_piles: 1, max_piles: 1, ..Default::default() };
-    let config = nuggets::Config { rules, idle_timeout: None, rematch: false, wait_for: 0, countdown: None, seed: 1 };
+    let config = nuggets::Config { rules, seed: 1, ..nuggets::Config::default() };
     record(journals, nuggets::Server::new(Arc::new(grid), config).unwrap(), |room, peer, out| {
         room.receive(Time::ZERO, peer, &mut BytesMut::from("PLAY Ann"), out);
         for step in 1..=100 {

@@ -46,12 +46,12 @@ impl Sink {
         match inner.phase {
             Phase::Failed(_) => {
                 drop(inner);
-                return self.cut();
+                self.cut()
             }
             Phase::Closing if inner.pending.is_empty() => {
                 drop(inner);
                 self.end();
-                return Next::Wait;
+                Next::Wait
             }
             _ => Self::next(inner),
         }

@@ -27,7 +27,7 @@ impl Game for Server {
     fn setup_in_words(setup: &Setup, _: bool) -> Vec<(&'static str, String)> {
         let Some(SetupFields { map, config }) = fields(setup) else { return vec![] };
         let (rows, columns) = (map.lines().count(), map.lines().next().map_or(0, str::len));
-        let Config { rules, idle_timeout, rematch, wait_for, countdown, seed } = config;
+        let Config { rules, idle_timeout, rematch, wait_for, countdown, seed, spectators } = config;
         let mut words = vec![
             ("map", format!("{columns} columns, {rows} rows")),
             ("gold", format!("{} nuggets in {} to {} piles", rules.gold, rules.min_piles, rules.max_piles)),
@@ -44,6 +44,9 @@ impl Game for Server {
         }
         if rules.drop_on_quit {
             words.push(("quitters", "drop their gold".into()));
+        }
+        if spectators > 1 {
+            words.push(("spectators", format!("up to {spectators}")));
         }
         if let Some(limit) = idle_timeout {
             words.push(("idle", format!("a seat is lost after {} s without a key", limit.as_secs())));
@@ -179,5 +182,27 @@ impl GameDisplay<Server> for Sight {
             let text: Vec<_> = lines.iter().map(|line| ratatui::text::Line::from(plain(line))).collect();
             Paragraph::new(text).render(bottom, buffer);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use journal_core::Head;
+    use nuggets::Grid;
+
+    use super::*;
+
+    #[test]
+    fn setup_from_before_the_spectators_option_allows_one_spectator() {
+        let (grid, _) = Grid::parse(b"+---+\n|...|\n+---+\n").unwrap();
+        let server = Server::new(Arc::new(grid), Config { spectators: 3, ..Config::default() }).unwrap();
+        let spectators = |head: &Head| fields(&head.setup::<Server>().unwrap()).unwrap().config.spectators;
+        let head = Head::new(&server, "test", vec![], 0);
+        assert_eq!(spectators(&head), 3);
+        let mut earlier = serde_json::to_value(&head).unwrap();
+        assert_eq!(earlier["setup"].as_array_mut().unwrap().pop(), Some(3.into()));
+        assert_eq!(spectators(&serde_json::from_value(earlier).unwrap()), 1);
     }
 }

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use anyhow::{Context as _, bail};
-use nuggets::{Config, Grid, Rules as GameRules, Server};
+use nuggets::{Config, Grid, Server};
 
 use crate::{draw::Fixture, hosting::Wire, referee::Table, rules::Rules, setup::Setup};
 
@@ -18,13 +18,11 @@ impl Table for Nuggets {
         let (grid, _) = Grid::parse(map.as_bytes()).context("cannot play on the map")?;
         let seats = u32::try_from(fixture.seats.len())?;
         let config = Config {
-            rules: GameRules::default(),
             // The first to join waits for all others.
             idle_timeout: Some(Duration::from_secs(setup.patience.into()).saturating_mul(seats)),
-            rematch: false,
             wait_for: seats,
-            countdown: None,
             seed: fixture.seed.into(),
+            ..Config::default()
         };
         Ok(Server::new(Arc::new(grid), config)?)
     }

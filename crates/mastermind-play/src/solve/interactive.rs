@@ -158,6 +158,8 @@ fn feedback(red: &str, white: &str, rules: Rules) -> Result<Feedback, String> {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write as _;
+
     use super::*;
 
     fn session(typed: &str, repeats: bool) -> String {
@@ -174,7 +176,7 @@ mod tests {
         for count in 1..=10 {
             let guess = Hint::of(&knowledge).unwrap().guess;
             let feedback = Feedback::of(guess, code);
-            typed += &format!("{} {}\n", feedback.red, feedback.white);
+            writeln!(typed, "{} {}", feedback.red, feedback.white).unwrap();
             if guess == code {
                 return (typed, count);
             }

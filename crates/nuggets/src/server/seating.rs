@@ -63,8 +63,10 @@ impl Server {
         if !self.spectates.take(now, 1, (&mut self.digest, PeerId(0))) {
             return self.error(now, peer, b"too many spectators just now; try again in a second", out);
         }
-        let before = self.spectator().filter(|&before| before != peer);
-        if let Some(before) = before {
+        let is_other = |seat: &&Seat| seat.role == Role::Spectator && seat.peer != peer;
+        let others = || self.seats.values().filter(is_other);
+        let oldest = others().next().map(|seat| seat.peer);
+        if let Some(before) = oldest.filter(|_| others().count() >= self.config.spectators as usize) {
             self.say(before, &ServerMessage::Quit(REPLACED), out);
             self.leave_seat(before, Departure::Dismissed("replaced by a new spectator".into()), out);
         }

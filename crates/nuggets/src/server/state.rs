@@ -59,6 +59,8 @@ pub struct State {
 impl Recorded for Server {
     const GAME: &'static str = "nuggets";
     const RULES: u32 = 2;
+    // One spectator.
+    const SETUP_DEFAULTS: &'static [u8] = &[1];
     type Setup = Setup;
     type State = State;
 
@@ -155,15 +157,18 @@ impl Server {
 
     // What holds in every server between two inputs, beyond what holds in each of its parts.
     fn check(&self) -> Result<(), StateError> {
-        let mut roles: Vec<Role> =
-            self.seats.values().map(|seat| seat.role).filter(|&role| role != Role::Watcher).collect();
+        let spectators = self.seats.values().filter(|seat| seat.role == Role::Spectator).count();
+        if spectators > self.config.spectators as usize {
+            return Err("more spectate than may".into());
+        }
+        let plays = |role: &Role| matches!(role, Role::Player(_));
+        let mut roles: Vec<Role> = self.seats.values().map(|seat| seat.role).filter(plays).collect();
         let all = roles.len();
         roles.sort_unstable();
         roles.dedup();
         if roles.len() < all {
             return Err("two peers have the same seat".into());
         }
-        let plays = |role: &&Role| matches!(role, Role::Player(_));
         let is_active = |role: &Role| match *role {
             Role::Player(player) => self.game.player(player).is_some_and(|player| player.cell.is_some()),
             Role::Spectator | Role::Watcher => true,
@@ -183,7 +188,7 @@ impl Server {
         if self.game.is_over() {
             return Err("the game is over and the server goes on".into());
         }
-        if roles.iter().filter(plays).count() < active {
+        if roles.len() < active {
             return Err("somebody plays and has no seat".into());
         }
         self.check_start()?;

@@ -88,7 +88,7 @@ const NO_PEERS: &[Case] = &[
     (TWICE, |state| state["strangers"][0][0] = state["seats"][1]["peer"].clone()),
     (TWICE, |state| list(state, "strangers").extend_from_within(..1)),
     (SAME, |state| state["seats"][0]["role"] = state["seats"][1]["role"].clone()),
-    (SAME, |state| state["seats"][0]["role"] = json!("Spectator")),
+    ("more spectate than may", |state| state["seats"][0]["role"] = json!("Spectator")),
     (NOT_PLAYING, |state| state["seats"][0]["role"] = json!({ "Player": 1 })),
     (NOT_PLAYING, |state| state["seats"][0]["role"] = json!({ "Player": 255 })),
     ("more addresses have quit than players", |state| state["quitters"] = json!(["a", "b"])),

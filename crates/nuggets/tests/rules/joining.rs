@@ -142,6 +142,36 @@ transcripts! {
             Alice < DISPLAY [@B*]
     ";
 
+    one_spectator_too_many_replaces_the_oldest: Table::drawn_with(Config { spectators: 2, ..Config::default() }, "A.3") => "
+        Sam > SPECTATE
+            Sam < GRID 1 3
+            Sam < GOLD 0 0 3
+            Sam < DISPLAY [A.*]
+        Tess > SPECTATE
+            Tess < GRID 1 3
+            Tess < GOLD 0 0 3
+            Tess < DISPLAY [A.*]
+        # Again from the same address replaces nobody.
+        Sam > SPECTATE
+            Sam < GRID 1 3
+            Sam < GOLD 0 0 3
+            Sam < DISPLAY [A.*]
+        Alice > KEY l
+            Alice < DISPLAY [.@*]
+            Sam < DISPLAY [.A*]
+            Tess < DISPLAY [.A*]
+        Una > SPECTATE
+            Sam < QUIT You have been replaced by a new spectator.
+            Sam closed
+            Una < GRID 1 3
+            Una < GOLD 0 0 3
+            Una < DISPLAY [.A*]
+        Alice > KEY h
+            Alice < DISPLAY [@.*]
+            Tess < DISPLAY [A.*]
+            Una < DISPLAY [A.*]
+    ";
+
     a_new_spectator_replaces_the_old: plain("A.3") => "
         Sam > SPECTATE
             Sam < GRID 1 3

@@ -22,7 +22,15 @@ const PLAIN: Rules = Rules {
 #[test]
 fn all_extras_are_off_by_default() {
     assert_eq!(Rules::default(), PLAIN);
-    let plain = Config { rules: PLAIN, idle_timeout: None, rematch: false, wait_for: 0, countdown: None, seed: 0 };
+    let plain = Config {
+        rules: PLAIN,
+        idle_timeout: None,
+        rematch: false,
+        wait_for: 0,
+        countdown: None,
+        seed: 0,
+        spectators: 1,
+    };
     assert_eq!(Config::default(), plain);
 }
 

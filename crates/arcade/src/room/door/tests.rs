@@ -22,11 +22,9 @@ impl Hall {
         let (grid, _) = nuggets::Grid::parse(MAP).unwrap();
         let config = nuggets::Config {
             rules: nuggets::Rules { gold: 250, min_piles: 2, max_piles: 3, ..Default::default() },
-            idle_timeout: None,
             rematch: true,
-            wait_for: 0,
-            countdown: None,
             seed: 1,
+            ..nuggets::Config::default()
         };
         let server = nuggets::Server::new(Arc::new(grid), config).unwrap();
         let known = Arc::<Seats>::default();

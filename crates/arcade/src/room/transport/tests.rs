@@ -23,7 +23,7 @@ const SECOND: Duration = Duration::from_secs(1);
 fn room() -> (Gate, Host) {
     let (grid, _) = nuggets::Grid::parse(MAP).unwrap();
     let rules = nuggets::Rules { gold: 250, min_piles: 5, max_piles: 9, ..Default::default() };
-    let config = nuggets::Config { rules, idle_timeout: None, rematch: true, wait_for: 0, countdown: None, seed: 1 };
+    let config = nuggets::Config { rules, rematch: true, seed: 1, ..nuggets::Config::default() };
     let server = nuggets::server::Server::new(Arc::new(grid), config).unwrap();
     let (gate, web) = web();
     let keeper = Doorkeeper::new(

@@ -36,11 +36,10 @@ impl Stand {
         let (grid, _) = nuggets::Grid::parse(HALLS).unwrap();
         let config = nuggets::Config {
             rules: nuggets::Rules { gold: 250, min_piles: 20, max_piles: 30, ..Default::default() },
-            idle_timeout: None,
             rematch: true,
-            wait_for: 0,
             countdown,
             seed: 3,
+            ..nuggets::Config::default()
         };
         let engine = nuggets::Server::new(Arc::new(grid), config).unwrap();
         let status = netcore::Engine::status(&engine);
