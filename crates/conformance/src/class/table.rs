@@ -112,7 +112,9 @@ mod tests {
         let rules: Vec<_> =
             conformance::PLAYER.rules.iter().copied().filter(|rule| rule.is_required()).take(2).collect();
         let mark = Mark { verdict: Verdict::Passed, points: rules[0].points };
-        let marks = Marks { points: rules[0].points, rules: [(rules[0].id.to_owned(), mark)].into() };
+        let open = Mark { verdict: Verdict::NotTested, points: 0 };
+        let marks = [(rules[0].id.to_owned(), mark), (rules[1].id.to_owned(), open)].into();
+        let marks = Marks { points: rules[0].points, rules: marks };
         let mut anna = Grade::untested("anna", "k", "failed", vec![]);
         anna.marks = marks;
         anna.before = Some(Marks::default());
@@ -123,10 +125,10 @@ mod tests {
         let lines: Vec<&str> = csv.split("\r\n").collect();
         let [first, second] = [rules[0].id, rules[1].id];
         assert_eq!(lines[0], format!("student,outcome,points,of,change,kept now,broken now,{first},{second}"));
-        assert_eq!(lines[1], format!("anna,failed,{points},{of},{points},{first},,{points},"));
+        assert_eq!(lines[1], format!("anna,failed,{points},{of},{points},{first},,{points},not tested"));
         assert_eq!(lines[2], format!("\"Bob, the \"\"B\"\"\",{OPEN},,{of},,,,,"));
         let json: Value = serde_json::from_str(&table.json()).unwrap();
-        assert_eq!(json["rules"][0]["kept_by"], 1);
+        assert_eq!((&json["rules"][0]["kept_by"], &json["rules"][1]["not_tested_by"]), (&1.into(), &1.into()));
         assert_eq!(json["students"][0]["change"]["kept_now"][0], first);
         assert_eq!(json["students"][1]["outcome"], OPEN);
     }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::model::{Outcome, Report};
 
 /// Raised when a field changes its meaning or goes. New fields may come at any time.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// A report with what follows from it.
 #[derive(Serialize)]

@@ -19,9 +19,8 @@ const KEPT_BYTES: usize = 1 << 20;
 const LONGEST: usize = 1 << 20;
 /// A message of so many bytes that is not complete is looked at again when a quarter has been added, and not at each segment.
 const LONG: usize = 4096;
-/// Messages of a report: of the connection that it is about, and of others meanwhile.
-const SHOWN: usize = 8;
-const ASIDES: usize = 6;
+/// Messages of a report, all of the connection that it is about.
+const SHOWN: usize = 12;
 /// Bytes of a message that a report shows; a wrong one stands in the middle.
 const SHOWN_BYTES: usize = 32;
 /// Characters of a message that a report shows for each of these bytes: a picture of nuggets has some thousand.
@@ -199,36 +198,25 @@ impl Recording {
             self.look(channel, Sender::Program, true);
             self.look(channel, Sender::Tester, true);
         }
-        let (mut shown, mut own, mut asides): (Vec<Message>, _, _) = (Vec::new(), 0, 0);
-        for said in self.said.iter().rev().filter(|said| self.is_read(said)) {
-            let is_aside = self.focus.is_some_and(|focus| focus != said.channel);
-            if own == SHOWN {
-                break;
-            }
-            if is_aside && asides == ASIDES {
-                continue;
-            }
+        // If the connection has carried nothing, the others explain why.
+        let is_about = |said: &Said| self.focus == Some(said.channel);
+        let is_silent = !self.said.iter().any(|said| is_about(said) && self.is_read(said));
+        let read = self.said.iter().rev().filter(|said| self.is_read(said) && (is_silent || is_about(said)));
+        let mut shown: Vec<Message> = Vec::new();
+        for said in read.take(SHOWN) {
             let mut message = told(&self.channels, said, SHOWN_BYTES);
             if !message.text.contains('\n') {
                 message.text = shortened(&message.text);
-            }
-            // What everybody is sent is told once.
-            let is_same = |other: &Message| other.sender == message.sender && other.text == message.text;
-            if is_aside && shown.iter().any(is_same) {
-                continue;
             }
             if message.wrong.is_none() && matches!(said.what, What::Message(_)) {
                 // What it says is enough.
                 message.bytes = None;
             }
-            (own, asides) = if is_aside { (own, asides + 1) } else { (own + 1, asides) };
             shown.push(message);
         }
-        // Of pictures only one is shown whole: the last of this connection.
-        let about = self.focus.and_then(|focus| self.channels.get(focus)).map(|channel| &*channel.name);
+        // Of pictures only the last is shown whole.
         let is_picture = |message: &&mut Message| message.text.contains('\n');
-        let is_about = |message: &Message| about.is_none_or(|name| message.channel == name);
-        let whole = shown.iter().position(|message| message.text.contains('\n') && is_about(message));
+        let whole = shown.iter().position(|message| message.text.contains('\n'));
         for (_, message) in
             shown.iter_mut().enumerate().filter(|(at, message)| Some(*at) != whole && is_picture(message))
         {

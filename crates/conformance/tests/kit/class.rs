@@ -113,6 +113,17 @@ fn a_class_is_tested_and_only_what_changed_is_tested_again() {
     assert_eq!(anna["change"]["broken_now"], ben["change"]["kept_now"]);
     assert_ne!(anna["change"]["broken_now"][0], Value::Null, "{json}");
     assert_eq!(class.tested(&["--patience", "20"]).stderr.split(|&byte| byte == b'\n').count(), 2);
+
+    // With other rules all are tested again.
+    let ended = class.tested(&["--patience", "20", "--only", "feedback,turns"]);
+    assert!(text(&ended.stderr).contains("4 of 4 students tested"), "{}", text(&ended.stderr));
+    let table = class.result("results.csv");
+    assert!(table.lines().next().unwrap().ends_with(",broken now,feedback,turns"), "{table}");
+    let [anna, ben, cleo] = ["anna", "ben", "cleo"].map(|student| class.row(student)[7..].to_vec());
+    assert_eq!((&anna[0], &ben[0]), (&"0".to_owned(), &"3".to_owned()));
+    assert_eq!(cleo, ["not tested"; 2]);
+    let ended = class.tested(&["--only", "feedback,nonsense"]);
+    assert_eq!(ended.status.code(), Some(2), "{}", text(&ended.stderr));
 }
 
 #[test]
