@@ -19,7 +19,7 @@ impl Judge {
         self.leave_out(rules, &format!("it shows only where {} is kept", broken.id));
     }
 
-    // Decides what the variants show.
+    // Decides what the variants show. A variant that was played to its end shows `rule` in spite of a fault that other scenarios show, too.
     fn close_variants(&mut self) {
         let known: BTreeSet<_> = self.notes.iter().filter(|(_, notes)| notes.broken > 0).map(|(id, _)| *id).collect();
         let mut kept: BTreeMap<_, u64> = BTreeMap::new();
@@ -29,16 +29,16 @@ impl Judge {
                 .filter(|(id, notes)| notes.broken > 0 && self.is_required(id))
                 .map(|(id, _)| *id)
                 .collect();
-            let own = broken.iter().find(|_| !broken.iter().any(|id| known.contains(id)));
-            if let Some(first) = own.and_then(|id| notes.remove(id)) {
-                notes.retain(|id, _| !broken.contains(id));
+            let new: Vec<_> = broken.iter().copied().filter(|id| !known.contains(id)).collect();
+            if let Some(first) = new.first().and_then(|id| notes.remove(id)) {
                 let breaches = first.breaches.into_iter().take(1).collect();
                 self.notes.entry(rule.id).or_default().extend(Notes { observed: 0, breaches, broken: 1 });
-            } else if let Some(id) = broken.iter().find(|id| known.contains(*id)) {
-                self.left_out.entry(rule.id).or_insert_with(|| format!("a fault in {id} hides it"));
             } else if is_complete {
                 *kept.entry(rule.id).or_default() += 1;
+            } else if let Some(id) = broken.first() {
+                self.left_out.entry(rule.id).or_insert_with(|| format!("a fault in {id} hides it"));
             }
+            notes.retain(|id, _| !new.contains(id));
             for (id, notes) in notes {
                 self.notes.entry(id).or_default().extend(notes);
             }
