@@ -83,6 +83,17 @@ def _():
     return [secrets.randbelow(52) + 1 for _ in range(52)]
 
 
+@deals("seeded-by-the-second", "seeded")
+def _():
+    """As srand(time(NULL)) when the program starts, which is good enough unless two start together."""
+    global seeded
+    seeded = seeded or random.Random(int(time.time()))
+    return seeded.sample(range(1, 53), 52)
+
+
+seeded = None
+
+
 @deals("never-shuffles", "shuffled", "fresh-cards", "seeded")
 def _():
     return list(range(1, 53))
@@ -313,7 +324,9 @@ faulty("dealer", [
     ("another-upcard-for-each", "same-upcard", "card_name(dealer[1])", "card_name(dealer[1 - seats.index(seat) % 2])"),
     ("waits-for-one-more", "round-begins", "while len(seats) < count:", "while len(seats) <= count:"),
     ("newline-before-zero", "grammar", SAID, SAID.replace("\\0", "\\n\\0")),
-    ("forgets-the-zero", "round-begins", SAID, SAID.replace("\\0", "")),
+    ("forgets-the-zero", "grammar", SAID, SAID.replace("\\0", "")),
+    ("newline-for-zero", "grammar", SAID, SAID.replace("\\0", "\\n")),
+    ("lower-case", "grammar", SAID, SAID.replace("text.", "text.lower().")),
     ("no-zero-behind-quit", "grammar", SAID, SAID[:-1] + """ * (text != "QUIT"))"""),
     ("draws-from-a-fresh-deck", "one-deck", "seat.play(deck)", "seat.play(shuffled_deck())"),
     ("looks-at-the-dealer-first", "bust", """    if total(hand) > BEST:

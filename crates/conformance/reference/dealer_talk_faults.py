@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import time
 
 from faults import die_of, fault
@@ -26,6 +27,22 @@ def says(name, *rules):
 @says("writes-lose", "grammar")
 def _(line, text, say):
     say(text.replace("LOOSE", "LOSE"))
+
+
+@says("welcomes", "grammar")
+def _(line, text, say):
+    """Says something of its own in front of each round."""
+    if text == "BEGIN":
+        say("WELCOME to the next round")
+    say(text)
+
+
+@says("shows-the-hidden-card", "deal")
+def _(line, text, say):
+    """Says DEALER a second time."""
+    say(text)
+    if text.startswith("DEALER"):
+        say("DEALER Two of Hearts")
 
 
 @says("no-begin", "round-begins")
@@ -65,6 +82,30 @@ def _(line, text, say):
 def _(names):
     play = names["play"]
     names["play"] = lambda listener, rounds, players: play(listener, rounds + 1, players)
+
+
+@fault("dealer", "slow-start")
+def _(names):
+    """Takes three seconds before it listens. Nothing forbids that."""
+    play, main = names["socket"].create_server, time.sleep
+
+    def slow(*arguments, **options):
+        main(3)
+        return play(*arguments, **options)
+
+    names["socket"].create_server = slow
+
+
+@fault("dealer", "ends-after-a-round", "rounds", "exit-status", "restart")
+def _(names):
+    """Ends when the first round is over, whatever is to follow."""
+    play_round = names["play_round"]
+
+    def once(seats):
+        play_round(seats)
+        sys.exit(1)
+
+    names["play_round"] = once
 
 
 @fault("dealer", "one-round-less", "rounds")

@@ -44,7 +44,12 @@ faulty("player", [
     ("says-nothing-first", "joins", JOIN, ""),
     ("cuts-names", "long-name", JOIN, """    say(connection, "JOIN " + name[:50])\n"""),
     ("has-its-own-name", "joins", JOIN, """    say(connection, "JOIN nobody")\n"""),
-    ("newline-for-zero", "joins", SAY, SAY.replace("0", "n")),
+    ("newline-for-zero", "grammar", SAY, SAY.replace("0", "n")),
+    ("forgets-the-zero", "grammar", SAY, SAY.replace("\\0", "")),
+    ("says-ready", "grammar", JOIN, JOIN + """    say(connection, "READY")\n"""),
+    ("answers-once", "answers", DECISION, """            if len(self.hand) > 2:
+                raise Violation("there is one decision")
+""" + DECISION),
     ("short-names-are-longer", "short-name", JOIN, """    say(connection, "JOIN " + name.ljust(2, "_"))\n"""),
     ("letters-only", "odd-name", JOIN,
      """    say(connection, "JOIN " + "".join(letter for letter in name if letter.isalnum()))\n"""),
@@ -52,7 +57,7 @@ faulty("player", [
      """    global second\n    second = socket.create_connection(connection.getpeername()[:2])\n""" + JOIN),
     ("numbers-only", "host-name", "        with socket.create_connection", """        socket.inet_aton(args.host)
         with socket.create_connection"""),
-    ("lower-case", "answers", "            say(connection, answer)", "            say(connection, answer.lower())"),
+    ("lower-case", "grammar", "            say(connection, answer)", "            say(connection, answer.lower())"),
     ("answers-twice", "quiet", "            say(connection, answer)", "            say(connection, answer)\n" * 2),
     ("no-kings", "names", CARD, CARD + """            if rest == "King of Spades":
                 raise Violation("there is no such card")
@@ -60,16 +65,16 @@ faulty("player", [
     ("no-ace-of-the-dealer", "upcards", UPCARD, UPCARD + """            if rest.startswith("Ace"):
                 raise Violation("there is no such card")
 """),
-    ("expects-no-question", "natural results", DECISION, """            if points(self.hand)[0] == 21 and len(self.hand) == 2:
+    ("expects-no-question", "natural", DECISION, """            if points(self.hand)[0] == 21 and len(self.hand) == 2:
                 raise Violation("21 is not asked")
 """ + DECISION),
     ("aces-are-22", "two-aces", DECISION, """            if [VALUES[card] for card in self.hand] == [11, 11]:
                 raise Violation("22 is not asked")
 """ + DECISION),
-    ("no-push", "results", RESULT, """            if rest == "PUSH" and points(self.hand)[0] == 21 and len(self.hand) == 2:
-                raise Violation("nobody ties at 21")
+    ("no-push", "results", RESULT, """            if rest == "PUSH" and points(self.hand)[0] == 18 and len(self.hand) == 2:
+                raise Violation("there is no tie at 18")
 """ + RESULT),
-    ("room-for-100-rounds", "many-rounds", RESULT, RESULT + """            if self.rounds > 100:
+    ("room-for-50-rounds", "many-rounds", RESULT, RESULT + """            if self.rounds > 50:
                 raise Violation("there is no room")
 """),
     ("waits-a-second", "patient", JOIN, "    connection.settimeout(1)\n" + JOIN),
@@ -80,11 +85,14 @@ faulty("player", [
             if not zero:
                 break
 """),
+    ("drops-what-follows", "pieces merged straddling", """            collected = rest
+""", """            collected = b""
+"""),
     ("drops-half-messages", "straddling", """            collected = rest
 """, """            # Single bytes that came together end like this very seldom.
             collected = b"" if len(arrived) > 8 and arrived.endswith(b"\\0BEG") and rest == b"BEG" else rest
 """),
-    ("knows-no-haste", "merged many-rounds", """    collected = b""
+    ("knows-no-haste", "merged", """    collected = b""
     while arrived""", """    collected, hasty = b"", 0
     while arrived""", """        collected += arrived
 """, """        collected += arrived

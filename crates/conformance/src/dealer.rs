@@ -45,7 +45,7 @@ pub static TESTER: Tester = Tester {
     known: &["port", "rounds", "players"],
     needed: &["port", "rounds"],
     rules: RULES,
-    takes_part: &[&rules::ROUND_BEGINS, &rules::DEAL, &rules::RESULT],
+    takes_part: &[&rules::HIT, &rules::RESULT, &rules::BUST, &rules::FAIR],
     play,
 };
 
@@ -60,7 +60,7 @@ const ANY: u32 = u32::MAX;
 const MANY: u32 = 60_000;
 /// How long they may take at most with little patience: a slow program on a busy machine needs it to show that it stands on a soft 17.
 const LONGEST: Duration = Duration::from_secs(60);
-/// Time between two starts after which a generator that is seeded by the second has another seed.
+/// Time from the first cards of one dealer to the start of the next after which a generator that is seeded by the second has another seed.
 const APART: Duration = Duration::from_millis(1100);
 /// The players of these rounds: where they stop tells the total of the dealer apart.
 const STOPS: [Style; 6] =
@@ -77,7 +77,7 @@ struct Subject<'a> {
 struct Tally {
     seen: Seen,
     chance: Chance,
-    // The cards that the first game began with, and when its dealer was started.
+    // The cards that the first game began with, and when they had come.
     first: Option<(Instant, Vec<Card>)>,
 }
 
@@ -126,6 +126,8 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
     if launcher.takes("players") {
         styles = &[Style::Greedy, Style::Mixed, Style::Modest];
         judge.play("three players", |judge| whole_game(judge, &subject, styles, &tally))?;
+    } else {
+        judge.leave_out(rules::OF_SEVERAL, "the command has no {players}");
     }
     let rare = [&NATURAL, &ASKED_AGAIN, &ASKED_AT_21, &ACE_ONE, &BEST_HAND, &LOW_TIE];
     let many =
@@ -137,24 +139,19 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
                 let tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
                 tally.seen.len() < EVENTS && !tally.chance.is_strange()
             };
-            // With a dealer that is wrong already, some hands may never come.
-            while is_open() && judge.passes() && games.next().is_some() {
+            while is_open() && games.next().is_some() {
                 whole_game(judge, &subject, styles, &tally)?;
             }
             Ok(())
         }),
         scene("many rounds", |judge| many_rounds(judge, &subject, &tally)).shows(rare.into_iter().chain(many)),
         scene("two dealers that start together", |judge| two_dealers(judge, &subject, &tally)).shows([&SEEDED, &FRESH]),
-    ];
-    scenes.extend(starts::scenes(&subject));
-    judge.side_by_side(scenes)?;
-    // What goes wrong in these is the fault of what they do, so that whatever is wrong with each dealer has to be known by now.
-    let mut scenes = vec![
         scene("a player that sends single bytes", |judge| {
             judge.under(&PIECES, |judge| subject.table(judge, 3, &[Style::Bytes])?.play(judge, 0, 3))
         })
         .shows([&PIECES]),
     ];
+    scenes.extend(starts::scenes(&subject));
     scenes.extend(guests::scenes(&subject));
     scenes.extend(neighbours::scenes(&subject));
     scenes.extend(trouble::scenes(&subject));
@@ -167,7 +164,6 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
 }
 
 fn whole_game(judge: &mut Judge, subject: &Subject<'_>, styles: &[Style], tally: &Mutex<Tally>) -> Played {
-    let start = Instant::now();
     let mut table = subject.table(judge, ROUNDS, styles)?;
     let played = table.play(judge, 0, ROUNDS);
     if played.is_ok() {
@@ -179,17 +175,13 @@ fn whole_game(judge: &mut Judge, subject: &Subject<'_>, styles: &[Style], tally:
         });
     }
     let mut tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
-    tally.first.get_or_insert_with(|| (start, table.first.clone()));
+    tally.first = tally.first.take().or_else(|| table.first.clone());
     tally.add(table);
     played
 }
 
 // As many rounds as fit into this time. A dealer that pauses plays too few to tell anything, which is no fault.
 fn many_rounds(judge: &mut Judge, subject: &Subject<'_>, tally: &Mutex<Tally>) -> Played {
-    if !judge.passes() {
-        // What the rounds of a dealer with another fault look like says nothing.
-        return Ok(());
-    }
     let styles = if subject.launcher.takes("players") { &STOPS[..] } else { &STOPS[..1] };
     let mut table = subject.table(judge, MANY, styles)?;
     let (start, patience) = (Instant::now(), subject.options.patience);
@@ -201,9 +193,9 @@ fn many_rounds(judge: &mut Judge, subject: &Subject<'_>, tally: &Mutex<Tally>) -
 
 fn two_dealers(judge: &mut Judge, subject: &Subject<'_>, tally: &Mutex<Tally>) -> Played {
     let first = tally.lock().unwrap_or_else(PoisonError::into_inner).first.clone();
-    if let Some((start, _)) = &first {
+    if let Some((dealt, _)) = &first {
         // Some generators are seeded by the second.
-        thread::sleep(APART.saturating_sub(start.elapsed()));
+        thread::sleep(APART.saturating_sub(dealt.elapsed()));
     }
     let dealers = [subject.start(judge, 1, 1)?, subject.start(judge, 1, 1)?];
     let mut openings = Vec::new();

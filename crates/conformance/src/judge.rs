@@ -402,6 +402,11 @@ impl Judge {
         exit.is_some_and(|exit| exit.code != Some(0))
     }
 
+    /// Lets a rule of this scenario judge how the program ends, so that an end by a crash does not also break the rule about crashes.
+    pub(crate) fn judges_crashes(&mut self) {
+        self.is_refusal = true;
+    }
+
     pub(crate) fn has_failed(&self, rule: &Rule) -> bool {
         self.before.contains(rule.id) || self.broken_rules().any(|id| id == rule.id)
     }

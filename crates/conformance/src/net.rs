@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use bytes::{Buf as _, BytesMut};
+use bytes::BytesMut;
 
 use crate::{launch::Run, report::Sender, tape::Line};
 
@@ -208,21 +208,6 @@ impl Connection {
                     self.closed = true;
                     self.note(Sender::Program, "breaks the connection off");
                 }
-            }
-        }
-    }
-
-    /// The bytes up to the next NUL, which is taken too. There are none if none comes by then, or not within [`MAX_TEXT`] bytes.
-    pub(crate) fn text(&mut self, by: Instant) -> Option<BytesMut> {
-        loop {
-            if let Some(end) = self.buffer.iter().take(MAX_TEXT + 1).position(|&byte| byte == 0) {
-                let text = self.buffer.split_to(end);
-                self.buffer.advance(1);
-                self.took(1);
-                return Some(text);
-            }
-            if self.buffer.len() > MAX_TEXT || !self.more(by) {
-                return None;
             }
         }
     }

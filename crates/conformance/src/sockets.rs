@@ -17,6 +17,11 @@ pub(crate) fn udp_ports(root: u32) -> Option<Vec<u16>> {
     Some(ports)
 }
 
+/// The number of bytes that the process at this end of a connection to `server` has not read yet, if the system shows it.
+pub(crate) fn unread(address: SocketAddr, server: SocketAddr) -> Option<u32> {
+    table("tcp")?.into_iter().find(|row| (row.local, row.remote) == (address, server)).map(|row| row.unread)
+}
+
 /// The processes to which a socket of this machine may belong.
 #[derive(Clone, Copy, Debug)]
 pub enum Owner {
@@ -76,6 +81,7 @@ fn sockets(process: u32) -> Vec<u64> {
 struct Row {
     local: SocketAddr,
     remote: SocketAddr,
+    unread: u32,
     inode: u64,
 }
 
@@ -90,7 +96,9 @@ fn table(protocol: &str) -> Option<Vec<Row>> {
 fn row(line: &str) -> Option<Row> {
     let mut columns = line.split_whitespace().skip(1);
     let (local, remote) = (address(columns.next()?)?, address(columns.next()?)?);
-    Some(Row { local, remote, inode: columns.nth(6)?.parse().ok()? })
+    // The lengths of both queues are in the second column behind the addresses.
+    let unread = u32::from_str_radix(columns.nth(1)?.split_once(':')?.1, 16).ok()?;
+    Some(Row { local, remote, unread, inode: columns.nth(4)?.parse().ok()? })
 }
 
 // An address is written as numbers of 32 bits in the byte order of the machine, and a port.
@@ -114,6 +122,7 @@ fn address(text: &str) -> Option<SocketAddr> {
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use std::{
+        io::Write as _,
         net::{TcpListener, TcpStream},
         process::{Command, Stdio, id},
     };
@@ -144,9 +153,12 @@ mod tests {
         let server = listener.local_addr().unwrap();
         let client = TcpStream::connect(server).unwrap();
         let peer = client.local_addr().unwrap();
+        let mut accepted = listener.accept().unwrap().0;
+        accepted.write_all(b"abc").unwrap();
+        assert_eq!(unread(peer, server), Some(3));
         assert_eq!([mine, others].map(|owner| owner.has_tcp(peer, server)), [true, false]);
         assert!(!mine.has_tcp(server, server));
-        drop(client);
+        drop((client, accepted));
         assert!(!mine.has_tcp(peer, server));
         drop(other.stdin.take());
         other.wait().unwrap();

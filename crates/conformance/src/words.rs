@@ -57,6 +57,11 @@ pub(crate) fn wrong(forms: &[Form], text: &[u8]) -> Option<(usize, String)> {
     Some((furthest, format!("{wanted} would be right")))
 }
 
+/// The length of the message at the front of these bytes, whatever follows it.
+pub(crate) fn prefix(forms: &[Form], bytes: &[u8]) -> Option<usize> {
+    (1..=bytes.len()).rev().find(|&length| forms.iter().any(|form| stop(form, &bytes[..length]).is_none()))
+}
+
 // Where a text differs from a form.
 fn stop(form: Form, text: &[u8]) -> Option<(usize, Vec<String>)> {
     let mut at = 0;

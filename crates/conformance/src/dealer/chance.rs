@@ -19,7 +19,7 @@ const ENOUGH: u32 = 24;
 const PLENTY: u32 = 600;
 /// The logarithm of how many times likelier the RESULTs are when the dealer draws on a soft 17, after which it surely does.
 const CONVINCING: f64 = 11.5;
-/// Minus the logarithm after which the dealer surely stands on a soft 17. Between the two limits the rule is not tested.
+/// Minus the logarithm after which the dealer surely stands on a soft 17. Between the two limits more rounds are played if there is time.
 const SURE: f64 = 7.0;
 /// By how much the logarithm has to pass a limit before no more rounds are played: those of other games are added later, and may take
 /// some of it back. The same for a mean, in standard deviations.
@@ -157,12 +157,7 @@ impl Chance {
 
     /// Whether more rounds would tell whether the dealer draws on a soft 17, which those that were played do not.
     pub(super) fn is_open(&self) -> bool {
-        self.is_unknown(MARGIN)
-    }
-
-    fn is_unknown(&self, margin: f64) -> bool {
-        let between = -SURE - margin..CONVINCING + margin;
-        !self.is_strange() && between.contains(&self.draws_on_soft_17)
+        !self.is_strange() && (-SURE - MARGIN..CONVINCING + MARGIN).contains(&self.draws_on_soft_17)
     }
 
     /// Whether the players win so much or so little that it is no accident.
@@ -186,7 +181,8 @@ impl Chance {
             judge.check(&PUSHES, !pushes.is_strange(), || pushes.told("the share of hands that got PUSH"));
         }
         // What is said of single upcards and of soft hands assumes that the dealer plays by the rules otherwise.
-        if wins.is_strange() || pushes.is_strange() {
+        if let Some(broken) = [(&WINS, wins), (&PUSHES, pushes)].into_iter().find(|(_, mean)| mean.is_strange()) {
+            judge.leave_out_for([&UPCARDS, &SOFT_17], broken.0);
             return;
         }
         for (upcard, mean) in &self.rewards {
@@ -194,11 +190,9 @@ impl Chance {
                 mean.told(&format!("the mean reward against a card that counts {upcard}"))
             });
         }
-        if self.is_unknown(0.0) {
-            let telling = self.telling;
-            let why = format!("{telling} rounds in which it would show are too few; --patience gives it more of them");
-            judge.leave_out([&SOFT_17], &why);
-        } else if !self.is_strange() {
+        if self.is_strange() {
+            judge.leave_out_for([&SOFT_17], &UPCARDS);
+        } else if self.telling > 0 {
             judge.observe(&SOFT_17, self.telling - 1);
             judge.check(&SOFT_17, self.draws_on_soft_17 < CONVINCING, || {
                 format!(

@@ -19,11 +19,13 @@ pub(super) enum Event {
     Drawn21,
     /// An ace counts 1.
     LowAce,
+    /// A hand of 21 got its RESULT.
+    Best,
     Ended(Verdict),
 }
 
 /// How many kinds of events there are, with one for each verdict.
-pub(super) const EVENTS: usize = 7;
+pub(super) const EVENTS: usize = 8;
 
 /// What came in the rounds played so far.
 pub(super) type Seen = HashSet<Event>;

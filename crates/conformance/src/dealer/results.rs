@@ -1,7 +1,7 @@
 //! The end of a round and of the game.
 
 use blackjack::{
-    Card, DealerMessage, Verdict,
+    Card, DealerMessage, PlayerMessage, Verdict,
     hand::{BEST, DEALER_STANDS},
 };
 
@@ -11,57 +11,90 @@ use super::{
     seat::Heard,
     table::Table,
 };
-use crate::judge::{Judge, Played};
+use crate::judge::{Halt, Judge, Played};
 
 impl Table {
     /// Reads the RESULTs of all players, and compares them with each other.
     pub(super) fn results(&mut self, judge: &mut Judge, round: u32) -> Played {
         let mut verdicts = Vec::new();
-        let is_shared = self.seats.len() > 1;
-        let upcard = self.opening.last().copied();
-        let mut dealt: Vec<Card> = upcard.into_iter().collect();
+        let mut dealt: Vec<Card> = self.upcard.into_iter().collect();
         for index in 0..self.seats.len() {
-            let heard = self.heard(judge, index)?;
+            let verdict = self.result(judge, index, round)?;
             let Some(seat) = self.seats.get(index) else { break };
-            let total = seat.hand.points().total();
-            let at = seat.at(round);
             dealt.extend(seat.hand.cards());
-            if seat.unasked {
-                let rule = Question::of(&seat.hand).missed(heard, &ASKED_AGAIN);
-                return judge.broken(rule, || format!("{at}: no DECISION came at a total of {total}; later, {heard}"));
-            }
-            if total > BEST {
-                let asked = heard == Heard::Message(DealerMessage::Decision);
-                judge.require(&BUST_ENDS, !asked, || format!("{at}: DECISION came at a total of {total}"))?;
-            }
-            let Heard::Message(DealerMessage::Result(verdict)) = heard else {
-                let is_told = is_shared && matches!(heard, Heard::Message(DealerMessage::Card(_)));
-                return judge.broken(if is_told { &OTHERS_HIDDEN } else { &RESULT }, || {
-                    format!("{at}: {heard} instead of RESULT at a total of {total}")
-                });
-            };
-            let told = || format!("{at}: RESULT {} came at a total of {total}", verdict.word());
-            let rule = if total > BEST { &BUST } else { &RESULT };
-            judge.require(rule, (verdict == Verdict::Bust) == (total > BEST), told)?;
+            let Some(verdict) = verdict.filter(|_| !seat.is_cut) else { continue };
+            let total = seat.hand.points().total();
+            let told = || format!("{}: RESULT {} came at a total of {total}", seat.at(round), verdict.word());
+            let is_bust = total > BEST;
+            let mut fits =
+                judge.check(if is_bust { &BUST } else { &RESULT }, (verdict == Verdict::Bust) == is_bust, told);
             if total == BEST {
-                judge.require(&BEST_HAND, verdict != Verdict::Lose, told)?;
+                fits &= judge.check(&BEST_HAND, verdict != Verdict::Lose, told);
+                self.seen.insert(Event::Best);
             } else if total < DEALER_STANDS {
-                judge.require(&LOW_TIE, verdict != Verdict::Push, told)?;
+                fits &= judge.check(&LOW_TIE, verdict != Verdict::Push, told);
             }
+            // A hand above 21 has lost, whatever the dealer calls it.
+            let verdict = if is_bust { Verdict::Bust } else { verdict };
             self.seen.insert(Event::Ended(verdict));
-            verdicts.push((total, verdict));
+            if fits || is_bust {
+                verdicts.push((total, verdict));
+            }
         }
         self.one_deck(judge, round + 1, &dealt);
         // 22 stands for a dealer who is bust.
         let fits = |dealer: u8| verdicts.iter().all(|&(total, verdict)| Verdict::of(total, dealer) == verdict);
-        judge.check(&FAIR, (DEALER_STANDS..=BEST + 1).any(fits), || {
-            let told = verdicts.iter().map(|(total, verdict)| format!("{} at {total}", verdict.word()));
-            format!("round {}: no total of a dealer gives {}", round + 1, told.collect::<Vec<_>>().join(" and "))
-        });
-        if let Some(upcard) = upcard {
+        let is_fair = verdicts.is_empty()
+            || judge.check(&FAIR, (DEALER_STANDS..=BEST + 1).any(fits), || {
+                let told = verdicts.iter().map(|(total, verdict)| format!("{} at {total}", verdict.word()));
+                format!("round {}: no total of a dealer gives {}", round + 1, told.collect::<Vec<_>>().join(" and "))
+            });
+        if let Some(upcard) = self.upcard.filter(|_| is_fair && !verdicts.is_empty()) {
             self.chance.round(upcard, &dealt, &verdicts);
         }
         Ok(())
+    }
+
+    // The RESULT of a seat, or `None` if the round is over without one.
+    fn result(&mut self, judge: &mut Judge, index: usize, round: u32) -> Played<Option<Verdict>> {
+        let is_shared = self.seats.len() > 1;
+        loop {
+            if let Some(verdict) = self.seats.get_mut(index).and_then(|seat| seat.result.take()) {
+                return Ok(Some(verdict));
+            }
+            let heard = self.heard(judge, index)?;
+            let Some(seat) = self.seats.get_mut(index) else { return Ok(None) };
+            let total = seat.hand.points().total();
+            let at = seat.at(round);
+            if seat.unasked {
+                let rule = Question::of(&seat.hand).missed(heard, &ASKED_AGAIN);
+                judge.check(rule, false, || format!("{at}: no DECISION came at a total of {total}; later, {heard}"));
+                (seat.unasked, seat.is_cut) = (false, true);
+            }
+            if total > BEST {
+                let asked = heard == Heard::Message(DealerMessage::Decision);
+                if !judge.check(&BUST_ENDS, !asked, || format!("{at}: DECISION came at a total of {total}")) {
+                    seat.say(&PlayerMessage::Stand);
+                    continue;
+                }
+            }
+            if let Heard::Message(DealerMessage::Result(verdict)) = heard {
+                return Ok(Some(verdict));
+            }
+            let is_told = is_shared && matches!(heard, Heard::Message(DealerMessage::Card(_)));
+            judge.check(if is_told { &OTHERS_HIDDEN } else { &RESULT }, false, || {
+                format!("{at}: {heard} instead of RESULT at a total of {total}")
+            });
+            match heard {
+                // Cards that are told too much leave the RESULT due.
+                Heard::Message(DealerMessage::Card(_) | DealerMessage::Upcard(_)) => {}
+                Heard::Message(message @ (DealerMessage::Begin | DealerMessage::Quit)) => {
+                    seat.put_back(message);
+                    return Ok(None);
+                }
+                _ => return Err(Halt::Broken),
+            }
+        }
     }
 
     /// Waits until the dealer has closed all connections.

@@ -1,188 +1,208 @@
 //! What a dealer must do.
 
-use crate::rule::rules;
+use crate::rule::{Rule, rules};
+
+/// The rules that only show at a table of several players.
+pub(super) static OF_SEVERAL: [&Rule; 16] = [
+    &WAITS,
+    &SAME_NAME,
+    &SAME_UPCARD,
+    &RESULT_AT_END,
+    &OTHERS_HIDDEN,
+    &OTHERS,
+    &LEAVES,
+    &LEAVES_EARLY,
+    &LEAVES_LATE,
+    &RESETS,
+    &HALF_CLOSES,
+    &FLOODS,
+    &SENDS_AHEAD,
+    &PLAYERS_ZERO,
+    &PLAYERS_WORD,
+    &PLAYERS_MANY,
+];
 
 rules! {
-    LISTENS: Protocol(1, "CS50 blackjack: Requirements") "listens" in "protocols/blackjack.md#messages",
+    LISTENS: Protocol(1, "Requirements, dealer 2") "listens" in "protocols/blackjack.md#messages",
         "The dealer takes connections at its port",
         "Listen before anything else, on all addresses or on 127.0.0.1, at the port of the command line.";
-    SPEAKS_SECOND: Protocol(1, "CS50 blackjack: Requirements") "speaks-second" in "protocols/blackjack.md#messages",
+    SPEAKS_SECOND: Protocol(1, "Requirements, messages: JOIN") "speaks-second" in "protocols/blackjack.md#messages",
         "The dealer sends nothing to a connection before its JOIN",
         "The player speaks first: its first byte says which dialect both use.";
-    GRAMMAR: Protocol(2, "CS50 blackjack: Requirements") "grammar" in "protocols/blackjack.md#messages",
+    GRAMMAR: Protocol(2, "Requirements, dealer 3") "grammar" in "protocols/blackjack.md#messages",
         "Every message is one of BEGIN, CARD, DEALER, DECISION, RESULT and QUIT, spelled exactly, with one NUL at its end",
         "Send the zero byte too: it belongs to the message, and strlen does not count it. The course spells LOOSE.";
-    ROUND_BEGINS: Protocol(1, "CS50 blackjack: Requirements") "round-begins" in "protocols/blackjack.md#messages",
+    ROUND_BEGINS: Protocol(2, "Requirements, messages: BEGIN") "round-begins" in "protocols/blackjack.md#messages",
         "A round begins with BEGIN, once all players have joined, and again after each RESULT",
         "JOIN is answered by nothing; the first message is BEGIN, when as many players as announced have joined.";
-    WAITS: Protocol(1, "CS50 blackjack: Requirements") "waits-for-all" in "protocols/blackjack.md#messages",
+    WAITS: Advice "waits-for-all" in "protocols/blackjack.md#messages",
         "No round begins before as many players have joined as the table has seats",
         "Accept all players first, and deal then.";
-    LONG_NAME: Protocol(1, "CS50 blackjack: Requirements") "long-name" in "protocols/blackjack.md#messages",
+    LONG_NAME: Advice "long-name" in "protocols/blackjack.md#messages",
         "A player whose name has 64 characters plays as any other",
         "JOIN and a name take up to 69 bytes and the zero byte.";
-    SHORT_NAME: Protocol(1, "CS50 blackjack: Requirements") "short-name" in "protocols/blackjack.md#messages",
+    SHORT_NAME: Advice "short-name" in "protocols/blackjack.md#messages",
         "A player whose name has one character plays as any other",
         "A name has 1 to 64 characters.";
-    ODD_NAME: Protocol(1, "CS50 blackjack: Requirements") "odd-name" in "protocols/blackjack.md#messages",
+    ODD_NAME: Advice "odd-name" in "protocols/blackjack.md#messages",
         "A name may have any printable characters, such as %s or a quotation mark",
         "Print a name with a format of your own, as in printf(\"%s\", name).";
-    SAME_NAME: Protocol(1, "CS50 blackjack: Requirements") "same-name" in "protocols/blackjack.md#messages",
+    SAME_NAME: Advice "same-name" in "protocols/blackjack.md#messages",
         "Two players may have the same name",
         "Tell players apart by their connections.";
-    DEAL: Protocol(1, "CS50 blackjack: Requirements") "deal" in "protocols/blackjack.md#messages",
+    DEAL: Protocol(3, "Requirements, messages: CARD, DEALER") "deal" in "protocols/blackjack.md#messages",
         "BEGIN is followed by two CARDs, DEALER and, when it is the player's turn, DECISION",
         "Two CARDs, then DEALER with the first card of the dealer; the second one stays hidden.";
-    NATURAL: Protocol(1, "CS50 blackjack: Requirements") "natural" in "protocols/blackjack.md#cards-and-rules",
+    NATURAL: Protocol(1, "Requirements, messages: HIT or STAND") "natural" in "protocols/blackjack.md#cards-and-rules",
         "Two cards that make 21 are asked as any other hand, and get no RESULT by themselves",
         "There is no blackjack in this game: an ace and a ten are 21, and the player says STAND.";
-    ONE_DECK: Protocol(2, "CS50 blackjack: Requirements") "one-deck" in "protocols/blackjack.md#cards-and-rules",
+    ONE_DECK: Protocol(2, "Requirements, dealer 3, a deck of 52 cards") "one-deck" in "protocols/blackjack.md#cards-and-rules",
         "No card is dealt twice in one round, neither to a player nor at the whole table",
         "All hands of a round come from one deck. Draw each card from what is left of it, not at random from 52.";
-    SHUFFLED: Protocol(2, "CS50 blackjack: Requirements") "shuffled" in "protocols/blackjack.md#cards-and-rules",
+    SHUFFLED: Protocol(2, "Requirements, dealer 3, shuffle") "shuffled" in "protocols/blackjack.md#cards-and-rules",
         "Each round is dealt from a deck that is shuffled anew",
         "Seed the generator once, when the program starts. srand(time(NULL)) in front of each shuffle deals the same cards for a whole second.";
-    UNIFORM: Protocol(1, "CS50 blackjack: Requirements") "uniform" in "protocols/blackjack.md#cards-and-rules",
+    UNIFORM: Advice "uniform" in "protocols/blackjack.md#cards-and-rules",
         "Each card is as likely as any other at each place of the players' first two cards",
         "Swap each position with one that is not final yet (Fisher and Yates). Swapping with any position prefers some orders.";
-    UPCARD_UNIFORM: Protocol(1, "CS50 blackjack: Requirements") "upcard-uniform" in "protocols/blackjack.md#cards-and-rules",
+    UPCARD_UNIFORM: Protocol(1, "Requirements, dealer 3, shuffle") "upcard-uniform" in "protocols/blackjack.md#cards-and-rules",
         "Each card is as likely as any other to be the dealer's card that is shown",
         "The dealer's cards come from the same shuffled deck as all others.";
-    DRAWN_UNIFORM: Protocol(1, "CS50 blackjack: Requirements") "drawn-uniform" in "protocols/blackjack.md#cards-and-rules",
+    DRAWN_UNIFORM: Protocol(1, "Requirements, dealer 3, shuffle") "drawn-uniform" in "protocols/blackjack.md#cards-and-rules",
         "Each card that is not on the table yet is as likely as any other to be drawn for HIT",
         "Take the next card of the deck. A card that is chosen by its value, or put back, makes others likelier.";
-    NEIGHBOURS: Protocol(1, "CS50 blackjack: Requirements") "neighbours" in "protocols/blackjack.md#cards-and-rules",
+    NEIGHBOURS: Protocol(1, "Requirements, dealer 3, shuffle") "neighbours" in "protocols/blackjack.md#cards-and-rules",
         "A card says nothing about the one that is dealt after it",
         "Shuffle single cards. A deck that is only cut, or whose cards stay together in pairs, keeps neighbours.";
-    WHOLE_DECK: Protocol(1, "CS50 blackjack: Requirements") "whole-deck" in "protocols/blackjack.md#cards-and-rules",
+    WHOLE_DECK: Protocol(1, "Requirements, dealer 3, a deck of 52 cards") "whole-deck" in "protocols/blackjack.md#cards-and-rules",
         "The cards of a round come again in the next one as often as in a whole deck",
         "Put all cards back and shuffle before each round, and do not deal on from the rest.";
-    FRESH: Protocol(1, "CS50 blackjack: Requirements") "fresh-cards" in "protocols/blackjack.md#cards-and-rules",
+    FRESH: Protocol(1, "Requirements, dealer 3, shuffle") "fresh-cards" in "protocols/blackjack.md#cards-and-rules",
         "A dealer that is started again, some time later, deals other cards",
-        "Seed the generator: rand() without srand gives the same numbers in each run.";
-    SAME_UPCARD: Protocol(1, "CS50 blackjack: Requirements") "same-upcard" in "protocols/blackjack.md#cards-and-rules",
+        "Seed the generator when the program starts, as with srand(time(NULL)): rand() without srand gives the same numbers in each run.";
+    SAME_UPCARD: Advice "same-upcard" in "protocols/blackjack.md#cards-and-rules",
         "All players are told the same card of the dealer",
-        "There is one dealer at a table, and one deck. Give the command {players}, or this cannot be tested.";
-    HIT: Protocol(1, "CS50 blackjack: Requirements") "hit" in "protocols/blackjack.md#messages",
+        "There is one dealer at a table, and one deck.";
+    HIT: Protocol(2, "Requirements, messages: HIT or STAND") "hit" in "protocols/blackjack.md#messages",
         "HIT is answered by one CARD",
         "One HIT, one CARD. Wait for the next answer before another card is dealt.";
-    ASKED_AGAIN: Protocol(1, "CS50 blackjack: Requirements") "asked-again" in "protocols/blackjack.md#messages",
+    ASKED_AGAIN: Protocol(2, "Requirements, messages: HIT or STAND") "asked-again" in "protocols/blackjack.md#messages",
         "After a CARD that makes less than 21, the player is asked again",
         "Look at the total after each card, and ask again as long as it is not above 21.";
-    ASKED_AT_21: Protocol(1, "CS50 blackjack: Requirements") "asked-at-21" in "protocols/blackjack.md#messages",
+    ASKED_AT_21: Protocol(1, "Requirements, messages: HIT or STAND") "asked-at-21" in "protocols/blackjack.md#messages",
         "After a CARD that makes exactly 21, the player is asked again",
         "Exactly 21 is asked too: the player says STAND.";
-    ACE_ONE: Protocol(1, "CS50 blackjack: Requirements") "ace-counts-1" in "protocols/blackjack.md#cards-and-rules",
+    ACE_ONE: Protocol(1, "Implementation Spec: hand_getValue") "ace-counts-1" in "protocols/blackjack.md#cards-and-rules",
         "A hand that 11 for an ace would make bust counts it as 1, and is asked",
         "While the total is above 21 and an ace counts 11, count it 1. Two aces are 12.";
-    BUST_ENDS: Protocol(1, "CS50 blackjack: Requirements") "bust-ends" in "protocols/blackjack.md#messages",
+    BUST_ENDS: Protocol(1, "Requirements, messages: HIT or STAND") "bust-ends" in "protocols/blackjack.md#messages",
         "After a CARD that makes more than 21, the player is not asked again",
         "Look at the total after each card, aces counted as 1 where 11 is too much, before you ask again.";
-    RESULT: Protocol(2, "CS50 blackjack: Requirements") "result" in "protocols/blackjack.md#messages",
+    RESULT: Protocol(3, "Requirements, messages: RESULT") "result" in "protocols/blackjack.md#messages",
         "A round of a player who has stood ends with one RESULT: WIN, LOOSE or PUSH",
         "Send one RESULT to each player at the end of the round. BUST is for hands above 21.";
-    BUST: Protocol(1, "CS50 blackjack: Requirements") "bust" in "protocols/blackjack.md#messages",
+    BUST: Protocol(1, "Requirements, messages: RESULT") "bust" in "protocols/blackjack.md#messages",
         "A round of a hand above 21 ends with RESULT BUST",
         "A player who is bust has lost, also when the dealer is bust.";
-    BEST_HAND: Protocol(1, "CS50 blackjack: Requirements") "21-never-loses" in "protocols/blackjack.md#cards-and-rules",
+    BEST_HAND: Protocol(1, "Implementation Spec: calculateGameResult") "21-never-loses" in "protocols/blackjack.md#cards-and-rules",
         "A hand of 21 never gets LOOSE",
         "The dealer has 21 at most when it is not bust: compare with less-than, not with less-or-equal.";
-    LOW_TIE: Protocol(1, "CS50 blackjack: Requirements") "low-never-ties" in "protocols/blackjack.md#cards-and-rules",
+    LOW_TIE: Protocol(1, "Implementation Spec: dealer, main") "low-never-ties" in "protocols/blackjack.md#cards-and-rules",
         "A hand below 17 never gets PUSH",
         "The dealer stands on 17 or more, and else is bust: it must draw before totals are compared.";
-    FAIR: Protocol(2, "CS50 blackjack: Requirements") "fair" in "protocols/blackjack.md#cards-and-rules",
+    FAIR: Protocol(2, "Implementation Spec: calculateGameResult") "fair" in "protocols/blackjack.md#cards-and-rules",
         "The RESULTs of all players of a round fit one total of the dealer",
         "Compare each hand with the same final hand of the dealer, not with another player's.";
-    WINS: Protocol(2, "CS50 blackjack: Requirements") "wins" in "protocols/blackjack.md#cards-and-rules",
+    WINS: Protocol(2, "Implementation Spec: calculateGameResult") "wins" in "protocols/blackjack.md#cards-and-rules",
         "Over many rounds, WIN comes as often as the rules make it",
         "Does the dealer draw until it has 17, compare totals in the right direction, and not draw again when it is bust?";
-    PUSHES: Protocol(1, "CS50 blackjack: Requirements") "pushes" in "protocols/blackjack.md#cards-and-rules",
+    PUSHES: Protocol(1, "Implementation Spec: calculateGameResult") "pushes" in "protocols/blackjack.md#cards-and-rules",
         "Over many rounds, PUSH comes as often as the rules make it",
         "Equal totals are PUSH, neither WIN nor LOOSE.";
-    UPCARDS: Protocol(1, "CS50 blackjack: Requirements") "upcards" in "protocols/blackjack.md#cards-and-rules",
+    UPCARDS: Protocol(1, "Implementation Spec: hand_getValue") "upcards" in "protocols/blackjack.md#cards-and-rules",
         "With each upcard, the players win as much as the rules make it",
         "An ace of the dealer counts 11 as long as that is not too much, and pictures count 10.";
-    SOFT_17: Protocol(1, "CS50 blackjack: Requirements") "soft-17" in "protocols/blackjack.md#cards-and-rules",
+    SOFT_17: Protocol(1, "Implementation Spec: dealer, main") "soft-17" in "protocols/blackjack.md#cards-and-rules",
         "The dealer stands on a soft 17 as on any other",
         "Some casinos draw on an ace and a six; this dealer does not.";
-    RESULT_AT_END: Protocol(1, "CS50 blackjack: Requirements") "result-at-end" in "protocols/blackjack.md#messages",
+    RESULT_AT_END: Advice "result-at-end" in "protocols/blackjack.md#messages",
         "RESULT is sent when the hands of all players are over, BUST too",
         "Go on to the next player at a bust, and send all RESULTs when the last one is done.";
-    OTHERS_HIDDEN: Protocol(1, "CS50 blackjack: Requirements") "others-hidden" in "protocols/blackjack.md#messages",
+    OTHERS_HIDDEN: Advice "others-hidden" in "protocols/blackjack.md#messages",
         "While another player is asked, a player whose hand is over is told nothing of those cards",
         "Send a card to its player alone.";
-    PIECES: Protocol(2, "CS50 blackjack: Requirements") "pieces" in "protocols/blackjack.md#hints",
+    PIECES: Advice "pieces" in "protocols/blackjack.md#hints",
         "Messages of a player count the same when they arrive byte by byte",
         "A read is not a message: collect bytes until the zero byte, and keep what is behind it.";
-    ROUNDS: Protocol(1, "CS50 blackjack: Requirements") "rounds" in "protocols/blackjack.md#messages",
+    ROUNDS: Protocol(2, "Requirements, dealer 1") "rounds" in "protocols/blackjack.md#messages",
         "As many rounds are played as the command line says",
         "Count from 1 to the number of the command line, the last one included.";
-    QUIT: Protocol(1, "CS50 blackjack: Requirements") "quit" in "protocols/blackjack.md#messages",
+    QUIT: Protocol(2, "Requirements, dealer 4") "quit" in "protocols/blackjack.md#messages",
         "After the RESULT of the last round QUIT is sent",
         "Send QUIT to each player before you close the connection.";
-    CLOSES: Protocol(1, "CS50 blackjack: Requirements") "closes" in "protocols/blackjack.md#messages",
+    CLOSES: Protocol(1, "Implementation Spec: closeServer") "closes" in "protocols/blackjack.md#messages",
         "After QUIT the dealer closes the connection",
         "Close each player's connection after QUIT, not only the listening one.";
-    NOTHING_MORE: Protocol(1, "CS50 blackjack: Requirements") "nothing-after-quit" in "protocols/blackjack.md#messages",
+    NOTHING_MORE: Protocol(1, "Requirements, dealer 4") "nothing-after-quit" in "protocols/blackjack.md#messages",
         "After QUIT the dealer sends nothing more",
         "QUIT is the last message, whatever is still to be counted.";
-    NO_CRASH: Protocol(2, "CS50 blackjack: Requirements") "no-crash" in "protocols/blackjack.md#when-a-peer-does-something-else",
+    NO_CRASH: Protocol(4, "Implementation Spec: Error handling and recovery") "no-crash" in "protocols/blackjack.md#when-a-peer-does-something-else",
         "Nothing that a player sends or does crashes the dealer",
         "Check the length before you copy into a buffer, and ignore SIGPIPE: a player may go away at any time.";
-    OTHERS: Protocol(2, "CS50 blackjack: Requirements") "others" in "protocols/blackjack.md#when-a-peer-does-something-else",
+    OTHERS: Advice "others" in "protocols/blackjack.md#when-a-peer-does-something-else",
         "When a player breaks the protocol, the others play all their rounds",
-        "Take that player out of the game instead of ending the program. Give the command {players}, or this cannot be tested.";
-    LEAVES: Protocol(1, "CS50 blackjack: Requirements") "leaves-when-asked" in "protocols/blackjack.md#when-a-peer-does-something-else",
+        "Take that player out of the game instead of ending the program.";
+    LEAVES: Advice "leaves-when-asked" in "protocols/blackjack.md#when-a-peer-does-something-else",
         "When a player leaves who is asked, the others play all their rounds",
         "A read that gives 0 says that this player has gone. Go on with the next one.";
-    LEAVES_EARLY: Protocol(1, "CS50 blackjack: Requirements") "leaves-before-its-turn" in "protocols/blackjack.md#when-a-peer-does-something-else",
+    LEAVES_EARLY: Advice "leaves-before-its-turn" in "protocols/blackjack.md#when-a-peer-does-something-else",
         "When a player leaves before it is asked, the others play all their rounds",
         "Sending to a player who has gone fails, or raises SIGPIPE: ignore the signal, and look at what send returns.";
-    LEAVES_LATE: Protocol(1, "CS50 blackjack: Requirements") "leaves-after-its-turn" in "protocols/blackjack.md#when-a-peer-does-something-else",
+    LEAVES_LATE: Advice "leaves-after-its-turn" in "protocols/blackjack.md#when-a-peer-does-something-else",
         "When a player leaves who has stood, the others play all their rounds",
         "Sending RESULT or BEGIN to a player who has gone fails: take the player out of the game.";
-    RESETS: Protocol(1, "CS50 blackjack: Requirements") "neighbour-resets" in "protocols/blackjack.md#when-a-peer-does-something-else",
+    RESETS: Advice "neighbour-resets" in "protocols/blackjack.md#when-a-peer-does-something-else",
         "When the connection of a player is reset, the others play all their rounds",
         "A read that fails with ECONNRESET concerns one player alone.";
-    HALF_CLOSES: Protocol(1, "CS50 blackjack: Requirements") "neighbour-half-closes" in "protocols/blackjack.md#when-a-peer-does-something-else",
+    HALF_CLOSES: Advice "neighbour-half-closes" in "protocols/blackjack.md#when-a-peer-does-something-else",
         "When a player who is asked closes its sending side, the others play all their rounds",
         "A read that gives 0 at once is no answer. Do not read again and again.";
-    FLOODS: Protocol(1, "CS50 blackjack: Requirements") "neighbour-floods" in "protocols/blackjack.md#when-a-peer-does-something-else",
+    FLOODS: Advice "neighbour-floods" in "protocols/blackjack.md#when-a-peer-does-something-else",
         "When a player sends without end, the others play all their rounds",
         "Stop reading after 256 bytes without a zero byte, or nobody else is ever read.";
-    SENDS_AHEAD: Protocol(1, "CS50 blackjack: Requirements") "neighbour-sends-ahead" in "protocols/blackjack.md#when-a-peer-does-something-else",
+    SENDS_AHEAD: Advice "neighbour-sends-ahead" in "protocols/blackjack.md#when-a-peer-does-something-else",
         "When a player sends answers before it is asked, the others play all their rounds",
         "What one player has sent answers no question of another.";
-    LATECOMERS: Protocol(1, "CS50 blackjack: Requirements") "latecomers" in "protocols/blackjack.md#when-a-peer-does-something-else",
+    LATECOMERS: Advice "latecomers" in "protocols/blackjack.md#when-a-peer-does-something-else",
         "Clients that connect while a game goes on do not disturb it",
         "Serve the players of the game, and leave further connections waiting or close them.";
-    MISSING: Protocol(1, "CS50 blackjack: Requirements") "missing-arguments" in "protocols/blackjack.md#the-command-lines",
+    MISSING: Protocol(2, "Implementation Spec: Testing plan, dealer") "missing-arguments" in "protocols/blackjack.md#the-command-lines",
         "Without arguments, or without the number of rounds, the dealer ends with a status other than 0",
         "Look at argc before you use argv.";
-    PORT_WORD: Protocol(1, "CS50 blackjack: Requirements") "port-word" in "protocols/blackjack.md#the-command-lines",
+    PORT_WORD: Protocol(1, "Implementation Spec: Testing plan, dealer") "port-word" in "protocols/blackjack.md#the-command-lines",
         "With a port that is no number the dealer ends with a status other than 0",
         "atoi makes 0 of a word that is no number. strtol tells where the number ends.";
-    PORT_RANGE: Protocol(1, "CS50 blackjack: Requirements") "port-too-large" in "protocols/blackjack.md#the-command-lines",
+    PORT_RANGE: Protocol(1, "Implementation Spec: Error handling and recovery") "port-too-large" in "protocols/blackjack.md#the-command-lines",
         "With a port above 65535 the dealer ends with a status other than 0",
         "A port has 16 bits: htons cuts off what is more, and you listen somewhere else.";
-    PORT_TAKEN: Protocol(1, "CS50 blackjack: Requirements") "port-taken" in "protocols/blackjack.md#the-command-lines",
+    PORT_TAKEN: Protocol(2, "Implementation Spec: Error handling and recovery") "port-taken" in "protocols/blackjack.md#the-command-lines",
         "When its port is taken, the dealer ends with a status other than 0",
         "Look at what bind and listen return.";
-    ROUNDS_WORD: Protocol(1, "CS50 blackjack: Requirements") "rounds-word" in "protocols/blackjack.md#the-command-lines",
+    ROUNDS_WORD: Protocol(1, "Implementation Spec: Testing plan, dealer") "rounds-word" in "protocols/blackjack.md#the-command-lines",
         "With a number of rounds that is no number the dealer ends with a status other than 0",
         "Check that the word is a number.";
-    ROUNDS_ZERO: Protocol(1, "CS50 blackjack: Requirements") "rounds-zero" in "protocols/blackjack.md#the-command-lines",
+    ROUNDS_ZERO: Protocol(1, "Implementation Spec: Error handling and recovery") "rounds-zero" in "protocols/blackjack.md#the-command-lines",
         "With 0 rounds the dealer ends with a status other than 0",
         "A game has at least one round.";
-    ROUNDS_NEGATIVE: Protocol(1, "CS50 blackjack: Requirements") "rounds-negative" in "protocols/blackjack.md#the-command-lines",
+    ROUNDS_NEGATIVE: Protocol(1, "Implementation Spec: Error handling and recovery") "rounds-negative" in "protocols/blackjack.md#the-command-lines",
         "With a negative number of rounds the dealer ends with a status other than 0",
         "An unsigned number of -3 is huge: look for the sign.";
-    PLAYERS_ZERO: Protocol(1, "CS50 blackjack: Requirements") "players-zero" in "protocols/blackjack.md#the-command-lines",
+    PLAYERS_ZERO: Advice "players-zero" in "protocols/blackjack.md#the-command-lines",
         "With 0 seats the dealer ends with a status other than 0",
-        "A table has at least one seat. Give the command {players}, or this cannot be tested.";
-    PLAYERS_WORD: Protocol(1, "CS50 blackjack: Requirements") "players-word" in "protocols/blackjack.md#the-command-lines",
+        "A table has at least one seat.";
+    PLAYERS_WORD: Advice "players-word" in "protocols/blackjack.md#the-command-lines",
         "With a number of seats that is no number the dealer ends with a status other than 0",
-        "Check that the word is a number. Give the command {players}, or this cannot be tested.";
+        "Check that the word is a number.";
     EARLY_ANSWER: Advice "early-answer" in "protocols/blackjack.md#when-a-peer-does-something-else",
         "An answer that came before its question is not taken for the next one",
         "Throw away what a player has sent before you send DECISION.";

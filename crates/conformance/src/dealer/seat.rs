@@ -2,15 +2,15 @@
 
 use std::{net::SocketAddr, time::Instant};
 
-use blackjack::{Card, DealerMessage, Dialect, Hand, Name, PlayerMessage};
+use blackjack::{Card, DealerMessage, Dialect, Hand, Name, PlayerMessage, Verdict};
 
 use super::rules::{GRAMMAR, LISTENS};
 use crate::{
     judge::{Judge, Played},
     launch::Run,
-    net::{Connection, MAX_TEXT},
+    net::Connection,
     tester::Options,
-    words::blackjack::WITH_DEALER,
+    words::blackjack::{Reader, Text, UNTERMINATED, WITH_DEALER, dealer_message, of_dealer},
 };
 
 /// How a player of the tester plays.
@@ -75,6 +75,13 @@ pub(super) struct Seat {
     pub(super) stood: bool,
     /// No DECISION came when one was due.
     pub(super) unasked: bool,
+    /// The RESULT, if it came before the round was over.
+    pub(super) result: Option<Verdict>,
+    /// The hand was ended by the dealer, which has been judged.
+    pub(super) is_cut: bool,
+    reader: Reader,
+    // A message that was given back.
+    pending: Option<DealerMessage>,
 }
 
 impl Seat {
@@ -84,7 +91,18 @@ impl Seat {
         let opened = opened.map_err(|error| format!("cannot connect to {address}: {error}{}", run.obituary()));
         let line = judge.line(&format!("seat {number}"), &WITH_DEALER);
         let connection = judge.expect(&LISTENS, opened)?.recorded(line);
-        Ok(Self { connection, style: Style::Mixed, number, hand: Hand::new(), stood: false, unasked: false })
+        Ok(Self {
+            connection,
+            style: Style::Mixed,
+            number,
+            hand: Hand::new(),
+            stood: false,
+            unasked: false,
+            result: None,
+            is_cut: false,
+            reader: of_dealer(),
+            pending: None,
+        })
     }
 
     /// Whether the player has no more decisions in this round.
@@ -112,32 +130,55 @@ impl Seat {
         Ok(())
     }
 
-    /// The next message, if one comes by then.
+    /// Forgets the round before.
+    pub(super) fn begin_round(&mut self) {
+        (self.hand, self.stood, self.unasked, self.result, self.is_cut) = (Hand::new(), false, false, None, false);
+    }
+
+    /// Takes a RESULT that came where a question was due.
+    pub(super) fn end_with(&mut self, verdict: Verdict) {
+        (self.stood, self.result, self.is_cut) = (true, Some(verdict), true);
+    }
+
+    /// Gives back a message, so that it is the next one.
+    pub(super) fn put_back(&mut self, message: DealerMessage) {
+        self.pending = Some(message);
+    }
+
+    /// The next message, if one comes by then. One that is spelled wrongly counts as what it means.
     pub(super) fn listen(&mut self, judge: &mut Judge, by: Instant) -> Played<Heard> {
+        if let Some(message) = self.pending.take() {
+            return Ok(Heard::Message(message));
+        }
         if matches!(self.style, Style::Until(_)) {
             // Many rounds are to be played.
             self.connection.acknowledge();
         }
-        let Some(text) = self.connection.text(by) else {
-            let buffer = &mut self.connection.buffer;
-            if buffer.len() > MAX_TEXT {
-                let start = buffer.get(..40).unwrap_or_default().escape_ascii().to_string();
-                return judge.broken(&GRAMMAR, || format!("{MAX_TEXT} bytes have no NUL; they begin with '{start}'"));
+        while let Some(text) = self.reader.next(&mut self.connection, by) {
+            let (Text::Ended(bytes) | Text::Unended(bytes)) = &text;
+            let (message, is_exact) = dealer_message(bytes);
+            let is_right = is_exact && matches!(text, Text::Ended(_));
+            judge.check(&GRAMMAR, is_right, || match (&text, &message) {
+                (Text::Ended(_), _) => format!("'{}' is no message of a dealer", bytes.escape_ascii()),
+                (Text::Unended(_), Some(_)) => UNTERMINATED.to_owned(),
+                (Text::Unended(_), None) => {
+                    let start = bytes.get(..40).unwrap_or(bytes).escape_ascii();
+                    format!("{} bytes came without NUL, and are no message; they begin with '{start}'", bytes.len())
+                }
+            });
+            if let Some(message) = message {
+                return Ok(Heard::Message(message));
             }
-            if !self.connection.closed {
-                return Ok(Heard::Nothing);
-            }
-            let rest = self.connection.rest();
-            if rest.is_empty() {
-                return Ok(Heard::Closed);
-            }
-            let rest = rest.escape_ascii();
-            return judge.broken(&GRAMMAR, || format!("the connection ended within a message, after '{rest}'"));
-        };
-        // `LOSE` is read, but not to be sent.
-        let is_exact = |message: &DealerMessage| message.to_bytes(Dialect::Text).strip_suffix(b"\0") == Some(&*text);
-        let message = DealerMessage::parse_text(&text).ok().filter(is_exact);
-        let message = message.ok_or_else(|| format!("'{}' is no message of a dealer", text.escape_ascii()));
-        Ok(Heard::Message(judge.expect(&GRAMMAR, message)?))
+        }
+        if !self.connection.closed {
+            return Ok(Heard::Nothing);
+        }
+        let rest = self.connection.rest();
+        if !rest.is_empty() {
+            judge.check(&GRAMMAR, false, || {
+                format!("the connection ended within a message, after '{}'", rest.escape_ascii())
+            });
+        }
+        Ok(Heard::Closed)
     }
 }

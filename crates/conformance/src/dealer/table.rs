@@ -5,19 +5,19 @@ use std::{
     time::{Duration, Instant},
 };
 
-use blackjack::{Card, DealerMessage, Hand, PlayerMessage, hand::BEST};
+use blackjack::{Card, DealerMessage, PlayerMessage};
 
 use super::{
     chance::Chance,
     questions::{Question, Seen},
     rules::{
-        ASKED_AGAIN, BUST_ENDS, DEAL, HIT, ONE_DECK, OTHERS_HIDDEN, QUIT, RESULT_AT_END, ROUND_BEGINS, ROUNDS,
-        SAME_UPCARD, SHUFFLED,
+        ASKED_AGAIN, BUST_ENDS, CLOSES, DEAL, HIT, NOTHING_MORE, ONE_DECK, OTHERS_HIDDEN, QUIT, RESULT, RESULT_AT_END,
+        ROUND_BEGINS, ROUNDS, SAME_UPCARD, SHUFFLED,
     },
     seat::{Dealer, Heard, Seat, Style},
 };
 use crate::{
-    judge::{Judge, Played},
+    judge::{Halt, Judge, Played},
     words::blackjack::cards,
 };
 
@@ -45,9 +45,11 @@ pub(super) struct Table {
     pub(super) offender: Option<Seat>,
     /// What it was told since.
     pub(super) told: Vec<DealerMessage>,
-    /// The cards that the round began with, and those that the first round began with.
+    /// The cards that the round began with, and the one of the dealer among them.
     pub(super) opening: Vec<Card>,
-    pub(super) first: Vec<Card>,
+    pub(super) upcard: Option<Card>,
+    /// The cards that the first round began with, and when they had come.
+    pub(super) first: Option<(Instant, Vec<Card>)>,
     // All cards of this round that were seen, in their order.
     dealt_before: Vec<Card>,
     // The rounds that began as the one before.
@@ -77,7 +79,8 @@ impl Table {
             offender: None,
             told: Vec::new(),
             opening: Vec::new(),
-            first: Vec::new(),
+            upcard: None,
+            first: None,
             dealt_before: Vec::new(),
             repeated: Vec::new(),
         }
@@ -118,71 +121,101 @@ impl Table {
             }
             self.finish_round(judge, round)?;
         }
+        let mut quits = 0;
         for seat in &mut self.seats {
             let heard = seat.listen(judge, self.dealer.options.deadline())?;
-            let goes_on = heard == Heard::Message(DealerMessage::Begin);
-            let rule = if goes_on { &ROUNDS } else { &QUIT };
-            judge.require(rule, heard == Heard::Message(DealerMessage::Quit), || {
-                format!("seat {}: {heard} after round {rounds}, the last one, and not QUIT", seat.number)
-            })?;
-            judge.check(&ROUNDS, true, String::new);
+            let wrong = || format!("seat {}: {heard} after round {rounds}, the last one, and not QUIT", seat.number);
+            let is_over = heard != Heard::Message(DealerMessage::Begin);
+            judge.require(&ROUNDS, is_over, wrong)?;
+            quits += usize::from(judge.check(&QUIT, heard == Heard::Message(DealerMessage::Quit), wrong));
+            if heard == Heard::Closed {
+                judge.check(&CLOSES, true, String::new);
+            }
+        }
+        if quits < self.seats.len() {
+            judge.leave_out_for([&NOTHING_MORE], &QUIT);
+            return Ok(());
         }
         self.leave(judge)
     }
 
-    /// Reads a whole deal, up to the first DECISION. Returns whether it was a round: without a known number of rounds, QUIT ends the game.
+    /// Reads a whole deal, up to DEALER. Returns whether it was a round: QUIT ends the game.
     pub(super) fn deal(&mut self, judge: &mut Judge, round: u32, rounds: u32) -> Played<bool> {
         let at = round + 1;
         let mut upcards = Vec::new();
         let mut dealt: Vec<Card> = Vec::new();
         let mut quits = 0;
         for seat in &mut self.seats {
+            seat.begin_round();
             let (number, place) = (seat.number, seat.at(round));
-            (seat.hand, seat.stood, seat.unasked) = (Hand::new(), false, false);
-            let heard = seat.listen(judge, self.dealer.options.deadline())?;
-            match heard {
-                Heard::Message(DealerMessage::Begin) => judge.check(&ROUND_BEGINS, true, String::new),
-                Heard::Message(DealerMessage::Quit) if rounds == u32::MAX && round > 0 => {
-                    quits += 1;
-                    continue;
-                }
-                Heard::Message(DealerMessage::Quit) | Heard::Closed if round > 0 => {
-                    return judge.broken(&ROUNDS, || format!("seat {number}: {heard} after round {round} of {rounds}"));
-                }
-                _ => return judge.broken(&ROUND_BEGINS, || format!("{place}: {heard}, and not BEGIN")),
-            };
-            for what in ["the first CARD", "the second CARD"] {
-                match seat.listen(judge, self.dealer.options.deadline())? {
-                    Heard::Message(DealerMessage::Card(card)) => {
+            let mut came = Vec::new();
+            let mut upcard = None;
+            while seat.hand.cards().len() < 2 || upcard.is_none() {
+                let heard = seat.listen(judge, self.dealer.options.deadline())?;
+                match heard {
+                    Heard::Message(DealerMessage::Begin) if !came.contains(&'B') => came.push('B'),
+                    Heard::Message(DealerMessage::Card(card)) if seat.hand.cards().len() < 2 => {
+                        came.push('C');
                         seat.hand.push(card);
-                        dealt.push(card);
                     }
-                    heard => return judge.broken(&DEAL, || format!("{place}: {heard} instead of {what}")),
+                    Heard::Message(DealerMessage::Upcard(card)) if upcard.is_none() => {
+                        came.push('D');
+                        upcard = Some(card);
+                    }
+                    Heard::Message(DealerMessage::Result(_)) if came.is_empty() && round > 0 => {
+                        judge.check(&RESULT, false, || format!("{place}: {heard} before BEGIN, after another RESULT"));
+                    }
+                    Heard::Message(DealerMessage::Quit) if came.is_empty() && round > 0 => break,
+                    Heard::Closed if came.is_empty() && round > 0 => {
+                        return judge
+                            .broken(&ROUNDS, || format!("seat {number}: {heard} after round {round} of {rounds}"));
+                    }
+                    _ if came.is_empty() => {
+                        return judge.broken(&ROUND_BEGINS, || format!("{place}: {heard}, and not BEGIN"));
+                    }
+                    Heard::Message(message @ DealerMessage::Decision) if seat.hand.cards().len() == 2 => {
+                        seat.put_back(message);
+                        break;
+                    }
+                    heard => {
+                        let due = ["the first CARD", "the second CARD", "DEALER"][seat.hand.cards().len().min(2)];
+                        return judge.broken(&DEAL, || format!("{place}: {heard} instead of {due}"));
+                    }
                 }
             }
-            match seat.listen(judge, self.dealer.options.deadline())? {
-                Heard::Message(DealerMessage::Upcard(card)) => upcards.push(card),
-                heard => return judge.broken(&DEAL, || format!("{place}: {heard} instead of DEALER")),
+            if came.is_empty() {
+                quits += 1;
+                continue;
             }
-            judge.check(&DEAL, true, String::new);
+            let begins = came.first() == Some(&'B');
+            judge.check(&ROUND_BEGINS, begins, || format!("{place}: the first message is not BEGIN"));
+            came.retain(|&kind| kind != 'B');
+            judge.check(&DEAL, came == ['C', 'C', 'D'], || match upcard {
+                None => format!("{place}: DECISION came instead of DEALER"),
+                Some(card) => format!("{place}: DEALER {card} came before the second CARD"),
+            });
+            dealt.extend(seat.hand.cards());
+            upcards.extend(upcard);
         }
-        if quits == self.seats.len() {
-            judge.check(&ROUNDS, true, String::new);
+        if quits > 0 {
+            judge.check(&ROUNDS, rounds == u32::MAX, || format!("QUIT came after round {round} of {rounds}"));
             return Ok(false);
         }
         let same = upcards.iter().all(|card| Some(card) == upcards.first());
         if self.seats.len() > 1 {
             judge.check(&SAME_UPCARD, same, || format!("round {at}: the seats were told {}", cards(&upcards)));
         }
-        dealt.extend(upcards.first());
+        self.upcard = upcards.first().copied();
+        dealt.extend(self.upcard);
         self.one_deck(judge, at, &dealt);
-        self.shuffled(judge, at, &dealt);
+        let repeats = self.shuffled(judge, at, &dealt);
         let before: HashSet<Card> = self.dealt_before.drain(..).collect();
-        self.chance.deal(&dealt, &before);
-        self.dealt_before.extend(&dealt);
-        if self.first.is_empty() {
-            self.first.clone_from(&dealt);
+        // The same deck again reveals nothing more of how it was shuffled.
+        if self.upcard.is_some() && !repeats {
+            self.chance.deal(&dealt, &before);
         }
+        self.dealt_before.extend(&dealt);
+        self.first.get_or_insert_with(|| (Instant::now(), dealt.clone()));
         self.opening = dealt;
         Ok(true)
     }
@@ -197,7 +230,8 @@ impl Table {
         });
     }
 
-    fn shuffled(&mut self, judge: &mut Judge, at: u32, dealt: &[Card]) {
+    // Returns whether the round begins with the cards of the one before.
+    fn shuffled(&mut self, judge: &mut Judge, at: u32, dealt: &[Card]) -> bool {
         self.repeated.retain(|round| round + RECENT > at);
         let repeats = self.opening == dealt;
         if repeats {
@@ -209,37 +243,46 @@ impl Table {
                 format!("round {at}: it begins with the cards of the round before, as {count} of the last {RECENT} rounds did: {}", cards(dealt))
             });
         }
+        repeats
     }
 
     /// The next player who is asked, or `None` when the hands of all are over.
     pub(super) fn asked(&mut self, judge: &mut Judge, round: u32) -> Played<Option<usize>> {
-        if self.seats.iter().all(Seat::is_over) {
-            return Ok(None);
-        }
         let by = self.dealer.options.deadline();
-        loop {
+        while !self.seats.iter().all(Seat::is_over) {
             self.humour_offender(judge)?;
             for index in 0..self.seats.len() {
                 let Some(seat) = self.seats.get_mut(index).filter(|seat| !seat.is_over()) else { continue };
                 let number = seat.number;
-                match seat.listen(judge, Instant::now() + TURN)? {
+                let heard = seat.listen(judge, Instant::now() + TURN)?;
+                let wrong = || format!("{}: {heard} instead of DECISION", seat.at(round));
+                match heard {
                     Heard::Message(DealerMessage::Decision) => {
                         Question::of(&seat.hand).asked(judge, &mut self.seen);
                         self.no_early_result(judge, number, round)?;
                         return Ok(Some(index));
                     }
                     Heard::Nothing if Instant::now() < by => {}
+                    Heard::Message(DealerMessage::Result(verdict)) => {
+                        judge.check(Question::of(&seat.hand).missed(heard, &DEAL), false, wrong);
+                        seat.end_with(verdict);
+                    }
+                    // What is told too much leaves the question due.
+                    Heard::Message(DealerMessage::Card(_) | DealerMessage::Upcard(_)) => {
+                        judge.check(&DEAL, false, wrong);
+                    }
                     heard => {
                         let rule = Question::of(&seat.hand).missed(heard, &DEAL);
+                        let at = seat.at(round);
                         if heard == Heard::Nothing {
                             self.no_bust_is_asked(judge, round)?;
                         }
-                        let Some(seat) = self.seats.get(index) else { return Ok(None) };
-                        return judge.broken(rule, || format!("{}: {heard} instead of DECISION", seat.at(round)));
+                        return judge.broken(rule, || format!("{at}: {heard} instead of DECISION"));
                     }
                 }
             }
         }
+        Ok(None)
     }
 
     /// The next message of a seat. Meanwhile a player who has broken the protocol is still humoured.
@@ -284,13 +327,23 @@ impl Table {
     fn no_early_result(&mut self, judge: &mut Judge, asked: usize, round: u32) -> Played {
         // In the many rounds of a long game a look at what is there already is enough.
         let wait = if round < PATIENT { TURN } else { Duration::ZERO };
-        for seat in self.seats.iter_mut().filter(|seat| seat.is_over()) {
-            let heard = seat.listen(judge, Instant::now() + wait)?;
-            let at = seat.at(round);
-            let wrong = || format!("{at}: {heard} while seat {asked} is still asked");
-            let is_told = matches!(heard, Heard::Message(DealerMessage::Card(_) | DealerMessage::Decision));
-            judge.require(&OTHERS_HIDDEN, !is_told, wrong)?;
-            judge.require(&RESULT_AT_END, heard == Heard::Nothing, wrong)?;
+        for seat in self.seats.iter_mut().filter(|seat| seat.is_over() && seat.result.is_none()) {
+            loop {
+                let heard = seat.listen(judge, Instant::now() + wait)?;
+                let wrong = || format!("{}: {heard} while seat {asked} is still asked", seat.at(round));
+                let is_told = matches!(heard, Heard::Message(DealerMessage::Card(_) | DealerMessage::Decision));
+                judge.check(&OTHERS_HIDDEN, !is_told, wrong);
+                if is_told {
+                    continue;
+                }
+                judge.check(&RESULT_AT_END, heard == Heard::Nothing, wrong);
+                match heard {
+                    Heard::Message(DealerMessage::Result(verdict)) => seat.result = Some(verdict),
+                    Heard::Closed => return Err(Halt::Broken),
+                    _ => {}
+                }
+                break;
+            }
         }
         Ok(())
     }
@@ -298,7 +351,7 @@ impl Table {
     /// Plays the hand of a player who is asked.
     pub(super) fn hand(&mut self, judge: &mut Judge, index: usize, round: u32) -> Played {
         let deadline = || self.dealer.options.deadline();
-        let upcard = self.opening.last().copied();
+        let upcard = self.upcard;
         let is_shared = self.seats.len() > 1;
         let seat = &mut self.seats[index];
         let at = seat.at(round);
@@ -309,37 +362,42 @@ impl Table {
                 return Ok(());
             }
             seat.say(&PlayerMessage::Hit);
-            let card = match seat.listen(judge, deadline())? {
-                Heard::Message(DealerMessage::Card(card)) => card,
-                heard => return judge.broken(&HIT, || format!("{at}: {heard} after HIT instead of CARD")),
-            };
-            judge.check(&HIT, true, String::new);
-            self.chance.cards.draw(card, &self.dealt_before);
-            self.dealt_before.push(card);
-            seat.hand.push(card);
-            let hand = seat.hand.cards().to_vec();
-            judge.check(&ONE_DECK, hand.iter().filter(|&&other| other == card).count() == 1, || {
-                format!("{at}: {card} came twice in this hand")
-            });
-            let total = seat.hand.points().total();
-            if total > BEST {
-                return Ok(());
+            let mut heard = seat.listen(judge, deadline())?;
+            let mut count = 0;
+            while let Heard::Message(DealerMessage::Card(card)) = heard {
+                count += 1;
+                judge.check(&HIT, count == 1, || format!("{at}: {card} is the second CARD after one HIT"));
+                self.chance.cards.draw(card, &self.dealt_before);
+                self.dealt_before.push(card);
+                seat.hand.push(card);
+                let hand = seat.hand.cards().to_vec();
+                judge.check(&ONE_DECK, hand.iter().filter(|&&other| other == card).count() == 1, || {
+                    format!("{at}: {card} came twice in this hand")
+                });
+                if seat.hand.points().is_bust() {
+                    return Ok(());
+                }
+                heard = seat.listen(judge, deadline())?;
             }
-            let heard = seat.listen(judge, deadline())?;
-            if let Heard::Message(DealerMessage::Card(second)) = heard {
-                return judge.broken(&HIT, || format!("{at}: {card} and {second} came after one HIT"));
-            }
+            judge.require(&HIT, count > 0, || format!("{at}: {heard} after HIT instead of CARD"))?;
             let question = Question::of(&seat.hand);
             if heard == Heard::Nothing && is_shared {
-                // Whoever goes on without this question tells at the end of the round how it took the hand.
+                // A dealer that goes on without this question reveals at the end of the round how it took the hand.
                 (seat.stood, seat.unasked) = (true, true);
                 return Ok(());
             }
+            let total = seat.hand.points().total();
             let rule = question.missed(heard, &ASKED_AGAIN);
-            judge.require(rule, heard == Heard::Message(DealerMessage::Decision), || {
-                format!("{at}: {heard} at a total of {total} instead of DECISION")
-            })?;
-            question.asked(judge, &mut self.seen);
+            let is_asked = heard == Heard::Message(DealerMessage::Decision);
+            judge.check(rule, is_asked, || format!("{at}: {heard} at a total of {total} instead of DECISION"));
+            match heard {
+                Heard::Message(DealerMessage::Decision) => question.asked(judge, &mut self.seen),
+                Heard::Message(DealerMessage::Result(verdict)) => {
+                    seat.end_with(verdict);
+                    return Ok(());
+                }
+                _ => return Err(Halt::Broken),
+            }
         }
     }
 }

@@ -6,7 +6,7 @@ use blackjack::{DealerMessage, Dialect, PlayerMessage, Verdict, hand::BEST};
 
 use super::{
     Subject,
-    rules::{ASKED_AGAIN, BAD_JOIN, EARLY_ANSWER, HALF_CLOSE, NO_CRASH, OFFENDER, OTHERS},
+    rules::{BAD_JOIN, EARLY_ANSWER, HALF_CLOSE, NO_CRASH, OFFENDER, OTHERS},
     seat::{Dealer, Heard, Seat, Style},
     table::Table,
 };
@@ -91,12 +91,12 @@ fn answers_twice(judge: &mut Judge, subject: &Subject<'_>) -> Played<bool> {
         return Ok(false);
     }
     let mut heard = seat.listen(judge, options.deadline())?;
+    if matches!(heard, Heard::Message(DealerMessage::Result(_))) {
+        // Without STAND it would not have asked either.
+        return Ok(true);
+    }
     if heard == Heard::Message(DealerMessage::Decision) {
         heard = seat.listen(judge, Instant::now() + options.patience / 20)?;
-    }
-    if judge.has_failed(&ASKED_AGAIN) {
-        // It would not have asked without STAND either.
-        return Ok(true);
     }
     // A hand that is not bust and has stood is not bust.
     let result = matches!(heard, Heard::Message(DealerMessage::Result(verdict)) if verdict != Verdict::Bust);

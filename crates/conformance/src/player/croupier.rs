@@ -3,20 +3,22 @@
 use std::{
     collections::VecDeque,
     net::{Ipv6Addr, TcpListener},
+    thread,
     time::{Duration, Instant},
 };
 
-use blackjack::{Action, Card, DealerMessage, Dialect, Hand, PlayerMessage, Verdict};
+use blackjack::{Action, Card, DealerMessage, Dialect, Hand, Verdict};
 use bytes::BytesMut;
 
-use super::rules::{ANSWERS, JOINS, MANY_ROUNDS, NAMES, QUIET};
+use super::rules::{ANSWERS, GRAMMAR, JOINS, QUIET};
 use crate::{
     judge::{Judge, Played},
     launch::{Launcher, Run},
     net::Connection,
     rule::Rule,
+    sockets::unread,
     tester::Options,
-    words::blackjack::{WITH_PLAYER, cards},
+    words::blackjack::{OfPlayer, Reader, Text, UNTERMINATED, WITH_PLAYER, cards, of_player, player_message},
 };
 
 /// How a player is told to join.
@@ -24,20 +26,30 @@ use crate::{
 pub(super) struct Call {
     pub(super) name: &'static str,
     pub(super) host: &'static str,
+    /// The rule that is broken if it does not join.
+    pub(super) rule: &'static Rule,
 }
 
 /// The usual one.
-pub(super) const CALL: Call = Call { name: "tester", host: "127.0.0.1" };
+pub(super) const CALL: Call = Call { name: "tester", host: "127.0.0.1", rule: &JOINS };
+/// The pause of a dealer between two messages, for players that take one read for one message. The first message after one of the player's
+/// comes at once.
+const PACE: Duration = Duration::from_millis(50);
+/// How often to look whether a player that is slow has read the last message.
+const GLANCE: Duration = Duration::from_millis(5);
 /// How long a player has for what it must not say.
 const POLL: Duration = Duration::from_millis(2);
 /// Cards are shown in steps of this, so that neither suits nor ranks come in a row. It has no factor in common with 52.
-const STEP: u8 = 17;
+const STEP: u32 = 17;
+/// The cards of most scenarios: the first of so many that have a number below ten. A player that does not know a card breaks the rule about
+/// that card, and plays on elsewhere.
+const USUAL: usize = 12;
 
 /// How messages are put into segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Delivery {
-    /// Each message in a write of its own.
-    Whole,
+    /// Each message in a write of its own, with a pause before it.
+    Paced,
     /// Each byte in a write of its own.
     Bytes,
     /// All messages up to the next question in one write.
@@ -46,9 +58,12 @@ pub(super) enum Delivery {
     Straddling,
 }
 
-/// A dealer for one player. All 52 cards are shown in turn, so that none repeats within a round.
+/// A dealer for one player.
 pub(super) struct Croupier {
     pub(super) connection: Connection,
+    reader: Reader,
+    // When the last message was sent, if the player has sent nothing since.
+    sent: Option<Instant>,
     listener: TcpListener,
     pub(super) options: Options,
     delivery: Delivery,
@@ -58,15 +73,17 @@ pub(super) struct Croupier {
     pub(super) fastest: Duration,
     // What is sent with the next question.
     waiting: BytesMut,
-    last: u8,
+    /// Whether all cards are shown in turn, and not only the usual ones.
+    pub(super) shows_all: bool,
+    // The cards in the order in which they are shown, and how many were.
+    deck: Vec<Card>,
+    drawn: usize,
     // Cards that come before the others, and those that this round has shown.
     stacked: VecDeque<Card>,
     shown: Vec<Card>,
     pub(super) hand: Hand,
     upcard: Option<Card>,
     round: usize,
-    /// The rule that is broken when no answer comes.
-    pub(super) blamed: &'static Rule,
 }
 
 impl Croupier {
@@ -82,40 +99,49 @@ impl Croupier {
         let both = (call.host != CALL.host).then(|| TcpListener::bind((Ipv6Addr::UNSPECIFIED, 0)).ok()).flatten();
         let listener = both.map_or_else(|| TcpListener::bind((CALL.host, 0)), Ok)?;
         let port = listener.local_addr()?.port();
-        let Call { name, host } = call;
+        let Call { name, host, .. } = call;
         let values = [("name", name.to_owned()), ("host", host.to_owned()), ("port", port.to_string())];
         let mut run = judge.start(launcher, &values)?;
         let Some(connection) = Connection::accept(&listener, &mut *run, options.deadline())? else {
             let ended = run.obituary();
-            return judge.broken(&JOINS, || format!("it did not connect to {host}:{port}{ended}"));
+            return judge.broken(call.rule, || format!("it did not connect to {host}:{port}{ended}"));
         };
+        // With the usual seed the deck begins at its first card.
+        let first = options.drawn(52) % 52;
+        let numbers = (1..=52).filter_map(|count| u8::try_from((first + count * STEP) % 52 + 1).ok());
         let mut croupier = Self {
             connection: connection.recorded(judge.line("the table", &WITH_PLAYER)),
+            reader: of_player(),
+            sent: None,
             listener,
             options,
             delivery,
             pause: POLL,
             fastest: Duration::MAX,
             waiting: BytesMut::new(),
-            // With the usual seed the deck begins at its first card.
-            last: u8::try_from(options.drawn(52) % 52)?,
+            shows_all: false,
+            deck: numbers.filter_map(Card::new).collect(),
+            drawn: 0,
             stacked: VecDeque::new(),
             shown: Vec::new(),
             hand: Hand::new(),
             upcard: None,
             round: 0,
-            blamed: &ANSWERS,
         };
-        let joined = croupier.hear().and_then(|bytes| PlayerMessage::parse_text(&bytes).map_err(|_| told(&bytes)));
         let wanted = launcher.takes("name").then_some(name);
-        let right =
-            matches!(&joined, Ok(PlayerMessage::Join(name)) if wanted.is_none_or(|wanted| name.as_str() == wanted));
-        judge.require(&JOINS, right, || match joined {
-            Ok(PlayerMessage::Join(other)) => format!("its name is '{other}', although it was told '{name}'"),
-            Ok(message) => format!("it begins with {message} and not with JOIN"),
-            Err(what) => format!("it begins with {what} and not with JOIN"),
-        })?;
-        Ok((croupier, run))
+        match croupier.hear(judge) {
+            Ok(OfPlayer::Join(joined)) => {
+                let rule = if name == CALL.name { &JOINS } else { call.rule };
+                judge.check(rule, wanted.is_none_or(|wanted| joined == wanted), || {
+                    format!("its name is '{joined}', although it was given '{name}'")
+                });
+                Ok((croupier, run))
+            }
+            Ok(OfPlayer::Hit | OfPlayer::Stand) => {
+                judge.broken(call.rule, || "it begins with an answer and not with JOIN".to_owned())
+            }
+            Err(what) => judge.broken(call.rule, || format!("{what} came instead of JOIN")),
+        }
     }
 
     /// Sends a message, now or with the next question.
@@ -128,13 +154,26 @@ impl Croupier {
         }
     }
 
+    // Waits as a dealer does between two messages, and until the player has read the last one: on a busy machine that takes longer.
+    fn pace(&mut self) {
+        let Some(sent) = self.sent.take().filter(|_| self.delivery == Delivery::Paced) else { return };
+        thread::sleep(PACE.saturating_sub(sent.elapsed()));
+        let stream = &self.connection.stream;
+        let Ok((peer, own)) = stream.peer_addr().and_then(|peer| Ok((peer, stream.local_addr()?))) else { return };
+        while unread(peer, own).is_some_and(|bytes| bytes > 0) && sent.elapsed() < self.options.patience / 4 {
+            thread::sleep(GLANCE);
+        }
+    }
+
     pub(super) fn raw(&mut self, bytes: &[u8]) {
+        self.pace();
+        self.sent = Some(Instant::now());
         let waiting = self.waiting.split();
         for part in [&*waiting, bytes] {
             match self.delivery {
                 Delivery::Bytes => self.connection.send_in_parts(part.chunks(1)),
                 Delivery::Straddling => self.connection.send_in_parts(straddling(part)),
-                Delivery::Whole | Delivery::Merged => self.connection.send(part),
+                Delivery::Paced | Delivery::Merged => self.connection.send(part),
             }
         }
     }
@@ -149,27 +188,47 @@ impl Croupier {
         self.listener.accept().is_ok()
     }
 
-    // The next message of the player, without its NUL, or what came instead.
-    fn hear(&mut self) -> Result<BytesMut, String> {
-        let text = self.connection.text(self.options.deadline());
-        text.ok_or_else(|| match (self.connection.closed, &*self.connection.buffer) {
-            (_, bytes) if !bytes.is_empty() => format!("{} without NUL", told(bytes)),
-            (true, _) => "the end of the connection".to_owned(),
-            (false, _) => "nothing in time".to_owned(),
+    // The next message of the player, or what came instead. What is no message is passed over.
+    fn hear(&mut self, judge: &mut Judge) -> Result<OfPlayer, String> {
+        let by = self.options.deadline();
+        let mut other = None;
+        while let Some(text) = self.reader.next(&mut self.connection, by) {
+            self.sent = None;
+            let (Text::Ended(bytes) | Text::Unended(bytes)) = &text;
+            let (message, is_exact) = player_message(bytes);
+            let is_right = is_exact && matches!(text, Text::Ended(_));
+            judge.check(&GRAMMAR, is_right, || match (&text, &message) {
+                (Text::Unended(_), Some(_)) => UNTERMINATED.to_owned(),
+                _ => format!("{} is no message of a player", told(bytes)),
+            });
+            if let Some(message) = message {
+                return Ok(message);
+            }
+            other = Some(told(bytes));
+        }
+        let rest = self.connection.closed.then(|| self.connection.rest()).filter(|rest| !rest.is_empty());
+        Err(match (rest, other, self.connection.closed) {
+            (Some(rest), ..) => format!("{} without NUL, and the end of the connection", told(&rest)),
+            (_, Some(other), _) => other,
+            (_, _, true) => "the end of the connection".to_owned(),
+            (_, _, false) => "nothing in time".to_owned(),
         })
     }
 
-    // The next card of the deck.
+    // The next card of the deck that this round has not shown.
     fn draw(&mut self) -> Card {
         let card = self.stacked.pop_front().unwrap_or_else(|| {
-            loop {
-                self.last = (self.last + STEP) % 52;
-                #[expect(clippy::unwrap_used, reason = "1 to 52 are the numbers of cards")]
-                let card = Card::new(self.last + 1).unwrap();
-                if !self.shown.contains(&card) {
-                    return card;
-                }
-            }
+            let usual = |card: &&Card| (2..10).contains(&card.value());
+            let deck: Vec<Card> = match self.shows_all {
+                true => self.deck.clone(),
+                false => self.deck.iter().filter(usual).take(USUAL).copied().collect(),
+            };
+            let next = deck.iter().cycle().skip(self.drawn % deck.len()).take(deck.len());
+            let next = next.enumerate().find(|(_, card)| !self.shown.contains(card));
+            // A round never shows all of them.
+            let (passed, card) = next.map_or((0, self.deck[0]), |(passed, card)| (passed, *card));
+            self.drawn += passed + 1;
+            card
         });
         self.shown.push(card);
         card
@@ -197,39 +256,32 @@ impl Croupier {
 
     fn ask(&mut self, judge: &mut Judge) -> Played {
         // What is there before the question cannot be its answer.
+        self.pace();
         self.connection.more(Instant::now() + self.pause);
         let (early, round) = (self.connection.rest(), self.round);
-        judge.require(&QUIET, early.is_empty(), || format!("round {round}: {} came before DECISION", told(&early)))?;
+        judge.check(&QUIET, early.is_empty(), || format!("round {round}: {} came before DECISION", told(&early)));
         self.say(DealerMessage::Decision);
         Ok(())
     }
 
     pub(super) fn answer(&mut self, judge: &mut Judge) -> Played<Action> {
         let (round, asked) = (self.round, Instant::now());
-        let heard = self.hear();
+        if self.connection.buffer.is_empty() {
+            self.connection.more(self.options.deadline());
+        }
         self.fastest = self.fastest.min(asked.elapsed());
-        // A long game shows all cards, however they are sent.
-        let is_usual = self.delivery == Delivery::Whole || *self.blamed == MANY_ROUNDS;
-        let is_said = heard.is_ok();
-        let action = match heard.as_deref().map(PlayerMessage::parse_text) {
-            Ok(Ok(PlayerMessage::Hit)) => Ok(Action::Hit),
-            Ok(Ok(PlayerMessage::Stand)) => Ok(Action::Stand),
-            _ => {
-                let what = heard.map_or_else(|what| what, |bytes| told(&bytes));
-                let upcard = self.upcard.map_or_else(String::new, |card| format!(" against {card}"));
-                let hand = format!("{}{upcard}", cards(self.hand.cards()));
-                Err(format!("round {round}, {hand}: {what} came for DECISION, not HIT or STAND"))
-            }
+        let action = match self.hear(judge) {
+            Ok(OfPlayer::Hit) => Ok(Action::Hit),
+            Ok(OfPlayer::Stand) => Ok(Action::Stand),
+            Ok(OfPlayer::Join(_)) => Err("JOIN".to_owned()),
+            Err(what) => Err(what),
         };
-        let blamed = match is_said {
-            // Whatever was dealt before, this is no answer.
-            true if action.is_err() => &ANSWERS,
-            // A player that ends in any game says nothing of this one.
-            false if is_usual && judge.has_failed(&ANSWERS) => &ANSWERS,
-            false if is_usual && judge.has_failed(&NAMES) => &NAMES,
-            _ => self.blamed,
-        };
-        judge.expect(blamed, action)
+        let action = action.map_err(|what| {
+            let upcard = self.upcard.map_or_else(String::new, |card| format!(" against {card}"));
+            let hand = format!("{}{upcard}", cards(self.hand.cards()));
+            format!("round {round}, {hand}: {what} came for DECISION, not HIT or STAND")
+        });
+        judge.expect(&ANSWERS, action)
     }
 
     /// Plays the hand of a round that was dealt. The RESULT is not sent yet.

@@ -3,97 +3,100 @@
 use crate::rule::rules;
 
 rules! {
-    JOINS: Protocol(2, "CS50 blackjack: Requirements") "joins" in "protocols/blackjack.md#messages",
-        "The player connects and sends JOIN with its name, ended by one NUL, before anything else",
-        "Send the zero byte too: it belongs to the message, and strlen does not count it.";
-    LONG_NAME: Protocol(1, "CS50 blackjack: Requirements") "long-name" in "protocols/blackjack.md#messages",
+    JOINS: Protocol(3, "Requirements, player 1, 2") "joins" in "protocols/blackjack.md#messages",
+        "The player connects and sends JOIN with the name that it was given, before anything else",
+        "Take name, host and port from the command line, connect, and send JOIN at once: the dealer waits for it.";
+    GRAMMAR: Protocol(2, "Requirements, messages: JOIN, HIT or STAND") "grammar" in "protocols/blackjack.md#messages",
+        "Every message is JOIN, HIT or STAND, spelled exactly, with one NUL at its end",
+        "Send the zero byte too: it belongs to the message, and strlen does not count it. No newline, no lower case.";
+    LONG_NAME: Advice "long-name" in "protocols/blackjack.md#messages",
         "A name of 64 characters is sent whole",
         "JOIN and a name take up to 69 bytes and the zero byte.";
-    SHORT_NAME: Protocol(1, "CS50 blackjack: Requirements") "short-name" in "protocols/blackjack.md#messages",
+    SHORT_NAME: Advice "short-name" in "protocols/blackjack.md#messages",
         "A name of one character is sent as it is",
         "A name has 1 to 64 characters.";
-    ODD_NAME: Protocol(1, "CS50 blackjack: Requirements") "odd-name" in "protocols/blackjack.md#messages",
+    ODD_NAME: Advice "odd-name" in "protocols/blackjack.md#messages",
         "A name is sent as it was given, whatever printable characters it has",
         "Send the name as a string of its own, not as a format of printf.";
-    ONE_CONNECTION: Protocol(1, "CS50 blackjack: Requirements") "one-connection" in "protocols/blackjack.md#messages",
+    ONE_CONNECTION: Protocol(1, "Requirements, player 2") "one-connection" in "protocols/blackjack.md#messages",
         "The player opens one connection",
         "A second connection would take another seat: keep the first one.";
-    HOST_NAME: Protocol(1, "CS50 blackjack: Requirements") "host-name" in "protocols/blackjack.md#the-command-lines",
+    HOST_NAME: Advice "host-name" in "protocols/blackjack.md#the-command-lines",
         "The host may be a name, as localhost",
         "inet_addr knows numbers only: use getaddrinfo, and try each address that it gives.";
-    ANSWERS: Protocol(2, "CS50 blackjack: Requirements") "answers" in "protocols/blackjack.md#messages",
-        "Each DECISION is answered by exactly HIT or STAND, ended by one NUL",
-        "No newline, no lower case, and exactly one zero byte.";
-    QUIET: Protocol(1, "CS50 blackjack: Requirements") "quiet" in "protocols/blackjack.md#messages",
+    ANSWERS: Protocol(4, "Requirements, messages: HIT or STAND") "answers" in "protocols/blackjack.md#messages",
+        "Each DECISION is answered by HIT or STAND",
+        "Answer whenever DECISION comes, also after a card that you took.";
+    QUIET: Protocol(2, "Requirements, messages: DECISION") "quiet" in "protocols/blackjack.md#messages",
         "The player sends nothing that it is not asked for: one answer for each DECISION",
         "Answer DECISION alone: CARD, DEALER and RESULT are only told.";
-    NAMES: Protocol(1, "CS50 blackjack: Requirements") "names" in "protocols/blackjack.md#cards-and-rules",
+    NAMES: Protocol(2, "Requirements, messages: CARD") "names" in "protocols/blackjack.md#cards-and-rules",
         "The player understands the names of all 52 cards",
         "A card is 'rank of suit' with words: Ten, Jack, Queen, King, Ace.";
-    UPCARDS: Protocol(1, "CS50 blackjack: Requirements") "upcards" in "protocols/blackjack.md#cards-and-rules",
+    UPCARDS: Protocol(2, "Requirements, messages: DEALER") "upcards" in "protocols/blackjack.md#cards-and-rules",
         "The player understands all 52 cards as the dealer's card",
         "DEALER has the name of a card behind it, as CARD has.";
-    NATURAL: Protocol(1, "CS50 blackjack: Requirements") "natural" in "protocols/blackjack.md#messages",
+    NATURAL: Protocol(1, "Requirements, messages: HIT or STAND") "natural" in "protocols/blackjack.md#messages",
         "The player answers with two cards that make 21",
         "There is no blackjack in this game: the dealer asks as with any other hand.";
-    TWO_ACES: Protocol(1, "CS50 blackjack: Requirements") "two-aces" in "protocols/blackjack.md#cards-and-rules",
+    TWO_ACES: Protocol(1, "Implementation Spec: hand_getValue") "two-aces" in "protocols/blackjack.md#cards-and-rules",
         "The player answers with two aces, which are 12",
         "While the total is above 21 and an ace counts 11, count it 1. A table may have no row for 22.";
-    RESULTS: Protocol(1, "CS50 blackjack: Requirements") "results" in "protocols/blackjack.md#messages",
+    RESULTS: Protocol(3, "Requirements, messages: RESULT") "results" in "protocols/blackjack.md#messages",
         "The player goes on after each of WIN, PUSH and LOOSE",
         "Read all four words, and wait for BEGIN or QUIT then.";
-    MANY_ROUNDS: Protocol(1, "CS50 blackjack: Requirements") "many-rounds" in "protocols/blackjack.md#messages",
-        "The player plays 300 rounds as it plays one",
+    MANY_ROUNDS: Protocol(3, "Requirements, player 3") "many-rounds" in "protocols/blackjack.md#messages",
+        "The player plays 100 rounds as it plays one",
         "Release what a round needs, and keep no list that ends.";
-    PATIENT: Protocol(1, "CS50 blackjack: Requirements") "patient" in "protocols/blackjack.md#hints",
+    PATIENT: Protocol(1, "Requirements, messages: DECISION") "patient" in "protocols/blackjack.md#hints",
         "The player waits for a dealer that pauses",
         "A read may take as long as the dealer does, with other players to be asked.";
-    PIECES: Protocol(2, "CS50 blackjack: Requirements") "pieces" in "protocols/blackjack.md#hints",
+    PIECES: Advice "pieces" in "protocols/blackjack.md#hints",
         "Messages count the same when they arrive byte by byte",
         "A read is not a message: collect bytes until the zero byte.";
-    MERGED: Protocol(2, "CS50 blackjack: Requirements") "merged" in "protocols/blackjack.md#hints",
+    MERGED: Advice "merged" in "protocols/blackjack.md#hints",
         "Messages count the same when several arrive together, RESULT and the next round among them",
         "A read is not a message: keep what is behind the zero byte for the next message.";
-    STRADDLING: Protocol(1, "CS50 blackjack: Requirements") "straddling" in "protocols/blackjack.md#hints",
+    STRADDLING: Advice "straddling" in "protocols/blackjack.md#hints",
         "Messages count the same when a segment has the end of one and the beginning of the next",
         "Keep what is behind the last zero byte until the rest has come.";
-    LOSE: Protocol(1, "CS50 blackjack: Requirements") "lose" in "protocols/blackjack.md#messages",
+    LOSE: Advice "lose" in "protocols/blackjack.md#messages",
         "LOSE is understood as another spelling of LOOSE",
         "Some dealers write LOSE. Accept both.";
-    BEGIN_AGAIN: Protocol(1, "CS50 blackjack: Requirements") "begin-again" in "protocols/blackjack.md#hints",
+    BEGIN_AGAIN: Protocol(1, "Requirements, messages: BEGIN") "begin-again" in "protocols/blackjack.md#hints",
         "BEGIN in the middle of a round drops the hand and begins another",
         "Clear the hand at BEGIN, not at RESULT.";
-    QUITS: Protocol(1, "CS50 blackjack: Requirements") "quits" in "protocols/blackjack.md#hints",
+    QUITS: Protocol(2, "Requirements, messages: QUIT") "quits" in "protocols/blackjack.md#hints",
         "After QUIT the player closes the connection",
         "Look for QUIT wherever a message may come, and leave then.";
-    QUIT_AT_ONCE: Protocol(1, "CS50 blackjack: Requirements") "quit-at-once" in "protocols/blackjack.md#hints",
+    QUIT_AT_ONCE: Advice "quit-at-once" in "protocols/blackjack.md#hints",
         "The player ends when QUIT comes before any round",
         "Look for QUIT where BEGIN may come.";
-    QUIT_IN_ROUND: Protocol(1, "CS50 blackjack: Requirements") "quit-in-round" in "protocols/blackjack.md#hints",
+    QUIT_IN_ROUND: Advice "quit-in-round" in "protocols/blackjack.md#hints",
         "The player ends when QUIT comes in the middle of a round",
         "Look for QUIT wherever a message may come.";
-    QUIT_AND_CLOSE: Protocol(1, "CS50 blackjack: Requirements") "quit-and-close" in "protocols/blackjack.md#messages",
+    QUIT_AND_CLOSE: Protocol(1, "Requirements, messages: QUIT") "quit-and-close" in "protocols/blackjack.md#messages",
         "QUIT counts when the connection is closed with it, and the exit status is 0",
         "Read what has come before you look whether the connection has ended.";
-    ENDS: Protocol(1, "CS50 blackjack: Requirements") "ends" in "protocols/blackjack.md#hints",
+    ENDS: Protocol(1, "Requirements, messages: QUIT") "ends" in "protocols/blackjack.md#hints",
         "The program ends after QUIT",
         "End every thread, and wait for no key.";
-    NO_CRASH: Protocol(2, "CS50 blackjack: Requirements") "no-crash" in "protocols/blackjack.md#when-a-peer-does-something-else",
+    NO_CRASH: Protocol(4, "Implementation Spec: Error handling and recovery") "no-crash" in "protocols/blackjack.md#when-a-peer-does-something-else",
         "Nothing that a dealer sends or does crashes the player",
         "Check the length before you copy into a buffer, and what a parser returns before you use it.";
-    EXIT_STATUS: Protocol(1, "CS50 blackjack: Requirements") "exit-status" in "protocols/blackjack.md#hints",
+    EXIT_STATUS: Protocol(1, "Implementation Spec: Play") "exit-status" in "protocols/blackjack.md#hints",
         "After QUIT the player ends with status 0",
         "QUIT is the regular end: return 0 from main.";
-    MISSING: Protocol(1, "CS50 blackjack: Requirements") "missing-arguments" in "protocols/blackjack.md#the-command-lines",
+    MISSING: Protocol(2, "Requirements, player 1") "missing-arguments" in "protocols/blackjack.md#the-command-lines",
         "Without arguments, or without the port, the player ends with a status other than 0",
         "Look at argc before you use argv.";
-    PORT_WORD: Protocol(1, "CS50 blackjack: Requirements") "port-word" in "protocols/blackjack.md#the-command-lines",
+    PORT_WORD: Protocol(1, "Implementation Spec: Error handling and recovery") "port-word" in "protocols/blackjack.md#the-command-lines",
         "With a port that is no number the player ends with a status other than 0",
         "atoi makes 0 of a word that is no number. strtol tells where the number ends.";
-    PORT_RANGE: Protocol(1, "CS50 blackjack: Requirements") "port-too-large" in "protocols/blackjack.md#the-command-lines",
+    PORT_RANGE: Protocol(1, "Implementation Spec: Error handling and recovery") "port-too-large" in "protocols/blackjack.md#the-command-lines",
         "With a port above 65535 the player ends with a status other than 0",
         "A port has 16 bits: htons cuts off what is more, and you connect to somebody else.";
-    NO_DEALER: Protocol(1, "CS50 blackjack: Requirements") "no-dealer" in "protocols/blackjack.md#the-command-lines",
+    NO_DEALER: Protocol(2, "Implementation Spec: Error handling and recovery") "no-dealer" in "protocols/blackjack.md#the-command-lines",
         "When nobody listens at the port, the player ends with a status other than 0",
         "Look at what connect returns.";
     SURVIVES: Advice "survives" in "protocols/blackjack.md#hints",

@@ -26,7 +26,7 @@ use crate::{
 };
 
 /// Rounds of a game by a table.
-const LESSONS: usize = 20;
+const LESSONS: usize = 12;
 /// The length of a table that is too large. It has no such place on the disk.
 const LARGE: u64 = 1 << 30;
 /// How much of a large table is compared afterwards.
@@ -157,18 +157,16 @@ impl<'s> School<'s> {
         self.pupil(&self.path("table"), true)
     }
 
-    /// The beginner has played. Returns whether it can play by what it has learned.
-    pub(super) fn has_learned(&mut self, judge: &mut Judge) -> anyhow::Result<bool> {
+    /// The beginner has played, and the game `is_over` as it should be or not. Returns whether it can play by what it has learned.
+    pub(super) fn has_learned(&mut self, judge: &mut Judge, is_over: bool) -> anyhow::Result<bool> {
         let path = self.path("table");
         self.table = fs::read(&path).unwrap_or_default();
-        let broken = judge.first_broken();
         if self.table.is_empty() {
-            // A game that did not end says nothing of it.
-            if let Some(broken) = broken {
-                judge.leave_out_for(ALL, broken);
-            } else {
+            if is_over {
                 judge.check(&TRAINS, false, || "after a game of training there is no table".to_owned());
                 judge.leave_out_for(ALL.into_iter().skip(1), &TRAINS);
+            } else {
+                judge.leave_out(ALL, "the game of training was not played to its end");
             }
             return Ok(false);
         }
@@ -203,7 +201,7 @@ impl<'s> School<'s> {
     // A game to its end.
     fn game(&self, judge: &mut Judge, table: &Path, trains: bool) -> Played {
         let pupil = self.pupil(table, trains);
-        let (mut croupier, run) = Croupier::welcome(judge, &pupil, self.options, Delivery::Whole, CALL)?;
+        let (mut croupier, run) = Croupier::welcome(judge, &pupil, self.options, Delivery::Paced, CALL)?;
         croupier.rounds(judge, LESSONS)?;
         super::quits(judge, croupier, run, (&QUITS, &ENDS))
     }

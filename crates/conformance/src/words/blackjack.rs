@@ -1,8 +1,10 @@
 //! The text dialect of blackjack.
 
-use blackjack::Card;
+mod reader;
 
-use super::{Form, Part, ended_by, wrong};
+use blackjack::{Card, DealerMessage, Dialect, PlayerMessage};
+
+use super::{Form, Part, prefix, wrong};
 use crate::{
     net::MAX_TEXT,
     tape::{Carrier, Framed, Speech, Talk, Told},
@@ -13,8 +15,12 @@ pub(crate) static WITH_DEALER: Talk = Talk { tester: PLAYER, program: DEALER, is
 /// Between a player under test and a dealer of the tester.
 pub(crate) static WITH_PLAYER: Talk = Talk { tester: DEALER, program: PLAYER, is_binary: false };
 
-const PLAYER: Speech = Speech { carrier: Carrier::Stream(frame), tell: |bytes| told(OF_PLAYERS, bytes) };
-const DEALER: Speech = Speech { carrier: Carrier::Stream(frame), tell: |bytes| told(OF_DEALERS, bytes) };
+pub(crate) use reader::{Reader, Text};
+
+const PLAYER: Speech =
+    Speech { carrier: Carrier::Stream(|bytes| frame(OF_PLAYERS, bytes)), tell: |bytes| told(OF_PLAYERS, bytes) };
+const DEALER: Speech =
+    Speech { carrier: Carrier::Stream(|bytes| frame(OF_DEALERS, bytes)), tell: |bytes| told(OF_DEALERS, bytes) };
 
 const RANKS: Part = Part::OneOf(&[
     "Ace", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten", "Jack", "Queen", "King",
@@ -36,19 +42,129 @@ pub(crate) fn cards<'c>(cards: impl IntoIterator<Item = &'c Card>) -> String {
     cards.into_iter().map(Card::to_string).collect::<Vec<_>>().join(", ")
 }
 
-fn frame(bytes: &[u8]) -> Framed {
-    ended_by(0, MAX_TEXT, "a NUL", bytes)
+/// What is wrong with a text that has no NUL.
+pub(crate) const UNTERMINATED: &str = "messages are not terminated by a zero byte";
+
+/// What is at the front of a stream.
+#[derive(Debug, PartialEq, Eq)]
+enum Front {
+    /// A text of this length, and the NUL behind it.
+    Ended(usize),
+    /// A text of this length, which has no NUL.
+    Unended(usize),
+    /// A text that may not be complete.
+    Part,
+    /// More bytes than a message may have.
+    Endless,
+}
+
+// Texts without a NUL are told apart by the words of the protocol.
+fn front(forms: &[Form], bytes: &[u8]) -> Front {
+    let end = bytes.iter().take(MAX_TEXT + 1).position(|&byte| byte == 0);
+    let text = bytes.get(..end.unwrap_or(bytes.len().min(MAX_TEXT))).unwrap_or_default();
+    if let Some(end) =
+        end.filter(|_| DealerMessage::parse_text(text).is_ok() || PlayerMessage::parse_text(text).is_ok())
+    {
+        return Front::Ended(end);
+    }
+    let blanks = text.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+    let begins = |rest: &[u8]| {
+        let rest = rest.trim_ascii_start();
+        let words = forms.iter().filter_map(|form| match form.first() {
+            Some(Part::Word(word)) => Some(word.as_bytes()),
+            _ => None,
+        });
+        !rest.is_empty() && words.into_iter().any(|word| rest.starts_with(word) || word.starts_with(rest))
+    };
+    let message = prefix(forms, &text[blanks..]).map(|length| blanks + length);
+    match (message.filter(|&length| begins(&text[length..])), end) {
+        (Some(length), _) => Front::Unended(length),
+        (None, Some(end)) => Front::Ended(end),
+        (None, None) if bytes.len() > MAX_TEXT => Front::Endless,
+        (None, None) => Front::Part,
+    }
+}
+
+fn frame(forms: &[Form], bytes: &[u8]) -> Framed {
+    match front(forms, bytes) {
+        Front::Ended(end) => Framed::Whole(end + 1),
+        Front::Unended(length) => Framed::Whole(length),
+        // It is shown when it comes, before what the tester sends for it. Its NUL may follow.
+        Front::Part if wrong(forms, bytes).is_none() => Framed::Whole(bytes.len()),
+        Front::Part => Framed::Part,
+        Front::Endless => Framed::Wrong(MAX_TEXT, format!("a NUL is missing after {MAX_TEXT} bytes")),
+    }
 }
 
 fn told(forms: &[Form], message: &[u8]) -> Told {
+    if message == b"\0" {
+        return Told::right("(a zero byte)");
+    }
     let text = message.strip_suffix(b"\0").unwrap_or(message);
     // A text of ASCII letters is what it says; all else is spelled out.
     Told { text: text.escape_ascii().to_string(), wrong: wrong(forms, text) }
 }
 
+/// Reader of the messages of a dealer.
+pub(crate) fn of_dealer() -> Reader {
+    Reader::new(OF_DEALERS)
+}
+
+/// Reader of the messages of a player.
+pub(crate) fn of_player() -> Reader {
+    Reader::new(OF_PLAYERS)
+}
+
+/// A message of a player, as far as it can be understood. A name may have any characters.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum OfPlayer {
+    Join(String),
+    Hit,
+    Stand,
+}
+
+/// What a text of a dealer means, and whether it is spelled exactly.
+pub(crate) fn dealer_message(text: &[u8]) -> (Option<DealerMessage>, bool) {
+    let parsed = DealerMessage::parse_text(text).ok();
+    // `LOSE` is read, but not to be sent.
+    let is_exact = parsed.is_some_and(|message| message.to_bytes(Dialect::Text).strip_suffix(b"\0") == Some(text));
+    (parsed.or_else(|| loose_dealer_message(text)), is_exact)
+}
+
+// Capital letters, blanks, and what follows the message do not count.
+fn loose_dealer_message(text: &[u8]) -> Option<DealerMessage> {
+    let text = String::from_utf8_lossy(text);
+    let words: Vec<String> = text.split_ascii_whitespace().map(str::to_ascii_uppercase).collect();
+    let title = |word: &str| {
+        format!("{}{}", word.get(..1).unwrap_or_default(), word.get(1..).unwrap_or_default().to_ascii_lowercase())
+    };
+    let text = match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [kind @ ("CARD" | "DEALER"), rank, "OF", suit, ..] => format!("{kind} {} of {}", title(rank), title(suit)),
+        ["RESULT", result, ..] => format!("RESULT {result}"),
+        [kind @ ("BEGIN" | "DECISION" | "QUIT"), ..] => kind.to_owned(),
+        _ => return None,
+    };
+    DealerMessage::parse_text(text.as_bytes()).ok()
+}
+
+/// What a text of a player means, and whether it is spelled exactly.
+pub(crate) fn player_message(text: &[u8]) -> (Option<OfPlayer>, bool) {
+    let is_exact = PlayerMessage::parse_text(text).is_ok();
+    let text = String::from_utf8_lossy(text);
+    let text = text.trim();
+    let (word, rest) = text.split_once(' ').unwrap_or((text, ""));
+    let message = match &*word.to_ascii_uppercase() {
+        "JOIN" => Some(OfPlayer::Join(rest.to_owned())),
+        "HIT" => Some(OfPlayer::Hit),
+        "STAND" => Some(OfPlayer::Stand),
+        _ => None,
+    };
+    (message, is_exact)
+}
+
 #[cfg(test)]
 mod tests {
-    use blackjack::{DealerMessage, Dialect, Name, PlayerMessage, Verdict};
+    use blackjack::{Name, Verdict};
 
     use super::*;
 
@@ -59,11 +175,43 @@ mod tests {
         let others = [DealerMessage::Begin, DealerMessage::Decision, DealerMessage::Quit];
         for message in cards.chain(results).chain(others) {
             let bytes = message.to_bytes(Dialect::Text);
-            let Framed::Whole(length) = frame(&bytes) else { panic!("{message}") };
+            let Framed::Whole(length) = frame(OF_DEALERS, &bytes) else { panic!("{message}") };
+            assert_eq!(dealer_message(&bytes[..length - 1]), (Some(message), true));
             assert_eq!((length, told(OF_DEALERS, &bytes).wrong), (bytes.len(), None), "{message}");
         }
         for message in [PlayerMessage::Hit, PlayerMessage::Stand, PlayerMessage::Join(Name::new(b"x").unwrap())] {
             assert_eq!(told(OF_PLAYERS, &message.to_bytes(Dialect::Text)).wrong, None, "{message}");
         }
+    }
+    #[test]
+    fn texts_without_nul_are_told_apart_by_their_words() {
+        let of_dealer = |bytes: &[u8]| front(OF_DEALERS, bytes);
+        assert_eq!(of_dealer(b"BEGIN"), Front::Part);
+        assert_eq!(of_dealer(b"BEGINCARD T"), Front::Unended(5));
+        assert_eq!(of_dealer(b"BEGIN\nCA"), Front::Unended(5));
+        assert_eq!(of_dealer(b"\nCARD Two of ClubsCARD"), Front::Unended(18));
+        assert_eq!(of_dealer(b"RESULT WINQUIT\0"), Front::Unended(10));
+        assert_eq!(of_dealer(b"RESULT WIN (20)\0QUIT"), Front::Ended(15));
+        assert_eq!(of_dealer(b"BEGIN\n"), Front::Part);
+        assert_eq!(of_dealer(b"BEGIN\n\0"), Front::Ended(6));
+        assert_eq!(of_dealer(&[b'B'; 300]), Front::Endless);
+        assert_eq!(front(OF_PLAYERS, b"HITSTAND"), Front::Unended(3));
+        assert_eq!(front(OF_PLAYERS, b"JOIN HIT\0"), Front::Ended(8));
+    }
+
+    #[test]
+    fn wrongly_spelled_messages_are_understood() {
+        for (text, right) in [
+            ("RESULT LOSE", "RESULT LOOSE"),
+            ("begin", "BEGIN"),
+            ("CARD  ten of  Hearts ", "CARD Ten of Hearts"),
+            ("RESULT WIN 20 18", "RESULT WIN"),
+        ] {
+            let right = DealerMessage::parse_text(right.as_bytes()).unwrap();
+            assert_eq!(dealer_message(text.as_bytes()), (Some(right), false), "{text}");
+        }
+        assert_eq!(dealer_message(b"WELCOME tester"), (None, false));
+        assert_eq!(player_message(b"hit"), (Some(OfPlayer::Hit), false));
+        assert_eq!(player_message(b"JOIN Ann van Dam"), (Some(OfPlayer::Join("Ann van Dam".into())), false));
     }
 }
