@@ -42,8 +42,8 @@ struct Driver {
     level: Level,
     rng: Pcg64,
     thinks: Range<u64>,
-    // The game and the turn that it thinks about; no turn once the game is over.
-    seen: Option<(u32, Option<usize>)>,
+    // The game and the turn that it thinks about, and whether the game is over.
+    seen: Option<(u32, Option<usize>, bool)>,
     due: Option<Time>,
 }
 
@@ -116,7 +116,7 @@ const fn answer(line: &Line) -> Option<(Code, Feedback)> {
 impl Pilot<Client> for Driver {
     fn act(&mut self, client: &mut Client, now: Time) {
         let Some(board) = client.board() else { return };
-        let seen = (board.number, client.turn().map(|turn| turn.turn));
+        let seen = (board.number, client.turn().map(|turn| turn.turn), board.over.is_some());
         if self.seen != Some(seen) {
             self.seen = Some(seen);
             self.due = Some(now.plus(Duration::from_millis(self.rng.random_range(self.thinks.clone()))));
@@ -128,8 +128,8 @@ impl Pilot<Client> for Driver {
         self.due = seen.1.is_none().then(|| now.plus(ASKS_AGAIN));
         let message = match seen.1 {
             Some(_) => ClientMessage::Guess(self.guess(board)),
-            // It takes part in a race that has not begun.
-            None if client.missing().is_some() => return,
+            // It takes part in a race that has not begun, or its turn or the end of its game has not been received yet.
+            None if client.missing().is_some() || !seen.2 => return,
             None => ClientMessage::New(None),
         };
         client.act(now, message);
@@ -148,6 +148,25 @@ impl Pilot<Client> for Driver {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_game_is_requested_before_the_last_one_is_over() {
+        let (mut client, mut bot) = mastermind_bot(Name::new(b"Bot").unwrap(), Level::Hard, 1);
+        let mut now = Time::from_nanos(0);
+        let mut said = |lines: &str| {
+            client.receive(now, lines.as_bytes()).unwrap();
+            for _ in 0..2 {
+                bot.act(&mut client, now);
+                now = now.plus(Duration::from_millis(THINKS.end));
+            }
+            let sent: Vec<_> = std::iter::from_fn(|| client.take_outgoing()).collect();
+            String::from_utf8(sent.concat()).unwrap()
+        };
+        assert_eq!(said("ROOM solo 4 8 no\nOK 1\nSEAT 1 Bot\n"), "PLAY Bot\n");
+        assert_eq!(said("GAME 1 1 4 no\n"), "", "its turn has not been received");
+        assert!(said("TURN 1 available available 0\n").starts_with("GUESS "));
+        assert_eq!(said("OVER 1 resigned 1 0 1234\n"), "NEW\n");
+    }
 
     #[test]
     fn a_search_finds_a_code_that_fits_where_hardly_any_does() {
