@@ -42,6 +42,12 @@ pub(super) fn next_line(connection: &mut Connection, max: usize, by: Instant) ->
     }
 }
 
+/// A line with single spaces alone, and none at its ends.
+pub(super) fn loosely(line: &[u8]) -> Vec<u8> {
+    let words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join(&b' ')
+}
+
 /// Bytes of a program, for a message.
 pub(super) fn told(bytes: &[u8]) -> String {
     format!("'{}'", bytes.get(..80).unwrap_or(bytes).escape_ascii())

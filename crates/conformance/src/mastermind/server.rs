@@ -25,7 +25,7 @@ pub static TESTER: Tester = Tester {
     known: &["port"],
     needed: &["port"],
     rules: RULES,
-    takes_part: &[&ROOM, &rules::SEAT],
+    takes_part: &[&rules::ROW, &rules::RESIGNED, &rules::LOST],
     play,
 };
 
@@ -63,7 +63,6 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
         // It would be waited for in vain in each scenario.
         return Ok(());
     }
-    // What is broken in a game is not to be taken for what the scenarios after it are about.
-    judge.side_by_side(games::scenes(&subject))?;
-    judge.side_by_side(typing::scenes(&subject).into_iter().chain(people::scenes(&subject)).collect())
+    let scenes = games::scenes(&subject).into_iter().chain(typing::scenes(&subject));
+    judge.side_by_side(scenes.chain(people::scenes(&subject)).collect())
 }

@@ -22,7 +22,7 @@ pub static TESTER: Tester = Tester {
     known: &[],
     needed: &[],
     rules: RULES,
-    takes_part: &[&rules::TURN_BLOCK, &rules::PROMPT],
+    takes_part: &[&rules::ANSWERS, &rules::FEEDBACK, &rules::LOSS, &rules::WIN],
     play,
 };
 
@@ -49,12 +49,13 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
         // What stays in a buffer on a pipe is shown at a terminal, and everything else can still be judged.
         subject.terminal = Terminal::Whole;
     }
-    // They are played whatever is asked for: what is broken in a plain game is not to be taken for what the scenarios after it are about.
-    judge.side_by_side(vec![
+    // They are played whatever is asked for: what is broken in a plain game is not to be taken for what the other scenarios are about.
+    let mut scenes = vec![
         scene("a game that is lost", |judge| games::lost(judge, &subject, 4, false)),
         scene("a game that is won", |judge| games::won(judge, &subject)),
-    ])?;
-    judge.side_by_side(games::scenes(&subject))?;
+    ];
+    scenes.extend(games::scenes(&subject));
+    judge.side_by_side(scenes)?;
     if launcher.chooses_terminal() {
         let subject = Subject { terminal: Terminal::Whole, ..subject };
         let terminal: &'static Rule = &rules::TERMINAL;

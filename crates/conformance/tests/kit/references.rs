@@ -91,7 +91,21 @@ fn command(kind: &str) -> (Vec<String>, &'static [&'static str]) {
     (vec![interpreter(), programs::PLAIN.to_owned(), path.to_str().unwrap().to_owned()], arguments)
 }
 
-fn run<'a>(kind: &str, arguments: impl IntoIterator<Item = &'a str>, plan: &Plan) -> Report {
+/// Tests a program in Python that is this code.
+pub(crate) fn python(kind: &str, code: &str, arguments: &[&str], millis: u64) -> Report {
+    let front = [interpreter(), "-c".to_owned(), code.to_owned()];
+    let words = front.into_iter().chain(arguments.iter().map(|&argument| argument.to_owned())).collect();
+    let tester = tester(kind);
+    let program = Program::new(words, tester.usual, tester.known, tester.needed).unwrap();
+    tester.run(&program, &plan(millis)).unwrap()
+}
+
+/// Tests a program that takes its arguments and waits.
+pub(crate) fn nothing(kind: &str, millis: u64) -> Report {
+    python(kind, "import time; time.sleep(1000)", command(kind).1, millis)
+}
+
+pub(crate) fn run<'a>(kind: &str, arguments: impl IntoIterator<Item = &'a str>, plan: &Plan) -> Report {
     let (mut words, _) = command(kind);
     words.extend(arguments.into_iter().map(str::to_owned));
     let tester = tester(kind);
@@ -99,7 +113,7 @@ fn run<'a>(kind: &str, arguments: impl IntoIterator<Item = &'a str>, plan: &Plan
     tester.run(&program, plan).unwrap()
 }
 
-fn run_with(kind: &str, fault: &str, plan: &Plan) -> Report {
+pub(crate) fn run_with(kind: &str, fault: &str, plan: &Plan) -> Report {
     let (_, arguments) = command(kind);
     run(kind, arguments.iter().copied().chain(["--fault", fault]), plan)
 }

@@ -14,7 +14,7 @@ use crate::{
     mastermind::{
         answers::answer,
         disguise::disguised,
-        lines::{Heard, next_line, told},
+        lines::{Heard, loosely, next_line, told},
     },
     net::Connection,
     rule::Rule,
@@ -167,14 +167,24 @@ impl Host {
 
     /// The next message of the client, or what came instead.
     pub(super) fn hear(&mut self, judge: &mut Judge, blamed: &'static Rule) -> Played<Next> {
-        let message = match next_line(&mut self.connection, MAX_MESSAGE, self.options.deadline()) {
-            Heard::Line(line) => exact(&line).ok_or_else(|| format!("{} is no message of a player", told(&line))),
-            Heard::Endless(bytes) => Err(format!("{MAX_MESSAGE} bytes have no line feed: {}", told(&bytes))),
-            Heard::Torn(bytes) => Err(format!("the connection ended within a message, after {}", told(&bytes))),
-            Heard::Closed => return Ok(Next::Leaves),
-            Heard::Nothing => return judge.broken(blamed, || "nothing came in time".to_owned()),
-        };
-        Ok(Next::Says(judge.expect(&GRAMMAR, message)?))
+        let by = self.options.deadline();
+        loop {
+            let wrong = match next_line(&mut self.connection, MAX_MESSAGE, by) {
+                Heard::Line(line) => {
+                    let (right, loose) = (exact(&line), exact(&loosely(&line)));
+                    judge.check(&GRAMMAR, right.is_some(), || format!("{} is no message of a player", told(&line)));
+                    match right.or(loose) {
+                        Some(message) => return Ok(Next::Says(message)),
+                        None => continue,
+                    }
+                }
+                Heard::Endless(bytes) => format!("{MAX_MESSAGE} bytes have no line feed: {}", told(&bytes)),
+                Heard::Torn(bytes) => format!("the connection ended within a message, after {}", told(&bytes)),
+                Heard::Closed => return Ok(Next::Leaves),
+                Heard::Nothing => return judge.broken(blamed, || "nothing came in time".to_owned()),
+            };
+            return judge.broken(&GRAMMAR, || wrong);
+        }
     }
 
     /// Says nothing for so long. The client must do the same.

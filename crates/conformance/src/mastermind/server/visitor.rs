@@ -12,7 +12,7 @@ use super::rules::{GRAMMAR, LISTENS, ROOM};
 use crate::{
     judge::{Judge, Played},
     launch::Run,
-    mastermind::lines::{Heard, next_line, told},
+    mastermind::lines::{Heard, loosely, next_line, told},
     net::Connection,
     rule::Rule,
     tester::Options,
@@ -129,16 +129,25 @@ impl Visitor {
     }
 }
 
-/// The next message of a connection, or what came instead.
+/// The next message of a connection, or what came instead. Blanks do not matter, and what is no message is passed over.
 fn hear(judge: &mut Judge, connection: &mut Connection, by: Instant) -> Played<Result<ServerMessage<'static>, String>> {
-    let message = match next_line(connection, MAX_TOLD, by) {
-        Heard::Line(line) => parse(&line).ok_or_else(|| format!("{} is no message of a server", told(&line))),
-        Heard::Endless(bytes) => Err(format!("{MAX_TOLD} bytes have no line feed; they begin with {}", told(&bytes))),
-        Heard::Torn(bytes) => Err(format!("the connection ended within a message, after {}", told(&bytes))),
-        Heard::Closed => return Ok(Err("the connection was closed".to_owned())),
-        Heard::Nothing => return Ok(Err("nothing came in time".to_owned())),
-    };
-    Ok(Ok(judge.expect(&GRAMMAR, message)?))
+    loop {
+        let wrong = match next_line(connection, MAX_TOLD, by) {
+            Heard::Line(line) => {
+                let (exact, loose) = (parse(&line), parse(&loosely(&line)));
+                judge.check(&GRAMMAR, exact.is_some(), || format!("{} is no message of a server", told(&line)));
+                match exact.or(loose) {
+                    Some(message) => return Ok(Ok(message)),
+                    None => continue,
+                }
+            }
+            Heard::Endless(bytes) => format!("{MAX_TOLD} bytes have no line feed; they begin with {}", told(&bytes)),
+            Heard::Torn(bytes) => format!("the connection ended within a message, after {}", told(&bytes)),
+            Heard::Closed => return Ok(Err("the connection was closed".to_owned())),
+            Heard::Nothing => return Ok(Err("nothing came in time".to_owned())),
+        };
+        return judge.broken(&GRAMMAR, || wrong);
+    }
 }
 
 /// A message, written exactly as the protocol has it.

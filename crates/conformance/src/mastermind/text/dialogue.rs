@@ -1,6 +1,11 @@
 //! The dialogue with a text game, as far as programs of different people agree on it.
+//!
+//! Lines are read leniently: what a program prints may have more or fewer ends of lines, blanks and capital letters.
 
-use std::{mem, time::Instant};
+use std::{
+    mem,
+    time::{Duration, Instant},
+};
 
 use mastermind::Code;
 
@@ -14,13 +19,77 @@ use crate::{
 
 /// The lines with which a turn begins.
 const HEADS: [&str; 4] = ["Turn #: ", "lifeline#1: ", "lifeline#2: ", "Code  : "];
+/// The longest value behind a word in characters, of a code with a blank behind each digit.
+const LONGEST: usize = 16;
+
+/// What a piece of the output is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Topic {
+    Turn,
+    Lifeline(usize),
+    Code,
+    Guess,
+    Red,
+    White,
+}
+
+/// Each with its word in small letters and without blanks. Behind the word comes a number or a colon.
+const TOPICS: [(Topic, &str, bool); 7] = [
+    (Topic::Turn, "turn", true),
+    (Topic::Lifeline(0), "lifeline#1", false),
+    (Topic::Lifeline(1), "lifeline#2", false),
+    (Topic::Code, "code", false),
+    (Topic::Guess, "guess", false),
+    (Topic::Red, "red", true),
+    (Topic::White, "white", true),
+];
+
+/// The topic at the front of a text, and its value without blanks in small letters.
+fn topic(text: &str) -> Option<(Topic, String)> {
+    let plain: String = text.chars().filter(|letter| !letter.is_whitespace()).flat_map(char::to_lowercase).collect();
+    let (topic, rest, has_number) =
+        TOPICS.iter().find_map(|&(topic, word, number)| Some((topic, plain.strip_prefix(word)?, number)))?;
+    let value = rest.trim_start_matches(['#', '=']);
+    let value = match value.strip_prefix(':') {
+        Some(value) => value,
+        None if has_number && value.starts_with(|letter: char| letter.is_ascii_digit()) => value,
+        None => return None,
+    };
+    Some((topic, value.to_owned()))
+}
+
+/// Cuts a line in front of each topic.
+fn pieces(line: &str) -> Vec<&str> {
+    let mut cuts = vec![0];
+    let mut before = ' ';
+    for (at, letter) in line.char_indices() {
+        let begins = letter.is_alphabetic() && !before.is_alphabetic() && before != '#';
+        if at > 0 && begins && topic(line.get(at..).unwrap_or_default()).is_some() {
+            cuts.push(at);
+        }
+        before = letter;
+    }
+    let ends = cuts.iter().skip(1).copied().chain([line.len()]);
+    cuts.iter().zip(ends).map(|(&from, to)| line.get(from..to).unwrap_or_default()).collect()
+}
+
+fn number<T: std::str::FromStr>(value: &str) -> Option<T> {
+    let end = value.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(value.len());
+    value.get(..end)?.parse().ok()
+}
+
+/// The digits and stars at the front of a value, if they are a code of which some are not known.
+fn hidden(value: &str) -> Option<String> {
+    let code: String = value.chars().take_while(|letter| matches!(letter, '*' | '1'..='8')).take(LONGEST).collect();
+    (code.contains('*') && code.len() >= 4).then_some(code)
+}
 
 /// What is shown before an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Block {
     pub(super) turn: usize,
-    /// Whether each lifeline is shown as available.
-    pub(super) available: [bool; 2],
+    /// Whether each lifeline is shown, and as available.
+    pub(super) available: [Option<bool>; 2],
     /// The digits that are known, and stars.
     pub(super) code: String,
     /// The line that is not written as it should be.
@@ -29,35 +98,33 @@ pub(super) struct Block {
     pub(super) before: Vec<String>,
 }
 
-impl Block {
-    /// The numbers behind `Red` and `White`, if both were printed.
-    pub(super) fn answer(&self) -> Option<(u8, u8)> {
-        answer(&self.before)
-    }
+/// Numbers that answer a guess.
+pub(super) struct Answer {
+    pub(super) red: u8,
+    pub(super) white: u8,
+    /// Whether they are written as `Red: 1` and `White: 2`.
+    pub(super) is_exact: bool,
 }
 
 /// The numbers behind `Red` and `White` in these lines.
-pub(super) fn answer(lines: &[String]) -> Option<(u8, u8)> {
-    let number = |head: &str| lines.iter().find_map(|line| value(line, head)?.parse().ok());
-    Some((number("Red: ")?, number("White: ")?))
+pub(super) fn answer(lines: &[String]) -> Option<Answer> {
+    let all: Vec<&str> = lines.iter().flat_map(|line| pieces(line)).collect();
+    let find = |wanted: Topic| {
+        all.iter().find_map(|piece| {
+            let (topic, value) = topic(piece)?;
+            (topic == wanted).then(|| number::<u8>(&value))?.map(|number| (number, *piece))
+        })
+    };
+    let (red, of_red) = find(Topic::Red)?;
+    let (white, of_white) = find(Topic::White)?;
+    let is_exact = of_red.starts_with(&format!("Red: {red}")) && of_white.starts_with(&format!("White: {white}"));
+    Some(Answer { red, white, is_exact })
 }
 
-/// What stands behind this word, at the begin of a line or behind a prompt.
-fn value<'l>(line: &'l str, head: &str) -> Option<&'l str> {
-    let (_, value) = line.split_once(head)?;
-    Some(value.trim_end())
-}
-
-/// The same without regard to capital letters and blanks.
-fn loosely(line: &str, head: &str) -> Option<String> {
-    let plain = |text: &str| text.to_lowercase().replace([' ', '\t'], "");
-    let (line, head) = (plain(line), plain(head));
-    Some(line.split_once(&head)?.1.to_owned())
-}
-
-/// Whether these are the characters of a code of which some are not known.
-fn is_hidden(code: &str) -> bool {
-    code.contains('*') && code.len() >= 4 && code.chars().all(|letter| matches!(letter, '*' | '1'..='8'))
+/// Whether a prompt for the guess was printed before what answers it.
+pub(super) fn has_prompt(before: &[String]) -> bool {
+    let all = before.iter().flat_map(|line| pieces(line));
+    all.filter_map(topic).any(|(topic, _)| topic == Topic::Guess)
 }
 
 /// The code in a line that tells it after a loss.
@@ -74,6 +141,37 @@ pub(super) fn lone_digits(lines: &[String]) -> Vec<char> {
     let told = lines.iter().filter(|line| !line.to_lowercase().contains("lifeline"));
     let words = told.flat_map(|line| line.split(|letter: char| !letter.is_ascii_alphanumeric()));
     words.filter(|word| word.len() == 1).filter_map(|word| word.chars().next()).filter(char::is_ascii_digit).collect()
+}
+
+/// The block that ends with the last of these lines, without what came before it.
+fn block(lines: &[String]) -> Option<Block> {
+    let (mut turn, mut start, mut code) = (None, 0, None);
+    let mut available = [None; 2];
+    for (at, line) in lines.iter().enumerate() {
+        for (topic, value) in pieces(line).into_iter().filter_map(topic) {
+            match topic {
+                Topic::Turn => (turn, start, available) = (number(&value).or(turn), at, [None; 2]),
+                Topic::Lifeline(which) => available[which] = Some(value.starts_with("available")),
+                Topic::Code if turn.is_some() => code = hidden(&value),
+                _ => {}
+            }
+        }
+    }
+    let (turn, code): (usize, String) = (turn?, code?);
+    let own = lines.get(start..).unwrap_or_default();
+    let is_right = |line: &str, head: &str| {
+        let value = line.split_once(head).map(|(_, value)| value.trim_end());
+        match head {
+            "Turn #: " => value == Some(&*turn.to_string()),
+            "Code  : " => value == Some(&*code),
+            _ => value.is_some_and(|word| !word.is_empty()),
+        }
+    };
+    let mut wrong = own.iter().zip(HEADS).find(|(line, head)| !is_right(line, head)).map(|(line, _)| line.clone());
+    if own.len() != HEADS.len() {
+        wrong = wrong.or_else(|| own.get(HEADS.len() - 1).or_else(|| own.last()).cloned());
+    }
+    Some(Block { turn, available, code, wrong, before: lines.get(..start).unwrap_or_default().to_vec() })
 }
 
 /// A text game under test that runs.
@@ -102,21 +200,16 @@ impl Talk {
         self.run.type_bytes(&typed);
     }
 
-    /// Reads up to a line in which there is something.
-    fn find<T>(&mut self, mut find: impl FnMut(&str) -> Option<T>) -> Option<T> {
-        let by = self.options.deadline();
-        while let Some(line) = self.run.line(by) {
-            let found = find(&line);
-            self.lines.push(line);
-            if found.is_some() {
-                return found;
-            }
-        }
-        // Where its output has ended the program is about to end, and how it does is to be seen.
-        if Instant::now() < by {
+    // Reads one more line.
+    fn line(&mut self, by: Instant) -> bool {
+        let line = self.run.line(by);
+        if line.is_none() && Instant::now() < by {
+            // Where its output has ended the program is about to end, and how it does is to be seen.
             self.run.exit(by);
         }
-        None
+        let is_there = line.is_some();
+        self.lines.extend(line);
+        is_there
     }
 
     /// What was printed last, for a message.
@@ -127,45 +220,59 @@ impl Talk {
         format!("the last that came is {lines}{}", self.run.obituary())
     }
 
+    // Takes the block that ends with the last line.
+    fn take_block(&mut self) -> Option<Block> {
+        let block = block(&self.lines)?;
+        self.lines.clear();
+        Some(block)
+    }
+
     /// Reads up to the end of the next block.
     pub(super) fn next_block(&mut self) -> Option<Block> {
-        let mut turn = None;
-        let code = self.find(|line| {
-            turn = loosely(line, HEADS[0]).and_then(|number| number.parse().ok()).or(turn);
-            loosely(line, HEADS[3]).filter(|code| turn.is_some() && is_hidden(code))
-        })?;
-        let mut before = mem::take(&mut self.lines);
-        let start = before.iter().rposition(|line| loosely(line, HEADS[0]).is_some()).unwrap_or(0);
-        let own = before.split_off(start);
-        let available = [1, 2].map(|head| {
-            let words = own.iter().find_map(|line| loosely(line, HEADS[head]));
-            words.is_some_and(|word| word.starts_with("available"))
-        });
-        let turn: usize = turn?;
-        let is_right = |line: &str, head: &str| match head {
-            "Turn #: " => value(line, head) == Some(&*turn.to_string()),
-            "Code  : " => value(line, head) == Some(&*code),
-            _ => value(line, head).is_some_and(|word| !word.is_empty()),
-        };
-        let mut wrong = own.iter().zip(HEADS).find(|(line, head)| !is_right(line, head)).map(|(line, _)| line.clone());
-        if own.len() != HEADS.len() {
-            wrong = wrong.or_else(|| own.get(HEADS.len() - 1).cloned());
+        let by = self.options.deadline();
+        while self.line(by) {
+            if let Some(block) = self.take_block() {
+                return Some(block);
+            }
         }
-        Some(Block { turn, available, code, wrong, before })
+        None
     }
 
-    /// Reads up to the line that tells the code.
+    /// As [`Talk::next_block`], but waits no longer than this for a further line when some have come.
+    pub(super) fn next_block_within(&mut self, pause: Duration) -> Option<Block> {
+        let by = self.options.deadline();
+        let mut until = by;
+        while self.line(until) {
+            if let Some(block) = self.take_block() {
+                return Some(block);
+            }
+            until = by.min(Instant::now() + pause);
+        }
+        None
+    }
+
+    /// Reads up to the line that tells the code, or a further turn.
     pub(super) fn told_code(&mut self, length: usize) -> Option<(Code, Vec<String>)> {
-        let found = self.find(|line| {
-            let code = told_code(line, length);
-            (code.is_some() || loosely(line, HEADS[0]).is_some()).then_some(code)
-        })?;
-        Some((found?, mem::take(&mut self.lines)))
+        let by = self.options.deadline();
+        while self.line(by) {
+            if self
+                .lines
+                .last()
+                .is_some_and(|line| pieces(line).into_iter().filter_map(topic).any(|(topic, _)| topic == Topic::Turn))
+            {
+                return None;
+            }
+            if let Some(told) = self.code_so_far(length) {
+                return Some(told);
+            }
+        }
+        None
     }
 
-    /// Whether a turn has begun in what was read since the last block.
-    pub(super) fn has_turn(&self) -> bool {
-        self.lines.iter().any(|line| loosely(line, HEADS[0]).is_some())
+    /// The code, if it was told in what was read since the last block.
+    pub(super) fn code_so_far(&mut self, length: usize) -> Option<(Code, Vec<String>)> {
+        let code = self.lines.iter().find_map(|line| told_code(line, length))?;
+        Some((code, mem::take(&mut self.lines)))
     }
 
     /// What else is printed, until the program ends.
@@ -185,11 +292,9 @@ impl Talk {
         judge.expect(rule, block)
     }
 
-    /// Whether the first line after an input begins with the prompt before it. At a terminal it may stand on standard
-    /// error.
-    pub(super) fn has_prompt(&self, block: &[String]) -> Option<bool> {
-        let first = block.first().filter(|_| !self.is_terminal)?;
-        Some(first.starts_with("Guess : ") && first.trim_end() != "Guess :")
+    /// Whether a prompt asked for the input before these lines. At a terminal it may stand on standard error.
+    pub(super) fn has_prompt(&self, before: &[String]) -> Option<bool> {
+        (!self.is_terminal).then(|| has_prompt(before))
     }
 
     /// How the program has ended, when it has to.
@@ -199,5 +304,47 @@ impl Talk {
             None => format!("the program still runs after {after}"),
             Some(exit) => format!("the program ended with {exit} after {after}"),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &str) -> Block {
+        let lines: Vec<String> = text.split('\n').map(str::to_owned).collect();
+        block(&lines).unwrap_or_else(|| panic!("{text}"))
+    }
+
+    #[test]
+    fn block_is_found_with_more_or_fewer_ends_of_lines() {
+        let right = of("Turn #: 3\nlifeline#1: AVAILABLE\nlifeline#2: USED UP\nCode  : *7**");
+        assert_eq!((right.turn, right.available, &*right.code), (3, [Some(true), Some(false)], "*7**"));
+        assert_eq!((right.wrong, right.before.len()), (None, 0));
+        for text in [
+            "Guess : Red: 0\nWhite: 1\n\nTurn #: 3\n\nlifeline#1: AVAILABLE\n\nlifeline#2: USED UP\nCode  : *7**",
+            "Guess : \nRed: 0 White: 1\nTurn #: 3 lifeline#1: AVAILABLE lifeline#2: USED UP Code  : *7**",
+            "Guess : Red: 0White: 1Turn 3\nLifeline #1: available\nLifeline #2: used\ncode: * 7 * *",
+        ] {
+            let block = of(text);
+            assert_eq!((block.turn, block.available, &*block.code), (3, [Some(true), Some(false)], "*7**"), "{text}");
+            assert!(block.wrong.is_some(), "{text}");
+        }
+    }
+
+    #[test]
+    fn answers_are_found_behind_a_prompt_with_or_without_an_end() {
+        for (text, is_exact) in [
+            ("Guess : Red: 0\nWhite: 1", true),
+            ("Guess : \nRed: 0\nWhite: 1", true),
+            ("Guess : Red: 0, White: 1", true),
+            ("red = 0\nwhite = 1", false),
+        ] {
+            let lines: Vec<String> = text.split('\n').map(str::to_owned).collect();
+            let answer = answer(&lines).unwrap();
+            assert_eq!((answer.red, answer.white, answer.is_exact), (0, 1, is_exact), "{text}");
+            assert_eq!(has_prompt(&lines), text.starts_with("Guess"), "{text}");
+        }
+        assert!(answer(&["Your guess is wrong".to_owned()]).is_none());
     }
 }

@@ -1,47 +1,36 @@
 //! Games, from the questions before them to the question after them.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, ops::Range};
 
 use mastermind::{Code, Feedback, Knowledge, Rules, code::MAX_COLOURS, game::TURNS, solver::Hint};
 
 use super::{
     Subject,
-    dialogue::{Block, Talk, answer, lone_digits},
+    dialogue::{Answer, Block, Talk, answer, lone_digits},
     rules::{
-        AGAIN, ANSWERS, AVAILABLE, BOUNDS, CODES, COUNTS, END_OF_INPUT, ENDS, FEEDBACK, INVALID, LENGTHS, LIFELINE_1,
-        LIFELINE_2, LOSS, NO_CRASH, ONE_LIFELINE, PROMPT, RANDOM, REPEATS, SAYS_HOW, SHOWN, TOO_LATE, TURN_BLOCK, WIN,
-        YES_OR_NO,
+        AGAIN, ANSWERS, AVAILABLE, BOUNDS, CODES, COUNTS, END_OF_INPUT, ENDS, EXACT_LINES, FEEDBACK, INVALID, LENGTHS,
+        LIFELINE_1, LIFELINE_2, LOSS, NO_CRASH, ONE_LIFELINE, PROMPT, RANDOM, REPEATS, SAYS_HOW, SHOWN, TOO_LATE,
+        TURN_BLOCK, WIN, YES_OR_NO,
     },
 };
 use crate::{
-    judge::{Judge, Played, Scene, scene},
+    judge::{Halt, Judge, Played, Scene, scene},
     mastermind::{answers, disguise::disguised},
     rule::Rule,
     tester::Options,
 };
 
 /// What is no length.
-const NO_LENGTHS: [&str; 10] = ["", "abc", "3", "9", "-4", "4.5", "4 5", "45", "99999999999999999999", "\u{ff15}"];
+const NO_LENGTHS: [&str; 9] = ["", "abc", "3", "9", "-4", "4.5", "4 5", "45", "99999999999999999999"];
 /// What is neither yes nor no.
 const NO_ANSWERS: [&str; 4] = ["", "maybe", "yesno", "1"];
 /// What is neither a guess at four digits nor a lifeline.
-const NO_GUESSES: [&[u8]; 13] = [
-    b"",
-    b"abcd",
-    b"123",
-    b"12345",
-    b"1290",
-    b"-123",
-    b"12.4",
-    b"lifeline",
-    b"lifeline#3",
-    b"lifeline #1",
-    "\u{661}\u{662}\u{663}\u{664}".as_bytes(),
-    b"\xff\xfe12",
-    b"12\x0034",
-];
+const NO_GUESSES: [&str; 10] =
+    ["", "abcd", "123", "12345", "1290", "-123", "12.4", "lifeline", "lifeline#3", "lifeline #1"];
 /// The longest line that is typed, in bytes.
 const LONG: usize = 5000;
+/// Turns that are played beyond the last one, if the game is not over then.
+const MORE_TURNS: usize = 4;
 /// Guesses that are no code without repeats, so that no game is won by chance.
 const GUESSES: [&str; TURNS] = [
     "11223344", "33441122", "55667788", "12121212", "77123456", "45645612", "87187187", "66543217", "22345678",
@@ -71,8 +60,9 @@ pub(super) fn scenes<'s>(subject: &'s Subject<'_>) -> Vec<Scene<'s>> {
         scene("answers to a question", |judge| yes_or_no(judge, subject)).shows([&YES_OR_NO, &NO_CRASH]),
         scene("input that is no guess", |judge| invalid(judge, subject)).shows([&INVALID, &SAYS_HOW, &NO_CRASH]),
         scene("a long line", |judge| long_line(judge, subject)).shows([&INVALID, &NO_CRASH]),
-        scene("lifeline#1", |judge| lifeline(judge, subject, 1)).shows([&LIFELINE_1, &ONE_LIFELINE, &AVAILABLE]),
-        scene("lifeline#2", |judge| lifeline(judge, subject, 2)).shows([&LIFELINE_2, &ONE_LIFELINE, &AVAILABLE]),
+        scene("lifeline#1", |judge| lifeline(judge, subject, 1)).shows([&LIFELINE_1]),
+        scene("lifeline#2", |judge| lifeline(judge, subject, 2)).shows([&LIFELINE_2]),
+        scene("another lifeline", |judge| second_lifeline(judge, subject)).shows([&ONE_LIFELINE, &AVAILABLE]),
         scene("the end of the input", |judge| end_of_input(judge, subject)).shows([&END_OF_INPUT, &NO_CRASH]),
     ];
     scenes.extend(LATE.map(|(which, turn, granted)| {
@@ -83,14 +73,17 @@ pub(super) fn scenes<'s>(subject: &'s Subject<'_>) -> Vec<Scene<'s>> {
 }
 
 /// Looks at the lines with which a turn begins.
-fn look(judge: &mut Judge, block: &Block, length: usize, turn: usize) -> Played {
-    judge.check(&TURN_BLOCK, block.wrong.is_none(), || {
+fn look(judge: &mut Judge, block: &Block, length: usize, turn: usize) {
+    judge.check(&EXACT_LINES, block.wrong.is_none(), || {
         format!("'{}' is not written as it should be", block.wrong.as_deref().unwrap_or_default().escape_debug())
+    });
+    judge.check(&TURN_BLOCK, block.available.iter().all(Option::is_some), || {
+        format!("turn {} does not show both lifelines", block.turn)
     });
     judge.check(&LENGTHS, block.code.len() == length, || {
         format!("Code has {} characters in a game of {length} digits", block.code.len())
     });
-    judge.require(&COUNTS, block.turn == turn, || format!("turn {} is shown instead of turn {turn}", block.turn))
+    judge.check(&COUNTS, block.turn == turn, || format!("turn {} is shown instead of turn {turn}", block.turn));
 }
 
 /// What comes before everything else: whether a turn is shown at all.
@@ -98,17 +91,20 @@ pub(super) fn first_turn(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     let mut talk = subject.start(judge)?;
     talk.type_lines(["4", "no"]);
     let block = talk.block(judge, &SHOWN, "4 and no")?;
-    look(judge, &block, 4, 1)
+    look(judge, &block, 4, 1);
+    Ok(())
 }
 
-/// Starts a game without wrong answers to its questions.
-fn begin(judge: &mut Judge, subject: &Subject<'_>, length: usize, repeats: bool) -> Played<Talk> {
+/// Starts a game without wrong answers to its questions. Returns also its first turn.
+fn begin(judge: &mut Judge, subject: &Subject<'_>, length: usize, repeats: bool) -> Played<(Talk, Block)> {
     let mut talk = subject.start(judge)?;
     talk.type_lines([&*length.to_string(), if repeats { "yes" } else { "no" }]);
     let block = talk.block(judge, &TURN_BLOCK, "the questions")?;
-    look(judge, &block, length, 1)?;
-    judge.check(&AVAILABLE, block.available == [true; 2], || "a lifeline is not available in turn 1".to_owned());
-    Ok(talk)
+    look(judge, &block, length, 1);
+    for shown in block.available.iter().flatten() {
+        judge.check(&AVAILABLE, *shown, || "a lifeline is not available in turn 1".to_owned());
+    }
+    Ok((talk, block))
 }
 
 /// Guesses that were answered.
@@ -129,56 +125,80 @@ fn quoted(typed: &[&str]) -> String {
 }
 
 /// Notes the numbers that answer a guess.
-fn answered(judge: &mut Judge, guess: Code, told: Option<(u8, u8)>, rows: &mut Rows) -> Played {
-    let told = told.ok_or_else(|| format!("no lines `Red: ` and `White: ` with numbers came after {guess}"));
-    let (red, white) = judge.expect(&ANSWERS, told)?;
-    rows.push((guess, Feedback { red, white }));
-    Ok(())
+fn answered(judge: &mut Judge, guess: Code, told: Option<Answer>, rows: &mut Rows) {
+    let is_exact = told.as_ref().is_some_and(|told| told.is_exact);
+    judge.check(&ANSWERS, is_exact, || format!("no `Red: ` and `White: ` with numbers came after {guess}"));
+    rows.extend(told.map(|Answer { red, white, .. }| (guess, Feedback { red, white })));
 }
 
-/// Plays these turns with guesses that are wrong.
+/// Looks at what came after a guess.
+fn look_behind(judge: &mut Judge, talk: &Talk, before: &[String], guess: Code, rows: &mut Rows) {
+    if let Some(has_prompt) = talk.has_prompt(before) {
+        judge.check(&PROMPT, has_prompt, || "no `Guess : ` asked for an input".to_owned());
+    }
+    answered(judge, guess, answer(before), rows);
+}
+
+/// Plays these turns with guesses that are wrong. Returns the last block.
 fn advance(
     judge: &mut Judge,
     talk: &mut Talk,
     length: usize,
-    turns: std::ops::Range<usize>,
+    turns: Range<usize>,
     rows: &mut Rows,
-) -> Played {
+) -> Played<Option<Block>> {
     let guesses = guesses(length, &talk.options)?;
+    let mut last = None;
     for turn in turns {
         let guess = guesses[turn - 1];
         talk.type_lines([guess.to_string()]);
         let block = talk.block(judge, &COUNTS, &format!("a guess in turn {turn}"))?;
-        if let Some(has_prompt) = talk.has_prompt(&block.before) {
-            judge.check(&PROMPT, has_prompt, || {
-                let first = block.before.first().map(|line| line.escape_debug().to_string());
-                format!("the line after the input is '{}'", first.unwrap_or_default())
-            });
-        }
-        answered(judge, guess, block.answer(), rows)?;
-        look(judge, &block, length, turn + 1)?;
+        look_behind(judge, talk, &block.before, guess, rows);
+        look(judge, &block, length, turn + 1);
+        last = Some(block);
     }
-    Ok(())
+    Ok(last)
 }
 
 /// Plays the turns that are left and loses. Returns the code.
 fn lose(judge: &mut Judge, talk: &mut Talk, rules: Rules, from: usize, rows: &mut Rows) -> Played<Code> {
     let length = rules.length();
-    advance(judge, talk, length, from..TURNS, rows)?;
-    let guess = guesses(length, &talk.options)?[TURNS - 1];
-    talk.type_lines([guess.to_string()]);
-    let told = talk.told_code(length);
-    let another = talk.has_turn();
-    judge.require(&COUNTS, told.is_some() || !another, || "another turn is shown after the tenth".to_owned())?;
-    let told = told.ok_or_else(|| format!("no line tells the code after the tenth turn; {}", talk.printed()));
-    let (code, lines) = judge.expect(&LOSS, told)?;
-    answered(judge, guess, answer(&lines), rows)?;
+    let guesses = guesses(length, &talk.options)?;
+    let mut turn = from;
+    let code = loop {
+        let guess = guesses[(turn - 1) % TURNS];
+        talk.type_lines([guess.to_string()]);
+        let told = if turn == TURNS { talk.told_code(length) } else { None };
+        let block = if told.is_none() { talk.next_block() } else { None };
+        if let Some(block) = block {
+            judge.check(&COUNTS, turn < TURNS, || "another turn is shown after the tenth".to_owned());
+            look_behind(judge, talk, &block.before, guess, rows);
+            if turn < TURNS {
+                look(judge, &block, length, turn + 1);
+            }
+            turn += 1;
+            judge.require(&COUNTS, turn < TURNS + MORE_TURNS, || "the game does not end".to_owned())?;
+            continue;
+        }
+        let told = told.or_else(|| talk.code_so_far(length));
+        judge.check(&COUNTS, turn >= TURNS, || format!("no turn follows turn {turn}; {}", talk.printed()));
+        let told = told.ok_or_else(|| format!("no line tells the code after the last turn; {}", talk.printed()));
+        let (code, lines) = judge.expect(&LOSS, told)?;
+        answered(judge, guess, answer(&lines), rows);
+        break code;
+    };
     judge.check(&CODES, rules.allows_secret(code), || format!("{code} is no code of a game with {rules}"));
-    for (guess, told) in rows.iter() {
+    fits(judge, code, rows)?;
+    Ok(code)
+}
+
+/// Whether these answers are those of a code.
+fn fits(judge: &mut Judge, code: Code, rows: &Rows) -> Played {
+    for (guess, told) in rows {
         let right = answers::answer(code, *guess)?;
         judge.check(&FEEDBACK, *told == right, || format!("{guess} got {told}; for the code {code} it is {right}"));
     }
-    Ok(code)
+    Ok(())
 }
 
 /// Answers that there is to be no other game.
@@ -186,19 +206,19 @@ fn leave(judge: &mut Judge, talk: &mut Talk, rule: &'static Rule) -> Played {
     talk.type_lines(["no"]);
     let rest = talk.rest();
     let turns = rest.iter().any(|line| line.contains("Turn #"));
-    judge.require(rule, !turns, || "another turn is shown after the last one".to_owned())?;
+    judge.check(rule, !turns, || "another turn is shown after the last one".to_owned());
     talk.has_ended(judge, &ENDS, "no to another game")
 }
 
 pub(super) fn lost(judge: &mut Judge, subject: &Subject<'_>, length: usize, repeats: bool) -> Played {
-    let mut talk = begin(judge, subject, length, repeats)?;
+    let (mut talk, _) = begin(judge, subject, length, repeats)?;
     let rules = Rules::new(length, 8, repeats)?;
     lose(judge, &mut talk, rules, 1, &mut Rows::new())?;
     leave(judge, &mut talk, &COUNTS)
 }
 
 pub(super) fn won(judge: &mut Judge, subject: &Subject<'_>) -> Played {
-    let mut talk = begin(judge, subject, 4, false)?;
+    let (mut talk, _) = begin(judge, subject, 4, false)?;
     // The code may have repeats though it must not.
     let mut knowledge = Knowledge::new(Rules::new(4, 8, true)?);
     let mut rows = Rows::new();
@@ -208,38 +228,41 @@ pub(super) fn won(judge: &mut Judge, subject: &Subject<'_>) -> Played {
             let rows: Vec<_> = rows.iter().map(|(guess, told)| format!("{guess} {told}")).collect();
             format!("no code fits these answers: {}", rows.join("; "))
         });
-        let hint = judge.expect(&FEEDBACK, hint)?;
-        // After the right code, no is the answer to the question for another game; else it is no guess.
-        talk.type_lines([&*hint.guess.to_string(), "no"]);
-        let Some(block) = talk.next_block() else { break };
-        let found = block.answer() == Some((4, 0));
-        judge.require(&WIN, !found, || format!("another turn follows {}, which is the code", hint.guess))?;
-        answered(judge, hint.guess, block.answer(), &mut rows)?;
-        talk.block(judge, &INVALID, "input that is no guess")?;
-        let (guess, told) = rows[rows.len() - 1];
-        knowledge.answered(guess, told);
+        let guess = judge.expect(&FEEDBACK, hint)?.guess;
+        talk.type_lines([guess.to_string()]);
+        // A program that has found the right code asks for another game, and does not end a line then.
+        let Some(block) = talk.next_block_within(talk.options.patience / 2) else {
+            fits(judge, guess, &rows)?;
+            break;
+        };
+        let told = answer(&block.before);
+        let found = told.as_ref().is_some_and(|told| (told.red, told.white) == (4, 0));
+        judge.require(&WIN, !found, || format!("another turn follows {guess}, which is the code"))?;
+        answered(judge, guess, told, &mut rows);
+        let Some((last, told)) = rows.last().filter(|(last, _)| *last == guess) else { return Err(Halt::Broken) };
+        knowledge.answered(*last, *told);
     }
     judge.check(&WIN, true, String::new);
+    talk.type_lines(["no"]);
     talk.has_ended(judge, &ENDS, "the right code and no to another game")
 }
 
 fn two_games(judge: &mut Judge, subject: &Subject<'_>) -> Played {
-    let mut talk = begin(judge, subject, 8, true)?;
+    let (mut talk, _) = begin(judge, subject, 8, true)?;
     let rules = Rules::new(8, 8, true)?;
     talk.type_lines(["lifeline#2"]);
     let turn = talk.block(judge, &LIFELINE_2, "a lifeline")?.turn;
     let mut codes = vec![lose(judge, &mut talk, rules, turn, &mut Rows::new())?];
-    talk.type_lines(["perhaps", "yes", "8", "yes"]);
+    talk.type_lines(["yes", "8", "yes"]);
     let block = talk.block(judge, &AGAIN, "yes to another game")?;
-    let fresh = block.turn == 1 && block.available == [true; 2] && block.code == "********";
-    judge.require(&AGAIN, fresh, || {
-        let Block { turn, available, code, .. } = &block;
-        let count = available.iter().filter(|available| **available).count();
-        format!("another game begins with turn {turn}, {count} lifelines and the code {code}")
-    })?;
+    let closed = block.available.iter().filter(|available| **available == Some(false)).count();
+    judge.check(&AGAIN, block.turn == 1 && closed == 0 && block.code == "********", || {
+        let Block { turn, code, .. } = &block;
+        format!("another game begins with turn {turn}, {closed} lifelines closed and the code {code}")
+    });
     codes.push(lose(judge, &mut talk, rules, 1, &mut Rows::new())?);
     leave(judge, &mut talk, &COUNTS)?;
-    let mut talk = begin(judge, subject, 8, true)?;
+    let (mut talk, _) = begin(judge, subject, 8, true)?;
     codes.push(lose(judge, &mut talk, rules, 1, &mut Rows::new())?);
     let told = codes.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     judge.check(&REPEATS, codes.iter().any(|code| code.repeats()), || format!("no digit occurs twice in {told}"));
@@ -249,6 +272,7 @@ fn two_games(judge: &mut Judge, subject: &Subject<'_>) -> Played {
 }
 
 fn lengths(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+    judge.judges_crashes();
     let mut talk = subject.start(judge)?;
     talk.type_lines(NO_LENGTHS.into_iter().chain(["5", "no"]));
     let block = talk.block(judge, &LENGTHS, "wrong lengths, 5 and no")?;
@@ -272,62 +296,73 @@ fn yes_or_no(judge: &mut Judge, subject: &Subject<'_>) -> Played {
             if answer.eq_ignore_ascii_case("no") {
                 return lose(judge, &mut talk, Rules::new(6, 8, false)?, 1, &mut Rows::new()).map(drop);
             }
-            advance(judge, &mut talk, 6, 1..2, &mut Rows::new())
+            advance(judge, &mut talk, 6, 1..2, &mut Rows::new()).map(drop)
         })?;
     }
     Ok(())
 }
 
 fn invalid(judge: &mut Judge, subject: &Subject<'_>) -> Played {
-    let mut talk = begin(judge, subject, 4, false)?;
+    let (mut talk, _) = begin(judge, subject, 4, false)?;
     for typed in NO_GUESSES {
-        let typed_text = typed.escape_ascii().to_string();
         talk.type_lines([typed]);
-        let block = talk.block(judge, &INVALID, &format!("'{typed_text}'"))?;
-        judge.require(&INVALID, block.turn == 1, || format!("'{typed_text}' led to turn {}", block.turn))?;
+        let block = talk.block(judge, &INVALID, &format!("'{typed}'"))?;
+        judge.require(&INVALID, block.turn == 1, || format!("'{typed}' led to turn {}", block.turn))?;
         let says = block.before.iter().any(|line| line.to_lowercase().contains("lifeline"));
-        judge.check(&SAYS_HOW, says, || format!("no line after '{typed_text}' names the lifelines"));
+        judge.check(&SAYS_HOW, says, || format!("no line after '{typed}' names the lifelines"));
     }
-    judge.under(&INVALID, |judge| advance(judge, &mut talk, 4, 1..2, &mut Rows::new()))
+    judge.under(&INVALID, |judge| advance(judge, &mut talk, 4, 1..2, &mut Rows::new()).map(drop))
 }
 
 fn long_line(judge: &mut Judge, subject: &Subject<'_>) -> Played {
-    let mut talk = begin(judge, subject, 4, false)?;
+    let (mut talk, _) = begin(judge, subject, 4, false)?;
     talk.type_lines([vec![b'1'; LONG]]);
     let block = talk.block(judge, &NO_CRASH, &format!("{LONG} digits"))?;
     judge.require(&INVALID, block.turn == 1, || format!("{LONG} digits led to turn {}", block.turn))
 }
 
-/// A lifeline in the second turn, others after it, and whether what it told was true.
+/// A lifeline in the second turn, and whether what it told was true.
 fn lifeline(judge: &mut Judge, subject: &Subject<'_>, which: usize) -> Played {
     let rule = if which == 1 { &LIFELINE_1 } else { &LIFELINE_2 };
-    let mut talk = begin(judge, subject, 4, false)?;
+    let (mut talk, _) = begin(judge, subject, 4, false)?;
     let mut rows = Rows::new();
     advance(judge, &mut talk, 4, 1..2, &mut rows)?;
     talk.type_lines([format!("lifeline#{which}")]);
     let block = talk.block(judge, rule, "a lifeline")?;
     let turn = 3 + which;
-    judge.require(rule, block.turn == turn, || format!("turn {} follows turn 2 instead of turn {turn}", block.turn))?;
+    judge.check(rule, block.turn == turn, || format!("turn {} follows turn 2 instead of turn {turn}", block.turn));
     let digits = lone_digits(&block.before);
     let shown: Vec<(usize, char)> = block.code.chars().enumerate().filter(|(_, letter)| *letter != '*').collect();
     judge.require(rule, shown.len() == which - 1, || format!("Code shows {} after lifeline#{which}", block.code))?;
-    for other in [1, 2] {
-        talk.type_lines([format!("lifeline#{other}")]);
-        let again = talk.block(judge, &ONE_LIFELINE, "a second lifeline")?;
-        let was_granted = again.turn != block.turn;
-        judge.check(&AVAILABLE, block.available[other - 1] == was_granted, || {
-            format!("lifeline#{other} is shown wrongly after lifeline#{which}")
-        });
-        judge.require(&ONE_LIFELINE, !was_granted && again.code == block.code, || {
-            format!("after a second lifeline, turn {} and the code {} are shown", again.turn, again.code)
-        })?;
-    }
-    let code = lose(judge, &mut talk, Rules::new(4, 8, false)?, turn, &mut rows)?.to_string();
+    let code = lose(judge, &mut talk, Rules::new(4, 8, false)?, block.turn.max(1), &mut rows)?.to_string();
     judge.check(rule, is_true(&code, &digits, shown.first().copied()), || {
         let told: Vec<String> = digits.iter().map(char::to_string).collect();
         let told = if told.is_empty() { "no digit".to_owned() } else { told.join(", ") };
         format!("{told} was told and {} was shown of the code {code}", block.code)
     });
+    Ok(())
+}
+
+/// Lifelines after each lifeline.
+fn second_lifeline(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+    for first in [1, 2] {
+        let (mut talk, _) = begin(judge, subject, 4, false)?;
+        talk.type_lines([format!("lifeline#{first}")]);
+        let mut block = talk.block(judge, if first == 1 { &LIFELINE_1 } else { &LIFELINE_2 }, "a lifeline")?;
+        for other in [1, 2] {
+            talk.type_lines([format!("lifeline#{other}")]);
+            let again = talk.block(judge, &ONE_LIFELINE, "a second lifeline")?;
+            let was_granted = again.turn != block.turn;
+            let shown = block.available[other - 1];
+            judge.check(&AVAILABLE, shown.is_none_or(|shown| shown == was_granted), || {
+                format!("lifeline#{other} is shown wrongly after lifeline#{first}")
+            });
+            judge.check(&ONE_LIFELINE, !was_granted && again.code == block.code, || {
+                format!("after a second lifeline, turn {} and the code {} are shown", again.turn, again.code)
+            });
+            block = again;
+        }
+    }
     Ok(())
 }
 
@@ -352,27 +387,26 @@ fn is_true(code: &str, digits: &[char], shown: Option<(usize, char)>) -> bool {
 }
 
 fn at_turn(judge: &mut Judge, subject: &Subject<'_>, which: usize, turn: usize, granted: Option<bool>) -> Played {
-    let mut talk = begin(judge, subject, 4, false)?;
+    let (mut talk, first) = begin(judge, subject, 4, false)?;
     let mut rows = Rows::new();
-    advance(judge, &mut talk, 4, 1..turn, &mut rows)?;
-    // The block of this turn is shown again after what is no input.
-    talk.type_lines([""]);
-    let shown = talk.block(judge, &INVALID, "an empty line")?;
+    let shown = advance(judge, &mut talk, 4, 1..turn, &mut rows)?.unwrap_or(first);
     talk.type_lines([format!("lifeline#{which}")]);
     let block = talk.block(judge, &TOO_LATE, &format!("lifeline#{which} in turn {turn}"))?;
-    let was_granted = block.turn != turn;
+    let was_granted = block.turn != shown.turn;
     let what = |granted| if granted { "granted" } else { "refused" };
     judge.check(&TOO_LATE, granted.is_none_or(|granted| was_granted == granted), || {
         format!("lifeline#{which} is {} in turn {turn}", what(was_granted))
     });
-    judge.check(&AVAILABLE, shown.available[which - 1] == was_granted, || {
-        let available = if shown.available[which - 1] { "AVAILABLE" } else { "not AVAILABLE" };
+    let Some(available) = shown.available[which - 1] else { return Ok(()) };
+    judge.check(&AVAILABLE, available == was_granted, || {
+        let available = if available { "AVAILABLE" } else { "not AVAILABLE" };
         format!("turn {turn} shows lifeline#{which} as {available}, and it is {}", what(was_granted))
     });
     Ok(())
 }
 
 fn end_of_input(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+    judge.judges_crashes();
     let guesses: Vec<String> = guesses(4, &subject.options)?.iter().map(ToString::to_string).collect();
     let game = ["4".to_owned(), "no".to_owned()].into_iter().chain(guesses).collect::<Vec<_>>();
     for (lines, at) in
