@@ -135,11 +135,12 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
     let mut scenes = vec![
         scene("games until each kind of hand has come", |judge| {
             let mut games = 0..MORE_GAMES;
+            let by = Instant::now() + 6 * subject.options.patience;
             let is_open = || {
                 let tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
                 tally.seen.len() < EVENTS && !tally.chance.is_strange()
             };
-            while is_open() && games.next().is_some() {
+            while is_open() && games.next().is_some() && Instant::now() < by {
                 whole_game(judge, &subject, styles, &tally)?;
             }
             Ok(())

@@ -68,8 +68,8 @@ impl Table {
             let at = seat.at(round);
             if seat.unasked {
                 let rule = Question::of(&seat.hand).missed(heard, &ASKED_AGAIN);
-                judge.check(rule, false, || format!("{at}: no DECISION came at a total of {total}; later, {heard}"));
-                (seat.unasked, seat.is_cut) = (false, true);
+                // Each further question that is missing would be waited for.
+                return judge.broken(rule, || format!("{at}: no DECISION came at a total of {total}; later, {heard}"));
             }
             if total > BEST {
                 let asked = heard == Heard::Message(DealerMessage::Decision);

@@ -25,8 +25,6 @@ use crate::{
 const TURN: Duration = Duration::from_millis(1);
 /// When no round took less, as many as are needed would take too long.
 const SLOW: Duration = Duration::from_millis(80);
-/// After this time one knows how fast a dealer plays.
-const TASTE: Duration = Duration::from_secs(4);
 /// Rounds between two looks at what all rounds have shown.
 const LOOK: u32 = 128;
 /// Rounds in which one waits for what must not come.
@@ -97,14 +95,13 @@ impl Table {
     /// Plays rounds until it is clear which rules the dealer keeps, at most until the second time. After the first one only a soft 17 is
     /// waited for.
     pub(super) fn play_on(&mut self, judge: &mut Judge, rounds: u32, (by, latest): (Instant, Instant)) -> Played {
-        let (begin, mut fastest) = (Instant::now(), Duration::MAX);
+        let mut fastest = Duration::MAX;
         for round in 0..rounds {
-            // A dealer that pauses plays too few rounds to tell anything.
-            let is_hopeless = begin.elapsed() > TASTE && fastest > SLOW;
             let start = Instant::now();
             let is_clear = round % LOOK == 0 && self.chance.is_clear();
-            let is_late = start >= if self.chance.is_open() { latest } else { by };
-            if is_clear || is_hopeless || is_late || !self.deal(judge, round, rounds)? {
+            // A dealer that pauses does not play enough rounds to show a soft 17.
+            let is_late = start >= if self.chance.is_open() && fastest < SLOW { latest } else { by };
+            if is_clear || is_late || !self.deal(judge, round, rounds)? {
                 return Ok(());
             }
             self.finish_round(judge, round)?;
