@@ -11,17 +11,17 @@ mod scenes;
 mod script;
 mod stage;
 
-use std::sync::atomic::AtomicBool;
+use std::sync::OnceLock;
 
 use self::{
     rules::{
         ANY_ADDRESS, ANY_TEXT, BAD_DIRECTION, BAD_INPUT, BIG_INPUT, BIG_TURN, BLAST_BEFORE, BLAST_EDGE, BLAST_ON_BLOCK,
-        BLAST_OVER, BLAST_STOPS, BLOCK_AGAIN, CLOSED, CUT_INPUT, CUT_OFF, EMPTY_INPUT, EXIT_ONE, EXPLAINS, GUI_IPV6,
-        LARGE_NUMBERS, LARGE_POSITIONS, LATE, LATE_GUI, LONG_INPUT, LONG_NAMES, MANY_GAMES, MANY_PLAYERS, MAP_ORDER,
-        NO_DELAY, OBSERVES, PIECES, RADIUS_0, RADIUS_MAX, RESET, RULES, SCORE_ONCE, SERVER_NAMES, STRADDLING,
-        TAKEN_PORT, TO_GUI, TOO_BIG, TWIN_BOMBS, UNKNOWN_INPUT, UNREACHABLE,
+        BLAST_OVER, BLAST_STOPS, BLOCK_AGAIN, CLOSED, CUT_INPUT, CUT_OFF, EMPTY_INPUT, EXIT_ONE, EXPLAINS, FORWARDS,
+        GUI_IPV6, LARGE_NUMBERS, LARGE_POSITIONS, LATE, LATE_GUI, LONG_INPUT, LONG_NAMES, MANY_GAMES, MANY_PLAYERS,
+        MAP_ORDER, NO_DELAY, OBSERVES, PIECES, RADIUS_0, RADIUS_MAX, RESET, RULES, SCORE_ONCE, SERVER_NAMES,
+        STRADDLING, TAKEN_PORT, TO_GUI, TOO_BIG, TWIN_BOMBS, UNKNOWN_INPUT, UNREACHABLE, ZERO_BYTES,
     },
-    stage::Stage,
+    stage::{CALL, Call, Stage},
 };
 use crate::{
     judge::{Judge, Played, scene},
@@ -40,7 +40,7 @@ pub static TESTER: Tester = Tester {
     known: PLACEHOLDERS,
     needed: PLACEHOLDERS,
     rules: RULES,
-    takes_part: &[&rules::JOIN],
+    takes_part: &[&rules::JOIN, &rules::LOBBY, &rules::GAME, &rules::ENDED, &rules::FORWARDED],
     play,
 };
 
@@ -52,7 +52,7 @@ type Scene = fn(&mut Stage<'_>) -> Played;
 type Meant = &'static [&'static Rule];
 
 /// Scenes with a client that goes on.
-const SCENES: [(&str, Meant, Scene); 33] = [
+const SCENES: [(&str, Meant, Scene); 34] = [
     ("two games", &[], scenes::two_games),
     (
         "inputs that are none",
@@ -61,7 +61,7 @@ const SCENES: [(&str, Meant, Scene); 33] = [
     ),
     ("inputs from elsewhere", &[&ANY_ADDRESS], scenes::elsewhere),
     ("inputs over IPv6", &[&GUI_IPV6], scenes::over_ipv6),
-    ("inputs of an observer", &[&OBSERVES], scenes::observer),
+    ("inputs of an observer", &[&OBSERVES, &FORWARDS], scenes::observer),
     ("inputs from elsewhere, and pictures", &[&TO_GUI], calls::to_gui),
     ("two inputs at once", &[&NO_DELAY], extremes::no_delay),
     ("byte by byte", &[&PIECES], scenes::pieces),
@@ -77,6 +77,7 @@ const SCENES: [(&str, Meant, Scene); 33] = [
     ("a server with a long name", &[&SERVER_NAMES], |stage| extremes::server_names(stage, 255)),
     ("long names", &[&LONG_NAMES], extremes::long_names),
     ("an address that is any text", &[&ANY_TEXT], extremes::any_text),
+    ("names with zero bytes", &[&ZERO_BYTES], extremes::zero_bytes),
     ("255 players", &[&MANY_PLAYERS], extremes::many_players),
     ("explosions", &[], blasts::explosions),
     ("an arm and a block", &[&BLAST_STOPS], |stage| blasts::single_blast(stage, &BLAST_STOPS)),
@@ -93,31 +94,40 @@ const SCENES: [(&str, Meant, Scene); 33] = [
 ];
 
 fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow::Result<()> {
-    let context = Context { launcher, options, who: "client", exit_one: &EXIT_ONE, hopeless: AtomicBool::new(false) };
+    let context =
+        Context { launcher, options, who: "client", exit_one: &EXIT_ONE, focus: None, hidden_by: OnceLock::new() };
     let (first, others) = SCENES.split_at(1);
     for &(name, _, play) in first {
         judge.play(name, |judge| play(&mut Stage::open(&context, judge)?))?;
     }
     let context = &context;
     let goes_on = |&(name, meant, play): &(&'static str, Meant, Scene)| {
-        scene(name, move |judge| play(&mut Stage::open(context, judge)?)).shows(meant.iter().copied())
+        let crash_counts = meant.is_empty() || meant.iter().any(|rule| rule.is_required());
+        let call = Call { crash_counts, ..CALL };
+        scene(name, move |judge| play(&mut Stage::called(context, judge, call)?)).shows(meant.iter().copied())
     };
     let malformed = scenes::MALFORMED_BYTES.into_iter().map(|(bytes, why, rule)| {
         scene("malformed bytes", move |judge| scenes::malformed(context, judge, bytes, why, rule))
             .shows([rule, &EXIT_ONE])
     });
     let nonsense = extremes::NONSENSE.into_iter().map(|rule| {
-        scene("events that make no sense", move |judge| extremes::nonsense(&mut Stage::open(context, judge)?, rule))
-            .shows([rule])
+        let call = Call { crash_counts: false, ..CALL };
+        scene("events that make no sense", move |judge| {
+            extremes::nonsense(&mut Stage::called(context, judge, call)?, rule)
+        })
+        .shows([rule])
     });
-    let calls = calls::CALLS
+    let names = calls::NAMES
         .into_iter()
-        .map(|(name, rule, call)| scene(name, move |judge| calls::called(context, judge, rule, call)).shows([rule]));
+        .map(|(what, rule, name)| scene(what, move |judge| calls::named(context, judge, rule, name)).shows([rule]));
+    let addresses = calls::ADDRESSES.into_iter().map(|(what, rule, calls)| {
+        scene(what, move |judge| calls::addressed(context, judge, rule, calls)).shows([rule])
+    });
     let late_gui = scene("a GUI that comes late", move |judge| calls::late_gui(context, judge)).shows([&LATE_GUI]);
     let ends = ENDS.map(|(name, rule, play)| scene(name, move |judge| play(context, judge)).shows([rule, &EXIT_ONE]));
     let refusals =
         Desk { launcher, options: *options, explains: &EXPLAINS, values: calls::values }.scenes(&calls::REFUSALS);
-    let scenes = others.iter().map(goes_on).chain(malformed).chain(nonsense).chain(calls);
+    let scenes = others.iter().map(goes_on).chain(malformed).chain(nonsense).chain(names).chain(addresses);
     judge.side_by_side(scenes.chain([late_gui]).chain(ends).chain(refusals).collect())
 }
 

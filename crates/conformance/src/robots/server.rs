@@ -5,6 +5,7 @@
 //! is sent as a turn ends.
 
 mod arguments;
+mod blame;
 mod board;
 mod bytes;
 mod clock;
@@ -21,22 +22,22 @@ mod setup;
 mod staged;
 mod table;
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::OnceLock;
 
 use self::rules::{
     ACCEPTED, ADDRESS, ADDRESS_OF_PEER, ALL_ADDRESSES, ANY_SEED, BAD_BYTES, BAD_DIRECTION, BAD_NAME, BEFORE_BAD,
     BELOW_ZERO, BLAST, BLOCK, BLOCK_ON_BOTH, BLOCK_STOPS, BLOCK_TWICE, BLOCKS_UNDER_ROBOTS, BOMB, BOMB_IDS,
-    BOMB_OF_LEAVER, BOMB_TIMER, BOMBS_ON_ONE, BOTH_BLOCK, BUSY, COMES_BACK, CROWD, DEAD_ACT, DRAWS, EDGE, ENDED,
-    EQUAL_NAMES, EVENT_ORDER, EXIT_ONE, FAR_EDGE, FLOOD, FREED, GAME_STARTED, HALF_A_JOIN, HALF_MORE, HELP, IMPOSSIBLE,
-    INTO_BLOCK, IPV6, JOIN_IN_GAME, LARGE_BOARD, LARGEST_VALUES, LAST_COUNTS, LAST_WORDS, LATE, LEAVE_BLOCK, LEAVER,
-    LISTED_ONCE, LOBBY_LEAVER, LONG_HISTORY, LONG_OPTIONS, LONG_SERVER_NAME, LONGEST_NAME, MANY_CLIENTS, MANY_PLAYERS,
-    MOVE, NAME_BYTES, NEVER_READS, NEXT_BOARD, NEXT_GAME, NEXT_SCORES, NO_ARGUMENTS, NO_CHAIN, NO_DELAY, NO_DRIFT,
-    NO_SEED, NO_TURNS, NOBODY_THERE, NOT_A_NUMBER, NOT_RESET, NOTHING_LOST, OBSERVER, OFFENDER, OLD_HISTORY,
-    ON_BOMBED_BLOCK, OVER_BOMBS, OWN_BOMB, OWN_BUFFERS, PIECES, PLAYED_ONCE, REBIRTH, REBIRTH_ON_BLOCK,
-    REQUIRED_OPTIONS, RESET, RESTART, RULES, SAME_FOR_ALL, SAYS_WHY, SCORE_ONCE, SCORE_ZEROS, SCORES, SECOND_JOIN,
-    SEED_ZERO, SERVER_NAME, SHARED_FIELD, SHELTER, STOOD, STRAY_WORD, STRICT_UTF8, TAKEN_PORT, TIMER_ONE, TOO_LARGE,
-    TURN_DURATION, TURN_NUMBERS, UNDISTURBED, UNITED, UNKNOWN_OPTION, VISITORS, WIDE_BLAST, WRONG_ARGUMENTS, ZERO,
-    ZERO_RADIUS,
+    BOMB_OF_LEAVER, BOMB_TIMER, BOMBS_ON_ONE, BOTH_BLOCK, BUSY, COALESCED, COMES_BACK, CROWD, DEAD_ACT, DRAWS, EDGE,
+    EMPTY_NAME, ENDED, EQUAL_NAMES, EVENT_ORDER, EXIT_ONE, FAR_EDGE, FLOOD, FREED, GAME_STARTED, HALF_A_JOIN,
+    HALF_MORE, HELP, IMPOSSIBLE, INTO_BLOCK, IPV6, JOIN_IN_GAME, LARGE_BOARD, LARGEST_VALUES, LAST_COUNTS, LAST_WORDS,
+    LATE, LEAVE_BLOCK, LEAVER, LISTED_ONCE, LOBBY_ACTIONS, LOBBY_LEAVER, LONG_HISTORY, LONG_OPTIONS, LONG_SERVER_NAME,
+    LONGEST_NAME, MANY_CLIENTS, MANY_PLAYERS, MOVE, NAME_BYTES, NEVER_READS, NEXT_BOARD, NEXT_GAME, NEXT_SCORES,
+    NO_ARGUMENTS, NO_CHAIN, NO_DELAY, NO_DRIFT, NO_SEED, NO_TURNS, NOBODY_THERE, NOT_A_NUMBER, NOT_RESET, NOTHING_LOST,
+    OBSERVER, OFFENDER, OLD_HISTORY, ON_BOMBED_BLOCK, OVER_BOMBS, OWN_BOMB, OWN_BUFFERS, PIECES, PLAYED_ONCE, REBIRTH,
+    REBIRTH_ON_BLOCK, REQUIRED_OPTIONS, RESET, RESTART, RULES, SAME_FOR_ALL, SAYS_WHY, SCORE_ONCE, SCORE_ZEROS, SCORES,
+    SECOND_JOIN, SEED_ZERO, SERVER_NAME, SHARED_FIELD, SHELTER, STOOD, STRAY_WORD, STRICT_UTF8, TAKEN_PORT, TIMER_ONE,
+    TOO_LARGE, TURN_DURATION, TURN_NUMBERS, UNDISTURBED, UNITED, UNKNOWN_OPTION, VISITORS, WIDE_BLAST, WRONG_ARGUMENTS,
+    ZERO, ZERO_RADIUS,
 };
 use crate::{
     judge::{Judge, Played, Scene, scene},
@@ -55,7 +56,7 @@ pub static TESTER: Tester = Tester {
     known: PLACEHOLDERS,
     needed: PLACEHOLDERS,
     rules: RULES,
-    takes_part: &[&rules::HELLO, &ACCEPTED],
+    takes_part: &[&rules::HELLO, &ACCEPTED, &GAME_STARTED, &TURN_NUMBERS, &MOVE, &ENDED],
     play,
 };
 
@@ -63,25 +64,17 @@ static PLACEHOLDERS: &[&str] =
     &["bomb-timer", "players", "turn", "radius", "blocks", "length", "name", "port", "seed", "x", "y"];
 
 fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow::Result<()> {
-    let context = Context { launcher, options, who: "server", exit_one: &EXIT_ONE, hopeless: AtomicBool::new(false) };
+    let context =
+        &Context { launcher, options, who: "server", exit_one: &EXIT_ONE, focus: None, hidden_by: OnceLock::new() };
     if let Some(address) = launcher.address() {
-        judge.play("the server that runs", |judge| running::play(&context, judge, address))?;
-        return Ok(());
+        return judge.play("the server that runs", |judge| running::play(context, judge, address));
     }
-    judge.play("a lobby", |judge| lobby::gathering(&context, judge))?;
-    let context = &context;
+    // Each group knows what the groups before have shown.
     judge.side_by_side(scenes(context, &FIRST))?;
-    judge.side_by_side(details(context, &BASICS))?;
-    let mut rest = details(context, &DETAILS);
-    match BASICS.iter().find(|(_, rule, _)| judge.has_failed(rule)) {
-        None => rest.extend(details(context, &BOARD)),
-        Some((_, broken, _)) => judge.leave_out_for(BOARD.iter().map(|(_, rule, _)| *rule), broken),
-    }
-    judge.side_by_side(rest)?;
+    judge.side_by_side(details(context, &DETAILS))?;
     judge.side_by_side(scenes(context, &LAST))?;
     // It takes a whole processor.
-    let flood = scene("a flood", move |judge| judge.under(&FLOOD, |judge| neighbours::flood(context, judge)));
-    judge.side_by_side(vec![flood.shows([&FLOOD])])
+    judge.side_by_side(details(context, &FLOODS))
 }
 
 fn scenes<'s>(context: &'s Context<'_>, of: &[(&'static str, Meant, Play)]) -> Vec<Scene<'s>> {
@@ -93,12 +86,23 @@ fn scenes<'s>(context: &'s Context<'_>, of: &[(&'static str, Meant, Play)]) -> V
 
 fn details<'s>(context: &'s Context<'_>, of: &'static [Detail]) -> Vec<Scene<'s>> {
     let detail = |&(name, rule, play): &'static Detail| {
-        // That a server takes no connection there says nothing of the other scenarios.
-        let hopeless = AtomicBool::new(context.hopeless.load(Ordering::Relaxed));
         let Context { launcher, options, who, exit_one, .. } = *context;
-        let own = Context { launcher, options, who, exit_one, hopeless };
         let also = [&EXIT_ONE, &SAYS_WHY].into_iter().filter(move |_| rule.id == NO_ARGUMENTS.id);
-        scene(name, move |judge| judge.under(rule, |judge| play(&own, judge))).shows([rule].into_iter().chain(also))
+        let run = move |judge: &mut Judge| {
+            let hidden_by = OnceLock::new();
+            let own = Context { launcher, options, who, exit_one, focus: Some(rule), hidden_by };
+            let played = play(&own, judge);
+            match own.hidden_by.get() {
+                _ if judge.has_failed(rule) => {}
+                Some(known) => judge.leave_out_for([rule], known),
+                None if played.is_ok() => {
+                    judge.check(rule, true, String::new);
+                }
+                None => {}
+            }
+            played
+        };
+        scene(name, run).shows([rule].into_iter().chain(also))
     };
     of.iter().map(detail).collect()
 }
@@ -108,8 +112,10 @@ type Play = fn(&Context<'_>, &mut Judge) -> Played;
 /// Rules that a scenario is meant to show. One without such rules may show any.
 type Meant = &'static [&'static Rule];
 
-/// What is played first, so that whatever else depends on it is judged knowing of it.
-static FIRST: [(&str, Meant, Play); 11] = [
+/// What is played first, so that the scenarios for details are judged knowing of it.
+static FIRST: [(&str, Meant, Play); 14] = [
+    ("a lobby", &[], lobby::gathering),
+    ("actions in the lobby", &[&LOBBY_ACTIONS], lobby::early_actions),
     ("two Joins of one player", &[&SECOND_JOIN, &ACCEPTED, &ADDRESS, &ADDRESS_OF_PEER], lobby::second_join),
     ("messages in pieces", &[&PIECES], lobby::pieces),
     ("wrong bytes", &[&BAD_BYTES, &UNDISTURBED], lobby::wrong_bytes),
@@ -121,21 +127,22 @@ static FIRST: [(&str, Meant, Play); 11] = [
     ("several messages in a turn", &[&LAST_COUNTS, &JOIN_IN_GAME], game::several),
     ("a port that is no number", &[&WRONG_ARGUMENTS, &EXIT_ONE], arguments::no_port),
     ("a port that is taken", &[&TAKEN_PORT, &EXIT_ONE], lobby::taken_port),
+    ("a single bomb", &[&BLAST, &BOMB_TIMER], board::single_bomb),
 ];
 
-/// A scenario that shows one rule: whatever goes wrong in it, and is not known yet, breaks this rule alone.
+/// A scenario that shows one rule: what goes wrong in it, and is not known yet, breaks this rule alone.
 type Detail = (&'static str, &'static Rule, Play);
 
-/// What nearly all games need.
-static BASICS: [Detail; 4] = [
+static DETAILS: [Detail; 63] = [
+    ("500 connections", &CROWD, neighbours::crowd),
+    ("255 players", &MANY_PLAYERS, extremes::many_players),
+    ("visitors", &VISITORS, neighbours::visitors),
+    ("a long game", &LONG_HISTORY, extremes::long_history),
+    ("servers without a seed", &NO_SEED, clock::without_seed),
     ("a walk over a bomb", &OVER_BOMBS, board::over_bombs),
     ("two robots on a field", &SHARED_FIELD, board::shared_field),
     ("a block on two robots", &BLOCK_ON_BOTH, board::block_on_both),
     ("one's own bomb", &OWN_BOMB, board::own_bomb),
-];
-
-/// Games in which one thing is seen, unless the basics are wrong.
-static BOARD: [Detail; 17] = [
     ("two bombs on a field", &BOMBS_ON_ONE, board::bombs_on_one),
     ("two blocks on a field", &BOTH_BLOCK, board::both_block),
     ("a way that a bomb opens", &FREED, board::freed),
@@ -153,16 +160,8 @@ static BOARD: [Detail; 17] = [
     ("the board of the next game", &NEXT_BOARD, extremes::next_board),
     ("the scores of the next game", &NEXT_SCORES, extremes::next_scores),
     ("a player who sends wrong bytes", &OFFENDER, neighbours::offender),
-];
-
-/// What shows without bombs.
-static DETAILS: [Detail; 39] = [
     ("the far edges", &FAR_EDGE, board::far_edge),
     ("a block in the way", &BLOCK_STOPS, board::block_stops),
-    ("500 connections", &CROWD, neighbours::crowd),
-    ("255 players", &MANY_PLAYERS, extremes::many_players),
-    ("visitors", &VISITORS, neighbours::visitors),
-    ("a long game", &LONG_HISTORY, extremes::long_history),
     ("no arguments", &NO_ARGUMENTS, arguments::none),
     ("missing options", &REQUIRED_OPTIONS, arguments::required),
     ("numbers below 0", &BELOW_ZERO, arguments::below_zero),
@@ -196,7 +195,11 @@ static DETAILS: [Detail; 39] = [
     ("unknown directions", &BAD_DIRECTION, bytes::bad_direction),
     ("names that are nearly UTF-8", &STRICT_UTF8, bytes::strict_utf8),
     ("connections that are reset", &RESET, neighbours::resets),
+    ("messages at once", &COALESCED, lobby::at_once),
+    ("a player without a name", &EMPTY_NAME, bytes::empty_name),
 ];
+
+static FLOODS: [Detail; 1] = [("a flood", &FLOOD, neighbours::flood)];
 
 /// What a game shows in which all do all they can.
 static BUSY_RULES: Meant = &[
@@ -219,13 +222,11 @@ static BUSY_RULES: Meant = &[
 ];
 
 /// What takes longest, or shows whatever else there is.
-static LAST: [(&str, Meant, Play); 8] = [
-    ("a single bomb", &[&BLAST, &BOMB_TIMER], board::single_bomb),
+static LAST: [(&str, Meant, Play); 6] = [
     ("a busy game", BUSY_RULES, game::busy),
     ("long turns", &[&TURN_DURATION, &GAME_STARTED, &ENDED], game::long_turns),
     ("a client that never reads", &[&NEVER_READS, &NOTHING_LOST], game::never_reading),
     ("a fast game", &[&NO_DRIFT, &NO_DELAY], clock::fast),
-    ("servers without a seed", &[&NO_SEED], clock::without_seed),
     ("players who leave", &[&LOBBY_LEAVER, &LEAVER, &UNITED, &SCORE_ONCE], game::leaving),
     ("two games", &[&NEXT_GAME, &NOT_RESET, &JOIN_IN_GAME], game::twice),
 ];

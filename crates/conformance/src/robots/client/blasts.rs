@@ -7,7 +7,7 @@ use super::{
         BLAST_BEFORE, BLAST_EDGE, BLAST_ON_BLOCK, BLAST_OVER, BLAST_STOPS, BLOCK_AGAIN, EXPLOSIONS, LOBBY, RADIUS_0,
         RADIUS_MAX, SCORE_ONCE, TWIN_BOMBS,
     },
-    script::{opening, parameters, players},
+    script::{opening, parameters},
     stage::Stage,
 };
 use crate::{judge::Played, rule::Rule};
@@ -38,7 +38,7 @@ pub(super) fn explosion(id: u32, robots: &[u8], blocks: &[(u16, u16)]) -> Event 
 
 /// Plays these turns, from 0 on.
 pub(super) fn turns_of(stage: &mut Stage<'_>, setup: Parameters, list: Vec<Vec<Event>>, rule: &'static Rule) -> Played {
-    let all = players(setup.players_count)?;
+    let all = stage.party(setup.players_count)?;
     stage.tell(&ServerMessage::Hello(setup), &LOBBY)?;
     stage.tell_all(&opening(&all), &LOBBY)?;
     let turns: Vec<_> = (0..).zip(list).map(|(turn, events)| ServerMessage::Turn { turn, events }).collect();

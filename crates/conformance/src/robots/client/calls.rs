@@ -5,10 +5,11 @@ use std::net::{Ipv4Addr, UdpSocket};
 use robots::ServerMessage;
 
 use super::{
+    extremes::accepted,
     picture::encoded,
     rules::{
-        EMPTY_NAME, EXTRA, GUI_ADDRESS_IPV6, GUI_NAME, JOIN, LATE_GUI, MISSING, NAME_TOO_LONG, NO_PORT, PORT_RANGE,
-        SERVER_IPV6, SERVER_NAME, SHORT_NAME, TO_GUI, TRAILING, UNKNOWN_OPTION, WRONG_ARGUMENTS,
+        EMPTY_NAME, EXTRA, GUI_ADDRESS_IPV6, GUI_NAME, JOIN, LATE_GUI, LOBBY, LONGEST_NAME, MISSING, NAME_TOO_LONG,
+        NO_PORT, PORT_RANGE, SERVER_IPV6, SERVER_NAME, SHORT_NAME, TO_GUI, TRAILING, UNKNOWN_OPTION, WRONG_ARGUMENTS,
     },
     scenes::begin,
     script::{opening, parameters, players},
@@ -22,14 +23,29 @@ use crate::{
     rule::Rule,
 };
 
-/// Clients that are started in other ways, in which whatever goes wrong is the fault of that.
-pub(super) const CALLS: [(&str, &Rule, Call); 6] = [
-    ("an empty name", &EMPTY_NAME, Call { name: "", ..CALL }),
-    ("a name of one byte", &SHORT_NAME, Call { name: "x", ..CALL }),
-    ("a name of the server's host", &SERVER_NAME, Call { server: "localhost", ..CALL }),
-    ("an IPv6 address of the server", &SERVER_IPV6, Call { server: "[::1]", ..CALL }),
-    ("a name of the GUI's host", &GUI_NAME, Call { gui: "localhost", ..CALL }),
-    ("an IPv6 address of the GUI", &GUI_ADDRESS_IPV6, Call { gui: "[::1]", ..CALL }),
+/// The longest name.
+const NAME_OF_255: &str = concat!(
+    "Żółć! a name as long as the protocol allows, a name as long as the protocol allows, a name as long as the prot",
+    "ocol allows, a name as long as the protocol allows, a name as long as the protocol allows, a name as long as the protocol allows,............"
+);
+
+/// Names on the command line.
+pub(super) const NAMES: [(&str, &Rule, &str); 3] = [
+    ("an empty name", &EMPTY_NAME, ""),
+    ("a name of one byte", &SHORT_NAME, "x"),
+    ("a name of 255 bytes", &LONGEST_NAME, NAME_OF_255),
+];
+
+/// Addresses on the command line. The client must understand one of the spellings.
+pub(super) const ADDRESSES: [(&str, &Rule, &[Call]); 4] = [
+    ("a name of the server's host", &SERVER_NAME, &[Call { server: "localhost", ..CALL }]),
+    (
+        "an IPv6 address of the server",
+        &SERVER_IPV6,
+        &[Call { server: "[::1]", ..CALL }, Call { server: "::1", ..CALL }],
+    ),
+    ("a name of the GUI's host", &GUI_NAME, &[Call { gui: "localhost", ..CALL }]),
+    ("an IPv6 address of the GUI", &GUI_ADDRESS_IPV6, &[Call { gui: "[::1]", ..CALL }, Call { gui: "::1", ..CALL }]),
 ];
 
 const NAME_OF_256: &str = concat!(
@@ -62,14 +78,24 @@ pub(super) fn values() -> anyhow::Result<Given> {
     Ok((values, Some(held)))
 }
 
-pub(super) fn called(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule, call: Call) -> Played {
-    judge.under(rule, |judge| {
-        let mut stage = Stage::called(context, judge, call)?;
-        begin(&mut stage)?;
-        // Nothing may stand between Join and this.
-        stage.input(&[1]);
-        stage.passes_on(&[2], rule, "the input PlaceBlock in the game")
-    })
+pub(super) fn named(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule, name: &'static str) -> Played {
+    let mut stage = Stage::called(context, judge, Call { name, ..CALL })?;
+    stage.tell(&ServerMessage::Hello(parameters(2, (4, 3), 20, 1, 5)?), &LOBBY)?;
+    stage.joins_for(rule)?;
+    stage.only_joins(rule)
+}
+
+pub(super) fn addressed(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule, calls: &[Call]) -> Played {
+    let messages = [ServerMessage::Hello(parameters(2, (4, 3), 20, 1, 5)?), accepted("Ann", "127.0.0.1:4000")?];
+    let mut wrong = Vec::new();
+    for &call in calls {
+        match Stage::attempt(context, call, &messages)? {
+            Ok(shows) if shows || call.gui == CALL.gui => return judge.require(rule, true, String::new),
+            Ok(_) => wrong.push(format!("with -d {} and a port the GUI got no picture", call.gui)),
+            Err(why) => wrong.push(why),
+        }
+    }
+    judge.broken(rule, || wrong.join("; "))
 }
 
 /// Inputs from another address than that of the GUI, and pictures after them.

@@ -9,7 +9,7 @@ use super::{
     picture::encoded,
     rules::{
         ANY_TEXT, ENDED, FORWARDED, GAME, LARGE_NUMBERS, LARGE_POSITIONS, LOBBY, LONG_NAMES, MANY_GAMES, MANY_PLAYERS,
-        NO_DELAY, OFF_BOARD, OVERDUE, SERVER_NAMES, STRADDLING, TOO_BIG, UNKNOWN_BOMB, UNKNOWN_PLAYER,
+        NO_DELAY, OFF_BOARD, OVERDUE, SERVER_NAMES, STRADDLING, TOO_BIG, UNKNOWN_BOMB, UNKNOWN_PLAYER, ZERO_BYTES,
     },
     scenes::{begin, scores},
     script::{opening, parameters, players},
@@ -34,31 +34,38 @@ pub(super) fn large_numbers(stage: &mut Stage<'_>) -> Played {
         bomb_timer: 65_531,
         ..parameters(1, (1, 1), 1, 1, 1)?
     };
-    stage.tell(&ServerMessage::Hello(setup), &LARGE_NUMBERS)
+    stage.tell_last(&[ServerMessage::Hello(setup), accepted("Ann", "127.0.0.1:4000")?], &LARGE_NUMBERS)
 }
 
 pub(super) fn server_names(stage: &mut Stage<'_>, length: usize) -> Played {
     let setup = Parameters { server_name: "s".repeat(length).parse()?, ..parameters(1, (4, 3), 5, 1, 1)? };
-    stage.tell(&ServerMessage::Hello(setup), &SERVER_NAMES)
+    stage.tell_last(&[ServerMessage::Hello(setup), accepted("Ann", "127.0.0.1:4000")?], &SERVER_NAMES)
 }
 
-fn accepted(stage: &mut Stage<'_>, name: &str, address: &str, rule: &'static Rule) -> Played {
-    stage.tell(&ServerMessage::Hello(parameters(1, (4, 3), 5, 1, 1)?), &LOBBY)?;
+pub(super) fn accepted(name: &str, address: &str) -> Played<ServerMessage> {
     let player = Player { name: name.parse()?, address: address.parse()? };
-    stage.tell(&ServerMessage::AcceptedPlayer { id: PlayerId(0), player }, rule)
+    Ok(ServerMessage::AcceptedPlayer { id: PlayerId(0), player })
 }
 
 pub(super) fn long_names(stage: &mut Stage<'_>) -> Played {
-    accepted(stage, &"n".repeat(255), &"a".repeat(255), &LONG_NAMES)
+    let hello = ServerMessage::Hello(parameters(1, (4, 3), 5, 1, 1)?);
+    stage.tell_last(&[hello, accepted(&"n".repeat(255), &"a".repeat(255))?], &LONG_NAMES)
 }
 
 pub(super) fn any_text(stage: &mut Stage<'_>) -> Played {
-    accepted(stage, "Ann", "somewhere, \u{0} 100 %s", &ANY_TEXT)
+    let hello = ServerMessage::Hello(parameters(1, (4, 3), 5, 1, 1)?);
+    stage.tell_last(&[hello, accepted("Ann", "somewhere, 100 %s")?], &ANY_TEXT)
+}
+
+/// A zero byte in both names.
+pub(super) fn zero_bytes(stage: &mut Stage<'_>) -> Played {
+    let setup = Parameters { server_name: "a\0b".parse()?, ..parameters(1, (4, 3), 5, 1, 1)? };
+    stage.tell_last(&[ServerMessage::Hello(setup), accepted("c\0d", "127.0.0.1:4000")?], &ZERO_BYTES)
 }
 
 pub(super) fn many_players(stage: &mut Stage<'_>) -> Played {
     let (setup, all) = (parameters(255, (40, 30), 20, 1, 5)?, players(255)?);
-    stage.tell(&ServerMessage::Hello(setup), &MANY_PLAYERS)?;
+    stage.tell(&ServerMessage::Hello(setup), &LOBBY)?;
     if let Some(started) = opening(&all).pop() {
         stage.tell(&started, &LOBBY)?;
     }

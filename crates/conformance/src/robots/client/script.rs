@@ -9,7 +9,7 @@ use crate::{judge::Played, robots::draws::Draws};
 /// What the server of a game says of itself.
 pub(super) fn parameters(players: u8, size: (u16, u16), length: u16, radius: u16, timer: u16) -> Played<Parameters> {
     Ok(Parameters {
-        server_name: "Gęś \u{0} server".parse()?,
+        server_name: "Gęś server".parse()?,
         players_count: players,
         size_x: size.0,
         size_y: size.1,

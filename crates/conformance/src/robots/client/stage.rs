@@ -1,20 +1,21 @@
 //! A client under test between a server and a GUI that the tester plays.
 
 use std::{
+    mem::{Discriminant, discriminant},
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, UdpSocket},
-    sync::atomic::Ordering,
     time::{Duration, Instant},
 };
 
 use bytes::{Buf as _, BytesMut};
-use robots::{Client, ClientMessage, DrawMessage, GamePicture, Parameters, ServerMessage};
+use robots::{Client, ClientMessage, DrawMessage, GamePicture, Parameters, Player, ServerMessage};
 
 use super::picture::{encoded, frame, read, sorted};
 use super::rules::{
-    BAD_INPUT, BLAST_OVER, BLOCK_AGAIN, BLOCKS, BOMBS, CONNECTS, EXPLOSIONS, GAME, JOIN, LARGE_POSITIONS, MANY_PLAYERS,
-    MAP_ORDER, NO_PICTURE, OBSERVES, PICTURE_FORMAT, POSITIONS, SCORE_ONCE, SCORES, SECOND_GAME, SILENT, TWIN_BOMBS,
+    BAD_INPUT, BLAST_OVER, BLOCK_AGAIN, BLOCKS, BOMBS, CONNECTS, EXPLOSIONS, FORWARDS, GAME, HELLO_PICTURE, JOIN,
+    LARGE_POSITIONS, LOBBY, MANY_PLAYERS, MAP_ORDER, NO_PICTURE, OBSERVES, PICTURE_FORMAT, POSITIONS, SCORE_ONCE,
+    SCORES, SECOND_GAME, SILENT, TWIN_BOMBS,
 };
-use super::script::turns;
+use super::script::{players, turns};
 use crate::{
     judge::{Judge, Played},
     launch::Run,
@@ -28,11 +29,11 @@ use crate::{
 /// How often the first input is repeated, since the client may not listen for its GUI yet.
 const AGAIN: Duration = Duration::from_millis(250);
 
-/// The name of the player in all scenarios, with the 255 bytes that one may have.
-const NAME: &str = concat!(
-    "Żółć! a name as long as the protocol allows, a name as long as the protocol allows, a name as long as the prot",
-    "ocol allows, a name as long as the protocol allows, a name as long as the protocol allows, a name as long as the protocol allows,............"
-);
+/// The most pictures that may come in the place of one.
+const EXTRA: usize = 20;
+
+/// The name of the player in the usual scenarios.
+const NAME: &str = "Ela Żółw";
 
 /// How a client is started.
 #[derive(Clone, Copy)]
@@ -41,16 +42,18 @@ pub(super) struct Call {
     /// The hosts of the GUI and the server on the command line.
     pub(super) gui: &'static str,
     pub(super) server: &'static str,
+    /// Whether a crash breaks the rule about crashes. The task leaves open what a client does with some inputs.
+    pub(super) crash_counts: bool,
 }
 
 /// The usual way.
-pub(super) const CALL: Call = Call { name: NAME, gui: "127.0.0.1", server: "127.0.0.1" };
+pub(super) const CALL: Call = Call { name: NAME, gui: "127.0.0.1", server: "127.0.0.1", crash_counts: true };
 
 impl Call {
     // Where a host on the command line is listened for. A name may stand for an address of either family.
     fn address(host: &str) -> IpAddr {
         match host {
-            "[::1]" => Ipv6Addr::LOCALHOST.into(),
+            "[::1]" | "::1" => Ipv6Addr::LOCALHOST.into(),
             "localhost" => Ipv6Addr::UNSPECIFIED.into(),
             _ => Ipv4Addr::LOCALHOST.into(),
         }
@@ -83,6 +86,9 @@ pub(super) struct Stage<'a> {
     oracle: Client,
     // Of the last messages none leads to a picture.
     quiet: bool,
+    // Kinds of messages after which no picture came, and the pictures that are late or missing for that reason.
+    without_picture: Vec<Discriminant<ServerMessage>>,
+    missing: Vec<DrawMessage>,
     // Inputs in the lobby that may still be answered by a Join.
     joins: u32,
     // It has answered an input.
@@ -102,6 +108,31 @@ impl<'a> Stage<'a> {
         Self::shown_at(context, judge, call, gui, to)
     }
 
+    /// Starts a client whose end is not judged. Returns whether it connected and, if it did, sent any picture after Hello and an
+    /// AcceptedPlayer.
+    pub(super) fn attempt(
+        context: &Context<'_>,
+        call: Call,
+        messages: &[ServerMessage],
+    ) -> Played<Result<bool, String>> {
+        let gui = UdpSocket::bind((Call::address(call.gui), 0))?;
+        let listener = TcpListener::bind((Call::address(call.server), 0))?;
+        let to = format!("{}:{}", call.gui, gui.local_addr()?.port());
+        let server = format!("{}:{}", call.server, listener.local_addr()?.port());
+        let spelling = format!("with -s {server} and -d {to}");
+        let port = free_udp_port()?.to_string();
+        let values = [("gui", to), ("name", call.name.to_owned()), ("port", port), ("server", server)];
+        let mut run = context.launcher.start(&values)?;
+        let by = context.options.deadline();
+        let Some(mut server) = Connection::accept(&listener, &mut *run, by)? else {
+            return Ok(Err(format!("{spelling} the client did not connect{}", run.obituary())));
+        };
+        for message in messages {
+            server.send(&encoded(message));
+        }
+        Ok(Ok(datagram(&gui, &mut *run, by).is_some()))
+    }
+
     /// As [`Stage::called`], with this address of the GUI on the command line.
     pub(super) fn shown_at(
         context: &'a Context<'a>,
@@ -114,11 +145,9 @@ impl<'a> Stage<'a> {
         let port = free_udp_port()?;
         let server = format!("{}:{}", call.server, listener.local_addr()?.port());
         let values = [("gui", to), ("name", call.name.to_owned()), ("port", port.to_string()), ("server", server)];
-        let mut run = context.start(judge, &values)?;
+        let mut run =
+            if call.crash_counts { context.start(judge, &values)? } else { context.launcher.start(&values)? };
         let server = Connection::accept(&listener, &mut *run, context.options.deadline())?;
-        if call.server == CALL.server {
-            context.hopeless.store(server.is_none(), Ordering::Relaxed);
-        }
         let server = server.ok_or_else(|| match run.exit(Instant::now()) {
             Some(exit) => format!("the client ended with {exit} and did not connect"),
             None => "the client did not connect in time".to_owned(),
@@ -137,6 +166,8 @@ impl<'a> Stage<'a> {
             port,
             oracle,
             quiet: false,
+            without_picture: Vec::new(),
+            missing: Vec::new(),
             joins: 0,
             listens: false,
         })
@@ -163,10 +194,12 @@ impl<'a> Stage<'a> {
         messages.iter().try_for_each(|message| self.tell(message, rule))
     }
 
-    /// Expects the picture that is due after a message that was sent.
+    /// Expects the picture that is due after a message that was sent. What is wrong with it is noted, and the scenario continues.
     pub(super) fn picture_of(&mut self, message: &ServerMessage, rule: &'static Rule) -> Played {
+        let is_hello = matches!(message, ServerMessage::Hello(_));
+        let rule = if is_hello && *rule == LOBBY { &HELLO_PICTURE } else { rule };
         let after = show::message(message);
-        let before = self.oracle.picture().and_then(Result::ok);
+        let before = self.oracle.picture().and_then(Result::ok).map(sorted);
         self.oracle.feed(&encoded(message));
         if !matches!(self.oracle.poll_event(), Ok(Some(event)) if event.is_picture_due()) {
             self.quiet = true;
@@ -174,45 +207,124 @@ impl<'a> Stage<'a> {
         }
         let Some(Ok(right)) = self.oracle.picture() else { return Ok(()) };
         let right = sorted(right);
+        // The first scenario has shown whether Hello leads to a picture.
+        if is_hello && *rule == HELLO_PICTURE && self.judge.has_failed(rule)
+            || self.without_picture.contains(&discriminant(message))
+        {
+            self.missing.push(right);
+            return Ok(());
+        }
+        let by = self.context.options.deadline();
+        let mut extra = 0;
+        loop {
+            self.screen.attend();
+            let Some((bytes, _)) = datagram(&self.gui, &mut *self.run, by) else {
+                self.without_picture.push(discriminant(message));
+                self.judge.check(rule, false, || {
+                    let right = show::picture(&right);
+                    format!("no picture came after {after}; {right} would be right")
+                });
+                self.missing.push(right);
+                return Ok(());
+            };
+            self.screen.came(&bytes);
+            let came = match read(&bytes) {
+                Ok(came) => came,
+                Err(wrong) => {
+                    self.judge.check(&PICTURE_FORMAT, false, || {
+                        format!("the datagram {} came after {after}: {wrong}", show::bytes(&bytes))
+                    });
+                    return Ok(());
+                }
+            };
+            self.judge.check(&PICTURE_FORMAT, true, String::new);
+            if came != right && self.missing.contains(&came) {
+                // It is that of an earlier message, and its absence was noted.
+                continue;
+            }
+            let quiet = std::mem::replace(&mut self.quiet, false);
+            // A picture of what was before is one too many.
+            let empty = match &came {
+                DrawMessage::Lobby { .. } => true,
+                DrawMessage::Game(game) => game.player_positions.is_empty() && game.blocks.is_empty(),
+            };
+            let again = came != right && (quiet && empty || before.as_ref() == Some(&came));
+            if quiet || again {
+                self.judge.check(&NO_PICTURE, !again, || {
+                    format!(
+                        "{} came after {after}, before which no picture was due; {} would be right",
+                        show::picture(&came),
+                        show::picture(&right)
+                    )
+                });
+            }
+            if again && extra < EXTRA {
+                extra += 1;
+                continue;
+            }
+            let kept = match (&came, &right) {
+                (DrawMessage::Game(came), DrawMessage::Game(right)) => self.compare(came, right, &after, rule),
+                _ => self.judge.check(rule, came == right, || {
+                    format!("{} came after {after}; {} would be right", show::picture(&came), show::picture(&right))
+                }),
+            };
+            if kept {
+                self.judge.check(rule, true, String::new);
+            }
+            return Ok(());
+        }
+    }
+
+    /// Sends messages, and expects the picture that is due after the last of them. Others may come before.
+    pub(super) fn tell_last(&mut self, messages: &[ServerMessage], rule: &'static Rule) -> Played {
+        let Some((last, front)) = messages.split_last() else { return Ok(()) };
+        for message in front {
+            self.server.send(&encoded(message));
+            self.oracle.feed(&encoded(message));
+            let is_due = matches!(self.oracle.poll_event(), Ok(Some(event)) if event.is_picture_due());
+            self.missing.extend(self.oracle.picture().and_then(Result::ok).filter(|_| is_due).map(sorted));
+        }
+        self.server.send(&encoded(last));
+        self.oracle.feed(&encoded(last));
+        let Ok(Some(_)) = self.oracle.poll_event() else { return Ok(()) };
+        let Some(Ok(right)) = self.oracle.picture() else { return Ok(()) };
+        let right = sorted(right);
         let by = self.context.options.deadline();
         self.screen.attend();
-        let Some((bytes, _)) = datagram(&self.gui, &mut *self.run, by) else {
-            return self.judge.broken(rule, || {
-                let right = show::picture(&right);
-                format!("no picture came after {after}; {right} would be right")
-            });
-        };
-        self.screen.came(&bytes);
-        let came =
-            read(&bytes).map_err(|wrong| format!("the datagram {} came after {after}: {wrong}", show::bytes(&bytes)));
-        let came = self.judge.expect(&PICTURE_FORMAT, came)?;
-        let quiet = std::mem::replace(&mut self.quiet, false);
-        // A picture of what was before is one too many.
-        let empty = match &came {
-            DrawMessage::Lobby { .. } => true,
-            DrawMessage::Game(game) => game.player_positions.is_empty() && game.blocks.is_empty(),
-        };
-        let again = came != right && (quiet && empty || before.map(sorted).as_ref() == Some(&came));
-        if quiet || again {
-            self.judge.require(&NO_PICTURE, !again, || {
-                format!(
-                    "{} came after {after}, before which no picture was due; {} would be right",
-                    show::picture(&came),
-                    show::picture(&right)
-                )
-            })?;
+        let mut latest = None;
+        // Pictures before the last one have fewer players.
+        while let Some((bytes, _)) = datagram(&self.gui, &mut *self.run, by) {
+            self.screen.came(&bytes);
+            let came = read(&bytes);
+            let is_last = came.as_ref().is_ok_and(|came| people(came) == people(&right));
+            latest = Some(came);
+            if is_last {
+                break;
+            }
         }
-        match (&came, &right) {
-            (DrawMessage::Game(came), DrawMessage::Game(right)) => self.compare(came, right, &after, rule)?,
-            _ => self.judge.require(rule, came == right, || {
-                format!("{} came after {after}; {} would be right", show::picture(&came), show::picture(&right))
-            })?,
+        self.judge.check(rule, matches!(&latest, Some(Ok(came)) if *came == right), || {
+            let came = match &latest {
+                Some(Ok(came)) => show::picture(came),
+                Some(Err(wrong)) => format!("a datagram that is no picture ({wrong})"),
+                None => "no picture".to_owned(),
+            };
+            format!("{came} came after {}; {} would be right", show::message(last), show::picture(&right))
+        });
+        Ok(())
+    }
+
+    /// Players of whom one is the client, under its own name and address.
+    pub(super) fn party(&self, count: u8) -> Played<Vec<Player>> {
+        let mut all = players(count)?;
+        let address = self.server.stream.peer_addr()?;
+        if let Some(own) = all.get_mut(usize::from(count / 2)) {
+            *own = Player { name: self.name.parse()?, address: address.to_string().parse()? };
         }
-        self.judge.require(rule, true, String::new)
+        Ok(all)
     }
 
     // Compares pictures of games, so that what differs says which rule is broken.
-    fn compare(&mut self, came: &GamePicture, right: &GamePicture, after: &str, scene: &'static Rule) -> Played {
+    fn compare(&mut self, came: &GamePicture, right: &GamePicture, after: &str, scene: &'static Rule) -> bool {
         // Scenes of these rules differ from others in nothing else.
         let whole = [&SECOND_GAME, &MAP_ORDER, &LARGE_POSITIONS, &MANY_PLAYERS].contains(&scene);
         // What is wrong in any game says nothing of theirs.
@@ -223,29 +335,30 @@ impl<'a> Stage<'a> {
         let of = |rule: &'static Rule| if whole && !known.contains(&rule) { scene } else { rule };
         let (frame, other) = (frame(came), frame(right));
         let turn = right.turn;
-        self.judge.require(of(&GAME), frame == other, || {
+        let mut all = self.judge.check(of(&GAME), frame == other, || {
             format!("the Game after {after} has {}; {} would be right", show::frame(&frame), show::frame(&other))
-        })?;
+        });
         let mut differ = |rule, kept, came: String, right: String| {
-            self.judge.require(of(rule), kept, || {
+            all &= self.judge.check(of(rule), kept, || {
                 format!("the Game of turn {turn}, after {after}, has {came}; {right} would be right")
-            })
+            });
         };
         let (a, b) = (&came.player_positions, &right.player_positions);
-        differ(&POSITIONS, a == b, format!("the positions {}", show::positions(a)), show::positions(b))?;
+        differ(&POSITIONS, a == b, format!("the positions {}", show::positions(a)), show::positions(b));
         let (a, b) = (&came.blocks, &right.blocks);
         let blocks = if scene == &BLOCK_AGAIN { scene } else { &BLOCKS };
-        differ(blocks, a == b, format!("the blocks {}", show::fields(a)), show::fields(b))?;
+        differ(blocks, a == b, format!("the blocks {}", show::fields(a)), show::fields(b));
         let (a, b) = (&came.bombs, &right.bombs);
         let bombs = if scene == &TWIN_BOMBS { scene } else { &BOMBS };
-        differ(bombs, a == b, format!("the bombs {}", show::bombs(a)), show::bombs(b))?;
+        differ(bombs, a == b, format!("the bombs {}", show::bombs(a)), show::bombs(b));
         let (a, b) = (&came.explosions, &right.explosions);
         let explosions =
             if scene.page.ends_with("#the-board-and-explosions") || scene == &BLAST_OVER { scene } else { &EXPLOSIONS };
-        differ(explosions, a == b, format!("the explosions {}", show::fields(a)), show::fields(b))?;
+        differ(explosions, a == b, format!("the explosions {}", show::fields(a)), show::fields(b));
         let (a, b) = (&came.scores, &right.scores);
         let scores = if scene == &SCORE_ONCE { scene } else { &SCORES };
-        differ(scores, a == b, format!("the scores {}", show::scores_of(a)), show::scores_of(b))
+        differ(scores, a == b, format!("the scores {}", show::scores_of(a)), show::scores_of(b));
+        all
     }
 
     /// Sends turns of which the first need lead to no picture, since its events make no sense. The last must lead to one.
@@ -296,13 +409,23 @@ impl<'a> Stage<'a> {
     }
 
     /// The GUI sends an input in a game until the client, which may not listen yet, passes it on.
-    pub(super) fn input_until(&mut self, input: &[u8], right: &[u8], rule: &'static Rule) -> Played {
+    pub(super) fn input_until(&mut self, input: &[u8], right: &[u8]) {
         let by = self.context.options.deadline();
         while self.server.buffer.is_empty() && !self.server.closed && Instant::now() < by {
             self.input(input);
             self.server.more(by.min(Instant::now() + AGAIN));
         }
-        self.passes_on(right, rule, "the first input in a game that had begun before")
+        let came = self.server.buffer.to_vec();
+        self.judge.check(&OBSERVES, came.first() != Some(&0), || {
+            format!("{} came from the client after an input in a game that had begun before", show::bytes(&came))
+        });
+        self.judge.check(&FORWARDS, came.starts_with(right), || {
+            let came = if came.is_empty() { "nothing".to_owned() } else { show::bytes(&came) };
+            format!(
+                "{came} came from the client after an input in a game that had begun before; {} would be right",
+                show::bytes(right)
+            )
+        });
     }
 
     /// The GUI sends inputs in the lobby until the client joins.
@@ -326,17 +449,29 @@ impl<'a> Stage<'a> {
             }
         }
         self.listens = true;
-        while self.server.buffer.len() < right.len() && self.server.more(by) {}
+        while self.server.buffer.len() < right.len() && self.server.more(by) {
+            let is_join = self.server.buffer.first() == Some(&0);
+            let name = self.server.buffer.get(1).copied().map(usize::from);
+            if !is_join || name.is_some_and(|length| self.server.buffer.len() >= length + 2) {
+                break;
+            }
+        }
         let came = self.server.buffer.to_vec();
         let kept = came.starts_with(&right);
-        self.judge.require(rule, kept, || {
+        let shown = || {
             format!(
                 "{} came after an input in the lobby; {}, a Join, would be right",
-                show::bytes(&came),
+                if came.is_empty() { "nothing".to_owned() } else { show::bytes(&came) },
                 show::bytes(&right)
             )
-        })?;
-        self.server.buffer.advance(right.len());
+        };
+        // A Join of another name is one, too.
+        let length = match *came {
+            [0, length, ..] if came.len() >= usize::from(length) + 2 => usize::from(length) + 2,
+            _ => return self.judge.require(rule, kept, shown),
+        };
+        self.judge.check(rule, kept, shown);
+        self.server.buffer.advance(length);
         self.joins = self.joins.saturating_sub(1);
         Ok(())
     }
@@ -346,9 +481,11 @@ impl<'a> Stage<'a> {
         // What was sent before is there by now, since a picture has come since.
         self.server.more(Instant::now() + Duration::from_millis(1));
         let came = self.server.buffer.to_vec();
-        self.judge.require(&SILENT, came.is_empty(), || {
+        self.judge.check(&SILENT, came.is_empty(), || {
             format!("{} came from the client before any input", show::bytes(&came))
-        })
+        });
+        self.server.buffer.clear();
+        Ok(())
     }
 
     /// The next bytes to the server are exactly these.
@@ -370,20 +507,38 @@ impl<'a> Stage<'a> {
                 break;
             }
             // Inputs in the lobby may be answered one by one, and no others.
-            let blamed = if *rule == OBSERVES { rule } else { &BAD_INPUT };
-            self.judge.require(blamed, self.joins > 0, || {
+            self.judge.check(&BAD_INPUT, self.joins > 0, || {
                 "the client sent more Joins than there were valid inputs in the lobby".to_owned()
-            })?;
-            self.joins -= 1;
+            });
+            self.joins = self.joins.saturating_sub(1);
             self.server.buffer.advance(join.len());
         }
         let came = self.server.buffer.to_vec();
-        self.judge.require(rule, came.starts_with(right), || {
+        let kept = self.judge.check(rule, came.starts_with(right), || {
             let came = if came.is_empty() { "nothing".to_owned() } else { show::bytes(&came) };
             format!("{came} came from the client after {what}; {} would be right", show::bytes(right))
-        })?;
-        self.server.buffer.advance(right.len());
+        });
+        // The next input is judged by what comes after it.
+        self.server.buffer.advance(if kept { right.len() } else { came.len() });
         Ok(())
+    }
+
+    /// Behind a Join nothing but further Joins may have come.
+    pub(super) fn only_joins(&mut self, rule: &'static Rule) -> Played {
+        let join = encoded_join(self.name)?;
+        self.server.more(Instant::now() + AGAIN);
+        let rest = self.server.buffer.to_vec();
+        let kept = rest.chunks(join.len()).all(|part| *part == *join);
+        self.judge.check(rule, kept, || format!("{} came from the client behind its Join", show::bytes(&rest)));
+        Ok(())
+    }
+}
+
+// The number of players in a picture.
+fn people(picture: &DrawMessage) -> usize {
+    match picture {
+        DrawMessage::Lobby { players, .. } => players.len(),
+        DrawMessage::Game(game) => game.players.len(),
     }
 }
 

@@ -16,7 +16,7 @@ use super::{
     setup::{Host, Setup},
 };
 use crate::{
-    judge::{Judge, Played},
+    judge::{Halt, Judge, Played},
     launch::{EXTRA, Values},
     ports::free_tcp_port,
     robots::context::Context,
@@ -29,9 +29,10 @@ impl Context<'_> {
     // A server with these values must end. `why` says what is wrong with them.
     fn refuses(&self, judge: &mut Judge, rule: &'static Rule, values: Values<'_>, why: &str) -> Played {
         let mut run = self.start(judge, values)?;
-        self.ends(judge, rule, &mut *run, why)?;
-        let says = !run.errors().is_empty();
-        judge.check(&SAYS_WHY, says, || format!("the server wrote nothing on standard error {why}"));
+        if self.ends(judge, rule, &mut *run, why) {
+            let says = !run.errors().is_empty();
+            judge.check(&SAYS_WHY, says, || format!("the server wrote nothing on standard error {why}"));
+        }
         Ok(())
     }
 
@@ -94,10 +95,7 @@ pub(super) fn zero(context: &Context<'_>, judge: &mut Judge) -> Played {
         let mut values = usual(context)?;
         values.iter_mut().filter(|(given, _)| *given == name).for_each(|(_, given)| "0".clone_into(given));
         let mut run = context.start(judge, &values)?;
-        let exit = run.exit(context.options.deadline());
-        judge.require(&ZERO, exit.and_then(|exit| exit.code).is_some_and(|code| code != 0), || {
-            format!("the server was not ended by the {name} 0")
-        })?;
+        judge.refuses(&ZERO, &mut *run, context.options.deadline(), &format!("the server, with the {name} 0,"));
     }
     Ok(())
 }
@@ -109,7 +107,7 @@ pub(super) fn long_name(context: &Context<'_>, judge: &mut Judge) -> Played {
 
 fn with_extra(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule, word: &str) -> Played {
     if !context.launcher.takes(EXTRA) {
-        return Ok(());
+        return Err(Halt::Broken);
     }
     let mut values = usual(context)?;
     values.push((EXTRA, word.to_owned()));
@@ -126,12 +124,15 @@ pub(super) fn stray(context: &Context<'_>, judge: &mut Judge) -> Played {
 
 pub(super) fn help(context: &Context<'_>, judge: &mut Judge) -> Played {
     if !context.launcher.takes(EXTRA) {
-        return Ok(());
+        return Err(Halt::Broken);
     }
     let mut run = context.start(judge, &[(EXTRA, "-h".to_owned())])?;
     let line = run.line(context.options.deadline());
     let exit = run.exit(context.options.deadline());
-    judge.require(&HELP, line.is_some() && exit.as_ref().is_some_and(|exit| exit.code == Some(0)), || {
+    let code = exit.as_ref().and_then(|exit| exit.code);
+    // A program may write its help on standard error, where it also writes what is wrong.
+    let kept = if line.is_some() { code.is_some() } else { code == Some(0) && !run.errors().is_empty() };
+    judge.require(&HELP, kept, || {
         let printed = line.map_or("nothing", |_| "a text");
         let how = exit.map_or_else(|| "still runs".to_owned(), |exit| format!("ended with {exit}"));
         format!("with -h the server printed {printed} on standard output and {how}")
@@ -160,7 +161,7 @@ pub(super) fn largest(context: &Context<'_>, judge: &mut Judge) -> Played {
 /// The names of options that students need not know.
 pub(super) fn long_options(context: &Context<'_>, judge: &mut Judge) -> Played {
     if !context.launcher.takes(EXTRA) {
-        return Ok(());
+        return Err(Halt::Broken);
     }
     let setup = Setup { duration: Duration::from_secs(1), ..small(context) };
     let port = free_tcp_port()?;

@@ -5,12 +5,12 @@ use robots::{Action, Direction, ServerMessage};
 use super::{
     lobby::{disconnected, small},
     rules::{
-        BAD_DIRECTION, BEFORE_BAD, COMES_BACK, EQUAL_NAMES, HALF_MORE, LONGEST_NAME, NAME_BYTES, SERVER_NAME,
-        STRICT_UTF8,
+        BAD_DIRECTION, BEFORE_BAD, COMES_BACK, EMPTY_NAME, EQUAL_NAMES, HALF_MORE, LONGEST_NAME, NAME_BYTES,
+        SERVER_NAME, STRICT_UTF8,
     },
     setup::{Got, Setup},
     staged::one_field,
-    table::Table,
+    table::{Kind, Table},
 };
 use crate::{
     judge::{Judge, Played},
@@ -31,6 +31,10 @@ fn named(context: &Context<'_>, judge: &mut Judge, name: &str, rule: &'static Ru
     table.connect("an observer")?;
     let index = table.connect("a player")?;
     table.join_for(index, name, rule)
+}
+
+pub(super) fn empty_name(context: &Context<'_>, judge: &mut Judge) -> Played {
+    named(context, judge, "", &EMPTY_NAME)
 }
 
 pub(super) fn longest_name(context: &Context<'_>, judge: &mut Judge) -> Played {
@@ -94,7 +98,9 @@ pub(super) fn before_bad(context: &Context<'_>, judge: &mut Judge) -> Played {
     table.connect("an observer")?;
     let mut bob = context.guest(table.judge, &mut table.host, "Bob")?;
     bob.connection.send(&[0, 3, b'B', b'o', b'b', 9]);
-    let message = table.broadcast(&BEFORE_BAD, "an AcceptedPlayer of \"Bob\"")?;
+    let Some(message) = table.broadcast(&BEFORE_BAD, "an AcceptedPlayer of \"Bob\"", Kind::Accepted)? else {
+        return Ok(());
+    };
     let kept = matches!(&message, ServerMessage::AcceptedPlayer { player, .. } if *player.name == *"Bob");
     table.judge.require(&BEFORE_BAD, kept, || {
         format!("{} came; an AcceptedPlayer of \"Bob\" would be right", show::message(&message))

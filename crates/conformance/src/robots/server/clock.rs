@@ -1,7 +1,7 @@
 //! A game with short turns, which shows whether turns are sent when they are due; and servers without a seed.
 
 use std::{
-    sync::atomic::AtomicBool,
+    thread,
     time::{Duration, Instant},
 };
 
@@ -24,6 +24,8 @@ const TURN: Duration = Duration::from_millis(8);
 const TURNS: u128 = 600;
 /// The fewest, also for the impatient.
 const FEW: u128 = 100;
+/// After this time a clock that counts seconds shows another one.
+const ANOTHER_SECOND: Duration = Duration::from_millis(1_100);
 /// How often a server may try.
 const ATTEMPTS: usize = 3;
 /// Turns at the start and at the end, of which one at least is on time also on a busy machine.
@@ -88,30 +90,29 @@ fn measure(context: &Context<'_>, judge: &mut Judge, length: u16) -> Played<(f64
     Ok((earliest(last) - earliest(first), guest.reads - before))
 }
 
-/// Without a seed the server must run, and draw something else each time.
+/// Without a seed the server must run, and draw something else each time. The task proposes the time in seconds as a seed.
 pub(super) fn without_seed(context: &Context<'_>, judge: &mut Judge) -> Played {
-    // That such a server does not start says nothing of those with a seed.
-    let Context { launcher, options, who, exit_one, .. } = *context;
-    let context = &Context { launcher, options, who, exit_one, hopeless: AtomicBool::new(false) };
     let mut drawn = Vec::new();
+    let mut last = None;
     for _ in 0..2 {
-        // So large that two draws are the same once in four thousand million.
-        let setup = Setup { players: 1, blocks: 0, size: (65_535, 65_535), ..small(context) };
+        if let Some(last) = last {
+            thread::sleep(ANOTHER_SECOND.saturating_sub(Instant::elapsed(&last)));
+        }
+        // So many draws that they are never the same by chance.
+        let setup = Setup { players: 1, blocks: 20, size: (40, 30), ..small(context) };
+        last = Some(Instant::now());
         let mut host = context.host_without_seed(judge, &setup)?;
-        judge.under(&NO_SEED, |judge| {
-            let mut guest = context.guest(judge, &mut host, "a client of a server without -s")?;
-            guest.join("Ann")?;
-            for what in ["AcceptedPlayer", "GameStarted", "turn 0"] {
-                let message = guest.expect(judge, &TURN_NUMBERS, context.options.deadline(), what)?;
-                if let ServerMessage::Turn { events, .. } = message {
-                    drawn.push(events);
-                }
+        let mut guest = context.guest(judge, &mut host, "a client of a server without -s")?;
+        guest.join("Ann")?;
+        let events = loop {
+            let message = guest.expect(judge, &NO_SEED, context.options.deadline(), "a game with turn 0")?;
+            if let ServerMessage::Turn { events, .. } = message {
+                break events;
             }
-            Ok(())
-        })?;
+        };
+        drawn.push(events);
     }
-    judge.check(&NO_SEED, drawn.first() != drawn.last(), || {
+    judge.require(&NO_SEED, drawn.first() != drawn.last(), || {
         format!("two servers without -s begin with {}", show::events(drawn.iter().take(1).flatten()))
-    });
-    Ok(())
+    })
 }

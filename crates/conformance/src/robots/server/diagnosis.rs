@@ -3,42 +3,50 @@
 use robots::{BombId, Event, PlayerId, Position};
 
 use super::{
-    explanation::{Effect, Turn, effect},
-    rules::{BUSY, DEAD_ACT, DRAWS, EVENT_ORDER, REBIRTH, REBIRTH_ON_BLOCK},
+    explanation::{Effect, Turn, effect, moved},
+    rules::{BLOCK, BOMB, BUSY, DEAD_ACT, DRAWS, EVENT_ORDER, MOVE, PLAYED_ONCE, REBIRTH},
 };
 use crate::{
-    judge::{Judge, Played},
-    robots::show,
+    judge::Judge,
+    robots::{context::Context, show},
     rule::Rule,
 };
 
-/// Says what is wrong. `focus` is the rule that is broken if nothing else is more likely, `next` an id that no bomb had.
-pub(super) fn diagnose(judge: &mut Judge, focus: &'static Rule, turn: &Turn<'_>, mut next: u32) -> Played {
+/// Notes what is wrong. `rule` is broken if nothing else is more likely, `next` an id that no bomb had.
+pub(super) fn diagnose(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule, turn: &Turn<'_>, mut next: u32) {
     let Turn { number, robots, reborn, events, .. } = *turn;
     let mut board = turn.board.clone();
     let mut right = vec![];
+    let mut known = false;
     for (id, robot) in (0..=u8::MAX).zip(robots) {
         let from = robot.position;
         if let Some(place) = reborn.get(&id) {
             let came: Vec<Position> = events.iter().filter_map(|event| moved(event, id)).collect();
-            let rule = if came.is_empty() { &REBIRTH } else { &DEAD_ACT };
-            judge.require(rule, came.len() == 1, || {
-                format!(
-                    "turn {number}: {} has {} PlayerMoved of player {id}, whose robot was destroyed; one would be right",
-                    show::events(events),
-                    came.len()
-                )
-            })?;
             let position = place.or_else(|| came.first().copied()).unwrap_or(from);
-            let rule = if judge.has_failed(&REBIRTH_ON_BLOCK) { &REBIRTH_ON_BLOCK } else { &DRAWS };
-            judge.require(rule, came.first() == Some(&position), || {
-                format!(
-                    "turn {number}: player {id} is reborn at {}; {} would be right, with the players' draws in the order of ids",
-                    show::fields(&came),
-                    show::field(position)
-                )
-            })?;
-            right.push(Event::PlayerMoved { id: PlayerId(id), position });
+            if came.len() != 1 {
+                known = true;
+                let blamed = if came.is_empty() { &REBIRTH } else { &DEAD_ACT };
+                context.check_turn(judge, blamed, false, || {
+                    format!(
+                        "turn {number}: {} has {} PlayerMoved of player {id}, whose robot was destroyed; one would be right",
+                        show::events(events),
+                        came.len()
+                    )
+                });
+                right.extend(came.iter().map(|&position| Event::PlayerMoved { id: PlayerId(id), position }));
+                continue;
+            }
+            if came.first() != Some(&position) {
+                known = true;
+                context.check_turn(judge, &DRAWS, false, || {
+                    format!(
+                        "turn {number}: player {id} is reborn at {}; {} would be right, with the players' draws in the order of ids",
+                        show::fields(&came),
+                        show::field(position)
+                    )
+                });
+            }
+            right.extend(came.iter().map(|&position| Event::PlayerMoved { id: PlayerId(id), position }));
             continue;
         }
         match effect(&board, from, robot.pending.last().map(|pending| pending.action)) {
@@ -54,20 +62,34 @@ pub(super) fn diagnose(judge: &mut Judge, focus: &'static Rule, turn: &Turn<'_>,
             }
         }
     }
-    let plain = |list: &[Event]| {
-        let mut list: Vec<_> = list.iter().map(without_id).collect();
-        list.sort();
-        list
+    let (missing, extra) = (difference(&right, events), difference(events, &right));
+    if missing.is_empty() && extra.is_empty() {
+        if right.iter().map(without_id).ne(events.iter().map(without_id)) {
+            context.check_turn(judge, &EVENT_ORDER, false, || {
+                format!(
+                    "turn {number}: {} is not in the order of ids; {} would be right",
+                    show::events(events),
+                    show::events(&right)
+                )
+            });
+            return;
+        }
+        if known {
+            return;
+        }
+    }
+    // What a player who has sent nothing does is an action that was played before.
+    let is_idle = robots.iter().all(|robot| robot.pending.is_empty());
+    let general = match missing.first().or(extra.first()) {
+        _ if context.focus.is_none() => rule,
+        _ if is_idle => &PLAYED_ONCE,
+        Some(Event::PlayerMoved { .. }) => &MOVE,
+        Some(Event::BlockPlaced { .. }) => &BLOCK,
+        _ => &BOMB,
     };
-    let order = right.len() > 1 && plain(events) == plain(&right);
     // In the other scenarios something else is more likely.
-    let extra = focus == &BUSY && !reborn.is_empty() && events.len() > right.len();
-    let rule = match (order, extra) {
-        (true, _) => &EVENT_ORDER,
-        (false, true) => &DEAD_ACT,
-        (false, false) => focus,
-    };
-    judge.broken(rule, || {
+    let general = if *general == BUSY && !reborn.is_empty() && missing.is_empty() { &DEAD_ACT } else { general };
+    context.check_turn(judge, general, false, || {
         let sent: Vec<_> = (0..=u8::MAX)
             .zip(robots)
             .filter(|(_, robot)| !robot.pending.is_empty())
@@ -82,14 +104,20 @@ pub(super) fn diagnose(judge: &mut Judge, focus: &'static Rule, turn: &Turn<'_>,
             show::events(events),
             show::events(&right)
         )
-    })
+    });
 }
 
-fn moved(event: &Event, of: u8) -> Option<Position> {
-    match event {
-        Event::PlayerMoved { id, position } if id.0 == of => Some(*position),
-        _ => None,
-    }
+// Those of the first events that the second ones lack.
+fn difference(of: &[Event], from: &[Event]) -> Vec<Event> {
+    let mut left: Vec<_> = from.iter().map(without_id).collect();
+    let is_missing = |event: &&Event| match left.iter().position(|other| *other == without_id(event)) {
+        Some(place) => {
+            left.swap_remove(place);
+            false
+        }
+        None => true,
+    };
+    of.iter().filter(is_missing).cloned().collect()
 }
 
 // Bombs may have any ids.

@@ -95,6 +95,12 @@ impl Turn<'_> {
         self.fit(&start, self.events)
     }
 
+    /// Whether the only move of a player leads to this field.
+    pub(super) fn has_moved(&self, of: u8, to: Option<Position>) -> bool {
+        let moves: Vec<_> = self.events.iter().filter_map(|event| moved(event, of)).collect();
+        moves.len() == 1 && moves.first().copied() == to
+    }
+
     // Continues `explain` with the players that the trial has not assigned an action to, and the remaining events.
     fn fit(&self, trial: &Trial, events: &[Event]) -> Option<Trial> {
         let index = trial.choices.len();
@@ -149,5 +155,13 @@ impl Turn<'_> {
         }
         trial.choices.push((arrived, true));
         Some((trial, rest))
+    }
+}
+
+/// Where an event moves this player.
+pub(super) fn moved(event: &Event, of: u8) -> Option<Position> {
+    match event {
+        Event::PlayerMoved { id, position } if id.0 == of => Some(*position),
+        _ => None,
     }
 }

@@ -8,8 +8,8 @@ use super::{
     lobby::small,
     rules::{
         BLOCK, BLOCK_TWICE, BOMB, BUSY, EDGE, ENDED, GAME_STARTED, IMPOSSIBLE, INTO_BLOCK, JOIN_IN_GAME, LAST_COUNTS,
-        LATE, LEAVE_BLOCK, LEAVER, LOBBY_LEAVER, MOVE, NEVER_READS, NEXT_GAME, NOT_RESET, NOTHING_LOST, OBSERVER,
-        PLAYED_ONCE, TURN_DURATION,
+        LEAVE_BLOCK, LEAVER, LOBBY_LEAVER, MOVE, NEVER_READS, NEXT_GAME, NOTHING_LOST, OBSERVER, PLAYED_ONCE,
+        TURN_DURATION,
     },
     setup::{Got, Setup},
     staged::begun,
@@ -110,7 +110,6 @@ pub(super) fn busy(context: &Context<'_>, judge: &mut Judge) -> Played {
         let turn = table.mirror.as_ref().map_or(0, |mirror| mirror.turn);
         if turn == 12 {
             observer = Some(table.connect("a late joiner")?);
-            table.judge.check(&LATE, true, String::new);
         }
         if turn == 14
             && let Some(observer) = observer
@@ -189,9 +188,6 @@ pub(super) fn twice(context: &Context<'_>, judge: &mut Judge) -> Played {
     table.join(ann, "Ann's second")?;
     table.judge.check(&NEXT_GAME, true, String::new);
     table.start()?;
-    if table.mirror.as_ref().is_some_and(|mirror| mirror.draws.is_some()) {
-        table.judge.check(&NOT_RESET, true, String::new);
-    }
     table.finish(&NEXT_GAME)
 }
 

@@ -9,14 +9,14 @@ use robots::{Action, ServerMessage};
 
 use super::{
     rules::{
-        ACCEPTED, BAD_BYTES, BAD_NAME, COALESCED, IPV6, LOBBY_ACTIONS, MANY_CLIENTS, NEWCOMER, PIECES, PLAYED_ONCE,
-        SECOND_JOIN, TAKEN_PORT, UNDISTURBED,
+        ACCEPTED, BAD_BYTES, BAD_NAME, COALESCED, IPV6, LOBBY_ACTIONS, MANY_CLIENTS, PIECES, PLAYED_ONCE, SECOND_JOIN,
+        TAKEN_PORT, UNDISTURBED,
     },
     setup::{Got, Setup},
-    table::Table,
+    table::{Kind, Table},
 };
 use crate::{
-    judge::{Judge, Played},
+    judge::{Halt, Judge, Played},
     robots::{context::Context, show},
     rule::Rule,
 };
@@ -33,6 +33,7 @@ pub(super) fn small(context: &Context<'_>) -> Setup {
         name: "Żółw",
         seed: context.options.drawn(1234),
         size: (7, 4),
+        robots: Vec::new(),
     }
 }
 
@@ -43,22 +44,36 @@ pub(super) fn gathering(context: &Context<'_>, judge: &mut Judge) -> Played {
     let setup = setup.staged(|opening| opening.robots.iter().all(|robot| !opening.blocks.contains(robot)))?;
     let mut table = Table::open(context, judge, setup)?;
     let ann = table.connect("Ann")?;
-    // All at once, so that the server must split them. None of them counts.
-    let name = "Ann with ó";
-    let mut bytes = vec![1, 3, 0, 2, 0, u8::try_from(name.len())?];
-    bytes.extend_from_slice(name.as_bytes());
-    table.guests[ann].connection.send(&bytes);
-    table.accepted(ann, name, &COALESCED)?;
-    table.judge.check(&LOBBY_ACTIONS, true, String::new);
-    table.judge.check(&COALESCED, true, String::new);
+    table.join(ann, "Ann with ó")?;
     table.connect("an observer")?;
     let bob = table.connect("Bob")?;
-    table.judge.check(&NEWCOMER, true, String::new);
-    // They come before the Join that starts the game, on the same connection. The name may be empty.
-    table.act(bob, &[Action::PlaceBomb]);
-    table.join(bob, "")?;
+    table.join(bob, "Bob")?;
+    table.start()?;
+    table.finish(&PLAYED_ONCE)
+}
+
+/// A player sends an action before it joins.
+pub(super) fn early_actions(context: &Context<'_>, judge: &mut Judge) -> Played {
+    let mut table = Table::open(context, judge, Setup { players: 1, ..small(context) })?;
+    let ann = table.connect("Ann")?;
+    table.act(ann, &[Action::PlaceBomb]);
+    // A client that is served shows that the action was read.
+    drop(context.stranger(table.judge, &mut table.host, "a second client")?);
+    table.join_for(ann, "Ann", &LOBBY_ACTIONS)?;
     table.start()?;
     table.finish(&LOBBY_ACTIONS)
+}
+
+/// Messages in the lobby arrive together, and the last one is a Join.
+pub(super) fn at_once(context: &Context<'_>, judge: &mut Judge) -> Played {
+    if judge.has_failed(&LOBBY_ACTIONS) {
+        judge.leave_out_for([&COALESCED], &LOBBY_ACTIONS);
+        return Err(Halt::Broken);
+    }
+    let mut table = Table::open(context, judge, small(context))?;
+    let ann = table.connect("Ann")?;
+    table.guests[ann].connection.send(&[1, 3, 0, 2, 0, 3, b'A', b'n', b'n']);
+    table.accepted(ann, "Ann", &COALESCED)
 }
 
 pub(super) fn second_join(context: &Context<'_>, judge: &mut Judge) -> Played {
@@ -69,12 +84,10 @@ pub(super) fn second_join(context: &Context<'_>, judge: &mut Judge) -> Played {
     // Whatever the server makes of it comes before the answer to Bob.
     let mut bob = context.stranger(table.judge, &mut table.host, "Bob")?;
     bob.join("Bob")?;
-    let message = table.broadcast(&ACCEPTED, "an AcceptedPlayer of \"Bob\"")?;
-    let ServerMessage::AcceptedPlayer { player, .. } = &message else {
-        return table.judge.broken(&ACCEPTED, || format!("{} came after the Join of \"Bob\"", show::message(&message)));
-    };
+    let message = table.broadcast(&ACCEPTED, "an AcceptedPlayer of \"Bob\"", Kind::Accepted)?;
+    let Some(message @ ServerMessage::AcceptedPlayer { player, .. }) = &message else { return Ok(()) };
     table.judge.check(&SECOND_JOIN, *player.name != *"Ann again", || {
-        format!("{} came after the second Join of one connection", show::message(&message))
+        format!("{} came after the second Join of one connection", show::message(message))
     });
     Ok(())
 }
@@ -223,5 +236,6 @@ pub(super) fn taken_port(context: &Context<'_>, judge: &mut Judge) -> Played {
         TcpListener::bind((Ipv6Addr::UNSPECIFIED, 0)).or_else(|_| TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0)))?;
     let port = taken.local_addr()?.port();
     let mut run = context.host_at(judge, &small(context), &port.to_string())?;
-    context.ends(judge, &TAKEN_PORT, &mut *run, "although its port is taken")
+    context.ends(judge, &TAKEN_PORT, &mut *run, "although its port is taken");
+    Ok(())
 }

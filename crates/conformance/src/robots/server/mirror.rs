@@ -5,19 +5,19 @@ use std::{
     time::Duration,
 };
 
-use robots::{Action, Blast, Board, BombId, Event, Parameters, PlayerId, Position};
+use robots::{Action, Blast, Board, BombId, Event, PlayerId, Position};
 
 use super::{
     diagnosis::diagnose,
     explanation::{Robot, Trial, Turn},
     rules::{
-        BLAST, BOMB_IDS, BOMB_TIMER, DRAWS, EVENT_ORDER, LISTED_ONCE, NOT_RESET, ON_BOMBED_BLOCK, OWN_BOMB, REBIRTH,
-        SHELTER, STOOD, TIMER_ONE, TURN_0, UNITED,
+        BLAST, BOMB_IDS, BOMB_TIMER, DRAWS, EVENT_ORDER, LISTED_ONCE, NOT_RESET, OWN_EVENTS, REBIRTH, TURN_0, UNITED,
     },
+    setup::Setup,
 };
 use crate::{
     judge::{Judge, Played},
-    robots::{draws::Draws, show},
+    robots::{context::Context, draws::Draws, show},
     rule::Rule,
 };
 
@@ -33,79 +33,94 @@ pub(super) struct Mirror {
     // The field and the turn of the explosion.
     bombs: BTreeMap<BombId, (Position, u32)>,
     used: BTreeSet<BombId>,
+    // Bombs that should have exploded.
+    overdue: BTreeSet<BombId>,
+    // The events of the last turn.
+    last: Vec<Event>,
     bursts: u32,
     splits: u32,
 }
 
 impl Mirror {
-    /// Judges turn 0, which places the robots and the blocks. `blocks` and `draws` are those of a server whose options are known,
-    /// `first` whether it is its first game.
+    /// Judges turn 0, which places the robots and the blocks, and takes over what it places. `blocks` and `draws` are those of a server whose
+    /// options are known, `first` whether it is its first game.
     pub(super) fn begin(
+        context: &Context<'_>,
         judge: &mut Judge,
-        parameters: &Parameters,
-        duration: Duration,
-        (blocks, mut draws, first): (Option<u16>, Option<Draws>, bool),
+        setup: &Setup,
+        (blocks, draws, first): (Option<u16>, Option<Draws>, bool),
         events: &[Event],
     ) -> Played<Self> {
-        let mut board = Board::new(parameters.size_x, parameters.size_y);
-        let mut positions = vec![];
+        let (size_x, size_y) = setup.size;
+        let players = usize::from(setup.players);
+        let mut board = Board::new(size_x, size_y);
+        let mut places = BTreeMap::new();
+        let mut wrong = None;
         for (index, event) in events.iter().enumerate() {
             let right = match event {
                 Event::PlayerMoved { id, position } => {
-                    let due = usize::from(id.0) == positions.len() && positions.len() < parameters.players_count.into();
-                    positions.push(*position);
-                    due && index + 1 == positions.len() && board.contains(*position)
+                    let due = usize::from(id.0) == places.len() && places.len() < players;
+                    if board.contains(*position) && usize::from(id.0) < players {
+                        places.insert(*id, *position);
+                    }
+                    due && index + 1 == places.len()
                 }
-                Event::BlockPlaced { position } => board.put_block(*position),
+                Event::BlockPlaced { position } => board.contains(*position) && board.put_block(*position),
                 Event::BombPlaced { .. } | Event::BombExploded { .. } => false,
             };
-            judge.require(&TURN_0, right, || {
-                let Parameters { size_x, size_y, players_count, .. } = parameters;
-                format!(
-                    "event {index} of turn 0 is {}; a PlayerMoved for each of {players_count} players by id and then a \
-                     BlockPlaced for each block would be right, on a board of {size_x} x {size_y} and no block twice",
+            if !right && wrong.is_none() {
+                wrong = Some(format!(
+                    "event {index} of turn 0 is {}; a PlayerMoved for each of {players} players by id and then a BlockPlaced for \
+                     each block would be right, on a board of {size_x} x {size_y} and no block twice",
                     show::event(event)
-                )
-            })?;
+                ));
+            }
         }
         let count = board.blocks().len();
-        judge.require(&TURN_0, positions.len() == usize::from(parameters.players_count), || {
-            format!("turn 0 places {} of {} players", positions.len(), parameters.players_count)
-        })?;
-        judge.require(&TURN_0, blocks.is_none_or(|blocks| count <= usize::from(blocks)), || {
-            format!("turn 0 has {count} blocks, and initial-blocks is {}", blocks.unwrap_or(0))
-        })?;
-        let mut known = true;
-        if let (Some(draws), Some(blocks)) = (&mut draws, blocks) {
-            let ids = PlayerId::all().zip(&positions).map(|(id, _)| id);
-            let mut right: Vec<_> = ids.map(|id| Event::PlayerMoved { id, position: draws.field(&board) }).collect();
-            let mut seen = BTreeSet::new();
-            for _ in 0..blocks {
-                let position = draws.field(&board);
-                if seen.insert(position) {
-                    right.push(Event::BlockPlaced { position });
-                }
-            }
-            let rule = if first { &DRAWS } else { &NOT_RESET };
-            let kept = judge.check(rule, events == right, || {
-                let place = events.iter().zip(&right).take_while(|(told, right)| told == right).count();
-                let from = |list: &[Event]| show::events(list.iter().skip(place).take(3));
-                format!("turn 0 has from event {place} on {}; {} would be right", from(events), from(&right))
-            });
-            known = kept;
+        if wrong.is_none() && places.len() != players {
+            wrong = Some(format!("turn 0 places {} of {players} players", places.len()));
         }
-        // Whoever draws otherwise can still keep all other rules.
-        let draws = draws.filter(|_| known);
+        if wrong.is_none() && blocks.is_some_and(|blocks| count > usize::from(blocks)) {
+            wrong = Some(format!("turn 0 has {count} blocks, and initial-blocks is {}", blocks.unwrap_or(0)));
+        }
+        context.check_turn(judge, &TURN_0, wrong.is_none(), || wrong.unwrap_or_default());
+        let positions: Vec<_> =
+            PlayerId::all().take(players).map(|id| places.get(&id).copied().unwrap_or(Position::new(0, 0))).collect();
+        let draws = draws.zip(blocks).and_then(|(mut draws, blocks)| {
+            let fields: Vec<_> = positions.iter().map(|_| draws.field(&board)).collect();
+            let right: BTreeSet<_> = (0..blocks).map(|_| draws.field(&board)).collect();
+            let rule = if first { &DRAWS } else { &NOT_RESET };
+            // A server that draws otherwise can still keep all other rules.
+            let kept = context.check_turn(
+                judge,
+                rule,
+                positions == fields && board.blocks().collect::<BTreeSet<_>>() == right,
+                || {
+                    let blocks =
+                        |blocks: &mut dyn Iterator<Item = Position>| show::fields(&blocks.take(5).collect::<Vec<_>>());
+                    format!(
+                        "turn 0 has the robots at {} and the blocks {}; robots at {} and blocks {} would be right",
+                        show::fields(&positions),
+                        blocks(&mut board.blocks()),
+                        show::fields(&fields),
+                        blocks(&mut right.iter().copied())
+                    )
+                },
+            );
+            kept.then_some(draws)
+        });
         Ok(Self {
             board,
             robots: positions.into_iter().map(Robot::new).collect(),
             turn: 0,
             draws,
-            radius: parameters.explosion_radius,
-            timer: parameters.bomb_timer,
-            duration,
+            radius: setup.radius,
+            timer: setup.bomb_timer,
+            duration: setup.duration,
             bombs: BTreeMap::new(),
             used: BTreeSet::new(),
+            overdue: BTreeSet::new(),
+            last: events.to_vec(),
             bursts: 0,
             splits: 0,
         })
@@ -122,24 +137,39 @@ impl Mirror {
         self.robots.iter().any(|robot| robot.pending.iter().any(|pending| !pending.optional))
     }
 
-    /// Judges a turn. `focus` is the rule that is broken when the players' events are not what their actions lead to.
-    pub(super) fn turn(&mut self, judge: &mut Judge, focus: &'static Rule, events: &[Event]) -> Played {
+    /// Judges a turn, and takes over what it says, right or wrong. `rule` is broken when the players' events are not what their actions lead
+    /// to.
+    pub(super) fn turn(
+        &mut self,
+        context: &Context<'_>,
+        judge: &mut Judge,
+        rule: &'static Rule,
+        events: &[Event],
+    ) -> Played {
         self.turn = self.turn.saturating_add(1);
-        let explosions = events.iter().take_while(|event| matches!(event, Event::BombExploded { .. })).count();
-        let (explosions, rest) = events.split_at(explosions);
         let turn = self.turn;
-        let late = rest.iter().find(|event| matches!(event, Event::BombExploded { .. }));
-        judge.require(&EVENT_ORDER, late.is_none(), || {
-            format!("turn {turn}: {} has an explosion behind an event of a player", show::events(events))
-        })?;
-        let destroyed = self.explode(judge, explosions)?;
+        let last = std::mem::replace(&mut self.last, events.to_vec());
+        let again = !last.is_empty() && events.starts_with(&last);
+        context.check_turn(judge, &OWN_EVENTS, !again, || {
+            format!("turn {turn}: {} begins with all events of turn {}", show::events(events), turn - 1)
+        });
+        let events = if again { &events[last.len()..] } else { events };
+        let (explosions, rest): (Vec<Event>, Vec<Event>) =
+            events.iter().cloned().partition(|event| matches!(event, Event::BombExploded { .. }));
+        let first = events.iter().take_while(|event| matches!(event, Event::BombExploded { .. })).count();
+        if first < explosions.len() {
+            context.check_turn(judge, &EVENT_ORDER, false, || {
+                format!("turn {turn}: {} has an explosion behind an event of a player", show::events(events))
+            });
+        }
+        let destroyed = self.explode(context, judge, &explosions);
         let mut ids = BTreeSet::new();
-        for event in rest {
+        for event in &rest {
             if let Event::BombPlaced { id, .. } = event {
                 let new = !self.used.contains(id) && ids.insert(*id);
-                judge.require(&BOMB_IDS, new, || {
+                context.check_turn(judge, &BOMB_IDS, new, || {
                     format!("turn {turn}: {}, but that id was used before", show::event(event))
-                })?;
+                });
             }
         }
         // The draws do not depend on what the others do.
@@ -151,49 +181,79 @@ impl Mirror {
             duration: self.duration,
             robots: &self.robots,
             reborn: &reborn,
-            events: rest,
+            events: &rest,
             board: &self.board,
         };
         let Some(fit) = players.explain() else {
             let next = self.used.last().map_or(0, |id| id.0.wrapping_add(1));
-            return diagnose(judge, focus, &players, next);
+            diagnose(context, judge, rule, &players, next);
+            self.draws = draws.filter(|_| reborn.iter().all(|(&id, place)| players.has_moved(id, *place)));
+            self.adopt(&rest);
+            return Ok(());
         };
         if !reborn.is_empty() {
-            judge.check(&REBIRTH, true, String::new);
+            context.check_turn(judge, &REBIRTH, true, String::new);
             if draws.is_some() {
-                judge.check(&DRAWS, true, String::new);
+                context.check_turn(judge, &DRAWS, true, String::new);
             }
         }
         if rest.len() > 1 {
-            judge.check(&EVENT_ORDER, true, String::new);
+            context.check_turn(judge, &EVENT_ORDER, true, String::new);
         }
         self.draws = draws;
-        self.settle(judge, focus, fit, &reborn, rest)
+        self.settle(context, judge, rule, fit, &reborn, &rest);
+        Ok(())
     }
 
-    // Judges the explosions, takes the blocks away, and returns who was destroyed.
-    fn explode(&mut self, judge: &mut Judge, events: &[Event]) -> Played<BTreeSet<PlayerId>> {
+    // Takes over the events of players that nothing explains.
+    fn adopt(&mut self, events: &[Event]) {
+        for robot in &mut self.robots {
+            robot.pending.clear();
+        }
+        for event in events {
+            match event {
+                Event::PlayerMoved { id, position } if self.board.contains(*position) => {
+                    if let Some(robot) = self.robots.get_mut(usize::from(id.0)) {
+                        robot.position = *position;
+                    }
+                }
+                Event::BlockPlaced { position } if self.board.contains(*position) => {
+                    self.board.put_block(*position);
+                }
+                Event::BombPlaced { id, position } if self.board.contains(*position) => self.place_bomb(*id, *position),
+                _ => {}
+            }
+        }
+    }
+
+    fn place_bomb(&mut self, id: BombId, position: Position) {
+        self.used.insert(id);
+        self.bombs.insert(id, (position, u32::from(self.turn) + u32::from(self.timer)));
+    }
+
+    // Judges the explosions, takes away the blocks that they list, and returns the robots that they list.
+    fn explode(&mut self, context: &Context<'_>, judge: &mut Judge, events: &[Event]) -> BTreeSet<PlayerId> {
         let turn = self.turn;
-        let is_due = |(_, bomb): &(&BombId, &(Position, u32))| bomb.1 == u32::from(turn);
-        let mut due: BTreeMap<BombId, Position> =
-            self.bombs.iter().filter(is_due).map(|(&id, bomb)| (id, bomb.0)).collect();
-        let usual = if due.len() > 1 { &UNITED } else { &BLAST };
-        // What a small game has shown is seen in others too.
-        let known = [&SHELTER, &ON_BOMBED_BLOCK, &OWN_BOMB, &STOOD];
-        let rule = known.into_iter().find(|rule| judge.has_failed(rule)).unwrap_or(usual);
-        let mut destroyed = BTreeSet::new();
+        let due = self.bombs.values().filter(|bomb| bomb.1 == u32::from(turn)).count();
+        let general = if due > 1 { &UNITED } else { &BLAST };
+        let mut destroyed: BTreeSet<PlayerId> = BTreeSet::new();
         let mut hit = vec![];
         for event in events {
             let Event::BombExploded { id, robots_destroyed, blocks_destroyed } = event else { continue };
-            let Some(center) = due.remove(id) else {
-                return judge.broken(&BOMB_TIMER, || match self.bombs.get(id) {
+            destroyed.extend(robots_destroyed.iter().filter(|id| usize::from(id.0) < self.robots.len()));
+            hit.extend(blocks_destroyed.iter().copied());
+            let bomb = self.bombs.remove(id);
+            let is_due = bomb.is_some_and(|(_, right)| right == u32::from(turn));
+            let is_overdue = self.overdue.remove(id);
+            if !is_due && !is_overdue {
+                context.check_turn(judge, &BOMB_TIMER, false, || match bomb {
                     Some((_, right)) => format!("turn {turn}: bomb {} explodes; turn {right} would be right", id.0),
                     None => {
                         format!("turn {turn}: bomb {} explodes, but there is no such bomb or it has exploded", id.0)
                     }
                 });
-            };
-            self.bombs.remove(id);
+            }
+            let Some((center, _)) = bomb else { continue };
             let blast = Blast::new(&self.board, center, self.radius);
             let standing: Vec<_> = self.robots.iter().map(|robot| robot.position).collect();
             let struck = PlayerId::all().zip(&standing).filter(|(_, place)| blast.contains(**place));
@@ -201,7 +261,12 @@ impl Mirror {
             let blocks: BTreeSet<_> = blast.blocks().collect();
             let kept = same(robots_destroyed, &robots) && same(blocks_destroyed, &blocks);
             let twice = holds(robots_destroyed, &robots) && holds(blocks_destroyed, &blocks);
-            judge.require(if twice && !kept { &LISTED_ONCE } else { rule }, kept, || {
+            for id in robots_destroyed.iter().collect::<BTreeSet<_>>() {
+                if let Some(robot) = self.robots.get_mut(usize::from(id.0)) {
+                    robot.hits += 1;
+                }
+            }
+            let wrong = || {
                 let robots = show::values(robots.iter().map(|id| id.0));
                 format!(
                     "turn {turn}: {}; robots {robots} and blocks {} would be right for a bomb at {} with radius {}, with robots \
@@ -213,28 +278,31 @@ impl Mirror {
                     show::fields(&standing),
                     show::fields(&self.board.blocks().collect::<Vec<_>>()),
                 )
-            })?;
-            if !robots.is_empty() || !blocks.is_empty() {
+            };
+            if twice && !kept {
+                judge.check(&LISTED_ONCE, false, wrong);
+            } else {
+                context.check_turn(judge, general, kept, wrong);
+            }
+            if kept && (!robots.is_empty() || !blocks.is_empty()) {
                 judge.check(&LISTED_ONCE, true, String::new);
             }
-            for id in &robots {
-                self.robots[usize::from(id.0)].hits += 1;
-            }
-            destroyed.extend(robots);
-            hit.extend(blocks);
         }
-        if let Some((id, position)) = due.first_key_value() {
-            let (id, position) = (id.0, show::field(*position));
-            let rule = if self.timer == 1 && judge.has_failed(&TIMER_ONE) { &TIMER_ONE } else { &BOMB_TIMER };
-            return judge.broken(rule, || {
+        let late: Vec<_> =
+            self.bombs.iter().filter(|(_, bomb)| bomb.1 == u32::from(turn)).map(|(id, bomb)| (*id, bomb.0)).collect();
+        for (id, position) in late {
+            self.overdue.insert(id);
+            context.check_turn(judge, &BOMB_TIMER, false, || {
                 format!(
-                    "turn {turn}: bomb {id} at {position} does not explode, and its timer of {} turns is over",
+                    "turn {turn}: bomb {} at {} does not explode, and its timer of {} turns is over",
+                    id.0,
+                    show::field(position),
                     self.timer
                 )
             });
         }
         if !events.is_empty() {
-            judge.check(&BOMB_TIMER, true, String::new);
+            context.check_turn(judge, &BOMB_TIMER, true, String::new);
         }
         for position in hit {
             self.board.remove_block(position);
@@ -242,18 +310,19 @@ impl Mirror {
         for id in &destroyed {
             self.robots[usize::from(id.0)].score += 1;
         }
-        Ok(destroyed)
+        destroyed
     }
 
     // Takes over what the turn was found to be.
     fn settle(
         &mut self,
+        context: &Context<'_>,
         judge: &mut Judge,
-        focus: &'static Rule,
+        rule: &'static Rule,
         fit: Trial,
         reborn: &BTreeMap<u8, Option<Position>>,
         events: &[Event],
-    ) -> Played {
+    ) {
         let mut splits = 0;
         for ((id, robot), &(arrived, event)) in (0..=u8::MAX).zip(&mut self.robots).zip(&fit.choices) {
             let pending = &mut robot.pending;
@@ -277,26 +346,23 @@ impl Mirror {
         self.splits += splits;
         let turn = self.turn;
         // One turn may end between two actions that are sent at once. A second such turn is a fault.
-        judge.require(focus, self.splits <= 1, || {
+        context.check_turn(judge, rule, splits == 0 || self.splits == 1, || {
             format!(
                 "turn {turn}: {} is not what the last of the actions leads to that were sent at once after turn {}",
                 show::events(events),
                 turn.saturating_sub(1)
             )
-        })?;
-        judge.check(focus, true, String::new);
+        });
         self.board = fit.board;
         for (robot, position) in self.robots.iter_mut().zip(fit.positions) {
             robot.position = position;
         }
         for (id, position) in fit.bombs {
-            self.used.insert(id);
-            self.bombs.insert(id, (position, u32::from(turn) + u32::from(self.timer)));
+            self.place_bomb(id, position);
         }
         for robot in &mut self.robots {
             robot.pending.retain(|pending| !(pending.optional && pending.is_old(turn, self.duration)));
         }
-        Ok(())
     }
 }
 

@@ -17,7 +17,7 @@ use super::{
     table::Table,
 };
 use crate::{
-    judge::{Judge, Played},
+    judge::{Halt, Judge, Played},
     net::Connection,
     robots::context::Context,
     rule::Rule,
@@ -152,7 +152,7 @@ pub(super) fn restart(context: &Context<'_>, judge: &mut Judge) -> Played {
 pub(super) fn all_addresses(context: &Context<'_>, judge: &mut Judge) -> Played {
     if !cfg!(target_os = "linux") {
         // Elsewhere a machine has one address of its own.
-        return Ok(());
+        return Err(Halt::Broken);
     }
     let mut host = context.host(judge, &small(context))?;
     drop(context.guest(judge, &mut host, "a client of the usual address")?);

@@ -30,8 +30,16 @@ pub(super) fn play(context: &Context<'_>, judge: &mut Judge, address: SocketAddr
         return judge.broken(&HELLO, || "the first message is no Hello".to_owned());
     };
     drop(first);
+    let (players, length) = (parameters.players_count, parameters.game_length);
+    let known = Setup {
+        players,
+        length,
+        size: (parameters.size_x, parameters.size_y),
+        radius: parameters.explosion_radius,
+        bomb_timer: parameters.bomb_timer,
+        ..known
+    };
     host.parameters = parameters;
-    let (players, length) = (host.parameters.players_count, host.parameters.game_length);
     let mut table = Table::at(context, judge, host, known, false);
     let mut probe = context.guest(table.judge, &mut table.host, "a client")?;
     // Players who wait there already, or a game that goes on, leave nothing to test here.

@@ -1,8 +1,8 @@
 //! The options of a server, the server started with them, and the connections of the tester.
 
 use std::{
-    net::{Ipv4Addr, SocketAddr},
-    sync::atomic::Ordering,
+    io,
+    net::{Ipv4Addr, Ipv6Addr, SocketAddr},
     time::{Duration, Instant},
 };
 
@@ -30,6 +30,8 @@ pub(super) struct Setup {
     pub(super) name: &'static str,
     pub(super) seed: u32,
     pub(super) size: (u16, u16),
+    /// Where the robots must stand at the start, if that matters.
+    pub(super) robots: Vec<(u16, u16)>,
 }
 
 impl Setup {
@@ -90,33 +92,45 @@ impl Context<'_> {
         self.start(judge, &setup.values(port))
     }
 
-    /// Connects to a server, and checks its Hello.
+    /// Connects to a server, and checks its Hello. Another message than Hello counts as the next one.
     pub(super) fn guest(&self, judge: &mut Judge, host: &mut Host, label: &str) -> Played<Guest> {
         let mut guest = self.stranger(judge, host, label)?;
-        let hello = guest.expect(judge, &HELLO, self.options.deadline(), "a Hello right after the connection");
-        let Ok(hello) = hello else {
-            self.hopeless.store(true, Ordering::Relaxed);
-            return Err(Halt::Broken);
-        };
+        let rule = self.blamed(judge, &HELLO);
+        let hello = guest.expect(judge, rule, self.options.deadline(), "a Hello right after the connection")?;
         let right = ServerMessage::Hello(host.parameters.clone());
-        judge.require(&HELLO, hello == right, || {
+        self.check(judge, &HELLO, hello == right, || {
             let (came, right) = (show::message(&hello), show::message(&right));
             format!("{label} got {came} as the first message; {right} would be right")
-        })?;
+        });
+        if !matches!(hello, ServerMessage::Hello(_)) {
+            guest.put_back(hello);
+        }
         Ok(guest)
     }
 
     /// Connects to a server, whatever it says.
     pub(super) fn stranger(&self, judge: &mut Judge, host: &mut Host, label: &str) -> Played<Guest> {
-        let opened = Connection::to_server(&mut *host.run, host.address, self.options.deadline());
-        self.hopeless.store(opened.is_err(), Ordering::Relaxed);
+        let rule = self.blamed(judge, &LISTENS);
+        let opened = host.open(self.options.deadline());
         let opened = opened.map_err(|error| match host.run.exit(Instant::now()) {
             Some(exit) => format!("{label} could not connect: the server had ended with {exit}"),
             None => format!("{label} could not connect: connecting to {} failed: {error}", host.address),
         });
-        let connection = judge.expect(&LISTENS, opened)?.recorded(judge.line(label, &show::WITH_SERVER));
+        let (connection, is_usual) = opened.or_else(|wrong| judge.broken(rule, || wrong))?;
+        self.check(judge, &LISTENS, is_usual, || format!("the server accepts connections to {} alone", host.address));
+        let connection = connection.recorded(judge.line(label, &show::WITH_SERVER));
         let local = connection.stream.local_addr()?;
-        Ok(Guest { connection, incoming: Incoming::default(), label: label.to_owned(), local, seat: None, reads: 0 })
+        let label = label.to_owned();
+        Ok(Guest {
+            connection,
+            incoming: Incoming::default(),
+            ahead: None,
+            label,
+            local,
+            seat: None,
+            reads: 0,
+            is_lost: false,
+        })
     }
 }
 
@@ -126,6 +140,32 @@ pub(super) struct Host {
     pub(super) address: SocketAddr,
     pub(super) parameters: Parameters,
 }
+
+impl Host {
+    /// Connects, over IPv6 if the server does not accept connections over IPv4. Returns also whether that was not needed.
+    fn open(&mut self, by: Instant) -> io::Result<(Connection, bool)> {
+        let six = SocketAddr::from((Ipv6Addr::LOCALHOST, self.address.port()));
+        loop {
+            let opened = Connection::to_server(&mut *self.run, self.address, by.min(Instant::now() + GLANCE));
+            if opened.is_ok() || Instant::now() >= by || self.run.exit(Instant::now()).is_some() {
+                return opened.map(|connection| (connection, true));
+            }
+            if let Ok(connection) = Connection::open(six, Instant::now()) {
+                if let Ok(usual) = Connection::to_server(&mut *self.run, self.address, Instant::now() + GRACE) {
+                    return Ok((usual, true));
+                }
+                let is_usual = self.address == six;
+                self.address = six;
+                return Ok((connection, is_usual));
+            }
+        }
+    }
+}
+
+/// How long a server that accepts connections over IPv6 has to accept them over IPv4, too.
+const GRACE: Duration = Duration::from_secs(1);
+/// How long to try one address before the other.
+const GLANCE: Duration = Duration::from_millis(200);
 
 /// What came from the server.
 pub(super) enum Got {
@@ -139,6 +179,8 @@ pub(super) enum Got {
 pub(super) struct Guest {
     pub(super) connection: Connection,
     incoming: Incoming,
+    // A message that was read too early.
+    ahead: Option<ServerMessage>,
     /// How breaches call it.
     pub(super) label: String,
     pub(super) local: SocketAddr,
@@ -146,10 +188,20 @@ pub(super) struct Guest {
     pub(super) seat: Option<u8>,
     /// How often bytes arrived.
     pub(super) reads: u64,
+    /// A message that was due did not come, so that no further one is waited for.
+    pub(super) is_lost: bool,
 }
 
 impl Guest {
+    /// The next message will be this one.
+    pub(super) fn put_back(&mut self, message: ServerMessage) {
+        self.ahead = Some(message);
+    }
+
     pub(super) fn next(&mut self, by: Instant) -> Got {
+        if let Some(message) = self.ahead.take() {
+            return Got::Message(message);
+        }
         loop {
             let bytes = self.connection.buffer.split();
             self.incoming.buffer().extend_from_slice(&bytes);
@@ -176,26 +228,40 @@ impl Guest {
         by: Instant,
         what: &str,
     ) -> Played<ServerMessage> {
+        self.receive(judge, rule, by, what).ok_or(Halt::Broken)
+    }
+
+    /// As [`Guest::expect`]. If the message does not come, no further one is waited for.
+    pub(super) fn receive(
+        &mut self,
+        judge: &mut Judge,
+        rule: &'static Rule,
+        by: Instant,
+        what: &str,
+    ) -> Option<ServerMessage> {
         let label = self.label.clone();
-        match self.next(by) {
+        let got = self.next(by);
+        self.is_lost = !matches!(got, Got::Message(_));
+        match got {
             Got::Message(message) => {
                 judge.check(&WELL_FORMED, true, String::new);
-                Ok(message)
+                return Some(message);
             }
             Got::Wrong(wrong) => {
-                judge.broken(&WELL_FORMED, || format!("{label} got bytes that are no message: {wrong}"))
+                judge.check(&WELL_FORMED, false, || format!("{label} got bytes that are no message: {wrong}"))
             }
-            Got::Closed => judge.broken(rule, || {
+            Got::Closed => judge.check(rule, false, || {
                 let part = if self.incoming.is_within_message() { " in the middle of a message" } else { "" };
                 format!("the connection of {label} was closed{part}; {what} would be right")
             }),
-            Got::Nothing => judge.broken(rule, || {
+            Got::Nothing => judge.check(rule, false, || {
                 let place = self.incoming.place();
                 let part =
                     if self.incoming.is_within_message() { format!(" but a part of {place}") } else { String::new() };
                 format!("{label} got nothing{part} in time; {what} would be right")
             }),
-        }
+        };
+        None
     }
 
     pub(super) fn join(&mut self, name: &str) -> anyhow::Result<()> {

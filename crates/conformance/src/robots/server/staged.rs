@@ -1,19 +1,21 @@
 //! Small games whose seed is looked for, so that all robots and blocks stand where a rule needs them.
 
-use std::collections::BTreeSet;
+use std::{cmp::Ordering, collections::BTreeSet};
 
 use anyhow::Context as _;
-use robots::{Action, Board, PlayerId, Position};
+use robots::{Action, Board, Direction, PlayerId, Position};
 
-use super::{lobby::small, setup::Setup, table::Table};
+use super::{lobby::small, rules::MOVE, setup::Setup, table::Table};
 use crate::{
-    judge::{Judge, Played},
+    judge::{Halt, Judge, Played},
     robots::{context::Context, draws::Draws},
     rule::Rule,
 };
 
 /// Seeds that are looked at.
 const SEEDS: u32 = 1_000_000;
+/// Turns in which a robot must reach its field.
+const MOST_STEPS: usize = 8;
 const NAMES: [&str; 3] = ["Ann", "Bob", "Cid"];
 
 /// What the draws of turn 0 lead to.
@@ -44,13 +46,14 @@ impl Setup {
 
     /// With the robots on these fields.
     pub(super) fn with_robots(self, fields: &[(u16, u16)]) -> Played<Self> {
-        self.staged(|opening| opening.robots.iter().map(|robot| (robot.x, robot.y)).eq(fields.iter().copied()))
+        Self { robots: fields.to_vec(), ..self }
+            .staged(|opening| opening.robots.iter().map(|robot| (robot.x, robot.y)).eq(fields.iter().copied()))
     }
 }
 
 /// A board of one row for two players, with small bombs and no blocks.
 pub(super) fn row(context: &Context<'_>, size_x: u16) -> Setup {
-    Setup { blocks: 0, radius: 1, bomb_timer: 2, length: 12, size: (size_x, 1), ..small(context) }
+    Setup { blocks: 0, radius: 1, bomb_timer: 2, length: 40, size: (size_x, 1), ..small(context) }
 }
 
 /// A board of one field, on which all robots stand.
@@ -67,10 +70,33 @@ pub(super) fn begun<'a>(context: &'a Context<'a>, judge: &'a mut Judge, setup: S
         debug_assert_eq!(index, usize::from(id.0), "nobody else is there");
     }
     table.start()?;
+    table.walk()?;
     Ok(table)
 }
 
 impl Table<'_> {
+    // A server that draws other fields has robots that can walk to where they must stand.
+    fn walk(&mut self) -> Played {
+        let focus = self.context.focus.unwrap_or(&MOVE);
+        for (seat, &(x, y)) in self.setup.robots.clone().iter().enumerate() {
+            for _ in 0..MOST_STEPS {
+                let from = self.robot(seat);
+                let way = match (x.cmp(&from.x), y.cmp(&from.y)) {
+                    (Ordering::Greater, _) => Direction::Right,
+                    (Ordering::Less, _) => Direction::Left,
+                    (_, Ordering::Greater) => Direction::Up,
+                    (_, Ordering::Less) => Direction::Down,
+                    (Ordering::Equal, Ordering::Equal) => break,
+                };
+                self.play(seat, &[Action::Move(way)], focus)?;
+            }
+            if self.robot(seat) != Position::new(x, y) {
+                return Err(Halt::Broken);
+            }
+        }
+        Ok(())
+    }
+
     /// Players act at once, and the turn follows in which they are played.
     pub(super) fn together(&mut self, actions: &[(usize, Action)], focus: &'static Rule) -> Played {
         for &(index, action) in actions {

@@ -1,22 +1,29 @@
 //! A server and all connections to it, which are told the same.
 
-use std::{collections::BTreeMap, net::SocketAddr};
+use std::{
+    collections::BTreeMap,
+    net::{IpAddr, SocketAddr},
+    time::Instant,
+};
 
 use robots::{Action, ClientMessage, Direction, Event, Player, PlayerId, Position, ServerMessage};
 
 use super::{
     mirror::Mirror,
     rules::{
-        ACCEPTED, ADDRESS, ADDRESS_OF_PEER, ENDED, GAME_STARTED, LATE, NEWCOMER, NEXT_SCORES, SAME_FOR_ALL, SCORE_ONCE,
-        SCORE_ZEROS, SCORES, TURN_NUMBERS,
+        ACCEPTED, ADDRESS, ADDRESS_OF_PEER, ENDED, GAME_STARTED, HELLO, LATE, NEWCOMER, SAME_FOR_ALL, SCORE_ONCE,
+        SCORE_ZEROS, SCORES, TURN_NUMBERS, WELL_FORMED,
     },
     setup::{Guest, Host, Setup},
 };
 use crate::{
-    judge::{Judge, Played},
+    judge::{Halt, Judge, Played},
     robots::{context::Context, draws::Draws, show},
     rule::Rule,
 };
+
+/// The most messages that may come in the place of one.
+const MOST_STRAYS: usize = 20;
 
 pub(super) struct Table<'a> {
     pub(super) context: &'a Context<'a>,
@@ -29,6 +36,8 @@ pub(super) struct Table<'a> {
     pub(super) mirror: Option<Mirror>,
     // What everybody was told of the lobby or the game.
     log: Vec<ServerMessage>,
+    // Players whose ids are others than those that were due.
+    renamed: BTreeMap<PlayerId, PlayerId>,
     // Of the coming game.
     draws: Option<Draws>,
     blocks: Option<u16>,
@@ -58,46 +67,135 @@ impl<'a> Table<'a> {
     /// A server that is there already, and whose seed and blocks may be `known`.
     pub(super) fn at(context: &'a Context<'a>, judge: &'a mut Judge, host: Host, setup: Setup, known: bool) -> Self {
         let (draws, blocks) = (known.then_some(Draws(setup.seed)), known.then_some(setup.blocks));
-        let (guests, players, log) = (vec![], vec![], vec![]);
-        Self { context, judge, host, setup, guests, players, mirror: None, log, draws, blocks, games: 0 }
+        let (guests, players, log, renamed) = (vec![], vec![], vec![], BTreeMap::new());
+        Self { context, judge, host, setup, guests, players, mirror: None, log, renamed, draws, blocks, games: 0 }
     }
 
-    /// Connects somebody, who is told what all others were told. Returns its index.
+    /// Connects a client, which receives what all others received. Returns its index.
     pub(super) fn connect(&mut self, label: &str) -> Played<usize> {
         let mut guest = self.context.guest(self.judge, &mut self.host, label)?;
-        let rule = if self.mirror.is_some() { &LATE } else { &NEWCOMER };
-        for (index, right) in self.log.iter().enumerate() {
-            let told = guest.expect(self.judge, rule, self.context.options.deadline(), &show::message(right))?;
-            self.judge.require(rule, canonical(&told) == canonical(right), || {
-                let number = index + 2;
-                format!(
-                    "message {number} to {label} is {}; {} would be right",
-                    show::message(&told),
-                    show::message(right)
-                )
-            })?;
+        let general = if self.mirror.is_some() { &LATE } else { &NEWCOMER };
+        let rule = self.context.blamed(self.judge, general);
+        let mut wrong = None;
+        let mut due = 0;
+        while let Some(right) = self.log.get(due) {
+            let by = self.context.options.deadline();
+            let Some(told) = guest.receive(self.judge, rule, by, &show::message(right)) else { break };
+            // Where a message is missing or too many, the next one that is right shows where to continue.
+            let place = self.log.iter().skip(due).position(|right| canonical(&told) == canonical(right));
+            if place != Some(0) && wrong.is_none() {
+                wrong = Some((due, told.clone()));
+            }
+            let is_other = place.is_none() && kind(&told) == kind(right) && turn_of(&told) == turn_of(right);
+            due += place.map_or(usize::from(is_other), |place| place + 1);
+            if kind(&told) > kind(right) && place.is_none() {
+                guest.put_back(told);
+                break;
+            }
         }
+        self.context.check(self.judge, general, wrong.is_none(), || {
+            let Some((index, told)) = &wrong else { return String::new() };
+            let (number, told, right) = (index + 2, show::message(told), show::message(&self.log[*index]));
+            format!("message {number} to {label} is {told}; {right} would be right")
+        });
         self.guests.push(guest);
         Ok(self.guests.len() - 1)
     }
 
-    /// Takes the next message to everybody, which must be the same.
-    pub(super) fn broadcast(&mut self, rule: &'static Rule, what: &str) -> Played<ServerMessage> {
+    /// Takes the next message of a kind to everybody, which must be the same. `rule` is broken if it does not come. What comes in its place
+    /// breaks a rule and is skipped, unless it shows that the message was left out: then there is none.
+    pub(super) fn broadcast(&mut self, rule: &'static Rule, what: &str, due: Kind) -> Played<Option<ServerMessage>> {
         let by = self.context.options.deadline() + self.setup.duration;
         let mut told: Option<ServerMessage> = None;
-        for guest in &mut self.guests {
-            let message = guest.expect(self.judge, rule, by, what)?;
+        let mut is_left_out = false;
+        for index in 0..self.guests.len() {
+            if self.guests[index].is_lost {
+                continue;
+            }
+            let rule = if told.is_some() { &SAME_FOR_ALL } else { rule };
+            let Some(message) = self.next_of(index, rule, what, due, by) else {
+                is_left_out |= !self.guests[index].is_lost;
+                continue;
+            };
             match &told {
                 None => told = Some(message),
                 Some(first) => {
-                    self.judge.require(&SAME_FOR_ALL, canonical(first) == canonical(&message), || {
+                    self.judge.check(&SAME_FOR_ALL, canonical(first) == canonical(&message), || {
                         let (first, other) = (show::message(first), show::message(&message));
-                        format!("{} got {other} where others got {first}", guest.label)
-                    })?;
+                        format!("{} got {other} where others got {first}", self.guests[index].label)
+                    });
                 }
             }
         }
-        told.ok_or_else(|| anyhow::anyhow!("nobody is connected").into())
+        if told.is_none() && !is_left_out {
+            Err(Halt::Broken)
+        } else {
+            Ok(told.map(|message| self.translated(message)))
+        }
+    }
+
+    // The next message of this kind to one client.
+    fn next_of(
+        &mut self,
+        index: usize,
+        rule: &'static Rule,
+        what: &str,
+        due: Kind,
+        by: Instant,
+    ) -> Option<ServerMessage> {
+        for _ in 0..MOST_STRAYS {
+            let message = self.guests[index].receive(self.judge, rule, by, what)?;
+            if kind(&message) == due {
+                return Some(message);
+            }
+            let is_next = kind(&message) == due.next() || kind(&message) > due && due != Kind::Accepted;
+            let blamed = match message {
+                _ if is_next => rule,
+                ServerMessage::Hello(_) => &HELLO,
+                ServerMessage::AcceptedPlayer { .. } => &ACCEPTED,
+                ServerMessage::Turn { .. } if due == Kind::Ended => &ENDED,
+                _ => &WELL_FORMED,
+            };
+            self.judge.check(blamed, false, || {
+                let label = &self.guests[index].label;
+                format!("{label} got {}; {what} would be right", show::message(&message))
+            });
+            if is_next {
+                self.guests[index].put_back(message);
+                return None;
+            }
+        }
+        self.guests[index].is_lost = true;
+        None
+    }
+
+    // With the ids that players should have.
+    fn translated(&self, mut message: ServerMessage) -> ServerMessage {
+        let right = |id: PlayerId| self.renamed.get(&id).copied().unwrap_or(id);
+        if self.renamed.is_empty() {
+            return message;
+        }
+        match &mut message {
+            ServerMessage::GameStarted { players } => {
+                *players = std::mem::take(players).into_iter().map(|(id, player)| (right(id), player)).collect();
+            }
+            ServerMessage::GameEnded { scores } => {
+                *scores = std::mem::take(scores).into_iter().map(|(id, score)| (right(id), score)).collect();
+            }
+            ServerMessage::Turn { events, .. } => {
+                for event in events {
+                    match event {
+                        Event::PlayerMoved { id, .. } => *id = right(*id),
+                        Event::BombExploded { robots_destroyed, .. } => {
+                            robots_destroyed.iter_mut().for_each(|id| *id = right(*id));
+                        }
+                        Event::BombPlaced { .. } | Event::BlockPlaced { .. } => {}
+                    }
+                }
+            }
+            ServerMessage::Hello(_) | ServerMessage::AcceptedPlayer { .. } => {}
+        }
+        message
     }
 
     /// Somebody sends Join.
@@ -118,65 +216,57 @@ impl<'a> Table<'a> {
 
     /// Everybody is told that somebody has joined.
     pub(super) fn accepted(&mut self, index: usize, name: &str, rule: &'static Rule) -> Played {
-        let message = self.broadcast(rule, &format!("an AcceptedPlayer of \"{name}\""))?;
-        let due = self.players.len();
-        let ServerMessage::AcceptedPlayer { id, player } = &message else {
-            return self.judge.broken(rule, || {
-                let came = show::message(&message);
-                format!("{came} came where an AcceptedPlayer of \"{name}\" with id {due} would be right")
-            });
-        };
-        self.judge.require(rule, usize::from(id.0) == due && *player.name == *name, || {
+        let blamed = self.context.blamed(self.judge, rule);
+        let told = self.broadcast(blamed, &format!("an AcceptedPlayer of \"{name}\""), Kind::Accepted)?;
+        let Some(ServerMessage::AcceptedPlayer { id, player }) = &told else { return Err(Halt::Broken) };
+        let due = PlayerId(u8::try_from(self.players.len())?);
+        self.context.check(self.judge, rule, *id == due && *player.name == *name, || {
             format!(
-                "{} came after the Join of \"{name}\"; id {due} and that name would be right",
-                show::message(&message)
-            )
-        })?;
-        let address: Option<SocketAddr> = player.address.parse().ok();
-        self.judge.check(&ADDRESS, address.is_some(), || {
-            format!(
-                "the address of \"{name}\" is \"{}\"; one like 127.0.0.1:4000 or [::1]:4000 would be right",
-                player.address
+                "AcceptedPlayer of \"{}\" with id {} came after the Join of \"{name}\"; id {} and that name would be right",
+                &*player.name, id.0, due.0
             )
         });
-        if let Some(address) = address {
-            let guest = &mut self.guests[index];
-            let (told, local) = (plain(address), plain(guest.local));
-            self.judge.check(&ADDRESS_OF_PEER, told == local, || {
-                format!("the address of \"{name}\" is {told}; its end of the connection is {local}")
-            });
-            guest.seat = Some(id.0);
+        if *id != due {
+            self.renamed.insert(*id, due);
         }
+        self.judge.check(&ADDRESS, is_address(&player.address), || {
+            let address = &player.address;
+            format!("the address of \"{name}\" is \"{address}\"; one like 127.0.0.1:4000 or [::1]:4000 would be right")
+        });
+        let guest = &mut self.guests[index];
+        let (address, local) = (player.address.parse().ok().map(plain), plain(guest.local));
+        self.judge.check(&ADDRESS_OF_PEER, address == Some(local), || {
+            format!("the address of \"{name}\" is \"{}\"; its end of the connection is {local}", player.address)
+        });
+        guest.seat = Some(due.0);
         self.players.push(player.clone());
-        self.log.push(message);
+        self.log.extend(told);
         Ok(())
     }
 
     /// The lobby is full: everybody is told that the game starts, and turn 0.
     pub(super) fn start(&mut self) -> Played {
-        let message = self.broadcast(&GAME_STARTED, "GameStarted")?;
-        let kept = match &message {
-            ServerMessage::GameStarted { players } => {
-                players.iter().map(|(id, player)| (*id, player)).eq(PlayerId::all().zip(&self.players))
-            }
-            _ => false,
-        };
-        self.judge.require(&GAME_STARTED, kept, || {
-            let right = show::players(&PlayerId::all().zip(self.players.iter().cloned()).collect());
-            format!("{} came; GameStarted with the accepted players {right} would be right", show::message(&message))
-        })?;
-        let turn = self.broadcast(&GAME_STARTED, "turn 0")?;
-        let ServerMessage::Turn { turn: 0, events } = &turn else {
-            return self.judge.broken(&GAME_STARTED, || {
-                format!("{} came behind GameStarted; turn 0 would be right", show::message(&turn))
+        let rule = self.context.blamed(self.judge, &GAME_STARTED);
+        let started = self.broadcast(rule, "GameStarted", Kind::Started)?;
+        if let Some(ServerMessage::GameStarted { players }) = &started {
+            let kept = players.iter().map(|(id, player)| (*id, player)).eq(PlayerId::all().zip(&self.players));
+            self.context.check(self.judge, &GAME_STARTED, kept, || {
+                let right = show::players(&PlayerId::all().zip(self.players.iter().cloned()).collect());
+                let players = show::players(players);
+                format!("GameStarted came with {players}; the accepted players {right} would be right")
             });
-        };
+        }
+        let told = self.broadcast(rule, "turn 0", Kind::Turn)?;
+        let Some(ServerMessage::Turn { turn, events }) = &told else { return Err(Halt::Broken) };
+        self.context.check(self.judge, &GAME_STARTED, *turn == 0, || {
+            format!("turn {turn} came behind GameStarted; turn 0 would be right")
+        });
         let known = (self.blocks, self.draws, self.games == 0);
         self.games += 1;
-        let mirror = Mirror::begin(self.judge, &self.host.parameters, self.setup.duration, known, events)?;
+        let mirror = Mirror::begin(self.context, self.judge, &self.setup, known, events)?;
         self.draws = mirror.draws;
         self.mirror = Some(mirror);
-        self.log = vec![message, turn];
+        self.log = started.into_iter().chain(told).collect();
         Ok(())
     }
 
@@ -189,26 +279,21 @@ impl<'a> Table<'a> {
         guest.send(actions.iter().copied().map(ClientMessage::Action));
     }
 
-    /// The next turn, which shows whether `focus` is kept.
-    pub(super) fn turn(&mut self, focus: &'static Rule) -> Played {
+    /// The next turn, which shows whether `rule` is kept.
+    pub(super) fn turn(&mut self, rule: &'static Rule) -> Played {
         let Some(due) = self.mirror.as_ref().map(|mirror| mirror.turn + 1) else { return Ok(()) };
-        let message = self.broadcast(&TURN_NUMBERS, &format!("turn {due}"))?;
-        let (number, events) = match &message {
-            ServerMessage::Turn { turn, events } => (Some(*turn), &**events),
-            _ => (None, &[][..]),
-        };
-        self.judge.require(&TURN_NUMBERS, number == Some(due), || {
-            format!(
-                "{} came; turn {due} of {} would be right",
-                show::message(&message),
-                self.host.parameters.game_length
-            )
-        })?;
+        let blamed = self.context.blamed(self.judge, &TURN_NUMBERS);
+        let told = self.broadcast(blamed, &format!("turn {due}"), Kind::Turn)?;
+        let Some(ServerMessage::Turn { turn, events }) = &told else { return Err(Halt::Broken) };
+        self.context.check(self.judge, &TURN_NUMBERS, *turn == due, || {
+            let length = self.host.parameters.game_length;
+            format!("turn {turn} came; turn {due} of {length} would be right")
+        });
         if let Some(mirror) = &mut self.mirror {
-            mirror.turn(self.judge, focus, events)?;
+            mirror.turn(self.context, self.judge, rule, events)?;
             self.draws = mirror.draws;
         }
-        self.log.push(message);
+        self.log.extend(told);
         Ok(())
     }
 
@@ -251,13 +336,9 @@ impl<'a> Table<'a> {
 
     /// Everybody is told that the game is over.
     pub(super) fn ended(&mut self) -> Played {
-        let message = self.broadcast(&ENDED, "GameEnded")?;
-        let ServerMessage::GameEnded { scores } = &message else {
-            return self.judge.broken(&ENDED, || {
-                let length = self.host.parameters.game_length;
-                format!("{} came behind turn {length}; GameEnded would be right", show::message(&message))
-            });
-        };
+        let rule = self.context.blamed(self.judge, &ENDED);
+        let told = self.broadcast(rule, "GameEnded", Kind::Ended)?;
+        let Some(ServerMessage::GameEnded { scores }) = &told else { return Err(Halt::Broken) };
         self.judge.check(&ENDED, true, String::new);
         let Some(mirror) = self.mirror.take() else { return Ok(()) };
         let right: BTreeMap<_, _> = PlayerId::all().zip(mirror.robots.iter().map(|robot| robot.score)).collect();
@@ -268,7 +349,6 @@ impl<'a> Table<'a> {
         let rule = match (several && *scores == hits, scores.len() < right.len() && only_zeros_missing) {
             (true, _) => &SCORE_ONCE,
             (false, true) => &SCORE_ZEROS,
-            (false, false) if self.games > 1 && self.judge.has_failed(&NEXT_SCORES) => &NEXT_SCORES,
             (false, false) => &SCORES,
         };
         let kept = *scores == right;
@@ -278,34 +358,38 @@ impl<'a> Table<'a> {
         if kept && right.values().any(|score| *score == 0) {
             self.judge.check(&SCORE_ZEROS, true, String::new);
         }
-        self.judge.require(rule, kept, || {
-            format!("the scores {} came; {} would be right", show::scores_of(scores), show::scores_of(&right))
-        })?;
+        let wrong =
+            || format!("the scores {} came; {} would be right", show::scores_of(scores), show::scores_of(&right));
+        if *rule == SCORES {
+            self.context.check_turn(self.judge, rule, kept, wrong);
+        } else {
+            self.judge.check(rule, kept, wrong);
+        }
+        self.clear();
+        Ok(())
+    }
+
+    fn clear(&mut self) {
         self.players.clear();
         self.log.clear();
+        self.renamed.clear();
         for guest in &mut self.guests {
             guest.seat = None;
         }
-        Ok(())
     }
 
     /// A game whose turns are counted and not judged. `rule` is broken if it does not go on. Returns what everybody was told, from the
     /// lobby on.
     pub(super) fn blind_game(&mut self, rule: &'static Rule) -> Played<Vec<ServerMessage>> {
-        for what in ["GameStarted", "turn 0", "turn 1", "GameEnded"] {
-            let message = self.broadcast(rule, what)?;
-            let right = match &message {
-                ServerMessage::GameStarted { .. } => what == "GameStarted",
-                ServerMessage::Turn { turn, .. } => what == format!("turn {turn}"),
-                ServerMessage::GameEnded { .. } => what == "GameEnded",
-                ServerMessage::Hello(_) | ServerMessage::AcceptedPlayer { .. } => false,
-            };
-            self.judge
-                .require(rule, right, || format!("{} came where {what} would be right", show::message(&message)))?;
+        for (what, due) in
+            [("GameStarted", Kind::Started), ("turn 0", Kind::Turn), ("turn 1", Kind::Turn), ("GameEnded", Kind::Ended)]
+        {
+            let Some(message) = self.broadcast(rule, what, due)? else { return Err(Halt::Broken) };
             self.log.push(message);
         }
-        self.players.clear();
-        Ok(std::mem::take(&mut self.log))
+        let told = std::mem::take(&mut self.log);
+        self.clear();
+        Ok(told)
     }
 
     pub(super) fn leave(&mut self, index: usize) {
@@ -316,4 +400,49 @@ impl<'a> Table<'a> {
 // An IPv4 address may be written as an IPv6 one.
 fn plain(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
+}
+
+/// What is sent to all clients, in its order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Kind {
+    Hello,
+    Accepted,
+    Started,
+    Turn,
+    Ended,
+}
+
+impl Kind {
+    fn next(self) -> Self {
+        match self {
+            Self::Hello | Self::Ended => Self::Accepted,
+            Self::Accepted => Self::Started,
+            Self::Started => Self::Turn,
+            Self::Turn => Self::Ended,
+        }
+    }
+}
+
+fn kind(message: &ServerMessage) -> Kind {
+    match message {
+        ServerMessage::Hello(_) => Kind::Hello,
+        ServerMessage::AcceptedPlayer { .. } => Kind::Accepted,
+        ServerMessage::GameStarted { .. } => Kind::Started,
+        ServerMessage::Turn { .. } => Kind::Turn,
+        ServerMessage::GameEnded { .. } => Kind::Ended,
+    }
+}
+
+fn turn_of(message: &ServerMessage) -> Option<u16> {
+    match message {
+        ServerMessage::Turn { turn, .. } => Some(*turn),
+        _ => None,
+    }
+}
+
+// Whether it is an IP address, with or without a port.
+fn is_address(text: &str) -> bool {
+    let host = text.rsplit_once(':').map_or(text, |(host, _)| host);
+    let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
+    text.parse::<IpAddr>().is_ok() || host.parse::<IpAddr>().is_ok()
 }
