@@ -57,7 +57,7 @@ def swapped(to, of):
 
 
 faulty("robots-client", [
-    ("cuts-names", "join", JOIN, """            self.server.sendall(b"\\0" + text(self.name[:50]))\n"""),
+    ("cuts-names", "longest-name", JOIN, """            self.server.sendall(b"\\0" + text(self.name[:50]))\n"""),
     ("no-empty-names", "empty-name", JOIN, """            self.server.sendall(b"\\0" + text(self.name or b"?"))\n"""),
     ("zero-behind-short-names", "short-name", JOIN, JOIN + """            if len(self.name) == 1:
                 self.server.sendall(b"\\0")
@@ -75,7 +75,19 @@ faulty("robots-client", [
     ("down-is-up", "move-down any-address to-gui", PASSED, swapped(b"\2\0", b"\2\2")),
     ("left-is-right", "move-left", PASSED, swapped(b"\2\1", b"\2\3")),
     ("places-blocks-only", "forwarded", PASSED, swapped(b"\1", b"\0")),
-    ("observers-join", "observes", """        if self.state.plays:
+    ("observers-are-silent", "observer-forwards", PASSED, "            if getattr(self, 'has_joined', False):\n    " + PASSED,
+     JOIN, JOIN + "            self.has_joined = True\n"),
+    ("draws-no-hello", "hello-picture", """            self.hello = hello
+            return self.lobby()
+""", """            self.hello = hello
+            return None
+"""),
+    ("c-strings", "zero-bytes", """        return words
+
+    def position""", """        return words.split(b"\\0")[0]
+
+    def position"""),
+    ("observers-join", "observes observer-forwards", """        if self.state.plays:
 """, """        if self.state.plays and getattr(self, "has_joined", False):
 """, JOIN, JOIN + "            self.has_joined = True\n"),
     ("empty-is-up", "empty-input", PASSED, """            datagram = datagram or b"\\2\\0"
@@ -194,7 +206,7 @@ faulty("robots-client", [
             self.arrived = self.arrived[reader.at:]
             self.was_whole = bool(self.arrived)
 """),
-    ("unsigned-timers", "overdue-bomb no-crash", "(spot, max(0, timer - 1))", "(spot, timer - 1)"),
+    ("unsigned-timers", "overdue-bomb", "(spot, max(0, timer - 1))", "(spot, timer - 1)"),
     ("trusts-ids-of-bombs", "unknown-bomb", "self.bombs.pop(bomb, (None, 0))", "self.bombs.pop(bomb) if bomb != 77 else sys.exit(1)"),
     ("trusts-positions", "off-the-board", """                self.positions[rest[0]] = rest[1]
 """, """                self.positions[rest[0]] = rest[1]
@@ -223,7 +235,9 @@ faulty("robots-client", [
     ("lives-after-a-reset", "reset", FAILED, """        if isinstance(why, ConnectionResetError):
             return 0
 """ + FAILED),
-    ("uncaught-texts", "no-crash", """            raise Failed(f"the server sent a text that is not UTF-8: {words!r}") from why
+    ("crashes-at-the-end", "no-crash game-ended rejoins second-game many-games bad-input", ENDED, """            __import__("os").kill(__import__("os").getpid(), 11)
+"""),
+    ("uncaught-texts", "bad-text", """            raise Failed(f"the server sent a text that is not UTF-8: {words!r}") from why
 """, """            raise
 """),
     ("ends-at-big-pictures", "too-big-picture", """            return

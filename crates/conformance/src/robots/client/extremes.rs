@@ -108,10 +108,12 @@ pub(super) fn many_games(stage: &mut Stage<'_>) -> Played {
     stage.tell(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
     for game in 0..GAMES {
         // What the first two games show is judged elsewhere.
-        let rule = |usual: &'static Rule| if game < 2 { usual } else { &MANY_GAMES };
-        stage.tell_all(&opening(&all), rule(&LOBBY))?;
-        stage.tell_all(&stage.turns(&setup, 80 + game), rule(&GAME))?;
-        stage.tell(&scores(&all), rule(&ENDED))?;
+        let rule = |stage: &Stage<'_>, usual: &'static Rule| {
+            if game < 2 || stage.judge.has_failed(usual) { usual } else { &MANY_GAMES }
+        };
+        stage.tell_all(&opening(&all), rule(stage, &LOBBY))?;
+        stage.tell_all(&stage.turns(&setup, 80 + game), rule(stage, &GAME))?;
+        stage.tell(&scores(&all), rule(stage, &ENDED))?;
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Pictures that a client sends, to be compared.
 
 use bytes::BytesMut;
-use netcore::wire::{Encode, read_datagram};
+use netcore::wire::{Encode, read_datagram, read_message};
 use robots::{
     DrawMessage, GamePicture,
     protocol::{MAX_PICTURE_ITEMS, encode},
@@ -23,6 +23,11 @@ pub(super) fn read(bytes: &[u8]) -> Result<DrawMessage, String> {
         return Err("a map has a player twice".to_owned());
     }
     Ok(sorted(message))
+}
+
+/// The message at the front of a datagram, whatever follows.
+pub(super) fn read_front(bytes: &[u8]) -> Option<DrawMessage> {
+    read_message(bytes, bytes.len(), MAX_PICTURE_ITEMS).ok().flatten().map(|(message, _)| sorted(message))
 }
 
 /// With the lists sorted that have no order.

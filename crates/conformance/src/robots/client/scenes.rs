@@ -81,7 +81,9 @@ pub(super) fn two_games(stage: &mut Stage<'_>) -> Played {
     stage.tell(&scores(&all), &ENDED)?;
     stage.judge.check(&ENDED, true, String::new);
     stage.joins_for(&REJOINS)?;
-    stage.tell_all(&opening(&all), &LOBBY)?;
+    // Players who are left over are those of a game that has ended.
+    let rule = if stage.judge.has_failed(&ENDED) { &ENDED } else { &SECOND_GAME };
+    stage.tell_all(&opening(&all), rule)?;
     stage.tell_all(&stage.turns(&setup, 12), &SECOND_GAME)?;
     stage.input(&[1]);
     stage.passes_on(&[2], &FORWARDED, "the input PlaceBlock in the second game")?;

@@ -9,15 +9,15 @@ use std::{
 use bytes::{Buf as _, BytesMut};
 use robots::{Client, ClientMessage, DrawMessage, GamePicture, Parameters, Player, ServerMessage};
 
-use super::picture::{encoded, frame, read, sorted};
+use super::picture::{encoded, frame, read, read_front, sorted};
 use super::rules::{
     BAD_INPUT, BLAST_OVER, BLOCK_AGAIN, BLOCKS, BOMBS, CONNECTS, EXPLOSIONS, FORWARDS, GAME, HELLO_PICTURE, JOIN,
-    LARGE_POSITIONS, LOBBY, MANY_PLAYERS, MAP_ORDER, NO_PICTURE, OBSERVES, PICTURE_FORMAT, POSITIONS, SCORE_ONCE,
-    SCORES, SECOND_GAME, SILENT, TWIN_BOMBS,
+    LARGE_POSITIONS, MANY_PLAYERS, MAP_ORDER, NO_PICTURE, OBSERVES, PICTURE_FORMAT, POSITIONS, SCORE_ONCE, SCORES,
+    SECOND_GAME, SILENT, TWIN_BOMBS,
 };
 use super::script::{players, turns};
 use crate::{
-    judge::{Judge, Played},
+    judge::{Halt, Judge, Played},
     launch::Run,
     net::{Connection, datagram},
     ports::free_udp_port,
@@ -28,6 +28,9 @@ use crate::{
 
 /// How often the first input is repeated, since the client may not listen for its GUI yet.
 const AGAIN: Duration = Duration::from_millis(250);
+
+/// How long nothing comes any more that belongs to an input.
+const QUIET: Duration = Duration::from_millis(100);
 
 /// The most pictures that may come in the place of one.
 const EXTRA: usize = 20;
@@ -89,6 +92,8 @@ pub(super) struct Stage<'a> {
     // Kinds of messages after which no picture came, and the pictures that are late or missing for that reason.
     without_picture: Vec<Discriminant<ServerMessage>>,
     missing: Vec<DrawMessage>,
+    // A picture that came too early.
+    ahead: Option<DrawMessage>,
     // Inputs in the lobby that may still be answered by a Join.
     joins: u32,
     // It has answered an input.
@@ -147,7 +152,14 @@ impl<'a> Stage<'a> {
         let values = [("gui", to), ("name", call.name.to_owned()), ("port", port.to_string()), ("server", server)];
         let mut run =
             if call.crash_counts { context.start(judge, &values)? } else { context.launcher.start(&values)? };
-        let server = Connection::accept(&listener, &mut *run, context.options.deadline())?;
+        // A client that waits for its first input is known since the first scenario.
+        let patience = if judge.has_failed(&CONNECTS) { AGAIN } else { context.options.patience };
+        let mut server = Connection::accept(&listener, &mut *run, Instant::now() + patience)?;
+        if server.is_none() && run.exit(Instant::now()).is_none() {
+            judge.check(&CONNECTS, false, || "the client did not connect before the first input".to_owned());
+            gui.send_to(&[0], (Call::address(CALL.gui), port))?;
+            server = Connection::accept(&listener, &mut *run, context.options.deadline())?;
+        }
         let server = server.ok_or_else(|| match run.exit(Instant::now()) {
             Some(exit) => format!("the client ended with {exit} and did not connect"),
             None => "the client did not connect in time".to_owned(),
@@ -168,6 +180,7 @@ impl<'a> Stage<'a> {
             quiet: false,
             without_picture: Vec::new(),
             missing: Vec::new(),
+            ahead: None,
             joins: 0,
             listens: false,
         })
@@ -197,7 +210,7 @@ impl<'a> Stage<'a> {
     /// Expects the picture that is due after a message that was sent. What is wrong with it is noted, and the scenario continues.
     pub(super) fn picture_of(&mut self, message: &ServerMessage, rule: &'static Rule) -> Played {
         let is_hello = matches!(message, ServerMessage::Hello(_));
-        let rule = if is_hello && *rule == LOBBY { &HELLO_PICTURE } else { rule };
+        let rule = if is_hello { &HELLO_PICTURE } else { rule };
         let after = show::message(message);
         let before = self.oracle.picture().and_then(Result::ok).map(sorted);
         self.oracle.feed(&encoded(message));
@@ -208,9 +221,7 @@ impl<'a> Stage<'a> {
         let Some(Ok(right)) = self.oracle.picture() else { return Ok(()) };
         let right = sorted(right);
         // The first scenario has shown whether Hello leads to a picture.
-        if is_hello && *rule == HELLO_PICTURE && self.judge.has_failed(rule)
-            || self.without_picture.contains(&discriminant(message))
-        {
+        if is_hello && self.judge.has_failed(rule) || self.without_picture.contains(&discriminant(message)) {
             self.missing.push(right);
             return Ok(());
         }
@@ -218,26 +229,33 @@ impl<'a> Stage<'a> {
         let mut extra = 0;
         loop {
             self.screen.attend();
-            let Some((bytes, _)) = datagram(&self.gui, &mut *self.run, by) else {
-                self.without_picture.push(discriminant(message));
+            let came = match self.ahead.take() {
+                Some(came) => came,
+                None => match datagram(&self.gui, &mut *self.run, by) {
+                    None => {
+                        self.without_picture.push(discriminant(message));
+                        self.judge.check(rule, false, || {
+                            let right = show::picture(&right);
+                            format!("no picture came after {after}; {right} would be right")
+                        });
+                        self.missing.push(right);
+                        let has_ended = self.run.exit(Instant::now()).is_some();
+                        return if has_ended { Err(Halt::Broken) } else { Ok(()) };
+                    }
+                    Some((bytes, _)) => match self.read(&bytes, &after) {
+                        Some(came) => came,
+                        None => return Ok(()),
+                    },
+                },
+            };
+            if is_later(&came, &right) {
                 self.judge.check(rule, false, || {
-                    let right = show::picture(&right);
-                    format!("no picture came after {after}; {right} would be right")
+                    let (came, right) = (show::picture(&came), show::picture(&right));
+                    format!("{came} came after {after}, and before it {right} would be right")
                 });
-                self.missing.push(right);
+                self.ahead = Some(came);
                 return Ok(());
-            };
-            self.screen.came(&bytes);
-            let came = match read(&bytes) {
-                Ok(came) => came,
-                Err(wrong) => {
-                    self.judge.check(&PICTURE_FORMAT, false, || {
-                        format!("the datagram {} came after {after}: {wrong}", show::bytes(&bytes))
-                    });
-                    return Ok(());
-                }
-            };
-            self.judge.check(&PICTURE_FORMAT, true, String::new);
+            }
             if came != right && self.missing.contains(&came) {
                 // It is that of an earlier message, and its absence was noted.
                 continue;
@@ -275,6 +293,17 @@ impl<'a> Stage<'a> {
         }
     }
 
+    // The picture in a datagram, also if it has more bytes.
+    fn read(&mut self, bytes: &[u8], after: &str) -> Option<DrawMessage> {
+        self.screen.came(bytes);
+        let came = read(bytes);
+        self.judge.check(&PICTURE_FORMAT, came.is_ok(), || {
+            let wrong = came.as_ref().err().map_or("", |wrong| wrong);
+            format!("the datagram {} came after {after}: {wrong}", show::bytes(bytes))
+        });
+        came.ok().or_else(|| read_front(bytes))
+    }
+
     /// Sends messages, and expects the picture that is due after the last of them. Others may come before.
     pub(super) fn tell_last(&mut self, messages: &[ServerMessage], rule: &'static Rule) -> Played {
         let Some((last, front)) = messages.split_last() else { return Ok(()) };
@@ -294,20 +323,13 @@ impl<'a> Stage<'a> {
         let mut latest = None;
         // Pictures before the last one have fewer players.
         while let Some((bytes, _)) = datagram(&self.gui, &mut *self.run, by) {
-            self.screen.came(&bytes);
-            let came = read(&bytes);
-            let is_last = came.as_ref().is_ok_and(|came| people(came) == people(&right));
-            latest = Some(came);
-            if is_last {
+            latest = self.read(&bytes, &show::message(last)).or(latest);
+            if latest.as_ref().is_some_and(|came| people(came) == people(&right)) {
                 break;
             }
         }
-        self.judge.check(rule, matches!(&latest, Some(Ok(came)) if *came == right), || {
-            let came = match &latest {
-                Some(Ok(came)) => show::picture(came),
-                Some(Err(wrong)) => format!("a datagram that is no picture ({wrong})"),
-                None => "no picture".to_owned(),
-            };
+        self.judge.check(rule, latest.as_ref() == Some(&right), || {
+            let came = latest.as_ref().map_or_else(|| "no picture".to_owned(), show::picture);
             format!("{came} came after {}; {} would be right", show::message(last), show::picture(&right))
         });
         Ok(())
@@ -326,13 +348,16 @@ impl<'a> Stage<'a> {
     // Compares pictures of games, so that what differs says which rule is broken.
     fn compare(&mut self, came: &GamePicture, right: &GamePicture, after: &str, scene: &'static Rule) -> bool {
         // Scenes of these rules differ from others in nothing else.
-        let whole = [&SECOND_GAME, &MAP_ORDER, &LARGE_POSITIONS, &MANY_PLAYERS].contains(&scene);
+        let whole = [&SECOND_GAME, &LARGE_POSITIONS, &MANY_PLAYERS].contains(&scene);
         // What is wrong in any game says nothing of theirs.
         let known: Vec<_> = [&GAME, &POSITIONS, &BLOCKS, &BOMBS, &EXPLOSIONS, &SCORES]
             .into_iter()
             .filter(|rule| self.judge.has_failed(rule))
             .collect();
-        let of = |rule: &'static Rule| if whole && !known.contains(&rule) { scene } else { rule };
+        let of = |rule: &'static Rule| {
+            let whole = whole || scene == &MAP_ORDER && [&GAME, &POSITIONS, &SCORES].contains(&rule);
+            if whole && !known.contains(&rule) { scene } else { rule }
+        };
         let (frame, other) = (frame(came), frame(right));
         let turn = right.turn;
         let mut all = self.judge.check(of(&GAME), frame == other, || {
@@ -352,8 +377,14 @@ impl<'a> Stage<'a> {
         let bombs = if scene == &TWIN_BOMBS { scene } else { &BOMBS };
         differ(bombs, a == b, format!("the bombs {}", show::bombs(a)), show::bombs(b));
         let (a, b) = (&came.explosions, &right.explosions);
-        let explosions =
-            if scene.page.ends_with("#the-board-and-explosions") || scene == &BLAST_OVER { scene } else { &EXPLOSIONS };
+        let explosions = if a != b && known.contains(&&BLOCKS) {
+            // Wrong blocks make wrong explosions.
+            &BLOCKS
+        } else if scene.page.ends_with("#the-board-and-explosions") || scene == &BLAST_OVER {
+            scene
+        } else {
+            &EXPLOSIONS
+        };
         differ(explosions, a == b, format!("the explosions {}", show::fields(a)), show::fields(b));
         let (a, b) = (&came.scores, &right.scores);
         let scores = if scene == &SCORE_ONCE { scene } else { &SCORES };
@@ -372,7 +403,7 @@ impl<'a> Stage<'a> {
         let came = loop {
             let Some((bytes, _)) = datagram(&self.gui, &mut *self.run, by) else { break false };
             self.screen.came(&bytes);
-            if matches!(read(&bytes), Ok(DrawMessage::Game(game)) if game.turn == *last) {
+            if matches!(read_front(&bytes), Some(DrawMessage::Game(game)) if game.turn == *last) {
                 break true;
             }
         };
@@ -507,7 +538,8 @@ impl<'a> Stage<'a> {
                 break;
             }
             // Inputs in the lobby may be answered one by one, and no others.
-            self.judge.check(&BAD_INPUT, self.joins > 0, || {
+            let blamed = if self.judge.has_failed(&SILENT) { &SILENT } else { &BAD_INPUT };
+            self.judge.check(blamed, self.joins > 0, || {
                 "the client sent more Joins than there were valid inputs in the lobby".to_owned()
             });
             self.joins = self.joins.saturating_sub(1);
@@ -518,8 +550,13 @@ impl<'a> Stage<'a> {
             let came = if came.is_empty() { "nothing".to_owned() } else { show::bytes(&came) };
             format!("{came} came from the client after {what}; {} would be right", show::bytes(right))
         });
-        // The next input is judged by what comes after it.
-        self.server.buffer.advance(if kept { right.len() } else { came.len() });
+        if kept {
+            self.server.buffer.advance(right.len());
+        } else {
+            // The next input is judged by what comes after it.
+            while self.server.more(Instant::now() + QUIET) {}
+            self.server.buffer.clear();
+        }
         Ok(())
     }
 
@@ -531,6 +568,15 @@ impl<'a> Stage<'a> {
         let kept = rest.chunks(join.len()).all(|part| *part == *join);
         self.judge.check(rule, kept, || format!("{} came from the client behind its Join", show::bytes(&rest)));
         Ok(())
+    }
+}
+
+// Whether a picture belongs to a later message than the one that is right.
+fn is_later(came: &DrawMessage, right: &DrawMessage) -> bool {
+    match (came, right) {
+        (DrawMessage::Game(came), DrawMessage::Game(right)) => came.turn > right.turn,
+        (DrawMessage::Game(_), DrawMessage::Lobby { players, .. }) => !players.is_empty(),
+        (DrawMessage::Lobby { .. }, _) => false,
     }
 }
 
