@@ -113,7 +113,7 @@ type Play = fn(&Context<'_>, &mut Judge) -> Played;
 type Meant = &'static [&'static Rule];
 
 /// What is played first, so that the scenarios for details are judged knowing of it.
-static FIRST: [(&str, Meant, Play); 14] = [
+static FIRST: [(&str, Meant, Play); 15] = [
     ("a lobby", &[], lobby::gathering),
     ("actions in the lobby", &[&LOBBY_ACTIONS], lobby::early_actions),
     ("two Joins of one player", &[&SECOND_JOIN, &ACCEPTED, &ADDRESS, &ADDRESS_OF_PEER], lobby::second_join),
@@ -128,6 +128,7 @@ static FIRST: [(&str, Meant, Play); 14] = [
     ("a port that is no number", &[&WRONG_ARGUMENTS, &EXIT_ONE], arguments::no_port),
     ("a port that is taken", &[&TAKEN_PORT, &EXIT_ONE], lobby::taken_port),
     ("a single bomb", &[&BLAST, &BOMB_TIMER], board::single_bomb),
+    ("a bomb under two robots", &[&BLAST, &REBIRTH], board::bomb_for_two),
 ];
 
 /// A scenario that shows one rule: what goes wrong in it, and is not known yet, breaks this rule alone.

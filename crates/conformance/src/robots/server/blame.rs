@@ -1,14 +1,14 @@
 //! Which rule a deviation costs.
 //!
-//! A deviation breaks one rule. In a scenario that is meant for a detail, that is the rule of the detail, unless the general rule was broken
-//! before. In other scenarios it is the general rule, unless a detail of it was broken before.
+//! A deviation breaks one rule. In a scenario that is meant for a detail, that is the rule of the detail if it can lead to the deviation,
+//! unless the general rule was broken before. In other scenarios it is the general rule, unless a detail of it was broken before.
 
 use super::rules::{
-    BLAST, BLOCK, BLOCK_ON_BOTH, BLOCK_STOPS, BLOCK_TWICE, BLOCKS_UNDER_ROBOTS, BOMB, BOMB_OF_LEAVER, BOMB_TIMER,
-    BOMBS_ON_ONE, BOTH_BLOCK, BUSY, DEAD_ACT, DRAWS, EDGE, FAR_EDGE, FREED, IMPOSSIBLE, INTO_BLOCK, LAST_COUNTS,
-    LEAVE_BLOCK, LEAVER, LISTED_ONCE, MOVE, NEXT_SCORES, NO_CHAIN, OBSERVER, ON_BOMBED_BLOCK, OVER_BOMBS, OWN_BOMB,
-    OWN_EVENTS, PLAYED_ONCE, REBIRTH, REBIRTH_ON_BLOCK, SCORES, SHARED_FIELD, SHELTER, STOOD, TIMER_ONE, UNITED,
-    ZERO_RADIUS,
+    ACCEPTED, BLAST, BLOCK, BLOCK_ON_BOTH, BLOCK_STOPS, BLOCK_TWICE, BLOCKS_UNDER_ROBOTS, BOMB, BOMB_OF_LEAVER,
+    BOMB_TIMER, BOMBS_ON_ONE, BOTH_BLOCK, BUSY, DEAD_ACT, DRAWS, EDGE, ENDED, FAR_EDGE, FREED, GAME_STARTED, HELLO,
+    IMPOSSIBLE, INTO_BLOCK, LAST_COUNTS, LATE, LEAVE_BLOCK, LEAVER, LISTED_ONCE, LISTENS, MOVE, NEWCOMER, NEXT_SCORES,
+    NO_CHAIN, OBSERVER, ON_BOMBED_BLOCK, OVER_BOMBS, OWN_BOMB, OWN_EVENTS, PLAYED_ONCE, REBIRTH, REBIRTH_ON_BLOCK,
+    SCORES, SHARED_FIELD, SHELTER, STOOD, TIMER_ONE, TURN_NUMBERS, UNITED, ZERO_RADIUS,
 };
 use crate::{judge::Judge, robots::context::Context, rule::Rule};
 
@@ -60,7 +60,11 @@ impl Context<'_> {
             let details = DETAILS.iter().filter(|(rule, _)| *rule == general).flat_map(|(_, details)| *details);
             return details.copied().find(|rule| judge.has_failed(rule)).unwrap_or(general);
         };
-        if !judge.has_failed(general) { focus } else { general }
+        let is_start = [&HELLO, &LISTENS].contains(&general);
+        // What happens in a lobby does not depend on the details of a game.
+        let is_lobby = [&ACCEPTED, &NEWCOMER, &GAME_STARTED, &TURN_NUMBERS, &LATE, &ENDED].contains(&general);
+        let is_option = ["#a-server-and-the-network", "#messages"].iter().any(|page| focus.page.ends_with(page));
+        if is_lobby || is_start && !is_option || judge.has_failed(general) { general } else { focus }
     }
 
     /// Notes whether a general rule was kept. A deviation costs the rule that is to blame.

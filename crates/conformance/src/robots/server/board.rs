@@ -4,9 +4,9 @@ use robots::{Action, Blast, Direction, Position};
 
 use super::{
     rules::{
-        BLAST, BLOCK_ON_BOTH, BLOCK_STOPS, BLOCKS_UNDER_ROBOTS, BOMB_OF_LEAVER, BOMBS_ON_ONE, BOTH_BLOCK, DEAD_ACT,
-        FAR_EDGE, FREED, LAST_WORDS, NO_CHAIN, ON_BOMBED_BLOCK, OVER_BOMBS, OWN_BOMB, REBIRTH_ON_BLOCK, SHARED_FIELD,
-        SHELTER, STOOD,
+        self, BLAST, BLOCK_ON_BOTH, BLOCK_STOPS, BLOCKS_UNDER_ROBOTS, BOMB_OF_LEAVER, BOMBS_ON_ONE, BOTH_BLOCK,
+        DEAD_ACT, FAR_EDGE, FREED, LAST_WORDS, NO_CHAIN, ON_BOMBED_BLOCK, OVER_BOMBS, OWN_BOMB, REBIRTH_ON_BLOCK,
+        SHARED_FIELD, SHELTER, STOOD,
     },
     setup::Setup,
     staged::{begun, one_field, row},
@@ -39,6 +39,13 @@ pub(super) fn single_bomb(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut table = begun(context, judge, setup)?;
     table.together(&[(0, BOMB)], &BLAST)?;
     table.pass(2, &BLAST)
+}
+
+/// A bomb under two robots.
+pub(super) fn bomb_for_two(context: &Context<'_>, judge: &mut Judge) -> Played {
+    let mut table = begun(context, judge, one_field(context, 2))?;
+    table.together(&[(0, BOMB)], &rules::BOMB)?;
+    table.pass(2, &rules::BOMB)
 }
 
 pub(super) fn far_edge(context: &Context<'_>, judge: &mut Judge) -> Played {

@@ -58,7 +58,7 @@ pub(super) fn early_actions(context: &Context<'_>, judge: &mut Judge) -> Played 
     let ann = table.connect("Ann")?;
     table.act(ann, &[Action::PlaceBomb]);
     // A client that is served shows that the action was read.
-    drop(context.stranger(table.judge, &mut table.host, "a second client")?);
+    table.connect("an observer")?;
     table.join_for(ann, "Ann", &LOBBY_ACTIONS)?;
     table.start()?;
     table.finish(&LOBBY_ACTIONS)
@@ -222,9 +222,11 @@ pub(super) fn over_ipv6(context: &Context<'_>, judge: &mut Judge) -> Played {
     table.judge.require(&IPV6, connection.is_ok(), || {
         format!("the server accepts connections to {}, and none to {address}", table.host.address)
     })?;
-    drop(connection);
     table.host.address = address;
-    let second = table.connect("a client over IPv6")?;
+    let mut guest = context.stranger(table.judge, &mut table.host, "a client over IPv6")?;
+    guest.expect(table.judge, &IPV6, context.options.deadline(), "Hello to a client over IPv6")?;
+    table.guests.push(guest);
+    let second = table.guests.len() - 1;
     table.join(second, "six")?;
     table.join(first, "four")?;
     table.judge.require(&IPV6, true, String::new)

@@ -264,6 +264,14 @@ impl Guest {
         None
     }
 
+    /// Forgets what has come and comes until then, and returns it.
+    pub(super) fn drop_rest(&mut self, by: Instant) -> BytesMut {
+        while self.connection.more(by) {}
+        let mut rest = std::mem::take(&mut self.incoming).buffer().split();
+        rest.extend_from_slice(&self.connection.rest());
+        rest
+    }
+
     pub(super) fn join(&mut self, name: &str) -> anyhow::Result<()> {
         self.send([ClientMessage::Join { name: name.parse()? }]);
         Ok(())

@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     net::{IpAddr, SocketAddr},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use robots::{Action, ClientMessage, Direction, Event, Player, PlayerId, Position, ServerMessage};
@@ -11,8 +11,8 @@ use robots::{Action, ClientMessage, Direction, Event, Player, PlayerId, Position
 use super::{
     mirror::Mirror,
     rules::{
-        ACCEPTED, ADDRESS, ADDRESS_OF_PEER, ENDED, GAME_STARTED, HELLO, LATE, NEWCOMER, SAME_FOR_ALL, SCORE_ONCE,
-        SCORE_ZEROS, SCORES, TURN_NUMBERS, WELL_FORMED,
+        ACCEPTED, ADDRESS, ADDRESS_OF_PEER, ENDED, GAME_STARTED, HELLO, LATE, NEWCOMER, NEXT_GAME, SAME_FOR_ALL,
+        SCORE_ONCE, SCORE_ZEROS, SCORES, TURN_NUMBERS, WELL_FORMED,
     },
     setup::{Guest, Host, Setup},
 };
@@ -22,6 +22,8 @@ use crate::{
     rule::Rule,
 };
 
+/// How long the rest of a message may take.
+const MOMENT: Duration = Duration::from_millis(50);
 /// The most messages that may come in the place of one.
 const MOST_STRAYS: usize = 20;
 
@@ -42,6 +44,8 @@ pub(super) struct Table<'a> {
     draws: Option<Draws>,
     blocks: Option<u16>,
     games: u32,
+    // How much more the numbers of turns are than they should be.
+    surplus: u16,
 }
 
 // Lists that are sets, in one order.
@@ -68,7 +72,21 @@ impl<'a> Table<'a> {
     pub(super) fn at(context: &'a Context<'a>, judge: &'a mut Judge, host: Host, setup: Setup, known: bool) -> Self {
         let (draws, blocks) = (known.then_some(Draws(setup.seed)), known.then_some(setup.blocks));
         let (guests, players, log, renamed) = (vec![], vec![], vec![], BTreeMap::new());
-        Self { context, judge, host, setup, guests, players, mirror: None, log, renamed, draws, blocks, games: 0 }
+        Self {
+            context,
+            judge,
+            host,
+            setup,
+            guests,
+            players,
+            mirror: None,
+            log,
+            renamed,
+            draws,
+            blocks,
+            games: 0,
+            surplus: 0,
+        }
     }
 
     /// Connects a client, which receives what all others received. Returns its index.
@@ -150,10 +168,10 @@ impl<'a> Table<'a> {
             }
             let is_next = kind(&message) == due.next() || kind(&message) > due && due != Kind::Accepted;
             let blamed = match message {
-                _ if is_next => rule,
+                _ if is_next || due == Kind::Ended => rule,
+                ServerMessage::Hello(_) if self.games > 0 => &NEXT_GAME,
                 ServerMessage::Hello(_) => &HELLO,
                 ServerMessage::AcceptedPlayer { .. } => &ACCEPTED,
-                ServerMessage::Turn { .. } if due == Kind::Ended => &ENDED,
                 _ => &WELL_FORMED,
             };
             self.judge.check(blamed, false, || {
@@ -258,9 +276,11 @@ impl<'a> Table<'a> {
         }
         let told = self.broadcast(rule, "turn 0", Kind::Turn)?;
         let Some(ServerMessage::Turn { turn, events }) = &told else { return Err(Halt::Broken) };
-        self.context.check(self.judge, &GAME_STARTED, *turn == 0, || {
+        let general = if self.games > 0 { &NEXT_GAME } else { &GAME_STARTED };
+        self.context.check(self.judge, general, *turn == 0, || {
             format!("turn {turn} came behind GameStarted; turn 0 would be right")
         });
+        self.surplus = *turn;
         let known = (self.blocks, self.draws, self.games == 0);
         self.games += 1;
         let mirror = Mirror::begin(self.context, self.judge, &self.setup, known, events)?;
@@ -285,7 +305,7 @@ impl<'a> Table<'a> {
         let blamed = self.context.blamed(self.judge, &TURN_NUMBERS);
         let told = self.broadcast(blamed, &format!("turn {due}"), Kind::Turn)?;
         let Some(ServerMessage::Turn { turn, events }) = &told else { return Err(Halt::Broken) };
-        self.context.check(self.judge, &TURN_NUMBERS, *turn == due, || {
+        self.context.check(self.judge, &TURN_NUMBERS, turn.wrapping_sub(self.surplus) == due, || {
             let length = self.host.parameters.game_length;
             format!("turn {turn} came; turn {due} of {length} would be right")
         });
@@ -336,10 +356,14 @@ impl<'a> Table<'a> {
 
     /// Everybody is told that the game is over.
     pub(super) fn ended(&mut self) -> Played {
-        let rule = self.context.blamed(self.judge, &ENDED);
+        self.ended_for(&ENDED)
+    }
+
+    /// As [`Table::ended`], to show whether `rule` is kept.
+    pub(super) fn ended_for(&mut self, rule: &'static Rule) -> Played {
         let told = self.broadcast(rule, "GameEnded", Kind::Ended)?;
         let Some(ServerMessage::GameEnded { scores }) = &told else { return Err(Halt::Broken) };
-        self.judge.check(&ENDED, true, String::new);
+        self.judge.check(rule, true, String::new);
         let Some(mirror) = self.mirror.take() else { return Ok(()) };
         let right: BTreeMap<_, _> = PlayerId::all().zip(mirror.robots.iter().map(|robot| robot.score)).collect();
         let hits: BTreeMap<_, _> = PlayerId::all().zip(mirror.robots.iter().map(|robot| robot.hits)).collect();
@@ -365,6 +389,15 @@ impl<'a> Table<'a> {
         } else {
             self.judge.check(rule, kept, wrong);
         }
+        if scores.len() < right.len() {
+            // A map without its length looks like an empty one.
+            for guest in &mut self.guests {
+                let rest = guest.drop_rest(Instant::now() + MOMENT);
+                self.judge.check(&WELL_FORMED, rest.is_empty(), || {
+                    format!("{} got {} behind GameEnded, which is no message", guest.label, show::bytes(&rest))
+                });
+            }
+        }
         self.clear();
         Ok(())
     }
@@ -378,14 +411,17 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// A game whose turns are counted and not judged. `rule` is broken if it does not go on. Returns what everybody was told, from the
-    /// lobby on.
+    /// A game whose messages are not judged. `rule` is broken if it does not end. Returns what the first client received, from the lobby on.
     pub(super) fn blind_game(&mut self, rule: &'static Rule) -> Played<Vec<ServerMessage>> {
-        for (what, due) in
-            [("GameStarted", Kind::Started), ("turn 0", Kind::Turn), ("turn 1", Kind::Turn), ("GameEnded", Kind::Ended)]
-        {
-            let Some(message) = self.broadcast(rule, what, due)? else { return Err(Halt::Broken) };
+        let by = self.context.options.deadline() + self.setup.duration * 2;
+        loop {
+            let Some(guest) = self.guests.first_mut() else { return Err(Halt::Broken) };
+            let message = guest.expect(self.judge, rule, by, "a game with its end")?;
+            let is_end = kind(&message) == Kind::Ended;
             self.log.push(message);
+            if is_end {
+                break;
+            }
         }
         let told = std::mem::take(&mut self.log);
         self.clear();
