@@ -75,8 +75,14 @@ faulty("robots-client", [
     ("down-is-up", "move-down any-address to-gui", PASSED, swapped(b"\2\0", b"\2\2")),
     ("left-is-right", "move-left", PASSED, swapped(b"\2\1", b"\2\3")),
     ("places-blocks-only", "forwarded", PASSED, swapped(b"\1", b"\0")),
-    ("observers-are-silent", "observer-forwards", PASSED, "            if getattr(self, 'has_joined', False):\n    " + PASSED,
-     JOIN, JOIN + "            self.has_joined = True\n"),
+    ("forwards-as-a-player", "observer-forwards", PASSED, """            if any(name == self.name for name, _ in self.state.players.values()):
+    """ + PASSED),
+    ("wants-brackets", "", HOST, HOST + """    if ":" in host and host[0] != "[":
+        sys.exit(1)
+"""),
+    ("refuses-brackets", "", HOST, HOST + """    if host[:1] == "[":
+        raise RuntimeError("that is no address")
+"""),
     ("draws-no-hello", "hello-picture", """            self.hello = hello
             return self.lobby()
 """, """            self.hello = hello
@@ -141,7 +147,7 @@ faulty("robots-client", [
         except BlockingIOError:
             pass
 """),
-    ("signed-bytes", "large-numbers many-players", """            self.hello = hello
+    ("signed-bytes", "large-numbers hello-picture", """            self.hello = hello
 """, """            self.hello = hello[:1] + (hello[1] & 127,) + hello[2:]
 """),
     ("no-empty-server-names", "server-names", """        if tag == 0:
@@ -235,7 +241,7 @@ faulty("robots-client", [
     ("lives-after-a-reset", "reset", FAILED, """        if isinstance(why, ConnectionResetError):
             return 0
 """ + FAILED),
-    ("crashes-at-the-end", "no-crash game-ended rejoins second-game many-games bad-input", ENDED, """            __import__("os").kill(__import__("os").getpid(), 11)
+    ("crashes-at-the-end", "no-crash game-ended pieces", ENDED, """            __import__("os").kill(__import__("os").getpid(), 11)
 """),
     ("uncaught-texts", "bad-text", """            raise Failed(f"the server sent a text that is not UTF-8: {words!r}") from why
 """, """            raise

@@ -58,7 +58,7 @@ faulty("robots-server", [
     ("has-no-help", "help", "parser = Arguments(", "parser = Arguments(add_help=False, "),
     ("has-short-options-only", "long-options", "args = arguments()",
      'sys.exit(1) if "--bomb-timer" in sys.argv else None\n    args = arguments()'),
-    ("signed-options", "largest-values large-board wide-blast no-seed", "any16 = number(1, 65535), number(0, 65535)",
+    ("signed-options", "largest-values large-board wide-blast", "any16 = number(1, 65535), number(0, 65535)",
      "any16 = number(1, 32767), number(0, 65535)"),
     ("short-server-name", "server-name", "text(setup.server_name)", "text(setup.server_name[:100])"),
     ("exits-with-2", "exit-status-1", "self.exit(1, f", "self.exit(2, f"),
@@ -118,6 +118,7 @@ faulty("robots-server", [
     ("offenders-are-gone", "offender-stays", "if client in self.clients:",
      "if isinstance(why, Malformed) and self.game and client.player is not None:\n"
      "                del self.game.robots[client.player]\n            if client in self.clients:"),
+    ("ipv4-only", "ipv6", "family = socket.AF_INET6 if socket.has_dualstack_ipv6() else socket.AF_INET", "family = socket.AF_INET"),
     ("aborts-at-a-taken-port", "taken-port", "        return 1\n    listener", "        raise\n    listener"),
     ("slow-start", "", "def host():\n", "def host():\n    time.sleep(3)\n"),
     ("greets-the-first-alone", "hello", TOLD, TOLD.replace("self.hello", '(self.hello if len(self.clients) == 1 else b"")')),
@@ -287,5 +288,5 @@ faulty("robots-server", [
     ("old-bombs", "next-board", STARTED, "old = getattr(self, 'last', None)\n        " + STARTED + "\n        self.last = self.game\n        self.game.bombs = {999 + bomb: what for bomb, what in old.bombs.items()} if old else {}"),
     ("old-scores", "next-scores", STARTED, "old = getattr(self, 'last', None)\n        " + STARTED + "\n        self.last = self.game\n        self.game.scores = old.scores if old else self.game.scores"),
     ("one-turn-at-least", "no-turns", "if self.game.turn == self.setup.game_length:", "if self.game.turn == max(1, self.setup.game_length):"),
-    ("no-zeros", "score-zeros 255-players", "for player, score in sorted(self.game.scores.items())]", "for player, score in sorted(self.game.scores.items()) if score]"),
+    ("no-zeros", "score-zeros", "for player, score in sorted(self.game.scores.items())]", "for player, score in sorted(self.game.scores.items()) if score]"),
 ])

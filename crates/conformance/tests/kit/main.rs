@@ -8,5 +8,6 @@ mod mastermind;
 mod program;
 mod references;
 mod report;
+mod robots;
 mod strangers;
 mod support;

@@ -6,9 +6,9 @@
 use super::rules::{
     ACCEPTED, BLAST, BLOCK, BLOCK_ON_BOTH, BLOCK_STOPS, BLOCK_TWICE, BLOCKS_UNDER_ROBOTS, BOMB, BOMB_OF_LEAVER,
     BOMB_TIMER, BOMBS_ON_ONE, BOTH_BLOCK, BUSY, DEAD_ACT, DRAWS, EDGE, ENDED, FAR_EDGE, FREED, GAME_STARTED, HELLO,
-    IMPOSSIBLE, INTO_BLOCK, LAST_COUNTS, LATE, LEAVE_BLOCK, LEAVER, LISTED_ONCE, LISTENS, MOVE, NEWCOMER, NEXT_SCORES,
-    NO_CHAIN, OBSERVER, ON_BOMBED_BLOCK, OVER_BOMBS, OWN_BOMB, OWN_EVENTS, PLAYED_ONCE, REBIRTH, REBIRTH_ON_BLOCK,
-    SCORES, SHARED_FIELD, SHELTER, STOOD, TIMER_ONE, TURN_NUMBERS, UNITED, ZERO_RADIUS,
+    IMPOSSIBLE, INTO_BLOCK, LAST_COUNTS, LATE, LEAVE_BLOCK, LEAVER, LISTED_ONCE, MOVE, NEWCOMER, NEXT_SCORES, NO_CHAIN,
+    OBSERVER, ON_BOMBED_BLOCK, OVER_BOMBS, OWN_BOMB, OWN_EVENTS, PLAYED_ONCE, REBIRTH, REBIRTH_ON_BLOCK, SCORES,
+    SHARED_FIELD, SHELTER, STOOD, TIMER_ONE, TURN_NUMBERS, UNITED, ZERO_RADIUS,
 };
 use crate::{judge::Judge, robots::context::Context, rule::Rule};
 
@@ -60,11 +60,11 @@ impl Context<'_> {
             let details = DETAILS.iter().filter(|(rule, _)| *rule == general).flat_map(|(_, details)| *details);
             return details.copied().find(|rule| judge.has_failed(rule)).unwrap_or(general);
         };
-        let is_start = [&HELLO, &LISTENS].contains(&general);
         // What happens in a lobby does not depend on the details of a game.
         let is_lobby = [&ACCEPTED, &NEWCOMER, &GAME_STARTED, &TURN_NUMBERS, &LATE, &ENDED].contains(&general);
         let is_option = ["#a-server-and-the-network", "#messages"].iter().any(|page| focus.page.ends_with(page));
-        if is_lobby || is_start && !is_option || judge.has_failed(general) { general } else { focus }
+        let is_general = is_lobby || *general == HELLO && !is_option || judge.has_failed(general);
+        if is_general { general } else { focus }
     }
 
     /// Notes whether a general rule was kept. A deviation costs the rule that is to blame.

@@ -151,7 +151,7 @@ pub(super) fn old_history(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut table = begun(context, judge, setup)?;
     table.finish(&OLD_HISTORY)?;
     let newcomer = table.connect("a newcomer")?;
-    table.join(newcomer, "Eve")
+    table.join_for(newcomer, "Eve", &OLD_HISTORY)
 }
 
 /// As many players as the option may name.

@@ -11,7 +11,7 @@ use robots::Action;
 
 use super::{
     lobby::small,
-    rules::{ALL_ADDRESSES, CROWD, FLOOD, HALF_A_JOIN, OFFENDER, OWN_BUFFERS, RESET, RESTART, VISITORS},
+    rules::{ALL_ADDRESSES, CROWD, FLOOD, HALF_A_JOIN, LISTENS, OFFENDER, OWN_BUFFERS, RESET, RESTART, VISITORS},
     setup::{Host, Setup},
     staged::{begun, one_field},
     table::Table,
@@ -83,6 +83,7 @@ pub(super) fn flood(context: &Context<'_>, judge: &mut Judge) -> Played {
 /// Far more clients than a process can have files, one after the other.
 pub(super) fn visitors(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut host = context.host(judge, &small(context))?;
+    drop(context.stranger(judge, &mut host, "the first client")?);
     for number in 0..PASSING {
         // The recording of each would be the same.
         let opened = Connection::to_server(&mut *host.run, host.address, context.options.deadline());
@@ -99,6 +100,7 @@ pub(super) fn visitors(context: &Context<'_>, judge: &mut Judge) -> Played {
 
 pub(super) fn crowd(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut host = context.host(judge, &small(context))?;
+    drop(context.stranger(judge, &mut host, "the first client")?);
     let first = host.address;
     // A server may limit what one host takes, so that half of them come from another address, if there is one.
     let six = SocketAddr::from((Ipv6Addr::LOCALHOST, first.port()));
@@ -156,6 +158,10 @@ pub(super) fn all_addresses(context: &Context<'_>, judge: &mut Judge) -> Played 
     }
     let mut host = context.host(judge, &small(context))?;
     drop(context.guest(judge, &mut host, "a client of the usual address")?);
+    if host.address.is_ipv6() {
+        judge.leave_out_for([&ALL_ADDRESSES], &LISTENS);
+        return Err(Halt::Broken);
+    }
     host.address.set_ip(Ipv4Addr::new(127, 0, 0, 2).into());
     let opened = Connection::open(host.address, Instant::now());
     judge.require(&ALL_ADDRESSES, opened.is_ok(), || {

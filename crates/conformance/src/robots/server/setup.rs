@@ -144,28 +144,16 @@ pub(super) struct Host {
 impl Host {
     /// Connects, over IPv6 if the server does not accept connections over IPv4. Returns also whether that was not needed.
     fn open(&mut self, by: Instant) -> io::Result<(Connection, bool)> {
-        let six = SocketAddr::from((Ipv6Addr::LOCALHOST, self.address.port()));
-        loop {
-            let opened = Connection::to_server(&mut *self.run, self.address, by.min(Instant::now() + GLANCE));
-            if opened.is_ok() || Instant::now() >= by || self.run.exit(Instant::now()).is_some() {
-                return opened.map(|connection| (connection, true));
-            }
-            if let Ok(connection) = Connection::open(six, Instant::now()) {
-                if let Ok(usual) = Connection::to_server(&mut *self.run, self.address, Instant::now() + GRACE) {
-                    return Ok((usual, true));
-                }
-                let is_usual = self.address == six;
-                self.address = six;
-                return Ok((connection, is_usual));
-            }
+        let opened = Connection::to_server(&mut *self.run, self.address, by);
+        if opened.is_ok() || self.run.exit(Instant::now()).is_some() {
+            return opened.map(|connection| (connection, true));
         }
+        let six = SocketAddr::from((Ipv6Addr::LOCALHOST, self.address.port()));
+        let connection = Connection::open(six, Instant::now())?;
+        self.address = six;
+        Ok((connection, false))
     }
 }
-
-/// How long a server that accepts connections over IPv6 has to accept them over IPv4, too.
-const GRACE: Duration = Duration::from_secs(1);
-/// How long to try one address before the other.
-const GLANCE: Duration = Duration::from_millis(200);
 
 /// What came from the server.
 pub(super) enum Got {

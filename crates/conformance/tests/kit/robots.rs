@@ -1,0 +1,213 @@
+//! Servers and clients of robots that deviate as those of students do, and their verdicts.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
+
+use std::{path::Path, thread};
+
+use conformance::{Program, ROBOTS_CLIENT, ROBOTS_SERVER, Report, Tester, Verdict};
+use testkit::programs;
+
+use crate::support::{only, plan};
+
+/// More than a program needs on a busy machine. In milliseconds.
+const PATIENCE: u64 = 20_000;
+
+fn python() -> String {
+    programs::python().expect("these tests need python3").to_str().unwrap().to_owned()
+}
+
+// The words of the usual arguments, which a command with other words must have too.
+fn usual(tester: &Tester) -> impl Iterator<Item = String> {
+    tester.usual.split_whitespace().map(str::to_owned)
+}
+
+/// Tests a reference program with this fault. Without rules, all are tested.
+fn tested(tester: &Tester, fault: &str, rules: &[&str]) -> Report {
+    let file = if tester.kind == ROBOTS_SERVER.kind { "robots_server.py" } else { "robots_client.py" };
+    let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/reference")).join(file);
+    let mut words = vec![python(), programs::PLAIN.to_owned(), path.to_str().unwrap().to_owned()];
+    words.extend(usual(tester));
+    if !fault.is_empty() {
+        words.extend(["--fault".to_owned(), fault.to_owned()]);
+    }
+    run(tester, words, rules, PATIENCE)
+}
+
+fn run(tester: &Tester, words: Vec<String>, rules: &[&str], patience: u64) -> Report {
+    let program = Program::new(words, tester.usual, tester.known, tester.needed).unwrap();
+    let mut plan = plan(patience);
+    if !rules.is_empty() {
+        plan.only = Some(only(tester, rules.iter().copied()));
+    }
+    tester.run(&program, &plan).unwrap()
+}
+
+// Of the rules these alone are broken, and all others are tested.
+fn breaks(tester: &Tester, fault: &str, broken: &[&str], among: &[&str]) {
+    let report = tested(tester, fault, among);
+    assert_eq!(report.failed(), broken, "{fault}: {report}");
+    for rule in &report.rules {
+        assert_ne!(rule.verdict, Verdict::NotTested, "{fault}: {}: {report}", rule.id);
+    }
+}
+
+/// Rules of games that do not depend on each other.
+const GAME: &[&str] = &[
+    "hello",
+    "accepted",
+    "game-started",
+    "turn-0",
+    "draws",
+    "turn-numbers",
+    "move",
+    "place-bomb",
+    "place-block",
+    "own-events",
+    "played-once",
+    "bomb-timer",
+    "blast",
+    "rebirth",
+    "game-ended",
+    "scores",
+    "equal-names",
+    "empty-name",
+    "longest-name",
+    "over-bombs",
+    "no-shelter",
+];
+
+#[test]
+fn duplicate_accepted_player_costs_one_rule() {
+    breaks(&ROBOTS_SERVER, "accepts-twice", &["accepted"], GAME);
+}
+
+#[test]
+fn events_that_are_never_cleared_cost_one_rule() {
+    breaks(&ROBOTS_SERVER, "keeps-events", &["own-events"], GAME);
+}
+
+#[test]
+fn wrong_field_of_hello_costs_one_rule() {
+    breaks(&ROBOTS_SERVER, "swaps-timer-and-radius", &["hello"], GAME);
+}
+
+#[test]
+fn missing_hello_on_some_connections_costs_one_rule() {
+    breaks(&ROBOTS_SERVER, "greets-the-first-alone", &["hello"], &[GAME, &["many-clients", "late-joiner"]].concat());
+}
+
+#[test]
+fn refused_empty_name_costs_one_rule() {
+    breaks(&ROBOTS_SERVER, "no-empty-names", &["empty-name"], GAME);
+}
+
+#[test]
+fn abort_at_a_taken_port_costs_one_rule() {
+    let rules = ["taken-port", "exit-status-1", "no-crash", "hello"];
+    breaks(&ROBOTS_SERVER, "aborts-at-a-taken-port", &["taken-port"], &rules);
+}
+
+#[test]
+fn server_that_is_seeded_with_seconds_draws_something_else_each_time() {
+    breaks(&ROBOTS_SERVER, "seeds-by-time", &[], &["no-seed"]);
+    breaks(&ROBOTS_SERVER, "one-seed-for-all", &["draws", "no-seed"], &["draws", "no-seed"]);
+}
+
+#[test]
+fn server_that_starts_slowly_keeps_all_rules() {
+    breaks(&ROBOTS_SERVER, "slow-start", &[], GAME);
+}
+
+/// Rules of clients that play a game.
+const PLAY: &[&str] = &[
+    "connects",
+    "join",
+    "forwarded",
+    "move-up",
+    "lobby-picture",
+    "game-picture",
+    "positions",
+    "explosions",
+    "observes",
+    "observer-forwards",
+    "any-address",
+    "rejoins",
+    "zero-bytes",
+    "longest-name",
+    "server-names",
+    "hello-picture",
+];
+
+#[test]
+fn client_may_forward_inputs_only_as_a_player_of_its_own_name() {
+    breaks(&ROBOTS_CLIENT, "forwards-as-a-player", &["observer-forwards"], PLAY);
+}
+
+#[test]
+fn client_that_cuts_names_at_zero_bytes_breaks_advice() {
+    breaks(&ROBOTS_CLIENT, "c-strings", &["zero-bytes"], PLAY);
+    assert!(!ROBOTS_CLIENT.rule("zero-bytes").unwrap().is_required());
+}
+
+#[test]
+fn client_that_draws_no_lobby_after_hello_breaks_one_rule() {
+    breaks(&ROBOTS_CLIENT, "draws-no-hello", &["hello-picture"], PLAY);
+}
+
+#[test]
+fn ipv6_addresses_may_be_written_with_and_without_brackets() {
+    for fault in ["wants-brackets", "refuses-brackets"] {
+        breaks(&ROBOTS_CLIENT, fault, &[], &["server-ipv6", "gui-address-ipv6", "no-crash", "join"]);
+    }
+}
+
+#[test]
+fn programs_that_do_nothing_earn_nothing() {
+    thread::scope(|scope| {
+        for tester in [&ROBOTS_SERVER, &ROBOTS_CLIENT] {
+            for code in ["", "import time; time.sleep(1000)"] {
+                let words = [python(), "-c".to_owned(), code.to_owned()].into_iter().chain(usual(tester)).collect();
+                scope.spawn(move || {
+                    let report = run(tester, words, &[], 300);
+                    assert_eq!(report.points().0, 0, "{report}");
+                    assert!(report.rules.iter().all(|rule| rule.verdict != Verdict::Passed), "{report}");
+                });
+            }
+        }
+    });
+}
+
+#[test]
+fn points_follow_from_playing_whole_matches() {
+    // The rules of the protocol that a match among well-behaved programs shows.
+    for (tester, least) in [(&ROBOTS_SERVER, 2), (&ROBOTS_CLIENT, 2)] {
+        let all: u32 = tester.rules.iter().map(|rule| rule.points).sum();
+        let heavy: u32 = tester.rules.iter().map(|rule| rule.points).filter(|points| *points >= least).sum();
+        assert!(heavy * 100 / all >= 60, "{} {heavy} of {all}", tester.kind);
+    }
+}
+
+#[test]
+#[ignore = "it is eight whole runs of the kit; .ci/run runs it"]
+fn deviating_servers_are_ranked_as_a_teacher_ranks_them() {
+    // Best first. Servers in one row are worth the same, and those in the first row are faultless.
+    let ranks: [&[&str]; 6] = [
+        &["seeds-by-time", "slow-start"],
+        &["ipv4-only"],
+        &["keeps-events"],
+        &["accepts-twice", "swaps-timer-and-radius"],
+        &["ends-with-its-game"],
+        &["serves-one-client"],
+    ];
+    let points = thread::scope(|scope| {
+        let test = |fault: &'static str| scope.spawn(move || tested(&ROBOTS_SERVER, fault, &[]).points());
+        let started: Vec<Vec<_>> = ranks.iter().map(|row| row.iter().map(|fault| test(fault)).collect()).collect();
+        let join =
+            |row: Vec<thread::ScopedJoinHandle<'_, (u32, u32)>>| row.into_iter().map(|test| test.join().unwrap());
+        started.into_iter().map(|row| join(row).collect::<Vec<_>>()).collect::<Vec<_>>()
+    });
+    let all = points[0][0].1;
+    assert!(points[0].iter().all(|points| points.0 == all), "{points:?}");
+    assert!(points.iter().all(|row| row.iter().all(|points| points == &row[0])), "{points:?}");
+    assert!(points.windows(2).all(|rows| rows[0][0] > rows[1][0]), "{points:?}");
+}
