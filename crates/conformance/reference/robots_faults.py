@@ -121,7 +121,7 @@ faulty("robots-server", [
     ("ipv4-only", "ipv6", "family = socket.AF_INET6 if socket.has_dualstack_ipv6() else socket.AF_INET", "family = socket.AF_INET"),
     ("aborts-at-a-taken-port", "taken-port", "        return 1\n    listener", "        raise\n    listener"),
     ("slow-start", "", "def host():\n", "def host():\n    time.sleep(3)\n"),
-    ("greets-the-first-alone", "hello", TOLD, TOLD.replace("self.hello", '(self.hello if len(self.clients) == 1 else b"")')),
+    ("skips-the-third-hello", "hello many-clients", TOLD, TOLD.replace("self.hello", '(b"" if len(self.clients) == 3 else self.hello)')),
     ("serves-one-client", "", "self.clients.append(client)",
      "if self.clients:\n            client.connection.close()\n            return\n        self.clients.append(client)"),
     ("ends-with-its-game", "", "            self.send_all(b\"\\4\" + items(scores))", "            self.send_all(b\"\\4\" + items(scores))\n            sys.exit(0)"),
@@ -178,8 +178,7 @@ faulty("robots-server", [
     ("seeds-by-time", "", "secrets.randbits(32)", "int(time.time())"),
     # Actions.
     ("keeps-events", "own-events", "self.turn += 1\n        events = []",
-     "self.turn += 1\n        events = self.opening = list(self.opening)", "self.opening = [self.drop(player) for player in range(players)]",
-     "self.opening = [self.drop(player) for player in range(players)]"),
+     "self.turn += 1\n        events = self.opening = list(self.opening)"),
     ("goes-down-to-the-left", "move far-edge turns", TARGET,
      "target = (spot[0] + right - (direction == 2 and spot[0] > 0), spot[1] + up)"),
     ("stands-still-at-0", "edge turns", TARGET,

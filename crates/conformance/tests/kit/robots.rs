@@ -92,8 +92,8 @@ fn wrong_field_of_hello_costs_one_rule() {
 }
 
 #[test]
-fn missing_hello_on_some_connections_costs_one_rule() {
-    breaks(&ROBOTS_SERVER, "greets-the-first-alone", &["hello"], &[GAME, &["many-clients", "late-joiner"]].concat());
+fn missing_hello_on_one_connection_costs_one_rule() {
+    breaks(&ROBOTS_SERVER, "skips-the-third-hello", &["hello"], GAME);
 }
 
 #[test]
@@ -202,9 +202,11 @@ fn deviating_servers_are_ranked_as_a_teacher_ranks_them() {
     let points = thread::scope(|scope| {
         let test = |fault: &'static str| scope.spawn(move || tested(&ROBOTS_SERVER, fault, &[]).points());
         let started: Vec<Vec<_>> = ranks.iter().map(|row| row.iter().map(|fault| test(fault)).collect()).collect();
-        let join =
-            |row: Vec<thread::ScopedJoinHandle<'_, (u32, u32)>>| row.into_iter().map(|test| test.join().unwrap());
-        started.into_iter().map(|row| join(row).collect::<Vec<_>>()).collect::<Vec<_>>()
+        let mut points = Vec::new();
+        for row in started {
+            points.push(row.into_iter().map(|test| test.join().unwrap()).collect::<Vec<_>>());
+        }
+        points
     });
     let all = points[0][0].1;
     assert!(points[0].iter().all(|points| points.0 == all), "{points:?}");

@@ -15,7 +15,7 @@ rules! {
     SILENT: Protocol(1, "Bombowe roboty, 2.6") "silent-before-input" in "protocols/robots.md#a-client",
         "Nothing is sent to the server before the GUI sends an input",
         "Join only when a key was pressed, not when Hello has come.";
-    JOIN: Protocol(4, "Bombowe roboty, 2.6") "join" in "protocols/robots.md#a-client",
+    JOIN: Protocol(5, "Bombowe roboty, 2.6") "join" in "protocols/robots.md#a-client",
         "An input in the lobby is answered by a Join with the exact name and by nothing else",
         "Any key joins in the lobby. The name has its length in bytes in front, and no zero byte at its end.";
     EMPTY_NAME: Protocol(1, "Bombowe roboty, 2") "empty-name" in "protocols/robots.md#messages",
@@ -30,7 +30,7 @@ rules! {
     REJOINS: Protocol(2, "Bombowe roboty, 2.10") "rejoins" in "protocols/robots.md#a-client",
         "After GameEnded an input is answered by Join again",
         "The state is the lobby again, however often one has joined.";
-    FORWARDED: Protocol(4, "Bombowe roboty, 3") "forwarded" in "protocols/robots.md#gui-to-client-udp",
+    FORWARDED: Protocol(5, "Bombowe roboty, 3") "forwarded" in "protocols/robots.md#gui-to-client-udp",
         "PlaceBomb and PlaceBlock are passed on in the game with the tag of the server's protocol, once and in order",
         "The tags differ by one: 0 of the GUI is 1 for the server.";
     MOVE_UP: Protocol(2, "Bombowe roboty, 3") "move-up" in "protocols/robots.md#gui-to-client-udp",
@@ -90,13 +90,13 @@ rules! {
     LATE_GUI: Advice "late-gui" in "protocols/robots.md#a-client",
         "A GUI that is not there yet does not end the client, and gets pictures when it is",
         "A send may fail because of an earlier datagram that found nobody: go on.";
-    PICTURE_FORMAT: Protocol(3, "Bombowe roboty, 3") "picture-format" in "protocols/robots.md#client-to-gui-udp",
+    PICTURE_FORMAT: Protocol(4, "Bombowe roboty, 3") "picture-format" in "protocols/robots.md#client-to-gui-udp",
         "Each datagram to the GUI is one well-formed message",
         "Numbers are big-endian (htons, htonl), and lists have a count of four bytes.";
     HELLO_PICTURE: Protocol(1, "Bombowe roboty, 3") "hello-picture" in "protocols/robots.md#a-client",
         "After Hello the GUI is sent a Lobby with the parameters and without players",
         "The state has changed: the parameters are known now.";
-    LOBBY: Protocol(4, "Bombowe roboty, 3") "lobby-picture" in "protocols/robots.md#a-client",
+    LOBBY: Protocol(5, "Bombowe roboty, 3") "lobby-picture" in "protocols/robots.md#a-client",
         "After each AcceptedPlayer the GUI is sent a Lobby with the parameters and all players so far",
         "Send a Lobby after each AcceptedPlayer, also when several have come at once.";
     LARGE_NUMBERS: Protocol(1, "Bombowe roboty, 2.2") "large-numbers" in "protocols/robots.md#messages",
@@ -117,34 +117,34 @@ rules! {
     MANY_PLAYERS: Protocol(1, "Bombowe roboty, 2.3") "many-players" in "protocols/robots.md#messages",
         "There may be 255 players",
         "Count players with a number that is larger than a byte.";
-    GAME: Protocol(5, "Bombowe roboty, 3") "game-picture" in "protocols/robots.md#a-client",
+    GAME: Protocol(6, "Bombowe roboty, 3") "game-picture" in "protocols/robots.md#a-client",
         "After each Turn, 0 included, the GUI is sent a Game with its number, players and board",
         "Send the Game when the whole Turn is read, once, and not after each event.";
     NO_PICTURE: Protocol(1, "Bombowe roboty, 3") "no-picture" in "protocols/robots.md#a-client",
         "GameStarted leads to no picture, and no picture comes twice",
         "GameStarted only says who plays: keep the players, and send the picture with turn 0.";
-    ENDED: Protocol(2, "Bombowe roboty, 7") "game-ended" in "protocols/robots.md#a-client",
+    ENDED: Protocol(3, "Bombowe roboty, 7") "game-ended" in "protocols/robots.md#a-client",
         "After GameEnded the GUI is sent a Lobby without players, and inputs join again",
         "Forget players and board at GameEnded, and whether you have joined.";
-    POSITIONS: Protocol(4, "Bombowe roboty, 3") "positions" in "protocols/robots.md#a-client",
+    POSITIONS: Protocol(5, "Bombowe roboty, 3") "positions" in "protocols/robots.md#a-client",
         "A Game has the position of each robot",
         "PlayerMoved holds for turn 0, moves and rebirths alike.";
     LARGE_POSITIONS: Protocol(1, "Bombowe roboty, 2.3") "large-positions" in "protocols/robots.md#messages",
         "Positions and turns may be as large as 65534 and 65535",
         "Use unsigned numbers of 16 bits.";
-    BLOCKS: Protocol(4, "Bombowe roboty, 3") "blocks" in "protocols/robots.md#a-client",
+    BLOCKS: Protocol(5, "Bombowe roboty, 3") "blocks" in "protocols/robots.md#a-client",
         "A Game has each block once, those that an explosion lists are gone",
         "Keep blocks in a set. Take those of explosions away behind the last BombExploded of a turn: until then they stop other blasts, and a BlockPlaced may bring one back.";
     BLOCK_AGAIN: Protocol(1, "Bombowe roboty, 2.8") "block-again" in "protocols/robots.md#a-client",
         "A block that is destroyed and placed again in one turn is there",
         "Take blocks of explosions away before you add those that are placed.";
-    BOMBS: Protocol(4, "Bombowe roboty, 7") "bombs" in "protocols/robots.md#a-client",
+    BOMBS: Protocol(5, "Bombowe roboty, 7") "bombs" in "protocols/robots.md#a-client",
         "A Game has each bomb with its timer, which begins with bomb timer and is one less each turn",
         "Lower the timers of all bombs at the start of a Turn, then read its events: a bomb that was placed in it starts with the whole timer.";
     TWIN_BOMBS: Protocol(1, "Bombowe roboty, 2.8") "twin-bombs" in "protocols/robots.md#client-to-gui-udp",
         "Two bombs at one position with one timer are both in the picture",
         "Keep bombs by their ids, and not in a set of positions.";
-    EXPLOSIONS: Protocol(4, "Bombowe roboty, 2.8") "explosions" in "protocols/robots.md#the-board-and-explosions",
+    EXPLOSIONS: Protocol(5, "Bombowe roboty, 2.8") "explosions" in "protocols/robots.md#the-board-and-explosions",
         "A Game has each field once that this turn's explosions cover, computed from the blocks at the start of the turn",
         "Compute a blast with the blocks of the start of the turn: a block that another bomb of this turn destroys still stops it.";
     BLAST_STOPS: Protocol(1, "Bombowe roboty, 2.8") "blast-stops" in "protocols/robots.md#the-board-and-explosions",
@@ -168,7 +168,7 @@ rules! {
     BLAST_OVER: Protocol(2, "Bombowe roboty, 7") "blast-over" in "protocols/robots.md#a-client",
         "The next turn has no explosions of the last",
         "Clear the explosions at the start of each Turn.";
-    SCORES: Protocol(4, "Bombowe roboty, 2.5") "scores" in "protocols/robots.md#a-client",
+    SCORES: Protocol(5, "Bombowe roboty, 2.5") "scores" in "protocols/robots.md#a-client",
         "A Game has a score of each player from turn 0 on, in how many turns the robot was destroyed",
         "Give everybody 0 at GameStarted. Count turns in which a robot was destroyed, not explosions.";
     SCORE_ONCE: Protocol(1, "Bombowe roboty, 7") "score-once" in "protocols/robots.md#a-client",
@@ -186,7 +186,7 @@ rules! {
     MAP_ORDER: Advice "map-order" in "protocols/robots.md#a-client",
         "The entries of a map from the server may have any order",
         "Read the key of each entry, and do not count them.";
-    SECOND_GAME: Protocol(2, "Bombowe roboty, 1.1") "second-game" in "protocols/robots.md#a-client",
+    SECOND_GAME: Protocol(3, "Bombowe roboty, 1.1") "second-game" in "protocols/robots.md#a-client",
         "The next game begins without anything of the last one",
         "Clear bombs, blocks, explosions, scores and positions at GameStarted.";
     MANY_GAMES: Protocol(1, "Bombowe roboty, 1.1") "many-games" in "protocols/robots.md#a-client",

@@ -163,7 +163,8 @@ impl<'a> Table<'a> {
     ) -> Option<ServerMessage> {
         for _ in 0..MOST_STRAYS {
             let message = self.guests[index].receive(self.judge, rule, by, what)?;
-            if kind(&message) == due {
+            let is_repeated = due == Kind::Accepted && self.log.contains(&message);
+            if kind(&message) == due && !is_repeated {
                 return Some(message);
             }
             let is_next = kind(&message) == due.next() || kind(&message) > due && due != Kind::Accepted;
