@@ -102,7 +102,7 @@ faulty("robots-server", [
         except ConnectionResetError:
             {CRASH}"""),
     ("loses-what-does-not-fit", "nothing-lost", "del self.unsent[:sent]", "self.unsent.clear()"),
-    ("one-buffer", "own-buffers others-undisturbed half-a-join", 'self.arrived, self.unsent = b"", bytearray()', "self.unsent = bytearray()",
+    ("one-buffer", "own-buffers others-undisturbed half-a-join address-of-peer", 'self.arrived, self.unsent = b"", bytearray()', "self.unsent = bytearray()",
      ARRIVED, "Client.arrived = getattr(Client, 'arrived', b'') + arrived",
      "while found := parse(client.arrived):\n            message, length = found\n            client.arrived = client.arrived[length:]",
      "while found := parse(Client.arrived):\n            message, length = found\n            Client.arrived = Client.arrived[length:]"),
@@ -204,15 +204,15 @@ faulty("robots-server", [
     ("clears-as-many-as-there-are-clients", "leaver", TAKEN, """actions = self.actions
                 self.actions = {player: action for player, action in actions.items() if player >= len(self.clients)}"""),
     ("groups-events", "event-order", "return events\n\n    def act", "return sorted(events, key=lambda event: event[0])\n\n    def act"),
-    ("one-too-far", "far-edge turns", MOVE, "size = self.setup.size_x, self.setup.size_y\n"
+    ("one-too-far", "blast bomb-timer bombs-together far-edge", MOVE, "size = self.setup.size_x, self.setup.size_y\n"
      "            if 0 <= target[0] <= size[0] and 0 <= target[1] <= size[1] and target not in self.blocks:"),
-    ("stays-on-blocks", "leave-block turns", MOVE, "if self.is_on_board(target) and target not in self.blocks and spot not in self.blocks:"),
+    ("stays-on-blocks", "into-block leave-block observer", MOVE, "if self.is_on_board(target) and target not in self.blocks and spot not in self.blocks:"),
     ("bombs-are-walls", "over-bombs", MOVE,
      "if self.is_on_board(target) and target not in self.blocks and target not in [bomb[0] for bomb in self.bombs.values()]:"),
-    ("robots-are-walls", "shared-field", MOVE,
+    ("robots-are-walls", "freed-field shared-field where-it-stood", MOVE,
      "if self.is_on_board(target) and target not in self.blocks and target not in self.robots.values():"),
-    ("no-block-on-others", "block-on-others", BLOCK, BLOCK + " and list(self.robots.values()).count(spot) == 1"),
-    ("one-bomb-a-field", "bombs-on-one-field bomb-timer", BOMB,
+    ("no-block-on-others", "block-on-others last-words one-block-of-two", BLOCK, BLOCK + " and list(self.robots.values()).count(spot) == 1"),
+    ("one-bomb-a-field", "bombs-on-one-field", BOMB,
      BOMB + "\n            self.bombs = {old: place for old, place in self.bombs.items() if place[0] != spot}"),
     ("moves-on-the-old-board", "block-stops-next", PLAYERS, "self.old = set(self.blocks)\n        " + PLAYERS,
      MOVE, "if self.is_on_board(target) and target not in self.old:"),
@@ -227,13 +227,13 @@ faulty("robots-server", [
         after, self.robots = self.robots, before""", FOUND,
      "robots = sorted(player for player, where in after.items() if where in fields)"),
     ("dead-act", "action-of-destroyed", REBORN, REBORN + "\n                if player in actions:\n                    events.extend(self.act(player, *actions[player]))"),
-    ("spares-owners", "own-bomb", BOMB, BOMB + "\n            self.owners = {**getattr(self, 'owners', {}), bomb: player}",
+    ("spares-owners", "blast", BOMB, BOMB + "\n            self.owners = {**getattr(self, 'owners', {}), bomb: player}",
      FOUND, "robots = sorted(player for player, where in self.robots.items() if where in fields and player != self.owners[bomb])"),
-    ("bombs-leave-too", "bomb-of-leaver bomb-timer", BOMB, BOMB + "\n            self.owners = {**getattr(self, 'owners', {}), bomb: player}",
+    ("bombs-leave-too", "bomb-of-leaver", BOMB, BOMB + "\n            self.owners = {**getattr(self, 'owners', {}), bomb: player}",
      "if client in self.clients:", """if self.game and client.player is not None:
                 self.game.bombs = {bomb: what for bomb, what in self.game.bombs.items() if self.game.owners[bomb] != client.player}
             if client in self.clients:"""),
-    ("chain-reaction", "no-chain bomb-timer bombs-on-one-field", EXPLODED, EXPLODED + """
+    ("chain-reaction", "bombs-on-one-field no-chain", EXPLODED, EXPLODED + """
             for other, (place, _) in list(self.bombs.items()):
                 if other > bomb and place in fields:
                     self.bombs[other] = (place, 1)""", DUE, "for bomb, (spot, _) in sorted(self.bombs.items()):\n            timer = self.bombs[bomb][1]"),
@@ -241,14 +241,14 @@ faulty("robots-server", [
                 self.actions.pop(client.player, None)
             if client in self.clients:"""),
     # Explosions.
-    ("blasts-through-blocks", "blast bombs-together",
+    ("blasts-through-blocks", "blast",
      "fields.add(spot)\n                if spot in self.blocks:\n                    break", "fields.add(spot)"),
     ("lists-the-dead-once", "bombs-together", FOUND, FOUND.replace("where in fields", "where in fields and player not in hit_robots")),
     ("bomb-after-bomb", "bombs-together", "hit_blocks.update(blocks)", "self.blocks -= set(blocks)"),
-    ("says-nothing-of-rebirth", "rebirth own-bomb", "events.append(self.drop(player))", "self.drop(player)"),
+    ("says-nothing-of-rebirth", "blast rebirth", "events.append(self.drop(player))", "self.drop(player)"),
     ("blasts-through-its-block", "bomb-on-block rebirth-on-block", "if center in self.blocks:\n            return fields", ""),
     ("shelters", "no-shelter", FOUND, "robots = sorted(player for player, where in self.robots.items() if where in fields and (where == spot or where not in self.blocks))"),
-    ("lists-four-times", "listed-once own-bomb", EXPLODED,
+    ("lists-four-times", "listed-once", EXPLODED,
      "robots = sorted(robots + 3 * [player for player in robots if self.robots[player] == spot])\n            " + EXPLODED),
     ("no-blast-at-all", "zero-radius", FOUND, "fields = fields if self.setup.explosion_radius else set()\n            " + FOUND),
     ("short-radius", "wide-blast", "for _ in range(self.setup.explosion_radius):", "for _ in range(min(self.setup.explosion_radius, 32767)):"),

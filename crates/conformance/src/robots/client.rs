@@ -54,11 +54,7 @@ type Meant = &'static [&'static Rule];
 /// Scenes with a client that goes on.
 const SCENES: [(&str, Meant, Scene); 34] = [
     ("two games", &[], scenes::two_games),
-    (
-        "inputs that are none",
-        &[&BAD_INPUT, &EMPTY_INPUT, &UNKNOWN_INPUT, &BAD_DIRECTION, &CUT_INPUT, &LONG_INPUT, &BIG_INPUT],
-        scenes::bad_inputs,
-    ),
+    ("inputs that are none in the lobby", &[&BAD_INPUT], scenes::bad_inputs_in_lobby),
     ("inputs from elsewhere", &[&ANY_ADDRESS], scenes::elsewhere),
     ("inputs over IPv6", &[&GUI_IPV6], scenes::over_ipv6),
     ("inputs of an observer", &[&OBSERVES, &FORWARDS], scenes::observer),
@@ -117,6 +113,11 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
         })
         .shows([rule])
     });
+    let inputs = BAD_INPUTS.into_iter().map(|rule| {
+        let call = Call { crash_counts: rule.is_required(), ..CALL };
+        scene("inputs that are none", move |judge| scenes::bad_input(&mut Stage::called(context, judge, call)?, rule))
+            .shows([rule])
+    });
     let names = calls::NAMES
         .into_iter()
         .map(|(what, rule, name)| scene(what, move |judge| calls::named(context, judge, rule, name)).shows([rule]));
@@ -127,9 +128,13 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
     let ends = ENDS.map(|(name, rule, play)| scene(name, move |judge| play(context, judge)).shows([rule, &EXIT_ONE]));
     let refusals =
         Desk { launcher, options: *options, explains: &EXPLAINS, values: calls::values }.scenes(&calls::REFUSALS);
-    let scenes = others.iter().map(goes_on).chain(malformed).chain(nonsense).chain(names).chain(addresses);
+    let scenes =
+        others.iter().map(goes_on).chain(inputs).chain(malformed).chain(nonsense).chain(names).chain(addresses);
     judge.side_by_side(scenes.chain([late_gui]).chain(ends).chain(refusals).collect())
 }
+
+/// Rules about datagrams that are ignored in a game.
+const BAD_INPUTS: [&Rule; 6] = [&EMPTY_INPUT, &UNKNOWN_INPUT, &BAD_DIRECTION, &CUT_INPUT, &LONG_INPUT, &BIG_INPUT];
 
 type Ending = fn(&Context<'_>, &mut Judge) -> Played;
 

@@ -59,8 +59,8 @@ pub(super) fn explosions(stage: &mut Stage<'_>) -> Played {
         vec![
             explosion(1, &[], &[(3, 2), (4, 1), (3, 0), (1, 1)]),
             explosion(0, &[], &[(2, 2), (1, 1), (2, 0), (4, 1)]),
-            block(2, 1),
         ],
+        vec![block(2, 1)],
         vec![explosion(2, &[0], &[(0, 1), (1, 0)]), robot(0, 2, 1)],
         // On a block, which ends its arms.
         vec![bomb(7, 2, 1)],

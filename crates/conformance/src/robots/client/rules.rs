@@ -135,7 +135,7 @@ rules! {
     BLOCKS: Protocol(5, "Bombowe roboty, 3") "blocks" in "protocols/robots.md#a-client",
         "A Game has each block once, those that an explosion lists are gone",
         "Keep blocks in a set. Take those of explosions away behind the last BombExploded of a turn: until then they stop other blasts, and a BlockPlaced may bring one back.";
-    BLOCK_AGAIN: Protocol(1, "Bombowe roboty, 2.8") "block-again" in "protocols/robots.md#a-client",
+    BLOCK_AGAIN: Advice "block-again" in "protocols/robots.md#a-client",
         "A block that is destroyed and placed again in one turn is there",
         "Take blocks of explosions away before you add those that are placed.";
     BOMBS: Protocol(5, "Bombowe roboty, 7") "bombs" in "protocols/robots.md#a-client",

@@ -99,12 +99,25 @@ pub(super) fn begin(stage: &mut Stage<'_>) -> Played {
     stage.tell_all(&stage.turns(&setup, 21)[..1], &GAME)
 }
 
-/// Datagrams that must be ignored, in the lobby and in the game.
-pub(super) fn bad_inputs(stage: &mut Stage<'_>) -> Played {
-    let (setup, all) = (parameters(1, (4, 3), 20, 1, 5)?, stage.party(1)?);
+/// Datagrams that must be ignored in the lobby.
+pub(super) fn bad_inputs_in_lobby(stage: &mut Stage<'_>) -> Played {
+    let (setup, all) = (parameters(2, (4, 3), 20, 1, 5)?, stage.party(2)?);
     stage.tell(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
-    // One after the other, so that nothing that was passed on before is taken for what is due. What a client is known to pass on wrongly
-    // says nothing here.
+    // Once a Join has come, the client listens.
+    stage.joins()?;
+    for bytes in [&[3][..], &[0xff], &[2], &[2, 4]] {
+        stage.input(bytes);
+    }
+    stage.tell_all(&opening(&all), &LOBBY)?;
+    stage.tell_all(&stage.turns(&setup, 31)[..1], &GAME)?;
+    stage.input(&[2, 2]);
+    stage.passes_on(&[3, 2], &BAD_INPUT, "datagrams in the lobby that are no inputs, and then Move Down in the game")
+}
+
+/// Datagrams that must be ignored in the game, for one rule.
+pub(super) fn bad_input(stage: &mut Stage<'_>, rule: &'static Rule) -> Played {
+    begin(stage)?;
+    // Inputs that differ from the last one. What a client is known to pass on wrongly shows nothing here.
     let mut probes: Vec<_> = INPUTS.into_iter().filter(|(input, ..)| matches!(input, [2, 0 | 2 | 3])).collect();
     probes.retain(|(.., rule)| !stage.judge.has_failed(rule));
     let first = 1.min(probes.len());
@@ -112,23 +125,12 @@ pub(super) fn bad_inputs(stage: &mut Stage<'_>) -> Played {
     if probes.len() < 2 {
         probes = vec![INPUTS[1]];
     }
-    // Once a Join has come, the client listens, so the second lobby and game are those that count.
-    for _ in 0..2 {
-        for (bytes, _) in NO_INPUTS {
-            stage.input(bytes);
-        }
-        // Its answer is behind those to all others.
-        stage.joins()?;
-        stage.tell_all(&opening(&all), &LOBBY)?;
-        stage.tell_all(&stage.turns(&setup, 31)[..1], &GAME)?;
-        for ((bytes, rule), &(input, right, name, _)) in NO_INPUTS.into_iter().zip(probes.iter().cycle()) {
-            stage.input(bytes);
-            stage.input(input);
-            stage.passes_on(right, rule, &format!("{} as a datagram and then {name}", show::bytes(bytes)))?;
-        }
-        stage.tell(&scores(&all), &ENDED)?;
+    let datagrams = NO_INPUTS.into_iter().filter(|(_, of)| *of == rule);
+    for ((bytes, _), &(input, right, name, _)) in datagrams.zip(probes.iter().cycle()) {
+        stage.input(bytes);
+        stage.input(input);
+        stage.passes_on(right, rule, &format!("{} as a datagram and then {name}", show::bytes(bytes)))?;
     }
-    stage.judge.check(&BAD_INPUT, true, String::new);
     Ok(())
 }
 

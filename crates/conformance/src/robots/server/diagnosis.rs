@@ -4,7 +4,10 @@ use robots::{BombId, Event, PlayerId, Position};
 
 use super::{
     explanation::{Effect, Turn, effect, moved},
-    rules::{BLOCK, BOMB, BUSY, DEAD_ACT, DRAWS, EVENT_ORDER, MOVE, PLAYED_ONCE, REBIRTH},
+    rules::{
+        BLOCK, BOMB, BUSY, DEAD_ACT, DRAWS, EVENT_ORDER, JOIN_IN_GAME, LEAVER, LOBBY_ACTIONS, MOVE, OBSERVER,
+        PLAYED_ONCE, REBIRTH,
+    },
 };
 use crate::{
     judge::Judge,
@@ -81,8 +84,12 @@ pub(super) fn diagnose(context: &Context<'_>, judge: &mut Judge, rule: &'static 
     // What a player who has sent nothing does is an action that was played before.
     let is_idle = robots.iter().all(|robot| robot.pending.is_empty());
     let general = match missing.first().or(extra.first()) {
+        _ if is_idle
+            && (context.focus.is_some() || ![&JOIN_IN_GAME, &LEAVER, &LOBBY_ACTIONS, &OBSERVER].contains(&rule)) =>
+        {
+            &PLAYED_ONCE
+        }
         _ if context.focus.is_none() => rule,
-        _ if is_idle => &PLAYED_ONCE,
         Some(Event::PlayerMoved { .. }) => &MOVE,
         Some(Event::BlockPlaced { .. }) => &BLOCK,
         _ => &BOMB,

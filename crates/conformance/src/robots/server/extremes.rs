@@ -1,6 +1,9 @@
 //! Scenarios with options at their limits, and with many turns, players and games.
 
-use std::{thread, time::Duration};
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
 
 use robots::{Action, Direction, Event, ServerMessage};
 
@@ -10,7 +13,7 @@ use super::{
         ANY_SEED, LARGE_BOARD, LONG_HISTORY, MANY_PLAYERS, NEXT_BOARD, NEXT_SCORES, NO_TURNS, NOBODY_THERE,
         OLD_HISTORY, SEED_ZERO, TIMER_ONE, TURN_NUMBERS, WIDE_BLAST, ZERO_RADIUS,
     },
-    setup::Setup,
+    setup::{Got, Setup},
     staged::{begun, one_field, row},
     table::Table,
 };
@@ -150,8 +153,15 @@ pub(super) fn old_history(context: &Context<'_>, judge: &mut Judge) -> Played {
     let setup = Setup { length: 1, ..one_field(context, 2) };
     let mut table = begun(context, judge, setup)?;
     table.finish(&OLD_HISTORY)?;
-    let newcomer = table.connect("a newcomer")?;
-    table.join_for(newcomer, "Eve", &OLD_HISTORY)
+    let mut newcomer = context.guest(table.judge, &mut table.host, "a newcomer")?;
+    let came = newcomer.next(Instant::now() + context.turn());
+    table.judge.require(&OLD_HISTORY, matches!(came, Got::Nothing), || {
+        let came = match &came {
+            Got::Message(message) => show::message(message),
+            Got::Wrong(_) | Got::Closed | Got::Nothing => "the end of the connection".to_owned(),
+        };
+        format!("a newcomer got {came} behind Hello, although the game was over")
+    })
 }
 
 /// As many players as the option may name.

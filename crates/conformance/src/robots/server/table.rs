@@ -14,7 +14,7 @@ use super::{
         ACCEPTED, ADDRESS, ADDRESS_OF_PEER, ENDED, GAME_STARTED, HELLO, LATE, NEWCOMER, NEXT_GAME, SAME_FOR_ALL,
         SCORE_ONCE, SCORE_ZEROS, SCORES, TURN_NUMBERS, WELL_FORMED,
     },
-    setup::{Guest, Host, Setup},
+    setup::{Got, Guest, Host, Setup},
 };
 use crate::{
     judge::{Halt, Judge, Played},
@@ -235,6 +235,7 @@ impl<'a> Table<'a> {
 
     /// Everybody is told that somebody has joined.
     pub(super) fn accepted(&mut self, index: usize, name: &str, rule: &'static Rule) -> Played {
+        let rule = if *rule == ACCEPTED && self.games > 0 { &NEXT_GAME } else { rule };
         let blamed = self.context.blamed(self.judge, rule);
         let told = self.broadcast(blamed, &format!("an AcceptedPlayer of \"{name}\""), Kind::Accepted)?;
         let Some(ServerMessage::AcceptedPlayer { id, player }) = &told else { return Err(Halt::Broken) };
@@ -282,9 +283,19 @@ impl<'a> Table<'a> {
             format!("turn {turn} came behind GameStarted; turn 0 would be right")
         });
         self.surplus = *turn;
-        let known = (self.blocks, self.draws, self.games == 0);
+        // Which robot of players with wrong ids comes first is not known.
+        let is_renamed = !self.renamed.is_empty();
+        let (blocks, draws) = if is_renamed { (None, None) } else { (self.blocks, self.draws) };
+        let known = (blocks, draws, self.games == 0);
+        let mut events = events.clone();
+        if is_renamed {
+            events.sort_by_key(|event| match event {
+                Event::PlayerMoved { id, .. } => usize::from(id.0),
+                _ => usize::MAX,
+            });
+        }
         self.games += 1;
-        let mirror = Mirror::begin(self.context, self.judge, &self.setup, known, events)?;
+        let mirror = Mirror::begin(self.context, self.judge, &self.setup, known, &events)?;
         self.draws = mirror.draws;
         self.mirror = Some(mirror);
         self.log = started.into_iter().chain(told).collect();
@@ -392,8 +403,12 @@ impl<'a> Table<'a> {
         }
         if scores.len() < right.len() {
             // A map without its length looks like an empty one.
-            for guest in &mut self.guests {
-                let rest = guest.drop_rest(Instant::now() + MOMENT);
+            for guest in self.guests.iter_mut().filter(|guest| !guest.is_lost) {
+                if let Got::Message(message) = guest.next(Instant::now() + MOMENT) {
+                    guest.put_back(message);
+                    continue;
+                }
+                let rest = guest.drop_rest();
                 self.judge.check(&WELL_FORMED, rest.is_empty(), || {
                     format!("{} got {} behind GameEnded, which is no message", guest.label, show::bytes(&rest))
                 });
