@@ -198,7 +198,7 @@ faulty("robots-server", [
             if kind != MOVE or self.game.is_on_board((robot[0] + way[0], robot[1] + way[1])):
                 self.actions[client.player] = (kind, value)"""),
     ("join-is-an-action", "join-in-game", JOINED, "elif self.game:\n            self.actions.pop(client.player, None)\n        " + JOINED),
-    ("keeps-actions", "played-once blast join-in-game leaver observer own-bomb pieces", TAKEN, "actions = self.actions"),
+    ("keeps-actions", "played-once blast join-in-game pieces", TAKEN, "actions = self.actions"),
     ("observers-are-player-0", "observer", "if self.game and client.player is not None and kind != JOIN:", "if self.game and kind != JOIN:",
      ACTED, "self.actions[client.player or 0] = (kind, value)"),
     ("clears-as-many-as-there-are-clients", "leaver", TAKEN, """actions = self.actions

@@ -5,8 +5,8 @@ use robots::{Action, Blast, Direction, Position};
 use super::{
     rules::{
         self, BLAST, BLOCK_ON_BOTH, BLOCK_STOPS, BLOCKS_UNDER_ROBOTS, BOMB_OF_LEAVER, BOMBS_ON_ONE, BOTH_BLOCK,
-        DEAD_ACT, FAR_EDGE, FREED, LAST_WORDS, NO_CHAIN, ON_BOMBED_BLOCK, OVER_BOMBS, OWN_BOMB, REBIRTH_ON_BLOCK,
-        SHARED_FIELD, SHELTER, STOOD,
+        DEAD_ACT, FAR_EDGE, FREED, LAST_WORDS, NO_CHAIN, ON_BOMBED_BLOCK, OVER_BOMBS, REBIRTH_ON_BLOCK, SHARED_FIELD,
+        SHELTER, STOOD,
     },
     setup::Setup,
     staged::{begun, one_field, row},
@@ -157,12 +157,6 @@ pub(super) fn blocks_under_robots(context: &Context<'_>, judge: &mut Judge) -> P
     let setup = Setup { blocks: 6, ..row(context, 3) };
     let setup = setup.staged(|opening| opening.robots.iter().any(|robot| opening.blocks.contains(robot)))?;
     begun(context, judge, setup)?.turn(&BLOCKS_UNDER_ROBOTS)
-}
-
-pub(super) fn own_bomb(context: &Context<'_>, judge: &mut Judge) -> Played {
-    let mut table = begun(context, judge, one_field(context, 1))?;
-    table.together(&[(0, BOMB)], &OWN_BOMB)?;
-    table.pass(2, &OWN_BOMB)
 }
 
 pub(super) fn bomb_of_leaver(context: &Context<'_>, judge: &mut Judge) -> Played {

@@ -282,9 +282,6 @@ rules! {
     DEAD_ACT: Protocol(1, "Bombowe roboty, 2.8") "action-of-destroyed" in "protocols/robots.md#turns-1-to-game-length",
         "The action of a robot that is destroyed in the turn is dropped",
         "A player is either reborn or acts.";
-    OWN_BOMB: Protocol(1, "Bombowe roboty, 2.8") "own-bomb" in "protocols/robots.md#the-board-and-explosions",
-        "A bomb destroys the robot that has placed it too",
-        "Nobody owns a bomb.";
     BOMB_OF_LEAVER: Protocol(1, "Bombowe roboty, 2.6") "bomb-of-leaver" in "protocols/robots.md#a-server-and-the-network",
         "The bombs of a player who has left explode as any other",
         "Nobody owns a bomb.";
