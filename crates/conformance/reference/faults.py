@@ -114,11 +114,11 @@ def _(names):
     names["Server"].send_gold = silent
 
 
-@fault("nuggets-server", "crashes-at-long-names", "keeps-running")
+@fault("nuggets-server", "crashes-at-long-names", "name-length")
 def _(names):
     """Copies a name without a look at its length."""
     clean = names["clean"]
-    names["clean"] = lambda name: die_of(signal.SIGSEGV) if len(name) > 500 else clean(name)
+    names["clean"] = lambda name: die_of(signal.SIGSEGV) if len(name) > 100 else clean(name)
 
 
 # ---- Servers of robots -----------------------------------------------------------------------------------------------

@@ -105,6 +105,7 @@ faulty("nuggets-server", [
      "self.show()\n            self.welcome(address, player)\n            for other"),
     ("misspells-the-alphabet", "letters-in-order", '"ABCDEF', '"ABCEDF'),
     ("blanks-are-a-name", "name-required", "elif not name.strip():", "elif not name:"),
+    ("needs-letters", "any-name", "elif not name.strip():", "elif not any(chr(byte).isalpha() for byte in name):"),
     ("full-is-an-error", "full-game", '"QUIT Game is full', '"ERROR Game is full'),
     ("plays-twice", "no-second-seat", "elif player and player.welcomed is None:", "elif False:", "elif player:\n", "elif False:\n"),
     ("leaves-silently", "quit-reply", THANKED, "pass"),
@@ -121,12 +122,18 @@ faulty("nuggets-server", [
     ("cuts-at-49", "name-length", "LONGEST_NAME = 50", "LONGEST_NAME = 49"),
     ("one-of-a-name", "equal-names", JOINED, "player = clean(name) not in [other.name for other in self.game.players] and " + JOINED[len("player = "):]),
     # The end of the game.
+    ("ends-with-the-last-player", "keeps-running", THANKED + "\n            self.show()",
+     THANKED + "\n            self.show()\n            any(other.plays for other in self.game.players) or sys.exit(0)"),
+    ("ends-with-its-input", "end-of-input", "self.hear(*self.connection.recvfrom(65536))",
+     "if sys.stdin in __import__('select').select([self.connection, sys.stdin], [], [])[0] and not sys.stdin.read():\n"
+     "                    return\n                self.hear(*self.connection.recvfrom(65536))"),
     ("spectators-miss-the-end", "game-over", "for address, _ in self.everybody():\n",
      "for address in [client for client, player in self.everybody() if player]:\n"),
-    ("aligns-left", "final-table", TABLE,
+    ("aligns-left", "table-form", TABLE,
      'table = "".join(f"\\n{player.letter} {player.purse:<10} {player.name}" for player in self.game.players)\n'
      '            self.send(address, f"QUIT {text}{table}")'),
-    ("nine-columns", "final-table summary", "{player.purse:10}", "{player.purse:9}"),
+    ("nine-columns", "table-form", "{player.purse:10}", "{player.purse:9}"),
+    ("counts-one-too-many", "final-table summary", "{player.purse:10}", "{player.purse + 1:10}"),
     ("ends-before-the-last-pile", "no-early-quit", SHOWN + OVER, OVER[12:].replace("not self.game.piles", "len(self.game.piles) < 2") +
      "            " + SHOWN),
     ("ends-before-it-shows", "last-display", SHOWN + OVER, OVER[12:] + "            " + SHOWN),
@@ -136,7 +143,7 @@ faulty("nuggets-server", [
     ("ends-with-a-client", "lost-client", SOCKET, SOCKET + "\n    connection.setsockopt(socket.IPPROTO_IP, 11, 1)  # IP_RECVERR",
      "pass  # whoever", "raise  # whoever", "except KeyboardInterrupt:", "except (KeyboardInterrupt, OSError):"),
     ("empty-is-the-end", "empty-datagram", HEARD, 'message = message or b"KEY Q"\n        ' + HEARD),
-    ("ends-with-an-empty-one", "keeps-running", HEARD, "if not message:\n            sys.exit(1)\n        " + HEARD),
+    ("ends-with-an-empty-one", "empty-datagram", HEARD, "if not message:\n            sys.exit(1)\n        " + HEARD),
     ("c-strings", "zero-bytes", HEARD, 'message = message.split(b"\\0")[0]\n        ' + HEARD),
     ("no-room-for-a-zero", "longest-datagram", HEARD, 'message = message if len(message) < 65507 else b"KEY Q"\n        ' + HEARD),
     ("answers-servers", "silent-to-servers", 'elif kind not in (b"OK", b"GRID", b"GOLD", b"DISPLAY", b"QUIT", b"ERROR"):', "else:"),

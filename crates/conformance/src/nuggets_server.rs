@@ -6,6 +6,7 @@ mod hosting;
 mod map;
 mod options;
 mod party;
+mod reading;
 mod rules;
 mod scenarios;
 mod settle;
@@ -14,13 +15,14 @@ mod world;
 
 use self::{
     hosting::{Scenario, Test},
-    map::{HALL, MAP, MapFile, YARD, large},
-    party::Doubts,
+    map::{CLOSET, HALL, MAP, MapFile, YARD, large},
+    party::Party,
     scenarios::{game, hostile, joining, moves},
 };
 use crate::{
-    judge::{Judge, scene},
-    launch::Launcher,
+    judge::{Judge, Played, scene},
+    launch::{Launcher, Run},
+    rule::Rule,
     tester::{Options, Tester},
 };
 
@@ -32,81 +34,112 @@ pub static TESTER: Tester = Tester {
     known: &["map", "seed"],
     needed: &["map"],
     rules: rules::RULES,
-    takes_part: &[&rules::WELCOME, &rules::WATCH, &rules::GRID],
+    takes_part: &[&rules::WELCOME, &rules::WATCH, &rules::SHAPE, &rules::STEP],
     play,
 };
 
-/// What can also be played with a server that runs already.
-const ANYWHERE: &[(&str, Scenario)] = &[
-    ("joining", joining::players),
-    ("moves", moves::play),
-    ("spectators", joining::spectators),
-    ("hostile messages", hostile::play),
+/// What can also be played with a server that runs already: a name, a scenario, and the rules that it is meant to show, if not all.
+const ANYWHERE: &[(&str, Scenario, &[&Rule])] = &[
+    ("joining", joining::players, &[]),
+    ("moves", moves::play, &[]),
+    ("PLAY without a name", joining::nameless, &[&rules::NAMELESS]),
+    ("names without letters", joining::names, &[&rules::ANY_NAME]),
+    ("two players of one name", joining::namesakes, &[&rules::EQUAL_NAMES]),
+    ("PLAY of a player", joining::second_seat, &[&rules::ONCE]),
+    ("PLAY of a player who has quit", joining::comes_back, &[&rules::RETURN]),
+    ("a game that all have left", joining::all_leave, &[&rules::RUNS]),
+    ("spectators", joining::spectators, &[&rules::REPLACED, &rules::WATCH]),
+    ("a spectator who quits", joining::spectator_quits, &[&rules::SPECTATOR_QUITS]),
+    ("SPECTATE of clients that are in", joining::watchers_again, &[&rules::PLAYER_WATCHES, &rules::WATCH_AGAIN]),
+    ("malformed messages", hostile::malformed, &[&rules::MALFORMED]),
+    ("answers to malformed messages", hostile::explained, &[&rules::MALFORMED_TOLD, &rules::UNKNOWN]),
+    ("messages of another server", hostile::server_words, &[&rules::SILENT_WORDS, &rules::MALFORMED]),
+    ("an empty datagram", hostile::empty, &[&rules::EMPTY]),
+    ("zero bytes", hostile::zero_bytes, &[&rules::ZERO_BYTES]),
+    ("the longest datagram", hostile::longest, &[&rules::LONGEST]),
+    ("KEY q", hostile::small_q, &[&rules::SMALL_Q]),
+    ("keys of clients that do not play", hostile::strangers, &[&rules::STRANGER]),
+    ("keys of the spectator", hostile::watcher_keys, &[&rules::WATCHER]),
 ];
 
+/// The maps of the scenarios.
+#[derive(Clone, Copy)]
+enum Place {
+    Usual,
+    Hall,
+    Yard,
+    Closet,
+    Large,
+}
+
+/// A scenario with a server that is started for it.
+type Alone = fn(&mut Party<'_>, &MapFile, &mut dyn Run) -> Played;
+
+/// What needs a server of its own, or another map.
+const ALONE: &[(&str, Place, &[&Rule], Alone)] = &[
+    ("a full game", Place::Usual, &[&rules::FULL, &rules::LETTERS, &rules::LETTER_KEPT], |party, map, _| {
+        joining::full(party, map)
+    }),
+    ("a client that is gone", Place::Usual, &[&rules::LOST], |party, map, _| hostile::lost(party, map)),
+    (
+        "runs in a room",
+        Place::Yard,
+        &[&rules::DIAGONAL, &rules::RUN, &rules::RUN_DIAGONAL, &rules::RUN_GOLD, &rules::RUN_SWAP],
+        |party, map, _| moves::runs(party, map),
+    ),
+    ("sight across a hall", Place::Hall, &[&rules::SIGHT, &rules::OWN, &rules::STALE], |party, map, _| {
+        moves::look(party, map)
+    }),
+    ("a push in a passage", Place::Usual, &[&rules::PUSHED], |party, map, _| moves::push(party, map)),
+    ("the largest map", Place::Large, &[&rules::LARGE_MAP], |party, map, _| scenarios::large(party, map)),
+    ("a whole game", Place::Usual, &[], game::play),
+    ("a game of one player", Place::Closet, &[], |party, map, run| {
+        game::alone(party, map, run, (b"Ann", &rules::WELCOME))
+    }),
+    ("an odd name", Place::Closet, &[&rules::NAMES], |party, map, run| {
+        game::alone(party, map, run, (ODD_NAME, &rules::NAMES))
+    }),
+    ("a long name", Place::Closet, &[&rules::NAME_LENGTH], |party, map, run| {
+        game::alone(party, map, run, (&LONG_NAME, &rules::NAME_LENGTH))
+    }),
+];
+
+/// A name whose bytes are not all printable.
+const ODD_NAME: &[u8] = b"Zo\xc3\xab\x07\t !";
+/// Longer than any name that is kept. Some servers have only small buffers for names.
+const LONG_NAME: [u8; 200] = [b'b'; 200];
+
 fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow::Result<()> {
-    let test = Test { launcher, options, map: MapFile::new(MAP)? };
-    let hall = Test { launcher, options, map: MapFile::new(HALL)? };
-    let yard = &Test { launcher, options, map: MapFile::new(YARD)? };
-    let large = Test { launcher, options, map: MapFile::new(&large())? };
-    let mut doubts = Doubts::default();
+    let on = |map: &str| anyhow::Ok(Test { launcher, options, map: MapFile::new(map)? });
+    let (test, hall, yard, closet, large) = (&on(MAP)?, &on(HALL)?, &on(YARD)?, &on(CLOSET)?, &on(&large())?);
     if launcher.address().is_some() {
         // They are played one after the other with the one server.
-        for &(name, scenario) in ANYWHERE {
-            judge.play(name, |judge| test.anywhere(judge, &mut doubts, scenario))?;
+        for &(name, scenario, _) in ANYWHERE {
+            judge.play(name, |judge| test.anywhere(judge, scenario))?;
         }
         return Ok(());
     }
-    let (first, others) = ANYWHERE.split_at(1);
-    for &(name, scenario) in first {
-        judge.play(name, |judge| test.anywhere(judge, &mut doubts, scenario))?;
-    }
-    if judge.has_failed(&rules::PORT) {
+    let mut has_port = false;
+    judge.play("the port", |judge| {
+        has_port = test.announces(judge)?;
+        Ok(())
+    })?;
+    if !has_port {
         return Ok(());
     }
-    let test = &test;
-    let mut scenes: Vec<_> = others
+    let mut scenes: Vec<_> = ANYWHERE
         .iter()
-        .map(|&(name, scenario)| scene(name, move |judge| test.anywhere(judge, &mut { doubts }, scenario)))
+        .map(|&(name, scenario, rules)| {
+            scene(name, move |judge| test.anywhere(judge, scenario)).shows(rules.iter().copied())
+        })
         .collect();
-    scenes.push(
-        scene("a full game", move |judge| {
-            test.alone(judge, &mut { doubts }, |party, map, _| joining::full(party, map))
-        })
-        .shows([&rules::FULL, &rules::LETTERS, &rules::LETTER_KEPT]),
-    );
-    let hall = &hall;
-    scenes.push(
-        scene("runs in a room", move |judge| {
-            yard.alone(judge, &mut { doubts }, |party, map, _| moves::runs(party, map))
-        })
-        .shows([&rules::DIAGONAL, &rules::RUN, &rules::RUN_DIAGONAL, &rules::RUN_GOLD, &rules::RUN_SWAP]),
-    );
-    scenes.push(
-        scene("sight across a hall", move |judge| {
-            hall.alone(judge, &mut { doubts }, |party, map, _| moves::look(party, map))
-        })
-        .shows([&rules::SIGHT, &rules::OWN, &rules::STALE]),
-    );
-    scenes.push(scene("a whole game", move |judge| test.alone(judge, &mut { doubts }, game::play)));
+    let tests = [test, hall, yard, closet, large];
+    scenes.extend(ALONE.iter().map(|&(name, place, rules, run)| {
+        scene(name, move |judge| tests[place as usize].alone(judge, run)).shows(rules.iter().copied())
+    }));
     if launcher.takes("seed") {
-        scenes
-            .push(scene("the same seed twice", move |judge| test.twice(judge, &mut { doubts })).shows([&rules::SEED]));
+        scenes.push(scene("the same seed twice", |judge| test.twice(judge)).shows([&rules::SEED]));
     }
-    scenes.extend(options::scenes(test, doubts));
-    judge.side_by_side(scenes)?;
-    // What goes wrong here, and is not known yet, breaks the one rule.
-    let push: Scenario = |party, map| map.map_or(Ok(()), |map| moves::push(party, map));
-    let namesakes: Scenario = |party, map| map.map_or(Ok(()), |map| joining::namesakes(party, map));
-    let size: Scenario = |party, map| scenarios::watch(party, map).map(drop);
-    let details = [
-        ("a push in a passage", &rules::PUSHED, test, push),
-        ("two players of one name", &rules::EQUAL_NAMES, test, namesakes),
-        ("the largest map", &rules::LARGE_MAP, &large, size),
-    ];
-    let details = details.map(|(name, rule, test, scenario)| {
-        let play = move |judge: &mut Judge| test.anywhere(judge, &mut { doubts }, scenario);
-        scene(name, move |judge| judge.under(rule, play)).shows([rule])
-    });
-    judge.side_by_side(details.into())
+    scenes.extend(options::scenes(test, closet));
+    judge.side_by_side(scenes)
 }

@@ -3,17 +3,20 @@
 use super::{
     displays::shown,
     party::{GOLD, Kind, Party, kinds},
+    reading::{Row, row},
     rules,
     wire::key_message,
 };
-use crate::judge::Played;
+use crate::{judge::Played, launch::Run};
 
-/// The bytes of a row with the longest name.
-const LONGEST_ROW: usize = 13 + 50;
+/// The phrase at the start of the summary.
+const OVER: &str = "GAME OVER:";
+/// The bytes of a name that are kept.
+const LONGEST_NAME: usize = 50;
 
 impl Party<'_> {
-    /// Types the key that takes the last pile.
-    pub(super) fn end(&mut self, number: usize, key: u8) -> Played {
+    /// Types the key that takes the last pile. Returns whether the server has ended the game.
+    pub(super) fn end(&mut self, number: usize, key: u8) -> Played<bool> {
         let letter = self.letter(number)?;
         let (world, _) = self.world()?.forecast(letter, key);
         self.world = Some(world);
@@ -22,8 +25,12 @@ impl Party<'_> {
         }
         let told = self.active();
         self.send(number, &key_message(key));
-        self.wait(|party| told.iter().all(|&number| party.clients[number].quit.is_some()));
-        let table = self.table(number);
+        let is_over = self.wait(|party| told.iter().all(|&number| party.clients[number].quit.is_some()));
+        let is_any_over = told.iter().any(|&number| self.clients[number].quit.is_some());
+        if !is_any_over && !is_over {
+            self.missing(&rules::OVER, || "no client got a QUIT when the last nugget was taken".to_owned())?;
+            return Ok(false);
+        }
         for number in told {
             self.attend(number);
             let who = self.who(number);
@@ -34,14 +41,13 @@ impl Party<'_> {
                 continue;
             };
             let text = String::from_utf8_lossy(&text).into_owned();
-            let mut lines = text.lines();
-            let begins = lines.next() == Some("GAME OVER:");
+            let begins = text.trim_start().starts_with(OVER);
             self.judge.check(&rules::OVER, begins, || {
                 format!("{who} got QUIT {} when the last nugget was taken", shown(text.as_bytes()))
             });
-            if begins {
-                self.rows(&who, &lines.map(str::to_owned).collect::<Vec<_>>(), &table);
-            }
+            let lines: Vec<String> = text.lines().map(str::to_owned).collect();
+            let table = self.table();
+            self.judge_table(&who, &lines, &table);
             let before = &log[..log.iter().position(|&kind| kind == Kind::Quit).unwrap_or(log.len())];
             let last = left == Some(0) && before.contains(&Kind::Gold);
             self.judge
@@ -50,55 +56,80 @@ impl Party<'_> {
             self.judge
                 .check(&rules::SHOW, shown, || format!("{who} got {} when the last nugget was taken", kinds(&log)));
         }
-        Ok(())
+        Ok(true)
     }
 
-    /// The rows of the final table, when `last` has taken all that was left.
-    pub(super) fn table(&self, last: usize) -> Vec<String> {
-        let purse = |number: usize| self.clients[number].purse;
-        let others: u32 =
-            self.joined.iter().filter(|(.., number)| *number != last).map(|(.., number)| purse(*number)).sum();
-        let row = |(letter, name, number): &(_, nuggets::Name, usize)| {
-            let purse =
-                if *number == last { self.total.unwrap_or(GOLD).saturating_sub(others) } else { purse(*number) };
-            format!("{letter} {purse:>10} {name}")
+    /// The rows of the final table, in the order of joining, with the purses that the server has named to its clients. The player
+    /// of the last key has what is missing in them.
+    pub(super) fn table(&self) -> Vec<Row> {
+        let purses: u32 = self.joined.iter().map(|(.., number)| self.clients[*number].purse).sum();
+        let rest = self.total.unwrap_or(GOLD).saturating_sub(purses);
+        let is_last = |number: usize| self.clients[number].left != Some(0) && self.last_sender == Some(number);
+        let row = |(letter, name, number): &(nuggets::Letter, nuggets::Name, usize)| Row {
+            letter: letter.byte(),
+            purse: self.clients[*number].purse + if is_last(*number) { rest } else { 0 },
+            name: name.to_string(),
         };
         self.joined.iter().map(row).collect()
     }
 
-    fn rows(&mut self, who: &str, rows: &[String], table: &[String]) {
-        let count = (rows.len(), table.len());
-        let left = self.joined.iter().filter(|(.., number)| self.clients[*number].has_left).count();
-        let rule = if left > 0 && count.0 + left == count.1 { &rules::QUITTER_ROW } else { &rules::TABLE };
-        let kept = self.judge.check(rule, count.0 == count.1, || {
-            format!("{who} got a table of {} rows; {} players joined", count.0, count.1)
-        });
-        if !kept {
-            return;
-        }
-        if left > 0 {
-            self.judge.check(&rules::QUITTER_ROW, true, String::new);
-        }
-        for (row, right) in rows.iter().zip(table) {
-            // The name stands behind the letter, a space, ten columns and a space.
-            let (numbers, name) = (row.get(..13), row.get(13..));
-            self.judge.check(&rules::TABLE, numbers == right.get(..13), || {
-                format!("{who} got the row {}; {} would be right", shown(row.as_bytes()), shown(right.as_bytes()))
+    // Judges the rows of a table, whatever its columns look like.
+    fn judge_table(&mut self, who: &str, lines: &[String], table: &[Row]) {
+        let rows: Vec<(Row, &String)> = lines.iter().filter_map(|line| row(line).map(|row| (row, line))).collect();
+        for right in table {
+            let letter = char::from(right.letter);
+            let has_left =
+                self.joined.iter().any(|(of, _, number)| of.byte() == right.letter && self.clients[*number].has_left);
+            let found = rows.iter().find(|(row, _)| row.letter == right.letter);
+            if has_left {
+                self.judge.check(&rules::QUITTER_ROW, found.is_some(), || {
+                    format!("{who} got no row of player {letter}, who has quit")
+                });
+            }
+            let Some((row, line)) = found else {
+                if !has_left {
+                    self.judge.check(&rules::TABLE, false, || {
+                        let first = lines.get(1).map_or_else(|| "no row".to_owned(), |row| shown(row.as_bytes()));
+                        format!("{who} got no row of player {letter}; the first row is {first}")
+                    });
+                }
+                continue;
+            };
+            let told = |what: &str| {
+                let purse = right.purse;
+                format!(
+                    "{who} got the row {}; {what} {}",
+                    shown(line.as_bytes()),
+                    format_args!("{letter} {purse:>10} {}", right.name)
+                )
+            };
+            self.judge.check(&rules::TABLE, row.purse == right.purse, || told("right would be"));
+            self.judge.check(&rules::TABLE_FORM, line.starts_with(&format!("{letter} {:>10} ", row.purse)), || {
+                told("as in the example of the task it would be")
             });
-            if numbers == right.get(..13) {
-                let is_cut = right.len() == LONGEST_ROW;
-                self.judge.check(
-                    if is_cut { &rules::NAME_LENGTH } else { &rules::NAMES },
-                    name == right.get(13..),
-                    || {
-                        format!(
-                            "{who} got the row {}; {} would be right",
-                            shown(row.as_bytes()),
-                            shown(right.as_bytes())
-                        )
-                    },
-                );
+            let rule = if right.name.len() == LONGEST_NAME { &rules::NAME_LENGTH } else { &rules::NAMES };
+            self.judge.check(rule, row.name.trim() == right.name.trim(), || told("right would be"));
+        }
+    }
+
+    /// Judges the table that the server prints on standard output.
+    pub(super) fn judge_summary(&mut self, run: &mut dyn Run) {
+        let wanted: Vec<String> =
+            self.table().iter().map(|row| format!("{} {}", char::from(row.letter), row.purse)).collect();
+        let by = self.options.deadline();
+        // Rows may come in any order, and names are judged elsewhere.
+        let mut open: Vec<&str> = wanted.iter().map(String::as_str).collect();
+        while !open.is_empty()
+            && let Some(line) = run.line(by)
+        {
+            if let Some(found) = row(&line) {
+                let found = format!("{} {}", char::from(found.letter), found.purse);
+                open.retain(|row| *row != found);
             }
         }
+        let missing = open.first().map(|row| (*row).to_owned());
+        self.judge.check(&rules::SUMMARY, missing.is_none(), || {
+            format!("no line with the letter and the purse '{}' was printed", missing.unwrap_or_default())
+        });
     }
 }

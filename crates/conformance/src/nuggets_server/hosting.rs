@@ -5,14 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{
-    displays,
-    map::MapFile,
-    party::{Doubts, Party},
-    rules,
-    scenarios::moves,
-    wire::Wire,
-};
+use super::{displays, map::MapFile, party::Party, rules, scenarios::moves, wire::Wire};
 use crate::{
     judge::{Judge, Played},
     launch::{Launcher, Run, Values},
@@ -44,25 +37,52 @@ impl Test<'_> {
         judge.start_at(Terminal::Output, self.launcher, values)
     }
 
-    /// Starts a server, if there is one with this seed, and finds its port.
+    /// Starts a server, with this seed if there is one, and finds its port wherever it is named.
     pub(super) fn server(&self, judge: &mut Judge, seed: Option<String>) -> Played<(Box<dyn Run>, SocketAddr)> {
-        let map = [("map", self.map.path())];
-        let values: Vec<_> = map.into_iter().chain(seed.map(|seed| ("seed", seed))).collect();
-        let mut run = self.start(judge, &values)?;
-        let port = self.options.port.or_else(|| self.find_port(&mut *run));
-        let Some(port) = port else {
-            return judge.broken(&rules::PORT, || match run.exit(Instant::now()) {
-                Some(_) => format!("the server listened at no port{}", run.obituary()),
-                None => "the server listens at no UDP port and prints none; if it does listen, say where with --port"
-                    .to_owned(),
-            });
-        };
-        judge.check(&rules::PORT, true, String::new);
-        Ok((run, (Ipv4Addr::LOCALHOST, port).into()))
+        let mut run = self.start(judge, &self.values(seed))?;
+        match self.options.port.or_else(|| self.find_port(&mut *run)) {
+            Some(port) => Ok((run, (Ipv4Addr::LOCALHOST, port).into())),
+            None => judge.broken(&rules::PORT, || silence(&mut *run)),
+        }
     }
 
-    // The one port at which it receives. Where the system does not tell, or there are several, a line of standard output names it, which
-    // may come late: what is printed into a pipe waits in a buffer.
+    fn values(&self, seed: Option<String>) -> Vec<(&'static str, String)> {
+        [("map", self.map.path())].into_iter().chain(seed.map(|seed| ("seed", seed))).collect()
+    }
+
+    /// Judges where the server names its port. Returns whether it has any.
+    pub(super) fn announces(&self, judge: &mut Judge) -> Played<bool> {
+        let mut run = self.start(judge, &self.values(Some(self.seed())))?;
+        let by = self.options.deadline();
+        let mut printed = None;
+        while printed.is_none() && Instant::now() < by && run.exit(Instant::now()).is_none() {
+            printed = run.line(by.min(Instant::now() + POLL)).and_then(|line| port(&line));
+        }
+        // What it prints before it ends has come.
+        while printed.is_none()
+            && let Some(line) = run.line(Instant::now() + POLL)
+        {
+            printed = port(&line);
+        }
+        let open = run.udp_ports();
+        let is_right = printed.is_some_and(|printed| open.as_ref().is_none_or(|open| open.contains(&printed)));
+        let found = self.options.port.or_else(|| self.find_port(&mut *run));
+        judge.check(&rules::PORT, is_right, || match (printed, found, &open) {
+            (Some(printed), _, Some(open)) if open.is_empty() => {
+                format!("{printed} was printed, but the server listens at no UDP port{}", run.obituary())
+            }
+            (Some(printed), _, Some(open)) => {
+                format!("{printed} was the first number printed, but the server listens at {}", ports(open))
+            }
+            (_, Some(found), _) => {
+                format!("the server listens at port {found}, but printed no line with a number on standard output")
+            }
+            _ => silence(&mut *run),
+        });
+        Ok(found.is_some())
+    }
+
+    // The port at which it receives: that of its one socket, or else the first number that it writes, which may come late.
     fn find_port(&self, run: &mut dyn Run) -> Option<u16> {
         let by = self.options.deadline();
         let mut printed = None;
@@ -70,25 +90,27 @@ impl Test<'_> {
             while let Some(line) = run.line(Instant::now() + POLL) {
                 printed = printed.or_else(|| port(&line));
             }
-            match (run.udp_ports().as_deref(), printed) {
+            let written = printed.or_else(|| run.errors().iter().find_map(|line| port(line)));
+            match (run.udp_ports().as_deref(), written) {
                 (Some(&[port]), _) | (None, Some(port)) => return Some(port),
                 (Some(several), Some(port)) if several.contains(&port) => return Some(port),
                 _ => {}
             }
             if Instant::now() >= by || run.exit(Instant::now()).is_some() {
-                return printed;
+                // Without a socket there is no server, whatever it writes.
+                return run.udp_ports().map_or(written, |open| open.first().copied());
             }
         }
     }
 
-    pub(super) fn anywhere(&self, judge: &mut Judge, doubts: &mut Doubts, scenario: Scenario) -> Played {
+    pub(super) fn anywhere(&self, judge: &mut Judge, scenario: Scenario) -> Played {
         match self.launcher.address() {
             Some(address) => {
-                let mut party = Party::new(judge, self.options, doubts, Wire::new(address), false);
+                let mut party = Party::new(judge, self.options, Wire::new(address), false);
                 scenario(&mut party, None)?;
                 party.judge.require(&rules::RUNS, true, String::new)
             }
-            None => self.alone(judge, doubts, |party, map, _| scenario(party, Some(map))),
+            None => self.alone(judge, |party, map, _| scenario(party, Some(map))),
         }
     }
 
@@ -96,19 +118,18 @@ impl Test<'_> {
     pub(super) fn alone<T>(
         &self,
         judge: &mut Judge,
-        doubts: &mut Doubts,
         scenario: impl FnOnce(&mut Party<'_>, &MapFile, &mut dyn Run) -> Played<T>,
     ) -> Played<T> {
         let (mut run, address) = self.server(judge, Some(self.seed()))?;
-        let mut party = Party::new(judge, self.options, doubts, Wire::new(address), true);
+        let mut party = Party::new(judge, self.options, Wire::new(address), true);
         let played = scenario(&mut party, &self.map, &mut *run)?;
         party.judge.check(&rules::RUNS, true, String::new);
         Ok(played)
     }
 
-    pub(super) fn twice(&self, judge: &mut Judge, doubts: &mut Doubts) -> Played {
-        let first = self.alone(judge, doubts, |party, map, _| moves::sample(party, map))?;
-        let second = self.alone(judge, doubts, |party, map, _| moves::sample(party, map))?;
+    pub(super) fn twice(&self, judge: &mut Judge) -> Played {
+        let first = self.alone(judge, |party, map, _| moves::sample(party, map))?;
+        let second = self.alone(judge, |party, map, _| moves::sample(party, map))?;
         judge.check(&rules::SEED, first == second, || {
             format!(
                 "two games with the same seed and the same keys differ: the spectator was shown {} and {}, the purses held {} and {}",
@@ -117,6 +138,20 @@ impl Test<'_> {
         });
         Ok(())
     }
+}
+
+fn silence(run: &mut dyn Run) -> String {
+    match run.exit(Instant::now()) {
+        Some(_) => format!("the server listened at no port{}", run.obituary()),
+        None => {
+            "the server listens at no UDP port and prints none; if it does listen, say where with --port".to_owned()
+        }
+    }
+}
+
+fn ports(ports: &[u16]) -> String {
+    let ports: Vec<String> = ports.iter().map(u16::to_string).collect();
+    format!("port {}", ports.join(", "))
 }
 
 fn purses(purses: &[u32]) -> String {

@@ -80,6 +80,18 @@ pub(super) const YARD: &str = "\
 +--------------------+
 ";
 
+/// One room in which a player sees all gold from everywhere, with just enough spots for all players and piles.
+pub(super) const CLOSET: &str = "\
++----------+
+|..........|
+|..........|
+|..........|
+|..........|
+|..........|
+|..........|
++----------+
+";
+
 /// A map whose DISPLAY nearly fills a datagram.
 pub(super) fn large() -> String {
     let wall = format!("+{}+\n", "-".repeat(398));
@@ -117,7 +129,7 @@ mod tests {
 
     #[test]
     fn the_map_keeps_all_rules_for_maps() {
-        for map in [MAP, HALL, YARD, &large()] {
+        for map in [MAP, HALL, YARD, CLOSET, &large()] {
             let report = nuggets::check_map(map.as_bytes());
             assert!(report.breaches.is_empty(), "{report}");
         }

@@ -1,12 +1,15 @@
 //! Scenarios of the command line.
 
-use std::{thread, time::Duration};
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
 
 use super::{
     hosting::{SEED, Test},
     map::MapFile,
-    party::{Doubts, Party},
-    rules::{ARGUMENTS, BAD_MAP, BAD_SEED, EXTRA_ARGUMENT, NO_SEED, OTHER_SEED, SAYS_WHY},
+    party::Party,
+    rules::{ARGUMENTS, BAD_MAP, BAD_SEED, EXTRA_ARGUMENT, INPUT, NO_SEED, OTHER_SEED, SAYS_WHY},
     scenarios,
     wire::Wire,
 };
@@ -16,21 +19,24 @@ use crate::{
     rule::Rule,
 };
 
-/// How often a server is started that takes the time for its seed, which goes on by seconds.
+/// How often a server is started that takes the time for its seed, which advances by seconds.
 const TRIALS: u32 = 3;
 const SECOND: Duration = Duration::from_millis(1_100);
+/// How long a server may take to notice that its standard input has ended.
+const NOTICE: Duration = Duration::from_millis(500);
 
-/// What is played with servers that are started for it.
-pub(super) fn scenes<'s>(test: &'s Test<'_>, doubts: Doubts) -> Vec<Scene<'s>> {
+/// What is played with servers that are started for it. `room` has a map on which a player sees all gold.
+pub(super) fn scenes<'s>(test: &'s Test<'_>, room: &'s Test<'_>) -> Vec<Scene<'s>> {
     let mut scenes = vec![
+        scene("the end of standard input", |judge| room.end_of_input(judge)).shows([&INPUT]),
         scene("a map that is not there", |judge| test.no_map(judge)).shows([&ARGUMENTS, &SAYS_WHY]),
         scene("an empty map", |judge| test.empty_map(judge)).shows([&BAD_MAP]),
     ];
     if test.launcher.takes("seed") {
         scenes.extend([
             scene("seeds that are no numbers", |judge| test.bad_seeds(judge)).shows([&BAD_SEED]),
-            scene("servers without a seed", move |judge| test.without_seed(judge, doubts)).shows([&NO_SEED]),
-            scene("two seeds", move |judge| test.two_seeds(judge, doubts)).shows([&OTHER_SEED]),
+            scene("servers without a seed", |judge| room.without_seed(judge)).shows([&NO_SEED]),
+            scene("two seeds", |judge| room.two_seeds(judge)).shows([&OTHER_SEED]),
         ]);
     }
     if test.launcher.takes(EXTRA) {
@@ -43,11 +49,10 @@ impl Test<'_> {
     // A server with these values must end.
     fn refuses(&self, judge: &mut Judge, rule: &'static Rule, values: &[(&'static str, String)], how: &str) -> Played {
         let mut run = self.start(judge, values)?;
-        let exit = run.exit(self.options.deadline());
-        judge.refused(rule, exit.as_ref(), &format!("{how} the server"));
-        if exit.is_some() {
-            let says = !run.errors().is_empty();
-            judge.check(&SAYS_WHY, says, || format!("{how} the server ended, and wrote nothing on standard error"));
+        // A crash is no refusal, and one fault breaks one rule.
+        if judge.refuses(rule, &mut *run, self.options.deadline(), &format!("{how} the server")) {
+            let says = !run.errors().is_empty() || run.line(Instant::now() + NOTICE).is_some();
+            judge.check(&SAYS_WHY, says, || format!("{how} the server ended without a message"));
         }
         Ok(())
     }
@@ -77,32 +82,51 @@ impl Test<'_> {
         self.refuses(judge, &EXTRA_ARGUMENT, &values, "with an argument too many")
     }
 
-    // What a spectator is shown at first.
-    fn first_display(&self, judge: &mut Judge, mut doubts: Doubts, seed: Option<String>) -> Played<Vec<u8>> {
+    // Where the piles lie at first, by their offsets in the DISPLAY of a spectator, or else of a player who sees all.
+    fn piles(&self, judge: &mut Judge, seed: Option<String>) -> Played<Vec<usize>> {
         let (_run, address) = self.server(judge, seed)?;
-        let mut party = Party::new(judge, self.options, &mut doubts, Wire::new(address), true);
-        let watcher = scenarios::watch(&mut party, Some(&self.map))?;
-        Ok(party.clients[watcher].display.clone())
+        let mut party = Party::new(judge, self.options, Wire::new(address), true);
+        scenarios::watch(&mut party, Some(&self.map))?;
+        let number = match party.spectator() {
+            Some(watcher) => watcher,
+            None => party.join("Ann")?,
+        };
+        let display = party.clients[number].display.iter().enumerate();
+        Ok(display.filter(|(_, byte)| **byte == b'*').map(|(at, _)| at).collect())
     }
 
-    fn without_seed(&self, judge: &mut Judge, doubts: Doubts) -> Played {
+    fn without_seed(&self, judge: &mut Judge) -> Played {
         let mut first = None;
-        judge.under(&NO_SEED, |judge| {
-            for _ in 0..TRIALS {
-                let display = self.first_display(judge, doubts, None)?;
-                if *first.get_or_insert_with(|| display.clone()) != display {
-                    return Ok(());
-                }
-                thread::sleep(SECOND);
+        for _ in 0..TRIALS {
+            let piles = self.piles(judge, None)?;
+            if *first.get_or_insert_with(|| piles.clone()) != piles {
+                judge.check(&NO_SEED, true, String::new);
+                return Ok(());
             }
-            judge.broken(&NO_SEED, || format!("{TRIALS} games without a seed begin with the same piles"))
-        })
+            thread::sleep(SECOND);
+        }
+        judge.broken(&NO_SEED, || format!("{TRIALS} games without a seed begin with the same piles"))
     }
 
-    fn two_seeds(&self, judge: &mut Judge, doubts: Doubts) -> Played {
+    fn two_seeds(&self, judge: &mut Judge) -> Played {
         let other = self.options.drawn(SEED) + 1;
-        let first = self.first_display(judge, doubts, Some(self.seed()))?;
-        let second = self.first_display(judge, doubts, Some(other.to_string()))?;
+        let first = self.piles(judge, Some(self.seed()))?;
+        let second = self.piles(judge, Some(other.to_string()))?;
         judge.require(&OTHER_SEED, first != second, || "games with two seeds begin with the same piles".to_owned())
+    }
+
+    // A server that is started in the background has no input.
+    fn end_of_input(&self, judge: &mut Judge) -> Played {
+        let (mut run, address) = self.server(judge, Some(self.seed()))?;
+        if !run.end_input() {
+            return Ok(());
+        }
+        if let Some(exit) = run.exit(Instant::now() + NOTICE) {
+            return judge.broken(&INPUT, || format!("the server ended with {exit} when its standard input ended"));
+        }
+        let mut party = Party::new(judge, self.options, Wire::new(address), true);
+        party.unwatched(&self.map.grid);
+        party.join_as(b"Ann", &INPUT)?;
+        party.judge.require(&INPUT, true, String::new)
     }
 }

@@ -1,4 +1,4 @@
-//! A game with one server: clients that know what each of them must be told.
+//! A game with one server. The clients read its state from whatever messages arrive, so that a deviation breaks its own rule only.
 
 mod entering;
 
@@ -8,12 +8,13 @@ use nuggets::{Letter, Name, ServerMessage};
 
 use super::{
     displays::{is_shaped, shown},
+    reading::{Reading, fitted, read},
     rules,
     wire::{Arrival, Wire},
     world::{Effect, World},
 };
 use crate::{
-    judge::{Judge, Played},
+    judge::{Halt, Judge, Played},
     report::Sender,
     rule::Rule,
     tape::Line,
@@ -25,6 +26,10 @@ use crate::{
 pub(super) const GOLD: u32 = 250;
 /// How long the system may take to report that a port is closed.
 const PROBE: Duration = Duration::from_millis(200);
+/// How long to wait for more messages where a known deviation keeps the expected ones from coming.
+const GRACE: Duration = Duration::from_millis(150);
+/// The same as a multiple of the longest time that an answer has taken.
+const LATENCIES: u32 = 8;
 /// The keys of single steps.
 pub(super) const STEPS: &[u8] = b"hjklyubn";
 
@@ -87,66 +92,77 @@ pub(super) struct Client {
 }
 
 impl Client {
-    fn has(&self, kind: Kind) -> bool {
+    pub(super) fn has(&self, kind: Kind) -> bool {
         self.log.contains(&kind)
+    }
+
+    /// Whether it has been shown the state that its last DISPLAY describes since the last action.
+    pub(super) fn is_shown(&self) -> bool {
+        self.has(Kind::Display) && !self.display.is_empty()
     }
 }
 
-/// What needs no further waiting, since the server is known not to do it right. It spares the patience of all later keys.
-#[derive(Clone, Copy, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is found out by itself")]
-pub(super) struct Doubts {
-    pub(super) display: bool,
-    pub(super) sight: bool,
-    pub(super) gold: bool,
-    // Whether a game was begun before, in another scenario.
-    begun: bool,
-}
-
-/// What somebody did, and which rule is broken when it has another effect than it should.
+/// An action of a client, and the rule that is broken if it has another effect than it should.
 pub(super) struct Deed<'a> {
     pub(super) text: &'a str,
     pub(super) rule: &'static Rule,
     pub(super) mover: Option<Letter>,
+    /// The players that it moves besides.
+    pub(super) pushed: Vec<Letter>,
     pub(super) effect: Effect,
+}
+
+/// A datagram that must have no effect, which the next move of a player shows.
+#[derive(Clone)]
+pub(super) struct Idle {
+    pub(super) rule: &'static Rule,
+    pub(super) text: String,
+    /// The player that sent it.
+    pub(super) by: Option<Letter>,
 }
 
 pub(super) struct Party<'a> {
     pub(super) judge: &'a mut Judge,
     pub(super) options: &'a Options,
-    pub(super) doubts: &'a mut Doubts,
     wire: Wire,
     pub(super) world: Option<World>,
     pub(super) clients: Vec<Client>,
     /// Who joined, in this order.
     pub(super) joined: Vec<(Letter, Name, usize)>,
-    /// What was sent since the last deed and must do nothing.
-    pub(super) idle: Option<(&'static Rule, String)>,
+    /// What was sent since the last action and must have no effect.
+    pub(super) idle: Option<Idle>,
     refused: bool,
+    // When the last datagram was sent, as long as nothing has come, and the longest time that an answer has taken.
+    asked: Option<Instant>,
+    slowest: Duration,
+    /// Moves after which no client got a DISPLAY.
+    pub(super) unanswered: u32,
+    /// The client that has sent the last datagram.
+    pub(super) last_sender: Option<usize>,
+    /// The form of messages is judged, too.
+    pub(super) is_strict: bool,
     /// Purses and gold that is left together.
     pub(super) total: Option<u32>,
     // Whether the server was started for this game.
-    fresh: bool,
+    pub(super) fresh: bool,
 }
 
 impl<'a> Party<'a> {
-    pub(super) fn new(
-        judge: &'a mut Judge,
-        options: &'a Options,
-        doubts: &'a mut Doubts,
-        wire: Wire,
-        fresh: bool,
-    ) -> Self {
+    pub(super) fn new(judge: &'a mut Judge, options: &'a Options, wire: Wire, fresh: bool) -> Self {
         Self {
             judge,
             options,
-            doubts,
             wire,
             world: None,
             clients: Vec::new(),
             joined: Vec::new(),
             idle: None,
             refused: false,
+            asked: None,
+            slowest: Duration::ZERO,
+            unanswered: 0,
+            last_sender: None,
+            is_strict: true,
             total: None,
             fresh,
         }
@@ -186,14 +202,21 @@ impl<'a> Party<'a> {
         self.record(number, |line| line.sent(datagram));
         self.attend(number);
         self.wire.send(number, datagram);
+        self.asked = Some(Instant::now());
+        self.last_sender = Some(number);
     }
 
-    /// Takes in what comes until it is enough. Returns whether it was.
+    /// How long the rest of an answer may take whose first part has come.
+    pub(super) fn grace(&self) -> Duration {
+        GRACE.max(self.slowest * LATENCIES)
+    }
+
+    /// Receives messages until it is enough. Returns whether it was.
     pub(super) fn wait(&mut self, enough: impl FnMut(&Self) -> bool) -> bool {
         self.wait_until(self.options.deadline(), enough)
     }
 
-    fn wait_until(&mut self, by: Instant, mut enough: impl FnMut(&Self) -> bool) -> bool {
+    pub(super) fn wait_until(&mut self, by: Instant, mut enough: impl FnMut(&Self) -> bool) -> bool {
         loop {
             if enough(self) {
                 return true;
@@ -203,15 +226,20 @@ impl<'a> Party<'a> {
                 return false;
             }
             match self.wire.next(by) {
-                Some((number, Arrival::Datagram(bytes))) => self.take(number, &bytes),
+                Some((number, Arrival::Datagram(bytes))) => {
+                    if let Some(asked) = self.asked.take() {
+                        self.slowest = self.slowest.max(asked.elapsed());
+                    }
+                    self.take(number, &bytes);
+                }
                 Some((_, Arrival::Refused)) => self.refused = true,
                 None => {}
             }
         }
     }
 
-    /// Breaks the rule, or that of a server that runs if it is gone.
-    pub(super) fn lacking<T>(&mut self, rule: &'static Rule, wrong: impl FnOnce() -> String) -> Played<T> {
+    /// Whether the server has closed its port.
+    pub(super) fn is_gone(&mut self) -> bool {
         // What was sent before the port was closed is not reported, so something is sent again.
         if !self.refused
             && let Ok(probe) = self.stranger()
@@ -219,12 +247,27 @@ impl<'a> Party<'a> {
             self.wire.send(probe, b"?");
             self.wait_until(Instant::now() + PROBE, |_| false);
         }
-        if self.refused {
-            return self
-                .judge
-                .broken(&rules::RUNS, || format!("{}; nobody listens at the server's port any more", wrong()));
+        self.refused
+    }
+
+    /// Breaks the rule and ends the scenario. If the server is gone, the rule of what it was sent last is broken, or else that it runs.
+    pub(super) fn lacking<T>(&mut self, rule: &'static Rule, wrong: impl FnOnce() -> String) -> Played<T> {
+        if self.is_gone() {
+            let idle = self.idle.take();
+            let after = idle.as_ref().map_or_else(String::new, |idle| format!(" after {}", idle.text));
+            return self.judge.broken(idle.map_or(&rules::RUNS, |idle| idle.rule), || {
+                format!("{}; no process listens at the server's port any more{after}", wrong())
+            });
         }
         self.judge.broken(rule, wrong)
+    }
+
+    /// As [`Party::lacking`], of something without which the scenario can continue if the server still runs.
+    pub(super) fn missing(&mut self, rule: &'static Rule, wrong: impl FnOnce() -> String) -> Played {
+        match self.lacking::<()>(rule, wrong) {
+            Err(Halt::Broken) if !self.refused => Ok(()),
+            ended => ended,
+        }
     }
 
     /// Who a client is, in a report.
@@ -258,42 +301,34 @@ impl<'a> Party<'a> {
         self.attend(number);
         let who = self.who(number);
         let size = self.world.as_ref().map(|world| (world.grid.rows(), world.grid.cols()));
+        self.judge_form(&who, bytes);
+        let Some(reading) = read(bytes) else { return };
         let client = &mut self.clients[number];
-        let parsed = ServerMessage::parse(bytes);
-        let exact = match &parsed {
-            // Newlines at the end of a text are of the text.
-            Ok(ServerMessage::Quit(_) | ServerMessage::Error(_)) => bytes.contains(&b' '),
-            Ok(message) => message.to_bytes() == bytes,
-            Err(_) => false,
-        };
-        self.judge
-            .check(&rules::FORM, exact, || format!("{who} got {}, which is no message of a server", shown(bytes)));
-        let Ok(message) = parsed else { return };
         if let Some(text) = &client.quit
-            && !matches!(message, ServerMessage::Error(_) | ServerMessage::Quit(_))
+            && !matches!(reading, Reading::Error | Reading::Quit(_))
         {
             let text = shown(text);
-            let own = self.idle.as_ref().map(|(rule, _)| *rule);
+            let own = self.idle.as_ref().map(|idle| idle.rule);
             let rule =
                 own.filter(|rule| [&rules::RETURN, &rules::WATCH_AGAIN].contains(rule)).unwrap_or(&rules::SILENT);
             self.judge.check(rule, false, || format!("{who} got {} after QUIT {text}", shown(bytes)));
             return;
         }
-        let kind = match message {
-            ServerMessage::Ok(letter) => {
+        let kind = match reading {
+            Reading::Ok(letter) => {
                 client.letter = Some(letter);
                 Kind::Ok
             }
-            ServerMessage::Grid { rows, cols } => {
+            Reading::Grid { rows, cols } => {
                 client.size = Some((rows, cols));
-                if let Some((true_rows, true_cols)) = size {
+                if let Some((true_rows, true_cols)) = size.filter(|_| self.is_strict) {
                     self.judge.check(&rules::GRID, (rows, cols) == (true_rows, true_cols), || {
                         format!("{who} got GRID {rows} {cols}, but the map has {true_rows} rows of {true_cols} columns")
                     });
                 }
                 Kind::Grid
             }
-            ServerMessage::Gold { collected, purse, remaining } => {
+            Reading::Gold { collected, purse, remaining } => {
                 let known = client.purse;
                 let (rule, fits) = match client.role {
                     Role::Spectator => (&rules::OTHERS, purse == 0 && collected == 0),
@@ -313,23 +348,22 @@ impl<'a> Party<'a> {
                 (client.purse, client.left) = (purse, Some(remaining));
                 Kind::Gold
             }
-            ServerMessage::Display(text) => {
-                let fits = size.or(client.size).is_none_or(|(rows, cols)| {
+            Reading::Display(text) => {
+                let size = size.or(client.size);
+                if let Some((rows, cols)) = size.filter(|_| self.is_strict) {
                     self.judge.check(&rules::SHAPE, is_shaped(text, rows, cols), || {
                         let expected = usize::from(rows) * (usize::from(cols) + 1);
                         format!("{who} got a DISPLAY whose text has {} bytes ({}); {rows} rows of {cols} columns, each with a newline, have {expected}",
                             text.len(), shown(text))
-                    })
-                });
-                if fits {
-                    client.display = text.to_vec();
+                    });
                 }
+                client.display = size.map_or_else(|| text.to_vec(), |(rows, cols)| fitted(text, rows, cols));
                 Kind::Display
             }
-            ServerMessage::Quit(text) => {
+            Reading::Quit(text) => {
                 if client.quit.is_none() && client.role != Role::Stranger && !client.leaving {
                     let (rule, after) = match &self.idle {
-                        Some((rule, after)) => (*rule, format!(" after {after}")),
+                        Some(idle) => (idle.rule, format!(" after {}", idle.text)),
                         None => (&rules::EARLY, String::new()),
                     };
                     self.judge.check(rule, false, || {
@@ -339,8 +373,24 @@ impl<'a> Party<'a> {
                 client.quit = Some(text.to_vec());
                 Kind::Quit
             }
-            ServerMessage::Error(_) => Kind::Error,
+            Reading::Error => Kind::Error,
         };
         client.log.push(kind);
+    }
+
+    // Judges the form of a message.
+    fn judge_form(&mut self, who: &str, bytes: &[u8]) {
+        if !self.is_strict {
+            return;
+        }
+        let exact = match &ServerMessage::parse(bytes) {
+            // Newlines at the end of a text are of the text.
+            Ok(ServerMessage::Quit(_) | ServerMessage::Error(_)) => bytes.contains(&b' ') && !bytes.contains(&0),
+            Ok(message) if !matches!(message, ServerMessage::Display(_)) => message.to_bytes() == bytes,
+            // The shape of its text is judged by another rule.
+            Ok(_) | Err(_) => bytes.starts_with(b"DISPLAY\n") && !bytes.contains(&0),
+        };
+        self.judge
+            .check(&rules::FORM, exact, || format!("{who} got {}, which is no message of a server", shown(bytes)));
     }
 }

@@ -5,65 +5,94 @@ pub(super) mod hostile;
 pub(super) mod joining;
 pub(super) mod moves;
 
-use nuggets::Letter;
+use nuggets::{Letter, grid::ROOM};
 
 use super::{
     map::MapFile,
     party::{Client, Party, Role, STEPS},
+    reading::fitted,
+    rules,
 };
 use crate::judge::Played;
 
-/// A spectator, who is shown what is true.
-pub(super) fn watch(party: &mut Party<'_>, map: Option<&MapFile>) -> Played<usize> {
+/// A spectator, who is shown the true state, if the server lets it watch.
+pub(super) fn watch(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
     let watcher = party.stranger()?;
-    party.spectate(watcher, map.map(|map| &map.grid))?;
-    Ok(watcher)
+    party.spectate(watcher, map.map(|map| &map.grid))
 }
 
-// Types a key, unless it would end the game. After one that does nothing somebody moves, which shows whether it did.
+/// A spectator of a map whose DISPLAY nearly fills a datagram.
+pub(super) fn large(party: &mut Party<'_>, map: &MapFile) -> Played {
+    // What it is sent breaks no other rule.
+    party.is_strict = false;
+    party.unwatched(&map.grid);
+    let watcher = party.stranger()?;
+    party.send(watcher, b"SPECTATE");
+    let is_whole = |party: &Party<'_>| {
+        let display = fitted(&party.clients[watcher].display, map.grid.rows(), map.grid.cols());
+        let is_ground = |(&right, &got): (&u8, &u8)| right == got || right == ROOM && got == b'*';
+        map.grid.text().iter().zip(&display).all(is_ground)
+    };
+    let kept = party.wait(is_whole);
+    let bytes = party.clients[watcher].display.len();
+    if kept {
+        return party.judge.require(&rules::LARGE_MAP, true, String::new);
+    }
+    party.lacking(&rules::LARGE_MAP, || match bytes {
+        0 => "SPECTATE was not answered by a DISPLAY of this map".to_owned(),
+        _ => format!("the DISPLAY of the spectator ({bytes} bytes) does not show the whole map"),
+    })
+}
+
+// Types a key, unless it would end the game. After one that must have no effect another player moves, which shows whether it had.
 fn careful(party: &mut Party<'_>, who: usize, key: u8) -> Played {
-    let (after, _) = party.world()?.forecast(party.letter(who)?, key);
-    if !after.piles.is_empty() && party.key(who, key)?.steps == 0 {
+    let (after, effect) = party.world()?.forecast(party.letter(who)?, key);
+    if (effect.piles == 0 || !after.piles.is_empty()) && party.key(who, key)?.steps == 0 {
         still_any(party, Some(who))?;
     }
     Ok(())
 }
 
-// Lets a player move, which shows whether anything else happened before.
-fn still(party: &mut Party<'_>, who: usize) -> Played {
-    let letter = party.letter(who)?;
+// The key of a step by which a player changes nothing but its place, if possible without gold.
+fn plain_step(party: &Party<'_>, letter: Letter) -> Played<Option<u8>> {
     let world = party.world()?;
-    // Without gold and other players on the way, which are tested elsewhere.
     let plain = |key: &&u8| {
         let (after, effect) = world.forecast(letter, **key);
         effect.steps == 1 && effect.swaps == 0 && (effect.piles == 0 || after.piles.len() > 1)
     };
     let key = STEPS.iter().find(|key| plain(key) && world.forecast(letter, **key).1.piles == 0);
-    let Some(&key) = key.or_else(|| STEPS.iter().find(plain)) else {
-        return Err(anyhow::anyhow!("player {letter} cannot move, so nothing can be tested").into());
-    };
-    party.key(who, key)?;
-    Ok(())
+    Ok(key.or_else(|| STEPS.iter().find(plain)).copied())
 }
 
-// Whoever can move moves, if possible somebody other than `who`, so that it shows what `who` did.
+// Lets a player move, which shows whether anything else happened before.
+fn still(party: &mut Party<'_>, who: usize) -> Played {
+    match plain_step(party, party.letter(who)?)? {
+        Some(key) => party.key(who, key).map(drop),
+        None => still_any(party, Some(who)),
+    }
+}
+
+// Lets any player move, if possible another one than `who`, so that it shows what `who` did.
 fn still_any(party: &mut Party<'_>, who: Option<usize>) -> Played {
     let mut players: Vec<(Letter, usize)> = party.joined.iter().map(|(letter, _, number)| (*letter, *number)).collect();
     players.sort_by_key(|(_, number)| Some(*number) == who);
     for (letter, number) in players {
-        let world = party.world()?;
-        let free = |key: &u8| {
-            let effect = world.forecast(letter, *key).1;
-            effect.steps == 1 && effect.swaps == 0 && effect.piles == 0
-        };
-        if party.clients[number].quit.is_none() && STEPS.iter().any(free) {
-            return still(party, number);
+        let client = &party.clients[number];
+        if matches!(client.role, Role::Player(_))
+            && client.quit.is_none()
+            && let Some(key) = plain_step(party, letter)?
+        {
+            return party.key(number, key).map(drop);
         }
     }
     Ok(())
 }
 
+// Ends the part of all players in a game of a server that runs already.
 fn leave_all(party: &mut Party<'_>) -> Played {
+    if party.fresh {
+        return Ok(());
+    }
     let plays = |client: &Client| matches!(client.role, Role::Player(_)) && client.quit.is_none();
     let players: Vec<usize> =
         (0..).zip(&party.clients).filter(|(_, client)| plays(client)).map(|(number, _)| number).collect();

@@ -24,6 +24,10 @@ struct Walker {
     cell: Cell,
     // For each byte of the map's text, whether the player ever saw it.
     known: Vec<bool>,
+    // The part of it that the player first saw from a spot to which another player pushed it.
+    pushed: Vec<bool>,
+    // The server moved the player in another way than the model, so that what it has seen is uncertain.
+    is_lost: bool,
     sight: Sight,
 }
 
@@ -42,9 +46,31 @@ impl World {
     }
 
     pub(super) fn place(&mut self, letter: Letter, cell: Cell) {
-        let known = vec![false; self.grid.text().len()];
-        self.walkers.insert(letter, Walker { cell, known, sight: Sight::default() });
-        self.look(letter);
+        let (known, pushed) = (vec![false; self.grid.text().len()], vec![false; self.grid.text().len()]);
+        self.walkers.insert(letter, Walker { cell, known, pushed, is_lost: false, sight: Sight::default() });
+        self.look(letter, false);
+    }
+
+    /// Puts a player where the server shows it. If the model has it elsewhere, what it has seen becomes uncertain.
+    pub(super) fn correct(&mut self, letter: Letter, cell: Cell) {
+        if self.cell(letter) == Some(cell) {
+            return;
+        }
+        if !self.walkers.contains_key(&letter) {
+            self.place(letter, cell);
+        }
+        if let Some(walker) = self.walkers.get_mut(&letter) {
+            walker.is_lost = true;
+        }
+        self.go(letter, cell, false);
+    }
+
+    pub(super) fn letters(&self) -> impl Iterator<Item = Letter> {
+        self.walkers.keys().copied()
+    }
+
+    pub(super) fn is_lost(&self, letter: Letter) -> bool {
+        self.walkers.get(&letter).is_none_or(|walker| walker.is_lost)
     }
 
     pub(super) fn remove(&mut self, letter: Letter) {
@@ -66,9 +92,9 @@ impl World {
             let other = self.walkers.iter().find(|(_, walker)| walker.cell == to).map(|(&letter, _)| letter);
             if let Some(other) = other {
                 effect.swaps += 1;
-                self.go(other, from);
+                self.go(other, from, true);
             }
-            self.go(letter, to);
+            self.go(letter, to, false);
             effect.piles += u32::from(self.piles.remove(&to));
             if key.is_ascii_lowercase() {
                 break;
@@ -83,18 +109,21 @@ impl World {
         (world, effect)
     }
 
-    fn go(&mut self, letter: Letter, to: Cell) {
+    fn go(&mut self, letter: Letter, to: Cell, is_pushed: bool) {
         if let Some(walker) = self.walkers.get_mut(&letter) {
             walker.cell = to;
         }
-        self.look(letter);
+        self.look(letter, is_pushed);
     }
 
-    fn look(&mut self, letter: Letter) {
+    fn look(&mut self, letter: Letter, is_pushed: bool) {
         let Some(walker) = self.walkers.get_mut(&letter) else { return };
         walker.sight = self.sighter.sight(Field::from(&self.grid), walker.cell, Vision::default());
         for range in walker.sight.ranges() {
-            walker.known[range].fill(true);
+            for (pushed, known) in walker.pushed[range.clone()].iter_mut().zip(&mut walker.known[range]) {
+                *pushed = if is_pushed { *pushed || !*known } else { false };
+                *known = true;
+            }
         }
     }
 
@@ -128,6 +157,11 @@ impl World {
 
     pub(super) fn knows(&self, letter: Letter, cell: Cell) -> bool {
         self.walkers.get(&letter).is_some_and(|walker| walker.known[cell.index()])
+    }
+
+    /// Whether a player saw a cell first, and only, from where it was pushed.
+    pub(super) fn knows_by_push(&self, letter: Letter, cell: Cell) -> bool {
+        self.walkers.get(&letter).is_some_and(|walker| walker.pushed[cell.index()])
     }
 
     /// Whether a player remembers something of the map that it does not see.

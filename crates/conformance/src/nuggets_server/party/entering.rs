@@ -8,12 +8,12 @@ use std::{
 use nuggets::{
     Letter, Name,
     grid::{Cell, Grid, ROOM},
-    protocol::printable,
 };
 
 use super::{
     super::{
-        displays::{differences, is_shaped, shown},
+        displays::{differences, shown},
+        reading::fitted,
         rules,
         world::{Effect, World},
     },
@@ -28,11 +28,17 @@ use crate::{
 const PAUSE: Duration = Duration::from_millis(500);
 
 impl Party<'_> {
-    /// Sends SPECTATE from a client. `map` is the map if it is known.
+    /// Starts a game without a spectator on a map that is known.
+    pub(in crate::nuggets_server) fn unwatched(&mut self, map: &Grid) {
+        self.total = self.fresh.then_some(GOLD);
+        self.world = Some(World::new(map.clone(), BTreeSet::new()));
+    }
+
+    /// Sends SPECTATE from a client. `map` is the map if it is known. If the server sends no DISPLAY, the game continues without
+    /// a spectator.
     pub(in crate::nuggets_server) fn spectate(&mut self, number: usize, map: Option<&Grid>) -> Played {
         let all = [Kind::Grid, Kind::Gold, Kind::Display];
-        let before =
-            self.clients.iter().position(|client| client.role == Role::Spectator).filter(|&before| before != number);
+        let before = self.spectator().filter(|&before| before != number);
         if let Some(before) = before {
             self.clients[before].leaving = true;
         }
@@ -50,14 +56,24 @@ impl Party<'_> {
             }
             self.wait_until(by.min(Instant::now() + PAUSE), |_| false);
         }
-        let is_again = self.idle.as_ref().is_some_and(|(rule, _)| **rule == rules::WATCH_AGAIN);
+        let is_again = self.idle.as_ref().is_some_and(|idle| idle.rule == &rules::WATCH_AGAIN);
         let rule = if is_again { &rules::WATCH_AGAIN } else { &rules::WATCH };
         self.answered(number, &all, rule, "SPECTATE", "GRID, GOLD and DISPLAY")?;
-        self.cast(number, Role::Spectator);
         let client = &self.clients[number];
         let (display, size, left) = (client.display.clone(), client.size, client.left);
+        if display.is_empty() {
+            return match (map, &self.world) {
+                (Some(map), None) => {
+                    self.unwatched(map);
+                    Ok(())
+                }
+                (None, None) => Err(Halt::Broken),
+                (_, Some(_)) => Ok(()),
+            };
+        }
+        self.cast(number, Role::Spectator);
         if self.world.is_none() {
-            self.begin(map, &display, size, left)?;
+            self.begin(map, number, &display, size, left)?;
         } else {
             let board = self.world()?.board();
             self.judge.check(&rules::BOARD, display == board, || {
@@ -68,48 +84,56 @@ impl Party<'_> {
             });
         }
         if let Some(before) = before {
-            let told = self.wait(|party| party.clients[before].quit.is_some());
-            self.judge.require(&rules::REPLACED, told, || {
+            let is_told = self.wait(|party| party.clients[before].quit.is_some());
+            if !self.judge.check(&rules::REPLACED, is_told, || {
                 "the spectator got no QUIT when another client sent SPECTATE".to_owned()
-            })?;
+            }) {
+                self.cast(before, Role::Stranger);
+            }
             self.text(before, "You have been replaced by a new spectator.");
         }
         Ok(())
     }
 
-    // Whether these messages came first, apart from ERRORs.
+    // Whether these messages came, in this order and without others among them, apart from ERRORs.
     fn answered(&mut self, number: usize, all: &[Kind], rule: &'static Rule, what: &str, wanted: &str) -> Played {
         let log: Vec<Kind> = self.clients[number].log.iter().copied().filter(|&kind| kind != Kind::Error).collect();
-        if !log.starts_with(all) {
-            return self
-                .lacking(rule, || format!("{what} was answered by {}; {wanted} must come in this order", kinds(&log)));
+        if log.starts_with(all) {
+            self.judge.check(rule, true, String::new);
+            return Ok(());
         }
-        self.judge.require(rule, true, String::new)
+        self.missing(rule, || format!("{what} was answered by {}; {wanted} must come in this order", kinds(&log)))
     }
 
     // Makes a model of the game that begins, of what a spectator is shown first.
-    fn begin(&mut self, map: Option<&Grid>, display: &[u8], size: Option<(u16, u16)>, left: Option<u32>) -> Played {
-        let (rows, cols) = size.unwrap_or_default();
-        let piles: BTreeSet<Cell> =
-            (0..=u16::MAX).map(Cell).zip(display).filter(|&(_, &byte)| byte == b'*').map(|(cell, _)| cell).collect();
-        let grid = if let Some(map) = map {
-            let expected = (map.rows(), map.cols());
-            self.judge.require(&rules::GRID, (rows, cols) == expected, || {
-                let (true_rows, true_cols) = expected;
-                format!("the server sent GRID {rows} {cols}, but its map has {true_rows} rows of {true_cols} columns")
-            })?;
-            map.clone()
-        } else {
-            self.drawn(display, (rows, cols))?
+    fn begin(
+        &mut self,
+        map: Option<&Grid>,
+        number: usize,
+        display: &[u8],
+        size: Option<(u16, u16)>,
+        left: Option<u32>,
+    ) -> Played {
+        let grid = match map {
+            Some(map) => {
+                let right = (map.rows(), map.cols());
+                if let Some((rows, cols)) = size.filter(|_| self.is_strict) {
+                    self.judge.check(&rules::GRID, (rows, cols) == right, || {
+                        let (true_rows, true_cols) = right;
+                        format!(
+                            "the server sent GRID {rows} {cols}, but its map has {true_rows} rows of {true_cols} columns"
+                        )
+                    });
+                }
+                map.clone()
+            }
+            None => self.drawn(display, size.unwrap_or_default())?,
         };
-        self.doubts.begun = true;
-        self.judge.require(&rules::SHAPE, is_shaped(display, rows, cols), || {
-            format!(
-                "GRID {rows} {cols} was followed by a DISPLAY of {} bytes of text; {} would be right",
-                display.len(),
-                usize::from(rows) * (usize::from(cols) + 1)
-            )
-        })?;
+        // It was read in the shape that GRID names.
+        let display = fitted(display, grid.rows(), grid.cols());
+        self.clients[number].display.clone_from(&display);
+        let piles: BTreeSet<Cell> =
+            (0..=u16::MAX).map(Cell).zip(&display).filter(|&(_, &byte)| byte == b'*').map(|(cell, _)| cell).collect();
         let world = World::new(grid, piles);
         let astray =
             world.piles.iter().find(|&&cell| world.grid.at(cell) != ROOM).map(|&cell| world.grid.position(cell));
@@ -117,14 +141,14 @@ impl Party<'_> {
             format!("a pile lies at {}, which is no room spot", astray.map_or_else(String::new, |at| at.to_string()))
         });
         let board = world.board();
-        self.judge.require(&rules::BOARD, board == display, || {
-            format!("the first DISPLAY of the spectator is not the map: {}", differences(&world.grid, &board, display))
-        })?;
+        self.judge.check(&rules::BOARD, board == display, || {
+            format!("the first DISPLAY of the spectator is not the map: {}", differences(&world.grid, &board, &display))
+        });
         let count = world.piles.len();
         if map.is_some() {
             self.judge
                 .check(&rules::PILES, (10..=30).contains(&count), || format!("the game began with {count} piles"));
-            self.judge.check(&rules::TOTAL, left == Some(GOLD), || {
+            self.judge.check(&rules::TOTAL, left.is_none_or(|left| left == GOLD), || {
                 format!("the game began with {} nuggets to be found; 250 would be right", left.unwrap_or(0))
             });
         }
@@ -136,11 +160,11 @@ impl Party<'_> {
     // The map of a server that runs already, as a spectator is shown it.
     fn drawn(&mut self, display: &[u8], size: (u16, u16)) -> Played<Grid> {
         if display.iter().any(u8::is_ascii_uppercase) {
-            if self.doubts.begun {
+            if self.judge.has_failed(&rules::LEAVE) || self.judge.has_failed(&rules::LEFT) {
                 // Players of an earlier scenario, who could not leave. That is noted.
                 return Err(Halt::Broken);
             }
-            let text = "somebody plays there; the server must have a game in which nobody plays yet";
+            let text = "a player is there already; the server must have a game without players";
             return Err(anyhow::anyhow!(text).into());
         }
         let text: Vec<u8> = display.iter().map(|&byte| if byte == b'*' { ROOM } else { byte }).collect();
@@ -152,58 +176,91 @@ impl Party<'_> {
         }
     }
 
-    /// Lets a client join, and sees that everybody is told of it.
+    /// Lets a client join, and judges what all clients are sent.
     pub(in crate::nuggets_server) fn join(&mut self, name: &str) -> Played<usize> {
-        self.join_as(name.as_bytes())
+        self.join_as(name.as_bytes(), &rules::WELCOME)
     }
 
-    pub(in crate::nuggets_server) fn join_as(&mut self, name: &[u8]) -> Played<usize> {
+    /// As [`Party::join`], where `rule` is broken if the player is not let in at all.
+    pub(in crate::nuggets_server) fn join_as(&mut self, name: &[u8], rule: &'static Rule) -> Played<usize> {
         let number = self.stranger()?;
         let all = [Kind::Ok, Kind::Grid, Kind::Gold, Kind::Display];
-        let text = format!("PLAY {}", printable(name, b""));
+        let text = format!("PLAY {}", shown(name));
         self.send(number, &[b"PLAY ", name].concat());
         self.wait(|party| {
             let client = &party.clients[number];
             all.iter().all(|&kind| client.has(kind)) || client.has(Kind::Quit)
         });
+        let client = &self.clients[number];
+        if client.quit.is_some() || !client.has(Kind::Ok) && !client.display.contains(&b'@') {
+            let log = client.log.clone();
+            let wrong = || format!("{text} was answered by {}", kinds(&log));
+            // A name that ends the server breaks the rule about this name.
+            return if rule == &rules::WELCOME { self.lacking(rule, wrong) } else { self.judge.broken(rule, wrong) };
+        }
         self.answered(number, &all, &rules::WELCOME, &text, "OK, GRID, GOLD and DISPLAY")?;
-        let Some(letter) = self.clients[number].letter else { return Err(Halt::Broken) };
-        let expected = self.joined.last().map(|(before, ..)| before.byte().wrapping_add(1));
-        // A server that runs already may have had players before.
-        let expected = expected.or_else(|| self.fresh.then_some(b'A'));
-        let has_any_left = self.clients.iter().any(|client| client.has_left);
-        let rule = if has_any_left { &rules::LETTER_KEPT } else { &rules::LETTERS };
-        self.judge.require(rule, expected.is_none_or(|expected| expected == letter.byte()), || {
-            format!("{text} got the letter {letter}; {} would be right", char::from(expected.unwrap_or(b'A')))
-        })?;
+        let letter = self.lettered(number, &text)?;
         self.cast(number, Role::Player(letter));
         let Ok(name) = Name::new(name) else { return Err(Halt::Broken) };
         self.joined.push((letter, name, number));
-        let watcher = self.spectator();
-        self.wait(|party| watcher.is_none_or(|watcher| party.sees(watcher, letter).is_some()));
-        let Some(cell) = watcher.and_then(|watcher| self.sees(watcher, letter)) else {
-            return self.lacking(&rules::ALL, || {
-                format!("{text}: the spectator was sent no DISPLAY that shows player {letter}")
+        self.wait(|party| party.place(letter).is_some());
+        if let Some(cell) = self.place(letter) {
+            let world = self.world()?;
+            let (at, is_free) = (world.grid.position(cell), world.board().get(cell.index()) == Some(&ROOM));
+            self.judge.check(&rules::PLACE, is_free, || {
+                format!("player {letter} was put at {at}, which is no empty room spot")
             });
-        };
-        let world = self.world()?;
-        let (at, free) = (world.grid.position(cell), world.board().get(cell.index()) == Some(&ROOM));
-        self.judge
-            .require(&rules::PLACE, free, || format!("player {letter} was put at {at}, which is no empty room spot"))?;
-        if let Some(world) = &mut self.world {
-            world.place(letter, cell);
+            if let Some(world) = &mut self.world {
+                world.place(letter, cell);
+            }
+        } else {
+            self.missing(&rules::ALL, || format!("{text}: no DISPLAY shows where player {letter} is"))?;
         }
-        self.settle(&Deed { text: &text, rule: &rules::BOARD, mover: None, effect: Effect::default() })?;
+        let pushed = Vec::new();
+        self.settle(&Deed { text: &text, rule: &rules::BOARD, mover: None, pushed, effect: Effect::default() })?;
         Ok(number)
     }
 
-    fn spectator(&self) -> Option<usize> {
+    // The letter of a new player, which no other one has had.
+    fn lettered(&mut self, number: usize, text: &str) -> Played<Letter> {
+        let expected = self.joined.last().map(|(before, ..)| before.byte().wrapping_add(1));
+        // A server that runs already may have had players before.
+        let expected = expected.or_else(|| self.fresh.then_some(b'A'));
+        let Some(letter) = self.clients[number].letter.or_else(|| expected.and_then(Letter::from_byte)) else {
+            return Err(Halt::Broken);
+        };
+        let is_new = self.joined.iter().all(|(other, ..)| *other != letter);
+        self.judge.require(&rules::LETTER_KEPT, is_new, || {
+            format!("{text} got the letter {letter}, which another player has had")
+        })?;
+        self.judge.check(&rules::LETTERS, expected.is_none_or(|expected| expected == letter.byte()), || {
+            format!("{text} got the letter {letter}; {} would be next", char::from(expected.unwrap_or(b'A')))
+        });
+        Ok(letter)
+    }
+
+    /// The spectator that the server knows.
+    pub(in crate::nuggets_server) fn spectator(&self) -> Option<usize> {
         self.clients.iter().position(|client| client.role == Role::Spectator && client.quit.is_none())
     }
 
-    // Where a client is shown a letter.
-    fn sees(&self, number: usize, letter: Letter) -> Option<Cell> {
-        let display = &self.clients[number].display;
-        display.iter().position(|&byte| byte == letter.byte()).and_then(|at| u16::try_from(at).ok()).map(Cell)
+    /// The client of a player that has not quit.
+    fn player(&self, letter: Letter) -> Option<usize> {
+        let is_it = |client: &super::Client| client.role == Role::Player(letter) && client.quit.is_none();
+        self.clients.iter().position(is_it)
+    }
+
+    /// Where the last DISPLAYs show a player: that of the spectator, or else its own.
+    pub(in crate::nuggets_server) fn place(&self, letter: Letter) -> Option<Cell> {
+        let find = |number: usize, wanted: u8| {
+            let display =
+                Some(&self.clients[number]).filter(|client| client.is_shown()).map(|client| &client.display)?;
+            display.iter().position(|&byte| byte == wanted).and_then(|at| u16::try_from(at).ok()).map(Cell)
+        };
+        let own = || self.player(letter).and_then(|number| find(number, b'@'));
+        match self.spectator() {
+            Some(watcher) if self.clients[watcher].is_shown() => find(watcher, letter.byte()),
+            _ => own(),
+        }
     }
 }

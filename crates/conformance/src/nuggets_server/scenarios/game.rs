@@ -1,60 +1,100 @@
-//! A whole game, to its last nugget.
+//! Whole games, to their last nugget.
 
 use super::watch;
 use crate::{
-    judge::Played,
+    judge::{Halt, Played},
     launch::{Exit, Run},
     nuggets_server::{map::MapFile, party::Party, rules},
+    rule::Rule,
 };
 
-/// The columns of a row before the name.
-const FRONT: usize = 13;
+/// Keys of a game at most. A server that moves players as it must needs a tenth.
+const MOST_KEYS: u32 = 1000;
+/// Moves without an answer after which a game is given up.
+const UNANSWERED: u32 = 8;
+/// Keys in a row by which a player does not come nearer to gold.
+const PATIENT: u32 = 4;
 
-/// Plays until the gold is gone, and sees that the server says so and ends.
+/// Plays with several players, of whom one leaves before the end.
 pub(in crate::nuggets_server) fn play(party: &mut Party<'_>, map: &MapFile, run: &mut dyn Run) -> Played {
     watch(party, Some(map))?;
-    let names: [&[u8]; 3] = [b"  Zo\xc3\xab\x07\t !", &[b'b'; 5000], b"Cid"];
-    let ann = party.join_as(names[0])?;
-    let bob = party.join_as(names[1])?;
-    let cid = party.join_as(names[2])?;
-    // Gold of who has quit is in the table.
+    let ann = party.join("Ann Onymous")?;
+    let bob = party.join("Bob")?;
+    let cid = party.join("Cid")?;
+    // The gold of a player who has quit is in the table.
     hunt(party, cid)?;
     party.leave(cid)?;
-    let mut turn = [ann, bob].into_iter().cycle();
-    let last = loop {
-        let who = turn.next().unwrap_or(ann);
-        if let Some(key) = hunt(party, who)? {
-            party.end(who, key)?;
-            break who;
-        }
-    };
-    let table = party.table(last);
-    let by = party.options.deadline();
-    let missing = run.missing(table.iter().map(String::as_str), by, |line, row| {
-        // Names are judged elsewhere.
-        line.get(..FRONT).is_some_and(|front| Some(front) == row.get(..FRONT))
-    });
-    party.judge.check(&rules::SUMMARY, missing.is_none(), || {
-        format!("the line '{}' was not printed", missing.unwrap_or_default())
-    });
-    let exit = run.exit(party.options.deadline());
-    let is_right = exit == Some(Exit::with(0));
-    party.judge.check(&rules::EXIT, is_right, || Exit::told(exit.as_ref(), "the server"));
-    Ok(())
+    finish(party, &[ann, bob], run)
 }
 
-// Lets a player take a pile. Returns the key that would end the game, which is not typed yet.
-fn hunt(party: &mut Party<'_>, who: usize) -> Played<Option<u8>> {
+/// Plays with one player and without a spectator, which needs as little of the server as a game can.
+pub(in crate::nuggets_server) fn alone(
+    party: &mut Party<'_>,
+    map: &MapFile,
+    run: &mut dyn Run,
+    (name, rule): (&[u8], &'static Rule),
+) -> Played {
+    party.unwatched(&map.grid);
+    let ann = party.join_as(name, rule)?;
+    finish(party, &[ann], run)
+}
+
+// Plays until the gold is gone. The server must say so and end.
+fn finish(party: &mut Party<'_>, players: &[usize], run: &mut dyn Run) -> Played {
+    let mut turn = players.iter().copied().cycle();
+    let mut keys = 0;
+    while let Some(who) = turn.next()
+        && keys < MOST_KEYS
+    {
+        let (last, count) = hunt(party, who)?;
+        keys += count;
+        if party.unanswered > UNANSWERED {
+            break;
+        }
+        if let Some(key) = last {
+            if !party.end(who, key)? {
+                return Err(Halt::Broken);
+            }
+            party.judge_summary(run);
+            let exit = run.exit(party.options.deadline());
+            let is_right = exit == Some(Exit::with(0));
+            party.judge.check(&rules::EXIT, is_right, || Exit::told(exit.as_ref(), "the server"));
+            return Ok(());
+        }
+    }
+    Err(Halt::Broken)
+}
+
+// Lets a player take a pile. Returns the key that would end the game, which is not typed yet, and the keys that were typed.
+fn hunt(party: &mut Party<'_>, who: usize) -> Played<(Option<u8>, u32)> {
     let letter = party.letter(who)?;
-    let Some(keys) = party.world()?.hunt(letter) else {
-        return Err(anyhow::anyhow!("player {letter} cannot reach the gold that is left").into());
-    };
-    for key in keys {
-        let (after, _) = party.world()?.forecast(letter, key);
+    let (mut nearest, mut vain) = (usize::MAX, 0);
+    for count in 0.. {
+        let Some(keys) = party.world()?.hunt(letter) else {
+            if party.world()?.piles.is_empty() {
+                return party.lacking(&rules::OVER, || "no gold is left on the map, and no QUIT came".to_owned());
+            }
+            return party
+                .lacking(&rules::PILES_IN_ROOMS, || format!("player {letter} cannot reach the gold that is left"));
+        };
+        let Some(&key) = keys.first() else { break };
+        let (after, effect) = party.world()?.forecast(letter, key);
         if after.piles.is_empty() {
-            return Ok(Some(key));
+            return Ok((Some(key), count));
         }
         party.key(who, key)?;
+        if party.unanswered > UNANSWERED {
+            return Err(Halt::Broken);
+        }
+        // The server may have moved the player in another way.
+        vain = if keys.len() < nearest { 0 } else { vain + 1 };
+        nearest = nearest.min(keys.len());
+        if vain > PATIENT {
+            return Err(Halt::Broken);
+        }
+        if effect.piles > 0 {
+            return Ok((None, count + 1));
+        }
     }
-    Ok(None)
+    Ok((None, 0))
 }

@@ -1,12 +1,12 @@
-//! What must do nothing at all.
+//! Datagrams that must have no effect. Each rule has a game of its own, since a server may end at them.
 
-use super::{leave_all, still, watch};
+use super::{leave_all, still, still_any, watch};
 use crate::{
     judge::Played,
     nuggets_server::{
         displays::shown,
         map::MapFile,
-        party::{Kind, Party, STEPS},
+        party::{Idle, Kind, Party},
         rules,
         wire::key_message,
     },
@@ -15,97 +15,162 @@ use crate::{
 
 /// What only servers send.
 const SERVER_WORDS: [&[u8]; 6] = [b"OK A", b"GRID 1 1", b"GOLD 9 9 9", b"DISPLAY\n", b"QUIT now", b"ERROR no"];
+/// No messages, though they look like some.
+const MALFORMED: [&[u8]; 12] = [
+    b"KEY hh",
+    b"KEY h\n",
+    b"KEY lL",
+    b"KEY",
+    b"KEY ",
+    b"KEYh",
+    b"key h",
+    b"PLAY",
+    b"PLAYAnn",
+    b"SPECTATEX",
+    b"SPECTATE x",
+    b"%s%n%s%n KEY l",
+];
 
-/// Malformed messages, unknown keys, and keys of those who do not play.
-pub(in crate::nuggets_server) fn play(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
-    let watcher = watch(party, map)?;
+/// Players of a game, of which the second one shows what the first one did.
+struct Cast {
+    ann: usize,
+    bob: usize,
+}
+
+fn cast(party: &mut Party<'_>, map: Option<&MapFile>) -> Played<Cast> {
+    watch(party, map)?;
     let ann = party.join("Ann")?;
     let bob = party.join("Bob")?;
+    Ok(Cast { ann, bob })
+}
+
+/// Malformed messages of a player and of an unknown address.
+pub(in crate::nuggets_server) fn malformed(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
+    let Cast { ann, bob } = cast(party, map)?;
     let stranger = party.stranger()?;
-    let long = vec![b'x'; 65_507];
-    let malformed: [&[u8]; 16] = [
-        b"KEY hh",
-        b"KEY h\n",
-        b"KEY lL",
-        b"KEY",
-        b"KEY ",
-        b"KEYh",
-        b"key h",
-        b"",
-        b"\0",
-        b"KEY l\0",
-        b"PLAY",
-        b"PLAYAnn",
-        b"SPECTATEX",
-        b"SPECTATE x",
-        b"%s%n%s%n KEY l",
-        &long,
-    ];
-    for datagram in malformed {
-        for (who, whose) in [(ann, "player A"), (stranger, "a stranger")] {
-            let rule = match datagram {
-                b"" => &rules::EMPTY,
-                _ if datagram.contains(&0) => &rules::ZERO_BYTES,
-                _ if datagram.len() == long.len() => &rules::LONGEST,
-                _ => &rules::MALFORMED,
-            };
-            party.idle(who, datagram, rule, &format!("{} of {whose}", shown(datagram)));
-            if datagram == malformed[0] && who == ann {
-                let told = party.wait(|party| party.clients[ann].log.contains(&Kind::Error));
-                party.judge.check(&rules::MALFORMED_TOLD, told, || format!("{} was not answered", shown(datagram)));
-            }
-            still(party, bob)?;
-        }
+    for datagram in MALFORMED {
+        send_both(party, (ann, stranger), datagram, &rules::MALFORMED, bob)?;
     }
-    // It has sent nothing else that could be answered.
-    let server = party.stranger()?;
-    for word in SERVER_WORDS {
-        party.idle(server, word, &rules::MALFORMED, &format!("{} of another server", shown(word)));
-        still(party, bob)?;
-        let told = party.clients[server].log.contains(&Kind::Error);
-        party.judge.check(&rules::SILENT_WORDS, !told, || {
-            format!("{}, which only a server says, was answered by ERROR", shown(word))
-        });
-    }
-    for key in *b"?1 \x1b\xffq" {
+    for key in *b"?1 \x1b\xff" {
         let text = format!("KEY '{}' of player A", key.escape_ascii());
-        let rule = if key == b'q' { &rules::SMALL_Q } else { &rules::MALFORMED };
-        party.idle(ann, &key_message(key), rule, &text);
-        let answered = |party: &Party<'_>| party.clients[ann].log.contains(&Kind::Error);
-        if key == b'?' {
-            // The answer to what Bob does comes behind it.
-            let letter = party.letter(bob)?;
-            let free = STEPS
-                .iter()
-                .copied()
-                .find(|&key| party.world().is_ok_and(|world| world.forecast(letter, key).1.steps > 0));
-            let before = answered(party);
-            if let Some(key) = free {
-                party.key(bob, key)?;
-            }
-            let told = before || answered(party);
-            party.judge.check(&rules::UNKNOWN, told, || format!("{text} was not answered by ERROR"));
-        } else {
-            still(party, bob)?;
-        }
-    }
-    ignored(party, (stranger, "a stranger"), b"hljkLHJKQ", &rules::STRANGER, bob)?;
-    ignored(party, (watcher, "the spectator"), b"hljkyubnHLJK?", &rules::WATCHER, bob)?;
-    party.leave(ann)?;
-    ignored(party, (ann, "player A, who has quit"), b"hljkLHJKQ", &rules::STRANGER, bob)?;
-    // A player whose program is gone stays on the map, so only in a game of our own.
-    if map.is_some() {
-        let cid = party.join("Cid")?;
-        party.lose(cid);
-        for _ in 0..4 {
-            party.idle = Some((&rules::LOST, "the port of a client was closed".to_owned()));
-            still(party, bob)?;
-        }
+        idle(party, ann, &key_message(key), &rules::MALFORMED, &text, bob)?;
     }
     leave_all(party)
 }
 
-// Sends keys that must do nothing. After each of them another player moves, which shows whether it did.
+/// Whether a client learns that a message of its own was wrong.
+pub(in crate::nuggets_server) fn explained(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
+    watch(party, map)?;
+    let ann = party.join("Ann")?;
+    still_any(party, None)?;
+    for (datagram, rule) in [(&b"KEY hh"[..], &rules::MALFORMED_TOLD), (b"KEY ?", &rules::UNKNOWN)] {
+        party.send(ann, datagram);
+        let is_told = party.wait(|party| party.clients[ann].has(Kind::Error));
+        party.judge.check(rule, is_told, || format!("{} of player A was not answered by ERROR", shown(datagram)));
+    }
+    leave_all(party)
+}
+
+pub(in crate::nuggets_server) fn empty(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
+    let Cast { ann, bob } = cast(party, map)?;
+    let stranger = party.stranger()?;
+    send_both(party, (ann, stranger), b"", &rules::EMPTY, bob)?;
+    leave_all(party)
+}
+
+pub(in crate::nuggets_server) fn zero_bytes(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
+    let Cast { ann, bob } = cast(party, map)?;
+    let stranger = party.stranger()?;
+    for datagram in [&b"\0"[..], b"KEY l\0"] {
+        send_both(party, (ann, stranger), datagram, &rules::ZERO_BYTES, bob)?;
+    }
+    leave_all(party)
+}
+
+pub(in crate::nuggets_server) fn longest(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
+    let Cast { ann, bob } = cast(party, map)?;
+    let stranger = party.stranger()?;
+    send_both(party, (ann, stranger), &vec![b'x'; 65_507], &rules::LONGEST, bob)?;
+    leave_all(party)
+}
+
+/// Messages of another server.
+pub(in crate::nuggets_server) fn server_words(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
+    let Cast { bob, .. } = cast(party, map)?;
+    let server = party.stranger()?;
+    for word in SERVER_WORDS {
+        party.idle(server, word, &rules::MALFORMED, &format!("{} of another server", shown(word)));
+        still(party, bob)?;
+        let is_told = party.clients[server].log.contains(&Kind::Error);
+        party.judge.check(&rules::SILENT_WORDS, !is_told, || {
+            format!("{}, which only a server sends, was answered by ERROR", shown(word))
+        });
+    }
+    leave_all(party)
+}
+
+pub(in crate::nuggets_server) fn small_q(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
+    let Cast { ann, bob } = cast(party, map)?;
+    ignored(party, (ann, "player A"), b"q", &rules::SMALL_Q, bob)?;
+    leave_all(party)
+}
+
+/// Keys from an address that never played, and from one that has quit.
+pub(in crate::nuggets_server) fn strangers(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
+    let Cast { ann, bob } = cast(party, map)?;
+    let stranger = party.stranger()?;
+    ignored(party, (stranger, "an unknown address"), b"hljkLHJKQ", &rules::STRANGER, bob)?;
+    party.leave(ann)?;
+    ignored(party, (ann, "player A, who has quit"), b"hljkLHJKQ", &rules::STRANGER, bob)?;
+    leave_all(party)
+}
+
+pub(in crate::nuggets_server) fn watcher_keys(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
+    let Cast { bob, .. } = cast(party, map)?;
+    match party.spectator() {
+        Some(watcher) => {
+            ignored(party, (watcher, "the spectator"), b"hljkyubnHLJK?", &rules::WATCHER, bob)?;
+        }
+        None => party.judge.leave_out_for([&rules::WATCHER], &rules::WATCH),
+    }
+    leave_all(party)
+}
+
+/// The program of a player ends without a word.
+pub(in crate::nuggets_server) fn lost(party: &mut Party<'_>, map: &MapFile) -> Played {
+    let Cast { ann, bob } = cast(party, Some(map))?;
+    party.lose(ann);
+    for _ in 0..4 {
+        party.idle = Some(Idle { rule: &rules::LOST, text: "the port of player A was closed".to_owned(), by: None });
+        still(party, bob)?;
+    }
+    Ok(())
+}
+
+// Sends a datagram as a player and from an unknown address.
+fn send_both(
+    party: &mut Party<'_>,
+    (player, stranger): (usize, usize),
+    datagram: &[u8],
+    rule: &'static Rule,
+    other: usize,
+) -> Played {
+    for (who, whose) in [(player, "player A"), (stranger, "an unknown address")] {
+        idle(party, who, datagram, rule, &format!("{} of {whose}", shown(datagram)), other)?;
+    }
+    Ok(())
+}
+
+// Sends what must have no effect. After it another player moves, which shows whether it had. What follows a breach shows nothing new.
+fn idle(party: &mut Party<'_>, who: usize, datagram: &[u8], rule: &'static Rule, text: &str, other: usize) -> Played {
+    if party.judge.has_failed(rule) {
+        return Ok(());
+    }
+    party.idle(who, datagram, rule, text);
+    still(party, other)
+}
+
+// Sends keys that must have no effect.
 fn ignored(
     party: &mut Party<'_>,
     (who, whose): (usize, &str),
@@ -114,8 +179,7 @@ fn ignored(
     other: usize,
 ) -> Played {
     for &key in keys {
-        party.idle(who, &key_message(key), rule, &format!("KEY {} of {whose}", char::from(key)));
-        still(party, other)?;
+        idle(party, who, &key_message(key), rule, &format!("KEY {} of {whose}", char::from(key)), other)?;
     }
     Ok(())
 }

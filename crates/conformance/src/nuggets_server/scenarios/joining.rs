@@ -5,38 +5,81 @@ use crate::{
     judge::Played,
     nuggets_server::{
         map::MapFile,
-        party::{Kind, Party, kinds},
+        party::{Idle, Kind, Party, kinds},
         rules,
     },
     rule::Rule,
 };
 
-/// Who may join, who may not, and what they are told.
+/// Names without letters. Each has a character that is no white space.
+const NAMES: [&str; 3] = ["42", "!", " . "];
+
+/// Players join, and one of them leaves.
 pub(in crate::nuggets_server) fn players(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
     watch(party, map)?;
     let ann = party.join("Ann")?;
     let bob = party.join("Bob")?;
-    for (name, what) in [("", "PLAY with an empty name"), (" \t ", "PLAY with a name of white space")] {
-        refused(
-            party,
-            format!("PLAY {name}").as_bytes(),
-            &rules::NAMELESS,
-            what,
-            "Sorry - you must provide player's name.",
-        )?;
-        still(party, bob)?;
-    }
-    party.idle(ann, b"PLAY Ann", &rules::ONCE, "PLAY from the address of player A");
+    still(party, bob)?;
+    party.leave(ann)?;
     still(party, bob)?;
     party.join("Cid")?;
-    party.leave(ann)?;
-    party.idle(ann, b"PLAY Ann", &rules::RETURN, "PLAY from the address of player A, who has quit");
-    still(party, bob)?;
-    party.judge.require(&rules::RETURN, !party.judge.has_failed(&rules::RETURN), || "it plays again".to_owned())?;
     leave_all(party)
 }
 
-/// Spectators come and go.
+/// PLAY without a name.
+pub(in crate::nuggets_server) fn nameless(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
+    watch(party, map)?;
+    let ann = party.join("Ann")?;
+    for (name, what) in [("", "PLAY with an empty name"), (" \t ", "PLAY with a name of white space")] {
+        let play = format!("PLAY {name}");
+        refused(party, play.as_bytes(), &rules::NAMELESS, what, "Sorry - you must provide player's name.")?;
+        still(party, ann)?;
+    }
+    leave_all(party)
+}
+
+/// Names that are unusual.
+pub(in crate::nuggets_server) fn names(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
+    watch(party, map)?;
+    for name in NAMES {
+        party.join_as(name.as_bytes(), &rules::ANY_NAME)?;
+        party.judge.check(&rules::ANY_NAME, true, String::new);
+    }
+    leave_all(party)
+}
+
+/// PLAY from the address of a player.
+pub(in crate::nuggets_server) fn second_seat(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
+    watch(party, map)?;
+    let ann = party.join("Ann")?;
+    let bob = party.join("Bob")?;
+    party.idle(ann, b"PLAY Ann", &rules::ONCE, "PLAY from the address of player A");
+    still(party, bob)?;
+    leave_all(party)
+}
+
+/// PLAY from the address of a player who has quit.
+pub(in crate::nuggets_server) fn comes_back(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
+    watch(party, map)?;
+    let ann = party.join("Ann")?;
+    let bob = party.join("Bob")?;
+    party.leave(ann)?;
+    party.idle(ann, b"PLAY Ann", &rules::RETURN, "PLAY from the address of player A, who has quit");
+    still(party, bob)?;
+    leave_all(party)
+}
+
+/// All players leave, and a new one joins.
+pub(in crate::nuggets_server) fn all_leave(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
+    watch(party, map)?;
+    let ann = party.join("Ann")?;
+    still(party, ann)?;
+    party.leave(ann)?;
+    party.join_as(b"Bob", &rules::RUNS)?;
+    leave_all(party)
+}
+
+/// A spectator takes the place of another one.
 pub(in crate::nuggets_server) fn spectators(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
     watch(party, map)?;
     let ann = party.join("Ann")?;
@@ -46,17 +89,38 @@ pub(in crate::nuggets_server) fn spectators(party: &mut Party<'_>, map: Option<&
     for _ in 0..2 {
         still(party, ann)?;
     }
-    party.idle(ann, b"SPECTATE", &rules::PLAYER_WATCHES, "SPECTATE of player A");
-    still(party, ann)?;
-    party.idle = Some((&rules::WATCH_AGAIN, "a second SPECTATE of the spectator".to_owned()));
-    party.spectate(second, None)?;
-    still(party, ann)?;
-    party.quit(second, &rules::SPECTATOR_QUITS)?;
-    party.judge.check(&rules::SPECTATOR_QUITS, true, String::new);
-    party.text(second, "Thanks for watching!");
+    leave_all(party)
+}
+
+/// A spectator leaves, and another one comes.
+pub(in crate::nuggets_server) fn spectator_quits(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
+    watch(party, map)?;
+    let ann = party.join("Ann")?;
+    let Some(watcher) = party.spectator() else {
+        party.judge.leave_out_for([&rules::SPECTATOR_QUITS], &rules::WATCH);
+        return Ok(());
+    };
+    party.quit(watcher, &rules::SPECTATOR_QUITS)?;
+    party.text(watcher, "Thanks for watching!");
     let third = party.stranger()?;
     party.spectate(third, None)?;
     still(party, ann)?;
+    leave_all(party)
+}
+
+/// The spectator, and a player, send SPECTATE.
+pub(in crate::nuggets_server) fn watchers_again(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
+    watch(party, map)?;
+    let ann = party.join("Ann")?;
+    still(party, ann)?;
+    party.idle(ann, b"SPECTATE", &rules::PLAYER_WATCHES, "SPECTATE of player A");
+    still(party, ann)?;
+    if let Some(watcher) = party.spectator() {
+        let text = "a second SPECTATE of the spectator".to_owned();
+        party.idle = Some(Idle { rule: &rules::WATCH_AGAIN, text, by: None });
+        party.spectate(watcher, None)?;
+        still(party, ann)?;
+    }
     leave_all(party)
 }
 
@@ -64,8 +128,8 @@ pub(in crate::nuggets_server) fn spectators(party: &mut Party<'_>, map: Option<&
 pub(in crate::nuggets_server) fn full(party: &mut Party<'_>, map: &MapFile) -> Played {
     watch(party, Some(map))?;
     for number in 1..=26 {
-        let player = party.join(&format!("Player {number}"))?;
-        // Who has quit keeps the letter.
+        let player = party.join_as(format!("Player {number}").as_bytes(), &rules::FULL)?;
+        // A player who has quit keeps the letter.
         if number == 5 {
             party.leave(player)?;
         }
@@ -75,10 +139,11 @@ pub(in crate::nuggets_server) fn full(party: &mut Party<'_>, map: &MapFile) -> P
 }
 
 /// Two players of one name.
-pub(in crate::nuggets_server) fn namesakes(party: &mut Party<'_>, map: &MapFile) -> Played {
-    watch(party, Some(map))?;
+pub(in crate::nuggets_server) fn namesakes(party: &mut Party<'_>, map: Option<&MapFile>) -> Played {
+    watch(party, map)?;
     let ann = party.join("Ann")?;
-    party.join("Ann")?;
+    party.join_as(b"Ann", &rules::EQUAL_NAMES)?;
+    party.judge.check(&rules::EQUAL_NAMES, true, String::new);
     still(party, ann)?;
     leave_all(party)
 }
@@ -91,10 +156,11 @@ fn refused(party: &mut Party<'_>, play: &[u8], rule: &'static Rule, what: &str, 
     party.wait(|party| party.clients[number].quit.is_some() || party.clients[number].log.contains(&Kind::Ok));
     let log = party.clients[number].log.clone();
     if party.clients[number].quit.is_none() {
-        return party.lacking(rule, || format!("{what} was answered by {} instead of QUIT", kinds(&log)));
+        party.missing(rule, || format!("{what} was answered by {} instead of QUIT", kinds(&log)))?;
+    } else {
+        party.judge.check(rule, true, String::new);
+        party.text(number, wanted);
     }
-    party.judge.check(rule, true, String::new);
-    party.text(number, wanted);
-    party.idle = Some((rule, what.to_owned()));
+    party.idle = Some(Idle { rule, text: what.to_owned(), by: None });
     Ok(())
 }

@@ -14,6 +14,8 @@ use crate::{
 
 /// How far a player walks at most to see more, on maps that we did not draw.
 const WALK: usize = 70;
+/// Steps in a row by which a player does not come nearer to where it goes.
+const PATIENT: usize = 4;
 /// The keys of runs.
 const RUNS: &[u8] = b"HJKLYUBN";
 /// Keys that are typed one after the other to see that each does what it must.
@@ -129,11 +131,18 @@ fn explore(party: &mut Party<'_>, who: usize) -> Played {
     walk(party, who, |world, cell| world.grid.at(cell) == ROOM && !world.knows(letter, cell))
 }
 
-// Lets a player go towards the nearest spot that is wanted.
+// Lets a player go towards the nearest spot that is wanted, as long as it comes nearer.
 fn walk(party: &mut Party<'_>, who: usize, wanted: impl Fn(&World, Cell) -> bool) -> Played {
-    let world = party.world()?;
-    let path = world.path(party.letter(who)?, STEPS, |cell| wanted(world, cell));
-    for key in path.into_iter().flatten().take(WALK) {
+    let (mut nearest, mut vain) = (usize::MAX, 0);
+    for _ in 0..WALK {
+        let world = party.world()?;
+        let path = world.path(party.letter(who)?, STEPS, |cell| wanted(world, cell)).unwrap_or_default();
+        let Some(&key) = path.first() else { break };
+        vain = if path.len() < nearest { 0 } else { vain + 1 };
+        nearest = nearest.min(path.len());
+        if vain > PATIENT {
+            break;
+        }
         careful(party, who, key)?;
     }
     Ok(())
@@ -157,9 +166,10 @@ fn meet(party: &mut Party<'_>, who: usize, other: usize) -> Played {
     let path = world.path(letter, STEPS, |cell| good(cell).is_some());
     let Some(path) = path.or_else(|| world.path(letter, STEPS, |cell| any(cell).is_some())) else { return Ok(()) };
     for &key in path.iter().take(2 * WALK) {
-        let swaps = party.world()?.forecast(letter, key).1.swaps;
+        let effect = party.world()?.forecast(letter, key).1;
         careful(party, who, key)?;
-        if swaps > 0 {
+        // On a way where a step is not possible the server has moved the player in another way.
+        if effect.swaps > 0 || effect.steps == 0 {
             return Ok(());
         }
     }
@@ -181,13 +191,15 @@ fn opposite(direction: Direction) -> Option<Direction> {
 
 /// A few keys, for a comparison with the same keys in another game. Returns what a spectator was shown at last, and the purses.
 pub(in crate::nuggets_server) fn sample(party: &mut Party<'_>, map: &MapFile) -> Played<(Vec<u8>, Vec<u32>)> {
-    let watcher = watch(party, Some(map))?;
-    let mut shown = party.clients[watcher].display.clone();
+    let board =
+        |party: &Party<'_>| party.spectator().map_or_else(Vec::new, |watcher| party.clients[watcher].display.clone());
+    watch(party, Some(map))?;
+    let mut shown = board(party);
     let ann = party.join("Ann")?;
     let bob = party.join("Bob")?;
     for (&key, who) in b"LHJKLYUBN".iter().zip([ann, bob].into_iter().cycle()) {
         careful(party, who, key)?;
     }
-    shown.extend_from_slice(&party.clients[watcher].display);
+    shown.extend(board(party));
     Ok((shown, party.clients.iter().map(|client| client.purse).collect()))
 }
