@@ -6,11 +6,14 @@ It sends what is typed, key by key, and shows the newest picture.
 Without a name it watches. `yes hjkl | tr -d '\\n' | nuggets_client.py localhost 2021 Ann` walks about.
 """
 
+import atexit
 import os
 import select
 import socket
 import sys
+import termios
 import time
+import tty
 
 REPEATS = (1, 3, 7, 15)  # seconds after which the first message is sent once more; at the last one it gives up
 
@@ -22,6 +25,10 @@ def main(host, port, *name):
     server.connect((host, int(port)))  # takes datagrams of this address only
     greeting = b"PLAY " + os.fsencode(name[0]) if name else b"SPECTATE"
     server.send(greeting)
+    if sys.stdin.isatty():
+        modes = termios.tcgetattr(sys.stdin)
+        atexit.register(termios.tcsetattr, sys.stdin, termios.TCSANOW, modes)
+        tty.setcbreak(sys.stdin)  # single keys, which do not appear on the screen
     start, repeats, is_in, leaves = time.monotonic(), list(REPEATS), False, None
     while True:
         now = time.monotonic()

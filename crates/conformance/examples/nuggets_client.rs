@@ -7,6 +7,7 @@ use std::{
     error::Error,
     io::{IsTerminal as _, Read as _, stdin, stdout},
     net::UdpSocket,
+    process::{Command, Stdio},
     sync::mpsc,
     thread,
     time::{Duration, Instant},
@@ -16,6 +17,15 @@ use std::{
 const REPEATS: [u64; 4] = [1, 3, 7, 15];
 
 fn main() -> Result<(), Box<dyn Error>> {
+    // Single keys, which do not appear on the screen. Without a terminal there is nothing to set.
+    let modes = |words: &[&str]| drop(Command::new("stty").args(words).stderr(Stdio::null()).status());
+    modes(&["-icanon", "-echo"]);
+    let played = play();
+    modes(&["icanon", "echo"]);
+    played
+}
+
+fn play() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let (host, port, name) = match &arguments[..] {
         [host, port] => (host, port, None),

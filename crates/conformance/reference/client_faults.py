@@ -38,12 +38,12 @@ faulty("nuggets-client", [
         while""", """        os.read(0, 1)
         self.send(self.greeting)
         while"""),
-    ("always-plays", "spectates watches", """if name is not None else b"SPECTATE\"""", """if name is not None else b"PLAY nobody\""""),
-    ("waits-for-ok", "spectates watches", IN, """        if self.letter is None:
+    ("always-plays", "spectates", """if name is not None else b"SPECTATE\"""", """if name is not None else b"PLAY nobody\""""),
+    ("waits-for-ok", "watches", IN, """        if self.letter is None:
             return
 """ + IN),
     ("numbers-only", "host-name", CONNECT, "        socket.inet_aton(args.host)\n" + CONNECT),
-    ("newline-behind-keys", "message-form keys-as-typed", """        self.send(b"KEY " + key)
+    ("newline-behind-keys", "message-form", """        self.send(b"KEY " + key)
 """, """        self.send(b"KEY " + key + b"\\n")
 """),
     ("joins-for-ever", "joins-once", """            now = time.monotonic()
@@ -62,7 +62,7 @@ faulty("nuggets-client", [
 """),
     ("capitals-only-for-q", "keys-as-typed", TYPED, """                keys = keys if keys in (b"Q", b"") else keys.lower()
 """ + TYPED),
-    ("letters-only", "any-key keys-as-typed", TYPED, """                if keys and not keys.isalpha() and keys != b".":
+    ("letters-only", "any-key", TYPED, """                if keys and not keys.isalpha() and keys != b".":
                     continue
 """ + TYPED),
     ("a-key-for-a-read", "many-keys", "os.read(sys.stdin.fileno(), 1)", "os.read(sys.stdin.fileno(), 64)[:1]"),
@@ -98,12 +98,12 @@ faulty("nuggets-client", [
     ("crashes-at-big-numbers", "bad-numbers-ignored no-crash", HEAR, """        if datagram.startswith(b"GOLD 9999"):
             (99999999999999999999).to_bytes(4, "big")
 """ + HEAR),
-    ("status-1", "quit-ends long-quit refused exact-text empty-text quit-with-zero", OVER, """        print(self.over)
+    ("status-1", "quit-ends", OVER, """        print(self.over)
         return 1
 """),
     ("goes-on-after-quit", "quit-ends quit-text long-quit refused exact-text empty-text quit-with-zero silent-after-quit",
      "        while self.over is None:", "        while True:"),
-    ("prints-nothing", "quit-text long-quit refused exact-text quit-with-zero", OVER, "        return 0\n"),
+    ("prints-nothing", "quit-text", OVER, "        return 0\n"),
     ("skips-big-messages", "long-quit", QUIT, "            self.over = None if len(datagram) > 1024 else rest\n"),
     ("uses-formats", "exact-text", QUIT, QUIT + """            self.over = self.over.replace("%%", "%")
 """),
@@ -134,6 +134,20 @@ faulty("nuggets-client", [
                 peer = self.connection.getpeername()
                 self.connection = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
                 self.connection.connect(peer)
+"""),
+    # Deviations of many programs that break no rule.
+    ("forgets-early-keys", "", IN, """        if not self.is_in and sys.stdin.isatty():
+            time.sleep(0.3)
+            termios.tcflush(sys.stdin, termios.TCIFLUSH)
+""" + IN),
+    ("spectators-type-only-q", "", TYPED, """                if self.letter is None and keys not in (b"Q", b""):
+                    continue
+""" + TYPED),
+    ("measures-its-window", "", """            self.size = (int(words[0]), int(words[1]))
+""", """            self.size = (int(words[0]), int(words[1]))
+            window = os.get_terminal_size(1)
+            if window.lines <= self.size[0] or window.columns < self.size[1]:
+                sys.exit("enlarge the window")
 """),
     ("waits-for-quit", "leaves-alone", "            if quitting and now >= quitting:", "            if False:"),
     ("needs-nothing", "missing-arguments", READ, "args = len(sys.argv) > 2 and parser.parse_args() or sys.exit(0)"),

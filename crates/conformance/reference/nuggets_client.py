@@ -14,7 +14,9 @@ import random
 import select
 import socket
 import sys
+import termios
 import time
+import tty
 
 AGAIN = (1, 2, 4)  # seconds until the first message is sent once more
 GIVE_UP = 15  # seconds without any answer
@@ -147,7 +149,17 @@ class Client:
             self.type(key.encode())
 
     def run(self):
-        """Plays until QUIT. Returns the exit status."""
+        """Plays until QUIT at a terminal that passes single keys. Returns the exit status."""
+        if not sys.stdin.isatty():
+            return self.play()
+        modes = termios.tcgetattr(sys.stdin)
+        tty.setcbreak(sys.stdin)
+        try:
+            return self.play()
+        finally:
+            termios.tcsetattr(sys.stdin, termios.TCSANOW, modes)
+
+    def play(self):
         start = time.monotonic()
         repeats = [start + sum(AGAIN[:count]) for count in range(1, len(AGAIN) + 1)]
         quitting = 0

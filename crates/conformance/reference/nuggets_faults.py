@@ -20,6 +20,12 @@ SENDER = 'player = self.player_at(address)\n        if address == self.spectator
 THANKED = 'self.send(address, "QUIT Thanks for playing!")'
 TABLE = "self.send(address, f\"QUIT {text}{self.game.table()}\")"
 
+RECEIVED = "self.hear(*self.connection.recvfrom(65536))"
+ENCODED = 'text.encode("ascii"), address)'
+GRID = "GRID {len(self.game.rows)} "
+GREETED = "self.send_gold(address, player)\n        self.send_display"
+PORT = 'print(f"waiting at port {connection.getsockname()[1]}", flush=True)'
+
 faulty("nuggets-server", [
     # The command line.
     ("ignores-more-arguments", "extra-argument", PARSED, "args = parser.parse_args(sys.argv[1:3])"),
@@ -124,7 +130,7 @@ faulty("nuggets-server", [
     # The end of the game.
     ("ends-with-the-last-player", "keeps-running", THANKED + "\n            self.show()",
      THANKED + "\n            self.show()\n            any(other.plays for other in self.game.players) or sys.exit(0)"),
-    ("ends-with-its-input", "end-of-input", "self.hear(*self.connection.recvfrom(65536))",
+    ("ends-with-its-input", "end-of-input", RECEIVED,
      "if sys.stdin in __import__('select').select([self.connection, sys.stdin], [], [])[0] and not sys.stdin.read():\n"
      "                    return\n                self.hear(*self.connection.recvfrom(65536))"),
     ("spectators-miss-the-end", "game-over", "for address, _ in self.everybody():\n",
@@ -148,4 +154,26 @@ faulty("nuggets-server", [
     ("no-room-for-a-zero", "longest-datagram", HEARD, 'message = message if len(message) < 65507 else b"KEY Q"\n        ' + HEARD),
     ("answers-servers", "silent-to-servers", 'elif kind not in (b"OK", b"GRID", b"GOLD", b"DISPLAY", b"QUIT", b"ERROR"):', "else:"),
     ("says-nothing-of-errors", "malformed-told", 'self.send(address, "ERROR malformed message: expected \'PLAY \' and a name, SPECTATE, or \'KEY \' and one byte")', "pass"),
+    # Deviations of many programs. Those without rules break none.
+    ("seeds-by-pid", "", "random.Random(args.seed)", "random.Random(args.seed or __import__('os').getpid())"),
+    ("seeds-by-time", "", "random.Random(args.seed)", "random.Random(args.seed or int(time.time()))"),
+    ("prints-when-it-is-a-line", "", PORT, PORT.replace(", flush=True", "")),
+    ("starts-after-3-seconds", "", SOCKET, "time.sleep(3)\n    " + SOCKET),
+    ("answers-all", "silent-to-servers", 'elif kind not in (b"OK", b"GRID", b"GOLD", b"DISPLAY", b"QUIT", b"ERROR"):', "else:",
+     "if not player or not player.plays:\n            return", "if not player or not player.plays:\n"
+     "            self.send(address, \"ERROR you do not play\")\n            return"),
+    ("grid-of-one-row-more", "grid-size", GRID, GRID.replace(")}", ") + 1}")),
+    ("greets-with-two-golds", "welcome-player welcome-spectator", GREETED, "self.send_gold(address, player)\n        " + GREETED),
+    ("zeros-behind-messages", "message-form", ENCODED, 'text.encode("ascii") + b"\\0", address)'),
+    ("prints-no-port", "announces-port", PORT, "pass"),
+    ("prints-42", "announces-port", PORT, PORT.replace("{connection.getsockname()[1]}", "42")),
+    ("port-on-standard-error", "announces-port", PORT, PORT.replace("flush=True", "file=sys.stderr")),
+    ("ends-with-a-quitter", "keeps-running quitter-leaves final-table", THANKED, THANKED + "\n            sys.exit(0)"),
+    ("one-client-only", "keeps-running", RECEIVED, "message, address = self.connection.recvfrom(65536)\n"
+     "                self.first = getattr(self, 'first', address)\n"
+     "                if address == self.first:\n                    self.hear(message, address)"),
+    ("untidy", "grid-size welcome-player welcome-spectator message-form silent-to-servers",
+     GRID, GRID.replace(")}", ") + 1}"), GREETED, "self.send_gold(address, player)\n        " + GREETED,
+     ENCODED, 'text.encode("ascii") + b"\\0", address)',
+     'elif kind not in (b"OK", b"GRID", b"GOLD", b"DISPLAY", b"QUIT", b"ERROR"):', "else:"),
 ])

@@ -184,14 +184,17 @@ impl Program {
             arguments,
             folder: self.folder.as_deref(),
             limits: &self.limits,
-            terminal: self.terminal.unwrap_or(usual),
+            terminal: match (self.terminal, usual) {
+                (Some(Terminal::Whole), Terminal::Shell) => Terminal::Shell,
+                (chosen, _) => chosen.unwrap_or(usual),
+            },
         };
         let (group, ends) = Group::start(&start)
             .context("cannot start a program")?
             .map_err(|error| CannotStart { program: program.clone(), error })?;
         let spoken = Spoken::of(ends.output, ends.errors, group.id(), self.limits.output);
         // At a terminal there is no end of input that the tester could type.
-        let can_end_input = start.terminal != Terminal::Whole;
+        let can_end_input = !start.terminal.has_input();
         Ok(Box::new(Running { group, input: ends.input, can_end_input, spoken, limits: self.limits, exit: None }))
     }
 }
@@ -245,6 +248,10 @@ impl Run for Running {
     fn limit(&self) -> Option<String> {
         let name = if self.spoken.is_flood() { "output" } else { self.group.limit()? };
         Some(format!("{name}, which is {}", self.limits.value(name)))
+    }
+
+    fn first_output(&self) -> Option<Instant> {
+        self.spoken.first()
     }
 
     fn udp_ports(&self) -> Option<Vec<u16>> {

@@ -101,7 +101,7 @@ impl Group {
         let (output, theirs) = Output::open(start.terminal)?;
         #[cfg(target_os = "linux")]
         if has_guards() {
-            let at_terminal = start.terminal == Terminal::Whole;
+            let at_terminal = start.terminal.has_input();
             let program = start.program.as_ref();
             let mode = guard::mode();
             let mut command = Guard::command(program, start.arguments, start.limits, mode, at_terminal);
@@ -125,7 +125,7 @@ impl Group {
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         prepare(&mut command, start);
         theirs.give(&mut command)?;
-        if start.terminal == Terminal::Whole {
+        if start.terminal.has_input() {
             theirs.give_input(&mut command)?;
         }
         let mut leader = match command.spawn() {
@@ -210,7 +210,11 @@ fn prepare(command: &mut Command, start: &Start<'_>) {
     if let Some(folder) = start.folder {
         command.current_dir(folder);
     }
-    if start.terminal == Terminal::Whole {
+    if start.terminal != Terminal::No {
+        // They would be taken for the size of the window.
+        command.env_remove("LINES").env_remove("COLUMNS");
+    }
+    if start.terminal.has_input() {
         // What the tester reads is no particular terminal, and this is one that all systems know.
         command.env("TERM", "xterm");
     }

@@ -116,6 +116,11 @@ pub trait Run: Send {
         None
     }
 
+    /// When the first byte of its standard output came.
+    fn first_output(&self) -> Option<Instant> {
+        None
+    }
+
     /// The UDP ports at which it receives, where the system tells.
     fn udp_ports(&self) -> Option<Vec<u16>> {
         None

@@ -11,7 +11,7 @@ use self::{
     host::{HOST, Host, NAME, display, shown},
 };
 use crate::{
-    judge::{Choice, Judge, Played, scene},
+    judge::{Judge, Played, scene},
     launch::{Exit, Launcher},
     refusal::{Desk, Refusal, refusal},
     rule::Rule,
@@ -27,7 +27,7 @@ pub static TESTER: Tester = Tester {
     known: &["host", "port", "name"],
     needed: &["host", "port"],
     rules: rules::RULES,
-    takes_part: &[&rules::FIRST, &rules::SPECTATES],
+    takes_part: &[&rules::KEYS, &rules::WATCHES, &rules::QUIT, &rules::TEXT],
     play,
 };
 
@@ -46,32 +46,38 @@ type Scenario = fn(&mut Host<'_>) -> Played;
 type Meant = &'static [&'static Rule];
 
 /// What is played with a client, each time with another server.
-const SCENARIOS: [(&str, Meant, Scenario); 15] = [
+const SCENARIOS: [(&str, Meant, Scenario); 14] = [
     ("a game", &[], game),
+    ("a player who leaves", &[&rules::KEYS, &rules::QUIT], leaves_by_key),
     ("a long table", &[&rules::LONG], long_table),
     ("a server that says little", &[&rules::ONCE], quiet),
     ("a full game", &[&rules::REFUSED], refused),
     ("messages of strangers", &[&rules::STRANGERS], strangers),
-    ("the end of input", &[&rules::INPUT], end_of_input),
     ("a silent server", &[&rules::AGAIN], silence),
     ("a server that misses the first message", &[&rules::LATE], late),
-    ("the end of input, and no answer", &[&rules::LEAVES], leaves),
     ("every character", &[&rules::ANY_KEY], any_key),
     ("many keys at once", &[&rules::MANY_KEYS], many_keys),
     ("a big map", &[&rules::BIG_MAP], big_map),
     ("QUIT with percent signs", &[&rules::EXACT_TEXT], |host| {
-        host.welcome()?;
+        host.greeted()?;
+        host.enter(b"GRID 3 14", &display(0))?;
         host.quit_as(b"QUIT 100 %s %d%% \\n", "100 %s %d%% \\n", &rules::EXACT_TEXT)
     }),
     ("QUIT with no text", &[&rules::EMPTY_TEXT], |host| {
-        host.welcome()?;
+        host.greeted()?;
+        host.enter(b"GRID 3 14", &display(0))?;
         host.quit_as(b"QUIT ", "", &rules::EMPTY_TEXT)
     }),
     ("QUIT with a zero byte", &[&rules::QUIT_NUL], |host| {
-        host.welcome()?;
+        host.greeted()?;
+        host.enter(b"GRID 3 14", &display(0))?;
         host.quit_as(b"QUIT It was a pleasure.\0", "It was a pleasure.", &rules::QUIT_NUL)
     }),
 ];
+
+/// Scenarios in which the input ends, which only a pipe does.
+const PIPED: [(&str, &Rule, Scenario); 2] =
+    [("the end of input", &rules::INPUT, end_of_input), ("the end of input, and no answer", &rules::LEAVES, leaves)];
 
 /// Clients that are started with another name or host.
 const CALLS: [(&str, &Rule, Option<&str>, &str); 4] = [
@@ -98,87 +104,82 @@ static REFUSALS: [Refusal; 8] = [
 ];
 
 fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow::Result<()> {
-    let terminal = terminal(launcher, options)?;
     // What goes wrong in any game is known before scenarios in which it would be the fault of something else.
     let ([(name, _, scenario)], others) = SCENARIOS.split_at(1) else { return Ok(()) };
-    judge.play(name, |judge| scenario(&mut Host::new(judge, terminal, launcher, options)?))?;
+    let start =
+        |judge: &mut Judge, terminal, scenario: Scenario| scenario(&mut Host::new(judge, terminal, launcher, options)?);
+    judge.play(name, |judge| start(judge, Terminal::Shell, *scenario))?;
     let played = others.iter().map(|&(name, meant, scenario)| {
-        scene(name, move |judge| scenario(&mut Host::new(judge, terminal, launcher, options)?))
-            .shows(meant.iter().copied())
+        scene(name, move |judge| start(judge, Terminal::Shell, scenario)).shows(meant.iter().copied())
+    });
+    let piped = PIPED.iter().map(|&(name, rule, scenario)| {
+        scene(name, move |judge| start(judge, Terminal::Output, scenario)).shows([rule])
     });
     let damaged = DAMAGED.iter().map(|&(name, rule)| {
-        scene(name, move |judge| goes_on(&mut Host::new(judge, terminal, launcher, options)?, rule))
+        scene(name, move |judge| goes_on(&mut Host::new(judge, Terminal::Shell, launcher, options)?, rule))
             .shows([rule, &rules::NO_CRASH])
     });
     let calls = CALLS.into_iter().filter(|(_, _, name, _)| matches!(name, None | Some(NAME)) || launcher.takes("name"));
     let calls = calls.map(|(title, rule, name, at)| {
         let play = move |judge: &mut Judge| {
-            let mut host = Host::called(judge, terminal, launcher, options, (name, at))?;
-            host.welcome()?;
-            host.key(b'l', &rules::KEYS, "")
+            let mut host = Host::called(judge, Terminal::Shell, launcher, options, (name, at))?;
+            host.greeted_by(rule).map(drop)
         };
-        scene(title, move |judge| judge.under(rule, play)).shows([rule])
+        scene(title, play).shows([rule])
     });
     let watches = scene("a spectator", move |judge| {
-        judge.under(&rules::WATCHES, |judge| {
-            let mut host = Host::called(judge, terminal, launcher, options, (None, HOST))?;
-            host.welcome()?;
-            for key in *b"lQ" {
-                host.key(key, &rules::KEYS, "")?;
-            }
-            host.quit("Thanks for watching!");
-            Ok(())
-        })
+        let mut host = Host::called(judge, Terminal::Shell, launcher, options, (None, HOST))?;
+        host.greeted_by(&rules::SPECTATES)?;
+        host.enter(b"GRID 3 14", &display(0))?;
+        host.key(b'Q', &rules::WATCHES, "")
     });
     let values = || Ok((vec![("host", HOST.into()), ("port", "2021".into()), ("name", NAME.into())], None));
     let refusals = Desk { launcher, options: *options, explains: &rules::EXPLAINS, values }.scenes(&REFUSALS);
-    let scenes = played.chain(damaged).chain(calls).chain([watches.shows([&rules::WATCHES])]).chain(refusals);
+    let scenes =
+        played.chain(piped).chain(damaged).chain(calls).chain([watches.shows([&rules::WATCHES])]).chain(refusals);
     judge.side_by_side(scenes.collect())
 }
 
 // Keys, and the end that the player wants.
 fn game(host: &mut Host<'_>) -> Played {
-    host.welcome()?;
-    for (gone, &key) in b"lLjJkKyYuUbBnNHh.7x".iter().enumerate() {
-        host.key(key, &rules::KEYS, "")?;
-        host.judge.check(&rules::ONCE, true, String::new);
-        host.send(format!("GOLD {} {gone} {}", usize::from(gone > 0), 250 - gone).as_bytes());
-        host.send(&display(gone));
+    if host.welcome()? {
+        for (gone, &key) in b"lLjJkKyYuUbBnNHh".iter().enumerate() {
+            host.key(key, &rules::KEYS, "")?;
+            host.judge.check(&rules::ONCE, true, String::new);
+            host.send(format!("GOLD {} {gone} {}", usize::from(gone > 0), 250 - gone).as_bytes());
+            host.send(&display(gone));
+        }
+    }
+    host.quit("GAME OVER:\nA         16 Tess\nB        234 Bob")
+}
+
+// A client may leave when Q is typed, or wait for QUIT.
+fn leaves_by_key(host: &mut Host<'_>) -> Played {
+    if !host.welcome()? {
+        return Ok(());
     }
     host.key(b'Q', &rules::KEYS, "")?;
-    host.quit("Thanks for playing!");
-    Ok(())
+    host.send(b"QUIT Thanks for playing!");
+    let exit = host.run.exit(host.options.deadline());
+    host.judge.require(&rules::QUIT, exit == Some(Exit::with(0)), || {
+        format!("after KEY Q and QUIT {}", Exit::told(exit.as_ref(), "the client"))
+    })
 }
 
 // The table of as many players as there are letters, with names as long as a server keeps them.
 fn long_table(host: &mut Host<'_>) -> Played {
-    host.welcome()?;
+    host.greeted()?;
+    host.enter(b"GRID 3 14", &display(0))?;
     let row = |letter: u8| format!("{} {:10} {}", char::from(letter), letter, "n".repeat(50));
     let table: Vec<String> = (b'A'..=b'Z').map(row).collect();
     let text = format!("GAME OVER:\n{}", table.join("\n"));
     host.quit_as(format!("QUIT {text}").as_bytes(), &text, &rules::LONG)
 }
 
-// A client that does not play when its input and output are pipes, but does at a terminal, is tested at one.
-fn terminal(launcher: &dyn Launcher, options: &Options) -> anyhow::Result<Terminal> {
-    if !launcher.chooses_terminal() {
-        return Ok(Terminal::No);
-    }
-    for terminal in [Terminal::No, Terminal::Whole] {
-        // What is found here is found again in the scenarios.
-        let mut judge = Judge::new(rules::RULES, Choice::default());
-        judge.play("a look", |judge| Host::new(judge, terminal, launcher, options)?.welcome())?;
-        if judge.passes() {
-            return Ok(terminal);
-        }
-    }
-    Ok(Terminal::No)
-}
-
-// Nobody moves for a while. A client that repeats its first message without need does so now.
+// No player moves for a while. A client that repeats its first message without need does so now.
 fn quiet(host: &mut Host<'_>) -> Played {
     host.welcome()?;
-    host.listen(Instant::now() + REPEATED.min(host.options.patience))?;
+    host.listen(Instant::now() + REPEATED.min(host.options.patience));
     host.judge.check(&rules::ONCE, true, String::new);
     Ok(())
 }
@@ -190,8 +191,11 @@ fn refused(host: &mut Host<'_>) -> Played {
 }
 
 fn strangers(host: &mut Host<'_>) -> Played {
-    host.welcome()?;
-    for message in [&b"GOLD 1 2 3"[..], b"DISPLAY\n@", b"QUIT by a stranger"] {
+    if !host.welcome()? {
+        host.judge.leave_out_for([&rules::STRANGERS], &rules::KEYS);
+        return Ok(());
+    }
+    for message in [&b"GOLD 1 2 3"[..], b"DISPLAY\n@", b"QUIT by another server"] {
         host.send_as_stranger(message)?;
         let text = format!(" after {} came from another address", shown(message));
         // Twice, since the first may be sent before the message is read.
@@ -202,11 +206,7 @@ fn strangers(host: &mut Host<'_>) -> Played {
 }
 
 fn end_of_input(host: &mut Host<'_>) -> Played {
-    host.welcome()?;
-    if host.end_input()? {
-        host.quit("Thanks for playing!");
-    }
-    Ok(())
+    host.end_input().map(drop)
 }
 
 fn silence(host: &mut Host<'_>) -> Played {
@@ -223,12 +223,16 @@ fn late(host: &mut Host<'_>) -> Played {
         host.judge.leave_out_for([&rules::LATE], &rules::AGAIN);
         return Ok(());
     }
-    host.let_in(&rules::LATE)
+    host.enter(b"GRID 3 14", &display(0))?;
+    if host.judge.has_failed(&rules::KEYS) {
+        host.judge.leave_out_for([&rules::LATE], &rules::KEYS);
+        return Ok(());
+    }
+    host.wake(&rules::LATE).map(drop)
 }
 
 // QUIT was lost, or the server has gone.
 fn leaves(host: &mut Host<'_>) -> Played {
-    host.welcome()?;
     if host.end_input()? {
         let exit = host.run.exit(Instant::now() + LONELY.max(host.options.patience));
         host.judge.check(&rules::LEAVES, exit.is_some(), || {
@@ -240,7 +244,10 @@ fn leaves(host: &mut Host<'_>) -> Played {
 
 // All but Q, which may make the client leave.
 fn any_key(host: &mut Host<'_>) -> Played {
-    host.welcome()?;
+    if !host.welcome()? {
+        host.judge.leave_out_for([&rules::ANY_KEY], &rules::KEYS);
+        return Ok(());
+    }
     for key in (b'!'..=b'~').filter(|&key| key != b'Q') {
         host.key(key, &rules::ANY_KEY, "")?;
     }
@@ -248,20 +255,20 @@ fn any_key(host: &mut Host<'_>) -> Played {
 }
 
 fn many_keys(host: &mut Host<'_>) -> Played {
-    host.welcome()?;
+    if !host.welcome()? {
+        host.judge.leave_out_for([&rules::MANY_KEYS], &rules::KEYS);
+        return Ok(());
+    }
     let keys: Vec<u8> = b"ljku".iter().copied().cycle().take(100).collect();
     host.keys(&keys, &rules::MANY_KEYS)
 }
 
 fn big_map(host: &mut Host<'_>) -> Played {
-    host.welcome()?;
-    host.send(b"GRID 90 280");
+    host.greeted()?;
     let row = [&[b'.'; 280][..], b"\n"].concat();
-    let map = row.repeat(90);
-    host.send(&[b"DISPLAY\n", &map[..]].concat());
-    // A client may look at its keyboard first, so that one key proves nothing.
-    for key in *b"hlhlhl" {
-        host.key(key, &rules::BIG_MAP, " after a DISPLAY of 90 rows of 280 columns")?;
+    host.enter(b"GRID 90 280", &[b"DISPLAY\n", &row.repeat(90)[..]].concat())?;
+    if host.judge.has_failed(&rules::KEYS) {
+        return host.survives(&rules::BIG_MAP, " after a DISPLAY of 90 rows of 280 columns");
     }
-    Ok(())
+    host.wake(&rules::BIG_MAP).map(drop)
 }

@@ -48,7 +48,7 @@ const ANYWHERE: &[(&str, Scenario, &[&Rule])] = &[
     ("PLAY of a player", joining::second_seat, &[&rules::ONCE]),
     ("PLAY of a player who has quit", joining::comes_back, &[&rules::RETURN]),
     ("a game that all have left", joining::all_leave, &[&rules::RUNS]),
-    ("spectators", joining::spectators, &[&rules::REPLACED, &rules::WATCH]),
+    ("spectators", joining::spectators, &[&rules::REPLACED, &rules::WATCH, &rules::BOARD]),
     ("a spectator who quits", joining::spectator_quits, &[&rules::SPECTATOR_QUITS]),
     ("SPECTATE of clients that are in", joining::watchers_again, &[&rules::PLAYER_WATCHES, &rules::WATCH_AGAIN]),
     ("malformed messages", hostile::malformed, &[&rules::MALFORMED]),

@@ -2,10 +2,10 @@
 
 use std::{
     collections::VecDeque,
-    io::{BufRead as _, BufReader, Read},
+    io::{self, BufRead as _, BufReader, Read},
     process::ChildStderr,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, OnceLock, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
         mpsc::{self, Receiver, Sender},
     },
@@ -37,6 +37,24 @@ pub(crate) struct Spoken {
     // Bytes, of both.
     written: AtomicU64,
     most: u64,
+    // When the first byte of standard output came.
+    first: OnceLock<Instant>,
+}
+
+/// Notes when the first byte comes, long before a line is complete where a program draws a screen.
+struct Noted<'a, R> {
+    from: R,
+    first: &'a OnceLock<Instant>,
+}
+
+impl<R: Read> Read for Noted<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.from.read(buffer)?;
+        if count > 0 {
+            self.first.get_or_init(Instant::now);
+        }
+        Ok(count)
+    }
 }
 
 impl Spoken {
@@ -49,6 +67,7 @@ impl Spoken {
             are_errors_complete: AtomicBool::new(errors.is_none()),
             written: AtomicU64::new(0),
             most,
+            first: OnceLock::new(),
         });
         let listener = Arc::clone(&spoken);
         thread::spawn(move || listener.listen(output, &sender, program));
@@ -62,7 +81,7 @@ impl Spoken {
     fn listen(&self, output: Output, lines: &Sender<String>, program: u32) {
         let is_terminal = matches!(output, Output::Terminal(_));
         let mut kept = 0;
-        self.each_line(output, program, |line| {
+        self.each_line(Noted { from: output, first: &self.first }, program, |line| {
             kept += line.len() as u64 + 1;
             if kept <= MAX_OUTPUT {
                 // The tester may not ask for them.
@@ -101,6 +120,11 @@ impl Spoken {
             take(String::from_utf8_lossy(&line).trim_end_matches(['\n', '\r']).to_owned());
             line.clear();
         }
+    }
+
+    /// When the first byte of standard output came.
+    pub(crate) fn first(&self) -> Option<Instant> {
+        self.first.get().copied()
     }
 
     /// Whether it has written more than it may.

@@ -20,8 +20,16 @@ pub enum Terminal {
     No,
     /// Standard output.
     Output,
-    /// Standard output and standard input.
+    /// Standard output and standard input. Bytes pass as they are.
     Whole,
+    /// The same in the state in which a shell leaves a terminal: with echo, and with input that is read by lines.
+    Shell,
+}
+
+impl Terminal {
+    pub(crate) const fn has_input(self) -> bool {
+        matches!(self, Self::Whole | Self::Shell)
+    }
 }
 
 /// A window in which the largest map of a scenario has room.
@@ -49,7 +57,7 @@ impl Output {
         if terminal == Terminal::No {
             return Ok((Self::None, Theirs::Pipe));
         }
-        pair()
+        pair(terminal == Terminal::Shell)
     }
 
     /// This, or the pipe where there is no terminal.
@@ -68,7 +76,7 @@ impl Output {
 }
 
 #[cfg(unix)]
-fn pair() -> io::Result<(Output, Theirs)> {
+fn pair(is_cooked: bool) -> io::Result<(Output, Theirs)> {
     use std::{ffi::OsStr, os::unix::ffi::OsStrExt as _};
 
     use rustix::{
@@ -86,16 +94,18 @@ fn pair() -> io::Result<(Output, Theirs)> {
     let name = ptsname(&ours, Vec::new())?;
     let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
     let theirs = open(OsStr::from_bytes(name.as_bytes()), flags, Mode::empty())?;
-    // Bytes pass as they are: no echo, no signals, no other ends of lines.
-    let mut modes = tcgetattr(&theirs)?;
-    modes.make_raw();
-    tcsetattr(&theirs, OptionalActions::Now, &modes)?;
+    if !is_cooked {
+        // Bytes pass as they are: no echo, no signals, no other ends of lines.
+        let mut modes = tcgetattr(&theirs)?;
+        modes.make_raw();
+        tcsetattr(&theirs, OptionalActions::Now, &modes)?;
+    }
     tcsetwinsize(&theirs, WINDOW)?;
     Ok((Output::Terminal(ours.into()), Theirs::Terminal(theirs)))
 }
 
 #[cfg(not(unix))]
-fn pair() -> io::Result<(Output, Theirs)> {
+fn pair(_: bool) -> io::Result<(Output, Theirs)> {
     Ok((Output::None, Theirs::Pipe))
 }
 
@@ -181,6 +191,21 @@ mod tests {
         let mut read = String::new();
         output.read_to_string(&mut read).unwrap();
         assert_eq!(read, "a\nb");
+        assert!(program.wait().unwrap().success());
+    }
+
+    #[test]
+    fn terminal_of_a_shell_is_large_and_reads_lines() {
+        let (mut output, theirs) = Output::open(Terminal::Shell).unwrap();
+        let mut command = Command::new("sh");
+        command.args(["-c", "stty size; stty -a | grep -wo 'icanon\\|echo'"]);
+        theirs.give(&mut command).unwrap();
+        theirs.give_input(&mut command).unwrap();
+        let mut program = command.spawn().unwrap();
+        drop((command, theirs));
+        let mut read = String::new();
+        output.read_to_string(&mut read).unwrap();
+        assert_eq!(read, "100 300\r\nicanon\r\necho\r\n");
         assert!(program.wait().unwrap().success());
     }
 }

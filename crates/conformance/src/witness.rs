@@ -96,6 +96,10 @@ impl Run for Watched {
         self.run.limit()
     }
 
+    fn first_output(&self) -> Option<Instant> {
+        self.run.first_output()
+    }
+
     fn udp_ports(&self) -> Option<Vec<u16>> {
         self.run.udp_ports()
     }

@@ -53,6 +53,11 @@ impl Judge {
     pub(crate) fn findings(mut self, takes_part: &[&Rule]) -> (Vec<Finding>, Vec<Scenario>) {
         self.close_variants();
         self.name_ends();
+        // With chosen rules no scenario may have been played that shows whether it takes part.
+        let is_kept = |rule: &&Rule| self.notes.get(rule.id).map(|notes| notes.broken == 0);
+        let signs: Vec<_> = takes_part.iter().filter_map(is_kept).collect();
+        let is_idle =
+            !takes_part.is_empty() && !signs.contains(&true) && (self.choice.only.is_none() || signs.contains(&false));
         let asked_for = |rule: &&&Rule| self.choice.only.as_ref().is_none_or(|only| only.contains(rule.id));
         let finding = |rule: &&'static Rule| {
             let mut finding = Finding::new(rule);
@@ -70,9 +75,7 @@ impl Judge {
             finding
         };
         let mut findings: Vec<_> = self.rules.iter().filter(asked_for).map(finding).collect();
-        let is_sign = |finding: &&Finding| takes_part.iter().any(|rule| rule.id == finding.id);
-        let mut signs = findings.iter().filter(is_sign).peekable();
-        if signs.peek().is_some() && signs.all(|sign| sign.verdict != Verdict::Passed) {
+        if is_idle {
             for finding in findings.iter_mut().filter(|finding| finding.verdict == Verdict::Passed) {
                 (finding.verdict, finding.count, finding.tested_in) = (Verdict::NotTested, 0, 0);
                 "the program takes part in no game".clone_into(&mut finding.why);

@@ -2,6 +2,7 @@
 
 use std::{
     net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket},
+    thread,
     time::{Duration, Instant},
 };
 
@@ -25,8 +26,12 @@ pub(super) const NAME: &str = "Tess T whose name is just as long as servers keep
 pub(super) const HOST: &str = "127.0.0.1";
 /// Bytes of a message that a report shows.
 const SHOWN: usize = 60;
-/// How long to wait for the answer to a key that may have been typed too early.
-const EARLY: Duration = Duration::from_millis(300);
+/// How long a user looks at a new screen before the first key.
+const LOOK: Duration = Duration::from_millis(500);
+/// How long to wait for the KEY of a first key that the client may have lost.
+const EARLY: Duration = Duration::from_secs(1);
+/// How long to wait for what must not come.
+const REST: Duration = Duration::from_millis(300);
 /// The key that is typed until the client is ready for keys.
 const WAKE: u8 = b'h';
 
@@ -46,6 +51,8 @@ pub(super) struct Host<'a> {
     // What comes to the client from elsewhere.
     stranger: Line,
     client: Option<SocketAddr>,
+    // Whether the client is at the pseudo-terminal that the scenario asks for.
+    is_at_terminal: bool,
     // The name that it was given.
     name: Option<&'static str>,
     // KEYs of the key that was typed more than once.
@@ -83,7 +90,20 @@ impl<'a> Host<'a> {
         let line = judge.line("the server", &WITH_CLIENT);
         let stranger = judge.line("another address", &WITH_CLIENT);
         let name = name.filter(|_| launcher.takes("name"));
-        Ok(Self { judge, run, options, socket, line, stranger, client: None, name, spare: 0, settled: false })
+        let is_at_terminal = launcher.chooses_terminal() && terminal == Terminal::Shell;
+        Ok(Self {
+            judge,
+            run,
+            options,
+            socket,
+            line,
+            stranger,
+            client: None,
+            is_at_terminal,
+            name,
+            spare: 0,
+            settled: false,
+        })
     }
 
     pub(super) fn send(&self, message: &[u8]) {
@@ -122,47 +142,66 @@ impl<'a> Host<'a> {
 
     /// Waits for the first message and judges it.
     pub(super) fn greeted(&mut self) -> Played<Vec<u8>> {
+        self.greeted_by(&rules::FIRST)
+    }
+
+    /// As [`Host::greeted`], where this rule is broken by any other message.
+    pub(super) fn greeted_by(&mut self, rule: &'static Rule) -> Played<Vec<u8>> {
         let first = self.next(self.options.deadline());
-        let Some(first) = first else { return self.lacking(&rules::FIRST, "the client sent nothing") };
+        let Some(first) = first else { return self.lacking(rule, "the client sent nothing") };
         let wanted = self.name.map_or_else(|| "SPECTATE".to_owned(), |name| format!("PLAY {name}"));
-        self.judge.check(&rules::FIRST, first == wanted.as_bytes(), || {
+        self.judge.check(rule, first == wanted.as_bytes(), || {
             format!("the first message was {}; '{wanted}' would be right", shown(&first))
         });
         Ok(first)
     }
 
-    /// Lets the client in, and waits until it sends what is typed.
-    pub(super) fn welcome(&mut self) -> Played {
+    /// Lets the client in. Returns whether it sends what is typed.
+    pub(super) fn welcome(&mut self) -> Played<bool> {
         self.greeted()?;
-        self.let_in(&rules::KEYS)
+        self.enter(b"GRID 3 14", &display(0))?;
+        self.wake(&rules::KEYS)
     }
 
-    /// As [`Host::welcome`], of a client that has asked. `rule` is broken if it does not send what is typed.
-    pub(super) fn let_in(&mut self, rule: &'static Rule) -> Played {
+    /// Sends what lets a client in that has asked, and waits as long as a user looks at the screen.
+    pub(super) fn enter(&mut self, grid: &[u8], display: &[u8]) -> Played {
         if self.name.is_some() {
             self.send(b"OK A");
         }
-        self.send(b"GRID 3 14");
+        self.send(grid);
         self.send(b"GOLD 0 0 250");
-        self.send(&display(0));
-        // A key that is typed before the client has read all this may be lost, so it is typed again.
+        self.send(display);
+        let (sent, by) = (Instant::now(), self.options.deadline());
+        loop {
+            let until = self.run.first_output().map_or(sent, |shown| shown.max(sent)) + LOOK;
+            if Instant::now() >= until.min(by) {
+                return Ok(());
+            }
+            self.listen(until.min(by));
+        }
+    }
+
+    /// Types a key until the client sends it. Returns whether it does, and breaks the rule if not.
+    pub(super) fn wake(&mut self, rule: &'static Rule) -> Played<bool> {
         let by = self.options.deadline();
         let mut typed = 0;
-        while Instant::now() < by {
+        while Instant::now() < by && self.run.exit(Instant::now()).is_none() {
             self.run.type_bytes(&[WAKE]);
             typed += 1;
             let until = by.min(Instant::now() + EARLY);
             while let Some(message) = self.next(until) {
-                if message == [b'K', b'E', b'Y', b' ', WAKE] {
+                if typed_key(&message) == Some(WAKE) {
                     (self.spare, self.settled) = (typed - 1, true);
                     self.judge.check(rule, true, String::new);
-                    return Ok(());
+                    return Ok(true);
                 }
-                self.unasked(&message)?;
+                self.unasked(&message);
             }
         }
-        let key = char::from(WAKE);
-        self.lacking(rule, &format!("'{key}' was typed on standard input {typed} times and no KEY came"))
+        let wrong = format!("'{}' was typed {typed} times and no KEY came", char::from(WAKE));
+        let wrong = format!("{wrong}; {}", self.state());
+        self.judge.check(rule, false, || wrong);
+        Ok(false)
     }
 
     /// Types a key and waits for its KEY. `rule` is broken when none comes, since it must have done no harm that `after`.
@@ -173,49 +212,57 @@ impl<'a> Host<'a> {
             let Some(message) = self.next(by) else {
                 return self.lacking(rule, &format!("'{}' was typed{after} and no KEY came", key.escape_ascii()));
             };
-            if message == [b'K', b'E', b'Y', b' ', key] {
+            if typed_key(&message) == Some(key) {
+                self.settled = true;
                 self.judge.check(&rules::KEYS, true, String::new);
                 return self.judge.require(rule, true, String::new);
             }
-            if message == [b'K', b'E', b'Y', b' ', WAKE] && self.spare > 0 {
-                self.spare -= 1;
-                continue;
+            if !self.is_spare(&message) {
+                self.unasked(&message);
             }
-            if message.starts_with(b"KEY ") {
-                return self.judge.broken(&rules::KEYS, || {
-                    format!("'{}' was typed{after} and {} came", key.escape_ascii(), shown(&message))
-                });
-            }
-            self.unasked(&message)?;
         }
     }
 
+    // Whether it is a KEY of the key that was typed more than once.
+    fn is_spare(&mut self, message: &[u8]) -> bool {
+        let is_spare = typed_key(message) == Some(WAKE) && self.spare > 0;
+        self.spare -= usize::from(is_spare);
+        is_spare
+    }
+
     // Judges a message that answers no key. The first one may be sent again until the client has read that it is let in.
-    fn unasked(&mut self, message: &[u8]) -> Played {
-        let asks = message.starts_with(b"PLAY") || message == b"SPECTATE";
+    fn unasked(&mut self, message: &[u8]) {
+        let asks = message.starts_with(b"PLAY") || message.starts_with(b"SPECTATE");
         if asks {
             self.judge.check(&rules::ONCE, !self.settled, || {
                 format!("{} came although the client was let in", shown(message))
             });
-        } else if message.starts_with(b"KEY ") {
-            return self.judge.broken(&rules::KEYS, || format!("{} came, which was not typed", shown(message)));
+        } else if let Some(key) = typed_key(message) {
+            self.judge.check(&rules::KEYS, false, || {
+                format!("{} came, but '{}' was not typed", shown(message), key.escape_ascii())
+            });
         }
-        Ok(())
     }
 
-    /// Ends the input and waits for KEY Q.
+    /// Lets in a client whose input is a pipe, ends its input and waits for KEY Q. Returns whether that came.
     pub(super) fn end_input(&mut self) -> Played<bool> {
+        if self.next(self.options.deadline()).is_none() {
+            let why = "the client does not play when its standard input is a pipe";
+            self.judge.leave_out([&rules::INPUT, &rules::LEAVES], why);
+            return Ok(false);
+        }
+        self.enter(b"GRID 3 14", &display(0))?;
         if !self.run.end_input() {
             return Ok(false);
         }
         let by = self.options.deadline();
         loop {
             match self.next(by) {
-                Some(message) if message == b"KEY Q" => {
+                Some(message) if typed_key(&message) == Some(b'Q') => {
                     self.judge.check(&rules::INPUT, true, String::new);
                     return Ok(true);
                 }
-                Some(message) if message == [b'K', b'E', b'Y', b' ', WAKE] && self.spare > 0 => self.spare -= 1,
+                Some(message) if typed_key(&message).is_none() => {}
                 Some(message) => {
                     return self.judge.broken(&rules::INPUT, || {
                         format!("{} came when standard input ended; 'KEY Q' would be right", shown(&message))
@@ -227,25 +274,34 @@ impl<'a> Host<'a> {
     }
 
     /// Judges what comes until then.
-    pub(super) fn listen(&mut self, by: Instant) -> Played {
+    pub(super) fn listen(&mut self, by: Instant) {
         while let Some(message) = self.next(by) {
-            if message == [b'K', b'E', b'Y', b' ', WAKE] && self.spare > 0 {
-                self.spare -= 1;
-            } else {
-                self.unasked(&message)?;
+            if !self.is_spare(&message) {
+                self.unasked(&message);
             }
         }
-        Ok(())
+        // There is nothing more to wait for from a client that has ended.
+        thread::sleep(by.saturating_duration_since(Instant::now()));
     }
 
-    /// Sends this QUIT, after which the client must end with status 0 and have printed the text. All of it is one rule.
+    /// Sends this QUIT, after which the client must end and have printed the text. All of it is one rule, but what any QUIT shows.
     pub(super) fn quit_as(&mut self, message: &[u8], text: &str, rule: &'static Rule) -> Played {
+        if self.run.exit(Instant::now()).is_some() {
+            return self.lacking(rule, "the client did not wait for QUIT");
+        }
         self.send(message);
         let by = self.options.deadline();
         let exit = self.run.exit(by);
+        if exit.is_none() && self.judge.has_failed(&rules::QUIT) {
+            self.judge.leave_out_for([rule], &rules::QUIT);
+            return Ok(());
+        }
         let missing = self.run.missing(text.lines(), by, |line, row| line.contains(row));
-        let kept = exit == Some(Exit::with(0)) && missing.is_none();
-        self.judge.require(rule, kept, || {
+        if missing.is_some() && self.judge.has_failed(&rules::TEXT) {
+            self.judge.leave_out_for([rule], &rules::TEXT);
+            return Ok(());
+        }
+        self.judge.require(rule, exit.is_some() && missing.is_none(), || {
             let told = Exit::told(exit.as_ref(), "the client");
             let missing = missing.map_or_else(String::new, |row| format!(", and did not print '{row}'"));
             format!("after a QUIT of {} bytes {told}{missing}", message.len())
@@ -253,7 +309,10 @@ impl<'a> Host<'a> {
     }
 
     /// Sends QUIT, after which the client must end, send nothing and have printed the text.
-    pub(super) fn quit(&mut self, text: &str) {
+    pub(super) fn quit(&mut self, text: &str) -> Played {
+        if self.run.exit(Instant::now()).is_some() {
+            return self.lacking(&rules::QUIT, "the client did not wait for QUIT");
+        }
         self.send(format!("QUIT {text}").as_bytes());
         let by = self.options.deadline();
         let exit = self.run.exit(by);
@@ -266,10 +325,20 @@ impl<'a> Host<'a> {
             format!("after QUIT the line '{}' was not printed on standard output", missing.unwrap_or_default())
         });
         if exit.is_some() {
-            let more = self.next(Instant::now() + EARLY);
+            let more = self.next(Instant::now() + REST);
             self.judge.check(&rules::SILENT, more.is_none(), || {
                 format!("{} came after QUIT", more.as_deref().map_or_else(String::new, shown))
             });
+        }
+        Ok(())
+    }
+
+    /// Whether the client still runs after it had time to read what it was sent.
+    pub(super) fn survives(&mut self, rule: &'static Rule, after: &str) -> Played {
+        self.listen(Instant::now() + REST);
+        match self.run.exit(Instant::now()) {
+            Some(_) => self.lacking(rule, &format!("the client did not go on{after}")),
+            None => self.judge.require(rule, true, String::new),
         }
     }
 
@@ -278,35 +347,43 @@ impl<'a> Host<'a> {
         self.run.type_bytes(keys);
         let by = self.options.deadline();
         for &key in keys {
-            let wanted = [b'K', b'E', b'Y', b' ', key];
             let came = loop {
                 match self.next(by) {
-                    Some(message)
-                        if message == [b'K', b'E', b'Y', b' ', WAKE] && message != wanted && self.spare > 0 =>
-                    {
-                        self.spare -= 1;
-                    }
+                    Some(message) if typed_key(&message) != Some(key) && self.is_spare(&message) => {}
                     came => break came,
                 }
             };
-            self.judge.require(rule, came.as_deref() == Some(&wanted), || {
+            self.judge.require(rule, came.as_deref().and_then(typed_key) == Some(key), || {
                 let came = came.as_deref().map_or_else(|| "nothing".to_owned(), shown);
-                format!("{} keys were typed at once, and {came} came where {} is due", keys.len(), shown(&wanted))
+                let wanted = shown(&[b'K', b'E', b'Y', b' ', key]);
+                format!("{} keys were typed at once, and {came} came where {wanted} is due", keys.len())
             })?;
         }
         Ok(())
     }
 
-    // Breaks a rule because nothing came, and says whether the client still runs.
+    // Breaks a rule because nothing came, and ends the scenario.
     fn lacking<T>(&mut self, rule: &'static Rule, wrong: &str) -> Played<T> {
-        let how = match self.run.exit(Instant::now() + EARLY) {
-            Some(exit) => format!(
-                "it has ended with {exit}; standard input and output are pipes here: if it needs a terminal, see what it says by hand"
-            ),
-            None => "it still runs".to_owned(),
-        };
-        self.judge.broken(rule, || format!("{wrong}; {how}"))
+        let state = self.state();
+        self.judge.broken(rule, || format!("{wrong}; {state}"))
     }
+
+    // Whether the client still runs.
+    fn state(&mut self) -> String {
+        let hint = match self.is_at_terminal {
+            true => "",
+            false => "; its standard input or output is a pipe here: if it needs a terminal, see what it says by hand",
+        };
+        match self.run.exit(Instant::now() + REST) {
+            Some(exit) => format!("it has ended with {exit}{hint}"),
+            None => "it still runs".to_owned(),
+        }
+    }
+}
+
+// The key of a KEY, whatever stands behind it.
+fn typed_key(message: &[u8]) -> Option<u8> {
+    message.strip_prefix(b"KEY ").and_then(|rest| rest.first()).copied()
 }
 
 /// A DISPLAY in which the player has gone that many spots. It is small, so that it fits any window.
