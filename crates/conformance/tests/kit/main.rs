@@ -5,6 +5,7 @@ mod class;
 mod documents;
 mod examples;
 mod mastermind;
+mod nuggets;
 mod program;
 mod references;
 mod report;

@@ -80,7 +80,7 @@ fn interpreter() -> String {
     python.to_str().unwrap().to_owned()
 }
 
-fn tester(kind: &str) -> &'static Tester {
+pub(crate) fn tester(kind: &str) -> &'static Tester {
     TESTERS.into_iter().find(|tester| tester.kind == kind).unwrap()
 }
 

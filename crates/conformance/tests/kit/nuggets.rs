@@ -1,0 +1,169 @@
+//! Programs of nuggets that deviate as those of students do are judged as a teacher would judge them.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
+
+use std::{collections::BTreeMap, thread};
+
+use conformance::{Plan, Program, Report, Verdict};
+
+use crate::{
+    references::{run_with, tester},
+    support::{only, plan},
+};
+
+/// Longer than a server needs on a busy machine.
+const PATIENCE: u64 = 8_000;
+/// For servers that never do what is waited for.
+const LESS: u64 = 3_000;
+
+const SERVER: &str = "nuggets-server";
+const CLIENT: &str = "nuggets-client";
+
+fn with_rules(kind: &str, rules: &[&str], patience: u64) -> Plan {
+    Plan { only: Some(only(tester(kind), rules.iter().copied())), ..plan(patience) }
+}
+
+// The verdicts on these rules of a variant of the reference.
+fn verdicts(kind: &str, fault: &str, rules: &[&str], patience: u64) -> Vec<Option<Verdict>> {
+    let report = run_with(kind, fault, &with_rules(kind, rules, patience));
+    let verdicts: Vec<_> = rules.iter().map(|rule| report.verdict(rule)).collect();
+    if verdicts.iter().any(|verdict| *verdict != Some(Verdict::Passed)) {
+        eprintln!("{fault}: {report}");
+    }
+    verdicts
+}
+
+fn command(kind: &str, words: &[&str]) -> Report {
+    let tester = tester(kind);
+    let words = words.iter().map(|&word| word.to_owned()).collect();
+    let program = Program::new(words, tester.usual, tester.known, tester.needed).unwrap();
+    tester.run(&program, &plan(500)).unwrap()
+}
+
+#[test]
+fn port_must_be_announced_on_standard_output() {
+    for fault in ["prints-no-port", "prints-42", "port-on-standard-error", "forgets-to-bind"] {
+        assert_eq!(verdicts(SERVER, fault, &["announces-port"], LESS), [Some(Verdict::Failed)], "{fault}");
+    }
+    let no_socket = command(SERVER, &["sh", "-c", "echo waiting at port 4242; sleep 100", "{map}{seed}"]);
+    assert_eq!(no_socket.verdict("announces-port"), Some(Verdict::Failed), "{no_socket}");
+    assert!(no_socket.to_string().contains("4242 was printed, but the server listens at no UDP port"), "{no_socket}");
+}
+
+#[test]
+fn server_whose_port_is_not_on_standard_output_is_judged_by_all_other_rules() {
+    for fault in ["prints-no-port", "prints-42", "port-on-standard-error"] {
+        let rules = ["name-required", "small-q"];
+        assert_eq!(verdicts(SERVER, fault, &rules, PATIENCE), [Some(Verdict::Passed); 2], "{fault}");
+    }
+}
+
+#[test]
+fn program_that_does_nothing_earns_nothing() {
+    for (kind, values) in [(SERVER, "{map}{seed}"), (CLIENT, "{host}{port}{name}")] {
+        for script in ["exit 0", "sleep 1000"] {
+            let report = command(kind, &["sh", "-c", script, values]);
+            assert_eq!(report.points().0, 0, "{kind} {script}: {report}");
+        }
+    }
+}
+
+#[test]
+fn server_may_take_the_process_id_or_the_time_for_its_seed() {
+    for fault in ["seeds-by-pid", "seeds-by-time"] {
+        assert_eq!(verdicts(SERVER, fault, &["no-seed"], PATIENCE), [Some(Verdict::Passed)], "{fault}");
+    }
+    assert_eq!(verdicts(SERVER, "no-seed-is-1", &["no-seed"], PATIENCE), [Some(Verdict::Failed)]);
+}
+
+#[test]
+fn server_must_accept_names_without_letters_and_go_on_without_input() {
+    let rules = ["any-name", "end-of-input"];
+    for (fault, index) in [("needs-letters", 0), ("ends-with-its-input", 1)] {
+        let mut expected = [Some(Verdict::Passed); 2];
+        expected[index] = Some(Verdict::Failed);
+        assert_eq!(verdicts(SERVER, fault, &rules, PATIENCE), expected, "{fault}");
+    }
+}
+
+/// Rules that no form of a message keeps from being judged.
+const INDEPENDENT: [&str; 12] = [
+    "names",
+    "name-length",
+    "small-q",
+    "strangers-ignored",
+    "spectator-keys",
+    "spectator-quits",
+    "lost-client",
+    "empty-datagram",
+    "zero-bytes",
+    "longest-datagram",
+    "no-return",
+    "pushed-player",
+];
+
+#[test]
+fn deviating_messages_break_their_own_rules_only() {
+    let own = ["grid-size", "welcome-player", "welcome-spectator", "message-form", "silent-to-servers"];
+    let rules = [&INDEPENDENT[..], &own].concat();
+    let verdicts = verdicts(SERVER, "untidy", &rules, PATIENCE);
+    assert_eq!(verdicts[..12], [Some(Verdict::Passed); 12]);
+    let broken: Vec<_> = rules[12..].iter().zip(&verdicts[12..]).collect();
+    let is_broken = |verdict: &Option<Verdict>| !matches!(verdict, Some(Verdict::Passed | Verdict::NotTested));
+    assert!(broken.iter().all(|(_, verdict)| is_broken(verdict)), "{broken:?}");
+}
+
+#[test]
+fn client_gets_keys_only_when_its_screen_is_up() {
+    let rules = ["keys-as-typed", "any-key", "quit-text"];
+    assert_eq!(verdicts(CLIENT, "forgets-early-keys", &rules, PATIENCE), [Some(Verdict::Passed); 3]);
+}
+
+#[test]
+fn client_has_a_window_for_the_largest_map() {
+    assert_eq!(verdicts(CLIENT, "measures-its-window", &["big-map"], PATIENCE), [Some(Verdict::Passed)]);
+}
+
+#[test]
+fn spectator_need_not_send_other_keys_than_q() {
+    let rules = ["spectates", "watches"];
+    assert_eq!(verdicts(CLIENT, "spectators-type-only-q", &rules, PATIENCE), [Some(Verdict::Passed); 2]);
+    assert_eq!(verdicts(CLIENT, "waits-for-ok", &rules, LESS), [Some(Verdict::Passed), Some(Verdict::Failed)]);
+    assert_eq!(verdicts(CLIENT, "always-plays", &rules, LESS)[0], Some(Verdict::Failed));
+}
+
+/// Deviations that a teacher forgives, since the task does not exclude them. The reference refuses IPv6.
+const FORGIVEN: [&str; 5] =
+    ["seeds-by-pid", "seeds-by-time", "prints-when-it-is-a-line", "starts-after-3-seconds", "answers-all"];
+/// Deviations in a single respect, of servers with which all play whole games.
+const SMALL: [&str; 5] = [
+    "grid-of-one-row-more",
+    "greets-with-two-golds",
+    "port-on-standard-error",
+    "zeros-behind-messages",
+    "ends-with-its-input",
+];
+
+#[test]
+#[ignore = "each is a whole run of the kit; .ci/run runs them"]
+fn deviating_servers_are_ranked_by_what_works() {
+    let faults = FORGIVEN.into_iter().chain(SMALL).chain(["ends-with-a-quitter", "one-client-only"]);
+    let runs: Vec<_> =
+        faults.map(|fault| (fault, thread::spawn(move || run_with(SERVER, fault, &plan(PATIENCE))))).collect();
+    let scores: BTreeMap<_, _> = runs
+        .into_iter()
+        .map(|(fault, run)| {
+            let report = run.join().unwrap();
+            eprintln!("{fault}: {report}");
+            (fault, report.score().unwrap())
+        })
+        .collect();
+    for fault in FORGIVEN {
+        assert_eq!(scores[fault], 100, "{fault}: {scores:?}");
+    }
+    for fault in SMALL {
+        assert!((90..100).contains(&scores[fault]), "{fault}: {scores:?}");
+    }
+    let (early, single) = (scores["ends-with-a-quitter"], scores["one-client-only"]);
+    assert!((50..90).contains(&early) && (10..50).contains(&single), "{scores:?}");
+}
