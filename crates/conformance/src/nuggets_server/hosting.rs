@@ -66,7 +66,7 @@ impl Test<'_> {
         }
         let open = run.udp_ports();
         let is_right = printed.is_some_and(|printed| open.as_ref().is_none_or(|open| open.contains(&printed)));
-        let found = self.options.port.or_else(|| self.find_port(&mut *run));
+        let found = self.options.port.or(printed.filter(|_| is_right)).or_else(|| self.find_port(&mut *run));
         judge.check(&rules::PORT, is_right, || match (printed, found, &open) {
             (Some(printed), _, Some(open)) if open.is_empty() => {
                 format!("{printed} was printed, but the server listens at no UDP port{}", run.obituary())

@@ -385,11 +385,7 @@ impl Party<'_> {
         let display = &self.clients[number].display;
         let in_passage = world.cell(letter).is_some_and(|cell| world.grid.at(cell) == PASSAGE);
         let is_pushed = deed.pushed.contains(&letter);
-        let sight = match (is_pushed, in_passage) {
-            (true, _) => &rules::PUSHED,
-            (_, true) => &rules::PASSAGE_SIGHT,
-            (_, false) => &rules::SIGHT,
-        };
+        let sight = if in_passage { &rules::PASSAGE_SIGHT } else { &rules::SIGHT };
         let is_lost = world.is_lost(letter);
         let knows_all = self.spectator().is_some_and(|watcher| self.clients[watcher].is_shown());
         let mut wrong: Vec<Differences> =
@@ -402,6 +398,8 @@ impl Party<'_> {
             }
             let at = match (right, got) {
                 (b'@', _) | (_, b'@') => 0,
+                // A server that does not look around for a pushed player shows too little.
+                (_, ROCK) if is_pushed && world.sees(letter, cell) => 4,
                 _ if world.sees(letter, cell) || !world.knows(letter, cell) => 1,
                 (_, ROCK) if world.knows_by_push(letter, cell) => 4,
                 (_, ROCK) => 2,

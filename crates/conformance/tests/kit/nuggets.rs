@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Longer than a server needs on a busy machine.
-const PATIENCE: u64 = 8_000;
+const PATIENCE: u64 = 20_000;
 /// For servers that never do what is waited for.
 const LESS: u64 = 3_000;
 

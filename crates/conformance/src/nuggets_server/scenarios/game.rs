@@ -18,7 +18,7 @@ const PATIENT: u32 = 4;
 /// Plays with several players, of whom one leaves before the end.
 pub(in crate::nuggets_server) fn play(party: &mut Party<'_>, map: &MapFile, run: &mut dyn Run) -> Played {
     watch(party, Some(map))?;
-    let ann = party.join("Ann Onymous")?;
+    let ann = party.join("Ann Lee")?;
     let bob = party.join("Bob")?;
     let cid = party.join("Cid")?;
     // The gold of a player who has quit is in the table.
