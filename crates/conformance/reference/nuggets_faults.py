@@ -168,8 +168,8 @@ faulty("nuggets-server", [
     ("prints-no-port", "announces-port", PORT, "pass"),
     ("prints-42", "announces-port", PORT, PORT.replace("{connection.getsockname()[1]}", "42")),
     ("port-on-standard-error", "announces-port", PORT, PORT.replace("flush=True", "file=sys.stderr")),
-    ("ends-with-a-quitter", "keeps-running quitter-leaves final-table", THANKED, THANKED + "\n            sys.exit(0)"),
-    ("one-client-only", "keeps-running", RECEIVED, "message, address = self.connection.recvfrom(65536)\n"
+    ("ends-with-a-quitter", "keeps-running", THANKED, THANKED + "\n            sys.exit(0)"),
+    ("one-client-only", "welcome-player any-name full-game", RECEIVED, "message, address = self.connection.recvfrom(65536)\n"
      "                self.first = getattr(self, 'first', address)\n"
      "                if address == self.first:\n                    self.hear(message, address)"),
     ("untidy", "grid-size welcome-player welcome-spectator message-form silent-to-servers",

@@ -165,5 +165,6 @@ fn deviating_servers_are_ranked_by_what_works() {
         assert!((90..100).contains(&scores[fault]), "{fault}: {scores:?}");
     }
     let (early, single) = (scores["ends-with-a-quitter"], scores["one-client-only"]);
-    assert!((50..90).contains(&early) && (10..50).contains(&single), "{scores:?}");
+    assert!(SMALL.iter().all(|fault| early < scores[fault]), "{scores:?}");
+    assert!(single > 0 && single + 30 < early, "{scores:?}");
 }

@@ -113,14 +113,14 @@ pub(in crate::nuggets_server) fn watchers_again(party: &mut Party<'_>, map: Opti
     watch(party, map)?;
     let ann = party.join("Ann")?;
     still(party, ann)?;
-    party.idle(ann, b"SPECTATE", &rules::PLAYER_WATCHES, "SPECTATE of player A");
-    still(party, ann)?;
     if let Some(watcher) = party.spectator() {
         let text = "a second SPECTATE of the spectator".to_owned();
         party.idle = Some(Idle { rule: &rules::WATCH_AGAIN, text, by: None });
         party.spectate(watcher, None)?;
         still(party, ann)?;
     }
+    party.idle(ann, b"SPECTATE", &rules::PLAYER_WATCHES, "SPECTATE of player A");
+    still(party, ann)?;
     leave_all(party)
 }
 
