@@ -96,16 +96,18 @@ def _(names):
     names["socket"].create_server = slow
 
 
-@fault("dealer", "ends-after-a-round", "rounds", "exit-status", "restart")
+@fault("dealer", "ends-after-two-rounds", "rounds")
 def _(names):
-    """Ends when the first round is over, whatever is to follow."""
-    play_round = names["play_round"]
+    """Ends in the middle of a game."""
+    play_round, played = names["play_round"], [0]
 
-    def once(seats):
-        play_round(seats)
-        sys.exit(1)
+    def twice(seats):
+        if played[0] == 2:
+            sys.exit(1)
+        played[0] += 1
+        return play_round(seats)
 
-    names["play_round"] = once
+    names["play_round"] = twice
 
 
 @fault("dealer", "one-round-less", "rounds")

@@ -73,7 +73,7 @@ faulty("mastermind-text", [
     ("no-status-at-the-end", "end-of-input", "raise EOFError", "sys.exit(1)"),
     ("crashes-at-the-end", "end-of-input", "raise EOFError", "raise IndexError"),
     ("other-words-at-a-terminal", "terminal", 'f"Turn #: {self.turn}"',
-     'f"Turn #: {self.turn}" if not sys.stdout.isatty() else f"-- turn {self.turn} --"'),
+     'f"Turn #: {self.turn}" if not sys.stdout.isatty() else "-- your turn --"'),
     ("crashes-at-long-lines", "no-crash", "return line.strip()", f"return line.strip() if len(line) < 256 else {CRASH}"),
 ])
 

@@ -46,7 +46,7 @@ faulty("player", [
     ("has-its-own-name", "joins", JOIN, """    say(connection, "JOIN nobody")\n"""),
     ("newline-for-zero", "grammar", SAY, SAY.replace("0", "n")),
     ("forgets-the-zero", "grammar", SAY, SAY.replace("\\0", "")),
-    ("says-ready", "grammar", JOIN, JOIN + """    say(connection, "READY")\n"""),
+    ("says-ready", "quiet", JOIN, JOIN + """    say(connection, "READY")\n"""),
     ("answers-once", "answers", DECISION, """            if len(self.hand) > 2:
                 raise Violation("there is one decision")
 """ + DECISION),
@@ -85,8 +85,8 @@ faulty("player", [
             if not zero:
                 break
 """),
-    ("drops-what-follows", "pieces merged straddling", """            collected = rest
-""", """            collected = b""
+    ("takes-a-read-for-a-message", "pieces merged straddling", """        collected += arrived
+""", """        collected = arrived.partition(b"\\0")[0] + b"\\0"
 """),
     ("drops-half-messages", "straddling", """            collected = rest
 """, """            # Single bytes that came together end like this very seldom.

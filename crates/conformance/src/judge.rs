@@ -410,16 +410,6 @@ impl Judge {
     pub(crate) fn has_failed(&self, rule: &Rule) -> bool {
         self.before.contains(rule.id) || self.broken_rules().any(|id| id == rule.id)
     }
-
-    /// The first required rule that was broken so far, in the order of the report.
-    pub(crate) fn first_broken(&self) -> Option<&'static Rule> {
-        self.rules.iter().copied().find(|rule| rule.is_required() && self.has_failed(rule))
-    }
-
-    /// Whether no required rule was broken so far.
-    pub(crate) fn passes(&self) -> bool {
-        self.first_broken().is_none()
-    }
 }
 
 // What a panic says.

@@ -29,7 +29,7 @@ rules! {
     SPEAKS_SECOND: Protocol(1, "Requirements, messages: JOIN") "speaks-second" in "protocols/blackjack.md#messages",
         "The dealer sends nothing to a connection before its JOIN",
         "The player speaks first: its first byte says which dialect both use.";
-    GRAMMAR: Protocol(2, "Requirements, dealer 3") "grammar" in "protocols/blackjack.md#messages",
+    GRAMMAR: Protocol(3, "Requirements, dealer 3") "grammar" in "protocols/blackjack.md#messages",
         "Every message is one of BEGIN, CARD, DEALER, DECISION, RESULT and QUIT, spelled exactly, with one NUL at its end",
         "Send the zero byte too: it belongs to the message, and strlen does not count it. The course spells LOOSE.";
     ROUND_BEGINS: Protocol(2, "Requirements, messages: BEGIN") "round-begins" in "protocols/blackjack.md#messages",
@@ -134,10 +134,10 @@ rules! {
     PIECES: Advice "pieces" in "protocols/blackjack.md#hints",
         "Messages of a player count the same when they arrive byte by byte",
         "A read is not a message: collect bytes until the zero byte, and keep what is behind it.";
-    ROUNDS: Protocol(2, "Requirements, dealer 1") "rounds" in "protocols/blackjack.md#messages",
+    ROUNDS: Protocol(12, "Requirements, dealer 1") "rounds" in "protocols/blackjack.md#messages",
         "As many rounds are played as the command line says",
         "Count from 1 to the number of the command line, the last one included.";
-    QUIT: Protocol(2, "Requirements, dealer 4") "quit" in "protocols/blackjack.md#messages",
+    QUIT: Protocol(4, "Requirements, dealer 4") "quit" in "protocols/blackjack.md#messages",
         "After the RESULT of the last round QUIT is sent",
         "Send QUIT to each player before you close the connection.";
     CLOSES: Protocol(1, "Implementation Spec: closeServer") "closes" in "protocols/blackjack.md#messages",

@@ -150,7 +150,10 @@ impl Table {
             while seat.hand.cards().len() < 2 || upcard.is_none() {
                 let heard = seat.listen(judge, self.dealer.options.deadline())?;
                 match heard {
-                    Heard::Message(DealerMessage::Begin) if !came.contains(&'B') => came.push('B'),
+                    Heard::Message(DealerMessage::Begin) if !came.contains(&'B') => {
+                        judge.check(&ROUND_BEGINS, came.is_empty(), || format!("{place}: BEGIN came after a card"));
+                        came.push('B');
+                    }
                     Heard::Message(DealerMessage::Card(card)) if seat.hand.cards().len() < 2 => {
                         came.push('C');
                         seat.hand.push(card);
@@ -184,8 +187,9 @@ impl Table {
                 quits += 1;
                 continue;
             }
-            let begins = came.first() == Some(&'B');
-            judge.check(&ROUND_BEGINS, begins, || format!("{place}: the first message is not BEGIN"));
+            if !came.contains(&'B') {
+                judge.check(&ROUND_BEGINS, false, || format!("{place}: the first message is not BEGIN"));
+            }
             came.retain(|&kind| kind != 'B');
             judge.check(&DEAL, came == ['C', 'C', 'D'], || match upcard {
                 None => format!("{place}: DECISION came instead of DEALER"),

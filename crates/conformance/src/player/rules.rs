@@ -45,7 +45,7 @@ rules! {
     RESULTS: Protocol(3, "Requirements, messages: RESULT") "results" in "protocols/blackjack.md#messages",
         "The player goes on after each of WIN, PUSH and LOOSE",
         "Read all four words, and wait for BEGIN or QUIT then.";
-    MANY_ROUNDS: Protocol(3, "Requirements, player 3") "many-rounds" in "protocols/blackjack.md#messages",
+    MANY_ROUNDS: Protocol(6, "Requirements, player 3") "many-rounds" in "protocols/blackjack.md#messages",
         "The player plays 100 rounds as it plays one",
         "Release what a round needs, and keep no list that ends.";
     PATIENT: Protocol(1, "Requirements, messages: DECISION") "patient" in "protocols/blackjack.md#hints",

@@ -129,5 +129,5 @@ fn a_list_is_written_for_programs_and_pages_too() {
     assert_eq!((&rules[0]["rule"], &rules[0]["asked_by"]), (&"joins".into(), &"protocol".into()));
     let page = text(&conformance(&["player", "--list", "--format", "markdown"]).stdout);
     assert_eq!(page.lines().count(), 2 + rules.as_array().unwrap().len());
-    assert!(page.lines().nth(2).unwrap().starts_with("| `joins` | protocol | 2 | The player connects"), "{page}");
+    assert!(page.lines().nth(2).unwrap().starts_with("| `joins` | protocol | 3 | The player connects"), "{page}");
 }

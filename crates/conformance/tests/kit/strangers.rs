@@ -359,7 +359,7 @@ builtins.print = lambda *words, **options: None if sys.stdin.isatty() else say(*
     thread::scope(|scope| {
         let wrong_at_terminal = scope.spawn(|| test(&[]));
         let (code, report) = test(&["--terminal", "yes"]);
-        assert!(code == Some(1) && report.contains("FAIL  shown"), "{report}");
+        assert!(code == Some(5) && report.contains("note  shown"), "{report}");
         let (code, report) = wrong_at_terminal.join().unwrap();
         assert!(code == Some(1) && report.contains("FAIL  terminal"), "{report}");
         assert!(report.contains("\u{2713} shown "), "{report}");

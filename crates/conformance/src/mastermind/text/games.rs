@@ -1,6 +1,6 @@
 //! Games, from the questions before them to the question after them.
 
-use std::{collections::BTreeSet, ops::Range};
+use std::{collections::BTreeSet, ops::Range, time::Duration};
 
 use mastermind::{Code, Feedback, Knowledge, Rules, code::MAX_COLOURS, game::TURNS, solver::Hint};
 
@@ -27,6 +27,8 @@ const NO_ANSWERS: [&str; 4] = ["", "maybe", "yesno", "1"];
 /// What is neither a guess at four digits nor a lifeline.
 const NO_GUESSES: [&str; 10] =
     ["", "abcd", "123", "12345", "1290", "-123", "12.4", "lifeline", "lifeline#3", "lifeline #1"];
+/// After this time without a further line a program that has answered waits for an input.
+const PAUSE: Duration = Duration::from_secs(4);
 /// The longest line that is typed, in bytes.
 const LONG: usize = 5000;
 /// Turns that are played beyond the last one, if the game is not over then.
@@ -231,7 +233,7 @@ pub(super) fn won(judge: &mut Judge, subject: &Subject<'_>) -> Played {
         let guess = judge.expect(&FEEDBACK, hint)?.guess;
         talk.type_lines([guess.to_string()]);
         // A program that has found the right code asks for another game, and does not end a line then.
-        let Some(block) = talk.next_block_within(talk.options.patience / 2) else {
+        let Some(block) = talk.next_block_within(PAUSE.min(talk.options.patience / 2)) else {
             fits(judge, guess, &rows)?;
             break;
         };
