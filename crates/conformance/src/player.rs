@@ -79,7 +79,7 @@ const GAMES: &[(&str, &Rule, Delivery, Game)] = &[
     }),
     ("two cards that make 21", &NATURAL, Delivery::Paced, |judge, croupier| {
         croupier.stack(&[ACE, KING, SIX]);
-        croupier.deal(judge)?;
+        croupier.deal(judge);
         let stands = croupier.answers_with(judge, Action::Stand)?;
         judge.check(&STANDS_AT_21, stands, || "HIT came at 21".to_owned());
         croupier.result(Verdict::Win);
@@ -91,7 +91,7 @@ const GAMES: &[(&str, &Rule, Delivery, Game)] = &[
     }),
     ("two low cards", &HITS_LOW, Delivery::Paced, |judge, croupier| {
         croupier.stack(&[TWO, THREE, NINE]);
-        croupier.deal(judge)?;
+        croupier.deal(judge);
         let hits = croupier.answers_with(judge, Action::Hit)?;
         judge.check(&HITS_LOW, hits, || "STAND came at 5 against a nine".to_owned());
         croupier.result(Verdict::Lose);
@@ -100,7 +100,7 @@ const GAMES: &[(&str, &Rule, Delivery, Game)] = &[
     ("each RESULT", &RESULTS, Delivery::Paced, |judge, croupier| {
         for verdict in [Verdict::Win, Verdict::Push, Verdict::Lose] {
             croupier.stack(&[NINE, OTHER_NINE, SIX]);
-            croupier.deal(judge)?;
+            croupier.deal(judge);
             croupier.hand(judge)?;
             croupier.result(verdict);
         }
@@ -111,13 +111,13 @@ const GAMES: &[(&str, &Rule, Delivery, Game)] = &[
         croupier.rounds(judge, 1)
     }),
     ("the dealer writes LOSE", &LOSE, Delivery::Paced, |judge, croupier| {
-        croupier.deal(judge)?;
+        croupier.deal(judge);
         croupier.hand(judge)?;
         croupier.raw(b"RESULT LOSE\0");
         croupier.rounds(judge, 1)
     }),
     ("BEGIN in the middle of a round", &BEGIN_AGAIN, Delivery::Paced, |judge, croupier| {
-        croupier.deal(judge)?;
+        croupier.deal(judge);
         croupier.answer(judge)?;
         croupier.rounds(judge, 1)
     }),
@@ -275,7 +275,7 @@ fn ends<'s>(launcher: &'s dyn Launcher, options: &'s Options) -> impl Iterator<I
         .shows([&QUIT_IN_ROUND, &NO_CRASH]),
         scene("QUIT and the end of the connection at once", move |judge| {
             let (mut croupier, mut run) = join(judge)?;
-            croupier.deal(judge)?;
+            croupier.deal(judge);
             croupier.hand(judge)?;
             croupier.result(Verdict::Push);
             croupier.say(DealerMessage::Quit);
@@ -290,7 +290,7 @@ fn ends<'s>(launcher: &'s dyn Launcher, options: &'s Options) -> impl Iterator<I
         .shows([&QUIT_AND_CLOSE, &NO_CRASH]),
         scene("the dealer goes away", move |judge| {
             let (mut croupier, run) = join(judge)?;
-            croupier.deal(judge)?;
+            croupier.deal(judge);
             // An answer to nobody would make a reset of the end.
             croupier.answer(judge)?;
             drop(croupier);
@@ -307,7 +307,7 @@ fn ends<'s>(launcher: &'s dyn Launcher, options: &'s Options) -> impl Iterator<I
         .shows([&GONE_EARLY, &NO_CRASH]),
         scene("the connection is reset", move |judge| {
             let (mut croupier, run) = join(judge)?;
-            croupier.deal(judge)?;
+            croupier.deal(judge);
             croupier.answer(judge)?;
             croupier.connection.reset();
             is_left_alone(judge, options, run, &RESET, "was reset in the middle of a round");

@@ -67,7 +67,7 @@ fn waits(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     let mut first = Seat::connect(judge, &mut dealer, 1)?;
     first.style = Style::Modest;
     first.join("tester1")?;
-    let heard = first.listen(judge, Instant::now() + subject.options.patience / 20)?;
+    let heard = first.listen(judge, Instant::now() + subject.options.patience / 20);
     judge.require(&WAITS, heard == Heard::Nothing, || {
         format!("{heard} for the first player of a table of two, before the second has joined")
     })?;
@@ -81,7 +81,7 @@ fn slow(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     let mut dealer = subject.start(judge, 1, 1)?;
     let mut seat = Seat::connect(judge, &mut dealer, 1)?;
     seat.style = Style::Modest;
-    let heard = seat.listen(judge, Instant::now() + subject.options.patience / 20)?;
+    let heard = seat.listen(judge, Instant::now() + subject.options.patience / 20);
     judge.require(&SPEAKS_SECOND, !matches!(heard, Heard::Message(_)), || format!("{heard} before JOIN"))?;
     seat.join("tester1")?;
     judge.under(&LATE_JOIN, |judge| Table::of(dealer, vec![seat]).play(judge, 0, 1))
@@ -92,9 +92,9 @@ fn late_answer(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     table.deal(judge, 0, 1)?;
     table.asked(judge, 0)?;
     let Some(seat) = table.seats.first_mut() else { return Ok(()) };
-    let early = seat.listen(judge, Instant::now() + subject.options.patience / 10)?;
+    let early = seat.listen(judge, Instant::now() + subject.options.patience / 10);
     seat.say(&PlayerMessage::Stand);
-    let heard = if early == Heard::Nothing { seat.listen(judge, subject.options.deadline())? } else { early };
+    let heard = if early == Heard::Nothing { seat.listen(judge, subject.options.deadline()) } else { early };
     judge.check(&LATE_ANSWER, matches!(heard, Heard::Message(DealerMessage::Result(_))), || {
         format!("{heard} after a STAND that took its time; RESULT would be right")
     });

@@ -62,7 +62,7 @@ impl Table {
             if let Some(verdict) = self.seats.get_mut(index).and_then(|seat| seat.result.take()) {
                 return Ok(Some(verdict));
             }
-            let heard = self.heard(judge, index)?;
+            let heard = self.heard(judge, index);
             let Some(seat) = self.seats.get_mut(index) else { return Ok(None) };
             let total = seat.hand.points().total();
             let at = seat.at(round);
@@ -98,15 +98,14 @@ impl Table {
     }
 
     /// Waits until the dealer has closed all connections.
-    pub(super) fn leave(&mut self, judge: &mut Judge) -> Played {
+    pub(super) fn leave(&mut self, judge: &mut Judge) {
         for seat in &mut self.seats {
-            let heard = seat.listen(judge, self.dealer.options.deadline())?;
+            let heard = seat.listen(judge, self.dealer.options.deadline());
             let wrong = || format!("seat {}: {heard} after QUIT; the connection is to be closed", seat.number);
             let is_silent = !matches!(heard, Heard::Message(_));
             if judge.check(&NOTHING_MORE, is_silent, wrong) {
                 judge.check(&CLOSES, heard == Heard::Closed, wrong);
             }
         }
-        Ok(())
     }
 }

@@ -146,9 +146,9 @@ impl Seat {
     }
 
     /// The next message, if one comes by then. One that is spelled wrongly counts as what it means.
-    pub(super) fn listen(&mut self, judge: &mut Judge, by: Instant) -> Played<Heard> {
+    pub(super) fn listen(&mut self, judge: &mut Judge, by: Instant) -> Heard {
         if let Some(message) = self.pending.take() {
-            return Ok(Heard::Message(message));
+            return Heard::Message(message);
         }
         if matches!(self.style, Style::Until(_)) {
             // Many rounds are to be played.
@@ -167,11 +167,11 @@ impl Seat {
                 }
             });
             if let Some(message) = message {
-                return Ok(Heard::Message(message));
+                return Heard::Message(message);
             }
         }
         if !self.connection.closed {
-            return Ok(Heard::Nothing);
+            return Heard::Nothing;
         }
         let rest = self.connection.rest();
         if !rest.is_empty() {
@@ -179,6 +179,6 @@ impl Seat {
                 format!("the connection ended within a message, after '{}'", rest.escape_ascii())
             });
         }
-        Ok(Heard::Closed)
+        Heard::Closed
     }
 }

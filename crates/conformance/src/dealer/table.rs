@@ -114,13 +114,14 @@ impl Table {
     pub(super) fn play(&mut self, judge: &mut Judge, first: u32, rounds: u32) -> Played {
         for round in first..rounds {
             if !self.deal(judge, round, rounds)? {
-                return self.leave(judge);
+                self.leave(judge);
+                return Ok(());
             }
             self.finish_round(judge, round)?;
         }
         let mut quits = 0;
         for seat in &mut self.seats {
-            let heard = seat.listen(judge, self.dealer.options.deadline())?;
+            let heard = seat.listen(judge, self.dealer.options.deadline());
             let wrong = || format!("seat {}: {heard} after round {rounds}, the last one, and not QUIT", seat.number);
             let is_over = heard != Heard::Message(DealerMessage::Begin);
             judge.require(&ROUNDS, is_over, wrong)?;
@@ -133,7 +134,8 @@ impl Table {
             judge.leave_out_for([&NOTHING_MORE], &QUIT);
             return Ok(());
         }
-        self.leave(judge)
+        self.leave(judge);
+        Ok(())
     }
 
     /// Reads a whole deal, up to DEALER. Returns whether it was a round: QUIT ends the game.
@@ -148,7 +150,7 @@ impl Table {
             let mut came = Vec::new();
             let mut upcard = None;
             while seat.hand.cards().len() < 2 || upcard.is_none() {
-                let heard = seat.listen(judge, self.dealer.options.deadline())?;
+                let heard = seat.listen(judge, self.dealer.options.deadline());
                 match heard {
                     Heard::Message(DealerMessage::Begin) if !came.contains(&'B') => {
                         judge.check(&ROUND_BEGINS, came.is_empty(), || format!("{place}: BEGIN came after a card"));
@@ -251,11 +253,11 @@ impl Table {
     pub(super) fn asked(&mut self, judge: &mut Judge, round: u32) -> Played<Option<usize>> {
         let by = self.dealer.options.deadline();
         while !self.seats.iter().all(Seat::is_over) {
-            self.humour_offender(judge)?;
+            self.humour_offender(judge);
             for index in 0..self.seats.len() {
                 let Some(seat) = self.seats.get_mut(index).filter(|seat| !seat.is_over()) else { continue };
                 let number = seat.number;
-                let heard = seat.listen(judge, Instant::now() + TURN)?;
+                let heard = seat.listen(judge, Instant::now() + TURN);
                 let wrong = || format!("{}: {heard} instead of DECISION", seat.at(round));
                 match heard {
                     Heard::Message(DealerMessage::Decision) => {
@@ -287,23 +289,23 @@ impl Table {
     }
 
     /// The next message of a seat. Meanwhile a player who has broken the protocol is still humoured.
-    pub(super) fn heard(&mut self, judge: &mut Judge, index: usize) -> Played<Heard> {
+    pub(super) fn heard(&mut self, judge: &mut Judge, index: usize) -> Heard {
         let by = self.dealer.options.deadline();
         while self.offender.is_some() && Instant::now() < by {
-            self.humour_offender(judge)?;
+            self.humour_offender(judge);
             let Some(seat) = self.seats.get_mut(index) else { break };
-            let heard = seat.listen(judge, Instant::now() + TURN)?;
+            let heard = seat.listen(judge, Instant::now() + TURN);
             if heard != Heard::Nothing {
-                return Ok(heard);
+                return heard;
             }
         }
-        self.seats.get_mut(index).map_or(Ok(Heard::Nothing), |seat| seat.listen(judge, by))
+        self.seats.get_mut(index).map_or(Heard::Nothing, |seat| seat.listen(judge, by))
     }
 
     // A dealer that asks nobody else may wait for a player whose hand is over.
     fn no_bust_is_asked(&mut self, judge: &mut Judge, round: u32) -> Played {
         for seat in self.seats.iter_mut().filter(|seat| seat.hand.points().is_bust()) {
-            let heard = seat.listen(judge, Instant::now() + TURN)?;
+            let heard = seat.listen(judge, Instant::now() + TURN);
             let (at, total) = (seat.at(round), seat.hand.points().total());
             judge.require(&BUST_ENDS, heard != Heard::Message(DealerMessage::Decision), || {
                 format!("{at}: DECISION came at a total of {total}")
@@ -312,15 +314,14 @@ impl Table {
         Ok(())
     }
 
-    fn humour_offender(&mut self, judge: &mut Judge) -> Played {
-        let Some(offender) = &mut self.offender else { return Ok(()) };
-        if let Heard::Message(message) = offender.listen(judge, Instant::now() + TURN)? {
+    fn humour_offender(&mut self, judge: &mut Judge) {
+        let Some(offender) = &mut self.offender else { return };
+        if let Heard::Message(message) = offender.listen(judge, Instant::now() + TURN) {
             if message == DealerMessage::Decision {
                 offender.say(&PlayerMessage::Stand);
             }
             self.told.push(message);
         }
-        Ok(())
     }
 
     // While a player is asked, no other has been told how the round ended. With a dealer that asks one after the other, a RESULT that was
@@ -330,7 +331,7 @@ impl Table {
         let wait = if round < PATIENT { TURN } else { Duration::ZERO };
         for seat in self.seats.iter_mut().filter(|seat| seat.is_over() && seat.result.is_none()) {
             loop {
-                let heard = seat.listen(judge, Instant::now() + wait)?;
+                let heard = seat.listen(judge, Instant::now() + wait);
                 let wrong = || format!("{}: {heard} while seat {asked} is still asked", seat.at(round));
                 let is_told = matches!(heard, Heard::Message(DealerMessage::Card(_) | DealerMessage::Decision));
                 judge.check(&OTHERS_HIDDEN, !is_told, wrong);
@@ -363,7 +364,7 @@ impl Table {
                 return Ok(());
             }
             seat.say(&PlayerMessage::Hit);
-            let mut heard = seat.listen(judge, deadline())?;
+            let mut heard = seat.listen(judge, deadline());
             let mut count = 0;
             while let Heard::Message(DealerMessage::Card(card)) = heard {
                 count += 1;
@@ -378,7 +379,7 @@ impl Table {
                 if seat.hand.points().is_bust() {
                     return Ok(());
                 }
-                heard = seat.listen(judge, deadline())?;
+                heard = seat.listen(judge, deadline());
             }
             judge.require(&HIT, count > 0, || format!("{at}: {heard} after HIT instead of CARD"))?;
             let question = Question::of(&seat.hand);

@@ -80,7 +80,7 @@ fn answers_twice(judge: &mut Judge, subject: &Subject<'_>) -> Played<bool> {
     let options = subject.options;
     let Some(seat) = table.seats.first_mut() else { return Ok(true) };
     seat.connection.send(b"HIT\0STAND\0");
-    let Heard::Message(DealerMessage::Card(card)) = seat.listen(judge, options.deadline())? else {
+    let Heard::Message(DealerMessage::Card(card)) = seat.listen(judge, options.deadline()) else {
         // A dealer may end the connection of a player who says more than it was asked for.
         judge.check(&EARLY_ANSWER, true, String::new);
         return Ok(true);
@@ -90,13 +90,13 @@ fn answers_twice(judge: &mut Judge, subject: &Subject<'_>) -> Played<bool> {
     if seat.hand.points().total() >= BEST {
         return Ok(false);
     }
-    let mut heard = seat.listen(judge, options.deadline())?;
+    let mut heard = seat.listen(judge, options.deadline());
     if matches!(heard, Heard::Message(DealerMessage::Result(_))) {
         // Without STAND it would not have asked either.
         return Ok(true);
     }
     if heard == Heard::Message(DealerMessage::Decision) {
-        heard = seat.listen(judge, Instant::now() + options.patience / 20)?;
+        heard = seat.listen(judge, Instant::now() + options.patience / 20);
     }
     // A hand that is not bust and has stood is not bust.
     let result = matches!(heard, Heard::Message(DealerMessage::Result(verdict)) if verdict != Verdict::Bust);
@@ -152,7 +152,7 @@ fn offender_is_out(judge: &mut Judge, offender: &mut Seat, told: &[DealerMessage
     let by = options.deadline();
     let mut told = told.iter().map(|message| Heard::Message(*message));
     loop {
-        let heard = told.next().map_or_else(|| offender.listen(judge, by), Ok)?;
+        let heard = told.next().unwrap_or_else(|| offender.listen(judge, by));
         match heard {
             Heard::Closed => return judge.require(&OFFENDER, true, String::new),
             Heard::Message(DealerMessage::Quit | DealerMessage::Result(Verdict::Lose | Verdict::Bust)) => {}
@@ -170,7 +170,7 @@ fn bad_join(judge: &mut Judge, subject: &Subject<'_>) -> Played {
         let mut seat = Seat::connect(judge, &mut dealer, 1)?;
         seat.connection.send(words);
         let heard = loop {
-            let heard = seat.listen(judge, subject.options.deadline())?;
+            let heard = seat.listen(judge, subject.options.deadline());
             if heard != Heard::Message(DealerMessage::Quit) {
                 break heard;
             }
@@ -190,8 +190,8 @@ fn half_closes(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     let Some(seat) = table.seats.first_mut() else { return Ok(()) };
     seat.connection.send(&PlayerMessage::Stand.to_bytes(Dialect::Text));
     seat.connection.end_sending();
-    let result = seat.listen(judge, subject.options.deadline())?;
-    let quit = seat.listen(judge, subject.options.deadline())?;
+    let result = seat.listen(judge, subject.options.deadline());
+    let quit = seat.listen(judge, subject.options.deadline());
     let right =
         matches!(result, Heard::Message(DealerMessage::Result(_))) && quit == Heard::Message(DealerMessage::Quit);
     judge.check(&HALF_CLOSE, right, || format!("{result}, then {quit} after STAND; RESULT and QUIT are to come"));

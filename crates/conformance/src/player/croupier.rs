@@ -219,9 +219,10 @@ impl Croupier {
     fn draw(&mut self) -> Card {
         let card = self.stacked.pop_front().unwrap_or_else(|| {
             let usual = |card: &&Card| (2..10).contains(&card.value());
-            let deck: Vec<Card> = match self.shows_all {
-                true => self.deck.clone(),
-                false => self.deck.iter().filter(usual).take(USUAL).copied().collect(),
+            let deck: Vec<Card> = if self.shows_all {
+                self.deck.clone()
+            } else {
+                self.deck.iter().filter(usual).take(USUAL).copied().collect()
             };
             let next = deck.iter().cycle().skip(self.drawn % deck.len()).take(deck.len());
             let next = next.enumerate().find(|(_, card)| !self.shown.contains(card));
@@ -241,7 +242,7 @@ impl Croupier {
     }
 
     /// Deals a round up to the first question.
-    pub(super) fn deal(&mut self, judge: &mut Judge) -> Played {
+    pub(super) fn deal(&mut self, judge: &mut Judge) {
         self.round += 1;
         self.hand = Hand::new();
         self.shown.clear();
@@ -251,17 +252,16 @@ impl Croupier {
         let upcard = self.draw();
         self.upcard = Some(upcard);
         self.say(DealerMessage::Upcard(upcard));
-        self.ask(judge)
+        self.ask(judge);
     }
 
-    fn ask(&mut self, judge: &mut Judge) -> Played {
+    fn ask(&mut self, judge: &mut Judge) {
         // What is there before the question cannot be its answer.
         self.pace();
         self.connection.more(Instant::now() + self.pause);
         let (early, round) = (self.connection.rest(), self.round);
         judge.check(&QUIET, early.is_empty(), || format!("round {round}: {} came before DECISION", told(&early)));
         self.say(DealerMessage::Decision);
-        Ok(())
     }
 
     pub(super) fn answer(&mut self, judge: &mut Judge) -> Played<Action> {
@@ -291,7 +291,7 @@ impl Croupier {
             if self.hand.points().is_bust() {
                 break;
             }
-            self.ask(judge)?;
+            self.ask(judge);
         }
         Ok(())
     }
@@ -302,7 +302,7 @@ impl Croupier {
         if first == Action::Hit {
             self.card();
             if !self.hand.points().is_bust() {
-                self.ask(judge)?;
+                self.ask(judge);
                 self.hand(judge)?;
             }
         }
@@ -311,7 +311,7 @@ impl Croupier {
 
     pub(super) fn rounds(&mut self, judge: &mut Judge, rounds: usize) -> Played {
         for _ in 0..rounds {
-            self.deal(judge)?;
+            self.deal(judge);
             self.hand(judge)?;
             let mut dealer = Hand::new();
             self.upcard.map(|card| dealer.push(card));
