@@ -64,13 +64,13 @@ macro_rules! examples {
 
 // What one may lose on a busy machine is not counted on.
 examples! {
-    the_dealer: "dealer" "dealer" 24 24;
-    the_player: "player" "player" 16 16;
+    the_dealer: "dealer" "dealer" 56 56;
+    the_player: "player" "player" 30 30;
     the_nuggets_server: "nuggets-server" "nuggets_server" 30 30;
     the_nuggets_client: "nuggets-client" "nuggets_client" 13 13;
     the_robots_server: "robots-server" "robots_server" 30 30;
     the_robots_client: "robots-client" "robots_client" 9 9;
-    the_text_game: "mastermind-text" "mastermind_text" 38 38;
-    the_mastermind_server: "mastermind-server" "mastermind_server" 40 40;
-    the_mastermind_client: "mastermind-client" "mastermind_client" 34 34;
+    the_text_game: "mastermind-text" "mastermind_text" 34 34;
+    the_mastermind_server: "mastermind-server" "mastermind_server" 56 56;
+    the_mastermind_client: "mastermind-client" "mastermind_client" 42 42;
 }
