@@ -57,12 +57,13 @@ def swapped(to, of):
 
 
 faulty("robots-client", [
+    ("puts-a-word-before-names", "join empty-name short-name longest-name rejoins", JOIN, """            self.server.sendall(b"\\0" + text(b"the " + self.name))\n"""),
     ("cuts-names", "longest-name", JOIN, """            self.server.sendall(b"\\0" + text(self.name[:50]))\n"""),
     ("no-empty-names", "empty-name", JOIN, """            self.server.sendall(b"\\0" + text(self.name or b"?"))\n"""),
     ("zero-behind-short-names", "short-name", JOIN, JOIN + """            if len(self.name) == 1:
                 self.server.sendall(b"\\0")
 """),
-    ("joins-once", "rejoins join", JOIN, """            if not getattr(self, "again", False):
+    ("joins-once", "rejoins", JOIN, """            if not getattr(self, "again", False):
                 self.server.sendall(b"\\0" + text(self.name))
 """, """        if self.state.plays:
 """, """        if self.state.plays:
@@ -147,7 +148,7 @@ faulty("robots-client", [
         except BlockingIOError:
             pass
 """),
-    ("signed-bytes", "large-numbers hello-picture", """            self.hello = hello
+    ("signed-bytes", "large-numbers", """            self.hello = hello
 """, """            self.hello = hello[:1] + (hello[1] & 127,) + hello[2:]
 """),
     ("no-empty-server-names", "server-names", """        if tag == 0:

@@ -128,7 +128,7 @@ faulty("robots-server", [
     ("swaps-timer-and-radius", "hello", "self.setup.explosion_radius, setup.bomb_timer" if False else "setup.explosion_radius, setup.bomb_timer", "setup.bomb_timer, setup.explosion_radius"),
     # The lobby.
     ("no-empty-names", "empty-name", JOINED, JOINED.replace("kind == JOIN", "kind == JOIN and value")),
-    ("accepts-twice", "accepted newcomer-in-lobby", 'self.send_all(b"\\1" + player)', 'self.send_all(2 * (b"\\1" + player))'),
+    ("accepts-twice", "accepted", 'self.send_all(b"\\1" + player)', 'self.send_all(2 * (b"\\1" + player))'),
     ("no-address", "address address-of-peer", "text(value) + text(client.address)", 'text(value) + text("somewhere")'),
     ("no-brackets", "address-of-peer", 'f"[{host}]:{port}" if ":" in host else f"{host}:{port}"', 'f"{host}:{port}"'),
     ("its-own-address", "address-of-peer", "host, port = address[0]",
@@ -168,7 +168,7 @@ faulty("robots-server", [
     # Draws.
     ("as-the-library", "seed-zero", "self.state = seed", "self.state = seed % 2147483647 or 1"),
     ("31-bits", "any-seed", "self.state = seed", "self.state = seed & 0x7fffffff"),
-    ("spares-robots", "blocks-under-robots draws rebirth-on-block seed-zero", "if spot not in self.blocks:\n                self.blocks.add(spot)\n                self.opening",
+    ("spares-robots", "blocks-under-robots rebirth-on-block seed-zero", "if spot not in self.blocks:\n                self.blocks.add(spot)\n                self.opening",
      "if spot not in self.blocks and spot not in self.robots.values():\n                self.blocks.add(spot)\n                self.opening"),
     ("blocks-first", "turn-0", ROBOTS, "self.opening = []", "self.opening.append(block_placed(spot))",
      "self.opening.append(block_placed(spot))\n        self.opening += [self.drop(player) for player in range(players)]"),
@@ -179,13 +179,13 @@ faulty("robots-server", [
     # Actions.
     ("keeps-events", "own-events", "self.turn += 1\n        events = []",
      "self.turn += 1\n        events = self.opening = list(self.opening)"),
-    ("goes-down-to-the-left", "move far-edge turns", TARGET,
+    ("goes-down-to-the-left", "move", TARGET,
      "target = (spot[0] + right - (direction == 2 and spot[0] > 0), spot[1] + up)"),
-    ("stands-still-at-0", "edge turns", TARGET,
+    ("stands-still-at-0", "edge", TARGET,
      "target = (max(0, spot[0] + right), max(0, spot[1] + up))"),
-    ("no-look-to-the-left", "into-block turns", MOVE,
+    ("no-look-to-the-left", "into-block", MOVE,
      MOVE.replace("target not in self.blocks", "(direction == 3 or target not in self.blocks)")),
-    ("says-nothing-of-blocks", "place-block block-on-others block-stops-next bombs-together",
+    ("says-nothing-of-blocks", "place-block bombs-together",
      "            yield block_placed(spot)", "            yield from ()"),
     ("blocks-only-new-in-this-turn", "block-twice turns", HIT, HIT + "\n        self.placed = set()",
      BLOCK, "kind == PLACE_BLOCK and spot not in self.placed",
@@ -198,7 +198,7 @@ faulty("robots-server", [
             if kind != MOVE or self.game.is_on_board((robot[0] + way[0], robot[1] + way[1])):
                 self.actions[client.player] = (kind, value)"""),
     ("join-is-an-action", "join-in-game", JOINED, "elif self.game:\n            self.actions.pop(client.player, None)\n        " + JOINED),
-    ("keeps-actions", "played-once blast join-in-game pieces", TAKEN, "actions = self.actions"),
+    ("keeps-actions", "played-once join-in-game", TAKEN, "actions = self.actions"),
     ("observers-are-player-0", "observer", "if self.game and client.player is not None and kind != JOIN:", "if self.game and kind != JOIN:",
      ACTED, "self.actions[client.player or 0] = (kind, value)"),
     ("clears-as-many-as-there-are-clients", "leaver", TAKEN, """actions = self.actions

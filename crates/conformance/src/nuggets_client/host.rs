@@ -182,6 +182,7 @@ impl<'a> Host<'a> {
     }
 
     /// Types a key until the client sends it. Returns whether it does, and breaks the rule if not.
+    #[expect(clippy::unnecessary_wraps, reason = "a step of a scenario, as others")]
     pub(super) fn wake(&mut self, rule: &'static Rule) -> Played<bool> {
         let by = self.options.deadline();
         let mut typed = 0;
@@ -370,9 +371,10 @@ impl<'a> Host<'a> {
 
     // Whether the client still runs.
     fn state(&mut self) -> String {
-        let hint = match self.is_at_terminal {
-            true => "",
-            false => "; its standard input or output is a pipe here: if it needs a terminal, see what it says by hand",
+        let hint = if self.is_at_terminal {
+            ""
+        } else {
+            "; its standard input or output is a pipe here: if it needs a terminal, see what it says by hand"
         };
         match self.run.exit(Instant::now() + REST) {
             Some(exit) => format!("it has ended with {exit}{hint}"),

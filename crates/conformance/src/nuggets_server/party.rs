@@ -28,8 +28,9 @@ pub(super) const GOLD: u32 = 250;
 const PROBE: Duration = Duration::from_millis(200);
 /// How long to wait for more messages where a known deviation keeps the expected ones from coming.
 const GRACE: Duration = Duration::from_millis(150);
-/// The same as a multiple of the longest time that an answer has taken.
+/// The same as a multiple of the longest time that recent answers have taken, and its limit: with many deviations a game takes many of them.
 const LATENCIES: u32 = 8;
+const MAX_GRACE: Duration = Duration::from_secs(1);
 /// The keys of single steps.
 pub(super) const STEPS: &[u8] = b"hjklyubn";
 
@@ -132,7 +133,7 @@ pub(super) struct Party<'a> {
     /// What was sent since the last action and must have no effect.
     pub(super) idle: Option<Idle>,
     refused: bool,
-    // When the last datagram was sent, as long as nothing has come, and the longest time that an answer has taken.
+    // When the last datagram was sent, as long as nothing has come, and the longest time that recent answers have taken.
     asked: Option<Instant>,
     slowest: Duration,
     /// Moves after which no client got a DISPLAY.
@@ -208,7 +209,7 @@ impl<'a> Party<'a> {
 
     /// How long the rest of an answer may take whose first part has come.
     pub(super) fn grace(&self) -> Duration {
-        GRACE.max(self.slowest * LATENCIES)
+        (self.slowest * LATENCIES).clamp(GRACE, MAX_GRACE)
     }
 
     /// Receives messages until it is enough. Returns whether it was.
@@ -228,7 +229,8 @@ impl<'a> Party<'a> {
             match self.wire.next(by) {
                 Some((number, Arrival::Datagram(bytes))) => {
                     if let Some(asked) = self.asked.take() {
-                        self.slowest = self.slowest.max(asked.elapsed());
+                        // An answer that was slow, as the first one is, counts less with each further answer.
+                        self.slowest = asked.elapsed().max(self.slowest * 3 / 4);
                     }
                     self.take(number, &bytes);
                 }

@@ -24,7 +24,7 @@ fn required(report: &Report, verdict: Verdict) -> Vec<&str> {
 }
 
 #[test]
-#[ignore = "it is a whole run of the kit; .ci/run runs it"]
+#[ignore = "it is a whole run of the kit: just prove"]
 fn dealer_without_zero_bytes_breaks_grammar_alone() {
     let report = dealer("forgets-the-zero");
     assert_eq!(required(&report, Verdict::Failed), ["grammar"], "{report}");
@@ -36,7 +36,7 @@ fn dealer_without_zero_bytes_breaks_grammar_alone() {
 }
 
 #[test]
-#[ignore = "it is a whole run of the kit; .ci/run runs it"]
+#[ignore = "it is a whole run of the kit: just prove"]
 fn dealer_with_lines_instead_of_zero_bytes_breaks_grammar_alone() {
     let report = dealer("newline-for-zero");
     assert_eq!(required(&report, Verdict::Failed), ["grammar"], "{report}");
@@ -44,7 +44,7 @@ fn dealer_with_lines_instead_of_zero_bytes_breaks_grammar_alone() {
 }
 
 #[test]
-#[ignore = "it is a whole run of the kit; .ci/run runs it"]
+#[ignore = "it is a whole run of the kit: just prove"]
 fn dealer_for_one_player_that_is_seeded_by_the_second_and_starts_slowly_has_all_points() {
     for fault in ["seeded-by-the-second", "slow-start"] {
         let report = dealer(fault);
@@ -53,7 +53,7 @@ fn dealer_for_one_player_that_is_seeded_by_the_second_and_starts_slowly_has_all_
 }
 
 #[test]
-#[ignore = "it is a whole run of the kit; .ci/run runs it"]
+#[ignore = "it is a whole run of the kit: just prove"]
 fn player_that_takes_a_read_for_a_message_has_all_points() {
     let report =
         run("player", ["{name}", "{host}", "{port}", "--fault", "takes-a-read-for-a-message"], &plan(PATIENCE));
@@ -64,7 +64,7 @@ fn player_that_takes_a_read_for_a_message_has_all_points() {
 }
 
 #[test]
-#[ignore = "it is a whole run of the kit; .ci/run runs it"]
+#[ignore = "it is a whole run of the kit: just prove"]
 fn player_without_zero_bytes_breaks_grammar_alone() {
     let report = run("player", ["{name}", "{host}", "{port}", "--fault", "forgets-the-zero"], &plan(PATIENCE));
     assert_eq!(required(&report, Verdict::Failed), ["grammar"], "{report}");
@@ -108,7 +108,7 @@ time.sleep(1000)";
 }
 
 #[test]
-#[ignore = "it is a whole run of the kit; .ci/run runs it"]
+#[ignore = "it is a whole run of the kit: just prove"]
 fn extra_messages_of_a_dealer_break_their_own_rule() {
     for (fault, rule) in [("welcomes", "grammar"), ("shows-the-hidden-card", "deal"), ("no-begin", "round-begins")] {
         let report = run_with("dealer", fault, &plan(PATIENCE));

@@ -188,7 +188,7 @@ fn points_follow_from_playing_whole_matches() {
 }
 
 #[test]
-#[ignore = "it is eight whole runs of the kit; .ci/run runs it"]
+#[ignore = "it is eight whole runs of the kit: just prove"]
 fn deviating_servers_are_ranked_as_a_teacher_ranks_them() {
     // Best first. Servers in one row are worth the same, and those in the first row are faultless.
     let ranks: [&[&str]; 7] = [

@@ -114,7 +114,7 @@ impl<'a> Stage<'a> {
     }
 
     /// Starts a client whose end is not judged. Returns whether it connected and, if it did, sent any picture after Hello and an
-    /// AcceptedPlayer.
+    /// `AcceptedPlayer`.
     pub(super) fn attempt(
         context: &Context<'_>,
         call: Call,
@@ -305,6 +305,7 @@ impl<'a> Stage<'a> {
     }
 
     /// Sends messages, and expects the picture that is due after the last of them. Others may come before.
+    #[expect(clippy::unnecessary_wraps, reason = "a step of a scenario, as others")]
     pub(super) fn tell_last(&mut self, messages: &[ServerMessage], rule: &'static Rule) -> Played {
         let Some((last, front)) = messages.split_last() else { return Ok(()) };
         for message in front {
@@ -508,6 +509,7 @@ impl<'a> Stage<'a> {
     }
 
     /// Nothing may have come from the client yet.
+    #[expect(clippy::unnecessary_wraps, reason = "a step of a scenario, as others")]
     pub(super) fn silent(&mut self) -> Played {
         // What was sent before is there by now, since a picture has come since.
         self.server.more(Instant::now() + Duration::from_millis(1));

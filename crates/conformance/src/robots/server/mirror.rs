@@ -44,6 +44,7 @@ pub(super) struct Mirror {
 impl Mirror {
     /// Judges turn 0, which places the robots and the blocks, and takes over what it places. `blocks` and `draws` are those of a server whose
     /// options are known, `first` whether it is its first game.
+    #[expect(clippy::unnecessary_wraps, reason = "a step of a scenario, as others")]
     pub(super) fn begin(
         context: &Context<'_>,
         judge: &mut Judge,
@@ -139,6 +140,7 @@ impl Mirror {
 
     /// Judges a turn, and takes over what it says, right or wrong. `rule` is broken when the players' events are not what their actions lead
     /// to.
+    #[expect(clippy::unnecessary_wraps, reason = "a step of a scenario, as others")]
     pub(super) fn turn(
         &mut self,
         context: &Context<'_>,

@@ -206,7 +206,9 @@ impl<'a> Table<'a> {
                     match event {
                         Event::PlayerMoved { id, .. } => *id = right(*id),
                         Event::BombExploded { robots_destroyed, .. } => {
-                            robots_destroyed.iter_mut().for_each(|id| *id = right(*id));
+                            for id in robots_destroyed.iter_mut() {
+                                *id = right(*id);
+                            }
                         }
                         Event::BombPlaced { .. } | Event::BlockPlaced { .. } => {}
                     }
