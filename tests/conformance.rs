@@ -14,7 +14,12 @@ fn untested(kind: &str, name: &str, arguments: &[&str]) -> Vec<String> {
     let data = TempDir::new();
     // Other tests run at the same time. A turn of robots takes a twentieth of it. A tester ends by itself, after more time than other
     // programs of these tests have.
-    command.args([kind, "--format", "json", "--patience", "15", "--"]).arg(ours.get_program()).args(arguments);
+    command.args([kind, "--format", "json", "--patience", "15"]);
+    if name == "nuggets-client" {
+        // At a terminal it shows help and results on its screen, and takes keys for them.
+        command.args(["--terminal", "no"]);
+    }
+    command.arg("--").arg(ours.get_program()).args(arguments);
     // What is played at a terminal is counted.
     command.env("XDG_DATA_HOME", data.path());
     let finished = command.output().unwrap();
