@@ -75,3 +75,20 @@ macro_rules! rules {
     };
 }
 pub(crate) use rules;
+
+#[cfg(test)]
+mod tests {
+    use crate::TESTERS;
+
+    #[test]
+    fn hints_mention_pipes_only_away_from_terminals() {
+        let rules = TESTERS.iter().flat_map(|tester| tester.rules);
+        let of_pipes: Vec<_> = rules.filter(|rule| rule.hint.contains("flush")).collect();
+        assert!(!of_pipes.is_empty());
+        for rule in of_pipes {
+            assert_eq!(rule.hint_for(false), rule.hint);
+            let hint = rule.hint_for(true);
+            assert!(!hint.contains("flush") && !hint.contains("pipe"), "{}: {hint}", rule.id);
+        }
+    }
+}

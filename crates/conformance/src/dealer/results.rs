@@ -86,7 +86,7 @@ impl Table {
                 format!("{at}: {heard} instead of RESULT at a total of {total}")
             });
             match heard {
-                // Cards that are told too much leave the RESULT due.
+                // After cards of another player the RESULT is still due.
                 Heard::Message(DealerMessage::Card(_) | DealerMessage::Upcard(_)) => {}
                 Heard::Message(message @ (DealerMessage::Begin | DealerMessage::Quit)) => {
                     seat.put_back(message);

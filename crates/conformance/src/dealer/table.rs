@@ -270,7 +270,7 @@ impl Table {
                         judge.check(Question::of(&seat.hand).missed(heard, &DEAL), false, wrong);
                         seat.end_with(verdict);
                     }
-                    // What is told too much leaves the question due.
+                    // After an extra message the question is still due.
                     Heard::Message(DealerMessage::Card(_) | DealerMessage::Upcard(_)) => {
                         judge.check(&DEAL, false, wrong);
                     }
@@ -384,7 +384,7 @@ impl Table {
             judge.require(&HIT, count > 0, || format!("{at}: {heard} after HIT instead of CARD"))?;
             let question = Question::of(&seat.hand);
             if heard == Heard::Nothing && is_shared {
-                // A dealer that goes on without this question reveals at the end of the round how it took the hand.
+                // If the dealer continues without this question, the end of the round shows how it took the hand.
                 (seat.stood, seat.unasked) = (true, true);
                 return Ok(());
             }

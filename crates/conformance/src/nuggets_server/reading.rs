@@ -15,7 +15,7 @@ pub(super) enum Reading<'a> {
     Error,
 }
 
-/// Reads a message of which only the kind and the values have to be recognizable.
+/// Reads a message leniently: its kind and values must be recognizable.
 pub(super) fn read(datagram: &[u8]) -> Option<Reading<'_>> {
     let end = datagram.iter().rposition(|&byte| byte != 0).map_or(0, |at| at + 1);
     let text = &datagram[..end];

@@ -5,7 +5,7 @@ use crate::rule::rules;
 rules! {
     PORT: Protocol(2, "Requirements: Server, announce the port") "announces-port" in "nuggets.md#the-server",
         "The first line on standard output that holds a number names the UDP port",
-        "Print the port that the system has chosen (getsockname after bind), and flush standard output.";
+        "Print the port that the system has chosen (getsockname after bind). Through a pipe, flush standard output after it.";
     RUNS: Protocol(4, "Requirements: Server, wait for messages until the gold is collected") "keeps-running" in "protocols/nuggets.md#what-a-server-answers",
         "The server runs and answers until the game is over, whatever it is sent",
         "Whatever comes from the network is checked before it is used: length, first word, and who sent it.";
@@ -131,7 +131,7 @@ rules! {
         "Replace by isgraph and isblank in the C locale, byte by byte, with an unsigned char; then cut at 50 bytes.";
     SUMMARY: Protocol(2, "Requirements: Server, print the summary") "summary" in "nuggets.md#the-server",
         "The table of the game is printed on standard output",
-        "Print the same table, and flush standard output.";
+        "Print the same table. Through a pipe, flush standard output after it.";
     EXIT: Protocol(2, "Requirements: Server, no gold is left") "exit-status" in "nuggets.md#the-server",
         "After the game the server ends, with exit status 0",
         "Leave the loop and return 0 from main.";

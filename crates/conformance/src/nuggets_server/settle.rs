@@ -177,7 +177,7 @@ impl Party<'_> {
         !found.iter().any(is_missing) && before.active.iter().all(|&number| self.clients[number].is_shown())
     }
 
-    // Notes what was observed, and goes on from what the server shows.
+    // Records the observations, and adopts what the server shows.
     fn conclude(&mut self, deed: &Deed<'_>, world: &World, before: &Before, found: Vec<Observation>) -> Played {
         let is_silent = !before.active.is_empty()
             && before.active.iter().all(|&number| {
@@ -488,7 +488,7 @@ impl Party<'_> {
                 }));
             }
         }
-        // Purses of which a client was told nothing cannot be added up.
+        // Unknown purses cannot be added up.
         for &number in active.iter().filter(|&&number| all_paid && self.clients[number].has(Kind::Gold)) {
             let left = self.clients[number].left.unwrap_or(0);
             let wrong = self.unbalanced(number).or_else(|| {

@@ -41,8 +41,8 @@ const GLANCE: Duration = Duration::from_millis(5);
 const POLL: Duration = Duration::from_millis(2);
 /// Cards are shown in steps of this, so that neither suits nor ranks come in a row. It has no factor in common with 52.
 const STEP: u32 = 17;
-/// The cards of most scenarios: the first of so many that have a number below ten. A player that does not know a card breaks the rule about
-/// that card, and plays on elsewhere.
+/// Most scenarios show this many cards, all with numbers below ten. A player that does not know another card breaks the rule about
+/// that card alone.
 const USUAL: usize = 12;
 
 /// How messages are put into segments.

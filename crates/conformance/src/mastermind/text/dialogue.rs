@@ -78,7 +78,7 @@ fn number<T: std::str::FromStr>(value: &str) -> Option<T> {
     value.get(..end)?.parse().ok()
 }
 
-/// The digits and stars at the front of a value, if they are a code of which some are not known.
+/// The digits and stars at the front of a value, if they are a code with unknown digits.
 fn hidden(value: &str) -> Option<String> {
     let code: String = value.chars().take_while(|letter| matches!(letter, '*' | '1'..='8')).take(LONGEST).collect();
     (code.contains('*') && code.len() >= 4).then_some(code)

@@ -5,7 +5,7 @@ use crate::rule::rules;
 rules! {
     SHOWN: Advice "shown" in "mastermind.md#the-dialogue",
         "All that is printed is there before an answer is awaited, also through a pipe",
-        "Flush the output before you read. What printf prints stays in a buffer when nobody looks on at a terminal.";
+        "Through a pipe, flush the output before you read: what printf prints stays in a buffer there.";
     LENGTHS: Protocol(2, "MP2 User Manual 1, code length") "lengths" in "mastermind.md#the-dialogue",
         "The length is a whole number from 4 to 8; after anything else the game asks again",
         "Read a line, and look at all of it. An empty line is an answer too.";
@@ -23,7 +23,7 @@ rules! {
         "`Turn #: 1`, `lifeline#1: AVAILABLE`, `Code  : ****`, with two blanks behind Code.";
     PROMPT: Protocol(1, "MP2 User Manual 1, prompt for a guess") "prompt" in "mastermind.md#the-dialogue",
         "A prompt with the word Guess asks for each input",
-        "Print `Guess : ` before you read, and flush. It may end without a line feed.";
+        "Print `Guess : ` before you read. It may end without a line feed. Through a pipe, flush the output after it.";
     ANSWERS: Protocol(3, "MP2 User Manual 1, feedback") "answers" in "mastermind.md#the-dialogue",
         "A guess that is not the code is answered by `Red: ` and `White: ` with their numbers, in the tenth turn too",
         "Print both before you look whether that was the last turn.";

@@ -31,7 +31,7 @@ const MALFORMED: [&[u8]; 12] = [
     b"%s%n%s%n KEY l",
 ];
 
-/// Players of a game, of which the second one shows what the first one did.
+/// The players of a game. The display of the second shows what the first did.
 struct Cast {
     ann: usize,
     bob: usize,
