@@ -158,6 +158,7 @@ faulty("nuggets-server", [
     ("seeds-by-pid", "", "random.Random(args.seed)", "random.Random(args.seed or __import__('os').getpid())"),
     ("seeds-by-time", "", "random.Random(args.seed)", "random.Random(args.seed or int(time.time()))"),
     ("prints-when-it-is-a-line", "", PORT, PORT.replace(", flush=True", "")),
+    ("port-without-line-feed", "", PORT, PORT.replace("flush", "end='', flush")),
     ("starts-after-3-seconds", "", SOCKET, "time.sleep(3)\n    " + SOCKET),
     ("answers-all", "silent-to-servers", 'elif kind not in (b"OK", b"GRID", b"GOLD", b"DISPLAY", b"QUIT", b"ERROR"):', "else:",
      "if not player or not player.plays:\n            return", "if not player or not player.plays:\n"

@@ -213,6 +213,10 @@ impl Run for Running {
         self.spoken.line(by)
     }
 
+    fn partial_line(&mut self) -> String {
+        self.spoken.partial_line()
+    }
+
     fn type_bytes(&mut self, bytes: &[u8]) {
         if let Some(input) = &mut self.input
             && input.write_all(bytes).and_then(|()| input.flush()).is_err()

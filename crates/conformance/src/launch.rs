@@ -95,6 +95,11 @@ pub trait Run: Send {
     /// The next line of standard output, without its line feed, or `None` when there is none by then or any more.
     fn line(&mut self, by: Instant) -> Option<String>;
 
+    /// Standard output behind its last line feed.
+    fn partial_line(&mut self) -> String {
+        String::new()
+    }
+
     /// Types bytes on its standard input. A program that does not read them is no error.
     fn type_bytes(&mut self, bytes: &[u8]);
 

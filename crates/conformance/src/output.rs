@@ -24,6 +24,8 @@ const POLL: Duration = Duration::from_millis(5);
 const MAX_OUTPUT: u64 = 1 << 20;
 /// The longest line, in bytes; longer ones are cut into several.
 const MAX_LINE: u64 = 4096;
+/// The bytes that are kept of a line that is not complete.
+const MAX_PARTIAL: usize = 4096;
 /// The last lines of standard error that are kept: as many as the traces of most languages have.
 const ERRORS: usize = 50;
 /// How long to wait for what a program has written before it ended. Only what it has left behind could write still more.
@@ -39,20 +41,30 @@ pub(crate) struct Spoken {
     most: u64,
     // When the first byte of standard output came.
     first: OnceLock<Instant>,
+    // Standard output behind its last line feed.
+    partial: Mutex<Vec<u8>>,
 }
 
-/// Notes when the first byte comes, long before a line is complete where a program draws a screen.
+/// Notes the time of the first byte and the line that is not complete. Programs that draw a screen or print a prompt complete none.
 struct Noted<'a, R> {
     from: R,
-    first: &'a OnceLock<Instant>,
+    spoken: &'a Spoken,
 }
 
 impl<R: Read> Read for Noted<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.from.read(buffer)?;
         if count > 0 {
-            self.first.get_or_init(Instant::now);
+            self.spoken.first.get_or_init(Instant::now);
         }
+        let mut partial = self.spoken.partial.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut bytes = &buffer[..count];
+        if let Some(end) = bytes.iter().rposition(|&byte| byte == b'\n') {
+            partial.clear();
+            bytes = &bytes[end + 1..];
+        }
+        let free = MAX_PARTIAL.saturating_sub(partial.len());
+        partial.extend(bytes.iter().take(free));
         Ok(count)
     }
 }
@@ -68,6 +80,7 @@ impl Spoken {
             written: AtomicU64::new(0),
             most,
             first: OnceLock::new(),
+            partial: Mutex::default(),
         });
         let listener = Arc::clone(&spoken);
         thread::spawn(move || listener.listen(output, &sender, program));
@@ -81,7 +94,7 @@ impl Spoken {
     fn listen(&self, output: Output, lines: &Sender<String>, program: u32) {
         let is_terminal = matches!(output, Output::Terminal(_));
         let mut kept = 0;
-        self.each_line(Noted { from: output, first: &self.first }, program, |line| {
+        self.each_line(Noted { from: output, spoken: self }, program, |line| {
             kept += line.len() as u64 + 1;
             if kept <= MAX_OUTPUT {
                 // The tester may not ask for them.
@@ -125,6 +138,12 @@ impl Spoken {
     /// When the first byte of standard output came.
     pub(crate) fn first(&self) -> Option<Instant> {
         self.first.get().copied()
+    }
+
+    /// Standard output behind its last line feed.
+    pub(crate) fn partial_line(&self) -> String {
+        let partial = self.partial.lock().unwrap_or_else(PoisonError::into_inner);
+        plain(&String::from_utf8_lossy(&partial))
     }
 
     /// Whether it has written more than it may.

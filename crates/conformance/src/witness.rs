@@ -71,6 +71,10 @@ impl Run for Watched {
         Some(line)
     }
 
+    fn partial_line(&mut self) -> String {
+        self.run.partial_line()
+    }
+
     fn type_bytes(&mut self, bytes: &[u8]) {
         self.terminal.sent(bytes);
         self.run.type_bytes(bytes);

@@ -53,17 +53,7 @@ impl Test<'_> {
     /// Judges where the server names its port. Returns whether it has any.
     pub(super) fn announces(&self, judge: &mut Judge) -> Played<bool> {
         let mut run = self.start(judge, &self.values(Some(self.seed())))?;
-        let by = self.options.deadline();
-        let mut printed = None;
-        while printed.is_none() && Instant::now() < by && run.exit(Instant::now()).is_none() {
-            printed = run.line(by.min(Instant::now() + POLL)).and_then(|line| port(&line));
-        }
-        // What it prints before it ends has come.
-        while printed.is_none()
-            && let Some(line) = run.line(Instant::now() + POLL)
-        {
-            printed = port(&line);
-        }
+        let printed = self.printed_port(&mut *run);
         let open = run.udp_ports();
         let is_right = printed.is_some_and(|printed| open.as_ref().is_none_or(|open| open.contains(&printed)));
         let found = self.options.port.or(printed.filter(|_| is_right)).or_else(|| self.find_port(&mut *run));
@@ -80,6 +70,24 @@ impl Test<'_> {
             _ => silence(&mut *run),
         });
         Ok(found.is_some())
+    }
+
+    // The first port on standard output, which a user reads on the screen also without a line feed behind it.
+    fn printed_port(&self, run: &mut dyn Run) -> Option<u16> {
+        let by = self.options.deadline();
+        loop {
+            let is_over = Instant::now() >= by || run.exit(Instant::now()).is_some();
+            while let Some(line) = run.line(Instant::now() + POLL) {
+                if let Some(printed) = port(&line) {
+                    return Some(printed);
+                }
+            }
+            let partial = port(&run.partial_line());
+            let is_open = partial.zip(run.udp_ports()).is_some_and(|(port, open)| open.contains(&port));
+            if is_open || is_over {
+                return partial;
+            }
+        }
     }
 
     // The port at which it receives: that of its one socket, or else the first number that it writes, which may come late.

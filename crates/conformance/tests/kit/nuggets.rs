@@ -51,6 +51,12 @@ fn port_must_be_announced_on_standard_output() {
 }
 
 #[test]
+fn port_may_be_announced_without_a_line_feed() {
+    let rules = ["announces-port", "name-required"];
+    assert_eq!(verdicts(SERVER, "port-without-line-feed", &rules, PATIENCE), [Some(Verdict::Passed); 2]);
+}
+
+#[test]
 fn server_whose_port_is_not_on_standard_output_is_judged_by_all_other_rules() {
     for fault in ["prints-no-port", "prints-42", "port-on-standard-error"] {
         let rules = ["name-required", "small-q"];

@@ -230,13 +230,9 @@ const SHOWN_ELSEWHERE: &[&str] = &[
     "turns-in-a-byte",
 ];
 
-/// Faults that no scenario shows reliably: a server that answers late under a flood, and one that forgets blocks of the turn before.
-const NOT_FOUND: &[&str] = &["reads-to-the-end", "blocks-only-new-in-this-turn"];
-
 // For each rule the fault that breaks the fewest others. `just prove` tests all faults, with all scenarios.
 fn each_rule_is_seen(kind: &str) {
     let mut faults = faults().remove(kind).unwrap();
-    faults.retain(|(name, _)| !NOT_FOUND.contains(&name.as_str()));
     faults.sort_by_key(|(_, rules)| rules.len());
     let mut seen = BTreeSet::new();
     faults.retain(|(_, rules)| {

@@ -60,10 +60,11 @@ impl Context<'_> {
             let details = DETAILS.iter().filter(|(rule, _)| *rule == general).flat_map(|(_, details)| *details);
             return details.copied().find(|rule| judge.has_failed(rule)).unwrap_or(general);
         };
-        // What happens in a lobby does not depend on the details of a game.
+        // The lobby and the numbers of turns do not depend on the details of a game, but what other clients do may stop them.
         let is_lobby = [&ACCEPTED, &NEWCOMER, &GAME_STARTED, &TURN_NUMBERS, &LATE, &ENDED].contains(&general);
-        let is_option = ["#a-server-and-the-network", "#messages"].iter().any(|page| focus.page.ends_with(page));
-        let is_general = is_lobby || *general == HELLO && !is_option || judge.has_failed(general);
+        let is_network = focus.page.ends_with("#a-server-and-the-network");
+        let is_hello = *general == HELLO && !focus.page.ends_with("#messages");
+        let is_general = (is_lobby || is_hello) && !is_network || judge.has_failed(general);
         if is_general { general } else { focus }
     }
 

@@ -54,6 +54,8 @@ pub(super) fn moves(context: &Context<'_>, judge: &mut Judge) -> Played {
 pub(super) fn blocks(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut table = lonely(context, judge, (3, 1), (1, 0))?;
     table.play(0, &[Action::PlaceBlock], &BLOCK)?;
+    // Separates the two blocks. Otherwise the second event could be one of the first turn that was not cleared.
+    table.turn(&PLAYED_ONCE)?;
     table.play(0, &[Action::PlaceBlock], &BLOCK_TWICE)?;
     table.turn(&BLOCK_TWICE)?;
     table.play(0, &[Action::PlaceBomb], &BOMB)?;
