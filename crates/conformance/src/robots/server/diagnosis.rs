@@ -94,8 +94,18 @@ pub(super) fn diagnose(context: &Context<'_>, judge: &mut Judge, rule: &'static 
         Some(Event::BlockPlaced { .. }) => &BLOCK,
         _ => &BOMB,
     };
-    // In the other scenarios something else is more likely.
-    let general = if *general == BUSY && !reborn.is_empty() && missing.is_empty() { &DEAD_ACT } else { general };
+    // Events that only a destroyed robot can have caused, before or after its rebirth.
+    let of_destroyed = |event: &Event| {
+        reborn.keys().any(|&id| match event {
+            Event::PlayerMoved { id: of, .. } => of.0 == id,
+            Event::BombPlaced { position, .. } | Event::BlockPlaced { position } => {
+                *position == robots[usize::from(id)].position || turn.has_moved(id, Some(*position))
+            }
+            Event::BombExploded { .. } => false,
+        })
+    };
+    let is_act_of_destroyed = missing.is_empty() && !extra.is_empty() && extra.iter().all(of_destroyed);
+    let general = if *general == BUSY && is_act_of_destroyed { &DEAD_ACT } else { general };
     context.check_turn(judge, general, false, || {
         let sent: Vec<_> = (0..=u8::MAX)
             .zip(robots)
