@@ -125,7 +125,6 @@ fn a_window_that_changes_its_size_is_used_as_it_is() {
     terminal.wait_for_lines(&["1/20  here", "  .  7. B", "  ##. **.", "  . A . ."]);
     terminal.resize(10, 2);
     terminal.wait_for("3x12 >");
-    terminal.press(b"w");
     terminal.resize(66, 10);
     terminal.wait_for_lines(&["Turn 1 of 20 [#-------------------]  here"]);
     terminal.press(b"d");

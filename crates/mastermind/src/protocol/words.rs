@@ -5,7 +5,7 @@ use bytes::Bytes;
 use netcore::{DecodeError, Framing};
 
 pub(super) fn yes_or_no(word: &[u8]) -> Option<bool> {
-    match &word.to_ascii_lowercase()[..] {
+    match word {
         b"yes" => Some(true),
         b"no" => Some(false),
         _ => None,
