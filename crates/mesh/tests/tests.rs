@@ -14,4 +14,4 @@ mod nats;
 mod simulation;
 
 /// How long a test waits for something that is to happen.
-const PATIENCE: std::time::Duration = std::time::Duration::from_secs(30);
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(120);

@@ -69,7 +69,7 @@ pub use temp_dir::TempDir;
 
 /// Time limit for every wait on something real. It is far longer than anything takes even on a busy machine, so it is
 /// reached only if the awaited event never comes.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+pub const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The pause between two looks.
 const PAUSE: Duration = Duration::from_millis(5);

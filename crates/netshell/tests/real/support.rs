@@ -19,7 +19,7 @@ use netcore::{
 use netshell::{Clock, Host, Observer, Transport, serve};
 
 /// How long anything may take.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Messages are ASCII texts, with a NUL behind each on a stream. A datagram `hello` admits a peer.
 struct Words;
