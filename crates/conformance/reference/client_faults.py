@@ -154,11 +154,10 @@ faulty("nuggets-client", [
     ("atoi", "bad-port", PORT, """    if word == "abc":
         sys.exit(0)
 """ + PORT),
-    ("any-port", "port-range", PORT, """    if word in ("0", "65536"):
-        sys.exit(0)
+    ("any-port", "port-range", PORT, """    if word.isdecimal():
+        return int(word) % 65536 or sys.exit(0)
 """ + PORT),
-    ("reads-digits", "trailing-letters", PORT, """    if word == "2021x":
-        sys.exit(0)
+    ("reads-digits", "trailing-letters", PORT, """    word = word.removesuffix("x")
 """ + PORT),
     ("skips-words", "extra-argument unknown-option", READ, "args, rest = parser.parse_known_args()\n    if rest:\n        return 0"),
     ("skips-options", "unknown-option", READ,

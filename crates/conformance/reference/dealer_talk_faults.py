@@ -64,7 +64,7 @@ def _(line, text, say):
     line.begun = 0 if text == "BEGIN" else getattr(line, "begun", 9) + 1
 
 
-@says("no-quit", "quit", "half-close")
+@says("no-quit", "quit")
 def _(line, text, say):
     """Closes the connection behind the last RESULT."""
     if text != "QUIT":
@@ -78,7 +78,7 @@ def _(line, text, say):
         say("RESULT WIN")
 
 
-@fault("dealer", "one-round-more", "rounds", "half-close")
+@fault("dealer", "one-round-more", "rounds")
 def _(names):
     play = names["play"]
     names["play"] = lambda listener, rounds, players: play(listener, rounds + 1, players)
@@ -227,6 +227,29 @@ def joins(name, rule, is_refused):
         names["name_in"] = strict
 
     fault("dealer", name, rule)(commit)
+
+
+
+@fault("dealer", "reads-30-bytes-of-a-join", "long-name")
+def _(names):
+    """Takes the rest of a longer JOIN for the first answer."""
+    message, ask = names["Line"].message, names["Seat"].ask
+
+    def first(line):
+        text = message(line)
+        if text and text.startswith(b"JOIN") and len(text) > 30:
+            line.has_rest = True
+            return text[:30]
+        return text
+
+    def answered(seat):
+        if getattr(seat.line, "has_rest", False):
+            seat.line.has_rest = False
+            seat.line.say("DECISION")
+            return False
+        return ask(seat)
+
+    names["Line"].message, names["Seat"].ask = first, answered
 
 
 joins("no-long-names", "long-name", lambda name: len(name) > 32)

@@ -187,16 +187,15 @@ faulty("player", [
 """),
     ("any-port", "port-too-large", """def port(word):
 """, """def port(word):
-    if word == "65536":
-        sys.exit(0)
+    if word.isdecimal():
+        return int(word) % 65536
 """),
     ("does-not-need-a-dealer", "no-dealer", FAILED, """        if isinstance(why, ConnectionRefusedError):
             return 0
 """ + FAILED),
     ("atoi-of-the-port", "trailing-letters", """def port(word):
 """, """def port(word):
-    if word == "2021x":
-        sys.exit(0)
+    word = word.removesuffix("x")
 """),
     ("no-name", "empty-name", NAME, "    if word == '':\n        sys.exit(0)\n" + NAME),
     ("any-name", "name-too-long", NAME, "    if len(word) > 64:\n        sys.exit(0)\n" + NAME),

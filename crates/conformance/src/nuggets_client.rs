@@ -92,8 +92,8 @@ static REFUSALS: [Refusal; 8] = [
     refusal(&rules::MISSING, "without the port", &[("port", None), ("name", None)]),
     refusal(&rules::PORT_WORD, "with the port 'abc'", &[("port", Some("abc"))]),
     refusal(&rules::PORT_RANGE, "with port 0", &[("port", Some("0"))]),
-    refusal(&rules::PORT_RANGE, "with port 65536", &[("port", Some("65536"))]),
-    refusal(&rules::TRAILING, "with the port '2021x'", &[("port", Some("2021x"))]),
+    refusal(&rules::PORT_RANGE, "with the server's port and 65536 more", &[("port", Some("{port+65536}"))]),
+    refusal(&rules::TRAILING, "with an 'x' behind the server's port", &[("port", Some("{port}x"))]),
     Refusal { rule: &rules::EXTRA, how: "with two arguments more", values: &[], more: &["one", "two"] },
     Refusal {
         rule: &rules::UNKNOWN_OPTION,

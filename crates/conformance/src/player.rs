@@ -161,8 +161,8 @@ static REFUSALS: [Refusal; 10] = [
     refusal(&MISSING, "without arguments", &[("name", None), ("host", None), ("port", None)]),
     refusal(&MISSING, "without the port", &[("port", None)]),
     refusal(&PORT_WORD, "with the port 'port'", &[("port", Some("port"))]),
-    refusal(&PORT_RANGE, "with port 65536", &[("port", Some("65536"))]),
-    refusal(&TRAILING, "with the port '2021x'", &[("port", Some("2021x"))]),
+    refusal(&PORT_RANGE, "with the dealer's port and 65536 more", &[("port", Some("{port+65536}"))]),
+    refusal(&TRAILING, "with an 'x' behind the dealer's port", &[("port", Some("{port}x"))]),
     refusal(&EMPTY_NAME, "with an empty name", &[("name", Some(""))]),
     refusal(
         &NAME_TOO_LONG,

@@ -15,7 +15,8 @@ pub(crate) struct Refusal {
     pub(crate) rule: &'static Rule,
     /// What is wrong, behind `started`, as in `without arguments`.
     pub(crate) how: &'static str,
-    /// Values instead of the right ones. An argument without a value is left out.
+    /// Values instead of the right ones. An argument without a value is left out. `{port}` is the right port, and `{port+65536}` a number
+    /// that becomes the right port in 16 bits: a program that takes it for a port finds somebody who listens there.
     pub(crate) values: &'static [(&'static str, Option<&'static str>)],
     /// Words behind the arguments.
     pub(crate) more: &'static [&'static str],
@@ -66,9 +67,12 @@ fn refused(
     explains: &'static Rule,
     (mut values, _held): Given,
 ) -> Played {
+    let port: u32 =
+        values.iter().find(|(name, _)| *name == "port").and_then(|(_, port)| port.parse().ok()).unwrap_or(0);
     for (name, value) in refusal.values {
         values.retain(|(given, _)| given != name);
-        values.extend(value.map(|value| (*name, value.to_owned())));
+        let value = value.map(|value| value.replace("{port}", &port.to_string()));
+        values.extend(value.map(|value| (*name, value.replace("{port+65536}", &(port + 65_536).to_string()))));
     }
     let mut run = judge.start_with(launcher, &values, refusal.more)?;
     let who = format!("the program, started {},", refusal.how);

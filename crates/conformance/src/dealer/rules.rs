@@ -213,7 +213,7 @@ rules! {
         "A first message that is not JOIN closes that connection, and the seat stays open",
         "Close that connection and accept another one for the seat.";
     HALF_CLOSE: Advice "half-close" in "protocols/blackjack.md#when-a-peer-does-something-else",
-        "A player who closes its sending side after its last answer gets RESULT and QUIT",
+        "A player who closes its sending side after its last answer gets the RESULT",
         "A read that gives 0 says that nothing more will come, not that nobody listens: send what is due.";
     SEEDED: Advice "seeded" in "protocols/blackjack.md#cards-and-rules",
         "Two dealers that are started together deal different cards",

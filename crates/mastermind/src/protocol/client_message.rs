@@ -68,7 +68,8 @@ impl ClientMessage {
                 None => Ok(Self::New(None)),
                 Some([digit, b' ', repeats @ ..]) => {
                     let length = usize::from(digit.wrapping_sub(b'0'));
-                    let repeats = yes_or_no(&repeats.to_ascii_lowercase()).ok_or_else(|| invalid(NO_RULES, behind + 2))?;
+                    let repeats =
+                        yes_or_no(&repeats.to_ascii_lowercase()).ok_or_else(|| invalid(NO_RULES, behind + 2))?;
                     if (MIN_LENGTH..=MAX_LENGTH).contains(&length) {
                         Ok(Self::New(Some((length, repeats))))
                     } else {
