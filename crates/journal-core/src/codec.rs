@@ -13,6 +13,7 @@ use bincode::{
     error::{DecodeError, EncodeError},
     serde,
 };
+use netcore::Fingerprint;
 
 /// Limit on the memory that one value may claim while it is decoded, in case a length in a damaged file is wrong.
 const MAX_VALUE: usize = 64 << 20;
@@ -34,6 +35,56 @@ impl Writer for Bounded<'_> {
         self.out.extend_from_slice(bytes);
         Ok(())
     }
+}
+
+/// Hashes what is written.
+#[derive(Default)]
+struct Hashing {
+    hash: Fingerprint,
+    // What is not hashed yet: the hash takes eight bytes at a time, however the encoding is cut.
+    pending: Vec<u8>,
+    length: usize,
+}
+
+impl Hashing {
+    const BLOCK: usize = 4 << 10;
+
+    fn hash_pending(&mut self) {
+        self.hash.add_bytes(&self.pending);
+        self.pending.clear();
+    }
+}
+
+impl Writer for Hashing {
+    fn write(&mut self, mut bytes: &[u8]) -> Result<(), EncodeError> {
+        self.length += bytes.len();
+        while self.pending.len() + bytes.len() >= Self::BLOCK {
+            let (front, rest) = bytes.split_at(Self::BLOCK - self.pending.len());
+            self.pending.extend_from_slice(front);
+            self.hash_pending();
+            bytes = rest;
+        }
+        self.pending.extend_from_slice(bytes);
+        Ok(())
+    }
+}
+
+/// A hash of the encoding of `value`, and the length of that in bytes.
+pub(crate) fn hash(value: &impl Serialize) -> (u64, usize) {
+    let mut hashing = Hashing::default();
+    let encoded = serde::encode_into_writer(value, &mut hashing, CONFIG).is_ok();
+    debug_assert!(encoded, "plain data can always be encoded");
+    hashing.hash_pending();
+    (hashing.hash.value(), hashing.length)
+}
+
+/// The [`hash`] of a value with this encoding.
+pub(crate) fn hash_encoded(bytes: &[u8]) -> u64 {
+    let mut hash = Fingerprint::new();
+    let blocks = bytes.chunks_exact(Hashing::BLOCK);
+    let rest = blocks.remainder();
+    blocks.chain([rest]).for_each(|block| hash.add_bytes(block));
+    hash.value()
 }
 
 /// Appends `value` to `out`. Returns `false` and leaves `out` unchanged if it would become longer than `max` bytes.
@@ -167,6 +218,25 @@ mod tests {
         encode(&(1_u128 << 64), &mut bytes);
         assert_eq!(decode_all::<u128>(&bytes), Ok(1 << 64));
         assert!(decode_all::<u64>(&bytes).is_err(), "an older version rejects it and guesses nothing");
+    }
+
+    #[test]
+    fn hash_depends_on_the_bytes_alone() {
+        let parts: Vec<Vec<u8>> = (0..40).map(|length| vec![7; length * length * 3]).collect();
+        let mut bytes = vec![];
+        encode(&parts, &mut bytes);
+        assert!(bytes.len() > 4 * Hashing::BLOCK);
+        assert_eq!(hash(&parts), (hash_encoded(&bytes), bytes.len()));
+        for at in [0, 1, Hashing::BLOCK - 1, Hashing::BLOCK, bytes.len() - 1] {
+            bytes[at] ^= 1;
+            assert_ne!(hash(&parts).0, hash_encoded(&bytes), "byte {at}");
+            bytes[at] ^= 1;
+        }
+        // With its length it takes one block.
+        let text = "x".repeat(Hashing::BLOCK - 3);
+        let mut bytes = vec![];
+        encode(&text, &mut bytes);
+        assert_eq!((hash(&text), bytes.len()), ((hash_encoded(&bytes), Hashing::BLOCK), Hashing::BLOCK));
     }
 
     #[test]

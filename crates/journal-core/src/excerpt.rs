@@ -60,7 +60,6 @@ impl Excerpt {
         record::RecordHead { kind, slot, micros }.put(&mut self.body);
         match entry {
             Entry::Arrival(arrival) => {
-                self.body.push(arrival.check);
                 record::put_input(&arrival.input, &mut self.body);
                 if let Input::Connected { .. } | Input::Disconnected { .. } = &arrival.input {
                     self.peers.follow(&arrival.input, std::iter::empty());

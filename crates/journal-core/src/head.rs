@@ -130,17 +130,26 @@ impl Head {
     /// The setup of the game.
     ///
     /// # Errors
-    /// [`HeadError`] when it is of another game or has other rules.
+    /// [`HeadError`] when it is of another game, or its rules cannot be replayed.
     pub fn setup<E: Recorded>(&self) -> Result<E::Setup, HeadError> {
         if self.game != E::GAME {
             return Err(HeadError::Game { found: self.game.escape_debug().to_string(), expected: E::GAME });
         }
-        if self.rules != E::RULES {
-            let program = self.program().escape_debug().to_string();
-            return Err(HeadError::Rules { game: E::GAME, program, found: self.rules, expected: E::RULES });
+        if !(E::OLDEST_RULES..=E::RULES).contains(&self.rules) {
+            return Err(self.other_rules::<E>());
         }
         let whole = codec::decode_all(&self.setup).map_err(HeadError::Setup);
         whole.or_else(|error| codec::decode_all(&[&self.setup, E::SETUP_DEFAULTS].concat()).map_err(|_| error))
+    }
+
+    /// Whether the match was played under the present rules of its game, so that it can be resumed and digests be compared.
+    pub fn has_rules_of<E: Recorded>(&self) -> bool {
+        self.game == E::GAME && self.rules == E::RULES
+    }
+
+    pub(crate) fn other_rules<E: Recorded>(&self) -> HeadError {
+        let program = self.program().escape_debug().to_string();
+        HeadError::Rules { game: E::GAME, program, found: self.rules, expected: E::RULES }
     }
 }
 

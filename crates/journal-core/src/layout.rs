@@ -30,16 +30,13 @@ use crc32fast::{Hasher, hash};
 /// The first bytes of every journal. The first byte is not text, and the last reveals a transfer that converts line
 /// endings.
 pub(crate) const MAGIC: [u8; 8] = *b"\x8AARCADE\n";
-/// The version of this layout and of the record format. Version 1 had neither places nor malformed messages of their own.
-pub(crate) const VERSION: u16 = 2;
+/// The version of this layout and of the record format. Version 1 had neither places nor malformed messages of their own. Up
+/// to version 2 an arrival has a byte of the digest of the state after it.
+pub(crate) const VERSION: u16 = 3;
 const OLDEST: u16 = 1;
-/// The offset of the version.
-pub(crate) const VERSION_AT: u64 = 8;
 /// The offset of the first record.
 pub(crate) const RECORDS: u64 = 1_536;
 const RECORDS_AT: usize = 1_536;
-/// The offset of the place.
-pub(crate) const PLACE_AT: u64 = 64;
 const PLACE_FROM: usize = 64;
 const PLACE: usize = 16;
 const SLOTS: [usize; 2] = [512, 1_024];
@@ -156,20 +153,25 @@ pub(crate) fn front(place: Place, status: Status) -> Vec<u8> {
     front
 }
 
-/// Parses the front of a file. If both slots are damaged, the segment counts as open with nothing known to be on disk.
-pub(crate) fn parse_front(front: &[u8]) -> Result<(Place, Status), FrontError> {
+/// Parses the front of a file: its version, place and status. If both slots are damaged, the segment counts as open with nothing
+/// known to be on disk.
+pub(crate) fn parse_front(front: &[u8]) -> Result<(u16, Place, Status), FrontError> {
     let magic = front.get(..8).is_some_and(|bytes| bytes == MAGIC);
     let version = front.get(8..10).and_then(|bytes| bytes.first_chunk()).map(|bytes| u16::from_le_bytes(*bytes));
+    let Some(version) = version.filter(|_| magic) else { return Err(FrontError::NotAJournal) };
+    if !(OLDEST..=VERSION).contains(&version) {
+        return Err(FrontError::Version(version));
+    }
+    if front.len() < RECORDS_AT {
+        return Err(FrontError::NotAJournal);
+    }
     let place = match version {
-        Some(version) if magic && !(OLDEST..=VERSION).contains(&version) => return Err(FrontError::Version(version)),
-        Some(_) if !magic || front.len() < RECORDS_AT => return Err(FrontError::NotAJournal),
-        Some(VERSION) => Place::parse(&front[PLACE_FROM..PLACE_FROM + PLACE]).ok_or(FrontError::NotAJournal)?,
-        Some(_) => Place::FIRST,
-        None => return Err(FrontError::NotAJournal),
+        OLDEST => Place::FIRST,
+        _ => Place::parse(&front[PLACE_FROM..PLACE_FROM + PLACE]).ok_or(FrontError::NotAJournal)?,
     };
     let slots = SLOTS.iter().filter_map(|&at| Status::parse(&front[at..at + SLOT]));
     let unknown = Status { sequence: 0, state: State::Open, synced: 0, end: 0 };
-    Ok((place, slots.max_by_key(|status| status.sequence).unwrap_or(unknown)))
+    Ok((version, place, slots.max_by_key(|status| status.sequence).unwrap_or(unknown)))
 }
 
 /// Whether the server that wrote this status of a segment kept all records in the file.
@@ -188,14 +190,14 @@ mod tests {
         let second = Status { sequence: 5, state: State::Closed, synced: 9_999, end: 9_999 };
         let place = Place { number: 3, position: Some(70_000) };
         let mut bytes = front(place, first);
-        assert_eq!(parse_front(&bytes), Ok((place, first)));
+        assert_eq!(parse_front(&bytes), Ok((VERSION, place, first)));
         let at = usize::try_from(second.offset()).unwrap();
         bytes[at..at + MARKED_SLOT].copy_from_slice(&second.to_bytes());
-        assert_eq!(parse_front(&bytes), Ok((place, second)));
+        assert_eq!(parse_front(&bytes), Ok((VERSION, place, second)));
         for byte in at..at + SLOT {
             let mut torn = bytes.clone();
             torn[byte] ^= 0x10;
-            assert_eq!(parse_front(&torn), Ok((place, first)), "byte {byte}");
+            assert_eq!(parse_front(&torn), Ok((VERSION, place, first)), "byte {byte}");
         }
     }
 
@@ -207,7 +209,7 @@ mod tests {
         // A server of an earlier version writes only the slot.
         let later = Status { sequence: 6, synced: 2_000, ..status };
         bytes[512..512 + SLOT].copy_from_slice(&later.to_bytes()[..SLOT]);
-        assert_eq!(parse_front(&bytes), Ok((Place::FIRST, later)));
+        assert_eq!(parse_front(&bytes), Ok((VERSION, Place::FIRST, later)));
         assert!(!is_direct(&bytes, later));
         assert!(!is_direct(&bytes[..100], later));
     }
@@ -224,7 +226,7 @@ mod tests {
         let mut older = bytes.clone();
         older[8] = 1;
         older[PLACE_FROM..PLACE_FROM + PLACE].fill(0);
-        assert_eq!(parse_front(&older).map(|(place, _)| place), Ok(Place::FIRST));
+        assert_eq!(parse_front(&older).map(|(version, place, _)| (version, place)), Ok((1, Place::FIRST)));
         let mut elsewhere = bytes.clone();
         elsewhere[PLACE_FROM] ^= 2;
         assert_eq!(parse_front(&elsewhere), Err(FrontError::NotAJournal), "its place is not known");

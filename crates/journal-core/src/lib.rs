@@ -46,7 +46,7 @@ pub use journal::{MAX_SIZE, Parts, Writing};
 pub use layout::State;
 pub use reader::{Entry, ReadError, Reader};
 pub use record::{Arrival, Fact, Facts, MAX_FACT, MAX_FACTS, Mark, Note, Peer, Snapshot};
-pub use replay::{Divergence, Replay, encode_state};
+pub use replay::{Divergence, Replay, digest, encode_state};
 pub use resume::{LastFrames, Resumable, ResumeError};
 pub use retention::{Found, Pruned, Retention, Surplus, Worth, find, prune, surplus};
 pub use room::{JournalEnd, JournalFacts, JournalHold, JournalWatch, Journalled};

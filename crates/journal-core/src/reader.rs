@@ -20,6 +20,9 @@ use crate::{
     segment::{self, Positions},
 };
 
+/// The last version of the layout whose arrivals have a byte of the digest.
+const CHECKED: u16 = 2;
+
 /// Why a journal cannot be read, or not to its end.
 #[derive(Debug, Error)]
 pub enum ReadError {
@@ -68,6 +71,8 @@ pub struct Reader<R> {
     source: R,
     // The segments after this one.
     following: VecDeque<Following<R>>,
+    // Of the layout of this segment.
+    version: u16,
     status: Status,
     // Shared by clones, because it may contain a map or a state.
     head: Arc<Head>,
@@ -106,12 +111,13 @@ impl<R: Read> Reader<R> {
     pub fn new(mut source: R, length: u64) -> Result<Self, ReadError> {
         let mut front = vec![];
         source.by_ref().take(RECORDS).read_to_end(&mut front)?;
-        let (place, status) = segment::parse_front(&front)?;
+        let (version, place, status) = segment::parse_front(&front)?;
         let end = if status.end == 0 { length } else { status.end };
         let head = Arc::default();
         let mut reader = Self {
             source,
             following: VecDeque::new(),
+            version,
             status,
             head,
             entered: None,
@@ -202,6 +208,11 @@ impl<R: Read> Reader<R> {
         self.status.state
     }
 
+    /// The version of the layout of the present segment.
+    pub(crate) const fn version(&self) -> u16 {
+        self.version
+    }
+
     /// The number of the present segment, from 1.
     pub const fn segment(&self) -> u32 {
         self.segment
@@ -270,7 +281,10 @@ impl<R: Read> Reader<R> {
             }
             return Ok(Some(Entry::Note(note)));
         }
-        let check: u8 = record::take(&mut body).ok_or(damaged("it is too short"))?;
+        let check: Option<u8> = match self.version {
+            ..=CHECKED => Some(record::take(&mut body).ok_or(damaged("it is too short"))?),
+            _ => None,
+        };
         let peer = self.slots.get(&head.slot).copied().ok_or(damaged("it concerns an unknown peer"));
         let input = match head.kind {
             MESSAGE => Input::Message { peer: peer?, message: Bytes::copy_from_slice(body) },

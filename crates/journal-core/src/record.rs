@@ -10,9 +10,9 @@
 //! | 3-8 | the slot of the peer, up to 62; 63 means that the slot follows the head as a separate integer |
 //! | 9-  | microseconds since the previous record |
 //!
-//! In an arrival, one byte of the digest of the room afterwards follows, so that a replay detects at which arrival it
-//! diverges. The rest depends on the kind. Integers take 1 to 9 bytes (see `codec.rs`). The record of a nuggets key, or
-//! of a robots action, takes at most 16 bytes.
+//! The rest depends on the kind. Up to version 2 of the layout, one byte of the digest of the state after an arrival
+//! precedes it. Integers take 1 to 9 bytes (see `codec.rs`). The record of a nuggets key, or of a robots action, takes at
+//! most 15 bytes.
 //!
 //! Peer numbers are never reused and grow without bound. Slots stay short because they are reused after a peer is gone;
 //! `CONNECTED` assigns a slot to a peer.
@@ -50,15 +50,15 @@ const FAR_SLOT: u64 = 63;
 /// With a longer gap between two records the head would take more than 5 bytes, so a [`Mark`] is inserted.
 pub(crate) const LONGEST_GAP: u64 = 1 << 23;
 
-/// An input of the room that changed something.
+/// An input of the room.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Arrival {
     /// The time of the input.
     pub time: Time,
     /// The input. Journals of earlier versions have malformed messages as messages.
     pub input: Input<'static, Bytes>,
-    /// The lowest byte of the digest of the room after the input.
-    pub check: u8,
+    /// In a journal of an earlier version, the lowest byte of the digest of the state after the input.
+    pub check: Option<u8>,
 }
 
 /// A peer of a room.
@@ -137,7 +137,7 @@ pub struct Mark {
     pub time: Time,
     /// The number of arrivals so far.
     pub arrivals: u64,
-    /// The room's digest.
+    /// The digest of the room's state; see [`digest`](crate::digest).
     pub digest: u64,
 }
 
@@ -215,7 +215,7 @@ pub(crate) const fn kind_of<M>(input: &Input<'_, M>) -> u64 {
     }
 }
 
-/// Appends everything after the head and the digest byte.
+/// Appends everything after the head.
 pub(crate) fn put_input(input: &Input<'_, impl AsRef<[u8]>>, body: &mut Vec<u8>) {
     match input {
         Input::Message { message, .. } => body.extend_from_slice(message.as_ref()),

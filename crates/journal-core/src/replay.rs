@@ -3,17 +3,15 @@
 use netcore::{Hosted, Input, Leave, Outbox, PeerId, Progress, Recorded, Room, StateError, Time};
 use thiserror::Error;
 
-use crate::{
-    Arrival, Head, HeadError, Mark, Peer, Snapshot, codec,
-    peers::Peers,
-    room::{RoomProgress, check_byte},
-};
+use crate::{Arrival, Head, HeadError, Mark, Peer, Snapshot, codec, peers::Peers, room::RoomProgress};
 
 /// A replay that differs from the match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("the replay diverges from the match at arrival {arrival}: {what}")]
+#[error("the replay diverges from the match between arrivals {same} and {arrival}: {what}")]
 pub struct Divergence {
-    /// The arrival, counted from 1.
+    /// The last arrival after which a mark had the same state; 0 at the beginning.
+    pub same: u64,
+    /// The arrival at which the difference was noticed, counted from 1.
     pub arrival: u64,
     /// The difference.
     pub what: &'static str,
@@ -26,6 +24,10 @@ pub struct Replay<E: Recorded> {
     peers: Peers,
     arrivals: u64,
     time: Time,
+    // Digests of earlier rules were computed in other ways.
+    compares: bool,
+    // The arrivals before the last mark with the same state.
+    same: u64,
 }
 
 impl<E: Recorded> Replay<E> {
@@ -35,21 +37,24 @@ impl<E: Recorded> Replay<E> {
             return Self::restore(head, base);
         }
         let engine = E::from_setup(head.setup::<E>()?)?;
-        Ok(Self { room: Hosted::new(engine), peers: Peers::default(), arrivals: 0, time: Time::ZERO })
+        let (room, peers, compares) = (Hosted::new(engine), Peers::default(), head.has_rules_of::<E>());
+        Ok(Self { room, peers, arrivals: 0, time: Time::ZERO, compares, same: 0 })
     }
 
-    /// Starts at a snapshot.
+    /// Starts at a snapshot. A state with the recorded digest is accepted as it is.
     ///
     /// # Errors
-    /// [`HeadError`] when it is of another game or version, or the state is not valid.
+    /// [`HeadError`] when it is of another game or version, or the state has another digest.
     pub fn restore(head: &Head, snapshot: &Snapshot) -> Result<Self, HeadError> {
-        let state = codec::decode_all(&snapshot.state).map_err(HeadError::Setup)?;
-        let room = Hosted::restore(head.setup::<E>()?, state)?;
-        if room.digest() != snapshot.mark.digest {
-            return Err(StateError::from("its digest is not that of the match").into());
+        let (setup, compares) = (head.setup::<E>()?, head.has_rules_of::<E>());
+        let Mark { time, arrivals, digest } = snapshot.mark;
+        if compares && codec::hash_encoded(&snapshot.state) != digest {
+            return Err(StateError::from("the digest of its state differs").into());
         }
+        let state = codec::decode_all(&snapshot.state).map_err(HeadError::Setup)?;
+        let room = Hosted::restore(setup, state)?;
         let peers = Peers::restore(snapshot.next_peer, &snapshot.peers);
-        Ok(Self { room, peers, arrivals: snapshot.mark.arrivals, time: snapshot.mark.time })
+        Ok(Self { room, peers, arrivals, time, compares, same: arrivals })
     }
 
     /// The room.
@@ -88,33 +93,37 @@ impl<E: Recorded> Replay<E> {
         if self.room.input(arrival.time, arrival.input.borrowed(), out) == Progress::Ignored {
             let over = self.room.outcome().is_some();
             let what = if over { "the match is already over" } else { "the message is not accepted" };
-            return Err(Divergence { arrival: self.arrivals, what });
+            return Err(self.diverges(what));
         }
-        self.compare(arrival.check)?;
         Ok(self.peers.follow(&arrival.input, out.closed_since(start)))
     }
 
-    fn compare(&self, check: u8) -> Result<(), Divergence> {
-        let same = check_byte(self.room.digest()) == check;
-        same.then_some(()).ok_or(Divergence { arrival: self.arrivals, what: "the digest differs" })
+    /// Whether [`check`](Self::check) compares states: digests of earlier rules were computed in other ways.
+    pub const fn compares(&self) -> bool {
+        self.compares
     }
 
     /// Compares the room with a mark of the match.
-    pub fn check(&self, mark: &Mark) -> Result<(), Divergence> {
-        let diverges = |what| Err(Divergence { arrival: self.arrivals, what });
+    pub fn check(&mut self, mark: &Mark) -> Result<(), Divergence> {
         if mark.arrivals != self.arrivals {
-            return diverges("the number of arrivals differs");
+            return Err(self.diverges("the number of arrivals differs"));
         }
-        if mark.digest != self.room.digest() {
-            return diverges("the digest differs");
+        if self.compares && mark.digest != digest(&self.room) {
+            return Err(self.diverges("the states differ"));
         }
+        self.same = self.arrivals;
         Ok(())
+    }
+
+    /// A divergence that is noticed now.
+    pub const fn diverges(&self, what: &'static str) -> Divergence {
+        Divergence { same: self.same, arrival: self.arrivals, what }
     }
 
     /// The present state, from which a replay can start later.
     pub fn snapshot(&self) -> Snapshot {
-        let mark = Mark { time: self.time, arrivals: self.arrivals, digest: self.room.digest() };
         let state = encode_state(&self.room);
+        let mark = Mark { time: self.time, arrivals: self.arrivals, digest: codec::hash_encoded(&state) };
         let peers = self.peers.iter().cloned().collect();
         Snapshot { mark, offset: 0, sum: 0, next_peer: self.peers.next(), peers, state }
     }
@@ -145,4 +154,9 @@ pub fn encode_state<E: Recorded>(room: &Hosted<E>) -> Vec<u8> {
     let mut state = vec![];
     codec::encode(&room.state(), &mut state);
     state
+}
+
+/// The digest of the state of a room: a hash of its encoding.
+pub fn digest<E: Recorded>(room: &Hosted<E>) -> u64 {
+    codec::hash(&room.state()).0
 }

@@ -18,10 +18,9 @@ use crate::{
     Arrival, Divergence, Entry, Facts, Head, HeadError, Journal, Note, Parts, Peer, ReadError, Reader, Replay,
     Snapshot, Source, Writing,
     disk::{Disk, rewrite},
-    layout::{self, Place, RECORDS, State, Status, VERSION, VERSION_AT},
+    layout::{RECORDS, State, Status, VERSION},
     segment::{self, Segment},
     sink::{Current, Start},
-    spool,
 };
 
 /// Peers closed this long before the end receive their last messages again, which may not have been sent.
@@ -104,9 +103,6 @@ pub struct Resumable<E: Recorded> {
 #[derive(Debug)]
 struct Segments {
     last: Segment,
-    // The bytes of the last one that count, and the records that only its spool has.
-    whole: u64,
-    tail: Arc<[u8]>,
     older: VecDeque<(PathBuf, u64)>,
 }
 
@@ -126,6 +122,11 @@ impl<E: Recorded> Resumable<E> {
             return Err(ResumeError::Cut);
         }
         let head = reader.head().clone();
+        if !head.has_rules_of::<E>() {
+            // The error says which of the two it is.
+            head.setup::<E>()?;
+            return Err(head.other_rules::<E>().into());
+        }
         let mut replay = match newest {
             Some(snapshot) => match Replay::restore(&head, &snapshot) {
                 Ok(replay) => {
@@ -160,9 +161,10 @@ impl<E: Recorded> Resumable<E> {
         {
             return Err(ResumeError::Over(outcome.words()));
         }
-        let (last, whole, tail) = opened.into_last().ok_or(ReadError::NotAJournal)?;
-        // The incomplete record before those of the spool.
-        let torn = if tail.is_empty() { 0 } else { last.length.saturating_sub(whole) };
+        if reader.version() != VERSION {
+            return Err(ReadError::Version(reader.version()).into());
+        }
+        let last = opened.into_last().ok_or(ReadError::NotAJournal)?;
         Ok(Self {
             head,
             time: reader.time().max(replay.time()),
@@ -170,38 +172,30 @@ impl<E: Recorded> Resumable<E> {
             peers: replay.peers().cloned().collect(),
             farewells: farewells.list.into_iter().map(|(_, farewell)| farewell).collect(),
             facts,
-            torn: reader.torn().max(torn),
+            torn: reader.torn(),
             end: reader.offset(),
             sum: reader.sum,
             replay,
             journal,
-            segments: Segments { last, whole, tail, older },
+            segments: Segments { last, older },
         })
     }
 
     /// Resumes the match and continues its journal, after the last complete record. The caller must report next what
     /// became of the [`peers`](Self::peers).
     pub fn resume(self, writing: &Writing) -> io::Result<Parts<E>> {
-        let Segments { last, whole, tail, older } = self.segments;
-        let Segment { path, file, place, status, is_direct, length, positions } = last;
+        let Segments { last, older } = self.segments;
+        let Segment { path, file, place, status, length, positions, .. } = last;
         if place.number > 1 {
             // The server may have been killed before the name of the segment was on disk.
             writing.disk.sync_directory(path.parent().unwrap_or(Path::new("")))?;
         }
         // What was not known to be on disk may never be written back by the system.
-        rewrite(&*file, status.synced.clamp(RECORDS, whole.min(self.end)), whole.min(self.end))?;
-        if length > whole.min(self.end) {
-            file.truncate(whole.min(self.end))?;
+        rewrite(&*file, status.synced.clamp(RECORDS, self.end), self.end)?;
+        if length > self.end {
+            file.truncate(self.end)?;
         }
-        if !tail.is_empty() {
-            file.write_at(whole, &tail)?;
-        }
-        if place == Place::FIRST {
-            // A journal of an older version may get records now that this version did not have.
-            file.write_at(layout::PLACE_AT, &place.to_bytes())?;
-            file.write_at(VERSION_AT, &VERSION.to_le_bytes())?;
-        }
-        let is_synced = tail.is_empty() && status.synced >= self.end;
+        let is_synced = status.synced >= self.end;
         // In both slots, so that neither can later reveal the previous end of the journal. The next sync includes them.
         let mut status = status;
         for _ in 0..2 {
@@ -210,10 +204,6 @@ impl<E: Recorded> Resumable<E> {
         }
         if !is_synced {
             file.sync()?;
-        }
-        if !is_direct {
-            let previous = older.back().and_then(|(path, _)| writing.disk.open(path, false).ok());
-            previous.iter().chain([&file]).for_each(|file| spool::remove(&**file));
         }
         let (room, mut from) = self.replay.into_parts();
         from.micros = from.micros.max(self.time.as_nanos() / 1_000);

@@ -9,7 +9,7 @@ use std::{
 
 use netcore::{
     Admission, DecoderOf, Hold, Hosted, HostedState, Input, Leave, Outbox, Outcome, PeerId, Progress, Recorded, Room,
-    Split, Status, Time, Trace,
+    Split, Status, Time,
     probe::{self, Planted},
 };
 use tracing::error;
@@ -23,8 +23,10 @@ use crate::{
     sync::{AtomicBool, AtomicU64, Ordering},
 };
 
-/// Arrivals between two marks.
+/// Arrivals between two marks, and bytes of the state for each of them: a large state is marked less often, because a mark
+/// encodes all of it.
 const MARK_EVERY: u64 = 256;
+const MARK_SHARE: usize = 1 << 10;
 /// A snapshot is taken when the journal has grown by this many bytes, and by this multiple of the last snapshot.
 const SNAPSHOT_AFTER: u64 = 128 << 10;
 const SNAPSHOT_SHARE: u64 = 4;
@@ -45,13 +47,13 @@ pub struct Journalled<E: Recorded> {
     // The time of the latest record.
     micros: u64,
     arrivals: u64,
+    // The number of arrivals at which a mark is due.
+    next_mark: u64,
     last_snapshot: u64,
     snapshot_size: Arc<AtomicU64>,
     // Whether a snapshot is being encoded.
     encoding: Arc<AtomicBool>,
     body: Vec<u8>,
-    // What the latest input has left.
-    trace: Trace,
 }
 
 impl<E: Recorded> std::fmt::Debug for Journalled<E> {
@@ -73,13 +75,13 @@ impl<E: Recorded> Journalled<E> {
         let RoomProgress { peers, micros, arrivals } = from;
         let last_snapshot = sink.end_position();
         let journalled = Self {
-            trace: room.trace(),
             room,
             sink,
             scribe,
             peers,
             micros,
             arrivals,
+            next_mark: arrivals + MARK_EVERY,
             last_snapshot,
             snapshot_size: Arc::default(),
             encoding: Arc::default(),
@@ -88,15 +90,16 @@ impl<E: Recorded> Journalled<E> {
         if journalled.sink.copy().is_some() {
             let (mut base, state) = journalled.present();
             if codec::encode_within(&state, &mut base.state, MAX_SNAPSHOT) {
+                base.mark.digest = codec::hash_encoded(&base.state);
                 journalled.sink.begin_copy(base, &journalled.sink.facts());
             }
         }
         journalled
     }
 
-    // The present state, which is not encoded yet.
+    // The present state, which is neither encoded nor hashed yet.
     fn present(&self) -> (Snapshot, HostedState<E::State, DecoderOf<E>>) {
-        let mark = Mark { time: time(self.micros), arrivals: self.arrivals, digest: self.room.digest() };
+        let mark = Mark { time: time(self.micros), arrivals: self.arrivals, digest: 0 };
         let (offset, sum) = self.sink.position();
         let peers = self.peers.iter().cloned().collect();
         (Snapshot { mark, offset, sum, next_peer: self.peers.next(), peers, state: vec![] }, self.room.state())
@@ -118,8 +121,8 @@ impl<E: Recorded> Journalled<E> {
         self.scribe.queue(&self.sink);
     }
 
-    // Records a mark with the time before an arrival if the last record is long ago. Not after it, because the digest
-    // is another one then.
+    // Records a mark with the time before an arrival if the last record is long ago. Not after it, because the state is another
+    // one then.
     fn bridge(&mut self, micros: u64) {
         if micros.saturating_sub(self.micros) >= LONGEST_GAP {
             self.micros = micros;
@@ -128,19 +131,20 @@ impl<E: Recorded> Journalled<E> {
     }
 
     fn mark(&mut self) {
-        let mark = Mark { time: time(self.micros), arrivals: self.arrivals, digest: self.room.digest() };
+        let (digest, size) = codec::hash(&self.room.state());
+        let mark = Mark { time: time(self.micros), arrivals: self.arrivals, digest };
+        self.next_mark = self.arrivals + MARK_EVERY.max((size / MARK_SHARE) as u64);
         note(&self.sink, &mut self.body, &Note::Mark(mark));
     }
 
-    // Records an arrival; `check` is the lowest byte of the digest after it. Returns the bytes of the record.
-    fn record(&mut self, micros: u64, check: u8, input: &Input<'_, &[u8]>) -> u32 {
+    // Records an arrival. Returns the bytes of the record.
+    fn record(&mut self, micros: u64, input: &Input<'_, &[u8]>) -> u32 {
         // A host reports nothing about unknown peers.
         let Some(slot) = self.peers.slot_of(input) else { return 0 };
         let head = RecordHead { kind: record::kind_of(input), slot, micros: micros.saturating_sub(self.micros) };
         self.micros = micros;
         self.body.clear();
         head.put(&mut self.body);
-        self.body.push(check);
         record::put_input(input, &mut self.body);
         if !(self.arrivals % 100 == 99 && probe::has(Planted::RecordDropped)) {
             self.sink.push(&self.body);
@@ -156,7 +160,7 @@ impl<E: Recorded> Journalled<E> {
             note(&self.sink, &mut self.body, &Note::Over(outcome));
             return;
         }
-        if self.arrivals.is_multiple_of(MARK_EVERY) {
+        if self.arrivals >= self.next_mark {
             self.mark();
         }
         let grown = self.sink.end_position() - self.last_snapshot;
@@ -182,6 +186,7 @@ impl<E: Recorded> Journalled<E> {
                 (snapshot.offset, snapshot.sum) = sink.position();
             }
             if codec::encode_within(&state, &mut snapshot.state, MAX_SNAPSHOT) {
+                snapshot.mark.digest = codec::hash_encoded(&snapshot.state);
                 probe::pass("journal: a snapshot");
                 size.store(snapshot.state.len() as u64, Ordering::Relaxed);
                 if sink.copy().is_some() {
@@ -201,9 +206,9 @@ impl<E: Recorded> Journalled<E> {
         }));
     }
 
-    // An input made the room panic. Its digest is not computed, because that may panic too.
+    // An input made the room panic.
     fn record_panic(&mut self, micros: u64, input: &Input<'_, &[u8]>) {
-        self.record(micros, 0, input);
+        self.record(micros, input);
         note(&self.sink, &mut self.body, &Note::Broken);
         // Without delay.
         self.sink.held_position();
@@ -241,9 +246,6 @@ impl<E: Recorded> Room for Journalled<E> {
         if progress == Progress::Ignored {
             return progress;
         }
-        let before = std::mem::replace(&mut self.trace, self.room.trace());
-        let check = check_byte(self.trace.digest());
-        let changed = self.trace != before || out.position() != start;
         let recorded = match (&input, &progress) {
             // The match is resumed from before this input.
             (Input::Stop(Leave::Resumable), _) => {
@@ -251,13 +253,10 @@ impl<E: Recorded> Room for Journalled<E> {
                 return progress;
             }
             // Without the bytes, which may be many.
-            (Input::Message { peer, .. }, Progress::Malformed(why)) if changed => {
-                self.record(micros, check, &Input::Malformed { peer: *peer, why: why.clone() })
+            (Input::Message { peer, .. }, Progress::Malformed(why)) => {
+                self.record(micros, &Input::Malformed { peer: *peer, why: why.clone() })
             }
-            // These also change the peers.
-            (Input::Connected { .. } | Input::Disconnected { .. }, _) => self.record(micros, check, &input),
-            _ if changed => self.record(micros, check, &input),
-            _ => return progress,
+            _ => self.record(micros, &input),
         };
         out.charge_recorded(recorded);
         self.peers.follow(&input, out.closed_since(start));
@@ -407,11 +406,6 @@ impl JournalEnd {
     pub fn finish(&self, patience: Duration) -> bool {
         self.sink.finish(patience)
     }
-}
-
-/// The byte of a room's digest that is recorded after an arrival.
-pub(crate) const fn check_byte(digest: u64) -> u8 {
-    digest.to_le_bytes()[0]
 }
 
 /// The time after this many microseconds.

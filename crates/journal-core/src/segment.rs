@@ -75,7 +75,7 @@ impl Segment {
         let length = file.about()?.length;
         let mut front = vec![0; usize::try_from(length.min(RECORDS)).unwrap_or_default()];
         crate::disk::read_exact_at(&*file, 0, &mut front)?;
-        let (place, status) = parse_front(&front)?;
+        let (_, place, status) = parse_front(&front)?;
         let is_direct = layout::is_direct(&front, status);
         // The length of the head, which gives the offset of the record after it.
         let mut head = [0; 13];
@@ -92,7 +92,7 @@ impl Segment {
 }
 
 /// Parses the front of a file.
-pub(crate) fn parse_front(front: &[u8]) -> Result<(Place, Status), ReadError> {
+pub(crate) fn parse_front(front: &[u8]) -> Result<(u16, Place, Status), ReadError> {
     layout::parse_front(front).map_err(|error| match error {
         // A journal whose front was not written completely.
         FrontError::NotAJournal

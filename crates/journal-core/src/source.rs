@@ -117,7 +117,7 @@ impl Journal {
         for _ in 0..ATTEMPTS {
             let found = segment::segments(disk, &journal, false)?;
             // Before the lengths of the files: records that have left the spool are in a file then.
-            let spooled = spooled(&found, false);
+            let spooled = spooled(&found);
             let again = segment::segments(disk, &journal, false)?;
             if found.last().map(|last| last.place) == again.last().map(|last| last.place) {
                 return Self::new(journal, again, &spooled);
@@ -128,8 +128,8 @@ impl Journal {
 
     /// The segments of a journal that is locked.
     pub(crate) fn claimed(path: PathBuf, segments: Vec<Segment>) -> Result<Self, ReadError> {
-        let spooled = spooled(&segments, true);
-        Self::new(path, segments, &spooled)
+        // A match of a version with spools has other rules, so it is not resumed.
+        Self::new(path, segments, &[])
     }
 
     fn new(path: PathBuf, segments: Vec<Segment>, spooled: &[(Spooled, bool)]) -> Result<Self, ReadError> {
@@ -207,23 +207,22 @@ impl Journal {
         Ok(self.last()?.head().clone())
     }
 
-    /// The last segment and what has to be added to its file.
-    pub(crate) fn into_last(mut self) -> Option<(Segment, u64, Arc<[u8]>)> {
-        let (source, segment) = self.segments.pop()?;
-        Some((segment, source.length, source.tail))
+    /// The last segment.
+    pub(crate) fn into_last(mut self) -> Option<Segment> {
+        self.segments.pop().map(|(_, segment)| segment)
     }
 }
 
 /// The spools of the last two segments of an open journal of an earlier version, each with whether it is that of the last:
 /// a server that was killed while it continued a journal in another file has left the spool of the previous one.
-fn spooled(segments: &[Segment], warns: bool) -> Vec<(Spooled, bool)> {
+fn spooled(segments: &[Segment]) -> Vec<(Spooled, bool)> {
     let is_over = |last: &Segment| last.is_direct || last.status.state != State::Open;
     if segments.last().is_none_or(is_over) {
         return vec![];
     }
     let mut found = vec![];
     for (segment, last) in segments.iter().rev().zip([true, false]) {
-        found.extend(spool::read(&*segment.file, warns).into_iter().map(|spooled| (spooled, last)));
+        found.extend(spool::read(&*segment.file).into_iter().map(|spooled| (spooled, last)));
     }
     found.sort_by_key(|(spooled, _)| spooled.base);
     found

@@ -2,8 +2,8 @@
 //!
 //! Earlier versions wrote each record into a *spool* first: two files in `/dev/shm`, filled in turn, whose names have the
 //! device and the number of the journal's file. After a crash they may have records that the file does not have. This
-//! module finds these, and [`Resumable::resume`](crate::Resumable::resume) moves them into the file. Nothing writes a spool
-//! any more: where the status of a file has the mark ([`layout`](crate::layout)), its spool is not looked for.
+//! module finds these for readers. Nothing writes a spool any more: where the status of a file has the mark
+//! ([`layout`](crate::layout)), its spool is not looked for.
 //!
 //! Every user of the machine can create files in `/dev/shm`, and the names can be guessed. A file is a spool only if the
 //! owner of the journal owns it and no other user can write it. Anything else is ignored.
@@ -14,7 +14,7 @@ use std::{
 };
 
 use netcore::probe;
-use tracing::{debug, warn};
+use tracing::debug;
 
 use crate::{
     disk::{DiskFile, SharedFile, read_exact_at},
@@ -95,18 +95,14 @@ fn next<'a>(rest: &mut &'a [u8], sum: &mut u32) -> Option<(&'a [u8], u64)> {
     Some((&all[front..], all.len() as u64))
 }
 
-/// Reads the spool of a file, if it has one. A server of an earlier version may be writing it. With `warns` the log has a
-/// warning for each file at its place that cannot be used.
-pub(crate) fn read(file: &dyn DiskFile, warns: bool) -> Vec<Spooled> {
+/// Reads the spool of a file, if it has one. A server of an earlier version may be writing it.
+pub(crate) fn read(file: &dyn DiskFile) -> Vec<Spooled> {
     let Some(name) = file.spool() else { return vec![] };
     let mut found = vec![];
     for path in name.paths() {
         match open(&path, name.owner).and_then(|file| read_half(&*file)) {
             Ok(half) => found.extend(half),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) if warns => {
-                warn!(path = %path.display(), %error, "this is no spool of an earlier version: it is ignored");
-            }
             Err(error) => debug!(path = %path.display(), %error, "no spool"),
         }
     }

@@ -29,8 +29,8 @@ Examples:
   journal show match.journal --secrets";
 
 const VERIFY_HELP: &str = "\
-Every arrival is recorded with one byte of the digest of the state, and every 256th with all of it. If the replay \
-diverges, the arrival is reported.
+A journal has marks with the digest of the state, one for 256 arrivals or more. If the replay diverges, the marks are \
+reported between which it does. States of earlier rules are not compared.
 
 Example:
   journal verify match.journal

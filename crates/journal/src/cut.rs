@@ -35,7 +35,7 @@ pub(crate) fn cut<E: Game>(args: &CutArgs) -> anyhow::Result<ExitCode> {
     let file = File::create(Some(&args.output))?;
     let opened = open(path)?;
     let start = Replay::<E>::start(opened.reader.head()).with_context(|| name.clone())?;
-    let whole = reached(path, opened.reader.clone(), start.clone(), args.at)?;
+    let mut whole = reached(path, opened.reader.clone(), start.clone(), args.at)?;
     let (mut head, mut from) = (opened.reader.head().clone(), start.arrivals());
     let mut state = start.clone();
     let mut game = None;
@@ -48,6 +48,10 @@ pub(crate) fn cut<E: Game>(args: &CutArgs) -> anyhow::Result<ExitCode> {
             head = head.with_base(Some(state.snapshot())).with_facts(&facts);
         }
         game = Some(found);
+    }
+    if let Ending::Diverges(divergence) = &mut whole.ending {
+        // The part begins with the state of this replay.
+        divergence.same = divergence.same.max(from);
     }
     let bytes = excerpt(path, opened.reader.clone(), &head, from, (args.at, &whole))?;
     check::<E>(&bytes, &head, &whole).with_context(|| format!("{name}: what was cut is not written"))?;
@@ -202,7 +206,6 @@ fn excerpt(
         }
     }
     match verdict.ending {
-        // The whole digest; the arrivals contain one byte each.
         Ending::Same { digest } => {
             let mark = Mark { time: verdict.time, arrivals: at, digest };
             excerpt.push(&Entry::Note(Note::Mark(mark)));

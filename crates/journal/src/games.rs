@@ -126,7 +126,7 @@ pub(crate) trait GameDisplay<E: Recorded>: Clone {
 }
 
 /// The messages that a new spectator would receive now. They come from a copy of the match, because another peer would
-/// change its digest.
+/// change its state.
 fn welcome<E: Game>(replay: &Replay<E>) -> Vec<Bytes> {
     let mut replay = replay.clone();
     let mut out = Outbox::new();

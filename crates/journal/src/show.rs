@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::Context;
 use cmdkit::file_name;
-use journal_core::{Arrival, Entry, Fact, Note, Replay};
+use journal_core::{Arrival, Divergence, Entry, Fact, Mark, Note, Replay};
 use netcore::{GameEvent, Outbox, Output, Standing, Time};
 
 use crate::{
@@ -72,12 +72,24 @@ fn foreign(path: &Path, out: &mut impl Write) -> anyhow::Result<()> {
     notes(&mut opened, out)
 }
 
-// The next arrival. Notes before it are printed with the time of the last one, and damage with its reason. None at the end.
-fn next(opened: &mut Opened, time: Time, out: &mut impl Write) -> io::Result<Option<Arrival>> {
+// The next arrival. Notes before it are printed with the time of the last one, and damage or a divergence with its reason. None at
+// the end.
+fn next(
+    opened: &mut Opened,
+    time: Time,
+    mut check: impl FnMut(&Mark) -> Result<(), Divergence>,
+    out: &mut impl Write,
+) -> io::Result<Option<Arrival>> {
     loop {
         match opened.reader.next() {
             Ok(Some(Entry::Arrival(arrival))) => return Ok(Some(arrival)),
             Ok(Some(Entry::Note(note))) => {
+                if let Note::Mark(mark) = &note
+                    && let Err(error) = check(mark)
+                {
+                    line(time, &error.to_string(), out)?;
+                    return Ok(None);
+                }
                 if let Some(text) = note_in_words(&note) {
                     line(time, &text, out)?;
                 }
@@ -93,7 +105,7 @@ fn next(opened: &mut Opened, time: Time, out: &mut impl Write) -> io::Result<Opt
 
 fn notes(opened: &mut Opened, out: &mut impl Write) -> anyhow::Result<()> {
     let (mut arrivals, mut time) = (0, Time::ZERO);
-    while let Some(arrival) = next(opened, time, out)? {
+    while let Some(arrival) = next(opened, time, |_| Ok(()), out)? {
         (arrivals, time) = (arrivals + 1, arrival.time);
     }
     Ok(back(opened, time, arrivals, out)?)
@@ -123,7 +135,7 @@ fn show<E: Game>(path: &Path, secrets: bool, out: &mut impl Write) -> anyhow::Re
     let start = replay.arrivals();
     let mut time = replay.time();
     let mut arrivals = start;
-    while let Some(arrival) = next(&mut opened, time, out)? {
+    while let Some(arrival) = next(&mut opened, time, |mark| replay.check(mark), out)? {
         (arrivals, time) = (arrivals + 1, arrival.time);
         match panics::caught(|| replay.apply(&arrival, &mut outbox).map(drop)) {
             Ok(Ok(())) => tell(&replay, &mut names, &arrival, &mut outbox, out)?,

@@ -9,8 +9,8 @@ use std::{
 
 use anyhow::{Context, anyhow};
 use cmdkit::file_name;
-use journal_core::{Arrival, Divergence, Entry, Head, Note, ReadError, Reader, Replay};
-use netcore::{Input, Outbox, Room, Time};
+use journal_core::{Arrival, Divergence, Entry, Head, Note, ReadError, Reader, Replay, digest};
+use netcore::{Input, Outbox, Time};
 
 use crate::{
     args::VerifyArgs,
@@ -25,7 +25,7 @@ use crate::{
 pub(crate) enum Ending {
     /// At the end of the journal.
     Same {
-        /// The final digest of the room.
+        /// The digest of the final state.
         digest: u64,
     },
     /// At an arrival where it diverged.
@@ -48,6 +48,8 @@ pub(crate) struct Verdict {
     pub(crate) time: Time,
     /// The arrival at which it ended, unless that was the end.
     pub(crate) last: Option<Arrival>,
+    /// The number of marks with the same state; `None` if states cannot be compared.
+    pub(crate) marks: Option<u64>,
 }
 
 /// Runs `journal verify`.
@@ -75,7 +77,13 @@ fn verify<E: Game>(path: &Path) -> anyhow::Result<ExitCode> {
     }
     let played = verdict.time.since(start.1);
     let mut out = io::stdout().lock();
-    writeln!(out, "{name}: the replay has the same state after every arrival.")?;
+    match verdict.marks {
+        Some(0) => {
+            writeln!(out, "{name}: the replay accepts every arrival. There is no mark to compare its state with.")?
+        }
+        Some(marks) => writeln!(out, "{name}: the replay has the same state at {}.", count(marks, "mark"))?,
+        None => writeln!(out, "{name}: the replay accepts every arrival. States of earlier rules are not compared.")?,
+    }
     let arrivals = count(verdict.arrivals - start.0, "arrival");
     let (length, seconds, faster) = (clock(Time::ZERO.plus(played)), seconds(taken), faster(played, taken));
     writeln!(out, "{arrivals}, {length} played, replayed in {seconds} s{faster}.")?;
@@ -98,12 +106,13 @@ pub(crate) fn replayed<E: Game>(
 ) -> Result<Verdict, ReadError> {
     let mut out = Outbox::new();
     let mut last = None;
-    let (mut arrivals, mut time) = (replay.arrivals(), replay.time());
+    let (mut arrivals, mut time, mut marks) = (replay.arrivals(), replay.time(), 0);
+    let compares = replay.compares();
     let ending = panics::caught(|| {
         loop {
             let entry = reader.next()?;
             if let Some(head) = reader.entered()
-                && let Err(divergence) = begins_right(&replay, &head)
+                && let Err(divergence) = begins_right(&mut replay, &head)
             {
                 return Ok(Ending::Diverges(divergence));
             }
@@ -118,35 +127,34 @@ pub(crate) fn replayed<E: Game>(
                     drop(out.drain());
                     done
                 }
-                Entry::Note(Note::Mark(mark)) => replay.check(&mark),
+                Entry::Note(Note::Mark(mark)) => {
+                    marks += 1;
+                    replay.check(&mark)
+                }
+                Entry::Note(Note::Broken) => {
+                    Err(replay.diverges("the server panicked there, and this version does not"))
+                }
                 Entry::Note(_) => Ok(()),
             };
-            if let Err(mut divergence) = done {
-                // After a panic there was no digest to record.
-                if let Ok(Some(Entry::Note(Note::Broken))) = reader.next() {
-                    divergence.what = "the server panicked there, and this version does not";
-                }
+            if let Err(divergence) = done {
                 return Ok(Ending::Diverges(divergence));
             }
         }
-        Ok::<_, ReadError>(Ending::Same { digest: replay.room().digest() })
+        Ok::<_, ReadError>(Ending::Same { digest: digest(replay.room()) })
     });
     let ending = match ending {
         Ok(ending) => ending?,
         Err(words) => Ending::Panics { arrival: arrivals, words },
     };
     let last = last.filter(|_| !matches!(ending, Ending::Same { .. }));
-    Ok(Verdict { ending, arrivals, time, last })
+    Ok(Verdict { ending, arrivals, time, last, marks: compares.then_some(marks) })
 }
 
 // Compares the replay with the state at the beginning of a segment.
-fn begins_right<E: Game>(replay: &Replay<E>, head: &Head) -> Result<(), Divergence> {
+fn begins_right<E: Game>(replay: &mut Replay<E>, head: &Head) -> Result<(), Divergence> {
     let Some(base) = &head.base else { return Ok(()) };
     replay.check(&base.mark)?;
-    let wrong = Divergence {
-        arrival: replay.arrivals(),
-        what: "the state that the next file of the journal begins with is wrong",
-    };
+    let wrong = replay.diverges("the state that the next file of the journal begins with is wrong");
     Replay::<E>::restore(head, base).map(drop).map_err(|_| wrong)
 }
 
@@ -215,7 +223,7 @@ mod tests {
         let folder = TempDir::new();
         let path = folder.file("glass.journal", glass::journal("c", true));
         let error = format!("{:#}", verify::<glass::Glass>(Path::new(&path)).unwrap_err());
-        assert!(error.contains("at arrival 4") && error.contains("this version does not"), "{error}");
+        assert!(error.contains("between arrivals 0 and 4") && error.contains("this version does not"), "{error}");
         let whole = folder.file("whole.journal", glass::journal("c", false));
         assert_eq!(verify::<glass::Glass>(Path::new(&whole)).unwrap(), ExitCode::SUCCESS);
     }

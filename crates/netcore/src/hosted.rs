@@ -14,8 +14,6 @@ use crate::{
 pub struct Hosted<E: Engine> {
     engine: E,
     lines: BTreeMap<PeerId, Line<DecoderOf<E>>>,
-    // The number of changes of `lines`, other than of what is not part of the state.
-    changes: u64,
 }
 
 /// The decoder of an engine's protocol: its state between two messages of a stream.
@@ -33,26 +31,10 @@ struct Line<D> {
     ahead: bool,
 }
 
-/// What an input may change in a room. An input that leaves it as it was, and has no outputs, has changed nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Trace {
-    digest: u64,
-    deadline: Option<Time>,
-    outcome: Option<Outcome>,
-    lines: u64,
-}
-
-impl Trace {
-    /// The digest of the room.
-    pub const fn digest(&self) -> u64 {
-        self.digest
-    }
-}
-
 impl<E: Engine> Hosted<E> {
     /// A room without peers.
     pub const fn new(engine: E) -> Self {
-        Self { engine, lines: BTreeMap::new(), changes: 0 }
+        Self { engine, lines: BTreeMap::new() }
     }
 
     /// The engine.
@@ -60,28 +42,14 @@ impl<E: Engine> Hosted<E> {
         &self.engine
     }
 
-    /// What the next input may change.
-    pub fn trace(&self) -> Trace {
-        Trace {
-            digest: self.engine.digest(),
-            deadline: self.engine.deadline(),
-            outcome: self.engine.outcome(),
-            lines: self.changes,
-        }
-    }
-
     fn message(&mut self, now: Time, peer: PeerId, message: &[u8], out: &mut Outbox) -> Progress {
         let Some(line) = self.lines.get_mut(&peer).filter(|line| !line.ignoring) else { return Progress::Ignored };
-        let before = line.decoder.clone();
         match decode::<E>(&mut line.decoder, message, line.link.framing()) {
             Ok(_) if line.ahead && E::Protocol::AHEAD.is_some() && probe::has(Planted::LooksBehind) => {
                 let _ = self.malformed(now, peer, DecodeError::invalid("bytes behind a message", 0), out);
                 Progress::Decoded
             }
             Ok(request) => {
-                if line.decoder != before {
-                    self.changes += 1;
-                }
                 self.engine.input(now, Input::Message { peer, message: request }, out);
                 Progress::Decoded
             }
@@ -93,16 +61,9 @@ impl<E: Engine> Hosted<E> {
         let Some(line) = self.lines.get_mut(&peer).filter(|line| !line.ignoring) else { return Progress::Ignored };
         if line.link == Link::Stream {
             line.ignoring = true;
-            self.changes += 1;
         }
         self.engine.input(now, Input::Malformed { peer, why: why.clone() }, out);
         Progress::Malformed(why)
-    }
-
-    fn remove(&mut self, peer: PeerId) {
-        if self.lines.remove(&peer).is_some() {
-            self.changes += 1;
-        }
     }
 }
 
@@ -122,7 +83,7 @@ impl<E: Recorded> Hosted<E> {
 
     /// Restores the room that had this state; see [`Recorded::restore`].
     pub fn restore(setup: E::Setup, state: HostedState<E::State, DecoderOf<E>>) -> Result<Self, StateError> {
-        Ok(Self { engine: E::restore(setup, state.engine)?, lines: state.lines.into_iter().collect(), changes: 0 })
+        Ok(Self { engine: E::restore(setup, state.engine)?, lines: state.lines.into_iter().collect() })
     }
 }
 
@@ -189,19 +150,18 @@ impl<E: Engine> Room for Hosted<E> {
             Input::Connected { peer, role, link, address } => {
                 let decoder = DecoderOf::<E>::default();
                 self.lines.insert(peer, Line { link, decoder, ignoring: false, ahead: false });
-                self.changes += 1;
                 self.engine.input(now, Input::Connected { peer, role, link, address }, out);
             }
             Input::Refresh { peer } => self.engine.input(now, Input::Refresh { peer }, out),
             Input::Disconnected { peer, why } => {
-                self.remove(peer);
+                self.lines.remove(&peer);
                 self.engine.input(now, Input::Disconnected { peer, why }, out);
             }
             Input::Elapsed => self.engine.input(now, Input::Elapsed, out),
             Input::Stop(leave) => self.engine.input(now, Input::Stop(leave), out),
         }
         for peer in out.closed_since(start) {
-            self.remove(peer);
+            self.lines.remove(&peer);
         }
         progress
     }

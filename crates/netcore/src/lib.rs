@@ -70,7 +70,7 @@ pub use event::{Departure, GameEvent, Occupant, Phase, Severity, Standing, Statu
 pub use fingerprint::Fingerprint;
 pub use history::{History, HistoryWriter};
 pub use hold::Hold;
-pub use hosted::{DecoderOf, Hosted, HostedState, Trace};
+pub use hosted::{DecoderOf, Hosted, HostedState};
 pub use input::{Input, Leave};
 pub use level::Level;
 pub use message_stream::{MessageDecoder, MessageStream};

@@ -12,16 +12,20 @@ use crate::{Engine, Protocol};
 /// An engine is deterministic, so its [`Setup`](Recorded::Setup) and its inputs in order determine a match. A
 /// [`State`](Recorded::State) only saves time: a replay that starts from it skips the inputs before it.
 ///
-/// Both are read from files, which may be damaged or malicious. So [`from_setup`](Recorded::from_setup) and
-/// [`restore`](Recorded::restore) validate them like a message from a peer: no input makes them panic, now or later.
+/// Both are read from files. [`from_setup`](Recorded::from_setup) validates a setup like a message from a peer. A state is
+/// accepted as it is: the caller has compared its digest with the one that was recorded beside it, so this program wrote it.
 pub trait Recorded: Engine<Protocol: Protocol<Decoder: Serialize + DeserializeOwned + Send + 'static>> + Sized {
     /// The game's name in lower case, as in `nuggets`.
     const GAME: &'static str;
 
     /// The version of the rules. Raise it with every change after which the same setup and inputs give other outputs or
-    /// another digest, or after which a setup or a state is serialized differently. Recordings of other versions cannot
-    /// be replayed.
+    /// another state, or after which a setup or a state is serialized differently. A match can be resumed only under the
+    /// version that recorded it.
     const RULES: u32;
+
+    /// The oldest version whose recordings can be replayed: the same setup and inputs give the same outputs, and its setups
+    /// and states can be decoded. The digests of its states may differ.
+    const OLDEST_RULES: u32 = Self::RULES;
 
     /// The encoding of the fields that were added at the end of a setup, with the values that recordings without them have.
     const SETUP_DEFAULTS: &'static [u8] = &[];
@@ -41,10 +45,10 @@ pub trait Recorded: Engine<Protocol: Protocol<Decoder: Serialize + DeserializeOw
     /// The current state. Cheap enough to call in the middle of a game: large parts are shared, not copied.
     fn state(&self) -> Self::State;
 
-    /// Restores the engine that had this state: its digest and its further behaviour are the same.
+    /// Restores the engine that had this state: it has the same state again and behaves the same. The state is not validated.
     ///
     /// # Errors
-    /// [`StateError`] when an engine with this setup cannot have that state.
+    /// [`StateError`] when the setup is not valid, or the state has no form that belongs to it.
     fn restore(setup: Self::Setup, state: Self::State) -> Result<Self, StateError>;
 }
 

@@ -27,7 +27,7 @@ use std::{
 
 use journal_core::{Head, JournalEnd, Scribe, Writing};
 use netcore::{
-    Client, Hosted, Recorded, Room, Time,
+    Client, Hosted, Recorded, Time,
     probe::{self, Probe},
 };
 use rand::{RngExt, SeedableRng};
@@ -193,7 +193,7 @@ impl<G: Game> Simulation<G> {
         head.id = seed;
         let begun = writing.create(Path::new(GAMES), Hosted::new(engine), head);
         let (journal, (room, hold, end)) = begun.expect("the disk is sound");
-        let first = room.digest();
+        let first = journal_core::digest(room.room());
         let mut net = Net::journalled(seed, Conditions::CALM, room, hold);
         net.note_state(first);
         net.set_conditions(mix.conditions.clone());

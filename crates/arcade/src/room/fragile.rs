@@ -47,6 +47,7 @@ impl Engine for Fragile {
 impl Recorded for Fragile {
     const GAME: &'static str = Server::GAME;
     const RULES: u32 = Server::RULES;
+    const OLDEST_RULES: u32 = Server::OLDEST_RULES;
     type Setup = <Server as Recorded>::Setup;
     type State = <Server as Recorded>::State;
 

@@ -52,7 +52,8 @@ struct EntryState {
 
 impl Recorded for Server {
     const GAME: &'static str = "blackjack";
-    const RULES: u32 = 2;
+    const RULES: u32 = 3;
+    const OLDEST_RULES: u32 = 2;
     type Setup = Config;
     type State = ServerState;
 

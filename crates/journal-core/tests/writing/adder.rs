@@ -86,7 +86,8 @@ impl Engine for Adder {
 
 impl Recorded for Adder {
     const GAME: &'static str = "adder";
-    const RULES: u32 = 3;
+    const RULES: u32 = 4;
+    const OLDEST_RULES: u32 = 3;
     type Setup = u64;
     type State = Self;
 

@@ -83,10 +83,10 @@ fn missing_duplicated_and_swapped_records_are_detected() {
 fn other_games_and_other_rules_are_rejected_by_name() {
     let bytes = played().bytes();
     let mut head = reader(&bytes).head().clone();
-    head.rules = 4;
+    head.rules = 5;
     let excerpt = Excerpt::new(&head).into_bytes();
     let error = resume(&excerpt).unwrap_err().to_string();
-    assert!(error.contains("1.2.3") && error.contains("rules 4 of adder") && error.contains("rules 3"), "{error}");
+    assert!(error.contains("1.2.3") && error.contains("rules 5 of adder") && error.contains("rules 4"), "{error}");
     head.game = "chess".into();
     let error = Replay::<Adder>::start(&head).unwrap_err();
     assert_eq!(error, HeadError::Game { found: "chess".into(), expected: "adder" });

@@ -17,9 +17,9 @@ use std::{io::Cursor, panic::AssertUnwindSafe, path::Path};
 use bytes::{Bytes, BytesMut};
 use journal_core::{
     Arrival, Divergence, Entry, Excerpt, Head, HeadError, Note, ReadError, Reader, Replay, Resumable, ResumeError,
-    State, SyncPolicy,
+    State, SyncPolicy, digest,
 };
-use netcore::{Gone, Hold as _, Input, Link, Outbox, PeerId, Room, Time};
+use netcore::{Gone, Hold as _, Input, Link, Outbox, PeerId, Time};
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
 use testkit::disk::{Crash, SimulatedDisk};
@@ -84,15 +84,31 @@ fn arrivals_are_read_in_order_with_whole_microseconds() {
 }
 
 #[test]
-fn inputs_without_effect_are_not_recorded() {
+fn bytes_that_are_no_input_are_not_recorded() {
     let mut bench = Bench::new(SyncPolicy::Interval).joined();
     let before = bench.bytes().len();
     bench.receive(ANN, &mut BytesMut::new());
     bench.receive(PeerId(5), &mut BytesMut::from(&b"z"[..]));
-    bench.say(b"---");
-    assert_eq!(bench.sum(), 7);
     bench.settle();
     assert_eq!(bench.bytes().len(), before);
+}
+
+#[test]
+fn a_mark_has_the_digest_of_the_state_and_comes_after_256_arrivals() {
+    let mut bench = Bench::new(SyncPolicy::Interval).joined();
+    // A message without effect is recorded too.
+    bench.say(&[b'-'; 254]);
+    bench.settle();
+    let marks =
+        |bench: &Bench| bench.entries().iter().filter(|entry| matches!(entry, Entry::Note(Note::Mark(_)))).count();
+    assert_eq!(marks(&bench), 0);
+    bench.say(b"a");
+    bench.settle();
+    let Some(Entry::Note(Note::Mark(mark))) = bench.entries().pop() else { panic!("a mark") };
+    assert_eq!((mark.arrivals, mark.digest), (256, digest(bench.room.room())));
+    bench.say(&[b'-'; 255]);
+    bench.settle();
+    assert_eq!(marks(&bench), 1);
 }
 
 #[test]
@@ -106,7 +122,7 @@ fn of_a_malformed_message_only_the_error_is_recorded() {
     let why = netcore::DecodeError::invalid("a shout", 0);
     assert_eq!(found[2].input, Input::Malformed { peer: ANN, why });
     assert_eq!(found.len(), 3);
-    assert_eq!(resume(&bytes).unwrap().room().digest(), bench.room.digest());
+    assert_eq!(digest(resume(&bytes).unwrap().room()), digest(bench.room.room()));
 }
 
 #[test]
@@ -164,8 +180,8 @@ fn a_short_message_has_a_short_record() {
     bench.now = bench.now.plus(std::time::Duration::from_secs(8));
     bench.say(b"a");
     bench.settle();
-    // The length, the checksum, the head, the digest byte and the message.
-    assert_eq!(bench.bytes().len() - before, 1 + 4 + 5 + 1 + 1);
+    // The length, the checksum, the head and the message.
+    assert_eq!(bench.bytes().len() - before, 1 + 4 + 5 + 1);
 }
 
 #[test]
@@ -226,5 +242,5 @@ fn a_match_is_resumed_after_a_long_silence() {
     bench.settle();
     let resumable = resume(&bench.bytes()).unwrap();
     let last = bench.arrivals().pop().unwrap().time;
-    assert_eq!((resumable.room().digest(), resumable.time), (bench.room.digest(), last));
+    assert_eq!((digest(resumable.room()), resumable.time), (digest(bench.room.room()), last));
 }

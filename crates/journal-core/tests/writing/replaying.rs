@@ -1,5 +1,7 @@
 //! Replays, from the beginning and from a state.
 
+use netcore::Recorded as _;
+
 use super::*;
 
 #[test]
@@ -38,7 +40,7 @@ fn arrivals_before_a_snapshot_are_not_replayed() {
     assert!(snapshots >= 1, "{snapshots}");
     // A restored room has not processed the arrivals before the snapshot.
     let resumable = resume(&bytes).unwrap();
-    assert_eq!(resumable.room().digest(), bench.room.digest());
+    assert_eq!(digest(resumable.room()), digest(bench.room.room()));
     let head: &Head = &resumable.head;
     let mut replay = Replay::<Adder>::start(head).unwrap();
     let mut out = Outbox::new();
@@ -48,25 +50,57 @@ fn arrivals_before_a_snapshot_are_not_replayed() {
             Entry::Note(Note::Mark(mark)) => replay.check(&mark).unwrap(),
             Entry::Note(Note::Snapshot(snapshot)) => {
                 let restored = Replay::<Adder>::restore(head, &snapshot).unwrap();
-                assert_eq!(restored.room().digest(), snapshot.mark.digest);
+                assert_eq!(digest(restored.room()), snapshot.mark.digest);
             }
             Entry::Note(_) => {}
         }
     }
-    assert_eq!(replay.room().digest(), bench.room.digest());
+    assert_eq!(digest(replay.room()), digest(bench.room.room()));
 }
 
 #[test]
-fn a_replay_reports_the_arrival_at_which_it_diverges() {
+fn a_replay_reports_the_marks_between_which_it_diverges() {
+    let mut bench = Bench::new(SyncPolicy::Interval).joined();
+    bench.say(&[b'a'; 600]);
+    bench.settle();
+    let head = reader(&bench.bytes()).head().clone();
+    let diverges = |head: &Head| {
+        let (mut replay, mut out) = (Replay::<Adder>::start(head).unwrap(), Outbox::new());
+        bench.entries().into_iter().find_map(|entry| match entry {
+            Entry::Arrival(mut arrival) => {
+                if let Input::Message { message, .. } = &mut arrival.input
+                    && replay.arrivals() == 300
+                {
+                    *message = "z".into();
+                }
+                replay.apply(&arrival, &mut out).err()
+            }
+            Entry::Note(Note::Mark(mark)) => replay.check(&mark).err(),
+            Entry::Note(_) => None,
+        })
+    };
+    assert_eq!(diverges(&head), Some(Divergence { same: 256, arrival: 512, what: "the states differ" }));
+    let mut earlier = head;
+    earlier.rules = Adder::OLDEST_RULES;
+    assert_eq!(diverges(&earlier), None, "digests of earlier rules are not compared");
+}
+
+#[test]
+fn a_snapshot_with_another_digest_is_rejected_unless_its_rules_are_earlier() {
     let bench = played();
-    let mut all = arrivals(&bench.bytes());
-    let Input::Message { message: bytes, .. } = &mut all[2].input else { panic!("a message") };
-    *bytes = "z".into();
     let head = reader(&bench.bytes()).head().clone();
     let mut replay = Replay::<Adder>::start(&head).unwrap();
-    let mut out = Outbox::new();
-    let diverges = all.iter().find_map(|arrival| replay.apply(arrival, &mut out).err());
-    assert!(matches!(diverges, Some(Divergence { arrival: 3, .. })), "{diverges:?}");
+    for arrival in arrivals(&bench.bytes()) {
+        replay.apply(&arrival, &mut Outbox::new()).unwrap();
+    }
+    let mut snapshot = replay.snapshot();
+    assert!(Replay::<Adder>::restore(&head, &snapshot).is_ok());
+    snapshot.mark.digest ^= 1;
+    let error = Replay::<Adder>::restore(&head, &snapshot).unwrap_err();
+    assert!(error.to_string().contains("digest"), "{error}");
+    let mut earlier = head;
+    earlier.rules = Adder::OLDEST_RULES;
+    assert!(Replay::<Adder>::restore(&earlier, &snapshot).is_ok());
 }
 
 #[test]
@@ -92,7 +126,7 @@ fn an_excerpt_is_a_journal_from_the_beginning_or_from_a_state() {
     for (bytes, count) in [(whole.into_bytes(), all.len()), (part.into_bytes(), all.len() - 2)] {
         assert_eq!(arrivals(&bytes).len(), count);
         let resumable = resume(&bytes).unwrap();
-        assert_eq!(resumable.room().digest(), bench.room.digest());
+        assert_eq!(digest(resumable.room()), digest(bench.room.room()));
         assert_eq!((resumable.peers.len(), resumable.time), (1, all.last().unwrap().time));
     }
 }

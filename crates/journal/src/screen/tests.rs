@@ -73,7 +73,7 @@ fn nuggets_is_seen_by_a_spectator_and_from_a_seat() {
         assert!(shown[below + 1].starts_with(">  1x 0:15 / 0:26 [#"), "{}", shown[below + 1]);
     }
     let last = &rows(&mut spectator, 80, 24)[23];
-    assert!(last.ends_with("arrival 33 of 58  ? keys"), "{last}");
+    assert!(last.ends_with("arrival 39 of 69  ? keys"), "{last}");
 }
 
 #[test]
@@ -220,7 +220,7 @@ fn a_typed_position_is_shown_and_an_invalid_one_is_reported() {
     let mut screen = opened::<nuggets::Server>(&matches::nuggets(folder.path(), 60, true), None);
     types(&mut screen, "g0:1x0");
     let asked = &rows(&mut screen, 80, 24)[22];
-    assert!(asked.starts_with("Go to an arrival up to 58, or mm:ss: 0:10_"), "{asked}");
+    assert!(asked.starts_with("Go to an arrival up to 69, or mm:ss: 0:10_"), "{asked}");
     types(&mut screen, "\n");
     assert!(rows(&mut screen, 80, 24)[23].contains("0:10 / 0:26"));
     types(&mut screen, "g1:99\n");

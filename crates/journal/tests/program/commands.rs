@@ -73,7 +73,7 @@ fn show_prints_players_and_results_and_no_secrets() {
     let folder = TempDir::new();
     let robots = told(&["show", path(&matches::robots(folder.path()))]);
     for line in [
-        "game      robots, rules 1",
+        "game      robots, rules 2",
         "begun     2026-11-22 06:37:51 UTC by version 0.1.0",
         "listened  10.0.0.1:2000",
         "board     12 x 8",
@@ -116,7 +116,7 @@ fn a_replay_that_does_not_diverge_reports_its_speed() {
         matches::mastermind(folder.path()),
     ] {
         let verdict = told(&["verify", path(&file)]);
-        assert!(verdict.contains("the same state after every arrival"));
+        assert!(verdict.contains("the replay has the same state at "), "{verdict}");
         // The others are too short for a reliable factor on a busy machine.
         assert!(verdict.contains("times as fast") || !file.ends_with("nuggets.journal"), "{verdict}");
     }
@@ -126,18 +126,22 @@ fn a_replay_that_does_not_diverge_reports_its_speed() {
 fn divergence_and_damage_are_reported_with_their_position() {
     let folder = TempDir::new();
     let file = matches::nuggets(folder.path(), 40, true);
-    let (other, at) = changed(&file, b"KEY l", b"KEY z");
+    let (other, wrong) = changed(&file, b"KEY l", b"KEY z");
     let other = folder.file("other.journal", other);
     let error = refused(&["verify", &other]);
-    assert!(error.contains(&format!("diverges from the match at arrival {at}")), "{error}");
-    assert!(error.contains("sent KEY z") && error.contains("other.journal'"), "{error}");
+    assert!(error.contains("other.journal'") && error.contains("the states differ"), "{error}");
+    // The only mark is that of the end.
+    let (_, at) = error.split_once("diverges from the match between arrivals 0 and ").unwrap();
+    let at: u64 = at.split(':').next().unwrap().parse().unwrap();
+    assert!(wrong < at, "{wrong} {at}");
     let shown = told(&["show", &other]);
     assert!(shown.contains("diverges from the match") && shown.contains("state     closed"), "{shown}");
     // A cut at that arrival shows the same, and a later one is impossible.
     let cut = folder.path().join("cut.journal");
     let said = told(&["cut", &other, "--at", &at.to_string(), "--game", "-o", path(&cut)]);
-    let expected = "Like the whole journal, this one is not reproduced: the replay diverges from the match at arrival";
-    assert!(said.contains(&format!("{expected} {at}")), "{said}");
+    let expected =
+        "Like the whole journal, this one is not reproduced: the replay diverges from the match between arrivals";
+    assert!(said.contains(expected) && said.contains(&format!(" and {at}: the states differ")), "{said}");
     assert!(refused(&["verify", path(&cut)]).contains("diverges from the match"));
     let late = refused(&["cut", &other, "--at", &(at + 1).to_string(), "-o", path(&folder.path().join("no"))]);
     assert!(late.contains(&format!("cut it there with --at {at}")), "{late}");
@@ -300,7 +304,7 @@ fn a_journal_in_several_files_is_one_match_that_begins_later() {
     };
     assert!(before > 1_000 && shown.contains("Ann") && shown.contains("state     closed"), "{shown}");
     let verdict = told(&["verify", path(&file)]);
-    assert!(verdict.contains("the same state after every arrival"), "{verdict}");
+    assert!(verdict.contains("the replay has the same state at "), "{verdict}");
     assert!(told(&["replay", "--text", path(&file)]).contains("game "), "the actions of what is kept");
     let lines = told(&["export", path(&file), "--format", "jsonl"]);
     let first: serde_json::Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();

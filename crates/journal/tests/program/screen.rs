@@ -17,7 +17,7 @@ fn keys_move_the_replay_and_the_terminal_is_restored() {
     terminal.press(b"g0:15\n");
     terminal.wait_for("|| 1x 0:15 / 0:26");
     terminal.press(b"\x1b[C");
-    terminal.wait_for("arrival 34 of 58");
+    terminal.wait_for("arrival 40 of 69");
     terminal.resize(60, 12);
     terminal.wait_for("|| 1x 0:15 / 0:26 [#");
     terminal.press(b"\x1b[F");

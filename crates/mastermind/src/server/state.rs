@@ -64,7 +64,8 @@ enum ActionState {
 
 impl Recorded for Server {
     const GAME: &'static str = "mastermind";
-    const RULES: u32 = 1;
+    const RULES: u32 = 2;
+    const OLDEST_RULES: u32 = 1;
 
     type Setup = Config;
     type State = State;

@@ -58,7 +58,8 @@ pub struct State {
 
 impl Recorded for Server {
     const GAME: &'static str = "nuggets";
-    const RULES: u32 = 2;
+    const RULES: u32 = 3;
+    const OLDEST_RULES: u32 = 2;
     // One spectator.
     const SETUP_DEFAULTS: &'static [u8] = &[1];
     type Setup = Setup;

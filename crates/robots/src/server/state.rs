@@ -36,7 +36,8 @@ enum PhaseState {
 
 impl Recorded for Server {
     const GAME: &'static str = "robots";
-    const RULES: u32 = 1;
+    const RULES: u32 = 2;
+    const OLDEST_RULES: u32 = 1;
 
     type Setup = Config;
     type State = State;

@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, PoisonError, RwLock, RwLockReadGuard},
 };
 
-use journal_core::Journalled;
+use journal_core::{Journalled, digest};
 use netcore::{
     Admission, Engine, Hosted, Input, Outbox, Outcome, PeerId, Progress, Protocol, Recorded, Room, Split, Status, Time,
 };
@@ -21,6 +21,11 @@ impl<E: Engine<Protocol: Protocol<Decoder: Send + Sync + 'static>> + Send + Sync
 /// A room that gives access to its engine.
 pub(super) trait RoomWithEngine<E>: Room + Send + Sync {
     fn engine(&self) -> &E;
+
+    /// The digest of the state, if the room is recorded.
+    fn digest_of_state(&self) -> Option<u64> {
+        None
+    }
 }
 
 impl<E: Hostable> RoomWithEngine<E> for Hosted<E> {
@@ -32,6 +37,10 @@ impl<E: Hostable> RoomWithEngine<E> for Hosted<E> {
 impl<E: Recorded + Hostable> RoomWithEngine<E> for Journalled<E> {
     fn engine(&self) -> &E {
         self.room().engine()
+    }
+
+    fn digest_of_state(&self) -> Option<u64> {
+        Some(digest(self.room()))
     }
 }
 
@@ -96,7 +105,7 @@ impl<E: Engine> Room for SharedRoom<E> {
         self.latest = now;
         let mut room = self.room.write().unwrap_or_else(PoisonError::into_inner);
         let progress = room.input(now, input, out);
-        self.shared.lock().ledger.digests.insert(room.digest());
+        self.shared.lock().ledger.digests.extend(room.digest_of_state());
         progress
     }
 

@@ -15,7 +15,8 @@ const RECORDS: usize = 1_536;
 const DEADLINES: usize = 3;
 
 /// Journals: a file is read to its end or its first error, records can be written again, and a resumable match can be
-/// resumed. A fuzzer does not find checksums, so the same is checked for the file with corrected checksums.
+/// resumed. A fuzzer does not find checksums, so the same is checked for the file with corrected checksums. Digests are not
+/// corrected: a state with the recorded digest is trusted, and so is one of earlier rules, whose digest cannot be compared.
 pub fn journal(bytes: &[u8]) {
     play(bytes);
     play(&mended(bytes));
@@ -76,6 +77,9 @@ fn assert_whole(bytes: &[u8]) {
 
 // Replays it as far as possible, and resumes it if possible.
 fn resume<E: Recorded>(head: &Head, bytes: &[u8]) {
+    if !head.has_rules_of::<E>() {
+        return;
+    }
     replay::<E>(head, bytes);
     let (disk, journal) = (SimulatedDisk::new(), Path::new("/games/fuzz.journal"));
     disk.put(journal, bytes.to_vec());

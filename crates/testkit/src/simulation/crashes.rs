@@ -3,7 +3,7 @@
 use std::{io, path::Path, time::Duration};
 
 use journal_core::{Parts, Resumable, ResumeError, SyncPolicy};
-use netcore::{Room, probe};
+use netcore::probe;
 use rand::RngExt;
 
 use super::{
@@ -207,7 +207,7 @@ fn examine<G: Game>(each: &Match<G>, certain: &SimulatedDisk, disk: &SimulatedDi
     let left = arrivals_left(disk, journal);
     let resumable = Resumable::<G::Server>::open(disk, journal);
     let Ok(resumable) = resumable else { return true };
-    let had = each.net.had(resumable.room().digest());
+    let had = each.net.had(journal_core::digest(resumable.room()));
     assert!(had, "a disk that lies leads to a state that the match never had");
     if let (Some(left), Some(certain)) = (&left, arrivals_left(certain, journal)) {
         assert!(left.starts_with(&certain), "a disk that lies loses what is certain, and nobody says so");

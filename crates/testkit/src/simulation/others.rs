@@ -3,7 +3,6 @@
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use journal_core::{Journal, Resumable, ResumeError, Scribe, Writing};
-use netcore::Room;
 
 use super::{Game, Simulation, oracle::check_delivered};
 use crate::disk::SimulatedDisk;
@@ -78,7 +77,7 @@ impl<G: Game> Simulation<G> {
             expect_unchanged(&self.disk, &before, "who reads a copy");
             match Resumable::<G::Server>::open(&other, &copy) {
                 Ok(resumable) => {
-                    let had = each.net.had(resumable.room().digest());
+                    let had = each.net.had(journal_core::digest(resumable.room()));
                     assert!(had, "a copy leads to a state that the match never had");
                     let (disk, scribe) = (Arc::new(other.clone()), Scribe::by_hand());
                     let writing = Writing { disk, scribe: scribe.clone(), copy: None, ..self.writing };

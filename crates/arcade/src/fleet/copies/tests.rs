@@ -92,7 +92,7 @@ async fn found(mesh: &Local, fence: u64) -> (u64, Vec<u8>) {
     assert!(path.file_name().unwrap().to_str().unwrap().starts_with("robots-bob-"));
     let resumable = Resumable::<Engine>::open(&SystemDisk, &path).unwrap();
     assert_eq!(resumable.returning().len(), 1, "its player is there");
-    (resumable.room().digest(), read.room.to_vec())
+    (journal_core::digest(resumable.room()), read.room.to_vec())
 }
 
 #[tokio::test]
@@ -106,7 +106,7 @@ async fn a_match_goes_on_from_its_copy_where_it_was() {
     playing.play(3);
     own.note("robots-1", b"second".to_vec(), None);
     stored(&own).await;
-    assert_eq!(found(&mesh, 8).await, (playing.room.digest(), b"second".to_vec()));
+    assert_eq!(found(&mesh, 8).await, (journal_core::digest(playing.room.room()), b"second".to_vec()));
     // The claim of the other node is later: nothing more is stored, and the room is to end.
     playing.play(1);
     let lost = timeout(testkit::PATIENCE, events.recv()).await.unwrap();
@@ -132,7 +132,7 @@ async fn a_copy_begins_anew_under_another_fence_and_after_its_log_is_gone() {
     testkit::found("that a state is wanted", async || own.of("robots-1").unwrap().wants_state().then_some(())).await;
     playing.play(2);
     stored(&own).await;
-    assert_eq!(found(&mesh, 10).await.0, playing.room.digest());
+    assert_eq!(found(&mesh, 10).await.0, journal_core::digest(playing.room.room()));
 }
 
 #[tokio::test]
@@ -151,7 +151,7 @@ async fn copy_keeps_only_its_newest_state() {
     stored(&own).await;
     let states = async || mesh.read(&name("robots-1")).await.unwrap().iter().filter(|piece| piece.is_start).count();
     testkit::found("one state", async || (states().await == 1).then_some(())).await;
-    assert_eq!(found(&mesh, 12).await.0, playing.room.digest());
+    assert_eq!(found(&mesh, 12).await.0, journal_core::digest(playing.room.room()));
 }
 
 /// How many bytes a copy has.
