@@ -1,10 +1,14 @@
 //! The rules: who stands where, who has how much, and what one action changes.
 
-mod outcome;
-pub(crate) mod state;
-
-use alloc::{collections::BTreeMap, sync::Arc, vec, vec::Vec};
-use netcore::Digest;
+use alloc::{
+    collections::BTreeMap,
+    string::{String, ToString},
+    sync::Arc,
+    vec,
+    vec::Vec,
+};
+use core::{cmp::Reverse, fmt::Write};
+use netcore::{Standing, StateError};
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +16,6 @@ use crate::{
     config::{ConfigError, Rules},
     grid::{Cell, Direction, Grid, PASSAGE, ROOM},
     protocol::{Letter, Name},
-    server::facts::{AT, NAMED, PILED, PURSE, hash},
 };
 
 /// Players in one game, over its whole life: quitters count.
@@ -104,7 +107,6 @@ pub struct Game {
     players: Vec<Player>,
     piles: BTreeMap<Cell, u32>,
     remaining: u32,
-    digest: Digest,
 }
 
 impl Game {
@@ -134,8 +136,7 @@ impl Game {
         for _ in count..rules.gold {
             chosen[rng.random_range(0..count) as usize].1 += 1;
         }
-        let mut game =
-            Self { grid, rules, players: vec![], piles: BTreeMap::new(), remaining: 0, digest: Digest::default() };
+        let mut game = Self { grid, rules, players: vec![], piles: BTreeMap::new(), remaining: 0 };
         for (cell, nuggets) in chosen {
             game.pile_up(cell, nuggets);
         }
@@ -182,11 +183,6 @@ impl Game {
         self.remaining == 0
     }
 
-    /// A fingerprint of positions, purses, piles and names, kept as they change.
-    pub const fn digest(&self) -> u64 {
-        self.digest.value()
-    }
-
     /// What everybody who sees `cell` sees there: a player's letter, `*`, or the map.
     pub fn content(&self, cell: Cell) -> u8 {
         if let Some(player) = self.standing_at(cell) {
@@ -218,11 +214,6 @@ impl Game {
     fn add_player(&mut self, name: Name, purse: u32, cell: Option<Cell>) -> Option<PlayerId> {
         let letter = Letter::from_index(self.players.len())?;
         let id = PlayerId(u8::try_from(self.players.len()).ok()?);
-        self.digest.toggle(NAMED, id.0.into(), hash(name.as_str().as_bytes()));
-        self.digest.toggle(PURSE, id.0.into(), purse.into());
-        if let Some(cell) = cell {
-            self.digest.toggle(AT, id.0.into(), cell.0.into());
-        }
         self.players.push(Player { letter, name, purse, cell });
         Some(id)
     }
@@ -256,22 +247,21 @@ impl Game {
     fn step(&mut self, player: PlayerId, from: Cell, way: Direction, events: &mut Vec<Event>) -> Option<Cell> {
         let to = self.grid.step(from, way)?;
         let met = self.standing_at(to);
-        self.place(player, from, to);
+        self.place(player, to);
         events.push(Event::Moved { player, from, to });
         if let Some(other) = met {
-            self.place(other, to, from);
+            self.place(other, from);
             events.push(Event::Moved { player: other, from: to, to: from });
             let nuggets = self.players[other.index()].purse * u32::from(self.rules.steal_percent) / 100;
             if nuggets > 0 {
-                self.set_purse(other, self.players[other.index()].purse - nuggets);
-                self.set_purse(player, self.players[player.index()].purse + nuggets);
+                self.players[other.index()].purse -= nuggets;
+                self.players[player.index()].purse += nuggets;
                 events.push(Event::Stolen { thief: player, victim: other, nuggets });
             }
         }
         if let Some(nuggets) = self.piles.remove(&to) {
-            self.digest.toggle(PILED, to.0.into(), nuggets.into());
             self.remaining -= nuggets;
-            self.set_purse(player, self.players[player.index()].purse + nuggets);
+            self.players[player.index()].purse += nuggets;
             events.push(Event::Collected(player, nuggets));
         }
         Some(to)
@@ -279,14 +269,13 @@ impl Game {
 
     fn quit(&mut self, player: PlayerId, cell: Cell, events: &mut Vec<Event>) {
         self.players[player.index()].cell = None;
-        self.digest.toggle(AT, player.0.into(), cell.0.into());
         events.push(Event::Left(player, cell));
         let purse = self.players[player.index()].purse;
         if self.rules.drop_on_quit
             && purse > 0
             && let Some(spot) = self.nearest_free_spot(cell)
         {
-            self.set_purse(player, 0);
+            self.players[player.index()].purse = 0;
             self.pile_up(spot, purse);
             events.push(Event::Dropped(spot));
         }
@@ -304,24 +293,89 @@ impl Game {
         self.active().find(|(_, player)| player.cell == Some(cell)).map(|(id, _)| id)
     }
 
-    fn place(&mut self, player: PlayerId, from: Cell, to: Cell) {
+    fn place(&mut self, player: PlayerId, to: Cell) {
         debug_assert!(matches!(self.grid.at(to), ROOM | PASSAGE), "players stand on spots");
         self.players[player.index()].cell = Some(to);
-        self.digest.change(AT, player.0.into(), from.0.into(), to.0.into());
-    }
-
-    fn set_purse(&mut self, player: PlayerId, purse: u32) {
-        let old = core::mem::replace(&mut self.players[player.index()].purse, purse);
-        self.digest.change(PURSE, player.0.into(), old.into(), purse.into());
     }
 
     fn pile_up(&mut self, cell: Cell, nuggets: u32) {
-        let pile = self.piles.entry(cell).or_insert(0);
-        if *pile > 0 {
-            self.digest.toggle(PILED, cell.0.into(), (*pile).into());
-        }
-        *pile += nuggets;
-        self.digest.toggle(PILED, cell.0.into(), (*pile).into());
+        *self.piles.entry(cell).or_insert(0) += nuggets;
         self.remaining += nuggets;
+    }
+}
+
+impl Game {
+    /// Who has won: all who ever joined, the fullest purse first. `None` while gold is left.
+    pub fn outcome(&self) -> Option<Vec<Standing>> {
+        self.is_over().then(|| self.standings())
+    }
+
+    /// The same for a game that may go on; equal purses share a rank.
+    pub(crate) fn standings(&self) -> Vec<Standing> {
+        let mut order: Vec<&Player> = self.players.iter().collect();
+        // The sort is stable, so of equal purses the earlier letter comes first.
+        order.sort_by_key(|player| Reverse(player.purse));
+        let rank = |purse| order.iter().filter(|player| player.purse > purse).count() + 1;
+        let row = |player: &&Player| Standing {
+            rank: u32::try_from(rank(player.purse)).unwrap_or(u32::MAX),
+            seat: player.letter.to_string(),
+            name: player.name.to_string(),
+            score: player.purse.into(),
+        };
+        order.iter().map(row).collect()
+    }
+
+    /// The table of the end: a row for each who joined, in order; letter, purse in ten columns, name. No newline behind
+    /// the last.
+    pub fn table(&self) -> String {
+        let mut table = String::new();
+        for Player { letter, name, purse, .. } in &self.players {
+            // Writing to a string cannot fail.
+            let _ = write!(table, "{}{letter} {purse:>10} {name}", if table.is_empty() { "" } else { "\n" });
+        }
+        table
+    }
+}
+
+/// The state of a game as plain data, without its map and its rules.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct GameState {
+    // In the order of joining, which gives the letters.
+    players: Vec<PlayerState>,
+    // In the order of the cells.
+    piles: Vec<(Cell, u32)>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct PlayerState {
+    name: String,
+    purse: u32,
+    cell: Option<Cell>,
+}
+
+impl Game {
+    pub(crate) fn state(&self) -> GameState {
+        let player =
+            |player: &Player| PlayerState { name: player.name.to_string(), purse: player.purse, cell: player.cell };
+        GameState {
+            players: self.players.iter().map(player).collect(),
+            piles: self.piles.iter().map(|(&cell, &nuggets)| (cell, nuggets)).collect(),
+        }
+    }
+
+    /// Restores the game that had this state.
+    ///
+    /// # Errors
+    /// [`StateError`] if a name is not one, or there are more players than letters.
+    pub(crate) fn restore(grid: Arc<Grid>, rules: Rules, state: GameState) -> Result<Self, StateError> {
+        let mut game = Self { grid, rules, players: vec![], piles: BTreeMap::new(), remaining: 0 };
+        for PlayerState { name, purse, cell } in state.players {
+            let name = Name::try_from(name).map_err(|_| "a player has an invalid name")?;
+            game.add_player(name, purse, cell).ok_or("more players than letters")?;
+        }
+        for (cell, nuggets) in state.piles {
+            game.pile_up(cell, nuggets);
+        }
+        Ok(game)
     }
 }

@@ -4,31 +4,22 @@
 //! send, `docs/nuggets.md`.
 
 mod chance;
-mod ending;
 mod engine;
-pub(crate) mod facts;
-mod pacing;
 mod seat;
-mod seating;
 mod start;
-mod starting;
 pub(crate) mod state;
-mod telling;
+mod updates;
 
 use alloc::{
     collections::{BTreeMap, BTreeSet},
-    format,
     string::String,
     sync::Arc,
 };
 use bytes::Bytes;
-use netcore::{Digest, Framing, Link, Outcome, PeerId, Time};
-use rand::RngExt;
+use netcore::{Framing, Link, Outcome, PeerId, Time, TokenBucket};
 
 use self::{
     chance::Chance,
-    facts::{fold, hash},
-    pacing::Allowance,
     seat::{Seat, Stranger},
     start::Start,
 };
@@ -40,7 +31,7 @@ use crate::{
     view::Views,
 };
 
-pub use self::pacing::{CATCH_UP, DRAWN, SHOWN, SPECTATES, UNPROVEN, WELCOMES};
+pub use self::seat::{CATCH_UP, DRAWN, SHOWN, SPECTATES, UNPROVEN, WELCOMES};
 
 /// What the seat of a spectator is called in events.
 pub const SPECTATOR: &str = "spectator";
@@ -61,13 +52,11 @@ pub struct Server {
     strangers: BTreeMap<PeerId, Stranger>,
     // Addresses of those who quit this game.
     quitters: BTreeSet<String>,
-    spectates: Allowance,
+    spectates: TokenBucket,
     // When those who were not shown each move of a very fast player are shown where it is now.
     catch_up: Option<Time>,
     wake: Option<Time>,
     outcome: Option<Outcome>,
-    // All but the game and the views, which have their own.
-    digest: Digest,
 }
 
 impl Server {
@@ -79,13 +68,7 @@ impl Server {
         let mut rng = Chance::new(config.seed);
         let game = Game::new(Arc::clone(&grid), config.rules, &mut rng)?;
         let views = Views::new(&game);
-        let mut digest = Digest::default();
-        // Journals of servers without this option have digests without it.
-        let spectators = if config.spectators > 1 { format!(" {}", config.spectators) } else { String::new() };
-        let Config { rules, idle_timeout, rematch, .. } = config;
-        let set_up = hash(format!("{rules:?} {idle_timeout:?} {rematch}{spectators}").as_bytes());
-        digest.toggle(facts::SET_UP, 0, fold(hash(grid.text()), set_up));
-        let mut server = Self {
+        Ok(Self {
             grid,
             config,
             rng,
@@ -96,14 +79,11 @@ impl Server {
             seats: BTreeMap::new(),
             strangers: BTreeMap::new(),
             quitters: BTreeSet::new(),
-            spectates: Allowance::new(facts::SPECTATES, SPECTATES, Time::ZERO),
+            spectates: TokenBucket::new(SPECTATES, Time::ZERO),
             catch_up: None,
             wake: None,
             outcome: None,
-            digest,
-        };
-        server.toggle_game();
-        Ok(server)
+        })
     }
 
     /// How it is set up.
@@ -145,34 +125,6 @@ impl Server {
 
     // Asks to be woken at `time`, unless that is asked for earlier already.
     fn wake_at(&mut self, time: Option<Time>) {
-        self.set_wake(self.wake.into_iter().chain(time).min());
-    }
-
-    fn set_wake(&mut self, wake: Option<Time>) {
-        let old = core::mem::replace(&mut self.wake, wake);
-        change_time(&mut self.digest, facts::WAKE, old, wake);
-    }
-
-    fn set_catch_up(&mut self, catch_up: Option<Time>) {
-        let old = core::mem::replace(&mut self.catch_up, catch_up);
-        change_time(&mut self.digest, facts::CATCH_UP, old, catch_up);
-    }
-
-    fn set_outcome(&mut self, outcome: Outcome) {
-        self.outcome = Some(outcome);
-        self.digest.toggle(facts::OUTCOME, 0, u64::from(outcome == Outcome::Finished));
-    }
-
-    // Adds the number of the game and the state of the generator to the digest, or takes them away.
-    fn toggle_game(&mut self) {
-        let mut next = self.rng.clone();
-        self.digest.toggle(facts::CHANCE, 0, fold(next.random(), next.random()));
-        self.toggle_start();
-    }
-}
-
-fn change_time(digest: &mut Digest, what: u8, old: Option<Time>, new: Option<Time>) {
-    if old != new {
-        old.into_iter().chain(new).for_each(|time| digest.toggle(what, 0, time.as_nanos()));
+        self.wake = self.wake.into_iter().chain(time).min();
     }
 }

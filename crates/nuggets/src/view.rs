@@ -6,24 +6,22 @@
 //! A picture is kept as the DISPLAY message that shows it, and patched where cells changed: a move costs what the mover
 //! sees plus a few cells for the others, never the size of the map.
 
-mod state;
-#[cfg(test)]
-mod tests;
-
 use alloc::{boxed::Box, collections::BTreeMap, sync::Arc, vec, vec::Vec};
 use bytes::{BufMut, Bytes, BytesMut};
 use core::mem;
-use netcore::{Digest, Framing};
+use netcore::Framing;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     game::{Event, Game, PlayerId},
-    grid::{Cell, Grid, ROCK},
+    grid::{Cell, Grid, PASSAGE, ROCK, ROOM},
     protocol::{DISPLAY_HEADER, LENGTH_PREFIX},
-    server::facts::VISITED,
     sights::SightCache,
     visibility::Sight,
 };
+
+/// After how many sights a restored view looks up which players know the whole map.
+const ROUND: u32 = 64;
 
 /// How a player sees itself.
 pub const SELF: u8 = b'@';
@@ -111,10 +109,6 @@ impl Spots {
         self.0.get(cell.index() / 64).is_some_and(|word| word >> (cell.0 % 64) & 1 != 0)
     }
 
-    fn cells(&self) -> impl Iterator<Item = Cell> {
-        (0..=u16::MAX).map(Cell).take(self.0.len() * 64).filter(|&cell| self.contains(cell))
-    }
-
     // Whether the cell was not in the set before.
     fn insert(&mut self, cell: Cell) -> bool {
         let bit = 1 << (cell.0 % 64);
@@ -143,7 +137,6 @@ pub struct Views {
     // Cells whose content changed in the input that is being taken in; kept to save the allocation.
     touched: Vec<Cell>,
     changes: Vec<Change>,
-    digest: Digest,
 }
 
 impl Views {
@@ -158,7 +151,6 @@ impl Views {
             sights: SightCache::new(game.rules().vision, SightCache::MAX_BYTES),
             touched: Vec::new(),
             changes: Vec::new(),
-            digest: Digest::default(),
         }
     }
 
@@ -175,11 +167,6 @@ impl Views {
     /// Whether somebody who plays has seen what is in a cell.
     pub(crate) fn is_seen(&self, cell: Cell) -> bool {
         self.viewers.values().any(|viewer| viewer.picture.text().get(cell.index()).is_some_and(|&byte| byte != ROCK))
-    }
-
-    /// A fingerprint of what each who plays ever saw, kept as they look around.
-    pub(crate) const fn digest(&self) -> u64 {
-        self.digest.value()
     }
 
     /// Takes in what one input changed: `game` is the state after `events`, `self` was true before them.
@@ -199,7 +186,7 @@ impl Views {
                 }
                 Event::Left(player, cell) => {
                     self.touched.push(cell);
-                    self.remove(player);
+                    self.viewers.remove(&player);
                 }
                 Event::Dropped(cell) => self.touched.push(cell),
                 // Gold is collected where the collector went, so that cell is touched already.
@@ -235,13 +222,6 @@ impl Views {
         }
     }
 
-    fn remove(&mut self, player: PlayerId) {
-        let Some(viewer) = self.viewers.remove(&player) else { return };
-        for spot in viewer.visited.cells() {
-            self.digest.toggle(VISITED, player.0.into(), spot.0.into());
-        }
-    }
-
     // Puts a player on a cell and lets it remember what it sees from there.
     fn go(&mut self, grid: &Grid, player: PlayerId, to: Cell) {
         let Some(viewer) = self.viewers.get_mut(&player) else { return };
@@ -254,7 +234,6 @@ impl Views {
         if !viewer.visited.insert(to) {
             return;
         }
-        self.digest.toggle(VISITED, player.0.into(), to.0.into());
         if viewer.known == self.drawn {
             return;
         }
@@ -277,4 +256,97 @@ impl Views {
 // How much of a text is not rock. Players and gold are counted as the spots that they hide.
 fn drawn(text: &[u8]) -> usize {
     text.iter().filter(|&&byte| byte != ROCK && byte != b'\n').count()
+}
+
+/// The state of views: what a player knows follows from the map and from the spots that it has been on, so only those are
+/// stored, one bit for each cell of the map. Restoring computes one sight for each spot, about as much as it took when the
+/// players went there.
+impl Views {
+    /// The spots that each player has been on, in the order of the players.
+    pub(crate) fn state(&self) -> Vec<Spots> {
+        self.viewers.values().map(|viewer| viewer.visited.clone()).collect()
+    }
+
+    /// Restores the views of a game whose players have been on these spots.
+    pub(crate) fn restore(game: &Game, visited: Vec<Spots>) -> Self {
+        let grid = game.grid();
+        let players: Vec<(PlayerId, Cell)> =
+            game.active().filter_map(|(id, player)| Some((id, player.cell?))).collect();
+        let mut views = Self::new(game);
+        views.board.draw(game, players.iter().map(|&(_, cell)| cell));
+        let known = known(grid, &visited, &mut views.sights);
+        for (index, ((player, cell), visited)) in players.into_iter().zip(visited).enumerate() {
+            let sight = views.sights.sight(grid, cell);
+            let shown = |(&byte, known): (&u8, &u32)| {
+                if byte == b'\n' || known >> index & 1 != 0 { byte } else { ROCK }
+            };
+            let text: Vec<u8> = grid.text().iter().zip(&known).map(shown).collect();
+            let known = drawn(&text);
+            let mut picture = Picture::of(&text);
+            picture.edit(|text| {
+                let board = views.board.text();
+                sight.ranges().for_each(|range| text[range.clone()].copy_from_slice(&board[range]));
+                text[cell.index()] = SELF;
+            });
+            views.viewers.insert(player, Viewer { cell, picture, sight, looked_from: cell, visited, known });
+        }
+        views
+    }
+}
+
+// Who has seen each cell of the map: bit `i` is set for whoever has been on the spots `visited[i]`.
+//
+// Each spot is looked around from once, whoever was there, and not at all if those who were know everything.
+fn known(grid: &Grid, visited: &[Spots], sights: &mut SightCache) -> Vec<u32> {
+    let mut known = vec![0_u32; grid.text().len()];
+    let (mut complete, mut looked) = (0, 0);
+    for (cell, &byte) in (0..).map(Cell).zip(grid.text()) {
+        if !matches!(byte, ROOM | PASSAGE) {
+            continue;
+        }
+        let who = visited.iter().zip(0..).fold(0, |who, (spots, bit)| who | u32::from(spots.contains(cell)) << bit);
+        if who & !complete == 0 {
+            continue;
+        }
+        for range in sights.sight(grid, cell).ranges() {
+            known[range].iter_mut().for_each(|known| *known |= who);
+        }
+        looked += 1;
+        if looked % ROUND == 0 {
+            let cells = known.iter().zip(grid.text()).filter(|&(_, &byte)| byte != ROCK && byte != b'\n');
+            complete = cells.fold(u32::MAX, |all, (known, _)| all & known);
+        }
+    }
+    known
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{config::Rules, game::Action, grid::Direction, protocol::Name};
+    use rand::SeedableRng;
+    use rand_pcg::Pcg64;
+
+    #[test]
+    fn a_message_is_patched_in_place_once_it_is_sent() {
+        let grid = Arc::new(Grid::parse(b"......................................\n").unwrap().0);
+        let mut rng = Pcg64::seed_from_u64(5);
+        let mut game = Game::new(grid, Rules::default(), &mut rng).unwrap();
+        let mut views = Views::new(&game);
+        let (id, event) = game.join(Name::new(b"Ann").unwrap(), &mut rng).unwrap();
+        views.update(&game, &[event]);
+        let place = views.player(id, Framing::Whole).unwrap().as_ptr();
+        for way in [Direction::Left, Direction::Right, Direction::Left] {
+            let events = game.apply(id, Action::Step(way)).unwrap();
+            views.update(&game, &events);
+            assert_eq!(views.player(id, Framing::Whole).unwrap().as_ptr(), place, "no new memory");
+        }
+        // What is still to be sent must not change under the sender.
+        let held = views.player(id, Framing::Whole).unwrap();
+        let before = held.to_vec();
+        let events = game.apply(id, Action::Step(Direction::Right)).unwrap();
+        views.update(&game, &events);
+        assert_eq!(held, before);
+        assert_ne!(views.player(id, Framing::Whole).unwrap(), held);
+    }
 }

@@ -1,15 +1,25 @@
-//! The server as a [`netcore::Engine`]: what comes in, sorted by who says it.
+//! The server as a [`netcore::Engine`]: its inputs, and how games and the server end.
 
-use alloc::{format, vec::Vec};
-use netcore::{DecodeError, Departure, Engine, Input, Link, Occupant, Outbox, Outcome, PeerId, Phase, Status, Time};
+use alloc::{
+    format,
+    string::{String, ToString},
+    sync::Arc,
+    vec::Vec,
+};
+use netcore::{
+    DecodeError, Departure, Engine, GameEvent, Input, Leave, Link, Occupant, Outbox, Outcome, PeerId, Phase, Status,
+    Time,
+};
 
 use super::{
     Server,
     seat::{Role, Seat, Stranger},
+    start::Start,
 };
 use crate::{
-    game::{Action, MAX_PLAYERS},
+    game::{Action, Game, MAX_PLAYERS},
     protocol::{ClientMessage, FROM_A_SERVER, Nuggets, ServerMessage},
+    view::Views,
 };
 
 const GOODBYE: &[u8] = b"Thanks for playing!";
@@ -25,9 +35,7 @@ impl Engine for Server {
         }
         match input {
             Input::Connected { peer, role, link, address } => {
-                let stranger = Stranger { address: address.into_owned(), link };
-                stranger.toggle(&mut self.digest, peer);
-                self.strangers.insert(peer, stranger);
+                self.strangers.insert(peer, Stranger { address: address.into_owned(), link });
                 if role == netcore::Role::Watcher {
                     self.take_seat(now, peer, Role::Watcher, out);
                     self.welcome(now, peer, out);
@@ -48,7 +56,7 @@ impl Engine for Server {
                 self.forget_stranger(peer, out);
             }
             Input::Disconnected { peer, why } => {
-                if self.remove_stranger(peer).is_some() {
+                if self.strangers.remove(&peer).is_some() {
                     out.close(peer);
                 }
                 let why = Departure::Disconnected(why);
@@ -72,8 +80,7 @@ impl Engine for Server {
     }
 
     fn digest(&self) -> u64 {
-        // Facts of each kind stand in one of the three only, so together they are one set.
-        self.game.digest() ^ self.views.digest() ^ self.digest.value()
+        0
     }
 
     fn status(&self) -> Status {
@@ -119,7 +126,7 @@ impl Server {
 
     fn key(&mut self, now: Time, peer: PeerId, role: Role, key: u8, out: &mut Outbox) {
         if let Some(seat) = self.seats.get_mut(&peer) {
-            seat.key(now, self.config.idle_timeout.is_some(), &mut self.digest);
+            seat.key(now, self.config.idle_timeout.is_some());
         }
         match role {
             Role::Spectator | Role::Watcher if key == b'Q' => {
@@ -157,7 +164,7 @@ impl Server {
     }
 
     fn elapsed(&mut self, now: Time, out: &mut Outbox) {
-        self.set_wake(None);
+        self.wake = None;
         self.tick(now, out);
         // Nobody loses a seat by waiting for the others.
         if let Some(limit) = self.config.idle_timeout.filter(|_| self.has_begun()) {
@@ -172,11 +179,70 @@ impl Server {
                 self.quit(now, peer, player, Some(text.as_bytes()), why, out);
             }
         }
-        self.set_catch_up(self.catch_up.filter(|&due| now < due));
+        self.catch_up = self.catch_up.filter(|&due| now < due);
         self.wake_at(self.catch_up);
         self.wake_at(self.start.due());
         self.wake_at(self.next_idle());
         self.owed_displays(now, out);
+    }
+}
+
+impl Server {
+    /// Ends the game; another follows if there are rematches.
+    pub(super) fn finish(&mut self, out: &mut Outbox) {
+        let text = format!("GAME OVER:\n{}", self.game.table());
+        self.tell_end(out);
+        self.dismiss(text.as_bytes(), &Departure::GameOver, out);
+        out.summary(text.clone());
+        let next = self.config.rematch.then(|| Game::new(Arc::clone(&self.grid), self.config.rules, &mut self.rng));
+        if let Some(Ok(game)) = next {
+            self.views = Views::new(&game);
+            self.game = game;
+            (self.number, self.start) = (self.number.saturating_add(1), Start::Waiting);
+            self.quitters.clear();
+        } else {
+            self.take_leave_of_strangers(&text, out);
+            self.outcome = Some(Outcome::Finished);
+        }
+    }
+
+    pub(super) fn stop(&mut self, leave: Leave, out: &mut Outbox) {
+        if leave == Leave::Over {
+            let mut text = String::from("The server was stopped.");
+            if !self.game.players().is_empty() {
+                text = format!("{text}\n{}", self.game.table());
+            }
+            if self.has_begun() {
+                self.tell_end(out);
+            }
+            self.dismiss(text.as_bytes(), &Departure::Dismissed("the server was stopped".to_string()), out);
+            self.take_leave_of_strangers(&text, out);
+        }
+        self.outcome = Some(Outcome::Stopped);
+    }
+
+    // Takes leave of everybody who has a seat.
+    fn dismiss(&mut self, text: &[u8], why: &Departure, out: &mut Outbox) {
+        for seat in self.seats.values() {
+            out.send(seat.peer, ServerMessage::Quit(text).to_frame(seat.framing()));
+        }
+        for peer in self.seats.keys().copied().collect::<Vec<_>>() {
+            self.leave_seat(peer, why.clone(), out);
+        }
+    }
+
+    // Those who are connected and have no seat, which datagrams never are.
+    fn take_leave_of_strangers(&mut self, text: &str, out: &mut Outbox) {
+        for peer in self.strangers.keys().copied().collect::<Vec<_>>() {
+            self.say(peer, &ServerMessage::Quit(text.as_bytes()), out);
+            self.strangers.remove(&peer);
+            out.close(peer);
+        }
+    }
+
+    fn tell_end(&self, out: &mut Outbox) {
+        let standings = self.game.standings();
+        out.event(GameEvent::Ended { game: self.number, complete: self.game.is_over(), standings });
     }
 }
 

@@ -1,9 +1,19 @@
 //! The start of a game: waiting for players, the countdown, and play.
+//!
+//! The protocol has no message for it. So each seat is sent an ERROR, the one kind whose text every client shows, though no
+//! wrong key was pressed.
 
-use netcore::Time;
+use alloc::{format, string::String};
+use core::time::Duration;
+use netcore::{GameEvent, Outbox, Severity, Time};
 use serde::{Deserialize, Serialize};
 
-use super::facts::fold;
+use super::{
+    Server,
+    engine::count,
+    seat::{Cause, Role, length},
+};
+use crate::{game::MAX_PLAYERS, protocol::ServerMessage};
 
 /// Whether the game that is played has begun.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,13 +33,107 @@ impl Start {
             Self::Waiting | Self::Begun => None,
         }
     }
+}
 
-    /// A number for the fingerprint.
-    pub(super) const fn number(self) -> u64 {
-        match self {
-            Self::Waiting => 0,
-            Self::Begun => 1,
-            Self::Counting { begins, tick } => fold(fold(2, begins.as_nanos()), tick.as_nanos()),
+impl Server {
+    /// Whether the players move.
+    pub(super) fn has_begun(&self) -> bool {
+        self.start == Start::Begun
+    }
+
+    /// When the first player will have been idle for too long.
+    pub(super) fn next_idle(&self) -> Option<Time> {
+        let limit = self.config.idle_timeout.filter(|_| self.has_begun())?;
+        let players = self.seats.values().filter(|seat| matches!(seat.role, Role::Player(_)));
+        players.map(|seat| seat.last_key.plus(limit)).min()
+    }
+
+    /// Whether the game may begin: enough play, or nobody else can join.
+    pub(super) fn is_ready(&self) -> bool {
+        let active = self.game.active().count();
+        let wanted = usize::try_from(self.config.wait_for).unwrap_or(usize::MAX);
+        let is_full = self.game.players().len() >= MAX_PLAYERS || !self.game.has_free_spot();
+        active > 0 && (active >= wanted || is_full)
+    }
+
+    /// Begins the game, its countdown, or the wait for more players, as players have come and gone.
+    pub(super) fn players_changed(&mut self, now: Time, out: &mut Outbox) {
+        match (self.start, self.is_ready()) {
+            (Start::Begun, _) | (Start::Counting { .. }, true) => {}
+            (Start::Waiting, true) => match self.config.countdown {
+                None => self.begin(now, out),
+                Some(countdown) => self.count_down(now, now.plus(countdown), out),
+            },
+            (Start::Waiting | Start::Counting { .. }, false) => {
+                self.start = Start::Waiting;
+                self.tell_start(now, out);
+            }
         }
     }
+
+    /// Advances the countdown.
+    pub(super) fn tick(&mut self, now: Time, out: &mut Outbox) {
+        match self.start {
+            Start::Counting { begins, .. } if now >= begins => self.begin(now, out),
+            Start::Counting { begins, tick } if now >= tick => self.count_down(now, begins, out),
+            Start::Waiting | Start::Counting { .. } | Start::Begun => {}
+        }
+    }
+
+    /// What somebody who wants to move is told before the game has begun.
+    pub(super) fn start_text(&self, now: Time) -> String {
+        match self.start {
+            Start::Waiting => {
+                let active = u32::try_from(self.game.active().count()).unwrap_or(u32::MAX);
+                match self.config.wait_for.saturating_sub(active) {
+                    1 => "waiting for 1 more player".into(),
+                    missing => format!("waiting for {missing} more players"),
+                }
+            }
+            Start::Counting { begins, .. } => format!("the game begins in {} s", seconds(begins.since(now))),
+            Start::Begun => "the game has begun".into(),
+        }
+    }
+
+    fn begin(&mut self, now: Time, out: &mut Outbox) {
+        self.start = Start::Begun;
+        out.event(GameEvent::Started { game: self.number, players: count(self.game.active().count()) });
+        if let Some(limit) = self.config.idle_timeout {
+            for seat in self.seats.values_mut().filter(|seat| matches!(seat.role, Role::Player(_))) {
+                seat.last_key = now;
+            }
+            self.wake_at(Some(now.plus(limit)));
+        }
+        // In the course's game nobody has waited.
+        if self.config.wait_for > 1 || self.config.countdown.is_some() {
+            self.tell_start(now, out);
+        }
+    }
+
+    fn count_down(&mut self, now: Time, begins: Time, out: &mut Outbox) {
+        let left = seconds(begins.since(now));
+        let tick =
+            Time::from_nanos(begins.as_nanos().saturating_sub(left.saturating_sub(1).saturating_mul(1_000_000_000)));
+        self.start = Start::Counting { begins, tick };
+        self.wake_at(Some(tick));
+        self.tell_start(now, out);
+    }
+
+    fn tell_start(&mut self, now: Time, out: &mut Outbox) {
+        let text = self.start_text(now);
+        for seat in self.seats.values_mut() {
+            let frame = ServerMessage::Error(text.as_bytes()).to_frame(seat.framing());
+            if seat.pay(now, Cause::Others, length(&frame)) {
+                out.send(seat.peer, frame);
+            }
+        }
+        if !self.has_begun() {
+            out.event(GameEvent::Notice { severity: Severity::Info, peer: None, text });
+        }
+    }
+}
+
+// Seconds, rounded up.
+fn seconds(time: Duration) -> u64 {
+    time.as_secs() + u64::from(time.subsec_nanos() > 0)
 }

@@ -30,7 +30,7 @@ fn whoever_sends_what_is_no_message_gets_an_error_and_stays_what_it_is() {
         let mut table = plain("A.B.4");
         table.send("Sam", "SPECTATE");
         table.keys("Alice", "l");
-        let (before, board) = (table.game().digest(), table.board());
+        let (before, board) = (table.position(), table.board());
         for datagram in malformed() {
             let said = table.send(who, &datagram);
             let told = told(&said, who);
@@ -41,7 +41,7 @@ fn whoever_sends_what_is_no_message_gets_an_error_and_stays_what_it_is() {
             let closed = if who == "Mallory" { told.len() } else { 0 };
             assert_eq!(said[told.len()..], vec![Said::Closed(who.into()); closed], "{datagram:?}");
         }
-        assert_eq!((table.game().digest(), table.board()), (before, board));
+        assert_eq!((table.position(), table.board()), (before, board));
         assert_eq!(table.known().collect::<Vec<_>>(), ["Alice", "Bob", "Sam"]);
         table.check(
             "

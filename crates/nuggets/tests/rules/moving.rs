@@ -103,23 +103,23 @@ transcripts! {
 #[test]
 fn any_other_key_is_unknown() {
     let mut table = plain("A.B.2");
-    let before = table.game().digest();
+    let before = table.position();
     for key in (0..=u8::MAX).filter(|key| !b"hljkyubnHLJKYUBNQ".contains(key)) {
         let said = table.send("Alice", [b"KEY ", &[key][..]].concat());
         assert_eq!(told(&said, "Alice"), ["ERROR unknown keystroke"], "{key}");
         assert_eq!(said.len(), 1, "nobody else hears of it");
     }
-    assert_eq!(table.game().digest(), before, "nothing moves");
+    assert_eq!(table.position(), before, "nothing moves");
 }
 
 #[test]
 fn the_spectator_has_no_key_but_q() {
     let mut table = plain("A.2");
     table.send("Sam", "SPECTATE");
-    let before = table.game().digest();
+    let before = table.position();
     for key in (0..=u8::MAX).filter(|&key| key != b'Q') {
         assert_eq!(table.send("Sam", [b"KEY ", &[key][..]].concat()), [], "{key}");
     }
-    assert_eq!(table.game().digest(), before);
+    assert_eq!(table.position(), before);
     assert_eq!(told(&table.send("Sam", "KEY Q"), "Sam"), ["QUIT Thanks for watching!"]);
 }

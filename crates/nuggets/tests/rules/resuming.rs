@@ -41,13 +41,13 @@ fn whoever_goes_on_from_a_written_state_goes_on_the_same() {
             let (log, went) = record_in(start.clone(), seed, [1_200, 1_200, 150, 1_200][kind]);
             let mut chance = Pcg64::seed_from_u64(seed);
             let mut hall = resumed(&start);
-            for (number, ((time, came), (outputs, digest))) in log.iter().zip(&went).enumerate() {
+            for (number, ((time, came), (outputs, state))) in log.iter().zip(&went).enumerate() {
                 if chance.random_range(0..12) == 0 {
                     hall = resumed(&hall);
                 }
                 hall.now = *time;
                 assert!(hall.input(came) == *outputs, "seed {seed}, kind {kind}, input {number}, {came:?}");
-                assert_eq!(hall.room.digest(), *digest, "seed {seed}, kind {kind}, input {number}, {came:?}");
+                assert_eq!(hall.state(), *state, "seed {seed}, kind {kind}, input {number}, {came:?}");
                 assert_eq!(hall.room.deadline(), resumed(&hall).room.deadline());
             }
             assert_eq!(resumed(&hall).room.outcome(), hall.room.outcome());
@@ -70,7 +70,7 @@ fn the_state_of_a_full_game_on_the_largest_map_is_small() {
     let [_, state] = hall.written();
     // Decimal digits are more than any format needs that was made to be small.
     assert!(state.len() < 600_000, "{} bytes", state.len());
-    assert_eq!(resumed(&hall).room.digest(), hall.room.digest());
+    assert_eq!(resumed(&hall).state(), hall.state());
 }
 
 fn joining(frames: &[Bytes]) -> Vec<&str> {
@@ -114,7 +114,7 @@ fn a_refresh_tells_all_whatever_was_used_up_and_whatever_is_owed() {
 fn what_was_owed_before_is_told_after() {
     let mut hall = drained();
     let mut again = resumed(&hall);
-    assert_eq!(again.room.digest(), hall.room.digest());
+    assert_eq!(again.state(), hall.state());
     let mut told = [0; 4];
     while hall.room.deadline().is_some() {
         let outputs = hall.elapse();
@@ -136,7 +136,7 @@ fn moves_that_were_too_many_to_be_shown_are_caught_up_with_after() {
         assert!(keys < 30_000);
     }
     let mut again = resumed(&hall);
-    assert_eq!(again.room.digest(), hall.room.digest());
+    assert_eq!(again.state(), hall.state());
     assert_eq!(sent(&again.input(&Came::Refresh(2)), 2).len(), 4);
     assert_eq!(sent(&again.elapse(), 2), NOTHING, "a refresh has shown it already");
     let caught_up = resumed(&hall).elapse();
@@ -147,13 +147,13 @@ fn moves_that_were_too_many_to_be_shown_are_caught_up_with_after() {
 #[test]
 fn a_datagram_peer_whose_first_message_was_lost_with_the_server_is_forgotten() {
     let mut hall = Hall::new(MAP, config(1));
-    let before = hall.room.digest();
+    let before = hall.state();
     for (peer, link, forgotten) in [(1, Link::Datagram, true), (2, Link::Message, false), (3, Link::Stream, false)] {
         hall.connect(peer, link);
         hall = resumed(&hall);
         let closed = if forgotten { vec![Output::Close { peer: PeerId(peer) }] } else { vec![] };
         assert_eq!(hall.input(&Came::Refresh(peer)), closed);
-        assert_eq!(hall.room.digest() == before, forgotten, "{link:?}");
+        assert_eq!(hall.state() == before, forgotten, "{link:?}");
     }
     assert!(!sent(&hall.say(2, Link::Message, b"PLAY Bob"), 2).is_empty(), "others may still speak");
 }
@@ -181,7 +181,7 @@ fn an_interrupted_connection_is_a_broken_one() {
         assert_eq!(interrupted, broken, "peer {peer}");
         assert_eq!(left, usize::from(peer != 5), "a stranger has no seat to leave");
         assert!(interrupted.contains(&Output::Close { peer: PeerId(peer) }));
-        assert_eq!(again.room.digest(), hall.room.digest());
+        assert_eq!(again.state(), hall.state());
     }
     assert_eq!(again.room.status().taken, 0);
     assert_eq!(again.room.engine().game().players().len(), 3, "their purses stand in the table at the end");

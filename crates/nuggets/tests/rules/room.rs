@@ -54,8 +54,12 @@ impl Hall {
 
     /// What its room is made from and the state that it is in, as JSON.
     pub(crate) fn written(&self) -> [String; 2] {
-        let setup = self.room.engine().setup();
-        [serde_json::to_string(&setup).unwrap(), serde_json::to_string(&self.room.state()).unwrap()]
+        [serde_json::to_string(&self.room.engine().setup()).unwrap(), self.state()]
+    }
+
+    /// The state of its room, as JSON.
+    pub(crate) fn state(&self) -> String {
+        serde_json::to_string(&self.room.state()).unwrap()
     }
 
     /// Hands in one thing and gives what goes out.

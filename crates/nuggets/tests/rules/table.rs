@@ -8,8 +8,8 @@ use netcore::{
 };
 use nuggets::{
     ClientMessage, Config, Grid, Nuggets, Rules, Server, ServerMessage,
-    game::Game,
-    grid::{PASSAGE, ROOM},
+    game::{Game, Player},
+    grid::{Cell, PASSAGE, ROOM},
     protocol::MAX_DATAGRAM,
 };
 
@@ -114,7 +114,7 @@ impl Table {
             for (&name, &drawn) in NAMES.iter().zip(&players) {
                 table.join(&[name]);
                 let stands = table.game().players().last().and_then(|player| player.cell);
-                if stands.map(nuggets::Cell::index) != Some(drawn) {
+                if stands.map(Cell::index) != Some(drawn) {
                     return None;
                 }
             }
@@ -237,6 +237,11 @@ impl Table {
         said
     }
 
+    /// The players, with their purses and places, and the piles.
+    pub(crate) fn position(&self) -> (Vec<Player>, BTreeMap<Cell, u32>) {
+        (self.game().players().to_vec(), self.game().piles().clone())
+    }
+
     /// What the spectator's DISPLAY shows, or would show.
     pub(crate) fn board(&self) -> String {
         let said = self.clone().send("a passer-by", "SPECTATE");
@@ -247,7 +252,7 @@ impl Table {
     ///
     /// `Alice > KEY h` is a datagram that comes in, `Alice < GOLD 1 1 9` one that goes out, `Alice closed` tells that a
     /// peer is forgotten, `stdout: ...` is what the server prints. `wait 500 ms` lets time go by, `stop` stops the
-    /// server, `gone Alice` closes a port, `digest` shows the fingerprint of the state. The rows of a DISPLAY stand in
+    /// server, `gone Alice` closes a port. The rows of a DISPLAY stand in
     /// brackets; every other byte that is not printable is escaped, and so is a space at the end. `Bob types hjk` are keys
     /// and `Sam watches` is a SPECTATE whose answers do not matter. A line that begins with `# ` is a comment.
     #[track_caller]
@@ -269,7 +274,6 @@ impl Table {
                     vec![]
                 }
                 ["stop"] => self.stop(),
-                ["digest"] => vec![Said::Printed(format!("{:016x}", self.server.digest()))],
                 _ => continue,
             };
             let _ = writeln!(got, "{line}");

@@ -1,4 +1,4 @@
-//! Who is told what, and when.
+//! The messages to seats, and when each is sent.
 
 use alloc::{format, vec::Vec};
 use bytes::Bytes;
@@ -45,13 +45,13 @@ impl Server {
             if let Some(collected) = told {
                 let frame = gold(&self.game, seat.role, collected).to_frame(seat.framing());
                 if seat.role == Role::Player(actor) {
-                    seat.charge(now, length(&frame), &mut self.digest);
+                    seat.charge(now, length(&frame));
                 }
                 out.send(seat.peer, frame);
             }
         }
         let over = self.game.is_over();
-        let fast = |seat: &mut Seat| seat.role == Role::Player(actor) && !seat.is_shown(now, &mut self.digest);
+        let fast = |seat: &mut Seat| seat.role == Role::Player(actor) && !seat.is_shown(now);
         if !shared && !over && self.seats.values_mut().any(fast) {
             self.display_later(now, actor, out);
         } else {
@@ -74,7 +74,7 @@ impl Server {
                 let Some(seat) = self.seats.values_mut().find(plays) else { continue };
                 let frame = ServerMessage::Error(text.as_bytes()).to_frame(seat.framing());
                 if player == thief {
-                    seat.charge(now, length(&frame), &mut self.digest);
+                    seat.charge(now, length(&frame));
                 }
                 out.send(seat.peer, frame);
             }
@@ -86,7 +86,7 @@ impl Server {
     pub(super) fn welcome(&mut self, now: Time, peer: PeerId, out: &mut Outbox) {
         let Some(seat) = self.seats.get_mut(&peer) else { return };
         let Some(display) = display(&self.views, seat) else { return };
-        if seat.pay(now, Cause::Own, length(&display), &mut self.digest) {
+        if seat.pay(now, Cause::Own, length(&display)) {
             self.tell_all(peer, out);
         }
     }
@@ -94,7 +94,7 @@ impl Server {
     /// All that somebody who has a seat may know.
     pub(super) fn tell_all(&mut self, peer: PeerId, out: &mut Outbox) {
         let Some(seat) = self.seats.get_mut(&peer) else { return };
-        seat.set_owed(None, &mut self.digest);
+        seat.owed = None;
         let (role, framing) = (seat.role, seat.framing());
         let Some(display) = display(&self.views, seat) else { return };
         if let Role::Player(player) = role
@@ -116,11 +116,11 @@ impl Server {
     // A DISPLAY to `actor`; to the others when it is time to catch up.
     fn display_later(&mut self, now: Time, actor: PlayerId, out: &mut Outbox) {
         for seat in self.seats.values_mut().filter(|seat| cause(seat, Some(actor)) == Cause::Others) {
-            seat.owe(Cause::Others, &mut self.digest);
+            seat.owe(Cause::Others);
         }
         self.show(now, |seat| Some(cause(seat, Some(actor))).filter(|&cause| cause == Cause::Own), out);
         let due = self.catch_up.unwrap_or_else(|| now.plus(CATCH_UP));
-        self.set_catch_up(Some(due));
+        self.catch_up = Some(due);
         self.wake_at(Some(due));
     }
 
@@ -135,7 +135,7 @@ impl Server {
         let mut again = None;
         for seat in self.seats.values_mut() {
             let (Some(cause), Some(frame)) = (cause(seat), display(&self.views, seat)) else { continue };
-            let later = seat.show(now, cause, frame, (out, &mut self.digest));
+            let later = seat.show(now, cause, frame, out);
             again = again.into_iter().chain(later).min();
         }
         self.wake_at(again);
@@ -148,7 +148,7 @@ impl Server {
             None => self.say(peer, &message, out),
             Some(seat) => {
                 let frame = message.to_frame(seat.framing());
-                if seat.pay(now, Cause::Own, length(&frame), &mut self.digest) {
+                if seat.pay(now, Cause::Own, length(&frame)) {
                     out.send(peer, frame);
                 }
             }
