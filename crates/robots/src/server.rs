@@ -11,9 +11,10 @@ use alloc::{
     vec::Vec,
 };
 use bytes::{Bytes, BytesMut};
-use core::{mem::take, time::Duration};
+use core::{fmt::Write, mem::take, time::Duration};
 use netcore::{
-    Departure, Digest, Engine as _, GameEvent, Leave, Outbox, Outcome, PeerId, Role, Severity, Time, wire::ShortText,
+    Departure, Engine, GameEvent, History, HistoryWriter, Input, Leave, Occupant, Outbox, Outcome, PeerId, Role,
+    Severity, Standing, Status, Time, wire::ShortText,
 };
 use serde::{Deserialize, Serialize};
 
@@ -21,19 +22,11 @@ use crate::{
     config::{Config, ConfigError},
     game::Game,
     minstd::MinStd,
-    protocol::{Action, ClientMessage, Event, Player, PlayerId, ServerMessage, encode},
+    protocol::{Action, ClientMessage, Event, Player, PlayerId, Robots, ServerMessage, encode},
 };
 
-mod engine;
-mod facts;
-mod history;
-mod standings;
 mod state;
-#[cfg(test)]
-mod tests;
 
-use history::BoundedHistory;
-use standings::{standings, summary};
 pub use state::State;
 
 /// A turn that is this late, and at least by a whole turn, was delayed with the whole process: it was stopped, or the machine
@@ -56,8 +49,6 @@ pub struct Server {
     // The messages that a newcomer is sent after Hello: the accepted players, or the game so far.
     history: BoundedHistory,
     outcome: Option<Outcome>,
-    // The digest of configuration, peers, players and actions, updated with every change.
-    digest: Digest,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -102,7 +93,6 @@ impl Server {
         encode(&ServerMessage::Hello(config.parameters.clone()), &mut hello);
         Ok(Self {
             draws: MinStd::new(config.seed),
-            digest: facts::of_setup(&config, &hello),
             hello: hello.freeze(),
             config,
             peers: BTreeMap::new(),
@@ -149,9 +139,7 @@ impl Server {
         }
         // Addresses are far shorter than a text may be.
         let address = ShortText::try_from(address).unwrap_or_default();
-        let newcomer = Peer { role, address, player: None };
-        newcomer.toggle(peer, &mut self.digest);
-        self.peers.insert(peer, newcomer);
+        self.peers.insert(peer, Peer { role, address, player: None });
     }
 
     fn refresh(&mut self, peer: PeerId, out: &mut Outbox) {
@@ -163,7 +151,6 @@ impl Server {
     // Removes a peer. Its last action still counts, and its robot stays.
     fn remove_peer(&mut self, peer: PeerId, why: Departure, out: &mut Outbox) {
         let Some(gone) = self.peers.remove(&peer) else { return };
-        gone.toggle(peer, &mut self.digest);
         out.close(peer);
         if let Some((id, player)) = gone.player.and_then(|id| self.players.get_key_value(&id)) {
             out.event(GameEvent::Left { peer, name: player.name.to_string(), seat: id.0.to_string(), why });
@@ -176,10 +163,7 @@ impl Server {
             (Phase::Lobby, ClientMessage::Join { name }, None) => self.join(now, peer, name, out),
             (Phase::Playing(playing), ClientMessage::Action(action), Some(player)) => {
                 if let Some(slot) = playing.actions.get_mut(player.index()) {
-                    if let Some(before) = slot.replace(action) {
-                        self.digest.toggle(facts::ACTION, player.0.into(), facts::of_action(before));
-                    }
-                    self.digest.toggle(facts::ACTION, player.0.into(), facts::of_action(action));
+                    *slot = Some(action);
                 }
             }
             // Clients send Join with every key. Actions of observers, and actions in the lobby, are ignored.
@@ -194,11 +178,8 @@ impl Server {
         // The lobby is not full, and its size is a u8.
         let Ok(id) = u8::try_from(self.players.len()).map(PlayerId) else { return };
         let Some(joiner) = self.peers.get_mut(&peer) else { return };
-        joiner.toggle(peer, &mut self.digest);
         joiner.player = Some(id);
-        joiner.toggle(peer, &mut self.digest);
         let player = Player { name, address: joiner.address.clone() };
-        self.digest.toggle(facts::PLAYER, id.0.into(), facts::of_player(&player));
         self.players.insert(id, player.clone());
         let event = GameEvent::Joined { peer, name: player.name.to_string(), seat: id.0.to_string() };
         self.record(&ServerMessage::AcceptedPlayer { id, player }, out);
@@ -236,7 +217,7 @@ impl Server {
             playing.start = playing.start.plus(late);
         }
         let events = playing.game.end_turn(&playing.actions, &mut self.draws);
-        playing.forget_actions(&mut self.digest);
+        playing.actions.fill(None);
         let turn = playing.game.turn();
         self.record(&ServerMessage::Turn { turn, events }, out);
         self.end_if_over(out);
@@ -248,19 +229,11 @@ impl Server {
         encode(&ServerMessage::GameEnded { scores }, &mut frame);
         out.send_everyone(frame.freeze());
         self.tell_result(out);
-        if let Phase::Playing(playing) = &mut self.phase {
-            // The scores of a game without turns.
-            playing.forget_actions(&mut self.digest);
-        }
         self.phase = Phase::Lobby;
         self.history = lobby_history();
-        for (id, player) in take(&mut self.players) {
-            self.digest.toggle(facts::PLAYER, id.0.into(), facts::of_player(&player));
-        }
-        for (&id, peer) in self.peers.iter_mut().filter(|(_, peer)| peer.player.is_some()) {
-            peer.toggle(id, &mut self.digest);
+        self.players.clear();
+        for peer in self.peers.values_mut() {
             peer.player = None;
-            peer.toggle(id, &mut self.digest);
         }
     }
 
@@ -277,8 +250,7 @@ impl Server {
         if leave == Leave::Over {
             self.tell_result(out);
             // The protocol has no message for the end of a connection.
-            for (peer, gone) in take(&mut self.peers) {
-                gone.toggle(peer, &mut self.digest);
+            for peer in take(&mut self.peers).into_keys() {
                 out.close(peer);
             }
         }
@@ -287,9 +259,9 @@ impl Server {
 
     // Sends a message to everybody, and adds it to the history for newcomers.
     fn record(&mut self, message: &ServerMessage, out: &mut Outbox) {
-        let told = !self.history.is_lost();
+        let was_whole = self.history.written.is_some();
         out.send_everyone(self.history.append(message));
-        if told && self.history.is_lost() {
+        if was_whole && self.history.written.is_none() {
             out.event(GameEvent::Notice { severity: Severity::Warning, peer: None, text: self.too_long() });
         }
     }
@@ -304,17 +276,138 @@ impl Server {
     }
 }
 
-impl Playing {
-    fn forget_actions(&mut self, digest: &mut Digest) {
-        for (player, action) in (0..).zip(&mut self.actions) {
-            if let Some(action) = action.take() {
-                digest.toggle(facts::ACTION, player, facts::of_action(action));
-            }
-        }
-    }
-}
-
 // At most 255 players of at most 514 bytes each, so it never exceeds the bound.
 fn lobby_history() -> BoundedHistory {
     BoundedHistory::new(u64::MAX)
+}
+
+impl Engine for Server {
+    type Protocol = Robots;
+
+    fn input(&mut self, now: Time, input: Input<'_, ClientMessage>, out: &mut Outbox) {
+        if self.outcome.is_some() {
+            return;
+        }
+        match input {
+            Input::Connected { peer, role, address, .. } => self.connected(peer, role, &address, out),
+            Input::Message { peer, message } => self.request(now, peer, message, out),
+            Input::Malformed { peer, why } => {
+                // Messages of watchers have no effect.
+                if self.peers.get(&peer).is_some_and(|peer| peer.role == Role::Player) {
+                    self.remove_peer(peer, Departure::Dismissed(format!("it sent what is no message: {why}")), out);
+                }
+            }
+            Input::Disconnected { peer, why } => self.remove_peer(peer, Departure::Disconnected(why), out),
+            Input::Refresh { peer } => self.refresh(peer, out),
+            Input::Elapsed => self.elapsed(now, out),
+            Input::Stop(leave) => self.stop(leave, out),
+        }
+    }
+
+    /// When the coming turn is due. It is counted from turn 0, so turns do not drift; with a duration of zero it is
+    /// always due, and each [`Input::Elapsed`] is one turn, so that a shell can take in messages between two of them.
+    fn deadline(&self) -> Option<Time> {
+        let Phase::Playing(playing) = &self.phase else { return None };
+        let turns = if playing.opening.is_some() { 0 } else { u32::from(playing.game.turn()) + 1 };
+        let due = playing.start.plus(self.config.turn_duration.saturating_mul(turns));
+        Some(due).filter(|_| self.outcome.is_none())
+    }
+
+    fn outcome(&self) -> Option<Outcome> {
+        self.outcome
+    }
+
+    fn digest(&self) -> u64 {
+        0
+    }
+
+    /// The seats of players who have left stay taken until the game is over.
+    fn status(&self) -> Status {
+        let phase = match &self.phase {
+            _ if self.outcome.is_some() => netcore::Phase::Over,
+            Phase::Lobby => netcore::Phase::Lobby,
+            Phase::Playing(_) => netcore::Phase::Playing,
+        };
+        let taken = u32::try_from(self.players.len()).unwrap_or(u32::MAX);
+        Status { phase, taken, seats: self.config.parameters.players_count.into() }
+    }
+
+    fn roster(&self) -> Vec<Occupant> {
+        let occupant = |(&peer, line): (&PeerId, &Peer)| {
+            let (id, player) = self.players.get_key_value(&line.player?)?;
+            Some(Occupant { peer, name: player.name.to_string(), seat: id.0.to_string() })
+        };
+        self.peers.iter().filter_map(occupant).collect()
+    }
+}
+
+/// The messages that a newcomer is sent after Hello: the players accepted so far, or the game so far.
+#[derive(Debug, Clone)]
+struct BoundedHistory {
+    // None once it would exceed its bound in bytes. Then it cannot be sent to any client, and nothing of it is stored.
+    written: Option<HistoryWriter>,
+    bound: u64,
+}
+
+impl BoundedHistory {
+    fn new(bound: u64) -> Self {
+        Self { written: Some(HistoryWriter::new()), bound }
+    }
+
+    // Adds a message and returns its bytes, to be sent to connected clients.
+    fn append(&mut self, message: &ServerMessage) -> Bytes {
+        let Some(written) = &mut self.written else {
+            let mut frame = BytesMut::new();
+            encode(message, &mut frame);
+            return frame.freeze();
+        };
+        let frame = written.append(|frame| encode(message, frame));
+        if written.len() as u64 > self.bound {
+            self.written = None;
+        }
+        frame
+    }
+
+    // All of it; `None` once it is longer than its bound.
+    fn snapshot(&mut self) -> Option<History> {
+        self.written.as_mut().map(HistoryWriter::snapshot)
+    }
+
+    // All of it, without changing anything.
+    fn history(&self) -> Option<History> {
+        self.written.as_ref().map(HistoryWriter::history)
+    }
+}
+
+/// The players, the least often destroyed first. Equal scores share a rank and are ordered by number.
+fn standings(game: &Game, players: &BTreeMap<PlayerId, Player>) -> Vec<Standing> {
+    let scores = players.iter().zip(game.robots()).map(|((id, player), robot)| (robot.score, id, player));
+    let mut rows: Vec<_> = scores.collect();
+    rows.sort_unstable_by_key(|&(score, id, _)| (score, id));
+    let mut standings: Vec<Standing> = Vec::with_capacity(rows.len());
+    for (place, (score, id, player)) in (1..).zip(rows) {
+        let score = i64::from(score);
+        let rank = standings.last().filter(|before| before.score == score).map_or(place, |before| before.rank);
+        standings.push(Standing { rank, seat: id.0.to_string(), name: player.name.to_string(), score });
+    }
+    standings
+}
+
+/// A line about the game and a line for each player: rank, times destroyed, number, name.
+///
+/// Names come from players, so control characters are escaped.
+fn summary(number: u32, game: &Game, standings: &[Standing]) -> String {
+    let (turn, length) = (game.turn(), game.length());
+    let mut text = String::new();
+    // Writing to a string cannot fail.
+    let _ = if game.is_over() {
+        write!(text, "Game {number} is over after {length} turns")
+    } else {
+        write!(text, "Game {number} was stopped after {turn} of {length} turns")
+    };
+    text.push_str("\nrank  destroyed  player  name");
+    for Standing { rank, seat, name, score } in standings {
+        let _ = write!(text, "\n{rank:>4}  {score:>9}  {seat:>6}  {}", name.escape_debug());
+    }
+    text
 }

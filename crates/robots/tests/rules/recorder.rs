@@ -23,7 +23,6 @@ pub(crate) enum Entry {
 pub(crate) struct Seen {
     pub(crate) progress: Progress,
     pub(crate) outputs: Vec<Output>,
-    pub(crate) digest: u64,
     deadline: Option<Time>,
     outcome: Option<Outcome>,
     pub(crate) status: Status,
@@ -49,8 +48,8 @@ pub(crate) fn enter(room: &mut Hosted<Server>, now: Time, entry: &Entry) -> (See
         Entry::Elapsed => room.input(now, Input::Elapsed, &mut out),
         &Entry::Stop(leave) => room.input(now, Input::Stop(leave), &mut out),
     };
-    let (digest, deadline, outcome, status) = (room.digest(), room.deadline(), room.outcome(), room.status());
-    (Seen { progress, outputs: out.drain().collect(), digest, deadline, outcome, status }, left)
+    let (deadline, outcome, status) = (room.deadline(), room.outcome(), room.status());
+    (Seen { progress, outputs: out.drain().collect(), deadline, outcome, status }, left)
 }
 
 /// Peers that do anything at any time, and what the room made of it.

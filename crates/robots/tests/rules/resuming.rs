@@ -1,14 +1,8 @@
-//! A server that is killed goes on from its state, and damaged states are refused.
+//! A server that is killed continues from its state.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    time::Duration,
-};
+use std::collections::{BTreeMap, BTreeSet};
 
-use netcore::{
-    DecoderOf, Departure, Engine, GameEvent, Gone, Hosted, HostedState, Input, Leave, Output, PeerId, Phase, Progress,
-    Recorded, Role, Room, StateError,
-};
+use netcore::{Departure, GameEvent, Gone, Hosted, Input, Leave, Output, PeerId, Phase, Progress, Recorded, Role};
 use robots::{ClientMessage, Config, MinStd, Server};
 use serde_json::{Value, json};
 
@@ -16,8 +10,6 @@ use crate::{
     recorder::{Entry, Recorder, enter, room, varied},
     table::{Table, config, text},
 };
-
-type State = HostedState<<Server as Recorded>::State, DecoderOf<Server>>;
 
 fn written(room: &Hosted<Server>) -> String {
     serde_json::to_string(&room.state()).unwrap()
@@ -28,19 +20,20 @@ fn restored(config: &Config, state: &str) -> Hosted<Server> {
 }
 
 #[test]
-fn recorded_inputs_lead_to_the_same_bytes_and_digests_in_a_room_that_is_restored_again_and_again() {
+fn recorded_inputs_lead_to_the_same_bytes_and_states_in_a_room_that_is_restored_again_and_again() {
     let mut seen = BTreeMap::<&str, u32>::new();
-    let (mut games, mut malformed, mut told, mut lost, mut digests) = (0, 0, 0, 0, 0);
+    let (mut games, mut malformed, mut told, mut lost, mut states) = (0, 0, 0, 0, BTreeSet::new());
     for seed in 1..=40_u32 {
         let config = varied(seed);
         let mut recorder = Recorder::new(room(&config), seed, 0);
         (0..1_500).for_each(|_| recorder.step());
         recorder.enter(Entry::Stop([Leave::Over, Leave::Resumable][seed as usize % 2]));
         let (log, mut dice) = (recorder.log, MinStd::new(seed + 1_000));
-        // Restored from the one before, again and again.
-        let mut chain = room(&config);
+        // Restored from the one before, again and again; and never.
+        let (mut chain, mut plain) = (room(&config), room(&config));
         for (at, (now, entry, expected)) in log.iter().enumerate() {
             assert_eq!(&enter(&mut chain, *now, entry).0, expected, "{seed}: {entry:?}");
+            enter(&mut plain, *now, entry);
             // Turn 0 leaves soon after a game has started.
             let started = |output: &Output| matches!(output, Output::Event(GameEvent::Started { .. }));
             if dice.draw() / 64 % 60 != 0 && !expected.outputs.iter().any(started) && at + 1 < log.len() {
@@ -48,8 +41,8 @@ fn recorded_inputs_lead_to_the_same_bytes_and_digests_in_a_room_that_is_restored
             }
             let state = written(&chain);
             chain = restored(&config, &state);
-            assert_eq!(chain.digest(), expected.digest, "{seed}");
             assert_eq!(written(&chain), state);
+            assert_eq!(written(&plain), state);
             let what = match expected.status.phase {
                 Phase::Lobby => "in the lobby",
                 Phase::Playing if state.contains("Opening") => "before turn 0",
@@ -58,6 +51,7 @@ fn recorded_inputs_lead_to_the_same_bytes_and_digests_in_a_room_that_is_restored
                 Phase::Over => "stopped",
             };
             *seen.entry(what).or_default() += 1;
+            states.insert(state);
         }
         let outputs = || log.iter().flat_map(|(_, _, seen)| &seen.outputs);
         let count = |wanted: fn(&Output) -> bool| outputs().filter(|&output| wanted(output)).count();
@@ -65,22 +59,22 @@ fn recorded_inputs_lead_to_the_same_bytes_and_digests_in_a_room_that_is_restored
         told += count(|output| matches!(output, Output::Replay { .. }));
         lost += count(|output| matches!(output, Output::Event(GameEvent::Notice { .. })));
         malformed += log.iter().filter(|(_, _, seen)| matches!(seen.progress, Progress::Malformed(_))).count();
-        digests += log.iter().map(|(.., seen)| seen.digest).collect::<BTreeSet<_>>().len();
     }
     println!("{seen:?}");
-    println!("{games} games, {told} histories told and {lost} lost, {malformed} malformed, {digests} states");
-    assert!(games > 100 && told > 500 && lost > 15 && malformed > 50 && digests > 5_000, "too little happened");
+    println!("{games} games, {told} histories told and {lost} lost, {malformed} malformed, {} states", states.len());
+    assert!(games > 100 && told > 500 && lost > 15 && malformed > 50 && states.len() > 500, "too little happened");
     assert_eq!(seen.len(), 5, "{seen:?}");
     assert!(seen.values().all(|&times| times >= 20), "{seen:?}");
 }
 
 #[test]
-fn a_set_up_is_enough_for_a_first_digest_and_is_checked() {
+fn a_setup_is_enough_for_a_first_state_and_is_checked() {
     for seed in 1..=10 {
         let server = Server::new(varied(seed)).unwrap();
         let setup = serde_json::to_string(&server.setup()).unwrap();
         let again = Server::from_setup(serde_json::from_str(&setup).unwrap()).unwrap();
-        assert_eq!((again.digest(), again.config()), (server.digest(), server.config()));
+        assert_eq!(again.config(), server.config());
+        assert_eq!(written(&Hosted::new(again)), written(&Hosted::new(server)));
     }
     let refused = |field: &str, value: Value| {
         let mut setup = serde_json::to_value(config()).unwrap();
@@ -97,218 +91,6 @@ fn a_set_up_is_enough_for_a_first_digest_and_is_checked() {
     assert!(refused("/parameters/server_name", json!("x".repeat(256))));
     assert!(refused("/turn_duration/nanos", json!(-1)));
     assert!(!refused("/max_history", json!(u64::MAX)) && !refused("/turn_duration/secs", json!(u64::MAX)));
-}
-
-// A room with a game of which there is something of everything, and its state.
-fn busy(seed: u32) -> (Config, Value) {
-    let mut config = varied(seed);
-    (config.parameters.players_count, config.parameters.game_length, config.max_history) = (3, 60, 1 << 20);
-    config.parameters.bomb_timer = 9;
-    let mut recorder = Recorder::new(room(&config), seed, 0);
-    for _ in 0..20_000 {
-        recorder.step();
-        let playing = recorder.room.engine().game().is_some_and(|game| game.turn() > 12 && game.bombs().len() > 1);
-        if playing && recorder.room.engine().players().len() == 3 {
-            let state = serde_json::to_value(recorder.room.state()).unwrap();
-            let seated =
-                state["engine"]["peers"].as_array().unwrap().iter().filter(|peer| !peer[1]["player"].is_null());
-            if seated.count() > 1 && state["lines"].as_array().unwrap().len() > 4 {
-                return (config, state);
-            }
-        }
-    }
-    panic!("nothing happens");
-}
-
-fn restore(config: &Config, state: Value) -> Result<Hosted<Server>, String> {
-    let state: State = serde_json::from_value(state).map_err(|why| why.to_string())?;
-    Hosted::restore(config.clone(), state).map_err(|StateError(why)| why.into_owned())
-}
-
-fn list(value: &mut Value) -> &mut Vec<Value> {
-    value.as_array_mut().unwrap()
-}
-
-// The number of a peer of this role that has a seat, or has none.
-fn peer(engine: &Value, role: &str, seated: bool) -> usize {
-    let peers = engine["peers"].as_array().unwrap();
-    peers.iter().position(|peer| peer[1]["role"] == role && peer[1]["player"].is_null() != seated).unwrap()
-}
-
-/// Where a state is changed, how, and what is said of it.
-type Damage = (&'static str, fn(&mut Value), &'static str);
-
-#[test]
-fn what_no_game_can_be_in_is_refused() {
-    let (config, state) = busy(3);
-    assert_eq!(restore(&config, state.clone()).map(|_| ()), Ok(()));
-    let of_game: [Damage; 17] = [
-        ("/turn", |turn| *turn = json!(60), "turn 60 is over"),
-        ("/turn", |turn| *turn = json!(12), ""),
-        ("/robots", |robots| drop(list(robots).pop()), "2 robots for 3 players"),
-        ("/robots/0/position/x", |x| *x = json!(10), "off the board"),
-        ("/robots/2/position/y", |y| *y = json!(10), "off the board"),
-        ("/robots/1/score", |score| *score = json!(59), "more than once a turn"),
-        ("/blocks/0/x", |x| *x = json!(10), "a block"),
-        ("/blocks", |blocks| blocks[0] = blocks[1].clone(), "a block"),
-        ("/next_bomb", |next| *next = json!(u32::MAX), "bombs after"),
-        ("", |game| game["next_bomb"] = game["bombs"][0]["id"].clone(), "a bomb that"),
-        ("/bombs/0/position/y", |y| *y = json!(65_535), "a bomb that"),
-        ("/bombs/0/explodes", |explodes| *explodes = json!(0), "a bomb that"),
-        ("/bombs/0/explodes", |explodes| *explodes = json!(9), "a bomb that"),
-        ("", |game| game["bombs"][0]["explodes"] = game["turn"].clone(), "a bomb that"),
-        ("/bombs/0/explodes", |explodes| *explodes = json!(u32::MAX), "a bomb that"),
-        ("/bombs", |bombs| bombs[0] = bombs[1].clone(), "in the order"),
-        ("/bombs", |bombs| list(bombs).reverse(), "in the order"),
-    ];
-    let of_playing: [Damage; 9] = [
-        ("/actions", |all| drop(list(all).pop()), "2 actions"),
-        ("/actions", |all| list(all).push(json!(null)), "4 actions"),
-        ("/history", |all| drop(list(all).pop()), "history"),
-        ("/history", |all| drop(list(all).remove(0)), "history"),
-        ("/history", |all| list(all).swap(3, 4), "history"),
-        ("/history", |all| list(all).push(json!([3, 0, 9])), "history"),
-        ("/history/5", |turn| *turn = json!([3, 0, 4, 0, 0, 0, 1]), "history"),
-        ("/history/0", |start| *start = json!([2, 0, 0, 0, 0]), "history"),
-        ("/history", |all| *all = json!([]), "history"),
-    ];
-    let of_engine: [Damage; 10] = [
-        ("/phase", |phase| *phase = json!("Lobby"), "3 players of 3"),
-        ("/players", |players| drop(list(players).pop()), "2 players of 3"),
-        ("/players", |players| list(players).extend_from_within(..1), "4 players of 3"),
-        ("/players/0/name", |name| *name = json!("x".repeat(256)), "at most 255"),
-        ("/games", |games| *games = json!(0), "in game 0"),
-        ("/peers", |peers| list(peers).extend_from_within(..1), ""),
-        (
-            "",
-            |engine| {
-                let watcher = peer(engine, "Player", false);
-                list(&mut engine["peers"]).extend_from_within(watcher..=watcher);
-            },
-            "there twice",
-        ),
-        (
-            "",
-            |engine| {
-                let seat = peer(engine, "Player", true);
-                engine["peers"][seat][1]["role"] = json!("Watcher");
-            },
-            "a peer that cannot be player",
-        ),
-        (
-            "",
-            |engine| {
-                let seat = peer(engine, "Player", true);
-                engine["peers"][seat][1]["player"] = json!(3);
-            },
-            "a peer that cannot be player 3",
-        ),
-        (
-            "",
-            |engine| {
-                let (seat, other) = (peer(engine, "Player", true), peer(engine, "Player", false));
-                engine["peers"][other][1] = engine["peers"][seat][1].clone();
-            },
-            "a peer that cannot be player",
-        ),
-    ];
-    let all =
-        [("/engine/phase/Playing/game", &of_game[..]), ("/engine/phase/Playing", &of_playing), ("/engine", &of_engine)];
-    for (place, changes) in all {
-        for (pointer, change, why) in changes {
-            let mut state = state.clone();
-            change(state.pointer_mut(&format!("{place}{pointer}")).unwrap());
-            let got = restore(&config, state).map(|_| ()).expect_err(pointer);
-            assert!(got.contains(why), "{place}{pointer}: {got}, not {why}");
-        }
-    }
-    let mut bounded = config;
-    bounded.max_history = 100;
-    assert_eq!(restore(&bounded, state).map(|_| ()), Err("a history that is longer than its bound".into()));
-}
-
-// Some value of the tree, at random.
-fn pick<'a>(tree: &'a mut Value, roll: &mut impl FnMut(usize) -> usize) -> &'a mut Value {
-    let children = match tree {
-        Value::Array(list) => list.len(),
-        Value::Object(map) => map.len(),
-        _ => 0,
-    };
-    if children == 0 || roll(8) == 0 {
-        return tree;
-    }
-    let at = roll(children);
-    let child = match tree {
-        Value::Array(list) => list.get_mut(at),
-        Value::Object(map) => map.values_mut().nth(at),
-        _ => None,
-    };
-    pick(child.unwrap(), roll)
-}
-
-fn damage(state: &mut Value, roll: &mut impl FnMut(usize) -> usize) {
-    let other = pick(&mut state.clone(), roll).clone();
-    let numbers = [0, 1, 2, 3, 9, 10, 59, 60, 255, 256, 65_535, 65_536, 1 << 31, (1 << 32) - 1, 1 << 32, u64::MAX];
-    match (pick(state, roll), roll(6)) {
-        (place, 0) => *place = other,
-        (Value::Number(number), _) => {
-            let (value, step) = (number.as_u64().unwrap(), u64::try_from(roll(3)).unwrap());
-            let near = [value.wrapping_add(1 + step), value.saturating_sub(1 + step)][roll(2)];
-            *number = [near, numbers[roll(numbers.len())]][roll(2)].into();
-        }
-        (Value::Array(list), what) if !list.is_empty() => {
-            let (one, two) = (roll(list.len()), roll(list.len()));
-            match what {
-                1 => drop(list.remove(one)),
-                2 => list.insert(one, list[two].clone()),
-                3 => list.swap(one, two),
-                4 => list.clear(),
-                _ => list.extend(vec![list[one].clone(); 300]),
-            }
-        }
-        (Value::String(text), _) => *text = text.repeat(roll(300)),
-        (place, _) => *place = Value::Null,
-    }
-}
-
-#[test]
-fn whatever_a_damaged_state_says_no_later_game_breaks() {
-    let (mut refused, mut taken) = (0, 0);
-    for seed in 1..=6_u32 {
-        let (config, state) = busy(seed);
-        let mut lobby = Recorder::new(room(&config), seed, 0);
-        (0..25).for_each(|_| lobby.step());
-        let states = [state, serde_json::to_value(lobby.room.state()).unwrap()];
-        let mut dice = MinStd::new(seed);
-        let mut roll = |sides: usize| dice.draw() as usize / 64 % sides;
-        for round in 0..600_u32 {
-            let mut state = states[usize::from(roll(4) == 0)].clone();
-            (0..=roll(2)).for_each(|_| damage(&mut state, &mut roll));
-            let Ok(room) = restore(&config, state) else {
-                refused += 1;
-                continue;
-            };
-            taken += 1;
-            let mut recorder = Recorder::new(room, seed * 1_000 + round, 1_000);
-            (0..60).for_each(|_| recorder.step());
-            for peer in 0..30 {
-                recorder.enter(Entry::Refresh(PeerId(peer)));
-                recorder.enter(Entry::Disconnected(PeerId(peer), Gone::Interrupted));
-            }
-            if let Some(due) = recorder.room.deadline() {
-                recorder.now = recorder.now.max(due);
-            }
-            for _ in 0..100 {
-                recorder.now = recorder.now.plus(Duration::from_millis(90));
-                recorder.enter(Entry::Elapsed);
-                recorder.step();
-            }
-            // What came of it can be written and read again.
-            assert_eq!(restored(&config, &written(&recorder.room)).digest(), recorder.room.digest());
-        }
-    }
-    println!("{refused} refused, {taken} taken");
-    assert!(refused > 1_000 && taken > 500, "{refused} refused, {taken} taken");
 }
 
 #[test]

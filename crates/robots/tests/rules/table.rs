@@ -189,12 +189,17 @@ impl Table {
         self.input(Input::Disconnected { peer, why: Gone::Left })
     }
 
+    /// The state of the server, as JSON.
+    pub(crate) fn state(&self) -> String {
+        serde_json::to_string(&self.server.state()).unwrap()
+    }
+
     /// The server is killed and goes on from its state, over none of the connections that it had.
     pub(crate) fn kill(&mut self) -> Vec<Said> {
-        let state = serde_json::to_string(&self.server.state()).unwrap();
+        let state = self.state();
         let again = Server::restore(self.server.setup(), serde_json::from_str(&state).unwrap()).unwrap();
-        assert_eq!(again.digest(), self.server.digest());
         self.server = again;
+        assert_eq!(self.state(), state);
         let gone = take(&mut self.ends).into_keys();
         gone.flat_map(|peer| self.input_alone(Input::Disconnected { peer, why: Gone::Interrupted })).collect()
     }
