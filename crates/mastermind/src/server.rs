@@ -3,28 +3,25 @@
 //! A room has one of three [`Mode`]s. Everybody who is connected is told of every seat; how much of a game they are told is the
 //! [`Sight`] that they have of it.
 
-mod contest;
-mod engine;
 mod seat;
 mod state;
-mod timers;
 mod updates;
 
-use alloc::{collections::BTreeMap, string::ToString, vec::Vec};
+use alloc::{collections::BTreeMap, format, string::ToString, vec::Vec};
 use core::time::Duration;
-use netcore::{Departure, Digest, GameEvent, HostId, Link, Outbox, Outcome, PeerId, Rate, Role, Time, TokenBucket};
+use netcore::{
+    Departure, Engine, GameEvent, HostId, Input, Leave, Link, Occupant, Outbox, Outcome, PeerId, Phase, Rate,
+    RequestOf, Role, Status, Time, TokenBucket,
+};
 use serde::{Deserialize, Serialize};
 
-pub use self::contest::NOT_FOUND;
-use self::{
-    contest::Contest,
-    seat::{Played, Seat},
-};
+pub use self::seat::NOT_FOUND;
+use self::seat::{Contest, Played, Seat};
 use crate::{
     code::MAX_COLOURS,
     config::{Config, ConfigError, Mode, Rules},
     game::Action,
-    protocol::{Advice, ClientMessage, Name, ServerMessage},
+    protocol::{Advice, ClientMessage, Mastermind, Name, ServerMessage},
     puzzle::Day,
     solver::Hint,
     view::{Board, Ending, Sight},
@@ -39,6 +36,7 @@ pub const IDLE: Duration = Duration::from_secs(15 * 60);
 /// Hints are given for games with at most so many guesses, which are those of up to six pegs: a hint then takes some
 /// milliseconds, and one for eight pegs a hundred.
 const MAX_HINT_GUESSES: u64 = 1 << 18;
+const DAY: Duration = Duration::from_secs(86_400);
 /// Hints that a room gives.
 const HINT_RATE: Rate = Rate { per_second: 2, burst: 6 };
 
@@ -58,6 +56,7 @@ const NO_LONG_HINTS: &str = "there are hints for up to 6 pegs only";
 /// The refusal of a hint that is asked for too soon after others.
 pub const TOO_MANY_HINTS: &str = "too many hints were asked for just now; try again in a second";
 const GOODBYE: &str = "thanks for playing";
+const STOPPED: &str = "the server was stopped";
 
 /// Somebody who is connected.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,8 +82,6 @@ pub struct Server {
     games: u32,
     hints: TokenBucket,
     outcome: Option<Outcome>,
-    // Of the peers; the rest is small enough to be added up each time.
-    digest: Digest,
 }
 
 impl Server {
@@ -101,7 +98,6 @@ impl Server {
             games: 0,
             hints: TokenBucket::new(HINT_RATE, Time::ZERO),
             outcome: None,
-            digest: Digest::default(),
         })
     }
 
@@ -170,7 +166,9 @@ impl Server {
         if taken >= SEATS_OF_HOST && !matches!(self.config.mode, Mode::Race(_)) {
             return self.refuse(peer, FULL_FOR_HOST, out);
         }
-        self.change_peer(peer, |peer| peer.seat = Some(seat));
+        if let Some(peer) = self.peers.get_mut(&peer) {
+            peer.seat = Some(seat);
+        }
         self.seats.insert(seat, Seat { peer, name: name.clone(), last: now, ready: false, played: None });
         self.send(peer, &ServerMessage::Ok(seat), out);
         self.send_all(&ServerMessage::Seat(seat, name), out);
@@ -342,7 +340,6 @@ impl Server {
     // A peer is gone, and with it its seat.
     fn remove(&mut self, peer: PeerId, why: Departure, out: &mut Outbox) {
         let Some(gone) = self.peers.remove(&peer) else { return };
-        self.toggle_peer(peer, &gone);
         out.close(peer);
         let Some((number, seat)) = gone.seat.and_then(|number| Some((number, self.seats.remove(&number)?))) else {
             return;
@@ -357,6 +354,106 @@ impl Server {
         }
         if matches!(self.config.mode, Mode::Race(_)) && self.contests.is_empty() {
             self.send_all(&ServerMessage::Wait(self.missing()), out);
+        }
+    }
+}
+
+impl Engine for Server {
+    type Protocol = Mastermind;
+
+    fn input(&mut self, now: Time, input: Input<'_, RequestOf<Self>>, out: &mut Outbox) {
+        match input {
+            Input::Connected { peer, role, link, address } => {
+                self.peers.insert(peer, Peer { role, link, host: HostId::of(&address), seat: None });
+                self.welcome(peer, out);
+            }
+            Input::Message { peer, message: Ok(message) } => self.request(now, peer, message, out),
+            Input::Message { peer, message: Err(why) } => self.refuse(peer, &format!("{why}"), out),
+            Input::Malformed { peer, why } => {
+                let link = self.peers.get(&peer).map(|peer| peer.link);
+                let text = format!("malformed message: {why}");
+                match link {
+                    // Nothing behind it can be read.
+                    Some(Link::Stream) => self.dismiss(peer, &text, Departure::Dismissed(text.clone()), out),
+                    _ => self.refuse(peer, &text, out),
+                }
+            }
+            Input::Refresh { peer } => self.welcome(peer, out),
+            Input::Disconnected { peer, why } => self.remove(peer, Departure::Disconnected(why), out),
+            Input::Elapsed => self.elapsed(now, out),
+            Input::Stop(leave) => self.stop(leave, out),
+        }
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        let idle = self.seats.values().map(|seat| seat.last.plus(IDLE));
+        let race = matches!(self.config.mode, Mode::Race(_));
+        let late = self.contests.values().filter(|_| race).map(|contest| contest.started.plus(self.config.limit));
+        idle.chain(late).chain(self.today.map(|(_, ends)| ends)).min()
+    }
+
+    fn outcome(&self) -> Option<Outcome> {
+        self.outcome
+    }
+
+    fn digest(&self) -> u64 {
+        0
+    }
+
+    fn status(&self) -> Status {
+        let phase = match self.outcome {
+            Some(_) => Phase::Over,
+            None if self.contests.is_empty() => Phase::Lobby,
+            None => Phase::Playing,
+        };
+        let taken = u32::try_from(self.seats.len()).unwrap_or(u32::MAX);
+        Status { phase, taken, seats: self.capacity().into() }
+    }
+
+    fn roster(&self) -> Vec<Occupant> {
+        let occupant = |(number, seat): (&u8, &Seat)| Occupant {
+            peer: seat.peer,
+            name: seat.name.to_string(),
+            seat: number.to_string(),
+        };
+        self.seats.iter().map(occupant).collect()
+    }
+}
+
+impl Server {
+    fn stop(&mut self, leave: Leave, out: &mut Outbox) {
+        if leave == Leave::Over {
+            for (number, contest) in core::mem::take(&mut self.contests) {
+                contest.report(number, out);
+            }
+            self.send_all(&ServerMessage::Bye(STOPPED.into()), out);
+            for peer in core::mem::take(&mut self.peers).into_keys() {
+                out.close(peer);
+            }
+            self.seats.clear();
+        }
+        self.outcome = Some(Outcome::Stopped);
+    }
+
+    fn elapsed(&mut self, now: Time, out: &mut Outbox) {
+        if let Some((day, ended)) = self.today.filter(|(_, ends)| *ends <= now) {
+            let days = u32::try_from(now.since(ended).as_secs() / DAY.as_secs()).unwrap_or(u32::MAX).saturating_add(1);
+            self.today = Some((Day(day.0.saturating_add(days)), ended.plus(DAY.saturating_mul(days))));
+            for &peer in self.peers.keys() {
+                self.welcome(peer, out);
+            }
+        }
+        let idle = self.seats.values().filter(|seat| now.since(seat.last) >= IDLE).map(|seat| seat.peer);
+        let minutes = IDLE.as_secs() / 60;
+        for peer in idle.collect::<Vec<_>>() {
+            let text = format!("you said nothing for {minutes} minutes and have lost your seat");
+            self.dismiss(peer, &text, Departure::Dismissed(format!("said nothing for {minutes} minutes")), out);
+        }
+        if matches!(self.config.mode, Mode::Race(_)) {
+            let late = self.contests.values().filter(|race| now.since(race.started) >= self.config.limit);
+            for seat in late.flat_map(Contest::running).collect::<Vec<_>>() {
+                self.finish(seat, Ending::Late, out);
+            }
         }
     }
 }

@@ -83,11 +83,6 @@ pub enum Ending {
 impl Ending {
     pub(crate) const ALL: [Self; 4] = [Self::Won, Self::Lost, Self::Resigned, Self::Late];
 
-    /// A number for fingerprints; not 0.
-    pub(crate) const fn number(self) -> u64 {
-        self as u64 + 1
-    }
-
     /// The word for it on the wire.
     pub const fn word(self) -> &'static str {
         match self {

@@ -1,19 +1,29 @@
-//! A seat and the game at it.
+//! Seats, the games at them, and the results of those who play one game.
 
-use alloc::vec::Vec;
-use netcore::{Fingerprint, PeerId, Time};
+use alloc::{
+    format,
+    string::{String, ToString},
+    vec::Vec,
+};
+use netcore::{Fingerprint, GameEvent, Outbox, PeerId, Standing, Time};
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     code::Code,
     config::{Config, Mode, Rules},
-    game::{Action, ActionError, Entry, Game, Outcome},
+    game::{Action, ActionError, Game, Outcome, TURNS},
     lifeline::Style,
     protocol::{Advice, Name},
     puzzle::Day,
     view::Ending,
 };
+
+/// The score of a player who did not find the code; otherwise it is the number of turns.
+pub const NOT_FOUND: i64 = 11;
+
+const _: () = assert!(TURNS == 10, "one less than the score of a code that was not found");
 
 /// A seat that is taken.
 #[derive(Debug, Clone)]
@@ -29,28 +39,6 @@ pub(super) struct Seat {
 }
 
 impl Seat {
-    // The code follows from the number and the rules, and answers from the code.
-    pub(super) fn add_to(&self, print: &mut Fingerprint) {
-        print.add(self.peer.0);
-        print.add_bytes(self.name.as_str().as_bytes());
-        print.add_time(Some(self.last));
-        print.add(u64::from(self.ready));
-        print.add(u64::from(self.played.is_some()));
-        let Some(Played { number, day, game, how, advice, .. }) = &self.played else { return };
-        print.add(u64::from(*number));
-        print.add(day.map_or(0, |day| u64::from(day.0) + 1));
-        print.add_count(game.rules().length() << 1 | usize::from(game.rules().repeats()));
-        print.add_count(game.hints() << 1 | usize::from(advice.is_some()));
-        print.add(how.map_or(0, Ending::number));
-        print.add_count(game.history().len());
-        for entry in game.history() {
-            match entry {
-                Entry::Guess(guess, _) => print.add(guess.digits.into()),
-                Entry::Lifeline(revealed, _) => print.add_count(revealed.lifeline().number()),
-            }
-        }
-    }
-
     // Whether its game has this number.
     pub(super) fn plays(&self, number: u32) -> bool {
         self.played.as_ref().is_some_and(|played| played.number == number)
@@ -104,5 +92,100 @@ impl Played {
             Outcome::Won(_) => Ending::Won,
             Outcome::Lost(_) => Ending::Lost,
         })
+    }
+}
+
+/// Those for whom a game has begun: one, or all of a race.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Contest {
+    pub(super) started: Time,
+    pub(super) racers: Vec<Racer>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Racer {
+    seat: u8,
+    name: Name,
+    result: Option<Finish>,
+}
+
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+struct Finish {
+    // None for somebody who left.
+    how: Option<Ending>,
+    turns: u8,
+    // How many were over before.
+    after: u8,
+}
+
+impl Contest {
+    pub(super) const fn new(started: Time) -> Self {
+        Self { started, racers: Vec::new() }
+    }
+
+    pub(super) fn enter(&mut self, seat: u8, name: Name) {
+        self.racers.push(Racer { seat, name, result: None });
+    }
+
+    // The seats that are still playing.
+    pub(super) fn running(&self) -> impl Iterator<Item = u8> + '_ {
+        self.racers.iter().filter(|racer| racer.result.is_none()).map(|racer| racer.seat)
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.running().next().is_none()
+    }
+
+    // It is over for a seat in this way; with none if the player left.
+    pub(super) fn finish(&mut self, seat: u8, how: Option<Ending>, turns: usize) {
+        let after = self.racers.iter().filter(|racer| racer.result.is_some()).count();
+        let racer = self.racers.iter_mut().find(|racer| racer.seat == seat && racer.result.is_none());
+        if let Some(racer) = racer {
+            // Both are small: at most ten turns, at most sixteen racers.
+            let small = |number| u8::try_from(number).unwrap_or(u8::MAX);
+            racer.result = Some(Finish { how, turns: small(turns), after: small(after) });
+        }
+    }
+
+    // Reports the result, so far or final.
+    pub(super) fn report(&self, game: u32, out: &mut Outbox) {
+        let standings = self.standings();
+        let results: Vec<_> = self.racers.iter().map(|racer| format!("{} {}", racer.name, racer.how())).collect();
+        let played = |racer: &Racer| racer.result.is_some_and(|finish| finish.how.is_some());
+        let complete = self.is_over() && self.racers.iter().any(played);
+        out.event(GameEvent::Ended { game, complete, standings });
+        out.summary(format!("game {game}: {}", results.join(", ")));
+    }
+
+    // Fewer turns are better. Equal ones share a rank, in the order in which they were over.
+    fn standings(&self) -> Vec<Standing> {
+        let mut order: Vec<&Racer> = self.racers.iter().collect();
+        order.sort_by_key(|racer| (racer.score(), racer.result.map(|finish| finish.after)));
+        let mut standings: Vec<Standing> = Vec::with_capacity(order.len());
+        for (place, racer) in (1..).zip(order) {
+            let score = racer.score();
+            let rank = standings.last().filter(|before| before.score == score).map_or(place, |before| before.rank);
+            standings.push(Standing { rank, seat: racer.seat.to_string(), name: racer.name.to_string(), score });
+        }
+        standings
+    }
+}
+
+impl Racer {
+    // Smaller is better.
+    fn score(&self) -> i64 {
+        match self.result {
+            Some(Finish { how: Some(Ending::Won), turns, .. }) => turns.into(),
+            _ => NOT_FOUND,
+        }
+    }
+
+    fn how(&self) -> String {
+        match self.result {
+            Some(Finish { how: Some(Ending::Won), turns, .. }) => format!("won in {turns} turns"),
+            Some(Finish { how: Some(how), .. }) => how.word().into(),
+            Some(Finish { how: None, .. }) => "left".into(),
+            None => "was still playing".into(),
+        }
     }
 }

@@ -3,22 +3,20 @@
 //! No code is in it: codes follow from the seed, the number of the game and the day, and a game follows from what its player did.
 
 use alloc::{string::ToString, vec::Vec};
-use netcore::{Outcome, PeerId, Recorded, Role, StateError, Time, TokenBucket};
+use netcore::{Outcome, PeerId, Recorded, StateError, Time, TokenBucket};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    HINT_RATE, Peer, Server,
-    contest::Contest,
-    seat::{Played, Seat},
+    Peer, Server,
+    seat::{Contest, Played, Seat},
 };
 use crate::{
     code::{Code, MAX_COLOURS},
-    config::{Config, Mode, Rules},
-    game::{Action, Entry, TURNS},
+    config::{Config, Rules},
+    game::{Action, Entry},
     lifeline::{Lifeline, Revealed},
     protocol::{Advice, Name},
     puzzle::Day,
-    solver::LISTED,
     view::Ending,
 };
 
@@ -101,23 +99,15 @@ impl Recorded for Server {
     fn restore(config: Config, state: State) -> Result<Self, StateError> {
         let mut server = Self::from_setup(config)?;
         let State { today, peers, seats, contests, games, hints, stopped } = state;
-        if today.is_some() != server.today.is_some() {
-            return Err("a day in a room that is not a daily one, or none in one that is".into());
-        }
-        if hints.rate() != HINT_RATE {
-            return Err("another rate of hints".into());
-        }
         server.today = today.map(|(day, ends)| (Day(day), ends));
         (server.games, server.hints) = (games, hints);
         server.outcome = stopped.then_some(Outcome::Stopped);
-        server.restore_peers(peers)?;
-        for seat in seats {
-            server.restore_seat(seat)?;
+        server.peers = peers.into_iter().collect();
+        for SeatState { number, peer, name, last, ready, played } in seats {
+            let played = played.map(|played| played.play(&config)).transpose()?;
+            server.seats.insert(number, Seat { peer, name, last, ready, played });
         }
-        if server.peers.values().filter(|peer| peer.seat.is_some()).count() != server.seats.len() {
-            return Err("a seat without a player".into());
-        }
-        server.restore_contests(contests)?;
+        server.contests = contests.into_iter().collect();
         Ok(server)
     }
 }
@@ -157,97 +147,8 @@ impl PlayedState {
             };
             played.act(action).map_err(|why| StateError(why.to_string().into()))?;
         }
-        let possible = match played.outcome() {
-            Some(how) => self.how == Some(how),
-            None => matches!(self.how, None | Some(Ending::Resigned | Ending::Late)),
-        };
-        if !possible {
-            return Err("a game that is not over in this way".into());
-        }
-        // One for each turn.
-        let hints = usize::try_from(self.hints).unwrap_or(usize::MAX);
-        if hints > TURNS {
-            return Err("more hints than turns".into());
-        }
-        if let Some((advice, listed)) = &self.advice {
-            let fits = |code: &Code| rules.allows_guess(*code);
-            let sound = advice.turn == played.game.turn() && fits(&advice.guess) && listed.iter().all(fits);
-            if self.how.is_some() || hints == 0 || !sound || listed.len() > LISTED {
-                return Err("a hint that does not belong to the turn".into());
-            }
-        }
-        played.game.set_hints(hints);
+        played.game.set_hints(usize::try_from(self.hints).unwrap_or(usize::MAX));
         (played.how, played.advice) = (self.how, self.advice);
         Ok(played)
-    }
-}
-
-impl Server {
-    fn restore_peers(&mut self, peers: Vec<(PeerId, Peer)>) -> Result<(), StateError> {
-        for (id, peer) in peers {
-            let capacity = self.capacity();
-            let may_sit = |seat| peer.role == Role::Player && (1..=capacity).contains(&seat);
-            if !peer.seat.is_none_or(may_sit) {
-                return Err("a peer at a seat that it cannot have".into());
-            }
-            self.toggle_peer(id, &peer);
-            if self.peers.insert(id, peer).is_some() {
-                return Err("a peer that is there twice".into());
-            }
-        }
-        Ok(())
-    }
-
-    fn restore_seat(&mut self, seat: SeatState) -> Result<(), StateError> {
-        let SeatState { number, peer, name, last, ready, played } = seat;
-        if self.peers.get(&peer).and_then(|peer| peer.seat) != Some(number) {
-            return Err("a seat whose player is not there".into());
-        }
-        let daily = self.config.mode.is_daily();
-        if played
-            .as_ref()
-            .is_some_and(|played| played.number == 0 || played.number > self.games || played.day.is_some() != daily)
-        {
-            return Err("a game that has not begun".into());
-        }
-        let race = matches!(self.config.mode, Mode::Race(_));
-        let played = played.map(|played| played.play(&self.config)).transpose()?;
-        let over = played.as_ref().is_none_or(|played| played.how.is_some());
-        if ready && !(race && over) || !race && played.is_none() {
-            return Err("a player who waits for no game".into());
-        }
-        if self.seats.insert(number, Seat { peer, name, last, ready, played }).is_some() {
-            return Err("a seat that is there twice".into());
-        }
-        Ok(())
-    }
-
-    fn restore_contests(&mut self, contests: Vec<(u32, Contest)>) -> Result<(), StateError> {
-        let race = matches!(self.config.mode, Mode::Race(_));
-        let most = if race { self.capacity().into() } else { 1 };
-        let mut running = 0;
-        for (number, contest) in contests {
-            if number == 0 || number > self.games || contest.racers.len() > most || contest.is_over() {
-                return Err("a game that cannot be running".into());
-            }
-            for seat in contest.running() {
-                let plays = self.seats.get(&seat).and_then(|seat| seat.played.as_ref());
-                if !plays.is_some_and(|played| played.number == number && played.how.is_none()) {
-                    return Err("a game whose player does not play it".into());
-                }
-                running += 1;
-            }
-            if self.contests.insert(number, contest).is_some() {
-                return Err("a game that is there twice".into());
-            }
-        }
-        let unfinished = |seat: &&Seat| seat.played.as_ref().is_some_and(|played| played.how.is_none());
-        if running != self.seats.values().filter(unfinished).count() || race && self.contests.len() > 1 {
-            return Err("a player whose game is not running".into());
-        }
-        if race && self.contests.is_empty() && self.missing() == 0 {
-            return Err("a race that should have begun".into());
-        }
-        Ok(())
     }
 }

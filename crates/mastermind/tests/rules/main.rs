@@ -20,7 +20,6 @@ mod page;
 mod playing;
 mod proofs;
 mod records;
-mod resuming;
 mod room;
 mod secrets;
 mod serving;
